@@ -1,0 +1,188 @@
+#!/usr/bin/python3
+"""Builds and runs every test this machine can run; the last line says how many passed, failed and were skipped.
+
+Unit and simulation tests are GoogleTest binaries under ctest, e2e is pytest (as root, in network namespaces), fuzz
+targets run for a bounded time. Each GoogleTest case, pytest case and fuzz target counts as one."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+JOBS = len(os.sched_getaffinity(0))
+# A binary that takes longer than this hangs; the sanitizers slow things down.
+CTEST_TIMEOUT = {"release": 600, "debug": 1800, "tsan": 1800, "clang": 600}
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+}
+
+
+@dataclass
+class Tally:
+    passed: int = 0
+    failed: list = field(default_factory=list)
+    skipped: list = field(default_factory=list)
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+
+def heading(text):
+    print(f"== {text}", flush=True)
+
+
+def build(preset):
+    heading(f"build {preset}")
+    return subprocess.run([ROOT / "run", "build", preset], check=False).returncode == 0
+
+
+def read_cases(file, prefix, split):
+    """The cases of a JUnit file written by GoogleTest or pytest. split names a case from its attributes."""
+    tally = Tally()
+    for case in ElementTree.parse(file).iter("testcase"):
+        name = f"{prefix}{split(case)}"
+        skipped = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            tally.failed.append(name)
+        elif skipped is not None or case.get("result") in ("skipped", "suppressed"):
+            reason = (skipped.get("message") if skipped is not None else None) or "disabled"
+            tally.skipped.append((name, " ".join(reason.split())))
+        else:
+            tally.passed += 1
+    return tally
+
+
+def gtest_binary(name, results, status):
+    """What one binary did: its own report, or a single failure where it wrote none."""
+    report = results / f"{name}.xml"
+    tally = Tally()
+    if report.is_file():
+        tally = read_cases(report, f"{name}: ", lambda c: f"{c.get('classname')}.{c.get('name')}")
+    if status == "fail" and not tally.failed:
+        tally.failed.append(f"{name} (crashed, timed out, or failed outside its cases)")
+    elif status == "run" and not report.is_file():
+        tally.passed = 1  # a test program that is not GoogleTest's
+    elif status not in ("run", "fail"):
+        tally.skipped.append((name, f"ctest says {status}"))
+    return tally
+
+
+def run_ctest(preset):
+    heading(f"unit and simulation tests ({preset})")
+    directory = ROOT / "build" / preset
+    results = directory / "results"
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir()
+    summary = results / "ctest-summary.xml"
+    environment = dict(os.environ, GTEST_OUTPUT=f"xml:{results}/", GTEST_BRIEF="1", **SANITIZER_OPTIONS)
+    run = subprocess.run(
+        ["ctest", "--test-dir", directory, "-j", str(JOBS), "--timeout", str(CTEST_TIMEOUT.get(preset, 600)),
+         "--output-on-failure", "--output-junit", summary, "--no-tests=error"], env=environment, check=False)
+    if not summary.is_file():
+        return Tally(failed=[f"ctest ({preset}) ended with {run.returncode} and no report"])
+    tally = Tally()
+    for case in ElementTree.parse(summary).iter("testcase"):
+        tally.add(gtest_binary(case.get("name"), results, case.get("status")))
+    if preset != "release":
+        tally.failed = [f"{preset}: {name}" for name in tally.failed]
+        tally.skipped = [(f"{preset}: {name}", reason) for name, reason in tally.skipped]
+    return tally
+
+
+def run_pytest():
+    heading("end to end tests (network namespaces)")
+    folders = [f for f in ("tests/lint", "tests/lab", "tests/e2e") if list((ROOT / f).glob("test_*.py"))]
+    report = ROOT / "build" / "pytest.xml"
+    report.unlink(missing_ok=True)
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    run = subprocess.run(["/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider", "-v", "--tb=short", "-rN",
+                          f"--junitxml={report}", *folders], cwd=ROOT, env=environment, check=False)
+    if not report.is_file():
+        return Tally(failed=[f"pytest ended with {run.returncode} and no report"])
+    tally = read_cases(report, "", lambda c: f"{c.get('classname')}.{c.get('name')}")
+    if run.returncode not in (0, 1):
+        tally.failed.append(f"pytest ended with {run.returncode}")
+    return tally
+
+
+def fuzz_one(target, seconds):
+    """Runs one libFuzzer target over its corpus; what it finds stays in build/fuzz/found."""
+    corpus = ROOT / "build/fuzz/corpus" / target.name
+    found = ROOT / "build/fuzz/found"
+    corpus.mkdir(parents=True, exist_ok=True)
+    found.mkdir(exist_ok=True)
+    # A target fuzz_NAME finds its seeds under NAME or under its whole name.
+    seeds = [s for s in (ROOT / "tests/fuzz/corpus" / n for n in {target.name, target.name.removeprefix("fuzz_")})
+             if s.is_dir()]
+    run = subprocess.run([target, f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=2048",
+                          f"-artifact_prefix={found}/{target.name}-", "-print_final_stats=1", corpus, *seeds],
+                         env=dict(os.environ, **SANITIZER_OPTIONS), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                         text=True, errors="replace", check=False)
+    return target.name, run.returncode, run.stdout
+
+
+def run_fuzz(seconds):
+    if not shutil.which("clang++-14"):
+        return Tally(skipped=[("fuzz targets", "clang++-14 is not installed")])
+    if not build("fuzz"):
+        return Tally(failed=["build of the fuzz targets"])
+    heading(f"fuzz targets, {seconds} s each")
+    targets = sorted(p for p in (ROOT / "build/fuzz/fuzz").glob("*") if p.is_file() and os.access(p, os.X_OK))
+    tally = Tally()
+    with ThreadPoolExecutor(JOBS) as pool:
+        for name, code, output in pool.map(lambda t: fuzz_one(t, seconds), targets):
+            executed = [line.split()[-1] for line in output.splitlines() if "number_of_executed_units" in line]
+            print(f"{name}: {'ok' if code == 0 else 'FAILED'}, {executed[0] if executed else '?'} inputs", flush=True)
+            if code == 0:
+                tally.passed += 1
+            else:
+                print("\n".join(output.splitlines()[-40:]), flush=True)
+                tally.failed.append(f"{name} (its input is in build/fuzz/found)")
+    return tally
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./run test")
+    parser.add_argument("--full", action="store_true", help="also unit and simulation tests under the sanitizers")
+    parser.add_argument("--fast", action="store_true", help="unit and simulation tests only")
+    parser.add_argument("--only", choices=("unit", "e2e", "fuzz"), help="one kind of test")
+    parser.add_argument("--fuzz-seconds", type=int, default=10, metavar="N")
+    args = parser.parse_args()
+    kinds = [args.only] if args.only else ["unit"] if args.fast else ["unit", "e2e", "fuzz"]
+
+    begin = time.monotonic()
+    total = Tally()
+    if kinds != ["fuzz"] and not build("release"):
+        total.failed.append("build of the release preset")
+        kinds = []
+    if "unit" in kinds:
+        total.add(run_ctest("release"))
+        for preset in ("debug", "tsan") if args.full else ():
+            total.add(run_ctest(preset) if build(preset) else Tally(failed=[f"build of the {preset} preset"]))
+    if "e2e" in kinds:
+        total.add(run_pytest())
+    if "fuzz" in kinds:
+        total.add(run_fuzz(args.fuzz_seconds))
+
+    for name, reason in total.skipped:
+        print(f"skipped {name}: {reason}")
+    for name in total.failed:
+        print(f"FAILED {name}")
+    print(f"took {time.monotonic() - begin:.0f} s")
+    print(f"{total.passed} passed, {len(total.failed)} failed, {len(total.skipped)} skipped", flush=True)
+    return 1 if total.failed or total.passed == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
