@@ -1,0 +1,82 @@
+#include "dataplane/dpdk/address_hash.hpp"
+
+#include "dataplane/packet/headers.hpp"
+
+namespace sluice::dpdk {
+namespace {
+
+constexpr std::array<std::uint8_t, 64> make_key() {
+  std::array<std::uint8_t, 64> key{};
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    key[i] = static_cast<std::uint8_t>(i % 2 == 0 ? rss_key_word >> 8 : rss_key_word & 0xff);
+  }
+  return key;
+}
+constexpr std::array<std::uint8_t, 64> key_bytes = make_key();
+
+/// Toeplitz hash of two bytes: for each set bit the 32 key bits that begin there, exclusive-ored.
+constexpr std::uint32_t toeplitz16(std::uint16_t word) {
+  std::uint64_t key = 0;
+  for (std::size_t i = 0; i < 8; ++i) key = key << 8 | key_bytes[i];
+  std::uint32_t hash = 0;
+  for (unsigned bit = 0; bit < 16; ++bit) {
+    if ((word >> (15 - bit) & 1) != 0) hash ^= static_cast<std::uint32_t>(key >> (32 - bit));
+  }
+  return hash;
+}
+
+/// The hash is linear: high and low byte are looked up apart.
+constexpr std::array<std::array<std::uint32_t, 256>, 2> make_tables() {
+  std::array<std::array<std::uint32_t, 256>, 2> tables{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    tables[0][byte] = toeplitz16(static_cast<std::uint16_t>(byte << 8));
+    tables[1][byte] = toeplitz16(static_cast<std::uint16_t>(byte));
+  }
+  return tables;
+}
+constexpr std::array<std::array<std::uint32_t, 256>, 2> tables = make_tables();
+
+/// As the key repeats every 16 bits, an address hashes like the exclusive or of its 16-bit words. `folded` holds that
+/// in memory order.
+std::uint32_t hash_of_words(std::uint64_t folded) {
+  folded ^= folded >> 32;
+  folded ^= folded >> 16;
+  return tables[0][folded & 0xffU] ^ tables[1][folded >> 8 & 0xffU];
+}
+
+std::uint32_t hash_v4(const std::uint8_t* address) {
+  return hash_of_words(packet::load32(address));
+}
+std::uint32_t hash_v6(const std::uint8_t* address) {
+  return hash_of_words(packet::load64(address) ^ packet::load64(address + 8));
+}
+
+}  // namespace
+
+const std::array<std::uint8_t, 64>& rss_key() noexcept {
+  return key_bytes;
+}
+
+std::uint32_t address_hash(const IpAddress& address) noexcept {
+  return address.is_v4() ? hash_v4(address.octets.data() + 12) : hash_v6(address.octets.data());
+}
+
+std::uint32_t ue_address_hash(const packet::Packet& frame, Facing facing) noexcept {
+  namespace ethertype = packet::ethertype;
+  const std::uint8_t* const data = frame.data();
+  const std::size_t size = frame.size();
+  if (size < packet::ethernet_length) return 0;
+  std::size_t l3 = packet::ethernet_length;
+  std::uint16_t type = packet::load_be16(data + 12);
+  while ((type == ethertype::vlan || type == ethertype::service_vlan || type == ethertype::old_service_vlan) &&
+         size >= l3 + packet::vlan_tag_length) {
+    type = packet::load_be16(data + l3 + 2);
+    l3 += packet::vlan_tag_length;
+  }
+  const bool source = facing == Facing::radio;
+  if (type == ethertype::ipv4 && size >= l3 + packet::ipv4_length) return hash_v4(data + l3 + (source ? 12 : 16));
+  if (type == ethertype::ipv6 && size >= l3 + packet::ipv6_length) return hash_v6(data + l3 + (source ? 8 : 24));
+  return 0;
+}
+
+}  // namespace sluice::dpdk

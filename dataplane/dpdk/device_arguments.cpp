@@ -1,0 +1,118 @@
+#include "dataplane/dpdk/device_arguments.hpp"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <numeric>
+
+#include "dataplane/packet/headers.hpp"
+#include "dataplane/packet/pool.hpp"
+
+namespace sluice::dpdk {
+namespace {
+
+constexpr std::array<DriverTraits, 10> known_drivers = {{
+    {.prefix = "net_af_packet", .kernel_interface = true, .partial_checksums = true},
+    {.prefix = "net_af_xdp", .kernel_interface = true, .partial_checksums = true},
+    {.prefix = "net_tap", .partial_checksums = true, .software_offloads = true},
+    {.prefix = "net_memif", .peer_may_leave = true},
+    {.prefix = "net_pcap", .partial_checksums = true},
+    {.prefix = "net_ring", .hands_over_buffers = true},
+    {.prefix = "net_null"},
+    {.prefix = "net_virtio_user", .partial_checksums = true},
+    {.prefix = "net_vhost", .partial_checksums = true},
+    {.prefix = ""},  // physical devices; matches everything
+}};
+
+/// "key=value" for every key that `device` does not name yet.
+class Completion {
+ public:
+  explicit Completion(const std::string& device) : device_(device) {}
+  void add(std::string_view key, const std::string& value) {
+    if (!device_argument(device_, key)) device_ += "," + std::string(key) + "=" + value;
+  }
+  [[nodiscard]] const std::string& text() const { return device_; }
+
+ private:
+  std::string device_;
+};
+
+/// Rings of about 4096 frames of 2 KiB, or 1024 of jumbo size. The driver wants blocks that hold whole frames, the
+/// kernel wants them to be whole pages.
+void complete_af_packet(Completion& device, std::uint16_t mtu) {
+  constexpr std::uint32_t page = 4096;
+  const std::uint32_t frame = buffer_room(mtu);
+  const std::uint32_t smallest = std::lcm(frame, page);
+  const std::uint32_t block = smallest * std::max(65536U / smallest, 1U);
+  const std::uint32_t per_block = block / frame;
+  const std::uint32_t wanted = mtu > 1500 ? 1024 : 4096;
+  device.add("qdisc_bypass", "1");
+  device.add("blocksz", std::to_string(block));
+  device.add("framesz", std::to_string(frame));
+  device.add("framecnt", std::to_string((wanted + per_block - 1) / per_block * per_block));
+}
+
+}  // namespace
+
+const DriverTraits& driver_traits(std::string_view device) noexcept {
+  return *std::ranges::find_if(known_drivers, [&](const DriverTraits& t) { return device.starts_with(t.prefix); });
+}
+
+std::string_view device_name(std::string_view device) noexcept {
+  return device.substr(0, device.find(','));
+}
+
+std::optional<std::string> device_argument(std::string_view device, std::string_view key) {
+  std::size_t comma = device.find(',');
+  while (comma != std::string_view::npos) {
+    device.remove_prefix(comma + 1);
+    comma = device.find(',');
+    const std::string_view argument = device.substr(0, comma);
+    const std::size_t equals = argument.find('=');
+    if (argument.substr(0, equals) != key) continue;
+    return std::string(equals == std::string_view::npos ? std::string_view{} : argument.substr(equals + 1));
+  }
+  return std::nullopt;
+}
+
+std::uint16_t buffer_room(std::uint16_t mtu) noexcept {
+  constexpr std::size_t link = packet::ethernet_length + 2 * packet::vlan_tag_length;
+  constexpr std::size_t ring_header = 64;  // what net_af_packet's frames carry beside the packet
+  const std::size_t needed = (mtu + link + ring_header + 1023) / 1024 * 1024;
+  return static_cast<std::uint16_t>(std::max<std::size_t>(needed, packet::PacketPool::default_room));
+}
+
+std::string complete_device_arguments(const std::string& device, std::uint16_t mtu) {
+  Completion completed(device);
+  if (device.starts_with("net_af_packet")) {
+    complete_af_packet(completed, mtu);
+  } else if (device.starts_with("net_af_xdp")) {
+    completed.add("busy_budget", "0");
+  } else if (device.starts_with("net_memif")) {
+    if (device_argument(device, "socket")) completed.add("socket-abstract", "no");
+    if (mtu > 1500) completed.add("bsize", std::to_string(buffer_room(mtu)));
+  }
+  return completed.text();
+}
+
+void remove_stale_socket(const std::string& path) {
+  struct stat status {};
+  sockaddr_un address{};
+  if (path.size() >= sizeof address.sun_path || lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return;
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (probe < 0) return;
+  const bool refused =
+      connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 && errno == ECONNREFUSED;
+  close(probe);
+  if (refused) unlink(path.c_str());
+}
+
+}  // namespace sluice::dpdk

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice::dpdk {
+
+/// What differs between drivers, by the driver's name.
+struct DriverTraits {
+  std::string_view prefix;          ///< how device names of this driver begin; empty for physical devices
+  bool kernel_interface = false;    ///< sits on a Linux interface named by iface=
+  bool hands_over_buffers = false;  ///< gives our very buffers to a peer, who may write to them
+  bool partial_checksums = false;   ///< what comes in may carry checksums that the sending kernel left to a device
+  bool peer_may_leave = false;     ///< the other side is a process that comes and goes, and takes shared memory with it
+  bool software_offloads = false;  ///< offers checksum verification, but does it in software, slower than we do
+};
+[[nodiscard]] const DriverTraits& driver_traits(std::string_view device) noexcept;
+
+/// The device's name: what precedes the first comma.
+[[nodiscard]] std::string_view device_name(std::string_view device) noexcept;
+/// The value of `key` in "name,key=value,…"; nothing when it is not there.
+[[nodiscard]] std::optional<std::string> device_argument(std::string_view device, std::string_view key);
+
+/// Bytes that a packet buffer needs behind its headroom for IP packets of `mtu` bytes with two VLAN tags; pools of
+/// ports are made with at least this.
+[[nodiscard]] std::uint16_t buffer_room(std::uint16_t mtu) noexcept;
+
+/// Device arguments with what the driver needs and the text lacks: rings and frame sizes of net_af_packet for this MTU,
+/// qdisc bypass, busy polling off for net_af_xdp, memif's socket kind and buffer size.
+[[nodiscard]] std::string complete_device_arguments(const std::string& device, std::uint16_t mtu);
+
+/// Removes the socket file that a memif server left behind when it died: one that nobody listens on. Other files are
+/// left alone.
+void remove_stale_socket(const std::string& path);
+
+}  // namespace sluice::dpdk

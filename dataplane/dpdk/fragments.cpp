@@ -1,0 +1,45 @@
+#include "dataplane/dpdk/fragments.hpp"
+
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+namespace {
+
+std::atomic<bool> keep_apart = false;
+
+/// The driver numbers its groups by process id xor interface index, which neighbouring processes on neighbouring
+/// interfaces of one network namespace have in common; the kernel then refuses the second. Mixed with the process id
+/// once more they differ. The queues of one port keep one group.
+std::uint32_t group_of_this_process(std::uint32_t group) {
+  return (group * 0x9e37U + static_cast<std::uint32_t>(getpid()) * 0x4e35U) & 0xffffU;
+}
+
+}  // namespace
+
+namespace sluice::dpdk {
+
+void keep_fragments_apart() noexcept {
+  keep_apart = true;
+}
+
+}  // namespace sluice::dpdk
+
+// Takes the place of the C library's setsockopt() in the whole process (a program's own definition comes first), and so
+// in the driver, to take one flag out of one option and give its group a number of its own. Everything else goes to the
+// kernel as it is.
+extern "C" int setsockopt(int descriptor, int level, int name, const void* value, socklen_t length) noexcept {
+  std::uint32_t fanout = 0;
+  if (level == SOL_PACKET && name == PACKET_FANOUT && length == sizeof fanout && keep_apart) {
+    std::memcpy(&fanout, value, sizeof fanout);
+    fanout &= ~(std::uint32_t{PACKET_FANOUT_FLAG_DEFRAG} << 16U);
+    fanout = (fanout & 0xffff0000U) | group_of_this_process(fanout & 0xffffU);
+    value = &fanout;
+  }
+  return static_cast<int>(syscall(SYS_setsockopt, descriptor, level, name, value, length));
+}

@@ -1,0 +1,10 @@
+#pragma once
+
+namespace sluice::dpdk {
+
+/// From now on the packet sockets that drivers open deliver IPv4 fragments as they came. DPDK's packet-socket driver
+/// puts its sockets into a fanout group that has the kernel reassemble them, has no room for the result, and offers no
+/// argument to change that; a datagram in fragments would never pass.
+void keep_fragments_apart() noexcept;
+
+}  // namespace sluice::dpdk

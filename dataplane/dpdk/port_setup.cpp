@@ -1,0 +1,225 @@
+// How a port comes up and goes down; port.cpp has what happens in between.
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_log.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <stdexcept>
+
+#include "dataplane/dpdk/address_hash.hpp"
+#include "dataplane/dpdk/descriptors.hpp"
+#include "dataplane/dpdk/fault_guard.hpp"
+#include "dataplane/dpdk/fragments.hpp"
+#include "dataplane/dpdk/interface_check.hpp"
+#include "dataplane/dpdk/port.hpp"
+
+namespace sluice::dpdk {
+namespace {
+
+[[noreturn]] void fail(const std::string& device, const std::string& what, int error = 0) {
+  std::string text = "port " + device + ": " + what;
+  if (error != 0) text += ": " + std::string(rte_strerror(error < 0 ? -error : error));
+  throw std::runtime_error(text);
+}
+
+/// "0000:03:00.0" or "03:00.0".
+bool is_pci_address(const std::string& name) {
+  return std::ranges::count(name, ':') >= 1 && std::ranges::count(name, '.') == 1 &&
+         std::ranges::all_of(name, [](unsigned char c) { return std::isxdigit(c) != 0 || c == ':' || c == '.'; });
+}
+
+bool is_virtual_device(const std::string& name) {
+  return name.starts_with("net_") || name.starts_with("eth_");
+}
+
+std::string hint(const std::string& device) {
+  if (device.starts_with("net_af_packet") || device.starts_with("net_tap")) {
+    return "; this driver needs CAP_NET_RAW and CAP_NET_ADMIN (run as root)";
+  }
+  if (device.starts_with("net_af_xdp")) {
+    return "; this driver needs CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF (run as root) and a kernel with AF_XDP";
+  }
+  if (device.starts_with("net_memif")) return "; the directory of the socket must exist and be writable";
+  if (is_pci_address(device))
+    return "; the device must be bound to vfio-pci: dpdk-devbind.py --bind=vfio-pci " + device;
+  return "";
+}
+
+/// Some virtual drivers state the limit of plain Ethernet although they carry whatever fits their frames, and would be
+/// refused a larger MTU on the strength of that. Their real limit is the kernel interface's, or none.
+std::uint32_t accepted_mtu(std::uint16_t mtu, const rte_eth_dev_info& device) {
+  constexpr std::uint32_t link = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+  return device.max_rx_pktlen > link ? std::min<std::uint32_t>(mtu, device.max_rx_pktlen - link) : mtu;
+}
+
+void check_config(const PortConfig& config, const packet::PacketPool& pool) {
+  const std::string name(device_name(config.device));
+  if (!is_virtual_device(name) && !is_pci_address(name)) {
+    fail(config.device,
+         "is neither a PCI address (0000:03:00.0) nor a virtual device such as net_af_packet0,iface=eth0; also known: "
+         "net_af_xdp, net_tap, net_memif, net_pcap, net_ring, net_null");
+  }
+  if (config.mtu < 68 || config.mtu > 9000) fail(config.device, "the MTU must be 68 to 9000");
+  if (config.queues == 0) fail(config.device, "at least one queue is needed");
+  const unsigned room = rte_pktmbuf_data_room_size(pool.handle()) - RTE_PKTMBUF_HEADROOM;
+  if (room < buffer_room(config.mtu)) {
+    fail(config.device, "an MTU of " + std::to_string(config.mtu) + " needs packet buffers of " +
+                            std::to_string(buffer_room(config.mtu)) + " bytes, these have " + std::to_string(room));
+  }
+}
+
+}  // namespace
+
+Port::Port(const PortConfig& config, packet::PacketPool& pool)
+    : pool_(pool), traits_(&driver_traits(config.device)), name_(device_name(config.device)), facing_(config.facing) {
+  check_config(config, pool);
+  if (traits_->kernel_interface) {
+    const auto interface = device_argument(config.device, "iface");
+    if (!interface) fail(config.device, "iface= is missing");
+    try {
+      require_usable_interface(*interface, config.mtu, config.fix_offloads);
+    } catch (const std::runtime_error& error) {
+      fail(config.device, error.what());
+    }
+  }
+  const std::vector<int> open_before = open_descriptors();
+  plug_in(config);
+  try {
+    configure(config);
+    start(config);
+    readiness_descriptor_ = new_packet_descriptor(open_before);
+  } catch (...) {
+    unplug();
+    throw;
+  }
+}
+
+Port::~Port() {
+  if (started_) rte_eth_dev_stop(id_);
+  unplug();
+}
+
+void Port::plug_in(const PortConfig& config) {
+  const std::string device = complete_device_arguments(config.device, config.mtu);
+  if (traits_->kernel_interface) keep_fragments_apart();
+  if (traits_->peer_may_leave) {
+    FaultGuard::install();
+    const bool server = device_argument(device, "role").value_or("client") == "server";
+    const auto socket = device_argument(device, "socket");
+    if (server && socket) remove_stale_socket(*socket);
+    reconnects_ = !server;
+    // A client that waits for its server would complain several times a second.
+    if (reconnects_) rte_log_set_level_pattern("pmd.net.memif*", RTE_LOG_CRIT);
+  }
+  if (rte_eth_dev_get_port_by_name(name_.c_str(), &id_) == 0) return;  // came with EAL's own arguments
+  const std::size_t comma = device.find(',');
+  const std::string arguments = comma == std::string::npos ? "" : device.substr(comma + 1);
+  const char* const bus = is_pci_address(name_) ? "pci" : "vdev";
+  const int result = rte_eal_hotplug_add(bus, name_.c_str(), arguments.c_str());
+  if (result < 0) fail(config.device, "cannot be added" + hint(config.device), result);
+  plugged_by_us_ = true;
+  if (rte_eth_dev_get_port_by_name(name_.c_str(), &id_) != 0) {
+    unplug();
+    fail(config.device, "no driver took this device" + hint(config.device));
+  }
+}
+
+void Port::unplug() noexcept {
+  if (!plugged_by_us_) return;
+  plugged_by_us_ = false;
+  rte_eal_hotplug_remove(is_pci_address(name_) ? "pci" : "vdev", name_.c_str());
+}
+
+void Port::configure(const PortConfig& config) {
+  rte_eth_dev_info device{};
+  int result = rte_eth_dev_info_get(id_, &device);
+  if (result != 0) fail(config.device, "cannot be asked for its abilities", result);
+
+  if (config.mtu > device.max_mtu) {
+    fail(config.device, "carries an MTU of " + std::to_string(device.max_mtu) + " at most, " +
+                            std::to_string(config.mtu) + " is wanted");
+  }
+  rte_eth_conf settings{};
+  settings.rxmode.mtu = is_virtual_device(name_) ? accepted_mtu(config.mtu, device) : config.mtu;
+  constexpr std::uint64_t checksums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
+  if (!traits_->software_offloads) settings.rxmode.offloads = device.rx_offload_capa & checksums;
+  checks_checksums_ = (settings.rxmode.offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM) != 0;
+
+  receive_by_address_ = configure_rss(config, settings, device);
+  receive_queues_ = receive_by_address_ ? config.queues : std::uint16_t{1};
+  transmit_queues_ = std::min(config.queues, std::max<std::uint16_t>(device.max_tx_queues, 1));
+  result = rte_eth_dev_configure(id_, receive_queues_, transmit_queues_, &settings);
+  if (result != 0) fail(config.device, "refuses an MTU of " + std::to_string(config.mtu), result);
+  set_up_queues(config, device);
+}
+
+bool Port::configure_rss(const PortConfig& config, rte_eth_conf& settings, const rte_eth_dev_info& device) const {
+  // Only a device that hashes the UE's address alone, through a table that we can model, is of use.
+  const std::uint64_t side = config.facing == Facing::radio ? RTE_ETH_RSS_L3_SRC_ONLY : RTE_ETH_RSS_L3_DST_ONLY;
+  const std::uint64_t wanted = (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP) & device.flow_type_rss_offloads;
+  const bool able = (device.flow_type_rss_offloads & side) != 0 && (wanted & RTE_ETH_RSS_IP) != 0 &&
+                    device.max_rx_queues >= config.queues && device.reta_size != 0 &&
+                    device.reta_size % rss_table_size == 0;
+  if (config.queues < 2 || !able) return false;
+  settings.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+  settings.rx_adv_conf.rss_conf.rss_key = const_cast<std::uint8_t*>(rss_key().data());  // the driver only reads it
+  settings.rx_adv_conf.rss_conf.rss_key_len = std::min<std::uint8_t>(
+      device.hash_key_size == 0 ? std::uint8_t{40} : device.hash_key_size, static_cast<std::uint8_t>(rss_key().size()));
+  settings.rx_adv_conf.rss_conf.rss_hf = wanted | side;
+  return true;
+}
+
+bool Port::fill_rss_table(const rte_eth_dev_info& device) const {
+  std::vector<rte_eth_rss_reta_entry64> table((device.reta_size + 63U) / 64U);
+  for (std::uint16_t i = 0; i < device.reta_size; ++i) {
+    rte_eth_rss_reta_entry64& group = table[i / 64U];
+    group.mask |= std::uint64_t{1} << (i % 64U);
+    group.reta[i % 64U] = static_cast<std::uint16_t>(i % rss_table_size % receive_queues_);
+  }
+  return rte_eth_dev_rss_reta_update(id_, table.data(), device.reta_size) == 0;
+}
+
+void Port::set_up_queues(const PortConfig& config, const rte_eth_dev_info& device) {
+  std::uint16_t receive = config.receive_descriptors;
+  std::uint16_t transmit = config.transmit_descriptors;
+  int result = rte_eth_dev_adjust_nb_rx_tx_desc(id_, &receive, &transmit);
+  if (result != 0) fail(config.device, "cannot size its queues", result);
+  const int socket = rte_eth_dev_socket_id(id_);
+  const unsigned memory = socket < 0 ? 0U : static_cast<unsigned>(socket);
+  for (std::uint16_t i = 0; i < receive_queues_; ++i) {
+    result = rte_eth_rx_queue_setup(id_, i, receive, memory, nullptr, pool_.handle());
+    if (result != 0) fail(config.device, "cannot set up receive queue " + std::to_string(i), result);
+  }
+  rte_eth_txconf transmit_settings = device.default_txconf;
+  // Payload is shared until it is acknowledged: buffers must be released one by one, by reference count.
+  transmit_settings.offloads = 0;
+  for (std::uint16_t i = 0; i < transmit_queues_; ++i) {
+    result = rte_eth_tx_queue_setup(id_, i, transmit, memory, &transmit_settings);
+    if (result != 0) fail(config.device, "cannot set up transmit queue " + std::to_string(i), result);
+  }
+  queues_ = std::make_unique<QueueCounters[]>(std::max(receive_queues_, transmit_queues_));
+}
+
+void Port::start(const PortConfig& config) {
+  const int result = rte_eth_dev_start(id_);
+  started_ = result == 0;
+  if (!started_ && !reconnects_) fail(config.device, "does not start" + hint(config.device), result);
+  if (receive_by_address_) {
+    rte_eth_dev_info device{};
+    if (rte_eth_dev_info_get(id_, &device) != 0 || !fill_rss_table(device)) {
+      fail(config.device, "refuses the table that spreads packets by address; ask for one queue");
+    }
+  }
+  if (config.promiscuous) {
+    const int promiscuous = rte_eth_promiscuous_enable(id_);
+    if (promiscuous != 0 && promiscuous != -ENOTSUP) {
+      fail(config.device, "cannot receive packets for other stations (promiscuous mode)", promiscuous);
+    }
+  }
+}
+
+}  // namespace sluice::dpdk

@@ -1,0 +1,150 @@
+#include "dataplane/dpdk/steering.hpp"
+
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace sluice::dpdk {
+namespace {
+
+constexpr std::size_t burst_limit = 64;
+
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Steering::Steering(std::array<Port*, 2> ports, unsigned shards, std::uint32_t ring_size) : ports_(ports) {
+  if (shards == 0 || shards > rss_table_size) {
+    throw std::invalid_argument("steering: 1 to " + std::to_string(rss_table_size) + " shards");
+  }
+  for (unsigned i = 0; i < shards; ++i) shards_.push_back(std::unique_ptr<ShardPorts>(new ShardPorts(*this, i)));
+  if (shards == 1) return;
+  static std::atomic<unsigned> instances{0};
+  const unsigned instance = instances++;
+  for (std::size_t i = 0; i < 2U * shards * shards; ++i) {
+    for (auto* const rings : {&received_, &transmitted_}) {
+      const std::string name =
+          "steer" + std::to_string(instance) + (rings == &received_ ? "r" : "t") + std::to_string(i);
+      Ring ring(rte_ring_create(name.c_str(), ring_size, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ), rte_ring_free);
+      if (!ring) throw std::runtime_error("steering: no ring between shards: " + std::string(rte_strerror(rte_errno)));
+      rings->push_back(std::move(ring));
+    }
+  }
+}
+
+Steering::~Steering() {
+  for (auto* const rings : {&received_, &transmitted_}) {
+    for (const Ring& ring : *rings) {
+      void* packet = nullptr;
+      while (rte_ring_dequeue(ring.get(), &packet) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(packet));
+    }
+  }
+}
+
+unsigned Steering::poller(Facing side, std::uint16_t queue) const noexcept {
+  // Single-queue ports are spread over the shards, so that one thread does not poll both.
+  const Port& port = *ports_[static_cast<std::size_t>(side)];
+  if (port.receive_queues() > 1) return queue % shards();
+  return (queue + static_cast<unsigned>(side)) % shards();
+}
+
+unsigned Steering::sender(Facing side, unsigned shard) const noexcept {
+  // With fewer transmit queues than shards, queue q belongs to the shard that polls queue q.
+  const Port& port = *ports_[static_cast<std::size_t>(side)];
+  const unsigned queues = port.transmit_queues();
+  return queues >= shards() ? shard : poller(side, static_cast<std::uint16_t>(shard % queues));
+}
+
+std::uint16_t Steering::transmit_queue(Facing side, unsigned shard) const noexcept {
+  return static_cast<std::uint16_t>(shard % ports_[static_cast<std::size_t>(side)]->transmit_queues());
+}
+
+std::size_t ShardPorts::receive(Facing from, std::span<packet::Packet> out) noexcept {
+  if (steering_->shards() == 1) return steering_->ports_[static_cast<std::size_t>(from)]->receive(0, out);
+  relay_transmissions(from);
+  // Half at most, so that the device is polled every time: others wait for what it holds for them.
+  const std::size_t handed = take_handed(from, out.first((out.size() + 1) / 2));
+  return handed + poll_device(from, out.subspan(handed));
+}
+
+std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) noexcept {
+  Port& port = *steering_->ports_[static_cast<std::size_t>(from)];
+  std::size_t own = 0;
+  for (std::uint16_t queue = 0; queue < port.receive_queues(); ++queue) {
+    if (steering_->poller(from, queue) != self_) continue;
+    std::array<packet::Packet, burst_limit> polled;
+    // What is not ours leaves `out` with room to spare; polling again is the next round's business.
+    const std::size_t room = std::min(polled.size(), out.size() - own);
+    const std::size_t count = port.receive(queue, std::span(polled).first(room));
+    for (std::size_t i = 0; i < count; ++i) {
+      const unsigned owner = steering_->owner_of_hash(ue_address_hash(polled[i], from));
+      if (owner == self_) {
+        out[own++] = std::move(polled[i]);
+        continue;
+      }
+      add(handed_over_, 1);
+      enqueue(steering_->received_[steering_->ring_index(from, self_, owner)].get(), std::span(polled).subspan(i, 1));
+    }
+  }
+  return own;
+}
+
+std::size_t ShardPorts::take_handed(Facing from, std::span<packet::Packet> out) noexcept {
+  std::size_t taken = 0;
+  const unsigned shards = steering_->shards();
+  for (unsigned step = 0; step < shards && taken < out.size(); ++step) {
+    const unsigned peer = (next_peer_ + step) % shards;
+    if (peer == self_) continue;
+    std::array<void*, burst_limit> packets;
+    const std::size_t room = std::min(packets.size(), out.size() - taken);
+    rte_ring* const ring = steering_->received_[steering_->ring_index(from, peer, self_)].get();
+    const unsigned count = rte_ring_sc_dequeue_burst(ring, packets.data(), static_cast<unsigned>(room), nullptr);
+    for (unsigned i = 0; i < count; ++i) out[taken++] = packet::Packet(static_cast<rte_mbuf*>(packets[i]));
+  }
+  next_peer_ = (next_peer_ + 1) % shards;
+  return taken;
+}
+
+void ShardPorts::transmit(Facing to, std::span<packet::Packet> burst) noexcept {
+  const unsigned sender = steering_->shards() == 1 ? self_ : steering_->sender(to, self_);
+  if (sender == self_) {
+    steering_->ports_[static_cast<std::size_t>(to)]->transmit(steering_->transmit_queue(to, self_), burst);
+  } else {
+    enqueue(steering_->transmitted_[steering_->ring_index(to, self_, sender)].get(), burst);
+  }
+}
+
+void ShardPorts::relay_transmissions(Facing to) noexcept {
+  Port& port = *steering_->ports_[static_cast<std::size_t>(to)];
+  for (unsigned peer = 0; peer < steering_->shards(); ++peer) {
+    if (peer == self_ || steering_->sender(to, peer) != self_) continue;
+    std::array<void*, burst_limit> taken;
+    rte_ring* const ring = steering_->transmitted_[steering_->ring_index(to, peer, self_)].get();
+    const unsigned count = rte_ring_sc_dequeue_burst(ring, taken.data(), burst_limit, nullptr);
+    if (count == 0) continue;
+    std::array<packet::Packet, burst_limit> packets;
+    for (unsigned i = 0; i < count; ++i) packets[i] = packet::Packet(static_cast<rte_mbuf*>(taken[i]));
+    port.transmit(steering_->transmit_queue(to, peer), std::span(packets).first(count));
+  }
+}
+
+void ShardPorts::enqueue(rte_ring* ring, std::span<packet::Packet> burst) noexcept {
+  for (packet::Packet& packet : burst) {
+    // A full ring means the other shard is overloaded; waiting for it would stop this one as well.
+    if (rte_ring_sp_enqueue(ring, packet.buffer()) == 0) {
+      static_cast<void>(packet.release());
+    } else {
+      packet.reset();
+      add(dropped_, 1);
+    }
+  }
+}
+
+}  // namespace sluice::dpdk

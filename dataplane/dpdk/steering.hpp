@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dataplane/dpdk/address_hash.hpp"
+#include "dataplane/dpdk/port.hpp"
+#include "dataplane/packet/packet.hpp"
+#include "dataplane/units/ip_address.hpp"
+
+struct rte_ring;
+
+namespace sluice::dpdk {
+
+class Steering;
+
+/// One shard's view of the two ports: what belongs to its UEs comes in, whichever queue it arrived on. Thread: the
+/// shard's.
+class ShardPorts {
+ public:
+  /// Fills the front of `out` with packets of this shard's UEs that came in on the port facing `from`; returns how
+  /// many. Also sends what other shards want sent through a queue of this one. Call it for both sides in every round.
+  std::size_t receive(Facing from, std::span<packet::Packet> out) noexcept;
+  /// Sends every packet of the burst out of the port facing `to`; the handles are empty afterwards.
+  void transmit(Facing to, std::span<packet::Packet> burst) noexcept;
+
+  /// Packets of others' UEs handed to their shards, and packets dropped because a shard fell behind.
+  [[nodiscard]] std::uint64_t handed_over() const noexcept { return handed_over_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class Steering;
+  ShardPorts(Steering& steering, unsigned self) : steering_(&steering), self_(self) {}
+  std::size_t poll_device(Facing from, std::span<packet::Packet> out) noexcept;
+  std::size_t take_handed(Facing from, std::span<packet::Packet> out) noexcept;
+  void relay_transmissions(Facing to) noexcept;
+  void enqueue(rte_ring* ring, std::span<packet::Packet> burst) noexcept;
+
+  Steering* steering_;
+  unsigned self_;
+  unsigned next_peer_ = 0;  ///< whose ring is served first, in turn
+  std::atomic<std::uint64_t> handed_over_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+};
+
+/// Brings every packet to the shard that owns its UE. Each receive queue is polled by one shard; what it finds for
+/// others goes to them through single-producer single-consumer rings, and so does what a shard without a transmit queue
+/// of its own sends. Where devices spread by the UE's address, packets arrive at the right shard and the rings stay
+/// empty.
+class Steering {
+ public:
+  /// `ports` indexed by Facing; they and `this` outlive the threads. Throws std::runtime_error when there is no
+  /// memory for the rings, std::invalid_argument for no shard or more than 128.
+  Steering(std::array<Port*, 2> ports, unsigned shards, std::uint32_t ring_size = 4096);
+  ~Steering();
+  Steering(const Steering&) = delete;
+  Steering& operator=(const Steering&) = delete;
+
+  [[nodiscard]] ShardPorts& shard(unsigned index) noexcept { return *shards_[index]; }
+  [[nodiscard]] unsigned shards() const noexcept { return static_cast<unsigned>(shards_.size()); }
+  /// The shard that owns a UE, its bearer and its flows.
+  [[nodiscard]] unsigned owner(const IpAddress& ue) const noexcept { return owner_of_hash(address_hash(ue)); }
+
+ private:
+  friend class ShardPorts;
+  using Ring = std::unique_ptr<rte_ring, void (*)(rte_ring*)>;
+
+  [[nodiscard]] unsigned owner_of_hash(std::uint32_t hash) const noexcept {
+    return hash % rss_table_size % static_cast<unsigned>(shards_.size());
+  }
+  /// The shard that polls a device's queue.
+  [[nodiscard]] unsigned poller(Facing side, std::uint16_t queue) const noexcept;
+  /// The shard that sends for `shard`, itself where there are queues enough, and through which queue.
+  [[nodiscard]] unsigned sender(Facing side, unsigned shard) const noexcept;
+  [[nodiscard]] std::uint16_t transmit_queue(Facing side, unsigned shard) const noexcept;
+  [[nodiscard]] std::size_t ring_index(Facing side, unsigned from, unsigned to) const noexcept {
+    return (static_cast<std::size_t>(side) * shards() + from) * shards() + to;
+  }
+
+  std::array<Port*, 2> ports_;
+  std::vector<std::unique_ptr<ShardPorts>> shards_;
+  std::vector<Ring> received_;     ///< by ring_index: packets for `to` that `from` polled
+  std::vector<Ring> transmitted_;  ///< by ring_index: packets that `to` sends for `from`
+};
+
+}  // namespace sluice::dpdk

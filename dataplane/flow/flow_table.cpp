@@ -1,0 +1,100 @@
+#include "dataplane/flow/flow_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <stdexcept>
+
+namespace sluice::flow {
+namespace {
+
+std::uint32_t checked(std::uint32_t capacity) {
+  if (capacity == 0 || capacity > (1U << 30)) throw std::invalid_argument("flow table: capacity must be 1 to 2^30");
+  return capacity;
+}
+
+/// Twice the capacity, a power of two, 64 at least.
+std::uint32_t slot_count(std::uint32_t capacity) {
+  return std::bit_ceil(std::max(2 * checked(capacity), 64U));
+}
+
+}  // namespace
+
+FlowTable::FlowTable(std::uint32_t capacity, std::uint64_t seed)
+    : capacity_(checked(capacity)),
+      mask_(slot_count(capacity) - 1),
+      seed_(seed),
+      slots_(slot_count(capacity)),
+      keys_(capacity) {}
+
+std::uint32_t FlowTable::tag_of(const FlowKey& key) const noexcept {
+  return static_cast<std::uint32_t>(hash(key, seed_));
+}
+
+FlowIndex FlowTable::find(const FlowKey& key, std::uint32_t tag) const noexcept {
+  for (std::uint32_t at = tag & mask_;; at = (at + 1) & mask_) {
+    const Slot slot = slots_[at];
+    if (slot.index_plus == 0) return no_flow;
+    if (slot.tag == tag && keys_[slot.index_plus - 1] == key) return slot.index_plus - 1;
+  }
+}
+
+FlowIndex FlowTable::find(const FlowKey& key) const noexcept {
+  return find(key, tag_of(key));
+}
+
+void FlowTable::lookup_burst(std::span<const FlowKey> keys, std::span<FlowIndex> out) const noexcept {
+  assert(out.size() >= keys.size());
+  constexpr std::size_t batch = 32;
+  std::array<std::uint32_t, batch> tags;
+  for (std::size_t start = 0; start < keys.size(); start += batch) {
+    const std::size_t count = std::min(batch, keys.size() - start);
+    for (std::size_t i = 0; i < count; ++i) {
+      tags[i] = tag_of(keys[start + i]);
+      __builtin_prefetch(&slots_[tags[i] & mask_]);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const Slot slot = slots_[tags[i] & mask_];
+      if (slot.index_plus != 0) __builtin_prefetch(&keys_[slot.index_plus - 1]);
+    }
+    for (std::size_t i = 0; i < count; ++i) out[start + i] = find(keys[start + i], tags[i]);
+  }
+}
+
+bool FlowTable::insert(const FlowKey& key, FlowIndex index) noexcept {
+  assert(index < capacity_);
+  if (size_ == capacity_) return false;
+  const std::uint32_t tag = tag_of(key);
+  std::uint32_t at = tag & mask_;
+  for (; slots_[at].index_plus != 0; at = (at + 1) & mask_) {
+    if (slots_[at].tag == tag && keys_[slots_[at].index_plus - 1] == key) return false;
+  }
+  slots_[at] = Slot{tag, index + 1};
+  keys_[index] = key;
+  ++size_;
+  return true;
+}
+
+FlowIndex FlowTable::erase(const FlowKey& key) noexcept {
+  const std::uint32_t tag = tag_of(key);
+  std::uint32_t hole = tag & mask_;
+  for (;; hole = (hole + 1) & mask_) {
+    const Slot slot = slots_[hole];
+    if (slot.index_plus == 0) return no_flow;
+    if (slot.tag == tag && keys_[slot.index_plus - 1] == key) break;
+  }
+  const FlowIndex erased = slots_[hole].index_plus - 1;
+  // Close the gap: whoever was pushed past the hole by a collision moves back (Knuth, 6.4 algorithm R).
+  for (std::uint32_t at = (hole + 1) & mask_; slots_[at].index_plus != 0; at = (at + 1) & mask_) {
+    const std::uint32_t wanted = slots_[at].tag & mask_;
+    if (((at - wanted) & mask_) < ((at - hole) & mask_)) continue;
+    slots_[hole] = slots_[at];
+    hole = at;
+  }
+  slots_[hole] = Slot{};
+  --size_;
+  return erased;
+}
+
+}  // namespace sluice::flow

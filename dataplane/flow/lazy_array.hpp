@@ -1,0 +1,53 @@
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cassert>
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::flow {
+
+/// A fixed number of zeroed elements in address space reserved at once, backed by memory page by page as it is first
+/// touched: a large limit costs nothing until it is used.
+template <typename T>
+class LazyArray {
+  static_assert(std::is_trivially_copyable_v<T>, "elements begin as zero bytes");
+
+ public:
+  /// Throws std::bad_alloc when the address space is not there.
+  explicit LazyArray(std::size_t count) : count_(count) {
+    if (count == 0) return;
+    void* const memory =
+        mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    data_ = static_cast<T*>(memory);
+  }
+  ~LazyArray() {
+    if (data_ != nullptr) munmap(data_, count_ * sizeof(T));
+  }
+  LazyArray(LazyArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  LazyArray& operator=(LazyArray&&) = delete;
+  LazyArray(const LazyArray&) = delete;
+  LazyArray& operator=(const LazyArray&) = delete;
+
+  [[nodiscard]] T& operator[](std::size_t index) noexcept {
+    assert(index < count_);
+    return data_[index];
+  }
+  [[nodiscard]] const T& operator[](std::size_t index) const noexcept {
+    assert(index < count_);
+    return data_[index];
+  }
+  [[nodiscard]] T* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t count_;
+};
+
+}  // namespace sluice::flow

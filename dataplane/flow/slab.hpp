@@ -1,0 +1,113 @@
+#pragma once
+
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "dataplane/flow/lazy_array.hpp"
+
+namespace sluice::flow {
+
+/// Room for a fixed number of objects that come and go: each on cache lines of its own, created and destroyed in O(1),
+/// never moved, named by a small index. Address space is reserved at construction, memory used as objects are first
+/// made; freed places are used again first. Thread: one.
+template <typename T>
+class Slab {
+ public:
+  static constexpr std::uint32_t none = 0xffffffffU;
+
+  /// Throws std::bad_alloc when the address space is not there. capacity < 2^32 - 1.
+  explicit Slab(std::uint32_t capacity) : capacity_(capacity), places_(capacity), live_((capacity + 63U) / 64U) {}
+  ~Slab() {
+    for_each([this](std::uint32_t index, T&) { erase(index); });
+  }
+  Slab(const Slab&) = delete;
+  Slab& operator=(const Slab&) = delete;
+
+  /// Makes an object; returns its index, or `none` when all places are taken.
+  template <typename... Arguments>
+  [[nodiscard]] std::uint32_t emplace(Arguments&&... arguments) {
+    const std::uint32_t index = free_ != none ? free_ : untouched_;
+    if (index == capacity_) return none;
+    const std::uint32_t next_free = free_ != none ? next_of(index) : none;
+    if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
+      new (places_[index].bytes) T(std::forward<Arguments>(arguments)...);
+    } else {
+      try {
+        new (places_[index].bytes) T(std::forward<Arguments>(arguments)...);
+      } catch (...) {
+        if (free_ != none) new (places_[index].bytes) std::uint32_t(next_free);  // the place is as it was
+        throw;
+      }
+    }
+    free_ = next_free;
+    if (index == untouched_) ++untouched_;
+    live_[index / 64] |= std::uint64_t{1} << (index % 64);
+    ++size_;
+    return index;
+  }
+  /// Destroys an object. Requires contains(index).
+  void erase(std::uint32_t index) noexcept {
+    assert(contains(index));
+    (*this)[index].~T();
+    live_[index / 64] &= ~(std::uint64_t{1} << (index % 64));
+    new (places_[index].bytes) std::uint32_t(free_);
+    free_ = index;
+    --size_;
+  }
+
+  [[nodiscard]] T& operator[](std::uint32_t index) noexcept {
+    return *std::launder(reinterpret_cast<T*>(places_[index].bytes));
+  }
+  [[nodiscard]] const T& operator[](std::uint32_t index) const noexcept {
+    return *std::launder(reinterpret_cast<const T*>(places_[index].bytes));
+  }
+  /// The index of an object of this slab.
+  [[nodiscard]] std::uint32_t index_of(const T& object) const noexcept {
+    const auto offset = reinterpret_cast<std::uintptr_t>(&object) - reinterpret_cast<std::uintptr_t>(places_.data());
+    return static_cast<std::uint32_t>(offset / sizeof(Place));
+  }
+  [[nodiscard]] bool contains(std::uint32_t index) const noexcept {
+    return index < untouched_ && (live_[index / 64] >> (index % 64) & 1U) != 0;
+  }
+  /// Asks the processor to fetch an object's first cache line.
+  void prefetch(std::uint32_t index) const noexcept { __builtin_prefetch(places_.data() + index); }
+
+  /// Calls visit(index, object) for every object, by index; visit may erase that object.
+  template <typename Visit>
+  void for_each(Visit&& visit) {
+    for (std::uint32_t word = 0; word * 64 < untouched_; ++word) {
+      for (std::uint64_t bits = live_[word]; bits != 0; bits &= bits - 1) {
+        const auto index = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+        visit(index, (*this)[index]);
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
+  /// Bytes of memory one object takes, padding included.
+  [[nodiscard]] static constexpr std::size_t stride() noexcept { return sizeof(Place); }
+
+ private:
+  struct alignas(alignof(T) > 64 ? alignof(T) : 64) Place {
+    std::byte bytes[sizeof(T) > sizeof(std::uint32_t) ? sizeof(T) : sizeof(std::uint32_t)];
+  };
+
+  [[nodiscard]] std::uint32_t next_of(std::uint32_t index) const noexcept {
+    return *std::launder(reinterpret_cast<const std::uint32_t*>(places_[index].bytes));
+  }
+
+  std::uint32_t capacity_;
+  std::uint32_t size_ = 0;
+  std::uint32_t untouched_ = 0;  ///< places from here on were never used
+  std::uint32_t free_ = none;    ///< head of the list of places used before
+  LazyArray<Place> places_;
+  LazyArray<std::uint64_t> live_;
+};
+
+}  // namespace sluice::flow

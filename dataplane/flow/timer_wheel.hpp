@@ -1,0 +1,179 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+
+#include "dataplane/flow/lazy_array.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::flow {
+
+/// One timer per id (a flow's index), all operations O(1). A hierarchical wheel (Varghese and Lauck): the level of a
+/// timer is the highest 6-bit digit in which its tick differs from the present one, so a level's timers are all due
+/// before the next level's, and empty stretches of time are skipped whole. Lazy: putting a timer off only notes the new
+/// deadline (one cache line); the node moves when its old place comes up. 16 bytes per id, reserved at construction and
+/// used as ids are first scheduled. Thread: one; reads no clock.
+class TimerWheel {
+ public:
+  /// ids are 0 … capacity-1, capacity < 2^31. `tick` (1 ns … 1 s) is rounded down to a power of two nanoseconds;
+  /// a timer fires at the first tick at or after its deadline. `origin` is not later than any time ever passed in.
+  TimerWheel(std::uint32_t capacity, Instant origin, Duration tick = std::chrono::milliseconds(1));
+
+  /// Sets the timer of `id`, in place of what was set. A deadline that has passed already fires at the next tick;
+  /// `never` cancels. One more than 2^31 ticks ahead fires after 2^31 ticks.
+  void schedule(std::uint32_t id, Instant deadline) noexcept {
+    if (deadline == never) {
+      cancel(id);
+      return;
+    }
+    Node& node = nodes_[id];
+    const std::uint32_t tick = near_tick(tick_at_or_after(deadline));
+    node.deadline = tick;
+    if (node.link_plus != 0) {
+      if (static_cast<std::int32_t>(tick - node.queued) >= 0) return;  // its place comes up in time
+      unlink(id);
+    } else {
+      ++size_;
+    }
+    link(id, tick);
+  }
+  /// Takes the timer of `id` off, if it is set.
+  void cancel(std::uint32_t id) noexcept {
+    if (nodes_[id].link_plus == 0) return;
+    unlink(id);
+    --size_;
+  }
+  [[nodiscard]] bool scheduled(std::uint32_t id) const noexcept { return nodes_[id].link_plus != 0; }
+
+  /// Calls fire(id) for every timer due at `now`, earliest tick first, each off before its call. `fire` may schedule
+  /// and cancel any id; what it schedules fires at a later tick than the present one. A `now` before an earlier one
+  /// does nothing.
+  template <typename Fire>
+  void advance(Instant now, Fire&& fire) {
+    const std::uint64_t now_tick = tick_at_or_before(now);
+    while (levels_ != 0) {
+      const Place place = first_place();
+      if (place.tick > now_tick) break;
+      present_ = place.tick;
+      run_place(place, fire);
+    }
+    if (now_tick > present_) present_ = now_tick;
+  }
+
+  /// No timer is due before this instant; `never` when none is set. After advance(next()) it is later.
+  [[nodiscard]] Instant next() const noexcept {
+    if (levels_ == 0) return never;
+    return origin_ + Duration(static_cast<std::int64_t>(first_place().tick << shift_));
+  }
+
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  [[nodiscard]] Duration tick() const noexcept { return Duration(std::int64_t{1} << shift_); }
+
+ private:
+  static constexpr unsigned digit_bits = 6, slots = 1U << digit_bits, level_count = 11;
+  static constexpr std::uint32_t head_mark = 0x80000000U;
+
+  /// Links are 1 + id of a node, or head_mark + the number of a place; 0 is none.
+  struct Node {
+    std::uint32_t next_plus = 0;
+    std::uint32_t link_plus = 0;  ///< the node before, or the place when it is the first; 0 when not set
+    std::uint32_t deadline = 0;   ///< low 32 bits of the tick it is due at
+    std::uint32_t queued = 0;     ///< low 32 bits of the tick its place stands for; not after `deadline`
+  };
+  static_assert(sizeof(Node) == 16);
+
+  /// One slot of one level, and when its turn comes.
+  struct Place {
+    std::uint32_t number;
+    std::uint64_t tick;
+  };
+
+  [[nodiscard]] std::uint64_t tick_at_or_before(Instant at) const noexcept {
+    return at <= origin_ ? 0 : static_cast<std::uint64_t>((at - origin_).count()) >> shift_;
+  }
+  [[nodiscard]] std::uint64_t tick_at_or_after(Instant at) const noexcept {
+    if (at <= origin_) return 0;
+    return ((static_cast<std::uint64_t>((at - origin_).count()) - 1) >> shift_) + 1;
+  }
+  /// Low bits of a tick brought between the one after the present and 2^31 ahead.
+  [[nodiscard]] std::uint32_t near_tick(std::uint64_t tick) const noexcept {
+    if (tick <= present_) return static_cast<std::uint32_t>(present_ + 1);
+    const std::uint64_t ahead = tick - present_;
+    return static_cast<std::uint32_t>(present_ + (ahead < 0x7fffffffU ? ahead : 0x7fffffffU));
+  }
+  /// All 64 bits of a tick that is not before the present one.
+  [[nodiscard]] std::uint64_t whole_tick(std::uint32_t low) const noexcept {
+    return present_ + (low - static_cast<std::uint32_t>(present_));
+  }
+
+  [[nodiscard]] Place first_place() const noexcept {
+    const auto level = static_cast<unsigned>(std::countr_zero(levels_));
+    const auto slot = static_cast<unsigned>(std::countr_zero(occupied_[level]));
+    const unsigned low = level * digit_bits;
+    const std::uint64_t above = low + digit_bits >= 64 ? 0 : present_ >> (low + digit_bits) << (low + digit_bits);
+    return {level * slots + slot, above | std::uint64_t{slot} << low};
+  }
+
+  void link(std::uint32_t id, std::uint32_t tick) noexcept {
+    const std::uint64_t when = whole_tick(tick);
+    const std::uint64_t differs = when ^ present_;
+    const unsigned level = differs == 0 ? 0 : (63U - static_cast<unsigned>(std::countl_zero(differs))) / digit_bits;
+    const auto slot = static_cast<unsigned>(when >> (level * digit_bits)) & (slots - 1);
+    const std::uint32_t number = level * slots + slot;
+    Node& node = nodes_[id];
+    node.queued = tick;
+    node.link_plus = head_mark | number;
+    node.next_plus = heads_[number];
+    if (node.next_plus != 0) nodes_[node.next_plus - 1].link_plus = id + 1;
+    heads_[number] = id + 1;
+    occupied_[level] |= std::uint64_t{1} << slot;
+    levels_ |= 1U << level;
+  }
+
+  void unlink(std::uint32_t id) noexcept {
+    Node& node = nodes_[id];
+    if (node.next_plus != 0) nodes_[node.next_plus - 1].link_plus = node.link_plus;
+    if ((node.link_plus & head_mark) == 0) {
+      nodes_[node.link_plus - 1].next_plus = node.next_plus;
+    } else {
+      const std::uint32_t number = node.link_plus & ~head_mark;
+      heads_[number] = node.next_plus;
+      if (node.next_plus == 0) {
+        const std::uint32_t level = number / slots;
+        occupied_[level] &= ~(std::uint64_t{1} << (number % slots));
+        if (occupied_[level] == 0) levels_ &= ~(1U << level);
+      }
+    }
+    node.link_plus = 0;
+  }
+
+  /// Empties a place whose turn has come: fires what is due, moves the rest to where it belongs now.
+  template <typename Fire>
+  void run_place(const Place& place, Fire&& fire) {
+    // What `fire` schedules lands after the present tick, hence never in this place again.
+    while (heads_[place.number] != 0) {
+      const std::uint32_t id = heads_[place.number] - 1;
+      unlink(id);
+      const std::uint32_t deadline = nodes_[id].deadline;
+      if (deadline == static_cast<std::uint32_t>(present_)) {
+        --size_;
+        fire(id);
+      } else {
+        link(id, deadline);
+      }
+    }
+  }
+
+  Instant origin_;
+  unsigned shift_;
+  std::uint32_t levels_ = 0;   ///< bit per level that holds a timer
+  std::uint64_t present_ = 0;  ///< the tick up to which everything has fired
+  std::uint32_t size_ = 0;
+  std::array<std::uint64_t, level_count> occupied_{};  ///< bit per slot that holds a timer
+  std::array<std::uint32_t, level_count * slots> heads_{};
+  LazyArray<Node> nodes_;
+};
+
+}  // namespace sluice::flow

@@ -1,0 +1,176 @@
+#include "dataplane/packet/build.hpp"
+
+#include <rte_mbuf.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "dataplane/packet/checksum.hpp"
+
+namespace sluice::packet {
+namespace {
+
+// The builders know every word they write, so they add up the checksum as they go instead of reading it back.
+
+/// Writes an option block's next word and returns what it adds to the sum.
+inline std::uint64_t put32(std::uint8_t* at, std::uint32_t host) noexcept {
+  const std::uint32_t wire = __builtin_bswap32(host);
+  store32(at, wire);
+  return wire;
+}
+
+/// Four option bytes in the order given, as a number to put32().
+constexpr std::uint32_t word(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+  return a << 24 | b << 16 | c << 8 | d;
+}
+
+/// MSS; SACK permitted and timestamps, sharing words as RFC 7323 appendix A shows; window scale.
+std::uint64_t write_syn_options(std::uint8_t* at, const tcp::Segment& segment) noexcept {
+  const tcp::SynOptions& syn = segment.syn;
+  std::uint64_t sum = put32(at, word(tcp_option::mss, 4, syn.mss >> 8, syn.mss & 0xffU));
+  at += 4;
+  if (syn.sack_permitted || syn.timestamps) {
+    const unsigned first = syn.sack_permitted ? tcp_option::sack_permitted : tcp_option::nop;
+    const unsigned second = syn.sack_permitted ? 2U : tcp_option::nop;
+    if (syn.timestamps) {
+      sum += put32(at, word(first, second, tcp_option::timestamps, 10));
+      sum += put32(at + 4, segment.ts_value);
+      sum += put32(at + 8, segment.ts_echo);
+      at += 12;
+    } else {
+      sum += put32(at, word(tcp_option::nop, tcp_option::nop, first, second));
+      at += 4;
+    }
+  }
+  if (syn.has_window_scale) sum += put32(at, word(tcp_option::nop, tcp_option::window_scale, 3, syn.window_scale));
+  return sum;
+}
+
+/// Timestamps, then as many SACK blocks as `length` leaves room for.
+inline std::uint64_t write_options(std::uint8_t* at, const tcp::Segment& segment, std::size_t length) noexcept {
+  std::uint64_t sum = 0;
+  if (segment.has_timestamps) {
+    sum += put32(at, word(tcp_option::nop, tcp_option::nop, tcp_option::timestamps, 10));
+    sum += put32(at + 4, segment.ts_value);
+    sum += put32(at + 8, segment.ts_echo);
+    at += 12;
+    length -= 12;
+  }
+  if (length == 0) return sum;
+  const auto blocks = static_cast<std::uint32_t>((length - 4) / 8);
+  sum += put32(at, word(tcp_option::nop, tcp_option::nop, tcp_option::sack, 2 + 8 * blocks));
+  for (std::uint32_t i = 0; i < blocks; ++i) {
+    at += 4;
+    sum += put32(at, segment.sack_blocks[i].left.raw());
+    at += 4;
+    sum += put32(at, segment.sack_blocks[i].right.raw());
+  }
+  return sum;
+}
+
+/// Writes the TCP header but for its checksum; returns its sum.
+inline std::uint64_t write_tcp(std::uint8_t* at, const Addresses& addresses, const tcp::Segment& segment,
+                               std::size_t options) noexcept {
+  const auto offset = static_cast<std::uint32_t>((tcp_length + options) / 4);
+  std::uint64_t sum = put32(at, std::uint32_t{addresses.src_port} << 16 | addresses.dst_port);
+  sum += put32(at + 4, segment.seq.raw());
+  sum += put32(at + 8, segment.ack.raw());
+  sum += put32(at + 12, offset << 28 | std::uint32_t{segment.flags.bits} << 16 | segment.window);
+  sum += put32(at + 16, segment.urgent);
+  if (segment.flags.syn()) [[unlikely]]
+    return sum + write_syn_options(at + tcp_length, segment);
+  return options == 0 ? sum : sum + write_options(at + tcp_length, segment, options);
+}
+
+/// What an IP header writer leaves for the transport checksum: the sum of the addresses.
+std::uint64_t write_ipv4(std::uint8_t* at, const HeaderTemplate& header, const Addresses& addresses,
+                         const IpPayload& payload) noexcept {
+  const std::uint32_t src = load32(addresses.src.octets.data() + 12);
+  const std::uint32_t dst = load32(addresses.dst.octets.data() + 12);
+  const std::uint32_t length = static_cast<std::uint32_t>(ipv4_length + payload.length);
+  std::uint64_t sum = put32(at, word(0x45, payload.tos, 0, 0) | length);
+  sum += put32(at + 4, std::uint32_t{payload.ip_id} << 16 | (header.dont_fragment ? 0x4000U : 0U));
+  sum += put32(at + 8, word(header.ttl, payload.protocol, 0, 0));
+  store32(at + 12, src);
+  store32(at + 16, dst);
+  const std::uint64_t addresses_sum = std::uint64_t{src} + dst;
+  store16(at + 10, static_cast<std::uint16_t>(~fold(sum + addresses_sum)));
+  return addresses_sum;
+}
+
+std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const Addresses& addresses,
+                         const IpPayload& payload) noexcept {
+  put32(at, 6U << 28 | std::uint32_t{payload.tos} << 20 | (header.flow_label & 0xfffffU));
+  put32(at + 4, std::uint32_t{payload.length} << 16 | std::uint32_t{payload.protocol} << 8 | header.ttl);
+  std::memcpy(at + 8, addresses.src.octets.data(), 16);
+  std::memcpy(at + 24, addresses.dst.octets.data(), 16);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < 32; i += 4) sum += load32(at + 8 + i);
+  return sum;
+}
+
+}  // namespace
+
+std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const Addresses& addresses,
+                                const IpPayload& payload) noexcept {
+  std::uint8_t* const ip = frame + header.l2_len;
+  // The template's spare bytes land where the IP header comes next: one fixed-size copy for every depth of tags.
+  std::memcpy(frame, header.l2.data(), header.l2.size());
+  return header.ip_version == 4 ? write_ipv4(ip, header, addresses, payload)
+                                : write_ipv6(ip, header, addresses, payload);
+}
+
+std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const Addresses& addresses,
+                            const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept {
+  assert(packet.size() == segment.payload_len);
+  const std::uint16_t options = tcp_options_length(segment);
+  const std::size_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
+  const auto front = static_cast<std::uint16_t>(header.l2_len + ip + tcp_length + options);
+  const auto tcp_total = static_cast<std::uint16_t>(tcp_length + options + segment.payload_len);
+  const IpPayload payload{.length = tcp_total,
+                          .ip_id = ip_id,
+                          .protocol = ip_protocol::tcp,
+                          .tos = static_cast<std::uint8_t>(segment.ce ? header.tos | 3U : header.tos)};
+  std::uint8_t* const frame = packet.prepend(front);
+  packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
+  std::uint64_t sum = write_ip_and_link(frame, header, addresses, payload);
+  std::uint8_t* const tcp = frame + header.l2_len + ip;
+  sum += write_tcp(tcp, addresses, segment, options);
+  sum += std::uint64_t{payload_sum} + __builtin_bswap16(tcp_total) + (std::uint32_t{ip_protocol::tcp} << 8);
+  store16(tcp + 16, static_cast<std::uint16_t>(~fold(sum)));
+  return front;
+}
+
+HeaderTemplate learn(const Packet& packet, const Parsed& parsed) noexcept {
+  HeaderTemplate header;
+  header.l2_len = parsed.l2_len;
+  std::memcpy(header.l2.data(), packet.data(), std::min<std::size_t>(parsed.l2_len, header.l2.size()));
+  header.ip_version = parsed.ip_version;
+  header.tos = parsed.tos & 0xfcU;
+  header.ttl = parsed.ttl;
+  header.dont_fragment = parsed.dont_fragment;
+  header.flow_label = parsed.flow_label;
+  return header;
+}
+
+HeaderTemplate make_template(std::span<const std::uint8_t, 6> source_mac,
+                             std::span<const std::uint8_t, 6> destination_mac, std::uint8_t ip_version) {
+  HeaderTemplate header;
+  std::ranges::copy(destination_mac, header.l2.begin());
+  std::ranges::copy(source_mac, header.l2.begin() + 6);
+  store_be16(header.l2.data() + 12, ip_version == 4 ? ethertype::ipv4 : ethertype::ipv6);
+  header.l2_len = ethernet_length;
+  header.ip_version = ip_version;
+  return header;
+}
+
+void add_vlan_tag(HeaderTemplate& header, std::uint16_t tpid, std::uint16_t tci) {
+  assert(header.l2_len + vlan_tag_length <= header.l2.size());
+  std::memmove(header.l2.data() + 16, header.l2.data() + 12, header.l2_len - 12U);
+  store_be16(header.l2.data() + 12, tpid);
+  store_be16(header.l2.data() + 14, tci);
+  header.l2_len = static_cast<std::uint8_t>(header.l2_len + vlan_tag_length);
+}
+
+}  // namespace sluice::packet

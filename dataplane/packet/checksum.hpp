@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dataplane/units/ip_address.hpp"
+
+namespace sluice::packet {
+
+// Internet checksum arithmetic (RFC 1071). A *sum* here is the 16-bit ones' complement sum of the bytes taken as 16-bit
+// words in memory order (the first byte is the low one on this machine), not inverted; an odd last byte is followed by
+// a zero. A sum is stored to the wire with store16(), never byte-swapped. 0x0000 and 0xffff both mean zero.
+
+/// Ones' complement sum of `data`, any alignment, any length. AVX2 where the processor has it, SSE4 otherwise.
+[[nodiscard]] std::uint16_t ones_complement_sum(std::span<const std::uint8_t> data) noexcept;
+
+/// The same without AVX2, whatever the processor has.
+[[nodiscard]] std::uint16_t ones_complement_sum_sse4(std::span<const std::uint8_t> data) noexcept;
+
+/// Name of the code that ones_complement_sum() runs on this machine: "avx2" or "sse4".
+[[nodiscard]] const char* checksum_kernel() noexcept;
+
+/// Brings a wide sum of 16-bit words down to 16 bits, carries added back in.
+[[nodiscard]] constexpr std::uint16_t fold(std::uint64_t sum) noexcept {
+  sum = (sum & 0xffffffffU) + (sum >> 32);
+  sum = (sum & 0xffffffffU) + (sum >> 32);
+  sum = (sum & 0xffffU) + (sum >> 16);
+  sum = (sum & 0xffffU) + (sum >> 16);
+  return static_cast<std::uint16_t>(sum + (sum >> 16));
+}
+
+/// The sum of the same bytes moved by one byte (RFC 1071 section 2 (B)).
+[[nodiscard]] constexpr std::uint16_t swap_sum(std::uint16_t sum) noexcept {
+  return static_cast<std::uint16_t>(sum << 8 | sum >> 8);
+}
+
+/// Sum of A followed by B, from the sums of both. `first_length` is the length of A in bytes.
+[[nodiscard]] constexpr std::uint16_t combine_sums(std::uint16_t first, std::size_t first_length,
+                                                   std::uint16_t second) noexcept {
+  const std::uint32_t sum = std::uint32_t{first} + (first_length % 2 != 0 ? swap_sum(second) : second);
+  return static_cast<std::uint16_t>((sum & 0xffffU) + (sum >> 16));
+}
+
+/// Sum of B, from the sum of A followed by B and the sum of A. `first_length` is the length of A in bytes.
+[[nodiscard]] constexpr std::uint16_t subtract_prefix(std::uint16_t whole, std::uint16_t first,
+                                                      std::size_t first_length) noexcept {
+  std::uint32_t sum = std::uint32_t{whole} + static_cast<std::uint16_t>(~first);
+  sum = (sum & 0xffffU) + (sum >> 16);
+  const auto rest = static_cast<std::uint16_t>(sum);
+  return first_length % 2 != 0 ? swap_sum(rest) : rest;
+}
+
+/// Sum of A, from the sum of A followed by B and the sum of B. `first_length` is the length of A in bytes.
+[[nodiscard]] constexpr std::uint16_t subtract_suffix(std::uint16_t whole, std::uint16_t second,
+                                                      std::size_t first_length) noexcept {
+  const std::uint16_t moved = first_length % 2 != 0 ? swap_sum(second) : second;
+  const std::uint32_t sum = std::uint32_t{whole} + static_cast<std::uint16_t>(~moved);
+  return static_cast<std::uint16_t>((sum & 0xffffU) + (sum >> 16));
+}
+
+/// A checksum field after one of the 16-bit words under it changed from `before` to `after`: RFC 1624 equation 3,
+/// HC' = ~(~HC + ~m + m'). All three as they lie in memory.
+[[nodiscard]] constexpr std::uint16_t update_checksum(std::uint16_t checksum, std::uint16_t before,
+                                                      std::uint16_t after) noexcept {
+  const std::uint32_t sum =
+      std::uint32_t{static_cast<std::uint16_t>(~checksum)} + std::uint32_t{static_cast<std::uint16_t>(~before)} + after;
+  return static_cast<std::uint16_t>(~fold(sum));
+}
+
+/// The same for a 32-bit word (a sequence number, a timestamp), as it lies in memory.
+[[nodiscard]] constexpr std::uint16_t update_checksum32(std::uint16_t checksum, std::uint32_t before,
+                                                        std::uint32_t after) noexcept {
+  const std::uint64_t sum = std::uint64_t{static_cast<std::uint16_t>(~checksum)} + std::uint64_t{~before} + after;
+  return static_cast<std::uint16_t>(~fold(sum));
+}
+
+/// Sum of the pseudo-header of an upper-layer packet: RFC 9293 section 3.1 for IPv4, RFC 8200 section 8.1 for IPv6.
+/// `source` and `destination` point to the 4 or 16 bytes of the address; `length` is header plus payload in bytes.
+[[nodiscard]] std::uint16_t pseudo_header_sum_v4(const std::uint8_t* source, const std::uint8_t* destination,
+                                                 std::uint8_t protocol, std::uint16_t length) noexcept;
+[[nodiscard]] std::uint16_t pseudo_header_sum_v6(const std::uint8_t* source, const std::uint8_t* destination,
+                                                 std::uint8_t protocol, std::uint32_t length) noexcept;
+/// The same by address value. Both addresses are of one family; the source's decides.
+[[nodiscard]] std::uint16_t pseudo_header_sum(const IpAddress& source, const IpAddress& destination,
+                                              std::uint8_t protocol, std::uint16_t length) noexcept;
+
+}  // namespace sluice::packet

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "dataplane/units/time.hpp"
+
+namespace sluice::packet {
+
+/// What the data plane notes about a packet while it holds it; lives in the buffer's private area, so that queueing a
+/// packet allocates nothing. Which fields are valid is the holder's business: a parser fills the first group, a TCP
+/// endpoint the second while the packet sits in one of its queues.
+struct PacketNote {
+  Instant received{};             ///< when the packet came in
+  std::uint16_t payload_sum = 0;  ///< ones' complement sum of the payload as it was received, not inverted (RFC 1071)
+  std::uint16_t payload_len = 0;  ///< bytes of TCP payload
+  std::uint16_t header_len = 0;  ///< bytes in front of the payload at transmission, so that they can be taken off again
+  std::uint8_t flags = 0;        ///< the holder's (tcp: sacked, lost, retransmitted, …)
+  std::uint8_t transmissions = 0;  ///< how often it was sent, saturating
+
+  rte_mbuf* next = nullptr;       ///< the holder's queue; null at its end
+  std::uint32_t seq = 0;          ///< first sequence number of the payload
+  std::uint32_t scratch32 = 0;    ///< the holder's
+  Instant sent{};                 ///< last transmission
+  std::uint64_t scratch64 = 0;    ///< the holder's (delivered bytes at transmission, RFC 8985 / rate samples)
+  std::uint64_t scratch64_b = 0;  ///< the holder's
+};
+static_assert(sizeof(PacketNote) <= 64, "one cache line per packet");
+static_assert(std::is_trivially_destructible_v<PacketNote>);
+
+/// Private area of every buffer our pools hand out.
+inline constexpr std::uint16_t note_size = 64;
+
+/// A packet in memory, by value: owns one reference to a single-segment packet buffer. Move-only; the destructor gives
+/// the reference back. Empty after a move. Thread: the one that holds it.
+class Packet {
+ public:
+  Packet() = default;
+  /// Takes over one reference. `buffer` may be null (an empty handle) and must come from a PacketPool.
+  explicit Packet(rte_mbuf* buffer) noexcept : buffer_(buffer) {}
+  Packet(Packet&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  Packet& operator=(Packet&& other) noexcept {
+    if (this != &other) {
+      reset();
+      buffer_ = std::exchange(other.buffer_, nullptr);
+    }
+    return *this;
+  }
+  Packet(const Packet&) = delete;
+  Packet& operator=(const Packet&) = delete;
+  ~Packet() { reset(); }
+
+  explicit operator bool() const noexcept { return buffer_ != nullptr; }
+  [[nodiscard]] rte_mbuf* buffer() const noexcept { return buffer_; }
+  /// Gives the reference up without dropping it.
+  [[nodiscard]] rte_mbuf* release() noexcept { return std::exchange(buffer_, nullptr); }
+  void reset() noexcept {
+    if (buffer_ != nullptr) rte_pktmbuf_free(std::exchange(buffer_, nullptr));
+  }
+  /// A second handle to the same bytes (no copy). While shared() nobody may write to them.
+  [[nodiscard]] Packet share() const noexcept {
+    rte_mbuf_refcnt_update(buffer_, 1);
+    return Packet(buffer_);
+  }
+  [[nodiscard]] bool shared() const noexcept { return rte_mbuf_refcnt_read(buffer_) > 1; }
+
+  [[nodiscard]] std::uint8_t* data() const noexcept { return rte_pktmbuf_mtod(buffer_, std::uint8_t*); }
+  [[nodiscard]] std::uint16_t size() const noexcept { return buffer_->data_len; }
+  [[nodiscard]] std::span<std::uint8_t> bytes() const noexcept { return {data(), size()}; }
+  [[nodiscard]] std::uint16_t headroom() const noexcept { return rte_pktmbuf_headroom(buffer_); }
+  [[nodiscard]] std::uint16_t tailroom() const noexcept { return rte_pktmbuf_tailroom(buffer_); }
+
+  [[nodiscard]] PacketNote& note() const noexcept { return *static_cast<PacketNote*>(rte_mbuf_to_priv(buffer_)); }
+
+  /// Takes `count` bytes off the front. Requires count <= size().
+  void trim_front(std::uint16_t count) noexcept {
+    assert(count <= size());
+    buffer_->data_off = static_cast<std::uint16_t>(buffer_->data_off + count);
+    buffer_->data_len = static_cast<std::uint16_t>(buffer_->data_len - count);
+    buffer_->pkt_len = buffer_->data_len;
+  }
+  /// Cuts the packet down to its first `size` bytes. Requires new_size <= size().
+  void truncate(std::uint16_t new_size) noexcept {
+    assert(new_size <= size());
+    buffer_->data_len = new_size;
+    buffer_->pkt_len = new_size;
+  }
+  /// Makes room for `count` bytes in front and returns their start. Requires count <= headroom().
+  std::uint8_t* prepend(std::uint16_t count) noexcept {
+    assert(count <= headroom());
+    buffer_->data_off = static_cast<std::uint16_t>(buffer_->data_off - count);
+    buffer_->data_len = static_cast<std::uint16_t>(buffer_->data_len + count);
+    buffer_->pkt_len = buffer_->data_len;
+    return data();
+  }
+  /// Makes room for `count` bytes at the end and returns their start. Requires count <= tailroom().
+  std::uint8_t* append(std::uint16_t count) noexcept {
+    assert(count <= tailroom());
+    std::uint8_t* const start = data() + size();
+    buffer_->data_len = static_cast<std::uint16_t>(buffer_->data_len + count);
+    buffer_->pkt_len = buffer_->data_len;
+    return start;
+  }
+
+ private:
+  rte_mbuf* buffer_ = nullptr;
+};
+static_assert(sizeof(Packet) == sizeof(void*));
+
+}  // namespace sluice::packet

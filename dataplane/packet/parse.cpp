@@ -1,0 +1,248 @@
+#include "dataplane/packet/parse.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "dataplane/packet/checksum.hpp"
+#include "dataplane/packet/headers.hpp"
+#include "dataplane/packet/parse_options.hpp"
+
+namespace sluice::packet {
+namespace {
+
+/// Steps over VLAN tags to the EtherType; returns it, or the outcome that ends the parse.
+struct LinkHeader {
+  std::uint16_t type = 0;
+  ParseResult problem = ParseResult::tcp;
+};
+
+bool is_vlan(std::uint16_t type) {
+  return type == ethertype::vlan || type == ethertype::service_vlan || type == ethertype::old_service_vlan;
+}
+
+VlanTag vlan_tag(std::uint16_t type, std::uint16_t tci) {
+  const unsigned kind = type == ethertype::service_vlan       ? VlanTag::service
+                        : type == ethertype::old_service_vlan ? VlanTag::old_service
+                                                              : 0U;
+  return {static_cast<std::uint16_t>((tci & 0x0fffU) | VlanTag::present | kind)};
+}
+
+__attribute__((noinline)) LinkHeader read_vlan_tags(std::span<const std::uint8_t> frame, Parsed& out) {
+  std::uint16_t type = load_be16(frame.data() + 12);
+  std::size_t tags = 0;
+  for (; is_vlan(type); ++tags) {
+    const std::size_t tag_end = ethernet_length + (tags + 1) * vlan_tag_length;
+    if (tags == 2) return {type, ParseResult::vlan_depth};
+    if (frame.size() < tag_end) return {type, ParseResult::runt};
+    out.vlan[tags] = vlan_tag(type, load_be16(frame.data() + tag_end - 4));
+    type = load_be16(frame.data() + tag_end - 2);
+  }
+  out.l2_len = static_cast<std::uint8_t>(ethernet_length + tags * vlan_tag_length);
+  return {type, ParseResult::tcp};
+}
+
+/// The outcome for what is neither IPv4 nor IPv6.
+ParseResult other_ethertype(std::uint16_t type) {
+  switch (type) {
+    case ethertype::arp:
+      return ParseResult::arp;
+    case ethertype::mpls:
+    case ethertype::mpls_upstream:
+      return ParseResult::mpls;
+    default:
+      return ParseResult::not_ip;
+  }
+}
+
+/// The outcome for what is IP but not TCP; reads the ports of UDP.
+ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
+  switch (out.protocol) {
+    case ip_protocol::udp:
+      if (out.frame_length() >= out.l4_offset + udp_length) {
+        out.src_port = load_be16(frame.data() + out.l4_offset);
+        out.dst_port = load_be16(frame.data() + out.l4_offset + 2);
+      }
+      return ParseResult::udp;
+    case ip_protocol::icmp:
+    case ip_protocol::icmp_v6:
+      return ParseResult::icmp;
+    default:
+      return ParseResult::not_tcp;
+  }
+}
+
+void set_v4(IpAddress& address, const std::uint8_t* at) {
+  store64(address.octets.data(), 0);
+  store64(address.octets.data() + 8, std::uint64_t{load32(at)} << 32 | 0xffff0000U);
+}
+
+/// Reads an IPv4 header (RFC 791) whose first 20 bytes are in the frame; `tcp` means: go on with protocol and
+/// l4_offset.
+ParseResult read_ipv4(std::span<const std::uint8_t> frame, Parsed& out) {
+  const std::uint8_t* const ip = frame.data() + out.l2_len;
+  const std::size_t available = frame.size() - out.l2_len;
+  const std::size_t header = (ip[0] & 0x0fU) * 4U;
+  const std::uint16_t total = load_be16(ip + 2);
+  if (ip[0] >> 4 != 4 || header < ipv4_length || total < header) return ParseResult::bad_ip_header;
+  if (total > available) return ParseResult::truncated;
+  std::uint64_t sum = std::uint64_t{load32(ip)} + load32(ip + 4) + load32(ip + 8) + load32(ip + 12) + load32(ip + 16);
+  if (header > ipv4_length) [[unlikely]]
+    sum += ones_complement_sum({ip + ipv4_length, header - ipv4_length});
+  if (fold(sum) != 0xffff) return ParseResult::bad_ip_checksum;
+
+  const std::uint16_t fragment = load_be16(ip + 6);
+  out.ip_version = 4;
+  out.ip_length = total;
+  out.ip_id = load_be16(ip + 4);
+  out.tos = ip[1];
+  out.ttl = ip[8];
+  out.protocol = ip[9];
+  out.dont_fragment = (fragment & 0x4000U) != 0;
+  set_v4(out.src, ip + 12);
+  set_v4(out.dst, ip + 16);
+  if ((fragment & 0x3fffU) != 0) return ParseResult::ip_fragment;  // offset, or more to come
+  out.l4_offset = static_cast<std::uint16_t>(out.l2_len + header);
+  return header > ipv4_length ? ParseResult::ip_options : ParseResult::tcp;
+}
+
+bool is_mapped(const std::uint8_t* address) {
+  return load64(address) == 0 && load32(address + 8) == 0xffff0000U;
+}
+
+bool is_extension(std::uint8_t next_header) {
+  switch (next_header) {
+    case ip_protocol::hop_by_hop:
+    case ip_protocol::routing:
+    case ip_protocol::authentication:
+    case ip_protocol::destination_options:
+    case ip_protocol::mobility:
+    case ip_protocol::hip:
+    case ip_protocol::shim6:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Reads an IPv6 header (RFC 8200) that is in the frame; `tcp` means: go on with protocol and l4_offset.
+ParseResult read_ipv6(std::span<const std::uint8_t> frame, Parsed& out) {
+  const std::uint8_t* const ip = frame.data() + out.l2_len;
+  const std::size_t available = frame.size() - out.l2_len;
+  const std::uint32_t first = load_be32(ip);
+  const std::size_t total = std::size_t{load_be16(ip + 4)} + ipv6_length;
+  if (first >> 28 != 6) return ParseResult::bad_ip_header;
+  if (total > available) return ParseResult::truncated;
+
+  out.ip_version = 6;
+  out.ip_length = static_cast<std::uint16_t>(total);
+  out.tos = static_cast<std::uint8_t>(first >> 20);
+  out.flow_label = first & 0xfffffU;
+  out.protocol = ip[6];
+  out.ttl = ip[7];
+  out.dont_fragment = true;
+  std::memcpy(out.src.octets.data(), ip + 8, 16);
+  std::memcpy(out.dst.octets.data(), ip + 24, 16);
+  // Such an address would be taken for IPv4 further on; RFC 4291 section 2.5.5.2 keeps it off the wire.
+  if (is_mapped(ip + 8) || is_mapped(ip + 24)) [[unlikely]]
+    return ParseResult::ipv6_mapped;
+  if (out.protocol == ip_protocol::fragment) return ParseResult::ip_fragment;
+  if (is_extension(out.protocol)) return ParseResult::ipv6_extension;
+  out.l4_offset = static_cast<std::uint16_t>(out.l2_len + ipv6_length);
+  return ParseResult::tcp;
+}
+
+/// Reads the TCP header (RFC 9293 section 3.1).
+ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
+  const std::uint8_t* const tcp = frame.data() + out.l4_offset;
+  const std::size_t length = static_cast<std::size_t>(out.frame_length()) - out.l4_offset;
+  if (length < tcp_length) return ParseResult::bad_tcp_header;
+  const std::size_t header = static_cast<std::size_t>(tcp[12] >> 4) * 4U;
+  if (header < tcp_length || header > length) return ParseResult::bad_tcp_header;
+
+  tcp::Segment& segment = out.segment;
+  out.src_port = load_be16(tcp);
+  out.dst_port = load_be16(tcp + 2);
+  out.payload_offset = static_cast<std::uint16_t>(out.l4_offset + header);
+  segment.seq = tcp::SeqNum(load_be32(tcp + 4));
+  segment.ack = tcp::SeqNum(load_be32(tcp + 8));
+  segment.flags.bits = tcp[13];
+  segment.window = load_be16(tcp + 14);
+  segment.urgent = load_be16(tcp + 18);
+  segment.payload_len = static_cast<std::uint16_t>(length - header);
+  segment.ce = (out.tos & 3U) == 3U;
+
+  // Nearly every segment has no options, or timestamps laid out as RFC 7323 appendix A recommends.
+  const bool syn = segment.flags.syn();
+  if (header == tcp_length && !syn) return ParseResult::tcp;
+  if (header == tcp_length + 12 && !syn && load32(tcp + 20) == 0x0a080101U) {
+    segment.has_timestamps = true;
+    segment.ts_value = load_be32(tcp + 24);
+    segment.ts_echo = load_be32(tcp + 28);
+    return ParseResult::tcp;
+  }
+  out.unknown_options = read_options({tcp + tcp_length, header - tcp_length}, out.ip_version == 6, segment);
+  return syn && out.unknown_options.any() ? ParseResult::tcp_options_unknown : ParseResult::tcp;
+}
+
+}  // namespace
+
+ParseResult parse(const Packet& packet, Parsed& out) noexcept {
+  out = Parsed{};
+  const std::span<const std::uint8_t> frame = packet.bytes();
+  if (frame.size() < ethernet_length) return ParseResult::runt;
+  std::uint16_t type = load_be16(frame.data() + 12);
+  out.l2_len = ethernet_length;
+  if (is_vlan(type)) {
+    const LinkHeader link = read_vlan_tags(frame, out);
+    if (link.problem != ParseResult::tcp) return link.problem;
+    type = link.type;
+  }
+  ParseResult result = ParseResult::tcp;
+  if (type == ethertype::ipv4) {
+    if (frame.size() < out.l2_len + ipv4_length) return ParseResult::truncated;
+    result = read_ipv4(frame, out);
+  } else if (type == ethertype::ipv6) {
+    if (frame.size() < out.l2_len + ipv6_length) return ParseResult::truncated;
+    result = read_ipv6(frame, out);
+  } else {
+    return other_ethertype(type);
+  }
+  if (result != ParseResult::tcp) return result;
+  if (out.protocol != ip_protocol::tcp) return other_protocol(frame, out);
+  return read_tcp(frame, out);
+}
+
+std::string_view to_string(ParseResult result) noexcept {
+  switch (result) {
+#define X(name, disposition, text) \
+  case ParseResult::name:          \
+    return #name;
+    SLUICE_PARSE_RESULTS(X)
+#undef X
+  }
+  return "invalid";
+}
+
+std::string_view describe(ParseResult result) noexcept {
+  switch (result) {
+#define X(name, disposition, text) \
+  case ParseResult::name:          \
+    return text;
+    SLUICE_PARSE_RESULTS(X)
+#undef X
+  }
+  return "invalid";
+}
+
+Disposition disposition(ParseResult result) noexcept {
+  switch (result) {
+#define X(name, disposition, text) \
+  case ParseResult::name:          \
+    return Disposition::disposition;
+    SLUICE_PARSE_RESULTS(X)
+#undef X
+  }
+  return Disposition::drop;
+}
+
+}  // namespace sluice::packet

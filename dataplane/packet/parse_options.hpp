@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "dataplane/packet/parse.hpp"
+#include "dataplane/tcp/segment.hpp"
+
+namespace sluice::packet {
+
+/// Reads TCP options (RFC 9293 section 3.2; 7323, 2018) into `segment`; reports those that are not understood and an
+/// impossible length, at which reading ends. Options that only mean something in a SYN are ignored elsewhere. Where an
+/// option occurs twice the last one counts. `options` ends at the data offset.
+[[nodiscard]] UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6,
+                                          tcp::Segment& segment) noexcept;
+
+}  // namespace sluice::packet

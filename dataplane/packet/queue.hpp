@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <utility>
+
+#include "dataplane/packet/packet.hpp"
+
+namespace sluice::packet {
+
+/// A position in a Queue: a packet somebody else holds the reference of, or nothing. Copied freely; valid until the
+/// packet leaves its queue.
+class Cursor {
+ public:
+  Cursor() = default;
+  explicit Cursor(rte_mbuf* buffer) noexcept : buffer_(buffer) {}
+
+  explicit operator bool() const noexcept { return buffer_ != nullptr; }
+  friend bool operator==(Cursor a, Cursor b) noexcept { return a.buffer_ == b.buffer_; }
+  [[nodiscard]] rte_mbuf* buffer() const noexcept { return buffer_; }
+  [[nodiscard]] PacketNote& note() const noexcept { return *static_cast<PacketNote*>(rte_mbuf_to_priv(buffer_)); }
+  [[nodiscard]] Cursor next() const noexcept { return Cursor(note().next); }
+
+  /// The position as a number, to be kept in a note's scratch field; zero for nothing.
+  [[nodiscard]] std::uint64_t bits() const noexcept { return reinterpret_cast<std::uint64_t>(buffer_); }
+  [[nodiscard]] static Cursor from_bits(std::uint64_t bits) noexcept {
+    return Cursor(reinterpret_cast<rte_mbuf*>(bits));
+  }
+
+ private:
+  rte_mbuf* buffer_ = nullptr;
+};
+
+/// A packet of a queue, lent as a Packet for the length of a call; the queue keeps its reference.
+class Loan {
+ public:
+  explicit Loan(Cursor cursor) noexcept : packet_(cursor.buffer()) {}
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+  ~Loan() { static_cast<void>(packet_.release()); }
+
+  [[nodiscard]] Packet* get() noexcept { return &packet_; }
+  [[nodiscard]] Packet& operator*() noexcept { return packet_; }
+  [[nodiscard]] Packet* operator->() noexcept { return &packet_; }
+
+ private:
+  Packet packet_;
+};
+
+/// A first-in-first-out list of packets, linked through PacketNote::next: queueing allocates nothing. Owns one
+/// reference to each; the destructor drops what is left.
+class Queue {
+ public:
+  Queue() = default;
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+  ~Queue() { clear(); }
+
+  [[nodiscard]] bool empty() const noexcept { return !front_; }
+  [[nodiscard]] Cursor front() const noexcept { return front_; }
+  [[nodiscard]] Cursor back() const noexcept { return back_; }
+
+  void push_back(Packet packet) noexcept {
+    packet.note().next = nullptr;
+    const Cursor added(packet.release());
+    if (front_) {
+      back_.note().next = added.buffer();
+    } else {
+      front_ = added;
+    }
+    back_ = added;
+  }
+  /// Requires !empty().
+  Packet pop_front() noexcept {
+    assert(front_);
+    Packet first(front_.buffer());
+    front_ = front_.next();
+    if (!front_) back_ = Cursor();
+    first.note().next = nullptr;
+    return first;
+  }
+  /// Puts `packet` behind `position`, which is one of ours, or in front of everything when it is nothing.
+  void insert_after(Cursor position, Packet packet) noexcept {
+    const Cursor added(packet.release());
+    if (position) {
+      added.note().next = position.note().next;
+      position.note().next = added.buffer();
+    } else {
+      added.note().next = front_.buffer();
+      front_ = added;
+    }
+    if (!added.next()) back_ = added;
+  }
+  /// Takes out the packet behind `position` (the first one when it is nothing). There must be one.
+  Packet remove_after(Cursor position) noexcept {
+    if (!position) return pop_front();
+    assert(position.next());
+    Packet removed(position.note().next);
+    position.note().next = removed.note().next;
+    if (position.note().next == nullptr) back_ = position;
+    removed.note().next = nullptr;
+    return removed;
+  }
+  void clear() noexcept {
+    while (front_) pop_front().reset();
+  }
+
+ private:
+  Cursor front_;
+  Cursor back_;
+};
+
+}  // namespace sluice::packet

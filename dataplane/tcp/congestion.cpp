@@ -1,0 +1,63 @@
+#include "dataplane/tcp/congestion.hpp"
+
+namespace sluice::tcp {
+namespace {
+
+constexpr std::uint32_t largest_window = 1U << 30;
+/// Segments that one acknowledgement may add in slow start (L of RFC 3465; 8 as in RFC 9406 section 4.2). One after a
+/// timeout, when acknowledgements may cover what arrived long ago.
+constexpr std::uint32_t slow_start_limit = 8;
+
+}  // namespace
+
+void CongestionControl::start(CongestionAlgorithm algorithm, std::uint32_t cwnd) {
+  window_ = CongestionWindow{cwnd, UINT32_MAX};
+  if (algorithm == CongestionAlgorithm::newreno) {
+    algorithm_ = NewReno{};
+  } else {
+    algorithm_ = Cubic{};
+  }
+}
+
+void CongestionControl::seed(std::uint32_t cwnd) {
+  window_ = CongestionWindow{cwnd, cwnd};
+  std::visit([](auto& algorithm) { algorithm = {}; }, algorithm_);
+}
+
+void CongestionControl::on_ack(const AckEvent& event, const PathView& path, bool after_timeout) {
+  if (!event.cwnd_limited) {
+    std::visit([](auto& algorithm) { algorithm.on_idle(); }, algorithm_);
+    return;
+  }
+  if (window_.slow_start()) {
+    const std::uint32_t growth = std::min(event.acked, path.mss * (after_timeout ? 1 : slow_start_limit));
+    window_.cwnd = std::min({window_.cwnd + growth, window_.ssthresh, largest_window});
+    return;
+  }
+  std::visit([&](auto& algorithm) { algorithm.on_ack(window_, event, path); }, algorithm_);
+  window_.cwnd = std::min(window_.cwnd, largest_window);
+}
+
+void CongestionControl::on_congestion(const PathView& path) {
+  std::visit([&](auto& algorithm) { algorithm.on_congestion(window_, path); }, algorithm_);
+  window_.cwnd = window_.ssthresh;
+}
+
+void CongestionControl::on_timeout(const PathView& path, bool first) {
+  // RFC 5681 section 3.1: ssthresh stays when the same segment times out again.
+  if (first) std::visit([&](auto& algorithm) { algorithm.on_timeout(window_, path); }, algorithm_);
+  window_.cwnd = path.mss;
+}
+
+void CongestionControl::on_recovery_exit(const PathView& path) {
+  // RFC 6582 section 3.2 step 3 (1): no burst when little is left in flight.
+  window_.cwnd = std::min(window_.ssthresh, std::max(path.flight_size, path.mss) + path.mss);
+  std::visit([&](auto& algorithm) { algorithm.on_recovery_exit(window_, path); }, algorithm_);
+}
+
+void CongestionControl::on_idle(std::uint32_t restart) {
+  window_.cwnd = std::min(window_.cwnd, restart);
+  std::visit([](auto& algorithm) { algorithm.on_idle(); }, algorithm_);
+}
+
+}  // namespace sluice::tcp

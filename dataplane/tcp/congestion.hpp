@@ -1,0 +1,114 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <variant>
+
+#include "dataplane/units/time.hpp"
+
+namespace sluice::tcp {
+
+enum class CongestionAlgorithm : std::uint8_t { newreno, cubic };
+
+/// Everything one acknowledgement told. Filled once; loss recovery, congestion control and counters read it, and nobody
+/// derives any of it again.
+struct AckEvent {
+  Instant now{};
+  Duration rtt = no_rtt;           ///< of the newest segment it delivered that was sent once; no_rtt when none
+  std::uint32_t acked = 0;         ///< bytes by which SND.UNA moved
+  std::uint32_t newly_sacked = 0;  ///< bytes that were not sacked before
+  std::uint32_t newly_lost = 0;    ///< bytes taken for lost because of it
+  std::uint32_t in_flight = 0;     ///< pipe before it (RFC 6675)
+  bool duplicate = false;          ///< a duplicate acknowledgement (RFC 5681 section 2, RFC 6675 section 2)
+  bool cwnd_limited = false;       ///< the congestion window was what held the sender back
+
+  static constexpr Duration no_rtt{-1};
+};
+
+/// The window that every algorithm moves, in bytes.
+struct CongestionWindow {
+  std::uint32_t cwnd = 0;
+  std::uint32_t ssthresh = UINT32_MAX;
+  [[nodiscard]] bool slow_start() const { return cwnd < ssthresh; }
+};
+
+/// What an algorithm may know of the connection besides the event.
+struct PathView {
+  Instant now{};
+  Duration srtt{};                ///< zero when unknown
+  std::uint32_t mss = 0;          ///< effective segment size, bytes
+  std::uint32_t flight_size = 0;  ///< SND.NXT - SND.UNA
+};
+
+/// The hooks of a congestion control, all doing nothing. An algorithm hides the ones it needs and keeps its state in
+/// place; slow start and the bounds of the window are common to all (CongestionControl).
+struct CongestionHooks {
+  /// New data was acknowledged in congestion avoidance while the window was the limit.
+  void on_ack(CongestionWindow&, const AckEvent&, const PathView&) {}
+  /// Loss recovery begins: sets ssthresh. The window follows it.
+  void on_congestion(CongestionWindow&, const PathView&) {}
+  /// The retransmission timer expired: sets ssthresh. The window falls to one segment.
+  void on_timeout(CongestionWindow&, const PathView&) {}
+  /// Everything outstanding when recovery began has been acknowledged.
+  void on_recovery_exit(CongestionWindow&, const PathView&) {}
+  /// The sender was not limited by the window, or paused: time that passed is not the network's answer.
+  void on_idle() {}
+};
+
+/// RFC 5681, RFC 6582.
+struct NewReno : CongestionHooks {
+  void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
+  void on_congestion(CongestionWindow&, const PathView&);
+  void on_timeout(CongestionWindow&, const PathView&);
+
+  std::uint32_t counted = 0;  ///< bytes acknowledged since the window last grew
+};
+
+/// RFC 9438, with fast convergence and the Reno-friendly region. Windows in segments, times in seconds.
+struct Cubic : CongestionHooks {
+  static constexpr float c = 0.4F;  ///< section 5.1
+  static constexpr float no_epoch = -1;
+  static constexpr float beta = 0.7F;  ///< section 4.6
+
+  void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
+  void on_congestion(CongestionWindow&, const PathView&);
+  void on_timeout(CongestionWindow&, const PathView&);
+  void on_idle() { k = no_epoch; }
+
+  float w_max = 0;          ///< window just before the last reduction
+  float k = no_epoch;       ///< time the cubic takes to reach w_max; no_epoch before an avoidance stage begins
+  float w_est = 0;          ///< window Reno would have (section 4.3)
+  float cwnd_prior = 0;     ///< window at the last reduction, for w_est's slope
+  float fraction = 0;       ///< bytes of growth not yet in cwnd
+  std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::fine
+
+ private:
+  void reduce(CongestionWindow&, const PathView&);
+  void begin_epoch(const CongestionWindow&, const PathView&);
+};
+
+/// The congestion window and the algorithm that moves it, by value.
+class CongestionControl {
+ public:
+  /// Starts with `cwnd` bytes in slow start.
+  void start(CongestionAlgorithm algorithm, std::uint32_t cwnd);
+  /// Goes on from a measured window: cwnd = ssthresh = `cwnd`, no history.
+  void seed(std::uint32_t cwnd);
+
+  [[nodiscard]] std::uint32_t cwnd() const { return window_.cwnd; }
+  [[nodiscard]] std::uint32_t ssthresh() const { return window_.ssthresh; }
+
+  void on_ack(const AckEvent& event, const PathView& path, bool after_timeout);
+  void on_congestion(const PathView& path);
+  void on_timeout(const PathView& path, bool first);
+  void on_recovery_exit(const PathView& path);
+  /// Nothing was sent for longer than a retransmission timeout: at most `restart` bytes (RFC 5681 section 4.1).
+  void on_idle(std::uint32_t restart);
+
+ private:
+  CongestionWindow window_;
+  std::variant<NewReno, Cubic> algorithm_;
+};
+static_assert(sizeof(CongestionControl) <= 40);
+
+}  // namespace sluice::tcp

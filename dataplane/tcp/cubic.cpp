@@ -1,0 +1,74 @@
+#include <cmath>
+
+#include "dataplane/tcp/congestion.hpp"
+#include "dataplane/tcp/tick.hpp"
+
+namespace sluice::tcp {
+namespace {
+
+float segments(std::uint32_t bytes, const PathView& path) {
+  return static_cast<float>(bytes) / static_cast<float>(path.mss);
+}
+
+float seconds(Duration d) {
+  return static_cast<float>(to_seconds(d));
+}
+
+}  // namespace
+
+// RFC 9438 section 4.2: figure 1 starts anew; equation 2 gives K.
+void Cubic::begin_epoch(const CongestionWindow& window, const PathView& path) {
+  const float cwnd = segments(window.cwnd, path);
+  if (cwnd < w_max) {
+    k = std::cbrt((w_max - cwnd) / c);
+  } else {
+    w_max = cwnd;
+    k = 0;
+  }
+  epoch = tick::fine(path.now);
+  w_est = cwnd;
+  fraction = 0;
+}
+
+void Cubic::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
+  if (k < 0) begin_epoch(window, path);
+  const auto cubic_at = [this](float t) { return c * (t - k) * (t - k) * (t - k) + w_max; };
+  const float t = seconds(tick::duration(tick::fine(path.now) - epoch));
+  const float cwnd = segments(window.cwnd, path);
+
+  // Section 4.3: what Reno would have; its slope is milder until the old window is reached again.
+  constexpr float mild = 3 * (1 - beta) / (1 + beta);
+  w_est += (w_est < cwnd_prior ? mild : 1) * segments(event.acked, path) / cwnd;
+  if (cubic_at(t) < w_est) {
+    window.cwnd = std::max(window.cwnd, static_cast<std::uint32_t>(w_est * static_cast<float>(path.mss)));
+    return;
+  }
+  // Sections 4.4 and 4.5: reach W_cubic(t + RTT) in one round trip, by half as much again at most.
+  const float target = std::clamp(cubic_at(t + seconds(path.srtt)), cwnd, 1.5F * cwnd);
+  const float growth = fraction + (target - cwnd) / cwnd * static_cast<float>(event.acked);
+  const auto whole = static_cast<std::uint32_t>(growth);
+  fraction = growth - static_cast<float>(whole);
+  window.cwnd += whole;
+}
+
+// Sections 4.6 and 4.7.
+void Cubic::reduce(CongestionWindow& window, const PathView& path) {
+  const float cwnd = segments(window.cwnd, path);
+  cwnd_prior = cwnd;
+  w_max = cwnd < w_max ? cwnd * (1 + beta) / 2 : cwnd;  // fast convergence
+  k = no_epoch;
+  const auto flight = static_cast<float>(std::min(path.flight_size, window.cwnd));
+  window.ssthresh = std::max(static_cast<std::uint32_t>(flight * beta), 2 * path.mss);
+}
+
+void Cubic::on_congestion(CongestionWindow& window, const PathView& path) {
+  reduce(window, path);
+}
+
+// Section 4.8: the first avoidance stage after a timeout starts its cubic at the window it finds.
+void Cubic::on_timeout(CongestionWindow& window, const PathView& path) {
+  reduce(window, path);
+  w_max = 0;
+}
+
+}  // namespace sluice::tcp

@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <span>
+
+#include "dataplane/tcp/fast_path.hpp"
+
+// Everything that leaves: what is due, and the segments without payload. Those with payload: emit_data.cpp.
+
+namespace sluice::tcp {
+
+Bytes Endpoint::emit_due(Instant now, Output& output, Bytes allowance) {
+  if (delayed_ack_deadline_ <= now) ack_now_ = true;
+  if (!smooth_) [[unlikely]]
+    return emit_slow(now, output, allowance);
+  Bytes left = allowance;
+  if (send_.unsent()) emit_new(now, output, left);
+  if (ack_now_) emit_ack(now, output);
+  if (timer_ == Timer::none && send_.unsent() && must_guard_window()) arm(Timer::persist, now + rto());
+  return allowance - left;
+}
+
+Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
+  if (reset_due_) {
+    emit_reset(now, output);
+    return Bytes();
+  }
+  if (state_ < State::established) {
+    emit_handshake(now, output);
+    return Bytes();
+  }
+  // SACK blocks have no room beside a full segment: they go ahead on their own.
+  if (ack_now_ && !reassembly_.report().empty()) emit_ack(now, output);
+  const Bytes sent = emit_data(now, output, allowance);
+  if (fin_can_go()) emit_fin(now, output);
+  if (probe_due_) emit_probe(now, output);
+  if (ack_now_) emit_ack(now, output);
+  if (must_guard_window()) arm(Timer::persist, now + rto());
+  settle();
+  return sent;
+}
+
+bool Endpoint::wants_to_send(Instant now) const {
+  if (ack_now_ || delayed_ack_deadline_ <= now) return true;
+  if (syn_due_ || probe_due_ || reset_due_ || speculation_due_) return true;
+  if (state_ < State::established) return false;
+  return can_send_now() || fin_can_go() || must_guard_window();
+}
+
+/// Decides whether the fast paths of receive() and emit() apply: an open connection that is not repairing, reordering,
+/// probing or closing anything. Called wherever one of these may have ended; what begins one clears smooth_.
+void Endpoint::settle() {
+  smooth_ = state_ == State::established && recovery_ == Recovery::none && duplicate_acks_ == 0 && !reset_due_ &&
+            !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !speculation_due_ &&
+            send_.to_retransmit() == 0 && !send_.anything_sacked() && reassembly_.empty() &&
+            reassembly_.report().empty();
+}
+
+void Endpoint::emit_ack(Instant now, Output& output) {
+  Segment segment = header(snd_nxt_);
+  if (!reassembly_.report().empty()) {
+    if (use_sack_ && reassembly_.report().overflowed()) emit_all_runs(segment, now, output);
+    fill_sacks(segment);
+  }
+  if (output.transmit(segment, nullptr, now) == 0) return;
+  ack_went_out(segment);
+  // RFC 5681 section 4.2: a sender without SACK counts one for each segment that came before its turn.
+  for (; duplicates_due_ > 1; --duplicates_due_) output.transmit(segment, nullptr, now);
+  duplicates_due_ = 0;
+}
+
+/// A burst with many holes: one acknowledgement for all its segments has not enough blocks, so the others go ahead.
+void Endpoint::emit_all_runs(Segment segment, Instant now, Output& output) const {
+  constexpr int most = 8;
+  packet::Cursor from;
+  for (int i = 0; i < most; ++i) {
+    segment.sack_count = reassembly_.runs(from, std::span(segment.sack_blocks).first(SackReport::capacity));
+    if (segment.sack_count != 0) output.transmit(segment, nullptr, now);
+    if (!from) return;
+  }
+}
+
+/// The FIN, when no data segment can carry it.
+void Endpoint::emit_fin(Instant now, Output& output) {
+  Segment segment = header(snd_end_);
+  segment.flags.bits |= Flags::fin_bit;
+  if (output.transmit(segment, nullptr, now) == 0) return;
+  if (fin_sent_) ++counters_.retransmitted;
+  fin_went_out();
+  ack_went_out(segment);
+  if (timer_ != Timer::retransmit) arm_retransmit(now);
+}
+
+bool Endpoint::fin_can_go() const {
+  if (fin_due_again_) return true;
+  return fin_wanted_ && !fin_sent_ && !send_.unsent() && snd_end_ < window_edge() &&
+         (state_ == State::established || state_ == State::close_wait);
+}
+
+}  // namespace sluice::tcp

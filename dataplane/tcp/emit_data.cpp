@@ -1,0 +1,136 @@
+#include <algorithm>
+
+#include "dataplane/tcp/fast_path.hpp"
+
+// Segments with payload: lost ones first, then new ones, then what NextSeg() of RFC 6675 offers for want of either.
+
+namespace sluice::tcp {
+namespace {
+
+constexpr std::uint32_t sack_option = 4;  ///< kind, length, two paddings
+constexpr std::uint32_t sack_block = 8;
+
+}  // namespace
+
+bool Endpoint::can_send_now() const {
+  if (state_ < State::established) return false;
+  if (send_.to_retransmit() != 0) return may_retransmit(send_.next_retransmission());
+  return may_send_new() || may_split();
+}
+
+/// A repetition needs the window the peer offers now, except for the oldest segment: should the peer have taken its
+/// window back, that one is the probe (RFC 7323 section 2.4).
+bool Endpoint::may_retransmit(packet::Cursor position) const {
+  const packet::PacketNote& note = position.note();
+  if (!(position == send_.front()) && SeqNum(note.seq) + note.payload_len > window_edge()) return false;
+  return retransmit_first_ || fits_cwnd(note.payload_len);
+}
+
+/// Hands a packet to the output and takes what it weighs off `left`.
+inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
+  segment.payload_len = position.note().payload_len;
+  if (window_source_ == WindowSource::allowance && Bytes(output.wire_size(segment.payload_len)) > left) return false;
+  if (!reassembly_.report().empty()) fill_sacks(segment);
+  packet::Loan loan(position);
+  const std::uint32_t size = output.transmit(segment, loan.get(), now);
+  if (size == 0) return false;
+  left -= Bytes(size);
+  ack_went_out(segment);
+  return true;
+}
+
+/// Sends the first unsent packet; `segment` has its header filled. False when it stays due.
+inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, Bytes& left) {
+  const packet::Cursor next = send_.unsent();
+  segment.flags.bits = Flags::ack_bit;
+  if (next == send_.back()) {
+    segment.flags.bits |= Flags::psh_bit;
+    if (fin_wanted_ && snd_end_ < window_edge()) segment.flags.bits |= Flags::fin_bit;
+  }
+  segment.seq = snd_nxt_;
+  if (!transmit(segment, next, now, output, left)) return false;
+  snd_nxt_ += segment.payload_len;
+  last_sent_ = tick::fine(now);
+  send_.sent(now);
+  if (segment.flags.fin()) fin_went_out();
+  if (timer_ != Timer::retransmit) arm_retransmit(now);
+  return true;
+}
+
+Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
+  Bytes left = allowance;
+  const bool speculate = speculation_due_;
+  speculation_due_ = false;
+  while (const packet::Cursor lost = send_.next_retransmission()) {
+    if (!may_retransmit(lost) || !emit_again(lost, now, output, left)) return allowance - left;
+  }
+  if (send_.unsent()) emit_new(now, output, left);
+  if (speculate && !may_send_new()) emit_speculative(now, output, left);
+  return allowance - left;
+}
+
+void Endpoint::emit_new(Instant now, Output& output, Bytes& left) {
+  if (!send_.outstanding()) restart_after_idle(now);
+  bool whole = may_send_new();
+  if (whole || may_split()) {
+    Segment segment = header(snd_nxt_);
+    do {
+      if (!whole && !split_for_window()) break;
+      if (!emit_next(segment, now, output, left)) break;
+      whole = may_send_new();
+    } while (whole || may_split());
+  }
+  const std::uint32_t in_flight = pipe();
+  cwnd_limited_ = in_flight + mss_ > congestion_.cwnd() ||
+                  (congestion_.cwnd() < congestion_.ssthresh() && in_flight >= congestion_.cwnd() / 2);
+}
+
+/// Sends a packet that was sent before. False when it stays due.
+bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, Bytes& left) {
+  Segment segment = header(SeqNum(position.note().seq));
+  if (position == send_.back()) {
+    segment.flags.bits |= Flags::psh_bit;
+    if (fin_outstanding()) segment.flags.bits |= Flags::fin_bit;
+  }
+  if (!transmit(segment, position, now, output, left)) return false;
+  send_.resent(position, now);
+  ++counters_.retransmitted;
+  retransmit_first_ = false;
+  if (segment.flags.fin()) fin_went_out();
+  if (timer_ != Timer::retransmit || position == send_.front()) arm_retransmit(now);
+  return true;
+}
+
+/// RFC 5681 section 4.1.
+void Endpoint::restart_after_idle(Instant now) {
+  if (tick::duration(tick::fine(now) - last_sent_) > rto()) congestion_.on_idle(initial_window());
+}
+
+/// Rules 3 and 4 of NextSeg() (RFC 6675 section 4), for segments that have been out for longer than a round trip: one
+/// that is merely on its way needs no second copy. Each acknowledgement in recovery gives one opportunity.
+void Endpoint::emit_speculative(Instant now, Output& output, Bytes& left) {
+  while (true) {
+    packet::Cursor next = send_.next_speculative();
+    const bool rescue = !next;
+    if (rescue && !rescued_) next = send_.last_unsacked();
+    if (!next || now - next.note().sent <= rtt_.srtt()) return;
+    if (!may_retransmit(next) || !emit_again(next, now, output, left)) return;
+    if (rescue) rescued_ = true;
+  }
+}
+
+/// As many blocks as fit beside the payload. None with data under an allowance, which counts every byte.
+void Endpoint::fill_sacks(Segment& segment) const {
+  if (!use_sack_) return;
+  const auto blocks = reassembly_.report().blocks();
+  std::size_t room = blocks.size();
+  if (segment.payload_len != 0) {
+    const std::uint32_t spare = mss_ > segment.payload_len ? mss_ - segment.payload_len : 0;
+    room = spare < sack_option || window_source_ == WindowSource::allowance ? 0 : (spare - sack_option) / sack_block;
+  }
+  const std::size_t count = std::min(blocks.size(), room);
+  std::copy_n(blocks.begin(), count, segment.sack_blocks.begin());
+  segment.sack_count = static_cast<std::uint8_t>(count);
+}
+
+}  // namespace sluice::tcp

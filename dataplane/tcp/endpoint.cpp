@@ -1,0 +1,57 @@
+#include "dataplane/tcp/endpoint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace sluice::tcp {
+
+std::string_view to_string(State state) {
+  static constexpr std::array names = {
+#define X(name) std::string_view(#name),
+      SLUICE_TCP_STATES(X)
+#undef X
+  };
+  return names.at(static_cast<std::size_t>(state));
+}
+
+std::string_view to_string(CloseReason reason) {
+  static constexpr std::array names = {
+#define X(name) std::string_view(#name),
+      SLUICE_TCP_CLOSE_REASONS(X)
+#undef X
+  };
+  return names.at(static_cast<std::size_t>(reason));
+}
+
+void Endpoint::write(packet::Packet payload) {
+  packet::PacketNote& note = payload.note();
+  if (fin_wanted_ || reset_due_ || state_ == State::closed || note.payload_len == 0) return;
+  note.header_len = static_cast<std::uint16_t>(payload.size() - note.payload_len);
+  note.seq = snd_end_.raw();
+  snd_end_ += note.payload_len;
+  send_.push(std::move(payload));
+}
+
+Bytes Endpoint::unsent() const {
+  const packet::Cursor first = send_.unsent();
+  return first ? Bytes(snd_end_ - SeqNum(first.note().seq)) : Bytes();
+}
+
+void Endpoint::set_window_source(WindowSource source, Bytes seed_cwnd) {
+  if (source == window_source_) return;
+  window_source_ = source;
+  if (source == WindowSource::allowance) return;
+  const auto least = std::int64_t{2} * mss_;
+  congestion_.seed(static_cast<std::uint32_t>(std::clamp<std::int64_t>(seed_cwnd.count(), least, 1 << 30)));
+}
+
+void Endpoint::release_queues() {
+  send_.clear();
+  in_order_.clear();
+  reassembly_.clear();
+  unread_ = 0;
+  snd_end_ = fin_sent_ ? snd_end_ : later(snd_nxt_, snd_una_);
+}
+
+}  // namespace sluice::tcp

@@ -1,0 +1,389 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "dataplane/packet/packet.hpp"
+#include "dataplane/packet/queue.hpp"
+#include "dataplane/tcp/congestion.hpp"
+#include "dataplane/tcp/output.hpp"
+#include "dataplane/tcp/reassembly.hpp"
+#include "dataplane/tcp/rtt.hpp"
+#include "dataplane/tcp/segment.hpp"
+#include "dataplane/tcp/send_queue.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::tcp {
+
+/// RFC 9293 section 3.3.2. (LISTEN is the host's matter: an endpoint is one connection.)
+#define SLUICE_TCP_STATES(X) \
+  X(closed)                  \
+  X(syn_sent)                \
+  X(syn_received)            \
+  X(established)             \
+  X(fin_wait_1)              \
+  X(fin_wait_2)              \
+  X(close_wait)              \
+  X(closing)                 \
+  X(last_ack)                \
+  X(time_wait)
+
+enum class State : std::uint8_t {
+#define X(name) name,
+  SLUICE_TCP_STATES(X)
+#undef X
+};
+[[nodiscard]] std::string_view to_string(State state);
+
+/// Why an endpoint is closed.
+#define SLUICE_TCP_CLOSE_REASONS(X) \
+  X(none)                           \
+  X(finished)                       \
+  X(reset_by_peer)                  \
+  X(aborted)                        \
+  X(timed_out)                      \
+  X(refused)
+
+enum class CloseReason : std::uint8_t {
+#define X(name) name,
+  SLUICE_TCP_CLOSE_REASONS(X)
+#undef X
+};
+[[nodiscard]] std::string_view to_string(CloseReason reason);
+
+/// What decides how much may be outstanding beside the peer's window.
+enum class WindowSource : std::uint8_t {
+  congestion_control,  ///< cwnd
+  allowance            ///< the caller's allowance in emit(); loss is still repaired, cwnd is not consulted
+};
+
+/// What many endpoints have in common. Outlives them.
+struct EndpointConfig {
+  CongestionAlgorithm congestion = CongestionAlgorithm::cubic;
+  Duration min_rto = std::chrono::milliseconds(200);  ///< lower bound of the RTO's variation term, hence of the RTO
+  Duration max_rto = std::chrono::seconds(60);
+  Duration delayed_ack = std::chrono::milliseconds(40);
+  Duration time_wait = std::chrono::seconds(1);
+  std::uint32_t initial_window_segments = 10;  ///< RFC 6928
+  std::uint32_t max_retransmissions = 15;      ///< in a row, then the connection has timed out (RFC 1122 4.2.3.5 R2)
+  std::uint32_t max_out_of_order = 4096;       ///< packets held for reassembly
+};
+
+/// The state of a connection that was opened by others and is taken over.
+struct Takeover {
+  SeqNum snd_nxt;                ///< next byte we send (impersonating the other side)
+  SeqNum rcv_nxt;                ///< next byte we expect
+  SeqNum rcv_edge;               ///< right edge of the window already promised to the peer
+  SynOptions local;              ///< the SYN options of the host we stand for
+  SynOptions remote;             ///< the peer's
+  std::uint32_t snd_window = 0;  ///< the peer's window in bytes (scaled)
+  std::uint32_t ts_recent = 0;   ///< newest timestamp heard from the peer
+  bool snd_una_is_acked = true;  ///< the peer has acknowledged all before snd_nxt
+  Duration rtt{};                ///< of the handshake on this leg; zero when not measured
+};
+
+/// What one endpoint counts.
+struct EndpointCounters {
+  std::uint32_t retransmitted = 0;    ///< segments sent again
+  std::uint32_t duplicate_acks = 0;   ///< received
+  std::uint32_t out_of_order = 0;     ///< segments that came before their turn
+  std::uint32_t discarded = 0;        ///< segments whose data was old, beyond the window or beyond memory
+  std::uint16_t timeouts = 0;         ///< retransmission timeouts
+  std::uint16_t fast_recoveries = 0;  ///< loss recoveries that did not need the timer
+};
+
+/// One TCP connection as a value (RFC 9293): no I/O, no clock, no allocation. Lives in place; closed when constructed.
+///
+/// Three doors: receive() takes a segment in, emit() sends whatever is due, next_deadline() says when on_timer() must
+/// be called (followed by emit()). Nothing is sent but by emit(), so a caller decides once per burst. Payload stays in
+/// the packets it came in, linked through their notes. Not thread-safe; EndpointConfig must outlive the connection.
+class Endpoint {
+ public:
+  Endpoint() = default;
+  ~Endpoint() = default;
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // --- opening: from closed; room, timestamp and window source set before are kept ---
+
+  /// Active open: emit() sends the SYN with `iss` and `ours`.
+  void connect(const EndpointConfig& config, SeqNum iss, const SynOptions& ours, Instant now);
+  /// Passive open, in answer to `syn`: emit() sends the SYN-ACK, with those of `ours` that the SYN offered too.
+  void accept(const EndpointConfig& config, const Segment& syn, SeqNum iss, const SynOptions& ours, Instant now);
+  /// Straight to established. The receive room is what was promised until set_receive_room() says otherwise.
+  void take_over(const EndpointConfig& config, const Takeover& takeover, Instant now);
+
+  // --- receiving ---
+
+  /// Takes one segment. `payload` is empty, or exactly segment.payload_len bytes with note().payload_len and
+  /// payload_sum set; its checksum has been verified and nobody else holds the buffer.
+  void receive(const Segment& segment, packet::Packet payload, Instant now);
+  /// The next payload in order (note().seq, payload_len and payload_sum valid), or an empty handle. What was received
+  /// before a reset stays readable.
+  [[nodiscard]] packet::Packet read();
+  /// The peer's FIN arrived and every byte before it was read.
+  [[nodiscard]] bool peer_finished() const { return fin_received_ && in_order_.empty(); }
+  /// Bytes beyond the first unread one that we are willing to hold (so with everything read: beyond RCV.NXT). Stays in
+  /// force: the right edge follows as data is read. The edge is max(old edge, first unread + room), fixed whenever an
+  /// acknowledgement is sent, and never retracted. An update is scheduled when it can move by min(2 MSS, room / 2)
+  /// (RFC 9293 section 3.8.6.2.2) or away from a closed window. Default 65535.
+  void set_receive_room(Bytes room);
+  [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
+
+  // --- sending ---
+
+  /// Appends to the send queue: all note().payload_len bytes at the end of the packet; payload_sum must be set. Takes
+  /// its place in sequence space. Ignored (dropped) when finish() was called or the connection cannot send any more.
+  void write(packet::Packet payload);
+  /// FIN after everything written.
+  void finish();
+  /// Drops everything queued for sending; the next emit() sends a RST and closes.
+  void abort();
+
+  /// Sends everything due: retransmissions, new data, FIN, acknowledgements, probes. Returns the IP bytes of the data
+  /// segments sent. Under WindowSource::allowance data segments (retransmissions too) are sent only while their wire
+  /// size fits `allowance`; segments without data never count. What the output refuses stays due.
+  Bytes emit(Instant now, Output& output, Bytes allowance = Bytes::max()) {
+    if (smooth_ && !ack_now_ && !send_.unsent() && now < delayed_ack_deadline_) return Bytes();
+    return emit_due(now, output, allowance);
+  }
+  /// emit() would have something to do. Under WindowSource::allowance it is assumed that the allowance suffices.
+  [[nodiscard]] bool wants_to_send(Instant now) const;
+  /// There is lost or unsent data that the windows would allow now.
+  [[nodiscard]] bool can_send_now() const;
+
+  // --- time ---
+
+  /// Does what is due at `now`; may be called early or late. The caller then calls emit().
+  void on_timer(Instant now);
+  /// The earliest armed timer; never when none.
+  [[nodiscard]] Instant next_deadline() const { return std::min(timer_deadline_, delayed_ack_deadline_); }
+
+  /// TSval of what is sent from now on (RFC 7323), in the sender's own clock.
+  void set_timestamp(std::uint32_t ts_value) { ts_value_ = ts_value; }
+  /// Switches what limits the sender, on a running connection. Back to congestion control starts from `seed_cwnd`
+  /// (at least two segments), in congestion avoidance.
+  void set_window_source(WindowSource source, Bytes seed_cwnd);
+
+  /// Drops all packets held.
+  void release_queues();
+
+  // --- observers ---
+
+  [[nodiscard]] State state() const { return state_; }
+  [[nodiscard]] CloseReason close_reason() const { return close_reason_; }
+  [[nodiscard]] SeqNum snd_una() const { return snd_una_; }
+  [[nodiscard]] SeqNum snd_nxt() const { return snd_nxt_; }
+  [[nodiscard]] SeqNum rcv_nxt() const { return rcv_nxt_; }
+  /// Right edge of the window promised to the peer.
+  [[nodiscard]] SeqNum rcv_edge() const { return rcv_edge_; }
+  /// The peer's window in bytes, from SND.UNA.
+  [[nodiscard]] Bytes snd_window() const { return Bytes(snd_wnd_); }
+  [[nodiscard]] Bytes cwnd() const { return Bytes(congestion_.cwnd()); }
+  [[nodiscard]] Bytes ssthresh() const { return Bytes(congestion_.ssthresh()); }
+  [[nodiscard]] WindowSource window_source() const { return window_source_; }
+  /// Sequence space sent and not acknowledged: SND.NXT - SND.UNA.
+  [[nodiscard]] Bytes unacknowledged() const { return Bytes(snd_nxt_ - snd_una_); }
+  /// Bytes written and never sent.
+  [[nodiscard]] Bytes unsent() const;
+  /// RFC 6675 pipe.
+  [[nodiscard]] Bytes in_flight() const { return Bytes(pipe()); }
+  /// Smoothed round-trip time; zero before the first measurement.
+  [[nodiscard]] Duration srtt() const { return rtt_.srtt(); }
+  /// The retransmission timeout with its present backoff.
+  [[nodiscard]] Duration rto() const;
+  /// Largest payload of a segment we send: the peer's MSS less our options (RFC 6691).
+  [[nodiscard]] std::uint32_t effective_mss() const { return mss_; }
+  /// Newest TSval heard from the peer; 0 without timestamps.
+  [[nodiscard]] std::uint32_t newest_ts_value() const { return newest_ts_; }
+  [[nodiscard]] const EndpointCounters& counters() const { return counters_; }
+  [[nodiscard]] bool in_recovery() const { return recovery_ != Recovery::none; }
+  /// In-order bytes not read yet.
+  [[nodiscard]] Bytes unread() const { return Bytes(unread_); }
+  /// Segments are held that came before their turn.
+  [[nodiscard]] bool reassembling() const { return !reassembly_.empty(); }
+  /// Options both sides agreed on.
+  [[nodiscard]] bool uses_timestamps() const { return use_timestamps_; }
+  [[nodiscard]] bool uses_sack() const { return use_sack_; }
+
+ private:
+  enum class Timer : std::uint8_t { none, retransmit, persist, time_wait };
+  enum class Recovery : std::uint8_t { none, fast, timeout };
+
+  // handshake.cpp
+  void reset_connection(const EndpointConfig& config, SeqNum iss);
+  void negotiate(const SynOptions& ours, const SynOptions& theirs);
+  [[nodiscard]] SynOptions offer() const;
+  void receive_syn(const Segment& syn, const SynOptions& ours, Instant now);
+  void receive_in_syn_sent(const Segment& segment, Instant now);
+  bool complete_handshake(const Segment& segment, Instant now);
+  void establish(const Segment& segment, Instant now);
+  void start_sending(Instant now);
+  [[nodiscard]] std::uint32_t initial_window() const;
+  void emit_handshake(Instant now, Output& output);
+
+  // receive.cpp
+  [[nodiscard]] bool is_expected(const Segment& segment) const;
+  void receive_slow(const Segment& segment, packet::Packet payload, Instant now);
+  bool check_sequence(const Segment& segment, Instant now);
+  bool check_timestamp(const Segment& segment, Instant now);
+  void remember_timestamp(const Segment& segment, Instant now);
+  void receive_reset(const Segment& segment, Instant now);
+  void receive_late_syn(const Segment& segment, Instant now);
+  void challenge(Instant now);
+
+  // receiver.cpp
+  void accept_data(const Segment& segment, packet::Packet payload, Instant now);
+  void accept_payload(SeqNum seq, packet::Packet payload, Instant now);
+  void append_in_order(packet::Packet payload);
+  void accept_out_of_order(packet::Packet payload);
+  void drain_reassembly();
+  void report_duplicate(SeqNum left, SeqNum right);
+  void schedule_ack(Instant now);
+  [[nodiscard]] std::int32_t edge_gain() const;
+  [[nodiscard]] bool edge_may_move(std::uint32_t step) const;
+  [[nodiscard]] bool worth_moving(std::int32_t gain) const;
+  void consider_window_update();
+  [[nodiscard]] std::uint16_t advertise();
+
+  // sender.cpp
+  void acknowledge(SeqNum ack, Instant now);
+  bool process_ack(const Segment& segment, Instant now);
+  void advance_una(SeqNum ack, AckEvent& event);
+  void update_window(const Segment& segment, SeqNum una_before);
+  [[nodiscard]] bool is_duplicate_ack(const Segment& segment) const;
+  [[nodiscard]] PathView path(Instant now) const;
+  /// RFC 6675 pipe. Without SACK each duplicate acknowledgement stands for a segment that has left the network.
+  [[nodiscard]] std::uint32_t pipe() const {
+    const std::uint32_t left = std::uint32_t{duplicate_acks_} * mss_;
+    return send_.in_flight() > left ? send_.in_flight() - left : 0;
+  }
+  [[nodiscard]] SeqNum window_edge() const { return snd_una_ + snd_wnd_; }
+
+  // recovery.cpp
+  void recover(AckEvent& event);
+  void on_duplicate_ack(AckEvent& event);
+  void on_partial_ack(AckEvent& event);
+  void enter_fast_recovery(const AckEvent& event);
+  void leave_recovery(const AckEvent& event);
+  void on_retransmission_timeout(Instant now);
+
+  // timers.cpp
+  void arm(Timer timer, Instant deadline);
+  void arm_retransmit(Instant now);
+  void disarm(Timer timer);
+
+  // persist.cpp
+  void on_persist();
+  void emit_probe(Instant now, Output& output);
+  [[nodiscard]] bool must_guard_window() const;
+  [[nodiscard]] bool may_split() const { return !send_.outstanding() && small_window_will_do(); }
+  [[nodiscard]] bool small_window_will_do() const;
+  bool split_for_window();
+
+  // emit.cpp
+  Bytes emit_due(Instant now, Output& output, Bytes allowance);
+  Bytes emit_slow(Instant now, Output& output, Bytes allowance);
+  void settle();
+  [[nodiscard]] Segment header(SeqNum seq);
+  void ack_went_out(const Segment& segment);
+  void emit_ack(Instant now, Output& output);
+  void emit_all_runs(Segment segment, Instant now, Output& output) const;
+  void emit_fin(Instant now, Output& output);
+  [[nodiscard]] bool fin_can_go() const;
+
+  // emit_data.cpp
+  [[nodiscard]] bool fits_cwnd(std::uint32_t length) const;
+  [[nodiscard]] bool may_send_new() const;
+  [[nodiscard]] bool may_retransmit(packet::Cursor position) const;
+  Bytes emit_data(Instant now, Output& output, Bytes allowance);
+  void emit_new(Instant now, Output& output, Bytes& left);
+  bool emit_next(Segment& segment, Instant now, Output& output, Bytes& left);
+  bool emit_again(packet::Cursor position, Instant now, Output& output, Bytes& left);
+  bool transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left);
+  void emit_speculative(Instant now, Output& output, Bytes& left);
+  void restart_after_idle(Instant now);
+  void fill_sacks(Segment& segment) const;
+
+  // close.cpp
+  void receive_fin(Instant now);
+  void fin_acknowledged(Instant now);
+  void fin_went_out();
+  void enter_time_wait(Instant now);
+  void emit_reset(Instant now, Output& output);
+  void give_up();
+  void close(CloseReason reason);
+  [[nodiscard]] bool fin_outstanding() const { return fin_sent_ && snd_una_ <= snd_end_; }
+
+  static constexpr std::uint32_t largest_window_field = 65535;
+  static constexpr std::uint32_t challenge_spacing = 95;  ///< tick::fine: 100 ms
+
+  // What every segment touches comes first.
+  const EndpointConfig* config_ = nullptr;
+  SendQueue send_;
+  SeqNum snd_una_;
+  SeqNum snd_nxt_;
+  SeqNum snd_end_;                 ///< end of what was written; the FIN's place
+  SeqNum snd_wl1_;                 ///< RFC 9293: sequence number of the segment that last updated the window
+  std::uint32_t snd_wnd_ = 0;      ///< peer's window, bytes
+  std::uint32_t max_wnd_ = 0;      ///< largest it ever was
+  SeqNum recovery_point_;          ///< RFC 6675 RecoveryPoint
+  std::uint16_t local_mss_ = 536;  ///< what we announce
+  std::uint16_t mss_ = 536;        ///< effective
+  std::uint16_t duplicate_acks_ = 0;
+  State state_ = State::closed;
+  CloseReason close_reason_ = CloseReason::none;
+  WindowSource window_source_ = WindowSource::congestion_control;
+  Timer timer_ = Timer::none;
+  Recovery recovery_ = Recovery::none;
+  std::uint8_t backoff_ = 0;           ///< doublings of the RTO or persist timer
+  std::uint8_t retries_ = 0;           ///< transmissions in a row without an answer
+  std::uint8_t snd_shift_ = 0;         ///< peer's window scale
+  std::uint8_t rcv_shift_ = 0;         ///< ours
+  std::uint8_t duplicates_due_ = 0;    ///< acknowledgements owed to a peer without SACK for segments out of order
+  std::uint8_t unacked_segments_ = 0;  ///< data segments received since the last acknowledgement
+
+  bool smooth_ : 1 = false;  ///< the fast paths apply, see settle()
+  bool use_timestamps_ : 1 = false;
+  bool use_sack_ : 1 = false;
+  bool use_scale_ : 1 = false;
+  bool ack_now_ : 1 = false;
+  bool syn_due_ : 1 = false;
+  bool probe_due_ : 1 = false;
+  bool reset_due_ : 1 = false;
+  bool cwnd_limited_ : 1 = false;
+  bool fin_wanted_ : 1 = false;
+  bool fin_sent_ : 1 = false;
+  bool fin_due_again_ : 1 = false;     ///< the FIN must be retransmitted
+  bool fin_known_ : 1 = false;         ///< the peer's FIN was seen, perhaps before its turn
+  bool fin_received_ : 1 = false;      ///< and taken in order
+  bool rescued_ : 1 = false;           ///< RFC 6675 rescue retransmission used in this recovery
+  bool split_due_ : 1 = false;         ///< SWS override: send what the small window takes
+  bool retransmit_first_ : 1 = false;  ///< the next retransmission does not wait for cwnd
+  bool speculation_due_ : 1 = false;   ///< an acknowledgement in recovery: NextSeg() rules 3 and 4 may be tried
+
+  SeqNum rcv_nxt_;
+  SeqNum rcv_edge_;
+  SeqNum last_ack_sent_;
+  std::uint32_t unread_ = 0;
+  std::uint32_t room_ = 65535;
+  SeqNum fin_seq_;  ///< the peer's FIN, once fin_known_
+  packet::Queue in_order_;
+  Instant timer_deadline_ = never;
+  Instant delayed_ack_deadline_ = never;
+  RttEstimator rtt_;
+  CongestionControl congestion_;
+  std::uint32_t last_sent_ = 0;  ///< last new data segment, tick::fine
+  std::uint32_t ts_value_ = 0;
+  std::uint32_t ts_recent_ = 0;
+  std::uint32_t ts_recent_at_ = 0;  ///< when it was heard, tick::coarse
+  std::uint32_t newest_ts_ = 0;
+  std::uint32_t last_challenge_ = 0;  ///< tick::fine
+  EndpointCounters counters_;
+  Reassembly reassembly_;
+};
+static_assert(sizeof(Endpoint) <= 320);
+
+}  // namespace sluice::tcp

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/tcp/tick.hpp"
+
+// Members that every segment of an undisturbed connection runs through, defined inline for the files that share them.
+
+namespace sluice::tcp {
+
+/// RFC 7323 section 4.3: what is echoed is the timestamp of the segment that the last acknowledgement waited for.
+inline void Endpoint::remember_timestamp(const Segment& segment, Instant now) {
+  if (!segment.has_timestamps) return;
+  if (static_cast<std::int32_t>(segment.ts_value - newest_ts_) > 0) newest_ts_ = segment.ts_value;
+  if (segment.seq > last_ack_sent_) return;
+  ts_recent_ = segment.ts_value;
+  ts_recent_at_ = tick::coarse(now);
+}
+
+inline void Endpoint::append_in_order(packet::Packet payload) {
+  packet::PacketNote& note = payload.note();
+  note.seq = rcv_nxt_.raw();
+  note.header_len = 0;
+  rcv_nxt_ += note.payload_len;
+  unread_ += note.payload_len;
+  in_order_.push_back(std::move(payload));
+}
+
+/// RFC 5681 section 4.2: at least every second data segment is acknowledged, and no data later than the delay.
+inline void Endpoint::schedule_ack(Instant now) {
+  if (++unacked_segments_ >= 2) {
+    ack_now_ = true;
+  } else if (delayed_ack_deadline_ == never) {
+    delayed_ack_deadline_ = now + config_->delayed_ack;
+  }
+}
+
+/// By how much the right edge would move if it were moved now; negative when it is ahead of the room.
+inline std::int32_t Endpoint::edge_gain() const {
+  const std::uint32_t room = std::min(room_, largest_window_field << rcv_shift_);
+  return (rcv_nxt_ + room - unread_) - rcv_edge_;
+}
+
+/// Whether moving the right edge is worth it (RFC 9293 section 3.8.6.2.2): by `step` bytes or half the room; from a
+/// window that the peer sees as closed, when it would see it open by a segment or half the room.
+inline bool Endpoint::edge_may_move(std::uint32_t step) const {
+  const std::int32_t gain = edge_gain();
+  if (gain >= static_cast<std::int32_t>(step)) return true;
+  return gain > 0 && worth_moving(gain);
+}
+
+/// Schedules a segment for the window's sake alone.
+inline void Endpoint::consider_window_update() {
+  if (ack_now_ || state_ < State::established || state_ > State::fin_wait_2 || fin_received_) return;
+  if (edge_may_move(2U * local_mss_)) ack_now_ = true;
+}
+
+/// The window field of a segment; moves the right edge, never back. Small steps are saved up so that the peer is not
+/// invited to send small segments. Rounding down to the scale may take back a few bytes on the wire, which RFC 7323
+/// section 2.4 allows: whatever was in a window we promised is still taken.
+inline std::uint16_t Endpoint::advertise() {
+  if (edge_may_move(local_mss_)) rcv_edge_ += static_cast<std::uint32_t>(edge_gain());
+  if (rcv_edge_ < rcv_nxt_) rcv_edge_ = rcv_nxt_;
+  const auto window = static_cast<std::uint32_t>(rcv_edge_ - rcv_nxt_) >> rcv_shift_;
+  return static_cast<std::uint16_t>(std::min(window, largest_window_field));
+}
+
+inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
+  event.acked = static_cast<std::uint32_t>(ack - snd_una_);
+  snd_una_ = ack;
+  send_.acknowledge(ack, event);
+  retries_ = 0;
+  // The point of an old recovery must not come to lie ahead when sequence numbers wrap.
+  if (snd_una_ - recovery_point_ > 1 << 30) recovery_point_ = snd_una_ - 1;
+  if (event.rtt >= Duration::zero()) {
+    rtt_.sample(event.rtt, snd_una_, snd_nxt_);
+    backoff_ = 0;  // RFC 6298 section 5: until a measurement says otherwise the longer timeout stays
+  }
+  if (send_.outstanding() || fin_outstanding()) {
+    arm_retransmit(event.now);
+  } else {
+    disarm(Timer::retransmit);
+  }
+}
+
+/// RFC 9293 section 3.10.7.4: newer segments decide; of equally old ones the larger window.
+inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
+  const std::uint32_t window = std::uint32_t{segment.window} << snd_shift_;
+  if (segment.ack < una_before) return;
+  const bool newer =
+      segment.ack > una_before || segment.seq > snd_wl1_ || (segment.seq == snd_wl1_ && window > snd_wnd_);
+  if (!newer) return;
+  if (window > snd_wnd_ && timer_ != Timer::retransmit) {
+    disarm(Timer::persist);
+    backoff_ = 0;
+    probe_due_ = false;
+  }
+  snd_wnd_ = window;
+  max_wnd_ = std::max(max_wnd_, window);
+  snd_wl1_ = segment.seq;
+}
+
+inline PathView Endpoint::path(Instant now) const {
+  return {.now = now, .srtt = rtt_.srtt(), .mss = mss_, .flight_size = static_cast<std::uint32_t>(snd_nxt_ - snd_una_)};
+}
+
+inline void Endpoint::arm(Timer timer, Instant deadline) {
+  timer_ = timer;
+  timer_deadline_ = deadline;
+}
+
+inline void Endpoint::disarm(Timer timer) {
+  if (timer_ == timer) arm(Timer::none, never);
+}
+
+inline void Endpoint::arm_retransmit(Instant now) {
+  arm(Timer::retransmit, now + rto());
+}
+
+/// cwnd, unless an allowance takes its place. One segment may always be in flight.
+inline bool Endpoint::fits_cwnd(std::uint32_t length) const {
+  if (window_source_ == WindowSource::allowance) return true;
+  const std::uint32_t in_flight = pipe();
+  return in_flight == 0 || in_flight + length <= congestion_.cwnd();
+}
+
+inline bool Endpoint::may_send_new() const {
+  const packet::Cursor next = send_.unsent();
+  if (!next) return false;
+  const std::uint32_t length = next.note().payload_len;
+  return snd_nxt_ + length <= window_edge() && fits_cwnd(length);
+}
+
+/// A segment with what every segment of an open connection says.
+inline Segment Endpoint::header(SeqNum seq) {
+  Segment segment;
+  segment.seq = seq;
+  segment.ack = rcv_nxt_;
+  segment.flags.bits = Flags::ack_bit;
+  segment.window = advertise();
+  if (use_timestamps_) {
+    segment.has_timestamps = true;
+    segment.ts_value = ts_value_;
+    segment.ts_echo = ts_recent_;
+  }
+  return segment;
+}
+
+/// The receiver's news left with `segment`.
+inline void Endpoint::ack_went_out(const Segment& segment) {
+  ack_now_ = false;
+  delayed_ack_deadline_ = never;
+  unacked_segments_ = 0;
+  last_ack_sent_ = segment.ack;
+  if (segment.sack_count != 0) reassembly_.report().reported();
+}
+
+}  // namespace sluice::tcp

@@ -1,0 +1,186 @@
+#include <algorithm>
+
+#include "dataplane/tcp/fast_path.hpp"
+
+// Opening a connection: RFC 9293 section 3.5, options of RFC 7323 and RFC 2018.
+
+namespace sluice::tcp {
+namespace {
+
+constexpr std::uint8_t largest_shift = 14;      ///< RFC 7323 section 2.3
+constexpr std::uint32_t timestamp_option = 12;  ///< with its padding
+constexpr std::uint16_t smallest_mss = 64;      ///< a peer that announces less is not believed
+
+}  // namespace
+
+void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
+  release_queues();
+  config_ = &config;
+  snd_una_ = snd_nxt_ = iss;
+  snd_end_ = iss + 1;
+  recovery_point_ = iss;
+  snd_wnd_ = max_wnd_ = 0;
+  duplicate_acks_ = 0;
+  close_reason_ = CloseReason::none;
+  smooth_ = false;
+  recovery_ = Recovery::none;
+  backoff_ = retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
+  use_timestamps_ = use_sack_ = use_scale_ = false;
+  ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = speculation_due_ = false;
+  cwnd_limited_ = rescued_ = false;
+  fin_wanted_ = fin_sent_ = fin_due_again_ = fin_known_ = fin_received_ = false;
+  timer_ = Timer::none;
+  timer_deadline_ = delayed_ack_deadline_ = never;
+  rtt_ = {};
+  congestion_ = {};
+  ts_recent_ = ts_recent_at_ = newest_ts_ = 0;
+  counters_ = {};
+}
+
+void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs) {
+  use_timestamps_ = ours.timestamps && theirs.timestamps;
+  use_sack_ = ours.sack_permitted && theirs.sack_permitted;
+  use_scale_ = ours.has_window_scale && theirs.has_window_scale;
+  snd_shift_ = use_scale_ ? std::min(theirs.window_scale, largest_shift) : std::uint8_t{0};
+  rcv_shift_ = use_scale_ ? std::min(ours.window_scale, largest_shift) : std::uint8_t{0};
+  const std::uint16_t mss = std::max(theirs.mss, smallest_mss);
+  mss_ = static_cast<std::uint16_t>(mss - (use_timestamps_ ? timestamp_option : 0));
+}
+
+/// What our SYN offers, from where it is kept until the answer comes.
+SynOptions Endpoint::offer() const {
+  return {.mss = local_mss_,
+          .window_scale = rcv_shift_,
+          .has_window_scale = use_scale_,
+          .sack_permitted = use_sack_,
+          .timestamps = use_timestamps_};
+}
+
+void Endpoint::connect(const EndpointConfig& config, SeqNum iss, const SynOptions& ours, Instant now) {
+  reset_connection(config, iss);
+  local_mss_ = ours.mss;
+  negotiate(ours, ours);
+  last_challenge_ = tick::fine(now) - challenge_spacing;
+  state_ = State::syn_sent;
+  syn_due_ = true;
+}
+
+void Endpoint::accept(const EndpointConfig& config, const Segment& syn, SeqNum iss, const SynOptions& ours,
+                      Instant now) {
+  reset_connection(config, iss);
+  local_mss_ = ours.mss;
+  last_challenge_ = tick::fine(now) - challenge_spacing;
+  receive_syn(syn, ours, now);
+  state_ = State::syn_received;
+  syn_due_ = true;
+}
+
+void Endpoint::take_over(const EndpointConfig& config, const Takeover& takeover, Instant now) {
+  reset_connection(config, takeover.snd_nxt - 1);
+  local_mss_ = takeover.local.mss;
+  negotiate(takeover.local, takeover.remote);
+  last_challenge_ = tick::fine(now) - challenge_spacing;
+  snd_nxt_ = snd_end_ = takeover.snd_nxt;
+  if (takeover.snd_una_is_acked) snd_una_ = takeover.snd_nxt;
+  snd_wnd_ = max_wnd_ = takeover.snd_window;
+  rcv_nxt_ = last_ack_sent_ = takeover.rcv_nxt;
+  snd_wl1_ = takeover.rcv_nxt - 1;
+  rcv_edge_ = later(takeover.rcv_edge, takeover.rcv_nxt);
+  room_ = static_cast<std::uint32_t>(rcv_edge_ - rcv_nxt_);
+  ts_recent_ = newest_ts_ = takeover.ts_recent;
+  ts_recent_at_ = tick::coarse(now);
+  if (takeover.rtt > Duration::zero()) rtt_.sample(takeover.rtt, snd_una_, snd_nxt_);
+  state_ = State::established;
+  start_sending(now);
+  settle();
+}
+
+/// RFC 6928: IW = min(10 * MSS, max(2 * MSS, 14600)), for any number of segments.
+std::uint32_t Endpoint::initial_window() const {
+  const std::uint32_t count = config_->initial_window_segments;
+  return std::min<std::uint32_t>(count * mss_, std::max<std::uint32_t>(2U * mss_, count * 1460));
+}
+
+void Endpoint::start_sending(Instant now) {
+  congestion_.start(config_->congestion, initial_window());
+  last_sent_ = tick::fine(now);
+}
+
+/// The peer's half of the handshake: its initial sequence number and its options.
+void Endpoint::receive_syn(const Segment& syn, const SynOptions& ours, Instant now) {
+  negotiate(ours, syn.syn);
+  rcv_nxt_ = last_ack_sent_ = syn.seq + 1;
+  rcv_edge_ = rcv_nxt_ + std::min(room_, largest_window_field);
+  snd_wl1_ = syn.seq;
+  snd_wnd_ = max_wnd_ = syn.window;
+  if (use_timestamps_) {
+    ts_recent_ = newest_ts_ = syn.ts_value;
+    ts_recent_at_ = tick::coarse(now);
+  }
+}
+
+// RFC 9293 section 3.10.7.3.
+void Endpoint::receive_in_syn_sent(const Segment& segment, Instant now) {
+  const bool answers = segment.flags.ack() && segment.ack == snd_nxt_ && snd_nxt_ != snd_una_;
+  if (segment.flags.ack() && !answers) return;  // of an older connection
+  if (segment.flags.rst()) {
+    if (answers) close(CloseReason::refused);
+    return;
+  }
+  if (!segment.flags.syn()) return;
+  receive_syn(segment, offer(), now);
+  if (answers) {
+    establish(segment, now);
+    ack_now_ = true;
+  } else {  // simultaneous open
+    state_ = State::syn_received;
+    syn_due_ = true;
+  }
+}
+
+/// Our SYN was acknowledged.
+void Endpoint::establish(const Segment& segment, Instant now) {
+  // Sent once, so the timer still stands where that one transmission put it.
+  if (retries_ == 0) rtt_.sample(now - (timer_deadline_ - rto()), segment.ack, snd_nxt_);
+  snd_una_ = segment.ack;
+  backoff_ = retries_ = 0;
+  syn_due_ = false;
+  disarm(Timer::retransmit);
+  state_ = State::established;
+  start_sending(now);
+}
+
+/// In SYN-RECEIVED, for an acceptable segment. Returns whether the connection is open now.
+bool Endpoint::complete_handshake(const Segment& segment, Instant now) {
+  if (!segment.flags.ack()) return false;
+  if (segment.ack != snd_nxt_ || snd_nxt_ == snd_una_) return false;
+  establish(segment, now);
+  snd_wnd_ = std::uint32_t{segment.window} << snd_shift_;
+  max_wnd_ = std::max(max_wnd_, snd_wnd_);
+  snd_wl1_ = segment.seq;
+  return true;
+}
+
+void Endpoint::emit_handshake(Instant now, Output& output) {
+  if (!syn_due_) return;
+  Segment segment;
+  const bool answer = state_ == State::syn_received;
+  segment.seq = snd_una_;
+  segment.flags.bits = answer ? Flags::syn_bit | Flags::ack_bit : Flags::syn_bit;
+  segment.window = static_cast<std::uint16_t>(std::min(room_, largest_window_field));
+  segment.syn = offer();
+  segment.has_timestamps = use_timestamps_;
+  segment.ts_value = ts_value_;
+  if (answer) {
+    segment.ack = rcv_nxt_;
+    segment.ts_echo = ts_recent_;
+  }
+  if (output.transmit(segment, nullptr, now) == 0) return;
+  if (snd_nxt_ != snd_una_) ++counters_.retransmitted;
+  syn_due_ = false;
+  ack_now_ = false;
+  snd_nxt_ = snd_una_ + 1;
+  arm_retransmit(now);
+}
+
+}  // namespace sluice::tcp

@@ -1,0 +1,23 @@
+#include "dataplane/tcp/congestion.hpp"
+
+namespace sluice::tcp {
+
+// RFC 5681 section 3.1, counting bytes: one segment more per window acknowledged.
+void NewReno::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
+  counted += event.acked;
+  if (counted < window.cwnd) return;
+  counted -= window.cwnd;
+  window.cwnd += path.mss;
+}
+
+// RFC 5681 equation 4.
+void NewReno::on_congestion(CongestionWindow& window, const PathView& path) {
+  window.ssthresh = std::max(path.flight_size / 2, 2 * path.mss);
+  counted = 0;
+}
+
+void NewReno::on_timeout(CongestionWindow& window, const PathView& path) {
+  on_congestion(window, path);
+}
+
+}  // namespace sluice::tcp

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/packet/packet.hpp"
+#include "dataplane/tcp/segment.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::tcp {
+
+/// Where an endpoint's segments go: puts link, IP and TCP headers on them and hands them to a port.
+class Output {
+ public:
+  /// Sends `segment`. `payload` is null for a segment without data; otherwise its *last* segment.payload_len bytes are
+  /// the data (note().payload_sum is their checksum) and it stays the endpoint's: the output takes a second reference
+  /// and writes the headers in front, where those of an earlier transmission may still stand (note().header_len bytes).
+  /// Until the device has let go of the buffer (Packet::shared()) nobody may change it.
+  /// Returns the size of the IP packet in bytes, or 0 when nothing could be sent (no buffer, payload still in the
+  /// device's queue): the endpoint then keeps what it wanted to send and tries again.
+  virtual std::uint32_t transmit(const Segment& segment, packet::Packet* payload, Instant now) = 0;
+
+  /// IP packet size that transmit would return for `payload_len` bytes of data (without SACK blocks); for allowances.
+  [[nodiscard]] virtual std::uint32_t wire_size(std::uint32_t payload_len) const = 0;
+
+ protected:
+  ~Output() = default;
+};
+
+}  // namespace sluice::tcp

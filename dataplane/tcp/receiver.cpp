@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <utility>
+
+#include "dataplane/tcp/fast_path.hpp"
+
+// The receiving half: data in order, the window we offer, and when to acknowledge.
+
+namespace sluice::tcp {
+packet::Packet Endpoint::read() {
+  if (in_order_.empty()) return {};
+  packet::Packet first = in_order_.pop_front();
+  unread_ -= first.note().payload_len;
+  consider_window_update();
+  return first;
+}
+
+/// The slow path: anything but the next data in order into an empty reassembly queue.
+void Endpoint::accept_data(const Segment& segment, packet::Packet payload, Instant now) {
+  if (fin_received_) {  // nothing can follow a FIN
+    ack_now_ = true;
+    return;
+  }
+  const SeqNum end = segment.seq + segment.payload_len;
+  if (segment.flags.fin() && !fin_known_ && end <= later(rcv_edge_, rcv_nxt_)) {
+    fin_known_ = true;
+    fin_seq_ = end;
+  }
+  if (segment.payload_len != 0) accept_payload(segment.seq, std::move(payload), now);
+  if (fin_known_ && rcv_nxt_ >= fin_seq_) receive_fin(now);
+  if (segment.flags.fin()) ack_now_ = true;
+}
+
+/// Cuts the payload to the window and puts it where it belongs.
+void Endpoint::accept_payload(SeqNum seq, packet::Packet payload, Instant now) {
+  const std::uint32_t length = payload.note().payload_len;
+  const SeqNum limit = fin_known_ ? earlier(rcv_edge_, fin_seq_) : rcv_edge_;
+  const SeqNum begin = later(seq, rcv_nxt_);
+  const SeqNum end = earlier(seq + length, limit);
+  if (begin >= end) {
+    ++counters_.discarded;
+    ack_now_ = true;
+    return;
+  }
+  payload.note().seq = seq.raw();
+  if (begin > seq) {
+    report_duplicate(seq, begin);
+    trim_payload_front(payload, static_cast<std::uint32_t>(begin - seq));
+    ack_now_ = true;
+  }
+  if (end < seq + length) {
+    truncate_payload(payload, static_cast<std::uint32_t>(end - begin));
+    ack_now_ = true;
+  }
+  if (begin != rcv_nxt_) {
+    accept_out_of_order(std::move(payload));
+    return;
+  }
+  append_in_order(std::move(payload));
+  if (reassembly_.empty()) {
+    schedule_ack(now);
+    return;
+  }
+  drain_reassembly();
+}
+
+void Endpoint::accept_out_of_order(packet::Packet payload) {
+  ack_now_ = true;
+  if (reassembly_.count() >= config_->max_out_of_order) {
+    ++counters_.discarded;
+    return;
+  }
+  ++counters_.out_of_order;
+  if (!use_sack_ && duplicates_due_ < UINT8_MAX) ++duplicates_due_;
+  reassembly_.insert(std::move(payload));
+}
+
+/// A hole was filled (RFC 5681 section 4.2: acknowledge at once).
+void Endpoint::drain_reassembly() {
+  ack_now_ = true;
+  duplicates_due_ = 0;
+  while (packet::Packet next = reassembly_.take(rcv_nxt_)) append_in_order(std::move(next));
+  reassembly_.report().advance(rcv_nxt_);
+}
+
+void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
+  if (use_sack_ && left < right) reassembly_.report().duplicate({left, right});
+}
+
+void Endpoint::set_receive_room(Bytes room) {
+  room_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(room.count(), 0, 1 << 30));
+  consider_window_update();
+}
+
+bool Endpoint::worth_moving(std::int32_t gain) const {
+  const auto half = static_cast<std::int32_t>(room_ / 2);
+  const std::int32_t unit = 1 << rcv_shift_;
+  const std::int32_t open = rcv_edge_ - rcv_nxt_;
+  if (open >= unit) return gain >= half;
+  return open + gain >= std::max(unit, std::min<std::int32_t>(local_mss_, half));
+}
+
+}  // namespace sluice::tcp

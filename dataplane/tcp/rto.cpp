@@ -1,0 +1,42 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include "dataplane/tcp/rtt.hpp"
+
+namespace sluice::tcp {
+namespace {
+
+constexpr std::int64_t longest_us = 1'000'000'000;  ///< what a field can hold, with room for arithmetic
+constexpr std::chrono::seconds initial_rto{1};      ///< RFC 6298 (2.1)
+
+}  // namespace
+
+void RttEstimator::sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt) {
+  const auto us =
+      std::clamp<std::int64_t>(std::chrono::duration_cast<std::chrono::microseconds>(rtt).count(), 1, longest_us);
+  if (!has_sample()) {  // RFC 6298 (2.2)
+    srtt_us_ = static_cast<std::uint32_t>(us);
+    variation_us_ = srtt_us_ / 2;
+    round_worst_us_ = 0;
+    round_end_ = snd_nxt;
+    return;
+  }
+  const std::int64_t error = us - std::int64_t{srtt_us_};
+  const auto deviation = static_cast<std::uint32_t>(std::abs(error));
+  srtt_us_ = static_cast<std::uint32_t>(std::max<std::int64_t>(1, std::int64_t{srtt_us_} + error / 8));
+  // RFC 6298 (2.3): beta = 1/4; upwards at once, downwards once per round.
+  round_worst_us_ = std::max(round_worst_us_, deviation);
+  if (deviation > variation_us_) variation_us_ += (deviation - variation_us_) / 4;
+  if (snd_una < round_end_) return;
+  if (round_worst_us_ < variation_us_) variation_us_ -= (variation_us_ - round_worst_us_) / 4;
+  round_worst_us_ = 0;
+  round_end_ = snd_nxt;
+}
+
+Duration RttEstimator::timeout(unsigned backoff, Duration min_rto, Duration max_rto) const {
+  const Duration once = has_sample() ? srtt() + std::max(min_rto, 4 * variation()) : Duration(initial_rto);
+  // Doubling stops where the maximum is certainly reached; the shift cannot overflow.
+  return std::min(std::min(once, max_rto) * (std::int64_t{1} << std::min(backoff, 16U)), max_rto);
+}
+
+}  // namespace sluice::tcp

@@ -1,0 +1,49 @@
+#include "dataplane/tcp/sack_report.hpp"
+
+#include <algorithm>
+
+namespace sluice::tcp {
+
+void SackReport::insert_at(std::size_t position, SackBlock block) {
+  if (count_ < capacity) ++count_;
+  for (std::size_t i = count_ - 1U; i > position; --i) blocks_[i] = blocks_[i - 1];
+  blocks_[position] = block;
+}
+
+void SackReport::add(SackBlock run) {
+  const std::size_t first_run = has_duplicate_ ? 1 : 0;
+  auto* const begin = blocks_.begin() + first_run;
+  auto* const end = blocks_.begin() + count_;
+  auto* const kept = std::remove_if(
+      begin, end, [&](const SackBlock& known) { return known.left >= run.left && known.right <= run.right; });
+  count_ = static_cast<std::uint8_t>(kept - blocks_.begin());
+  insert_at(first_run, run);
+  if (kept == end && fresh_ < UINT8_MAX) ++fresh_;  // swallowed none: news of its own
+}
+
+void SackReport::advance(SeqNum rcv_nxt) {
+  auto* const begin = blocks_.begin() + (has_duplicate_ ? 1 : 0);
+  auto* const end = blocks_.begin() + count_;
+  auto* const kept = std::remove_if(begin, end, [&](const SackBlock& known) { return known.right <= rcv_nxt; });
+  count_ = static_cast<std::uint8_t>(kept - blocks_.begin());
+}
+
+void SackReport::duplicate(SackBlock bytes) {
+  forget_duplicate();
+  insert_at(0, bytes);
+  has_duplicate_ = true;
+}
+
+void SackReport::reported() {
+  forget_duplicate();
+  fresh_ = 0;
+}
+
+void SackReport::forget_duplicate() {
+  if (!has_duplicate_) return;
+  std::move(blocks_.begin() + 1, blocks_.begin() + count_, blocks_.begin());
+  --count_;
+  has_duplicate_ = false;
+}
+
+}  // namespace sluice::tcp

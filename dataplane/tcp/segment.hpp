@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "dataplane/tcp/seq.hpp"
+
+namespace sluice::tcp {
+
+/// The control bits of RFC 9293 section 3.1 as they stand on the wire.
+struct Flags {
+  static constexpr std::uint8_t fin_bit = 0x01, syn_bit = 0x02, rst_bit = 0x04, psh_bit = 0x08, ack_bit = 0x10,
+                                urg_bit = 0x20, ece_bit = 0x40, cwr_bit = 0x80;
+  std::uint8_t bits = 0;
+
+  [[nodiscard]] constexpr bool fin() const { return (bits & fin_bit) != 0; }
+  [[nodiscard]] constexpr bool syn() const { return (bits & syn_bit) != 0; }
+  [[nodiscard]] constexpr bool rst() const { return (bits & rst_bit) != 0; }
+  [[nodiscard]] constexpr bool psh() const { return (bits & psh_bit) != 0; }
+  [[nodiscard]] constexpr bool ack() const { return (bits & ack_bit) != 0; }
+  [[nodiscard]] constexpr bool urg() const { return (bits & urg_bit) != 0; }
+  constexpr bool operator==(const Flags&) const = default;
+};
+
+/// A block the receiver holds, [left, right) (RFC 2018).
+struct SackBlock {
+  SeqNum left;
+  SeqNum right;
+  friend constexpr bool operator==(const SackBlock&, const SackBlock&) = default;
+};
+
+/// What one side offered in its SYN or SYN-ACK.
+struct SynOptions {
+  std::uint16_t mss = 536;        ///< RFC 9293 section 3.7.1: 536 where the option is missing (1220 for IPv6)
+  std::uint8_t window_scale = 0;  ///< shift count, 0 … 14 (RFC 7323 section 2.3)
+  bool has_window_scale = false;
+  bool sack_permitted = false;
+  bool timestamps = false;
+  constexpr bool operator==(const SynOptions&) const = default;
+};
+
+/// One segment without addresses and without payload bytes: what a parser read, or what an endpoint wants sent.
+struct Segment {
+  SeqNum seq;
+  SeqNum ack;                ///< meaningful with the ACK flag
+  std::uint16_t window = 0;  ///< as on the wire, not scaled
+  std::uint16_t payload_len = 0;
+  std::uint16_t urgent = 0;
+  Flags flags;
+  std::uint8_t sack_count = 0;  ///< blocks in use
+  bool has_timestamps = false;
+  bool ce = false;  ///< the IP header carried Congestion Experienced (RFC 3168)
+  std::uint32_t ts_value = 0;
+  std::uint32_t ts_echo = 0;
+  std::array<SackBlock, 4> sack_blocks{};
+  SynOptions syn;  ///< meaningful with the SYN flag
+
+  [[nodiscard]] constexpr std::span<const SackBlock> sacks() const { return {sack_blocks.data(), sack_count}; }
+  /// Sequence space the segment takes: payload, SYN and FIN.
+  [[nodiscard]] constexpr std::uint32_t length() const {
+    return payload_len + (flags.syn() ? 1U : 0U) + (flags.fin() ? 1U : 0U);
+  }
+};
+
+}  // namespace sluice::tcp

@@ -1,0 +1,108 @@
+#include "dataplane/tcp/send_queue.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "dataplane/packet/split.hpp"
+
+namespace sluice::tcp {
+namespace {
+
+SeqNum first(const packet::PacketNote& note) {
+  return SeqNum(note.seq);
+}
+
+SeqNum end(const packet::PacketNote& note) {
+  return SeqNum(note.seq) + note.payload_len;
+}
+
+/// How many of the packet's copies count as in flight (RFC 6675 SetPipe).
+std::uint32_t copies(const packet::PacketNote& note) {
+  return ((note.flags & SendMark::lost) == 0 ? 1U : 0U) + ((note.flags & SendMark::retransmitted) != 0 ? 1U : 0U);
+}
+
+bool awaits_copy(const packet::PacketNote& note) {
+  return (note.flags & (SendMark::lost | SendMark::retransmitted)) == SendMark::lost;
+}
+
+}  // namespace
+
+void SendQueue::resent(packet::Cursor position, Instant now) {
+  packet::PacketNote& note = position.note();
+  note.sent = now;
+  if (note.transmissions < UINT8_MAX) ++note.transmissions;
+  if ((note.flags & SendMark::retransmitted) != 0) return;
+  if (awaits_copy(note)) to_retransmit_ -= note.payload_len;
+  note.flags |= SendMark::retransmitted;
+  in_flight_ += note.payload_len;
+}
+
+void SendQueue::push_front_of_unsent(packet::Packet packet) {
+  packet::Cursor before;
+  for (packet::Cursor at = packets_.front(); !(at == unsent_); at = at.next()) before = at;
+  packet::PacketNote& note = packet.note();
+  note.flags = 0;
+  note.transmissions = 0;
+  note.scratch64_b = 0;
+  packets_.insert_after(before, std::move(packet));
+  unsent_ = before ? before.next() : packets_.front();
+}
+
+inline void SendQueue::pop_acknowledged(AckEvent& event) {
+  const packet::Cursor at = packets_.front();
+  const packet::PacketNote& note = at.note();
+  if (note.flags == 0) [[likely]] {
+    in_flight_ -= note.payload_len;
+    if (note.transmissions == 1) event.rtt = event.now - note.sent;  // the newest comes last
+  } else {
+    unmark(at, event);
+  }
+  if (loss_edge_ == at) loss_edge_ = packet::Cursor();
+  packets_.pop_front().reset();
+}
+
+/// What the scoreboard knows of a packet goes with it.
+void SendQueue::unmark(packet::Cursor at, AckEvent& event) {
+  const packet::PacketNote& note = at.note();
+  if ((note.flags & SendMark::sacked) == 0) {
+    sample(note, event);
+    in_flight_ -= copies(note) * note.payload_len;
+    if (awaits_copy(note)) to_retransmit_ -= note.payload_len;
+  } else if (!loss_edge_ || loss_edge_ == at) {
+    --sacked_above_;
+  }
+  if (retransmit_ == at) retransmit_ = packet::Cursor();
+  if (highest_sacked_ == at) highest_sacked_ = packet::Cursor();
+}
+
+void SendQueue::acknowledge(SeqNum ack, AckEvent& event) {
+  while (outstanding() && end(packets_.front().note()) <= ack) pop_acknowledged(event);
+  if (outstanding() && first(packets_.front().note()) < ack) trim_front(ack);
+}
+
+// The peer acknowledged a part of a packet: the rest is what is left to deliver.
+void SendQueue::trim_front(SeqNum ack) {
+  packet::Loan front(packets_.front());
+  packet::PacketNote& note = front->note();
+  const auto count = static_cast<std::uint16_t>(ack - first(note));
+  if ((note.flags & SendMark::sacked) == 0) {
+    in_flight_ -= copies(note) * count;
+    if (awaits_copy(note)) to_retransmit_ -= count;
+  }
+  packet::skip_front(*front, count);
+}
+
+void SendQueue::clear() {
+  packets_.clear();
+  unsent_ = retransmit_ = loss_edge_ = highest_sacked_ = packet::Cursor();
+  in_flight_ = to_retransmit_ = sacked_above_ = 0;
+}
+
+// Karn's rule: only what was sent once tells a round-trip time. The newest delivery counts.
+void SendQueue::sample(const packet::PacketNote& note, AckEvent& event) const {
+  if (note.transmissions != 1) return;
+  const Duration rtt = event.now - note.sent;
+  if (event.rtt == AckEvent::no_rtt || rtt < event.rtt) event.rtt = rtt;
+}
+
+}  // namespace sluice::tcp

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "dataplane/packet/queue.hpp"
+#include "dataplane/tcp/congestion.hpp"
+#include "dataplane/tcp/segment.hpp"
+
+namespace sluice::tcp {
+
+/// PacketNote::flags of a packet in a send queue.
+struct SendMark {
+  static constexpr std::uint8_t sacked = 0x01;         ///< the peer holds all of it
+  static constexpr std::uint8_t lost = 0x02;           ///< taken for lost
+  static constexpr std::uint8_t retransmitted = 0x04;  ///< a repeated copy is in flight
+};
+
+/// The packets from SND.UNA to the end of what was written, in order, and the scoreboard on them (RFC 6675): every
+/// packet is unsent, in flight, sacked, lost or retransmitted, and in_flight() follows each change.
+///
+/// A packet is the unit of loss: it counts as sacked when one block covers all of it, and as lost when three packets
+/// above it are sacked. That marks whatever IsLost() of RFC 6675 section 4 would, as packets are at most one segment
+/// long, and small packets no later than three duplicate acknowledgements would.
+class SendQueue {
+ public:
+  [[nodiscard]] bool empty() const { return packets_.empty(); }
+  [[nodiscard]] packet::Cursor front() const { return packets_.front(); }
+  [[nodiscard]] packet::Cursor back() const { return packets_.back(); }
+  /// The first packet that was never sent.
+  [[nodiscard]] packet::Cursor unsent() const { return unsent_; }
+  /// Some packet was sent and not acknowledged.
+  [[nodiscard]] bool outstanding() const { return packets_.front() && !(packets_.front() == unsent_); }
+  /// RFC 6675 pipe: bytes sent and neither acknowledged, sacked nor taken for lost, plus retransmissions under way.
+  [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
+  /// Lost bytes of which no new copy was sent yet.
+  [[nodiscard]] std::uint32_t to_retransmit() const { return to_retransmit_; }
+
+  /// Appends; note().seq, payload_len and payload_sum must be set.
+  void push(packet::Packet packet) {
+    packet::PacketNote& note = packet.note();
+    note.flags = 0;
+    note.transmissions = 0;
+    note.scratch64_b = 0;
+    packets_.push_back(std::move(packet));
+    if (!unsent_) unsent_ = packets_.back();
+  }
+  /// The first unsent packet has been sent.
+  void sent(Instant now) {
+    packet::PacketNote& note = unsent_.note();
+    note.sent = now;
+    note.transmissions = 1;
+    in_flight_ += note.payload_len;
+    unsent_ = unsent_.next();
+  }
+  /// `position`, sent before, has been sent again.
+  void resent(packet::Cursor position, Instant now);
+  /// Puts `packet`, cut from the front of the first unsent packet, before it.
+  void push_front_of_unsent(packet::Packet packet);
+
+  /// Drops what lies before `ack` and adds it to `event` (acked is the caller's; rtt here).
+  void acknowledge(SeqNum ack, AckEvent& event);
+  /// Marks what the blocks cover; those outside [una, nxt] are ignored. Adds newly_sacked and rtt to `event`.
+  void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event);
+  /// Marks as lost everything that has `threshold` sacked packets above it; adds newly_lost to `event`.
+  void mark_lost_by_sack(AckEvent& event);
+  /// Marks the oldest outstanding packet as lost, unless it is already or was sacked.
+  void mark_front_lost(AckEvent& event);
+  /// The retransmission timer expired: everything outstanding and not sacked is lost, copies included.
+  void mark_all_lost();
+  /// The peer has dropped data it had sacked (RFC 2018 section 8): no packet is sacked any more.
+  void forget_sacks();
+
+  /// NextSeg() rule 1 of RFC 6675: the first packet that is lost and has no new copy; nothing when none.
+  [[nodiscard]] packet::Cursor next_retransmission() const;
+  /// NextSeg() rule 3: the first packet below the highest sacked one, neither sacked nor retransmitted.
+  [[nodiscard]] packet::Cursor next_speculative() const;
+  /// NextSeg() rule 4: the last outstanding packet that was not sacked.
+  [[nodiscard]] packet::Cursor last_unsacked() const;
+  [[nodiscard]] bool front_sacked() const;
+  [[nodiscard]] bool anything_sacked() const { return static_cast<bool>(highest_sacked_); }
+
+  void clear();
+
+  static constexpr unsigned threshold = 3;  ///< DupThresh
+
+ private:
+  void pop_acknowledged(AckEvent& event);
+  void unmark(packet::Cursor at, AckEvent& event);
+  void trim_front(SeqNum ack);
+  void sample(const packet::PacketNote& note, AckEvent& event) const;
+  void mark_lost(packet::PacketNote& note, AckEvent& event);
+  void mark_sacked(packet::Cursor position, AckEvent& event);
+  void mark_block(const SackBlock& block, AckEvent& event);
+
+  packet::Queue packets_;
+  packet::Cursor unsent_;
+  mutable packet::Cursor retransmit_;  ///< where next_retransmission() looks first; nothing before it waits for a copy
+  packet::Cursor loss_edge_;           ///< everything before it is sacked or taken for lost
+  packet::Cursor highest_sacked_;      ///< the sacked packet with the highest sequence number
+  std::uint32_t in_flight_ = 0;
+  std::uint32_t to_retransmit_ = 0;
+  std::uint32_t sacked_above_ = 0;  ///< sacked packets at or above loss_edge_
+};
+
+}  // namespace sluice::tcp

@@ -1,0 +1,42 @@
+#include <algorithm>
+
+#include "dataplane/tcp/fast_path.hpp"
+
+// What acknowledgements do to the sending half.
+
+namespace sluice::tcp {
+
+/// The slow path. Returns false when the segment is not to be looked at any further.
+bool Endpoint::process_ack(const Segment& segment, Instant now) {
+  if (!segment.flags.ack()) return false;
+  // RFC 5961 section 5.2.
+  if (segment.ack > snd_nxt_ || segment.ack < snd_una_ - max_wnd_) {
+    challenge(now);
+    return false;
+  }
+  AckEvent event{.now = now, .in_flight = pipe(), .cwnd_limited = cwnd_limited_};
+  const SeqNum before = snd_una_;
+  const bool repeats = is_duplicate_ack(segment);
+  if (snd_wnd_ == 0) retries_ = 0;  // a peer that answers probes is alive (RFC 9293 section 3.8.6.1)
+  if (segment.ack > snd_una_) advance_una(segment.ack, event);
+  update_window(segment, before);
+  if (use_sack_) send_.mark_sacked(segment.sacks(), snd_una_, snd_nxt_, event);
+  event.duplicate = use_sack_ ? event.newly_sacked != 0 && event.acked == 0 : repeats;
+  if (event.duplicate) ++counters_.duplicate_acks;
+  const Recovery repairing = recovery_;
+  recover(event);
+  if (window_source_ == WindowSource::congestion_control && event.acked != 0 && repairing != Recovery::fast &&
+      recovery_ != Recovery::fast) {
+    congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
+  }
+  if (fin_sent_ && snd_una_ > snd_end_) fin_acknowledged(now);
+  return state_ != State::closed;
+}
+
+/// RFC 5681 section 2.
+bool Endpoint::is_duplicate_ack(const Segment& segment) const {
+  return segment.ack == snd_una_ && segment.payload_len == 0 && !segment.flags.fin() && send_.outstanding() &&
+         std::uint32_t{segment.window} << snd_shift_ == snd_wnd_;
+}
+
+}  // namespace sluice::tcp

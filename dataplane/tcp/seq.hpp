@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+namespace sluice::tcp {
+
+/// A TCP sequence number: 32 bits that wrap. Comparison is that of RFC 9293 section 3.4, meaningful for numbers less
+/// than 2^31 apart; there is no total order, hence no operator<=>.
+class SeqNum {
+ public:
+  constexpr SeqNum() = default;
+  constexpr explicit SeqNum(std::uint32_t raw) : raw_(raw) {}
+
+  [[nodiscard]] constexpr std::uint32_t raw() const { return raw_; }
+
+  friend constexpr bool operator==(SeqNum a, SeqNum b) { return a.raw_ == b.raw_; }
+  friend constexpr bool operator<(SeqNum a, SeqNum b) { return a - b < 0; }
+  friend constexpr bool operator<=(SeqNum a, SeqNum b) { return a - b <= 0; }
+  friend constexpr bool operator>(SeqNum a, SeqNum b) { return b < a; }
+  friend constexpr bool operator>=(SeqNum a, SeqNum b) { return b <= a; }
+
+  friend constexpr SeqNum operator+(SeqNum a, std::uint32_t count) { return SeqNum(a.raw_ + count); }
+  friend constexpr SeqNum operator-(SeqNum a, std::uint32_t count) { return SeqNum(a.raw_ - count); }
+  /// Signed distance from b to a.
+  friend constexpr std::int32_t operator-(SeqNum a, SeqNum b) { return static_cast<std::int32_t>(a.raw_ - b.raw_); }
+  constexpr SeqNum& operator+=(std::uint32_t count) {
+    raw_ += count;
+    return *this;
+  }
+
+ private:
+  std::uint32_t raw_ = 0;
+};
+
+[[nodiscard]] constexpr SeqNum later(SeqNum a, SeqNum b) {
+  return a < b ? b : a;
+}
+[[nodiscard]] constexpr SeqNum earlier(SeqNum a, SeqNum b) {
+  return a < b ? a : b;
+}
+
+}  // namespace sluice::tcp

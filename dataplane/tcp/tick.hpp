@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/units/time.hpp"
+
+namespace sluice::tcp::tick {
+
+// Instants cut down to 32 bits, for state that is kept per connection. Powers of two, because they are taken per
+// packet. They wrap: only differences mean anything.
+
+/// In units of 2^20 ns (1.05 ms); wraps after 52 days.
+[[nodiscard]] constexpr std::uint32_t fine(Instant at) {
+  return static_cast<std::uint32_t>(at.time_since_epoch().count() >> 20);
+}
+/// A number of fine ticks as a duration.
+[[nodiscard]] constexpr Duration duration(std::uint32_t ticks) {
+  return Duration(std::int64_t{ticks} << 20);
+}
+
+/// In units of 2^30 ns (1.07 s); wraps after 146 years.
+[[nodiscard]] constexpr std::uint32_t coarse(Instant at) {
+  return static_cast<std::uint32_t>(at.time_since_epoch().count() >> 30);
+}
+/// A duration in coarse ticks, rounded down.
+[[nodiscard]] constexpr std::uint32_t coarse(Duration time) {
+  return static_cast<std::uint32_t>(time.count() >> 30);
+}
+
+}  // namespace sluice::tcp::tick

@@ -1,0 +1,39 @@
+#include <algorithm>
+
+#include "dataplane/tcp/fast_path.hpp"
+
+// One timer at a time (retransmission, persist, TIME-WAIT) and the delayed acknowledgement beside it. Deadlines move
+// without anybody being told: whoever calls on_timer() may be early.
+
+namespace sluice::tcp {
+
+Duration Endpoint::rto() const {
+  if (config_ == nullptr) return Duration::zero();
+  return rtt_.timeout(backoff_, config_->min_rto, config_->max_rto);
+}
+
+void Endpoint::on_timer(Instant now) {
+  if (delayed_ack_deadline_ <= now) {
+    delayed_ack_deadline_ = never;
+    ack_now_ = true;
+  }
+  if (timer_deadline_ > now) return;
+  const Timer expired = timer_;
+  arm(Timer::none, never);
+  smooth_ = false;
+  switch (expired) {
+    case Timer::none:
+      break;
+    case Timer::retransmit:
+      on_retransmission_timeout(now);
+      break;
+    case Timer::persist:
+      on_persist();
+      break;
+    case Timer::time_wait:
+      close(CloseReason::finished);
+      break;
+  }
+}
+
+}  // namespace sluice::tcp

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+/// An IPv4 or IPv6 address; IPv4 is kept in its IPv4-mapped form (::ffff:a.b.c.d, RFC 4291 section 2.5.5.2).
+struct IpAddress {
+  std::array<std::uint8_t, 16> octets{};
+
+  [[nodiscard]] static constexpr IpAddress v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
+    return IpAddress{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d}};
+  }
+  /// Reads dotted or colon notation; nothing when the text is neither.
+  [[nodiscard]] static std::optional<IpAddress> parse(std::string_view text);
+
+  [[nodiscard]] constexpr bool is_v4() const {
+    for (std::size_t i = 0; i < 10; ++i) {
+      if (octets[i] != 0) return false;
+    }
+    return octets[10] == 0xff && octets[11] == 0xff;
+  }
+  [[nodiscard]] std::string to_string() const;
+
+  constexpr auto operator<=>(const IpAddress&) const = default;
+};
+
+/// An address block such as 10.45.0.0/16.
+struct IpPrefix {
+  IpAddress address;
+  std::uint8_t length = 0;  ///< bits of the 128-bit mapped form, 0 … 128
+
+  /// Reads "10.0.0.0/8" or "2001:db8::/32"; host bits must be zero. Nothing when malformed.
+  [[nodiscard]] static std::optional<IpPrefix> parse(std::string_view text);
+  [[nodiscard]] bool contains(const IpAddress& candidate) const;
+  [[nodiscard]] std::string to_string() const;
+
+  constexpr auto operator<=>(const IpPrefix&) const = default;
+};
+
+}  // namespace sluice
+
+template <>
+struct std::hash<sluice::IpAddress> {
+  std::size_t operator()(const sluice::IpAddress& address) const noexcept {
+    std::size_t fnv = 0xcbf29ce484222325U;
+    for (const std::uint8_t octet : address.octets) fnv = (fnv ^ octet) * 0x100000001b3U;
+    return fnv;
+  }
+};
