@@ -1,0 +1,43 @@
+#include "control/fallback.hpp"
+
+#include <algorithm>
+
+namespace sluice::control {
+namespace {
+
+/// Whatever is announced, silence is not borne for longer than these make together.
+constexpr Duration longest_period = std::chrono::minutes(1);
+constexpr std::uint32_t most_periods = 1000;
+
+}  // namespace
+
+Steering Fallback::on_report(Instant now, Duration period, feedback::RadioState state, Rate rate) {
+  if (state == feedback::RadioState::released) {
+    fall();
+    return steering_;
+  }
+  rate_ = rate;
+  steering_ = Steering::feedback;
+  const Duration step = std::clamp(period, Duration::zero(), longest_period);
+  const auto periods = static_cast<std::int64_t>(std::clamp(parameters_.periods, 1U, most_periods));
+  deadline_ = now + std::max({step * periods, parameters_.minimum, Duration(1)});
+  return steering_;
+}
+
+Steering Fallback::check(Instant now) {
+  if (now >= deadline_) fall();
+  return steering_;
+}
+
+Bytes Fallback::seed_window(Duration srtt) const {
+  const Bytes least = parameters_.segment * parameters_.initial_segments;
+  return std::max(least, rate_.in(std::max(srtt, Duration::zero())));
+}
+
+void Fallback::fall() {
+  if (steering_ == Steering::feedback) ++falls_;
+  steering_ = Steering::congestion_control;
+  deadline_ = never;
+}
+
+}  // namespace sluice::control

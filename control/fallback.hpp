@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+
+#include "control/feedback/report.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/rate.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// Who decides how much a bearer sends.
+enum class Steering : std::uint8_t {
+  congestion_control,  ///< ordinary congestion control: no feedback yet, feedback late, or the radio link released
+  feedback             ///< the control law's allowance
+};
+
+struct FallbackParameters {
+  std::uint32_t periods = 5;  ///< reports are late after this many advertised periods without one, ≥ 1
+  /// … but never sooner than this: a Ts of 2 ms must not turn scheduling jitter into a fallback.
+  Duration minimum = std::chrono::milliseconds(20);
+  Bytes segment{1448};                  ///< for the seeded window's bounds
+  std::uint32_t initial_segments = 10;  ///< the least the seeded window holds (RFC 6928)
+};
+
+/// Decides, for one bearer, whether feedback steers it. A pure state machine: time comes in as an argument.
+class Fallback {
+ public:
+  explicit Fallback(FallbackParameters parameters = {}) : parameters_(parameters) {}
+
+  /// A report arrived, already authenticated. `period` is the advertised Ts, `rate` the service rate that congestion
+  /// control would be seeded with (b̄). A report of a released bearer ends the steering at once.
+  Steering on_report(Instant now, Duration period, feedback::RadioState state, Rate rate);
+  /// Looks at the time. Call it at deadline() or whenever convenient.
+  Steering check(Instant now);
+
+  [[nodiscard]] Steering steering() const { return steering_; }
+  /// When check() will turn to congestion control if no report comes; never when it is there already.
+  [[nodiscard]] Instant deadline() const { return deadline_; }
+  /// How often steering went from feedback to congestion control.
+  [[nodiscard]] std::uint64_t falls() const { return falls_; }
+  [[nodiscard]] Rate last_rate() const { return rate_; }
+  /// The congestion window to start from on a fall: last measured rate × smoothed round trip, at least the initial
+  /// window. A rate of zero (an outage) gives the initial window.
+  [[nodiscard]] Bytes seed_window(Duration srtt) const;
+
+ private:
+  void fall();
+
+  FallbackParameters parameters_;
+  Steering steering_ = Steering::congestion_control;
+  Instant deadline_ = never;
+  Rate rate_;
+  std::uint64_t falls_ = 0;
+};
+
+}  // namespace sluice::control

@@ -1,0 +1,115 @@
+#include "control/feedback/authenticator.hpp"
+
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace sluice::control::feedback {
+namespace {
+
+constexpr std::size_t least_secret = 16;
+constexpr std::size_t whole_tag = 32;  // SHA-256
+
+struct FreeMac {
+  void operator()(EVP_MAC* mac) const { EVP_MAC_free(mac); }
+};
+struct FreeContext {
+  void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
+};
+using Context = std::unique_ptr<EVP_MAC_CTX, FreeContext>;
+
+Context prepare(const Key& key) {
+  const std::unique_ptr<EVP_MAC, FreeMac> mac(EVP_MAC_fetch(nullptr, OSSL_MAC_NAME_HMAC, nullptr));
+  if (mac == nullptr) throw std::runtime_error("the cryptographic library has no HMAC");
+  Context context(EVP_MAC_CTX_new(mac.get()));
+  std::string digest = "SHA256";
+  const std::array parameters{OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), 0),
+                              OSSL_PARAM_construct_end()};
+  if (context == nullptr || EVP_MAC_init(context.get(), key.secret.data(), key.secret.size(), parameters.data()) != 1) {
+    throw std::runtime_error("the cryptographic library refuses HMAC-SHA-256");
+  }
+  return context;
+}
+
+int digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+struct Authenticator::Entry {
+  std::uint32_t id = 0;
+  Context context;  ///< keyed; every use begins by rewinding it
+
+  [[nodiscard]] std::optional<Tag> tag(std::span<const std::uint8_t> data) {
+    std::array<std::uint8_t, whole_tag> whole{};
+    std::size_t length = 0;
+    if (EVP_MAC_init(context.get(), nullptr, 0, nullptr) != 1 ||
+        EVP_MAC_update(context.get(), data.data(), data.size()) != 1 ||
+        EVP_MAC_final(context.get(), whole.data(), &length, whole.size()) != 1 || length != whole.size()) {
+      return std::nullopt;  // out of memory inside the library
+    }
+    Tag result{};
+    std::copy_n(whole.begin(), result.size(), result.begin());
+    return result;
+  }
+};
+
+std::optional<Key> Key::from_hex(std::uint32_t id, std::string_view digits) {
+  if (digits.size() % 2 != 0 || digits.size() < 2 * least_secret) return std::nullopt;
+  Key key{id, {}};
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const int high = digit(digits[i]);
+    const int low = digit(digits[i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    key.secret.push_back(static_cast<std::uint8_t>(high * 16 + low));
+  }
+  return key;
+}
+
+Authenticator::Authenticator(std::span<const Key> keys) {
+  if (keys.empty()) throw std::invalid_argument("feedback: no key is configured");
+  for (const Key& key : keys) {
+    if (key.secret.size() < least_secret) {
+      throw std::invalid_argument("feedback: key " + std::to_string(key.id) + " is shorter than 16 bytes");
+    }
+    if (knows(key.id)) throw std::invalid_argument("feedback: key id " + std::to_string(key.id) + " is given twice");
+    entries_.push_back(std::make_unique<Entry>(Entry{key.id, prepare(key)}));
+  }
+}
+
+Authenticator::~Authenticator() = default;
+Authenticator::Authenticator(Authenticator&&) noexcept = default;
+Authenticator& Authenticator::operator=(Authenticator&&) noexcept = default;
+
+Authenticator::Entry* Authenticator::find(std::uint32_t key_id) const {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry->id == key_id; });
+  return found == entries_.end() ? nullptr : found->get();
+}
+
+bool Authenticator::knows(std::uint32_t key_id) const {
+  return find(key_id) != nullptr;
+}
+
+std::optional<Tag> Authenticator::sign(std::uint32_t key_id, std::span<const std::uint8_t> data) {
+  Entry* const entry = find(key_id);
+  return entry == nullptr ? std::nullopt : entry->tag(data);
+}
+
+bool Authenticator::verify(std::uint32_t key_id, std::span<const std::uint8_t> data,
+                           std::span<const std::uint8_t, tag_size> tag) {
+  const std::optional<Tag> expected = sign(key_id, data);
+  return expected && CRYPTO_memcmp(expected->data(), tag.data(), tag_size) == 0;
+}
+
+}  // namespace sluice::control::feedback

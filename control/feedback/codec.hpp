@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "control/feedback/failure.hpp"
+#include "control/feedback/report.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control::feedback {
+
+// The wire format of PROTOCOL.md, without authentication: see session.hpp for the whole.
+
+inline constexpr std::uint32_t magic = 0x534c4642;  ///< "SLFB"
+inline constexpr std::uint8_t version = 1;
+inline constexpr std::size_t header_size = 56;
+inline constexpr std::size_t default_max_datagram = 1400;
+
+enum class MessageType : std::uint8_t {
+  report = 1,  ///< Node-B → proxy
+  status = 2   ///< proxy → Node-B
+};
+
+/// The header of a datagram.
+struct Header {
+  MessageType type = MessageType::report;
+  bool poll = false;  ///< the sender asks for an answer at once, of all bearers
+  std::uint32_t key_id = 0;
+  std::uint16_t records = 0;
+  std::uint64_t sender = 0;    ///< stable over restarts
+  std::uint64_t epoch = 0;     ///< grows with every restart of the sender; never 0
+  std::uint64_t sequence = 0;  ///< grows with every datagram of the epoch, from 1
+  Duration sender_time{};      ///< the sender's monotonic clock; only differences mean anything
+  Duration period{};           ///< Ts: the time to the next regular message; 0 = none is announced
+};
+
+/// Appends to a buffer that it does not own. Every put either fits or leaves the buffer as it was.
+class DatagramWriter {
+ public:
+  /// `buffer` holds at least a header.
+  explicit DatagramWriter(std::span<std::uint8_t> buffer);
+
+  /// Adds one record; false when it does not fit any more.
+  [[nodiscard]] bool add(const BearerReport& report);
+  [[nodiscard]] bool add(const BearerStatus& status);
+  [[nodiscard]] std::uint16_t records() const { return records_; }
+  /// Writes the header (its `records` is taken from what was added) and returns the datagram without its tag.
+  [[nodiscard]] std::span<const std::uint8_t> finish(Header header);
+  /// Starts the next datagram in the same buffer.
+  void reset();
+
+ private:
+  std::span<std::uint8_t> buffer_;
+  std::size_t used_ = header_size;
+  std::uint16_t records_ = 0;
+};
+
+/// What decode_header() found.
+struct Decoded {
+  Failure failure = Failure::none;
+  Header header;                          ///< complete when failure is none
+  std::span<const std::uint8_t> records;  ///< what follows the header
+};
+
+/// Takes the records of a datagram.
+class RecordHandler {
+ public:
+  virtual void on_report(const Header& header, const BearerReport& report) = 0;
+  virtual void on_status(const Header& header, const BearerStatus& status) = 0;
+
+ protected:
+  ~RecordHandler() = default;
+};
+
+/// Reads a header without judging whether it is authentic. `datagram` excludes the tag.
+[[nodiscard]] Decoded decode_header(std::span<const std::uint8_t> datagram);
+/// Reads the records after a header. With `handler` null it only checks; with a handler it hands over each record as it
+/// is read, so whoever wants all or nothing checks first.
+[[nodiscard]] Failure decode_records(std::span<const std::uint8_t> records, const Header& header,
+                                     RecordHandler* handler);
+
+}  // namespace sluice::control::feedback

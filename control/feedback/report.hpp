@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/ip_address.hpp"
+#include "dataplane/units/rate.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control::feedback {
+
+enum class RadioState : std::uint8_t { normal = 0, outage = 1, handover = 2, released = 3 };
+
+/// CLAMP's price agent (TMC 2008 section 3).
+struct ClampPrice {
+  Bytes mean_queue;  ///< q̄
+  Duration price{};  ///< p, seconds in the paper
+};
+
+/// One UE's radio queue as the Node-B sees it. All counters are cumulative since the sender's epoch began.
+struct BearerReport {
+  IpAddress ue;
+  RadioState state = RadioState::normal;
+  Bytes queue;  ///< waiting now; in frame-sized units where the cell queues frames
+  std::uint32_t queue_frames = 0;
+  Bytes buffer;                   ///< the most the queue can hold; 0 = unlimited
+  std::uint64_t arrived = 0;      ///< IP bytes that reached the queue, dropped ones included
+  std::uint64_t transmitted = 0;  ///< bytes that left the queue over the air
+  std::uint64_t delivered = 0;    ///< bytes that reached the UE
+  std::uint64_t dropped = 0;
+  Rate service_rate;       ///< over the last period
+  Rate mean_service_rate;  ///< the sender's running mean
+  std::uint32_t active_flows = 0;
+  std::uint32_t active_users = 0;
+  std::optional<ClampPrice> clamp;
+  std::optional<Bytes> gwa_window;  ///< GWA φ
+  std::optional<Bytes> allowance;   ///< what may be injected in the next period, where the Node-B computes the law
+};
+
+/// The proxy's side of one bearer, sent towards the Node-B.
+struct BearerStatus {
+  IpAddress ue;
+  std::uint64_t injected = 0;          ///< IP bytes the proxy has sent towards the radio, cumulative in its epoch
+  std::uint64_t applied_sequence = 0;  ///< sequence of the newest report whose allowance was taken up; 0 = none
+  Bytes backlog;                       ///< bytes the proxy holds for this bearer and has not sent
+  Bytes allowance_left;                ///< what of that allowance is still unused at the moment of sending
+  std::uint32_t active_flows = 0;
+};
+
+}  // namespace sluice::control::feedback

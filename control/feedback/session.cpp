@@ -1,0 +1,115 @@
+#include "control/feedback/session.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "control/feedback/wire.hpp"
+
+namespace sluice::control::feedback {
+namespace {
+
+constexpr std::size_t smallest_datagram = 256;  // one whole record with header and tag
+constexpr std::size_t largest_datagram = 1400;
+
+SessionConfig checked(SessionConfig config) {
+  if (config.epoch == 0) throw std::invalid_argument("feedback: epoch 0 is not an epoch");
+  if (config.max_datagram < smallest_datagram || config.max_datagram > largest_datagram) {
+    throw std::invalid_argument("feedback: the largest datagram must be 256 to 1400 bytes");
+  }
+  if (config.max_senders == 0) throw std::invalid_argument("feedback: room for at least one sender is needed");
+  const bool known =
+      std::any_of(config.keys.begin(), config.keys.end(), [&](const Key& key) { return key.id == config.send_key; });
+  if (!known) throw std::invalid_argument("feedback: the key to send with is not among the keys");
+  return config;
+}
+
+MessageType accepted_by(Role role) {
+  return role == Role::proxy ? MessageType::report : MessageType::status;
+}
+
+}  // namespace
+
+std::uint64_t next_epoch(std::optional<std::uint64_t> previous, std::uint64_t wall_clock_ns) {
+  return std::max({wall_clock_ns, previous ? *previous + 1 : 0, std::uint64_t{1}});
+}
+
+Session::Session(SessionConfig config)
+    : config_(checked(std::move(config))),
+      authenticator_(config_.keys),
+      replay_(config_.max_senders),
+      buffer_(config_.max_datagram) {}
+
+std::uint64_t Session::send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll,
+                                    DatagramSink& sink) {
+  return send(MessageType::report, reports, now, period, poll, sink);
+}
+
+std::uint64_t Session::send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll,
+                                     DatagramSink& sink) {
+  return send(MessageType::status, statuses, now, period, poll, sink);
+}
+
+template <typename Record>
+std::uint64_t Session::send(MessageType type, std::span<const Record> records, Duration now, Duration period, bool poll,
+                            DatagramSink& sink) {
+  Header header{type, poll, config_.send_key, 0, config_.sender, config_.epoch, 0, now, period};
+  DatagramWriter writer{std::span(buffer_).first(buffer_.size() - tag_size)};
+  for (const Record& record : records) {
+    if (writer.add(record)) continue;
+    seal(writer, header, sink);
+    writer.reset();
+    // A whole record fits into the smallest datagram that the configuration may ask for.
+    static_cast<void>(writer.add(record));
+  }
+  seal(writer, header, sink);
+  return sequence_;
+}
+
+void Session::seal(DatagramWriter& writer, Header& header, DatagramSink& sink) {
+  header.sequence = ++sequence_;
+  const std::span<const std::uint8_t> body = writer.finish(header);
+  const std::optional<Tag> tag = authenticator_.sign(config_.send_key, body);
+  if (!tag) return;  // the library is out of memory: the datagram is lost, as any may be
+  std::copy(tag->begin(), tag->end(), buffer_.begin() + static_cast<std::ptrdiff_t>(body.size()));
+  sink.send(std::span(buffer_).first(body.size() + tag_size));
+}
+
+Failure Session::receive(std::span<const std::uint8_t> datagram, RecordHandler& handler) {
+  Header header;
+  return receive(datagram, handler, header);
+}
+
+Failure Session::receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, Header& header) {
+  const Failure failure = judge(datagram, handler, header);
+  ++counters_[static_cast<std::size_t>(failure)];
+  return failure;
+}
+
+/// Nothing but sizes, magic, version and key id is looked at before the tag has been found right.
+Failure Session::authenticate(std::span<const std::uint8_t> datagram) {
+  if (datagram.size() < header_size + tag_size) return Failure::too_short;
+  if (datagram.size() > largest_datagram) return Failure::too_long;
+  if (read_number(datagram.first(4)) != magic) return Failure::bad_magic;
+  if (datagram[4] != version) return Failure::unknown_version;
+  const auto key_id = static_cast<std::uint32_t>(read_number(datagram.subspan(8, 4)));
+  if (!authenticator_.knows(key_id)) return Failure::unknown_key;
+  const auto body = datagram.first(datagram.size() - tag_size);
+  return authenticator_.verify(key_id, body, datagram.last<tag_size>()) ? Failure::none : Failure::bad_tag;
+}
+
+Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& handler, Header& header) {
+  if (const Failure failure = authenticate(datagram); failure != Failure::none) return failure;
+  const Decoded decoded = decode_header(datagram.first(datagram.size() - tag_size));
+  if (decoded.failure != Failure::none) return decoded.failure;
+  if (decoded.header.type != accepted_by(config_.role)) return Failure::unexpected_type;
+  if (decoded.header.sender == config_.sender) return Failure::own_sender;
+  const Failure replay = replay_.take(decoded.header.sender, decoded.header.epoch, decoded.header.sequence);
+  if (replay != Failure::none) return replay;
+  const Failure records = decode_records(decoded.records, decoded.header, nullptr);
+  if (records != Failure::none) return records;
+  header = decoded.header;
+  return decode_records(decoded.records, decoded.header, &handler);
+}
+
+}  // namespace sluice::control::feedback

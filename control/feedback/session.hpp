@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "control/feedback/authenticator.hpp"
+#include "control/feedback/codec.hpp"
+#include "control/feedback/failure.hpp"
+#include "control/feedback/replay.hpp"
+#include "control/feedback/report.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control::feedback {
+
+enum class Role : std::uint8_t {
+  node_b,  ///< sends reports, takes statuses
+  proxy    ///< sends statuses, takes reports
+};
+
+struct SessionConfig {
+  Role role = Role::proxy;
+  std::uint64_t sender = 1;    ///< this program's id: stable over restarts, different from every peer's
+  std::uint64_t epoch = 1;     ///< greater than in every run before: see next_epoch()
+  std::vector<Key> keys;       ///< all that are accepted
+  std::uint32_t send_key = 0;  ///< the one this side signs with
+  std::size_t max_datagram = default_max_datagram;  ///< bytes of UDP payload, 256 … 1400
+  std::size_t max_senders = 1024;                   ///< peers whose replay state is kept
+};
+
+/// The epoch for a sender that starts now: the wall clock in nanoseconds, or one more than the last run's where that
+/// was kept and the clock has gone back since.
+[[nodiscard]] std::uint64_t next_epoch(std::optional<std::uint64_t> previous, std::uint64_t wall_clock_ns);
+
+/// Where encoded datagrams go: a socket, or a wire of the virtual-time network.
+class DatagramSink {
+ public:
+  /// The bytes are valid during the call.
+  virtual void send(std::span<const std::uint8_t> datagram) = 0;
+
+ protected:
+  ~DatagramSink() = default;
+};
+
+/// One side of the protocol without a transport: encodes, signs, authenticates, guards against replay, decodes. No
+/// clock, no socket. Thread: one.
+class Session {
+ public:
+  /// Throws std::invalid_argument for a configuration that cannot work.
+  explicit Session(SessionConfig config);
+
+  /// Sends reports in as many datagrams as they need (one without records when there are none), each with its own
+  /// sequence number. Returns the sequence number of the last.
+  std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll,
+                             DatagramSink& sink);
+  std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll,
+                              DatagramSink& sink);
+
+  /// Judges a datagram and, when all of it is good, hands every record to the handler.
+  Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler);
+  /// The same; `header` becomes that of an accepted datagram (which may have no records).
+  Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, Header& header);
+
+  /// The sequence number of the datagram sent next. Reports carry theirs so that an allowance can be told from the one
+  /// before it.
+  [[nodiscard]] std::uint64_t next_sequence() const { return sequence_ + 1; }
+  [[nodiscard]] const FailureCounters& counters() const { return counters_; }
+  [[nodiscard]] const SessionConfig& config() const { return config_; }
+
+ private:
+  template <typename Record>
+  std::uint64_t send(MessageType type, std::span<const Record> records, Duration now, Duration period, bool poll,
+                     DatagramSink& sink);
+  void seal(DatagramWriter& writer, Header& header, DatagramSink& sink);
+  [[nodiscard]] Failure authenticate(std::span<const std::uint8_t> datagram);
+  [[nodiscard]] Failure judge(std::span<const std::uint8_t> datagram, RecordHandler& handler, Header& header);
+
+  SessionConfig config_;
+  Authenticator authenticator_;
+  ReplayGuard replay_;
+  std::vector<std::uint8_t> buffer_;
+  std::uint64_t sequence_ = 0;
+  FailureCounters counters_{};
+};
+
+}  // namespace sluice::control::feedback

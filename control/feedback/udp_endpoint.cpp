@@ -1,0 +1,151 @@
+#include "control/feedback/udp_endpoint.hpp"
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/system/error_code.hpp>
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+namespace sluice::control::feedback {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::udp;
+
+/// How long a socket that cannot even be waited for is left alone.
+constexpr auto pause_after_error = std::chrono::milliseconds(100);
+
+/// The endpoint in the form that a socket of this address family sends to.
+udp::endpoint reachable_from(const udp::endpoint& local, const udp::endpoint& peer) {
+  if (local.address().is_v4() == peer.address().is_v4()) return peer;
+  if (local.address().is_v4()) {
+    throw std::invalid_argument("feedback: an IPv4 socket cannot send to " + peer.address().to_string());
+  }
+  return {asio::ip::make_address_v6(asio::ip::v4_mapped, peer.address().to_v4()), peer.port()};
+}
+
+}  // namespace
+
+UdpEndpoint::UdpEndpoint(asio::io_context& context, UdpEndpointConfig config, Session& session, RecordHandler& handler)
+    : config_(std::move(config)), session_(session), handler_(handler), socket_(context), pause_(context) {
+  if (config_.datagrams_per_wakeup == 0) throw std::invalid_argument("feedback: datagrams per wakeup must be positive");
+  for (udp::endpoint& peer : config_.peers) peer = reachable_from(config_.local, peer);
+  socket_.open(config_.local.protocol());
+  // One socket on :: serves both families, whatever the system's default is.
+  if (config_.local.address().is_v6()) socket_.set_option(asio::ip::v6_only(false));
+  socket_.non_blocking(true);
+  socket_.bind(config_.local);
+}
+
+UdpEndpoint::~UdpEndpoint() {
+  stop();
+}
+
+void UdpEndpoint::start() {
+  if (running_) return;
+  running_ = true;
+  wait();
+}
+
+void UdpEndpoint::stop() {
+  running_ = false;
+  alive_ = std::make_shared<bool>(true);  // what is queued belongs to the past
+  boost::system::error_code ignored;
+  socket_.cancel(ignored);
+  pause_.cancel();
+}
+
+void UdpEndpoint::wait() {
+  socket_.async_wait(udp::socket::wait_read,
+                     [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+                       if (alive.expired()) return;
+                       if (error) {
+                         ++counters_.receive_errors;
+                         counters_.last_error = error.value();
+                         return rest();
+                       }
+                       drain();
+                       if (!alive.expired()) wait();
+                     });
+}
+
+void UdpEndpoint::rest() {
+  pause_.expires_after(pause_after_error);
+  pause_.async_wait([this, alive = std::weak_ptr(alive_)](const boost::system::error_code&) {
+    if (!alive.expired()) wait();
+  });
+}
+
+/// Takes what is there, up to the bound; what is left makes the next wait return at once, after other handlers.
+void UdpEndpoint::drain() {
+  for (std::size_t i = 0; i < config_.datagrams_per_wakeup && running_; ++i) {
+    if (!receive_one()) return;
+  }
+}
+
+bool UdpEndpoint::receive_one() {
+  udp::endpoint from;
+  boost::system::error_code error;
+  const std::size_t size = socket_.receive_from(asio::buffer(buffer_), from, 0, error);
+  if (error == asio::error::would_block || error == asio::error::try_again) return false;
+  if (error) {
+    // A peer that is down is told to us by ICMP; the next datagram may be fine.
+    ++counters_.receive_errors;
+    counters_.last_error = error.value();
+    return true;
+  }
+  ++counters_.datagrams_received;
+  Header header;
+  if (session_.receive(std::span(buffer_).first(size), handler_, header) == Failure::none) learn(header.sender, from);
+  return true;
+}
+
+void UdpEndpoint::learn(std::uint64_t sender, const udp::endpoint& from) {
+  if (config_.learn_peers) learned_[sender] = from;
+}
+
+std::uint64_t UdpEndpoint::send_reports(std::span<const BearerReport> reports, Duration now, Duration period,
+                                        bool poll) {
+  return session_.send_reports(reports, now, period, poll, *this);
+}
+
+std::uint64_t UdpEndpoint::send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period,
+                                         bool poll) {
+  return session_.send_statuses(statuses, now, period, poll, *this);
+}
+
+void UdpEndpoint::send(std::span<const std::uint8_t> datagram) {
+  for (const udp::endpoint& peer : config_.peers) send_to(datagram, peer);
+  for (const auto& [sender, peer] : learned_) {
+    const bool configured = std::find(config_.peers.begin(), config_.peers.end(), peer) != config_.peers.end();
+    if (!configured) send_to(datagram, peer);
+  }
+}
+
+void UdpEndpoint::send_to(std::span<const std::uint8_t> datagram, const udp::endpoint& peer) {
+  boost::system::error_code error;
+  socket_.send_to(asio::buffer(datagram.data(), datagram.size()), peer, 0, error);
+  if (error) {
+    ++counters_.send_errors;
+    counters_.last_error = error.value();
+    return;
+  }
+  ++counters_.datagrams_sent;
+}
+
+udp::endpoint UdpEndpoint::local() const {
+  return socket_.local_endpoint();
+}
+
+std::vector<udp::endpoint> UdpEndpoint::destinations() const {
+  std::vector<udp::endpoint> all = config_.peers;
+  for (const auto& [sender, peer] : learned_) {
+    if (std::find(all.begin(), all.end(), peer) == all.end()) all.push_back(peer);
+  }
+  return all;
+}
+
+}  // namespace sluice::control::feedback

@@ -1,0 +1,39 @@
+#include "control/grant_ledger.hpp"
+
+#include <algorithm>
+
+namespace sluice::control {
+
+void GrantLedger::granted(Instant now, std::uint64_t sequence, Bytes allowance) {
+  grants_[next_] = {now, sequence, allowance};
+  next_ = (next_ + 1) % capacity;
+  used_ = std::min(used_ + 1, capacity);
+}
+
+void GrantLedger::on_status(Instant now, const feedback::BearerStatus& status, std::uint64_t arrived) {
+  if (status.applied_sequence < applied_sequence_) return;
+  applied_sequence_ = status.applied_sequence;
+  left_ = status.allowance_left;
+  status_at_ = now;
+  arrived_at_status_ = arrived;
+}
+
+Bytes GrantLedger::in_flight(Instant now, std::uint64_t arrived) const {
+  // What is older than a round trip and was not taken up never will be.
+  Bytes pending;
+  for (std::size_t i = 0; i < used_; ++i) {
+    const Grant& grant = grants_[i];
+    if (grant.sequence > applied_sequence_ && now - grant.at <= round_trip_) pending += grant.allowance;
+  }
+  if (now - status_at_ > round_trip_ || arrived < arrived_at_status_) return pending;
+  return pending + std::max(Bytes(0), left_ - Bytes(arrived - arrived_at_status_));
+}
+
+void GrantLedger::restart() {
+  used_ = 0;
+  next_ = 0;
+  applied_sequence_ = 0;
+  left_ = Bytes(0);
+}
+
+}  // namespace sluice::control

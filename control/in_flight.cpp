@@ -1,0 +1,68 @@
+#include "control/in_flight.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice::control {
+namespace {
+
+/// How fast the origin drifts: slow against jitter, fast against what 1 % of loss piles up.
+constexpr double drift_s = 0.1;
+
+}  // namespace
+
+InFlight::InFlight(Duration round_trip, Duration lifetime)
+    : round_trip_(std::max(round_trip, Duration::zero())),
+      lifetime_(std::max(lifetime > Duration::zero() ? lifetime : 2 * round_trip_ + std::chrono::milliseconds(20),
+                         round_trip_)),
+      slice_(lifetime_ / static_cast<Duration::rep>(slices - 2) + Duration(1)) {}
+
+void InFlight::injected(Instant now, Bytes amount) {
+  if (amount <= Bytes(0)) return;
+  total_ += static_cast<std::uint64_t>(amount.count());
+  const Duration::rep number = now.time_since_epoch() / slice_;
+  if (number > ring_[newest_].number) {
+    newest_ = (newest_ + 1) % slices;
+    ring_[newest_].number = number;
+  }
+  ring_[newest_].total = total_;
+}
+
+/// What was injected after `when`, which lies within the lifetime. Within a slice it is taken to have flowed evenly.
+std::uint64_t InFlight::since(Instant when) const {
+  const Duration::rep number = when.time_since_epoch() / slice_;
+  std::uint64_t later = total_;
+  for (std::size_t age = 0; age + 1 < slices; ++age) {
+    const Slice& slice = back(age);
+    const std::uint64_t before = back(age + 1).total;
+    if (slice.number < number) return total_ - slice.total;
+    if (slice.number == number) {
+      const double past = to_seconds(when.time_since_epoch() % slice_) / to_seconds(slice_);
+      return total_ - before - static_cast<std::uint64_t>(past * static_cast<double>(slice.total - before));
+    }
+    later = before;
+  }
+  return total_ - later;
+}
+
+Bytes InFlight::on_report(Instant now, std::uint64_t arrived) {
+  const auto expected = static_cast<double>(since(now - round_trip_));
+  if (!synchronised_ || arrived < arrived_) {
+    synchronised_ = true;
+    origin_ = total_ - arrived;
+    offset_ = -expected;
+  } else {
+    const double difference = static_cast<double>(static_cast<std::int64_t>(total_ - arrived - origin_)) - offset_;
+    const double weight = -std::expm1(-std::max(0.0, to_seconds(now - reported_)) / drift_s);
+    offset_ += weight * (difference - expected);
+  }
+  arrived_ = arrived;
+  reported_ = now;
+  const auto most = static_cast<double>(since(now - lifetime_));
+  const double difference = static_cast<double>(static_cast<std::int64_t>(total_ - arrived - origin_)) - offset_;
+  const double under_way = std::clamp(difference, 0.0, most);
+  offset_ += difference - under_way;  // what was clamped away is lost for good, or came from elsewhere
+  return Bytes(std::llround(under_way));
+}
+
+}  // namespace sluice::control

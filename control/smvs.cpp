@@ -1,0 +1,157 @@
+#include "control/smvs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace sluice::control {
+namespace {
+
+std::size_t steps_of_delay(const SmvsParameters& parameters) {
+  if (parameters.step <= Duration::zero() || parameters.one_way_delay <= Duration::zero()) return 0;
+  return static_cast<std::size_t>((parameters.one_way_delay + parameters.step - Duration(1)) / parameters.step);
+}
+
+/// Beyond any link; keeps the conversion to an integer defined whatever counters claim.
+constexpr double largest_allowance = 1e12;
+
+/// Observations that are so much older than the last one did not come late: their clock has been set anew.
+constexpr Duration largest_step_back = std::chrono::seconds(1);
+
+double sign_or_saturation(double error, double layer) {
+  if (layer > 0) return std::clamp(error / layer, -1.0, 1.0);
+  return error > 0 ? 1.0 : error < 0 ? -1.0 : 0.0;
+}
+
+void refuse_errors(const SmvsParameters& parameters) {
+  for (const Violation& violation : validate(parameters)) {
+    if (violation.severity == Violation::Severity::error) {
+      throw std::invalid_argument(violation.rule + ": " + violation.explanation);
+    }
+  }
+}
+
+}  // namespace
+
+Smvs::Smvs(const SmvsParameters& parameters)
+    : parameters_(parameters), delay_steps_(steps_of_delay(parameters)), eta_(parameters.eta_window) {
+  refuse_errors(parameters);
+  // Reports that come early issue more than one command per Ts; twice the regular number is remembered.
+  if (parameters_.prediction == Prediction::commanded) commands_.resize(4 * delay_steps_ + 4);
+}
+
+void Smvs::seed(Rate mean) {
+  mean_ = mean.bytes_per_second();
+  mean_known_ = mean_ > 0;
+}
+
+void Smvs::restart() {
+  last_.reset();
+  eta_.clear();
+  commands_used_ = 0;
+}
+
+Bytes Smvs::step(const SmvsObservation& observation) {
+  if (last_ && observation.now + largest_step_back < last_->now) restart();
+  if (last_ && observation.now <= last_->now) return state_.allowance;
+  if (last_) measure(observation);
+  if (!last_ || !is_idle(observation)) busy_until_ = observation.now;
+  if (observation.now - busy_until_ > parameters_.forget_after) seed(Rate());
+  last_ = observation;
+  ++state_.steps;
+  state_.mean_rate = Rate::bytes_per_second(mean_);
+  if (!mean_known_) return grant(observation.now, first_allowance(observation));
+  return grant(observation.now, law(observation));
+}
+
+bool Smvs::is_idle(const SmvsObservation& observation) const {
+  return observation.arrived == last_->arrived && observation.queue <= Bytes(0);
+}
+
+/// b(k), b̄ and η from what happened since the last observation.
+void Smvs::measure(const SmvsObservation& observation) {
+  const bool infer = !observation.served || !last_->served;
+  if (observation.arrived < last_->arrived || (!infer && *observation.served < *last_->served)) return;
+  const double elapsed_s = to_seconds(observation.now - last_->now);
+  const double served = infer ? static_cast<double>((last_->queue - observation.queue).count()) +
+                                    static_cast<double>(observation.arrived - last_->arrived)
+                              : static_cast<double>(*observation.served - *last_->served);
+  const double rate = std::max(0.0, served) / elapsed_s;
+  state_.rate = Rate::bytes_per_second(rate);
+  const bool starved = parameters_.empty_queue == EmptyQueue::hold && observation.queue < parameters_.frame;
+  if (starved && (rate < mean_ || rate <= 0)) return;
+  if (!mean_known_) {
+    if (rate > 0) seed(state_.rate);
+    return;
+  }
+  const double step_s = to_seconds(parameters_.step);
+  const double past = std::pow(parameters_.alpha, elapsed_s / step_s);
+  mean_ = past * mean_ + (1 - past) * rate;
+  eta_.add(observation.now, (rate - mean_) * std::min(elapsed_s, step_s));
+}
+
+double Smvs::first_allowance(const SmvsObservation& observation) const {
+  return static_cast<double>((parameters_.initial_allowance - observation.queue).count()) - under_way(observation);
+}
+
+/// Data that reaches the queue before what is granted now does.
+double Smvs::under_way(const SmvsObservation& observation) const {
+  if (parameters_.prediction == Prediction::measured) return static_cast<double>(observation.in_flight.count());
+  const Duration horizon = parameters_.step * static_cast<std::int64_t>(2 * delay_steps_);
+  double sum = 0;
+  Instant until = observation.now;
+  for (std::size_t i = 0; i < commands_used_; ++i) {
+    const Command& command = commands_[(next_command_ + commands_.size() - 1 - i) % commands_.size()];
+    if (observation.now - command.at > horizon) break;
+    sum += command.bytes * std::min(1.0, to_seconds(until - command.at) / to_seconds(parameters_.step));
+    until = command.at;
+  }
+  return sum;
+}
+
+/// Eq. 36 in bytes.
+double Smvs::law(const SmvsObservation& observation) {
+  const double step_s = to_seconds(parameters_.step);
+  const auto frame = static_cast<double>(parameters_.frame.count());
+  const Rate mean = Rate::bytes_per_second(mean_);
+  const double horizon_s = parameters_.prediction == Prediction::measured
+                               ? 2 * to_seconds(parameters_.one_way_delay)
+                               : 2 * static_cast<double>(delay_steps_) * step_s;
+  state_.reference = reference(mean);
+  // The paper's model is linear; a real queue is never shorter than nothing. Without this, the first data after a pause
+  // comes as one burst of b̄·2τp more than the reference.
+  const double predicted = static_cast<double>(observation.queue.count()) + under_way(observation) - mean_ * horizon_s;
+  state_.predicted_error = std::max(0.0, predicted) - state_.reference;
+  state_.eta_low = eta_.low(observation.now).value_or(0);
+  state_.eta_high = eta_.high(observation.now).value_or(0);
+  const double eta_middle = (state_.eta_high + state_.eta_low) / 2;
+  const double eta_half = (state_.eta_high - state_.eta_low) / 2;
+  const double direction =
+      sign_or_saturation(state_.predicted_error, parameters_.boundary_layer.in_bytes(parameters_.frame, mean));
+  const double x = eta_middle - parameters_.delta * step_s * state_.predicted_error -
+                   (eta_half + parameters_.epsilon * frame * step_s) * direction;
+  return mean_ * step_s + x;
+}
+
+double Smvs::reference(Rate mean) const {
+  const double asked = std::max(parameters_.reference.in_bytes(parameters_.frame, mean),
+                                static_cast<double>(parameters_.minimum_reference.count()));
+  const auto buffer = static_cast<double>(parameters_.buffer.count());
+  return buffer > 0 ? std::min(asked, buffer / 2) : asked;
+}
+
+Bytes Smvs::grant(Instant now, double allowance) {
+  const double total = std::clamp(allowance, 0.0, largest_allowance) + fraction_;
+  const double whole = std::floor(total);
+  fraction_ = total - whole;
+  state_.allowance = Bytes(whole);
+  if (!commands_.empty()) {
+    commands_[next_command_] = {now, whole};
+    next_command_ = (next_command_ + 1) % commands_.size();
+    commands_used_ = std::min(commands_used_ + 1, commands_.size());
+  }
+  return state_.allowance;
+}
+
+}  // namespace sluice::control
