@@ -1,0 +1,171 @@
+#include "proxy/admin/server.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+namespace sluice::admin {
+namespace {
+
+using boost::asio::local::stream_protocol;
+using boost::system::error_code;
+
+/// Removes what an earlier run left behind; throws when the path is in use.
+void clear_path(boost::asio::io_context& context, const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return;
+  if (!S_ISSOCK(status.st_mode)) {
+    throw std::runtime_error(path + " exists and is not a socket; give admin.socket another path or remove the file");
+  }
+  stream_protocol::socket probe(context);
+  error_code error;
+  probe.connect(stream_protocol::endpoint(path), error);
+  if (!error) {
+    throw std::runtime_error("another program answers on " + path + "; stop it or give admin.socket another path");
+  }
+  if (error == boost::asio::error::connection_refused) unlink(path.c_str());
+}
+
+}  // namespace
+
+/// One client.
+class Server::Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Server& server, stream_protocol::socket socket)
+      : server_(&server), socket_(std::move(socket)), timer_(socket_.get_executor()) {}
+
+  void start() { read(); }
+
+  /// Says one thing and closes.
+  void dismiss(const std::string& why) {
+    last_ = true;
+    write(Answer::failure(why));
+  }
+
+  void close() {
+    server_ = nullptr;
+    error_code ignored;
+    timer_.cancel(ignored);
+    socket_.close(ignored);
+  }
+
+ private:
+  void leave() {
+    if (server_ != nullptr) server_->connections_.erase(shared_from_this());
+    close();
+  }
+
+  /// Closes the connection unless something happens in time.
+  void watch() {
+    timer_.expires_after(server_->limits_.idle);
+    timer_.async_wait([self = shared_from_this()](const error_code& error) {
+      if (!error) self->leave();
+    });
+  }
+
+  void read() {
+    watch();
+    boost::asio::async_read_until(
+        socket_, boost::asio::dynamic_buffer(input_, server_->limits_.line_bytes), '\n',
+        [self = shared_from_this()](const error_code& error, std::size_t length) { self->on_line(error, length); });
+  }
+
+  void on_line(const error_code& error, std::size_t length) {
+    if (server_ == nullptr) return;
+    if (error == boost::asio::error::not_found) return dismiss("the line is too long");
+    if (error) return leave();
+    const std::string line = input_.substr(0, length - 1);
+    input_.erase(0, length);
+    error_code ignored;
+    timer_.cancel(ignored);  // a command may take its time; its own deadline bounds it
+    server_->commands_.run(line, [self = shared_from_this(), done = false](const Answer& answer) mutable {
+      if (!std::exchange(done, true)) self->write(answer);
+    });
+  }
+
+  void write(const Answer& answer) {
+    if (server_ == nullptr) return;
+    output_ = answer.to_line();
+    watch();
+    boost::asio::async_write(socket_, boost::asio::buffer(output_),
+                             [self = shared_from_this()](const error_code& error, std::size_t) {
+                               if (self->server_ == nullptr) return;
+                               if (error || self->last_) return self->leave();
+                               self->read();
+                             });
+  }
+
+  Server* server_;  ///< null once closed
+  stream_protocol::socket socket_;
+  boost::asio::steady_timer timer_;
+  std::string input_;
+  std::string output_;
+  bool last_ = false;
+};
+
+Server::Server(boost::asio::io_context& context, std::string path, CommandTable commands, ServerLimits limits)
+    : path_(std::move(path)), commands_(std::move(commands)), limits_(limits), acceptor_(context) {
+  if (path_.empty() || path_.size() >= 108) {
+    throw std::runtime_error("the admin socket's path must have 1 to 107 characters: '" + path_ + "'");
+  }
+  clear_path(context, path_);
+  listen();
+  accept();
+}
+
+void Server::listen() {
+  error_code error;
+  acceptor_.open(stream_protocol());
+  acceptor_.bind(stream_protocol::endpoint(path_), error);
+  // Nobody can connect before listen(), so nobody gets in before the mode is set.
+  if (!error && chmod(path_.c_str(), S_IRUSR | S_IWUSR) != 0) {
+    error = error_code(errno, boost::system::system_category());
+  }
+  struct stat status {};
+  if (!error && stat(path_.c_str(), &status) == 0) {
+    device_ = status.st_dev;
+    inode_ = status.st_ino;
+  }
+  if (!error) acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
+  if (error) {
+    throw std::runtime_error("the admin socket " + path_ + " cannot be opened: " + error.message() +
+                             "; is its folder there and writable?");
+  }
+}
+
+Server::~Server() {
+  for (const auto& connection : connections_) connection->close();
+  struct stat status {};
+  if (lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_) unlink(path_.c_str());
+}
+
+void Server::accept() {
+  acceptor_.async_accept([this](const error_code& error, stream_protocol::socket socket) {
+    if (error == boost::asio::error::operation_aborted) return;
+    if (!error) begin(std::move(socket));
+    accept();
+  });
+}
+
+void Server::begin(stream_protocol::socket socket) {
+  const bool full = connections_.size() >= limits_.connections;
+  const auto connection = std::make_shared<Connection>(*this, std::move(socket));
+  // One more than allowed lives for as long as it takes to say so; beyond that they are closed without a word.
+  if (connections_.size() > limits_.connections) return connection->close();
+  connections_.insert(connection);
+  if (full) {
+    connection->dismiss("too many connections");
+  } else {
+    connection->start();
+  }
+}
+
+}  // namespace sluice::admin

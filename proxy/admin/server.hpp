@@ -1,0 +1,55 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "proxy/admin/command.hpp"
+
+namespace sluice::admin {
+
+/// What clients may take of the program's time and memory.
+struct ServerLimits {
+  std::size_t connections = 16;  ///< further ones are told so and closed
+  std::size_t line_bytes = 1024;
+  std::chrono::milliseconds idle{30'000};  ///< a connection that says nothing, or takes no answer, is closed
+};
+
+/// Answers commands on a Unix stream socket: a line in, a line of JSON out, one after the other. Runs on the thread of
+/// the io_context. The socket file belongs to the user who runs the program (mode 0600).
+class Server {
+ public:
+  /// Binds and listens. A socket file on which nobody answers is a leftover and removed; a live one, or a file of
+  /// another kind, is refused. Throws std::runtime_error with the reason and what to do.
+  Server(boost::asio::io_context& context, std::string path, CommandTable commands, ServerLimits limits = {});
+  /// Closes every connection and removes the socket file if it is still ours.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+
+ private:
+  class Connection;
+  void listen();
+  void accept();
+  void begin(boost::asio::local::stream_protocol::socket socket);
+
+  std::string path_;
+  CommandTable commands_;
+  ServerLimits limits_;
+  boost::asio::local::stream_protocol::acceptor acceptor_;
+  std::set<std::shared_ptr<Connection>> connections_;
+  dev_t device_ = 0;  ///< of the socket file, to recognise it
+  ino_t inode_ = 0;
+};
+
+}  // namespace sluice::admin

@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <utility>
+
+#include "proxy/admin/client.hpp"
+
+namespace sluice::admin {
+namespace {
+
+std::string cell(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "-";
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Columns that a terminal gives the text: bytes that do not continue a UTF-8 character.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t to) {
+  return text + std::string(to - std::min(to, width(text)), ' ');
+}
+
+/// Rows with equally wide columns, two blanks between them, none at the end.
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += padded(row[i], widths[i]) + "  ";
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+void flatten(const Json& object, const std::string& prefix, std::vector<std::vector<std::string>>& rows) {
+  for (const auto& [key, value] : object.items()) {
+    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (value.is_object()) {
+      flatten(value, name, rows);
+    } else {
+      rows.push_back({name, cell(value)});
+    }
+  }
+}
+
+std::string table_of(const Json& list) {
+  std::vector<std::vector<std::string>> rows(1);
+  for (const auto& [key, value] : list.front().items()) rows.front().push_back(key);
+  for (const Json& item : list) {
+    std::vector<std::string> row;
+    for (const std::string& key : rows.front()) row.push_back(item.contains(key) ? cell(item[key]) : "-");
+    rows.push_back(std::move(row));
+  }
+  return aligned(rows);
+}
+
+}  // namespace
+
+std::string to_table(const Json& value) {
+  if (value.is_object()) {
+    std::vector<std::vector<std::string>> rows;
+    flatten(value, "", rows);
+    return aligned(rows);
+  }
+  const auto is_object = [](const Json& item) { return item.is_object(); };
+  if (value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), is_object)) return table_of(value);
+  if (value.is_array() && value.empty()) return "none\n";
+  const std::string text = cell(value);
+  return text.empty() || text.back() == '\n' ? text : text + "\n";
+}
+
+}  // namespace sluice::admin

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataplane/dpdk/poll_policy.hpp"
+#include "proxy/config/feedback.hpp"
+#include "proxy/config/yaml.hpp"
+#include "proxy/shard_config.hpp"
+
+namespace sluice::tcp {
+void describe(config::Section& s, EndpointConfig& tcp);
+}  // namespace sluice::tcp
+
+namespace sluice::proxy {
+
+/// DPDK's environment.
+struct EalSettings {
+  bool hugepages = false;
+  bool pci = false;
+  std::optional<Bytes> memory;  ///< default: what the packet buffers need
+  std::vector<std::string> arguments;
+};
+
+/// One of the two ports.
+struct PortSettings {
+  std::string device;
+  std::uint16_t mtu = 1500;
+  bool fix_offloads = false;
+  bool promiscuous = true;
+  std::uint16_t receive_descriptors = 1024;
+  std::uint16_t transmit_descriptors = 1024;
+};
+
+/// What is done with TCP checksums that a sending kernel left to an offload that never ran.
+enum class PartialChecksums : std::uint8_t { accept, refuse };
+
+struct PortsSettings {
+  PortSettings radio;
+  PortSettings core;
+  PartialChecksums partial_checksums = PartialChecksums::accept;
+};
+
+/// The poll threads.
+struct ShardsSettings {
+  std::uint16_t count = 1;
+  dpdk::PollMode poll = dpdk::PollMode::adaptive;
+  std::vector<std::uint16_t> cpus;  ///< one per shard; empty: not pinned
+  std::uint32_t burst = 32;         ///< packets taken from a port at once
+};
+
+/// Packet buffers, taken at start.
+struct PoolSettings {
+  std::uint32_t buffers = 32'768;
+};
+
+/// DPDK memory that so many buffers need, with what drivers take besides.
+[[nodiscard]] Bytes memory_for(const PoolSettings& pool);
+
+enum class LogLevel : std::uint8_t { trace, debug, info, warning, error, critical, off };
+enum class LogFormat : std::uint8_t { text, json };
+
+struct LoggingSettings {
+  LogLevel level = LogLevel::info;
+  LogFormat format = LogFormat::text;
+  std::optional<std::string> file;  ///< default: standard error
+  Duration statistics_period = std::chrono::seconds(10);
+  Duration warning_period = std::chrono::seconds(10);
+};
+
+struct AdminSettings {
+  std::optional<std::string> socket;  ///< default: none
+};
+
+/// The whole configuration of a proxy. `shard` is what every shard is told.
+struct Config {
+  EalSettings eal;
+  PortsSettings ports;
+  ShardsSettings shards;
+  PoolSettings pool;
+  std::optional<config::FeedbackConfig> feedback;  ///< required by mode smvs
+  LoggingSettings logging;
+  AdminSettings admin;
+  ShardConfig shard;
+};
+void describe(config::Section& s, ShardLimits& limits);
+void describe(config::Section& s, ShardTimeouts& timeouts);
+void describe(config::Section& s, SmvsMode& smvs);
+void describe(config::Section& s, EalSettings& eal);
+void describe(config::Section& s, PortSettings& port);
+void describe(config::Section& s, PortsSettings& ports);
+void describe(config::Section& s, ShardsSettings& shards);
+void describe(config::Section& s, LoggingSettings& logging);
+void describe(config::Section& s, AdminSettings& admin);
+void describe(config::Section& s, Config& config);
+
+/// Reads and checks a configuration file.
+[[nodiscard]] config::Loaded<Config> load_config(const std::string& file);
+/// The same from text; `file` is how errors call it.
+[[nodiscard]] config::Loaded<Config> parse_config(std::string_view text, const std::string& file);
+/// Every key with unit, range, default and meaning, as Markdown.
+[[nodiscard]] std::string config_reference();
+/// Every key with its value, as YAML.
+[[nodiscard]] std::string print_config(const Config& config, config::Secrets secrets = config::Secrets::hide);
+
+}  // namespace sluice::proxy

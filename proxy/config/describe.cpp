@@ -1,0 +1,180 @@
+#include <array>
+#include <set>
+
+#include "proxy/config/config.hpp"
+#include "proxy/config/laws.hpp"
+
+namespace sluice::tcp {
+
+using namespace std::chrono_literals;
+
+void describe(config::Section& s, EndpointConfig& tcp) {
+  static constexpr config::Choice<CongestionAlgorithm> congestion_algorithms[] = {
+      {"newreno", CongestionAlgorithm::newreno, "RFC 6582"}, {"cubic", CongestionAlgorithm::cubic, "RFC 9438"}};
+  s.choice("congestion", tcp.congestion, congestion_algorithms, "congestion control where no law steers");
+  s.value("min_rto", tcp.min_rto, {1ms, 60s}, "shortest retransmission timeout (RFC 6298)");
+  s.value("max_rto", tcp.max_rto, {1s, 10min}, "longest retransmission timeout");
+  s.value("delayed_ack", tcp.delayed_ack, {0s, 500ms}, "how long an acknowledgment may wait (RFC 1122: ≤ 0.5 s)");
+  s.value("time_wait", tcp.time_wait, {0s, 4min}, "how long a closed connection is remembered");
+  s.value("initial_window", tcp.initial_window_segments, {1, 100}, "segments (RFC 6928)");
+  s.value("max_retransmissions", tcp.max_retransmissions, {1, 100}, "in a row, then the connection has timed out");
+  s.value("max_out_of_order", tcp.max_out_of_order, {16, 65'536}, "packets held for reassembly per connection");
+  s.check(tcp.min_rto <= tcp.max_rto, "min_rto", "at most max_rto", config::Scalar<Duration>::format(tcp.min_rto));
+}
+
+}  // namespace sluice::tcp
+
+namespace sluice::proxy {
+namespace {
+
+using config::Choice;
+using config::Section;
+using namespace std::chrono_literals;
+
+constexpr Choice<Mode> modes[] = {
+#define X(name, key, text) {key, Mode::name, text},
+    SLUICE_PROXY_MODES(X)
+#undef X
+};
+constexpr Choice<LawPlace> law_places[] = {
+    {"nodeb", LawPlace::nodeb, "the allowance comes in the report"},
+    {"proxy", LawPlace::proxy, "the report brings the measurements, the proxy computes"}};
+constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
+                                                 {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
+constexpr Choice<PartialChecksums> partial_checksums[] = {
+    {"accept", PartialChecksums::accept, "taken as right: veth and TAP leave them to an offload"},
+    {"refuse", PartialChecksums::refuse, "dropped and counted"}};
+constexpr Choice<LogLevel> log_levels[] = {{"trace", LogLevel::trace}, {"debug", LogLevel::debug},
+                                           {"info", LogLevel::info},   {"warning", LogLevel::warning},
+                                           {"error", LogLevel::error}, {"critical", LogLevel::critical},
+                                           {"off", LogLevel::off}};
+constexpr Choice<LogFormat> log_formats[] = {{"text", LogFormat::text, "one line for people"},
+                                             {"json", LogFormat::json, "one JSON object per line"}};
+
+/// Devices hold buffers from the start, and what remains must carry packets.
+void check_memory(Section& s, const Config& config) {
+  const std::uint32_t held = config.shards.count * (std::uint32_t{config.ports.radio.receive_descriptors} +
+                                                    config.ports.core.receive_descriptors);
+  s.check(config.pool.buffers >= held + 1024, "pool",
+          "at least " + std::to_string(held + 1024) + " buffers: the receive descriptors of every shard and 1024 more",
+          std::to_string(config.pool.buffers));
+  const Bytes needed = memory_for(config.pool);
+  s.check(!config.eal.memory || *config.eal.memory >= needed, "eal",
+          "memory of at least " + config::Scalar<Bytes>::format(needed) + " for pool.buffers",
+          config.eal.memory ? config::Scalar<Bytes>::format(*config.eal.memory) : "");
+}
+
+}  // namespace
+
+Bytes memory_for(const PoolSettings& pool) {
+  constexpr std::int64_t per_buffer = 2560;  // with its share of the pool's book-keeping
+  constexpr std::int64_t mib = 1 << 20;
+  return Bytes((pool.buffers * per_buffer / mib + 64) * mib);  // rings, descriptors and drivers besides
+}
+
+void describe(Section& s, ShardLimits& limits) {
+  s.value("max_flows", limits.max_flows, {1, 16'777'216}, "connections tracked per shard; those beyond pass unsplit");
+  s.value("max_bearers", limits.max_bearers, {1, 1'048'576}, "UEs per shard; connections of those beyond pass unsplit");
+  s.value("relay_buffer", limits.relay_buffer, {Bytes(64 * 1024), Bytes(1 << 30)},
+          "bytes one direction of a connection may hold: acknowledged here and not there, or promised as window");
+  s.value("shrink_windows_at", limits.shrink_windows_at, {0, 1},
+          "share of the packet buffers in use from which advertised windows shrink");
+  s.value("refuse_flows_at", limits.refuse_flows_at, {0, 1},
+          "share of the packet buffers in use from which new connections pass unsplit");
+}
+
+void describe(Section& s, ShardTimeouts& timeouts) {
+  s.value("handshake", timeouts.handshake, {1s, 10min}, "a SYN that leads nowhere is forgotten after this");
+  s.value("idle", timeouts.idle, {1s, 24h}, "a silent connection goes back to plain forwarding after this");
+}
+
+void describe(Section& s, SmvsMode& smvs) {
+  s.choice("law", smvs.law, law_places, "where the law is computed");
+  s.section("parameters", smvs.parameters, "of the law");
+  s.section("receive_window", smvs.receive_window, "of the second loop, on the window advertised to the server");
+  s.section("fallback", smvs.fallback, "when reports count as late");
+  s.value("short_flow", smvs.short_flow, {Bytes(0), Bytes(1 << 30)},
+          "flows that have sent less are served before the bearer's others; 0B = no preference");
+}
+
+void describe(Section& s, EalSettings& eal) {
+  s.value("hugepages", eal.hugepages, "use huge pages; plain memory otherwise, which needs no setup");
+  s.value("pci", eal.pci, "look for physical devices at start; needed for NICs named by their PCI address");
+  s.value("memory", eal.memory, {Bytes(16 << 20), Bytes(std::int64_t{64} << 30)},
+          "memory for packet buffers; computed from pool.buffers when not set");
+  s.list("arguments", eal.arguments, {0, 64}, "further EAL arguments, one word each");
+}
+
+void describe(Section& s, PortSettings& port) {
+  s.required().value("device", port.device,
+                     "DPDK device arguments (`net_af_packet0,iface=veth0`) or a PCI address (`0000:03:00.0`)");
+  s.value("mtu", port.mtu, {68, 9000}, "longest IP packet in bytes");
+  s.value("fix_offloads", port.fix_offloads,
+          "repair a kernel interface's settings (merging off, up, MTU) instead of refusing to start");
+  s.value("promiscuous", port.promiscuous, "take frames for every MAC address; a bump in the wire needs it");
+  s.value("receive_descriptors", port.receive_descriptors, {64, 8192}, "frames the device may hold for us");
+  s.value("transmit_descriptors", port.transmit_descriptors, {64, 8192}, "frames we may hand over at once");
+  s.check(!port.device.empty(), "device", "DPDK device arguments", "nothing");
+}
+
+void describe(Section& s, PortsSettings& ports) {
+  s.required().section("radio", ports.radio, "the port towards the Node-B and the UEs");
+  s.required().section("core", ports.core, "the port towards the servers");
+  s.choice("partial_checksums", ports.partial_checksums, partial_checksums,
+           "segments whose TCP checksum the sending kernel left unfinished");
+  const auto name = [](const std::string& device) { return device.substr(0, device.find(',')); };
+  s.check(name(ports.radio.device) != name(ports.core.device), "core", "another device than radio has",
+          "\"" + name(ports.core.device) + "\" twice");
+}
+
+void describe(Section& s, ShardsSettings& shards) {
+  s.value("count", shards.count, {1, 64}, "poll threads; each UE belongs to one");
+  s.choice("poll", shards.poll, poll_modes, "what a poll thread does when nothing comes in");
+  s.list("cpus", shards.cpus, {0, 64}, {0, 1023}, "the processor of each shard; not pinned when empty");
+  s.value("burst", shards.burst, {1, 256}, "packets taken from a port at once");
+  s.check(shards.cpus.empty() || shards.cpus.size() == shards.count, "cpus",
+          "as many as shards.count, " + std::to_string(shards.count), std::to_string(shards.cpus.size()));
+  const std::set<std::uint16_t> distinct(shards.cpus.begin(), shards.cpus.end());
+  s.advise(distinct.size() == shards.cpus.size(), "cpus", "each processor once", "one that is given twice");
+}
+
+void describe(Section& s, LoggingSettings& logging) {
+  s.choice("level", logging.level, log_levels, "the least severe that is written");
+  s.choice("format", logging.format, log_formats, "how a line looks");
+  s.value("file", logging.file, "where to; standard error when not set. SIGHUP opens it again");
+  s.value("statistics_period", logging.statistics_period, {0s, 24h}, "how often statistics are logged; 0s = never");
+  s.value("warning_period", logging.warning_period, {1s, 24h}, "the same warning comes at most once in this time");
+}
+
+void describe(Section& s, AdminSettings& admin) {
+  s.value("socket", admin.socket, "path of the Unix socket that sluicectl talks to; none when not set");
+  s.check(!admin.socket || (!admin.socket->empty() && admin.socket->size() < 108), "socket",
+          "a path of 1 to 107 characters", std::to_string(admin.socket.value_or("").size()));
+}
+
+void describe(Section& s, Config& config) {
+  s.choice("mode", config.shard.mode, modes, "what is done with TCP connections");
+  s.section("eal", config.eal, "DPDK's environment");
+  s.required().section("ports", config.ports, "the two ports of the bump in the wire");
+  s.section("shards", config.shards, "the poll threads");
+  s.section(
+      "pool",
+      [&config](Section& pool) {
+        pool.value("buffers", config.pool.buffers, {1024, 16'777'216}, "packet buffers of 2 KiB for the whole program");
+      },
+      "packet buffers, taken at start");
+  s.section("limits", config.shard.limits, "bounds on what a shard holds");
+  s.section("timeouts", config.shard.timeouts, "how long things may last");
+  s.section("tcp", config.shard.tcp, "the endpoints of split connections");
+  s.section("smvs", config.shard.smvs, "sliding-mode control; in force in mode smvs");
+  s.section("feedback", config.feedback, "the UDP protocol with the Node-B; required by mode smvs");
+  s.section("logging", config.logging, "what is written where");
+  s.section("admin", config.admin, "the operator's socket");
+  s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},
+         "which addresses are UEs; when empty, every source address on the radio port");
+  check_memory(s, config);
+  s.check(config.shard.mode != Mode::smvs || config.feedback, "mode", "a feedback section beside mode smvs", "none");
+  config.shard.accept_partial_checksums = config.ports.partial_checksums == PartialChecksums::accept;
+}
+
+}  // namespace sluice::proxy

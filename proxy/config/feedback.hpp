@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/feedback/authenticator.hpp"
+#include "control/feedback/codec.hpp"
+#include "proxy/config/yaml.hpp"
+
+namespace sluice::config {
+
+/// One shared secret as a file states it: in place, or in a file of its own.
+struct KeyConfig {
+  std::uint32_t id = 1;
+  std::optional<std::string> secret;       ///< hexadecimal digits
+  std::optional<std::string> secret_file;  ///< holds them
+  std::vector<std::uint8_t> bytes;         ///< the secret, once read
+};
+void describe(Section& s, KeyConfig& key);
+
+/// One side of the feedback protocol, of the proxy or of the Node-B.
+struct FeedbackConfig {
+  SocketAddress listen{IpAddress::v4(127, 0, 0, 1), 0};
+  std::vector<SocketAddress> peers;
+  bool learn_peers = true;
+  std::uint64_t sender = 1;
+  std::vector<KeyConfig> keys;
+  std::optional<std::uint32_t> send_key;  ///< default: the first of `keys`
+  Bytes max_datagram{static_cast<std::int64_t>(control::feedback::default_max_datagram)};
+  Duration status_period = std::chrono::milliseconds(5);
+
+  /// For a feedback session.
+  [[nodiscard]] std::vector<control::feedback::Key> session_keys() const;
+  [[nodiscard]] std::uint32_t session_send_key() const;
+};
+void describe(Section& s, FeedbackConfig& feedback);
+
+}  // namespace sluice::config

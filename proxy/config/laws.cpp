@@ -1,0 +1,103 @@
+#include "proxy/config/laws.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace sluice::config {
+
+std::string Scalar<control::Reference>::format(const control::Reference& value) {
+  using Unit = control::Reference::Unit;
+  if (value.unit() == Unit::time) return Scalar<Duration>::format(Duration(std::llround(value.value() * 1e9)));
+  return Scalar<double>::format(value.value()) + (value.unit() == Unit::frames ? " frames" : "B");
+}
+
+}  // namespace sluice::config
+
+namespace sluice::control {
+namespace {
+
+using config::Choice;
+using config::Section;
+using namespace std::chrono_literals;
+
+constexpr std::array<Choice<Prediction>, 2> predictions{
+    {{"measured", Prediction::measured, "what was really injected and has not arrived"},
+     {"commanded", Prediction::commanded, "the allowances of the last 2d steps, as the paper prints it"}}};
+
+constexpr std::array<Choice<EmptyQueue>, 2> empty_queues{
+    {{"hold", EmptyQueue::hold, "a step that ends with an empty queue never lowers the mean rate"},
+     {"follow", EmptyQueue::follow, "it counts like any other, as the paper has it"}}};
+
+/// The key that a rule of validate() is about: the first symbol it names.
+std::string_view key_of(std::string_view rule) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> symbols{{{"δ", "delta"},
+                                                                                   {"ε", "epsilon"},
+                                                                                   {"α", "alpha"},
+                                                                                   {"q0", "reference"},
+                                                                                   {"Bmax", "buffer"},
+                                                                                   {"φ", "boundary_layer"},
+                                                                                   {"τp", "one_way_delay"},
+                                                                                   {"η window", "eta_window"},
+                                                                                   {"frame", "frame"},
+                                                                                   {"start-up", "initial_allowance"},
+                                                                                   {"Ts", "step"}}};
+  std::string_view key;
+  std::size_t earliest = std::string_view::npos;
+  for (const auto& [symbol, name] : symbols) {
+    const std::size_t at = rule.find(symbol);
+    if (at < earliest) {
+      earliest = at;
+      key = name;
+    }
+  }
+  return key;
+}
+
+}  // namespace
+
+void describe(Section& s, SmvsParameters& p) {
+  s.value("step", p.step, {1ms, 10s}, "Ts: one step of the law, and the period of the reports");
+  s.value("alpha", p.alpha, {0, 1}, "α: weight of the past in the mean service rate, 0 < α < 1");
+  s.value("delta", p.delta, {0, 1e6}, "δ in 1/s: how fast an error is worked off; 0 < δ·Ts < 1 and close to 1");
+  s.value("epsilon", p.epsilon, {0, 1e9}, "ε in frames/s: the constant part of the reaching law, > 0");
+  s.value("reference", p.reference, "q0: the queue to be held; time counts at the mean service rate");
+  s.value("frame", p.frame, {Bytes(1), Bytes(65535)}, "size of a radio frame");
+  s.value("buffer", p.buffer, "Bmax of the radio queue; 0B = unlimited or unknown");
+  s.value("one_way_delay", p.one_way_delay, {0s, 10s}, "τp: between Node-B and proxy");
+  s.value("eta_window", p.eta_window, {1ms, 1h}, "how far back the bounds of η look, at least one step");
+  s.value("boundary_layer", p.boundary_layer, "φ: sat(ŝ/φ) stands for sgn(ŝ); 0B = sgn, as in the paper");
+  s.choice("prediction", p.prediction, predictions, "what stands for the data under way in ŝ");
+  s.choice("empty_queue", p.empty_queue, empty_queues, "how a step counts whose queue was empty at its end");
+  s.value("minimum_reference", p.minimum_reference, "q0 is never taken for less");
+  s.value("initial_allowance", p.initial_allowance, "what may be under way while no service rate is known yet");
+  s.value("forget_after", p.forget_after, {1ms, 24h}, "without data for so long, the known service rate is stale");
+  if (!s.reading()) return;
+  for (const Violation& violation : validate(p)) {
+    const std::string_view key = key_of(violation.rule);
+    if (violation.severity == Violation::Severity::error) {
+      s.check(false, key, violation.rule, violation.explanation);
+    } else {
+      s.advise(false, key, violation.rule, violation.explanation);
+    }
+  }
+}
+
+void describe(Section& s, ReceiveWindowParameters& p) {
+  s.value("reference", p.reference, "q0 of the relay's buffer, at the rate the radio drains it");
+  s.value("minimum_reference", p.minimum_reference, "q0 is never taken for less");
+  s.value("frame", p.frame, {Bytes(1), Bytes(65'535)}, "what a frame of the reference is");
+  s.value("eta_window", p.eta_window, {1ms, 1h}, "how far back the bounds of the drain's variation look");
+  s.value("eta_weight", p.eta_weight, {0, 1}, "how much of the drain's upward variation the window makes room for");
+  s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window while no drain rate is known");
+  s.value("maximum", p.maximum, {Bytes(1460), Bytes(1 << 30)}, "buffered and promised together never exceed this");
+}
+
+void describe(Section& s, FallbackParameters& p) {
+  s.value("periods", p.periods, {1, 10'000}, "reports are late after this many advertised periods without one");
+  s.value("minimum", p.minimum, {0s, 1min}, "but never sooner than this");
+  s.value("segment", p.segment, {Bytes(88), Bytes(9000)}, "segment size for the bounds of the seeded window");
+  s.value("initial_segments", p.initial_segments, {1, 1000}, "the least the seeded window holds, in segments");
+}
+
+}  // namespace sluice::control

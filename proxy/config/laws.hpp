@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "control/fallback.hpp"
+#include "control/receive_window_loop.hpp"
+#include "control/reference.hpp"
+#include "control/smvs.hpp"
+#include "proxy/config/yaml.hpp"
+
+// The keys of the control laws, the same wherever a law runs: in the proxy's configuration and in the Node-B's.
+
+namespace sluice::config {
+
+template <>
+struct Scalar<control::Reference> {
+  static constexpr std::string_view kind = "an amount of queue such as 100 frames, 4000B or 20ms";
+  static constexpr std::string_view name = "frames, size or duration";
+  static std::optional<control::Reference> parse(std::string_view text) { return control::Reference::parse(text); }
+  static std::string format(const control::Reference& value);
+};
+
+}  // namespace sluice::config
+
+namespace sluice::control {
+
+/// Also holds the parameters to Proposition 1 and section 5.2 (validate()): what it calls an error is refused, what it
+/// calls a warning is advised.
+void describe(config::Section& s, SmvsParameters& parameters);
+void describe(config::Section& s, ReceiveWindowParameters& parameters);
+void describe(config::Section& s, FallbackParameters& parameters);
+
+}  // namespace sluice::control

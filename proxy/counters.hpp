@@ -1,0 +1,117 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dataplane/packet/parse.hpp"
+
+namespace sluice::proxy {
+
+/// Everything a shard counts beside the parser's outcomes: name, what it means. Every frame is accounted for:
+/// received_* = optimised + the sum of forward_* + the sum of drop_*, where the outcomes of packet::parse() that are
+/// not TCP are counters of their own, named forward_… or drop_… by their disposition.
+#define SLUICE_PROXY_COUNTERS(X)                                                                               \
+  X(received_radio, "frames taken from the radio port")                                                        \
+  X(received_core, "frames taken from the core port")                                                          \
+  X(optimised, "segments taken in by a split connection")                                                      \
+  X(forward_bypass_mode, "forwarded: mode is bypass")                                                          \
+  X(forward_handshake, "forwarded: SYN, SYN-ACK or the ACK that completes a tracked handshake")                \
+  X(forward_reset_handshake, "forwarded: the reset that ends a tracked handshake (refused)")                   \
+  X(forward_mid_flow, "forwarded: TCP of a connection that is not split here (older than us, or let go)")      \
+  X(forward_not_ue, "forwarded: the address on the radio side is not in ue_prefixes")                          \
+  X(forward_flow_limit, "forwarded: SYN beyond max_flows or max_bearers")                                      \
+  X(forward_memory, "forwarded: SYN while packet buffers are short")                                           \
+  X(forward_syn_options, "forwarded: a SYN with options that cannot be split (MPTCP, TFO data, AO, MD5 …)")    \
+  X(forward_syn_data, "forwarded: a SYN that carries data")                                                    \
+  X(forward_handshake_damaged, "forwarded: part of a handshake whose TCP checksum is wrong, not learned from") \
+  X(drop_tcp_checksum, "dropped: TCP checksum of a split connection's segment is wrong")                       \
+  X(drop_partial_checksum, "dropped: unfinished TCP checksum and partial_checksums is refuse")                 \
+  X(rx_partial_checksum, "segments taken with an unfinished (offloaded) checksum")                             \
+  X(transmitted_radio, "frames handed to the radio port")                                                      \
+  X(transmitted_core, "frames handed to the core port")                                                        \
+  X(flows_opened, "handshakes tracked")                                                                        \
+  X(flows_split, "connections taken over")                                                                     \
+  X(flows_refused, "tracked handshakes that ended in a reset")                                                 \
+  X(flows_closed, "split connections that closed on both sides")                                               \
+  X(flows_reset, "split connections that a reset ended")                                                       \
+  X(flows_timed_out, "split connections given up after too many retransmissions")                              \
+  X(flows_let_go, "split connections handed back to plain forwarding")                                         \
+  X(handshake_timeouts, "tracked handshakes that went nowhere")                                                \
+  X(bearers_opened, "bearers created")                                                                         \
+  X(retransmitted_radio, "segments retransmitted towards the radio")                                           \
+  X(retransmitted_core, "segments retransmitted towards the core")                                             \
+  X(timeouts_radio, "retransmission timeouts towards the radio")                                               \
+  X(timeouts_core, "retransmission timeouts towards the core")                                                 \
+  X(buffers_exhausted, "transmissions put off because no packet buffer was left")                              \
+  X(reports, "bearer records taken from reports")                                                              \
+  X(reports_unknown_bearer, "bearer records for a UE that has no bearer here")                                 \
+  X(reports_stale, "bearer records older than the newest one applied")                                         \
+  X(fallbacks, "bearers that fell back to congestion control because reports were late")                       \
+  X(recoveries, "bearers that came back to their law because reports did")
+
+enum class Counter : std::uint8_t {
+#define X(name, text) name,
+  SLUICE_PROXY_COUNTERS(X)
+#undef X
+      own_count
+};
+inline constexpr std::size_t own_counter_count = static_cast<std::size_t>(Counter::own_count);
+/// The parser's outcomes follow our own counters; `tcp`, its first, is no counter.
+inline constexpr std::size_t counter_count = own_counter_count + packet::parse_result_count - 1;
+
+/// The counter of a parse outcome other than `tcp`.
+[[nodiscard]] constexpr Counter counter_of(packet::ParseResult result) {
+  return static_cast<Counter>(own_counter_count + static_cast<std::size_t>(result) - 1);
+}
+
+struct CounterText {
+  std::string_view name;
+  std::string_view text;
+};
+namespace detail {
+inline constexpr std::array<CounterText, counter_count + 1> counter_table = {{
+#define X(name, text) CounterText{#name, text},
+    SLUICE_PROXY_COUNTERS(X)
+#undef X
+#define X(name, disposition, text) CounterText{#disposition "_" #name, text},
+        SLUICE_PARSE_RESULTS(X)
+#undef X
+}};
+}  // namespace detail
+
+/// Name and meaning of the counter with this index.
+[[nodiscard]] constexpr CounterText counter_text(std::size_t index) {
+  return detail::counter_table[index < own_counter_count ? index : index + 1];
+}
+
+/// One shard's counters. Thread: the shard's; copies may go anywhere.
+class Counters {
+ public:
+  void add(Counter counter, std::uint64_t amount = 1) { values_[static_cast<std::size_t>(counter)] += amount; }
+  [[nodiscard]] std::uint64_t operator[](Counter counter) const { return values_[static_cast<std::size_t>(counter)]; }
+  [[nodiscard]] std::uint64_t at(std::size_t index) const { return values_.at(index); }
+  Counters& operator+=(const Counters& other) {
+    for (std::size_t i = 0; i < counter_count; ++i) values_[i] += other.values_[i];
+    return *this;
+  }
+
+  [[nodiscard]] std::uint64_t received() const {
+    return (*this)[Counter::received_radio] + (*this)[Counter::received_core];
+  }
+  [[nodiscard]] std::uint64_t forwarded() const { return sum("forward_"); }
+  [[nodiscard]] std::uint64_t dropped() const { return sum("drop_"); }
+
+ private:
+  [[nodiscard]] std::uint64_t sum(std::string_view prefix) const {
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < counter_count; ++i) {
+      if (counter_text(i).name.substr(0, prefix.size()) == prefix) total += values_[i];
+    }
+    return total;
+  }
+  std::array<std::uint64_t, counter_count> values_{};
+};
+
+}  // namespace sluice::proxy

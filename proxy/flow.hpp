@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dataplane/flow/flow_key.hpp"
+#include "dataplane/packet/build.hpp"
+#include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/side.hpp"
+
+namespace sluice::proxy {
+
+using FlowId = std::uint32_t;
+using BearerId = std::uint32_t;
+inline constexpr std::uint32_t no_id = UINT32_MAX;
+
+/// Where a connection stands between its first SYN and its end.
+enum class FlowPhase : std::uint8_t {
+  syn,      ///< a SYN went by
+  syn_ack,  ///< and its SYN-ACK
+  split,    ///< taken over: two endpoints and the relay between them
+};
+
+/// One side of a split connection: the endpoint that talks to the host behind a port, in the other host's name.
+struct Leg {
+  tcp::Endpoint endpoint;
+  packet::HeaderTemplate headers;  ///< of the host we stand for, learned from its own packets
+  std::uint16_t ip_id = 0;
+  bool reset_pending = false;  ///< a reset waits until the host has every byte acknowledged to the other side
+};
+
+/// What is remembered of the three segments of a handshake.
+struct Handshake {
+  tcp::SeqNum initiator_isn;
+  tcp::SeqNum responder_isn;
+  tcp::SynOptions initiator_options;
+  tcp::SynOptions responder_options;
+  Instant heard{};           ///< when the newest segment of it went by
+  Duration initiator_rtt{};  ///< between here and the initiator; zero while unknown
+  Duration responder_rtt{};
+  std::uint16_t responder_window = 0;  ///< of the SYN-ACK, never scaled
+  bool repeated = false;               ///< a SYN or SYN-ACK came twice: times prove nothing (Karn)
+};
+
+/// A TCP connection that passes through. Lives in the shard's slab; small, because there are many.
+struct Flow {
+  std::array<Leg, 2> legs;  ///< by the side they face
+  flow::FlowKey key;
+  Handshake handshake;
+  Instant last_activity{};
+  Instant deadline = never;  ///< when the timer wheel is to look at it
+  BearerId bearer = no_id;
+  FlowId bearer_next = no_id;  ///< ring of the bearer's flows
+  FlowId bearer_previous = no_id;
+  FlowPhase phase = FlowPhase::syn;
+  Side initiator = Side::radio;
+  bool dirty = false;                 ///< on the list of flows to serve before the burst ends
+  bool doomed = false;                ///< a handshake that failed: forgotten when it is served
+  std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
+  Bytes backlog{};                    ///< unsent bytes towards the UE at its last service
+  Bytes sent_to_radio{};              ///< IP bytes of data, retransmissions included
+
+  /// First byte of payload that the host behind `side` can send.
+  [[nodiscard]] tcp::SeqNum first_byte_from(Side side) const {
+    return (side == initiator ? handshake.initiator_isn : handshake.responder_isn) + 1;
+  }
+
+  [[nodiscard]] Leg& leg(Side side) { return legs[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,108 @@
+#include "proxy/handshake.hpp"
+
+namespace sluice::proxy::handshake {
+namespace {
+
+Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
+  const tcp::SeqNum expected_ack = flow.handshake.initiator_isn + 1;
+  if (segment.flags.rst()) return segment.flags.ack() && segment.ack == expected_ack ? Step::refused : Step::go_on;
+  if (!segment.flags.syn() || !segment.flags.ack() || segment.ack != expected_ack) return Step::go_on;
+  if (!splittable || segment.payload_len != 0) return Step::give_up;
+  // A second SYN-ACK with another number comes from a server that has restarted: the newest one counts.
+  if (flow.phase == FlowPhase::syn_ack) flow.handshake.repeated = true;
+  flow.handshake.responder_rtt = now - flow.handshake.heard;
+  flow.handshake.heard = now;
+  flow.handshake.responder_isn = segment.seq;
+  flow.handshake.responder_options = segment.syn;
+  flow.handshake.responder_window = segment.window;
+  flow.phase = FlowPhase::syn_ack;
+  return Step::go_on;
+}
+
+Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
+  const tcp::SeqNum next = flow.handshake.initiator_isn + 1;
+  if (segment.flags.rst()) return segment.seq == next ? Step::refused : Step::go_on;
+  if (segment.flags.syn()) {
+    if (segment.flags.ack()) return Step::give_up;  // a simultaneous open
+    if (!splittable || segment.payload_len != 0) return Step::give_up;
+    if (segment.seq != flow.handshake.initiator_isn) {
+      begin(flow, flow.initiator, segment, now);
+    } else {
+      flow.handshake.repeated = true;
+    }
+    return Step::go_on;
+  }
+  // Where the ACK itself was lost, data behind it says the same. Nothing of it may pass before the connection is split:
+  // the responder would hold bytes that our side of it never sent.
+  constexpr std::int32_t largest_first_window = 1 << 30;
+  const std::int32_t ahead = segment.seq - next;
+  const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && ahead >= 0 &&
+                         ahead < largest_first_window && segment.ack == flow.handshake.responder_isn + 1;
+  if (!completes) return Step::go_on;
+  flow.handshake.initiator_rtt = now - flow.handshake.heard;
+  return Step::take_over;
+}
+
+/// Window scaling is on when both sides offered it (RFC 7323 section 2.2).
+std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const tcp::SynOptions& receiver) {
+  const bool scaling = sender.has_window_scale && receiver.has_window_scale;
+  return static_cast<std::uint32_t>(window) << (scaling ? sender.window_scale : 0);
+}
+
+}  // namespace
+
+void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now) {
+  flow.initiator = from;
+  flow.phase = FlowPhase::syn;
+  flow.handshake = Handshake{};
+  flow.handshake.heard = now;
+  flow.handshake.initiator_isn = syn.seq;
+  flow.handshake.initiator_options = syn.syn;
+}
+
+Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now) {
+  if (from != flow.initiator) {
+    // A SYN from the other side that acknowledges nothing crosses ours: a simultaneous open.
+    if (segment.flags.syn() && !segment.flags.ack()) return Step::give_up;
+    return follow_responder(flow, segment, splittable, now);
+  }
+  return follow_initiator(flow, segment, splittable, now);
+}
+
+void take_over(Flow& flow, const tcp::Segment& ack, const tcp::EndpointConfig& config, Instant now) {
+  const Handshake& seen = flow.handshake;
+  const tcp::SeqNum initiator_next = seen.initiator_isn + 1;
+  const tcp::SeqNum responder_next = seen.responder_isn + 1;
+  const std::uint32_t initiator_window = scaled(ack.window, seen.initiator_options, seen.responder_options);
+  // The window of a SYN-ACK is never scaled (RFC 7323 section 2.2).
+  const std::uint32_t responder_window = seen.responder_window;
+
+  tcp::Takeover to_initiator;  // stands for the responder
+  to_initiator.snd_nxt = responder_next;
+  to_initiator.rcv_nxt = initiator_next;
+  to_initiator.rcv_edge = initiator_next + responder_window;
+  to_initiator.local = seen.responder_options;
+  to_initiator.remote = seen.initiator_options;
+  to_initiator.snd_window = initiator_window;
+  to_initiator.ts_recent = ack.ts_value;
+
+  tcp::Takeover to_responder;  // stands for the initiator
+  to_responder.snd_nxt = initiator_next;
+  to_responder.rcv_nxt = responder_next;
+  to_responder.rcv_edge = responder_next + initiator_window;
+  to_responder.local = seen.initiator_options;
+  to_responder.remote = seen.responder_options;
+  to_responder.snd_window = responder_window;
+  to_responder.ts_recent = ack.ts_echo;  // the responder's own value, as the initiator echoes it
+
+  if (!seen.repeated) {
+    to_initiator.rtt = seen.initiator_rtt;
+    to_responder.rtt = seen.responder_rtt;
+  }
+
+  flow.leg(flow.initiator).endpoint.take_over(config, to_initiator, now);
+  flow.leg(opposite(flow.initiator)).endpoint.take_over(config, to_responder, now);
+  flow.phase = FlowPhase::split;
+}
+
+}  // namespace sluice::proxy::handshake

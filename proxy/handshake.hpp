@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/tcp/segment.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/flow.hpp"
+#include "proxy/shard_config.hpp"
+
+namespace sluice::proxy::handshake {
+
+/// What a segment of a connection that is not yet split means for it. The segment is forwarded untouched in every case:
+/// the handshake stays the endpoints' own, so refusals, time-outs and options are end to end true.
+enum class Step : std::uint8_t {
+  go_on,      ///< the handshake proceeds, or the segment changes nothing
+  take_over,  ///< this is the ACK that completes it: split the connection now
+  refused,    ///< a reset ended it: forget the flow
+  give_up     ///< something a split could not carry (options, data on a SYN-ACK): forget the flow, forward from now on
+};
+
+/// Remembers a first SYN. `from`: the side it came in on.
+void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now);
+
+/// Follows a segment that came in on `from`. `splittable`: its options are all understood.
+[[nodiscard]] Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now);
+
+/// Puts both endpoints where the hosts are after `ack`, the segment that completed the handshake. Its window field is
+/// what the responder was, or will be, promised.
+void take_over(Flow& flow, const tcp::Segment& ack, const tcp::EndpointConfig& config, Instant now);
+
+}  // namespace sluice::proxy::handshake

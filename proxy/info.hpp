@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/ip_address.hpp"
+#include "dataplane/units/rate.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::proxy {
+
+/// What an observer may know of one connection. Index 0: the radio leg, 1: the core leg.
+struct FlowInfo {
+  IpAddress ue;
+  IpAddress server;
+  std::uint16_t ue_port = 0;
+  std::uint16_t server_port = 0;
+  const char* phase = "";           ///< handshake or split
+  const char* state[2] = {"", ""};  ///< RFC 9293 names
+  Bytes in_flight[2];
+  Bytes congestion_window[2];
+  Bytes peer_window[2];
+  Duration srtt[2]{};
+  Duration rto[2]{};
+  Bytes held[2];  ///< acknowledged to the far side, not yet by this one: the ack exposure
+  std::uint64_t retransmissions[2] = {0, 0};
+};
+
+/// What an observer may know of one bearer.
+struct BearerInfo {
+  IpAddress ue;
+  std::uint32_t flows = 0;
+  bool steered = false;        ///< by feedback; otherwise by congestion control
+  Bytes allowance;             ///< granted at the last step
+  Bytes congestion_window;     ///< sum over the radio legs
+  Bytes in_flight;             ///< sum over the radio legs
+  Bytes held;                  ///< bytes in the relay towards the UE: unacknowledged and unsent
+  Bytes unsent;                ///< … the part not sent yet
+  std::uint64_t injected = 0;  ///< IP bytes sent towards the radio
+  Bytes queue;                 ///< radio queue by the last report
+  Rate service_rate;           ///< by the last report
+  Rate mean_rate;              ///< b̄
+  double predicted_error = 0;  ///< ŝ in bytes, where the law runs here
+  std::uint64_t falls = 0;
+};
+
+}  // namespace sluice::proxy

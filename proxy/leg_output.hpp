@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/packet/pool.hpp"
+#include "dataplane/tcp/output.hpp"
+#include "proxy/bearer.hpp"
+#include "proxy/flow.hpp"
+#include "proxy/transmit_queue.hpp"
+
+namespace sluice::proxy {
+
+/// What every leg's output needs of its shard.
+struct OutputParts {
+  packet::PacketPool& pool;
+  TransmitQueue& queue;
+  Counters& counters;
+};
+
+/// Puts headers on what one leg's endpoint sends, in the name of the host it stands for, and queues it for the port.
+/// Lives on the stack while the leg is served.
+class LegOutput final : public tcp::Output {
+ public:
+  /// `bearer`: told what goes to the radio; null where nobody counts it.
+  LegOutput(Flow& flow, Side side, Bearer* bearer, const OutputParts& parts)
+      : flow_(flow), side_(side), bearer_(side == Side::radio ? bearer : nullptr), parts_(parts) {}
+
+  std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) override;
+  [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
+
+ private:
+  [[nodiscard]] packet::Packet frame_for(packet::Packet* payload, const tcp::Segment& segment);
+
+  Flow& flow_;
+  Side side_;
+  Bearer* bearer_;
+  const OutputParts& parts_;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,95 @@
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "proxy/config/config.hpp"
+#include "proxy/runtime/logging.hpp"
+#include "proxy/runtime/runtime.hpp"
+#include "proxy/runtime/version.hpp"
+
+namespace {
+
+constexpr int exit_ok = 0;
+constexpr int exit_failure = 1;
+constexpr int exit_configuration = 2;
+
+constexpr const char* footer =
+    "Exit codes: 0 ended as asked, 1 could not start or failed while running, 2 bad command line or configuration.\n"
+    "Signals: SIGTERM and SIGINT stop, SIGHUP opens the log file again.";
+
+struct Options {
+  std::string file;
+  bool check = false;
+  bool print = false;
+  bool show_secrets = false;
+  bool help_config = false;
+};
+
+void declare(CLI::App& app, Options& options) {
+  app.footer(footer);
+  app.set_version_flag("--version", std::string(sluice::proxy::version));
+  app.add_option("file", options.file, "configuration file (YAML)");
+  auto* check = app.add_flag("--check", options.check, "check the file, print every error, and exit");
+  auto* print = app.add_flag("--print-config", options.print, "print every key with its value, and exit");
+  auto* help = app.add_flag("--help-config", options.help_config, "print the reference of all keys, and exit");
+  app.add_flag("--show-secrets", options.show_secrets, "with --print-config, print secrets too")->needs(print);
+  check->excludes(print)->excludes(help);
+  print->excludes(help);
+}
+
+int print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return exit_ok;
+}
+
+int run(const sluice::proxy::Config& config, const std::vector<sluice::config::Error>& warnings) {
+  sluice::proxy::Logging log(config.logging);
+  for (const sluice::config::Error& warning : warnings) log.warn(warning.to_string());
+  try {
+    sluice::proxy::Runtime runtime(config, log);
+    return runtime.run() ? exit_ok : exit_failure;
+  } catch (const std::exception& problem) {
+    log.fail(problem.what());
+    return exit_failure;
+  }
+}
+
+int with_file(const Options& options) {
+  const auto loaded = sluice::proxy::load_config(options.file);
+  if (!loaded) {
+    std::fputs(sluice::config::to_string(loaded.errors).c_str(), stderr);
+    return exit_configuration;
+  }
+  using sluice::config::Secrets;
+  if (options.print) return print(print_config(*loaded, options.show_secrets ? Secrets::show : Secrets::hide));
+  if (!options.check) return run(*loaded, loaded.warnings);
+  for (const auto& warning : loaded.warnings) std::fprintf(stderr, "warning: %s\n", warning.to_string().c_str());
+  return print("OK\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App app("Userspace TCP performance-enhancing proxy for mobile networks", "sluice");
+  Options options;
+  declare(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_ok : exit_configuration;
+  }
+  if (options.help_config) return print(sluice::proxy::config_reference());
+  if (options.file.empty()) {
+    std::fputs("sluice: a configuration file is needed; see --help and --help-config\n", stderr);
+    return exit_configuration;
+  }
+  try {
+    return with_file(options);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "sluice: %s\n", problem.what());
+    return exit_failure;
+  }
+}

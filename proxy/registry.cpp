@@ -1,0 +1,115 @@
+#include "proxy/registry.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+flow::FlowKey bearer_key(const IpAddress& ue) {
+  flow::FlowKey key;
+  key.ue = ue;
+  return key;
+}
+
+}  // namespace
+
+Registry::Registry(const ShardConfig& config, std::uint64_t seed, Instant origin)
+    : config_(config),
+      flows_(config.limits.max_flows),
+      bearers_(config.limits.max_bearers),
+      flow_table_(config.limits.max_flows, seed),
+      bearer_table_(config.limits.max_bearers, seed ^ 0x9e3779b97f4a7c15U),
+      wheel_(config.limits.max_flows + config.limits.max_bearers, origin, std::chrono::microseconds(500)) {}
+
+FlowId Registry::open(const flow::FlowKey& key, Instant now) {
+  const FlowId id = flows_.emplace();
+  if (id == flow::Slab<Flow>::none) return no_id;
+  const BearerId bearer = bearer_of(key.ue, now);
+  if (bearer == no_id || !flow_table_.insert(key, id)) {
+    flows_.erase(id);
+    return no_id;
+  }
+  Flow& flow = flows_[id];
+  flow.key = key;
+  flow.last_activity = now;
+  flow.bearer = bearer;
+  join(bearers_[bearer], id);
+  return id;
+}
+
+void Registry::close(FlowId id, Instant now) {
+  Flow& flow = flows_[id];
+  Bearer& bearer = bearers_[flow.bearer];
+  leave(bearer, id);
+  bearer.status_changed = true;
+  if (bearer.flow_count == 0) {
+    bearer.empty_since = now;
+    schedule_bearer(flow.bearer, now + config_.timeouts.idle);
+  }
+  flow_table_.erase(flow.key);
+  wheel_.cancel(id);
+  flows_.erase(id);
+}
+
+BearerId Registry::find_bearer(const IpAddress& ue) const {
+  return bearer_table_.find(bearer_key(ue));
+}
+
+BearerId Registry::bearer_of(const IpAddress& ue, Instant now) {
+  const flow::FlowKey key = bearer_key(ue);
+  if (const BearerId known = bearer_table_.find(key); known != flow::no_flow) return known;
+  const BearerId id = bearers_.emplace(config_, ue);
+  if (id == flow::Slab<Bearer>::none) return no_id;
+  if (!bearer_table_.insert(key, id)) {
+    bearers_.erase(id);
+    return no_id;
+  }
+  bearers_[id].empty_since = now;
+  return id;
+}
+
+void Registry::close_bearer(BearerId id) {
+  bearer_table_.erase(bearer_key(bearers_[id].ue()));
+  wheel_.cancel(flows_.capacity() + id);
+  bearers_.erase(id);
+}
+
+void Registry::join(Bearer& bearer, FlowId id) {
+  Flow& flow = flows_[id];
+  if (bearer.first_flow == no_id) {
+    flow.bearer_next = flow.bearer_previous = id;
+    bearer.first_flow = id;
+  } else {
+    Flow& first = flows_[bearer.first_flow];
+    flow.bearer_next = bearer.first_flow;
+    flow.bearer_previous = first.bearer_previous;
+    flows_[first.bearer_previous].bearer_next = id;
+    first.bearer_previous = id;
+  }
+  ++bearer.flow_count;
+}
+
+void Registry::leave(Bearer& bearer, FlowId id) {
+  Flow& flow = flows_[id];
+  if (--bearer.flow_count == 0) {
+    bearer.first_flow = no_id;
+    return;
+  }
+  flows_[flow.bearer_previous].bearer_next = flow.bearer_next;
+  flows_[flow.bearer_next].bearer_previous = flow.bearer_previous;
+  if (bearer.first_flow == id) bearer.first_flow = flow.bearer_next;
+}
+
+void Registry::schedule_flow(FlowId id, Instant when) {
+  Flow& flow = flows_[id];
+  if (when >= flow.deadline) return;
+  flow.deadline = when;
+  wheel_.schedule(id, when);
+}
+
+void Registry::schedule_bearer(BearerId id, Instant when) {
+  Bearer& bearer = bearers_[id];
+  if (when >= bearer.wheel_deadline) return;
+  bearer.wheel_deadline = when;
+  wheel_.schedule(flows_.capacity() + id, when);
+}
+
+}  // namespace sluice::proxy

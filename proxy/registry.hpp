@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "dataplane/flow/flow_table.hpp"
+#include "dataplane/flow/slab.hpp"
+#include "dataplane/flow/timer_wheel.hpp"
+#include "proxy/bearer.hpp"
+#include "proxy/flow.hpp"
+#include "proxy/shard_config.hpp"
+
+namespace sluice::proxy {
+
+/// The shard's connections and bearers: who they are, where they live, when they next want to be looked at. All address
+/// space is taken at construction; nothing here allocates afterwards. Thread: its shard's.
+class Registry {
+ public:
+  /// `seed` keeps outsiders from choosing connections that collide; `origin` is not later than any time passed in.
+  Registry(const ShardConfig& config, std::uint64_t seed, Instant origin);
+
+  [[nodiscard]] FlowId find(const flow::FlowKey& key) const { return flow_table_.find(key); }
+  void find_burst(std::span<const flow::FlowKey> keys, std::span<FlowId> out) const {
+    flow_table_.lookup_burst(keys, out);
+  }
+  /// A new flow, entered in its bearer, which is made where it is the UE's first. no_id when a limit is reached.
+  FlowId open(const flow::FlowKey& key, Instant now);
+  /// Takes the flow out of its bearer, the table and the timers and destroys it; its packets go back to the pool.
+  void close(FlowId id, Instant now);
+
+  [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
+  /// Destroys a bearer without flows.
+  void close_bearer(BearerId id);
+
+  [[nodiscard]] Flow& flow(FlowId id) { return flows_[id]; }
+  [[nodiscard]] Bearer& bearer(BearerId id) { return bearers_[id]; }
+  [[nodiscard]] flow::Slab<Flow>& flows() { return flows_; }
+  [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
+
+  /// Looks at the flow no later than `when`; an earlier appointment stands.
+  void schedule_flow(FlowId id, Instant when);
+  void schedule_bearer(BearerId id, Instant when);
+  /// Calls on_flow(id) and on_bearer(id) for all that are due. They reschedule themselves.
+  template <typename OnFlow, typename OnBearer>
+  void run_due(Instant now, OnFlow&& on_flow, OnBearer&& on_bearer) {
+    wheel_.advance(now, [&](std::uint32_t id) {
+      if (id < flows_.capacity()) {
+        flows_[id].deadline = never;
+        on_flow(id);
+      } else {
+        bearers_[id - flows_.capacity()].wheel_deadline = never;
+        on_bearer(id - flows_.capacity());
+      }
+    });
+  }
+  [[nodiscard]] Instant next_deadline() const { return wheel_.next(); }
+
+ private:
+  BearerId bearer_of(const IpAddress& ue, Instant now);
+  void join(Bearer& bearer, FlowId id);
+  void leave(Bearer& bearer, FlowId id);
+
+  const ShardConfig& config_;
+  flow::Slab<Flow> flows_;
+  flow::Slab<Bearer> bearers_;
+  flow::FlowTable flow_table_;
+  flow::FlowTable bearer_table_;
+  flow::TimerWheel wheel_;  ///< ids: flows first, then bearers
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,87 @@
+#include "proxy/relay.hpp"
+
+#include <utility>
+
+namespace sluice::proxy::relay {
+namespace {
+
+bool gone(const tcp::Endpoint& endpoint) {
+  return endpoint.state() == tcp::State::closed;
+}
+
+/// A leg that ended other than by the book: its host is no longer there, or has said so.
+bool broken(const tcp::Endpoint& endpoint) {
+  return gone(endpoint) && endpoint.close_reason() != tcp::CloseReason::finished;
+}
+
+void move_payload(Leg& from, Leg& to) {
+  const bool deliverable = !gone(to.endpoint);
+  while (packet::Packet payload = from.endpoint.read()) {
+    if (deliverable) to.endpoint.write(std::move(payload));
+  }
+}
+
+/// The reset of one side reaches the other behind the bytes that were acknowledged before it.
+void pass_reset(const Leg& from, Leg& to) {
+  if (!to.reset_pending && broken(from.endpoint) && !gone(to.endpoint)) to.reset_pending = true;
+  if (!to.reset_pending) return;
+  if (to.endpoint.unacknowledged().count() == 0 && to.endpoint.unsent().count() == 0) {
+    to.endpoint.abort();
+    to.reset_pending = false;
+  }
+}
+
+void pass(Leg& from, Leg& to) {
+  const tcp::Endpoint& source = from.endpoint;
+  to.endpoint.set_timestamp(source.newest_ts_value());
+  if (source.unread() > 0_B) move_payload(from, to);
+  if (source.peer_finished()) [[unlikely]]
+    to.endpoint.finish();
+  if (gone(source) || to.reset_pending) [[unlikely]]
+    pass_reset(from, to);
+}
+
+}  // namespace
+
+Bytes held_towards(const Flow& flow, Side out) {
+  const tcp::Endpoint& endpoint = flow.leg(out).endpoint;
+  return endpoint.unacknowledged() + endpoint.unsent();
+}
+
+void pump(Flow& flow) {
+  pass(flow.leg(Side::core), flow.leg(Side::radio));
+  pass(flow.leg(Side::radio), flow.leg(Side::core));
+}
+
+bool has_news_of_end(const Flow& flow) {
+  const auto untold = [](const Leg& from, const Leg& to) {
+    return broken(from.endpoint) && !gone(to.endpoint) && !to.reset_pending;
+  };
+  return untold(flow.leg(Side::radio), flow.leg(Side::core)) || untold(flow.leg(Side::core), flow.leg(Side::radio));
+}
+
+void open_window(Flow& flow, Side in, Bytes room) {
+  tcp::Endpoint& endpoint = flow.leg(in).endpoint;
+  if (room < 0_B) room = 0_B;
+  if (room != endpoint.receive_room()) endpoint.set_receive_room(room);
+}
+
+bool finished(const Flow& flow) {
+  return gone(flow.leg(Side::radio).endpoint) && gone(flow.leg(Side::core).endpoint);
+}
+
+bool quiet(const Flow& flow) {
+  const auto over = [](const Leg& leg) { return gone(leg.endpoint) || leg.endpoint.state() == tcp::State::time_wait; };
+  return over(flow.leg(Side::radio)) && over(flow.leg(Side::core));
+}
+
+bool empty(const Flow& flow) {
+  for (const Side side : {Side::radio, Side::core}) {
+    if (flow.leg(side).endpoint.state() != tcp::State::established) return false;
+    if (held_towards(flow, side).count() != 0) return false;
+    if (flow.leg(side).endpoint.reassembling()) return false;
+  }
+  return true;
+}
+
+}  // namespace sluice::proxy::relay

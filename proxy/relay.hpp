@@ -1,0 +1,41 @@
+#pragma once
+
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/flow.hpp"
+
+namespace sluice::proxy {
+
+/// Moves what one side of a split connection has received to the other side's send queue, with everything that must
+/// follow it: FIN, reset, the newest timestamp, and the window that the relay can still promise.
+///
+/// The rules it keeps:
+///  - payload changes hands, never memory;
+///  - a FIN or reset passes only behind every byte acknowledged before it;
+///  - the window promised to one side never exceeds what the relay may hold, so acknowledged bytes are never dropped.
+namespace relay {
+
+/// Bytes taken from the sender on the far side of `out` that the host behind `out` has not acknowledged: the exposure.
+[[nodiscard]] Bytes held_towards(const Flow& flow, Side out);
+
+/// Everything that can be moved now, both ways. Cheap when there is nothing.
+void pump(Flow& flow);
+
+/// One leg has ended otherwise than by the book and the other does not know yet: pump() would tell it.
+[[nodiscard]] bool has_news_of_end(const Flow& flow);
+
+/// Promises `room` more bytes beyond what was received to the host behind `in`. Never takes a promise back.
+void open_window(Flow& flow, Side in, Bytes room);
+
+/// Both legs are closed and nothing is held: the flow can go.
+[[nodiscard]] bool finished(const Flow& flow);
+
+/// Both legs are closed or only wait out old duplicates: the addresses may be used again.
+[[nodiscard]] bool quiet(const Flow& flow);
+
+/// Nothing is held either way and both legs are synchronised: plain forwarding could take over this instant.
+[[nodiscard]] bool empty(const Flow& flow);
+
+}  // namespace relay
+
+}  // namespace sluice::proxy

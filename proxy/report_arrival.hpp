@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "control/feedback/report.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::proxy {
+
+/// One authenticated record of a report, with what its datagram's header says.
+struct ReportArrival {
+  control::feedback::BearerReport bearer;
+  std::uint64_t sender = 0;  ///< sender id
+  std::uint64_t epoch = 0;
+  std::uint64_t sequence = 0;
+  Duration sender_time{};  ///< the sender's own clock; only differences mean anything
+  Duration period{};       ///< Ts as advertised
+};
+
+}  // namespace sluice::proxy

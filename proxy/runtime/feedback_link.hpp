@@ -1,0 +1,63 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "control/feedback/session.hpp"
+#include "control/feedback/udp_endpoint.hpp"
+#include "proxy/config/feedback.hpp"
+#include "proxy/runtime/shard_channel.hpp"
+
+namespace sluice::proxy {
+
+/// The proxy's end of the feedback protocol, on the control thread: reports go to the shard that owns the UE, statuses
+/// of all shards go out every period and shortly after a report, so that the Node-B soon knows what was taken up.
+class FeedbackLink final : private control::feedback::RecordHandler {
+ public:
+  /// Where the reports go.
+  struct Shards {
+    std::vector<ShardChannel*> channels;
+    std::function<unsigned(const IpAddress& ue)> owner;  ///< index of the UE's channel
+    std::function<void(unsigned)> wake;                  ///< called after something was put into that channel
+  };
+  /// Binds and starts. Throws std::runtime_error when the address cannot
+  /// be had.
+  FeedbackLink(boost::asio::io_context& context, const config::FeedbackConfig& config, Shards shards);
+  ~FeedbackLink();
+  FeedbackLink(const FeedbackLink&) = delete;
+  FeedbackLink& operator=(const FeedbackLink&) = delete;
+
+  [[nodiscard]] boost::asio::ip::udp::endpoint local() const { return endpoint_.local(); }
+  [[nodiscard]] std::vector<boost::asio::ip::udp::endpoint> destinations() const { return endpoint_.destinations(); }
+  [[nodiscard]] const control::feedback::FailureCounters& failures() const { return session_.counters(); }
+  [[nodiscard]] const control::feedback::UdpCounters& counters() const { return endpoint_.counters(); }
+  /// Records that reached no shard because its queue was full.
+  [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
+
+ private:
+  void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override;
+  void on_status(const control::feedback::Header& header, const control::feedback::BearerStatus& status) override;
+  void wake_soon(unsigned shard);
+  void tick();
+  void answer_soon();
+  void send_statuses();
+
+  Duration period_;
+  boost::asio::io_context& context_;
+  Shards shards_;
+  std::vector<bool> waking_;  ///< by shard: wake() is called soon
+  control::feedback::Session session_;
+  control::feedback::UdpEndpoint endpoint_;
+  boost::asio::steady_timer ticker_;
+  boost::asio::steady_timer answer_;
+  bool answering_ = false;
+  std::vector<control::feedback::BearerStatus> statuses_;
+  Instant last_sent_{};
+  std::uint64_t reports_lost_ = 0;
+};
+
+}  // namespace sluice::proxy

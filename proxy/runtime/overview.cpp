@@ -1,0 +1,225 @@
+#include "proxy/runtime/overview.hpp"
+
+#include <fmt/format.h>
+
+#include "dataplane/dpdk/clock.hpp"
+#include "proxy/runtime/version.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+using admin::Json;
+
+constexpr std::array<const char*, 2> side_names{"radio", "core"};
+
+/// Shard counters whose growth somebody should hear of: every drop, and what betrays a bound that was met.
+bool is_surprise(Counter counter, std::string_view name) {
+  if (name.starts_with("drop_")) return true;
+  switch (counter) {
+    case Counter::forward_flow_limit:
+    case Counter::forward_memory:
+    case Counter::buffers_exhausted:
+    case Counter::fallbacks:
+      return true;
+    default:
+      return false;
+  }
+}
+
+double mbps(std::uint64_t bytes, double seconds) {
+  return seconds > 0 ? static_cast<double>(bytes) * 8e-6 / seconds : 0;
+}
+
+}  // namespace
+
+void Overview::refresh() {
+  for (ShardChannel* channel : parts_.channels) channel->snapshots.fetch();
+}
+
+Counters Overview::totals() const {
+  Counters sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().counters;
+  return sum;
+}
+
+std::uint64_t Overview::flow_count() const {
+  std::uint64_t sum = 0;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().flow_count;
+  return sum;
+}
+
+std::uint64_t Overview::bearer_count() const {
+  std::uint64_t sum = 0;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().bearer_count;
+  return sum;
+}
+
+void Overview::add_shard_counters(std::vector<NamedCounter>& out) const {
+  const Counters sum = totals();
+  for (std::size_t i = 0; i < counter_count; ++i) {
+    const auto& [name, text] = counter_text(i);
+    out.push_back({"proxy." + std::string(name), text, sum.at(i), is_surprise(static_cast<Counter>(i), name)});
+  }
+}
+
+void Overview::add_port_counters(std::vector<NamedCounter>& out) const {
+  for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
+    const dpdk::PortCounters counters = parts_.ports.at(side)->counters();
+    const std::string prefix = std::string("ports.") + side_names.at(side) + ".";
+    out.push_back({prefix + "received", "frames received", counters.received, false});
+    out.push_back({prefix + "received_bytes", "bytes received", counters.received_bytes, false});
+    out.push_back({prefix + "transmitted", "frames transmitted", counters.transmitted, false});
+    out.push_back({prefix + "transmitted_bytes", "bytes transmitted", counters.transmitted_bytes, false});
+    out.push_back({prefix + "transmit_dropped", "frames the device did not take", counters.transmit_dropped, true});
+    out.push_back({prefix + "copy_failed", "frames dropped: no packet buffer left for the copy the driver needs",
+                   counters.copy_failed, true});
+  }
+  std::uint64_t handed_over = 0;
+  std::uint64_t dropped = 0;
+  for (unsigned i = 0; i < parts_.steering->shards(); ++i) {
+    handed_over += parts_.steering->shard(i).handed_over();
+    dropped += parts_.steering->shard(i).dropped();
+  }
+  out.push_back(
+      {"steering.handed_over", "frames passed from the shard that polled them to their UE's", handed_over, false});
+  out.push_back({"steering.dropped", "frames dropped because a shard fell behind", dropped, true});
+}
+
+void Overview::add_feedback_counters(std::vector<NamedCounter>& out) const {
+  if (parts_.feedback == nullptr) return;
+  namespace feedback = control::feedback;
+  const feedback::FailureCounters& failures = parts_.feedback->failures();
+  for (std::size_t i = 0; i < feedback::failure_count; ++i) {
+    const auto failure = static_cast<feedback::Failure>(i);
+    const bool accepted = failure == feedback::Failure::none;
+    out.push_back({accepted ? "feedback.accepted" : "feedback.refused_" + std::string(feedback::name_of(failure)),
+                   accepted ? std::string_view("datagrams accepted") : feedback::text_of(failure), failures.at(i),
+                   !accepted});
+  }
+  const feedback::UdpCounters& udp = parts_.feedback->counters();
+  out.push_back({"feedback.datagrams_received", "datagrams received", udp.datagrams_received, false});
+  out.push_back({"feedback.datagrams_sent", "datagrams sent", udp.datagrams_sent, false});
+  out.push_back({"feedback.receive_errors", "errors of the socket while receiving", udp.receive_errors, true});
+  out.push_back(
+      {"feedback.send_errors", "datagrams that could not be sent (the Node-B is down?)", udp.send_errors, true});
+  out.push_back({"feedback.reports_lost", "bearer records dropped because a shard fell behind",
+                 parts_.feedback->reports_lost(), true});
+  std::uint64_t statuses_lost = 0;
+  for (const ShardChannel* channel : parts_.channels) statuses_lost += channel->snapshots.front().statuses_lost;
+  out.push_back(
+      {"feedback.statuses_lost", "statuses put off because the control thread fell behind", statuses_lost, true});
+}
+
+std::vector<NamedCounter> Overview::counters() const {
+  std::vector<NamedCounter> out;
+  add_shard_counters(out);
+  add_port_counters(out);
+  add_feedback_counters(out);
+  return out;
+}
+
+Json Overview::counters_by_name() const {
+  Json object = Json::object();
+  for (const NamedCounter& counter : counters()) object[counter.name] = counter.value;
+  return object;
+}
+
+Json Overview::status() const {
+  const Config& config = *parts_.config;
+  Json status = {{"version", version},
+                 {"mode", to_string(config.shard.mode)},
+                 {"uptime_s", to_seconds(std::chrono::floor<std::chrono::milliseconds>(dpdk::now() - parts_.started))},
+                 {"shards", parts_.channels.size()},
+                 {"flows", flow_count()},
+                 {"bearers", bearer_count()},
+                 {"packet_buffers", {{"total", parts_.pool->capacity()}, {"in_use", parts_.pool->in_use()}}}};
+  for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
+    status["ports"][side_names.at(side)] = {{"device", parts_.ports.at(side)->name()},
+                                            {"link", parts_.ports.at(side)->link_up() ? "up" : "down"}};
+  }
+  if (parts_.feedback == nullptr) return status;
+  const auto& failures = parts_.feedback->failures();
+  std::uint64_t refused = 0;
+  for (std::size_t i = 1; i < failures.size(); ++i) refused += failures.at(i);
+  status["feedback"] = {
+      {"listen", fmt::format("{}:{}", parts_.feedback->local().address().to_string(), parts_.feedback->local().port())},
+      {"destinations", parts_.feedback->destinations().size()},
+      {"accepted", failures.front()},
+      {"refused", refused}};
+  return status;
+}
+
+Json Overview::ports() const {
+  Json object = Json::object();
+  for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
+    const dpdk::Port& port = *parts_.ports.at(side);
+    Json& entry = object[side_names.at(side)];
+    entry = {{"device", port.name()},
+             {"link", port.link_up() ? "up" : "down"},
+             {"receive_queues", port.receive_queues()},
+             {"transmit_queues", port.transmit_queues()},
+             {"spreads_by_ue_address", port.receive_by_address()},
+             {"checks_checksums", port.checks_checksums()}};
+    for (const auto& [name, value] : port.extended_statistics()) entry["driver"][name] = value;
+  }
+  return object;
+}
+
+std::string Overview::statistics_line() {
+  const Instant now = dpdk::now();
+  const double seconds = to_seconds(now - last_line_);
+  std::string line = fmt::format("flows={} bearers={} packet_buffers={}/{}", flow_count(), bearer_count(),
+                                 parts_.pool->in_use(), parts_.pool->capacity());
+  for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
+    const dpdk::PortCounters current = parts_.ports.at(side)->counters();
+    const dpdk::PortCounters& before = last_ports_.at(side);
+    if (last_line_ != Instant{}) {
+      line += fmt::format(" {0}_in={1:.3f}Mb/s {0}_out={2:.3f}Mb/s", side_names.at(side),
+                          mbps(current.received_bytes - before.received_bytes, seconds),
+                          mbps(current.transmitted_bytes - before.transmitted_bytes, seconds));
+    }
+    last_ports_.at(side) = current;
+  }
+  last_line_ = now;
+  const Counters sum = totals();
+  line += fmt::format(" optimised={} forwarded={} dropped={}", sum[Counter::optimised], sum.forwarded(), sum.dropped());
+  if (parts_.feedback != nullptr) line += fmt::format(" reports={}", sum[Counter::reports]);
+  return line;
+}
+
+Json to_json(const FlowInfo& flow) {
+  Json object = {{"ue", fmt::format("{} {}", flow.ue.to_string(), flow.ue_port)},
+                 {"server", fmt::format("{} {}", flow.server.to_string(), flow.server_port)},
+                 {"phase", flow.phase}};
+  for (std::size_t side = 0; side < side_names.size(); ++side) {
+    const std::string prefix = std::string(side_names.at(side)) + "_";
+    object[prefix + "state"] = flow.state[side];
+    object[prefix + "in_flight_bytes"] = flow.in_flight[side].count();
+    object[prefix + "cwnd_bytes"] = flow.congestion_window[side].count();
+    object[prefix + "peer_window_bytes"] = flow.peer_window[side].count();
+    object[prefix + "srtt_ms"] = to_milliseconds(flow.srtt[side]);
+    object[prefix + "rto_ms"] = to_milliseconds(flow.rto[side]);
+    object[prefix + "held_bytes"] = flow.held[side].count();
+    object[prefix + "retransmissions"] = flow.retransmissions[side];
+  }
+  return object;
+}
+
+Json to_json(const BearerInfo& bearer) {
+  return {{"ue", bearer.ue.to_string()},
+          {"flows", bearer.flows},
+          {"steered_by", bearer.steered ? "feedback" : "congestion control"},
+          {"allowance_bytes", bearer.allowance.count()},
+          {"cwnd_bytes", bearer.congestion_window.count()},
+          {"in_flight_bytes", bearer.in_flight.count()},
+          {"held_bytes", bearer.held.count()},
+          {"unsent_bytes", bearer.unsent.count()},
+          {"injected_bytes", bearer.injected},
+          {"radio_queue_bytes", bearer.queue.count()},
+          {"service_rate_bps", bearer.service_rate.bps()},
+          {"mean_rate_bps", bearer.mean_rate.bps()},
+          {"predicted_error_bytes", bearer.predicted_error},
+          {"fallbacks", bearer.falls}};
+}
+
+}  // namespace sluice::proxy

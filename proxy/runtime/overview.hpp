@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dataplane/dpdk/port.hpp"
+#include "dataplane/dpdk/steering.hpp"
+#include "dataplane/packet/pool.hpp"
+#include "proxy/admin/command.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/runtime/counter_watch.hpp"
+#include "proxy/runtime/feedback_link.hpp"
+#include "proxy/runtime/shard_channel.hpp"
+
+namespace sluice::proxy {
+
+/// The running program as the control thread sees it, gathered from the shards' snapshots, ports and feedback.
+/// Everything it refers to outlives it. Thread: the control thread.
+class Overview {
+ public:
+  struct Parts {
+    const Config* config;
+    std::vector<ShardChannel*> channels;
+    std::array<const dpdk::Port*, 2> ports;  ///< by Side
+    dpdk::Steering* steering;
+    const packet::PacketPool* pool;
+    const FeedbackLink* feedback;  ///< null when there is none
+    Instant started;
+  };
+  explicit Overview(Parts parts) : parts_(std::move(parts)) {}
+
+  /// Takes the newest snapshot of every shard.
+  void refresh();
+  /// Every counter of the program: of the shards (summed), ports, steering and feedback.
+  [[nodiscard]] std::vector<NamedCounter> counters() const;
+  /// Answers of the admin commands.
+  [[nodiscard]] admin::Json status() const;
+  [[nodiscard]] admin::Json counters_by_name() const;
+  [[nodiscard]] admin::Json ports() const;
+  /// One line for the log: totals, and rates since the line before.
+  [[nodiscard]] std::string statistics_line();
+
+  [[nodiscard]] const std::vector<ShardChannel*>& channels() const { return parts_.channels; }
+
+ private:
+  [[nodiscard]] Counters totals() const;
+  [[nodiscard]] std::uint64_t flow_count() const;
+  [[nodiscard]] std::uint64_t bearer_count() const;
+  void add_shard_counters(std::vector<NamedCounter>& out) const;
+  void add_port_counters(std::vector<NamedCounter>& out) const;
+  void add_feedback_counters(std::vector<NamedCounter>& out) const;
+
+  Parts parts_;
+  Instant last_line_{};
+  std::array<dpdk::PortCounters, 2> last_ports_{};
+};
+
+[[nodiscard]] admin::Json to_json(const FlowInfo& flow);
+[[nodiscard]] admin::Json to_json(const BearerInfo& bearer);
+
+}  // namespace sluice::proxy

@@ -1,0 +1,229 @@
+#include "proxy/runtime/runtime.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/post.hpp>
+#include <csignal>
+#include <stdexcept>
+#include <utility>
+
+#include "dataplane/dpdk/clock.hpp"
+#include "proxy/runtime/version.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+constexpr auto counter_watch_period = std::chrono::seconds(1);
+/// The answer to `stop` is on its way by then.
+constexpr auto stop_delay = std::chrono::milliseconds(50);
+
+constexpr const char* name_of(Side side) {
+  return side == Side::radio ? "radio" : "core";
+}
+
+spdlog::level::level_enum level_of_dpdk(unsigned level) {
+  if (level <= 4) return spdlog::level::err;
+  if (level <= 5) return spdlog::level::warn;
+  return level <= 7 ? spdlog::level::info : spdlog::level::debug;
+}
+
+}  // namespace
+
+Runtime::Runtime(Config config, Logging& log)
+    : config_(std::move(config)),
+      log_(log),
+      signals_(context_, SIGTERM, SIGINT, SIGHUP),
+      eal_(eal_config()),
+      pool_("packets", config_.pool.buffers),
+      ports_{open_port(Side::radio), open_port(Side::core)},
+      steering_({ports_[0].get(), ports_[1].get()}, config_.shards.count),
+      watch_(config_.logging.warning_period),
+      watch_timer_(context_),
+      statistics_timer_(context_),
+      stop_timer_(context_) {
+  for (unsigned i = 0; i < config_.shards.count; ++i) channels_.push_back(std::make_unique<ShardChannel>());
+  start_feedback();
+  std::vector<ShardChannel*> channels;
+  for (const auto& channel : channels_) channels.push_back(channel.get());
+  overview_.emplace(Overview::Parts{&config_,
+                                    std::move(channels),
+                                    {ports_[0].get(), ports_[1].get()},
+                                    &steering_,
+                                    &pool_,
+                                    feedback_.get(),
+                                    dpdk::now()});
+  details_.emplace(context_, *overview_);
+  start_admin();
+  start_shards();
+}
+
+Runtime::~Runtime() {
+  for (const auto& shard : shards_) shard->stop();
+}
+
+dpdk::EalConfig Runtime::eal_config() const {
+  dpdk::EalConfig eal;
+  eal.hugepages = config_.eal.hugepages;
+  eal.pci = config_.eal.pci;
+  eal.arguments = config_.eal.arguments;
+  const Bytes memory = config_.eal.memory.value_or(memory_for(config_.pool));
+  eal.memory_mib = static_cast<std::uint32_t>(memory.count() >> 20U);
+  eal.log = [](unsigned level, std::string_view line) {
+    // memif says this whenever DPDK runs without shared configuration; nothing is missing.
+    if (line.find("Failed to register mp action callback") != std::string_view::npos) level = 8;
+    spdlog::log(level_of_dpdk(level), "dpdk: {}", line);
+  };
+  eal.log_level = config_.logging.level <= LogLevel::debug ? 7 : 5;
+  return eal;
+}
+
+std::unique_ptr<dpdk::Port> Runtime::open_port(Side side) {
+  const PortSettings& settings = side == Side::radio ? config_.ports.radio : config_.ports.core;
+  dpdk::PortConfig port;
+  port.device = settings.device;
+  port.facing = static_cast<dpdk::Facing>(side);
+  port.queues = config_.shards.count;
+  port.mtu = settings.mtu;
+  port.promiscuous = settings.promiscuous;
+  port.fix_offloads = settings.fix_offloads;
+  port.receive_descriptors = settings.receive_descriptors;
+  port.transmit_descriptors = settings.transmit_descriptors;
+  try {
+    auto opened = std::make_unique<dpdk::Port>(port, pool_);
+    spdlog::info("port {}: {} with {} receive and {} transmit queue(s), MTU {}", name_of(side), opened->name(),
+                 opened->receive_queues(), opened->transmit_queues(), settings.mtu);
+    return opened;
+  } catch (const std::exception& problem) {
+    throw std::runtime_error(std::string("ports.") + name_of(side) + ": " + problem.what());
+  }
+}
+
+void Runtime::start_shards() {
+  for (unsigned i = 0; i < config_.shards.count; ++i) {
+    ShardThreadConfig thread;
+    thread.index = i;
+    if (!config_.shards.cpus.empty()) thread.cpu = config_.shards.cpus.at(i);
+    thread.poll = config_.shards.poll;
+    thread.burst = config_.shards.burst;
+    if (config_.feedback) thread.status_period = config_.feedback->status_period;
+    shards_.push_back(std::make_unique<ShardThread>(thread, config_.shard, pool_, steering_.shard(i), *channels_.at(i),
+                                                    [this](const std::string& why) {
+                                                      boost::asio::post(context_, [this, why] {
+                                                        failed_ = true;
+                                                        spdlog::critical("{}", why);
+                                                        stop("a shard failed");
+                                                      });
+                                                    }));
+  }
+  for (const auto& shard : shards_) shard->start();
+}
+
+void Runtime::start_feedback() {
+  if (!config_.feedback) return;
+  std::vector<ShardChannel*> channels;
+  for (const auto& channel : channels_) channels.push_back(channel.get());
+  feedback_ = std::make_unique<FeedbackLink>(
+      context_, *config_.feedback,
+      FeedbackLink::Shards{std::move(channels), [this](const IpAddress& ue) { return steering_.owner(ue); },
+                           [this](unsigned shard) { shards_.at(shard)->wake(); }});
+  spdlog::info("feedback: listening on {} port {}", feedback_->local().address().to_string(),
+               feedback_->local().port());
+}
+
+void Runtime::start_admin() {
+  if (!config_.admin.socket) return;
+  admin_ = std::make_unique<admin::Server>(context_, *config_.admin.socket, commands());
+  spdlog::info("admin: listening on {}", *config_.admin.socket);
+}
+
+admin::CommandTable Runtime::commands() {
+  using admin::Answer;
+  using Words = std::vector<std::string>;
+  const auto now = [this](auto answer) {
+    return [this, answer](const Words&, const admin::Reply& reply) {
+      overview_->refresh();
+      reply(Answer::success(answer(*overview_)));
+    };
+  };
+  const auto listed = [this](auto request) {
+    return [this, request](const Words& words, const admin::Reply& reply) {
+      const auto limit = words.empty() ? std::optional<std::size_t>(50) : admin::parse_count(words[0], 1, most_details);
+      if (!limit) return reply(Answer::failure("the limit is a whole number, 1 to " + std::to_string(most_details)));
+      request(*details_, static_cast<std::uint16_t>(*limit), reply);
+    };
+  };
+  return admin::CommandTable({
+      {"status", "", "what runs, since when, and how much", 0, now([](Overview& o) { return o.status(); })},
+      {"counters", "", "every counter by name", 0, now([](Overview& o) { return o.counters_by_name(); })},
+      {"bearers", "[LIMIT]", "UEs with their control state (50)", 1,
+       listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.bearers(limit, reply); })},
+      {"flows", "[LIMIT]", "TCP connections with both their legs (50)", 1,
+       listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.flows(limit, reply); })},
+      {"ports", "", "the two ports with their drivers' statistics", 0, now([](Overview& o) { return o.ports(); })},
+      {"config", "", "the configuration in force, as YAML, without secrets", 0,
+       now([this](Overview&) { return admin::Json(print_config(config_)); })},
+      {"version", "", "the program's release", 0, now([](Overview&) { return admin::Json(std::string(version)); })},
+      {"stop", "", "ends the program", 0,
+       [this](const Words&, const admin::Reply& reply) {
+         reply(Answer::success("stopping"));
+         stop_timer_.expires_after(stop_delay);
+         stop_timer_.async_wait([this](const boost::system::error_code& error) {
+           if (!error) stop("asked to by the admin socket");
+         });
+       }},
+  });
+}
+
+bool Runtime::run() {
+  await_signal();
+  watch_counters();
+  if (config_.logging.statistics_period > Duration::zero()) log_statistics();
+  spdlog::info("sluice {}: mode {}, {} shard(s), running", version, to_string(config_.shard.mode),
+               config_.shards.count);
+  context_.run();
+  for (const auto& shard : shards_) shard->stop();
+  overview_->refresh();
+  spdlog::info("stopped; {}", overview_->statistics_line());
+  return !failed_;
+}
+
+void Runtime::await_signal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int number) {
+    if (!error) handle_signal(number);
+  });
+}
+
+void Runtime::handle_signal(int number) {
+  if (number != SIGHUP) return stop(number == SIGTERM ? "SIGTERM" : "SIGINT");
+  const std::string problem = log_.reopen();
+  if (!problem.empty()) spdlog::error("the log file cannot be opened again: {}", problem);
+  spdlog::info("SIGHUP: log opened again");
+  await_signal();
+}
+
+void Runtime::watch_counters() {
+  overview_->refresh();
+  for (const std::string& warning : watch_.look(overview_->counters(), dpdk::now())) spdlog::warn("{}", warning);
+  watch_timer_.expires_after(counter_watch_period);
+  watch_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) watch_counters();
+  });
+}
+
+void Runtime::log_statistics() {
+  statistics_timer_.expires_after(
+      std::chrono::duration_cast<boost::asio::steady_timer::duration>(config_.logging.statistics_period));
+  statistics_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    overview_->refresh();
+    spdlog::info("{}", overview_->statistics_line());
+    log_statistics();
+  });
+}
+
+void Runtime::stop(const std::string& why) {
+  spdlog::info("stopping: {}", why);
+  context_.stop();
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataplane/dpdk/eal.hpp"
+#include "dataplane/dpdk/port.hpp"
+#include "dataplane/dpdk/steering.hpp"
+#include "dataplane/packet/pool.hpp"
+#include "proxy/admin/server.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/runtime/counter_watch.hpp"
+#include "proxy/runtime/detail_collector.hpp"
+#include "proxy/runtime/feedback_link.hpp"
+#include "proxy/runtime/logging.hpp"
+#include "proxy/runtime/overview.hpp"
+#include "proxy/runtime/shard_thread.hpp"
+
+namespace sluice::proxy {
+
+/// The running proxy: DPDK, two ports, the shards with their poll threads, and the control thread (the one that calls
+/// run()) with feedback, admin socket, log and signals. One per process, because DPDK is.
+class Runtime {
+ public:
+  /// Starts everything. Throws std::runtime_error saying what failed and what to do; nothing is left running then.
+  Runtime(Config config, Logging& log);
+  /// Stops the shards, the ports and DPDK, in this order.
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  /// Runs until SIGTERM, SIGINT or the admin command `stop` (true), or until a shard fails (false, logged).
+  [[nodiscard]] bool run();
+
+ private:
+  [[nodiscard]] dpdk::EalConfig eal_config() const;
+  [[nodiscard]] std::unique_ptr<dpdk::Port> open_port(Side side);
+  void start_shards();
+  void start_feedback();
+  void start_admin();
+  [[nodiscard]] admin::CommandTable commands();
+  void await_signal();
+  void handle_signal(int number);
+  void watch_counters();
+  void log_statistics();
+  void stop(const std::string& why);
+
+  Config config_;
+  Logging& log_;
+  boost::asio::io_context context_{1};
+  boost::asio::signal_set signals_;
+  dpdk::Eal eal_;
+  packet::PacketPool pool_;
+  std::array<std::unique_ptr<dpdk::Port>, 2> ports_;
+  dpdk::Steering steering_;
+  std::vector<std::unique_ptr<ShardChannel>> channels_;
+  std::vector<std::unique_ptr<ShardThread>> shards_;
+  std::unique_ptr<FeedbackLink> feedback_;
+  std::optional<Overview> overview_;
+  std::optional<DetailCollector> details_;
+  CounterWatch watch_;
+  boost::asio::steady_timer watch_timer_;
+  boost::asio::steady_timer statistics_timer_;
+  boost::asio::steady_timer stop_timer_;
+  std::unique_ptr<admin::Server> admin_;
+  bool failed_ = false;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <boost/lockfree/policies.hpp>
+#include <boost/lockfree/spsc_queue.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "control/feedback/report.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/counters.hpp"
+#include "proxy/info.hpp"
+#include "proxy/report_arrival.hpp"
+#include "proxy/runtime/triple_buffer.hpp"
+
+namespace sluice::proxy {
+
+/// Longest list of flows or bearers that a shard describes at once.
+inline constexpr std::uint16_t most_details = 1000;
+
+/// What an observer wants to see in the next snapshots besides counters. id 0: nothing.
+struct DetailRequest {
+  std::uint32_t id = 0;
+  std::uint16_t flows = 0;    ///< how many at most, ≤ most_details
+  std::uint16_t bearers = 0;  ///< how many at most, ≤ most_details
+};
+static_assert(std::atomic<DetailRequest>::is_always_lock_free);
+
+/// A shard as it was at one instant.
+struct ShardSnapshot {
+  Instant at{};
+  Counters counters;
+  std::uint32_t flow_count = 0;
+  std::uint32_t bearer_count = 0;
+  std::uint64_t sleeps = 0;         ///< rests of the poll thread
+  std::uint64_t statuses_lost = 0;  ///< for want of room in the queue to the control thread
+  std::uint32_t details = 0;        ///< id of the request that the lists answer; 0 = they are empty
+  std::vector<FlowInfo> flows;
+  std::vector<BearerInfo> bearers;
+};
+
+/// Where one shard's poll thread and the control thread meet: single-producer rings, a published snapshot and flags.
+/// Neither side ever waits for the other.
+struct ShardChannel {
+  ShardChannel() {
+    snapshots.for_each_slot([](ShardSnapshot& slot) {
+      slot.flows.reserve(most_details);
+      slot.bearers.reserve(most_details);
+    });
+  }
+
+  /// Control thread → shard.
+  boost::lockfree::spsc_queue<ReportArrival, boost::lockfree::capacity<8192>> reports;
+  /// Shard → control thread.
+  boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
+  TripleBuffer<ShardSnapshot> snapshots;
+  std::atomic<DetailRequest> details_wanted{DetailRequest{}};
+  std::atomic<bool> all_statuses_wanted{false};
+  std::atomic<bool> stop{false};
+};
+
+}  // namespace sluice::proxy

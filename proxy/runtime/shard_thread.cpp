@@ -1,0 +1,150 @@
+#include "proxy/runtime/shard_thread.hpp"
+
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <random>
+#include <utility>
+
+#include "dataplane/dpdk/clock.hpp"
+#include "dataplane/dpdk/eal.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Snapshots come this far apart, unless somebody asks.
+constexpr Duration publication_period = std::chrono::milliseconds(100);
+
+/// Reports taken in one round: packets wait no longer than these take.
+constexpr int most_reports_at_once = 64;
+
+std::uint64_t random_seed() {
+  std::random_device source;
+  return std::uint64_t{source()} << 32U | source();
+}
+
+}  // namespace
+
+ShardThread::ShardThread(const ShardThreadConfig& config, const ShardConfig& shard, packet::PacketPool& pool,
+                         dpdk::ShardPorts& ports, ShardChannel& channel, std::function<void(std::string)> failed)
+    : config_(config),
+      ports_(ports),
+      channel_(channel),
+      failed_(std::move(failed)),
+      output_(ports),
+      shard_(shard, pool, output_, random_seed(), dpdk::now()),
+      policy_(config.poll),
+      burst_(config.burst) {
+  statuses_.reserve(shard.limits.max_bearers);
+  for (const int descriptor : config_.readiness) policy_.watch(descriptor);
+}
+
+ShardThread::~ShardThread() {
+  stop();
+}
+
+void ShardThread::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void ShardThread::stop() {
+  channel_.stop.store(true, std::memory_order_relaxed);
+  wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ShardThread::run() noexcept {
+  try {
+    prepare();
+    const dpdk::ThreadRegistration registration;
+    poll();
+    publish(dpdk::now(), {});
+  } catch (const std::exception& problem) {
+    failed_("shard " + std::to_string(config_.index) + " stopped: " + problem.what());
+  }
+}
+
+void ShardThread::prepare() {
+  pthread_setname_np(pthread_self(), ("shard" + std::to_string(config_.index)).c_str());
+  if (config_.cpu && !dpdk::pin_to_cpu(*config_.cpu)) {
+    spdlog::warn("shard {}: processor {} of shards.cpus cannot be had; the thread runs where the system puts it",
+                 config_.index, *config_.cpu);
+  }
+  policy_.prepare_thread();
+}
+
+void ShardThread::poll() {
+  while (!channel_.stop.load(std::memory_order_relaxed)) {
+    const Instant now = dpdk::now();
+    const bool due = shard_.next_deadline() <= now;
+    const bool reported = take_reports(now);
+    const bool from_radio = take_packets(Side::radio, now);
+    const bool from_core = take_packets(Side::core, now);
+    shard_.advance(now);
+    if (config_.status_period) collect_statuses(now, reported);
+    publish_when_due(now);
+    policy_.rest(due || reported || from_radio || from_core, now, next_deadline());
+  }
+}
+
+Instant ShardThread::next_deadline() const {
+  const Instant due = shard_.next_deadline();
+  return config_.status_period ? std::min(due, next_status_) : due;
+}
+
+bool ShardThread::take_packets(Side side, Instant now) {
+  const std::size_t count = ports_.receive(static_cast<dpdk::Facing>(side), burst_);
+  if (count == 0) return false;
+  shard_.receive(side, std::span(burst_).first(count), now);
+  return true;
+}
+
+bool ShardThread::take_reports(Instant now) {
+  int taken = 0;
+  ReportArrival report;
+  while (taken < most_reports_at_once && channel_.reports.pop(report)) {
+    shard_.on_report(report, now);
+    ++taken;
+  }
+  return taken > 0;
+}
+
+void ShardThread::collect_statuses(Instant now, bool answer) {
+  if (!answer && now < next_status_) return;
+  next_status_ = now + *config_.status_period;
+  const bool all = channel_.all_statuses_wanted.exchange(false, std::memory_order_relaxed);
+  statuses_.clear();
+  shard_.collect_status(statuses_, all);
+  const std::size_t sent = channel_.statuses.push(statuses_.data(), statuses_.size());
+  if (sent == statuses_.size()) return;
+  // The control thread is behind; the next round tells everything again.
+  statuses_lost_ += statuses_.size() - sent;
+  channel_.all_statuses_wanted.store(true, std::memory_order_relaxed);
+}
+
+void ShardThread::publish_when_due(Instant now) {
+  const DetailRequest wanted = channel_.details_wanted.load(std::memory_order_relaxed);
+  if (now >= next_publication_ || (wanted.id != 0 && wanted.id != details_published_)) publish(now, wanted);
+}
+
+void ShardThread::publish(Instant now, const DetailRequest& wanted) {
+  next_publication_ = now + publication_period;
+  details_published_ = wanted.id;
+  ShardSnapshot& snapshot = channel_.snapshots.back();
+  snapshot.at = now;
+  snapshot.counters = shard_.counters();
+  snapshot.flow_count = shard_.flow_count();
+  snapshot.bearer_count = shard_.bearer_count();
+  snapshot.sleeps = policy_.sleeps();
+  snapshot.statuses_lost = statuses_lost_;
+  snapshot.details = wanted.id;
+  snapshot.flows.clear();
+  snapshot.bearers.clear();
+  if (wanted.flows > 0) shard_.describe_flows(snapshot.flows, wanted.flows);
+  if (wanted.bearers > 0) shard_.describe_bearers(snapshot.bearers, wanted.bearers);
+  channel_.snapshots.publish();
+}
+
+}  // namespace sluice::proxy

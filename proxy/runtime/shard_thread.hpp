@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dataplane/dpdk/poll_policy.hpp"
+#include "dataplane/dpdk/steering.hpp"
+#include "proxy/runtime/shard_channel.hpp"
+#include "proxy/shard.hpp"
+
+namespace sluice::proxy {
+
+struct ShardThreadConfig {
+  unsigned index = 0;
+  std::optional<unsigned> cpu;
+  dpdk::PollMode poll = dpdk::PollMode::adaptive;
+  std::uint32_t burst = 32;
+  std::optional<Duration> status_period;  ///< how often statuses are collected; not at all when not set
+  /// What the kernel can wake the thread with, see dpdk::PollPolicy::watch().
+  std::vector<int> readiness;
+};
+
+/// One shard with its poll thread: takes packets from the ports, hands them to the shard, lets it work, rests.
+class ShardThread {
+ public:
+  /// Everything given outlives this. `failed` is called from the thread with a sentence when it ends by itself.
+  ShardThread(const ShardThreadConfig& config, const ShardConfig& shard, packet::PacketPool& pool,
+              dpdk::ShardPorts& ports, ShardChannel& channel, std::function<void(std::string)> failed);
+  /// Stops and joins.
+  ~ShardThread();
+  ShardThread(const ShardThread&) = delete;
+  ShardThread& operator=(const ShardThread&) = delete;
+
+  void start();
+  void stop();
+  /// There is something in the channel: the thread need not sleep on. From any thread.
+  void wake() noexcept { policy_.wake(); }
+
+ private:
+  /// Sends what the shard sends.
+  class Output final : public Transmitter {
+   public:
+    explicit Output(dpdk::ShardPorts& ports) : ports_(ports) {}
+    void transmit(Side out, std::span<packet::Packet> burst, Instant) override {
+      ports_.transmit(static_cast<dpdk::Facing>(out), burst);
+    }
+
+   private:
+    dpdk::ShardPorts& ports_;
+  };
+
+  void run() noexcept;
+  void prepare();
+  void poll();
+  bool take_packets(Side side, Instant now);
+  bool take_reports(Instant now);
+  void collect_statuses(Instant now, bool answer);
+  [[nodiscard]] Instant next_deadline() const;
+  void publish_when_due(Instant now);
+  void publish(Instant now, const DetailRequest& wanted);
+
+  ShardThreadConfig config_;
+  dpdk::ShardPorts& ports_;
+  ShardChannel& channel_;
+  std::function<void(std::string)> failed_;
+  Output output_;
+  Shard shard_;
+  dpdk::PollPolicy policy_;
+  std::vector<packet::Packet> burst_;
+  std::vector<control::feedback::BearerStatus> statuses_;
+  Instant next_status_{};
+  Instant next_publication_{};
+  std::uint32_t details_published_ = 0;
+  std::uint64_t statuses_lost_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace sluice::proxy

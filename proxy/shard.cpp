@@ -1,0 +1,134 @@
+#include "proxy/shard.hpp"
+
+#include "proxy/relay.hpp"
+#include "proxy/shard_impl.hpp"
+
+namespace sluice::proxy {
+
+std::string_view to_string(Mode mode) {
+  switch (mode) {
+#define X(name, key, text) \
+  case Mode::name:         \
+    return key;
+    SLUICE_PROXY_MODES(X)
+#undef X
+  }
+  return "?";
+}
+
+Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
+                  Instant origin)
+    : config_(config),
+      pool_(pool),
+      queue_(transmitter, counters_),
+      registry_(config_, seed, origin),
+      parts_{pool_, queue_, counters_},
+      window_loops_(config.limits.max_flows),
+      relay_limit_(config.limits.relay_buffer) {
+  marked_.reserve(config.limits.max_flows);
+}
+
+Shard::Impl::~Impl() = default;
+
+void Shard::Impl::advance(Instant now) {
+  registry_.run_due(
+      now, [&](FlowId id) { on_flow_due(id, now); }, [&](BearerId id) { on_bearer_due(id, now); });
+  serve_marked(now);
+  queue_.flush(now);
+}
+
+Instant Shard::Impl::next_deadline() const {
+  return registry_.next_deadline();
+}
+
+void Shard::Impl::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
+  registry_.flows().for_each([&](FlowId, Flow& flow) {
+    if (out.size() >= limit) return;
+    FlowInfo info;
+    info.ue = flow.key.ue;
+    info.server = flow.key.server;
+    info.ue_port = flow.key.ue_port;
+    info.server_port = flow.key.server_port;
+    info.phase = flow.phase == FlowPhase::split ? "split" : "handshake";
+    for (std::size_t i = 0; i < flow.legs.size() && flow.phase == FlowPhase::split; ++i) {
+      const tcp::Endpoint& endpoint = flow.legs[i].endpoint;
+      info.state[i] = to_string(endpoint.state()).data();
+      info.in_flight[i] = endpoint.in_flight();
+      info.congestion_window[i] = endpoint.cwnd();
+      info.peer_window[i] = endpoint.snd_window();
+      info.srtt[i] = endpoint.srtt();
+      info.rto[i] = endpoint.rto();
+      info.held[i] = relay::held_towards(flow, static_cast<Side>(i));
+      info.retransmissions[i] = endpoint.counters().retransmitted;
+    }
+    out.push_back(info);
+  });
+}
+
+void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const {
+  registry_.bearers().for_each([&](BearerId, Bearer& bearer) {
+    if (out.size() >= limit) return;
+    BearerInfo info;
+    info.ue = bearer.ue();
+    info.flows = bearer.flow_count;
+    info.steered = bearer.window_source() == tcp::WindowSource::allowance;
+    info.allowance = bearer.granted();
+    FlowId id = bearer.first_flow;
+    for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
+      const Flow& flow = registry_.flow(id);
+      const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+      if (flow.phase == FlowPhase::split) {
+        info.congestion_window += endpoint.cwnd();
+        info.in_flight += endpoint.in_flight();
+        info.held += relay::held_towards(flow, Side::radio);
+      }
+      id = flow.bearer_next;
+    }
+    info.unsent = bearer.backlog;
+    info.injected = bearer.status(bearer.backlog).injected;
+    info.queue = bearer.last_report().queue;
+    info.service_rate = bearer.last_report().service_rate;
+    info.mean_rate = bearer.mean_rate();
+    info.predicted_error = bearer.law() != nullptr ? bearer.law()->state().predicted_error : 0;
+    info.falls = bearer.falls();
+    out.push_back(info);
+  });
+}
+
+Shard::Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
+             Instant origin)
+    : impl_(std::make_unique<Impl>(config, pool, transmitter, seed, origin)) {}
+Shard::~Shard() = default;
+
+void Shard::receive(Side in, std::span<packet::Packet> burst, Instant now) {
+  impl_->receive(in, burst, now);
+}
+void Shard::advance(Instant now) {
+  impl_->advance(now);
+}
+Instant Shard::next_deadline() const {
+  return impl_->next_deadline();
+}
+void Shard::on_report(const ReportArrival& report, Instant now) {
+  impl_->on_report(report, now);
+}
+void Shard::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
+  impl_->collect_status(out, all);
+}
+const Counters& Shard::counters() const {
+  return impl_->counters();
+}
+std::uint32_t Shard::flow_count() const {
+  return impl_->flow_count();
+}
+std::uint32_t Shard::bearer_count() const {
+  return impl_->bearer_count();
+}
+void Shard::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
+  impl_->describe_flows(out, limit);
+}
+void Shard::describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const {
+  impl_->describe_bearers(out, limit);
+}
+
+}  // namespace sluice::proxy

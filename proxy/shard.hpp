@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "control/feedback/report.hpp"
+#include "dataplane/packet/packet.hpp"
+#include "dataplane/packet/pool.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/counters.hpp"
+#include "proxy/info.hpp"
+#include "proxy/report_arrival.hpp"
+#include "proxy/shard_config.hpp"
+#include "proxy/side.hpp"
+#include "proxy/transmitter.hpp"
+
+namespace sluice::proxy {
+
+/// One poll thread's share of the proxy: flows, bearers, timers. Reads no clock and touches no device, so the same
+/// object runs under DPDK and in the virtual-time network. Thread: one.
+class Shard {
+ public:
+  /// `seed` keeps outsiders from choosing connections that collide in the tables; `origin` is not later than any time
+  /// that is passed in afterwards. Throws std::bad_alloc.
+  Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
+        Instant origin);
+  ~Shard();
+  Shard(const Shard&) = delete;
+  Shard& operator=(const Shard&) = delete;
+
+  /// Takes frames that came in on `in`. Everything they cause to be sent has been handed to the transmitter on return.
+  void receive(Side in, std::span<packet::Packet> burst, Instant now);
+  /// Runs what is due: timers, and flows that may send because of reports. Cheap when nothing is.
+  void advance(Instant now);
+  /// When advance() must be called at the latest; never when nothing is pending.
+  [[nodiscard]] Instant next_deadline() const;
+
+  /// A report that passed authentication and replay checks.
+  void on_report(const ReportArrival& report, Instant now);
+  /// What the Node-B is to be told of the bearers that changed since the last call (all, when `all`).
+  void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
+
+  [[nodiscard]] const Counters& counters() const;
+  [[nodiscard]] std::uint32_t flow_count() const;
+  [[nodiscard]] std::uint32_t bearer_count() const;
+  /// Snapshots for observers; at most `limit` entries.
+  void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
+  void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::proxy

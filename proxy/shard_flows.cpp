@@ -1,0 +1,192 @@
+// Serving split connections: relay, windows, sending, timers, and the end.
+
+#include <algorithm>
+
+#include "proxy/leg_output.hpp"
+#include "proxy/relay.hpp"
+#include "proxy/shard_impl.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Two segments of the usual size: less window than this is none.
+constexpr Bytes least_relay{2 * 1460};
+
+/// Until a host has sent something, the window that the handshake itself promised it is as good as ours, and an update
+/// would be a packet for nothing; unless it is too small to begin with.
+bool window_matters(const Flow& flow, Side from) {
+  const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
+  return endpoint.rcv_nxt() != flow.first_byte_from(from) ||
+         Bytes(endpoint.rcv_edge() - endpoint.rcv_nxt()) < least_relay;
+}
+
+}  // namespace
+
+void Shard::Impl::mark(FlowId id) {
+  Flow& flow = registry_.flow(id);
+  if (flow.dirty) return;
+  flow.dirty = true;
+  marked_.push_back(id);
+}
+
+void Shard::Impl::serve_marked(Instant now) {
+  for (std::size_t i = 0; i < marked_.size(); ++i) {
+    if (i + 1 < marked_.size()) registry_.flows().prefetch(marked_[i + 1]);
+    registry_.flow(marked_[i]).dirty = false;
+    serve(marked_[i], now);
+  }
+  marked_.clear();
+}
+
+void Shard::Impl::serve(FlowId id, Instant now) {
+  Flow& flow = registry_.flow(id);
+  if (flow.doomed) [[unlikely]] {
+    close(id, now);
+    return;
+  }
+  Bearer& bearer = registry_.bearer(flow.bearer);
+  relay::pump(flow);
+  update_windows(flow, bearer, now);
+  emit(flow, bearer, now);
+  if (relay::has_news_of_end(flow)) [[unlikely]] {
+    relay::pump(flow);
+    emit(flow, bearer, now);
+  }
+  note_backlog(flow, bearer);
+  if (relay::finished(flow)) [[unlikely]] {
+    count_end(flow);
+    close(id, now);
+    return;
+  }
+  reschedule(id, now);
+}
+
+void Shard::Impl::emit(Flow& flow, Bearer& bearer, Instant now) {
+  emit(flow, bearer, Side::core, Bytes::max(), now);
+  emit(flow, bearer, Side::radio, bearer.allowance(), now);
+}
+
+void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now) {
+  tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+  LegOutput output(flow, side, counted(bearer), parts_);
+  const std::uint32_t before = endpoint.counters().retransmitted;
+  const Bytes sent = endpoint.emit(now, output, most);
+  if (side == Side::radio) {
+    bearer.spend(sent);
+    flow.sent_to_radio += sent;
+  }
+  if (const std::uint32_t repeated = endpoint.counters().retransmitted - before; repeated != 0) [[unlikely]] {
+    counters_.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core, repeated);
+  }
+}
+
+void Shard::Impl::update_windows(Flow& flow, Bearer& bearer, Instant now) {
+  if (window_matters(flow, Side::radio)) {
+    relay::open_window(flow, Side::radio, relay_limit_ - relay::held_towards(flow, Side::core));
+  }
+  if (window_matters(flow, Side::core)) {
+    const Bytes held = relay::held_towards(flow, Side::radio);
+    relay::open_window(flow, Side::core, downlink_room(flow, bearer, held, now));
+  }
+}
+
+Bytes Shard::Impl::first_window(Side from) const {
+  const bool steered = config_.mode == Mode::smvs && from == Side::core;
+  return steered ? std::min(relay_limit_, config_.smvs.receive_window.initial) : relay_limit_;
+}
+
+Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now) {
+  const Bytes free = relay_limit_ - held;
+  if (bearer.window_source() != tcp::WindowSource::allowance) return free;
+  const control::ReceiveWindowParameters& parameters = config_.smvs.receive_window;
+  const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+  if (flow.window_loop == no_id) {
+    // A connection that carries little never needs the loop: its first window is all it takes.
+    if (held + Bytes(server.rcv_nxt() - (flow.first_byte_from(Side::core))) < parameters.initial / 2) {
+      return std::min(free, parameters.initial - held);
+    }
+    flow.window_loop = window_loops_.emplace(parameters);
+    if (flow.window_loop == no_id) return std::min(free, parameters.initial - held);
+  }
+  const Bytes promised(server.rcv_edge() - server.rcv_nxt());
+  const Rate share = bearer.mean_rate() * (1.0 / std::max<std::uint32_t>(bearer.backlogged_flows, 1));
+  // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
+  const Bytes unsent = flow.leg(Side::radio).endpoint.unsent();
+  const Bytes advance = window_loops_[flow.window_loop].advance(now, unsent, promised, share, server.srtt());
+  return std::min(free, promised + advance);
+}
+
+void Shard::Impl::note_backlog(Flow& flow, Bearer& bearer) {
+  const Bytes unsent = flow.leg(Side::radio).endpoint.unsent();
+  bearer.backlog += unsent - flow.backlog;
+  bearer.backlogged_flows += (unsent > Bytes{} ? 1U : 0U) - (flow.backlog > Bytes{} ? 1U : 0U);
+  flow.backlog = unsent;
+}
+
+void Shard::Impl::reschedule(FlowId id, Instant now) {
+  const Flow& flow = registry_.flow(id);
+  const Instant idle = std::max(flow.last_activity + config_.timeouts.idle, now + std::chrono::seconds(1));
+  registry_.schedule_flow(
+      id, std::min({flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline(), idle}));
+}
+
+void Shard::Impl::on_flow_due(FlowId id, Instant now) {
+  Flow& flow = registry_.flow(id);
+  if (flow.phase != FlowPhase::split) {
+    if (now - flow.last_activity >= config_.timeouts.handshake) {
+      counters_.add(Counter::handshake_timeouts);
+      close(id, now);
+    } else {
+      registry_.schedule_flow(id, flow.last_activity + config_.timeouts.handshake);
+    }
+    return;
+  }
+  if (now - flow.last_activity >= config_.timeouts.idle && relay::empty(flow)) {
+    counters_.add(Counter::flows_let_go);
+    close(id, now);
+    return;
+  }
+  for (const Side side : {Side::radio, Side::core}) {
+    tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+    if (endpoint.next_deadline() > now) continue;
+    const auto timeouts = endpoint.counters().timeouts;
+    endpoint.on_timer(now);
+    if (endpoint.counters().timeouts != timeouts) {
+      counters_.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
+    }
+  }
+  mark(id);
+}
+
+void Shard::Impl::count_end(const Flow& flow) {
+  bool reset = false;
+  bool timed_out = false;
+  for (const Leg& leg : flow.legs) {
+    reset = reset || leg.endpoint.close_reason() == tcp::CloseReason::reset_by_peer;
+    timed_out = timed_out || leg.endpoint.close_reason() == tcp::CloseReason::timed_out;
+  }
+  counters_.add(timed_out ? Counter::flows_timed_out : reset ? Counter::flows_reset : Counter::flows_closed);
+}
+
+void Shard::Impl::close(FlowId id, Instant now) {
+  Flow& flow = registry_.flow(id);
+  Bearer& bearer = registry_.bearer(flow.bearer);
+  bearer.backlog -= flow.backlog;
+  if (flow.backlog > Bytes{}) --bearer.backlogged_flows;
+  if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
+  if (flow.dirty) std::erase(marked_, id);
+  registry_.close(id, now);
+  ids_stale_ = true;
+}
+
+void Shard::Impl::update_pressure(Instant now) {
+  if (now - pressure_checked_ < std::chrono::milliseconds(1)) return;
+  pressure_checked_ = now;
+  const double used = 1 - static_cast<double>(pool_.available()) / pool_.capacity();
+  const double from = config_.limits.shrink_windows_at;
+  const double share = used <= from ? 1 : std::max(0.0, (1 - used) / (1 - from));
+  relay_limit_ = std::max(least_relay, Bytes(static_cast<double>(config_.limits.relay_buffer.count()) * share));
+  refuse_flows_ = used > config_.limits.refuse_flows_at;
+}
+
+}  // namespace sluice::proxy

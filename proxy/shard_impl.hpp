@@ -1,0 +1,104 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "control/receive_window_loop.hpp"
+#include "dataplane/flow/slab.hpp"
+#include "dataplane/packet/parse.hpp"
+#include "proxy/leg_output.hpp"
+#include "proxy/registry.hpp"
+#include "proxy/shard.hpp"
+#include "proxy/transmit_queue.hpp"
+
+namespace sluice::proxy {
+
+/// What a shard is made of. The work is split over files by the way a packet takes:
+/// shard_receive.cpp (frames in, who they belong to), shard_flows.cpp (serving split connections), shard_bearers.cpp
+/// (reports and allowances), shard.cpp (the rest).
+class Shard::Impl {
+ public:
+  Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
+       Instant origin);
+  ~Impl();
+
+  void receive(Side in, std::span<packet::Packet> burst, Instant now);
+  void advance(Instant now);
+  [[nodiscard]] Instant next_deadline() const;
+  void on_report(const ReportArrival& report, Instant now);
+  void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
+  void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
+  void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
+
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  [[nodiscard]] std::uint32_t flow_count() const { return registry_.flows().size(); }
+  [[nodiscard]] std::uint32_t bearer_count() const { return registry_.bearers().size(); }
+
+ private:
+  static constexpr std::size_t burst_size = 32;
+
+  // shard_receive.cpp
+  void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
+  void handle(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed, FlowId id,
+              Instant now);
+  void forward(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed, Counter reason,
+               Instant now);
+  void handle_unparsed(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
+                       Instant now);
+  void handle_new(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
+                  Instant now);
+  void track_handshake(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
+                       FlowId id, Instant now);
+  void take_over(Side in, packet::Packet packet, const packet::Parsed& parsed, FlowId id, Instant now);
+  void take_in(Side in, packet::Packet packet, const packet::Parsed& parsed, FlowId id, Instant now);
+  /// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
+  [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
+  [[nodiscard]] bool checksum_acceptable(packet::ChecksumState state);
+  [[nodiscard]] std::optional<Counter> reason_not_to_track(Side in, const packet::Packet& packet,
+                                                           const packet::Parsed& parsed,
+                                                           packet::ParseResult result) const;
+  [[nodiscard]] bool is_ue(const IpAddress& address) const;
+
+  // shard_flows.cpp
+  void mark(FlowId id);
+  void serve_marked(Instant now);
+  void serve(FlowId id, Instant now);
+  void emit(Flow& flow, Bearer& bearer, Instant now);
+  void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
+  void update_windows(Flow& flow, Bearer& bearer, Instant now);
+  [[nodiscard]] Bytes first_window(Side from) const;
+  [[nodiscard]] Bytes downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now);
+  /// The bearer, where a law wants to know what goes to the radio.
+  [[nodiscard]] Bearer* counted(Bearer& bearer) const { return config_.mode == Mode::smvs ? &bearer : nullptr; }
+  void note_backlog(Flow& flow, Bearer& bearer);
+  void on_flow_due(FlowId id, Instant now);
+  void reschedule(FlowId id, Instant now);
+  void close(FlowId id, Instant now);
+  void count_end(const Flow& flow);
+  void update_pressure(Instant now);
+
+  // shard_bearers.cpp
+  void on_bearer_due(BearerId id, Instant now);
+  void steer(Bearer& bearer);
+  void serve_bearer(BearerId id, Instant now);
+  bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
+  void reschedule_bearer(BearerId id);
+
+  const ShardConfig config_;
+  packet::PacketPool& pool_;
+  Counters counters_;
+  TransmitQueue queue_;
+  mutable Registry registry_;
+  OutputParts parts_;
+  flow::Slab<control::ReceiveWindowLoop> window_loops_;
+  std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
+  Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
+  bool refuse_flows_ = false;
+  bool ids_stale_ = false;  ///< a flow was closed since the burst's keys were looked up
+  Instant pressure_checked_{};
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,261 @@
+// Frames in: what they are, whose they are, and what is not ours passes untouched.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "proxy/handshake.hpp"
+#include "proxy/leg_output.hpp"
+#include "proxy/relay.hpp"
+#include "proxy/shard_impl.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+flow::FlowKey key_of(Side in, const packet::Parsed& parsed) {
+  return in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
+}
+
+bool is_tcp(packet::ParseResult result) {
+  return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
+}
+
+/// The host's MAC addresses, DSCP or TTL are no longer those that were learned: a router has failed over.
+bool outdated(const packet::HeaderTemplate& known, const packet::Packet& packet, const packet::Parsed& parsed) {
+  constexpr std::uint8_t dscp_mask = 0xfc;
+  return std::memcmp(known.l2.data(), packet.data(), 12) != 0 || known.ttl != parsed.ttl ||
+         ((known.tos ^ parsed.tos) & dscp_mask) != 0;
+}
+
+}  // namespace
+
+void Shard::Impl::receive(Side in, std::span<packet::Packet> burst, Instant now) {
+  counters_.add(in == Side::radio ? Counter::received_radio : Counter::received_core, burst.size());
+  update_pressure(now);
+  while (!burst.empty()) {
+    const std::size_t count = std::min(burst.size(), burst_size);
+    receive_chunk(in, burst.first(count), now);
+    burst = burst.subspan(count);
+  }
+  queue_.flush(now);
+}
+
+void Shard::Impl::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
+  std::array<packet::Parsed, burst_size> parsed;
+  std::array<packet::ParseResult, burst_size> results;
+  std::array<flow::FlowKey, burst_size> keys;
+  std::array<FlowId, burst_size> ids;
+  for (const packet::Packet& packet : burst) __builtin_prefetch(packet.data());
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    results[i] = packet::parse(burst[i], parsed[i]);
+    keys[i] = key_of(in, parsed[i]);
+  }
+  registry_.find_burst({keys.data(), burst.size()}, {ids.data(), burst.size()});
+  ids_stale_ = false;
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    if (ids_stale_) [[unlikely]]
+      ids[i] = registry_.find(keys[i]);
+    handle(in, std::move(burst[i]), results[i], parsed[i], ids[i], now);
+  }
+  serve_marked(now);
+}
+
+void Shard::Impl::handle(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
+                         FlowId id, Instant now) {
+  if (!is_tcp(result)) [[unlikely]] {
+    handle_unparsed(in, std::move(packet), result, parsed, now);
+    return;
+  }
+  if (id == flow::no_flow) [[unlikely]] {
+    handle_new(in, std::move(packet), result, parsed, now);
+    return;
+  }
+  if (registry_.flow(id).phase == FlowPhase::split) [[likely]] {
+    take_in(in, std::move(packet), parsed, id, now);
+    return;
+  }
+  track_handshake(in, std::move(packet), result, parsed, id, now);
+}
+
+void Shard::Impl::forward(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
+                          Counter reason, Instant now) {
+  counters_.add(reason);
+  if (config_.accept_partial_checksums) packet::complete_partial_checksum(packet, parsed, result);
+  const Side out = opposite(in);
+  if (out == Side::radio && config_.mode == Mode::smvs && parsed.ip_version != 0) {
+    // It will stand in the radio queue like everything else: the law must know of it.
+    if (const BearerId bearer = registry_.find_bearer(parsed.dst); bearer != flow::no_flow) {
+      registry_.bearer(bearer).injected(now, Bytes(parsed.ip_length));
+    }
+  }
+  queue_.push(out, std::move(packet), now);
+}
+
+void Shard::Impl::handle_unparsed(Side in, packet::Packet packet, packet::ParseResult result,
+                                  const packet::Parsed& parsed, Instant now) {
+  const Counter counter = counter_of(result);
+  if (packet::disposition(result) == packet::Disposition::drop) {
+    counters_.add(counter);
+    return;
+  }
+  forward(in, std::move(packet), result, parsed, counter, now);
+}
+
+bool Shard::Impl::is_ue(const IpAddress& address) const {
+  return config_.ue_prefixes.empty() || std::any_of(config_.ue_prefixes.begin(), config_.ue_prefixes.end(),
+                                                    [&](const IpPrefix& prefix) { return prefix.contains(address); });
+}
+
+std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::Packet& packet,
+                                                        const packet::Parsed& parsed,
+                                                        packet::ParseResult result) const {
+  if (config_.mode == Mode::bypass) return Counter::forward_bypass_mode;
+  if (!parsed.segment.flags.syn() || parsed.segment.flags.ack()) return Counter::forward_mid_flow;
+  if (!is_ue(in == Side::radio ? parsed.src : parsed.dst)) return Counter::forward_not_ue;
+  if (result == packet::ParseResult::tcp_options_unknown) return counter_of(result);
+  if (parsed.segment.payload_len != 0) return Counter::forward_syn_data;
+  if (refuse_flows_) return Counter::forward_memory;
+  if (packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::bad)
+    return Counter::forward_handshake_damaged;
+  return std::nullopt;
+}
+
+void Shard::Impl::handle_new(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
+                             Instant now) {
+  // An earlier packet of this burst may have opened the flow since the keys were looked up.
+  const flow::FlowKey key = key_of(in, parsed);
+  if (const FlowId id = registry_.find(key); id != flow::no_flow) {
+    handle(in, std::move(packet), result, parsed, id, now);
+    return;
+  }
+  if (const auto reason = reason_not_to_track(in, packet, parsed, result)) {
+    forward(in, std::move(packet), result, parsed, *reason, now);
+    return;
+  }
+  const FlowId id = registry_.open(key, now);
+  if (id == no_id) {
+    forward(in, std::move(packet), result, parsed, Counter::forward_flow_limit, now);
+    return;
+  }
+  Flow& flow = registry_.flow(id);
+  handshake::begin(flow, in, parsed.segment, now);
+  flow.leg(opposite(in)).headers = packet::learn(packet, parsed);
+  registry_.schedule_flow(id, now + config_.timeouts.handshake);
+  counters_.add(Counter::flows_opened);
+  forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
+}
+
+void Shard::Impl::track_handshake(Side in, packet::Packet packet, packet::ParseResult result,
+                                  const packet::Parsed& parsed, FlowId id, Instant now) {
+  Flow& flow = registry_.flow(id);
+  if (flow.doomed) {
+    forward(in, std::move(packet), result, parsed, Counter::forward_mid_flow, now);
+    return;
+  }
+  if (packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::bad) {
+    forward(in, std::move(packet), result, parsed, Counter::forward_handshake_damaged, now);
+    return;
+  }
+  flow.last_activity = now;
+  const bool splittable = result == packet::ParseResult::tcp;
+  switch (handshake::follow(flow, in, parsed.segment, splittable, now)) {
+    case handshake::Step::go_on:
+      if (in != flow.initiator && parsed.segment.flags.syn())
+        flow.leg(flow.initiator).headers = packet::learn(packet, parsed);
+      break;
+    case handshake::Step::take_over:
+      take_over(in, std::move(packet), parsed, id, now);
+      return;
+    case handshake::Step::refused:
+      counters_.add(Counter::flows_refused);
+      flow.doomed = true;
+      mark(id);
+      forward(in, std::move(packet), result, parsed, Counter::forward_reset_handshake, now);
+      return;
+    case handshake::Step::give_up:
+      flow.doomed = true;
+      mark(id);
+      forward(in, std::move(packet), result, parsed, splittable ? Counter::forward_syn_data : counter_of(result), now);
+      return;
+  }
+  forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
+}
+
+void Shard::Impl::take_over(Side in, packet::Packet packet, const packet::Parsed& parsed, FlowId id, Instant now) {
+  Flow& flow = registry_.flow(id);
+  Bearer& bearer = registry_.bearer(flow.bearer);
+  tcp::Segment ack = parsed.segment;
+  const bool clamped = clamp_window(ack, flow, in);
+  handshake::take_over(flow, ack, config_.tcp, now);
+  flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
+  bearer.status_changed = true;
+  counters_.add(Counter::flows_split);
+  const bool first_in_order = ack.seq == flow.handshake.initiator_isn + 1;
+  const bool bare = ack.payload_len == 0 && !ack.flags.fin();
+  if (bare && first_in_order && !clamped) {
+    mark(id);
+    forward(in, std::move(packet), packet::ParseResult::tcp, parsed, Counter::forward_handshake, now);
+    return;
+  }
+  if (bare || !first_in_order) {
+    // The responder still waits for the handshake's last word.
+    tcp::Segment last_word = ack;
+    last_word.seq = flow.handshake.initiator_isn + 1;
+    last_word.payload_len = 0;
+    last_word.flags.bits = tcp::Flags::ack_bit;
+    last_word.sack_count = 0;
+    LegOutput(flow, opposite(in), counted(bearer), parts_).transmit(last_word, nullptr, now);
+  }
+  take_in(in, std::move(packet), parsed, id, now);
+}
+
+bool Shard::Impl::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
+  const Handshake& seen = flow.handshake;
+  const bool scaling = seen.initiator_options.has_window_scale && seen.responder_options.has_window_scale;
+  const unsigned shift = scaling ? seen.initiator_options.window_scale : 0U;
+  const std::int64_t most = first_window(opposite(initiator)).count() >> shift;
+  if (ack.window <= most) return false;
+  ack.window = static_cast<std::uint16_t>(most);
+  return true;
+}
+
+bool Shard::Impl::checksum_acceptable(packet::ChecksumState state) {
+  if (state == packet::ChecksumState::good) [[likely]]
+    return true;
+  if (state == packet::ChecksumState::bad) {
+    counters_.add(Counter::drop_tcp_checksum);
+    return false;
+  }
+  if (!config_.accept_partial_checksums) {
+    counters_.add(Counter::drop_partial_checksum);
+    return false;
+  }
+  counters_.add(Counter::rx_partial_checksum);
+  return true;
+}
+
+void Shard::Impl::take_in(Side in, packet::Packet packet, const packet::Parsed& parsed, FlowId id, Instant now) {
+  Flow& flow = registry_.flow(id);
+  if (parsed.segment.flags.syn() && !parsed.segment.flags.ack() && relay::quiet(flow)) {
+    // The old connection is over on both sides and its addresses are used again: a new one begins.
+    close(id, now);
+    handle_new(in, std::move(packet), packet::ParseResult::tcp, parsed, now);
+    return;
+  }
+  if (!checksum_acceptable(packet::verify_tcp_checksum(packet, parsed))) return;
+  counters_.add(Counter::optimised);
+  flow.last_activity = now;
+  Leg& own = flow.leg(in);
+  packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
+  if (outdated(known, packet, parsed)) known = packet::learn(packet, parsed);
+  if (parsed.segment.payload_len != 0) {
+    packet::strip_to_payload(packet, parsed);
+    own.endpoint.receive(parsed.segment, std::move(packet), now);
+  } else {
+    packet.reset();
+    own.endpoint.receive(parsed.segment, {}, now);
+  }
+  mark(id);
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace sluice::proxy {
+
+/// The two ports of the bump in the wire, named by what lies behind them.
+enum class Side : std::uint8_t {
+  radio = 0,  ///< towards the Node-B and the UEs
+  core = 1    ///< towards the servers
+};
+[[nodiscard]] constexpr Side opposite(Side side) {
+  return side == Side::radio ? Side::core : Side::radio;
+}
+
+}  // namespace sluice::proxy

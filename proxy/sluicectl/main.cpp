@@ -1,0 +1,67 @@
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "proxy/admin/client.hpp"
+
+namespace {
+
+constexpr int exit_refused = 1;
+constexpr int exit_usage = 2;
+
+constexpr const char* footer =
+    "Ask `sluicectl help` what the running program knows. Exit codes: 0 answered, 1 refused or no answer, 2 bad "
+    "command "
+    "line.";
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+int ask_and_print(const std::string& socket, const std::string& line, double timeout_s, bool json) {
+  const auto timeout = std::chrono::milliseconds(static_cast<long>(timeout_s * 1000));
+  const sluice::admin::Answer answer = sluice::admin::ask(socket, line, timeout);
+  if (!answer.ok) {
+    std::fprintf(stderr, "sluicectl: %s\n", answer.value.get<std::string>().c_str());
+    return exit_refused;
+  }
+  const std::string text = json ? answer.value.dump(2) + "\n" : sluice::admin::to_table(answer.value);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Talks to a running sluice or nodeb", "sluicectl");
+  app.footer(footer);
+  std::string socket = "/run/sluice/sluice.sock";
+  std::vector<std::string> words;
+  double timeout_s = 5;
+  bool json = false;
+  app.add_option("--socket", socket, "the program's admin socket")->envname("SLUICE_SOCKET")->capture_default_str();
+  app.add_option("--timeout", timeout_s, "how long to wait for the answer, in seconds")
+      ->check(CLI::Range(0.01, 3600.0))
+      ->capture_default_str();
+  app.add_flag("--json", json, "print the answer as JSON");
+  app.add_option("command", words, "status, counters, bearers, flows [LIMIT], config, version, stop, help")
+      ->required()
+      ->expected(1, 16);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_usage;
+  }
+  try {
+    return ask_and_print(socket, joined(words), timeout_s, json);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "sluicectl: %s\n", problem.what());
+    return exit_refused;
+  }
+}
