@@ -1,0 +1,188 @@
+#include "emulator/cell/reporter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace sluice::emulator {
+namespace {
+
+/// Checks for a sharp change within one period, the report at its end not counted.
+constexpr std::uint64_t checks_per_period = 4;
+
+const ReporterConfig& checked(const ReporterConfig& config) {
+  if (config.period < Duration(checks_per_period)) throw std::invalid_argument("reporter: the period must be above 0");
+  if (!(config.sharp_change >= 0)) throw std::invalid_argument("reporter: sharp_change must be 0 or more");
+  if (!(config.mean_alpha >= 0 && config.mean_alpha < 1)) {
+    throw std::invalid_argument("reporter: mean_alpha must be 0 or more and below 1");
+  }
+  if (config.law && config.law->step != config.period) {
+    throw std::invalid_argument("reporter: the law's step must equal the period of the reports");
+  }
+  return config;
+}
+
+}  // namespace
+
+Reporter::Reporter(EventLoop& loop, Cell& cell, const ReporterConfig& config, ReportSink& sink)
+    : loop_(loop), cell_(cell), config_(checked(config)), sink_(sink), bearers_(cell.ues()) {
+  batch_.reserve(bearers_.size());
+  if (!config_.law) return;
+  for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
+    control::SmvsParameters law = *config_.law;
+    if (law.buffer == Bytes(0)) law.buffer = cell.queue(ue).buffer();
+    bearers_[ue].law.emplace(law);
+    bearers_[ue].ledger.emplace(law.one_way_delay);
+  }
+}
+
+void Reporter::start(Instant now) {
+  ++generation_;
+  tick_ = 0;
+  started_ = now;
+  running_ = true;
+  for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
+    Bearer& bearer = bearers_[ue];
+    bearer.reported = bearer.checked = Mark{now, cell_.queue(ue).counters().transmitted_bytes};
+    bearer.progressed = now;
+  }
+  set_next();
+}
+
+void Reporter::set_next() {
+  tick_ += config_.sharp_change > 0 ? 1 : checks_per_period;
+  const auto tick = static_cast<Duration::rep>(tick_);
+  loop_.at(started_ + Duration(config_.period.count() * tick / static_cast<Duration::rep>(checks_per_period)), *this,
+           generation_);
+}
+
+void Reporter::on_event(std::uint64_t tag, Instant now) {
+  if (!running_ || tag != generation_) return;
+  if (tick_ % checks_per_period == 0) {
+    report_all(now);
+  } else {
+    report_changes(now);
+  }
+  set_next();
+}
+
+void Reporter::report_all(Instant now) {
+  batch_.clear();
+  for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
+    batch_.push_back(describe(ue, now));
+    bearers_[ue].reported_early = false;
+    bearers_[ue].checked = bearers_[ue].reported;
+  }
+  sink_.send(batch_, now);
+  reports_ += batch_.size();
+}
+
+void Reporter::report_changes(Instant now) {
+  batch_.clear();
+  for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
+    if (!changed_sharply(ue, now)) continue;
+    bearers_[ue].reported_early = true;
+    batch_.push_back(describe(ue, now));
+  }
+  if (batch_.empty()) return;
+  sink_.send(batch_, now);
+  reports_ += batch_.size();
+  early_ += batch_.size();
+}
+
+bool Reporter::changed_sharply(UeIndex ue, Instant now) {
+  Bearer& bearer = bearers_[ue];
+  const UeQueue& queue = cell_.queue(ue);
+  const Mark newest{now, queue.counters().transmitted_bytes};
+  const double rate =
+      Rate::of(Bytes(newest.transmitted - bearer.checked.transmitted), now - bearer.checked.at).bytes_per_second();
+  bearer.checked = newest;
+  // A queue that ran dry says nothing of what the link could have carried.
+  if (!bearer.mean_known || bearer.reported_early || queue.empty()) return false;
+  return std::abs(rate - bearer.mean) > config_.sharp_change * bearer.mean;
+}
+
+void Reporter::measure(Bearer& bearer, const UeQueue& queue, Instant now) {
+  const std::uint64_t transmitted = queue.counters().transmitted_bytes;
+  const std::uint64_t went = transmitted - bearer.reported.transmitted;
+  if (went > 0 || queue.empty()) bearer.progressed = now;
+  bearer.rate = Rate::of(Bytes(went), now - bearer.reported.at);
+  bearer.reported = {now, transmitted};
+
+  const double rate = bearer.rate.bytes_per_second();
+  if (!bearer.mean_known) {
+    bearer.mean = rate;
+    bearer.mean_known = went > 0;
+  } else if (!queue.empty() || rate > bearer.mean) {
+    // With an empty queue the server had too little to do: such a period may raise the mean but never lowers it.
+    bearer.mean = config_.mean_alpha * bearer.mean + (1 - config_.mean_alpha) * rate;
+  }
+}
+
+control::feedback::BearerReport Reporter::describe(UeIndex ue, Instant now) {
+  const UeQueue& queue = cell_.queue(ue);
+  Bearer& bearer = bearers_[ue];
+  measure(bearer, queue, now);
+
+  control::feedback::BearerReport report;
+  report.ue = cell_.address(ue);
+  if (now - bearer.progressed >= config_.outage_after) report.state = control::feedback::RadioState::outage;
+  report.queue = queue.air_bytes();
+  report.queue_frames = queue.frames();
+  report.buffer = queue.buffer();
+  const QueueCounters& counters = queue.counters();
+  report.arrived = counters.arrived_bytes;
+  report.transmitted = counters.transmitted_bytes;
+  report.delivered = counters.delivered_bytes;
+  report.dropped = counters.dropped_bytes;
+  report.service_rate = bearer.rate;
+  report.mean_service_rate = Rate::bytes_per_second(bearer.mean);
+  report.active_flows = bearer.active_flows;
+  report.active_users = cell_.active_users();
+  if (bearer.law) {
+    report.allowance = allowance(bearer, queue, now);
+    report.mean_service_rate = bearer.law->state().mean_rate;
+    bearer.ledger->granted(now, sink_.next_sequence(), *report.allowance);
+  }
+  return report;
+}
+
+Bytes Reporter::allowance(Bearer& bearer, const UeQueue& queue, Instant now) {
+  const QueueCounters& counters = queue.counters();
+  // The law works in bytes on the air (the paper's γ frames per packet); the proxy counts IP bytes.
+  // Until some full packets have come, handshakes and bare acknowledgements, which are nearly all padding, do not
+  // decide.
+  constexpr double full_packets = 14'600;
+  const double air_per_ip = (static_cast<double>(counters.arrived_air) + full_packets) /
+                            (static_cast<double>(counters.arrived_bytes) + full_packets);
+  const Bytes in_flight = bearer.ledger->in_flight(now, counters.arrived_bytes);
+  control::SmvsObservation observation;
+  observation.now = now;
+  observation.queue = queue.air_bytes();
+  observation.arrived = counters.arrived_air;
+  observation.served = counters.carried;
+  observation.in_flight = Bytes(static_cast<double>(in_flight.count()) * air_per_ip);
+  const double granted = static_cast<double>(bearer.law->step(observation).count()) / air_per_ip + bearer.fraction;
+  const double whole = std::floor(granted);
+  bearer.fraction = granted - whole;
+  return Bytes(whole);
+}
+
+void Reporter::on_status(const control::feedback::BearerStatus& status, Instant now) {
+  const auto ue = cell_.find(status.ue);
+  if (!ue || *ue >= bearers_.size()) return;
+  bearers_[*ue].active_flows = status.active_flows;
+  if (bearers_[*ue].ledger) bearers_[*ue].ledger->on_status(now, status, cell_.queue(*ue).counters().arrived_bytes);
+}
+
+void Reporter::on_sink_restart() {
+  for (Bearer& bearer : bearers_) {
+    if (bearer.ledger) bearer.ledger->restart();
+  }
+}
+
+const control::SmvsState* Reporter::law(UeIndex ue) const {
+  return bearers_[ue].law ? &bearers_[ue].law->state() : nullptr;
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "control/feedback/report.hpp"
+#include "control/grant_ledger.hpp"
+#include "control/smvs.hpp"
+#include "emulator/cell/cell.hpp"
+#include "emulator/net/event_loop.hpp"
+
+namespace sluice::emulator {
+
+/// Where reports go: the feedback endpoint, or a wire of the virtual-time network.
+class ReportSink {
+ public:
+  /// The sequence number under which the reports of the next send() go out.
+  [[nodiscard]] virtual std::uint64_t next_sequence() const = 0;
+  virtual void send(std::span<const control::feedback::BearerReport> reports, Instant now) = 0;
+
+ protected:
+  ~ReportSink() = default;
+};
+
+struct ReporterConfig {
+  Duration period = std::chrono::milliseconds(5);  ///< Ts, > 0
+  /// Also reports when a backlogged UE's service rate over a quarter of the period is off its running mean by more than
+  /// this part of the mean, at most once a period; 0 = only every period. Typical: 0.5.
+  double sharp_change = 0;
+  double mean_alpha = 0.85;  ///< weight of the past in the mean service rate that is reported, 0 <= alpha < 1
+  /// A backlogged UE that was carried nothing for so long is reported as in outage.
+  Duration outage_after = std::chrono::milliseconds(100);
+  /// The law, where the Node-B computes the allowance; `step` must equal `period`. Absent: the report has none.
+  std::optional<control::SmvsParameters> law;
+};
+
+/// The Node-B's reports on its radio queues: every Ts, of all UEs, and on sharp change. Computes the SMVS allowance
+/// where configured, with what the proxy's statuses say is under way.
+class Reporter final : public EventTarget {
+ public:
+  /// Throws std::invalid_argument when the configuration is out of range. Add the cell's UEs first.
+  Reporter(EventLoop& loop, Cell& cell, const ReporterConfig& config, ReportSink& sink);
+
+  /// Begins; the first report goes out one period after `now`.
+  void start(Instant now);
+  void stop() { running_ = false; }
+  /// The proxy's word on one bearer; already authenticated. Bearers of other cells are ignored.
+  void on_status(const control::feedback::BearerStatus& status, Instant now);
+  /// The sink's sequence numbers begin anew.
+  void on_sink_restart();
+
+  void on_event(std::uint64_t tag, Instant now) override;
+
+  /// State of a UE's law, for logs and plots; null where the Node-B computes none.
+  [[nodiscard]] const control::SmvsState* law(UeIndex ue) const;
+  [[nodiscard]] std::uint64_t reports() const { return reports_; }      ///< sent, of all UEs together
+  [[nodiscard]] std::uint64_t early_reports() const { return early_; }  ///< of these, for sharp change
+
+ private:
+  /// A queue's counter at an instant.
+  struct Mark {
+    Instant at{};
+    std::uint64_t transmitted = 0;
+  };
+  struct Bearer {
+    std::optional<control::Smvs> law;
+    std::optional<control::GrantLedger> ledger;
+    Mark reported;                ///< at the last report
+    Mark checked;                 ///< at the last report or check for sharp change
+    Instant progressed{};         ///< when it last was carried something, or had nothing waiting
+    bool reported_early = false;  ///< in this period
+    Rate rate;                    ///< over the time before the last report
+    double mean = 0;              ///< bytes per second
+    bool mean_known = false;
+    double fraction = 0;  ///< of a byte of allowance, carried to the next report
+    std::uint32_t active_flows = 0;
+  };
+
+  void set_next();
+  void report_all(Instant now);
+  void report_changes(Instant now);
+  [[nodiscard]] bool changed_sharply(UeIndex ue, Instant now);
+  void measure(Bearer& bearer, const UeQueue& queue, Instant now);
+  [[nodiscard]] control::feedback::BearerReport describe(UeIndex ue, Instant now);
+  [[nodiscard]] Bytes allowance(Bearer& bearer, const UeQueue& queue, Instant now);
+
+  EventLoop& loop_;
+  Cell& cell_;
+  ReporterConfig config_;
+  ReportSink& sink_;
+  std::vector<Bearer> bearers_;
+  std::vector<control::feedback::BearerReport> batch_;
+  bool running_ = false;
+  Instant started_{};
+  std::uint64_t tick_ = 0;        ///< the one that is set, in quarters of the period since started_
+  std::uint64_t generation_ = 0;  ///< so that events of an earlier start() are void
+  std::uint64_t reports_ = 0;
+  std::uint64_t early_ = 0;
+};
+
+}  // namespace sluice::emulator

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "dataplane/units/rate.hpp"
+#include "dataplane/units/time.hpp"
+#include "emulator/channel/channel.hpp"
+
+namespace sluice::emulator {
+
+/// A link of one rate.
+class ConstantChannel final : public Channel {
+ public:
+  /// Throws std::invalid_argument unless tti > 0 and the rate is 0 … 1 GB per TTI.
+  ConstantChannel(Rate rate, Duration tti);
+
+ protected:
+  Grant step(std::uint64_t tti) override;
+  std::uint64_t skip(std::uint64_t from, std::uint64_t to) override;
+
+ private:
+  /// What a floating-point product may fall short of the whole number it stands for.
+  static constexpr double rounding = 1e-6;
+  /// Bytes that all TTIs before `tti` carry.
+  [[nodiscard]] std::uint64_t before(std::uint64_t tti) const;
+
+  double bytes_per_tti_;
+};
+
+}  // namespace sluice::emulator

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+
+#include "dataplane/units/time.hpp"
+#include "emulator/random.hpp"
+
+namespace sluice::emulator {
+
+/// Wavelength of the carrier, m: 2 GHz.
+inline constexpr double carrier_wavelength = 0.15;
+
+/// Doppler frequency in Hz at a speed in km/h.
+[[nodiscard]] constexpr double doppler_hz(double kmh) {
+  return kmh / 3.6 / carrier_wavelength;
+}
+
+/// Rayleigh fading with Jakes' spectrum as a sum of sinusoids: h(t) = N^-1/2 Σ exp(j(2π·fd·cos αn·t + φn)). The angles
+/// of arrival αn are spread evenly with a small random displacement, so that a single realisation has the
+/// autocorrelation J0(2π·fd·τ) and yet no two of them share frequencies; the phases φn are random. A function of the
+/// step's number alone.
+class Fading {
+ public:
+  static constexpr std::size_t sinusoids = 64;
+
+  /// `interval`: time between steps, > 0. `doppler` >= 0, in Hz. Throws std::invalid_argument otherwise.
+  Fading(double doppler, Duration interval, Random random);
+
+  /// |h|² at step `number`; its mean is 1. Any order, fastest when increasing.
+  double power(std::uint64_t number) { return std::norm(gain(number)); }
+  /// h at step `number`.
+  std::complex<double> gain(std::uint64_t number);
+
+ private:
+  using Row = std::array<double, sinusoids>;
+  void anchor(std::uint64_t number);
+  void rotate();
+  [[nodiscard]] static double sum(const Row& row);
+
+  Row turn_{};                 ///< of each sinusoid, radians per step
+  Row phase_{};                ///< at step 0
+  Row re_{}, im_{};            ///< each sinusoid at step at_
+  Row step_re_{}, step_im_{};  ///< the rotation of one step
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace sluice::emulator

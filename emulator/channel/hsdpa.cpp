@@ -1,0 +1,79 @@
+#include "emulator/channel/hsdpa.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "emulator/link/cqi.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+/// A fade never takes the power to nothing, whose logarithm there is not.
+constexpr double least_power = 1e-12;
+
+void require(bool in_range, const char* what) {
+  if (!in_range) throw std::invalid_argument(std::string("HSDPA channel: ") + what);
+}
+
+const HsdpaParameters& checked(const HsdpaParameters& p) {
+  require(p.distance_m >= 1 && p.distance_m <= 100'000, "the distance must be 1 to 100 000 m");
+  require(p.speed_kmh >= 0 && p.speed_kmh <= 500, "the speed must be 0 to 500 km/h");
+  require(p.category >= 1 && p.category <= 10, "the UE category must be 1 to 10");
+  require(p.shadowing_db >= 0 && p.shadowing_db <= 20, "the shadowing must be 0 to 20 dB");
+  require(p.shadowing_distance_m > 0, "the correlation distance of the shadowing must be above 0 m");
+  require(std::isfinite(p.power_dbm) && std::isfinite(p.antenna_gain_db) && std::isfinite(p.intra_cell_dbm) &&
+              std::isfinite(p.inter_cell_dbm),
+          "powers and gains must be finite");
+  require(p.cqi_delay >= 0 && p.cqi_delay <= 15, "the CQI delay must be 0 to 15 TTIs");
+  return p;
+}
+
+}  // namespace
+
+double hsdpa_path_loss_db(const HsdpaParameters& parameters) {
+  return 137.4 + 35.2 * std::log10(parameters.distance_m / 1000) - parameters.antenna_gain_db;
+}
+
+double hsdpa_snr_db(const HsdpaParameters& parameters, double path_loss_db) {
+  const double intra = std::pow(10, (parameters.intra_cell_dbm - path_loss_db) / 10);
+  const double inter = std::pow(10, parameters.inter_cell_dbm / 10);
+  return parameters.power_dbm - path_loss_db - 10 * std::log10(intra + inter);
+}
+
+HsdpaChannel::HsdpaChannel(const HsdpaParameters& parameters, Duration tti, const Random& random)
+    : parameters_(checked(parameters)),
+      path_loss_db_(hsdpa_path_loss_db(parameters)),
+      fading_(doppler_hz(parameters.speed_kmh), tti, random.split("fading")),
+      shadowing_(parameters.speed_kmh / 3.6, tti, parameters.shadowing_db, parameters.shadowing_distance_m,
+                 random.split("shadowing")),
+      errors_(random.split("block errors")) {
+  // The link has been up before the run begins: the first TTIs have CQIs to use.
+  for (int i = 0; i < parameters_.cqi_delay; ++i) measure();
+}
+
+double HsdpaChannel::measure() {
+  double loss = path_loss_db_ + shadowing_.db();
+  shadowing_.step();
+  if (parameters_.fading) loss -= 10 * std::log10(std::max(fading_.power(measurements_), least_power));
+  const double snr = hsdpa_snr_db(parameters_, loss);
+  measured_[measurements_++ % measured_.size()] = snr;
+  return snr;
+}
+
+Grant HsdpaChannel::step(std::uint64_t /*tti*/) {
+  Grant grant;
+  grant.snr_db = measure();
+  const auto delay = static_cast<std::uint64_t>(parameters_.cqi_delay);
+  grant.quality_db = measured_[(measurements_ - 1 - delay) % measured_.size()];
+  const int cqi = link::cqi_of(grant.quality_db);
+  grant.cqi = static_cast<std::uint8_t>(cqi);
+  grant.capacity = link::pdu_size * link::pdus(link::transport_block_bits(cqi, parameters_.category));
+  // Drawn in every TTI, so that whether a block is received does not depend on who was served before.
+  const double draw = errors_.uniform();
+  if (parameters_.block_errors && cqi > 0) grant.received = draw >= link::block_error_rate(grant.snr_db, cqi);
+  return grant;
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dataplane/units/time.hpp"
+#include "emulator/channel/channel.hpp"
+#include "emulator/channel/fading.hpp"
+#include "emulator/channel/shadowing.hpp"
+#include "emulator/random.hpp"
+
+namespace sluice::emulator {
+
+/// A UE in an HSDPA cell; the defaults are EURANE's, as the SMVS paper uses them.
+struct HsdpaParameters {
+  double distance_m = 300;           ///< from the Node-B, 1 … 100 000
+  double speed_kmh = 3;              ///< 0 … 500
+  int category = 10;                 ///< of the UE, 1 … 10
+  bool fading = true;                ///< Rayleigh with Jakes' spectrum
+  double shadowing_db = 8;           ///< standard deviation, 0 … 20; 0 = none
+  double shadowing_distance_m = 40;  ///< correlation distance, > 0
+  double power_dbm = 38;             ///< transmitted
+  double antenna_gain_db = 17;
+  double intra_cell_dbm = 30;   ///< own cell's interference, as transmitted
+  double inter_cell_dbm = -70;  ///< other cells' interference, as received
+  int cqi_delay = 3;            ///< TTIs between measurement and use of a CQI, 0 … 15
+  bool block_errors = true;     ///< blocks are lost by the BLER formula; false: every block is received
+};
+
+/// SNR in dB at a path loss in dB (fading, shadowing and antenna gain included):
+/// P − L − 10·log10(10^((intra−L)/10) + 10^(inter/10)).
+[[nodiscard]] double hsdpa_snr_db(const HsdpaParameters& parameters, double path_loss_db);
+/// Path loss in dB at the UE's distance: 137.4 + 35.2·log10(d/km) − antenna gain.
+[[nodiscard]] double hsdpa_path_loss_db(const HsdpaParameters& parameters);
+
+/// A link whose capacity follows the radio: path loss, shadowing and fading give the SNR, the SNR as it was some TTIs
+/// ago gives the CQI, the CQI and the UE's category the transport block, and that a number of 40-byte MAC-d PDUs.
+/// Whether the block is received is drawn by the BLER formula at the present SNR. A lost block costs its TTI; the data
+/// stays at the head of the queue.
+class HsdpaChannel final : public Channel {
+ public:
+  /// Throws std::invalid_argument when a parameter is out of its range. `tti`: 2 ms for HSDPA.
+  HsdpaChannel(const HsdpaParameters& parameters, Duration tti, const Random& random);
+
+ protected:
+  Grant step(std::uint64_t tti) override;
+
+ private:
+  double measure();
+
+  HsdpaParameters parameters_;
+  double path_loss_db_;
+  Fading fading_;
+  Shadowing shadowing_;
+  Random errors_;
+  std::array<double, 16> measured_{};  ///< ring of the newest SNRs
+  std::uint64_t measurements_ = 0;
+};
+
+}  // namespace sluice::emulator

@@ -1,0 +1,66 @@
+#include "emulator/hosts/bulk_client.hpp"
+
+#include <algorithm>
+
+namespace sluice::emulator {
+
+BulkClient::BulkClient(EventLoop& loop, Host& host, const BulkConfig& config, FlowLog& log)
+    : host_(host), config_(config), log_(log) {
+  record_.application = "bulk";
+  record_.ue = host.config().address;
+  loop.at(config.start, *this);
+}
+
+void BulkClient::on_event(std::uint64_t /*tag*/, Instant now) {
+  record_.opened = now;
+  host_.connect(config_.server, config_.port, *this, now);
+}
+
+void BulkClient::on_open(Connection& connection, Instant now) {
+  record_.connected = now;
+  const packet::Addresses& addresses = connection.addresses();
+  pattern_ = config_.upload ? client_pattern(addresses.dst_port, addresses.src_port)
+                            : server_pattern(addresses.dst_port, addresses.src_port);
+  const Request request{config_.upload ? Request::Verb::put : Request::Verb::fetch, config_.size};
+  static_cast<void>(connection.send(request.encode()));
+}
+
+void BulkClient::on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant now) {
+  if (config_.upload) {
+    answered_ += bytes.size();
+    complete_ = answered_ == Request::length && transferred_ == config_.size;
+  } else {
+    if (!pattern_->matches(transferred_, bytes)) {
+      ++record_.corrupted;
+      ++log_.corrupted;
+    }
+    transferred_ += bytes.size();
+    complete_ = transferred_ == config_.size;
+  }
+  if (!complete_) return;
+  record_.finished = now;
+  connection.finish();
+}
+
+void BulkClient::on_room(Connection& connection, Instant /*now*/) {
+  if (!config_.upload || transferred_ == config_.size) return;
+  const auto room = static_cast<std::uint64_t>(connection.send_room().count());
+  transferred_ += connection.send_pattern(*pattern_, transferred_, std::min(room, config_.size - transferred_));
+}
+
+void BulkClient::on_peer_finished(Connection& connection, Instant /*now*/) {
+  connection.finish();
+}
+
+void BulkClient::on_closed(Connection& connection, Instant now) {
+  if (record_.finished == never) record_.finished = now;
+  record_.bytes = transferred_;
+  record_.retransmitted = connection.endpoint().counters().retransmitted;
+  record_.timeouts = connection.endpoint().counters().timeouts;
+  record_.srtt = connection.endpoint().srtt();
+  record_.reason = connection.endpoint().close_reason();
+  if (!complete_) ++log_.failures;
+  log_.flows.push_back(record_);
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "emulator/hosts/application.hpp"
+#include "emulator/hosts/flow_log.hpp"
+#include "emulator/hosts/host.hpp"
+#include "emulator/hosts/request.hpp"
+
+namespace sluice::emulator {
+
+struct BulkConfig {
+  IpAddress server;
+  std::uint16_t port = 80;
+  bool upload = false;
+  std::uint64_t size = Request::endless;  ///< bytes
+  Instant start{};
+};
+
+/// One long transfer: downloads or uploads `size` bytes and closes. Checks every byte it receives.
+class BulkClient final : public Application, public EventTarget {
+ public:
+  /// `loop`, `host` and `log` outlive it.
+  BulkClient(EventLoop& loop, Host& host, const BulkConfig& config, FlowLog& log);
+
+  void on_event(std::uint64_t tag, Instant now) override;
+  void on_open(Connection& connection, Instant now) override;
+  void on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant now) override;
+  void on_room(Connection& connection, Instant now) override;
+  void on_peer_finished(Connection& connection, Instant now) override;
+  void on_closed(Connection& connection, Instant now) override;
+
+  [[nodiscard]] bool complete() const { return complete_; }
+  /// Bytes received (download) or written (upload) so far.
+  [[nodiscard]] std::uint64_t transferred() const { return transferred_; }
+  [[nodiscard]] std::uint64_t corrupted() const { return record_.corrupted; }
+
+ private:
+  Host& host_;
+  BulkConfig config_;
+  FlowLog& log_;
+  FlowRecord record_;
+  std::optional<PayloadPattern> pattern_;
+  std::uint64_t transferred_ = 0;
+  std::uint64_t answered_ = 0;
+  bool complete_ = false;
+};
+
+}  // namespace sluice::emulator

@@ -1,0 +1,125 @@
+#include "emulator/hosts/connection.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "dataplane/packet/checksum.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+/// Written ahead of what may be sent; enough for the next acknowledgements.
+constexpr Bytes write_ahead{128 * 1024};
+
+bool synchronised(tcp::State state) {
+  return state != tcp::State::closed && state != tcp::State::syn_sent && state != tcp::State::syn_received;
+}
+
+}  // namespace
+
+Bytes Connection::send_room() const {
+  if (!synchronised(endpoint_.state())) return {};
+  const Bytes held = endpoint_.unsent() + endpoint_.unacknowledged();
+  return std::max(Bytes(0), std::min(parts_.send_buffer - held, write_ahead - endpoint_.unsent()));
+}
+
+std::size_t Connection::send(std::span<const std::uint8_t> bytes) {
+  const std::size_t most = std::max<std::size_t>(1, endpoint_.effective_mss());
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    packet::Packet packet = pool_.allocate();
+    if (!packet) {
+      starved_ = true;
+      break;
+    }
+    const std::size_t count = std::min(most, bytes.size() - done);
+    std::memcpy(packet.append(static_cast<std::uint16_t>(count)), bytes.data() + done, count);
+    if (!write(std::move(packet))) break;
+    done += count;
+  }
+  return done;
+}
+
+std::uint64_t Connection::send_pattern(const PayloadPattern& pattern, std::uint64_t position, std::uint64_t count) {
+  const std::uint64_t most = std::max<std::uint64_t>(1, endpoint_.effective_mss());
+  std::uint64_t done = 0;
+  while (done < count) {
+    packet::Packet packet = pool_.allocate();
+    if (!packet) {
+      starved_ = true;
+      break;
+    }
+    const auto size = static_cast<std::uint16_t>(std::min(most, count - done));
+    pattern.fill(position + done, {packet.append(size), size});
+    if (!write(std::move(packet))) break;
+    done += size;
+  }
+  return done;
+}
+
+bool Connection::write(packet::Packet packet) {
+  packet::PacketNote& note = packet.note();
+  note.payload_len = packet.size();
+  note.payload_sum = packet::ones_complement_sum(packet.bytes());
+  endpoint_.write(std::move(packet));
+  return true;
+}
+
+bool Connection::serve(Instant now) {
+  starved_ = false;
+  endpoint_.set_timestamp(static_cast<std::uint32_t>(now.time_since_epoch() / std::chrono::milliseconds(1)) +
+                          parts_.clock_offset);
+  tell_application(now);
+  endpoint_.emit(now, *this);
+  if (endpoint_.state() != tcp::State::closed) return true;
+  application_->on_closed(*this, now);
+  return false;
+}
+
+void Connection::tell_application(Instant now) {
+  if (!open_ && synchronised(endpoint_.state())) {
+    open_ = true;
+    application_->on_open(*this, now);
+  }
+  deliver(now);
+  if (!open_) return;
+  if (!peer_finished_ && endpoint_.peer_finished()) {
+    peer_finished_ = true;
+    application_->on_peer_finished(*this, now);
+  }
+  if (send_room() > Bytes(0)) application_->on_room(*this, now);
+}
+
+void Connection::deliver(Instant now) {
+  for (packet::Packet packet = endpoint_.read(); packet; packet = endpoint_.read()) {
+    const std::size_t length = packet.note().payload_len;
+    application_->on_data(*this, packet.bytes().last(length), now);
+  }
+}
+
+std::uint32_t Connection::transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) {
+  packet::Packet frame = pool_.allocate();
+  if (!frame) {
+    starved_ = true;
+    return 0;
+  }
+  std::uint16_t sum = 0;
+  if (payload != nullptr) {
+    // What a network device does: the bytes leave, the buffer stays.
+    const std::span<const std::uint8_t> bytes = payload->bytes().last(segment.payload_len);
+    std::memcpy(frame.append(segment.payload_len), bytes.data(), bytes.size());
+    sum = payload->note().payload_sum;
+  }
+  packet::write_headers(frame, parts_.headers, parts_.addresses, segment, sum, ip_id_++);
+  const auto size = static_cast<std::uint32_t>(frame.size() - parts_.headers.l2_len);
+  wire_.receive(std::move(frame), now);
+  return size;
+}
+
+std::uint32_t Connection::wire_size(std::uint32_t payload_len) const {
+  tcp::Segment data;
+  data.has_timestamps = endpoint_.uses_timestamps();
+  return static_cast<std::uint32_t>(packet::header_length(parts_.headers, data) - parts_.headers.l2_len) + payload_len;
+}
+
+}  // namespace sluice::emulator

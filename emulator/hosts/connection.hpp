@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "dataplane/packet/build.hpp"
+#include "dataplane/packet/pool.hpp"
+#include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "emulator/hosts/application.hpp"
+#include "emulator/hosts/payload_pattern.hpp"
+#include "emulator/net/element.hpp"
+
+namespace sluice::emulator {
+
+/// One TCP connection of a built-in host: the endpoint, the headers it sends with, and the application on top.
+class Connection final : private tcp::Output {
+ public:
+  struct Parts {
+    std::uint64_t number = 0;     ///< of the connection in its host
+    packet::Addresses addresses;  ///< as seen in what it sends
+    packet::HeaderTemplate headers;
+    Bytes send_buffer;               ///< written and not acknowledged, at most
+    std::uint32_t clock_offset = 0;  ///< of the timestamps it sends, ms
+  };
+  /// `pool`, `wire` and `application` outlive the connection.
+  Connection(const Parts& parts, packet::PacketPool& pool, Element& wire, Application& application)
+      : parts_(parts), pool_(pool), wire_(wire), application_(&application) {}
+  /// Owns its application.
+  Connection(const Parts& parts, packet::PacketPool& pool, Element& wire, std::unique_ptr<Application> application)
+      : parts_(parts), pool_(pool), wire_(wire), owned_(std::move(application)), application_(owned_.get()) {}
+
+  // --- for applications ---
+
+  [[nodiscard]] std::uint64_t number() const { return parts_.number; }
+  [[nodiscard]] const packet::Addresses& addresses() const { return parts_.addresses; }
+  [[nodiscard]] const tcp::Endpoint& endpoint() const { return endpoint_; }
+  /// Bytes that may be written now.
+  [[nodiscard]] Bytes send_room() const;
+  /// Writes; returns how many bytes were taken: fewer than given only when packet memory is exhausted.
+  std::size_t send(std::span<const std::uint8_t> bytes);
+  /// Writes `count` bytes of `pattern` from `position` on; returns as send().
+  std::uint64_t send_pattern(const PayloadPattern& pattern, std::uint64_t position, std::uint64_t count);
+  /// FIN after everything written.
+  void finish() { endpoint_.finish(); }
+  void abort() { endpoint_.abort(); }
+
+  // --- for the host ---
+
+  [[nodiscard]] tcp::Endpoint& endpoint() { return endpoint_; }
+  /// Tells the application what has happened, and sends what is due. Returns false once the connection is closed and
+  /// the application knows.
+  bool serve(Instant now);
+  /// Packet memory ran out: serve again before long.
+  [[nodiscard]] bool starved() const { return starved_; }
+
+ private:
+  std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) override;
+  [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
+  void tell_application(Instant now);
+  void deliver(Instant now);
+  bool write(packet::Packet packet);
+
+  Parts parts_;
+  packet::PacketPool& pool_;
+  Element& wire_;
+  std::unique_ptr<Application> owned_;
+  Application* application_;
+  tcp::Endpoint endpoint_;
+  std::uint16_t ip_id_ = 0;
+  bool open_ = false;
+  bool peer_finished_ = false;
+  bool starved_ = false;
+};
+
+}  // namespace sluice::emulator

@@ -1,0 +1,191 @@
+#include "emulator/hosts/host.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace sluice::emulator {
+namespace {
+
+constexpr std::uint16_t first_ephemeral_port = 49'152;
+constexpr std::uint8_t window_scale = 8;
+constexpr Duration starvation_retry = std::chrono::milliseconds(10);
+
+packet::Addresses local_view(const packet::Parsed& parsed) {
+  return {parsed.dst, parsed.src, parsed.dst_port, parsed.src_port};
+}
+
+/// Headers for the way back of a frame: MAC addresses swapped, VLAN tags kept.
+packet::HeaderTemplate answer_headers(const packet::Packet& frame, const packet::Parsed& parsed) {
+  packet::HeaderTemplate headers = packet::learn(frame, parsed);
+  std::swap_ranges(headers.l2.begin(), headers.l2.begin() + 6, headers.l2.begin() + 6);
+  headers.ttl = 64;
+  headers.dont_fragment = true;
+  return headers;
+}
+
+}  // namespace
+
+Host::Host(EventLoop& loop, packet::PacketPool& pool, const HostConfig& config, Random random, Element& wire)
+    : loop_(loop), pool_(pool), config_(config), random_(random), wire_(wire) {}
+
+tcp::SynOptions Host::syn_options() const {
+  tcp::SynOptions options;
+  const int headers = config_.address.is_v4() ? 40 : 60;
+  options.mss = static_cast<std::uint16_t>(config_.mtu - headers);
+  options.has_window_scale = true;
+  options.window_scale = window_scale;
+  options.sack_permitted = config_.sack;
+  options.timestamps = config_.timestamps;
+  return options;
+}
+
+std::uint16_t Host::free_port(const IpAddress& remote, std::uint16_t port) {
+  constexpr int ports = 65'536 - first_ephemeral_port;
+  for (int i = 0; i < ports; ++i) {
+    const std::uint16_t candidate = next_port_;
+    next_port_ = next_port_ == 65'535 ? first_ephemeral_port : static_cast<std::uint16_t>(next_port_ + 1);
+    if (!by_address_.contains(Key(remote, port, candidate))) return candidate;
+  }
+  throw std::runtime_error("host " + config_.address.to_string() + " has no free port left");
+}
+
+Connection& Host::connect(const IpAddress& remote, std::uint16_t port, Application& application, Instant now) {
+  Connection::Parts parts;
+  parts.addresses = {config_.address, remote, free_port(remote, port), port};
+  parts.headers = packet::make_template(config_.mac, config_.gateway_mac, config_.address.is_v4() ? 4 : 6);
+  const std::uint64_t number = add(parts, Key(remote, port, parts.addresses.src_port), nullptr, &application);
+  Connection& connection = *connections_.at(number).connection;
+  const tcp::SeqNum iss(static_cast<std::uint32_t>(random_.next()));
+  connection.endpoint().connect(config_.tcp, iss, syn_options(), now);
+  serve(number, now);
+  return connection;
+}
+
+std::uint64_t Host::add(Connection::Parts parts, const Key& key, std::unique_ptr<Application> owned,
+                        Application* lent) {
+  const std::uint64_t number = next_number_++;
+  parts.number = number;
+  parts.send_buffer = config_.send_buffer;
+  parts.clock_offset = static_cast<std::uint32_t>(random_.next());
+  auto connection = owned ? std::make_unique<Connection>(parts, pool_, wire_, std::move(owned))
+                          : std::make_unique<Connection>(parts, pool_, wire_, *lent);
+  connection->endpoint().set_receive_room(config_.receive_buffer);
+  connections_.emplace(number, Slot{std::move(connection), never});
+  by_address_[key] = number;
+  ++counters_.opened;
+  return number;
+}
+
+void Host::receive(packet::Packet packet, Instant now) {
+  ++counters_.received;
+  packet::Parsed parsed;
+  const packet::ParseResult result = packet::parse(packet, parsed);
+  if (result != packet::ParseResult::tcp && result != packet::ParseResult::tcp_options_unknown) {
+    ++counters_.not_tcp;
+    return;
+  }
+  if (parsed.dst != config_.address) {
+    ++counters_.not_for_us;
+    return;
+  }
+  if (packet::verify_tcp_checksum(packet, parsed) != packet::ChecksumState::good) {
+    ++counters_.bad_checksum;
+    return;
+  }
+  receive_segment(parsed, std::move(packet), now);
+}
+
+void Host::receive_segment(const packet::Parsed& parsed, packet::Packet packet, Instant now) {
+  const auto at = by_address_.find(Key(parsed.src, parsed.src_port, parsed.dst_port));
+  if (at == by_address_.end()) {
+    const std::uint64_t number = accept(parsed, packet, now);
+    if (number != 0) {
+      serve(number, now);
+    } else {
+      refuse(parsed, packet, now);
+    }
+    return;
+  }
+  const std::uint64_t number = at->second;
+  if (parsed.segment.payload_len > 0) {
+    packet::strip_to_payload(packet, parsed);
+  } else {
+    packet.reset();
+  }
+  connections_.at(number).connection->endpoint().receive(parsed.segment, std::move(packet), now);
+  serve(number, now);
+}
+
+std::uint64_t Host::accept(const packet::Parsed& parsed, const packet::Packet& frame, Instant now) {
+  const tcp::Flags flags = parsed.segment.flags;
+  const auto listener = listeners_.find(parsed.dst_port);
+  if (listener == listeners_.end() || !flags.syn() || flags.ack() || flags.rst()) return 0;
+  Connection::Parts parts;
+  parts.addresses = local_view(parsed);
+  parts.headers = answer_headers(frame, parsed);
+  const std::uint64_t number =
+      add(parts, Key(parsed.src, parsed.src_port, parsed.dst_port), listener->second(parts.addresses), nullptr);
+  const tcp::SeqNum iss(static_cast<std::uint32_t>(random_.next()));
+  connections_.at(number).connection->endpoint().accept(config_.tcp, parsed.segment, iss, syn_options(), now);
+  return number;
+}
+
+// RFC 9293 section 3.10.7.1: a segment for no connection is answered with a reset that its sender will believe.
+void Host::refuse(const packet::Parsed& parsed, const packet::Packet& frame, Instant now) {
+  const tcp::Segment& segment = parsed.segment;
+  if (segment.flags.rst()) return;
+  packet::Packet answer = pool_.allocate();
+  if (!answer) return;
+  tcp::Segment reset;
+  reset.flags.bits = tcp::Flags::rst_bit;
+  if (segment.flags.ack()) {
+    reset.seq = segment.ack;
+  } else {
+    reset.flags.bits |= tcp::Flags::ack_bit;
+    reset.ack = segment.seq + segment.length();
+  }
+  packet::write_headers(answer, answer_headers(frame, parsed), local_view(parsed), reset, 0, 0);
+  ++counters_.resets_sent;
+  wire_.receive(std::move(answer), now);
+}
+
+void Host::serve(std::uint64_t number, Instant now) {
+  const auto at = connections_.find(number);
+  if (at == connections_.end()) return;
+  if (at->second.connection->serve(now)) {
+    set_alarm(at->second, now);
+  } else {
+    remove(number);
+  }
+}
+
+void Host::set_alarm(Slot& slot, Instant now) {
+  Instant deadline = slot.connection->endpoint().next_deadline();
+  if (slot.connection->starved()) deadline = std::min(deadline, now + starvation_retry);
+  if (deadline >= slot.alarm) return;
+  slot.alarm = deadline;
+  loop_.at(deadline, *this, slot.connection->number());
+}
+
+void Host::on_event(std::uint64_t tag, Instant now) {
+  const auto at = connections_.find(tag);
+  if (at == connections_.end()) return;
+  Slot& slot = at->second;
+  if (now < slot.alarm) return;  // an earlier alarm was set after this one and has been served
+  slot.alarm = never;
+  if (slot.connection->endpoint().next_deadline() <= now) slot.connection->endpoint().on_timer(now);
+  serve(tag, now);
+}
+
+void Host::remove(std::uint64_t number) {
+  const auto at = connections_.find(number);
+  const Connection& connection = *at->second.connection;
+  counters_.retransmitted += connection.endpoint().counters().retransmitted;
+  counters_.timeouts += connection.endpoint().counters().timeouts;
+  const packet::Addresses& addresses = connection.addresses();
+  by_address_.erase(Key(addresses.dst, addresses.dst_port, addresses.src_port));
+  connections_.erase(at);
+}
+
+}  // namespace sluice::emulator

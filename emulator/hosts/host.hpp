@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "dataplane/packet/parse.hpp"
+#include "dataplane/packet/pool.hpp"
+#include "dataplane/tcp/endpoint.hpp"
+#include "emulator/hosts/connection.hpp"
+#include "emulator/net/element.hpp"
+#include "emulator/net/event_loop.hpp"
+#include "emulator/random.hpp"
+
+namespace sluice::emulator {
+
+struct HostConfig {
+  IpAddress address;
+  std::array<std::uint8_t, 6> mac{0x02, 0, 0, 0, 0, 1};
+  std::array<std::uint8_t, 6> gateway_mac{0x02, 0, 0, 0, 0, 2};
+  std::uint16_t mtu = 1500;  ///< bytes of IP packet; the MSS offered follows from it (RFC 9293 section 3.7.1)
+  bool timestamps = true;    ///< RFC 7323
+  bool sack = true;          ///< RFC 2018
+  Bytes receive_buffer{4 * 1024 * 1024};
+  Bytes send_buffer{4 * 1024 * 1024};
+  tcp::EndpointConfig tcp;
+};
+
+struct HostCounters {
+  std::uint64_t received = 0;       ///< frames
+  std::uint64_t not_tcp = 0;        ///< of these, something else than a TCP segment
+  std::uint64_t not_for_us = 0;     ///< another address
+  std::uint64_t bad_checksum = 0;   ///< dropped
+  std::uint64_t resets_sent = 0;    ///< for segments without a connection
+  std::uint64_t opened = 0;         ///< connections, both ways
+  std::uint64_t retransmitted = 0;  ///< segments, by connections that are closed
+  std::uint64_t timeouts = 0;       ///< retransmission timeouts, by connections that are closed
+};
+
+/// A host with one address on one wire: TCP over tcp::Endpoint, applications on top. As an Element it takes the frames
+/// addressed to it; what it sends goes to `wire`. Timers go through the event loop. Thread: the loop's.
+class Host final : public Element, public EventTarget {
+ public:
+  using Acceptor = std::function<std::unique_ptr<Application>(const packet::Addresses& ours)>;
+
+  /// `loop`, `pool` and `wire` outlive the host. `random`: initial sequence numbers and timestamps.
+  Host(EventLoop& loop, packet::PacketPool& pool, const HostConfig& config, Random random, Element& wire);
+
+  /// Accepts connections to `port`; `acceptor` makes the application of each.
+  void listen(std::uint16_t port, Acceptor acceptor) { listeners_[port] = std::move(acceptor); }
+  /// Opens a connection from a port of its own; `application` outlives it. Empty ports are taken in turn from 49152 on.
+  Connection& connect(const IpAddress& remote, std::uint16_t port, Application& application, Instant now);
+
+  void receive(packet::Packet packet, Instant now) override;
+  /// A connection's timer; `tag` is its number.
+  void on_event(std::uint64_t tag, Instant now) override;
+
+  [[nodiscard]] const HostConfig& config() const { return config_; }
+  [[nodiscard]] const HostCounters& counters() const { return counters_; }
+  [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+
+ private:
+  using Key = std::tuple<IpAddress, std::uint16_t, std::uint16_t>;  ///< remote address and port, local port
+  struct Slot {
+    std::unique_ptr<Connection> connection;
+    Instant alarm = never;  ///< when the loop will call for it
+  };
+
+  void receive_segment(const packet::Parsed& parsed, packet::Packet packet, Instant now);
+  std::uint64_t accept(const packet::Parsed& parsed, const packet::Packet& frame, Instant now);
+  std::uint64_t add(Connection::Parts parts, const Key& key, std::unique_ptr<Application> owned, Application* lent);
+  void serve(std::uint64_t number, Instant now);
+  void set_alarm(Slot& slot, Instant now);
+  void remove(std::uint64_t number);
+  void refuse(const packet::Parsed& parsed, const packet::Packet& frame, Instant now);
+  [[nodiscard]] tcp::SynOptions syn_options() const;
+  [[nodiscard]] std::uint16_t free_port(const IpAddress& remote, std::uint16_t port);
+
+  EventLoop& loop_;
+  packet::PacketPool& pool_;
+  HostConfig config_;
+  Random random_;
+  Element& wire_;
+  std::map<std::uint16_t, Acceptor> listeners_;
+  std::map<Key, std::uint64_t> by_address_;
+  std::map<std::uint64_t, Slot> connections_;
+  std::uint64_t next_number_ = 1;
+  std::uint16_t next_port_ = 49'152;
+  HostCounters counters_;
+};
+
+}  // namespace sluice::emulator

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "emulator/hosts/application.hpp"
+#include "emulator/hosts/flow_log.hpp"
+#include "emulator/hosts/host.hpp"
+#include "emulator/hosts/request.hpp"
+#include "emulator/random.hpp"
+
+namespace sluice::emulator {
+
+struct WebConfig {
+  IpAddress server;
+  std::uint16_t port = 80;
+  Instant start{};
+  Duration think_time = std::chrono::seconds(1);  ///< mean between pages; exponential
+  std::uint32_t objects_min = 1;                  ///< per page; uniform
+  std::uint32_t objects_max = 8;
+  Bytes object_min{1000};  ///< sizes are Pareto from here, cut at object_max
+  Bytes object_max{200'000};
+  double object_shape = 1.2;
+};
+
+/// A reader: opens a connection per page, fetches its objects one after the other, closes, thinks, and so on for ever.
+class WebClient final : public Application, public EventTarget {
+ public:
+  /// `loop`, `host` and `log` outlive it.
+  WebClient(EventLoop& loop, Host& host, const WebConfig& config, Random random, FlowLog& log);
+
+  void on_event(std::uint64_t tag, Instant now) override;
+  void on_open(Connection& connection, Instant now) override;
+  void on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant now) override;
+  void on_peer_finished(Connection& connection, Instant now) override;
+  void on_closed(Connection& connection, Instant now) override;
+
+ private:
+  void next_object(Connection& connection, Instant now);
+  void object_complete(Connection& connection, Instant now);
+  void end_page(Connection& connection, Instant now);
+
+  EventLoop& loop_;
+  Host& host_;
+  WebConfig config_;
+  Random random_;
+  FlowLog& log_;
+  FlowRecord record_;
+  std::uint64_t current_ = 0;  ///< the page's connection; 0 between pages
+  std::uint32_t objects_left_ = 0;
+  std::uint64_t object_left_ = 0;
+  Instant asked_{};
+};
+
+}  // namespace sluice::emulator

@@ -1,0 +1,58 @@
+#include "emulator/link/cqi.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <stdexcept>
+
+namespace sluice::emulator::link {
+namespace {
+
+constexpr int mac_hs_header_bits = 21;
+constexpr int pdu_bits = 320;
+
+/// CQI 0 … 22 are the same for every category.
+constexpr std::array<int, 23> common{0,    137,  173,  233,  317,  377,  461,  650,  792,  931,  1262, 1483,
+                                     1742, 2279, 2583, 3319, 3565, 4189, 4664, 5287, 5887, 6554, 7168};
+/// CQI 23 … 30 by category.
+using Top = std::array<int, 8>;
+constexpr Top category_1_to_6{7168, 7168, 7168, 7168, 7168, 7168, 7168, 7168};
+constexpr Top category_7_and_8{9719, 11418, 14411, 14411, 14411, 14411, 14411, 14411};
+constexpr Top category_9{9719, 11418, 14411, 17300, 17300, 17300, 17300, 17300};
+constexpr Top category_10{9719, 11418, 14411, 17300, 21754, 23370, 24222, 25558};
+
+const Top& top_of(int category) {
+  if (category <= 6) return category_1_to_6;
+  if (category <= 8) return category_7_and_8;
+  return category == 9 ? category_9 : category_10;
+}
+
+}  // namespace
+
+int cqi_of(double snr_db) {
+  if (snr_db <= -16) return 0;
+  if (snr_db >= 14) return max_cqi;
+  return static_cast<int>(std::floor(snr_db / 1.02 + 16.62));
+}
+
+int transport_block_bits(int cqi, int category) {
+  if (cqi < 0 || cqi > max_cqi) throw std::out_of_range("CQI: expected 0 to 30, got " + std::to_string(cqi));
+  if (category < 1 || category > 10) {
+    throw std::out_of_range("UE category: expected 1 to 10, got " + std::to_string(category));
+  }
+  const auto row = static_cast<std::size_t>(cqi);
+  return row < common.size() ? common[row] : top_of(category)[row - common.size()];
+}
+
+int pdus(int transport_block_bits) {
+  return transport_block_bits > mac_hs_header_bits ? (transport_block_bits - mac_hs_header_bits) / pdu_bits : 0;
+}
+
+double block_error_rate(double snr_db, int cqi) {
+  // The constant 17.30 is the paper's 5.26 for SNR before despreading: 10·log10(16) = 12.04 dB more.
+  const double exponent = 2 * (snr_db - 1.03 * cqi + 17.30) / (std::numbers::sqrt3 - std::log10(cqi));
+  return std::pow(std::pow(10, exponent) + 1, -1 / 0.7);
+}
+
+}  // namespace sluice::emulator::link

@@ -1,0 +1,54 @@
+#include "emulator/net/delay_line.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace sluice::emulator {
+
+DelayLine::DelayLine(EventLoop& loop, const DelayLineConfig& config, Element& next)
+    : loop_(loop), config_(config), next_(&next) {
+  if (config.delay < Duration::zero()) throw std::invalid_argument("delay line: the delay must not be negative");
+}
+
+void DelayLine::receive(packet::Packet packet, Instant now) {
+  const Bytes size{packet.size()};
+  ++counters_.packets;
+  counters_.bytes += packet.size();
+  Instant sent = now;
+  if (config_.rate > Rate()) {
+    if (!wait_for_line(size, now)) {
+      ++counters_.dropped;
+      return;
+    }
+    sent = line_free_;
+  }
+  in_flight_.push({std::move(packet), sent + config_.delay});
+  arm();
+}
+
+bool DelayLine::wait_for_line(Bytes size, Instant now) {
+  while (!waiting_.empty() && waiting_.front().begins <= now) waiting_bytes_ -= waiting_.pop().size;
+  const Instant begins = std::max(line_free_, now);
+  if (begins > now) {
+    if (config_.buffer > Bytes(0) && waiting_bytes_ + size > config_.buffer) return false;
+    waiting_.push({begins, size});
+    waiting_bytes_ += size;
+  }
+  line_free_ = begins + config_.rate.time_for(size);
+  return true;
+}
+
+void DelayLine::arm() {
+  if (armed_ || in_flight_.empty()) return;
+  armed_ = true;
+  loop_.at(in_flight_.front().due, *this);
+}
+
+void DelayLine::on_event(std::uint64_t /*tag*/, Instant now) {
+  while (!in_flight_.empty() && in_flight_.front().due <= now) next_->receive(in_flight_.pop().packet, now);
+  armed_ = false;
+  arm();
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/rate.hpp"
+#include "dataplane/units/time.hpp"
+#include "emulator/net/element.hpp"
+#include "emulator/net/event_loop.hpp"
+#include "emulator/net/ring.hpp"
+
+namespace sluice::emulator {
+
+struct DelayLineConfig {
+  Duration delay{};  ///< propagation, >= 0
+  Rate rate;         ///< of the line, counted in whole frames; zero = infinitely fast
+  Bytes buffer;      ///< frames waiting for the line, the one being sent not counted; 0 = unlimited
+};
+
+struct LineCounters {
+  std::uint64_t packets = 0;  ///< that came in
+  std::uint64_t bytes = 0;    ///< of whole frames
+  std::uint64_t dropped = 0;  ///< packets that found the buffer full
+};
+
+/// One direction of a wired hop: constant delay, optionally a rate with a drop-tail buffer before it. Keeps order.
+class DelayLine final : public Element, public EventTarget {
+ public:
+  /// Throws std::invalid_argument when the delay is negative.
+  DelayLine(EventLoop& loop, const DelayLineConfig& config, Element& next);
+
+  void set_next(Element& next) { next_ = &next; }
+  void receive(packet::Packet packet, Instant now) override;
+  void on_event(std::uint64_t tag, Instant now) override;
+  [[nodiscard]] const LineCounters& counters() const { return counters_; }
+  [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
+
+ private:
+  struct InFlight {
+    packet::Packet packet;
+    Instant due{};
+  };
+  struct Waiting {
+    Instant begins{};  ///< to be sent
+    Bytes size;
+  };
+  /// Moves line_free_ to when a packet of `size` has been sent; false when there is no room for it to wait.
+  bool wait_for_line(Bytes size, Instant now);
+  void arm();
+
+  EventLoop& loop_;
+  DelayLineConfig config_;
+  Element* next_;
+  Ring<InFlight> in_flight_;  ///< in order of `due`; one event of the loop stands for all of them
+  bool armed_ = false;        ///< that event is set
+  Instant line_free_{};       ///< when the line has sent everything it has
+  Ring<Waiting> waiting_;     ///< for the line, as of the last packet
+  Bytes waiting_bytes_;
+  LineCounters counters_;
+};
+
+}  // namespace sluice::emulator

@@ -1,0 +1,112 @@
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "dataplane/dpdk/eal.hpp"
+#include "emulator/nodeb/commands.hpp"
+#include "emulator/nodeb/progress_bar.hpp"
+#include "emulator/report/results_csv.hpp"
+#include "emulator/report/text_table.hpp"
+#include "emulator/runtime/live_run.hpp"
+#include "emulator/scenario/describe.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+std::optional<RunMode> mode_of(const Scenario& scenario, const std::string& word) {
+  if (word.empty()) return scenario.modes.front();
+  const std::optional<RunMode> mode = config::Scalar<RunMode>::parse(word);
+  if (!mode) std::fprintf(stderr, "nodeb: --mode: none, bypass, i-tcp or smvs, not \"%s\"\n", word.c_str());
+  return mode;
+}
+
+dpdk::EalConfig eal_config(const LiveSpec& live) {
+  constexpr std::uint64_t bytes_per_buffer = 3072;
+  dpdk::EalConfig config;
+  config.program = "nodeb";
+  config.hugepages = live.hugepages;
+  config.memory_mib = static_cast<std::uint32_t>(128 + ((std::uint64_t{live.buffers} * bytes_per_buffer) >> 20));
+  config.arguments = live.eal_arguments;
+  config.log = [](unsigned, std::string_view line) { spdlog::warn("DPDK: {}", line); };
+  return config;
+}
+
+std::string status_line(const LiveStatus& status) {
+  char line[160];
+  const SeriesPoint& p = status.point;
+  std::snprintf(line, sizeof line,
+                "link %5.2f of %5.2f Mb/s  queue %6.1f kB, %5.0f ms  in flight %6.1f kB  missed TTIs %llu",
+                p.link_used_bps / 1e6, p.link_rate_bps / 1e6, p.queue_bytes / 1e3, p.radio_queue_delay_ms,
+                p.outstanding_bytes / 1e3, static_cast<unsigned long long>(status.ttis_missed));
+  return line;
+}
+
+/// Waits for the end and says now and then how it goes: a line that changes on a terminal, else one every ten seconds.
+void watch(LiveRun& run, Duration duration) {
+  using Clock = std::chrono::steady_clock;
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  const Clock::time_point started = Clock::now();
+  Clock::time_point next = started;
+  for (LiveStatus status = run.status(); !status.finished && !stop_requested; status = run.status()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (Clock::now() < next) continue;
+    next += terminal ? std::chrono::milliseconds(250) : std::chrono::milliseconds(10'000);
+    const double gone = std::chrono::duration<double>(Clock::now() - started).count();
+    const std::string left = format_seconds(to_seconds(duration) - gone) + " left";
+    if (terminal) {
+      std::fprintf(stderr, "\r\033[K%s  %s", status_line(status).c_str(), left.c_str());
+    } else if (gone > 1) {
+      spdlog::info("{}  {}", status_line(status), left);
+    }
+  }
+  if (terminal) std::fputs("\r\033[K", stderr);
+}
+
+void print_timing(const RunResult& result) {
+  const auto count = [&](const char* name) { return static_cast<unsigned long long>(result.counters.at(name)); };
+  std::printf("TTIs missed: %llu; events late by p50 %llu us, p99 %llu us, at most %llu us\n", count("ttis_missed"),
+              count("lateness_p50_us"), count("lateness_p99_us"), count("lateness_max_us"));
+}
+
+}  // namespace
+
+int command_live(const LiveOptions& options) {
+  std::optional<Plan> plan = read_plan(options.file, 1);
+  if (!plan) return exit_configuration;
+  Scenario& scenario = plan->base;
+  const std::optional<RunMode> mode = mode_of(scenario, options.mode);
+  if (!mode) return exit_configuration;
+  if (options.seconds > 0) scenario.duration = from_seconds(options.seconds);
+  if (scenario.warmup >= scenario.duration) {
+    std::fputs("nodeb: the duration must be longer than the scenario's warm-up\n", stderr);
+    return exit_configuration;
+  }
+  TraceLibrary traces = trace_library(options.file, options.traces);
+  const dpdk::Eal eal(eal_config(scenario.live));
+  packet::PacketPool pool("nodeb", scenario.live.buffers);
+  RunResult result;
+  try {
+    LiveRun run(scenario, *mode, pool, traces);
+    for (const std::string& line : run.describe()) spdlog::info("{}", line);
+    run.start();
+    spdlog::info("ready: mode {}, {}", to_string(*mode), format_seconds(to_seconds(scenario.duration)));
+    watch(run, scenario.duration);
+    result = run.result();
+  } catch (const TraceMissing& missing) {
+    std::fprintf(stderr, "nodeb: skipped: %s\n", missing.what());
+    return exit_skipped;
+  }
+  result.key.scenario = plan->name;
+  std::fputs(summary_text({result}).c_str(), stdout);
+  print_timing(result);
+  if (!options.out.empty()) {
+    write_results(options.out, {result});
+    std::printf("Written: %s/results.csv, series.csv\n", options.out.c_str());
+  }
+  return exit_ok;
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "emulator/scenario/channels.hpp"
+#include "emulator/scenario/plan.hpp"
+
+// What `nodeb` can be told to do. Each returns the program's exit code.
+
+namespace sluice::emulator {
+
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_failure = 1;        ///< could not start, or failed while running
+inline constexpr int exit_configuration = 2;  ///< command line or scenario refused
+inline constexpr int exit_skipped = 77;       ///< nothing was run: a trace is missing
+inline constexpr int exit_interrupted = 130;  ///< stopped by a signal before the end
+
+/// Set by SIGINT and SIGTERM.
+extern std::atomic<bool> stop_requested;
+/// Has these signals set stop_requested; a second one ends the program at once.
+void catch_signals();
+
+struct RunOptions {
+  std::string file;
+  std::string out;  ///< empty: results are only printed
+  unsigned seeds = 1;
+  std::vector<std::string> traces;  ///< folders of traces
+  unsigned workers = 0;             ///< 0: one per processor
+  std::vector<std::string> modes;   ///< empty: the scenario's
+};
+[[nodiscard]] int command_run(const RunOptions& options);
+
+struct LiveOptions {
+  std::string file;
+  std::string out;
+  std::string mode;    ///< empty: the scenario's first
+  double seconds = 0;  ///< 0: the scenario's duration
+  std::vector<std::string> traces;
+};
+[[nodiscard]] int command_live(const LiveOptions& options);
+
+[[nodiscard]] int command_check(const std::string& file, const std::vector<std::string>& traces);
+
+struct ReportOptions {
+  std::string out;
+  std::string title;
+  std::string description;
+  std::vector<std::string> folders;
+};
+[[nodiscard]] int command_report(const ReportOptions& options);
+
+struct TraceOptions {
+  std::string out;
+  double seconds = 120;
+  std::uint64_t seed = 1;
+  double mean_mbps = 5;
+  double speed_kmh = 3;
+  double snr_db = 12;
+  double shadowing_db = 6;
+  double outage_every_s = 20;
+};
+[[nodiscard]] int command_trace(const TraceOptions& options);
+
+/// Reads a scenario; prints what is wrong with it. Nothing when it was refused.
+[[nodiscard]] std::optional<Plan> read_plan(const std::string& file, unsigned seeds);
+/// Where traces are looked for: the folders given, else the scenario's own.
+[[nodiscard]] TraceLibrary trace_library(const std::string& file, const std::vector<std::string>& folders);
+/// What may be wrong with the options of DPDK's log and environment is said on standard error.
+void start_log();
+
+}  // namespace sluice::emulator

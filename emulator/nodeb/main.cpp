@@ -1,0 +1,116 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "emulator/nodeb/commands.hpp"
+#include "emulator/scenario/describe.hpp"
+#include "proxy/runtime/version.hpp"
+
+namespace {
+
+using namespace sluice::emulator;
+
+constexpr const char* footer =
+    "Exit codes: 0 ended as asked, 1 could not start or failed while running, 2 bad command line or scenario,\n"
+    "77 skipped because a trace is missing, 130 stopped by a signal before the end of an experiment.";
+
+struct Options {
+  std::string check;
+  bool help_scenario = false;
+  std::vector<std::string> traces;
+  RunOptions run;
+  LiveOptions live;
+  ReportOptions report;
+  TraceOptions trace;
+};
+
+void declare_run(CLI::App& app, Options& options) {
+  CLI::App* run = app.add_subcommand("run", "run a scenario in virtual time: every mode, swept value and seed");
+  run->add_option("file", options.run.file, "scenario (YAML)")->required();
+  run->add_option("--out", options.run.out, "folder for results.csv, series.csv and report.html");
+  run->add_option("--seeds", options.run.seeds, "seeds per point, from the scenario's on")
+      ->check(CLI::Range(1, 10'000));
+  run->add_option("--traces", options.run.traces, "folder of capacity traces; may be given several times");
+  run->add_option("--workers", options.run.workers, "threads; one per processor by default")->check(CLI::Range(1, 256));
+  run->add_option("--mode", options.run.modes, "only this mode; may be given several times");
+}
+
+void declare_live(CLI::App& app, Options& options) {
+  CLI::App* live = app.add_subcommand("live", "be the Node-B in real time, between DPDK ports");
+  live->add_option("file", options.live.file, "scenario (YAML) with a live section")->required();
+  live->add_option("--mode", options.live.mode, "none: no proxy, a wire; otherwise what the proxy does");
+  live->add_option("--seconds", options.live.seconds, "how long, instead of the scenario's duration")
+      ->check(CLI::Range(0.1, 86'400.0));
+  live->add_option("--out", options.live.out, "folder for results.csv and series.csv");
+  live->add_option("--traces", options.live.traces, "folder of capacity traces; may be given several times");
+}
+
+void declare_others(CLI::App& app, Options& options) {
+  CLI::App* report = app.add_subcommand("report", "one table and one report from the folders of several runs");
+  report->add_option("--out", options.report.out, "folder for results.csv, series.csv and report.html");
+  report->add_option("--title", options.report.title, "of the report");
+  report->add_option("--description", options.report.description, "a paragraph under it");
+  report->add_option("folders", options.report.folders, "folders that runs wrote")->required();
+
+  CLI::App* trace = app.add_subcommand("trace", "capacity traces");
+  trace->require_subcommand(1);
+  CLI::App* generate = trace->add_subcommand("generate", "draw a cellular-like trace from the fading model");
+  generate->add_option("--out", options.trace.out, "file; standard output by default");
+  generate->add_option("--seconds", options.trace.seconds, "length")->check(CLI::Range(1.0, 86'400.0));
+  generate->add_option("--seed", options.trace.seed, "same seed, same trace");
+  generate->add_option("--mean", options.trace.mean_mbps, "mean rate in Mb/s")->check(CLI::Range(0.1, 1000.0));
+  generate->add_option("--speed", options.trace.speed_kmh, "of the UE in km/h")->check(CLI::Range(0.1, 500.0));
+  generate->add_option("--snr", options.trace.snr_db, "mean SNR in dB: the lower, the wider the swings")
+      ->check(CLI::Range(-10.0, 40.0));
+  generate->add_option("--shadowing", options.trace.shadowing_db, "in dB")->check(CLI::Range(0.0, 20.0));
+  generate->add_option("--outage-every", options.trace.outage_every_s, "mean seconds between outages; 0 = none")
+      ->check(CLI::Range(0.0, 3600.0));
+}
+
+void declare(CLI::App& app, Options& options) {
+  app.footer(footer);
+  app.set_version_flag("--version", std::string(sluice::proxy::version));
+  app.add_option("--check", options.check, "check a scenario, print every error, and exit");
+  app.add_option("--traces", options.traces, "with --check: folder of capacity traces");
+  app.add_flag("--help-scenario", options.help_scenario, "print the reference of all keys of scenarios, and exit");
+  app.require_subcommand(0, 1);
+  declare_run(app, options);
+  declare_live(app, options);
+  declare_others(app, options);
+}
+
+int dispatch(const CLI::App& app, const Options& options) {
+  if (options.help_scenario) {
+    std::fputs(sluice::config::reference<Scenario>().c_str(), stdout);
+    return exit_ok;
+  }
+  if (!options.check.empty()) return command_check(options.check, options.traces);
+  if (app.got_subcommand("run")) return command_run(options.run);
+  if (app.got_subcommand("live")) return command_live(options.live);
+  if (app.got_subcommand("report")) return command_report(options.report);
+  if (app.got_subcommand("trace")) return command_trace(options.trace);
+  std::fputs("nodeb: say what to do: run, live, report, trace or --check; see --help\n", stderr);
+  return exit_configuration;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  catch_signals();
+  start_log();
+  CLI::App app("Node-B emulator: the radio half of a mobile network, in real or in virtual time", "nodeb");
+  Options options;
+  declare(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_ok : exit_configuration;
+  }
+  try {
+    return dispatch(app, options);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "nodeb: %s\n", problem.what());
+    return exit_failure;
+  }
+}

@@ -1,0 +1,82 @@
+#include "emulator/random.hpp"
+
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+namespace sluice::emulator {
+namespace {
+
+std::uint64_t splitmix64(std::uint64_t& state) {
+  state += 0x9e3779b97f4a7c15U;
+  std::uint64_t z = state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31);
+}
+
+/// FNV-1a over the name, then over the index.
+std::uint64_t hash(std::string_view name, std::uint64_t index) {
+  std::uint64_t value = 0xcbf29ce484222325U;
+  for (const char c : name) value = (value ^ static_cast<std::uint8_t>(c)) * 0x100000001b3U;
+  for (unsigned shift = 0; shift < 64; shift += 8) value = (value ^ ((index >> shift) & 0xff)) * 0x100000001b3U;
+  return value;
+}
+
+}  // namespace
+
+Random::Random(std::uint64_t seed) : state_() {
+  for (std::uint64_t& word : state_) word = splitmix64(seed);
+}
+
+Random Random::stream(std::uint64_t seed, std::string_view name, std::uint64_t index) {
+  return Random(splitmix64(seed) ^ hash(name, index));
+}
+
+Random Random::split(std::string_view name, std::uint64_t index) const {
+  Random copy = *this;
+  return stream(copy.next(), name, index);
+}
+
+std::uint64_t Random::next() {
+  const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+  const std::uint64_t shifted = state_[1] << 17;
+  state_[2] ^= state_[0];
+  state_[3] ^= state_[1];
+  state_[1] ^= state_[2];
+  state_[0] ^= state_[3];
+  state_[2] ^= shifted;
+  state_[3] = std::rotl(state_[3], 45);
+  return result;
+}
+
+std::uint64_t Random::below(std::uint64_t bound) {
+  __extension__ using Wide = unsigned __int128;
+  const std::uint64_t threshold = (0 - bound) % bound;
+  for (;;) {
+    const Wide product = static_cast<Wide>(next()) * bound;
+    if (static_cast<std::uint64_t>(product) >= threshold) return static_cast<std::uint64_t>(product >> 64);
+  }
+}
+
+double Random::normal() {
+  if (has_spare_) {
+    has_spare_ = false;
+    return spare_normal_;
+  }
+  const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+  const double angle = 2 * std::numbers::pi * uniform();
+  spare_normal_ = radius * std::sin(angle);
+  has_spare_ = true;
+  return radius * std::cos(angle);
+}
+
+double Random::exponential(double mean) {
+  return -mean * std::log(1 - uniform());
+}
+
+double Random::pareto(double shape, double minimum) {
+  return minimum * std::pow(1 - uniform(), -1 / shape);
+}
+
+}  // namespace sluice::emulator

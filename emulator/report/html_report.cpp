@@ -1,0 +1,83 @@
+#include "emulator/report/html_report.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "emulator/report/comparison_plots.hpp"
+#include "emulator/report/csv.hpp"
+#include "emulator/report/report_style.hpp"
+#include "emulator/report/result_group.hpp"
+#include "emulator/report/series_plots.hpp"
+#include "emulator/report/svg_plot.hpp"
+#include "emulator/report/text_table.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+std::string joined(const std::set<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+std::string facts(const std::vector<RunResult>& results, const std::vector<ResultGroup>& groups) {
+  std::set<std::string> scenarios;
+  std::set<std::string> clocks;
+  std::set<std::uint64_t> seeds;
+  for (const RunResult& run : results) {
+    scenarios.insert(run.key.scenario);
+    clocks.insert(run.key.clock);
+    seeds.insert(run.key.seed);
+  }
+  std::string text = "Scenario " + joined(scenarios) + "; " + joined(clocks) + " time; " +
+                     std::to_string(groups.size()) + (groups.size() == 1 ? " point" : " points") + ", " +
+                     std::to_string(seeds.size()) + (seeds.size() == 1 ? " seed" : " seeds");
+  if (!results.empty()) text += "; measured over " + format_number(results.front().measured_s) + " s";
+  return "<p class=\"soft\">" + escape_html(text) + ".</p>\n";
+}
+
+std::string html_table(const std::vector<ResultGroup>& groups) {
+  const std::vector<std::vector<std::string>> rows = summary_rows(groups);
+  const std::size_t keys = summary_key_columns(groups);
+  std::string out = "<div class=\"scroll\"><table>\n";
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::string tag = row == 0 ? "th" : "td";
+    out += "<tr>";
+    for (std::size_t i = 0; i < rows[row].size(); ++i) {
+      out += "<" + tag + (i < keys ? " class=\"key\">" : ">") + escape_html(rows[row][i]) + "</" + tag + ">";
+    }
+    out += "</tr>\n";
+  }
+  return out + "</table></div>\n";
+}
+
+constexpr const char* definitions =
+    "<p class=\"soft\">Delays are queueing delays in milliseconds, p50 / p95 / p99: the time between two points less "
+    "the "
+    "propagation of the hops between them. Radio queue: from entering the Node-B's queue to the last byte on the air. "
+    "Proxy→UE and server→UE: from the first copy of a segment leaving the proxy or the server to its arrival at the "
+    "UE, "
+    "repair of losses included. Link use is what the radio carried of what it could have carried. Rexmit counts "
+    "segments "
+    "sent towards the UE more than once. Fetch times are p50 / p95.</p>\n";
+
+}  // namespace
+
+std::string html_report(const ReportTitle& title, const std::vector<RunResult>& results) {
+  const std::vector<ResultGroup> groups = group_by_point(results);
+  const ModeColours colours(groups);
+  std::string out =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
+  out += escape_html(title.title) + "</title>\n<style>" + std::string(report_style) + "</style>\n</head>\n<body>\n";
+  out += "<h1>" + escape_html(title.title) + "</h1>\n";
+  if (!title.description.empty()) out += "<p>" + escape_html(title.description) + "</p>\n";
+  out += facts(results, groups);
+  out += comparison_plots(groups, colours);
+  out += "<h2>Results</h2>\n" + html_table(groups) + definitions;
+  out += series_plots(groups, colours);
+  out += "</body>\n</html>\n";
+  return out;
+}
+
+}  // namespace sluice::emulator

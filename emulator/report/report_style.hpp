@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string_view>
+
+namespace sluice::emulator {
+
+/// The style sheet of reports: colours that read on light and dark, one per mode (classes m0 … m7).
+inline constexpr std::string_view report_style = R"css(
+:root { color-scheme: light dark; --ink: #1d2430; --soft: #5d6775; --rule: #d9dee6; --paper: #ffffff; --panel: #f6f8fa;
+  --capacity: #c3ccd8; --m0: #7d8590; --m1: #d9730d; --m2: #1a7fd4; --m3: #2e9e5b; --m4: #9b51c9; --m5: #c2386f;
+  --m6: #8a6d1f; --m7: #0f8f8f; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ee; --soft: #9aa5b3; --rule: #343c48; --paper: #14181e;
+  --panel: #1b2129; --capacity: #3d4856; --m0: #9aa3ae; --m1: #f0883e; --m2: #58a6ff; --m3: #56c27f; --m4: #bc8cff;
+  --m5: #f778a8; --m6: #c9a33d; --m7: #3cc4c4; } }
+body { margin: 0 auto; max-width: 1320px; padding: 24px 28px 48px; background: var(--paper); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 18px; margin: 36px 0 8px; } h3 { font-size: 15px; margin: 20px 0 4px; }
+p { margin: 4px 0 10px; max-width: 90ch; } .soft { color: var(--soft); }
+.row { display: flex; flex-wrap: wrap; gap: 10px 14px; } .scroll { overflow-x: auto; }
+.grid { display: grid; gap: 6px 10px; justify-content: start; }
+table { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; }
+th, td { padding: 5px 11px; border-bottom: 1px solid var(--rule); text-align: right; white-space: nowrap; }
+th { color: var(--soft); font-weight: 600; } td.key, th.key { text-align: left; }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 18px; font-size: 13.5px; margin: 6px 0; }
+.legend span::before { content: ""; display: inline-block; width: 18px; height: 3px; margin: 0 7px 4px 0; background: var(--c); }
+.legend span.block::before { height: 11px; margin-bottom: -1px; }
+.legend span.thin::before { height: 1px; }
+.legend span.dashed::before { height: 0; background: none; border-top: 2px dashed var(--c); }
+svg { background: var(--panel); border-radius: 6px; max-width: 100%; height: auto; }
+svg text { fill: var(--ink); font-size: 11px; } svg .title { font-size: 12.5px; font-weight: 600; }
+svg .tick { fill: var(--soft); font-size: 10.5px; } svg .label { fill: var(--soft); }
+svg .grid { stroke: var(--rule); stroke-width: 1; } svg .axis { stroke: var(--soft); stroke-width: 1; }
+svg .line { fill: none; stroke: var(--c); stroke-width: 1.6; stroke-linejoin: round; }
+svg .thin { stroke-width: 1; opacity: .65; } svg .dashed { stroke-dasharray: 5 4; stroke-width: 1.2; }
+svg .area { fill: var(--c); stroke: none; } svg .dot { fill: var(--c); stroke: var(--panel); stroke-width: 1; }
+.capacity { --c: var(--capacity); } .ink { --c: var(--ink); } .soft-line { --c: var(--soft); }
+.m0 { --c: var(--m0); } .m1 { --c: var(--m1); } .m2 { --c: var(--m2); } .m3 { --c: var(--m3); }
+.m4 { --c: var(--m4); } .m5 { --c: var(--m5); } .m6 { --c: var(--m6); } .m7 { --c: var(--m7); }
+)css";
+
+}  // namespace sluice::emulator

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dataplane/units/time.hpp"
+#include "emulator/report/delay_digest.hpp"
+
+namespace sluice::emulator {
+
+/// What names one run among others: the row's keys.
+struct RunKey {
+  std::string scenario;
+  std::string clock;  ///< "virtual" or "real"
+  std::string mode;   ///< "none", "bypass", "i-tcp", "smvs"
+  std::uint64_t seed = 0;
+  std::vector<std::pair<std::string, std::string>> swept;  ///< column and value, in the order of the scenario
+};
+
+/// One interval of one run. Rates are over the interval.
+struct SeriesPoint {
+  double time_s = 0;                    ///< end of the interval, since the run began
+  double link_rate_bps = 0;             ///< what the radio could have carried, IP bytes
+  double link_used_bps = 0;             ///< what it carried
+  double throughput_bps = 0;            ///< payload the UEs acknowledged
+  double outstanding_bytes = 0;         ///< sent past the proxy and not acknowledged: the window in use
+  std::optional<double> allowance_bps;  ///< what the last report granted, as a rate
+  double queue_bytes = 0;               ///< in the radio queues at the end
+  double queue_frames = 0;
+  std::optional<double> reference_bytes;  ///< q0 where the law runs at the Node-B
+  double radio_queue_delay_ms = 0;        ///< largest in the interval; so are the next two
+  double proxy_to_ue_delay_ms = 0;
+  double server_to_ue_delay_ms = 0;
+  std::uint64_t drops = 0;
+  std::uint64_t retransmissions = 0;  ///< sent past the proxy again
+};
+
+/// What one run came to, over the time after its warm-up.
+struct RunResult {
+  RunKey key;
+  double measured_s = 0;
+  double utilisation = 0;          ///< carried by the radio / what it could have carried
+  double throughput_bps = 0;       ///< payload acknowledged by the UEs
+  DelaySummary radio_queue_delay;  ///< from entering the radio queue to the last byte on the air
+  DelaySummary proxy_to_ue_delay;  ///< queueing only: propagation is taken off
+  DelaySummary server_to_ue_delay;
+  double queue_mean_frames = 0;  ///< time average of the radio queue
+  double queue_stddev_frames = 0;
+  double queue_empty = 0;             ///< share of the time in which the queue was empty
+  std::uint64_t drops = 0;            ///< packets the radio queue turned away
+  std::uint64_t retransmissions = 0;  ///< segments sent towards the UEs more than once, by whoever faces the radio
+  std::uint64_t server_retransmissions = 0;
+  double jain = 1;            ///< fairness of throughput between UEs, 1/n … 1
+  std::uint64_t fetches = 0;  ///< objects fetched by request/response applications
+  std::optional<double> fetch_p50_ms;
+  std::optional<double> fetch_p95_ms;
+  std::map<std::string, std::uint64_t> counters;  ///< what else a run counts: TTIs missed, reports lost, …
+  std::vector<SeriesPoint> series;
+};
+
+/// Jain's index of fairness (Σx)² / (n·Σx²); 1 when nothing was sent or there is nobody.
+[[nodiscard]] double jain_index(const std::vector<double>& shares);
+
+}  // namespace sluice::emulator

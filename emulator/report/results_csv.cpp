@@ -1,0 +1,278 @@
+#include "emulator/report/results_csv.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+namespace sluice::emulator {
+namespace {
+
+/// One column of a table: its name, and how a cell is written and read.
+template <typename Row>
+struct Column {
+  std::string name;
+  std::function<std::string(const Row&)> write;
+  std::function<void(Row&, double)> read;
+};
+
+template <typename Row>
+Column<Row> number(std::string name, double Row::*member) {
+  return {std::move(name), [member](const Row& row) { return format_number(row.*member); },
+          [member](Row& row, double value) { row.*member = value; }};
+}
+
+template <typename Row>
+Column<Row> count(std::string name, std::uint64_t Row::*member) {
+  return {std::move(name), [member](const Row& row) { return std::to_string(row.*member); },
+          [member](Row& row, double value) { row.*member = value < 0 ? 0 : static_cast<std::uint64_t>(value); }};
+}
+
+template <typename Row>
+Column<Row> maybe(std::string name, std::optional<double> Row::*member) {
+  return {std::move(name),
+          [member](const Row& row) { return (row.*member) ? format_number(*(row.*member)) : std::string(); },
+          [member](Row& row, double value) { row.*member = value; }};
+}
+
+void add_delay(std::vector<Column<RunResult>>& columns, const std::string& name, DelaySummary RunResult::*delay) {
+  const std::array<std::pair<const char*, double DelaySummary::*>, 5> parts = {{{"p50", &DelaySummary::p50_ms},
+                                                                                {"p95", &DelaySummary::p95_ms},
+                                                                                {"p99", &DelaySummary::p99_ms},
+                                                                                {"mean", &DelaySummary::mean_ms},
+                                                                                {"max", &DelaySummary::max_ms}}};
+  for (const auto& part : parts) {
+    const auto member = part.second;
+    columns.push_back({name + "_" + part.first + "_ms",
+                       [delay, member](const RunResult& row) {
+                         const DelaySummary& summary = row.*delay;
+                         return summary.count == 0 ? std::string() : format_number(summary.*member);
+                       },
+                       [delay, member](RunResult& row, double value) {
+                         (row.*delay).*member = value;
+                         (row.*delay).count = 1;
+                       }});
+  }
+}
+
+const std::vector<Column<RunResult>>& measured_columns() {
+  static const std::vector<Column<RunResult>> columns = [] {
+    std::vector<Column<RunResult>> list;
+    list.push_back(number("measured_s", &RunResult::measured_s));
+    list.push_back(number("utilisation", &RunResult::utilisation));
+    list.push_back(number("throughput_bps", &RunResult::throughput_bps));
+    add_delay(list, "radio_queue_delay", &RunResult::radio_queue_delay);
+    add_delay(list, "proxy_to_ue_delay", &RunResult::proxy_to_ue_delay);
+    add_delay(list, "server_to_ue_delay", &RunResult::server_to_ue_delay);
+    list.push_back(number("queue_mean_frames", &RunResult::queue_mean_frames));
+    list.push_back(number("queue_stddev_frames", &RunResult::queue_stddev_frames));
+    list.push_back(number("queue_empty", &RunResult::queue_empty));
+    list.push_back(count("drops", &RunResult::drops));
+    list.push_back(count("retransmissions", &RunResult::retransmissions));
+    list.push_back(count("server_retransmissions", &RunResult::server_retransmissions));
+    list.push_back(number("jain", &RunResult::jain));
+    list.push_back(count("fetches", &RunResult::fetches));
+    list.push_back(maybe("fetch_p50_ms", &RunResult::fetch_p50_ms));
+    list.push_back(maybe("fetch_p95_ms", &RunResult::fetch_p95_ms));
+    return list;
+  }();
+  return columns;
+}
+
+const std::vector<Column<SeriesPoint>>& point_columns() {
+  static const std::vector<Column<SeriesPoint>> columns = {
+      number("time_s", &SeriesPoint::time_s),
+      number("link_rate_bps", &SeriesPoint::link_rate_bps),
+      number("link_used_bps", &SeriesPoint::link_used_bps),
+      number("throughput_bps", &SeriesPoint::throughput_bps),
+      number("outstanding_bytes", &SeriesPoint::outstanding_bytes),
+      maybe("allowance_bps", &SeriesPoint::allowance_bps),
+      number("queue_bytes", &SeriesPoint::queue_bytes),
+      number("queue_frames", &SeriesPoint::queue_frames),
+      maybe("reference_bytes", &SeriesPoint::reference_bytes),
+      number("radio_queue_delay_ms", &SeriesPoint::radio_queue_delay_ms),
+      number("proxy_to_ue_delay_ms", &SeriesPoint::proxy_to_ue_delay_ms),
+      number("server_to_ue_delay_ms", &SeriesPoint::server_to_ue_delay_ms),
+      count("drops", &SeriesPoint::drops),
+      count("retransmissions", &SeriesPoint::retransmissions)};
+  return columns;
+}
+
+/// The columns that sweeps of any of the runs brought, in order of first appearance.
+std::vector<std::string> swept_columns(const std::vector<RunResult>& results) {
+  std::vector<std::string> columns;
+  for (const RunResult& result : results) {
+    for (const auto& [column, value] : result.key.swept) {
+      if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
+    }
+  }
+  return columns;
+}
+
+std::vector<std::string> key_columns(const std::vector<std::string>& swept) {
+  std::vector<std::string> columns = {"scenario", "clock", "mode"};
+  columns.insert(columns.end(), swept.begin(), swept.end());
+  columns.emplace_back("seed");
+  return columns;
+}
+
+std::vector<std::string> key_cells(const RunKey& key, const std::vector<std::string>& swept) {
+  std::vector<std::string> cells = {key.scenario, key.clock, key.mode};
+  for (const std::string& column : swept) {
+    const auto at =
+        std::find_if(key.swept.begin(), key.swept.end(), [&](const auto& pair) { return pair.first == column; });
+    cells.push_back(at == key.swept.end() ? std::string() : at->second);
+  }
+  cells.push_back(std::to_string(key.seed));
+  return cells;
+}
+
+std::size_t need(const CsvTable& table, const std::string& name) {
+  const std::optional<std::size_t> at = table.column(name);
+  if (!at) throw std::runtime_error("the column " + name + " is missing");
+  return *at;
+}
+
+double number_in(const CsvTable& table, std::size_t row, std::size_t column) {
+  const std::optional<double> value = parse_number(table.rows[row][column]);
+  if (!value) {
+    throw std::runtime_error("line " + std::to_string(row + 2) + ": " + table.columns[column] +
+                             " is not a number: " + table.rows[row][column]);
+  }
+  return *value;
+}
+
+RunKey key_of(const CsvTable& table, std::size_t row) {
+  const std::size_t mode = need(table, "mode");
+  const std::size_t seed = need(table, "seed");
+  RunKey key;
+  key.scenario = table.rows[row][need(table, "scenario")];
+  key.clock = table.rows[row][need(table, "clock")];
+  key.mode = table.rows[row][mode];
+  key.seed = static_cast<std::uint64_t>(std::max(0.0, number_in(table, row, seed)));
+  for (std::size_t i = mode + 1; i < seed; ++i) {
+    if (!table.rows[row][i].empty()) key.swept.emplace_back(table.columns[i], table.rows[row][i]);
+  }
+  return key;
+}
+
+template <typename Row>
+void read_cells(const CsvTable& table, std::size_t row, const std::vector<Column<Row>>& columns, Row& into) {
+  for (const Column<Row>& column : columns) {
+    const std::size_t at = need(table, column.name);
+    if (!table.rows[row][at].empty()) column.read(into, number_in(table, row, at));
+  }
+}
+
+std::string identity(const RunKey& key) {
+  std::string text = key.scenario + '\n' + key.clock + '\n' + key.mode + '\n' + std::to_string(key.seed);
+  for (const auto& [column, value] : key.swept) text += '\n' + column + '=' + value;
+  return text;
+}
+
+}  // namespace
+
+CsvTable results_table(const std::vector<RunResult>& results) {
+  const std::vector<std::string> swept = swept_columns(results);
+  std::set<std::string> counters;
+  for (const RunResult& result : results) {
+    for (const auto& [name, value] : result.counters) counters.insert(name);
+  }
+  CsvTable table;
+  table.columns = key_columns(swept);
+  for (const Column<RunResult>& column : measured_columns()) table.columns.push_back(column.name);
+  table.columns.insert(table.columns.end(), counters.begin(), counters.end());
+  for (const RunResult& result : results) {
+    std::vector<std::string> cells = key_cells(result.key, swept);
+    for (const Column<RunResult>& column : measured_columns()) cells.push_back(column.write(result));
+    for (const std::string& name : counters) {
+      const auto at = result.counters.find(name);
+      cells.push_back(at == result.counters.end() ? std::string() : std::to_string(at->second));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+CsvTable series_table(const std::vector<RunResult>& results) {
+  const std::vector<std::string> swept = swept_columns(results);
+  CsvTable table;
+  table.columns = key_columns(swept);
+  for (const Column<SeriesPoint>& column : point_columns()) table.columns.push_back(column.name);
+  for (const RunResult& result : results) {
+    for (const SeriesPoint& point : result.series) {
+      std::vector<std::string> cells = key_cells(result.key, swept);
+      for (const Column<SeriesPoint>& column : point_columns()) cells.push_back(column.write(point));
+      table.rows.push_back(std::move(cells));
+    }
+  }
+  return table;
+}
+
+std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& series) {
+  std::vector<RunResult> runs;
+  std::map<std::string, std::size_t> known;
+  const std::size_t last_measured = need(results, measured_columns().back().name);
+  for (std::size_t row = 0; row < results.rows.size(); ++row) {
+    RunResult run;
+    run.key = key_of(results, row);
+    read_cells(results, row, measured_columns(), run);
+    for (std::size_t i = last_measured + 1; i < results.columns.size(); ++i) {
+      if (results.rows[row][i].empty()) continue;
+      run.counters[results.columns[i]] = static_cast<std::uint64_t>(std::max(0.0, number_in(results, row, i)));
+    }
+    known.emplace(identity(run.key), runs.size());
+    runs.push_back(std::move(run));
+  }
+  for (std::size_t row = 0; row < series.rows.size(); ++row) {
+    const auto at = known.find(identity(key_of(series, row)));
+    if (at == known.end()) throw std::runtime_error("line " + std::to_string(row + 2) + " of the series has no result");
+    SeriesPoint point;
+    read_cells(series, row, point_columns(), point);
+    runs[at->second].series.push_back(point);
+  }
+  return runs;
+}
+
+void write_results(const std::filesystem::path& directory, const std::vector<RunResult>& results) {
+  write_file(directory / "results.csv", format_csv(results_table(results)));
+  write_file(directory / "series.csv", format_csv(series_table(results)));
+}
+
+std::vector<RunResult> read_results(const std::filesystem::path& directory) {
+  const std::string results = read_file(directory / "results.csv");
+  const std::string series = read_file(directory / "series.csv");
+  try {
+    return results_from(parse_csv(results), parse_csv(series));
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error((directory / "results.csv").string() + ": " + error.what());
+  }
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::error_code ignored;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) throw std::runtime_error(path.string() + ": cannot be written");
+}
+
+std::string read_file(const std::filesystem::path& path, std::size_t limit) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error(path.string() + ": cannot be read");
+  std::string text;
+  std::array<char, 65536> block{};
+  while (file.read(block.data(), block.size()) || file.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > limit)
+      throw std::runtime_error(path.string() + ": is longer than " + std::to_string(limit) + " bytes");
+  }
+  return text;
+}
+
+}  // namespace sluice::emulator

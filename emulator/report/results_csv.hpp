@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "emulator/report/csv.hpp"
+#include "emulator/report/result.hpp"
+
+namespace sluice::emulator {
+
+/// One row per run: the keys, then what was measured. The columns of sweeps stand behind `mode`.
+[[nodiscard]] CsvTable results_table(const std::vector<RunResult>& results);
+/// One row per run and interval.
+[[nodiscard]] CsvTable series_table(const std::vector<RunResult>& results);
+
+/// Reads both tables back. Throws std::runtime_error when a column is missing or a cell is not the number it should be.
+/// Columns it does not know become swept keys when they stand between `mode` and `seed`, counters otherwise.
+[[nodiscard]] std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& series);
+
+/// Writes DIR/results.csv and DIR/series.csv, creating the directory. Throws std::runtime_error naming the file.
+void write_results(const std::filesystem::path& directory, const std::vector<RunResult>& results);
+/// Reads them. Throws std::runtime_error naming the file.
+[[nodiscard]] std::vector<RunResult> read_results(const std::filesystem::path& directory);
+
+/// Writes one file, creating its directory. Throws std::runtime_error naming it.
+void write_file(const std::filesystem::path& path, const std::string& text);
+/// Reads one file of at most `limit` bytes. Throws std::runtime_error naming it.
+[[nodiscard]] std::string read_file(const std::filesystem::path& path, std::size_t limit = std::size_t{256} << 20);
+
+}  // namespace sluice::emulator

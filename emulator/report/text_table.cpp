@@ -1,0 +1,129 @@
+#include "emulator/report/text_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace sluice::emulator {
+namespace {
+
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+std::string fixed(double value, int decimals) {
+  std::array<char, 64> buffer{};
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals).ptr;
+  return {buffer.data(), end};
+}
+
+/// Three significant digits from 0.1 ms up.
+std::string milliseconds(double value) {
+  return fixed(value, value < 10 ? 1 : 0);
+}
+
+std::string delays(const DelaySummary& delay) {
+  if (delay.count == 0) return "–";
+  return milliseconds(delay.p50_ms) + " / " + milliseconds(delay.p95_ms) + " / " + milliseconds(delay.p99_ms);
+}
+
+/// The keys that differ between groups and therefore belong in the table.
+struct KeyColumns {
+  bool scenario = false;
+  std::vector<std::string> swept;
+};
+
+KeyColumns key_columns(const std::vector<ResultGroup>& groups) {
+  KeyColumns keys;
+  for (const ResultGroup& group : groups) {
+    keys.scenario = keys.scenario || group.mean.key.scenario != groups.front().mean.key.scenario;
+    for (const auto& [column, value] : group.mean.key.swept) {
+      if (std::find(keys.swept.begin(), keys.swept.end(), column) == keys.swept.end()) keys.swept.push_back(column);
+    }
+  }
+  return keys;
+}
+
+bool any_fetches(const std::vector<ResultGroup>& groups) {
+  return std::any_of(groups.begin(), groups.end(), [](const ResultGroup& group) { return group.mean.fetches > 0; });
+}
+
+std::vector<std::string> row_of(const ResultGroup& group, const KeyColumns& keys, bool fetches) {
+  const RunResult& mean = group.mean;
+  std::vector<std::string> row = {mean.key.mode == "none" ? "no proxy" : mean.key.mode};
+  if (keys.scenario) row.push_back(mean.key.scenario);
+  for (const std::string& column : keys.swept) {
+    const auto at = std::find_if(mean.key.swept.begin(), mean.key.swept.end(),
+                                 [&](const auto& pair) { return pair.first == column; });
+    row.push_back(at == mean.key.swept.end() ? std::string() : at->second);
+  }
+  row.push_back(fixed(100 * mean.utilisation, 1) + " %");
+  row.push_back(fixed(mean.throughput_bps / 1e6, 2) + " Mb/s");
+  row.push_back(delays(mean.radio_queue_delay));
+  row.push_back(delays(mean.proxy_to_ue_delay));
+  row.push_back(delays(mean.server_to_ue_delay));
+  row.push_back(std::to_string(mean.drops));
+  row.push_back(std::to_string(mean.retransmissions));
+  row.push_back(fixed(mean.jain, 3));
+  if (fetches) {
+    row.push_back(mean.fetch_p50_ms && mean.fetch_p95_ms
+                      ? milliseconds(*mean.fetch_p50_ms) + " / " + milliseconds(*mean.fetch_p95_ms)
+                      : std::string("–"));
+  }
+  return row;
+}
+
+}  // namespace
+
+std::string align_table(const std::vector<std::vector<std::string>>& rows, std::size_t left_columns) {
+  std::vector<std::size_t> widths;
+  for (const std::vector<std::string>& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::string out;
+  for (const std::vector<std::string>& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) line += "  ";
+      const std::string room(widths[i] - width_of(row[i]), ' ');
+      line += i < left_columns ? row[i] + room : room + row[i];
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + '\n';
+  }
+  return out;
+}
+
+std::size_t summary_key_columns(const std::vector<ResultGroup>& groups) {
+  const KeyColumns keys = key_columns(groups);
+  return 1 + (keys.scenario ? 1 : 0) + keys.swept.size();
+}
+
+std::vector<std::vector<std::string>> summary_rows(const std::vector<ResultGroup>& groups) {
+  const KeyColumns keys = key_columns(groups);
+  const bool fetches = any_fetches(groups);
+  std::vector<std::string> head = {"mode"};
+  if (keys.scenario) head.emplace_back("scenario");
+  head.insert(head.end(), keys.swept.begin(), keys.swept.end());
+  for (const char* name :
+       {"link use", "throughput", "radio queue ms", "proxy→UE ms", "server→UE ms", "drops", "rexmit", "Jain"}) {
+    head.emplace_back(name);
+  }
+  if (fetches) head.emplace_back("fetch ms");
+  std::vector<std::vector<std::string>> rows = {head};
+  for (const ResultGroup& group : groups) rows.push_back(row_of(group, keys, fetches));
+  return rows;
+}
+
+std::string summary_text(const std::vector<RunResult>& results) {
+  const std::vector<ResultGroup> groups = group_by_point(results);
+  if (groups.empty()) return "no results\n";
+  return align_table(summary_rows(groups), summary_key_columns(groups)) +
+         "Delays are queueing delays (propagation taken off) as p50 / p95 / p99" +
+         (any_fetches(groups) ? "; fetch times as p50 / p95.\n" : ".\n");
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,77 @@
+#include "emulator/runtime/endpoints.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+constexpr std::uint16_t server_port = 80;
+
+HostConfig host_config(const Scenario& scenario, const IpAddress& address, std::uint8_t kind, std::size_t index) {
+  const HostsSpec& hosts = scenario.hosts;
+  HostConfig config;
+  config.address = address;
+  const auto high = static_cast<std::uint8_t>(index >> 8);
+  const auto low = static_cast<std::uint8_t>(index);
+  config.mac = {0x02, 0x53, 0x4c, kind, high, low};
+  config.gateway_mac = {0x02, 0x53, 0x4c, static_cast<std::uint8_t>(kind ^ 1), 0, 0};
+  config.mtu = hosts.mtu;
+  config.timestamps = hosts.timestamps;
+  config.sack = hosts.sack;
+  config.receive_buffer = hosts.receive_buffer;
+  config.send_buffer = hosts.send_buffer;
+  config.tcp = hosts.tcp;
+  return config;
+}
+
+}  // namespace
+
+BuiltInServers::BuiltInServers(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
+                               Element& wire) {
+  for (std::size_t i = 0; i < scenario.servers.size(); ++i) {
+    const IpAddress& address = scenario.servers[i];
+    hosts_.push_back(std::make_unique<Host>(loop, pool, host_config(scenario, address, 0, i),
+                                            Random::stream(seed, "server", i), wire));
+    hosts_.back()->listen(server_port, [this](const packet::Addresses& ours) {
+      return std::make_unique<PatternServer>(ours, counters_);
+    });
+    router_.add(address, *hosts_.back());
+  }
+}
+
+BuiltInUes::BuiltInUes(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
+                       Element& wire) {
+  log_.count_from = loop.now() + scenario.warmup;
+  for (std::size_t i = 0; i < scenario.cell.ues.size(); ++i) {
+    const IpAddress& address = scenario.cell.ues[i].address;
+    hosts_.push_back(
+        std::make_unique<Host>(loop, pool, host_config(scenario, address, 1, i), Random::stream(seed, "ue", i), wire));
+    router_.add(address, *hosts_.back());
+  }
+  for (std::uint32_t i = 0; i < scenario.apps.size(); ++i) add_app(loop, scenario, scenario.apps[i], i, seed);
+}
+
+void BuiltInUes::add_app(EventLoop& loop, const Scenario& scenario, const AppSpec& app, std::uint32_t index,
+                         std::uint64_t seed) {
+  Host& host = *hosts_.at(app.ue);
+  const Instant start = loop.now() + app.start;
+  if (app.type == AppType::web) {
+    WebConfig web;
+    web.server = scenario.servers.at(app.server);
+    web.port = server_port;
+    web.start = start;
+    web.think_time = app.think_time;
+    web.objects_min = app.objects_min;
+    web.objects_max = app.objects_max;
+    web.object_min = app.object_min;
+    web.object_max = app.object_max;
+    web.object_shape = app.object_shape;
+    applications_.push_back(std::make_unique<WebClient>(loop, host, web, Random::stream(seed, "web", index), log_));
+    return;
+  }
+  const BulkConfig bulk{scenario.servers.at(app.server), server_port, app.direction == Direction::upload, app.size,
+                        start};
+  for (std::uint32_t i = 0; i < app.connections; ++i) {
+    applications_.push_back(std::make_unique<BulkClient>(loop, host, bulk, log_));
+  }
+}
+
+}  // namespace sluice::emulator

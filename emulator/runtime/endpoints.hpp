@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dataplane/packet/pool.hpp"
+#include "emulator/hosts/bulk_client.hpp"
+#include "emulator/hosts/flow_log.hpp"
+#include "emulator/hosts/host.hpp"
+#include "emulator/hosts/pattern_server.hpp"
+#include "emulator/hosts/web_client.hpp"
+#include "emulator/net/router.hpp"
+#include "emulator/scenario/scenario.hpp"
+
+namespace sluice::emulator {
+
+/// The built-in servers of a scenario: one host per address, each answering requests on port 80.
+class BuiltInServers {
+ public:
+  BuiltInServers(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
+                 Element& wire);
+  /// Where frames for the servers go.
+  [[nodiscard]] Element& entry() { return router_; }
+  [[nodiscard]] const ServerCounters& counters() const { return counters_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
+
+ private:
+  ServerCounters counters_;
+  Router router_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+};
+
+/// The built-in UEs of a scenario with their applications.
+class BuiltInUes {
+ public:
+  BuiltInUes(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed, Element& wire);
+  [[nodiscard]] Element& entry() { return router_; }
+  [[nodiscard]] const FlowLog& log() const { return log_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
+
+ private:
+  void add_app(EventLoop& loop, const Scenario& scenario, const AppSpec& app, std::uint32_t index, std::uint64_t seed);
+
+  FlowLog log_;
+  Router router_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<std::unique_ptr<Application>> applications_;
+};
+
+}  // namespace sluice::emulator

@@ -1,0 +1,119 @@
+#include "emulator/runtime/experiment.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "dataplane/dpdk/eal.hpp"
+#include "dataplane/packet/pool.hpp"
+#include "emulator/runtime/virtual_run.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+/// Thrown out of a run that is to end early.
+struct Stopped {};
+
+/// Hands out runs to threads and gathers what they bring back.
+class Workshop {
+ public:
+  Workshop(const Plan& plan, TraceLibrary& traces, const std::function<void(const ExperimentProgress&)>& progress,
+           const std::atomic<bool>& stop)
+      : plan_(plan),
+        traces_(traces),
+        progress_(progress),
+        stop_(stop),
+        results_(plan.runs.size()),
+        fractions_(plan.runs.size()) {}
+
+  void work(unsigned worker) {
+    const dpdk::ThreadRegistration registration;
+    try {
+      packet::PacketPool pool("experiment" + std::to_string(worker), plan_.base.buffers);
+      for (std::size_t run = next_++; run < plan_.runs.size() && !stop_ && !failed_; run = next_++) one(run, pool);
+    } catch (...) {
+      fail();
+    }
+  }
+
+  ExperimentOutcome outcome() {
+    if (failure_) std::rethrow_exception(failure_);
+    ExperimentOutcome outcome;
+    for (std::optional<RunResult>& result : results_) {
+      if (result) outcome.results.push_back(std::move(*result));
+    }
+    outcome.skipped.assign(skipped_.begin(), skipped_.end());
+    outcome.stopped = stop_;
+    return outcome;
+  }
+
+ private:
+  void one(std::size_t run, packet::PacketPool& pool) {
+    try {
+      results_[run] = run_virtual(plan_.runs[run], plan_.name, pool, traces_, [&](double part) {
+        if (stop_) throw Stopped{};
+        report(run, part);
+      });
+      // One seed's time series is enough to look at.
+      if (plan_.runs[run].seed != plan_.runs[run].scenario.seed) results_[run]->series.clear();
+    } catch (const Stopped&) {
+      return;
+    } catch (const TraceMissing& missing) {
+      const std::lock_guard lock(mutex_);
+      skipped_.insert(missing.what());
+    }
+    const std::lock_guard lock(mutex_);
+    ++done_;
+  }
+
+  void report(std::size_t run, double part) {
+    const std::lock_guard lock(mutex_);
+    whole_ += part - fractions_[run];
+    fractions_[run] = part;
+    if (progress_) progress_({whole_ / static_cast<double>(fractions_.size()), done_, fractions_.size()});
+  }
+
+  void fail() {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::current_exception();
+    failed_ = true;
+  }
+
+  const Plan& plan_;
+  TraceLibrary& traces_;
+  const std::function<void(const ExperimentProgress&)>& progress_;
+  const std::atomic<bool>& stop_;
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;
+  std::vector<std::optional<RunResult>> results_;
+  std::vector<double> fractions_;
+  std::set<std::string> skipped_;
+  std::exception_ptr failure_;
+  std::atomic<bool> failed_{false};
+  double whole_ = 0;
+  std::size_t done_ = 0;
+};
+
+}  // namespace
+
+ExperimentOutcome run_experiment(const Plan& plan, TraceLibrary& traces, unsigned workers,
+                                 const std::function<void(const ExperimentProgress&)>& progress,
+                                 const std::atomic<bool>& stop) {
+  Workshop workshop(plan, traces, progress, stop);
+  const auto count = static_cast<unsigned>(std::clamp<std::size_t>(plan.runs.size(), 1, std::max(1U, workers)));
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < count; ++i) threads.emplace_back([&workshop, i] { workshop.work(i); });
+  for (std::thread& thread : threads) thread.join();
+  return workshop.outcome();
+}
+
+std::uint32_t experiment_memory_mib(const Plan& plan, unsigned workers) {
+  constexpr std::uint64_t bytes_per_buffer = 3072;  // headers, note, head room, data and the pool's own
+  const std::uint64_t bytes = std::uint64_t{plan.base.buffers} * bytes_per_buffer * std::max(1U, workers);
+  return static_cast<std::uint32_t>(128 + (bytes >> 20));
+}
+
+}  // namespace sluice::emulator

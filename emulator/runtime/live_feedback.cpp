@@ -1,0 +1,176 @@
+#include "emulator/runtime/live_feedback.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <boost/asio/ip/address_v4.hpp>
+#include <boost/asio/ip/address_v6.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
+#include <chrono>
+#include <stdexcept>
+
+namespace sluice::emulator {
+namespace {
+
+using boost::asio::ip::udp;
+namespace feedback = control::feedback;
+
+/// Tags of events: a message reaches the proxy's side, or the reporter.
+constexpr std::uint64_t way_out = 0;
+constexpr std::uint64_t way_in = 1;
+
+udp::endpoint endpoint_of(const config::SocketAddress& address) {
+  const auto& octets = address.address.octets;
+  if (address.address.is_v4()) {
+    boost::asio::ip::address_v4::bytes_type bytes{};
+    std::copy(octets.begin() + 12, octets.end(), bytes.begin());
+    return {boost::asio::ip::address_v4(bytes), address.port};
+  }
+  boost::asio::ip::address_v6::bytes_type bytes{};
+  std::copy(octets.begin(), octets.end(), bytes.begin());
+  return {boost::asio::ip::address_v6(bytes), address.port};
+}
+
+feedback::SessionConfig session_config(const config::FeedbackConfig& config) {
+  const auto wall_clock = std::chrono::system_clock::now().time_since_epoch();
+  feedback::SessionConfig session;
+  session.role = feedback::Role::node_b;
+  session.sender = config.sender;
+  session.epoch = feedback::next_epoch(
+      {}, static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(wall_clock).count()));
+  session.keys = config.session_keys();
+  session.send_key = config.session_send_key();
+  session.max_datagram = static_cast<std::size_t>(config.max_datagram.count());
+  return session;
+}
+
+feedback::UdpEndpointConfig endpoint_config(const config::FeedbackConfig& config) {
+  feedback::UdpEndpointConfig endpoint;
+  endpoint.local = endpoint_of(config.listen);
+  for (const config::SocketAddress& peer : config.peers) endpoint.peers.push_back(endpoint_of(peer));
+  endpoint.learn_peers = config.learn_peers;
+  return endpoint;
+}
+
+}  // namespace
+
+LiveFeedback::LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config, const Timing& timing,
+                           Meter& meter) try
+    : loop_(loop),
+      timing_(timing),
+      meter_(meter),
+      scratch_(static_cast<std::size_t>(config.max_datagram.count())),
+      work_(context_.get_executor()),
+      session_(session_config(config)) {
+  endpoint_ = std::make_unique<feedback::UdpEndpoint>(context_, endpoint_config(config), session_,
+                                                      static_cast<feedback::RecordHandler&>(*this));
+  endpoint_->start();
+  thread_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), "feedback");
+    context_.run();
+  });
+} catch (const boost::system::system_error& problem) {
+  throw std::runtime_error("live.feedback.listen " + config::Scalar<config::SocketAddress>::format(config.listen) +
+                           " cannot be had: " + problem.code().message() +
+                           "; is another program using the port, and is the address one of this machine's?");
+}
+
+LiveFeedback::~LiveFeedback() {
+  stop();
+}
+
+void LiveFeedback::stop() {
+  if (!thread_.joinable()) return;
+  boost::asio::post(context_, [this] {
+    endpoint_->stop();
+    work_.reset();
+    context_.stop();
+  });
+  thread_.join();
+}
+
+std::uint64_t LiveFeedback::datagrams_refused() const {
+  const feedback::FailureCounters& counters = session_.counters();
+  std::uint64_t sum = 0;
+  for (std::size_t i = 1; i < counters.size(); ++i) sum += counters[i];
+  return sum;
+}
+
+// The session numbers its datagrams on the other thread; here they are counted by the same rule, so that grants carry
+// the number under which they travel.
+std::uint64_t LiveFeedback::datagrams_for(std::span<const feedback::BearerReport> reports) {
+  const std::span<std::uint8_t> room = std::span(scratch_).first(scratch_.size() - feedback::tag_size);
+  feedback::DatagramWriter writer(room);
+  std::uint64_t count = 1;
+  for (const feedback::BearerReport& report : reports) {
+    if (writer.add(report)) continue;
+    ++count;
+    writer.reset();
+    static_cast<void>(writer.add(report));
+  }
+  return count;
+}
+
+void LiveFeedback::send(std::span<const feedback::BearerReport> reports, Instant now) {
+  meter_.reported(reports);
+  if (reports.empty()) return;
+  sequence_ += datagrams_for(reports);
+  to_proxy_.push_back({{reports.begin(), reports.end()}, now});
+  loop_.at(now + timing_.delay, *this, way_out);
+}
+
+void LiveFeedback::on_event(std::uint64_t tag, Instant now) {
+  if (tag == way_out) {
+    hand_over(to_proxy_.front());
+    to_proxy_.pop_front();
+  } else {
+    reporter_->on_status(from_proxy_.front(), now);
+    from_proxy_.pop_front();
+  }
+}
+
+void LiveFeedback::hand_over(const Message& message) {
+  if (outgoing_.write_available() < message.reports.size()) {
+    reports_lost_ += message.reports.size();
+    return;
+  }
+  for (std::size_t i = 0; i < message.reports.size(); ++i) {
+    outgoing_.push({message.reports[i], message.sent.time_since_epoch(), i + 1 == message.reports.size()});
+  }
+  if (!draining_.exchange(true)) boost::asio::post(context_, [this] { drain(); });
+}
+
+void LiveFeedback::drain() {
+  draining_ = false;  // before looking: what is pushed from here on posts anew
+  Outgoing item;
+  while (outgoing_.pop(item)) {
+    batch_.push_back(item.report);
+    if (!item.last) continue;
+    endpoint_->send_reports(batch_, item.now, timing_.period);
+    batch_.clear();
+  }
+}
+
+bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
+  reporter_ = &reporter;
+  bool any = false;
+  feedback::BearerStatus status;
+  while (incoming_.pop(status)) {
+    from_proxy_.push_back(status);
+    loop_.at(now + timing_.delay, *this, way_in);
+    ++statuses_;
+    any = true;
+  }
+  return any;
+}
+
+void LiveFeedback::on_report(const feedback::Header&, const feedback::BearerReport&) {
+  // The session refuses reports on this side.
+}
+
+void LiveFeedback::on_status(const feedback::Header&, const feedback::BearerStatus& status) {
+  static_cast<void>(incoming_.push(status));  // one that finds no room is followed by a newer one
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/lockfree/spsc_queue.hpp>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "control/feedback/session.hpp"
+#include "control/feedback/udp_endpoint.hpp"
+#include "emulator/cell/reporter.hpp"
+#include "emulator/net/event_loop.hpp"
+#include "emulator/runtime/meter.hpp"
+#include "proxy/config/feedback.hpp"
+
+namespace sluice::emulator {
+
+/// Reports and statuses in real time: a thread of its own holds the UDP socket; the poll thread meets it only in two
+/// single-producer rings. A proxy that is not there, or goes away, changes nothing here but counters. The datagrams are
+/// under way as long as the packets between Node-B and proxy: the law takes what the proxy had sent before a status to
+/// have arrived with it.
+class LiveFeedback final : public ReportSink, public EventTarget, private control::feedback::RecordHandler {
+ public:
+  struct Timing {
+    Duration period{};  ///< Ts
+    Duration delay{};   ///< one way
+  };
+  /// Binds and starts the thread. `loop` and `meter` outlive it. Throws std::runtime_error when the address cannot be
+  /// had.
+  LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config, const Timing& timing, Meter& meter);
+  ~LiveFeedback();
+  LiveFeedback(const LiveFeedback&) = delete;
+  LiveFeedback& operator=(const LiveFeedback&) = delete;
+
+  // Poll thread.
+  [[nodiscard]] std::uint64_t next_sequence() const override { return sequence_ + 1; }
+  void send(std::span<const control::feedback::BearerReport> reports, Instant now) override;
+  /// Takes what the proxy has said since the last call; the reporter hears it after the delay. True when there was
+  /// something.
+  bool deliver(Reporter& reporter, Instant now);
+  void on_event(std::uint64_t tag, Instant now) override;
+
+  [[nodiscard]] std::uint64_t statuses() const { return statuses_; }
+  /// Reports that did not go out because the other thread fell behind.
+  [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
+
+  // Any thread, once stop() has returned.
+  void stop();
+  [[nodiscard]] std::uint64_t datagrams_refused() const;
+  [[nodiscard]] const control::feedback::UdpCounters& socket() const { return endpoint_->counters(); }
+
+ private:
+  struct Outgoing {
+    control::feedback::BearerReport report;
+    Duration now{};
+    bool last = false;  ///< of its message
+  };
+  struct Message {
+    std::vector<control::feedback::BearerReport> reports;
+    Instant sent;
+  };
+  static constexpr std::size_t ring_size = 4096;
+
+  void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override;
+  void on_status(const control::feedback::Header& header, const control::feedback::BearerStatus& status) override;
+  void hand_over(const Message& message);
+  void drain();
+  [[nodiscard]] std::uint64_t datagrams_for(std::span<const control::feedback::BearerReport> reports);
+
+  EventLoop& loop_;
+  Timing timing_;
+  Meter& meter_;
+  Reporter* reporter_ = nullptr;
+  std::deque<Message> to_proxy_;  ///< poll thread: under way
+  std::deque<control::feedback::BearerStatus> from_proxy_;
+  std::vector<std::uint8_t> scratch_;  ///< poll thread: for counting datagrams
+  std::uint64_t sequence_ = 0;         ///< poll thread: of the last datagram handed over
+  std::uint64_t statuses_ = 0;
+  std::uint64_t reports_lost_ = 0;
+  boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;
+  boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<ring_size>> incoming_;
+  std::atomic<bool> draining_{false};
+
+  boost::asio::io_context context_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  control::feedback::Session session_;
+  std::unique_ptr<control::feedback::UdpEndpoint> endpoint_;
+  std::vector<control::feedback::BearerReport> batch_;  ///< feedback thread
+  std::thread thread_;
+};
+
+}  // namespace sluice::emulator

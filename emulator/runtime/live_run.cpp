@@ -1,0 +1,224 @@
+#include "emulator/runtime/live_run.hpp"
+
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "dataplane/dpdk/clock.hpp"
+#include "dataplane/dpdk/eal.hpp"
+#include "dataplane/dpdk/poll_policy.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+constexpr Duration publication_period = std::chrono::milliseconds(100);
+
+}  // namespace
+
+LiveRun::LiveRun(const Scenario& scenario, RunMode mode, packet::PacketPool& pool, TraceLibrary& traces)
+    : scenario_(scenario), mode_(mode), pool_(pool) {
+  check_topology();
+  build(traces);
+  if (mode == RunMode::smvs) add_feedback();
+}
+
+LiveRun::~LiveRun() {
+  stop();
+}
+
+void LiveRun::check_topology() const {
+  const LiveSpec& live = scenario_.live;
+  if (mode_ != RunMode::none && live.cell_core.empty()) {
+    throw std::runtime_error("live.cell_core: a port towards the proxy is needed in mode " +
+                             std::string(to_string(mode_)));
+  }
+  if (mode_ != RunMode::none && !live.hop_server.empty() && live.hop_proxy.empty()) {
+    throw std::runtime_error("live.hop_proxy: a port towards the proxy's core port is needed beside hop_server");
+  }
+  if (mode_ == RunMode::smvs && !live.feedback) {
+    throw std::runtime_error("live.feedback: addresses and a key are needed in mode smvs");
+  }
+}
+
+Element& LiveRun::open_port(const std::string& name, const std::string& device, dpdk::Facing facing, Joint& inwards) {
+  dpdk::PortConfig config;
+  config.device = device;
+  config.facing = facing;
+  config.mtu = scenario_.live.mtu;
+  config.fix_offloads = scenario_.live.fix_offloads;
+  try {
+    devices_.push_back(std::make_unique<dpdk::Port>(config, pool_));
+  } catch (const std::exception& problem) {
+    throw std::runtime_error("live." + name + ": " + problem.what());
+  }
+  ports_.push_back(std::make_unique<LivePort>(*devices_.back(), inwards));
+  return *ports_.back();
+}
+
+void LiveRun::build(TraceLibrary& traces) {
+  const LiveSpec& live = scenario_.live;
+  const bool proxied = mode_ != RunMode::none;
+  // Without a hop to the proxy's core port the servers are not behind this program.
+  const bool servers_here = !proxied || !live.hop_proxy.empty();
+  NetworkEnds ends{&to_servers_, nullptr, nullptr, &to_ues_};
+  if (proxied) {
+    ends.proxy_radio = &open_port("cell_core", live.cell_core, dpdk::Facing::core, from_proxy_radio_);
+    ends.proxy_core = servers_here ? &open_port("hop_proxy", live.hop_proxy, dpdk::Facing::radio, from_proxy_core_)
+                                   : static_cast<Element*>(&discard_);
+  }
+  network_.emplace(loop_, scenario_, scenario_.seed, traces, ends);
+  from_proxy_radio_.lead_to(network_->from_proxy_radio());
+  from_proxy_core_.lead_to(network_->from_proxy_core());
+  from_servers_.lead_to(network_->from_servers());
+  from_ues_.lead_to(network_->from_ues());
+
+  if (!live.cell_ue.empty()) {
+    to_ues_.lead_to(open_port("cell_ue", live.cell_ue, dpdk::Facing::radio, from_ues_));
+  } else {
+    ues_.emplace(loop_, pool_, scenario_, scenario_.seed, network_->from_ues());
+    to_ues_.lead_to(ues_->entry());
+  }
+  if (!servers_here) {
+    to_servers_.lead_to(discard_);
+  } else if (!live.hop_server.empty()) {
+    to_servers_.lead_to(open_port("hop_server", live.hop_server, dpdk::Facing::core, from_servers_));
+  } else {
+    servers_.emplace(loop_, pool_, scenario_, scenario_.seed, network_->from_servers());
+    to_servers_.lead_to(servers_->entry());
+  }
+}
+
+void LiveRun::add_feedback() {
+  const proxy::SmvsMode& smvs = scenario_.proxy.smvs;
+  const LiveFeedback::Timing timing{smvs.parameters.step,
+                                    scenario_.reports.delay.value_or(scenario_.proxy_nodeb.delay)};
+  feedback_.emplace(loop_, *scenario_.live.feedback, timing, network_->meter());
+  ReporterConfig config;
+  config.period = smvs.parameters.step;
+  config.sharp_change = scenario_.reports.sharp_change;
+  config.mean_alpha = smvs.parameters.alpha;
+  if (smvs.law == proxy::LawPlace::nodeb) config.law = smvs.parameters;
+  reporter_.emplace(loop_, network_->cell(), config, *feedback_);
+  network_->meter().set_reporter(&*reporter_);
+}
+
+std::vector<std::string> LiveRun::describe() const {
+  std::vector<std::string> lines;
+  for (const auto& device : devices_) {
+    lines.push_back("port " + device->name() +
+                    (device->facing() == dpdk::Facing::radio ? " towards the UEs" : " towards the core") +
+                    (device->link_up() ? ", link up" : ", link down: waiting for the other side"));
+  }
+  if (ues_) lines.push_back(std::to_string(scenario_.cell.ues.size()) + " built-in UEs");
+  if (servers_) lines.push_back(std::to_string(scenario_.servers.size()) + " built-in servers");
+  return lines;
+}
+
+void LiveRun::start() {
+  thread_ = std::thread([this] { poll(); });
+}
+
+void LiveRun::stop() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+  if (feedback_) feedback_->stop();
+}
+
+void LiveRun::poll() {
+  pthread_setname_np(pthread_self(), "node-b");
+  const LiveSpec& live = scenario_.live;
+  if (live.cpu && !dpdk::pin_to_cpu(*live.cpu)) {
+    spdlog::warn("live.cpu: processor {} cannot be had; the thread runs where the system puts it", *live.cpu);
+  }
+  dpdk::PollPolicy policy(live.poll);
+  policy.prepare_thread();
+  const dpdk::ThreadRegistration registration;
+  network_->meter().start(loop_.now());
+  if (reporter_) reporter_->start(loop_.now());
+
+  const Instant origin = dpdk::now();
+  const Instant end = Instant{} + scenario_.duration;
+  Instant next_publication{};
+  Instant now{};
+  while (!stop_.load(std::memory_order_relaxed) && now < end) {
+    now = Instant{} + (dpdk::now() - origin);
+    bool worked = run_due(now);
+    for (const auto& port : ports_) worked = port->poll(now) > 0 || worked;
+    if (feedback_ && feedback_->deliver(*reporter_, now)) worked = true;
+    loop_.run_until(now);  // what the packets just set for now
+    for (const auto& port : ports_) port->flush();
+    if (now >= next_publication) {
+      next_publication = now + publication_period;
+      publish(now);
+    }
+    policy.rest(worked, now, loop_.next());
+  }
+  ended_ = now;
+  const std::lock_guard lock(status_mutex_);
+  status_.finished = true;
+}
+
+bool LiveRun::run_due(Instant now) {
+  const Instant due = loop_.next();
+  if (due > now) return false;
+  const Duration late = now - due;
+  lateness_.add(late);
+  ttis_missed_ += static_cast<std::uint64_t>(late / scenario_.cell.tti);
+  loop_.run_until(now);
+  return true;
+}
+
+void LiveRun::publish(Instant) {
+  const std::unique_lock lock(status_mutex_, std::try_to_lock);
+  if (!lock) return;  // somebody is reading; the next time will do
+  status_.point = network_->meter().newest();
+  status_.ttis_missed = ttis_missed_;
+  status_.reports = reporter_ ? reporter_->reports() : 0;
+  status_.statuses = feedback_ ? feedback_->statuses() : 0;
+}
+
+LiveStatus LiveRun::status() {
+  const std::lock_guard lock(status_mutex_);
+  return status_;
+}
+
+RunResult LiveRun::result() {
+  stop();
+  RunResult result = network_->meter().result(ended_);
+  result.key.clock = "real";
+  result.key.mode = to_string(mode_);
+  result.key.seed = scenario_.seed;
+  if (ues_) {
+    const FlowLog& log = ues_->log();
+    result.fetches = log.fetches;
+    if (log.fetches > 0) {
+      result.fetch_p50_ms = to_milliseconds(log.fetch_times.percentile(0.50));
+      result.fetch_p95_ms = to_milliseconds(log.fetch_times.percentile(0.95));
+    }
+    result.counters["connections_failed"] = log.failures;
+    result.counters["payload_corrupted"] = log.corrupted + (servers_ ? servers_->counters().corrupted : 0);
+  }
+  result.counters["ttis_missed"] = ttis_missed_;
+  result.counters["lateness_p50_us"] =
+      static_cast<std::uint64_t>(lateness_.percentile(0.50) / std::chrono::microseconds(1));
+  result.counters["lateness_p99_us"] =
+      static_cast<std::uint64_t>(lateness_.percentile(0.99) / std::chrono::microseconds(1));
+  result.counters["lateness_max_us"] = static_cast<std::uint64_t>(lateness_.max() / std::chrono::microseconds(1));
+  std::uint64_t port_drops = 0;
+  for (const auto& device : devices_)
+    port_drops += device->counters().transmit_dropped + device->counters().copy_failed;
+  result.counters["port_drops"] = port_drops;
+  if (feedback_) {
+    result.counters["reports"] = reporter_->reports();
+    result.counters["reports_lost"] = feedback_->reports_lost();
+    result.counters["statuses"] = feedback_->statuses();
+    result.counters["feedback_refused"] = feedback_->datagrams_refused();
+    result.counters["feedback_send_errors"] = feedback_->socket().send_errors;
+  }
+  return result;
+}
+
+}  // namespace sluice::emulator

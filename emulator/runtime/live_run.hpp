@@ -1,0 +1,93 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dataplane/dpdk/port.hpp"
+#include "dataplane/packet/pool.hpp"
+#include "emulator/net/tap.hpp"
+#include "emulator/report/delay_digest.hpp"
+#include "emulator/report/result.hpp"
+#include "emulator/runtime/endpoints.hpp"
+#include "emulator/runtime/joint.hpp"
+#include "emulator/runtime/live_feedback.hpp"
+#include "emulator/runtime/live_port.hpp"
+#include "emulator/runtime/network.hpp"
+#include "emulator/scenario/scenario.hpp"
+
+namespace sluice::emulator {
+
+/// How a real-time run is doing, for a status line.
+struct LiveStatus {
+  SeriesPoint point;  ///< the newest of the time series
+  std::uint64_t ttis_missed = 0;
+  std::uint64_t reports = 0;
+  std::uint64_t statuses = 0;  ///< heard from the proxy
+  bool finished = false;
+};
+
+/// The Node-B in real time: the very network of the virtual-time runs, its event loop driven by the clock, its ends
+/// DPDK ports or built-in hosts. A poll thread runs it; a second one has the feedback. EAL must be running.
+class LiveRun {
+ public:
+  /// Opens the ports. `scenario`, `pool` and `traces` outlive it. Throws std::runtime_error saying what is wrong.
+  LiveRun(const Scenario& scenario, RunMode mode, packet::PacketPool& pool, TraceLibrary& traces);
+  /// Stops and joins.
+  ~LiveRun();
+  LiveRun(const LiveRun&) = delete;
+  LiveRun& operator=(const LiveRun&) = delete;
+
+  /// Starts the clock.
+  void start();
+  /// Ends the run before its time; start() must have been called.
+  void stop();
+  [[nodiscard]] LiveStatus status();
+  /// After stop() or when status().finished: what was measured, everything but the scenario's name.
+  [[nodiscard]] RunResult result();
+  /// One line per port and end, for the log.
+  [[nodiscard]] std::vector<std::string> describe() const;
+
+ private:
+  Element& open_port(const std::string& name, const std::string& device, dpdk::Facing facing, Joint& inwards);
+  void check_topology() const;
+  void build(TraceLibrary& traces);
+  void add_feedback();
+  void poll();
+  bool run_due(Instant now);
+  void publish(Instant now);
+
+  const Scenario& scenario_;
+  RunMode mode_;
+  packet::PacketPool& pool_;
+  EventLoop loop_;
+  Discard discard_;
+  // Where what the ports receive goes, once the network stands.
+  Joint from_servers_;
+  Joint from_proxy_core_;
+  Joint from_proxy_radio_;
+  Joint from_ues_;
+  Joint to_servers_;
+  Joint to_ues_;
+  std::vector<std::unique_ptr<dpdk::Port>> devices_;
+  std::vector<std::unique_ptr<LivePort>> ports_;
+  std::optional<Network> network_;
+  std::optional<BuiltInServers> servers_;
+  std::optional<BuiltInUes> ues_;
+  std::optional<LiveFeedback> feedback_;
+  std::optional<Reporter> reporter_;
+
+  DelayDigest lateness_;
+  std::uint64_t ttis_missed_ = 0;
+  Instant ended_{};
+  std::atomic<bool> stop_{false};
+  std::mutex status_mutex_;
+  LiveStatus status_;
+  std::thread thread_;
+};
+
+}  // namespace sluice::emulator

@@ -1,0 +1,194 @@
+#include "emulator/runtime/meter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "dataplane/packet/parse.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+constexpr Duration queue_period = std::chrono::milliseconds(1);
+
+bool is_tcp(packet::ParseResult result) {
+  return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
+}
+
+/// The queue in the unit of the papers: frames where there are frames, else packets.
+double queue_frames(const UeQueue& queue) {
+  return queue.config().frame > Bytes(0) ? queue.frames() : static_cast<double>(queue.packets());
+}
+
+}  // namespace
+
+Meter::Meter(EventLoop& loop, Cell& cell, const Scenario& scenario)
+    : loop_(loop),
+      cell_(cell),
+      interval_(scenario.interval),
+      measure_from_(loop.now() + scenario.warmup),
+      flights_({scenario.server_proxy.delay, scenario.proxy_nodeb.delay}, measure_from_) {
+  cell.set_observer(this);
+}
+
+void Meter::start(Instant now) {
+  started_ = now;
+  loop_.at(measure_from_, *this, begin_tag);
+  loop_.at(now + interval_, *this, series_tag);
+  // In the middle of a millisecond: neither just before nor just after a TTI.
+  loop_.at(measure_from_ + queue_period / 2, *this, queue_tag);
+}
+
+void Meter::downlink(FlightPoint point, const packet::Packet& packet, Instant now) {
+  packet::Parsed parsed;
+  if (!is_tcp(packet::parse(packet, parsed))) return;
+  const FlowId flow{parsed.src, parsed.dst, parsed.src_port, parsed.dst_port};
+  const tcp::Segment& segment = parsed.segment;
+  if (point != FlightPoint::ue_in && (segment.flags.syn() || segment.flags.rst())) flights_.forget(flow);
+  if (segment.payload_len > 0) {
+    flights_.data(point, flow, segment.seq + segment.payload_len, segment.payload_len, now);
+  }
+  if (point == FlightPoint::proxy_out && segment.flags.fin()) flights_.finished(flow);
+}
+
+void Meter::uplink(const packet::Packet& packet, Instant now) {
+  packet::Parsed parsed;
+  if (!is_tcp(packet::parse(packet, parsed))) return;
+  const FlowId flow{parsed.dst, parsed.src, parsed.dst_port, parsed.src_port};
+  if (parsed.segment.flags.rst() || parsed.segment.flags.syn()) {
+    flights_.forget(flow);
+  } else if (parsed.segment.flags.ack()) {
+    flights_.acknowledged(flow, parsed.segment.ack, now);
+  }
+}
+
+void Meter::reported(std::span<const control::feedback::BearerReport> reports) {
+  for (const control::feedback::BearerReport& report : reports) {
+    if (!report.allowance) continue;
+    granted_ += report.allowance->count();
+    any_grant_ = true;
+  }
+}
+
+void Meter::on_departure(UeIndex /*ue*/, const packet::Packet& /*packet*/, Bytes /*length*/, Duration queueing,
+                         Instant now) {
+  if (now >= measure_from_) radio_.add(queueing);
+  radio_max_ = std::max(radio_max_, queueing);
+}
+
+void Meter::on_drop(UeIndex /*ue*/, Bytes /*length*/, Instant now) {
+  if (now >= measure_from_) ++drops_;
+  ++drops_in_interval_;
+}
+
+void Meter::on_event(std::uint64_t tag, Instant now) {
+  switch (tag) {
+    case begin_tag:
+      begin(now);
+      return;
+    case queue_tag:
+      sample_queue();
+      loop_.at(now + queue_period, *this, queue_tag);
+      return;
+    default:
+      sample_series(now);
+      loop_.at(now + interval_, *this, series_tag);
+  }
+}
+
+void Meter::begin(Instant now) {
+  for (UeIndex ue = 0; ue < cell_.ues(); ++ue) use_before_.push_back(cell_.use(ue, now));
+}
+
+void Meter::sample_queue() {
+  double frames = 0;
+  for (UeIndex ue = 0; ue < cell_.ues(); ++ue) frames += queue_frames(cell_.queue(ue));
+  ++queue_samples_;
+  if (frames <= 0) ++queue_empty_;
+  queue_sum_ += frames;
+  queue_squares_ += frames * frames;
+}
+
+LinkUse Meter::link_use(Instant now) {
+  LinkUse sum;
+  for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {
+    const LinkUse use = cell_.use(ue, now);
+    sum.offered += use.offered;
+    sum.carried += use.carried;
+  }
+  return sum;
+}
+
+void Meter::sample_series(Instant now) {
+  const double seconds = to_seconds(interval_);
+  const LinkUse use = link_use(now);
+  const LinkUse fresh = use - use_at_point_;
+  use_at_point_ = use;
+  const FlightRecorder::Interval flights = flights_.take_interval();
+  SeriesPoint point;
+  point.time_s = to_seconds(now - started_);
+  // Each UE alone could have had every TTI; together they share them.
+  point.link_rate_bps = static_cast<double>(fresh.offered) * 8 / seconds / static_cast<double>(cell_.ues());
+  point.link_used_bps = static_cast<double>(fresh.carried) * 8 / seconds;
+  point.throughput_bps = static_cast<double>(flights.delivered) * 8 / seconds;
+  point.outstanding_bytes = static_cast<double>(flights_.outstanding());
+  for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {
+    point.queue_bytes += static_cast<double>(cell_.queue(ue).air_bytes().count());
+    point.queue_frames += queue_frames(cell_.queue(ue));
+    const control::SmvsState* const law = reporter_ != nullptr ? reporter_->law(ue) : nullptr;
+    if (law != nullptr) point.reference_bytes = point.reference_bytes.value_or(0) + law->reference;
+  }
+  if (any_grant_) point.allowance_bps = static_cast<double>(granted_) * 8 / seconds;
+  point.radio_queue_delay_ms = to_milliseconds(std::exchange(radio_max_, Duration{}));
+  point.proxy_to_ue_delay_ms = to_milliseconds(flights.proxy_to_ue_max);
+  point.server_to_ue_delay_ms = to_milliseconds(flights.server_to_ue_max);
+  point.drops = std::exchange(drops_in_interval_, 0);
+  point.retransmissions = flights.retransmissions;
+  granted_ = 0;
+  newest_ = point;
+  series_.push_back(point);
+}
+
+// One UE: carried / offered. Several: the sum of what each used of what its link would have carried alone; round robin
+// comes to 1 when always busy, a scheduler that waits for good moments to more.
+double Meter::utilisation(Instant now) {
+  double sum = 0;
+  for (UeIndex ue = 0; ue < cell_.ues() && ue < use_before_.size(); ++ue) {
+    sum += (cell_.use(ue, now) - use_before_[ue]).utilisation();
+  }
+  return sum;
+}
+
+RunResult Meter::result(Instant now) {
+  RunResult result;
+  result.measured_s = std::max(0.0, to_seconds(now - measure_from_));
+  result.utilisation = utilisation(now);
+  std::uint64_t delivered = 0;
+  std::vector<double> shares;
+  for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {
+    const auto at = flights_.delivered().find(cell_.address(ue));
+    if (at == flights_.delivered().end()) continue;
+    delivered += at->second;
+    shares.push_back(static_cast<double>(at->second));
+  }
+  if (result.measured_s > 0) result.throughput_bps = static_cast<double>(delivered) * 8 / result.measured_s;
+  result.jain = jain_index(shares);
+  result.radio_queue_delay = summarize(radio_);
+  result.proxy_to_ue_delay = summarize(flights_.proxy_to_ue());
+  result.server_to_ue_delay = summarize(flights_.server_to_ue());
+  if (queue_samples_ > 0) {
+    const auto samples = static_cast<double>(queue_samples_);
+    result.queue_mean_frames = queue_sum_ / samples;
+    const double variance = queue_squares_ / samples - result.queue_mean_frames * result.queue_mean_frames;
+    result.queue_stddev_frames = std::sqrt(std::max(0.0, variance));
+    result.queue_empty = static_cast<double>(queue_empty_) / samples;
+  }
+  result.drops = drops_;
+  result.retransmissions = flights_.proxy_retransmissions();
+  result.server_retransmissions = flights_.server_retransmissions();
+  result.counters["segments_unmatched"] = flights_.unmatched();
+  result.series = series_;
+  return result;
+}
+
+}  // namespace sluice::emulator

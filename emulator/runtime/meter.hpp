@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "control/feedback/report.hpp"
+#include "dataplane/packet/packet.hpp"
+#include "emulator/cell/cell.hpp"
+#include "emulator/cell/reporter.hpp"
+#include "emulator/net/event_loop.hpp"
+#include "emulator/report/delay_digest.hpp"
+#include "emulator/report/flight_recorder.hpp"
+#include "emulator/report/result.hpp"
+#include "emulator/scenario/scenario.hpp"
+
+namespace sluice::emulator {
+
+/// Measures one run: looks at packets where they pass, at what leaves the radio queues, and at the queues themselves
+/// every millisecond. Built-in and kernel endpoints, real and virtual time alike. Thread: the loop's.
+class Meter final : public CellObserver, public EventTarget {
+ public:
+  /// `cell` and `loop` outlive it. Add the cell's UEs first.
+  Meter(EventLoop& loop, Cell& cell, const Scenario& scenario);
+
+  /// Where the Node-B computes the law, so that its reference can be shown.
+  void set_reporter(const Reporter* reporter) { reporter_ = reporter; }
+  /// Begins to sample; the measurement itself begins after the warm-up.
+  void start(Instant now);
+
+  void at_server(const packet::Packet& packet, Instant now) { downlink(FlightPoint::server_out, packet, now); }
+  void at_proxy(const packet::Packet& packet, Instant now) { downlink(FlightPoint::proxy_out, packet, now); }
+  void at_ue(const packet::Packet& packet, Instant now) { downlink(FlightPoint::ue_in, packet, now); }
+  /// From the UE towards the proxy.
+  void uplink(const packet::Packet& packet, Instant now);
+  void reported(std::span<const control::feedback::BearerReport> reports);
+
+  void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) override;
+  void on_drop(UeIndex ue, Bytes length, Instant now) override;
+  void on_event(std::uint64_t tag, Instant now) override;
+
+  /// What was measured up to `now`; everything but the key and what applications and runtimes add.
+  [[nodiscard]] RunResult result(Instant now);
+  /// The newest point of the series; its time is 0 before the first.
+  [[nodiscard]] const SeriesPoint& newest() const { return newest_; }
+
+ private:
+  enum Tag : std::uint64_t { series_tag, queue_tag, begin_tag };
+
+  void downlink(FlightPoint point, const packet::Packet& packet, Instant now);
+  void begin(Instant now);
+  void sample_queue();
+  void sample_series(Instant now);
+  [[nodiscard]] LinkUse link_use(Instant now);
+  [[nodiscard]] double utilisation(Instant now);
+
+  EventLoop& loop_;
+  Cell& cell_;
+  const Reporter* reporter_ = nullptr;
+  Duration interval_;
+  Instant started_{};
+  Instant measure_from_;
+  FlightRecorder flights_;
+  DelayDigest radio_;
+  std::uint64_t drops_ = 0;
+  std::vector<LinkUse> use_before_;  ///< per UE, at the start of the measurement
+  std::uint64_t queue_samples_ = 0;
+  std::uint64_t queue_empty_ = 0;
+  double queue_sum_ = 0;
+  double queue_squares_ = 0;
+
+  // Since the last point of the series.
+  LinkUse use_at_point_;
+  Duration radio_max_{};
+  std::uint64_t drops_in_interval_ = 0;
+  std::int64_t granted_ = 0;
+  bool any_grant_ = false;
+  SeriesPoint newest_;
+  std::vector<SeriesPoint> series_;
+};
+
+}  // namespace sluice::emulator

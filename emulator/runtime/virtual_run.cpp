@@ -1,0 +1,124 @@
+#include "emulator/runtime/virtual_run.hpp"
+
+#include <memory>
+#include <optional>
+
+#include "emulator/runtime/endpoints.hpp"
+#include "emulator/runtime/feedback_wire.hpp"
+#include "emulator/runtime/joint.hpp"
+#include "emulator/runtime/network.hpp"
+#include "emulator/runtime/proxy_node.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+proxy::ShardConfig shard_config(const RunPlan& plan) {
+  proxy::ShardConfig config = plan.scenario.proxy;
+  switch (plan.mode) {
+    case RunMode::smvs:
+      config.mode = proxy::Mode::smvs;
+      break;
+    case RunMode::i_tcp:
+      config.mode = proxy::Mode::i_tcp;
+      break;
+    default:
+      config.mode = proxy::Mode::bypass;
+      break;
+  }
+  return config;
+}
+
+/// Everything of one run, made in the order in which it depends on each other.
+class VirtualRun {
+ public:
+  VirtualRun(const RunPlan& plan, packet::PacketPool& pool, TraceLibrary& traces)
+      : plan_(plan), shard_config_(shard_config(plan)) {
+    if (plan.mode != RunMode::none) proxy_.emplace(loop_, pool, shard_config_, plan.seed);
+    NetworkEnds ends{&to_servers_, nullptr, nullptr, &to_ues_};
+    if (proxy_) {
+      ends.proxy_core = &proxy_->core_port();
+      ends.proxy_radio = &proxy_->radio_port();
+    }
+    network_.emplace(loop_, plan.scenario, plan.seed, traces, ends);
+    servers_.emplace(loop_, pool, plan.scenario, plan.seed, network_->from_servers());
+    ues_.emplace(loop_, pool, plan.scenario, plan.seed, network_->from_ues());
+    to_servers_.lead_to(servers_->entry());
+    to_ues_.lead_to(ues_->entry());
+    if (proxy_) proxy_->connect(network_->from_proxy_radio(), network_->from_proxy_core());
+    if (plan.mode == RunMode::smvs) add_feedback();
+  }
+
+  RunResult run(const Progress& progress) {
+    network_->meter().start(loop_.now());
+    if (feedback_) feedback_->start(loop_.now());
+    if (reporter_) reporter_->start(loop_.now());
+    const Instant end = loop_.now() + plan_.scenario.duration;
+    constexpr int parts = 100;
+    for (int part = 1; part <= parts; ++part) {
+      loop_.run_until(Instant{} + plan_.scenario.duration * part / parts);
+      if (progress) progress(static_cast<double>(part) / parts);
+    }
+    return result(end);
+  }
+
+ private:
+  void add_feedback() {
+    const Scenario& scenario = plan_.scenario;
+    const proxy::SmvsMode& smvs = scenario.proxy.smvs;
+    feedback_.emplace(
+        loop_,
+        FeedbackWire::Config{smvs.parameters.step, scenario.reports.delay.value_or(scenario.proxy_nodeb.delay),
+                             scenario.reports.loss},
+        plan_.seed, *proxy_, network_->meter());
+    ReporterConfig config;
+    config.period = smvs.parameters.step;
+    config.sharp_change = scenario.reports.sharp_change;
+    config.mean_alpha = smvs.parameters.alpha;
+    if (smvs.law == proxy::LawPlace::nodeb) config.law = smvs.parameters;
+    reporter_.emplace(loop_, network_->cell(), config, *feedback_);
+    feedback_->set_reporter(*reporter_);
+    network_->meter().set_reporter(&*reporter_);
+  }
+
+  RunResult result(Instant now) {
+    RunResult result = network_->meter().result(now);
+    const FlowLog& log = ues_->log();
+    result.fetches = log.fetches;
+    if (log.fetches > 0) {
+      result.fetch_p50_ms = to_milliseconds(log.fetch_times.percentile(0.50));
+      result.fetch_p95_ms = to_milliseconds(log.fetch_times.percentile(0.95));
+    }
+    result.counters["payload_corrupted"] = log.corrupted + servers_->counters().corrupted;
+    result.counters["connections_failed"] = log.failures;
+    if (feedback_) {
+      result.counters["feedback_lost"] = feedback_->datagrams_lost();
+      result.counters["feedback_refused"] = feedback_->datagrams_refused();
+    }
+    if (proxy_) result.counters["proxy_copies_failed"] = proxy_->copies_failed();
+    return result;
+  }
+
+  const RunPlan& plan_;
+  proxy::ShardConfig shard_config_;
+  EventLoop loop_;
+  Joint to_servers_;
+  Joint to_ues_;
+  std::optional<ProxyNode> proxy_;
+  std::optional<Network> network_;
+  std::optional<BuiltInServers> servers_;
+  std::optional<BuiltInUes> ues_;
+  std::optional<FeedbackWire> feedback_;
+  std::optional<Reporter> reporter_;
+};
+
+}  // namespace
+
+RunResult run_virtual(const RunPlan& plan, const std::string& name, packet::PacketPool& pool, TraceLibrary& traces,
+                      const Progress& progress) {
+  VirtualRun run(plan, pool, traces);
+  RunResult result = run.run(progress);
+  result.key = {name, "virtual", std::string(to_string(plan.mode)), plan.seed, plan.swept};
+  return result;
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,64 @@
+#include "emulator/scenario/channels.hpp"
+
+#include <filesystem>
+
+#include "emulator/channel/constant.hpp"
+#include "emulator/channel/piecewise.hpp"
+#include "emulator/random.hpp"
+
+namespace sluice::emulator {
+
+std::string TraceLibrary::find(const std::string& name) const {
+  std::error_code ignored;
+  std::string places;
+  for (const std::string& folder : folders_) {
+    const std::filesystem::path path = std::filesystem::path(folder) / name;
+    if (std::filesystem::is_regular_file(path, ignored)) return path.string();
+    places += (places.empty() ? "" : ", ") + folder;
+  }
+  if (std::filesystem::is_regular_file(name, ignored)) return name;
+  throw TraceMissing("the trace " + name + " is not in " + (places.empty() ? "this folder" : places) +
+                     "; name its folder with --traces");
+}
+
+std::shared_ptr<const CapacityTrace> TraceLibrary::load(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const CapacityTrace>& slot = traces_["file " + name];
+  if (!slot) slot = std::make_shared<const CapacityTrace>(CapacityTrace::load(find(name)));
+  return slot;
+}
+
+std::shared_ptr<const CapacityTrace> TraceLibrary::generate(const ChannelSpec& spec, std::uint64_t seed) {
+  const TraceParameters& p = spec.generated;
+  std::string name = "generated " + std::to_string(seed) + ' ' + std::to_string(spec.length.count());
+  for (const double value : {p.mean.bps(), p.speed_kmh, p.mean_snr_db, p.shadowing_db, to_seconds(p.outage_every),
+                             to_seconds(p.outage_min), to_seconds(p.outage_max)}) {
+    name += ' ' + std::to_string(value);
+  }
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const CapacityTrace>& slot = traces_[name];
+  if (!slot) slot = std::make_shared<const CapacityTrace>(generate_trace(p, seed, spec.length));
+  return slot;
+}
+
+std::unique_ptr<Channel> make_channel(const ChannelSpec& spec, Duration tti, std::uint64_t seed, std::uint32_t ue,
+                                      TraceLibrary& traces) {
+  switch (spec.type) {
+    case ChannelType::constant:
+      return std::make_unique<ConstantChannel>(spec.rate, tti);
+    case ChannelType::piecewise:
+      return std::make_unique<PiecewiseChannel>(PiecewiseParameters{spec.min, spec.max, spec.period}, tti,
+                                                Random::stream(seed, "piecewise", ue));
+    case ChannelType::trace:
+      return std::make_unique<TraceChannel>(traces.load(spec.file), tti, spec.offset);
+    case ChannelType::generated: {
+      Random names = Random::stream(spec.seed.value_or(seed), "trace", ue);
+      return std::make_unique<TraceChannel>(traces.generate(spec, names.next()), tti, spec.offset);
+    }
+    case ChannelType::hsdpa:
+      return std::make_unique<HsdpaChannel>(spec.hsdpa, tti, Random::stream(seed, "hsdpa", ue));
+  }
+  throw std::invalid_argument("a channel of unknown type");
+}
+
+}  // namespace sluice::emulator

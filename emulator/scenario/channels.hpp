@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "emulator/channel/channel.hpp"
+#include "emulator/channel/trace.hpp"
+#include "emulator/scenario/scenario.hpp"
+
+namespace sluice::emulator {
+
+/// A trace that a scenario names and that is nowhere to be found; what() says what was looked for and where.
+class TraceMissing : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Finds and keeps the capacity traces of an experiment, so that many runs share one copy. Callable from several
+/// threads at once.
+class TraceLibrary {
+ public:
+  /// `folders` are searched in order; a name with a path is also tried as it is.
+  explicit TraceLibrary(std::vector<std::string> folders) : folders_(std::move(folders)) {}
+
+  /// Throws TraceMissing when it is nowhere, TraceError when it is broken.
+  [[nodiscard]] std::shared_ptr<const CapacityTrace> load(const std::string& name);
+  /// A generated trace; the same parameters give the same one.
+  [[nodiscard]] std::shared_ptr<const CapacityTrace> generate(const ChannelSpec& spec, std::uint64_t seed);
+
+ private:
+  [[nodiscard]] std::string find(const std::string& name) const;
+
+  std::vector<std::string> folders_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const CapacityTrace>> traces_;
+};
+
+/// The channel of UE number `ue`. `seed`: of the run; each UE and kind of model has its own stream. Throws what the
+/// library and the channels throw.
+[[nodiscard]] std::unique_ptr<Channel> make_channel(const ChannelSpec& spec, Duration tti, std::uint64_t seed,
+                                                    std::uint32_t ue, TraceLibrary& traces);
+
+}  // namespace sluice::emulator

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "emulator/scenario/scenario.hpp"
+#include "proxy/config/yaml.hpp"
+
+// How the values of scenarios are written, and their keys with unit, range and default.
+
+namespace sluice::config {
+
+template <>
+struct Scalar<emulator::RunMode> {
+  static constexpr std::string_view kind = "one of none, bypass, i-tcp, smvs";
+  static constexpr std::string_view name = "word";
+  static std::optional<emulator::RunMode> parse(std::string_view text);
+  static std::string format(emulator::RunMode value) { return std::string(to_string(value)); }
+};
+
+template <>
+struct Scalar<emulator::BufferSpec> {
+  static constexpr std::string_view kind = "a buffer such as 200 frames, 100 packets, 64KiB or unlimited";
+  static constexpr std::string_view name = "frames, packets or size";
+  static std::optional<emulator::BufferSpec> parse(std::string_view text);
+  static std::string format(const emulator::BufferSpec& value);
+};
+
+}  // namespace sluice::config
+
+namespace sluice::emulator {
+
+void describe(config::Section& s, HopSpec& hop);
+void describe(config::Section& s, ChannelSpec& channel);
+void describe(config::Section& s, UeSpec& ue);
+void describe(config::Section& s, CellSpec& cell);
+void describe(config::Section& s, HostsSpec& hosts);
+void describe(config::Section& s, AppSpec& app);
+void describe(config::Section& s, SweepSpec& sweep);
+void describe(config::Section& s, LiveSpec& live);
+void describe(config::Section& s, Scenario& scenario);
+
+}  // namespace sluice::emulator

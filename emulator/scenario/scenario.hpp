@@ -1,0 +1,161 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dataplane/dpdk/poll_policy.hpp"
+#include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/ip_address.hpp"
+#include "dataplane/units/rate.hpp"
+#include "dataplane/units/time.hpp"
+#include "emulator/cell/ue_queue.hpp"
+#include "emulator/channel/hsdpa.hpp"
+#include "emulator/channel/trace_generator.hpp"
+#include "proxy/config/feedback.hpp"
+#include "proxy/shard_config.hpp"
+
+namespace sluice::emulator {
+
+/// What stands between core and Node-B.
+enum class RunMode : std::uint8_t {
+  none,    ///< nothing: a wire
+  bypass,  ///< the proxy, forwarding untouched
+  i_tcp,   ///< the proxy, split connections with ordinary congestion control
+  smvs     ///< the proxy, steered
+};
+[[nodiscard]] std::string_view to_string(RunMode mode);
+
+/// One wired hop, the same both ways.
+struct HopSpec {
+  Duration delay{};  ///< one way
+  Rate rate;         ///< 0 = infinitely fast
+  Bytes buffer;      ///< before the line; 0 = unlimited
+};
+
+/// A UE's radio buffer.
+struct BufferSpec {
+  std::uint64_t limit = 200;
+  BufferUnit unit = BufferUnit::frames;
+};
+
+enum class ChannelType : std::uint8_t { constant, piecewise, trace, generated, hsdpa };
+
+struct ChannelSpec {
+  ChannelType type = ChannelType::constant;
+  Rate rate = Rate::bits_per_second(5e6);       ///< constant
+  Rate min = Rate::bits_per_second(1e6);        ///< piecewise
+  Rate max = Rate::bits_per_second(10e6);       ///< piecewise
+  Duration period = std::chrono::seconds(1);    ///< piecewise: how long a drawn rate holds
+  std::string file;                             ///< trace
+  Duration offset{};                            ///< trace, generated: where in it the run begins
+  TraceParameters generated;                    ///< generated
+  Duration length = std::chrono::seconds(120);  ///< generated
+  std::optional<std::uint64_t> seed;            ///< generated: of the trace; else that of the run
+  HsdpaParameters hsdpa;                        ///< hsdpa
+};
+
+struct UeSpec {
+  IpAddress address = IpAddress::v4(10, 45, 0, 2);
+  std::vector<IpAddress> more_addresses;  ///< of the same UE: its IPv6 address, say
+  Bytes frame{40};                        ///< size of a radio frame; 0 = byte by byte
+  BufferSpec buffer;
+  ChannelSpec channel;
+};
+
+struct CellSpec {
+  Duration tti = std::chrono::milliseconds(1);
+  std::string scheduler = "rr";
+  double pf_window = 1000;  ///< TTIs
+  std::vector<UeSpec> ues;
+  HopSpec uplink{std::chrono::milliseconds(10), Rate(), Bytes()};
+};
+
+/// The way of reports and statuses. Their period is Ts: smvs.parameters.step.
+struct ReportPathSpec {
+  std::optional<Duration> delay;  ///< one way; default: that of the proxy–Node-B hop
+  double loss = 0;                ///< share of datagrams lost, each way
+  double sharp_change = 0;        ///< see ReporterConfig
+};
+
+/// The built-in hosts' TCP.
+struct HostsSpec {
+  std::uint16_t mtu = 1500;
+  bool timestamps = true;
+  bool sack = true;
+  Bytes receive_buffer{4 * 1024 * 1024};
+  Bytes send_buffer{4 * 1024 * 1024};
+  tcp::EndpointConfig tcp;
+};
+
+enum class AppType : std::uint8_t { bulk, web };
+enum class Direction : std::uint8_t { download, upload };
+
+struct AppSpec {
+  AppType type = AppType::bulk;
+  std::uint32_t ue = 0;      ///< index
+  std::uint32_t server = 0;  ///< index
+  Duration start{};
+  Direction direction = Direction::download;  ///< bulk
+  std::uint64_t size = UINT64_MAX;            ///< bulk: bytes; UINT64_MAX = endless
+  std::uint32_t connections = 1;              ///< bulk
+  Duration think_time = std::chrono::seconds(1);
+  std::uint32_t objects_min = 1;
+  std::uint32_t objects_max = 8;
+  Bytes object_min{2000};
+  Bytes object_max{200'000};
+  double object_shape = 1.2;
+};
+
+/// One swept quantity: a column of the results, and the keys it is put into.
+struct SweepSpec {
+  std::string column;
+  std::vector<std::string> keys;  ///< dotted paths: cell.ues.0.channel.period; * stands for every element
+  std::string unit;               ///< appended to each value
+  std::vector<std::string> values;
+  std::vector<std::string> labels;  ///< what the results call them; default: the values
+  std::string with;                 ///< advances together with the sweep of this column; empty: on its own
+};
+
+/// What real time needs beyond virtual time.
+struct LiveSpec {
+  std::string cell_core;   ///< device of the port towards the proxy's radio port
+  std::string cell_ue;     ///< device of the UEs' port; empty: built-in UEs
+  std::string hop_server;  ///< device of the servers' port; empty: built-in servers
+  std::string hop_proxy;   ///< device of the port towards the proxy's core port; empty: servers are elsewhere
+  std::uint16_t mtu = 1500;
+  bool fix_offloads = false;
+  dpdk::PollMode poll = dpdk::PollMode::adaptive;
+  std::optional<std::uint16_t> cpu;
+  std::uint32_t buffers = 32'768;
+  bool hugepages = false;
+  std::vector<std::string> eal_arguments;
+  std::optional<config::FeedbackConfig> feedback;
+};
+
+/// A whole experiment as its file states it.
+struct Scenario {
+  std::string title;
+  std::string description;
+  std::uint64_t seed = 1;
+  Duration duration = std::chrono::seconds(60);
+  Duration warmup = std::chrono::seconds(5);  ///< not measured
+  std::vector<RunMode> modes{RunMode::none, RunMode::i_tcp, RunMode::smvs};
+  HopSpec server_proxy{std::chrono::milliseconds(20), Rate(), Bytes()};
+  HopSpec proxy_nodeb{std::chrono::milliseconds(10), Rate(), Bytes()};
+  CellSpec cell;
+  std::vector<IpAddress> servers{IpAddress::v4(192, 0, 2, 1)};
+  HostsSpec hosts;
+  std::vector<AppSpec> apps{AppSpec{}};
+  proxy::ShardConfig proxy;  ///< also holds the law's parameters, wherever it runs
+  ReportPathSpec reports;
+  std::vector<SweepSpec> sweep;
+  Duration interval = std::chrono::milliseconds(100);  ///< of the time series
+  std::uint32_t buffers = 32'768;                      ///< packet buffers of a virtual-time run
+  LiveSpec live;
+};
+
+}  // namespace sluice::emulator

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "emulator/scheduler/last_served.hpp"
+#include "emulator/scheduler/scheduler.hpp"
+
+namespace sluice::emulator {
+
+/// Maximum C/I: the backlogged UE with the highest CQI, then (or where channels have no CQI) the highest capacity;
+/// among equals the one unserved longest.
+class MaxCi final : public Scheduler {
+ public:
+  std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
+  void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override;
+
+ private:
+  LastServed last_served_;
+};
+
+}  // namespace sluice::emulator

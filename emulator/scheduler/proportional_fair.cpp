@@ -1,0 +1,44 @@
+#include "emulator/scheduler/proportional_fair.hpp"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace sluice::emulator {
+
+ProportionalFair::ProportionalFair(double window) : keep_(1 - 1 / window) {
+  if (!(window > 1)) throw std::invalid_argument("proportional fair: the window must be above 1 TTI");
+}
+
+double ProportionalFair::average(std::uint32_t ue, std::uint64_t tti) const {
+  if (ue >= averages_.size()) return 0;
+  const Average& average = averages_[ue];
+  // TTIs in which it got nothing only shrink T, so they are applied when T is looked at.
+  const std::uint64_t idle = tti - average.as_of;
+  if (idle == 0) return average.value;
+  return average.value * (idle == 1 ? keep_ : std::pow(keep_, static_cast<double>(idle)));
+}
+
+std::optional<std::size_t> ProportionalFair::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
+  std::optional<std::size_t> best;
+  double best_metric = -1;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!eligible(candidates[i])) continue;
+    const double mean = average(candidates[i].ue, tti);
+    const double rate = static_cast<double>(candidates[i].capacity.count());
+    const double metric = mean > 0 ? rate / mean : std::numeric_limits<double>::infinity();
+    if (metric > best_metric) {
+      best = i;
+      best_metric = metric;
+    }
+  }
+  return best;
+}
+
+void ProportionalFair::served(std::uint32_t ue, Bytes carried, std::uint64_t tti) {
+  if (ue >= averages_.size()) averages_.resize(ue + std::size_t{1});
+  const double now = average(ue, tti);
+  averages_[ue] = {keep_ * now + (1 - keep_) * static_cast<double>(carried.count()), tti + 1};
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "emulator/scheduler/last_served.hpp"
+#include "emulator/scheduler/scheduler.hpp"
+
+namespace sluice::emulator {
+
+/// Round robin: the backlogged UE that has been unserved longest; among equals the lowest number.
+class RoundRobin final : public Scheduler {
+ public:
+  std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
+  void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override;
+
+ private:
+  LastServed last_served_;
+};
+
+}  // namespace sluice::emulator

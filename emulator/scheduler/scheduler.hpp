@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "dataplane/units/bytes.hpp"
+
+namespace sluice::emulator {
+
+/// A UE as the scheduler sees it at the start of a TTI.
+struct Candidate {
+  std::uint32_t ue = 0;     ///< its number in the cell
+  bool backlogged = false;  ///< has something to send
+  Bytes capacity;           ///< what the TTI would carry for it; 0 = its CQI carries no PDU, skip it
+  double quality_db = 0;    ///< reported SNR
+  std::uint8_t cqi = 0;     ///< reported CQI, 0 where there is none
+};
+
+/// Chooses whom a TTI belongs to. One user per TTI (HSDPA time multiplexing). TTIs come in increasing order, but a TTI
+/// in which nobody has anything to send may be left out.
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+  Scheduler() = default;
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  /// The index in `candidates` of the UE to serve; nothing when none is backlogged with a capacity above zero.
+  virtual std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) = 0;
+  /// Told after the TTI what the chosen UE was carried (0 when the block was lost).
+  virtual void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) = 0;
+  /// True when the scheduler follows every UE in every TTI, idle ones included; the cell then leaves no TTI out.
+  [[nodiscard]] virtual bool follows_idle() const { return false; }
+
+ protected:
+  [[nodiscard]] static bool eligible(const Candidate& candidate) {
+    return candidate.backlogged && candidate.capacity > Bytes(0);
+  }
+};
+
+/// Makes a scheduler by its name in configurations: "rr", "mci", "pf", "fcds". `window`, in TTIs, is that of the
+/// averages of the last two. Null when the name is unknown.
+[[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(std::string_view name, double window = 1000);
+
+}  // namespace sluice::emulator
