@@ -1,0 +1,92 @@
+"""End to end: kernel TCP on both sides, the programs between them, everything inside network namespaces.
+
+With SLUICE_E2E_CONTROL=1 the kernel's bridge takes the proxy's place: the tests of what hosts see must pass over it as
+well, or they ask for more than a cable gives."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
+import lab as lab_module  # noqa: E402
+import programs  # noqa: E402
+import traffic  # noqa: E402
+
+WHY_NOT = lab_module.why_not()
+CONTROL = os.environ.get("SLUICE_E2E_CONTROL") == "1"
+TEST_SECONDS = 150
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if WHY_NOT:
+            item.add_marker(pytest.mark.skip(reason=WHY_NOT))
+        elif CONTROL and "path" not in item.fixturenames:
+            item.add_marker(pytest.mark.skip(reason="tests the programs; SLUICE_E2E_CONTROL=1 runs without them"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def clean_up_on_sigterm():
+    lab_module.exit_on_sigterm()
+
+
+@pytest.fixture(autouse=True)
+def bounded_time(request):
+    """No test hangs."""
+
+    def late(_signum, _frame):
+        raise TimeoutError(f"{request.node.name} took longer than {TEST_SECONDS} s")
+
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(TEST_SECONDS)
+    yield
+    signal.alarm(0)
+
+
+class ThroughPath:
+    """Two hosts with the proxy between them (or the bridge)."""
+
+    def __init__(self, lab, wire, sluice):
+        self.lab, self.wire, self.sluice = lab, wire, sluice
+
+    @property
+    def is_bridge(self):
+        return self.sluice is None
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """A fresh lab for each file of tests, the proxy in mode i-tcp."""
+    with lab_module.Lab("e2e", tmp_path_factory.mktemp("e2e")) as lab:
+        wire = lab.bump(ues=4)
+        if CONTROL:
+            wire.box.bridge("br0", "core", "radio")
+            yield ThroughPath(lab, wire, None)
+        else:
+            sluice = programs.Sluice(lab, wire.box, mode="i-tcp")
+            yield ThroughPath(lab, wire, sluice)
+            sluice.stop_and_check()
+
+
+@pytest.fixture(autouse=True)
+def still_alive(request):
+    """Whatever a test does to it, the proxy is there afterwards; its log says why not."""
+    yield
+    if "path" in request.fixturenames:
+        sluice = request.getfixturevalue("path").sluice
+        if sluice and sluice.process.poll() is not None:
+            pytest.fail(f"sluice ended with {sluice.process.poll()}\n{sluice.process.tail(60)}")
+
+
+@pytest.fixture(scope="module")
+def server(path):
+    with traffic.Server(path.wire.server.socket) as server:
+        yield server
+
+
+@pytest.fixture
+def client(path, server):
+    return traffic.Client(path.wire.server_address, path.wire.ue.socket, server.port)

@@ -1,0 +1,225 @@
+"""The program itself: configuration errors, start, stop, counters, the operator's command line."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+
+import lab as lab_module
+import programs
+import pytest
+import traffic
+
+MEGA = 1_000_000
+CONFIGURATION = """\
+mode: i-tcp
+ports:
+  radio:
+    device: "net_null0"
+  core:
+    device: "net_null1"
+"""
+
+
+def run_program(name, *words, timeout=20):
+    return subprocess.run([programs.program(name), *map(str, words)], capture_output=True, text=True, timeout=timeout,
+                          check=False)
+
+
+def check(tmp_path, text):
+    file = tmp_path / "proxy.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file, run_program("sluice", "--check", file)
+
+
+def test_a_good_configuration_passes_the_check(tmp_path):
+    _, run = check(tmp_path, CONFIGURATION)
+    assert (run.returncode, run.stderr, run.stdout) == (0, "", "OK\n")
+
+
+@pytest.mark.parametrize(("text", "line", "column", "what"), [
+    (CONFIGURATION.replace("i-tcp", "i-tpc"), 1, 7, "mode"),
+    (CONFIGURATION + "prots: 3\n", 7, 1, "prots"),
+    (CONFIGURATION + "tcp:\n  min_rto: 5 parsecs\n", 8, 12, "min_rto"),
+    (CONFIGURATION + "shards:\n  count: 99999999999999999999\n", 8, 10, "count"),
+    (CONFIGURATION.replace('    device: "net_null0"\n', "    mtu: 1500\n"), None, None, "device"),
+    (CONFIGURATION + "mode: bypass\n", 7, 1, "mode"),
+    (CONFIGURATION + "limits: [1, 2]\n", 7, 9, "limits"),
+    ("mode: [i-tcp\n", None, None, ""),
+    ("\x00\xff\xfe", None, None, ""),
+    ("", None, None, "ports"),
+])
+def test_a_malformed_configuration_is_named_by_its_place(tmp_path, text, line, column, what):
+    file, run = check(tmp_path, text)
+    assert run.returncode == 2, run.stderr
+    places = re.findall(rf"^{re.escape(str(file))}:(\d+):(\d+): (.*)$", run.stderr, re.M)
+    assert places, run.stderr
+    if line is not None:
+        assert (str(line), str(column)) in [place[:2] for place in places], run.stderr
+    assert any(what in place[2] for place in places), run.stderr
+
+
+def test_an_absent_configuration_is_said(tmp_path):
+    for words in (["--check", tmp_path / "none.yaml"], [tmp_path / "none.yaml"]):
+        run = run_program("sluice", *words)
+        assert run.returncode == 2
+        assert "none.yaml" in run.stderr
+
+
+def test_the_program_refuses_a_malformed_configuration_too(tmp_path):
+    file = tmp_path / "proxy.yaml"
+    file.write_text(CONFIGURATION + "prots: 3\n", encoding="utf-8")
+    run = run_program("sluice", file)
+    assert run.returncode == 2
+    assert f"{file}:7:1: " in run.stderr
+
+
+def test_an_absent_interface_is_said(tmp_path):
+    with lab_module.Lab("absent", tmp_path) as lab:
+        box = lab.namespace("box")
+        file = tmp_path / "absent.yaml"
+        file.write_text(programs.to_yaml(programs.sluice_configuration(
+            programs.af_packet(0, "nowhere"), programs.af_packet(1, "neither"), tmp_path / "a.sock")), encoding="utf-8")
+        process = box.start("absent", programs.program("sluice"), file, environment={"XDG_RUNTIME_DIR": str(tmp_path)})
+        assert process.wait(20) not in (0, -signal.SIGSEGV, -signal.SIGABRT)
+        assert "nowhere" in process.output() or "neither" in process.output()
+
+
+@pytest.fixture
+def busy(tmp_path):
+    """A lab of its own, so that programs may be stopped: (lab, wire, sluice, client, server)."""
+    with lab_module.Lab("program", tmp_path) as lab:
+        wire = lab.bump()
+        sluice = programs.Sluice(lab, wire.box, mode="i-tcp")
+        with traffic.Server(wire.server.socket) as server:
+            yield lab, wire, sluice, traffic.Client(wire.server_address, wire.ue.socket, server.port, timeout=20), server
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly_in_the_middle_of_traffic(busy, signum):
+    _, _, sluice, client, _ = busy
+    connections = [client.connect({"do": "timed", "seconds": 60}) for _ in range(10)]
+    for connection in connections:
+        connection.recv(50_000)
+    sluice.process.signal(signum)
+    assert sluice.process.wait(15) == 0
+    for connection in connections:
+        connection.close()
+
+
+def test_every_frame_is_accounted_for(busy):
+    _, wire, sluice, client, server = busy
+    client.download(2 * MEGA)
+    client.upload(2 * MEGA)
+    client.reset_by_server(10_000)
+    traffic.Client(wire.server_address, wire.ue.socket, 9).connect_error(timeout=5)
+    with wire.ue.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        for _ in range(100):
+            out.sendto(b"x", (wire.server_address, 7))
+    time.sleep(0.5)
+    counters = sluice.counters()
+    received = counters["received_radio"] + counters["received_core"]
+    accounted = sum(value for name, value in counters.items()
+                    if name == "optimised" or name.startswith(("forward_", "drop_")))
+    assert received == accounted > 2000
+    assert counters["optimised"] > 1000
+    assert counters["forward_udp"] >= 100
+    assert counters["flows_split"] == 3
+    assert counters["flows_refused"] == 1
+    assert wire.box.counters("radio")["rx_packets"] - counters["received_radio"] < 5
+
+
+def test_flows_and_bearers_are_shown_and_forgotten(busy):
+    _, wire, sluice, client, _ = busy
+    with client.connect({"do": "timed", "seconds": 60}) as connection:
+        connection.recv(50_000)
+        flows, bearers = sluice.ask("flows"), sluice.ask("bearers")
+        assert wire.ue_address in str(flows)
+        assert wire.ue_address in str(bearers)
+        traffic.reset(connection)
+    deadline = time.monotonic() + 5
+    while wire.ue_address in str(sluice.ask("flows")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert wire.ue_address not in str(sluice.ask("flows"))
+
+
+def test_the_operators_socket_takes_nonsense(busy):
+    _, _, sluice, client, _ = busy
+    run = run_program("sluicectl", "--socket", sluice.socket, "frobnicate")
+    assert run.returncode == 1
+    for garbage in (b"\0\xff\xfe\n", b"x" * 100_000, b"\n" * 1000, b"counters" * 50 + b"\n"):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.connect(str(sluice.socket))
+            connection.settimeout(2)
+            try:
+                connection.sendall(garbage)
+                connection.recv(65536)
+            except (TimeoutError, ConnectionError):
+                pass
+    assert sluice.counters()["received_radio"] >= 0
+    client.download(100_000)
+
+
+def test_nobody_at_the_operators_socket_is_said(tmp_path):
+    run = run_program("sluicectl", "--socket", tmp_path / "none.sock", "status")
+    assert run.returncode == 1
+    assert "none.sock" in run.stderr
+
+
+def test_an_idle_proxy_rests_and_still_answers_at_once(busy):
+    _, _, sluice, client, _ = busy
+    client.download(100_000)
+    time.sleep(1)
+    before, began = sluice.process.cpu_seconds(), time.monotonic()
+    time.sleep(4)
+    share = (sluice.process.cpu_seconds() - before) / (time.monotonic() - began)
+    print(f"idle: {100 * share:.1f} % of a core")
+    assert share < 0.10
+    client.download(100_000)
+
+
+def test_bypass_carries_everything(tmp_path):
+    with lab_module.Lab("bypass", tmp_path) as lab:
+        wire = lab.bump()
+        sluice = programs.Sluice(lab, wire.box, mode="bypass")
+        with traffic.Server(wire.server.socket) as server:
+            client = traffic.Client(wire.server_address, wire.ue.socket, server.port)
+            client.download(20 * MEGA)
+            client.upload(20 * MEGA)
+            client.server_leaves_first(server, 100_000)
+            client.reset_by_server(100_000)
+        counters = sluice.counters()
+        assert counters["optimised"] == 0
+        assert counters["forward_bypass_mode"] > 1000
+        sluice.stop_and_check()
+
+
+def test_a_proxy_that_is_killed_leaves_the_hosts_to_their_timers(busy):
+    """Connections do not survive it, but nothing hangs for ever and a new proxy carries new ones at once."""
+    lab, wire, sluice, client, _ = busy
+    with client.connect({"do": "timed", "seconds": 60}) as connection:
+        connection.recv(50_000)
+        sluice.kill()
+        again = programs.Sluice(lab, wire.box, name="again", mode="i-tcp")
+        client.download(MEGA)
+        traffic.reset(connection)
+        again.stop_and_check()
+
+
+def test_two_starts_on_one_socket_do_not_steal_it(busy):
+    lab, wire, sluice, client, _ = busy
+    second = wire.box.start("second", programs.program("sluice"), sluice.file,
+                            environment={"XDG_RUNTIME_DIR": str(lab.log_dir)})
+    assert second.wait(20) != 0
+    assert sluice.counters()["received_radio"] >= 0
+    client.download(100_000)
+
+
+def test_help_and_version():
+    for name in ("sluice", "nodeb", "sluicectl"):
+        run = run_program(name, "--help")
+        assert run.returncode == 0
+        assert name in run.stdout
+    assert os.access(programs.program("nodeb"), os.X_OK)

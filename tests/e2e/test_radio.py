@@ -1,0 +1,175 @@
+"""The whole path in real time: kernel hosts, the proxy, and the Node-B with its radio link and its reports."""
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import lab as lab_module
+import programs
+import pytest
+import traffic
+
+MEGA = 1_000_000
+LAW = {"step": "5ms", "reference": "20ms"}
+STEADY = {"type": "constant", "rate": "20Mb/s"}
+VARYING = {"type": "piecewise", "min": "4Mb/s", "max": "20Mb/s", "period": "500ms"}
+TRACES = Path(os.environ.get("SLUICE_TRACES", "no-traces"))
+
+
+class Radio:
+    """A lab with the Node-B on both sides of the proxy."""
+
+    def __init__(self, lab, mode, channel, seconds, traces=None, **changes):
+        self.lab, self.mode = lab, mode
+        self.wire = lab.radio(proxy=mode != "none")
+        self.scenario = programs.nodeb_scenario(channel, mode != "none", **programs.merge(
+            {"warmup": "2s", "smvs": {"parameters": LAW}}, changes))
+        self.sluice = None
+        if mode != "none":
+            law = {"smvs": {"law": "nodeb", "parameters": {**LAW, "one_way_delay": "10ms"}}} if mode == "smvs" else {}
+            self.sluice = programs.Sluice(lab, self.wire.box, "proxy-radio", "proxy-core", mode=mode, **law)
+        self.traces = traces
+        self.nodeb = self.start_nodeb(seconds)
+
+    def start_nodeb(self, seconds, name="nodeb"):
+        return programs.Nodeb(self.lab, self.wire.box, self.scenario, self.mode, seconds, name, self.traces)
+
+    def client(self, server, timeout=60):
+        return traffic.Client(self.wire.server_address, self.wire.ue.socket, server.port, timeout=timeout)
+
+    def download_until_the_end(self, server, seconds):
+        """One endless download until the Node-B ends by itself; its results."""
+        with self.client(server).connect({"do": "timed", "seconds": seconds + 30}) as connection:
+            connection.settimeout(1)
+            while self.nodeb.process.poll() is None:
+                try:
+                    if not connection.recv(1 << 20):
+                        break
+                except TimeoutError:
+                    pass
+            traffic.reset(connection)
+        assert self.nodeb.process.wait(20) == 0, self.nodeb.process.tail()
+        return self.nodeb.results()
+
+
+def run_mode(tmp_path, mode, channel, seconds, **changes):
+    with lab_module.Lab(f"radio-{mode}", tmp_path / mode) as lab:
+        radio = Radio(lab, mode, channel, seconds, **changes)
+        with traffic.Server(radio.wire.server.socket, congestion="cubic") as server:
+            results = radio.download_until_the_end(server, seconds)
+        if radio.sluice:
+            radio.sluice.stop_and_check()
+    shown = ("utilisation", "throughput_bps", "radio_queue_delay_p50_ms", "radio_queue_delay_p95_ms", "proxy_to_ue_delay_p95_ms",
+             "server_to_ue_delay_p95_ms", "drops", "retransmissions")
+    print(f"{mode}: " + ", ".join(f"{name} {results[name]}" for name in shown))
+    return {name: float(results[name] or "nan") for name in shown}
+
+
+def test_bytes_survive_the_radio(tmp_path):
+    """Downloads, uploads and resets through the lossy queue of a slow link, steered."""
+    with lab_module.Lab("survive", tmp_path) as lab:
+        radio = Radio(lab, "smvs", VARYING, 60)
+        with traffic.Server(radio.wire.server.socket) as server:
+            client = radio.client(server)
+            client.download(8 * MEGA, 1)
+            client.upload(2 * MEGA, 2)
+            client.server_leaves_first(server, MEGA, 3)
+            traffic.many(40, 8, lambda i: client.download(20_000, 10 + i))
+            assert client.reset_by_server(200_000, 4) == 200_000
+            refused = traffic.Client(radio.wire.server_address, radio.wire.ue.socket, 9)
+            assert refused.connect_error(timeout=5) != 0
+        assert radio.sluice.counters()["reports"] > 100
+        assert radio.nodeb.process.stop() == 0
+        radio.sluice.stop_and_check()
+
+
+def test_smvs_keeps_the_queue_short_and_the_link_busy(tmp_path):
+    results = {mode: run_mode(tmp_path, mode, VARYING, 15) for mode in ("none", "i-tcp", "smvs")}
+    assert results["smvs"]["utilisation"] > 0.85
+    assert results["smvs"]["radio_queue_delay_p95_ms"] < 0.5 * results["none"]["radio_queue_delay_p95_ms"]
+    assert results["smvs"]["radio_queue_delay_p95_ms"] < 0.5 * results["i-tcp"]["radio_queue_delay_p95_ms"]
+    assert results["smvs"]["server_to_ue_delay_p95_ms"] < results["none"]["server_to_ue_delay_p95_ms"]
+
+
+def test_a_recorded_lte_link(tmp_path):
+    trace = TRACES / "Verizon-LTE-short.down"
+    if not trace.is_file():
+        pytest.skip(f"no trace {trace} (SLUICE_TRACES names the folder)")
+    channel = {"type": "trace", "file": trace.name}
+    buffer = {"address": "10.45.0.2", "frame": "0B", "buffer": "unlimited", "channel": channel}
+    results = run_mode(tmp_path, "smvs", channel, 60, traces=TRACES, warmup="5s", cell={"ues": [buffer]})
+    assert results["utilisation"] >= 0.93
+    assert results["radio_queue_delay_p95_ms"] <= 65
+
+
+def wait_for_counter(sluice, name, above, timeout=10):
+    deadline = time.monotonic() + timeout
+    while sluice.counters()[name] <= above:
+        assert time.monotonic() < deadline, f"{name} stays at {sluice.counters()[name]}\n{sluice.process.tail()}"
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
+def test_a_node_b_that_dies_and_comes_back(tmp_path, signum):
+    """The proxy falls back, says so, and is steered again; the transfer that was under way still arrives whole."""
+    with lab_module.Lab("dies", tmp_path) as lab:
+        radio = Radio(lab, "smvs", STEADY, 100)
+        with traffic.Server(radio.wire.server.socket) as server:
+            with radio.client(server).connect({"do": "send", "bytes": 12 * MEGA, "seed": 5}) as connection:
+                first = connection.recv(500_000)
+                radio.nodeb.process.signal(signum)
+                radio.nodeb.process.wait(10)
+                wait_for_counter(radio.sluice, "fallbacks", 0)
+                radio.nodeb = radio.start_nodeb(100, "nodeb-again")
+                size, _, error = traffic.read_to_end(connection)
+                assert (len(first) + size, error) == (12 * MEGA, 0)
+            radio.client(server).download(3 * MEGA, 6)
+            wait_for_counter(radio.sluice, "recoveries", 0)
+        radio.sluice.stop_and_check()
+
+
+def test_without_reports_the_proxy_goes_on(tmp_path):
+    """Feedback with another key is refused and counted; the bearer stays with congestion control."""
+    with lab_module.Lab("forged", tmp_path) as lab:
+        feedback = {"feedback": {"keys": [{"id": 1, "secret": "00" * 32}]}}
+        radio = Radio(lab, "smvs", STEADY, 60, live=feedback)
+        with traffic.Server(radio.wire.server.socket) as server:
+            radio.client(server).download(3 * MEGA, 1)
+        status = radio.sluice.ask("status")["feedback"]
+        assert (status["accepted"], radio.sluice.counters()["reports"]) == (0, 0)
+        assert status["refused"] > 50
+        radio.sluice.stop_and_check()
+
+
+def test_garbage_to_both_feedback_ports(tmp_path):
+    with lab_module.Lab("garbage", tmp_path) as lab:
+        radio = Radio(lab, "smvs", STEADY, 60)
+        generator = random.Random(6)
+        with traffic.Server(radio.wire.server.socket) as server:
+            with radio.client(server).connect({"do": "send", "bytes": 10 * MEGA, "seed": 9}) as connection:
+                with radio.wire.box.socket(socket.AF_INET, socket.SOCK_DGRAM) as attacker:
+                    for _ in range(5000):
+                        garbage = generator.randbytes(generator.choice([0, 1, 40, generator.randrange(1500)]))
+                        for port in (programs.PROXY_FEEDBACK, programs.NODEB_FEEDBACK):
+                            attacker.sendto(garbage, ("127.0.0.1", port))
+                assert traffic.read_to_end(connection) == (10 * MEGA, traffic.digest(9, 10 * MEGA), 0)
+        assert radio.nodeb.process.poll() is None, radio.nodeb.process.tail()
+        assert radio.sluice.ask("status")["feedback"]["refused"] > 1000
+        assert radio.sluice.counters()["fallbacks"] == 0
+        assert radio.nodeb.process.stop() == 0
+        radio.sluice.stop_and_check()
+
+
+@pytest.mark.parametrize(("text", "place"), [
+    ("cell: {}\n", None), ("cel: 1\n", "1:1"), ("duration: 5 parsecs\ncell: {ues: []}\n", "1:11"), ("seed: [\n", None), ("", None)])
+def test_a_malformed_scenario_is_named_by_its_place(tmp_path, text, place):
+    file = tmp_path / "scenario.yaml"
+    file.write_text(text, encoding="utf-8")
+    for words in (["--check", file], ["run", file, "--out", tmp_path / "out"], ["live", file]):
+        run = subprocess.run([programs.program("nodeb"), *map(str, words)], capture_output=True, text=True, timeout=20, check=False)
+        assert run.returncode == 2, (words, run.stderr)
+        assert f"{file}:{place}: " in run.stderr if place else str(file) in run.stderr, run.stderr

@@ -1,0 +1,102 @@
+// Any frame: parse, verify, rebuild, parse again. What was understood must come back the same.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "dataplane/dpdk/address_hash.hpp"
+#include "dataplane/packet/build.hpp"
+#include "dataplane/packet/checksum.hpp"
+#include "dataplane/packet/headers.hpp"
+#include "dataplane/packet/parse.hpp"
+#include "tests/fuzz/packet/heap_packet.hpp"
+
+namespace {
+
+using namespace sluice;
+using namespace sluice::packet;
+using fuzz::HeapPacket;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+/// 0x0000 and 0xffff are the same sum.
+bool same_sum(std::uint16_t a, std::uint16_t b) {
+  return a == b || (a % 0xffff == 0 && b % 0xffff == 0);
+}
+
+/// What the builder can say of a segment: it does not repeat options that have no place in it.
+tcp::Segment normalised(tcp::Segment segment) {
+  if (segment.flags.syn()) segment.sack_count = 0;
+  return segment;
+}
+
+void require_same(const tcp::Segment& a, const tcp::Segment& b) {
+  require(a.seq == b.seq && a.ack == b.ack && a.window == b.window && a.flags == b.flags && a.urgent == b.urgent);
+  require(a.payload_len == b.payload_len && a.ce == b.ce && a.has_timestamps == b.has_timestamps);
+  require(a.ts_value == b.ts_value && a.ts_echo == b.ts_echo && a.syn == b.syn);
+  require(std::ranges::equal(a.sacks(), b.sacks()));
+}
+
+/// Takes the headers off, puts new ones on, and reads them.
+void rebuild(const Packet& frame, const Parsed& parsed) {
+  const HeaderTemplate header = learn(frame, parsed);
+  const tcp::Segment segment = normalised(parsed.segment);
+  HeapPacket copy(frame.bytes().subspan(parsed.payload_offset, segment.payload_len), max_header_length);
+  const std::uint16_t length =
+      write_headers(*copy, header, addresses_of(parsed), segment, frame.note().payload_sum, parsed.ip_id);
+  require(length == header_length(header, segment) && copy->size() == length + segment.payload_len);
+  Parsed again;
+  require(parse(*copy, again) == ParseResult::tcp);
+  require(verify_tcp_checksum(*copy, again) == ChecksumState::good);
+  require_same(again.segment, segment);
+  require(addresses_of(again) == addresses_of(parsed) && again.vlan == parsed.vlan);
+  require(again.ttl == parsed.ttl && again.tos >> 2 == parsed.tos >> 2 && again.flow_label == parsed.flow_label);
+  require(again.dont_fragment == parsed.dont_fragment && again.ip_id == parsed.ip_id);
+  require(learn(*copy, again) == header);
+}
+
+void examine(std::span<const std::uint8_t> bytes) {
+  HeapPacket frame(bytes, 0);
+  static_cast<void>(dpdk::ue_address_hash(*frame, dpdk::Facing::radio));
+  static_cast<void>(dpdk::ue_address_hash(*frame, dpdk::Facing::core));
+  Parsed parsed;
+  const ParseResult result = parse(*frame, parsed);
+  require(parsed.ip_version == 0 || parsed.frame_length() <= bytes.size());
+  if (result == ParseResult::tcp || result == ParseResult::tcp_options_unknown) {
+    require(parsed.payload_offset + parsed.segment.payload_len == parsed.frame_length());
+    require(parsed.segment.sack_count <= 4 && parsed.segment.syn.window_scale <= 14);
+    static_cast<void>(verify_tcp_checksum(*frame, parsed));
+    const auto payload = bytes.subspan(parsed.payload_offset, parsed.segment.payload_len);
+    require(same_sum(frame->note().payload_sum, ones_complement_sum(payload)));
+    rebuild(*frame, parsed);
+  }
+  if (complete_partial_checksum(*frame, parsed, result) && result == ParseResult::tcp) {
+    require(verify_tcp_checksum(*frame, parsed) == ChecksumState::good);
+  }
+}
+
+/// Makes the IPv4 header checksum right, where there is a header; else nobody would get past it.
+void repair(std::vector<std::uint8_t>& bytes) {
+  for (const std::size_t ip : {ethernet_length, ethernet_length + 4, ethernet_length + 8}) {
+    if (bytes.size() < ip + ipv4_length || load_be16(bytes.data() + ip - 2) != ethertype::ipv4) continue;
+    const std::size_t length = (bytes[ip] & 15U) * 4U;
+    if (length < ipv4_length || bytes.size() < ip + length) return;
+    store16(bytes.data() + ip + 10, 0);
+    store16(bytes.data() + ip + 10, static_cast<std::uint16_t>(~ones_complement_sum({bytes.data() + ip, length})));
+    return;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size > 9216) return 0;
+  examine({data, size});
+  std::vector<std::uint8_t> repaired(data, data + size);
+  repair(repaired);
+  examine(repaired);
+  return 0;
+}

@@ -1,0 +1,177 @@
+#!/usr/bin/python3
+"""The demonstration: the same seconds of the same varying radio link without a proxy, with a plain split (i-tcp) and
+with the window steered by the radio queue (smvs).
+
+As root the endpoints are the kernel's TCP in network namespaces and everything runs in real time:
+
+    server - nodeb (hop of 20 ms) - sluice - nodeb (hop of 10 ms, radio queue, radio link) - UE
+
+Without root, or with --virtual, the built-in hosts play the same in virtual time."""
+
+import argparse
+import csv
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import captures
+import lab as lab_module
+import programs
+
+SCENARIO = programs.ROOT / "configs" / "scenarios" / "demo-virtual.yaml"
+TITLE = "A varying cellular link, with and without the proxy"
+DESCRIPTION = ("One UE downloads without end (kernel TCP, CUBIC) and fetches web pages beside it, over {seconds:.0f} seconds of "
+               "a link drawn from the emulator's fading model; the same link without a proxy, with a plain split (i-tcp) and "
+               "with the window steered by the radio queue (smvs). Real time, {host}.")
+MODES = (("none", "no proxy"), ("i-tcp", "i-tcp"), ("smvs", "smvs"))
+WARM_UP = 4
+LAW = {"step": "5ms", "reference": "20ms"}
+CHANNEL = {"type": "generated",
+           "model": {"mean": "8Mb/s", "speed": "3km/h", "snr": "12dB", "shadowing": "6dB", "length": "60s", "seed": 1}}
+
+
+class Progress:
+    """One line that changes on a terminal, a line every five seconds elsewhere."""
+
+    def __init__(self):
+        self._terminal = sys.stderr.isatty()
+        self._next = 0.0
+
+    def say(self, text):
+        if self._terminal:
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() >= self._next:
+            print(text, file=sys.stderr, flush=True)
+            self._next = time.monotonic() + 5
+
+    def done(self, text):
+        print(f"\r\033[K{text}" if self._terminal else text, file=sys.stderr, flush=True)
+        self._next = 0.0
+
+
+def proxy_for(lab, box, mode):
+    changes = {"smvs": {"law": "nodeb", "parameters": {**LAW, "one_way_delay": "10ms"}}} if mode == "smvs" else {}
+    return programs.Sluice(lab, box, radio="proxy-radio", core="proxy-core", mode=mode,
+                           **programs.merge({"tcp": {"congestion": "cubic"}}, changes))
+
+
+def watch(wire, nodeb, label, seconds, progress):
+    """Waits for the end of the run and says how it goes."""
+    began, before = time.monotonic(), wire.ue.counters("eth0")["rx_bytes"]
+    last = began
+    while nodeb.process.poll() is None:
+        time.sleep(1)
+        now, received = time.monotonic(), wire.ue.counters("eth0")["rx_bytes"]
+        rate = (received - before) * 8 / 1e6 / (now - last)
+        progress.say(f"{label:9} {min(now - began, seconds):3.0f} of {seconds:.0f} s  {rate:6.2f} Mb/s to the UE")
+        before, last = received, now
+        if now - began > seconds + 30:
+            raise lab_module.LabError(f"nodeb does not end\n{nodeb.process.tail()}")
+    if nodeb.process.poll() != 0:
+        raise lab_module.LabError(f"nodeb ended with {nodeb.process.poll()}\n{nodeb.process.tail()}")
+
+
+def run_mode(mode, label, seconds, log_dir, progress):
+    """One real-time run; returns nodeb's results folder."""
+    progress.say(f"{label:9} starting")
+    with lab_module.Lab(f"demo-{mode}", log_dir) as lab:
+        proxied = mode != "none"
+        wire = lab.radio(proxy=proxied)
+        scenario = programs.nodeb_scenario(CHANNEL, proxied, warmup=f"{WARM_UP}s", smvs={"parameters": LAW})
+        sluice = proxy_for(lab, wire.box, mode) if proxied else None
+        server = wire.server.start("server", sys.executable, Path(__file__).parent / "traffic.py", "serve")
+        server.wait_for("listening")
+        nodeb = programs.Nodeb(lab, wire.box, scenario, mode, seconds)
+        client = [sys.executable, Path(__file__).parent / "traffic.py"]
+        to_server = ["--server", wire.server_address, "--seconds", seconds]
+        wire.ue.start("bulk", *client, "bulk", *to_server, "--out", log_dir / "bulk.json")
+        web = wire.ue.start("web", *client, "web", *to_server, "--seed", 7)
+        watch(wire, nodeb, label, seconds, progress)
+        web.stop(1)
+        if sluice:
+            (log_dir / "counters.json").write_text(json.dumps(sluice.counters(), indent=1), encoding="utf-8")
+            sluice.stop_and_check()
+    return nodeb.out
+
+
+def objects_of(log):
+    """Seconds of each object that the web client had after the warm-up, from its log."""
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines() if line.startswith("{")]
+    return [line["seconds"] for line in lines if line.get("at", 0) >= WARM_UP]
+
+
+def add_fetches(folder, objects):
+    """Puts the fetch times, which only the client knows, into the results that nodeb wrote."""
+    file = folder / "results.csv"
+    with open(file, newline="", encoding="utf-8") as stream:
+        reader = csv.DictReader(stream)
+        columns, rows = reader.fieldnames, list(reader)
+    for row in rows:
+        row["fetches"] = str(len(objects))
+        for column, share in (("fetch_p50_ms", 0.50), ("fetch_p95_ms", 0.95)):
+            value = captures.percentile(objects, share)
+            row[column] = "" if value is None else f"{value * 1000:.6g}"
+    with open(file, "w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def real_time(seconds, out):
+    progress = Progress()
+    logs = out / "logs"
+    shutil.rmtree(logs, ignore_errors=True)
+    folders = []
+    print(f"real time: kernel TCP in network namespaces, {len(MODES)} runs of {seconds:.0f} s", file=sys.stderr)
+    for mode, label in MODES:
+        # Unix sockets want short paths.
+        with tempfile.TemporaryDirectory(prefix="sluice-demo-") as short:
+            try:
+                results = run_mode(mode, label, seconds, Path(short), progress)
+                objects = objects_of(Path(short) / "web.log")
+                add_fetches(results, objects)
+            finally:
+                shutil.copytree(short, logs / mode, ignore=lambda folder, names: [n for n in names if n.endswith(".sock")])
+        folders.append(logs / mode / results.name)
+        median = statistics.median(objects) * 1000 if objects else float("nan")
+        progress.done(f"{label:9} done: {len(objects)} small fetches, median {median:.0f} ms")
+    description = DESCRIPTION.format(seconds=seconds, host="kernel hosts in network namespaces")
+    return subprocess.run([programs.program("nodeb"), "report", "--out", out, "--title", TITLE, "--description", description,
+                           *folders], check=False).returncode
+
+
+def virtual_time(out):
+    print("virtual time: built-in hosts", file=sys.stderr)
+    return subprocess.run([programs.program("nodeb"), "run", SCENARIO, "--out", out], check=False).returncode
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./run demo")
+    parser.add_argument("--virtual", action="store_true", help="in virtual time, which needs no root")
+    parser.add_argument("--seconds", type=float, default=25, help="of each real-time run (default 25)")
+    parser.add_argument("--out", type=Path, default=programs.ROOT / "out" / "demo", help="folder for tables and report")
+    args = parser.parse_args()
+    if args.seconds <= WARM_UP + 1:
+        parser.error(f"--seconds: more than {WARM_UP + 1}, the warm-up is not measured")
+    lab_module.exit_on_sigterm()
+    args.out.mkdir(parents=True, exist_ok=True)
+    reason = None if args.virtual else lab_module.why_not()
+    if reason:
+        print(f"not in real time: {reason}", file=sys.stderr)
+    try:
+        code = virtual_time(args.out) if args.virtual or reason else real_time(args.seconds, args.out)
+    except lab_module.LabError as problem:
+        print(f"demo: {problem}", file=sys.stderr)
+        return 1
+    if code == 0:
+        print(f"Report: {args.out / 'report.html'}")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""The repository's own lint finds what it is there to find, and nothing else."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SPEC = importlib.util.spec_from_file_location("rules", Path(__file__).resolve().parents[2] / ".tools" / "rules.py")
+rules = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(rules)
+
+
+def purity(path, text):
+    return [message for _, message in rules.check_purity(path, rules.strip(text))]
+
+
+def includes(path, text):
+    return [message for _, message in rules.check_includes(path, text)]
+
+
+@pytest.mark.parametrize("code", [
+    "auto t = std::chrono::steady_clock::now();", "clock_gettime(CLOCK_MONOTONIC, &t);", "auto t = time(nullptr);",
+    "std::random_device seed;", "int x = rand();", "x = __rdtsc();"])
+@pytest.mark.parametrize("path", ["dataplane/tcp/rto.cpp", "control/smvs.cpp", "emulator/cell/cell.cpp", "proxy/shard.cpp"])
+def test_clocks_and_random_sources_are_found(path, code):
+    assert purity(path, f"void f() {{ {code} }}\n")
+
+
+@pytest.mark.parametrize("code", [
+    "// steady_clock::now() is not read here", 'log("time(nullptr)");', "loop.now();", "Instant time(Instant t);",
+    "/* rte_mbuf */", "srtt.time();", "int operand(int);"])
+def test_words_in_comments_and_innocent_names_are_not(code):
+    assert purity("dataplane/tcp/rto.cpp", code + "\n") == []
+
+
+def test_device_names_stay_where_they_belong():
+    assert purity("dataplane/tcp/output.cpp", "rte_mbuf* m;\n")
+    assert purity("dataplane/packet/packet.hpp", "rte_mbuf* m;\n") == []
+    assert purity("dataplane/packet/packet.hpp", "rte_eth_rx_burst(0, 0, b, 32);\n")
+    assert purity("dataplane/dpdk/port.cpp", "rte_eth_rx_burst(0, 0, b, 32);\n") == []
+
+
+@pytest.mark.parametrize(("path", "included", "allowed"), [
+    ("control/smvs.cpp", "dataplane/units/time.hpp", True), ("control/smvs.cpp", "dataplane/packet/packet.hpp", False),
+    ("dataplane/flow/flow_table.cpp", "proxy/flow.hpp", False), ("proxy/shard.cpp", "emulator/net/element.hpp", False),
+    ("proxy/shard.cpp", "control/smvs.hpp", True), ("emulator/net/proxy_node.cpp", "proxy/shard.hpp", True),
+    ("dataplane/tcp/rto.cpp", "dataplane/dpdk/port.hpp", False), ("proxy/shard.cpp", "shard.hpp", False)])
+def test_dependencies_point_one_way(path, included, allowed):
+    assert (includes(path, f'#include "{included}"\n') == []) is allowed
+
+
+def test_long_functions_and_files_are_found():
+    body = "  x += 1;\n" * 80
+    code = f"namespace a {{\nclass B {{\n public:\n  int small() {{ return 1; }}\n}};\nvoid big() {{\n{body}}}\n}}\n"
+    assert list(rules.functions(code)) == [(4, 1), (6, 82)]
+    assert [line for line, _ in rules.check_length(code, code)] == [6]
+    assert [line for line, _ in rules.check_length("\n" * 600, "")] == [1]

@@ -1,0 +1,156 @@
+#include "emulator/runtime/virtual_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "emulator/report/html_report.hpp"
+#include "emulator/report/results_csv.hpp"
+#include "emulator/scenario/plan.hpp"
+#include "tests/support/eal.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+/// Runs every plan of a scenario.
+std::vector<RunResult> run_all(const std::string& text, unsigned seeds = 1) {
+  auto plan = parse_plan(text, "test.yaml", seeds);
+  EXPECT_TRUE(plan) << config::to_string(plan.errors);
+  TraceLibrary traces({});
+  std::vector<RunResult> results;
+  for (const RunPlan& run : plan->runs) results.push_back(run_virtual(run, plan->name, test::pool(), traces));
+  return results;
+}
+
+std::string link(const std::string& channel, const std::string& rest) {
+  return "duration: 12s\nwarmup: 2s\n" + rest +
+         "cell:\n  ues:\n    - address: 10.45.0.2\n      frame: 0B\n      buffer: 150KiB\n      channel: " + channel +
+         "\n";
+}
+
+const std::string steady = "{type: constant, rate: 8Mb/s}";
+const std::string varying = "{type: piecewise, min: 1Mb/s, max: 12Mb/s, period: 300ms}";
+
+TEST(VirtualRun, EveryModeFillsASteadyLink) {
+  for (const RunResult& result : run_all(link(steady, "modes: [none, bypass, i-tcp, smvs]\n"))) {
+    SCOPED_TRACE(result.key.mode);
+    EXPECT_GT(result.utilisation, 0.97);
+    EXPECT_LE(result.utilisation, 1.0);
+    // Bytes in order: what waited behind a hole at the window's start counts when the hole is filled, so above is
+    // possible.
+    EXPECT_GT(result.throughput_bps, 0.97 * 8e6 * result.utilisation * 1448 / 1500);
+    EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
+    EXPECT_EQ(result.counters.at("connections_failed"), 0U);
+    EXPECT_EQ(result.counters.at("segments_unmatched"), 0U);
+    EXPECT_EQ(result.series.size(), 120U);
+  }
+}
+
+TEST(VirtualRun, TheDelaysNestAsTheirPathsDo) {
+  for (const RunResult& result : run_all(link(varying, "modes: [none, i-tcp, smvs]\n"))) {
+    SCOPED_TRACE(result.key.mode);
+    EXPECT_GT(result.radio_queue_delay.count, 1000U);
+    EXPECT_LE(result.radio_queue_delay.p50_ms, result.proxy_to_ue_delay.p50_ms + 0.1);
+    EXPECT_LE(result.proxy_to_ue_delay.p50_ms, result.server_to_ue_delay.p50_ms + 0.1);
+    if (result.key.mode == "none") {
+      EXPECT_NEAR(result.proxy_to_ue_delay.p50_ms, result.server_to_ue_delay.p50_ms, 0.2)
+          << "the wire in the middle holds nothing";
+    }
+  }
+}
+
+TEST(VirtualRun, BypassIsAWire) {
+  const auto results = run_all(link(varying, "modes: [none, bypass]\n"));
+  EXPECT_NEAR(results[0].utilisation, results[1].utilisation, 0.005);
+  EXPECT_NEAR(results[0].radio_queue_delay.p95_ms, results[1].radio_queue_delay.p95_ms,
+              0.02 * results[0].radio_queue_delay.p95_ms);
+}
+
+TEST(VirtualRun, SmvsHoldsTheQueueThatTheOthersFill) {
+  const auto results = run_all(link(varying, "modes: [i-tcp, smvs]\n"));
+  EXPECT_LT(results[1].radio_queue_delay.p95_ms, 0.5 * results[0].radio_queue_delay.p95_ms);
+  EXPECT_EQ(results[1].drops, 0U);
+  EXPECT_GT(results[0].drops, 0U);
+  EXPECT_TRUE(results[1].series.back().allowance_bps.has_value());
+  EXPECT_TRUE(results[1].series.back().reference_bytes.has_value());
+  EXPECT_FALSE(results[0].series.back().allowance_bps.has_value());
+}
+
+TEST(VirtualRun, TheLawMayRunAtTheProxy) {
+  const auto results = run_all(link(steady, "modes: [smvs]\nsmvs: {law: proxy}\n"));
+  EXPECT_GT(results[0].utilisation, 0.9);
+  EXPECT_LT(results[0].radio_queue_delay.p95_ms, 80);
+}
+
+TEST(VirtualRun, LostReportsDoNotStopTheFlow) {
+  const auto results = run_all(link(steady, "modes: [smvs]\nreports: {loss: 0.2}\n"));
+  EXPECT_GT(results[0].counters.at("feedback_lost"), 0U);
+  EXPECT_GT(results[0].utilisation, 0.8);
+  EXPECT_EQ(results[0].counters.at("feedback_refused"), 0U);
+}
+
+TEST(VirtualRun, TheSameSeedGivesTheSameBytes) {
+  const std::string text = link("{type: generated, model: {mean: 5Mb/s, length: 12s}}",
+                                "modes: [none, i-tcp, smvs]\napps:\n  - {type: bulk}\n  - {type: web, start: 500ms}\n");
+  const auto bytes = [&] {
+    const auto results = run_all(text, 2);
+    return format_csv(results_table(results)) + format_csv(series_table(results)) + html_report({"t", ""}, results);
+  };
+  const std::string first = bytes();
+  EXPECT_EQ(first, bytes());
+}
+
+TEST(VirtualRun, AnotherSeedGivesAnotherLink) {
+  const auto results = run_all(link(varying, "modes: [none]\n"), 2);
+  EXPECT_NE(results[0].throughput_bps, results[1].throughput_bps);
+}
+
+TEST(VirtualRun, SeveralUesShareTheCell) {
+  const auto results = run_all(R"(duration: 10s
+warmup: 2s
+modes: [none, smvs]
+cell:
+  scheduler: rr
+  ues:
+    - {address: 10.45.0.2, frame: 0B, buffer: 100KiB, channel: {type: constant, rate: 10Mb/s}}
+    - {address: 10.45.0.3, frame: 0B, buffer: 100KiB, channel: {type: constant, rate: 10Mb/s}}
+apps:
+  - {type: bulk, ue: 0}
+  - {type: bulk, ue: 1}
+)");
+  for (const RunResult& result : results) {
+    SCOPED_TRACE(result.key.mode);
+    EXPECT_GT(result.utilisation, 0.95);
+    EXPECT_LE(result.utilisation, 1.0);
+    EXPECT_GT(result.jain, 0.95);
+  }
+}
+
+TEST(VirtualRun, Ipv6) {
+  const auto results = run_all(R"(duration: 5s
+warmup: 1s
+modes: [i-tcp, smvs]
+servers: [2001:db8::1]
+cell:
+  ues: [{address: 2001:db8:45::2, frame: 0B, buffer: 100KiB, channel: {type: constant, rate: 10Mb/s}}]
+)");
+  for (const RunResult& result : results) EXPECT_GT(result.utilisation, 0.9) << result.key.mode;
+}
+
+TEST(VirtualRun, UploadsPassToo) {
+  const auto results = run_all(R"(duration: 8s
+warmup: 1s
+modes: [none, i-tcp, smvs]
+cell:
+  ues: [{address: 10.45.0.2, frame: 0B, buffer: 100KiB, channel: {type: constant, rate: 10Mb/s}}]
+  uplink: {delay: 10ms, rate: 4Mb/s, buffer: 64KiB}
+apps: [{type: bulk, direction: upload, size: 2MB}]
+)");
+  for (const RunResult& result : results) {
+    EXPECT_EQ(result.counters.at("connections_failed"), 0U) << result.key.mode;
+    EXPECT_EQ(result.counters.at("payload_corrupted"), 0U) << result.key.mode;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::emulator

@@ -1,0 +1,308 @@
+#include "tests/sim/tcp/connection.hpp"
+
+#include <sstream>
+
+namespace sluice::test {
+namespace {
+
+constexpr Instant start = Instant(std::chrono::hours(1));
+constexpr Duration grant_period = std::chrono::milliseconds(5);
+constexpr std::uint32_t reserve = 2000;  ///< buffers that applications leave
+
+std::uint8_t shift_of(const tcp::SynOptions& own, const tcp::SynOptions& other) {
+  return own.has_window_scale && other.has_window_scale ? own.window_scale : std::uint8_t{0};
+}
+
+}  // namespace
+
+Connection::Connection(const Scenario& scenario) : scenario_(scenario), random_(scenario.seed), now_(start) {
+  ends_[0].app = scenario.a;
+  ends_[1].app = scenario.b;
+  for (End& end : ends_) end.endpoint.set_receive_room(Bytes(end.app.room));
+  if (scenario.allowance) ends_[0].endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
+  next_grant_ = now_;
+  if (scenario.taken_over) {
+    take_over();
+  } else {
+    open();
+  }
+}
+
+void Connection::open() {
+  const auto iss =
+      static_cast<std::uint32_t>(random_.chance(0.5) ? 0xffffff00U + random_.below(0x100) : random_.next());
+  ends_[0].endpoint.connect(scenario_.config, tcp::SeqNum(iss), scenario_.options_a, now_);
+}
+
+void Connection::take_over() {
+  const tcp::SeqNum a(static_cast<std::uint32_t>(0xffffff00U + random_.below(0x100)));
+  const tcp::SeqNum b(static_cast<std::uint32_t>(0x7fffff00U + random_.below(0x100)));
+  const auto set = [&](int side, tcp::SeqNum own, tcp::SeqNum other) {
+    const bool first = side == 0;
+    tcp::Takeover takeover;
+    takeover.snd_nxt = own;
+    takeover.rcv_nxt = other;
+    takeover.rcv_edge = other + 4000;
+    takeover.local = first ? scenario_.options_a : scenario_.options_b;
+    takeover.remote = first ? scenario_.options_b : scenario_.options_a;
+    takeover.snd_window = 4000;
+    End& end = ends_[side];
+    end.endpoint.take_over(scenario_.config, takeover, now_);
+    end.endpoint.set_receive_room(Bytes(end.app.room));
+    end.heard_window = end.promised = true;
+    end.heard_edge = own + 4000;
+    end.promised_edge = other + 4000;
+  };
+  set(0, a, b);
+  set(1, b, a);
+}
+
+std::uint8_t Connection::content(int side, std::uint64_t position) const {
+  const std::uint64_t x =
+      (position + scenario_.seed * 1000003U + static_cast<std::uint64_t>(side) * 7919U) * 0x9e3779b97f4a7c15U;
+  return static_cast<std::uint8_t>(x >> 56);
+}
+
+void Connection::run() {
+  const Instant deadline = now_ + scenario_.limit;
+  while (!done() && now_ < deadline && !testing::Test::HasFailure()) step();
+  EXPECT_TRUE(done()) << "did not finish: " << describe();
+  for (End& end : ends_) end.endpoint.release_queues();
+}
+
+bool Connection::done() const {
+  for (const End& end : ends_) {
+    if (end.endpoint.state() != tcp::State::closed || end.endpoint.unread() != Bytes()) return false;
+  }
+  return !(ends_[0].written == 0 && ends_[1].written == 0 && now_ == start);
+}
+
+Instant Connection::next_event() const {
+  Instant next = never;
+  if (!flights_.empty()) next = flights_.begin()->first;
+  for (const End& end : ends_) {
+    next = std::min(next, end.endpoint.next_deadline());
+    if (end.next_read > now_) next = std::min(next, end.next_read);
+  }
+  if (scenario_.allowance) next = std::min(next, next_grant_);
+  // A refused transmission is tried again soon.
+  if (ends_[0].endpoint.wants_to_send(now_) || ends_[1].endpoint.wants_to_send(now_)) {
+    next = std::min(next, now_ + std::chrono::milliseconds(1));
+  }
+  return next;
+}
+
+void Connection::step() {
+  for (int side = 0; side < 2; ++side) act(side);
+  const Instant next = next_event();
+  if (next == never) {
+    if (!done()) ADD_FAILURE() << "deadlock: nothing will ever happen; " << describe();
+    now_ = never;
+    return;
+  }
+  EXPECT_GE(next, now_) << describe();
+  now_ = std::max(next, now_);
+  if (scenario_.allowance && next_grant_ <= now_) {
+    allowance_ = Bytes(static_cast<std::int64_t>(random_.below(20000)));
+    next_grant_ = now_ + grant_period;
+  }
+  while (!flights_.empty() && flights_.begin()->first <= now_) {
+    Flight flight = std::move(flights_.begin()->second);
+    flights_.erase(flights_.begin());
+    deliver(std::move(flight));
+  }
+  // Timers are lazy: sometimes they are looked at late, sometimes early.
+  for (End& end : ends_) {
+    if (!random_.chance(0.1) || end.endpoint.next_deadline() <= now_) end.endpoint.on_timer(now_);
+  }
+}
+
+void Connection::deliver(Flight flight) {
+  End& end = ends_[flight.to];
+  const tcp::Segment& segment = flight.segment;
+  if (end.endpoint.state() == tcp::State::closed) {
+    if (flight.to == 1 && segment.flags.syn() && !segment.flags.ack() && end.written == 0 && !end.finished) {
+      const auto iss = static_cast<std::uint32_t>(random_.next());
+      end.endpoint.accept(scenario_.config, segment, tcp::SeqNum(iss), scenario_.options_b, now_);
+      end.heard_window = true;
+      end.heard_edge = tcp::SeqNum(iss) + 1 + segment.window;
+      return;
+    }
+    // What a host does for a connection it does not know (RFC 9293 section 3.10.7.1).
+    if (segment.flags.rst() || !segment.flags.ack()) return;
+    SentSegment reset;
+    reset.segment.flags.bits = tcp::Flags::rst_bit;
+    reset.segment.seq = segment.ack;
+    launch(flight.to, std::move(reset));
+    return;
+  }
+  const std::uint8_t shift = flight.to == 0 ? shift_of(scenario_.options_b, scenario_.options_a)
+                                            : shift_of(scenario_.options_a, scenario_.options_b);
+  if (segment.flags.ack() && !segment.flags.rst()) {
+    const std::uint32_t window = std::uint32_t{segment.window} << (segment.flags.syn() ? 0 : shift);
+    const tcp::SeqNum edge = segment.ack + window;
+    if (!end.heard_window || edge > end.heard_edge) end.heard_edge = edge;
+    end.heard_window = true;
+  }
+  packet::Packet payload;
+  if (!flight.bytes.empty()) {
+    if (pool().available() < reserve / 2) return;  // a receiver without buffers loses what comes
+    payload = payload_packet(flight.bytes);
+  }
+  end.endpoint.receive(segment, std::move(payload), now_);
+  check(flight.to);
+}
+
+void Connection::act(int side) {
+  End& end = ends_[side];
+  read_some(end, side);
+  write_some(end, side);
+  emit(side);
+  check(side);
+}
+
+void Connection::read_some(End& end, int side) {
+  if (now_ < end.next_read) return;
+  bool any = false;
+  while (packet::Packet packet = end.endpoint.read()) {
+    any = true;
+    const packet::PacketNote& note = packet.note();
+    EXPECT_EQ(note.payload_len, packet.size());
+    EXPECT_EQ(packet::ones_complement_sum(packet.bytes()) % 0xffff, note.payload_sum % 0xffff) << describe();
+    for (const std::uint8_t byte : packet.bytes()) {
+      if (byte != content(1 - side, end.received)) {
+        ADD_FAILURE() << "wrong byte at " << end.received << ": " << describe();
+        return;
+      }
+      ++end.received;
+    }
+    end.last_read = now_;
+    if (end.app.read_every != Duration::zero() && random_.chance(0.5)) break;
+  }
+  if (any && end.app.random_room) end.endpoint.set_receive_room(Bytes(random_.below(end.app.room + 1ULL)));
+  if (end.app.random_room && end.endpoint.unread() == Bytes() && random_.chance(0.3)) {
+    end.endpoint.set_receive_room(Bytes(end.app.room));
+  }
+  if (end.app.read_every != Duration::zero()) end.next_read = now_ + random_.below(end.app.read_every) + Duration(1);
+  if (end.app.random_room) end.next_read = std::max(end.next_read, now_ + std::chrono::milliseconds(20));
+  if (end.app.abort_after != 0 && end.received >= end.app.abort_after && !end.aborted) {
+    end.aborted = true;
+    end.endpoint.abort();
+  }
+  if (end.endpoint.peer_finished()) {
+    EXPECT_TRUE(end.received == ends_[1 - side].written) << "FIN before the end: " << describe();
+  }
+}
+
+void Connection::write_some(End& end, int side) {
+  const bool can = end.endpoint.state() != tcp::State::closed;
+  if (!can || end.finished) return;
+  while (end.written < end.app.to_send && pool().available() > reserve &&
+         (end.endpoint.unsent() + end.endpoint.unacknowledged()).count() < end.app.send_buffer) {
+    const std::uint64_t most = std::min<std::uint64_t>(end.app.largest_write, end.app.to_send - end.written);
+    const std::uint64_t length = random_.chance(0.8) ? most : 1 + random_.below(most);
+    std::vector<std::uint8_t> bytes(length);
+    for (std::uint8_t& byte : bytes) byte = content(side, end.written++);
+    end.endpoint.write(payload_packet(bytes));
+  }
+  if (end.written < end.app.to_send) return;
+  if (end.app.finish_after_peer && !end.endpoint.peer_finished()) return;
+  end.endpoint.finish();
+  end.finished = true;
+}
+
+void Connection::emit(int side) {
+  End& end = ends_[side];
+  end.wire.full_after = random_.chance(scenario_.output_refusal) ? random_.below(3) : UINT64_MAX;
+  const bool limited = side == 0 && scenario_.allowance;
+  const Bytes allowance = limited ? allowance_ : Bytes::max();
+  const Bytes sent = end.endpoint.emit(now_, end.wire, allowance);
+  if (limited) {
+    EXPECT_LE(sent, allowance_) << describe();
+    allowance_ -= sent;
+  }
+  Bytes data;
+  while (!end.wire.segments.empty()) {
+    SentSegment segment = end.wire.next();
+    if (segment.segment.payload_len != 0) data += Bytes(end.wire.wire_size(segment.segment.payload_len));
+    check_sent(side, segment);
+    launch(side, std::move(segment));
+  }
+  if (limited) {
+    EXPECT_EQ(sent, data) << describe();
+  }
+}
+
+void Connection::check_sent(int from, const SentSegment& sent) {
+  End& end = ends_[from];
+  ++segments_sent_;
+  const tcp::Segment& segment = sent.segment;
+  EXPECT_EQ(sent.bytes.size(), segment.payload_len);
+  const tcp::SeqNum stop = segment.seq + segment.length();
+  if (segment.length() != 0 && !segment.flags.syn() && (!end.sent_known || stop > end.sent_end)) {
+    EXPECT_TRUE(end.heard_window && stop <= end.heard_edge) << "sent beyond the window: " << describe();
+    end.sent_end = stop;
+    end.sent_known = true;
+  }
+  if (!segment.flags.ack() || segment.flags.rst()) return;
+  const std::uint8_t shift = segment.flags.syn() ? std::uint8_t{0}
+                             : from == 0         ? shift_of(scenario_.options_a, scenario_.options_b)
+                                                 : shift_of(scenario_.options_b, scenario_.options_a);
+  const tcp::SeqNum edge = segment.ack + (std::uint32_t{segment.window} << shift);
+  if (end.promised) {
+    // FIN takes a number that no window was given for.
+    EXPECT_GT(edge + (1U << shift) + 1, end.promised_edge) << "window taken back: " << describe();
+  }
+  end.promised_edge = end.promised ? tcp::later(end.promised_edge, edge) : edge;
+  end.promised = true;
+}
+
+void Connection::launch(int from, SentSegment sent) {
+  End& end = ends_[from];
+  const Impairment& path = from == 0 ? scenario_.a_to_b : scenario_.b_to_a;
+  const bool data = sent.segment.payload_len != 0;
+  if (data && end.data_segments < 64 && (path.drop_first_data >> end.data_segments++ & 1) != 0) return;
+  if (random_.chance(path.loss)) return;
+  const int copies = random_.chance(path.duplication) ? 2 : 1;
+  for (int i = 0; i < copies; ++i) {
+    Instant at = now_ + path.delay + random_.below(path.jitter);
+    if (random_.chance(path.reordering)) at += random_.below(path.hold);
+    flights_.emplace(at, Flight{1 - from, sent.segment, sent.bytes});
+  }
+}
+
+void Connection::check(int side) {
+  End& end = ends_[side];
+  const tcp::Endpoint& endpoint = end.endpoint;
+  if (endpoint.state() == tcp::State::closed) return;
+  EXPECT_TRUE(endpoint.snd_una() <= endpoint.snd_nxt()) << describe();
+  EXPECT_LE(endpoint.in_flight(), endpoint.unacknowledged() * 2) << describe();
+  EXPECT_GE(endpoint.in_flight(), Bytes()) << describe();
+  EXPECT_GE(endpoint.unsent(), Bytes()) << describe();
+  if (endpoint.state() < tcp::State::established) return;
+  if (end.edge_known) {
+    EXPECT_TRUE(endpoint.rcv_edge() >= end.rcv_edge) << "right edge moved back: " << describe();
+  }
+  end.rcv_edge = endpoint.rcv_edge();
+  end.edge_known = true;
+}
+
+std::string Connection::describe() const {
+  std::ostringstream out;
+  out << "seed " << scenario_.seed << " at " << to_seconds(now_ - start) << " s";
+  for (int side = 0; side < 2; ++side) {
+    const tcp::Endpoint& endpoint = ends_[side].endpoint;
+    out << "\n  " << (side == 0 ? "a" : "b") << ": " << to_string(endpoint.state()) << " ("
+        << to_string(endpoint.close_reason()) << ") written " << ends_[side].written << "/" << ends_[side].app.to_send
+        << " received " << ends_[side].received << " una " << endpoint.snd_una().raw() << " nxt "
+        << endpoint.snd_nxt().raw() << " rcv_nxt " << endpoint.rcv_nxt().raw() << " unsent "
+        << endpoint.unsent().count() << " wnd " << endpoint.snd_window().count() << " cwnd " << endpoint.cwnd().count()
+        << " pipe " << endpoint.in_flight().count() << " rto " << to_seconds(endpoint.rto()) << " due in "
+        << (endpoint.next_deadline() == never ? -1.0 : to_seconds(endpoint.next_deadline() - now_)) << " timeouts "
+        << endpoint.counters().timeouts << " retransmitted " << endpoint.counters().retransmitted;
+  }
+  out << "\n  under way: " << flights_.size();
+  return out.str();
+}
+
+}  // namespace sluice::test

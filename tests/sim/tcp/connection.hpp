@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dataplane/tcp/endpoint.hpp"
+#include "tests/sim/tcp/random.hpp"
+#include "tests/unit/tcp/wire.hpp"
+
+namespace sluice::test {
+
+/// One direction of a path. Probabilities per segment.
+struct Impairment {
+  double loss = 0;  ///< corruption is loss: the checksum catches it
+  double duplication = 0;
+  double reordering = 0;  ///< share that is held back by up to `hold`
+  Duration delay = std::chrono::milliseconds(10);
+  Duration jitter{};
+  Duration hold = std::chrono::milliseconds(30);
+  std::uint64_t drop_first_data = 0;  ///< bit n: the n-th data segment is lost
+};
+
+/// What an application at one end does.
+struct Application {
+  std::uint64_t to_send = 0;
+  std::uint32_t largest_write = 1448;
+  std::uint32_t send_buffer = 256 * 1024;
+  std::uint32_t room = 256 * 1024;  ///< receive room it sets
+  Duration read_every{};            ///< zero: at once
+  bool random_room = false;         ///< sets anything between nothing and `room` after each read
+  bool finish_after_peer = false;   ///< half-close: sends its FIN only when the peer's has come
+  std::uint32_t abort_after = 0;    ///< resets after so many received bytes; 0: never
+};
+
+struct Scenario {
+  std::uint64_t seed = 0;
+  tcp::EndpointConfig config;
+  tcp::SynOptions options_a, options_b;
+  Impairment a_to_b, b_to_a;
+  Application a, b;
+  bool taken_over = false;    ///< no handshake
+  bool allowance = false;     ///< a sends under an allowance
+  double output_refusal = 0;  ///< share of transmissions the device refuses
+  Duration limit = std::chrono::hours(4);
+};
+
+/// Two endpoints and what is between them, run in virtual time, every invariant checked at each step.
+class Connection {
+ public:
+  explicit Connection(const Scenario& scenario);
+  /// Runs until both are closed and nothing is under way. Fails the test (with the seed) when that takes too long.
+  void run();
+
+  [[nodiscard]] Instant now() const { return now_; }
+  [[nodiscard]] const tcp::Endpoint& a() const { return ends_[0].endpoint; }
+  [[nodiscard]] const tcp::Endpoint& b() const { return ends_[1].endpoint; }
+  [[nodiscard]] std::uint64_t received_by_a() const { return ends_[0].received; }
+  [[nodiscard]] std::uint64_t received_by_b() const { return ends_[1].received; }
+  /// Instant at which the last payload byte was read at b.
+  [[nodiscard]] Instant last_read_by_b() const { return ends_[1].last_read; }
+  [[nodiscard]] std::uint64_t segments_sent() const { return segments_sent_; }
+
+ private:
+  struct End {
+    tcp::Endpoint endpoint;
+    Application app;
+    Wire wire;
+    std::uint64_t written = 0;
+    std::uint64_t received = 0;
+    Instant next_read{};
+    Instant last_read{};
+    bool finished = false;
+    bool aborted = false;
+    // What the checks remember.
+    bool heard_window = false;
+    tcp::SeqNum heard_edge;  ///< furthest right edge that reached it
+    bool promised = false;
+    tcp::SeqNum promised_edge;  ///< furthest right edge it put on the wire
+    tcp::SeqNum rcv_edge;
+    bool edge_known = false;
+    tcp::SeqNum sent_end;  ///< furthest sequence number it sent
+    bool sent_known = false;
+    std::uint64_t data_segments = 0;
+  };
+  struct Flight {
+    int to = 0;
+    tcp::Segment segment;
+    std::vector<std::uint8_t> bytes;
+  };
+
+  void open();
+  void take_over();
+  void step();
+  void deliver(Flight flight);
+  void act(int side);
+  void write_some(End& end, int side);
+  void read_some(End& end, int side);
+  void emit(int side);
+  void launch(int from, SentSegment sent);
+  void check_sent(int from, const SentSegment& sent);
+  void check(int side);
+  [[nodiscard]] bool done() const;
+  [[nodiscard]] Instant next_event() const;
+  [[nodiscard]] std::uint8_t content(int side, std::uint64_t position) const;
+  [[nodiscard]] std::string describe() const;
+
+  Scenario scenario_;
+  Random random_;
+  End ends_[2];
+  std::multimap<Instant, Flight> flights_;
+  Instant now_{};
+  Instant next_grant_{};
+  Bytes allowance_;
+  std::uint64_t segments_sent_ = 0;
+};
+
+}  // namespace sluice::test

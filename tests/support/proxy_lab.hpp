@@ -1,0 +1,151 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataplane/packet/build.hpp"
+#include "dataplane/packet/checksum.hpp"
+#include "dataplane/packet/parse.hpp"
+#include "dataplane/packet/pool.hpp"
+#include "proxy/shard.hpp"
+#include "tests/support/eal.hpp"
+
+namespace sluice::test {
+
+/// What came out of a port, taken apart.
+struct Seen {
+  packet::ParseResult result{};
+  packet::Parsed parsed;
+  std::vector<std::uint8_t> frame;
+  std::string payload;
+  bool checksum_good = false;
+
+  [[nodiscard]] const tcp::Segment& segment() const { return parsed.segment; }
+};
+
+/// A shard between two ports that only a test touches: put frames in, look at what comes out, let time pass.
+class ProxyLab final : public proxy::Transmitter {
+ public:
+  explicit ProxyLab(const proxy::ShardConfig& config) : shard(config, pool(), *this, 42, Instant{}) {}
+
+  void transmit(proxy::Side out, std::span<packet::Packet> burst, Instant) override {
+    for (packet::Packet& packet : burst) {
+      out_[static_cast<std::size_t>(out)].push_back(take_apart(packet));
+      packet.reset();
+    }
+  }
+
+  void put(proxy::Side in, packet::Packet packet) { shard.receive(in, {&packet, 1}, now); }
+  void put(proxy::Side in, const std::vector<std::uint8_t>& frame) {
+    packet::Packet packet = pool().allocate();
+    std::copy(frame.begin(), frame.end(), packet.append(static_cast<std::uint16_t>(frame.size())));
+    put(in, std::move(packet));
+  }
+  void pass_time(Duration duration) {
+    const Instant end = now + duration;
+    while (shard.next_deadline() <= end) {
+      now = std::max(now, shard.next_deadline());
+      shard.advance(now);
+    }
+    now = end;
+    shard.advance(now);
+  }
+
+  /// The oldest frame that came out and was not looked at.
+  std::optional<Seen> next(proxy::Side out) {
+    auto& queue = out_[static_cast<std::size_t>(out)];
+    if (queue.empty()) return std::nullopt;
+    Seen seen = std::move(queue.front());
+    queue.pop_front();
+    return seen;
+  }
+  [[nodiscard]] bool silent(proxy::Side out) const { return out_[static_cast<std::size_t>(out)].empty(); }
+  void forget_output() {
+    for (auto& queue : out_) queue.clear();
+  }
+  [[nodiscard]] std::uint64_t count(proxy::Counter counter) const { return shard.counters()[counter]; }
+
+  Instant now{std::chrono::seconds(100)};
+  proxy::Shard shard;
+
+ private:
+  static Seen take_apart(const packet::Packet& packet) {
+    Seen seen;
+    seen.frame.assign(packet.data(), packet.data() + packet.size());
+    seen.result = packet::parse(packet, seen.parsed);
+    if (seen.result == packet::ParseResult::tcp) {
+      seen.checksum_good = packet::verify_tcp_checksum(packet, seen.parsed) == packet::ChecksumState::good;
+      const std::uint8_t* const data = packet.data() + seen.parsed.payload_offset;
+      seen.payload.assign(data, data + seen.segment().payload_len);
+    }
+    return seen;
+  }
+
+  std::array<std::deque<Seen>, 2> out_;
+};
+
+/// A UE and a server as a script writes them: every field of every segment is the test's.
+class ScriptedHosts {
+ public:
+  static constexpr std::array<std::uint8_t, 6> ue_mac = {2, 0, 0, 0, 0, 1};
+  static constexpr std::array<std::uint8_t, 6> server_mac = {2, 0, 0, 0, 0, 2};
+
+  explicit ScriptedHosts(ProxyLab& lab) : lab_(lab) {}
+
+  packet::Addresses ue_to_server{IpAddress::v4(10, 45, 0, 2), IpAddress::v4(198, 51, 100, 7), 40000, 80};
+  tcp::SynOptions options{1460, 7, true, true, true};
+  tcp::SeqNum ue_isn{1000};
+  tcp::SeqNum server_isn{5000};
+  std::uint16_t window = 1000;  ///< scaled by 2^7
+
+  [[nodiscard]] tcp::Segment segment(std::uint8_t flags, std::uint32_t seq, std::uint32_t ack) const {
+    tcp::Segment result;
+    result.flags.bits = flags;
+    result.seq = tcp::SeqNum(seq);
+    result.ack = tcp::SeqNum(ack);
+    result.window = result.flags.syn() ? std::uint16_t{64240} : window;  // never scaled in a SYN
+    result.has_timestamps = options.timestamps;
+    result.ts_value = 7;
+    result.syn = options;
+    return result;
+  }
+  [[nodiscard]] packet::Packet frame(bool from_ue, tcp::Segment content, const std::string& payload = {}) const {
+    packet::Packet packet = pool().allocate();
+    std::copy(payload.begin(), payload.end(), packet.append(static_cast<std::uint16_t>(payload.size())));
+    content.payload_len = static_cast<std::uint16_t>(payload.size());
+    const std::uint16_t sum = packet::ones_complement_sum(packet.bytes());
+    const auto header = packet::make_template(from_ue ? ue_mac : server_mac, from_ue ? server_mac : ue_mac, 4);
+    packet::write_headers(packet, header, from_ue ? ue_to_server : ue_to_server.reversed(), content, sum, 99);
+    return packet;
+  }
+  /// From the UE, offsets counted from the first byte of data of either side.
+  void ue(std::uint8_t flags, std::uint32_t seq, std::uint32_t ack, const std::string& payload = {}) {
+    lab_.put(proxy::Side::radio,
+             frame(true, segment(flags, ue_isn.raw() + 1 + seq, server_isn.raw() + 1 + ack), payload));
+  }
+  void server(std::uint8_t flags, std::uint32_t seq, std::uint32_t ack, const std::string& payload = {}) {
+    lab_.put(proxy::Side::core,
+             frame(false, segment(flags, server_isn.raw() + 1 + seq, ue_isn.raw() + 1 + ack), payload));
+  }
+  void send_syn() { lab_.put(proxy::Side::radio, frame(true, segment(tcp::Flags::syn_bit, ue_isn.raw(), 0))); }
+  void send_syn_ack() {
+    lab_.put(proxy::Side::core,
+             frame(false, segment(tcp::Flags::syn_bit | tcp::Flags::ack_bit, server_isn.raw(), ue_isn.raw() + 1)));
+  }
+  /// Opens the connection and forgets the frames of the handshake.
+  void open() {
+    send_syn();
+    send_syn_ack();
+    ue(tcp::Flags::ack_bit, 0, 0);
+    lab_.forget_output();
+  }
+
+ private:
+  ProxyLab& lab_;
+};
+
+}  // namespace sluice::test

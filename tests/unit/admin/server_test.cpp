@@ -1,0 +1,226 @@
+#include "proxy/admin/server.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "proxy/admin/client.hpp"
+
+namespace sluice::admin {
+namespace {
+
+using boost::asio::local::stream_protocol;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+/// A server with its thread, in a folder of its own.
+class AdminServer : public testing::Test {
+ protected:
+  AdminServer() {
+    std::string name = (std::filesystem::temp_directory_path() / "sluice-admin-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    socket_ = (folder_ / "s").string();
+  }
+  ~AdminServer() override {
+    stop();
+    std::filesystem::remove_all(folder_);
+  }
+
+  CommandTable commands() {
+    return CommandTable({
+        {"echo", "[WORD…]", "says it again", 8,
+         [](const std::vector<std::string>& words, const Reply& reply) { reply(Answer::success(words)); }},
+        {"later", "", "answers after a while", 0,
+         [this](const std::vector<std::string>&, const Reply& reply) {
+           auto timer = std::make_shared<boost::asio::steady_timer>(context_, 20ms);
+           timer->async_wait([timer, reply](const boost::system::error_code&) { reply(Answer::success("now")); });
+         }},
+        {"long", "", "a long answer", 0,
+         [](const std::vector<std::string>&, const Reply& reply) {
+           reply(Answer::success(std::string(std::size_t{4} << 20, 'x')));
+         }},
+        {"never", "", "does not answer", 0, [](const std::vector<std::string>&, const Reply&) {}},
+    });
+  }
+
+  void start(ServerLimits limits = {}) {
+    server_ = std::make_unique<Server>(context_, socket_, commands(), limits);
+    thread_ = std::thread([this] { context_.run(); });
+  }
+  void stop() {
+    if (!thread_.joinable()) return;
+    boost::asio::post(context_, [this] {
+      server_.reset();
+      context_.stop();
+    });
+    thread_.join();
+  }
+
+  /// What a raw client receives until the server closes, or until `lines` lines came.
+  std::string raw(const std::string& request, std::size_t lines) {
+    boost::asio::io_context context;
+    stream_protocol::socket client(context);
+    client.connect(stream_protocol::endpoint(socket_));
+    boost::system::error_code error;
+    boost::asio::write(client, boost::asio::buffer(request), error);
+    std::string text;
+    std::string all;
+    for (std::size_t i = 0; i < lines && !error; ++i) {
+      const std::size_t length = boost::asio::read_until(client, boost::asio::dynamic_buffer(text), '\n', error);
+      all += text.substr(0, length);
+      text.erase(0, length);
+    }
+    return all;
+  }
+
+  std::filesystem::path folder_;
+  std::string socket_;
+  boost::asio::io_context context_;
+  std::unique_ptr<Server> server_;
+  std::thread thread_;
+};
+
+TEST_F(AdminServer, AnswersCommands) {
+  start();
+  const Answer answer = ask(socket_, "echo a b", 5s);
+  EXPECT_TRUE(answer.ok);
+  EXPECT_EQ(answer.value, (Json{"a", "b"}));
+  EXPECT_FALSE(ask(socket_, "nonsense", 5s).ok);
+}
+
+TEST_F(AdminServer, AnswersThatTakeTimeAndLongOnesArrive) {
+  start();
+  EXPECT_EQ(ask(socket_, "later", 5s).value, "now");
+  EXPECT_EQ(ask(socket_, "long", 5s).value.get<std::string>().size(), std::size_t{4} << 20);
+}
+
+TEST_F(AdminServer, SeveralLinesAreAnsweredInOrder) {
+  start();
+  EXPECT_EQ(raw("echo 1\nlater\necho 2\n", 3),
+            "{\"ok\":true,\"result\":[\"1\"]}\n{\"ok\":true,\"result\":\"now\"}\n{\"ok\":true,\"result\":[\"2\"]}\n");
+}
+
+TEST_F(AdminServer, GarbageIsAnsweredWithAFailure) {
+  start();
+  const std::string garbage("\x00\xff\x1b[0m{}\n", 9);
+  EXPECT_THAT(raw(garbage, 1), HasSubstr("\"ok\":false"));
+  EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
+}
+
+TEST_F(AdminServer, ALineWithoutEndIsRefused) {
+  start();
+  EXPECT_THAT(raw(std::string(100'000, 'x'), 1), HasSubstr("too long"));
+  EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
+}
+
+TEST_F(AdminServer, SilentClientsAreClosedAndTheirNumberIsBounded) {
+  start({.connections = 2, .line_bytes = 100, .idle = 150ms});
+  boost::asio::io_context context;
+  stream_protocol::socket first(context);
+  stream_protocol::socket second(context);
+  first.connect(stream_protocol::endpoint(socket_));
+  second.connect(stream_protocol::endpoint(socket_));
+  EXPECT_THAT(raw("", 1), HasSubstr("too many connections"));
+  std::string rest;
+  boost::system::error_code error;
+  boost::asio::read_until(first, boost::asio::dynamic_buffer(rest), '\n', error);
+  EXPECT_EQ(error, boost::asio::error::eof) << "closed for its silence";
+  boost::asio::read_until(second, boost::asio::dynamic_buffer(rest), '\n', error);
+  EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
+}
+
+TEST_F(AdminServer, AClientThatGoesAwayDuringItsCommandDoesNoHarm) {
+  start();
+  for (int i = 0; i < 20; ++i) {
+    boost::asio::io_context context;
+    stream_protocol::socket client(context);
+    client.connect(stream_protocol::endpoint(socket_));
+    boost::asio::write(client, boost::asio::buffer(std::string(i % 2 == 0 ? "later\n" : "long\n")));
+  }
+  EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
+}
+
+TEST_F(AdminServer, StopsWithClientsConnected) {
+  start();
+  boost::asio::io_context context;
+  stream_protocol::socket client(context);
+  client.connect(stream_protocol::endpoint(socket_));
+  boost::asio::write(client, boost::asio::buffer(std::string("never\n")));
+  EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
+  stop();
+  EXPECT_FALSE(std::filesystem::exists(socket_));
+}
+
+TEST_F(AdminServer, TheSocketIsItsOwnersOnly) {
+  start();
+  struct stat status {};
+  ASSERT_EQ(stat(socket_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+}
+
+TEST_F(AdminServer, ALeftoverSocketIsReplacedALiveOneIsNot) {
+  {
+    stream_protocol::acceptor leftover(context_);
+    leftover.open(stream_protocol());
+    leftover.bind(stream_protocol::endpoint(socket_));
+  }
+  ASSERT_TRUE(std::filesystem::exists(socket_));
+  start();
+  EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
+  boost::asio::io_context other;
+  try {
+    const Server second(other, socket_, commands());
+    FAIL() << "a live socket was taken over";
+  } catch (const std::runtime_error& problem) {
+    EXPECT_THAT(problem.what(), HasSubstr("another program answers on " + socket_));
+  }
+  EXPECT_TRUE(ask(socket_, "echo", 5s).ok) << "and the first still works";
+}
+
+TEST_F(AdminServer, OtherFilesAreNotRemoved) {
+  std::ofstream(socket_) << "precious";
+  EXPECT_THROW(Server(context_, socket_, commands()), std::runtime_error);
+  EXPECT_EQ(std::filesystem::file_size(socket_), 8U);
+}
+
+TEST_F(AdminServer, PathsThatCannotWorkAreExplained) {
+  EXPECT_THROW(Server(context_, "/nonexistent/folder/s", commands()), std::runtime_error);
+  EXPECT_THROW(Server(context_, std::string(200, 'x'), commands()), std::runtime_error);
+  EXPECT_THROW(Server(context_, "", commands()), std::runtime_error);
+}
+
+TEST_F(AdminServer, ASocketThatIsNoLongerOursIsLeftAlone) {
+  start();
+  std::filesystem::remove(socket_);
+  std::ofstream(socket_) << "somebody else's";
+  stop();
+  EXPECT_TRUE(std::filesystem::exists(socket_));
+}
+
+TEST(AdminClient, SaysWhoDoesNotAnswer) {
+  try {
+    (void)ask("/nonexistent/s", "status", 100ms);
+    FAIL();
+  } catch (const std::runtime_error& problem) {
+    EXPECT_THAT(problem.what(), HasSubstr("nobody answers on /nonexistent/s"));
+  }
+}
+
+TEST_F(AdminServer, TheClientDoesNotWaitForEver) {
+  start();
+  EXPECT_THROW((void)ask(socket_, "never", 50ms), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace sluice::admin

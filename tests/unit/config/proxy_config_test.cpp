@@ -1,0 +1,240 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "proxy/config/config.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::filesystem::path source_dir = SLUICE_SOURCE_DIR;
+
+/// The two ports that every configuration needs, in three lines.
+constexpr const char* ports = "ports:\n  radio: { device: net_null0 }\n  core: { device: net_null1 }\n";
+constexpr const char* key = "{ id: 1, secret: 00112233445566778899aabbccddeeff }";
+
+config::Loaded<Config> parsed(const std::string& text) {
+  return parse_config(text, "s.yaml");
+}
+
+std::vector<std::string> errors_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (const config::Error& error : parsed(text).errors) lines.push_back(error.to_string());
+  return lines;
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream stream(path);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+TEST(ProxyConfig, TwoPortsAreEnough) {
+  const auto config = parsed(ports);
+  ASSERT_TRUE(config) << to_string(config.errors);
+  EXPECT_EQ(config->shard.mode, Mode::i_tcp);
+  EXPECT_EQ(config->ports.core.device, "net_null1");
+  EXPECT_FALSE(config->feedback);
+}
+
+TEST(ProxyConfig, ReadsWhatEachSectionHolds) {
+  const auto config = parsed(std::string(ports) + R"(  partial_checksums: refuse
+mode: smvs
+eal: { hugepages: true, memory: 512MiB, arguments: ["--iova-mode", va] }
+shards: { count: 2, poll: busy, cpus: [4, 6], burst: 64 }
+pool: { buffers: 65536 }
+limits: { max_flows: 1000, max_bearers: 10, relay_buffer: 256KiB, shrink_windows_at: 0.4, refuse_flows_at: 0.6 }
+timeouts: { handshake: 30s, idle: 1h }
+tcp: { congestion: newreno, min_rto: 300ms, delayed_ack: 20ms, initial_window: 4 }
+smvs:
+  law: proxy
+  parameters: { step: 25ms, delta: 35, reference: 100 frames, buffer: 8000B, one_way_delay: 25ms, eta_window: 1s }
+  receive_window: { reference: 30ms, maximum: 2MiB }
+  fallback: { periods: 3 }
+feedback:
+  listen: "[::1]:38425"
+  peers: [192.0.2.1:1000]
+  sender: 7
+  keys: [{ id: 9, secret: 00112233445566778899aabbccddeeff }, { id: 10, secret: ffeeddccbbaa99887766554433221100 }]
+  send_key: 10
+logging: { level: debug, format: json, file: /tmp/x.log, statistics_period: 0s }
+admin: { socket: /tmp/x.sock }
+ue_prefixes: [10.0.0.0/8, "2001:db8::/32"]
+)");
+  ASSERT_TRUE(config) << to_string(config.errors);
+  EXPECT_EQ(config->shard.mode, Mode::smvs);
+  EXPECT_FALSE(config->shard.accept_partial_checksums);
+  EXPECT_TRUE(config->eal.hugepages);
+  EXPECT_THAT(config->eal.arguments, ElementsAre("--iova-mode", "va"));
+  EXPECT_THAT(config->shards.cpus, ElementsAre(4, 6));
+  EXPECT_EQ(config->shards.poll, dpdk::PollMode::busy);
+  EXPECT_EQ(config->shard.limits.relay_buffer, Bytes(256 * 1024));
+  EXPECT_EQ(config->shard.timeouts.idle, 1h);
+  EXPECT_EQ(config->shard.tcp.congestion, tcp::CongestionAlgorithm::newreno);
+  EXPECT_EQ(config->shard.smvs.law, LawPlace::proxy);
+  EXPECT_EQ(config->shard.smvs.parameters.reference, control::Reference::frames(100));
+  EXPECT_EQ(config->shard.smvs.fallback.periods, 3U);
+  ASSERT_TRUE(config->feedback);
+  EXPECT_EQ(config->feedback->listen.port, 38425);
+  EXPECT_EQ(config->feedback->session_send_key(), 10U);
+  ASSERT_EQ(config->feedback->session_keys().size(), 2U);
+  EXPECT_EQ(config->feedback->session_keys()[0].secret.size(), 16U);
+  EXPECT_EQ(config->feedback->session_keys()[1].secret[0], 0xff);
+  EXPECT_EQ(config->logging.format, LogFormat::json);
+  EXPECT_EQ(config->admin.socket, "/tmp/x.sock");
+  EXPECT_EQ(config->shard.ue_prefixes.size(), 2U);
+}
+
+TEST(ProxyConfig, MissingPortsAreNamed) {
+  EXPECT_THAT(errors_of("mode: bypass\n"),
+              ElementsAre("s.yaml:1:1: missing key 'ports', expected the two ports of the bump in the wire"));
+  EXPECT_THAT(errors_of("ports:\n  radio: { device: net_null0 }\n"),
+              ElementsAre("s.yaml:2:3: missing key 'ports.core', expected the port towards the servers"));
+}
+
+TEST(ProxyConfig, RulesAcrossKeys) {
+  const std::string p = ports;
+  EXPECT_THAT(errors_of("ports:\n  radio: { device: net_null0 }\n  core: { device: net_null0 }\n"),
+              ElementsAre("s.yaml:3:3: ports.core, expected another device than radio has, got \"net_null0\" twice"));
+  EXPECT_THAT(errors_of(p + "shards:\n  count: 2\n  cpus: [1]\n"),
+              ElementsAre("s.yaml:6:3: shards.cpus, expected as many as shards.count, 2, got 1"));
+  EXPECT_THAT(errors_of(p + "mode: smvs\n"),
+              ElementsAre("s.yaml:4:1: mode, expected a feedback section beside mode smvs, got none"));
+  EXPECT_THAT(errors_of(p + "tcp: { min_rto: 30s, max_rto: 2s }\n"),
+              ElementsAre("s.yaml:4:8: tcp.min_rto, expected at most max_rto, got 30s"));
+  EXPECT_THAT(
+      errors_of(p + "pool: { buffers: 2000 }\n"),
+      ElementsAre("s.yaml:4:1: pool, expected at least 3072 buffers: the receive descriptors of every shard and "
+                  "1024 more, got 2000"));
+  EXPECT_THAT(errors_of(p + "eal: { memory: 20MiB }\n"), ElementsAre(HasSubstr("s.yaml:4:1: eal, expected memory of")));
+}
+
+TEST(ProxyConfig, TheLawsRulesAreExplainedAtTheirKey) {
+  EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  parameters:\n    delta: 300\n"),
+              ElementsAre("s.yaml:6:5: smvs.parameters.delta, expected δ·Ts < 1, got δ·Ts = 1.5: every step overshoots "
+                          "the reference"));
+  EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  parameters:\n    alpha: 1\n    epsilon: 0\n"),
+              ElementsAre("s.yaml:6:5: smvs.parameters.alpha, expected 0 < α < 1, got α = 1",
+                          "s.yaml:7:5: smvs.parameters.epsilon, expected ε > 0, got ε = 0 frames/s"));
+}
+
+TEST(ProxyConfig, WhatOnlyWorksBadlyIsAWarning) {
+  const auto config = parsed(std::string(ports) + "smvs:\n  parameters:\n    delta: 20\n");
+  ASSERT_TRUE(config) << to_string(config.errors);
+  ASSERT_EQ(config.warnings.size(), 1U);
+  EXPECT_THAT(config.warnings[0].to_string(), HasSubstr("s.yaml:6:5: smvs.parameters.delta, expected δ·Ts → 1"));
+}
+
+TEST(ProxyConfig, KeysOfTheFeedbackProtocol) {
+  const auto with_keys = [](const std::string& keys, const std::string& more = "") {
+    return std::string(ports) + "feedback:\n  listen: 127.0.0.1:0\n" + more + "  keys: [" + keys + "]\n";
+  };
+  EXPECT_THAT(errors_of(with_keys(key)), IsEmpty());
+  EXPECT_THAT(errors_of(with_keys("")), ElementsAre("s.yaml:6:9: feedback.keys, expected 1 to 64 elements, got 0"));
+  EXPECT_THAT(errors_of(with_keys("{ id: 1 }")),
+              ElementsAre("s.yaml:6:10: feedback.keys[0], expected either secret or secret_file, got neither"));
+  EXPECT_THAT(
+      errors_of(with_keys("{ id: 1, secret: abc }")),
+      ElementsAre("s.yaml:6:19: feedback.keys[0].secret, expected 32 hexadecimal digits or more, an even number, "
+                  "got 3 characters"));
+  EXPECT_THAT(errors_of(with_keys("{ id: 1, secret_file: nosuchfile }")),
+              ElementsAre(HasSubstr("s.yaml:6:19: feedback.keys[0].secret_file, expected a readable file, got "
+                                    "nosuchfile: cannot be read: No such file or directory")));
+  EXPECT_THAT(errors_of(with_keys(std::string(key) + ", " + key)),
+              ElementsAre("s.yaml:6:3: feedback.keys, expected every id once, got id 1 repeated"));
+  EXPECT_THAT(errors_of(with_keys(key, "  send_key: 2\n")),
+              ElementsAre("s.yaml:6:3: feedback.send_key, expected the id of one of the keys, got 2"));
+  EXPECT_THAT(errors_of(with_keys(key, "  learn_peers: false\n")),
+              ElementsAre("s.yaml:5:3: feedback.peers, expected at least one, or learn_peers: true, got none"));
+}
+
+TEST(ProxyConfig, ASecretMayLieInAFileBesideTheConfiguration) {
+  std::string folder = (std::filesystem::temp_directory_path() / "sluice-config-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::filesystem::path path(folder);
+  std::ofstream(path / "feedback.key") << "00112233445566778899aabbccddeeff\n";
+  std::filesystem::permissions(path / "feedback.key", std::filesystem::perms::owner_read);
+  std::ofstream(path / "s.yaml")
+      << ports << "feedback:\n  listen: 127.0.0.1:0\n  keys: [{ id: 1, secret_file: feedback.key }]\n";
+  const auto config = load_config((path / "s.yaml").string());
+  EXPECT_TRUE(config) << to_string(config.errors);
+  EXPECT_THAT(config.warnings, IsEmpty());
+  if (config) {
+    EXPECT_EQ(config->feedback->session_keys()[0].secret.size(), 16U);
+  }
+  std::filesystem::permissions(path / "feedback.key", std::filesystem::perms::others_read,
+                               std::filesystem::perm_options::add);
+  EXPECT_THAT(to_string(load_config((path / "s.yaml").string()).warnings), HasSubstr("chmod 600"));
+  std::filesystem::remove_all(path);
+}
+
+TEST(ProxyConfig, AFileThatIsNotThereIsAnError) {
+  EXPECT_THAT(to_string(load_config("/nonexistent.yaml").errors),
+              "/nonexistent.yaml: cannot be read: No such file or directory\n");
+}
+
+TEST(ProxyConfig, ThePrintedConfigurationReadsBackTheSame) {
+  for (const auto& file : std::filesystem::directory_iterator(source_dir / "configs/inline")) {
+    if (file.path().extension() != ".yaml") continue;
+    const auto config = load_config(file.path().string());
+    ASSERT_TRUE(config) << to_string(config.errors);
+    const std::string text = print_config(*config, config::Secrets::show);
+    const auto again = parse_config(text, "printed.yaml");
+    ASSERT_TRUE(again) << to_string(again.errors) << text;
+    EXPECT_EQ(print_config(*again, config::Secrets::show), text);
+    EXPECT_EQ(again->shard.mode, config->shard.mode);
+    EXPECT_EQ(again->shard.limits.max_flows, config->shard.limits.max_flows);
+  }
+}
+
+TEST(ProxyConfig, PrintedSecretsAreHidden) {
+  const auto config =
+      parsed(std::string(ports) + "feedback:\n  listen: 127.0.0.1:0\n  keys: [" + std::string(key) + "]\n");
+  ASSERT_TRUE(config);
+  EXPECT_THAT(print_config(*config), testing::Not(HasSubstr("0011223344")));
+}
+
+TEST(ProxyConfig, TheReferenceInTheRepositoryIsTheProgramsOwn) {
+  EXPECT_EQ(read_file(source_dir / "proxy/config/REFERENCE.md"), config_reference())
+      << "write it anew: sluice --help-config > proxy/config/REFERENCE.md";
+}
+
+/// One test per file of configs/inline.
+class Example : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(Example, Loads) {
+  const auto config = load_config(GetParam().string());
+  EXPECT_TRUE(config) << to_string(config.errors);
+  EXPECT_THAT(config.warnings, IsEmpty());
+}
+
+std::vector<std::filesystem::path> examples() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& file : std::filesystem::directory_iterator(source_dir / "configs/inline")) {
+    if (file.path().extension() == ".yaml") files.push_back(file.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+INSTANTIATE_TEST_SUITE_P(Inline, Example, testing::ValuesIn(examples()), [](const auto& test) {
+  std::string name = test.param.stem().string();
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !isalnum(static_cast<unsigned char>(c)); }, '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace sluice::proxy

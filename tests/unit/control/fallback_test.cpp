@@ -1,0 +1,101 @@
+#include "control/fallback.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <limits>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+using feedback::RadioState;
+
+const Rate rate = Rate::bits_per_second(8e6);
+
+Instant at(Duration time) {
+  return Instant(time);
+}
+
+TEST(Fallback, BeginsWithCongestionControl) {
+  Fallback fallback;
+  EXPECT_EQ(fallback.steering(), Steering::congestion_control);
+  EXPECT_EQ(fallback.deadline(), never);
+  EXPECT_EQ(fallback.check(at(1h)), Steering::congestion_control);
+  EXPECT_EQ(fallback.falls(), 0U);
+}
+
+TEST(Fallback, FallsAfterFivePeriodsOfSilenceAndComesBack) {
+  Fallback fallback;
+  EXPECT_EQ(fallback.on_report(at(1s), 25ms, RadioState::normal, rate), Steering::feedback);
+  EXPECT_EQ(fallback.deadline(), at(1125ms));
+  EXPECT_EQ(fallback.check(at(1125ms) - Duration(1)), Steering::feedback);
+  EXPECT_EQ(fallback.check(at(1125ms)), Steering::congestion_control);
+  EXPECT_EQ(fallback.deadline(), never);
+  EXPECT_EQ(fallback.falls(), 1U);
+  EXPECT_EQ(fallback.on_report(at(2s), 25ms, RadioState::normal, rate), Steering::feedback);
+  EXPECT_EQ(fallback.deadline(), at(2125ms));
+}
+
+TEST(Fallback, EachReportMovesTheDeadline) {
+  Fallback fallback;
+  for (int i = 0; i < 100; ++i) {
+    const Instant now = at(1s + i * 100ms);
+    fallback.on_report(now, 25ms, RadioState::normal, rate);
+    EXPECT_EQ(fallback.check(now + 99ms), Steering::feedback);
+  }
+  EXPECT_EQ(fallback.falls(), 0U);
+}
+
+TEST(Fallback, AShortPeriodDoesNotMakeItNervous) {
+  Fallback fallback;
+  fallback.on_report(at(1s), 2ms, RadioState::normal, rate);
+  EXPECT_EQ(fallback.deadline(), at(1020ms));
+}
+
+TEST(Fallback, PatienceIsConfigurable) {
+  FallbackParameters parameters;
+  parameters.periods = 2;
+  parameters.minimum = 0ms;
+  Fallback fallback(parameters);
+  fallback.on_report(at(1s), 3ms, RadioState::normal, rate);
+  EXPECT_EQ(fallback.deadline(), at(1006ms));
+}
+
+TEST(Fallback, AReleasedBearerFallsAtOnce) {
+  Fallback fallback;
+  fallback.on_report(at(1s), 25ms, RadioState::normal, rate);
+  EXPECT_EQ(fallback.on_report(at(1025ms), 25ms, RadioState::released, Rate()), Steering::congestion_control);
+  EXPECT_EQ(fallback.deadline(), never);
+  EXPECT_EQ(fallback.falls(), 1U);
+  EXPECT_EQ(fallback.last_rate(), rate) << "a release says nothing about the rate";
+  fallback.on_report(at(1050ms), 25ms, RadioState::released, Rate());
+  EXPECT_EQ(fallback.falls(), 1U);
+}
+
+TEST(Fallback, OutageAndHandoverAreStillSteered) {
+  Fallback fallback;
+  EXPECT_EQ(fallback.on_report(at(1s), 25ms, RadioState::outage, rate), Steering::feedback);
+  EXPECT_EQ(fallback.on_report(at(2s), 25ms, RadioState::handover, rate), Steering::feedback);
+}
+
+TEST(Fallback, SeedsTheWindowWithRateTimesRoundTrip) {
+  Fallback fallback;
+  fallback.on_report(at(1s), 25ms, RadioState::normal, rate);
+  EXPECT_EQ(fallback.seed_window(100ms), 100000_B);
+  EXPECT_EQ(fallback.seed_window(1ms), 14480_B) << "never less than the initial window";
+  EXPECT_EQ(fallback.seed_window(-1ms), 14480_B);
+  fallback.on_report(at(2s), 25ms, RadioState::outage, Rate());
+  EXPECT_EQ(fallback.seed_window(100ms), 14480_B);
+}
+
+TEST(Fallback, AnAbsurdPeriodIsNoTrouble) {
+  Fallback fallback;
+  fallback.on_report(at(1s), Duration::max(), RadioState::normal, rate);
+  EXPECT_EQ(fallback.check(at(1000h)), Steering::congestion_control);
+  fallback.on_report(at(1s), Duration::min(), RadioState::normal, rate);
+  EXPECT_EQ(fallback.deadline(), at(1020ms));
+}
+
+}  // namespace
+}  // namespace sluice::control

@@ -1,0 +1,77 @@
+#include "control/grant_ledger.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+Instant at(Duration time) {
+  return Instant(time);
+}
+
+feedback::BearerStatus status(std::uint64_t applied, Bytes left) {
+  feedback::BearerStatus status;
+  status.applied_sequence = applied;
+  status.allowance_left = left;
+  return status;
+}
+
+TEST(GrantLedger, WithoutStatusesItKnowsTheGrantsOfARoundTrip) {
+  GrantLedger ledger(10ms);
+  EXPECT_EQ(ledger.in_flight(at(1s), 0), 0_B);
+  for (int i = 0; i < 10; ++i) ledger.granted(at(1s + i * 5ms), 1U + static_cast<unsigned>(i), 1000_B);
+  EXPECT_EQ(ledger.in_flight(at(1045ms), 0), 5000_B) << "granted at 25, 30, 35, 40 and 45 ms";
+  EXPECT_EQ(ledger.in_flight(at(1065ms), 0), 1000_B);
+  EXPECT_EQ(ledger.in_flight(at(1066ms), 0), 0_B);
+}
+
+TEST(GrantLedger, AStatusReplacesGuessesByFacts) {
+  GrantLedger ledger(10ms);
+  ledger.granted(at(1000ms), 7, 1000_B);
+  ledger.granted(at(1005ms), 9, 2000_B);
+  ledger.granted(at(1010ms), 12, 4000_B);
+  // Report 10 was the second datagram of the step whose first was 9.
+  ledger.on_status(at(1018ms), status(10, 300_B), 5000);
+  EXPECT_EQ(ledger.in_flight(at(1018ms), 5000), 4300_B);
+  EXPECT_EQ(ledger.in_flight(at(1019ms), 5200), 4100_B) << "200 of the 300 have arrived";
+  EXPECT_EQ(ledger.in_flight(at(1020ms), 6000), 4000_B);
+}
+
+TEST(GrantLedger, AnIdleFlowLeavesNothingBehind) {
+  GrantLedger ledger(10ms);
+  ledger.granted(at(1000ms), 1, 1000_B);
+  ledger.on_status(at(1020ms), status(1, 1000_B), 0);
+  EXPECT_EQ(ledger.in_flight(at(1020ms), 0), 1000_B);
+  EXPECT_EQ(ledger.in_flight(at(1041ms), 0), 0_B);
+}
+
+TEST(GrantLedger, AnOldStatusIsPassedOver) {
+  GrantLedger ledger(10ms);
+  ledger.granted(at(1000ms), 1, 1000_B);
+  ledger.granted(at(1005ms), 2, 1000_B);
+  ledger.on_status(at(1025ms), status(2, 0_B), 2000);
+  ledger.on_status(at(1026ms), status(1, 900_B), 2000);
+  EXPECT_EQ(ledger.in_flight(at(1026ms), 2000), 0_B);
+}
+
+TEST(GrantLedger, CountersThatRunBackwardsLeaveOnlyTheGrants) {
+  GrantLedger ledger(10ms);
+  ledger.on_status(at(1000ms), status(1, 900_B), 2000);
+  ledger.granted(at(1001ms), 2, 100_B);
+  EXPECT_EQ(ledger.in_flight(at(1002ms), 0), 100_B);
+}
+
+TEST(GrantLedger, RemembersABoundedNumber) {
+  GrantLedger ledger(10s);
+  for (unsigned i = 1; i <= 1000; ++i) ledger.granted(at(1s), i, 1_B);
+  EXPECT_EQ(ledger.in_flight(at(1s), 0), 64_B);
+  ledger.restart();
+  EXPECT_EQ(ledger.in_flight(at(1s), 0), 0_B);
+}
+
+}  // namespace
+}  // namespace sluice::control

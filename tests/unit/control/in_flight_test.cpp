@@ -1,0 +1,132 @@
+#include "control/in_flight.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <utility>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A proxy that sends `rate` bytes each millisecond over a wire of 10 ms to a Node-B that reports every 5 ms.
+struct Path {
+  InFlight flight{20ms};
+  double loss = 0;
+  double stray = 0;  ///< share of packets that others add
+  Duration late = 0ms;
+  std::mt19937_64 random{1};
+  Instant now{1s};
+  std::uint64_t arrived = 0;
+  std::deque<std::pair<Instant, std::uint64_t>> wire;
+  std::deque<std::pair<Instant, std::uint64_t>> reports;
+  Bytes last;
+
+  void run(int milliseconds, std::int64_t rate) {
+    for (int i = 0; i < milliseconds; ++i, now += 1ms) {
+      for (; !wire.empty() && wire.front().first <= now; wire.pop_front()) arrived += wire.front().second;
+      if (now.time_since_epoch() % 5ms == 0ms) reports.emplace_back(now + 10ms + late, arrived);
+      flight.injected(now, Bytes(rate));
+      if (std::uniform_real_distribution<>()(random) >= loss) wire.emplace_back(now + 10ms, rate);
+      if (std::uniform_real_distribution<>()(random) < stray) wire.emplace_back(now + 10ms, rate);
+      for (; !reports.empty() && reports.front().first <= now; reports.pop_front()) {
+        last = flight.on_report(now, reports.front().second);
+      }
+    }
+  }
+};
+
+TEST(InFlight, NothingSentIsNothingUnderWay) {
+  InFlight flight(20ms);
+  EXPECT_EQ(flight.on_report(Instant(1s), 0), 0_B);
+  EXPECT_EQ(flight.on_report(Instant(2s), 0), 0_B);
+}
+
+TEST(InFlight, CountsWhatHasNotArrived) {
+  Path path;
+  path.run(1000, 100);
+  EXPECT_NEAR(static_cast<double>(path.last.count()), 2000, 150);
+  path.run(100, 0);
+  EXPECT_EQ(path.last, 0_B);
+  EXPECT_EQ(path.flight.total(), 100'000U);
+}
+
+TEST(InFlight, FollowsASuddenBurst) {
+  Path path;
+  path.run(100, 0);
+  path.flight.injected(path.now, 50000_B);
+  path.wire.emplace_back(path.now + 10ms, 50000);
+  path.run(6, 0);
+  EXPECT_NEAR(static_cast<double>(path.last.count()), 50000, 500);
+  path.run(20, 0);
+  EXPECT_LE(path.last, 1000_B) << "arrived";
+  path.run(100, 0);
+  EXPECT_EQ(path.last, 0_B);
+}
+
+TEST(InFlight, OriginsMayDiffer) {
+  Path path;
+  path.arrived = 1'000'000'000;  // the UE was served by another proxy before
+  path.run(1000, 100);
+  EXPECT_NEAR(static_cast<double>(path.last.count()), 2000, 150);
+}
+
+TEST(InFlight, WhatIsLostDoesNotAddUp) {
+  Path path;
+  path.loss = 0.01;
+  path.run(20000, 100);
+  EXPECT_NEAR(static_cast<double>(path.last.count()), 2000, 600);
+}
+
+TEST(InFlight, WhatOthersSendDoesNotAddUp) {
+  Path path;
+  path.stray = 0.01;
+  path.run(20000, 100);
+  EXPECT_NEAR(static_cast<double>(path.last.count()), 2000, 600);
+}
+
+TEST(InFlight, ARestartedNodeBIsNoticed) {
+  Path path;
+  path.run(1000, 100);
+  path.arrived = 0;
+  path.run(50, 100);
+  EXPECT_NEAR(static_cast<double>(path.last.count()), 2000, 300);
+}
+
+TEST(InFlight, ALateReportSeesWhatWasSentMeanwhile) {
+  Path path;
+  path.run(1000, 100);
+  path.reports.clear();
+  path.late = 12ms;
+  path.run(25, 100);
+  EXPECT_GT(path.last, 2500_B) << "sent over 32 ms rather than 20";
+}
+
+TEST(InFlight, ADeadPathKeepsNoMoreThanALifetime) {
+  InFlight flight(20ms, 40ms);
+  Instant now(1s);
+  flight.on_report(now, 0);
+  for (int i = 0; i < 1000; ++i, now += 1ms) flight.injected(now, 100_B);
+  EXPECT_LE(flight.on_report(now, 0), 4200_B);
+  EXPECT_EQ(flight.on_report(now + 100ms, 0), 0_B);
+}
+
+TEST(InFlight, SurvivesAnyCounters) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    std::mt19937_64 random(seed);
+    InFlight flight(Duration(static_cast<std::int64_t>(random() % 50'000'000)));
+    Instant now(1s);
+    for (int i = 0; i < 300; ++i) {
+      now += Duration(static_cast<std::int64_t>(random() >> (24 + random() % 40)));
+      if (random() % 2 == 0) flight.injected(now, Bytes(random() >> (40 + random() % 24)));
+      ASSERT_GE(flight.on_report(now, random() >> (random() % 64)), 0_B) << "seed " << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice::control

@@ -1,0 +1,158 @@
+#include "control/receive_window_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <random>
+#include <utility>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A greedy server that fills whatever window it is given, half a round trip away, and a radio leg that drains the
+/// relay's buffer. Steps of one millisecond.
+struct Relay {
+  ReceiveWindowLoop loop;
+  std::int64_t rtt_ms = 60;
+  std::function<double(std::int64_t)> capacity;  ///< bytes the radio leg takes in this millisecond
+  /// The drain rate as told to the loop: what the radio could take (a Node-B's word), or what it took.
+  bool told_capacity = true;
+  double server_limit = 1e12;  ///< bytes the server sends per millisecond at most
+
+  double buffered = 0, offered = 0, drained = 0, highest = 0;
+  std::int64_t edge = 0, received = 0, sent = 0;
+  std::deque<std::pair<std::int64_t, std::int64_t>> edges, data;
+  double told = 0;
+
+  void run(std::int64_t from, std::int64_t to) {
+    for (std::int64_t now = from; now < to; ++now) {
+      for (; !data.empty() && data.front().first <= now; data.pop_front()) {
+        received += data.front().second;
+        buffered += static_cast<double>(data.front().second);
+      }
+      const double room = capacity(now);
+      const double taken = std::min(room, buffered);
+      buffered -= taken;
+      offered += room;
+      drained += taken;
+      told += 0.02 * ((told_capacity ? room : taken) - told);
+      const Bytes more =
+          loop.advance(Instant(std::chrono::milliseconds(now + 1000)), Bytes(buffered), Bytes(edge - received),
+                       Rate::bytes_per_second(told * 1000), std::chrono::milliseconds(rtt_ms));
+      ASSERT_GE(more, 0_B);
+      edge += more.count();
+      if (more > 0_B) edges.emplace_back(now + rtt_ms / 2, edge);
+      serve(now);
+      highest = std::max(highest, buffered);
+    }
+  }
+  void serve(std::int64_t now) {
+    for (; !edges.empty() && edges.front().first <= now; edges.pop_front()) known_edge_ = edges.front().second;
+    const auto size = static_cast<std::int64_t>(std::min(server_limit, static_cast<double>(known_edge_ - sent)));
+    if (size <= 0) return;
+    sent += size;
+    data.emplace_back(now + rtt_ms / 2, size);
+  }
+
+ private:
+  std::int64_t known_edge_ = 0;
+};
+
+TEST(ReceiveWindowLoop, StartsWithTheInitialWindow) {
+  ReceiveWindowLoop loop;
+  EXPECT_EQ(loop.advance(Instant(1s), 0_B, 0_B, Rate(), 0ms), 65536_B);
+  EXPECT_EQ(loop.advance(Instant(1s), 0_B, 65536_B, Rate(), 0ms), 0_B);
+  EXPECT_EQ(loop.advance(Instant(1s), 1000_B, 60000_B, Rate(), 0ms), 4536_B);
+}
+
+TEST(ReceiveWindowLoop, SteersToTheDelayTimesTheDrainPlusTheReference) {
+  ReceiveWindowLoop loop;
+  const Rate drain = Rate::bytes_per_second(1e6);
+  const Bytes more = loop.advance(Instant(1s), 40000_B, 0_B, drain, 100ms);
+  // q0 = 40 ms · 1 MB/s = 40000, RTT · b̄ = 100000.
+  EXPECT_EQ(more, 100000_B);
+  EXPECT_DOUBLE_EQ(loop.state().reference, 40000);
+  EXPECT_FALSE(loop.state().starved);
+  EXPECT_EQ(loop.advance(Instant(1001ms), 40000_B, 100000_B, drain, 100ms), 0_B);
+  EXPECT_EQ(loop.advance(Instant(1002ms), 90000_B, 100000_B, drain, 100ms), 0_B) << "an edge is never taken back";
+}
+
+TEST(ReceiveWindowLoop, NeverHoldsMoreThanTheMaximum) {
+  ReceiveWindowParameters parameters;
+  parameters.maximum = Bytes(200000);
+  ReceiveWindowLoop loop(parameters);
+  EXPECT_EQ(loop.advance(Instant(1s), 40000_B, 50000_B, Rate::bits_per_second(1e9), 100ms), 110000_B);
+  EXPECT_EQ(loop.advance(Instant(2s), 150000_B, 50000_B, Rate::bits_per_second(1e9), 100ms), 0_B);
+}
+
+TEST(ReceiveWindowLoop, KeepsASteadyRadioLegBusyAndItsOwnBufferSmall) {
+  for (const double bps : {5e5, 5e6, 5e7}) {
+    Relay relay;
+    relay.capacity = [=](std::int64_t) { return bps / 8000; };
+    relay.run(0, 2000);
+    relay.offered = relay.drained = relay.highest = 0;
+    relay.run(2000, 10'000);
+    EXPECT_GE(relay.drained / relay.offered, 0.999) << bps;
+    EXPECT_LE(relay.highest, std::max(10e3, bps / 8 * 0.06)) << bps;
+  }
+}
+
+TEST(ReceiveWindowLoop, KeepsAVaryingRadioLegBusy) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (const std::int64_t rtt : {20, 60, 120}) {
+      std::mt19937_64 random(seed);
+      double rate = 0;
+      Relay relay;
+      relay.rtt_ms = rtt;
+      relay.capacity = [&](std::int64_t now) {
+        if (now % 200 == 0) rate = std::uniform_real_distribution<>(100, 1000)(random);
+        return rate;
+      };
+      relay.run(0, 30'000);
+      EXPECT_GE(relay.drained / relay.offered, 0.95) << "seed " << seed << " RTT " << rtt;
+      EXPECT_LE(relay.highest, 1000.0 * (40 + 2 * static_cast<double>(rtt))) << "seed " << seed << " RTT " << rtt;
+    }
+  }
+}
+
+// The drain seen while starved is the server's rate and not the radio's: the window still has to find 50 Mb/s.
+TEST(ReceiveWindowLoop, FindsTheRateOfARadioLegThatItOnlySeesDrain) {
+  Relay relay;
+  relay.told_capacity = false;
+  relay.capacity = [](std::int64_t) { return 6250.0; };
+  relay.run(0, 1500);
+  relay.offered = relay.drained = 0;
+  relay.run(1500, 6000);
+  EXPECT_GE(relay.drained / relay.offered, 0.99);
+}
+
+TEST(ReceiveWindowLoop, ASlowServerIsNotPromisedTheWorld) {
+  Relay relay;
+  relay.told_capacity = false;
+  relay.server_limit = 100;  // 0.8 Mb/s into a radio leg of 50
+  relay.capacity = [](std::int64_t) { return 6250.0; };
+  relay.run(0, 10'000);
+  EXPECT_LE(relay.edge - relay.received, 70'000) << "the initial window and no more";
+}
+
+TEST(ReceiveWindowLoop, AnOutageFillsNoMoreThanWasPromised) {
+  Relay relay;
+  relay.capacity = [](std::int64_t now) { return now >= 5000 && now < 10'000 ? 0.0 : 1000.0; };
+  relay.run(0, 5000);
+  const std::int64_t promised = relay.edge - relay.received;
+  const double before = relay.buffered;
+  relay.run(5000, 10'000);
+  EXPECT_LE(relay.buffered, before + static_cast<double>(promised) + 1000 * 30);
+  relay.offered = relay.drained = 0;
+  relay.run(10'000, 15'000);
+  EXPECT_GE(relay.drained / relay.offered, 0.97);
+}
+
+}  // namespace
+}  // namespace sluice::control

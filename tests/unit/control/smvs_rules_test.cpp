@@ -1,0 +1,128 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "control/smvs.hpp"
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Section 5.1: Ts = 25 ms, α = 0.85, δ = 35, ε = 20, q0 = 100 and Bmax = 200 frames of 40 bytes.
+SmvsParameters paper() {
+  SmvsParameters parameters;
+  parameters.step = 25ms;
+  parameters.alpha = 0.85;
+  parameters.delta = 35;
+  parameters.epsilon = 20;
+  parameters.reference = Reference::frames(100);
+  parameters.frame = 40_B;
+  parameters.buffer = 8000_B;
+  parameters.one_way_delay = 25ms;
+  return parameters;
+}
+
+/// UE3 under FCDS: 1160 frames/s.
+const Rate ue3 = Rate::bytes_per_second(1160 * 40);
+
+auto rule(const char* name) {
+  return Field(&Violation::rule, name);
+}
+
+TEST(SmvsRules, ThePapersSettingAndTheDefaultsAreClean) {
+  EXPECT_THAT(validate(paper(), ue3, 200ms), IsEmpty());
+  EXPECT_THAT(validate(SmvsParameters{}), IsEmpty());
+}
+
+TEST(SmvsRules, TheBandHasToFitBelowTheReference) {
+  SmvsParameters parameters = paper();
+  parameters.minimum_reference = 0_B;
+  parameters.reference = Reference::frames(5);
+  EXPECT_THAT(validate(parameters), IsEmpty()) << "band 20·0.025/(1−0.875) = 4 frames";
+  parameters.reference = Reference::frames(4);
+  const auto found = validate(parameters);
+  ASSERT_THAT(found, ElementsAre(rule("ε·Ts/(1−δ·Ts) < q0")));
+  EXPECT_THAT(found[0].explanation, HasSubstr("band 4 frames"));
+  EXPECT_EQ(found[0].severity, Violation::Severity::error);
+}
+
+TEST(SmvsRules, TheBandHasToFitBelowTheBuffer) {
+  SmvsParameters parameters = paper();
+  parameters.reference = Reference::frames(196);
+  EXPECT_THAT(validate(parameters), ElementsAre(rule("ε·Ts/(1−δ·Ts) < Bmax − q0")));
+}
+
+TEST(SmvsRules, AReferenceInTimeIsJudgedAtTheMeanRate) {
+  SmvsParameters parameters = paper();
+  parameters.reference = Reference::time(200ms);  // 232 frames at 1160 frames/s, more than the buffer
+  EXPECT_THAT(validate(parameters), IsEmpty());
+  EXPECT_THAT(validate(parameters, ue3), ElementsAre(rule("ε·Ts/(1−δ·Ts) < Bmax − q0")));
+}
+
+// Fig. 13 and 14: Ts = 0.2 s drains a full buffer in one step, Ts = 0.1 s does not.
+TEST(SmvsRules, AFullBufferMustLastLongerThanAStep) {
+  SmvsParameters parameters = paper();
+  parameters.step = 200ms;
+  parameters.delta = 4;
+  parameters.eta_window = 1s;
+  EXPECT_THAT(validate(parameters), IsEmpty());
+  EXPECT_THAT(validate(parameters, ue3), ElementsAre(rule("Ts < Bmax/b̄")));
+  parameters.step = 100ms;
+  EXPECT_THAT(validate(parameters, ue3), ElementsAre(rule("δ·Ts → 1")));
+}
+
+TEST(SmvsRules, SlowVariationIsNeeded) {
+  const auto found = validate(paper(), ue3, 40ms);
+  ASSERT_THAT(found, ElementsAre(rule("Ts < Tb/2")));
+  EXPECT_EQ(found[0].severity, Violation::Severity::warning);
+}
+
+// Fig. 16: δ = 20 settles only after about 20 s.
+TEST(SmvsRules, ASmallDeltaIsSlow) {
+  SmvsParameters parameters = paper();
+  parameters.delta = 20;
+  const auto found = validate(parameters, ue3);
+  ASSERT_THAT(found, ElementsAre(rule("δ·Ts → 1")));
+  EXPECT_EQ(found[0].severity, Violation::Severity::warning);
+}
+
+TEST(SmvsRules, ALargeDeltaOvershoots) {
+  SmvsParameters parameters = paper();
+  parameters.delta = 40;
+  EXPECT_THAT(validate(parameters), ElementsAre(rule("δ·Ts < 1")));
+}
+
+TEST(SmvsRules, EveryRangeIsChecked) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto broken = [](auto change) {
+    SmvsParameters parameters = paper();
+    change(parameters);
+    return validate(parameters);
+  };
+  EXPECT_THAT(broken([](auto& p) { p.step = 0ms; }), Contains(rule("Ts > 0")));
+  EXPECT_THAT(broken([](auto& p) { p.alpha = 0; }), Contains(rule("0 < α < 1")));
+  EXPECT_THAT(broken([](auto& p) { p.alpha = 1; }), Contains(rule("0 < α < 1")));
+  EXPECT_THAT(broken([&](auto& p) { p.alpha = nan; }), Contains(rule("0 < α < 1")));
+  EXPECT_THAT(broken([](auto& p) { p.delta = 0; }), Contains(rule("δ > 0")));
+  EXPECT_THAT(broken([&](auto& p) { p.delta = nan; }), Contains(rule("δ > 0")));
+  EXPECT_THAT(broken([](auto& p) { p.epsilon = 0; }), Contains(rule("ε > 0")));
+  EXPECT_THAT(broken([](auto& p) { p.epsilon = HUGE_VAL; }), Contains(rule("ε > 0")));
+  EXPECT_THAT(broken([](auto& p) { p.frame = 0_B; }), Contains(rule("frame > 0")));
+  EXPECT_THAT(broken([](auto& p) { p.buffer = -1_B; }), Contains(rule("Bmax ≥ 0")));
+  EXPECT_THAT(broken([](auto& p) { p.one_way_delay = -1ms; }), Contains(rule("τp ≥ 0")));
+  EXPECT_THAT(broken([](auto& p) { p.eta_window = 24ms; }), Contains(rule("η window ≥ Ts")));
+  EXPECT_THAT(broken([](auto& p) { p.initial_allowance = 0_B; }), Contains(rule("start-up amounts")));
+  EXPECT_THAT(broken([](auto& p) { p.one_way_delay = 24h; }), Contains(rule("d = ⌈τp/Ts⌉ ≤ 4096")));
+}
+
+}  // namespace
+}  // namespace sluice::control

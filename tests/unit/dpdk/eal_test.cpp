@@ -1,0 +1,124 @@
+#include "dataplane/dpdk/eal.hpp"
+
+#include <gmock/gmock.h>
+#include <pthread.h>
+#include <rte_eal.h>
+#include <rte_lcore.h>
+#include <rte_log.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dataplane/dpdk/port.hpp"
+#include "dataplane/packet/pool.hpp"
+
+namespace sluice::dpdk {
+namespace {
+
+struct LogLine {
+  unsigned level;
+  std::string text;
+};
+
+/// Starts EAL once for all tests of this binary.
+class EalTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    pthread_getaffinity_np(pthread_self(), sizeof affinity_before(), &affinity_before());
+    EalConfig config;
+    config.memory_mib = 64;
+    config.log = [](unsigned level, std::string_view line) {
+      const std::lock_guard lock(mutex());
+      lines().push_back({level, std::string(line)});
+    };
+    config.log_level = 5;
+    eal().emplace(config);
+  }
+  static void TearDownTestSuite() { eal().reset(); }
+
+  static std::optional<Eal>& eal() {
+    static std::optional<Eal> instance;
+    return instance;
+  }
+  static cpu_set_t& affinity_before() {
+    static cpu_set_t set;
+    return set;
+  }
+  static std::mutex& mutex() {
+    static std::mutex instance;
+    return instance;
+  }
+  static std::vector<LogLine>& lines() {
+    static std::vector<LogLine> instance;
+    return instance;
+  }
+};
+
+TEST_F(EalTest, StartsWithoutRootOrHugepages) {
+  EXPECT_EQ(rte_eal_has_hugepages(), 0);
+  EXPECT_THAT(eal()->arguments(), testing::Contains("--no-huge"));
+}
+
+TEST_F(EalTest, TheCallersAffinityIsLeftAlone) {
+  cpu_set_t now;
+  ASSERT_EQ(pthread_getaffinity_np(pthread_self(), sizeof now, &now), 0);
+  EXPECT_TRUE(CPU_EQUAL(&now, &affinity_before()));
+}
+
+TEST_F(EalTest, ASecondStartIsRefused) {
+  EXPECT_THROW(Eal(EalConfig{}), std::runtime_error);
+}
+
+TEST_F(EalTest, LogLinesArriveWholeAndByLevel) {
+  {
+    const std::lock_guard lock(mutex());
+    lines().clear();
+  }
+  RTE_LOG(ERR, USER1, "first half, ");
+  RTE_LOG(ERR, USER1, "second half\nnext line\n");
+  RTE_LOG(DEBUG, USER1, "too talkative\n");
+  const std::lock_guard lock(mutex());
+  ASSERT_EQ(lines().size(), 2U);
+  EXPECT_EQ(lines()[0].level, 4U);
+  EXPECT_THAT(lines()[0].text, testing::AllOf(testing::HasSubstr("first half"), testing::HasSubstr("second half")));
+  EXPECT_EQ(lines()[1].text, "next line");
+}
+
+TEST_F(EalTest, ThreadsRegisterAndLeave) {
+  std::thread([] {
+    EXPECT_EQ(rte_lcore_id(), LCORE_ID_ANY);
+    {
+      const ThreadRegistration registration;
+      EXPECT_TRUE(registration.registered());
+      EXPECT_NE(rte_lcore_id(), LCORE_ID_ANY);
+    }
+    EXPECT_EQ(rte_lcore_id(), LCORE_ID_ANY);
+  }).join();
+}
+
+TEST_F(EalTest, PinningToAProcessorThatIsNotThereFails) {
+  std::thread([] {
+    EXPECT_FALSE(pin_to_cpu(1023));
+    EXPECT_FALSE(pin_to_cpu(100000));
+    EXPECT_TRUE(pin_to_cpu(static_cast<unsigned>(sched_getcpu())));
+  }).join();
+}
+
+TEST_F(EalTest, EveryVirtualDriverIsThere) {
+  // What the deployments use without hardware; af_packet, af_xdp and tap are tried where there is a kernel interface.
+  packet::PacketPool pool("drivers", 4096);
+  for (const char* const device :
+       {"net_null0", "net_ring0", "net_memif0,role=server,socket=@sluice,socket-abstract=yes"}) {
+    PortConfig config;
+    config.device = device;
+    EXPECT_NO_THROW(Port(config, pool)) << device;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::dpdk

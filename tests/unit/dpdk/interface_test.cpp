@@ -1,0 +1,289 @@
+// Ports on Linux interfaces: needs root and the right to make interfaces; skipped by name otherwise.
+#include <gmock/gmock.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "dataplane/dpdk/interface_check.hpp"
+#include "dataplane/dpdk/port.hpp"
+#include "tests/unit/dpdk/frames.hpp"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+namespace sluice::dpdk {
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+/// net_af_xdp loses memory of its own when it is closed.
+using IgnoreDriversLeaks = __lsan::ScopedDisabler;
+#else
+struct IgnoreDriversLeaks {
+  ~IgnoreDriversLeaks() {}  // an object that does nothing, but is not unused
+};
+#endif
+
+using namespace test;
+
+bool shell(const std::string& command) {
+  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+/// A veth pair, ready for use, that goes away with the test.
+class Interfaces : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "not root: cannot make interfaces";
+    const std::string suffix = std::to_string(getpid() % 100000);
+    a_ = "sla" + suffix;
+    b_ = "slb" + suffix;
+    if (!shell("ip link add " + a_ + " type veth peer name " + b_)) {
+      GTEST_SKIP() << "cannot make a veth pair (ip link add failed)";
+    }
+    made_ = true;
+    for (const std::string& name : {a_, b_}) {
+      shell("sysctl -qw net.ipv6.conf." + name + ".disable_ipv6=1");
+      shell("ethtool -K " + name + " gro off tso off gso off");
+      shell("ip link set dev " + name + " up");
+    }
+  }
+  void TearDown() override {
+    if (made_) shell("ip link del " + a_);
+  }
+  PortConfig on(const std::string& driver, const std::string& interface) const {
+    PortConfig config;
+    config.device = driver + ",iface=" + interface;
+    return config;
+  }
+  std::string refusal(const PortConfig& config) const {
+    try {
+      const Port port(config, sluice::test::pool());
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "no exception";
+  }
+
+  std::string a_, b_;
+  bool made_ = false;
+};
+
+/// Polls until `count` packets of ours have come, or two seconds have passed.
+std::vector<packet::Packet> collect(Port& port, std::size_t count) {
+  std::vector<packet::Packet> got;
+  std::array<packet::Packet, 32> burst;
+  for (int tries = 0; tries < 2000 && got.size() < count; ++tries) {
+    const std::size_t received = port.receive(0, burst);
+    for (std::size_t i = 0; i < received; ++i) got.push_back(std::move(burst[i]));
+    if (received == 0) usleep(1000);
+  }
+  return got;
+}
+
+TEST_F(Interfaces, AreDescribed) {
+  const auto state = interface_state(a_);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->driver, "veth");
+  EXPECT_TRUE(state->up);
+  EXPECT_FALSE(state->gro);
+  EXPECT_EQ(state->mtu, 1500U);
+  EXPECT_EQ(interface_state("nonesuch"), std::nullopt);
+  EXPECT_EQ(interface_state("a-name-that-is-far-too-long"), std::nullopt);
+  EXPECT_THAT(interface_problems(a_, 1500), testing::IsEmpty());
+}
+
+TEST_F(Interfaces, MergingIsRefusedWithTheCommandThatEndsIt) {
+  if (!shell("ethtool -K " + a_ + " gro on") || !interface_state(a_)->gro)
+    GTEST_SKIP() << "this kernel's veth has no GRO";
+  EXPECT_THAT(refusal(on("net_af_packet0", a_)), testing::HasSubstr("ethtool -K " + a_ + " gro off"));
+  PortConfig config = on("net_af_packet0", a_);
+  config.fix_offloads = true;
+  EXPECT_NO_THROW(Port(config, sluice::test::pool()));
+  EXPECT_FALSE(interface_state(a_)->gro);
+}
+
+TEST_F(Interfaces, OneThatIsDownIsRefusedOrRaised) {
+  shell("ip link set dev " + a_ + " down");
+  EXPECT_THAT(refusal(on("net_af_packet0", a_)), testing::HasSubstr("ip link set dev " + a_ + " up"));
+  EXPECT_THAT(repair_interface(a_, 1500), testing::IsEmpty());
+  EXPECT_TRUE(interface_state(a_)->up);
+}
+
+TEST_F(Interfaces, TooSmallAnMtuIsRefusedOrRaised) {
+  EXPECT_THAT(interface_problems(a_, 9000), testing::ElementsAre(testing::HasSubstr("mtu 9000")));
+  EXPECT_THAT(repair_interface(a_, 9000), testing::IsEmpty());
+  EXPECT_EQ(interface_state(a_)->mtu, 9000U);
+}
+
+/// Drivers on kernel interfaces. With a pool of their own: net_af_xdp does not give its buffers back.
+class InterfacePorts : public Interfaces, public testing::WithParamInterface<const char*> {
+ protected:
+  packet::PacketPool own_pool_{"interfaces", 16384};
+
+  std::unique_ptr<Port> open(int number, const std::string& interface) {
+    IgnoreDriversLeaks ignore;
+    try {
+      return std::make_unique<Port>(on(GetParam() + std::to_string(number), interface), own_pool_);
+    } catch (const std::runtime_error& error) {
+      reason_ = error.what();
+      return nullptr;
+    }
+  }
+  std::string reason_;
+};
+
+TEST_P(InterfacePorts, CarryFramesBothWays) {
+  if (IsSkipped()) return;
+  const auto left = open(0, a_);
+  const auto right = left ? open(1, b_) : nullptr;
+  if (!right) {
+    if (std::string(GetParam()) == "net_af_xdp") GTEST_SKIP() << "this kernel has no AF_XDP for us: " << reason_;
+    FAIL() << reason_;
+  }
+  for (const auto& [from, to] : {std::pair(left.get(), right.get()), std::pair(right.get(), left.get())}) {
+    std::vector<packet::Packet> burst;
+    for (int i = 0; i < 20; ++i) burst.push_back(datagram(ue(1), server(), "frame " + std::to_string(i)));
+    from->transmit(0, burst);
+    const std::vector<packet::Packet> got = collect(*to, 20);
+    ASSERT_EQ(got.size(), 20U);
+    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(text_of(got[i]), "frame " + std::to_string(i));
+  }
+  EXPECT_TRUE(left->partial_checksums());
+}
+
+TEST_P(InterfacePorts, KeepVlanTags) {
+  if (IsSkipped()) return;
+  const auto left = open(0, a_);
+  const auto right = left ? open(1, b_) : nullptr;
+  if (!right) GTEST_SKIP() << reason_;
+  packet::Packet frame = sluice::test::pool().allocate();
+  packet::HeaderTemplate header = packet::make_template(mac_a, mac_b, 4);
+  packet::add_vlan_tag(header, 0x8100, 0x6064);
+  packet::write_udp_headers(frame, header, {ue(1), server(), 1, 2}, 0);
+  const std::vector<std::uint8_t> sent(frame.bytes().begin(), frame.bytes().end());
+  left->transmit(0, {&frame, 1});
+  const std::vector<packet::Packet> got = collect(*right, 1);
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_THAT(got[0].bytes(), testing::ElementsAreArray(sent));
+}
+
+TEST_P(InterfacePorts, TellWhenSomethingHasArrived) {
+  if (IsSkipped()) return;
+  const auto left = open(0, a_);
+  const auto right = left ? open(1, b_) : nullptr;
+  if (!right) GTEST_SKIP() << reason_;
+  pollfd readiness = {.fd = right->readiness_descriptor(), .events = POLLIN, .revents = 0};
+  ASSERT_GE(readiness.fd, 0);
+  EXPECT_EQ(poll(&readiness, 1, 0), 0);
+  packet::Packet frame = datagram(ue(1), server(), "knock");
+  left->transmit(0, {&frame, 1});
+  EXPECT_EQ(poll(&readiness, 1, 10000), 1);
+  EXPECT_EQ(collect(*right, 1).size(), 1U);
+  EXPECT_EQ(poll(&readiness, 1, 0), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Drivers, InterfacePorts, testing::Values("net_af_packet", "net_af_xdp"));
+
+/// Has the kernel send a datagram to port 2000 of somebody behind the interface.
+void send_from_kernel(const std::string& interface, std::string_view text) {
+  ASSERT_TRUE(shell("ip addr add 192.0.2.1/24 dev " + interface));
+  ASSERT_TRUE(shell("ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:0b dev " + interface));
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(
+      setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, interface.c_str(), static_cast<socklen_t>(interface.size())), 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(2000);
+  to.sin_addr.s_addr = htonl(0xc0000202U);
+  ASSERT_EQ(sendto(socket, text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to),
+            static_cast<ssize_t>(text.size()));
+  close(socket);
+}
+
+/// The datagram to port 2000, among whatever else the kernel sends by itself; empty when it does not come.
+packet::Packet receive_datagram(Port& port) {
+  for (int tries = 0; tries < 100; ++tries) {
+    for (packet::Packet& packet : collect(port, 1)) {
+      packet::Parsed parsed;
+      if (packet::parse(packet, parsed) == packet::ParseResult::udp && parsed.dst_port == 2000) {
+        return std::move(packet);
+      }
+    }
+  }
+  return {};
+}
+
+TEST_F(Interfaces, WhatTheKernelSendsCarriesPartialChecksumsAndCanBeCompleted) {
+  if (IsSkipped()) return;
+  Port port(on("net_af_packet0", b_), sluice::test::pool());
+  send_from_kernel(a_, "from the kernel");
+  packet::Packet packet = receive_datagram(port);
+  ASSERT_TRUE(packet);
+  packet::Parsed parsed;
+  const packet::ParseResult result = packet::parse(packet, parsed);
+  EXPECT_TRUE(packet::complete_partial_checksum(packet, parsed, result));
+  EXPECT_FALSE(packet::complete_partial_checksum(packet, parsed, result)) << "complete now";
+  EXPECT_EQ(text_of(packet), "from the kernel");
+}
+
+TEST_F(Interfaces, FragmentsArriveAsTheyAre) {
+  if (IsSkipped()) return;
+  Port port(on("net_af_packet0", b_), sluice::test::pool());
+  send_from_kernel(a_, std::string(2500, 'f'));
+  std::vector<packet::Parsed> fragments;
+  for (int tries = 0; tries < 100 && fragments.size() < 2; ++tries) {
+    for (const packet::Packet& packet : collect(port, 1)) {
+      packet::Parsed parsed;
+      if (packet::parse(packet, parsed) == packet::ParseResult::ip_fragment) fragments.push_back(parsed);
+    }
+  }
+  ASSERT_EQ(fragments.size(), 2U);
+  EXPECT_EQ(fragments[0].ip_length, 1500);
+  EXPECT_EQ(fragments[0].ip_length + fragments[1].ip_length, 2500 + 8 + 20 + 20);
+}
+
+TEST_F(Interfaces, TapPortsReceiveFromTheKernel) {
+  if (IsSkipped()) return;
+  const std::string tap = "slt" + std::to_string(getpid() % 100000);
+  std::unique_ptr<Port> port;
+  try {
+    port = std::make_unique<Port>(on("net_tap0", tap), sluice::test::pool());
+  } catch (const std::runtime_error& error) {
+    GTEST_SKIP() << "no TAP devices here: " << error.what();
+  }
+  pollfd readiness = {.fd = port->readiness_descriptor(), .events = POLLIN, .revents = 0};
+  ASSERT_GE(readiness.fd, 0);
+  shell("sysctl -qw net.ipv6.conf." + tap + ".disable_ipv6=1");
+  send_from_kernel(tap, "through the tap");
+  EXPECT_EQ(poll(&readiness, 1, 10000), 1);
+  const packet::Packet packet = receive_datagram(*port);
+  ASSERT_TRUE(packet);
+  EXPECT_EQ(text_of(packet), "through the tap");
+}
+
+TEST_F(Interfaces, JumboFramesFit) {
+  if (IsSkipped()) return;
+  ASSERT_THAT(repair_interface(a_, 9000), testing::IsEmpty());
+  ASSERT_THAT(repair_interface(b_, 9000), testing::IsEmpty());
+  packet::PacketPool pool("jumbo", 2048, buffer_room(9000));
+  PortConfig left = on("net_af_packet0", a_);
+  PortConfig right = on("net_af_packet1", b_);
+  left.mtu = right.mtu = 9000;
+  Port sender(left, pool);
+  Port receiver(right, pool);
+  packet::Packet frame = datagram(pool, ue(1), server(), std::string(8972, 'j'));
+  sender.transmit(0, {&frame, 1});
+  const std::vector<packet::Packet> got = collect(receiver, 1);
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(text_of(got[0]), std::string(8972, 'j'));
+}
+
+}  // namespace
+}  // namespace sluice::dpdk

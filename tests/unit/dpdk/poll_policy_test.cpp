@@ -1,0 +1,107 @@
+#include "dataplane/dpdk/poll_policy.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "dataplane/dpdk/clock.hpp"
+
+namespace sluice::dpdk {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr Instant start = Instant(std::chrono::seconds(5));
+
+TEST(PollPolicy, BusyNeverSleeps) {
+  PollPolicy policy(PollMode::busy);
+  policy.prepare_thread();
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(policy.rest(false, start + i * microseconds(100), never));
+  EXPECT_EQ(policy.sleeps(), 0U);
+}
+
+TEST(PollPolicy, AdaptiveSpinsAfterWorkThenSleeps) {
+  PollPolicy policy(PollMode::adaptive, microseconds(30), microseconds(50));
+  policy.prepare_thread();
+  EXPECT_FALSE(policy.rest(true, start, never));
+  EXPECT_FALSE(policy.rest(false, start + microseconds(10), never));
+  EXPECT_FALSE(policy.rest(false, start + microseconds(29), never));
+  EXPECT_TRUE(policy.rest(false, start + microseconds(30), never));
+  EXPECT_TRUE(policy.rest(false, start + microseconds(90), never));
+  EXPECT_FALSE(policy.rest(true, start + microseconds(150), never)) << "work again: spin again";
+  EXPECT_FALSE(policy.rest(false, start + microseconds(170), never));
+  EXPECT_EQ(policy.sleeps(), 2U);
+}
+
+TEST(PollPolicy, ATimerAboutToBeDueKeepsItAwake) {
+  PollPolicy policy(PollMode::adaptive, microseconds(30), microseconds(50));
+  const Instant now = start + microseconds(1000);
+  EXPECT_FALSE(policy.rest(false, now, now + microseconds(2)));
+  EXPECT_FALSE(policy.rest(false, now, now - microseconds(2)));
+  EXPECT_TRUE(policy.rest(false, now, now + microseconds(20)));
+}
+
+/// A pipe stands for a port that the kernel can wake us for.
+class WatchedPolicy : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(pipe(pipe_.data()), 0);
+    policy_.watch(pipe_[0]);
+    policy_.prepare_thread();
+  }
+  void TearDown() override {
+    close(pipe_[0]);
+    close(pipe_[1]);
+  }
+  /// How long a rest takes, by the kernel's clock.
+  Duration timed_rest() {
+    const Instant before = detail::kernel_now();
+    EXPECT_TRUE(policy_.rest(false, start, never));
+    return detail::kernel_now() - before;
+  }
+  std::array<int, 2> pipe_{};
+  PollPolicy policy_{PollMode::adaptive};
+};
+
+TEST_F(WatchedPolicy, SleepsLongWhenEveryPortCanWakeIt) {
+  EXPECT_GE(timed_rest(), std::chrono::milliseconds(9));
+}
+
+TEST_F(WatchedPolicy, OneBlindPortKeepsTheStepsShort) {
+  policy_.watch(-1);
+  policy_.watch(-1);
+  // The machine may be busy: of many rests, the shortest tells.
+  Duration shortest = timed_rest();
+  for (int i = 0; i < 50; ++i) shortest = std::min(shortest, timed_rest());
+  EXPECT_LT(shortest, std::chrono::milliseconds(9));
+}
+
+TEST_F(WatchedPolicy, APacketEndsTheSleep) {
+  ASSERT_EQ(write(pipe_[1], "x", 1), 1);
+  Duration shortest = timed_rest();
+  for (int i = 0; i < 50; ++i) shortest = std::min(shortest, timed_rest());
+  EXPECT_LT(shortest, std::chrono::milliseconds(9));
+}
+
+TEST_F(WatchedPolicy, AWakeUpEndsOneSleep) {
+  Duration shortest = Duration::max();
+  for (int i = 0; i < 50; ++i) {
+    policy_.wake();
+    policy_.wake();
+    shortest = std::min(shortest, timed_rest());
+  }
+  EXPECT_LT(shortest, std::chrono::milliseconds(9));
+  EXPECT_GE(timed_rest(), std::chrono::milliseconds(9)) << "woken once, not for good";
+}
+
+TEST_F(WatchedPolicy, APortThatFailsDoesNotMakeItSpin) {
+  close(std::exchange(pipe_[1], dup(pipe_[0])));  // the pipe hangs up
+  const Duration step = std::chrono::microseconds(55);
+  for (int i = 0; i < 10; ++i) EXPECT_GE(timed_rest(), step);
+}
+
+}  // namespace
+}  // namespace sluice::dpdk

@@ -1,0 +1,166 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "emulator/net/delay_line.hpp"
+#include "emulator/net/ip_header.hpp"
+#include "emulator/net/ring.hpp"
+#include "emulator/net/router.hpp"
+#include "emulator/net/tap.hpp"
+#include "emulator/random.hpp"
+#include "tests/unit/emulator_models/frames.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+using std::chrono::milliseconds;
+using test::address;
+using test::at_ms;
+using test::packet_of;
+using test::Recorder;
+
+packet::Packet of_size(std::size_t size, std::uint8_t mark = 0) {
+  return packet_of(std::vector<std::uint8_t>(size, mark));
+}
+
+std::vector<double> times(const Recorder& recorder) {
+  std::vector<double> result;
+  for (const auto& entry : recorder.entries) result.push_back(to_milliseconds(entry.at.time_since_epoch()));
+  return result;
+}
+
+TEST(Ring, IsFirstInFirstOutHoweverItGrows) {
+  Ring<int> ring;
+  Random random(1);
+  int in = 0;
+  int out = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    if (random.chance(i < 50'000 ? 0.55 : 0.45)) {
+      ring.push(in++);
+      ASSERT_EQ(ring.back(), in - 1);
+    } else if (!ring.empty()) {
+      ASSERT_EQ(ring.front(), out);
+      ASSERT_EQ(ring.pop(), out++);
+    }
+    ASSERT_EQ(ring.size(), static_cast<std::size_t>(in - out));
+  }
+}
+
+TEST(DelayLine, DelaysAndKeepsOrder) {
+  EventLoop loop;
+  Recorder far;
+  DelayLine line(loop, {milliseconds(10), Rate(), Bytes()}, far);
+  line.receive(of_size(100, 1), loop.now());
+  loop.run_until(at_ms(4));
+  line.receive(of_size(100, 2), loop.now());
+  line.receive(of_size(100, 3), loop.now());
+  EXPECT_EQ(line.in_flight(), 3U);
+  loop.run_until(at_ms(100));
+  EXPECT_EQ(times(far), std::vector<double>({10, 14, 14}));
+  EXPECT_EQ(far.entries[1].mark, 2);
+  EXPECT_EQ(far.entries[2].mark, 3);
+}
+
+TEST(DelayLine, ARateSpacesThePackets) {
+  EventLoop loop;
+  Recorder far;
+  DelayLine line(loop, {milliseconds(10), Rate::bits_per_second(8e6), Bytes()}, far);  // 1 ms per 1000 bytes
+  line.receive(of_size(1000), loop.now());
+  line.receive(of_size(500), loop.now());
+  loop.run_until(at_ms(5));
+  line.receive(of_size(1000), loop.now());
+  loop.run_until(at_ms(100));
+  EXPECT_EQ(times(far), std::vector<double>({11, 11.5, 16}));
+}
+
+TEST(DelayLine, TheBufferHoldsWhatWaitsForTheLine) {
+  EventLoop loop;
+  Recorder far;
+  DelayLine line(loop, {milliseconds(0), Rate::bits_per_second(8e6), Bytes(2000)}, far);
+  for (std::uint8_t i = 0; i < 5; ++i) line.receive(of_size(1000, i), loop.now());  // one on the line, two wait
+  EXPECT_EQ(line.counters().dropped, 2U);
+  loop.run_until(at_ms(1));
+  line.receive(of_size(1000, 9), loop.now());  // one of the two has begun
+  EXPECT_EQ(line.counters().dropped, 2U);
+  line.receive(of_size(1, 9), loop.now());
+  EXPECT_EQ(line.counters().dropped, 3U);
+  loop.run_until(at_ms(100));
+  EXPECT_EQ(times(far), std::vector<double>({1, 2, 3, 4}));
+  EXPECT_EQ(line.counters().packets, 7U);
+}
+
+/// Sends back what comes.
+class Mirror final : public Element {
+ public:
+  void receive(packet::Packet packet, Instant now) override {
+    if (++seen < 1000) back->receive(std::move(packet), now);
+  }
+  Element* back = nullptr;
+  int seen = 0;
+};
+
+TEST(DelayLine, MayLeadBackIntoItself) {
+  EventLoop loop;
+  Mirror mirror;
+  DelayLine line(loop, {milliseconds(1), Rate(), Bytes()}, mirror);
+  mirror.back = &line;
+  line.receive(of_size(10), loop.now());
+  loop.run_until(at_ms(500));
+  EXPECT_EQ(mirror.seen, 500);
+  EXPECT_THROW(DelayLine(loop, {milliseconds(-1), Rate(), Bytes()}, mirror), std::invalid_argument);
+}
+
+TEST(Router, TakesTheExactAddressThenTheLongestPrefix) {
+  Recorder host;
+  Recorder narrow;
+  Recorder wide;
+  Recorder rest;
+  Router router;
+  router.add(IpPrefix::parse("10.0.0.0/8").value(), wide);
+  router.add(IpPrefix::parse("10.1.0.0/16").value(), narrow);
+  router.add(address("10.1.2.3"), host);
+  router.receive(test::frame(address("10.1.2.3"), 100), {});
+  router.receive(test::frame(address("10.1.2.4"), 100), {});
+  router.receive(test::frame(address("10.2.2.4"), 100), {});
+  router.receive(test::frame(address("192.0.2.1"), 100), {});
+  EXPECT_EQ(router.dropped(), 1U);
+  router.set_default(&rest);
+  router.receive(test::frame(address("2001:db8::1"), 100), {});
+  router.receive(of_size(20), {});
+  EXPECT_EQ(host.entries.size(), 1U);
+  EXPECT_EQ(narrow.entries.size(), 1U);
+  EXPECT_EQ(wide.entries.size(), 1U);
+  EXPECT_EQ(rest.entries.size(), 2U);
+  EXPECT_EQ(router.dropped(), 1U);
+}
+
+TEST(Tap, ShowsAndPassesOn) {
+  Recorder far;
+  std::size_t seen = 0;
+  Tap tap([&](const packet::Packet& packet, Instant now) { seen += now == at_ms(3) ? packet.size() : 0U; }, far);
+  tap.receive(of_size(77), at_ms(3));
+  EXPECT_EQ(seen, 77U);
+  EXPECT_EQ(far.entries.size(), 1U);
+  Discard end;
+  tap.set_next(end);
+  tap.receive(of_size(50), at_ms(4));
+  EXPECT_EQ(end.packets(), 1U);
+  EXPECT_EQ(end.bytes(), 50U);
+}
+
+TEST(IpHeader, IsReadWhereverTheTagsPutIt) {
+  const auto bytes = test::frame_bytes(address("2001:db8::5"), 120);
+  const auto header = read_ip_header(bytes);
+  ASSERT_TRUE(header.has_value());
+  EXPECT_EQ(header->destination, address("2001:db8::5"));
+  EXPECT_EQ(header->length, Bytes(120));
+  // Cut anywhere, it is never read beyond its end and never accepted.
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const std::vector<std::uint8_t> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_FALSE(read_ip_header(cut).has_value()) << size;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::emulator

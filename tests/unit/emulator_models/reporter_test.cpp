@@ -1,0 +1,243 @@
+#include "emulator/cell/reporter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "emulator/channel/constant.hpp"
+#include "emulator/scheduler/round_robin.hpp"
+#include "tests/unit/emulator_models/frames.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+using control::feedback::BearerReport;
+using control::feedback::BearerStatus;
+using control::feedback::RadioState;
+using std::chrono::milliseconds;
+using test::address;
+using test::at_ms;
+using test::frame;
+using test::Recorder;
+
+class Sink final : public ReportSink {
+ public:
+  [[nodiscard]] std::uint64_t next_sequence() const override { return batches.size() + 1; }
+  void send(std::span<const BearerReport> reports, Instant now) override {
+    batches.push_back({now, {reports.begin(), reports.end()}});
+  }
+  struct Batch {
+    Instant at;
+    std::vector<BearerReport> reports;
+  };
+  std::vector<Batch> batches;
+};
+
+/// A rate that can be changed while it runs.
+class Dial final : public Channel {
+ public:
+  explicit Dial(const std::int64_t& bytes) : bytes_(bytes) {}
+
+ protected:
+  Grant step(std::uint64_t /*tti*/) override {
+    Grant grant;
+    grant.capacity = Bytes(bytes_);
+    return grant;
+  }
+
+ private:
+  const std::int64_t& bytes_;
+};
+
+class ReporterTest : public testing::Test {
+ protected:
+  ReporterTest() { cell_.add_ue({ue_, {Bytes(40), BufferUnit::frames, 0}, std::make_unique<Dial>(per_tti_), nullptr}); }
+  void send(int packets, std::size_t length = 1000) {
+    for (int i = 0; i < packets; ++i) cell_.receive(frame(ue_, length), loop_.now());
+  }
+
+  const IpAddress ue_ = address("10.45.0.2");
+  std::int64_t per_tti_ = 1000;  ///< bytes
+  EventLoop loop_;
+  Recorder far_;
+  Cell cell_{loop_, milliseconds(1), std::make_unique<RoundRobin>(), far_};
+  Sink sink_;
+};
+
+TEST_F(ReporterTest, ReportsEveryPeriodWhatTheQueueHoldsAndDid) {
+  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
+  reporter.start(loop_.now());
+  send(100);
+  loop_.run_until(at_ms(25));
+  ASSERT_EQ(sink_.batches.size(), 2U);
+  EXPECT_EQ(sink_.batches[0].at, at_ms(10));
+  EXPECT_EQ(sink_.batches[1].at, at_ms(20));
+  ASSERT_EQ(sink_.batches[1].reports.size(), 1U);
+  const BearerReport& report = sink_.batches[1].reports[0];
+  EXPECT_EQ(report.ue, ue_);
+  EXPECT_EQ(report.state, RadioState::normal);
+  EXPECT_EQ(report.arrived, 100'000U);
+  EXPECT_EQ(report.arrived, report.transmitted + report.dropped + static_cast<std::uint64_t>(report.queue.count()));
+  EXPECT_EQ(report.queue_frames, report.queue.count() / 40);
+  EXPECT_DOUBLE_EQ(report.service_rate.bytes_per_second(), 1e6);
+  EXPECT_NEAR(report.mean_service_rate.bytes_per_second(), 1e6, 0.1e6);
+  EXPECT_EQ(report.active_users, 1U);
+  EXPECT_FALSE(report.allowance.has_value());
+  EXPECT_EQ(report.buffer, Bytes(0));
+}
+
+TEST_F(ReporterTest, AnEmptyQueueDoesNotLowerTheMean) {
+  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
+  reporter.start(loop_.now());
+  send(30);
+  loop_.run_until(at_ms(500));
+  const BearerReport& report = sink_.batches.back().reports[0];
+  EXPECT_EQ(report.service_rate, Rate());
+  EXPECT_GT(report.mean_service_rate.bytes_per_second(), 0.8e6);
+  EXPECT_EQ(report.active_users, 0U);
+}
+
+TEST_F(ReporterTest, ABackloggedUeThatGetsNothingIsInOutage) {
+  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .outage_after = milliseconds(50), .law = {}}, sink_);
+  reporter.start(loop_.now());
+  send(100);
+  loop_.run_until(at_ms(30));
+  per_tti_ = 0;
+  loop_.run_until(at_ms(75));
+  EXPECT_EQ(sink_.batches.back().reports[0].state, RadioState::normal);
+  loop_.run_until(at_ms(95));
+  EXPECT_EQ(sink_.batches.back().reports[0].state, RadioState::outage);
+  per_tti_ = 1000;
+  loop_.run_until(at_ms(115));
+  EXPECT_EQ(sink_.batches.back().reports[0].state, RadioState::normal);
+}
+
+TEST_F(ReporterTest, ASharpChangeIsReportedAtOnceButOnceAPeriod) {
+  Reporter reporter(loop_, cell_, {.period = milliseconds(40), .sharp_change = 0.5, .law = {}}, sink_);
+  reporter.start(loop_.now());
+  send(2000);
+  loop_.run_until(at_ms(161));
+  EXPECT_EQ(sink_.batches.size(), 4U);
+  EXPECT_EQ(reporter.early_reports(), 0U);
+  per_tti_ = 200;
+  loop_.run_until(at_ms(199));
+  ASSERT_EQ(sink_.batches.size(), 5U);
+  EXPECT_EQ(sink_.batches[4].at, at_ms(170));
+  EXPECT_EQ(reporter.early_reports(), 1U);
+  loop_.run_until(at_ms(201));
+  EXPECT_EQ(sink_.batches.size(), 6U);
+  EXPECT_EQ(sink_.batches[5].at, at_ms(200));
+}
+
+TEST_F(ReporterTest, StopsAndStartsAgain) {
+  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
+  reporter.start(loop_.now());
+  loop_.run_until(at_ms(15));
+  reporter.stop();
+  loop_.run_until(at_ms(50));
+  EXPECT_EQ(sink_.batches.size(), 1U);
+  reporter.start(loop_.now());
+  reporter.start(loop_.now());
+  loop_.run_until(at_ms(75));
+  EXPECT_EQ(sink_.batches.size(), 3U);
+}
+
+TEST_F(ReporterTest, RefusesWhatIsOutOfRange) {
+  const auto refused = [&](const ReporterConfig& config) {
+    EXPECT_THROW(Reporter(loop_, cell_, config, sink_), std::invalid_argument);
+  };
+  refused({.period = milliseconds(0), .law = {}});
+  refused({.sharp_change = -1, .law = {}});
+  refused({.mean_alpha = 1, .law = {}});
+  control::SmvsParameters law;
+  law.step = milliseconds(7);
+  refused({.period = milliseconds(5), .law = law});
+}
+
+/// Stands for the proxy with an endless supply: takes up each allowance when the report reaches it, sends it at once,
+/// and says so.
+class Proxy final : public EventTarget {
+ public:
+  Proxy(EventLoop& loop, Cell& cell, Sink& sink, IpAddress ue, Duration delay, std::size_t length)
+      : loop_(loop), cell_(cell), sink_(sink), ue_(ue), delay_(delay), length_(length) {}
+  void set_reporter(Reporter& reporter) { reporter_ = &reporter; }
+
+  /// Runs until `end`; looks for new reports every half millisecond.
+  void run(Instant end) {
+    for (; loop_.now() < end; loop_.run_until(loop_.now() + std::chrono::microseconds(500))) {
+      for (; seen_ < sink_.batches.size(); ++seen_) loop_.at(sink_.batches[seen_].at + delay_, *this, seen_);
+    }
+  }
+  void on_event(std::uint64_t tag, Instant now) override {
+    if (tag >= arrivals) {
+      arrive(tag - arrivals, now);
+      return;
+    }
+    credit_ += sink_.batches[tag].reports[0].allowance.value().count();
+    const auto packets = credit_ / static_cast<std::int64_t>(length_);
+    credit_ -= packets * static_cast<std::int64_t>(length_);
+    injected_ += static_cast<std::uint64_t>(packets) * length_;
+    applied_ = tag + 1;
+    statuses_.push_back({ue_, injected_, applied_, Bytes(1'000'000), Bytes(credit_), 1});
+    loop_.at(now + delay_, *this, arrivals + (static_cast<std::uint64_t>(packets) << 32U) + statuses_.size() - 1);
+  }
+
+ private:
+  static constexpr std::uint64_t arrivals = std::uint64_t{1} << 62U;
+  void arrive(std::uint64_t what, Instant now) {
+    for (std::uint64_t i = 0; i < what >> 32U; ++i) cell_.receive(frame(ue_, length_), now);
+    reporter_->on_status(statuses_[what & 0xffffffffU], now);
+  }
+
+  EventLoop& loop_;
+  Cell& cell_;
+  Sink& sink_;
+  IpAddress ue_;
+  Duration delay_;
+  std::size_t length_;
+  Reporter* reporter_ = nullptr;
+  std::size_t seen_ = 0;
+  std::int64_t credit_ = 0;
+  std::uint64_t injected_ = 0;
+  std::uint64_t applied_ = 0;
+  std::vector<BearerStatus> statuses_;
+};
+
+TEST_F(ReporterTest, TheLawHoldsTheQueueAtItsReferenceThroughTheLoop) {
+  control::SmvsParameters law;
+  law.step = milliseconds(5);
+  law.one_way_delay = milliseconds(10);
+  law.reference = control::Reference::bytes(Bytes(20'000));
+  law.boundary_layer = control::Reference::bytes(Bytes(20'000));
+  Reporter reporter(loop_, cell_, {.period = milliseconds(5), .law = law}, sink_);
+  Proxy proxy(loop_, cell_, sink_, ue_, milliseconds(10), 512);
+  proxy.set_reporter(reporter);
+  reporter.start(loop_.now());
+  proxy.run(at_ms(2000));
+  const LinkUse before = cell_.use(0, loop_.now());
+  double queue = 0;
+  int samples = 0;
+  for (double ms = 2000; ms < 6000; ms += 10, ++samples) {
+    proxy.run(at_ms(ms));
+    queue += static_cast<double>(cell_.queue(0).air_bytes().count());
+  }
+  EXPECT_GT((cell_.use(0, loop_.now()) - before).utilisation(), 0.99);
+  EXPECT_NEAR(queue / samples, 20'000, 5'000);
+  ASSERT_NE(reporter.law(0), nullptr);
+  EXPECT_NEAR(reporter.law(0)->mean_rate.bytes_per_second(), 1e6, 0.05e6);
+}
+
+TEST_F(ReporterTest, StatusesOfStrangersAreIgnored) {
+  Reporter reporter(loop_, cell_, {.period = milliseconds(5), .law = control::SmvsParameters{}}, sink_);
+  reporter.on_status({address("192.0.2.7"), 1000, 1, Bytes(), Bytes(), 1}, loop_.now());
+  reporter.on_sink_restart();
+  reporter.start(loop_.now());
+  loop_.run_until(at_ms(20));
+  EXPECT_TRUE(sink_.batches.back().reports[0].allowance.has_value());
+}
+
+}  // namespace
+}  // namespace sluice::emulator

@@ -1,0 +1,114 @@
+#include "emulator/scheduler/scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "emulator/scheduler/fcds.hpp"
+#include "emulator/scheduler/max_ci.hpp"
+#include "emulator/scheduler/proportional_fair.hpp"
+#include "emulator/scheduler/round_robin.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+Candidate waiting(std::uint32_t ue, int capacity = 100, int cqi = 0) {
+  return {ue, true, Bytes(capacity), 0, static_cast<std::uint8_t>(cqi)};
+}
+
+Candidate idle(std::uint32_t ue) {
+  return {ue, false, Bytes(1000), 0, 30};
+}
+
+std::uint32_t serve(Scheduler& scheduler, const std::vector<Candidate>& candidates, std::uint64_t tti) {
+  const auto chosen = scheduler.pick(candidates, tti);
+  EXPECT_TRUE(chosen.has_value());
+  scheduler.served(candidates[*chosen].ue, candidates[*chosen].capacity, tti);
+  return candidates[*chosen].ue;
+}
+
+TEST(RoundRobin, ServesWhoHasWaitedLongest) {
+  RoundRobin rr;
+  const std::vector<Candidate> all{waiting(0), waiting(1), waiting(2)};
+  EXPECT_EQ(serve(rr, all, 0), 0U);
+  EXPECT_EQ(serve(rr, all, 1), 1U);
+  EXPECT_EQ(serve(rr, {waiting(0), waiting(1)}, 2), 0U);  // 2 has nothing to send
+  EXPECT_EQ(serve(rr, all, 3), 2U);
+  EXPECT_EQ(serve(rr, all, 4), 1U);
+}
+
+TEST(EveryScheduler, SkipsTheIdleAndThoseOutOfReach) {
+  for (const char* name : {"rr", "mci", "pf", "fcds"}) {
+    const auto scheduler = make_scheduler(name);
+    EXPECT_EQ(scheduler->pick({}, 0), std::nullopt) << name;
+    const std::vector<Candidate> none{idle(0), waiting(1, 0, 30)};
+    EXPECT_EQ(scheduler->pick(none, 0), std::nullopt) << name;
+    EXPECT_EQ(serve(*scheduler, {idle(0), waiting(1, 0, 30), waiting(2, 1, 1)}, 1), 2U) << name;
+  }
+  EXPECT_EQ(make_scheduler("fifo"), nullptr);
+}
+
+TEST(MaxCi, ServesTheBestCqiThenTheLargestBlockThenWhoWaits) {
+  MaxCi mci;
+  EXPECT_EQ(serve(mci, {waiting(0, 500, 10), waiting(1, 400, 12)}, 0), 1U);
+  EXPECT_EQ(serve(mci, {waiting(0, 500), waiting(1, 400)}, 1), 0U);
+  EXPECT_EQ(serve(mci, {waiting(0, 500, 10), waiting(1, 500, 10)}, 2), 1U);
+  EXPECT_EQ(serve(mci, {waiting(0, 500, 10), waiting(1, 500, 10)}, 3), 0U);
+}
+
+TEST(ProportionalFair, FollowsItsRecursion) {
+  ProportionalFair pf(10);
+  pf.served(0, Bytes(1000), 0);  // T = 0.1·1000
+  EXPECT_DOUBLE_EQ(pf.average(0, 1), 100);
+  EXPECT_DOUBLE_EQ(pf.average(0, 2), 90);
+  EXPECT_NEAR(pf.average(0, 5), 100 * std::pow(0.9, 4), 1e-9);
+  pf.served(0, Bytes(500), 5);  // T = 0.9·(100·0.9^4) + 50
+  EXPECT_NEAR(pf.average(0, 6), 100 * std::pow(0.9, 5) + 50, 1e-9);
+  EXPECT_EQ(pf.average(9, 6), 0);
+}
+
+TEST(ProportionalFair, ServesTheLargestRatio) {
+  ProportionalFair pf(10);
+  pf.served(0, Bytes(1000), 0);
+  pf.served(1, Bytes(100), 1);
+  // Before TTI 2: T0 = 90, T1 = 10.
+  EXPECT_EQ(serve(pf, {waiting(0, 800), waiting(1, 90)}, 2), 1U);  // 8.9 against 9
+  EXPECT_EQ(serve(pf, {waiting(0, 800), waiting(1, 90)}, 3), 0U);  // 9.9 against 5
+  EXPECT_EQ(serve(pf, {waiting(0, 800), waiting(2, 1)}, 4), 2U);   // the newcomer first
+  EXPECT_THROW(ProportionalFair(1), std::invalid_argument);
+  EXPECT_THROW(ProportionalFair{std::numeric_limits<double>::quiet_NaN()}, std::invalid_argument);
+}
+
+Candidate of_quality(std::uint32_t ue, double db, bool backlogged = true) {
+  return {ue, backlogged, Bytes(100), db, 10};
+}
+
+TEST(Fcds, ServesWhoIsBestOffAgainstItsOwnAverage) {
+  Fcds fcds(10);
+  EXPECT_EQ(serve(fcds, {of_quality(0, 20), of_quality(1, 0)}, 0), 0U);  // nothing known: as round robin
+  EXPECT_EQ(serve(fcds, {of_quality(0, 20), of_quality(1, 0)}, 1), 1U);
+  EXPECT_EQ(serve(fcds, {of_quality(0, 19), of_quality(1, 1)}, 2), 1U);
+  EXPECT_EQ(serve(fcds, {of_quality(0, 21), of_quality(1, -1)}, 3), 0U);
+}
+
+TEST(Fcds, FollowsTheIdle) {
+  // UE 1 falls to 0 dB while it has nothing to send: 3 dB are much for it then. Without the fall they would be little.
+  Fcds fallen(10);
+  Fcds steady(10);
+  for (std::uint64_t tti = 0; tti < 100; ++tti) {
+    const Candidate other = of_quality(0, tti % 2 == 0 ? 1 : -1);
+    static_cast<void>(fallen.pick(std::vector{other, of_quality(1, tti < 10 ? 10 : 0, false)}, tti));
+    static_cast<void>(steady.pick(std::vector{other, of_quality(1, 10, false)}, tti));
+  }
+  const std::vector<Candidate> now{of_quality(0, 0.5), of_quality(1, 3)};
+  EXPECT_EQ(serve(fallen, now, 100), 1U);
+  EXPECT_EQ(serve(steady, now, 100), 0U);
+  EXPECT_TRUE(fallen.follows_idle());
+  EXPECT_THROW(Fcds(1), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sluice::emulator

@@ -1,0 +1,302 @@
+#include "control/feedback/session.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+
+#include "tests/unit/feedback/samples.hpp"
+
+namespace sluice::control::feedback::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A Node-B (sender 1001) and a proxy (sender 2002) with a hand in between.
+struct Pair {
+  Session node_b{config(Role::node_b, 1001)};
+  Session proxy{config(Role::proxy, 2002)};
+  Recorder wire;
+  Collector heard;
+  std::mt19937_64 random{1};
+
+  /// The next report's only datagram.
+  Datagram report() {
+    const std::array reports{any_report(random)};
+    node_b.send_reports(reports, 1s, 5ms, false, wire);
+    return wire.sent.back();
+  }
+  Failure give(const Datagram& datagram) { return proxy.receive(datagram, heard); }
+};
+
+/// Signs anything, as only a holder of the key can.
+Datagram sealed(Datagram body) {
+  const std::vector<Key> keys{test_key()};
+  Authenticator authenticator(keys);
+  const Tag tag = authenticator.sign(7, body).value();
+  body.insert(body.end(), tag.begin(), tag.end());
+  return body;
+}
+
+TEST(Session, CarriesReportsAndStatuses) {
+  Pair pair;
+  const std::vector<BearerReport> reports{any_report(pair.random), any_report(pair.random)};
+  pair.node_b.send_reports(reports, 3s, 5ms, true, pair.wire);
+  Header header;
+  ASSERT_EQ(pair.proxy.receive(pair.wire.sent[0], pair.heard, header), Failure::none);
+  ASSERT_EQ(pair.heard.reports.size(), 2U);
+  EXPECT_EQ(tie(pair.heard.reports[1].second), tie(reports[1]));
+  EXPECT_EQ(header.sequence, 1U);
+  EXPECT_TRUE(header.poll);
+
+  const std::vector<BearerStatus> statuses{any_status(pair.random)};
+  pair.proxy.send_statuses(statuses, 3s, 0s, false, pair.wire);
+  ASSERT_EQ(pair.node_b.receive(pair.wire.sent[1], pair.heard), Failure::none);
+  ASSERT_EQ(pair.heard.statuses.size(), 1U);
+  EXPECT_EQ(tie(pair.heard.statuses[0].second), tie(statuses[0]));
+  EXPECT_EQ(pair.proxy.counters()[0], 1U);
+}
+
+TEST(Session, SplitsWhatDoesNotFitIntoOneDatagram) {
+  for (const std::size_t limit : {256U, 600U, 1400U}) {
+    SessionConfig small = config(Role::node_b, 1001);
+    small.max_datagram = limit;
+    Session node_b(small);
+    Pair pair;
+    std::vector<BearerReport> reports;
+    for (int i = 0; i < 1000; ++i) reports.push_back(any_report(pair.random));
+    const std::uint64_t last = node_b.send_reports(reports, 1s, 5ms, false, pair.wire);
+    EXPECT_EQ(last, pair.wire.sent.size());
+    EXPECT_EQ(node_b.next_sequence(), last + 1);
+    for (const Datagram& datagram : pair.wire.sent) {
+      EXPECT_LE(datagram.size(), limit);
+      ASSERT_EQ(pair.give(datagram), Failure::none);
+    }
+    ASSERT_EQ(pair.heard.reports.size(), reports.size());
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      ASSERT_EQ(tie(pair.heard.reports[i].second), tie(reports[i])) << i;
+    }
+  }
+}
+
+TEST(Session, ATruncatedDatagramIsRefusedAtEveryLength) {
+  Pair pair;
+  const Datagram whole = pair.report();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const Datagram part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    ASSERT_EQ(pair.give(part), size < header_size + tag_size ? Failure::too_short : Failure::bad_tag) << size;
+  }
+  Datagram longer = whole;
+  longer.push_back(0);
+  EXPECT_EQ(pair.give(longer), Failure::bad_tag);
+  EXPECT_TRUE(pair.heard.reports.empty());
+  EXPECT_EQ(pair.give(whole), Failure::none);
+}
+
+TEST(Session, AFlippedBitIsRefusedWhereverItIs) {
+  Pair pair;
+  Datagram datagram = pair.report();
+  for (std::size_t bit = 0; bit < 8 * datagram.size(); ++bit) {
+    datagram[bit / 8] ^= static_cast<std::uint8_t>(1U << (bit % 8));
+    const Failure failure = pair.give(datagram);
+    datagram[bit / 8] ^= static_cast<std::uint8_t>(1U << (bit % 8));
+    const std::size_t octet = bit / 8;
+    const Failure expected = octet < 4                  ? Failure::bad_magic
+                             : octet == 4               ? Failure::unknown_version
+                             : octet >= 8 && octet < 12 ? Failure::unknown_key
+                                                        : Failure::bad_tag;
+    ASSERT_EQ(failure, expected) << "bit " << bit;
+  }
+  EXPECT_TRUE(pair.heard.reports.empty());
+  EXPECT_EQ(pair.give(datagram), Failure::none) << "a forgery must not use up the true one's sequence number";
+}
+
+TEST(Session, AForgeryUnderAnotherKeyIsRefused) {
+  Pair pair;
+  SessionConfig forger = config(Role::node_b, 1001, 99);
+  forger.keys = {{7, std::vector<std::uint8_t>(32, 0x55)}};
+  Session session(forger);
+  session.send_reports({}, 1s, 5ms, false, pair.wire);
+  EXPECT_EQ(pair.give(pair.wire.sent.back()), Failure::bad_tag);
+  EXPECT_EQ(pair.give(pair.report()), Failure::none) << "the forger's epoch 99 left no trace";
+}
+
+TEST(Session, GarbageIsRefused) {
+  Pair pair;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    std::mt19937_64 random(seed);
+    Datagram garbage(random() % 1600);
+    for (auto& octet : garbage) octet = static_cast<std::uint8_t>(random());
+    ASSERT_NE(pair.give(garbage), Failure::none) << "seed " << seed;
+  }
+  EXPECT_EQ(pair.give(Datagram(1401)), Failure::too_long);
+}
+
+TEST(Session, AReplayIsRefusedForEver) {
+  Pair pair;
+  std::vector<Datagram> all;
+  for (int i = 0; i < 1000; ++i) {
+    all.push_back(pair.report());
+    ASSERT_EQ(pair.give(all.back()), Failure::none);
+  }
+  for (const Datagram& datagram : all) ASSERT_EQ(pair.give(datagram), Failure::replayed);
+  EXPECT_EQ(pair.heard.reports.size(), 1000U);
+  EXPECT_EQ(pair.proxy.counters()[static_cast<std::size_t>(Failure::replayed)], 1000U);
+}
+
+// Lost 30 %, one in ten twice, reordered by up to 100: each datagram counts exactly once.
+TEST(Session, LossDuplicationAndReorderingLoseNothingElse) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Pair pair;
+    std::mt19937_64 random(seed);
+    std::vector<std::pair<std::uint64_t, Datagram>> wire;  // by arrival
+    std::uint64_t kept = 0;
+    for (std::uint64_t i = 0; i < 500; ++i) {
+      const Datagram datagram = pair.report();
+      if (random() % 10 < 3) continue;
+      ++kept;
+      wire.emplace_back(i + random() % 100, datagram);
+      if (random() % 10 == 0) wire.emplace_back(i + random() % 100, datagram);
+    }
+    std::stable_sort(wire.begin(), wire.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::uint64_t replayed = 0;
+    for (const auto& [when, datagram] : wire) {
+      const Failure failure = pair.give(datagram);
+      ASSERT_TRUE(failure == Failure::none || failure == Failure::replayed) << "seed " << seed;
+      if (failure == Failure::replayed) ++replayed;
+    }
+    EXPECT_EQ(pair.heard.reports.size(), kept) << "seed " << seed;
+    EXPECT_EQ(replayed, wire.size() - kept) << "seed " << seed;
+  }
+}
+
+TEST(Session, ARestartedSenderIsHeardAtOnceAndItsPastNoMore) {
+  Pair pair;
+  for (int i = 0; i < 500; ++i) ASSERT_EQ(pair.give(pair.report()), Failure::none);
+  const Datagram straggler = pair.report();
+  pair.node_b = Session(config(Role::node_b, 1001, 2));
+  EXPECT_EQ(pair.give(pair.report()), Failure::none);
+  EXPECT_EQ(pair.heard.reports.back().first.sequence, 1U);
+  EXPECT_EQ(pair.give(straggler), Failure::stale_epoch);
+}
+
+TEST(Session, ASendersClockMayJump) {
+  Pair pair;
+  for (const Duration now : {Duration(5s), Duration(1h), Duration(0s), Duration(-5s), Duration::max(), Duration(1s)}) {
+    pair.node_b.send_reports({}, now, 5ms, false, pair.wire);
+    Header header;
+    ASSERT_EQ(pair.proxy.receive(pair.wire.sent.back(), pair.heard, header), Failure::none);
+    EXPECT_EQ(header.sender_time, std::max(now, Duration(0)));
+  }
+}
+
+TEST(Session, KeysAreRotatedWithoutAGap) {
+  Pair pair;
+  SessionConfig both = config(Role::proxy, 2002);
+  both.keys = {test_key(7), test_key(8)};
+  pair.proxy = Session(both);
+  EXPECT_EQ(pair.give(pair.report()), Failure::none);
+  SessionConfig switched = config(Role::node_b, 1001, 2);
+  switched.keys = {test_key(8)};
+  switched.send_key = 8;
+  pair.node_b = Session(switched);
+  EXPECT_EQ(pair.give(pair.report()), Failure::none);
+  Session old_only(config(Role::proxy, 2002));
+  EXPECT_EQ(old_only.receive(pair.report(), pair.heard), Failure::unknown_key);
+}
+
+TEST(Session, EachSideTakesOnlyWhatIsForIt) {
+  Pair pair;
+  const Datagram report = pair.report();
+  Session other_node_b(config(Role::node_b, 1002));
+  EXPECT_EQ(other_node_b.receive(report, pair.heard), Failure::unexpected_type);
+  pair.proxy.send_statuses({}, 1s, 0s, false, pair.wire);
+  EXPECT_EQ(pair.give(pair.wire.sent.back()), Failure::unexpected_type) << "reflected to its sender";
+  Session namesake(config(Role::proxy, 1001));
+  EXPECT_EQ(namesake.receive(report, pair.heard), Failure::own_sender);
+}
+
+TEST(Session, SendersAreBounded) {
+  SessionConfig small = config(Role::proxy, 2002);
+  small.max_senders = 2;
+  Session proxy(small);
+  Pair pair;
+  for (std::uint64_t sender = 1; sender <= 3; ++sender) {
+    Session node_b(config(Role::node_b, sender));
+    node_b.send_reports({}, 1s, 5ms, false, pair.wire);
+    EXPECT_EQ(proxy.receive(pair.wire.sent.back(), pair.heard),
+              sender <= 2 ? Failure::none : Failure::too_many_senders);
+  }
+}
+
+// A holder of the key may still be mad: one bad record and none is taken.
+TEST(Session, ADatagramIsTakenWholeOrNotAtAll) {
+  Pair pair;
+  const std::vector<BearerReport> reports{any_report(pair.random), any_report(pair.random)};
+  pair.node_b.send_reports(reports, 1s, 5ms, false, pair.wire);
+  Datagram body = pair.wire.sent.back();
+  body.resize(body.size() - tag_size);
+  body[13] = 3;  // a third record is announced
+  EXPECT_EQ(pair.give(sealed(body)), Failure::malformed_record);
+  EXPECT_TRUE(pair.heard.reports.empty());
+}
+
+TEST(Session, ZeroEpochOrSequenceIsMalformed) {
+  Pair pair;
+  Datagram body = pair.report();
+  body.resize(body.size() - tag_size);
+  for (const std::ptrdiff_t offset : {24, 32}) {
+    Datagram changed = body;
+    std::fill_n(changed.begin() + offset, 8, std::uint8_t{0});
+    EXPECT_EQ(pair.give(sealed(changed)), Failure::malformed_header) << offset;
+  }
+}
+
+TEST(Session, EverySingleOctetOfAnAuthenticDatagramMayBeAnything) {
+  Pair pair;
+  Datagram body = pair.report();
+  body.resize(body.size() - tag_size);
+  std::uint64_t epoch = 2;  // each its own, so that replay does not hide the decoder
+  for (std::size_t i = 48; i < body.size(); ++i) {
+    for (const int value : {0, 1, 0x7f, 0x80, 0xff}) {
+      Datagram changed = body;
+      changed[i] = static_cast<std::uint8_t>(value);
+      ++epoch;
+      for (std::size_t k = 0; k < 8; ++k) changed[24 + k] = static_cast<std::uint8_t>(epoch >> (56 - 8 * k));
+      const std::size_t before = pair.heard.reports.size();
+      const Failure failure = pair.give(sealed(changed));
+      const bool other_kind = i == 56 || i == 57;  // a record of unknown kind is skipped
+      const std::size_t expected = failure == Failure::none && (!other_kind || body[i] == changed[i]) ? 1 : 0;
+      ASSERT_EQ(pair.heard.reports.size() - before, expected) << i << " " << value;
+    }
+  }
+}
+
+TEST(Session, RefusesConfigurationsThatCannotWork) {
+  const auto refused = [](auto change) {
+    SessionConfig broken = config(Role::proxy, 1);
+    change(broken);
+    EXPECT_THROW(Session{broken}, std::invalid_argument);
+  };
+  refused([](auto& c) { c.keys.clear(); });
+  refused([](auto& c) { c.send_key = 9; });
+  refused([](auto& c) { c.epoch = 0; });
+  refused([](auto& c) { c.max_datagram = 255; });
+  refused([](auto& c) { c.max_datagram = 1401; });
+  refused([](auto& c) { c.max_senders = 0; });
+}
+
+TEST(Session, EpochsGrowThoughTheClockGoesBack) {
+  EXPECT_EQ(next_epoch({}, 1000), 1000U);
+  EXPECT_EQ(next_epoch(5, 1000), 1000U);
+  EXPECT_EQ(next_epoch(1000, 1000), 1001U);
+  EXPECT_EQ(next_epoch(5000, 1000), 5001U);
+  EXPECT_EQ(next_epoch({}, 0), 1U);
+}
+
+}  // namespace
+}  // namespace sluice::control::feedback::test

@@ -1,0 +1,195 @@
+#include "control/feedback/udp_endpoint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stdexcept>
+
+#include "tests/unit/feedback/samples.hpp"
+
+namespace sluice::control::feedback::test {
+namespace {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using asio::ip::udp;
+
+udp::endpoint loopback(bool v6 = false, unsigned short port = 0) {
+  return v6 ? udp::endpoint(asio::ip::address_v6::loopback(), port)
+            : udp::endpoint(asio::ip::address_v4::loopback(), port);
+}
+
+/// Runs the context until the condition holds. The bound only ends a test that has failed.
+bool run_until(asio::io_context& context, const std::function<bool()>& condition) {
+  const auto give_up = std::chrono::steady_clock::now() + 20s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > give_up) return false;
+    context.restart();
+    context.run_one_for(50ms);
+  }
+  return true;
+}
+
+/// A proxy's endpoint that knows nobody yet, and a Node-B's that sends to it.
+struct Net {
+  explicit Net(bool v6 = false) {
+    UdpEndpointConfig at_proxy{loopback(v6), {}, true, 16};
+    proxy = std::make_unique<UdpEndpoint>(context, at_proxy, proxy_session, proxy_heard);
+    UdpEndpointConfig at_node_b{loopback(v6), {proxy->local()}, false, 16};
+    node_b = std::make_unique<UdpEndpoint>(context, at_node_b, node_b_session, node_b_heard);
+    proxy->start();
+    node_b->start();
+  }
+  void report(int bearers = 1) {
+    std::vector<BearerReport> reports;
+    for (int i = 0; i < bearers; ++i) reports.push_back(any_report(random));
+    node_b->send_reports(reports, 1s, 5ms);
+  }
+
+  asio::io_context context;
+  Session proxy_session{config(Role::proxy, 2002)};
+  Session node_b_session{config(Role::node_b, 1001)};
+  Collector proxy_heard;
+  Collector node_b_heard;
+  std::unique_ptr<UdpEndpoint> proxy;
+  std::unique_ptr<UdpEndpoint> node_b;
+  std::mt19937_64 random{1};
+};
+
+class UdpEndpointFamilies : public testing::TestWithParam<bool> {};
+
+TEST_P(UdpEndpointFamilies, CarriesBothDirections) {
+  Net net(GetParam());
+  EXPECT_TRUE(net.proxy->destinations().empty());
+  net.report(30);
+  ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 30; }));
+  ASSERT_EQ(net.proxy->destinations().size(), 1U) << "learned from an authenticated report";
+  EXPECT_EQ(net.proxy->destinations()[0], net.node_b->local());
+  const std::vector<BearerStatus> statuses{any_status(net.random)};
+  net.proxy->send_statuses(statuses, 1s, 0s);
+  ASSERT_TRUE(run_until(net.context, [&] { return net.node_b_heard.statuses.size() == 1; }));
+  EXPECT_EQ(tie(net.node_b_heard.statuses[0].second), tie(statuses[0]));
+  EXPECT_EQ(net.node_b->counters().send_errors, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Udp, UdpEndpointFamilies, testing::Values(false, true));
+
+TEST(UdpEndpoint, OneSocketServesBothFamilies) {
+  Net net;
+  UdpEndpointConfig both{udp::endpoint(asio::ip::address_v6::any(), 0), {net.proxy->local()}, false, 16};
+  Collector heard;
+  Session session(config(Role::node_b, 1003));
+  UdpEndpoint node_b(net.context, both, session, heard);
+  node_b.start();
+  node_b.send_reports({}, 1s, 5ms);
+  ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_session.counters()[0] == 1; }));
+  net.proxy->send_statuses({}, 1s, 0s);
+  EXPECT_TRUE(run_until(net.context, [&] { return session.counters()[0] == 1; }));
+}
+
+TEST(UdpEndpoint, AnIPv4SocketSaysThatItCannotReachIPv6) {
+  Net net;
+  UdpEndpointConfig wrong{loopback(false), {loopback(true, 9)}, false, 16};
+  EXPECT_THROW(UdpEndpoint(net.context, wrong, net.proxy_session, net.proxy_heard), std::invalid_argument);
+}
+
+TEST(UdpEndpoint, APortThatIsTakenIsAnError) {
+  Net net;
+  UdpEndpointConfig taken{net.proxy->local(), {}, false, 16};
+  EXPECT_THROW(UdpEndpoint(net.context, taken, net.proxy_session, net.proxy_heard), boost::system::system_error);
+}
+
+TEST(UdpEndpoint, AFloodOfGarbageIsCountedAndPassedThrough) {
+  Net net;
+  udp::socket flooder(net.context, loopback());
+  std::uint64_t flooded = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<std::uint8_t> garbage(net.random() % 3000);
+    for (auto& octet : garbage) octet = static_cast<std::uint8_t>(net.random());
+    boost::system::error_code error;
+    flooder.send_to(asio::buffer(garbage), net.proxy->local(), 0, error);
+    if (!error) ++flooded;
+    if (i % 100 == 0) net.report();
+    net.context.poll();  // leaves room in the socket's buffer
+  }
+  ASSERT_GT(flooded, 1000U);
+  ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 20; }));
+  const FailureCounters& counters = net.proxy_session.counters();
+  EXPECT_EQ(counters[0], 20U);
+  std::uint64_t refused = 0;
+  for (std::size_t i = 1; i < failure_count; ++i) refused += counters[i];
+  EXPECT_GT(refused, 1000U);
+  EXPECT_EQ(net.proxy->destinations().size(), 1U) << "a stranger's address is not learned";
+}
+
+TEST(UdpEndpoint, OthersGetTheirTurnDuringAFlood) {
+  Net net;
+  for (int i = 0; i < 100; ++i) net.report();
+  // 100 datagrams wait. One wakeup takes at most 16 of them, then whoever else waits comes first.
+  bool other_ran = false;
+  std::size_t taken_before = 0;
+  ASSERT_TRUE(run_until(net.context, [&] { return !net.proxy_heard.reports.empty(); }));
+  EXPECT_LE(net.proxy_heard.reports.size(), 16U);
+  asio::post(net.context, [&] {
+    other_ran = true;
+    taken_before = net.proxy_heard.reports.size();
+  });
+  ASSERT_TRUE(run_until(net.context, [&] { return other_ran; }));
+  EXPECT_LE(taken_before, 48U);
+  EXPECT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 100; }));
+}
+
+TEST(UdpEndpoint, APeerThatIsDownAndComesBackIsNoEvent) {
+  Net net;
+  const udp::endpoint address = net.proxy->local();
+  net.proxy.reset();
+  for (int i = 0; i < 20; ++i) {
+    net.report();
+    net.context.poll();
+  }
+  UdpEndpointConfig back{address, {}, true, 16};
+  net.proxy = std::make_unique<UdpEndpoint>(net.context, back, net.proxy_session, net.proxy_heard);
+  net.proxy->start();
+  net.report();
+  EXPECT_TRUE(run_until(net.context, [&] { return !net.proxy_heard.reports.empty(); }));
+}
+
+TEST(UdpEndpoint, AnUnreachablePeerIsCounted) {
+  Net net;
+  // 240.0.0.1 is reserved: the kernel refuses to send there.
+  UdpEndpointConfig lost{loopback(), {udp::endpoint(asio::ip::make_address("240.0.0.1"), 9)}, false, 16};
+  UdpEndpoint node_b(net.context, lost, net.node_b_session, net.node_b_heard);
+  EXPECT_EQ(node_b.send_reports({}, 1s, 5ms), 1U);
+  EXPECT_EQ(node_b.counters().send_errors, 1U);
+  EXPECT_NE(node_b.counters().last_error, 0);
+  EXPECT_EQ(node_b.counters().datagrams_sent, 0U);
+}
+
+TEST(UdpEndpoint, StopsAndStartsAgain) {
+  Net net;
+  net.proxy->stop();
+  net.report();
+  net.context.restart();
+  net.context.run_for(20ms);
+  EXPECT_EQ(net.proxy->counters().datagrams_received, 0U);
+  net.proxy->start();
+  EXPECT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 1; }));
+  net.proxy->stop();
+  net.proxy->start();
+  net.report();
+  EXPECT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 2; }));
+  EXPECT_EQ(net.proxy->counters().receive_errors, 0U) << "to be stopped is no error";
+  net.node_b.reset();
+  net.proxy.reset();
+  net.context.restart();
+  net.context.run_for(10s);
+  EXPECT_TRUE(net.context.stopped()) << "nothing is left to wait for";
+}
+
+}  // namespace
+}  // namespace sluice::control::feedback::test

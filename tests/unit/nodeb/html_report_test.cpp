@@ -1,0 +1,100 @@
+#include "emulator/report/html_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emulator/report/results_csv.hpp"
+#include "emulator/report/svg_plot.hpp"
+#include "tests/unit/nodeb/sample_results.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+/// Walks the tags of a document and returns what is wrong with their nesting; empty when nothing is.
+std::string nesting_error(const std::string& html) {
+  const std::set<std::string> lone = {"meta", "!DOCTYPE"};
+  std::vector<std::string> open;
+  for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
+    const std::size_t end = html.find('>', at);
+    if (end == std::string::npos) return "a tag is not closed";
+    const std::string tag = html.substr(at + 1, end - at - 1);
+    const bool closing = tag.starts_with('/');
+    const std::string name = tag.substr(closing ? 1 : 0, tag.find_first_of(" /", 1) - (closing ? 1 : 0));
+    if (lone.contains(name) || tag.ends_with('/')) continue;
+    if (!closing) {
+      open.push_back(name);
+    } else if (open.empty() || open.back() != name) {
+      return "</" + name + "> closes " + (open.empty() ? "nothing" : open.back());
+    } else {
+      open.pop_back();
+    }
+  }
+  return open.empty() ? "" : "<" + open.back() + "> stays open";
+}
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+TEST(HtmlReport, TagsNestAndNothingIsLoadedFromElsewhere) {
+  for (const auto& results : {test::sample_results(), test::sample_modes(), std::vector<RunResult>{}}) {
+    const std::string html = html_report({"A <title> & more", "What \"it\" shows"}, results);
+    EXPECT_EQ(nesting_error(html), "");
+    EXPECT_EQ(html.find("<script"), std::string::npos);
+    EXPECT_EQ(html.find("http"), std::string::npos);
+    EXPECT_EQ(html.find("url("), std::string::npos);
+    EXPECT_NE(html.find("A &lt;title&gt; &amp; more"), std::string::npos);
+  }
+}
+
+TEST(HtmlReport, EveryModeHasItsPlotsAgainstTime) {
+  const std::string html = html_report({"Demo", ""}, test::sample_modes());
+  for (const char* row : {"Link rate", "Window in use", "Radio queue<", "Queueing delay, largest"}) {
+    for (const char* mode : {"no proxy", "i-tcp", "smvs"}) {
+      EXPECT_NE(html.find(std::string(mode) + " · " + row), std::string::npos) << mode << ' ' << row;
+    }
+  }
+  EXPECT_EQ(occurrences(html, "Allowance granted</text>"), 1U) << "only smvs grants allowances";
+}
+
+TEST(HtmlReport, ASweepIsPlottedOverItsColumn) {
+  const std::string html = html_report({"Sweep", ""}, test::sample_results());
+  EXPECT_NE(html.find(">period_s</text>"), std::string::npos);
+  EXPECT_NE(html.find(">Link use</text>"), std::string::npos);
+}
+
+TEST(HtmlReport, TheSameResultsGiveTheSameBytes) {
+  EXPECT_EQ(html_report({"Demo", ""}, test::sample_modes()), html_report({"Demo", ""}, test::sample_modes()));
+}
+
+TEST(HtmlReport, SampleFilesForTheEye) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nodeb_report";
+  write_file(folder / "modes.html", html_report({"Three modes", "Sample data"}, test::sample_modes()));
+  write_file(folder / "sweep.html", html_report({"A sweep", "Sample data"}, test::sample_results()));
+  EXPECT_GT(std::filesystem::file_size(folder / "modes.html"), 10'000U);
+}
+
+TEST(SvgPlot, NumbersThatCannotBeDrawnAreLeftOut) {
+  Plot plot;
+  plot.y.log = true;
+  plot.marks.push_back({PlotMark::Kind::line, "", "m0", {{0, 1}, {1, 0}, {2, -5}, {3, std::nan("")}, {4, 100}}});
+  const std::string svg = render_svg(plot);
+  EXPECT_EQ(occurrences(svg, "nan"), 0U);
+  EXPECT_EQ(occurrences(svg, "inf"), 0U);
+  EXPECT_EQ(nesting_error(svg), "");
+}
+
+TEST(SvgPlot, TicksAreRoundNumbersInsideTheAxis) {
+  EXPECT_EQ(axis_ticks(0, 10, 5, false), (std::vector<double>{0, 2, 4, 6, 8, 10}));
+  EXPECT_EQ(axis_ticks(3, 97, 4, false), (std::vector<double>{50}));
+  EXPECT_EQ(axis_ticks(1, 1000, 4, true), (std::vector<double>{1, 10, 100, 1000}));
+  EXPECT_TRUE(axis_ticks(5, 5, 4, false).empty());
+}
+
+}  // namespace
+}  // namespace sluice::emulator

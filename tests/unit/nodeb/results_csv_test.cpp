@@ -1,0 +1,122 @@
+#include "emulator/report/results_csv.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "emulator/report/result_group.hpp"
+#include "emulator/report/text_table.hpp"
+#include "tests/unit/nodeb/sample_results.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+TEST(Csv, CellsWithCommasQuotesAndLineBreaksComeBack) {
+  const CsvTable table{{"a", "b"}, {{"1,5", "say \"no\""}, {"two\nlines", ""}}};
+  const CsvTable back = parse_csv(format_csv(table));
+  EXPECT_EQ(back.columns, table.columns);
+  EXPECT_EQ(back.rows, table.rows);
+}
+
+TEST(Csv, BrokenTextIsRefusedWithItsLine) {
+  const auto complaint = [](std::string_view text) -> std::string {
+    try {
+      static_cast<void>(parse_csv(text));
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(complaint(""), "line 1: a header row is missing");
+  EXPECT_EQ(complaint("a,b\n1\n"), "line 2: 1 cells, the header has 2");
+  EXPECT_EQ(complaint("a,b\n1,2\n\"x,3\n"), "line 3: a quote is not closed");
+  EXPECT_EQ(complaint("a\n\"x\"y\n"), "line 2: text after a closing quote");
+}
+
+TEST(Csv, NumbersHaveSixDigitsAndNoExponent) {
+  EXPECT_EQ(format_number(0), "0");
+  EXPECT_EQ(format_number(0.02), "0.02");
+  EXPECT_EQ(format_number(0.9512345678), "0.951235");
+  EXPECT_EQ(format_number(123456.789), "123457");
+  EXPECT_EQ(format_number(5000000), "5000000");
+  EXPECT_EQ(format_number(-12.5), "-12.5");
+  EXPECT_EQ(format_number(std::numeric_limits<double>::quiet_NaN()), "");
+  EXPECT_EQ(parse_number("0.02"), 0.02);
+  EXPECT_EQ(parse_number("0.02s"), std::nullopt);
+  EXPECT_EQ(parse_number(""), std::nullopt);
+  EXPECT_EQ(parse_number("inf"), std::nullopt);
+}
+
+TEST(ResultsCsv, ColumnsAreNamedWithTheirUnits) {
+  const CsvTable table = results_table(test::sample_results());
+  for (const char* name :
+       {"mode", "period_s", "seed", "utilisation", "throughput_bps", "radio_queue_delay_p50_ms",
+        "radio_queue_delay_p95_ms", "radio_queue_delay_p99_ms", "proxy_to_ue_delay_p50_ms", "proxy_to_ue_delay_p95_ms",
+        "proxy_to_ue_delay_p99_ms", "server_to_ue_delay_p50_ms", "server_to_ue_delay_p95_ms",
+        "server_to_ue_delay_p99_ms", "drops", "retransmissions", "jain"}) {
+    EXPECT_TRUE(table.column(name).has_value()) << name;
+  }
+  EXPECT_EQ(table.rows[0][*table.column("period_s")], "0.02");
+  EXPECT_EQ(table.rows[0][*table.column("utilisation")], "0.97");
+}
+
+TEST(ResultsCsv, ResultsComeBackFromTheirFiles) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nodeb_results";
+  const std::vector<RunResult> results = test::sample_results();
+  write_results(folder, results);
+  const std::vector<RunResult> back = read_results(folder);
+  ASSERT_EQ(back.size(), results.size());
+  EXPECT_EQ(format_csv(results_table(back)), format_csv(results_table(results)));
+  EXPECT_EQ(format_csv(series_table(back)), format_csv(series_table(results)));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ResultsCsv, MissingColumnsAndWordsForNumbersAreRefused) {
+  CsvTable results = results_table(test::sample_results());
+  const CsvTable series = series_table(test::sample_results());
+  CsvTable broken = results;
+  broken.columns[*broken.column("utilisation")] = "use";
+  EXPECT_THROW(static_cast<void>(results_from(broken, series)), std::runtime_error);
+  broken = results;
+  broken.rows[1][*broken.column("drops")] = "many";
+  EXPECT_THROW(static_cast<void>(results_from(broken, series)), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(read_results("/nonexistent/folder")), std::runtime_error);
+}
+
+TEST(ResultGroups, SeedsOfOnePointBecomeTheirMean) {
+  std::vector<RunResult> results = test::sample_results();
+  RunResult second = results[0];
+  second.key.seed = 2;
+  second.utilisation = 0.93;
+  second.drops = 6;
+  results.push_back(second);
+  const std::vector<ResultGroup> groups = group_by_point(results);
+  ASSERT_EQ(groups.size(), results.size() - 1);
+  EXPECT_EQ(groups[0].seeds, 2U);
+  EXPECT_NEAR(groups[0].mean.utilisation, 0.95, 1e-12);
+  EXPECT_EQ(groups[0].utilisation_min, 0.93);
+  EXPECT_EQ(groups[0].mean.drops, 4U);
+}
+
+TEST(TextTable, ColumnsLineUpWhateverTheirCharacters) {
+  EXPECT_EQ(align_table({{"mode", "proxy→UE ms"}, {"smvs", "7"}}, 1), "mode  proxy→UE ms\nsmvs            7\n");
+}
+
+TEST(TextTable, ASummaryHasOneRowPerPoint) {
+  const std::string text = summary_text(test::sample_results());
+  EXPECT_NE(text.find("no proxy"), std::string::npos);
+  EXPECT_NE(text.find("97.0 %"), std::string::npos);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 4 + 1);
+  EXPECT_EQ(summary_text({}), "no results\n");
+}
+
+TEST(Jain, EqualSharesAreFairAndOneTakerIsNot) {
+  EXPECT_DOUBLE_EQ(jain_index({3, 3, 3, 3}), 1.0);
+  EXPECT_DOUBLE_EQ(jain_index({5, 0, 0, 0}), 0.25);
+  EXPECT_DOUBLE_EQ(jain_index({}), 1.0);
+  EXPECT_DOUBLE_EQ(jain_index({0, 0}), 1.0);
+}
+
+}  // namespace
+}  // namespace sluice::emulator

@@ -1,0 +1,223 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "emulator/report/results_csv.hpp"
+#include "emulator/scenario/channels.hpp"
+#include "emulator/scenario/describe.hpp"
+#include "emulator/scenario/plan.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+const std::string smallest = R"(cell:
+  ues:
+    - address: 10.45.0.2
+      channel: {type: constant, rate: 5Mb/s}
+)";
+
+/// The errors of a scenario, one line each.
+std::string errors_of(const std::string& text) {
+  return config::to_string(parse_plan(text, "s.yaml").errors);
+}
+
+TEST(Scenario, TheSmallestOneHasDefaults) {
+  const auto plan = parse_plan(smallest, "folder/small.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  EXPECT_EQ(plan->name, "small");
+  ASSERT_EQ(plan->runs.size(), 3U);
+  EXPECT_EQ(plan->runs[0].mode, RunMode::none);
+  EXPECT_EQ(plan->runs[2].mode, RunMode::smvs);
+  EXPECT_EQ(plan->base.apps.size(), 1U);
+  EXPECT_EQ(plan->base.cell.tti, 1ms);
+}
+
+TEST(Scenario, TheLawFollowsFromTheTopology) {
+  const auto plan = parse_plan(R"(proxy_nodeb: {delay: 20ms}
+cell:
+  ues:
+    - address: 10.45.0.2
+      frame: 500B
+      buffer: 200 frames
+      channel: {type: piecewise, min: 1Mb/s, max: 2Mb/s, period: 20ms}
+)",
+                               "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  const control::SmvsParameters& law = plan->base.proxy.smvs.parameters;
+  EXPECT_EQ(law.one_way_delay, 20ms);
+  EXPECT_EQ(law.frame, Bytes(500));
+  EXPECT_EQ(law.buffer, Bytes(100'000));
+}
+
+TEST(Scenario, ErrorsNameTheirPlace) {
+  EXPECT_THAT(errors_of(smallest + "  scheduler: lottery\n"), HasSubstr("s.yaml:5:3: cell.scheduler"));
+  EXPECT_THAT(errors_of(smallest + "durations: 5s\n"), HasSubstr("s.yaml:5:1: unknown key 'durations'"));
+  EXPECT_THAT(errors_of(smallest + "duration: 5 parsecs\n"), HasSubstr("s.yaml:5:11: duration"));
+  EXPECT_THAT(errors_of(smallest + "modes: [none, magic]\n"), HasSubstr("s.yaml:5:15: modes[1]"));
+  EXPECT_THAT(errors_of("duration: 5s\n"), HasSubstr("missing key 'cell'"));
+  EXPECT_THAT(errors_of(smallest + "warmup: 70s\n"), HasSubstr("warmup, expected less than duration"));
+}
+
+TEST(Scenario, ImpossibleTopologiesAreRefused) {
+  EXPECT_THAT(errors_of(smallest + "apps: [{type: bulk, ue: 1}]\n"), HasSubstr("a ue below 1"));
+  EXPECT_THAT(errors_of(smallest + "apps: [{type: bulk, server: 3}]\n"), HasSubstr("a server below 1"));
+  EXPECT_THAT(errors_of(smallest + "servers: [2001:db8::1]\n"), HasSubstr("one address family"));
+  EXPECT_THAT(errors_of(smallest + "servers: [10.45.0.2]\n"), HasSubstr("10.45.0.2 twice"));
+  EXPECT_THAT(errors_of("cell: {ues: []}\n"), HasSubstr("cell.ues"));
+}
+
+TEST(Scenario, ChannelKeysBelongToTheirType) {
+  EXPECT_THAT(errors_of(R"(cell:
+  ues: [{address: 10.0.0.1, channel: {type: constant, period: 1s}}]
+)"),
+              HasSubstr("this key only when type is piecewise"));
+  EXPECT_THAT(errors_of(R"(cell:
+  ues: [{address: 10.0.0.1, channel: {type: piecewise, min: 9Mb/s, max: 1Mb/s}}]
+)"),
+              HasSubstr("at most max"));
+  EXPECT_THAT(errors_of(R"(cell:
+  ues: [{address: 10.0.0.1, channel: {type: trace}}]
+)"),
+              HasSubstr("the name of a trace"));
+}
+
+TEST(Scenario, LawsThatCannotWorkAreRefused) {
+  // δ·Ts must be below 1.
+  EXPECT_NE(errors_of(smallest + "smvs: {parameters: {step: 10ms, delta: 150}}\n"), "");
+}
+
+TEST(Scenario, BuffersAreFramesPacketsSizesOrUnlimited) {
+  using config::Scalar;
+  const auto frames = Scalar<BufferSpec>::parse("200 frames");
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->limit, 200U);
+  EXPECT_EQ(frames->unit, BufferUnit::frames);
+  EXPECT_EQ(Scalar<BufferSpec>::parse("100 packets")->unit, BufferUnit::packets);
+  EXPECT_EQ(Scalar<BufferSpec>::parse("64KiB")->limit, 65'536U);
+  EXPECT_EQ(Scalar<BufferSpec>::parse("unlimited")->limit, 0U);
+  for (const char* text :
+       {"", "200", "frames", "-5 frames", "0 frames", "200 bananas", "99999999999999999999 frames"}) {
+    EXPECT_FALSE(Scalar<BufferSpec>::parse(text)) << text;
+  }
+  for (const char* text : {"200 frames", "100 packets", "64KiB", "unlimited"}) {
+    EXPECT_EQ(Scalar<BufferSpec>::format(*Scalar<BufferSpec>::parse(text)), text);
+  }
+}
+
+const std::string swept = R"(modes: [i-tcp, smvs]
+cell:
+  ues:
+    - address: 10.45.0.2
+      channel: {type: piecewise, min: 1Mb/s, max: 2Mb/s, period: 1s}
+sweep:
+  - {column: period_s, keys: [cell.ues.0.channel.period], unit: s, values: [0.02, 2]}
+)";
+
+TEST(Plan, ASweepMultipliesTheRuns) {
+  const auto plan = parse_plan(swept, "s.yaml", 3);
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  ASSERT_EQ(plan->runs.size(), 2U * 2 * 3);
+  EXPECT_EQ(plan->runs[0].scenario.cell.ues[0].channel.period, 20ms);
+  EXPECT_EQ(plan->runs[0].swept, (std::vector<std::pair<std::string, std::string>>{{"period_s", "0.02"}}));
+  EXPECT_EQ(plan->runs[2].seed, 3U);
+  EXPECT_EQ(plan->runs[3].mode, RunMode::smvs);
+  EXPECT_EQ(plan->runs[11].scenario.cell.ues[0].channel.period, 2s);
+}
+
+TEST(Plan, SweepsMayAdvanceTogether) {
+  const auto plan = parse_plan(swept +
+                                   "  - {column: buffer_packets, keys: [cell.ues.*.buffer], unit: ' packets', values: "
+                                   "[10, 20], with: period_s}\n"
+                                   "  - {column: rate, keys: [cell.ues.0.channel.max], values: [3Mb/s, 4Mb/s, 5Mb/s], "
+                                   "labels: [low, middle, high]}\n",
+                               "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  ASSERT_EQ(plan->runs.size(), 2U * 3 * 2);
+  const RunPlan& last = plan->runs.back();
+  EXPECT_EQ(last.scenario.cell.ues[0].buffer.limit, 20U);
+  EXPECT_EQ(last.scenario.cell.ues[0].channel.period, 2s);
+  EXPECT_EQ(last.swept[2].second, "high");
+}
+
+TEST(Plan, BadValuesOfASweepAreFoundAtTheirPlace) {
+  const std::string text = R"(cell:
+  ues: [{address: 10.45.0.2, channel: {type: constant, rate: 5Mb/s}}]
+sweep:
+  - column: rate
+    keys: [cell.ues.0.channel.rate]
+    values: [1Mb/s, fast]
+)";
+  EXPECT_THAT(errors_of(text), HasSubstr("s.yaml:6:21: cell.ues[0].channel.rate"));
+}
+
+TEST(Plan, PathsThatLeadNowhereAreRefused) {
+  const auto with_key = [](const std::string& key) {
+    return errors_of(smallest + "sweep:\n  - {column: x, keys: [" + key + "], values: [1]}\n");
+  };
+  EXPECT_THAT(with_key("cell.ues.7.channel.rate"), HasSubstr("the list there has 1 elements"));
+  EXPECT_THAT(with_key("cell.ues.first.channel.rate"), HasSubstr("a number or *"));
+  EXPECT_THAT(with_key("cell.ues.0.address.x"), HasSubstr("a value stands above"));
+  EXPECT_THAT(with_key("cell"), HasSubstr("a map or a list stands there"));
+  EXPECT_THAT(with_key("cell.speed"), HasSubstr("unknown key 'cell.speed'"));
+}
+
+TEST(Plan, TooManyRunsAreRefused) {
+  std::string values;
+  for (int i = 1; i <= 500; ++i) values += (i > 1 ? ", " : "") + std::to_string(i);
+  std::string text = smallest + "sweep:\n";
+  for (const char* key : {"seed", "buffers", "cell.pf_window"}) {
+    text += "  - {column: " + std::string(1, "abc"[key[0] % 3]) + ", keys: [" + key + "], values: [" + values + "]}\n";
+  }
+  EXPECT_THAT(errors_of(text), HasSubstr("at most 100000 runs"));
+}
+
+TEST(Traces, AMissingOneSaysWhereItWasLookedFor) {
+  TraceLibrary traces({"/nonexistent/a", "/nonexistent/b"});
+  try {
+    static_cast<void>(traces.load("Verizon.down"));
+    FAIL() << "found";
+  } catch (const TraceMissing& missing) {
+    EXPECT_STREQ(missing.what(),
+                 "the trace Verizon.down is not in /nonexistent/a, /nonexistent/b; name its folder with --traces");
+  }
+}
+
+TEST(Traces, ABrokenOneNamesItsLine) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nodeb_traces";
+  write_file(folder / "broken.down", "1\n2\ntwo\n");
+  TraceLibrary traces({folder.string()});
+  try {
+    static_cast<void>(traces.load("broken.down"));
+    FAIL() << "read";
+  } catch (const TraceMissing&) {
+    FAIL() << "not found";
+  } catch (const std::exception& broken) {
+    EXPECT_THAT(broken.what(), HasSubstr("broken.down:3"));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Traces, TheSameOneIsSharedAndGeneratedOnesDependOnTheirSeed) {
+  TraceLibrary traces({});
+  ChannelSpec spec;
+  spec.type = ChannelType::generated;
+  spec.length = 2s;
+  EXPECT_EQ(traces.generate(spec, 1), traces.generate(spec, 1));
+  EXPECT_NE(traces.generate(spec, 1), traces.generate(spec, 2));
+  EXPECT_FALSE(std::ranges::equal(traces.generate(spec, 1)->milliseconds(), traces.generate(spec, 2)->milliseconds()));
+}
+
+TEST(Reference, NamesEveryKeyWithItsUnit) {
+  const std::string text = config::reference<Scenario>();
+  for (const char* key : {"warmup", "scheduler", "think_time", "cell_core", "period", "sharp_change"}) {
+    EXPECT_THAT(text, HasSubstr(key));
+  }
+}
+
+}  // namespace
+}  // namespace sluice::emulator

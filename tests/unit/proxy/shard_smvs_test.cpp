@@ -1,0 +1,214 @@
+// The bearer's allowance: what a report lets its flows send, and what happens when reports do not come.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Counter;
+using proxy::Side;
+using tcp::Flags;
+
+constexpr Duration period = std::chrono::milliseconds(5);
+
+proxy::ShardConfig smvs_config() {
+  proxy::ShardConfig config;
+  config.mode = proxy::Mode::smvs;
+  config.smvs.law = proxy::LawPlace::nodeb;
+  config.limits.max_flows = 64;
+  config.limits.max_bearers = 8;
+  return config;
+}
+
+class ShardSmvs : public testing::Test {
+ protected:
+  void report(Bytes allowance) {
+    proxy::ReportArrival arrival;
+    arrival.bearer.ue = hosts.ue_to_server.src;
+    arrival.bearer.allowance = allowance;
+    arrival.bearer.mean_service_rate = Rate::bits_per_second(5e6);
+    arrival.bearer.service_rate = arrival.bearer.mean_service_rate;
+    arrival.epoch = 1;
+    arrival.sequence = ++sequence;
+    arrival.period = period;
+    arrival.sender_time = lab.now.time_since_epoch();
+    lab.shard.on_report(arrival, lab.now);
+  }
+  /// IP bytes of data that came out towards the UE.
+  std::int64_t data_sent() {
+    std::int64_t bytes = 0;
+    while (const auto seen = lab.next(Side::radio)) {
+      if (!seen->payload.empty()) bytes += seen->parsed.ip_length;
+    }
+    return bytes;
+  }
+  void offer(std::uint32_t segments) {
+    for (std::uint32_t i = 0; i < segments; ++i, offered += 1000) {
+      hosts.server(Flags::ack_bit, offered, 0, std::string(1000, 's'));
+    }
+  }
+
+  ProxyLab lab{smvs_config()};
+  ScriptedHosts hosts{lab};
+  std::uint64_t sequence = 0;
+  std::uint32_t offered = 0;
+};
+
+TEST_F(ShardSmvs, AnAllowanceIsWhatIsSentAndNoMore) {
+  hosts.open();
+  report(Bytes(0));
+  offer(10);
+  EXPECT_EQ(data_sent(), 0);
+  report(Bytes(3200));
+  EXPECT_EQ(data_sent(), 3 * 1052);
+  lab.pass_time(std::chrono::milliseconds(1));
+  EXPECT_EQ(data_sent(), 0) << "an allowance is for one step";
+}
+
+TEST_F(ShardSmvs, FractionsOfAPacketAddUp) {
+  hosts.open();
+  report(Bytes(0));
+  offer(10);
+  std::int64_t sent = 0;
+  for (int step = 0; step < 20; ++step) {
+    report(Bytes(300));
+    sent += data_sent();
+    lab.pass_time(period);
+  }
+  EXPECT_GE(sent, 4 * 1052);
+  EXPECT_LE(sent, 20 * 300);
+}
+
+TEST_F(ShardSmvs, AnUnusedAllowanceDoesNotPileUp) {
+  hosts.open();
+  for (int step = 0; step < 50; ++step) {
+    report(Bytes(3200));
+    lab.pass_time(period);
+  }
+  offer(40);
+  EXPECT_LE(data_sent(), 3200) << "one step's worth, however long the flow was idle";
+}
+
+TEST_F(ShardSmvs, RetransmissionsAreInjectionsToo) {
+  hosts.open();
+  report(Bytes(5000));
+  offer(2);
+  EXPECT_EQ(data_sent(), 2 * 1052);
+  report(Bytes(0));
+  for (int step = 0; step < 400; ++step) {
+    report(Bytes(0));
+    lab.pass_time(period);
+  }
+  EXPECT_EQ(data_sent(), 0) << "the timer ran out, but nothing may be injected";
+  report(Bytes(1100));
+  EXPECT_EQ(data_sent(), 1052);
+  EXPECT_GE(lab.count(Counter::retransmitted_radio), 1U);
+}
+
+TEST_F(ShardSmvs, WithoutReportsCongestionControlSends) {
+  hosts.open();
+  offer(5);
+  EXPECT_EQ(data_sent(), 5 * 1052) << "no report yet";
+}
+
+TEST_F(ShardSmvs, LateReportsFallBackAndComeBack) {
+  hosts.open();
+  report(Bytes(0));
+  offer(20);
+  EXPECT_EQ(data_sent(), 0);
+  lab.pass_time(std::chrono::milliseconds(200));
+  EXPECT_EQ(lab.count(Counter::fallbacks), 1U);
+  EXPECT_GT(data_sent(), 0) << "ordinary congestion control goes on";
+  hosts.ue(Flags::ack_bit, 0, 5000);
+  static_cast<void>(data_sent());
+  report(Bytes(0));
+  EXPECT_EQ(lab.count(Counter::recoveries), 2U);
+  offer(5);
+  EXPECT_EQ(data_sent(), 0);
+}
+
+TEST_F(ShardSmvs, OneMissingReportIsBridged) {
+  hosts.open();
+  report(Bytes(0));
+  offer(20);
+  lab.pass_time(period);
+  EXPECT_EQ(data_sent(), 0);
+  lab.pass_time(std::chrono::milliseconds(4));
+  const std::int64_t one_step = Rate::bits_per_second(5e6).in(period).count();
+  const std::int64_t sent = data_sent();
+  EXPECT_GT(sent, one_step - 1052);
+  EXPECT_LE(sent, one_step);
+}
+
+TEST_F(ShardSmvs, WhatABridgeGrantedALateReportDoesNotGrantAgain) {
+  hosts.open();
+  report(Bytes(0));
+  offer(20);
+  lab.pass_time(std::chrono::milliseconds(9));
+  const std::int64_t bridged = data_sent();
+  ASSERT_GT(bridged, 0);
+  const Bytes one_step = Rate::bits_per_second(5e6).in(period);
+  report(one_step);
+  EXPECT_LE(bridged + data_sent(), one_step.count() + 1500);
+}
+
+TEST_F(ShardSmvs, AnOldReportChangesNothing) {
+  hosts.open();
+  report(Bytes(0));
+  report(Bytes(0));
+  offer(5);
+  sequence = 0;
+  report(Bytes(50000));
+  EXPECT_EQ(data_sent(), 0);
+  EXPECT_EQ(lab.count(Counter::reports_stale), 1U);
+}
+
+TEST_F(ShardSmvs, TheStatusTellsWhatWasInjectedAndWhatWaits) {
+  hosts.open();
+  report(Bytes(2200));
+  offer(5);
+  std::vector<control::feedback::BearerStatus> statuses;
+  lab.shard.collect_status(statuses, false);
+  ASSERT_EQ(statuses.size(), 1U);
+  EXPECT_EQ(statuses[0].ue, hosts.ue_to_server.src);
+  EXPECT_EQ(statuses[0].applied_sequence, sequence);
+  EXPECT_EQ(statuses[0].backlog, Bytes(3000));
+  EXPECT_EQ(statuses[0].active_flows, 1U);
+  EXPECT_GE(statuses[0].injected, 2U * 1052);
+  statuses.clear();
+  lab.shard.collect_status(statuses, false);
+  EXPECT_TRUE(statuses.empty()) << "nothing changed";
+}
+
+TEST_F(ShardSmvs, TheFlowsOfABearerShareItsAllowance) {
+  hosts.open();
+  const auto first_port = hosts.ue_to_server.src_port;
+  hosts.ue_to_server.src_port = 40001;
+  hosts.open();
+  report(Bytes(0));
+  for (const std::uint16_t port : {first_port, std::uint16_t{40001}}) {
+    hosts.ue_to_server.src_port = port;
+    offered = 0;
+    offer(20);
+  }
+  report(Bytes(12 * 1052));
+  std::array<int, 2> segments{};
+  while (const auto seen = lab.next(Side::radio)) {
+    if (!seen->payload.empty()) ++segments[seen->parsed.dst_port == first_port ? 0 : 1];
+  }
+  EXPECT_EQ(segments[0] + segments[1], 12);
+  EXPECT_GE(std::min(segments[0], segments[1]), 4);
+}
+
+TEST_F(ShardSmvs, AReportForSomebodyElseIsCounted) {
+  hosts.open();
+  proxy::ReportArrival arrival;
+  arrival.bearer.ue = IpAddress::v4(10, 45, 9, 9);
+  lab.shard.on_report(arrival, lab.now);
+  EXPECT_EQ(lab.count(Counter::reports_unknown_bearer), 1U);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,287 @@
+#include <gtest/gtest.h>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Counter;
+using proxy::Side;
+using tcp::Flags;
+
+proxy::ShardConfig split_config() {
+  proxy::ShardConfig config;
+  config.mode = proxy::Mode::i_tcp;
+  config.limits.max_flows = 64;
+  config.limits.max_bearers = 8;
+  return config;
+}
+
+/// received = optimised + forwarded + dropped, whatever happened.
+void expect_accounted(const ProxyLab& lab) {
+  const proxy::Counters& counters = lab.shard.counters();
+  EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
+}
+
+TEST(Shard, TheHandshakePassesUntouched) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  const auto same = [&](bool from_ue, const tcp::Segment& segment, Side in) {
+    packet::Packet frame = hosts.frame(from_ue, segment);
+    const std::vector<std::uint8_t> before(frame.data(), frame.data() + frame.size());
+    lab.put(in, std::move(frame));
+    const auto seen = lab.next(opposite(in));
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->frame, before);
+  };
+  same(true, hosts.segment(Flags::syn_bit, 1000, 0), Side::radio);
+  same(false, hosts.segment(Flags::syn_bit | Flags::ack_bit, 5000, 1001), Side::core);
+  EXPECT_EQ(lab.count(Counter::flows_split), 0U);
+  same(true, hosts.segment(Flags::ack_bit, 1001, 5001), Side::radio);
+  EXPECT_EQ(lab.count(Counter::flows_split), 1U);
+  EXPECT_TRUE(lab.silent(Side::radio));
+  EXPECT_TRUE(lab.silent(Side::core));
+  expect_accounted(lab);
+}
+
+TEST(Shard, DataIsAcknowledgedHereAndDeliveredWithTheSameNumbers) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  const std::string first(1448, 'a');
+  const std::string second(1448, 'b');
+  hosts.server(Flags::ack_bit, 0, 0, first);
+  hosts.server(Flags::ack_bit | Flags::psh_bit, 1448, 0, second);
+  lab.pass_time(std::chrono::milliseconds(50));
+
+  auto seen = lab.next(Side::radio);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->payload, first);
+  EXPECT_EQ(seen->segment().seq, hosts.server_isn + 1);
+  EXPECT_TRUE(seen->checksum_good);
+  EXPECT_EQ(seen->parsed.src, hosts.ue_to_server.dst);
+  EXPECT_TRUE(std::equal(hosts.ue_mac.begin(), hosts.ue_mac.end(), seen->frame.begin()));
+  seen = lab.next(Side::radio);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->payload, second);
+
+  seen.reset();
+  while (auto ack = lab.next(Side::core)) seen = std::move(ack);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->segment().ack, hosts.server_isn + 1 + 2896);
+  EXPECT_EQ(seen->segment().seq, hosts.ue_isn + 1);
+  EXPECT_TRUE(seen->checksum_good);
+  expect_accounted(lab);
+}
+
+TEST(Shard, WhatTheUeDoesNotAcknowledgeIsSentAgain) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, std::string(500, 'x'));
+  ASSERT_TRUE(lab.next(Side::radio));
+  lab.pass_time(std::chrono::seconds(3));
+  const auto again = lab.next(Side::radio);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->payload, std::string(500, 'x'));
+  EXPECT_TRUE(again->checksum_good);
+  EXPECT_GE(lab.count(Counter::retransmitted_radio), 1U);
+  EXPECT_GE(lab.count(Counter::timeouts_radio), 1U);
+  hosts.ue(Flags::ack_bit, 0, 500);
+  lab.forget_output();
+  lab.pass_time(std::chrono::seconds(10));
+  EXPECT_TRUE(lab.silent(Side::radio));
+}
+
+TEST(Shard, TheAckThatCompletesTheHandshakeMayBringData) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.send_syn();
+  hosts.send_syn_ack();
+  lab.forget_output();
+  hosts.ue(Flags::ack_bit | Flags::psh_bit, 0, 0, "GET / HTTP/1.1");
+  const auto seen = lab.next(Side::core);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->payload, "GET / HTTP/1.1");
+  EXPECT_EQ(seen->segment().ack, hosts.server_isn + 1);
+  EXPECT_EQ(lab.count(Counter::flows_split), 1U);
+}
+
+TEST(Shard, DataBehindALostAckCompletesTheHandshakeToo) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.send_syn();
+  hosts.send_syn_ack();
+  lab.forget_output();
+  hosts.ue(Flags::ack_bit, 100, 0, std::string(50, 'B'));
+  auto seen = lab.next(Side::core);
+  ASSERT_TRUE(seen) << "the server gets the handshake's last word";
+  EXPECT_EQ(seen->segment().seq, hosts.ue_isn + 1);
+  EXPECT_EQ(seen->segment().ack, hosts.server_isn + 1);
+  EXPECT_TRUE(seen->payload.empty());
+  EXPECT_TRUE(lab.silent(Side::core)) << "but not what is behind the hole";
+  hosts.ue(Flags::ack_bit, 0, 0, std::string(100, 'A'));
+  seen = lab.next(Side::core);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->payload, std::string(100, 'A'));
+  seen = lab.next(Side::core);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->payload, std::string(50, 'B'));
+}
+
+TEST(Shard, ARefusalIsTheServersOwn) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.send_syn();
+  lab.forget_output();
+  lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::rst_bit | Flags::ack_bit, 0, hosts.ue_isn.raw() + 1)));
+  const auto seen = lab.next(Side::radio);
+  ASSERT_TRUE(seen);
+  EXPECT_TRUE(seen->segment().flags.rst());
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_EQ(lab.count(Counter::flows_refused), 1U);
+  expect_accounted(lab);
+}
+
+TEST(Shard, ABlindResetDoesNotEndAHandshake) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.send_syn();
+  lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::rst_bit | Flags::ack_bit, 0, 77)));
+  EXPECT_EQ(lab.shard.flow_count(), 1U);
+  EXPECT_EQ(lab.count(Counter::flows_refused), 0U);
+}
+
+TEST(Shard, ConnectionsOlderThanTheProxyPassUntouched) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.server(Flags::ack_bit, 100, 0, "data");
+  hosts.ue(Flags::ack_bit, 0, 104);
+  hosts.ue(Flags::rst_bit, 0, 104);
+  EXPECT_EQ(lab.count(Counter::forward_mid_flow), 3U);
+  EXPECT_EQ(lab.next(Side::radio)->payload, "data");
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  expect_accounted(lab);
+}
+
+TEST(Shard, ASynWithDataPassesUnsplit) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::syn_bit, 1000, 0), "early"));
+  EXPECT_EQ(lab.count(Counter::forward_syn_data), 1U);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_FALSE(lab.silent(Side::core));
+}
+
+TEST(Shard, NothingIsLearnedFromADamagedHandshake) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  packet::Packet damaged = hosts.frame(true, hosts.segment(Flags::syn_bit, 1000, 0));
+  damaged.data()[damaged.size() - 1] ^= 0x08;  // the window scale: the server will drop this and see a good one later
+  lab.put(Side::radio, std::move(damaged));
+  EXPECT_EQ(lab.count(Counter::forward_handshake_damaged), 1U);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  hosts.send_syn();
+  damaged = hosts.frame(false, hosts.segment(Flags::syn_bit | Flags::ack_bit, 5000, 1001));
+  damaged.data()[38] ^= 0x01;  // its sequence number
+  lab.put(Side::core, std::move(damaged));
+  EXPECT_EQ(lab.count(Counter::forward_handshake_damaged), 2U);
+  hosts.send_syn_ack();
+  hosts.ue(Flags::ack_bit, 0, 0);
+  EXPECT_EQ(lab.count(Counter::flows_split), 1U);
+}
+
+TEST(Shard, BypassForwardsEverything) {
+  proxy::ShardConfig config = split_config();
+  config.mode = proxy::Mode::bypass;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.send_syn();
+  hosts.send_syn_ack();
+  hosts.ue(Flags::ack_bit, 0, 0);
+  EXPECT_EQ(lab.count(Counter::forward_bypass_mode), 3U);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  expect_accounted(lab);
+}
+
+TEST(Shard, AHostOutsideTheUePrefixesIsLeftAlone) {
+  proxy::ShardConfig config = split_config();
+  config.ue_prefixes = {*IpPrefix::parse("10.99.0.0/16")};
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.send_syn();
+  EXPECT_EQ(lab.count(Counter::forward_not_ue), 1U);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+TEST(Shard, BeyondTheFlowLimitConnectionsGoUnsplit) {
+  proxy::ShardConfig config = split_config();
+  config.limits.max_flows = 2;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  for (std::uint16_t port = 1; port <= 3; ++port) {
+    hosts.ue_to_server.src_port = port;
+    hosts.send_syn();
+  }
+  EXPECT_EQ(lab.shard.flow_count(), 2U);
+  EXPECT_EQ(lab.count(Counter::forward_flow_limit), 1U);
+  EXPECT_EQ(lab.count(Counter::transmitted_core), 3U);
+}
+
+TEST(Shard, ASegmentWithAWrongChecksumIsDropped) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  packet::Packet frame = hosts.frame(false, hosts.segment(Flags::ack_bit, 5001, 1001), "payload");
+  frame.data()[frame.size() - 1] ^= 0x40;
+  lab.put(Side::core, std::move(frame));
+  EXPECT_TRUE(lab.silent(Side::radio));
+  EXPECT_EQ(lab.count(Counter::drop_tcp_checksum), 1U);
+  expect_accounted(lab);
+}
+
+TEST(Shard, AHandshakeThatGoesNowhereIsForgotten) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.send_syn();
+  EXPECT_EQ(lab.shard.flow_count(), 1U);
+  lab.pass_time(std::chrono::seconds(80));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_EQ(lab.count(Counter::handshake_timeouts), 1U);
+}
+
+TEST(Shard, ASilentConnectionGoesBackToPlainForwarding) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  lab.pass_time(std::chrono::seconds(301));
+  EXPECT_EQ(lab.count(Counter::flows_let_go), 1U);
+  hosts.server(Flags::ack_bit, 0, 0, "hello again");
+  const auto seen = lab.next(Side::radio);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->payload, "hello again");
+  EXPECT_TRUE(lab.silent(Side::core)) << "nobody acknowledges on the UE's behalf any more";
+}
+
+TEST(Shard, TheWindowPromisedNeverExceedsTheRelay) {
+  proxy::ShardConfig config = split_config();
+  config.limits.relay_buffer = Bytes(70000);
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  std::uint32_t sent = 0;
+  std::uint32_t edge = 70000 / 128 * 128;  // the ACK that completes the handshake is cut down to this
+  while (sent + 1000 <= edge && sent < 100000) {
+    hosts.server(Flags::ack_bit, sent, 0, std::string(1000, 'w'));
+    sent += 1000;
+    lab.pass_time(std::chrono::milliseconds(50));
+    while (const auto ack = lab.next(Side::core)) {
+      edge = static_cast<std::uint32_t>(ack->segment().ack - (hosts.server_isn + 1)) + ack->segment().window * 128U;
+    }
+  }
+  EXPECT_GE(sent, 68000U);
+  EXPECT_LE(edge, 70000U);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,164 @@
+#include "proxy/runtime/feedback_link.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+
+namespace sluice::proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using boost::asio::ip::udp;
+using testing::HasSubstr;
+namespace feedback = control::feedback;
+
+const IpAddress ue_even = IpAddress::v4(10, 0, 0, 2);
+const IpAddress ue_odd = IpAddress::v4(10, 0, 0, 3);
+
+config::FeedbackConfig proxy_config() {
+  config::FeedbackConfig config;
+  config.sender = 1;
+  config.keys.push_back({1, {}, {}, std::vector<std::uint8_t>(32, 7)});
+  return config;
+}
+
+/// The Node-B's end of the protocol.
+class NodeB final : public feedback::RecordHandler {
+ public:
+  NodeB(boost::asio::io_context& context, const udp::endpoint& proxy)
+      : session_([] {
+          feedback::SessionConfig config;
+          config.role = feedback::Role::node_b;
+          config.sender = 2;
+          config.keys = {{1, std::vector<std::uint8_t>(32, 7)}};
+          config.send_key = 1;
+          return config;
+        }()),
+        endpoint_(context, {udp::endpoint(boost::asio::ip::address_v4::loopback(), 0), {proxy}, false, 64}, session_,
+                  *this) {
+    endpoint_.start();
+  }
+  void report(const IpAddress& ue, bool poll = false) {
+    feedback::BearerReport report;
+    report.ue = ue;
+    report.queue = Bytes(4000);
+    endpoint_.send_reports(std::span(&report, 1), 1s, 5ms, poll);
+  }
+  void on_report(const feedback::Header&, const feedback::BearerReport&) override {}
+  void on_status(const feedback::Header&, const feedback::BearerStatus& status) override { heard.push_back(status); }
+
+  std::vector<feedback::BearerStatus> heard;
+
+ private:
+  feedback::Session session_;
+  feedback::UdpEndpoint endpoint_;
+};
+
+/// A link with two shards that own the even and the odd UEs.
+class Link : public testing::Test {
+ protected:
+  Link()
+      : link_(context_, proxy_config(),
+              {{channels_[0].get(), channels_[1].get()},
+               [](const IpAddress& ue) { return ue.octets[15] % 2U; },
+               [this](unsigned shard) { ++woken_[shard]; }}),
+        node_b_(context_, udp::endpoint(boost::asio::ip::address_v4::loopback(), link_.local().port())) {}
+
+  template <typename Condition>
+  void run_until(Condition condition) {
+    for (int i = 0; i < 2000 && !condition(); ++i) context_.run_for(5ms);
+    EXPECT_TRUE(condition());
+  }
+
+  boost::asio::io_context context_;
+  std::array<int, 2> woken_{};
+  std::array<std::unique_ptr<ShardChannel>, 2> channels_{std::make_unique<ShardChannel>(),
+                                                         std::make_unique<ShardChannel>()};
+  FeedbackLink link_;
+  NodeB node_b_;
+};
+
+TEST_F(Link, AReportReachesTheShardThatOwnsTheUe) {
+  node_b_.report(ue_odd);
+  run_until([&] { return channels_[1]->reports.read_available() == 1; });
+  EXPECT_EQ(channels_[0]->reports.read_available(), 0U);
+  ReportArrival arrival;
+  ASSERT_TRUE(channels_[1]->reports.pop(arrival));
+  EXPECT_EQ(arrival.bearer.ue, ue_odd);
+  EXPECT_EQ(arrival.bearer.queue, Bytes(4000));
+  EXPECT_EQ(arrival.sender, 2U);
+  EXPECT_EQ(arrival.sequence, 1U);
+  EXPECT_EQ(arrival.sender_time, 1s);
+  EXPECT_EQ(arrival.period, 5ms);
+  EXPECT_EQ(woken_[0], 0);
+  EXPECT_EQ(woken_[1], 1);
+  node_b_.report(ue_even);
+  run_until([&] { return channels_[0]->reports.read_available() == 1; });
+}
+
+TEST_F(Link, StatusesOfAllShardsReachTheNodeBThatWasHeard) {
+  node_b_.report(ue_even);
+  run_until([&] { return channels_[0]->reports.read_available() == 1; });
+  EXPECT_EQ(link_.destinations().size(), 1U);
+  feedback::BearerStatus status;
+  status.ue = ue_even;
+  status.injected = 12345;
+  ASSERT_TRUE(channels_[0]->statuses.push(status));
+  status.ue = ue_odd;
+  ASSERT_TRUE(channels_[1]->statuses.push(status));
+  run_until([&] { return node_b_.heard.size() == 2; });
+  EXPECT_EQ(node_b_.heard[0].ue, ue_even);
+  EXPECT_EQ(node_b_.heard[0].injected, 12345U);
+  EXPECT_EQ(node_b_.heard[1].ue, ue_odd);
+}
+
+TEST_F(Link, APollAsksEveryShardForEverything) {
+  node_b_.report(ue_even, true);
+  run_until([&] { return channels_[0]->all_statuses_wanted.load() && channels_[1]->all_statuses_wanted.load(); });
+}
+
+TEST_F(Link, AShardThatDoesNotTakeItsReportsCostsThemAndNothingElse) {
+  constexpr std::uint64_t sent = 9000;  // the queue holds 8192
+  std::uint64_t accepted = 0;
+  for (std::uint64_t i = 0; i < sent; ++i) {
+    node_b_.report(ue_even);
+    if (i % 64 == 63) context_.run_for(1ms);
+  }
+  run_until([&] {
+    const std::uint64_t before = std::exchange(accepted, link_.failures().front());
+    return link_.reports_lost() > 0 && before == accepted;
+  });
+  EXPECT_EQ(channels_[0]->reports.read_available() + link_.reports_lost(), accepted);
+  node_b_.report(ue_odd);
+  run_until([&] { return channels_[1]->reports.read_available() == 1; });
+}
+
+TEST_F(Link, GarbageIsCountedAndReachesNobody) {
+  udp::socket socket(context_, udp::v4());
+  const udp::endpoint proxy(boost::asio::ip::address_v4::loopback(), link_.local().port());
+  const std::vector<std::string> garbage{"", "x", std::string(200, '\0'), std::string(1400, 'S'),
+                                         std::string(2000, 'y')};
+  for (const std::string& datagram : garbage) socket.send_to(boost::asio::buffer(datagram), proxy);
+  run_until([&] { return link_.counters().datagrams_received == garbage.size(); });
+  EXPECT_EQ(link_.failures().front(), 0U);
+  EXPECT_EQ(channels_[0]->reports.read_available() + channels_[1]->reports.read_available(), 0U);
+  EXPECT_TRUE(link_.destinations().empty());
+}
+
+TEST_F(Link, AnAddressThatIsTakenIsExplained) {
+  config::FeedbackConfig second = proxy_config();
+  second.listen.port = link_.local().port();
+  try {
+    const FeedbackLink link(context_, second,
+                            {{channels_[0].get()}, [](const IpAddress&) { return 0U; }, [](unsigned) {}});
+    FAIL();
+  } catch (const std::runtime_error& problem) {
+    EXPECT_THAT(problem.what(), HasSubstr("feedback.listen 127.0.0.1:" + std::to_string(second.listen.port)));
+    EXPECT_THAT(problem.what(), HasSubstr("Address already in use"));
+  }
+}
+
+}  // namespace
+}  // namespace sluice::proxy

@@ -1,0 +1,268 @@
+#include "tests/unit/runtime/program.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "control/feedback/session.hpp"
+#include "proxy/admin/client.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+using admin::Json;
+using boost::asio::ip::udp;
+using test::Finished;
+using test::Program;
+using test::run;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+namespace feedback = control::feedback;
+
+const std::string sluice_program = SLUICE_PROGRAM;
+const std::string sluicectl_program = SLUICECTL_PROGRAM;
+
+// Small, so that many of these run beside each other; no device needs root.
+constexpr const char* common = "shards: { poll: adaptive }\npool: { buffers: 2048 }\n";
+
+/// Configuration with two memif ports, below `folder`.
+std::string memif_config(const TemporaryFolder& folder, const std::string& more) {
+  const std::string path = folder.path().string();
+  return std::string(common) + "ports:\n  radio: { device: \"net_memif0,role=server,id=0,socket=" + path +
+         "/radio.sock\", receive_descriptors: 256, transmit_descriptors: 256 }\n  core: { device: "
+         "\"net_memif1,role=server,id=0,socket=" +
+         path + "/core.sock\", receive_descriptors: 256, transmit_descriptors: 256 }\nadmin: { socket: " + path +
+         "/admin.sock }\n" + more;
+}
+
+bool eventually(const std::function<bool()>& condition) {
+  for (int i = 0; i < 6000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+/// A running sluice.
+class Running {
+ public:
+  explicit Running(const std::string& more = "")
+      : program_(std::make_unique<Program>(
+            sluice_program, std::vector<std::string>{folder.write("s.yaml", memif_config(folder, more))})) {
+    const bool up = eventually([this] {
+      try {
+        return ask("version").ok;
+      } catch (const std::runtime_error&) {
+        return !program_->running();
+      }
+    });
+    EXPECT_TRUE(up && program_->running()) << program_->err();
+  }
+  [[nodiscard]] admin::Answer ask(const std::string& line) const { return admin::ask(socket(), line, 10s); }
+  [[nodiscard]] std::string socket() const { return (folder.path() / "admin.sock").string(); }
+  [[nodiscard]] std::uint64_t counter(const std::string& name) const {
+    return ask("counters").value.at(name).get<std::uint64_t>();
+  }
+  Program& program() { return *program_; }
+
+  TemporaryFolder folder;
+
+ private:
+  std::unique_ptr<Program> program_;
+};
+
+TEST(SluiceCommandLine, ChecksAConfiguration) {
+  const TemporaryFolder folder;
+  const std::string good = folder.write("good.yaml", memif_config(folder, ""));
+  const Finished ok = run(sluice_program, {"--check", good});
+  EXPECT_EQ(ok.code, 0);
+  EXPECT_EQ(ok.out, "OK\n");
+  const std::string bad = folder.write("bad.yaml", "mod: smvs\n" + memif_config(folder, "tcp: { min_rto: 1 }\n"));
+  const Finished refused = run(sluice_program, {"--check", bad});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr(bad + ":1:1: unknown key 'mod', expected 'mode'\n"));
+  EXPECT_THAT(refused.err, HasSubstr(bad + ":8:17: tcp.min_rto, expected a duration"));
+  EXPECT_EQ(run(sluice_program, {bad}).code, 2) << "nor is it run";
+}
+
+TEST(SluiceCommandLine, RefusesWhatItDoesNotUnderstand) {
+  EXPECT_EQ(run(sluice_program, {}).code, 2);
+  EXPECT_EQ(run(sluice_program, {"--nonsense"}).code, 2);
+  EXPECT_EQ(run(sluice_program, {"/nonexistent.yaml"}).code, 2);
+  EXPECT_EQ(run(sluice_program, {"--check", "--print-config", "x"}).code, 2);
+  EXPECT_EQ(run(sluice_program, {"--help"}).code, 0);
+  EXPECT_EQ(run(sluice_program, {"--version"}).code, 0);
+}
+
+TEST(SluiceCommandLine, PrintsConfigurationAndReference) {
+  const TemporaryFolder folder;
+  const Finished printed = run(sluice_program, {"--print-config", folder.write("s.yaml", memif_config(folder, ""))});
+  EXPECT_EQ(printed.code, 0);
+  const Finished again = run(sluice_program, {"--print-config", folder.write("printed.yaml", printed.out)});
+  EXPECT_EQ(again.out, printed.out);
+  EXPECT_THAT(run(sluice_program, {"--help-config"}).out, HasSubstr("| `relay_buffer` |"));
+}
+
+TEST(SluiceStart, APortThatFailsIsExplained) {
+  const TemporaryFolder folder;
+  const std::string config =
+      std::string(common) +
+      "ports:\n  radio: { device: \"net_af_packet0,iface=nosuchif\", receive_descriptors: 256 }\n"
+      "  core: { device: net_null0, receive_descriptors: 256 }\n";
+  const Finished result = run(sluice_program, {folder.write("s.yaml", config)});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("ports.radio: "));
+  EXPECT_THAT(result.err, HasSubstr("nosuchif"));
+}
+
+TEST(SluiceStart, AnAddressThatIsTakenIsExplained) {
+  boost::asio::io_context context;
+  const udp::socket taken(context, udp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
+  const TemporaryFolder folder;
+  const std::string listen = "127.0.0.1:" + std::to_string(taken.local_endpoint().port());
+  const Finished result = run(
+      sluice_program, {folder.write("s.yaml", memif_config(folder, "feedback: { listen: \"" + listen +
+                                                                       "\", keys: [{ id: 1, secret: "
+                                                                       "00112233445566778899aabbccddeeff }] }\n"))});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("feedback.listen " + listen + " cannot be had: Address already in use"));
+}
+
+TEST(SluiceRunning, AnswersAndStopsOnSigterm) {
+  Running sluice("mode: bypass\n");
+  const Json status = sluice.ask("status").value;
+  EXPECT_EQ(status["mode"], "bypass");
+  EXPECT_EQ(status["flows"], 0);
+  EXPECT_EQ(status["packet_buffers"]["total"], 2048);
+  EXPECT_EQ(status["ports"]["radio"]["device"], "net_memif0");
+  EXPECT_EQ(sluice.counter("proxy.received_radio"), 0U);
+  EXPECT_EQ(sluice.ask("flows").value, Json::array());
+  EXPECT_EQ(sluice.ask("bearers 1000").value, Json::array());
+  EXPECT_FALSE(sluice.ask("flows 1001").ok);
+  EXPECT_FALSE(sluice.ask("flows x").ok);
+  EXPECT_THAT(sluice.ask("config").value.get<std::string>(), HasSubstr("mode: bypass\n"));
+  EXPECT_TRUE(sluice.ask("ports").ok);
+  sluice.program().signal(SIGTERM);
+  EXPECT_EQ(sluice.program().wait(), 0) << sluice.program().err();
+  EXPECT_THAT(sluice.program().err(), HasSubstr("stopping: SIGTERM"));
+  EXPECT_FALSE(std::filesystem::exists(sluice.socket()));
+}
+
+TEST(SluiceRunning, StopsWhenAskedTo) {
+  Running sluice;
+  const Finished stop = run(sluicectl_program, {"--socket", sluice.socket(), "stop"});
+  EXPECT_EQ(stop.code, 0) << stop.err;
+  EXPECT_EQ(stop.out, "stopping\n");
+  EXPECT_EQ(sluice.program().wait(), 0) << sluice.program().err();
+}
+
+TEST(SluiceRunning, TheOperatorsCommandLine) {
+  Running sluice;
+  const Finished table = run(sluicectl_program, {"--socket", sluice.socket(), "status"});
+  EXPECT_EQ(table.code, 0);
+  EXPECT_THAT(table.out, testing::ContainsRegex("mode +i-tcp\n"));
+  const Finished json = run(sluicectl_program, {"--socket", sluice.socket(), "--json", "status"});
+  EXPECT_EQ(Json::parse(json.out)["mode"], "i-tcp");
+  const Finished unknown = run(sluicectl_program, {"--socket", sluice.socket(), "nonsense"});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown command 'nonsense'"));
+  EXPECT_EQ(run(sluicectl_program, {"--socket", "/nonexistent", "status"}).code, 1);
+  EXPECT_EQ(run(sluicectl_program, {}).code, 2);
+}
+
+TEST(SluiceRunning, ASecondOneDoesNotTakeTheSocketOver) {
+  Running first;
+  const std::string config =
+      std::string(common) +
+      "ports:\n  radio: { device: net_null0, receive_descriptors: 256 }\n  core: { device: net_null1, "
+      "receive_descriptors: 256 }\nadmin: { socket: " +
+      first.socket() + " }\n";
+  const Finished second = run(sluice_program, {first.folder.write("second.yaml", config)});
+  EXPECT_EQ(second.code, 1);
+  EXPECT_THAT(second.err, HasSubstr("another program answers on " + first.socket()));
+  EXPECT_TRUE(first.ask("status").ok);
+}
+
+TEST(SluiceRunning, SighupOpensTheLogAgain) {
+  const TemporaryFolder logs;
+  const auto log = logs.path() / "log";
+  Running sluice("logging: { format: json, file: " + log.string() + " }\n");
+  ASSERT_TRUE(eventually([&] { return logs.read("log").find("running") != std::string::npos; }));
+  std::filesystem::rename(log, logs.path() / "log.1");
+  sluice.program().signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return logs.read("log").find("SIGHUP") != std::string::npos; }));
+  EXPECT_TRUE(sluice.ask("status").ok);
+  std::istringstream lines(logs.read("log.1"));
+  for (std::string line; std::getline(lines, line);) EXPECT_TRUE(Json::accept(line)) << line;
+}
+
+class FeedbackInput : public testing::Test {
+ protected:
+  FeedbackInput() {
+    const auto listen = sluice_.ask("status").value.at("feedback").at("listen").get<std::string>();
+    const auto port = static_cast<unsigned short>(std::stoi(listen.substr(listen.rfind(':') + 1)));
+    proxy_ = udp::endpoint(boost::asio::ip::address_v4::loopback(), port);
+  }
+
+  Running sluice_{
+      "mode: smvs\nfeedback: { listen: 127.0.0.1:0, keys: [{ id: 1, secret: 00112233445566778899aabbccddeeff }] }\n"};
+  boost::asio::io_context context_;
+  udp::socket socket_{context_, udp::v4()};
+  udp::endpoint proxy_;
+};
+
+TEST_F(FeedbackInput, GarbageIsCountedWarnedOfAndBreaksNothing) {
+  for (int i = 0; i < 500; ++i) {
+    const std::string garbage(static_cast<std::size_t>(i * 7 % 1500), static_cast<char>(i));
+    socket_.send_to(boost::asio::buffer(garbage), proxy_);
+    if (i % 50 == 0) std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_TRUE(eventually([this] { return sluice_.counter("feedback.refused_bad_magic") > 0; }));
+  EXPECT_TRUE(eventually([this] { return sluice_.counter("feedback.refused_too_short") > 0; }));
+  EXPECT_TRUE(eventually([this] {
+    return sluice_.program().err().find("feedback.refused_bad_magic") != std::string::npos;
+  })) << "somebody is told";
+  EXPECT_EQ(sluice_.counter("feedback.accepted"), 0U);
+  sluice_.program().signal(SIGINT);
+  EXPECT_EQ(sluice_.program().wait(), 0);
+}
+
+/// Sends datagrams where the test wants them.
+class Sender final : public feedback::DatagramSink {
+ public:
+  Sender(udp::socket& socket, udp::endpoint to) : socket_(socket), to_(std::move(to)) {}
+  void send(std::span<const std::uint8_t> datagram) override {
+    socket_.send_to(boost::asio::buffer(datagram.data(), datagram.size()), to_);
+  }
+
+ private:
+  udp::socket& socket_;
+  udp::endpoint to_;
+};
+
+TEST_F(FeedbackInput, AReportReachesTheShardAndTheNodeBIsAnswered) {
+  feedback::SessionConfig config;
+  config.role = feedback::Role::node_b;
+  config.sender = 2;
+  config.keys = {*feedback::Key::from_hex(1, "00112233445566778899aabbccddeeff")};
+  config.send_key = 1;
+  feedback::Session session(config);
+  Sender sender(socket_, proxy_);
+  feedback::BearerReport report;
+  report.ue = IpAddress::v4(10, 45, 0, 9);
+  session.send_reports(std::span(&report, 1), 1s, 5ms, false, sender);
+  EXPECT_TRUE(eventually([this] { return sluice_.counter("feedback.accepted") == 1; }));
+  EXPECT_TRUE(eventually([this] { return sluice_.counter("proxy.reports_unknown_bearer") == 1; }))
+      << "the UE has no connection here";
+  EXPECT_TRUE(eventually([this] { return socket_.available() > 0; })) << "the proxy says that it is there";
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,278 @@
+#include "tests/unit/tcp/script.hpp"
+
+namespace sluice::test {
+namespace {
+
+using tcp::CloseReason;
+using tcp::Flags;
+using tcp::State;
+
+constexpr std::uint8_t fin_ack = Flags::fin_bit | Flags::ack_bit;
+
+TEST(Close, WeFinishFirst) {
+  Script s;
+  s.open();
+  s.write(100);
+  s.endpoint.finish();
+  s.emit();
+  EXPECT_TRUE(s.expect_data(0, 100).segment.flags.fin());
+  EXPECT_EQ(s.endpoint.state(), State::fin_wait_1);
+  s.receive_ack(101);
+  EXPECT_EQ(s.endpoint.state(), State::fin_wait_2);
+  s.receive_data(0, 500);  // half-closed: the peer goes on
+  EXPECT_EQ(s.read_all(), 500U);
+  s.their_sent = 500;
+  s.receive(s.segment(500, 101, fin_ack));
+  EXPECT_EQ(s.endpoint.state(), State::time_wait);
+  EXPECT_TRUE(s.endpoint.peer_finished());
+  s.emit();
+  EXPECT_EQ(s.wire.next().segment.ack, s.their_base + 501);
+  s.receive(s.segment(500, 101, fin_ack));  // our acknowledgement was lost
+  s.emit();
+  EXPECT_EQ(s.wire.next().segment.ack, s.their_base + 501);
+  s.pass(1s);
+  EXPECT_EQ(s.endpoint.state(), State::closed);
+  EXPECT_EQ(s.endpoint.close_reason(), CloseReason::finished);
+  EXPECT_EQ(s.endpoint.next_deadline(), never);
+}
+
+TEST(Close, ThePeerFinishesFirst) {
+  Script s;
+  s.open();
+  s.receive_data(0, 500, fin_ack);
+  EXPECT_EQ(s.endpoint.state(), State::close_wait);
+  EXPECT_FALSE(s.endpoint.peer_finished()) << "something is left to read";
+  EXPECT_EQ(s.read_all(), 500U);
+  EXPECT_TRUE(s.endpoint.peer_finished());
+  s.emit();
+  s.expect_ack(501);
+  s.write(10);
+  s.emit();
+  s.expect_data(0, 10);
+  s.endpoint.finish();
+  s.emit();
+  EXPECT_TRUE(s.wire.next().segment.flags.fin());
+  EXPECT_EQ(s.endpoint.state(), State::last_ack);
+  s.receive(s.segment(501, 11));
+  EXPECT_EQ(s.endpoint.state(), State::closed);
+  EXPECT_EQ(s.endpoint.close_reason(), CloseReason::finished);
+}
+
+TEST(Close, BothFinishAtOnce) {
+  Script s;
+  s.open();
+  s.endpoint.finish();
+  s.emit();
+  EXPECT_EQ(s.wire.next().segment.flags.bits, fin_ack);
+  s.receive(s.segment(0, 0, fin_ack));
+  EXPECT_EQ(s.endpoint.state(), State::closing);
+  s.receive(s.segment(1, 1));
+  EXPECT_EQ(s.endpoint.state(), State::time_wait);
+}
+
+TEST(Close, TheFinAndItsAcknowledgementTogether) {
+  Script s;
+  s.open();
+  s.endpoint.finish();
+  s.emit();
+  s.receive(s.segment(0, 1, fin_ack));
+  EXPECT_EQ(s.endpoint.state(), State::time_wait);
+}
+
+TEST(Close, ALostFinIsRepeated) {
+  Script s;
+  s.open();
+  s.write(100);
+  s.emit();
+  s.discard_sent();
+  s.endpoint.finish();
+  s.emit();
+  EXPECT_EQ(s.wire.next().segment.seq, s.our_base + 100);
+  s.receive_ack(100);
+  s.pass(s.endpoint.rto());
+  const tcp::Segment again = s.wire.next().segment;
+  EXPECT_EQ(again.flags.bits, fin_ack);
+  EXPECT_EQ(again.seq, s.our_base + 100);
+  s.expect_nothing();
+}
+
+TEST(Close, ALostLastSegmentIsRepeatedWithItsFin) {
+  Script s;
+  s.open();
+  s.write(100);
+  s.endpoint.finish();
+  s.emit();
+  s.discard_sent();
+  s.pass(1s);
+  EXPECT_TRUE(s.expect_data(0, 100).segment.flags.fin());
+  s.expect_nothing();
+}
+
+TEST(Close, AFinBeforeItsTurnWaits) {
+  Script s;
+  s.open();
+  s.receive_data(1000, 500, fin_ack);
+  EXPECT_EQ(s.endpoint.state(), State::established);
+  s.receive_data(0, 1000);
+  EXPECT_EQ(s.endpoint.state(), State::close_wait);
+  EXPECT_EQ(s.read_all(), 1500U);
+  s.emit();
+  s.expect_ack(1501);
+}
+
+TEST(Close, TheFinWaitsForTheData) {
+  Script s;
+  s.open(1000);
+  s.write_segments(2);
+  s.endpoint.finish();
+  s.emit();
+  EXPECT_FALSE(s.expect_data(0, 1000).segment.flags.fin());
+  s.expect_nothing();
+  s.receive_ack(1000);
+  s.emit();
+  EXPECT_FALSE(s.expect_data(1000, 1000).segment.flags.fin()) << "the window has no room for it";
+  s.receive_ack(2000);
+  s.emit();
+  EXPECT_EQ(s.wire.next().segment.flags.bits, fin_ack);
+}
+
+TEST(Close, AFinMeetsAClosedWindow) {
+  Script s;
+  s.open(0);
+  s.endpoint.finish();
+  s.emit();
+  s.expect_nothing();
+  s.pass(1s);
+  EXPECT_EQ(s.wire.next().segment.seq, s.our_base - 1) << "a probe";
+  s.set_peer_window(10);
+  s.receive_ack(0);
+  s.emit();
+  EXPECT_TRUE(s.wire.next().segment.flags.fin());
+}
+
+TEST(Close, OurClosedWindowStillTakesAFin) {
+  Script s;
+  s.open(Script::peer_window, 1000);
+  s.receive_data(0, 1000);
+  s.receive(s.segment(1000, 0, fin_ack));
+  EXPECT_EQ(s.endpoint.state(), State::close_wait);
+  s.emit();
+  EXPECT_EQ(s.expect_ack(1001).segment.window, 0);
+}
+
+TEST(Close, NothingIsTakenAfterTheFin) {
+  Script s;
+  s.open();
+  s.receive(s.segment(0, 0, fin_ack));
+  s.receive_data(1, 100);
+  EXPECT_EQ(s.read_all(), 0U);
+  EXPECT_TRUE(s.endpoint.peer_finished());
+}
+
+TEST(Close, NothingIsWrittenAfterFinish) {
+  Script s;
+  s.open();
+  s.endpoint.finish();
+  s.write(100);
+  s.emit();
+  EXPECT_EQ(s.wire.next().segment.flags.bits, fin_ack);
+  s.expect_nothing();
+}
+
+TEST(Reset, ExactlyAtTheNextByteItIsBelieved) {
+  Script s;
+  s.open();
+  s.receive_data(0, 700);
+  s.receive(s.segment(700, 0, Flags::rst_bit));
+  EXPECT_EQ(s.endpoint.state(), State::closed);
+  EXPECT_EQ(s.endpoint.close_reason(), CloseReason::reset_by_peer);
+  EXPECT_EQ(s.read_all(), 700U) << "what was acknowledged is delivered";
+  EXPECT_FALSE(s.endpoint.wants_to_send(s.now));
+}
+
+TEST(Reset, ElsewhereInTheWindowItIsQuestioned) {
+  Script s;
+  s.open();
+  s.receive(s.segment(100, 0, Flags::rst_bit));
+  EXPECT_EQ(s.endpoint.state(), State::established);
+  s.emit();
+  s.expect_ack(0);
+  s.receive(s.segment(70'000, 0, Flags::rst_bit));
+  s.receive(s.segment(static_cast<std::uint32_t>(-1), 0, Flags::rst_bit));
+  s.emit();
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.state(), State::established);
+}
+
+TEST(Reset, ASynInTheWindowIsQuestioned) {
+  Script s;
+  s.open();
+  s.receive(s.segment(100, 0, Flags::syn_bit));
+  EXPECT_EQ(s.endpoint.state(), State::established);
+  s.emit();
+  s.expect_ack(0);
+}
+
+TEST(Reset, QuestionsAreLimited) {
+  Script s;
+  s.open();
+  for (int i = 0; i < 1000; ++i) {
+    s.receive(s.segment(100, 0, Flags::syn_bit));
+    s.emit();
+    s.now += 1ms;
+  }
+  EXPECT_GE(s.sent(), 9U);
+  EXPECT_LE(s.sent(), 11U) << "one in 100 ms";
+}
+
+TEST(Abort, SendsAReset) {
+  Script s;
+  s.open();
+  s.write_segments(3);
+  s.emit();
+  s.discard_sent();
+  s.endpoint.abort();
+  EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
+  s.receive_data(0, 100);
+  s.wire.blocked = true;
+  s.emit();
+  EXPECT_NE(s.endpoint.state(), State::closed) << "the reset is still due";
+  s.wire.blocked = false;
+  s.emit();
+  const tcp::Segment reset = s.wire.next().segment;
+  EXPECT_TRUE(reset.flags.rst());
+  EXPECT_EQ(reset.seq, s.our_base + 3000);
+  EXPECT_EQ(s.endpoint.state(), State::closed);
+  EXPECT_EQ(s.endpoint.close_reason(), CloseReason::aborted);
+  EXPECT_FALSE(s.endpoint.wants_to_send(s.now));
+  EXPECT_EQ(s.endpoint.next_deadline(), never);
+}
+
+TEST(Abort, AClosedEndpointStaysClosed) {
+  Script s;
+  s.endpoint.abort();
+  s.endpoint.finish();
+  s.write(100);
+  s.receive_data(0, 100);
+  s.emit();
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.state(), State::closed);
+}
+
+TEST(Reuse, AClosedEndpointOpensAgain) {
+  Script s;
+  s.open();
+  s.write_segments(3);
+  s.receive_data(1000, 500);
+  s.endpoint.abort();
+  s.emit();
+  s.discard_sent();
+  s.open();
+  s.receive_data(0, 100);
+  EXPECT_EQ(s.read_all(), 100U);
+  EXPECT_EQ(s.endpoint.unsent(), Bytes(0));
+  EXPECT_EQ(s.endpoint.close_reason(), CloseReason::none);
+}
+
+}  // namespace
+}  // namespace sluice::test

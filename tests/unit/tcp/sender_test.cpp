@@ -1,0 +1,222 @@
+#include "tests/unit/tcp/script.hpp"
+
+namespace sluice::test {
+namespace {
+
+using tcp::WindowSource;
+
+constexpr std::uint32_t mss = Script::mss;
+
+TEST(Sender, SlowStartFromTheInitialWindow) {
+  Script s;
+  s.open();
+  s.write_segments(50);
+  s.emit();
+  EXPECT_EQ(s.sent(), 10U);
+  s.discard_sent();
+  s.now += 50ms;
+  s.receive_ack(2 * mss);
+  s.emit();
+  EXPECT_EQ(s.sent(), 4U) << "two left, and the window grew by two";
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(12 * mss));
+  EXPECT_EQ(s.endpoint.srtt(), 50ms);
+}
+
+TEST(Sender, ThePeersWindowIsKept) {
+  Script s;
+  s.open(3500);
+  s.write_segments(10);
+  s.emit();
+  EXPECT_EQ(s.sent(), 3U);
+  EXPECT_FALSE(s.endpoint.can_send_now());
+  EXPECT_EQ(s.endpoint.unsent(), Bytes(7 * mss));
+  EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(3 * mss));
+  s.discard_sent();
+  s.set_peer_window(4500);
+  s.receive_ack(0);
+  EXPECT_TRUE(s.endpoint.can_send_now());
+  s.emit();
+  s.expect_data(3 * mss, mss);
+  s.expect_nothing();
+}
+
+TEST(Sender, AnOldSegmentDoesNotChangeTheWindow) {
+  Script s;
+  s.open(4000);
+  s.receive_data(0, 100);
+  s.their_sent = 100;
+  s.set_peer_window(5000);
+  s.receive_ack(0);
+  EXPECT_EQ(s.endpoint.snd_window(), Bytes(5000));
+  s.set_peer_window(2000);
+  tcp::Segment old = s.segment(50, 0);
+  s.receive(old);
+  EXPECT_EQ(s.endpoint.snd_window(), Bytes(5000));
+}
+
+TEST(Sender, AWindowThatDoesNotLimitDoesNotGrow) {
+  Script s;
+  s.open();
+  for (std::uint32_t i = 1; i <= 20; ++i) {
+    s.write(mss);
+    s.emit();
+    s.now += 10ms;
+    s.receive_ack(i * mss);
+  }
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(10 * mss)) << "one segment at a time proves nothing about ten";
+}
+
+TEST(Sender, ALongPauseRestartsFromTheInitialWindow) {
+  Script s;
+  s.config.initial_window_segments = 4;
+  s.open();
+  std::uint32_t acked = 0;
+  for (int round = 0; round < 4; ++round) {
+    s.write_segments(64);
+    s.emit();
+    s.now += 10ms;
+    acked += static_cast<std::uint32_t>(s.endpoint.unacknowledged().count());
+    s.receive_ack(acked);
+    s.discard_sent();
+  }
+  EXPECT_GT(s.endpoint.cwnd(), Bytes(20 * mss));
+  while (s.endpoint.unsent() != Bytes()) {
+    s.emit();
+    acked += static_cast<std::uint32_t>(s.endpoint.unacknowledged().count());
+    s.receive_ack(acked);
+  }
+  s.discard_sent();
+  s.now += 10s;
+  s.write_segments(30);
+  s.emit();
+  EXPECT_EQ(s.sent(), 4U) << "RFC 5681 section 4.1";
+}
+
+TEST(Sender, ARefusedSegmentStaysDue) {
+  Script s;
+  s.open();
+  s.write_segments(5);
+  s.wire.full_after = 2;
+  s.emit();
+  EXPECT_EQ(s.sent(), 2U);
+  EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
+  s.wire.full_after = UINT64_MAX;
+  s.emit();
+  ASSERT_EQ(s.sent(), 5U);
+  for (std::uint32_t i = 0; i < 5; ++i) s.expect_data(i * mss, mss);
+}
+
+TEST(Sender, ARefusedAcknowledgementStaysDue) {
+  Script s;
+  s.open();
+  s.receive_data(0, 1000);
+  s.receive_data(1000, 1000);
+  s.wire.blocked = true;
+  s.emit();
+  EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
+  s.wire.blocked = false;
+  s.emit();
+  s.expect_ack(2000);
+}
+
+TEST(Sender, TheLastSegmentIsPushed) {
+  Script s;
+  s.open();
+  s.write_segments(2);
+  s.emit();
+  EXPECT_FALSE(s.expect_data(0, mss).segment.flags.psh());
+  EXPECT_TRUE(s.expect_data(mss, mss).segment.flags.psh());
+}
+
+TEST(Sender, BlocksTravelWithDataOnlyWhereTheyFit) {
+  Script s;
+  s.use_sack();
+  s.open();
+  s.receive_data(2000, 500);
+  s.write(mss);
+  s.write(mss - 12);
+  s.emit();
+  EXPECT_EQ(s.expect_ack(0).segment.sack_count, 1) << "told at once, ahead of full segments";
+  EXPECT_EQ(s.expect_data(0, mss).segment.sack_count, 0);
+  EXPECT_EQ(s.expect_data(mss, mss - 12).segment.sack_count, 1);
+}
+
+TEST(Allowance, LimitsByWireSize) {
+  Script s;
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.open();
+  s.write_segments(30);
+  EXPECT_EQ(s.emit(Bytes(0)), Bytes(0));
+  s.expect_nothing();
+  EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
+  EXPECT_EQ(s.emit(Bytes(1040 * 3 + 1039)), Bytes(1040 * 3));
+  EXPECT_EQ(s.sent(), 3U);
+  EXPECT_EQ(s.emit(Bytes(1040 * 20)), Bytes(1040 * 20)) << "cwnd is not consulted";
+}
+
+TEST(Allowance, AcknowledgementsAreFree) {
+  Script s;
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.open();
+  s.write_segments(1);
+  s.receive_data(0, 100);
+  s.receive_data(100, 100);
+  EXPECT_EQ(s.emit(Bytes(0)), Bytes(0));
+  s.expect_ack(200);
+  s.expect_nothing();
+}
+
+TEST(Allowance, RepairsCountToo) {
+  Script s;
+  s.use_sack();
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.open();
+  s.write_segments(10);
+  s.emit();
+  s.discard_sent();
+  s.receive_sack(0, {{2 * mss, 10 * mss}});
+  EXPECT_EQ(s.emit(Bytes(1040)), Bytes(1040));
+  s.expect_data(0, mss);
+  s.expect_nothing();
+  EXPECT_EQ(s.emit(Bytes(1039)), Bytes(0));
+  EXPECT_EQ(s.emit(Bytes(1040)), Bytes(1040));
+  s.expect_data(mss, mss);
+}
+
+TEST(Allowance, ALongOutageIsNotATimeOut) {
+  Script s;
+  s.config.max_retransmissions = 3;
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.open();
+  s.write_segments(2);
+  s.emit();
+  s.discard_sent();
+  for (int i = 0; i < 10'000; ++i) {
+    s.now += 100ms;
+    s.endpoint.on_timer(s.now);
+    s.emit(Bytes(0));
+  }
+  EXPECT_EQ(s.endpoint.state(), tcp::State::established);
+  s.emit();
+  s.expect_data(0, mss);
+}
+
+TEST(Allowance, BackToCongestionControlStartsFromTheSeed) {
+  Script s;
+  s.open();
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.write_segments(100);
+  s.emit(Bytes(1040 * 25));
+  s.endpoint.set_window_source(WindowSource::congestion_control, Bytes(30 * mss));
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(30 * mss));
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(30 * mss));
+  s.discard_sent();
+  s.emit();
+  EXPECT_EQ(s.sent(), 5U);
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.endpoint.set_window_source(WindowSource::congestion_control, Bytes(0));
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(2 * mss));
+}
+
+}  // namespace
+}  // namespace sluice::test
