@@ -57,7 +57,6 @@ int main(int argc, char** argv) {
   testing::UnitTest::GetInstance()->listeners().Append(new sluice::test::LeakCheck);
   const int result = RUN_ALL_TESTS();
   sluice::test::pool_slot().reset();
-  rte_eal_cleanup();
   std::filesystem::remove_all(runtime);
   return result;
 }

@@ -6,8 +6,10 @@
 #include <rte_lcore.h>
 #include <rte_log.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -113,11 +115,30 @@ TEST_F(EalTest, EveryVirtualDriverIsThere) {
   // What the deployments use without hardware; af_packet, af_xdp and tap are tried where there is a kernel interface.
   packet::PacketPool pool("drivers", 4096);
   for (const char* const device :
-       {"net_null0", "net_ring0", "net_memif0,role=server,socket=@sluice,socket-abstract=yes"}) {
+       {"net_null0", "net_ring0", "net_memif0,role=server,socket-abstract=yes,socket=@sluice"}) {
     PortConfig config;
     config.device = device;
+    // Another run of this test on the same machine must not find its name taken.
+    if (config.device.ends_with("@sluice")) config.device += std::to_string(getpid());
     EXPECT_NO_THROW(Port(config, pool)) << device;
   }
+}
+
+/// A short life with a port whose driver watches file descriptors in DPDK's interrupt thread.
+[[noreturn]] void start_and_end_at_once() {
+  {
+    const Eal eal(EalConfig{});
+    packet::PacketPool pool("short", 1024);
+    PortConfig config;
+    config.device = "net_memif0,role=server,socket-abstract=yes,socket=@sluice-end" + std::to_string(getpid());
+    const Port port(config, pool);
+  }
+  std::_Exit(0);
+}
+
+TEST(EalEnd, APortClosedJustBeforeDoesNotCrashIt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // each in a process of its own
+  for (int i = 0; i < 20; ++i) EXPECT_EXIT(start_and_end_at_once(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
