@@ -125,8 +125,9 @@ std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const 
                             const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept {
   assert(packet.size() == segment.payload_len);
   const std::uint16_t options = tcp_options_length(segment);
+  const std::size_t l2 = header.l2_len;
   const std::size_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
-  const auto front = static_cast<std::uint16_t>(header.l2_len + ip + tcp_length + options);
+  const auto front = static_cast<std::uint16_t>(l2 + ip + tcp_length + options);
   const auto tcp_total = static_cast<std::uint16_t>(tcp_length + options + segment.payload_len);
   const IpPayload payload{.length = tcp_total,
                           .ip_id = ip_id,
@@ -135,7 +136,7 @@ std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const 
   std::uint8_t* const frame = packet.prepend(front);
   packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
   std::uint64_t sum = write_ip_and_link(frame, header, addresses, payload);
-  std::uint8_t* const tcp = frame + header.l2_len + ip;
+  std::uint8_t* const tcp = frame + l2 + ip;
   sum += write_tcp(tcp, addresses, segment, options);
   sum += std::uint64_t{payload_sum} + __builtin_bswap16(tcp_total) + (std::uint32_t{ip_protocol::tcp} << 8);
   store16(tcp + 16, static_cast<std::uint16_t>(~fold(sum)));

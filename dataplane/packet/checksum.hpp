@@ -1,9 +1,11 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "dataplane/packet/headers.hpp"
 #include "dataplane/units/ip_address.hpp"
 
 namespace sluice::packet {
@@ -21,13 +23,42 @@ namespace sluice::packet {
 /// Name of the code that ones_complement_sum() runs on this machine: "avx2" or "sse4".
 [[nodiscard]] const char* checksum_kernel() noexcept;
 
+/// Adds 64 bits of data to a wide sum, the carry added back in: modulo 65535 it is the sum of their 16-bit words.
+[[nodiscard]] constexpr std::uint64_t add_wide(std::uint64_t sum, std::uint64_t words) noexcept {
+  return __builtin_add_overflow(sum, words, &sum) ? sum + 1 : sum;
+}
+
 /// Brings a wide sum of 16-bit words down to 16 bits, carries added back in.
 [[nodiscard]] constexpr std::uint16_t fold(std::uint64_t sum) noexcept {
-  sum = (sum & 0xffffffffU) + (sum >> 32);
-  sum = (sum & 0xffffffffU) + (sum >> 32);
-  sum = (sum & 0xffffU) + (sum >> 16);
-  sum = (sum & 0xffffU) + (sum >> 16);
-  return static_cast<std::uint16_t>(sum + (sum >> 16));
+  // Adding the halves crosswise leaves their sum, carry included, in the upper one.
+  sum += std::rotl(sum, 32);
+  auto half = static_cast<std::uint32_t>(sum >> 32);
+  half += std::rotl(half, 16);
+  return static_cast<std::uint16_t>(half >> 16);
+}
+
+/// Adds a few bytes to a wide sum: for tails.
+[[nodiscard]] inline std::uint64_t add_words(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
+  for (; length >= 8; at += 8, length -= 8) sum = add_wide(sum, load64(at));
+  std::uint64_t rest = 0;
+  if ((length & 4U) != 0) {
+    rest = load32(at);
+    at += 4;
+  }
+  if ((length & 2U) != 0) {
+    rest += load16(at);
+    at += 2;
+  }
+  if ((length & 1U) != 0) rest += *at;
+  return add_wide(sum, rest);
+}
+
+/// Adds a TCP header to a wide sum; `length` is a multiple of 4, at least 20.
+[[nodiscard]] inline std::uint64_t add_header(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
+  sum = add_wide(add_wide(sum, load64(at)), load64(at + 8));
+  if (length == 32) [[likely]]  // with timestamps
+    return add_wide(add_wide(sum, load64(at + 16)), load64(at + 24));
+  return add_words(sum, at + 16, length - 16);
 }
 
 /// The sum of the same bytes moved by one byte (RFC 1071 section 2 (B)).
@@ -75,13 +106,20 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>(~fold(sum));
 }
 
-/// Sum of the pseudo-header of an upper-layer packet: RFC 9293 section 3.1 for IPv4, RFC 8200 section 8.1 for IPv6.
-/// `source` and `destination` point to the 4 or 16 bytes of the address; `length` is header plus payload in bytes.
-[[nodiscard]] std::uint16_t pseudo_header_sum_v4(const std::uint8_t* source, const std::uint8_t* destination,
-                                                 std::uint8_t protocol, std::uint16_t length) noexcept;
-[[nodiscard]] std::uint16_t pseudo_header_sum_v6(const std::uint8_t* source, const std::uint8_t* destination,
-                                                 std::uint8_t protocol, std::uint32_t length) noexcept;
-/// The same by address value. Both addresses are of one family; the source's decides.
+/// Wide sum of the pseudo-header of an upper-layer packet: RFC 9293 section 3.1 for IPv4, RFC 8200 section 8.1 for
+/// IPv6. `addresses` points to source and destination as they follow each other in the IP header; `length` is header
+/// plus payload in bytes.
+[[nodiscard]] inline std::uint64_t pseudo_header_v4(const std::uint8_t* addresses, std::uint8_t protocol,
+                                                    std::uint16_t length) noexcept {
+  const std::uint64_t rest = (std::uint32_t{protocol} << 8) + std::uint64_t{__builtin_bswap16(length)};
+  return add_wide(load64(addresses), rest);
+}
+[[nodiscard]] inline std::uint64_t pseudo_header_v6(const std::uint8_t* addresses, std::uint8_t protocol,
+                                                    std::uint32_t length) noexcept {
+  const std::uint64_t rest = (std::uint32_t{protocol} << 8) + std::uint64_t{__builtin_bswap32(length)};
+  return add_words(rest, addresses, 32);
+}
+/// The same, folded, by address value. Both addresses are of one family; the source's decides.
 [[nodiscard]] std::uint16_t pseudo_header_sum(const IpAddress& source, const IpAddress& destination,
                                               std::uint8_t protocol, std::uint16_t length) noexcept;
 

@@ -61,7 +61,7 @@ class Packet {
   /// Gives the reference up without dropping it.
   [[nodiscard]] rte_mbuf* release() noexcept { return std::exchange(buffer_, nullptr); }
   void reset() noexcept {
-    if (buffer_ != nullptr) rte_pktmbuf_free(std::exchange(buffer_, nullptr));
+    if (buffer_ != nullptr) give_back(std::exchange(buffer_, nullptr));
   }
   /// A second handle to the same bytes (no copy). While shared() nobody may write to them.
   [[nodiscard]] Packet share() const noexcept {
@@ -109,6 +109,9 @@ class Packet {
   }
 
  private:
+  // Most handles are empty when they die: only the test for that is worth inlining.
+  [[gnu::noinline]] static void give_back(rte_mbuf* buffer) noexcept { rte_pktmbuf_free_seg(buffer); }
+
   rte_mbuf* buffer_ = nullptr;
 };
 static_assert(sizeof(Packet) == sizeof(void*));

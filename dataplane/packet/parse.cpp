@@ -76,18 +76,17 @@ void set_v4(IpAddress& address, const std::uint8_t* at) {
   store64(address.octets.data() + 8, std::uint64_t{load32(at)} << 32 | 0xffff0000U);
 }
 
-/// Reads an IPv4 header (RFC 791) whose first 20 bytes are in the frame; `tcp` means: go on with protocol and
-/// l4_offset.
-ParseResult read_ipv4(std::span<const std::uint8_t> frame, Parsed& out) {
-  const std::uint8_t* const ip = frame.data() + out.l2_len;
-  const std::size_t available = frame.size() - out.l2_len;
+/// Reads an IPv4 header (RFC 791) that begins at `offset` and whose first 20 bytes are in the frame; `tcp` means: go on
+/// with protocol and l4_offset.
+ParseResult read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset, Parsed& out) {
+  const std::uint8_t* const ip = frame.data() + offset;
   const std::size_t header = (ip[0] & 0x0fU) * 4U;
   const std::uint16_t total = load_be16(ip + 2);
   if (ip[0] >> 4 != 4 || header < ipv4_length || total < header) return ParseResult::bad_ip_header;
-  if (total > available) return ParseResult::truncated;
-  std::uint64_t sum = std::uint64_t{load32(ip)} + load32(ip + 4) + load32(ip + 8) + load32(ip + 12) + load32(ip + 16);
+  if (total > frame.size() - offset) return ParseResult::truncated;
+  std::uint64_t sum = add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16));
   if (header > ipv4_length) [[unlikely]]
-    sum += ones_complement_sum({ip + ipv4_length, header - ipv4_length});
+    sum = add_words(sum, ip + ipv4_length, header - ipv4_length);
   if (fold(sum) != 0xffff) return ParseResult::bad_ip_checksum;
 
   const std::uint16_t fragment = load_be16(ip + 6);
@@ -101,7 +100,7 @@ ParseResult read_ipv4(std::span<const std::uint8_t> frame, Parsed& out) {
   set_v4(out.src, ip + 12);
   set_v4(out.dst, ip + 16);
   if ((fragment & 0x3fffU) != 0) return ParseResult::ip_fragment;  // offset, or more to come
-  out.l4_offset = static_cast<std::uint16_t>(out.l2_len + header);
+  out.l4_offset = static_cast<std::uint16_t>(offset + header);
   return header > ipv4_length ? ParseResult::ip_options : ParseResult::tcp;
 }
 
@@ -153,8 +152,9 @@ ParseResult read_ipv6(std::span<const std::uint8_t> frame, Parsed& out) {
 
 /// Reads the TCP header (RFC 9293 section 3.1).
 ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
-  const std::uint8_t* const tcp = frame.data() + out.l4_offset;
-  const std::size_t length = static_cast<std::size_t>(out.frame_length()) - out.l4_offset;
+  const std::size_t offset = out.l4_offset;
+  const std::uint8_t* const tcp = frame.data() + offset;
+  const std::size_t length = out.frame_length() - offset;
   if (length < tcp_length) return ParseResult::bad_tcp_header;
   const std::size_t header = static_cast<std::size_t>(tcp[12] >> 4) * 4U;
   if (header < tcp_length || header > length) return ParseResult::bad_tcp_header;
@@ -162,10 +162,12 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   tcp::Segment& segment = out.segment;
   out.src_port = load_be16(tcp);
   out.dst_port = load_be16(tcp + 2);
-  out.payload_offset = static_cast<std::uint16_t>(out.l4_offset + header);
+  out.payload_offset = static_cast<std::uint16_t>(offset + header);
   segment.seq = tcp::SeqNum(load_be32(tcp + 4));
   segment.ack = tcp::SeqNum(load_be32(tcp + 8));
   segment.flags.bits = tcp[13];
+  segment.has_timestamps = false;
+  segment.sack_count = 0;
   segment.window = load_be16(tcp + 14);
   segment.urgent = load_be16(tcp + 18);
   segment.payload_len = static_cast<std::uint16_t>(length - header);
@@ -173,13 +175,14 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
 
   // Nearly every segment has no options, or timestamps laid out as RFC 7323 appendix A recommends.
   const bool syn = segment.flags.syn();
-  if (header == tcp_length && !syn) return ParseResult::tcp;
-  if (header == tcp_length + 12 && !syn && load32(tcp + 20) == 0x0a080101U) {
+  if (header == tcp_length + 12 && load32(tcp + 20) == 0x0a080101U && !syn) [[likely]] {
     segment.has_timestamps = true;
     segment.ts_value = load_be32(tcp + 24);
     segment.ts_echo = load_be32(tcp + 28);
     return ParseResult::tcp;
   }
+  if (header == tcp_length && !syn) return ParseResult::tcp;
+  if (syn) segment.syn = {};
   out.unknown_options = read_options({tcp + tcp_length, header - tcp_length}, out.ip_version == 6, segment);
   return syn && out.unknown_options.any() ? ParseResult::tcp_options_unknown : ParseResult::tcp;
 }
@@ -187,20 +190,26 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
 }  // namespace
 
 ParseResult parse(const Packet& packet, Parsed& out) noexcept {
-  out = Parsed{};
   const std::span<const std::uint8_t> frame = packet.bytes();
+  // Whatever an outcome makes valid is written on the way to it; these are what tells how far that was.
+  out.vlan = {};
+  out.l4_offset = 0;
+  out.ip_version = 0;
+  out.unknown_options = {};
   if (frame.size() < ethernet_length) return ParseResult::runt;
   std::uint16_t type = load_be16(frame.data() + 12);
+  std::size_t offset = ethernet_length;
   out.l2_len = ethernet_length;
-  if (is_vlan(type)) {
+  if (type != ethertype::ipv4 && is_vlan(type)) {
     const LinkHeader link = read_vlan_tags(frame, out);
     if (link.problem != ParseResult::tcp) return link.problem;
     type = link.type;
+    offset = out.l2_len;
   }
   ParseResult result = ParseResult::tcp;
-  if (type == ethertype::ipv4) {
-    if (frame.size() < out.l2_len + ipv4_length) return ParseResult::truncated;
-    result = read_ipv4(frame, out);
+  if (type == ethertype::ipv4) [[likely]] {
+    if (frame.size() < offset + ipv4_length) return ParseResult::truncated;
+    result = read_ipv4(frame, offset, out);
   } else if (type == ethertype::ipv6) {
     if (frame.size() < out.l2_len + ipv6_length) return ParseResult::truncated;
     result = read_ipv6(frame, out);

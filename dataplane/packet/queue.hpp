@@ -60,7 +60,7 @@ class Queue {
   [[nodiscard]] Cursor front() const noexcept { return front_; }
   [[nodiscard]] Cursor back() const noexcept { return back_; }
 
-  void push_back(Packet packet) noexcept {
+  void push_back(Packet&& packet) noexcept {
     packet.note().next = nullptr;
     const Cursor added(packet.release());
     if (front_) {

@@ -9,16 +9,17 @@ namespace {
 
 constexpr std::size_t tcp_checksum_offset = 16, udp_checksum_offset = 6;
 
-std::uint16_t pseudo_sum(const Packet& packet, const Parsed& parsed, std::uint8_t protocol, std::uint16_t length) {
+std::uint64_t pseudo_header(const Packet& packet, const Parsed& parsed, std::uint8_t protocol, std::uint16_t length) {
   const std::uint8_t* const ip = packet.data() + parsed.l2_len;
-  return parsed.ip_version == 4 ? pseudo_header_sum_v4(ip + 12, ip + 16, protocol, length)
-                                : pseudo_header_sum_v6(ip + 8, ip + 24, protocol, length);
+  return parsed.ip_version == 4 ? pseudo_header_v4(ip + 12, protocol, length)
+                                : pseudo_header_v6(ip + 8, protocol, length);
 }
 
 /// Judges a checksum field, given the sum of everything under it, field and pseudo-header included.
-ChecksumState judge(std::uint16_t whole, std::uint16_t field, std::uint16_t pseudo) {
-  if (whole == 0xffff) return ChecksumState::good;
-  return field == pseudo ? ChecksumState::partial : ChecksumState::bad;
+ChecksumState judge(std::uint16_t whole, std::uint16_t field, std::uint64_t pseudo) {
+  if (whole == 0xffff) [[likely]]
+    return ChecksumState::good;
+  return field == fold(pseudo) ? ChecksumState::partial : ChecksumState::bad;
 }
 
 }  // namespace
@@ -30,19 +31,19 @@ ChecksumState verify_tcp_checksum(const Packet& packet, const Parsed& parsed) no
   PacketNote& note = packet.note();
   note.payload_len = payload;
 
-  const std::uint16_t pseudo =
-      pseudo_sum(packet, parsed, ip_protocol::tcp, static_cast<std::uint16_t>(header + payload));
-  const std::uint16_t front = combine_sums(pseudo, 0, ones_complement_sum({tcp, header}));
+  const std::uint64_t pseudo =
+      pseudo_header(packet, parsed, ip_protocol::tcp, static_cast<std::uint16_t>(header + payload));
+  const std::uint64_t front = add_header(pseudo, tcp, header);
   const std::uint64_t verdict = packet.buffer()->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK;
   if (verdict == RTE_MBUF_F_RX_L4_CKSUM_GOOD) {
     // Front and payload add up to 0xffff, or the device would not have said so.
-    note.payload_sum = static_cast<std::uint16_t>(~front);
+    note.payload_sum = static_cast<std::uint16_t>(~fold(front));
     return ChecksumState::good;
   }
-  note.payload_sum = ones_complement_sum({packet.data() + parsed.payload_offset, payload});
+  note.payload_sum = payload == 0 ? std::uint16_t{0} : ones_complement_sum({tcp + header, payload});
   // The device vouches for the data but not for the field (virtio between guests).
   if (verdict == RTE_MBUF_F_RX_L4_CKSUM_NONE) return ChecksumState::partial;
-  return judge(combine_sums(front, 0, note.payload_sum), load16(tcp + tcp_checksum_offset), pseudo);
+  return judge(fold(add_wide(front, note.payload_sum)), load16(tcp + tcp_checksum_offset), pseudo);
 }
 
 bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult result) noexcept {
@@ -55,10 +56,10 @@ bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult
   if (length < (tcp ? tcp_length : udp_length)) return false;
   std::uint8_t* const l4 = packet.data() + parsed.l4_offset;
   std::uint8_t* const field = l4 + (tcp ? tcp_checksum_offset : udp_checksum_offset);
-  const std::uint16_t pseudo = pseudo_sum(packet, parsed, parsed.protocol, length);
+  const std::uint64_t pseudo = pseudo_header(packet, parsed, parsed.protocol, length);
   const std::uint16_t before = load16(field);
-  if (before != pseudo || (before == 0 && !tcp)) return false;  // UDP without a checksum stays without (RFC 768)
-  const std::uint16_t whole = combine_sums(pseudo, 0, ones_complement_sum({l4, length}));
+  if (before != fold(pseudo) || (before == 0 && !tcp)) return false;  // UDP without a checksum stays without (RFC 768)
+  const std::uint16_t whole = fold(add_wide(pseudo, ones_complement_sum({l4, length})));
   if (judge(whole, before, pseudo) != ChecksumState::partial) return false;
   // Field and pseudo-header are equal, so `whole` less one of them is what the checksum inverts.
   const auto checksum = static_cast<std::uint16_t>(~subtract_suffix(whole, before, 0));
