@@ -20,6 +20,22 @@ if(SLUICE_FUZZ)
   target_compile_options(sluice_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# Link-time optimisation for what every packet runs through, in the programs and benchmarks. The libraries' objects also
+# hold ordinary code: tests link that, and no second is spent on optimising a test again.
+set(SLUICE_LTO OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT SLUICE_SANITIZE)
+  set(SLUICE_LTO ON)
+endif()
+
+# sluice_hot(target ...)   these libraries are on the packet path.
+function(sluice_hot)
+  if(SLUICE_LTO)
+    foreach(target ${ARGN})
+      target_compile_options(${target} PRIVATE -O3 -flto=auto -ffat-lto-objects)
+    endforeach()
+  endif()
+endfunction()
+
 # Defines the target sluice_dpdk. Headers are system headers; the libraries are the ones we call, plus every driver that
 # EAL loads as a plugin at run time.
 function(sluice_find_dpdk)
@@ -69,6 +85,9 @@ function(sluice_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE sluice_flags ${ARG_DEPS})
+  if(SLUICE_LTO)
+    target_link_options(${name} PRIVATE -O3 -flto=auto)
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endfunction()
 
@@ -80,6 +99,9 @@ function(sluice_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE sluice_flags ${ARG_DEPS} GTest::gmock)
+  if(SLUICE_LTO)
+    target_link_options(${name} PRIVATE -fno-lto)
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABELS})
