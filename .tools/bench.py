@@ -24,7 +24,7 @@ def instructions_per_segment():
                          capture_output=True, text=True, check=False)
     if run.returncode:
         sys.exit(f"bench: callgrind ended with {run.returncode}\n{run.stderr[-2000:]}")
-    return number(r"Collected : (\d+)", run.stderr) / number(r"segments in all, warm-up included\s+(\d+)", run.stdout)
+    return number(r"Collected : (\d+)", run.stderr) / number(r"relayed segments\s+(\d+)", run.stdout)
 
 
 def main():

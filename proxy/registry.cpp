@@ -98,13 +98,6 @@ void Registry::leave(Bearer& bearer, FlowId id) {
   if (bearer.first_flow == id) bearer.first_flow = flow.bearer_next;
 }
 
-void Registry::schedule_flow(FlowId id, Instant when) {
-  Flow& flow = flows_[id];
-  if (when >= flow.deadline) return;
-  flow.deadline = when;
-  wheel_.schedule(id, when);
-}
-
 void Registry::schedule_bearer(BearerId id, Instant when) {
   Bearer& bearer = bearers_[id];
   if (when >= bearer.wheel_deadline) return;

@@ -38,7 +38,11 @@ class Registry {
   [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
 
   /// Looks at the flow no later than `when`; an earlier appointment stands.
-  void schedule_flow(FlowId id, Instant when);
+  void schedule_flow(Flow& flow, FlowId id, Instant when) {
+    if (when >= flow.deadline) return;
+    flow.deadline = when;
+    wheel_.schedule(id, when);
+  }
   void schedule_bearer(BearerId id, Instant when);
   /// Calls on_flow(id) and on_bearer(id) for all that are due. They reschedule themselves.
   template <typename OnFlow, typename OnBearer>

@@ -22,7 +22,7 @@ void move_payload(Leg& from, Leg& to) {
 }
 
 /// The reset of one side reaches the other behind the bytes that were acknowledged before it.
-void pass_reset(const Leg& from, Leg& to) {
+[[gnu::cold, gnu::noinline]] void pass_reset(const Leg& from, Leg& to) {
   if (!to.reset_pending && broken(from.endpoint) && !gone(to.endpoint)) to.reset_pending = true;
   if (!to.reset_pending) return;
   if (to.endpoint.unacknowledged().count() == 0 && to.endpoint.unsent().count() == 0) {

@@ -22,8 +22,7 @@ bool window_matters(const Flow& flow, Side from) {
 
 }  // namespace
 
-void Shard::Impl::mark(FlowId id) {
-  Flow& flow = registry_.flow(id);
+void Shard::Impl::mark(Flow& flow, FlowId id) {
   if (flow.dirty) return;
   flow.dirty = true;
   marked_.push_back(id);
@@ -32,14 +31,14 @@ void Shard::Impl::mark(FlowId id) {
 void Shard::Impl::serve_marked(Instant now) {
   for (std::size_t i = 0; i < marked_.size(); ++i) {
     if (i + 1 < marked_.size()) registry_.flows().prefetch(marked_[i + 1]);
-    registry_.flow(marked_[i]).dirty = false;
-    serve(marked_[i], now);
+    Flow& flow = registry_.flow(marked_[i]);
+    flow.dirty = false;
+    serve(flow, marked_[i], now);
   }
   marked_.clear();
 }
 
-void Shard::Impl::serve(FlowId id, Instant now) {
-  Flow& flow = registry_.flow(id);
+void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
   if (flow.doomed) [[unlikely]] {
     close(id, now);
     return;
@@ -58,7 +57,7 @@ void Shard::Impl::serve(FlowId id, Instant now) {
     close(id, now);
     return;
   }
-  reschedule(id, now);
+  reschedule(flow, id, now);
 }
 
 void Shard::Impl::emit(Flow& flow, Bearer& bearer, Instant now) {
@@ -68,6 +67,7 @@ void Shard::Impl::emit(Flow& flow, Bearer& bearer, Instant now) {
 
 void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+  if (endpoint.nothing_to_emit(now)) return;
   LegOutput output(flow, side, counted(bearer), parts_);
   const std::uint32_t before = endpoint.counters().retransmitted;
   const Bytes sent = endpoint.emit(now, output, most);
@@ -123,11 +123,10 @@ void Shard::Impl::note_backlog(Flow& flow, Bearer& bearer) {
   flow.backlog = unsent;
 }
 
-void Shard::Impl::reschedule(FlowId id, Instant now) {
-  const Flow& flow = registry_.flow(id);
+void Shard::Impl::reschedule(Flow& flow, FlowId id, Instant now) {
   const Instant idle = std::max(flow.last_activity + config_.timeouts.idle, now + std::chrono::seconds(1));
   registry_.schedule_flow(
-      id, std::min({flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline(), idle}));
+      flow, id, std::min({flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline(), idle}));
 }
 
 void Shard::Impl::on_flow_due(FlowId id, Instant now) {
@@ -137,7 +136,7 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
       counters_.add(Counter::handshake_timeouts);
       close(id, now);
     } else {
-      registry_.schedule_flow(id, flow.last_activity + config_.timeouts.handshake);
+      registry_.schedule_flow(flow, id, flow.last_activity + config_.timeouts.handshake);
     }
     return;
   }
@@ -155,7 +154,7 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
       counters_.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
     }
   }
-  mark(id);
+  mark(flow, id);
 }
 
 void Shard::Impl::count_end(const Flow& flow) {

@@ -42,18 +42,19 @@ class Shard::Impl {
 
   // shard_receive.cpp
   void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
-  void handle(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed, FlowId id,
+  void handle(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed, FlowId id,
               Instant now);
-  void forward(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed, Counter reason,
-               Instant now);
-  void handle_unparsed(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
-                       Instant now);
-  void handle_new(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
-                  Instant now);
-  void track_handshake(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
-                       FlowId id, Instant now);
-  void take_over(Side in, packet::Packet packet, const packet::Parsed& parsed, FlowId id, Instant now);
-  void take_in(Side in, packet::Packet packet, const packet::Parsed& parsed, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void forward(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                            const packet::Parsed& parsed, Counter reason, Instant now);
+  [[gnu::cold, gnu::noinline]] void handle_unparsed(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                                    const packet::Parsed& parsed, Instant now);
+  [[gnu::cold, gnu::noinline]] void handle_new(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                               const packet::Parsed& parsed, Instant now);
+  [[gnu::cold, gnu::noinline]] void track_handshake(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                                    const packet::Parsed& parsed, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void take_over(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
+                                              Instant now);
+  [[gnu::flatten]] void take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now);
   /// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
   [[nodiscard]] bool checksum_acceptable(packet::ChecksumState state);
@@ -63,9 +64,9 @@ class Shard::Impl {
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
 
   // shard_flows.cpp
-  void mark(FlowId id);
+  void mark(Flow& flow, FlowId id);
   void serve_marked(Instant now);
-  void serve(FlowId id, Instant now);
+  [[gnu::flatten]] void serve(Flow& flow, FlowId id, Instant now);
   void emit(Flow& flow, Bearer& bearer, Instant now);
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_windows(Flow& flow, Bearer& bearer, Instant now);
@@ -75,9 +76,9 @@ class Shard::Impl {
   [[nodiscard]] Bearer* counted(Bearer& bearer) const { return config_.mode == Mode::smvs ? &bearer : nullptr; }
   void note_backlog(Flow& flow, Bearer& bearer);
   void on_flow_due(FlowId id, Instant now);
-  void reschedule(FlowId id, Instant now);
-  void close(FlowId id, Instant now);
-  void count_end(const Flow& flow);
+  void reschedule(Flow& flow, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void close(FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);
   void update_pressure(Instant now);
 
   // shard_bearers.cpp
@@ -97,6 +98,14 @@ class Shard::Impl {
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
   bool refuse_flows_ = false;
+  /// What is known of the packets of the burst in hand.
+  struct Scratch {
+    std::array<packet::Parsed, burst_size> parsed;
+    std::array<packet::ParseResult, burst_size> results;
+    std::array<flow::FlowKey, burst_size> keys;
+    std::array<FlowId, burst_size> ids;
+  };
+  Scratch scratch_{};
   bool ids_stale_ = false;  ///< a flow was closed since the burst's keys were looked up
   Instant pressure_checked_{};
 };

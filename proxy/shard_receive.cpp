@@ -41,10 +41,7 @@ void Shard::Impl::receive(Side in, std::span<packet::Packet> burst, Instant now)
 }
 
 void Shard::Impl::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
-  std::array<packet::Parsed, burst_size> parsed;
-  std::array<packet::ParseResult, burst_size> results;
-  std::array<flow::FlowKey, burst_size> keys;
-  std::array<FlowId, burst_size> ids;
+  auto& [parsed, results, keys, ids] = scratch_;
   for (const packet::Packet& packet : burst) __builtin_prefetch(packet.data());
   for (std::size_t i = 0; i < burst.size(); ++i) {
     results[i] = packet::parse(burst[i], parsed[i]);
@@ -56,28 +53,25 @@ void Shard::Impl::receive_chunk(Side in, std::span<packet::Packet> burst, Instan
     if (ids_stale_) [[unlikely]]
       ids[i] = registry_.find(keys[i]);
     handle(in, std::move(burst[i]), results[i], parsed[i], ids[i], now);
+    burst[i].reset();  // where nobody took it
   }
   serve_marked(now);
 }
 
-void Shard::Impl::handle(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
+void Shard::Impl::handle(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                          FlowId id, Instant now) {
   if (!is_tcp(result)) [[unlikely]] {
     handle_unparsed(in, std::move(packet), result, parsed, now);
-    return;
-  }
-  if (id == flow::no_flow) [[unlikely]] {
+  } else if (id == flow::no_flow) [[unlikely]] {
     handle_new(in, std::move(packet), result, parsed, now);
-    return;
-  }
-  if (registry_.flow(id).phase == FlowPhase::split) [[likely]] {
+  } else if (registry_.flow(id).phase == FlowPhase::split) [[likely]] {
     take_in(in, std::move(packet), parsed, id, now);
-    return;
+  } else {
+    track_handshake(in, std::move(packet), result, parsed, id, now);
   }
-  track_handshake(in, std::move(packet), result, parsed, id, now);
 }
 
-void Shard::Impl::forward(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
+void Shard::Impl::forward(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                           Counter reason, Instant now) {
   counters_.add(reason);
   if (config_.accept_partial_checksums) packet::complete_partial_checksum(packet, parsed, result);
@@ -91,7 +85,7 @@ void Shard::Impl::forward(Side in, packet::Packet packet, packet::ParseResult re
   queue_.push(out, std::move(packet), now);
 }
 
-void Shard::Impl::handle_unparsed(Side in, packet::Packet packet, packet::ParseResult result,
+void Shard::Impl::handle_unparsed(Side in, packet::Packet&& packet, packet::ParseResult result,
                                   const packet::Parsed& parsed, Instant now) {
   const Counter counter = counter_of(result);
   if (packet::disposition(result) == packet::Disposition::drop) {
@@ -120,7 +114,7 @@ std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::P
   return std::nullopt;
 }
 
-void Shard::Impl::handle_new(Side in, packet::Packet packet, packet::ParseResult result, const packet::Parsed& parsed,
+void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                              Instant now) {
   // An earlier packet of this burst may have opened the flow since the keys were looked up.
   const flow::FlowKey key = key_of(in, parsed);
@@ -140,12 +134,12 @@ void Shard::Impl::handle_new(Side in, packet::Packet packet, packet::ParseResult
   Flow& flow = registry_.flow(id);
   handshake::begin(flow, in, parsed.segment, now);
   flow.leg(opposite(in)).headers = packet::learn(packet, parsed);
-  registry_.schedule_flow(id, now + config_.timeouts.handshake);
+  registry_.schedule_flow(flow, id, now + config_.timeouts.handshake);
   counters_.add(Counter::flows_opened);
   forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
 }
 
-void Shard::Impl::track_handshake(Side in, packet::Packet packet, packet::ParseResult result,
+void Shard::Impl::track_handshake(Side in, packet::Packet&& packet, packet::ParseResult result,
                                   const packet::Parsed& parsed, FlowId id, Instant now) {
   Flow& flow = registry_.flow(id);
   if (flow.doomed) {
@@ -169,19 +163,19 @@ void Shard::Impl::track_handshake(Side in, packet::Packet packet, packet::ParseR
     case handshake::Step::refused:
       counters_.add(Counter::flows_refused);
       flow.doomed = true;
-      mark(id);
+      mark(flow, id);
       forward(in, std::move(packet), result, parsed, Counter::forward_reset_handshake, now);
       return;
     case handshake::Step::give_up:
       flow.doomed = true;
-      mark(id);
+      mark(flow, id);
       forward(in, std::move(packet), result, parsed, splittable ? Counter::forward_syn_data : counter_of(result), now);
       return;
   }
   forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
 }
 
-void Shard::Impl::take_over(Side in, packet::Packet packet, const packet::Parsed& parsed, FlowId id, Instant now) {
+void Shard::Impl::take_over(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now) {
   Flow& flow = registry_.flow(id);
   Bearer& bearer = registry_.bearer(flow.bearer);
   tcp::Segment ack = parsed.segment;
@@ -193,7 +187,7 @@ void Shard::Impl::take_over(Side in, packet::Packet packet, const packet::Parsed
   const bool first_in_order = ack.seq == flow.handshake.initiator_isn + 1;
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
   if (bare && first_in_order && !clamped) {
-    mark(id);
+    mark(flow, id);
     forward(in, std::move(packet), packet::ParseResult::tcp, parsed, Counter::forward_handshake, now);
     return;
   }
@@ -234,7 +228,7 @@ bool Shard::Impl::checksum_acceptable(packet::ChecksumState state) {
   return true;
 }
 
-void Shard::Impl::take_in(Side in, packet::Packet packet, const packet::Parsed& parsed, FlowId id, Instant now) {
+void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now) {
   Flow& flow = registry_.flow(id);
   if (parsed.segment.flags.syn() && !parsed.segment.flags.ack() && relay::quiet(flow)) {
     // The old connection is over on both sides and its addresses are used again: a new one begins.
@@ -255,7 +249,7 @@ void Shard::Impl::take_in(Side in, packet::Packet packet, const packet::Parsed& 
     packet.reset();
     own.endpoint.receive(parsed.segment, {}, now);
   }
-  mark(id);
+  mark(flow, id);
 }
 
 }  // namespace sluice::proxy

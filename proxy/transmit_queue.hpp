@@ -18,7 +18,7 @@ class TransmitQueue {
  public:
   TransmitQueue(Transmitter& transmitter, Counters& counters) : transmitter_(transmitter), counters_(counters) {}
 
-  void push(Side out, packet::Packet packet, Instant now) {
+  void push(Side out, packet::Packet&& packet, Instant now) {
     Batch& batch = batches_[static_cast<std::size_t>(out)];
     batch.packets[batch.count++] = std::move(packet);
     if (batch.count == capacity) flush(out, now);
@@ -40,7 +40,6 @@ class TransmitQueue {
     if (batch.count == 0) return;
     counters_.add(out == Side::radio ? Counter::transmitted_radio : Counter::transmitted_core, batch.count);
     transmitter_.transmit(out, {batch.packets.data(), batch.count}, now);
-    for (std::size_t i = 0; i < batch.count; ++i) batch.packets[i].reset();
     batch.count = 0;
   }
 

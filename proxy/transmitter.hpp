@@ -11,7 +11,8 @@ namespace sluice::proxy {
 /// Where a shard's packets leave: a DPDK port, or the virtual-time network.
 class Transmitter {
  public:
-  /// Takes every packet of the burst, in order. What the device cannot take is dropped and counted there.
+  /// Takes every packet of the burst, in order, and leaves empty handles. What the device cannot take is dropped and
+  /// counted there.
   virtual void transmit(Side out, std::span<packet::Packet> burst, Instant now) = 0;
 
  protected:

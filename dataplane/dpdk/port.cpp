@@ -40,11 +40,12 @@ std::size_t Port::receive(std::uint16_t queue, std::span<packet::Packet> out) no
   std::size_t kept = 0;
   std::uint64_t bytes = 0;
   for (std::uint16_t i = 0; i < count; ++i) {
-    packet::Packet packet(buffers[i]);
     if (buffers[i]->nb_segs != 1) [[unlikely]] {
+      rte_pktmbuf_free(buffers[i]);
       add(counters.receive_dropped, 1);
       continue;
     }
+    packet::Packet packet(buffers[i]);
     packet.note() = packet::PacketNote{};
     bytes += packet.size();
     out[kept++] = std::move(packet);

@@ -24,7 +24,7 @@ std::string_view to_string(CloseReason reason) {
   return names.at(static_cast<std::size_t>(reason));
 }
 
-void Endpoint::write(packet::Packet payload) {
+void Endpoint::write(packet::Packet&& payload) {
   packet::PacketNote& note = payload.note();
   if (fin_wanted_ || reset_due_ || state_ == State::closed || note.payload_len == 0) return;
   note.header_len = static_cast<std::uint16_t>(payload.size() - note.payload_len);

@@ -119,7 +119,7 @@ class Endpoint {
 
   /// Takes one segment. `payload` is empty, or exactly segment.payload_len bytes with note().payload_len and
   /// payload_sum set; its checksum has been verified and nobody else holds the buffer.
-  void receive(const Segment& segment, packet::Packet payload, Instant now);
+  void receive(const Segment& segment, packet::Packet&& payload, Instant now);
   /// The next payload in order (note().seq, payload_len and payload_sum valid), or an empty handle. What was received
   /// before a reset stays readable.
   [[nodiscard]] packet::Packet read();
@@ -136,7 +136,7 @@ class Endpoint {
 
   /// Appends to the send queue: all note().payload_len bytes at the end of the packet; payload_sum must be set. Takes
   /// its place in sequence space. Ignored (dropped) when finish() was called or the connection cannot send any more.
-  void write(packet::Packet payload);
+  void write(packet::Packet&& payload);
   /// FIN after everything written.
   void finish();
   /// Drops everything queued for sending; the next emit() sends a RST and closes.
@@ -146,8 +146,11 @@ class Endpoint {
   /// segments sent. Under WindowSource::allowance data segments (retransmissions too) are sent only while their wire
   /// size fits `allowance`; segments without data never count. What the output refuses stays due.
   Bytes emit(Instant now, Output& output, Bytes allowance = Bytes::max()) {
-    if (smooth_ && !ack_now_ && !send_.unsent() && now < delayed_ack_deadline_) return Bytes();
-    return emit_due(now, output, allowance);
+    return nothing_to_emit(now) ? Bytes() : emit_due(now, output, allowance);
+  }
+  /// emit() is certain to do nothing. Cheap; false proves nothing.
+  [[nodiscard]] bool nothing_to_emit(Instant now) const {
+    return smooth_ && !ack_now_ && !send_.unsent() && now < delayed_ack_deadline_;
   }
   /// emit() would have something to do. Under WindowSource::allowance it is assumed that the allowance suffices.
   [[nodiscard]] bool wants_to_send(Instant now) const;
@@ -226,7 +229,7 @@ class Endpoint {
 
   // receive.cpp
   [[nodiscard]] bool is_expected(const Segment& segment) const;
-  void receive_slow(const Segment& segment, packet::Packet payload, Instant now);
+  [[gnu::cold, gnu::noinline]] void receive_slow(const Segment& segment, packet::Packet&& payload, Instant now);
   bool check_sequence(const Segment& segment, Instant now);
   bool check_timestamp(const Segment& segment, Instant now);
   void remember_timestamp(const Segment& segment, Instant now);
@@ -235,16 +238,16 @@ class Endpoint {
   void challenge(Instant now);
 
   // receiver.cpp
-  void accept_data(const Segment& segment, packet::Packet payload, Instant now);
-  void accept_payload(SeqNum seq, packet::Packet payload, Instant now);
-  void append_in_order(packet::Packet payload);
-  void accept_out_of_order(packet::Packet payload);
+  void accept_data(const Segment& segment, packet::Packet&& payload, Instant now);
+  void accept_payload(SeqNum seq, packet::Packet&& payload, Instant now);
+  void append_in_order(packet::Packet&& payload);
+  void accept_out_of_order(packet::Packet&& payload);
   void drain_reassembly();
   void report_duplicate(SeqNum left, SeqNum right);
   void schedule_ack(Instant now);
   [[nodiscard]] std::int32_t edge_gain() const;
   [[nodiscard]] bool edge_may_move(std::uint32_t step) const;
-  [[nodiscard]] bool worth_moving(std::int32_t gain) const;
+  [[nodiscard, gnu::noinline]] bool worth_moving(std::int32_t gain) const;
   void consider_window_update();
   [[nodiscard]] std::uint16_t advertise();
 
@@ -278,19 +281,19 @@ class Endpoint {
   // persist.cpp
   void on_persist();
   void emit_probe(Instant now, Output& output);
-  [[nodiscard]] bool must_guard_window() const;
+  [[nodiscard, gnu::cold, gnu::noinline]] bool must_guard_window() const;
   [[nodiscard]] bool may_split() const { return !send_.outstanding() && small_window_will_do(); }
   [[nodiscard]] bool small_window_will_do() const;
-  bool split_for_window();
+  [[gnu::cold, gnu::noinline]] bool split_for_window();
 
   // emit.cpp
   Bytes emit_due(Instant now, Output& output, Bytes allowance);
-  Bytes emit_slow(Instant now, Output& output, Bytes allowance);
+  [[gnu::cold, gnu::noinline]] Bytes emit_slow(Instant now, Output& output, Bytes allowance);
   void settle();
   [[nodiscard]] Segment header(SeqNum seq);
   void ack_went_out(const Segment& segment);
   void emit_ack(Instant now, Output& output);
-  void emit_all_runs(Segment segment, Instant now, Output& output) const;
+  [[gnu::cold, gnu::noinline]] void emit_all_runs(Segment segment, Instant now, Output& output) const;
   void emit_fin(Instant now, Output& output);
   [[nodiscard]] bool fin_can_go() const;
 
@@ -305,12 +308,12 @@ class Endpoint {
   bool transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left);
   void emit_speculative(Instant now, Output& output, Bytes& left);
   void restart_after_idle(Instant now);
-  void fill_sacks(Segment& segment) const;
+  [[gnu::cold, gnu::noinline]] void fill_sacks(Segment& segment) const;
 
   // close.cpp
   void receive_fin(Instant now);
   void fin_acknowledged(Instant now);
-  void fin_went_out();
+  [[gnu::cold, gnu::noinline]] void fin_went_out();
   void enter_time_wait(Instant now);
   void emit_reset(Instant now, Output& output);
   void give_up();

@@ -19,7 +19,7 @@ inline void Endpoint::remember_timestamp(const Segment& segment, Instant now) {
   ts_recent_at_ = tick::coarse(now);
 }
 
-inline void Endpoint::append_in_order(packet::Packet payload) {
+inline void Endpoint::append_in_order(packet::Packet&& payload) {
   packet::PacketNote& note = payload.note();
   note.seq = rcv_nxt_.raw();
   note.header_len = 0;

@@ -33,7 +33,7 @@ inline void Endpoint::acknowledge(SeqNum ack, Instant now) {
   if (window_source_ == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
 }
 
-void Endpoint::receive(const Segment& segment, packet::Packet payload, Instant now) {
+void Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now) {
   if (!is_expected(segment)) [[unlikely]] {
     smooth_ = false;
     receive_slow(segment, std::move(payload), now);
@@ -49,7 +49,7 @@ void Endpoint::receive(const Segment& segment, packet::Packet payload, Instant n
   schedule_ack(now);
 }
 
-void Endpoint::receive_slow(const Segment& segment, packet::Packet payload, Instant now) {
+void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now) {
   if (state_ == State::closed || reset_due_) return;
   if (state_ == State::syn_sent) {
     receive_in_syn_sent(segment, now);

@@ -15,7 +15,7 @@ packet::Packet Endpoint::read() {
 }
 
 /// The slow path: anything but the next data in order into an empty reassembly queue.
-void Endpoint::accept_data(const Segment& segment, packet::Packet payload, Instant now) {
+void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Instant now) {
   if (fin_received_) {  // nothing can follow a FIN
     ack_now_ = true;
     return;
@@ -31,7 +31,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet payload, Insta
 }
 
 /// Cuts the payload to the window and puts it where it belongs.
-void Endpoint::accept_payload(SeqNum seq, packet::Packet payload, Instant now) {
+void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now) {
   const std::uint32_t length = payload.note().payload_len;
   const SeqNum limit = fin_known_ ? earlier(rcv_edge_, fin_seq_) : rcv_edge_;
   const SeqNum begin = later(seq, rcv_nxt_);
@@ -63,7 +63,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet payload, Instant now) {
   drain_reassembly();
 }
 
-void Endpoint::accept_out_of_order(packet::Packet payload) {
+void Endpoint::accept_out_of_order(packet::Packet&& payload) {
   ack_now_ = true;
   if (reassembly_.count() >= config_->max_out_of_order) {
     ++counters_.discarded;

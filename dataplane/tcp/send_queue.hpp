@@ -38,7 +38,7 @@ class SendQueue {
   [[nodiscard]] std::uint32_t to_retransmit() const { return to_retransmit_; }
 
   /// Appends; note().seq, payload_len and payload_sum must be set.
-  void push(packet::Packet packet) {
+  void push(packet::Packet&& packet) {
     packet::PacketNote& note = packet.note();
     note.flags = 0;
     note.transmissions = 0;
@@ -87,8 +87,8 @@ class SendQueue {
 
  private:
   void pop_acknowledged(AckEvent& event);
-  void unmark(packet::Cursor at, AckEvent& event);
-  void trim_front(SeqNum ack);
+  [[gnu::cold, gnu::noinline]] void unmark(packet::Cursor at, AckEvent& event);
+  [[gnu::cold, gnu::noinline]] void trim_front(SeqNum ack);
   void sample(const packet::PacketNote& note, AckEvent& event) const;
   void mark_lost(packet::PacketNote& note, AckEvent& event);
   void mark_sacked(packet::Cursor position, AckEvent& event);
