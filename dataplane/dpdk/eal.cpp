@@ -150,8 +150,8 @@ Eal::Eal(const EalConfig& config) {
 }
 
 // No rte_eal_cleanup(): DPDK's interrupt thread cannot be stopped, and would go on reading the list of what it watches
-// in memory that this unmaps (the memif driver never takes its listening socket off). EAL starts once in a process, ports
-// have closed their devices, and the memory is private: the process's end does the rest.
+// in memory that this unmaps (the memif driver never takes its listening socket off). EAL starts once in a process,
+// ports have closed their devices, and the memory is private: the process's end does the rest.
 Eal::~Eal() {
   if (!runtime_directory_.empty()) {
     std::error_code ignored;
