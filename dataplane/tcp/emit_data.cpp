@@ -97,7 +97,7 @@ bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, 
   ++counters_.retransmitted;
   retransmit_first_ = false;
   if (segment.flags.fin()) fin_went_out();
-  if (timer_ != Timer::retransmit || position == send_.front()) arm_retransmit(now);
+  if (timer_ != Timer::retransmit || (position == send_.front() && !keeps_timer())) arm_retransmit(now);
   return true;
 }
 

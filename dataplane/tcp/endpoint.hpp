@@ -271,6 +271,9 @@ class Endpoint {
   void on_partial_ack(AckEvent& event);
   void enter_fast_recovery(const AckEvent& event);
   void leave_recovery(const AckEvent& event);
+  /// RFC 6582 section 3.2 step 3: of the partial acknowledgements of a recovery only the first restarts the timer, so
+  /// that a window with many holes is not repaired at one per round trip.
+  [[nodiscard]] bool keeps_timer() const { return partially_acked_ && snd_una_ < recovery_point_; }
   void on_retransmission_timeout(Instant now);
 
   // timers.cpp
@@ -365,6 +368,7 @@ class Endpoint {
   bool rescued_ : 1 = false;           ///< RFC 6675 rescue retransmission used in this recovery
   bool split_due_ : 1 = false;         ///< SWS override: send what the small window takes
   bool retransmit_first_ : 1 = false;  ///< the next retransmission does not wait for cwnd
+  bool partially_acked_ : 1 = false;   ///< a fast recovery without SACK has seen a partial acknowledgement
   bool speculation_due_ : 1 = false;   ///< an acknowledgement in recovery: NextSeg() rules 3 and 4 may be tried
 
   SeqNum rcv_nxt_;

@@ -74,12 +74,14 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
   retries_ = 0;
   // The point of an old recovery must not come to lie ahead when sequence numbers wrap.
   if (snd_una_ - recovery_point_ > 1 << 30) recovery_point_ = snd_una_ - 1;
+  // Without SACK a segment that lay behind a hole looks as if it had been on its way until the hole was filled.
+  if (recovery_ != Recovery::none && !use_sack_) event.rtt = AckEvent::no_rtt;
   if (event.rtt >= Duration::zero()) {
     rtt_.sample(event.rtt, snd_una_, snd_nxt_);
     backoff_ = 0;  // RFC 6298 section 5: until a measurement says otherwise the longer timeout stays
   }
   if (send_.outstanding() || fin_outstanding()) {
-    arm_retransmit(event.now);
+    if (!keeps_timer()) arm_retransmit(event.now);
   } else {
     disarm(Timer::retransmit);
   }

@@ -45,6 +45,7 @@ void Endpoint::on_partial_ack(AckEvent& event) {
   duplicate_acks_ = static_cast<std::uint16_t>(duplicate_acks_ - std::min<std::uint32_t>(duplicate_acks_, arrived));
   send_.mark_front_lost(event);
   retransmit_first_ = true;
+  partially_acked_ = true;
 }
 
 void Endpoint::enter_fast_recovery(const AckEvent& event) {
@@ -63,6 +64,7 @@ void Endpoint::leave_recovery(const AckEvent& event) {
   recovery_ = Recovery::none;
   duplicate_acks_ = 0;
   retransmit_first_ = false;
+  partially_acked_ = false;
 }
 
 /// RFC 6298 section 5.4 to 5.6. The timer starts again when something is sent: a sender that is kept from sending (no
@@ -80,13 +82,18 @@ void Endpoint::on_retransmission_timeout(Instant now) {
     syn_due_ = true;
     return;
   }
-  if (window_source_ == WindowSource::congestion_control) congestion_.on_timeout(path(now), first);
+  if (window_source_ == WindowSource::congestion_control) {
+    PathView view = path(now);
+    if (recovery_ == Recovery::fast && !use_sack_) view.flight_size = pipe();
+    congestion_.on_timeout(view, first);
+  }
   // RFC 2018 section 8: a peer that has dropped what it reported leaves its own report at the front.
   if (send_.front_sacked()) send_.forget_sacks();
   send_.mark_all_lost();
   recovery_ = Recovery::timeout;
   recovery_point_ = snd_nxt_;
   duplicate_acks_ = 0;
+  partially_acked_ = false;
   retransmit_first_ = true;
   if (fin_outstanding()) fin_due_again_ = true;
 }

@@ -196,6 +196,69 @@ TEST(NewRenoRecovery, APartialAcknowledgementShowsTheNextHole) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1);
 }
 
+TEST(NewRenoRecovery, OnlyTheFirstPartialAcknowledgementRestartsTheTimer) {
+  Script s;
+  open_and_send(s, 10);
+  const Duration rto = s.endpoint.rto();
+  for (int i = 0; i < 5; ++i) s.receive_ack(0);  // every second one is lost
+  s.emit();
+  EXPECT_EQ(s.endpoint.next_deadline(), s.now + rto);
+  s.pass(100ms);
+  s.receive_ack(2 * mss);
+  s.emit();
+  const Instant deadline = s.now + rto;
+  EXPECT_EQ(s.endpoint.next_deadline(), deadline);
+  for (std::uint32_t hole = 4; hole <= 6; hole += 2) {
+    s.pass(100ms);
+    s.receive_ack(hole * mss);
+    s.emit();
+    EXPECT_EQ(s.endpoint.next_deadline(), deadline) << "RFC 6582 section 3.2 step 3";
+  }
+  s.discard_sent();
+  s.pass(100ms);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 1);
+  s.expect_data(6 * mss, mss);
+  s.receive_ack(8 * mss);
+  s.emit();
+  s.expect_data(8 * mss, mss);
+  EXPECT_EQ(s.endpoint.next_deadline(), s.now + s.endpoint.rto()) << "after the timeout every one restarts it";
+}
+
+TEST(NewRenoRecovery, ATimeoutHalvesWhatIsStillUnderWay) {
+  Script s;
+  open_and_send(s, 10);
+  s.write_segments(20);
+  for (int i = 0; i < 9; ++i) s.receive_ack(0);
+  s.emit();  // the repetition, which is lost again, and four new ones
+  for (int i = 0; i < 4; ++i) s.receive_ack(0);
+  s.emit();  // four more
+  EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(18 * mss));
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(5 * mss));
+  s.pass(s.endpoint.rto());
+  EXPECT_EQ(s.endpoint.counters().timeouts, 1);
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss / 2)) << "thirteen have arrived behind the hole";
+}
+
+TEST(NewRenoRecovery, NoRoundTripIsMeasuredBehindAHole) {
+  Script s;
+  open_and_send(s, 10);
+  for (int i = 0; i < 8; ++i) s.receive_ack(0);  // 0 and 5 are lost
+  s.emit();
+  s.pass(100ms);
+  s.receive_ack(5 * mss);
+  EXPECT_EQ(s.endpoint.srtt(), 100ms);
+  s.emit();
+  s.pass(100ms);
+  s.receive_ack(10 * mss);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.srtt(), 100ms) << "the last ones came 200 ms ago";
+  s.write(mss);
+  s.emit();
+  s.pass(180ms);
+  s.receive_ack(11 * mss);
+  EXPECT_EQ(s.endpoint.srtt(), 110ms);
+}
+
 TEST(NewRenoRecovery, DuplicatesInflateTheWindow) {
   Script s;
   open_and_send(s, 10);
