@@ -42,6 +42,8 @@ namespace sluice::proxy {
   X(bearers_opened, "bearers created")                                                                         \
   X(retransmitted_radio, "segments retransmitted towards the radio")                                           \
   X(retransmitted_core, "segments retransmitted towards the core")                                             \
+  X(fast_recoveries_radio, "loss recoveries towards the radio that did not need the timer")                    \
+  X(fast_recoveries_core, "loss recoveries towards the core that did not need the timer")                      \
   X(timeouts_radio, "retransmission timeouts towards the radio")                                               \
   X(timeouts_core, "retransmission timeouts towards the core")                                                 \
   X(buffers_exhausted, "transmissions put off because no packet buffer was left")                              \

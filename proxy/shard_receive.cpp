@@ -242,12 +242,16 @@ void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed
   Leg& own = flow.leg(in);
   packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
   if (outdated(known, packet, parsed)) known = packet::learn(packet, parsed);
+  const auto recoveries = own.endpoint.counters().fast_recoveries;
   if (parsed.segment.payload_len != 0) {
     packet::strip_to_payload(packet, parsed);
     own.endpoint.receive(parsed.segment, std::move(packet), now);
   } else {
     packet.reset();
     own.endpoint.receive(parsed.segment, {}, now);
+  }
+  if (own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
+    counters_.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
   mark(flow, id);
 }

@@ -94,7 +94,12 @@ class VirtualRun {
       result.counters["feedback_lost"] = feedback_->datagrams_lost();
       result.counters["feedback_refused"] = feedback_->datagrams_refused();
     }
-    if (proxy_) result.counters["proxy_copies_failed"] = proxy_->copies_failed();
+    if (proxy_) {
+      result.counters["proxy_copies_failed"] = proxy_->copies_failed();
+      const proxy::Counters& counters = proxy_->shard().counters();
+      result.counters["proxy_timeouts"] = counters[proxy::Counter::timeouts_radio];
+      result.counters["proxy_fast_recoveries"] = counters[proxy::Counter::fast_recoveries_radio];
+    }
     return result;
   }
 

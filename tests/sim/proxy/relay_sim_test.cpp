@@ -287,6 +287,7 @@ TEST(RelaySim, TheRelayHidesLossOnTheRadioFromTheServer) {
   network.transfer(2'000'000, false);
   ASSERT_TRUE(network.run(std::chrono::seconds(120)));
   EXPECT_GT(network.node.shard().counters()[Counter::retransmitted_radio], 10U);
+  EXPECT_GT(network.node.shard().counters()[Counter::fast_recoveries_radio], 0U);
   EXPECT_EQ(network.server.counters().retransmitted, 0U);
   EXPECT_EQ(network.server.counters().timeouts, 0U);
 }
