@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emulator/runtime/virtual_run.hpp"
+#include "emulator/scenario/plan.hpp"
+#include "tests/support/eal.hpp"
+
+// Figure 11 of Ren and Lin (TMC 2011), from the very file that ./run experiment runs, at a few of its periods and for
+// half as long.
+
+namespace sluice::emulator {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string file = std::string(SLUICE_SOURCE_DIR) + "/configs/papers/smvs-fig11.yaml";
+
+/// Results by period in seconds, as the file writes it.
+using Curve = std::map<std::string, RunResult>;
+
+class SmvsFigure11 : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    auto plan = load_plan(file);
+    ASSERT_TRUE(plan) << config::to_string(plan.errors);
+    TraceLibrary traces({});
+    for (RunPlan& run : plan->runs) {
+      const std::string& period = run.swept.front().second;
+      if (period != "0.02" && period != "0.1" && period != "0.4" && period != "8") continue;
+      run.scenario.duration = 170s;
+      (run.mode == RunMode::smvs ? smvs() : i_tcp())[period] = run_virtual(run, plan->name, test::pool(), traces);
+    }
+  }
+  static void TearDownTestSuite() {
+    smvs().clear();
+    i_tcp().clear();
+  }
+  static Curve& smvs() {
+    static Curve curve;
+    return curve;
+  }
+  static Curve& i_tcp() {
+    static Curve curve;
+    return curve;
+  }
+};
+
+TEST_F(SmvsFigure11, TheFileHasThePapersPeriodsAndModes) {
+  const auto plan = load_plan(file);
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  EXPECT_EQ(plan->runs.size(), 28U);
+  ASSERT_EQ(plan->base.sweep.size(), 1U);
+  EXPECT_EQ(plan->base.sweep[0].column, "period_s");
+  EXPECT_EQ(plan->base.sweep[0].values, (std::vector<std::string>{"0.02", "0.04", "0.06", "0.08", "0.1", "0.2", "0.4",
+                                                                  "0.6", "0.8", "1", "2", "4", "6", "8"}));
+  EXPECT_EQ(smvs().size(), 4U);
+  EXPECT_EQ(i_tcp().size(), 4U);
+}
+
+TEST_F(SmvsFigure11, SmvsUsesTheLinkAtEveryPeriod) {
+  for (const auto& [period, result] : smvs()) {
+    SCOPED_TRACE(period + " s");
+    EXPECT_GE(result.utilisation, 0.95);
+    EXPECT_GT(result.throughput_bps, 1.05 * i_tcp().at(period).throughput_bps)
+        << "and not with what was delivered before";
+  }
+}
+
+TEST_F(SmvsFigure11, SmvsHoldsTheQueueAroundItsReference) {
+  for (const auto& [period, result] : smvs()) {
+    SCOPED_TRACE(period + " s");
+    EXPECT_NEAR(result.queue_mean_frames, 100, 15);
+    EXPECT_LT(result.queue_stddev_frames, 50);
+    EXPECT_LT(result.queue_empty, 0.02);
+  }
+}
+
+TEST_F(SmvsFigure11, PlainTcpFallsFarBelowWhereTheRateVariesFast) {
+  EXPECT_LT(i_tcp().at("0.02").utilisation, 0.85);
+  for (const char* period : {"0.1", "0.4"}) {
+    SCOPED_TRACE(std::string(period) + " s");
+    EXPECT_LT(i_tcp().at(period).utilisation, 0.78);
+    EXPECT_GT(i_tcp().at(period).utilisation, 0.6);
+  }
+}
+
+TEST_F(SmvsFigure11, TheyComeTogetherWhereItVariesSlowly) {
+  EXPECT_GT(i_tcp().at("8").utilisation, 0.86);
+  const auto gap = [](const std::string& period) {
+    return smvs().at(period).utilisation - i_tcp().at(period).utilisation;
+  };
+  EXPECT_LT(gap("8"), 0.5 * gap("0.1"));
+}
+
+/// Figure 12: slow starts rule, fast retransmission is nearly disabled, and the queue inclines to be empty.
+TEST_F(SmvsFigure11, MostFastRecoveriesOfPlainTcpEndInATimeout) {
+  for (const char* period : {"0.1", "0.4"}) {
+    SCOPED_TRACE(std::string(period) + " s");
+    const RunResult& result = i_tcp().at(period);
+    EXPECT_GT(result.counters.at("proxy_timeouts"), 4U);
+    EXPECT_GE(2 * result.counters.at("proxy_timeouts"), result.counters.at("proxy_fast_recoveries"));
+    EXPECT_LT(result.queue_mean_frames, 0.5 * smvs().at(period).queue_mean_frames);
+    EXPECT_GT(result.queue_empty, 3 * smvs().at(period).queue_empty);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::emulator
