@@ -25,9 +25,9 @@ namespace sluice::proxy {
   X(forward_memory, "forwarded: SYN while packet buffers are short")                                           \
   X(forward_syn_options, "forwarded: a SYN with options that cannot be split (MPTCP, TFO data, AO, MD5 …)")    \
   X(forward_syn_data, "forwarded: a SYN that carries data")                                                    \
-  X(forward_handshake_damaged, "forwarded: part of a handshake whose TCP checksum is wrong, not learned from") \
+  X(forward_handshake_damaged, "forwarded: of a handshake, with a wrong or refused checksum; nothing learned") \
   X(drop_tcp_checksum, "dropped: TCP checksum of a split connection's segment is wrong")                       \
-  X(drop_partial_checksum, "dropped: unfinished TCP checksum and partial_checksums is refuse")                 \
+  X(drop_partial_checksum, "dropped: unfinished TCP checksum on a port that refuses those")                    \
   X(rx_partial_checksum, "segments taken with an unfinished (offloaded) checksum")                             \
   X(transmitted_radio, "frames handed to the radio port")                                                      \
   X(transmitted_core, "frames handed to the core port")                                                        \

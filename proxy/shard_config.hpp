@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/time.hpp"
+#include "proxy/side.hpp"
 
 namespace sluice::proxy {
 
@@ -70,8 +72,13 @@ struct ShardConfig {
   ShardTimeouts timeouts;
   SmvsMode smvs;
   std::vector<IpPrefix> ue_prefixes;  ///< empty: every source address on the radio port is a UE
-  /// Take segments whose checksum a kernel left to an offload (veth, TAP). Costs one in 65536 of the damaged segments.
-  bool accept_partial_checksums = false;
+  /// By the Side they come in at: take segments whose checksum a kernel left to an offload (veth, TAP). Costs one in
+  /// 65536 of the damaged segments.
+  std::array<bool, 2> accept_partial_checksums{};
+
+  [[nodiscard]] bool accepts_partial_checksums(Side in) const {
+    return accept_partial_checksums[static_cast<std::size_t>(in)];
+  }
 };
 
 }  // namespace sluice::proxy

@@ -57,7 +57,8 @@ class Shard::Impl {
   [[gnu::flatten]] void take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now);
   /// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
-  [[nodiscard]] bool checksum_acceptable(packet::ChecksumState state);
+  [[nodiscard]] bool checksum_acceptable(Side in, packet::ChecksumState state);
+  [[nodiscard]] bool handshake_damaged(Side in, const packet::Packet& packet, const packet::Parsed& parsed) const;
   [[nodiscard]] std::optional<Counter> reason_not_to_track(Side in, const packet::Packet& packet,
                                                            const packet::Parsed& parsed,
                                                            packet::ParseResult result) const;

@@ -74,7 +74,7 @@ void Shard::Impl::handle(Side in, packet::Packet&& packet, packet::ParseResult r
 void Shard::Impl::forward(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                           Counter reason, Instant now) {
   counters_.add(reason);
-  if (config_.accept_partial_checksums) packet::complete_partial_checksum(packet, parsed, result);
+  if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
   const Side out = opposite(in);
   if (out == Side::radio && config_.mode == Mode::smvs && parsed.ip_version != 0) {
     // It will stand in the radio queue like everything else: the law must know of it.
@@ -100,6 +100,18 @@ bool Shard::Impl::is_ue(const IpAddress& address) const {
                                                     [&](const IpPrefix& prefix) { return prefix.contains(address); });
 }
 
+bool Shard::Impl::handshake_damaged(Side in, const packet::Packet& packet, const packet::Parsed& parsed) const {
+  switch (packet::verify_tcp_checksum(packet, parsed)) {
+    case packet::ChecksumState::good:
+      return false;
+    case packet::ChecksumState::partial:
+      return !config_.accepts_partial_checksums(in);  // a connection whose data would be dropped is not split
+    case packet::ChecksumState::bad:
+      break;
+  }
+  return true;
+}
+
 std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::Packet& packet,
                                                         const packet::Parsed& parsed,
                                                         packet::ParseResult result) const {
@@ -109,8 +121,7 @@ std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::P
   if (result == packet::ParseResult::tcp_options_unknown) return counter_of(result);
   if (parsed.segment.payload_len != 0) return Counter::forward_syn_data;
   if (refuse_flows_) return Counter::forward_memory;
-  if (packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::bad)
-    return Counter::forward_handshake_damaged;
+  if (handshake_damaged(in, packet, parsed)) return Counter::forward_handshake_damaged;
   return std::nullopt;
 }
 
@@ -146,7 +157,7 @@ void Shard::Impl::track_handshake(Side in, packet::Packet&& packet, packet::Pars
     forward(in, std::move(packet), result, parsed, Counter::forward_mid_flow, now);
     return;
   }
-  if (packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::bad) {
+  if (handshake_damaged(in, packet, parsed)) {
     forward(in, std::move(packet), result, parsed, Counter::forward_handshake_damaged, now);
     return;
   }
@@ -213,14 +224,14 @@ bool Shard::Impl::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiat
   return true;
 }
 
-bool Shard::Impl::checksum_acceptable(packet::ChecksumState state) {
+bool Shard::Impl::checksum_acceptable(Side in, packet::ChecksumState state) {
   if (state == packet::ChecksumState::good) [[likely]]
     return true;
   if (state == packet::ChecksumState::bad) {
     counters_.add(Counter::drop_tcp_checksum);
     return false;
   }
-  if (!config_.accept_partial_checksums) {
+  if (!config_.accepts_partial_checksums(in)) {
     counters_.add(Counter::drop_partial_checksum);
     return false;
   }
@@ -236,7 +247,7 @@ void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed
     handle_new(in, std::move(packet), packet::ParseResult::tcp, parsed, now);
     return;
   }
-  if (!checksum_acceptable(packet::verify_tcp_checksum(packet, parsed))) return;
+  if (!checksum_acceptable(in, packet::verify_tcp_checksum(packet, parsed))) return;
   counters_.add(Counter::optimised);
   flow.last_activity = now;
   Leg& own = flow.leg(in);

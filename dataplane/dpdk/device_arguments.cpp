@@ -22,7 +22,7 @@ constexpr std::array<DriverTraits, 10> known_drivers = {{
     {.prefix = "net_af_xdp", .kernel_interface = true, .partial_checksums = true},
     {.prefix = "net_tap", .partial_checksums = true, .software_offloads = true},
     {.prefix = "net_memif", .peer_may_leave = true},
-    {.prefix = "net_pcap", .partial_checksums = true},
+    {.prefix = "net_pcap"},
     {.prefix = "net_ring", .hands_over_buffers = true},
     {.prefix = "net_null"},
     {.prefix = "net_virtio_user", .partial_checksums = true},
@@ -66,6 +66,15 @@ const DriverTraits& driver_traits(std::string_view device) noexcept {
 
 std::string_view device_name(std::string_view device) noexcept {
   return device.substr(0, device.find(','));
+}
+
+bool carries_partial_checksums(std::string_view device) noexcept {
+  if (device_name(device).starts_with("net_pcap")) {
+    // From a file comes what was captured somewhere, from an interface what the kernel has there.
+    constexpr std::array<std::string_view, 3> live = {"iface", "rx_iface", "rx_iface_in"};
+    return std::ranges::any_of(live, [&](std::string_view key) { return device_argument(device, key).has_value(); });
+  }
+  return driver_traits(device).partial_checksums;
 }
 
 std::optional<std::string> device_argument(std::string_view device, std::string_view key) {

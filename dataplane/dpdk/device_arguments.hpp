@@ -12,7 +12,7 @@ struct DriverTraits {
   std::string_view prefix;          ///< how device names of this driver begin; empty for physical devices
   bool kernel_interface = false;    ///< sits on a Linux interface named by iface=
   bool hands_over_buffers = false;  ///< gives our very buffers to a peer, who may write to them
-  bool partial_checksums = false;   ///< what comes in may carry checksums that the sending kernel left to a device
+  bool partial_checksums = false;   ///< see carries_partial_checksums()
   bool peer_may_leave = false;     ///< the other side is a process that comes and goes, and takes shared memory with it
   bool software_offloads = false;  ///< offers checksum verification, but does it in software, slower than we do
 };
@@ -22,6 +22,10 @@ struct DriverTraits {
 [[nodiscard]] std::string_view device_name(std::string_view device) noexcept;
 /// The value of `key` in "name,key=value,…"; nothing when it is not there.
 [[nodiscard]] std::optional<std::string> device_argument(std::string_view device, std::string_view key);
+
+/// What comes in may carry checksums that a kernel on this machine (or of its guests) left to a device that does not
+/// exist: veth, TAP and live captures show packets before their checksum is there. A wire never does.
+[[nodiscard]] bool carries_partial_checksums(std::string_view device) noexcept;
 
 /// Bytes that a packet buffer needs behind its headroom for IP packets of `mtu` bytes with two VLAN tags; pools of
 /// ports are made with at least this.

@@ -81,7 +81,8 @@ class Port {
   [[nodiscard]] bool receive_by_address() const noexcept { return receive_by_address_; }
   /// The device checks TCP checksums and says so per packet.
   [[nodiscard]] bool checks_checksums() const noexcept { return checks_checksums_; }
-  [[nodiscard]] bool partial_checksums() const noexcept { return traits_->partial_checksums; }
+  /// See carries_partial_checksums().
+  [[nodiscard]] bool partial_checksums() const noexcept { return partial_checksums_; }
 
   /// Something to wait on until a packet comes in: readable when there is one. -1 when the driver has nothing of the
   /// kind.
@@ -121,6 +122,7 @@ class Port {
   std::uint16_t transmit_queues_ = 1;
   bool receive_by_address_ = false;
   bool checks_checksums_ = false;
+  bool partial_checksums_ = false;
   int readiness_descriptor_ = -1;  ///< the driver's
   bool plugged_by_us_ = false;
   bool reconnects_ = false;  ///< the driver must be restarted to find its peer again

@@ -76,6 +76,7 @@ void check_config(const PortConfig& config, const packet::PacketPool& pool) {
 
 Port::Port(const PortConfig& config, packet::PacketPool& pool)
     : pool_(pool), traits_(&driver_traits(config.device)), name_(device_name(config.device)), facing_(config.facing) {
+  partial_checksums_ = carries_partial_checksums(config.device);
   check_config(config, pool);
   if (traits_->kernel_interface) {
     const auto interface = device_argument(config.device, "iface");

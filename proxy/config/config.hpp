@@ -35,12 +35,16 @@ struct PortSettings {
 };
 
 /// What is done with TCP checksums that a sending kernel left to an offload that never ran.
-enum class PartialChecksums : std::uint8_t { accept, refuse };
+enum class PartialChecksums : std::uint8_t {
+  by_driver,  ///< accepted from a port where a kernel of this machine can be the sender, refused from others
+  accept,
+  refuse
+};
 
 struct PortsSettings {
   PortSettings radio;
   PortSettings core;
-  PartialChecksums partial_checksums = PartialChecksums::accept;
+  PartialChecksums partial_checksums = PartialChecksums::by_driver;
 };
 
 /// The poll threads.

@@ -1,6 +1,7 @@
 #include <array>
 #include <set>
 
+#include "dataplane/dpdk/device_arguments.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/laws.hpp"
 
@@ -42,7 +43,10 @@ constexpr Choice<LawPlace> law_places[] = {
 constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
                                                  {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
 constexpr Choice<PartialChecksums> partial_checksums[] = {
-    {"accept", PartialChecksums::accept, "taken as right: veth and TAP leave them to an offload"},
+    {"auto", PartialChecksums::by_driver,
+     "`accept` for a port that shows what a kernel of this machine sends (net_af_packet, net_af_xdp, net_tap, live "
+     "net_pcap, virtio), `refuse` for any other"},
+    {"accept", PartialChecksums::accept, "taken as right, with one in 65536 of the damaged segments"},
     {"refuse", PartialChecksums::refuse, "dropped and counted"}};
 constexpr Choice<LogLevel> log_levels[] = {{"trace", LogLevel::trace}, {"debug", LogLevel::debug},
                                            {"info", LogLevel::info},   {"warning", LogLevel::warning},
@@ -50,6 +54,11 @@ constexpr Choice<LogLevel> log_levels[] = {{"trace", LogLevel::trace}, {"debug",
                                            {"off", LogLevel::off}};
 constexpr Choice<LogFormat> log_formats[] = {{"text", LogFormat::text, "one line for people"},
                                              {"json", LogFormat::json, "one JSON object per line"}};
+
+bool accepts_partial_checksums(const PortSettings& port, PartialChecksums setting) {
+  if (setting != PartialChecksums::by_driver) return setting == PartialChecksums::accept;
+  return dpdk::carries_partial_checksums(port.device);
+}
 
 /// Devices hold buffers from the start, and what remains must carry packets.
 void check_memory(Section& s, const Config& config) {
@@ -174,7 +183,10 @@ void describe(Section& s, Config& config) {
          "which addresses are UEs; when empty, every source address on the radio port");
   check_memory(s, config);
   s.check(config.shard.mode != Mode::smvs || config.feedback, "mode", "a feedback section beside mode smvs", "none");
-  config.shard.accept_partial_checksums = config.ports.partial_checksums == PartialChecksums::accept;
+  config.shard.accept_partial_checksums = {
+      // by Side
+      accepts_partial_checksums(config.ports.radio, config.ports.partial_checksums),
+      accepts_partial_checksums(config.ports.core, config.ports.partial_checksums)};
 }
 
 }  // namespace sluice::proxy

@@ -159,7 +159,8 @@ Json Overview::ports() const {
              {"receive_queues", port.receive_queues()},
              {"transmit_queues", port.transmit_queues()},
              {"spreads_by_ue_address", port.receive_by_address()},
-             {"checks_checksums", port.checks_checksums()}};
+             {"checks_checksums", port.checks_checksums()},
+             {"partial_checksums", parts_.config->shard.accept_partial_checksums.at(side) ? "accept" : "refuse"}};
     for (const auto& [name, value] : port.extended_statistics()) entry["driver"][name] = value;
   }
   return object;

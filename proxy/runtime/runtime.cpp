@@ -90,8 +90,9 @@ std::unique_ptr<dpdk::Port> Runtime::open_port(Side side) {
   port.transmit_descriptors = settings.transmit_descriptors;
   try {
     auto opened = std::make_unique<dpdk::Port>(port, pool_);
-    spdlog::info("port {}: {} with {} receive and {} transmit queue(s), MTU {}", name_of(side), opened->name(),
-                 opened->receive_queues(), opened->transmit_queues(), settings.mtu);
+    spdlog::info("port {}: {} with {} receive and {} transmit queue(s), MTU {}, unfinished checksums {}", name_of(side),
+                 opened->name(), opened->receive_queues(), opened->transmit_queues(), settings.mtu,
+                 config_.shard.accepts_partial_checksums(side) ? "accepted" : "refused");
     return opened;
   } catch (const std::exception& problem) {
     throw std::runtime_error(std::string("ports.") + name_of(side) + ": " + problem.what());

@@ -75,7 +75,7 @@ ue_prefixes: [10.0.0.0/8, "2001:db8::/32"]
 )");
   ASSERT_TRUE(config) << to_string(config.errors);
   EXPECT_EQ(config->shard.mode, Mode::smvs);
-  EXPECT_FALSE(config->shard.accept_partial_checksums);
+  EXPECT_THAT(config->shard.accept_partial_checksums, ElementsAre(false, false));
   EXPECT_TRUE(config->eal.hugepages);
   EXPECT_THAT(config->eal.arguments, ElementsAre("--iova-mode", "va"));
   EXPECT_THAT(config->shards.cpus, ElementsAre(4, 6));
@@ -95,6 +95,22 @@ ue_prefixes: [10.0.0.0/8, "2001:db8::/32"]
   EXPECT_EQ(config->logging.format, LogFormat::json);
   EXPECT_EQ(config->admin.socket, "/tmp/x.sock");
   EXPECT_EQ(config->shard.ue_prefixes.size(), 2U);
+}
+
+TEST(ProxyConfig, UnfinishedChecksumsAreTakenWhereAKernelIsTheSenderUnlessSaidOtherwise) {
+  const auto accepted = [](const std::string& radio, const std::string& core, const std::string& setting = "") {
+    const auto config =
+        parsed("ports:\n  radio: { device: \"" + radio + "\" }\n  core: { device: \"" + core + "\" }\n" + setting);
+    EXPECT_TRUE(config) << to_string(config.errors);
+    return config->shard.accept_partial_checksums;
+  };
+  EXPECT_THAT(accepted("net_af_packet0,iface=a", "net_tap0"), ElementsAre(true, true));
+  EXPECT_THAT(accepted("net_memif0,role=server", "net_af_xdp0,iface=b"), ElementsAre(false, true));
+  EXPECT_THAT(accepted("0000:03:00.0", "net_ring0"), ElementsAre(false, false));
+  const std::string automatic = "  partial_checksums: auto\n";
+  EXPECT_THAT(accepted("net_af_packet0,iface=a", "net_null0", automatic), ElementsAre(true, false));
+  EXPECT_THAT(accepted("0000:03:00.0", "net_ring0", "  partial_checksums: accept\n"), ElementsAre(true, true));
+  EXPECT_THAT(accepted("net_tap0", "net_tap1", "  partial_checksums: refuse\n"), ElementsAre(false, false));
 }
 
 TEST(ProxyConfig, MissingPortsAreNamed) {

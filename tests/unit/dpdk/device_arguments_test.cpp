@@ -36,6 +36,17 @@ TEST(DeviceArguments, DriversAreKnownByTheirNames) {
   EXPECT_EQ(driver_traits("0000:03:00.0").prefix, "");
 }
 
+TEST(DeviceArguments, OnlyAKernelNearbyLeavesChecksumsUnfinished) {
+  for (const char* device : {"net_af_packet0,iface=x", "net_af_xdp0,iface=x", "net_tap0", "net_pcap0,iface=x",
+                             "net_pcap1,rx_iface=x,tx_pcap=out.pcap", "net_virtio_user0,path=/dev/vhost-net"}) {
+    EXPECT_TRUE(carries_partial_checksums(device)) << device;
+  }
+  for (const char* device : {"net_memif0,role=server", "net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap", "net_ring0",
+                             "net_null0", "0000:03:00.0", "net_pcap0,rx_pcap=in.pcap,tx_iface=x"}) {
+    EXPECT_FALSE(carries_partial_checksums(device)) << device;
+  }
+}
+
 TEST(DeviceArguments, AfPacketRingsSuitDriverAndKernel) {
   for (const std::uint16_t mtu : {std::uint16_t{576}, std::uint16_t{1500}, std::uint16_t{4000}, std::uint16_t{9000}}) {
     const std::string device = complete_device_arguments("net_af_packet0,iface=eth0", mtu);
