@@ -6,14 +6,17 @@ targets run for a bounded time. Each GoogleTest case, pytest case and fuzz targe
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
+
+sys.dont_write_bytecode = True  # nothing appears beside the sources
+from results import Tally, failure, gtest_binary, read_cases, show  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 JOBS = len(os.sched_getaffinity(0))
@@ -26,18 +29,6 @@ SANITIZER_OPTIONS = {
 }
 
 
-@dataclass
-class Tally:
-    passed: int = 0
-    failed: list = field(default_factory=list)
-    skipped: list = field(default_factory=list)
-
-    def add(self, other):
-        self.passed += other.passed
-        self.failed += other.failed
-        self.skipped += other.skipped
-
-
 def heading(text):
     print(f"== {text}", flush=True)
 
@@ -47,35 +38,14 @@ def build(preset):
     return subprocess.run([ROOT / "run", "build", preset], check=False).returncode == 0
 
 
-def read_cases(file, prefix, split):
-    """The cases of a JUnit file written by GoogleTest or pytest. split names a case from its attributes."""
-    tally = Tally()
-    for case in ElementTree.parse(file).iter("testcase"):
-        name = f"{prefix}{split(case)}"
-        skipped = case.find("skipped")
-        if case.find("failure") is not None or case.find("error") is not None:
-            tally.failed.append(name)
-        elif skipped is not None or case.get("result") in ("skipped", "suppressed"):
-            reason = (skipped.get("message") if skipped is not None else None) or "disabled"
-            tally.skipped.append((name, " ".join(reason.split())))
-        else:
-            tally.passed += 1
-    return tally
-
-
-def gtest_binary(name, results, status):
-    """What one binary did: its own report, or a single failure where it wrote none."""
-    report = results / f"{name}.xml"
-    tally = Tally()
-    if report.is_file():
-        tally = read_cases(report, f"{name}: ", lambda c: f"{c.get('classname')}.{c.get('name')}")
-    if status == "fail" and not tally.failed:
-        tally.failed.append(f"{name} (crashed, timed out, or failed outside its cases)")
-    elif status == "run" and not report.is_file():
-        tally.passed = 1  # a test program that is not GoogleTest's
-    elif status not in ("run", "fail"):
-        tally.skipped.append((name, f"ctest says {status}"))
-    return tally
+def show_progress(lines):
+    """Passes on one line for each test program that has ended; returns all there was."""
+    seen = []
+    for line in lines:
+        seen.append(line)
+        if re.match(r" *\d+/\d+ Test ", line):
+            print(line.rstrip(), flush=True)
+    return "".join(seen)
 
 
 def run_ctest(preset):
@@ -86,16 +56,18 @@ def run_ctest(preset):
     results.mkdir()
     summary = results / "ctest-summary.xml"
     environment = dict(os.environ, GTEST_OUTPUT=f"xml:{results}/", GTEST_BRIEF="1", **SANITIZER_OPTIONS)
-    run = subprocess.run(
-        ["ctest", "--test-dir", directory, "-j", str(JOBS), "--timeout", str(CTEST_TIMEOUT.get(preset, 600)),
-         "--output-on-failure", "--output-junit", summary, "--no-tests=error"], env=environment, check=False)
+    command = ["ctest", "--test-dir", directory, "-j", str(JOBS), "--timeout", str(CTEST_TIMEOUT.get(preset, 600)),
+               "--output-junit", summary, "--no-tests=error"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace") as run:
+        output = show_progress(run.stdout)
     if not summary.is_file():
-        return Tally(failed=[f"ctest ({preset}) ended with {run.returncode} and no report"])
+        return failure(f"ctest ({preset}) ended with {run.returncode} and no report", output)
     tally = Tally()
     for case in ElementTree.parse(summary).iter("testcase"):
-        tally.add(gtest_binary(case.get("name"), results, case.get("status")))
+        tally.add(gtest_binary(case, results))
     if preset != "release":
-        tally.failed = [f"{preset}: {name}" for name in tally.failed]
+        tally.failed = [(f"{preset}: {name}", message) for name, message in tally.failed]
         tally.skipped = [(f"{preset}: {name}", reason) for name, reason in tally.skipped]
     return tally
 
@@ -106,13 +78,15 @@ def run_pytest():
     report = ROOT / "build" / "pytest.xml"
     report.unlink(missing_ok=True)
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
-    run = subprocess.run(["/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider", "-v", "--tb=short", "-rN",
-                          f"--junitxml={report}", *folders], cwd=ROOT, env=environment, check=False)
+    # One line for each file; what failed stands in the report, and at the end of everything.
+    options = ["-p", "no:cacheprovider", "--tb=short", "--no-header", "--no-summary", "-o", "junit_logging=all",
+               "-o", "junit_log_passing_tests=false", f"--junitxml={report}"]
+    run = subprocess.run(["/usr/bin/python3", "-m", "pytest", *options, *folders], cwd=ROOT, env=environment, check=False)
     if not report.is_file():
-        return Tally(failed=[f"pytest ended with {run.returncode} and no report"])
+        return failure(f"pytest ended with {run.returncode} and no report")
     tally = read_cases(report, "", lambda c: f"{c.get('classname')}.{c.get('name')}")
     if run.returncode not in (0, 1):
-        tally.failed.append(f"pytest ended with {run.returncode}")
+        tally.add(failure(f"pytest ended with {run.returncode}"))
     return tally
 
 
@@ -136,7 +110,7 @@ def run_fuzz(seconds):
     if not shutil.which("clang++-14"):
         return Tally(skipped=[("fuzz targets", "clang++-14 is not installed")])
     if not build("fuzz"):
-        return Tally(failed=["build of the fuzz targets"])
+        return failure("build of the fuzz targets")
     heading(f"fuzz targets, {seconds} s each")
     targets = sorted(p for p in (ROOT / "build/fuzz/fuzz").glob("*") if p.is_file() and os.access(p, os.X_OK))
     tally = Tally()
@@ -147,8 +121,7 @@ def run_fuzz(seconds):
             if code == 0:
                 tally.passed += 1
             else:
-                print("\n".join(output.splitlines()[-40:]), flush=True)
-                tally.failed.append(f"{name} (its input is in build/fuzz/found)")
+                tally.add(failure(f"{name} (its input is in build/fuzz/found)", output))
     return tally
 
 
@@ -164,23 +137,20 @@ def main():
     begin = time.monotonic()
     total = Tally()
     if kinds != ["fuzz"] and not build("release"):
-        total.failed.append("build of the release preset")
+        total.add(failure("build of the release preset"))
         kinds = []
     if "unit" in kinds:
         total.add(run_ctest("release"))
         for preset in ("debug", "tsan") if args.full else ():
-            total.add(run_ctest(preset) if build(preset) else Tally(failed=[f"build of the {preset} preset"]))
+            total.add(run_ctest(preset) if build(preset) else failure(f"build of the {preset} preset"))
     if "e2e" in kinds:
         total.add(run_pytest())
     if "fuzz" in kinds:
         total.add(run_fuzz(args.fuzz_seconds))
 
-    for name, reason in total.skipped:
-        print(f"skipped {name}: {reason}")
-    for name in total.failed:
-        print(f"FAILED {name}")
+    show(total)
     print(f"took {time.monotonic() - begin:.0f} s")
-    print(f"{total.passed} passed, {len(total.failed)} failed, {len(total.skipped)} skipped", flush=True)
+    print(total.last_line, flush=True)
     return 1 if total.failed or total.passed == 0 else 0
 
 
