@@ -1,6 +1,7 @@
 #include "dataplane/dpdk/eal.hpp"
 
 #include <pthread.h>
+#include <rte_alarm.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <filesystem>
 #include <mutex>
+#include <semaphore>
 #include <stdexcept>
 #include <system_error>
 
@@ -156,6 +158,15 @@ Eal::~Eal() {
   if (!runtime_directory_.empty()) {
     std::error_code ignored;
     std::filesystem::remove_all(runtime_directory_, ignored);
+  }
+}
+
+void let_interrupt_thread_finish() noexcept {
+  // Once two alarms in a row have run there, it is through with everything that came before the second.
+  static std::binary_semaphore done(0);  // outlives an alarm that comes too late
+  const auto ring = [](void*) { done.release(); };
+  for (int i = 0; i < 2; ++i) {
+    if (rte_eal_alarm_set(1, ring, nullptr) != 0 || !done.try_acquire_for(std::chrono::seconds(1))) return;
   }
 }
 

@@ -53,6 +53,10 @@ class ThreadRegistration {
   bool registered_;
 };
 
+/// Waits until DPDK's interrupt thread has done what lies before it: net_memif leaves it connections to take up and to
+/// end, of ports that are gone by then if nobody waits.
+void let_interrupt_thread_finish() noexcept;
+
 /// Pins the calling thread to one processor. False when that is not possible (no such processor, not allowed).
 bool pin_to_cpu(unsigned cpu) noexcept;
 

@@ -12,8 +12,10 @@
 
 #include "dataplane/dpdk/address_hash.hpp"
 #include "dataplane/dpdk/descriptors.hpp"
+#include "dataplane/dpdk/eal.hpp"
 #include "dataplane/dpdk/fault_guard.hpp"
 #include "dataplane/dpdk/fragments.hpp"
+#include "dataplane/dpdk/greeting.hpp"
 #include "dataplane/dpdk/interface_check.hpp"
 #include "dataplane/dpdk/port.hpp"
 
@@ -100,8 +102,10 @@ Port::Port(const PortConfig& config, packet::PacketPool& pool)
 }
 
 Port::~Port() {
+  if (traits_->peer_may_leave) let_interrupt_thread_finish();
   if (started_) rte_eth_dev_stop(id_);
   unplug();
+  if (traits_->peer_may_leave) let_interrupt_thread_finish();
 }
 
 void Port::plug_in(const PortConfig& config) {
@@ -109,6 +113,7 @@ void Port::plug_in(const PortConfig& config) {
   if (traits_->kernel_interface) keep_fragments_apart();
   if (traits_->peer_may_leave) {
     FaultGuard::install();
+    survive_ungreeted_peers();
     const bool server = device_argument(device, "role").value_or("client") == "server";
     const auto socket = device_argument(device, "socket");
     if (server && socket) remove_stale_socket(*socket);

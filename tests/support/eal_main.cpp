@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
   testing::UnitTest::GetInstance()->listeners().Append(new sluice::test::LeakCheck);
   const int result = RUN_ALL_TESTS();
   sluice::test::pool_slot().reset();
+  // DPDK's memory is left to exit: its interrupt thread goes on reading it.
   std::filesystem::remove_all(runtime);
   return result;
 }

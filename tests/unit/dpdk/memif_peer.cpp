@@ -1,5 +1,8 @@
-// A process at the other end of a memif: sends without pause and throws away what it gets, until it is killed.
-// memif_peer DEVICE_ARGUMENTS
+// A process at the other end of a memif: sends without pause and throws away what it gets, until it is killed. With two
+// devices, both ends of one memif: opens them, waits until they are connected, closes them and ends.
+// memif_peer DEVICE_ARGUMENTS [DEVICE_ARGUMENTS]
+#include <unistd.h>
+
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -10,7 +13,7 @@
 
 int main(int argc, char** argv) {
   using namespace sluice;
-  if (argc != 2) return 2;
+  if (argc != 2 && argc != 3) return 2;
   try {
     dpdk::EalConfig config;
     config.memory_mib = 64;
@@ -19,6 +22,16 @@ int main(int argc, char** argv) {
     dpdk::PortConfig port_config;
     port_config.device = argv[1];
     dpdk::Port port(port_config, pool);
+    if (argc == 3) {
+      port_config.device = argv[2];
+      dpdk::Port other(port_config, pool);
+      std::array<packet::Packet, 32> burst;
+      for (int i = 0; i < 5000 && !(port.link_up() && other.link_up()); ++i) {
+        static_cast<void>(port.receive(0, burst) + other.receive(0, burst));
+        usleep(1000);
+      }
+      return port.link_up() && other.link_up() ? 0 : 3;
+    }
     std::array<packet::Packet, 32> burst;
     for (;;) {
       for (packet::Packet& packet : burst) {

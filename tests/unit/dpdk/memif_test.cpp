@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,14 +40,17 @@ class Memif : public testing::Test {
     config.device = arguments(number, role);
     return std::make_unique<Port>(config, sluice::test::pool());
   }
+  static pid_t spawn(std::vector<std::string> words) {
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    pid_t pid = -1;
+    EXPECT_EQ(posix_spawn(&pid, pointers[0], nullptr, nullptr, pointers.data(), environ), 0);
+    return pid;
+  }
   /// Another process at the other end.
   [[nodiscard]] pid_t spawn_peer(const std::string& role) const {
-    std::string program = SLUICE_MEMIF_PEER;
-    std::string device = arguments(0, role);
-    std::array<char*, 3> words = {program.data(), device.data(), nullptr};
-    pid_t pid = -1;
-    EXPECT_EQ(posix_spawn(&pid, program.c_str(), nullptr, nullptr, words.data(), environ), 0);
-    return pid;
+    return spawn({SLUICE_MEMIF_PEER, arguments(0, role)});
   }
   static void kill_peer(pid_t pid) {
     kill(pid, SIGKILL);
@@ -130,6 +135,33 @@ TEST_F(Memif, AServersLeftoverSocketIsNoObstacle) {
   const auto server_port = open(0, "server");
   const auto client_port = open(1, "client");
   EXPECT_TRUE(crosses(*client_port, *server_port));
+}
+
+TEST_F(Memif, WhoConnectsAndLeavesUngreetedHarmsNobody) {
+  const auto server_port = open(0, "server");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(socket_.size(), sizeof address.sun_path);
+  socket_.copy(address.sun_path, sizeof address.sun_path - 1);
+  for (int i = 0; i < 50; ++i) {
+    const int visitor = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    EXPECT_EQ(connect(visitor, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    close(visitor);
+    swallow(*server_port);
+  }
+  const auto client_port = open(1, "client");
+  EXPECT_TRUE(crosses(*client_port, *server_port)) << "and who stays is served";
+}
+
+TEST_F(Memif, AProgramThatEndsRightAfterItsPortsEndsCleanly) {
+  // DPDK's interrupt thread is still busy with the ports then.
+  for (int round = 0; round < 15; ++round) {
+    const pid_t pid = spawn({SLUICE_MEMIF_PEER, arguments(0, "server"), arguments(1, "client")});
+    int status = -1;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_TRUE(WIFEXITED(status)) << "round " << round << ": signal " << WTERMSIG(status);
+    EXPECT_EQ(WEXITSTATUS(status), 0) << round;
+  }
 }
 
 class MemifUnderFire : public Memif, public testing::WithParamInterface<const char*> {};
