@@ -19,26 +19,21 @@ namespace {
 constexpr Duration shortest = std::chrono::microseconds(5);
 /// However well the ports can wake us, the thread looks around this often (it may have been told to stop).
 constexpr Duration longest = std::chrono::milliseconds(10);
-/// After so much silence the steps may grow.
-constexpr Duration silence = std::chrono::milliseconds(100);
-/// Of a processor, sleeping in steps may take this part, and how far they may grow for it.
-constexpr int share = 24;
-constexpr Duration longest_step = std::chrono::microseconds(500);
 
 timespec to_timespec(Duration duration) {
   return {.tv_sec = 0, .tv_nsec = duration.count()};
 }
 
-Duration thread_time() {
+Duration clock_time(clockid_t clock) {
   timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  clock_gettime(clock, &time);
   return Duration(time.tv_sec * 1'000'000'000 + time.tv_nsec);
 }
 
 }  // namespace
 
-PollPolicy::PollPolicy(PollMode mode, Duration spin, Duration step)
-    : mode_(mode), spin_(spin), step_(std::min(step, longest)), idle_step_(step_) {
+PollPolicy::PollPolicy(PollMode mode, Duration step, Duration spin)
+    : mode_(mode), step_(std::min(step, longest)), spin_(spin) {
   const int waker = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (waker < 0) throw std::runtime_error("poll policy: no event descriptor: " + std::string(strerror(errno)));
   descriptors_.push_back({.fd = waker, .events = POLLIN, .revents = 0});
@@ -60,28 +55,34 @@ void PollPolicy::prepare_thread() {
   if (mode_ == PollMode::busy) return;
   // By default the kernel may end a sleep 50 us late to save a wake-up: as long as the whole step.
   prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-  if (!sleeps_in_steps()) return;
+  if (!blind_ports_) return;
   constexpr int trials = 50;
   const timespec pause = to_timespec(step_);
-  const Duration before = thread_time();
-  for (int i = 0; i < trials; ++i) ppoll(descriptors_.data(), 1, &pause, nullptr);
-  const Duration cost = (thread_time() - before) / trials;
-  idle_step_ = std::clamp(cost * share, step_, std::max(step_, longest_step));
-}
-
-Duration PollPolicy::longest_sleep(Instant now) const noexcept {
-  if (!sleeps_in_steps()) return longest;
-  return now - last_work_ > silence ? idle_step_ : step_;
+  const Duration used = clock_time(CLOCK_THREAD_CPUTIME_ID);
+  const Duration begin = clock_time(CLOCK_MONOTONIC);
+  for (int i = 0; i < trials; ++i) clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
+  idle_share_ =
+      to_seconds(clock_time(CLOCK_THREAD_CPUTIME_ID) - used) / to_seconds(clock_time(CLOCK_MONOTONIC) - begin);
 }
 
 bool PollPolicy::sleep(Instant now, Instant deadline) noexcept {
-  const Duration limit = longest_sleep(now);
+  const Duration limit = blind_ports_ ? step_ : longest;
   const Duration length = deadline == never ? limit : std::min(limit, deadline - now);
   if (length < shortest) return false;
+  if (!drowsy_) {
+    drowsy_ = true;
+    asleep_.store(true, std::memory_order_seq_cst);
+    return false;
+  }
   const timespec time = to_timespec(length);
   ++sleeps_;
   if (ppoll(descriptors_.data(), descriptors_.size(), &time, nullptr) > 0) take_wakeups();
   return true;
+}
+
+void PollPolicy::stay_awake() noexcept {
+  drowsy_ = false;
+  asleep_.store(false, std::memory_order_relaxed);
 }
 
 void PollPolicy::take_wakeups() noexcept {

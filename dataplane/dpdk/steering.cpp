@@ -6,6 +6,7 @@
 #include <rte_ring.h>
 
 #include <algorithm>
+#include <bitset>
 #include <stdexcept>
 #include <string>
 
@@ -77,6 +78,7 @@ std::size_t ShardPorts::receive(Facing from, std::span<packet::Packet> out) noex
 std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(from)];
   std::size_t own = 0;
+  std::bitset<rss_table_size> given;  // shards that were handed something
   for (std::uint16_t queue = 0; queue < port.receive_queues(); ++queue) {
     if (steering_->poller(from, queue) != self_) continue;
     std::array<packet::Packet, burst_limit> polled;
@@ -91,9 +93,29 @@ std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) 
       }
       add(handed_over_, 1);
       enqueue(steering_->received_[steering_->ring_index(from, self_, owner)].get(), std::span(polled).subspan(i, 1));
+      given.set(owner);
     }
   }
+  for (unsigned peer = 0; given.any() && peer < steering_->shards(); ++peer) {
+    if (given.test(peer)) wake(peer);
+  }
   return own;
+}
+
+void ShardPorts::wake(unsigned peer) noexcept {
+  helped_ = true;
+  if (PollPolicy* const policy = steering_->shards_[peer]->policy_; policy != nullptr) policy->wake_if_asleep();
+}
+
+void ShardPorts::watch_with(PollPolicy& policy) {
+  policy_ = &policy;
+  for (const Facing side : {Facing::radio, Facing::core}) {
+    const Port& port = *steering_->ports_[static_cast<std::size_t>(side)];
+    for (std::uint16_t queue = 0; queue < port.receive_queues(); ++queue) {
+      if (steering_->shards() == 1 || steering_->poller(side, queue) == self_)
+        policy.watch(port.readiness_descriptor());
+    }
+  }
 }
 
 std::size_t ShardPorts::take_handed(Facing from, std::span<packet::Packet> out) noexcept {
@@ -118,6 +140,7 @@ void ShardPorts::transmit(Facing to, std::span<packet::Packet> burst) noexcept {
     steering_->ports_[static_cast<std::size_t>(to)]->transmit(steering_->transmit_queue(to, self_), burst);
   } else {
     enqueue(steering_->transmitted_[steering_->ring_index(to, self_, sender)].get(), burst);
+    wake(sender);
   }
 }
 
@@ -129,6 +152,7 @@ void ShardPorts::relay_transmissions(Facing to) noexcept {
     rte_ring* const ring = steering_->transmitted_[steering_->ring_index(to, peer, self_)].get();
     const unsigned count = rte_ring_sc_dequeue_burst(ring, taken.data(), burst_limit, nullptr);
     if (count == 0) continue;
+    helped_ = true;
     std::array<packet::Packet, burst_limit> packets;
     for (unsigned i = 0; i < count; ++i) packets[i] = packet::Packet(static_cast<rte_mbuf*>(taken[i]));
     port.transmit(steering_->transmit_queue(to, peer), std::span(packets).first(count));

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dataplane/dpdk/address_hash.hpp"
+#include "dataplane/dpdk/poll_policy.hpp"
 #include "dataplane/dpdk/port.hpp"
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/units/ip_address.hpp"
@@ -28,6 +30,12 @@ class ShardPorts {
   /// Sends every packet of the burst out of the port facing `to`; the handles are empty afterwards.
   void transmit(Facing to, std::span<packet::Packet> burst) noexcept;
 
+  /// Has a poll policy watch every port that this shard polls. From then on it is woken when others hand something to
+  /// this shard; it must outlive the last call of theirs. Before the threads start.
+  void watch_with(PollPolicy& policy);
+  /// Whether something was done for other shards since the last call: work that receive() does not count.
+  [[nodiscard]] bool helped() noexcept { return std::exchange(helped_, false); }
+
   /// Packets of others' UEs handed to their shards, and packets dropped because a shard fell behind.
   [[nodiscard]] std::uint64_t handed_over() const noexcept { return handed_over_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
@@ -39,10 +47,13 @@ class ShardPorts {
   std::size_t take_handed(Facing from, std::span<packet::Packet> out) noexcept;
   void relay_transmissions(Facing to) noexcept;
   void enqueue(rte_ring* ring, std::span<packet::Packet> burst) noexcept;
+  void wake(unsigned peer) noexcept;
 
   Steering* steering_;
   unsigned self_;
   unsigned next_peer_ = 0;  ///< whose ring is served first, in turn
+  bool helped_ = false;
+  PollPolicy* policy_ = nullptr;  ///< this shard's; others wake it
   std::atomic<std::uint64_t> handed_over_{0};
   std::atomic<std::uint64_t> dropped_{0};
 };

@@ -55,11 +55,12 @@ feedback::UdpEndpointConfig endpoint_config(const config::FeedbackConfig& config
 
 }  // namespace
 
-LiveFeedback::LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config, const Timing& timing,
-                           Meter& meter) try
+LiveFeedback::LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config, const Timing& timing, Meter& meter,
+                           dpdk::PollPolicy& poll_thread) try
     : loop_(loop),
       timing_(timing),
       meter_(meter),
+      poll_thread_(poll_thread),
       scratch_(static_cast<std::size_t>(config.max_datagram.count())),
       work_(context_.get_executor()),
       session_(session_config(config)) {
@@ -171,6 +172,7 @@ void LiveFeedback::on_report(const feedback::Header&, const feedback::BearerRepo
 
 void LiveFeedback::on_status(const feedback::Header&, const feedback::BearerStatus& status) {
   static_cast<void>(incoming_.push(status));  // one that finds no room is followed by a newer one
+  poll_thread_.wake_if_asleep();
 }
 
 }  // namespace sluice::emulator

@@ -14,6 +14,7 @@
 
 #include "control/feedback/session.hpp"
 #include "control/feedback/udp_endpoint.hpp"
+#include "dataplane/dpdk/poll_policy.hpp"
 #include "emulator/cell/reporter.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/runtime/meter.hpp"
@@ -31,9 +32,10 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
     Duration period{};  ///< Ts
     Duration delay{};   ///< one way
   };
-  /// Binds and starts the thread. `loop` and `meter` outlive it. Throws std::runtime_error when the address cannot be
-  /// had.
-  LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config, const Timing& timing, Meter& meter);
+  /// Binds and starts the thread. `loop`, `meter` and `poll_thread`, which is woken for what the proxy says, outlive
+  /// it. Throws std::runtime_error when the address cannot be had.
+  LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config, const Timing& timing, Meter& meter,
+               dpdk::PollPolicy& poll_thread);
   ~LiveFeedback();
   LiveFeedback(const LiveFeedback&) = delete;
   LiveFeedback& operator=(const LiveFeedback&) = delete;
@@ -76,6 +78,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   EventLoop& loop_;
   Timing timing_;
   Meter& meter_;
+  dpdk::PollPolicy& poll_thread_;
   Reporter* reporter_ = nullptr;
   std::deque<Message> to_proxy_;  ///< poll thread: under way
   std::deque<control::feedback::BearerStatus> from_proxy_;

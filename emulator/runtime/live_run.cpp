@@ -9,7 +9,6 @@
 
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/eal.hpp"
-#include "dataplane/dpdk/poll_policy.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -19,9 +18,10 @@ constexpr Duration publication_period = std::chrono::milliseconds(100);
 }  // namespace
 
 LiveRun::LiveRun(const Scenario& scenario, RunMode mode, packet::PacketPool& pool, TraceLibrary& traces)
-    : scenario_(scenario), mode_(mode), pool_(pool) {
+    : scenario_(scenario), mode_(mode), pool_(pool), policy_(scenario.live.poll) {
   check_topology();
   build(traces);
+  for (const auto& device : devices_) policy_.watch(device->readiness_descriptor());
   if (mode == RunMode::smvs) add_feedback();
 }
 
@@ -95,7 +95,7 @@ void LiveRun::add_feedback() {
   const proxy::SmvsMode& smvs = scenario_.proxy.smvs;
   const LiveFeedback::Timing timing{smvs.parameters.step,
                                     scenario_.reports.delay.value_or(scenario_.proxy_nodeb.delay)};
-  feedback_.emplace(loop_, *scenario_.live.feedback, timing, network_->meter());
+  feedback_.emplace(loop_, *scenario_.live.feedback, timing, network_->meter(), policy_);
   ReporterConfig config;
   config.period = smvs.parameters.step;
   config.sharp_change = scenario_.reports.sharp_change;
@@ -123,6 +123,7 @@ void LiveRun::start() {
 
 void LiveRun::stop() {
   stop_ = true;
+  policy_.wake();
   if (thread_.joinable()) thread_.join();
   if (feedback_) feedback_->stop();
 }
@@ -133,8 +134,7 @@ void LiveRun::poll() {
   if (live.cpu && !dpdk::pin_to_cpu(*live.cpu)) {
     spdlog::warn("live.cpu: processor {} cannot be had; the thread runs where the system puts it", *live.cpu);
   }
-  dpdk::PollPolicy policy(live.poll);
-  policy.prepare_thread();
+  policy_.prepare_thread();
   const dpdk::ThreadRegistration registration;
   network_->meter().start(loop_.now());
   if (reporter_) reporter_->start(loop_.now());
@@ -154,7 +154,7 @@ void LiveRun::poll() {
       next_publication = now + publication_period;
       publish(now);
     }
-    policy.rest(worked, now, loop_.next());
+    policy_.rest(worked, now, loop_.next());
   }
   ended_ = now;
   const std::lock_guard lock(status_mutex_);

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "dataplane/dpdk/poll_policy.hpp"
 #include "dataplane/dpdk/port.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "emulator/net/tap.hpp"
@@ -64,6 +65,7 @@ class LiveRun {
   const Scenario& scenario_;
   RunMode mode_;
   packet::PacketPool& pool_;
+  dpdk::PollPolicy policy_;
   EventLoop loop_;
   Discard discard_;
   // Where what the ports receive goes, once the network stands.

@@ -51,8 +51,9 @@ struct PortsSettings {
 struct ShardsSettings {
   std::uint16_t count = 1;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
-  std::vector<std::uint16_t> cpus;  ///< one per shard; empty: not pinned
-  std::uint32_t burst = 32;         ///< packets taken from a port at once
+  Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< of a poll thread with a port that cannot wake it
+  std::vector<std::uint16_t> cpus;                          ///< one per shard; empty: not pinned
+  std::uint32_t burst = 32;                                 ///< packets taken from a port at once
 };
 
 /// Packet buffers, taken at start.

@@ -40,8 +40,10 @@ constexpr Choice<Mode> modes[] = {
 constexpr Choice<LawPlace> law_places[] = {
     {"nodeb", LawPlace::nodeb, "the allowance comes in the report"},
     {"proxy", LawPlace::proxy, "the report brings the measurements, the proxy computes"}};
-constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
-                                                 {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
+constexpr Choice<dpdk::PollMode> poll_modes[] = {
+    {"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
+    {"adaptive", dpdk::PollMode::adaptive,
+     "sleeps when idle: until a port has something where ports can tell, else in short steps"}};
 constexpr Choice<PartialChecksums> partial_checksums[] = {
     {"auto", PartialChecksums::by_driver,
      "`accept` for a port that shows what a kernel of this machine sends (net_af_packet, net_af_xdp, net_tap, live "
@@ -139,6 +141,9 @@ void describe(Section& s, PortsSettings& ports) {
 void describe(Section& s, ShardsSettings& shards) {
   s.value("count", shards.count, {1, 64}, "poll threads; each UE belongs to one");
   s.choice("poll", shards.poll, poll_modes, "what a poll thread does when nothing comes in");
+  s.value("longest_sleep", shards.longest_sleep, {10us, 10ms},
+          "of a poll thread with a port that cannot wake it (net_memif, net_ring): so late the first packet after a "
+          "silence may be; longer sleeps take less of the processor");
   s.list("cpus", shards.cpus, {0, 64}, {0, 1023}, "the processor of each shard; not pinned when empty");
   s.value("burst", shards.burst, {1, 256}, "packets taken from a port at once");
   s.check(shards.cpus.empty() || shards.cpus.size() == shards.count, "cpus",

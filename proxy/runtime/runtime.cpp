@@ -105,6 +105,7 @@ void Runtime::start_shards() {
     thread.index = i;
     if (!config_.shards.cpus.empty()) thread.cpu = config_.shards.cpus.at(i);
     thread.poll = config_.shards.poll;
+    thread.longest_sleep = config_.shards.longest_sleep;
     thread.burst = config_.shards.burst;
     if (config_.feedback) thread.status_period = config_.feedback->status_period;
     shards_.push_back(std::make_unique<ShardThread>(thread, config_.shard, pool_, steering_.shard(i), *channels_.at(i),

@@ -35,10 +35,10 @@ ShardThread::ShardThread(const ShardThreadConfig& config, const ShardConfig& sha
       failed_(std::move(failed)),
       output_(ports),
       shard_(shard, pool, output_, random_seed(), dpdk::now()),
-      policy_(config.poll),
+      policy_(config.poll, config.longest_sleep),
       burst_(config.burst) {
   statuses_.reserve(shard.limits.max_bearers);
-  for (const int descriptor : config_.readiness) policy_.watch(descriptor);
+  ports_.watch_with(policy_);
 }
 
 ShardThread::~ShardThread() {
@@ -73,6 +73,14 @@ void ShardThread::prepare() {
                  config_.index, *config_.cpu);
   }
   policy_.prepare_thread();
+  constexpr double modest = 0.05;
+  if (policy_.idle_share() > modest) {
+    spdlog::info(
+        "shard {}: takes {:.0f} % of a processor when idle: a port of its cannot wake it, and timers of this machine "
+        "are "
+        "slow; a longer shards.longest_sleep takes less",
+        config_.index, policy_.idle_share() * 100);
+  }
 }
 
 void ShardThread::poll() {
@@ -85,7 +93,8 @@ void ShardThread::poll() {
     shard_.advance(now);
     if (config_.status_period) collect_statuses(now, reported);
     publish_when_due(now);
-    policy_.rest(due || reported || from_radio || from_core, now, next_deadline());
+    const bool helped = ports_.helped();
+    policy_.rest(due || reported || from_radio || from_core || helped, now, next_deadline());
   }
 }
 

@@ -18,10 +18,9 @@ struct ShardThreadConfig {
   unsigned index = 0;
   std::optional<unsigned> cpu;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
+  Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< where a port cannot wake it
   std::uint32_t burst = 32;
   std::optional<Duration> status_period;  ///< how often statuses are collected; not at all when not set
-  /// What the kernel can wake the thread with, see dpdk::PollPolicy::watch().
-  std::vector<int> readiness;
 };
 
 /// One shard with its poll thread: takes packets from the ports, hands them to the shard, lets it work, rests.

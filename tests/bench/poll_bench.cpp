@@ -1,5 +1,5 @@
 // What the adaptive poll policy costs when nothing happens, and how late it makes the first packet.
-// poll_bench [SECONDS [POLLED_DEVICE SENDING_DEVICE]]
+// poll_bench [SECONDS [POLLED_DEVICE SENDING_DEVICE [STEP_US]]]
 // prints the share of a processor an idle poll thread takes and the lateness of single packets. Without devices: a ring
 // back to ourselves, which cannot wake anybody. On a veth pair a,b: net_af_packet0,iface=a net_af_packet1,iface=b
 #include <sys/resource.h>
@@ -40,9 +40,9 @@ double processor_seconds() {
 }
 
 /// A poll thread's loop; the bytes of each packet say when it was sent.
-Result poll(dpdk::Port& port, dpdk::PollMode mode, const std::atomic<bool>& stop) {
+Result poll(dpdk::Port& port, dpdk::PollMode mode, Duration step, const std::atomic<bool>& stop) {
   const dpdk::ThreadRegistration registration;
-  dpdk::PollPolicy policy(mode);
+  dpdk::PollPolicy policy(mode, step);
   policy.watch(port.readiness_descriptor());
   policy.prepare_thread();
   Result result;
@@ -80,10 +80,11 @@ void send_singles(dpdk::Port& port, packet::PacketPool& pool, Instant end) {
   }
 }
 
-Result run(dpdk::Port& polled, dpdk::Port* sender, packet::PacketPool& pool, dpdk::PollMode mode, Duration length) {
+Result run(dpdk::Port& polled, dpdk::Port* sender, packet::PacketPool& pool, dpdk::PollMode mode, Duration step,
+           Duration length) {
   std::atomic<bool> stop{false};
   Result result;
-  std::thread poller([&] { result = poll(polled, mode, stop); });
+  std::thread poller([&] { result = poll(polled, mode, step, stop); });
   const Instant end = dpdk::now() + length;
   if (sender != nullptr) {
     send_singles(*sender, pool, end);
@@ -104,6 +105,8 @@ double quantile(const std::vector<double>& sorted, double q) {
 
 int main(int argc, char** argv) {
   const Duration length = std::chrono::seconds(argc > 1 ? std::max(std::atoi(argv[1]), 1) : 3);
+  const Duration step =
+      argc > 4 ? std::chrono::microseconds(std::max(std::atoi(argv[4]), 1)) : dpdk::PollPolicy::default_step;
   dpdk::EalConfig eal_config;
   eal_config.memory_mib = 64;
   const dpdk::Eal eal(eal_config);
@@ -119,11 +122,11 @@ int main(int argc, char** argv) {
   }
   dpdk::Port& sender = other ? *other : polled;
 
-  const Result idle = run(polled, nullptr, pool, dpdk::PollMode::adaptive, length);
+  const Result idle = run(polled, nullptr, pool, dpdk::PollMode::adaptive, step, length);
   std::printf("adaptive, idle:    %5.2f %% of a processor\n", idle.share * 100);
   for (const auto& [name, mode] :
        {std::pair("adaptive", dpdk::PollMode::adaptive), std::pair("busy", dpdk::PollMode::busy)}) {
-    const Result result = run(polled, &sender, pool, mode, length);
+    const Result result = run(polled, &sender, pool, mode, step, length);
     std::printf(
         "%-9s singles:  %5.2f %% of a processor; lateness p50 %.1f us, p99 %.1f us, max %.1f us of %zu packets\n", name,
         result.share * 100, quantile(result.lateness_us, 0.5), quantile(result.lateness_us, 0.99),

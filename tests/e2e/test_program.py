@@ -176,7 +176,7 @@ def test_an_idle_proxy_rests_and_still_answers_at_once(busy):
     time.sleep(4)
     share = (sluice.process.cpu_seconds() - before) / (time.monotonic() - began)
     print(f"idle: {100 * share:.1f} % of a core")
-    assert share < 0.10
+    assert share < 0.05  # it waits for its ports, it does not look after them all the time
     client.download(100_000)
 
 

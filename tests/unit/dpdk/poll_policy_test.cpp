@@ -23,13 +23,15 @@ TEST(PollPolicy, BusyNeverSleeps) {
   EXPECT_EQ(policy.sleeps(), 0U);
 }
 
-TEST(PollPolicy, AdaptiveSpinsAfterWorkThenSleeps) {
-  PollPolicy policy(PollMode::adaptive, microseconds(30), microseconds(50));
+TEST(PollPolicy, AdaptiveSpinsAfterWorkLooksOnceMoreThenSleeps) {
+  PollPolicy policy(PollMode::adaptive, microseconds(50), microseconds(30));
+  policy.watch(-1);
   policy.prepare_thread();
   EXPECT_FALSE(policy.rest(true, start, never));
   EXPECT_FALSE(policy.rest(false, start + microseconds(10), never));
   EXPECT_FALSE(policy.rest(false, start + microseconds(29), never));
-  EXPECT_TRUE(policy.rest(false, start + microseconds(30), never));
+  EXPECT_FALSE(policy.rest(false, start + microseconds(30), never)) << "one more round before the first sleep";
+  EXPECT_TRUE(policy.rest(false, start + microseconds(31), never));
   EXPECT_TRUE(policy.rest(false, start + microseconds(90), never));
   EXPECT_FALSE(policy.rest(true, start + microseconds(150), never)) << "work again: spin again";
   EXPECT_FALSE(policy.rest(false, start + microseconds(170), never));
@@ -37,11 +39,29 @@ TEST(PollPolicy, AdaptiveSpinsAfterWorkThenSleeps) {
 }
 
 TEST(PollPolicy, ATimerAboutToBeDueKeepsItAwake) {
-  PollPolicy policy(PollMode::adaptive, microseconds(30), microseconds(50));
+  PollPolicy policy(PollMode::adaptive, microseconds(50), microseconds(30));
+  policy.watch(-1);
   const Instant now = start + microseconds(1000);
+  EXPECT_FALSE(policy.rest(false, now, never)) << "the round before the first sleep";
   EXPECT_FALSE(policy.rest(false, now, now + microseconds(2)));
   EXPECT_FALSE(policy.rest(false, now, now - microseconds(2)));
   EXPECT_TRUE(policy.rest(false, now, now + microseconds(20)));
+}
+
+TEST(PollPolicy, SleepsStayShortHoweverLongTheSilence) {
+  PollPolicy policy(PollMode::adaptive);
+  policy.watch(-1);
+  policy.prepare_thread();
+  // The machine may be busy: of many rests, the shortest tells.
+  Duration shortest = Duration::max();
+  for (int i = 0; i < 200; ++i) {
+    const Instant before = detail::kernel_now();
+    policy.rest(false, start + std::chrono::seconds(1 + i), never);
+    if (i > 0) shortest = std::min(shortest, detail::kernel_now() - before);
+  }
+  EXPECT_GE(shortest, PollPolicy::default_step);
+  EXPECT_LT(shortest, microseconds(150));
+  EXPECT_GT(policy.idle_share(), 0);
 }
 
 /// A pipe stands for a port that the kernel can wake us for.
@@ -59,7 +79,8 @@ class WatchedPolicy : public testing::Test {
   /// How long a rest takes, by the kernel's clock.
   Duration timed_rest() {
     const Instant before = detail::kernel_now();
-    EXPECT_TRUE(policy_.rest(false, start, never));
+    const bool slept = policy_.rest(false, start, never) || policy_.rest(false, start, never);
+    EXPECT_TRUE(slept);
     return detail::kernel_now() - before;
   }
   std::array<int, 2> pipe_{};
@@ -73,7 +94,6 @@ TEST_F(WatchedPolicy, SleepsLongWhenEveryPortCanWakeIt) {
 TEST_F(WatchedPolicy, OneBlindPortKeepsTheStepsShort) {
   policy_.watch(-1);
   policy_.watch(-1);
-  // The machine may be busy: of many rests, the shortest tells.
   Duration shortest = timed_rest();
   for (int i = 0; i < 50; ++i) shortest = std::min(shortest, timed_rest());
   EXPECT_LT(shortest, std::chrono::milliseconds(9));
@@ -97,9 +117,28 @@ TEST_F(WatchedPolicy, AWakeUpEndsOneSleep) {
   EXPECT_GE(timed_rest(), std::chrono::milliseconds(9)) << "woken once, not for good";
 }
 
+TEST_F(WatchedPolicy, WhoeverHandsSomethingOverEndsASleepButDisturbsNobodyAwake) {
+  for (int i = 0; i < 50; ++i) policy_.wake_if_asleep();
+  EXPECT_FALSE(policy_.rest(false, start, never)) << "drowsy, but looks once more";
+  EXPECT_GE(timed_rest(), std::chrono::milliseconds(9)) << "nobody said anything since";
+  Duration shortest = Duration::max();
+  for (int i = 0; i < 50; ++i) {
+    policy_.wake_if_asleep();
+    shortest = std::min(shortest, timed_rest());
+  }
+  EXPECT_LT(shortest, std::chrono::milliseconds(9));
+  policy_.rest(true, start - microseconds(100), never);
+  policy_.wake_if_asleep();
+  EXPECT_GE(timed_rest(), std::chrono::milliseconds(9)) << "work kept it awake when it was called";
+}
+
+TEST_F(WatchedPolicy, WaitingForPortsCostsNoSteps) {
+  EXPECT_EQ(policy_.idle_share(), 0);
+}
+
 TEST_F(WatchedPolicy, APortThatFailsDoesNotMakeItSpin) {
   close(std::exchange(pipe_[1], dup(pipe_[0])));  // the pipe hangs up
-  const Duration step = std::chrono::microseconds(55);
+  const Duration step = PollPolicy::default_step;
   for (int i = 0; i < 10; ++i) EXPECT_GE(timed_rest(), step);
 }
 

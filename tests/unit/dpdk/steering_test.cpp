@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "dataplane/dpdk/clock.hpp"
 #include "tests/unit/dpdk/frames.hpp"
 #include "tests/unit/dpdk/ring_pair.hpp"
 
@@ -188,6 +189,42 @@ TEST(Steering, ShardsInThreadsOfTheirOwnLoseNothing) {
   second.join();
   EXPECT_EQ(arrived, total);
   EXPECT_EQ(steering.shard(0).dropped() + steering.shard(1).dropped(), 0U);
+}
+
+TEST(Steering, AShardThatSleepsIsWokenForWhatIsHandedToIt) {
+  TwoPorts net("wake");
+  // Each port has one queue: shard 0 polls the radio port, shard 1 the core port, shard 2 lives on what it is handed.
+  Steering steering(net.ports(), 3);
+  PollPolicy policy(PollMode::adaptive);
+  steering.shard(2).watch_with(policy);
+  unsigned theirs = 0;
+  while (steering.owner(ue(theirs)) != 2) ++theirs;
+  std::atomic<bool> stop{false};
+  std::atomic<unsigned> arrived{0};
+  std::thread sleeper([&] {
+    while (!stop) {
+      const std::size_t count = poll(steering.shard(2), Facing::radio).size();
+      arrived += static_cast<unsigned>(count);
+      policy.rest(count > 0, now(), never);
+    }
+  });
+  constexpr unsigned packets = 100;
+  Duration waited{};
+  for (unsigned i = 1; i <= packets; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const Instant before = now();
+    send(*net.ues, datagram(ue(theirs), server(), "wake up"));
+    EXPECT_TRUE(poll(steering.shard(0), Facing::radio).empty());
+    EXPECT_TRUE(steering.shard(0).helped());
+    EXPECT_FALSE(steering.shard(0).helped());
+    while (arrived < i) std::this_thread::yield();
+    waited += now() - before;
+  }
+  stop = true;
+  policy.wake();
+  sleeper.join();
+  EXPECT_GT(policy.sleeps(), packets / 2);
+  EXPECT_LT(waited / packets, std::chrono::milliseconds(3)) << "not left to the end of its sleep of 10 ms";
 }
 
 TEST(Steering, ImpossibleNumbersOfShardsAreRefused) {
