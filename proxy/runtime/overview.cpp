@@ -166,6 +166,27 @@ Json Overview::ports() const {
   return object;
 }
 
+Json Overview::shards() const {
+  Json list = Json::array();
+  for (unsigned i = 0; i < parts_.channels.size(); ++i) {
+    const ShardSnapshot& shard = parts_.channels[i]->snapshots.front();
+    const dpdk::ShardPorts& ports = parts_.steering->shard(i);
+    list.push_back({{"shard", i},
+                    {"flows", shard.flow_count},
+                    {"bearers", shard.bearer_count},
+                    {"received", shard.counters.received()},
+                    {"optimised", shard.counters[Counter::optimised]},
+                    {"forwarded", shard.counters.forwarded()},
+                    {"dropped", shard.counters.dropped()},
+                    {"flows_split", shard.counters[Counter::flows_split]},
+                    {"reports", shard.counters[Counter::reports]},
+                    {"handed_over", ports.handed_over()},
+                    {"handed_over_dropped", ports.dropped()},
+                    {"sleeps", shard.sleeps}});
+  }
+  return list;
+}
+
 std::string Overview::statistics_line() {
   const Instant now = dpdk::now();
   const double seconds = to_seconds(now - last_line_);

@@ -40,6 +40,7 @@ class Overview {
   [[nodiscard]] admin::Json status() const;
   [[nodiscard]] admin::Json counters_by_name() const;
   [[nodiscard]] admin::Json ports() const;
+  [[nodiscard]] admin::Json shards() const;
   /// One line for the log: totals, and rates since the line before.
   [[nodiscard]] std::string statistics_line();
 

@@ -162,6 +162,7 @@ admin::CommandTable Runtime::commands() {
       {"flows", "[LIMIT]", "TCP connections with both their legs (50)", 1,
        listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.flows(limit, reply); })},
       {"ports", "", "the two ports with their drivers' statistics", 0, now([](Overview& o) { return o.ports(); })},
+      {"shards", "", "the poll threads, one by one: load and counters", 0, now([](Overview& o) { return o.shards(); })},
       {"config", "", "the configuration in force, as YAML, without secrets", 0,
        now([this](Overview&) { return admin::Json(print_config(config_)); })},
       {"version", "", "the program's release", 0, now([](Overview&) { return admin::Json(std::string(version)); })},

@@ -23,15 +23,16 @@ TRACES = Path(os.environ.get("SLUICE_TRACES", "no-traces"))
 class Radio:
     """A lab with the Node-B on both sides of the proxy."""
 
-    def __init__(self, lab, mode, channel, seconds, traces=None, **changes):
+    def __init__(self, lab, mode, channel, seconds, traces=None, ues=1, proxy=None, **changes):
+        """changes are of the scenario, those of the proxy's configuration come in proxy."""
         self.lab, self.mode = lab, mode
-        self.wire = lab.radio(proxy=mode != "none")
+        self.wire = lab.radio(ues, proxy=mode != "none")
         self.scenario = programs.nodeb_scenario(channel, mode != "none", **programs.merge(
             {"warmup": "2s", "smvs": {"parameters": LAW}}, changes))
         self.sluice = None
         if mode != "none":
             law = {"smvs": {"law": "nodeb", "parameters": {**LAW, "one_way_delay": "10ms"}}} if mode == "smvs" else {}
-            self.sluice = programs.Sluice(lab, self.wire.box, "proxy-radio", "proxy-core", mode=mode, **law)
+            self.sluice = programs.Sluice(lab, self.wire.box, "proxy-radio", "proxy-core", mode=mode, **law, **(proxy or {}))
         self.traces = traces
         self.nodeb = self.start_nodeb(seconds)
 

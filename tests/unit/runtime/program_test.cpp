@@ -149,6 +149,7 @@ TEST(SluiceRunning, AnswersAndStopsOnSigterm) {
   EXPECT_FALSE(sluice.ask("flows x").ok);
   EXPECT_THAT(sluice.ask("config").value.get<std::string>(), HasSubstr("mode: bypass\n"));
   EXPECT_TRUE(sluice.ask("ports").ok);
+  EXPECT_EQ(sluice.ask("shards").value.size(), 1U);
   sluice.program().signal(SIGTERM);
   EXPECT_EQ(sluice.program().wait(), 0) << sluice.program().err();
   EXPECT_THAT(sluice.program().err(), HasSubstr("stopping: SIGTERM"));
