@@ -64,6 +64,20 @@ constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, 
 
 const Rate fastest = Rate::bits_per_second(100e9);
 
+enum class WithText : std::uint8_t { no, yes };
+
+/// "rr, mci or pf", with what each is in brackets if wanted.
+std::string schedulers(WithText with_text) {
+  std::string list;
+  const auto kinds = scheduler_kinds();
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (i > 0) list += i + 1 < kinds.size() ? ", " : " or ";
+    list += kinds[i].name;
+    if (with_text == WithText::yes) list += " (" + std::string(kinds[i].text) + ")";
+  }
+  return list;
+}
+
 void describe_hsdpa(Section& s, HsdpaParameters& p) {
   s.quantity("distance", p.distance_m, "m", {1, 100'000}, "from the Node-B");
   s.quantity("speed", p.speed_kmh, "km/h", {0, 500}, "of the UE");
@@ -225,11 +239,14 @@ void describe(Section& s, UeSpec& ue) {
 
 void describe(Section& s, CellSpec& cell) {
   s.value("tti", cell.tti, {100us, 1s}, "transmission time interval: 1ms for traces, 2ms for HSDPA");
-  s.value("scheduler", cell.scheduler, "rr (round robin), mci (maximum C/I) or pf (proportional fair)");
-  s.value("pf_window", cell.pf_window, {1, 1e9}, "TTIs over which proportional fair averages");
+  static const std::string known = schedulers(WithText::yes);
+  s.value("scheduler", cell.scheduler, known);
+  s.value("pf_window", cell.pf_window, {1, 1e9}, "TTIs over which pf and fcds average");
   s.required().sections("ues", cell.ues, {1, 1000}, "the UEs of the cell");
   s.section("uplink", cell.uplink, "from the UEs to the Node-B");
-  s.check(make_scheduler(cell.scheduler) != nullptr, "scheduler", "rr, mci or pf", "\"" + cell.scheduler + "\"");
+  s.check(cell.pf_window > 1, "pf_window", "more than 1", Scalar<double>::format(cell.pf_window));
+  s.check(make_scheduler(cell.scheduler) != nullptr, "scheduler", schedulers(WithText::no),
+          "\"" + cell.scheduler + "\"");
 }
 
 void describe(Section& s, HostsSpec& hosts) {

@@ -42,8 +42,16 @@ class Scheduler {
   }
 };
 
-/// Makes a scheduler by its name in configurations: "rr", "mci", "pf", "fcds". `window`, in TTIs, is that of the
-/// averages of the last two. Null when the name is unknown.
+/// A scheduler as configurations know it.
+struct SchedulerKind {
+  std::string_view name;
+  std::string_view text;
+  std::unique_ptr<Scheduler> (*make)(double window);
+};
+[[nodiscard]] std::span<const SchedulerKind> scheduler_kinds();
+
+/// Makes a scheduler by its name. `window`, in TTIs, is that of the averages of those that have any ("pf", "fcds").
+/// Null when the name is unknown.
 [[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(std::string_view name, double window = 1000);
 
 }  // namespace sluice::emulator

@@ -38,7 +38,8 @@ class Refill final : public CellObserver {
   Cell& cell_;
 };
 
-std::vector<LinkUse> run(const std::string& scheduler, const std::vector<HsdpaParameters>& ues, Duration length) {
+std::vector<LinkUse> run(const std::string& scheduler, const std::vector<HsdpaParameters>& ues, Duration length,
+                         LinkUse* air = nullptr) {
   EventLoop loop;
   Discard far;
   Cell cell(loop, milliseconds(2), make_scheduler(scheduler), far);
@@ -54,6 +55,7 @@ std::vector<LinkUse> run(const std::string& scheduler, const std::vector<HsdpaPa
   loop.run_until(Instant(length));
   std::vector<LinkUse> use;
   for (UeIndex i = 0; i < ues.size(); ++i) use.push_back(cell.use(i, loop.now()));
+  if (air != nullptr) *air = cell.use(loop.now());
   return use;
 }
 
@@ -92,6 +94,23 @@ TEST(HsdpaCell, AloneAndBackloggedAUeIsCarriedAllThatItsLinkOffers) {
   // All but the very first TTI, which the packets miss.
   EXPECT_GT(use[0].utilisation(), 0.9998);
   EXPECT_LE(use[0].carried, use[0].offered);
+}
+
+TEST(HsdpaCell, ASaturatedCellIsUsedWhollyHoweverManyUesAndWhicheverScheduler) {
+  const HsdpaParameters near = at_distance(100, 3);
+  const HsdpaParameters far = at_distance(300, 30);
+  for (const char* scheduler : {"rr", "pf", "mci", "fcds"}) {
+    for (const auto& ues : {std::vector{near}, std::vector{near, far}, std::vector{near, far, near, far}}) {
+      SCOPED_TRACE(std::string(scheduler) + " " + std::to_string(ues.size()));
+      LinkUse air;
+      const auto use = run(scheduler, ues, std::chrono::seconds(20), &air);
+      EXPECT_GT(air.utilisation(), 0.999);
+      EXPECT_LE(air.carried, air.offered);
+      std::uint64_t carried = 0;
+      for (const LinkUse& ue : use) carried += ue.carried;
+      EXPECT_EQ(air.carried, carried);
+    }
+  }
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST(RoundRobin, ServesWhoHasWaitedLongest) {
 }
 
 TEST(EveryScheduler, SkipsTheIdleAndThoseOutOfReach) {
-  for (const char* name : {"rr", "mci", "pf", "fcds"}) {
+  for (const auto& [name, text, make] : scheduler_kinds()) {
     const auto scheduler = make_scheduler(name);
     EXPECT_EQ(scheduler->pick({}, 0), std::nullopt) << name;
     const std::vector<Candidate> none{idle(0), waiting(1, 0, 30)};

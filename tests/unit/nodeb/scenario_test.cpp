@@ -55,7 +55,9 @@ cell:
 }
 
 TEST(Scenario, ErrorsNameTheirPlace) {
-  EXPECT_THAT(errors_of(smallest + "  scheduler: lottery\n"), HasSubstr("s.yaml:5:3: cell.scheduler"));
+  EXPECT_THAT(errors_of(smallest + "  scheduler: lottery\n"),
+              HasSubstr("s.yaml:5:3: cell.scheduler, expected rr, mci, pf or fcds, got \"lottery\""));
+  EXPECT_THAT(errors_of(smallest + "  pf_window: 1\n"), HasSubstr("s.yaml:5:3: cell.pf_window, expected more than 1"));
   EXPECT_THAT(errors_of(smallest + "durations: 5s\n"), HasSubstr("s.yaml:5:1: unknown key 'durations'"));
   EXPECT_THAT(errors_of(smallest + "duration: 5 parsecs\n"), HasSubstr("s.yaml:5:11: duration"));
   EXPECT_THAT(errors_of(smallest + "modes: [none, magic]\n"), HasSubstr("s.yaml:5:15: modes[1]"));
@@ -214,7 +216,7 @@ TEST(Traces, TheSameOneIsSharedAndGeneratedOnesDependOnTheirSeed) {
 
 TEST(Reference, NamesEveryKeyWithItsUnit) {
   const std::string text = config::reference<Scenario>();
-  for (const char* key : {"warmup", "scheduler", "think_time", "cell_core", "period", "sharp_change"}) {
+  for (const char* key : {"warmup", "scheduler", "fcds", "think_time", "cell_core", "period", "sharp_change"}) {
     EXPECT_THAT(text, HasSubstr(key));
   }
 }
