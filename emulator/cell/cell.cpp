@@ -98,8 +98,15 @@ void Cell::run_tti(std::uint64_t tti, Instant now) {
   const auto chosen = scheduler_->pick(candidates_, tti);
   if (!chosen) return;
   const UeIndex index = candidates_[*chosen].ue;
-  const Bytes carried = serve(index, ues_[index].channel->at(tti), now);
+  const Grant& grant = ues_[index].channel->at(tti);
+  account_served(tti, grant);
+  const Bytes carried = serve(index, grant, now);
   scheduler_->served(index, carried, tti);
+}
+
+void Cell::account_served(std::uint64_t tti, const Grant& given) {
+  offered_served_ += static_cast<std::uint64_t>(given.carried().count());
+  for (Ue& ue : ues_) offered_to_all_ += static_cast<std::uint64_t>(ue.channel->at(tti).carried().count());
 }
 
 Bytes Cell::serve(UeIndex index, const Grant& grant, Instant now) {
@@ -128,6 +135,19 @@ LinkUse Cell::use(UeIndex index, Instant now) {
   use.ttis = now.time_since_epoch() > Duration::zero() ? tti_of(now - Duration(1)) + 1 : 0;
   if (use.ttis > 0) use.offered = ue.channel->offered_through(use.ttis - 1);
   return use;
+}
+
+LinkUse Cell::use(Instant now) {
+  LinkUse sum;
+  for (UeIndex i = 0; i < ues_.size(); ++i) {
+    const LinkUse ue = use(i, now);
+    sum.offered += ue.offered;
+    sum.carried += ue.carried;
+    sum.airtime += ue.airtime;
+    sum.ttis = ue.ttis;
+  }
+  if (!ues_.empty()) sum.offered = offered_served_ + (sum.offered - offered_to_all_) / ues_.size();
+  return sum;
 }
 
 std::uint32_t Cell::active_users() const {

@@ -50,7 +50,7 @@ struct CellCounters {
 /// What a UE's link could have carried, and what it did, in bytes on the air, cumulative; subtract two of them for the
 /// time between.
 struct LinkUse {
-  std::uint64_t offered = 0;  ///< had every TTI been this UE's
+  std::uint64_t offered = 0;  ///< of a UE: had every TTI been its own
   std::uint64_t carried = 0;  ///< padding of frames included
   std::uint64_t ttis = 0;     ///< TTIs that have passed
   std::uint64_t airtime = 0;  ///< TTIs that this UE was given
@@ -92,6 +92,10 @@ class Cell final : public Element, public EventTarget {
   [[nodiscard]] std::optional<UeIndex> find(const IpAddress& address) const;
   /// Use of a UE's link by TTIs that began before `now`. `now` never goes back.
   [[nodiscard]] LinkUse use(UeIndex ue, Instant now);
+  /// Use of the air that all UEs share, likewise. A TTI that went to a UE offered what that UE's link could carry, one
+  /// that went to nobody the mean of all UEs' links: a cell that always serves somebody is used to 100 %, whatever its
+  /// scheduler.
+  [[nodiscard]] LinkUse use(Instant now);
   /// UEs with something in their queue.
   [[nodiscard]] std::uint32_t active_users() const;
   [[nodiscard]] const CellCounters& counters() const { return counters_; }
@@ -116,6 +120,7 @@ class Cell final : public Element, public EventTarget {
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from);
   void run_tti(std::uint64_t tti, Instant now);
   Bytes serve(UeIndex index, const Grant& grant, Instant now);
+  void account_served(std::uint64_t tti, const Grant& given);
 
   EventLoop& loop_;
   Duration tti_;
@@ -129,6 +134,9 @@ class Cell final : public Element, public EventTarget {
   static constexpr std::uint64_t asleep = UINT64_MAX;
   std::uint64_t wake_tti_ = asleep;  ///< the TTI to run next; events of the loop for any other are void
   CellCounters counters_;
+  // Of the TTIs that went to some UE: bytes that UE's link offered, and the links of all UEs together.
+  std::uint64_t offered_served_ = 0;
+  std::uint64_t offered_to_all_ = 0;
 };
 
 }  // namespace sluice::emulator

@@ -97,7 +97,7 @@ void Meter::on_event(std::uint64_t tag, Instant now) {
 }
 
 void Meter::begin(Instant now) {
-  for (UeIndex ue = 0; ue < cell_.ues(); ++ue) use_before_.push_back(cell_.use(ue, now));
+  use_before_ = cell_.use(now);
 }
 
 void Meter::sample_queue() {
@@ -109,26 +109,15 @@ void Meter::sample_queue() {
   queue_squares_ += frames * frames;
 }
 
-LinkUse Meter::link_use(Instant now) {
-  LinkUse sum;
-  for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {
-    const LinkUse use = cell_.use(ue, now);
-    sum.offered += use.offered;
-    sum.carried += use.carried;
-  }
-  return sum;
-}
-
 void Meter::sample_series(Instant now) {
   const double seconds = to_seconds(interval_);
-  const LinkUse use = link_use(now);
+  const LinkUse use = cell_.use(now);
   const LinkUse fresh = use - use_at_point_;
   use_at_point_ = use;
   const FlightRecorder::Interval flights = flights_.take_interval();
   SeriesPoint point;
   point.time_s = to_seconds(now - started_);
-  // Each UE alone could have had every TTI; together they share them.
-  point.link_rate_bps = static_cast<double>(fresh.offered) * 8 / seconds / static_cast<double>(cell_.ues());
+  point.link_rate_bps = static_cast<double>(fresh.offered) * 8 / seconds;
   point.link_used_bps = static_cast<double>(fresh.carried) * 8 / seconds;
   point.throughput_bps = static_cast<double>(flights.delivered) * 8 / seconds;
   point.outstanding_bytes = static_cast<double>(flights_.outstanding());
@@ -149,20 +138,10 @@ void Meter::sample_series(Instant now) {
   series_.push_back(point);
 }
 
-// One UE: carried / offered. Several: the sum of what each used of what its link would have carried alone; round robin
-// comes to 1 when always busy, a scheduler that waits for good moments to more.
-double Meter::utilisation(Instant now) {
-  double sum = 0;
-  for (UeIndex ue = 0; ue < cell_.ues() && ue < use_before_.size(); ++ue) {
-    sum += (cell_.use(ue, now) - use_before_[ue]).utilisation();
-  }
-  return sum;
-}
-
 RunResult Meter::result(Instant now) {
   RunResult result;
   result.measured_s = std::max(0.0, to_seconds(now - measure_from_));
-  result.utilisation = utilisation(now);
+  if (result.measured_s > 0) result.utilisation = (cell_.use(now) - use_before_).utilisation();
   std::uint64_t delivered = 0;
   std::vector<double> shares;
   for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {

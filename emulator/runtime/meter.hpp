@@ -51,8 +51,6 @@ class Meter final : public CellObserver, public EventTarget {
   void begin(Instant now);
   void sample_queue();
   void sample_series(Instant now);
-  [[nodiscard]] LinkUse link_use(Instant now);
-  [[nodiscard]] double utilisation(Instant now);
 
   EventLoop& loop_;
   Cell& cell_;
@@ -63,7 +61,7 @@ class Meter final : public CellObserver, public EventTarget {
   FlightRecorder flights_;
   DelayDigest radio_;
   std::uint64_t drops_ = 0;
-  std::vector<LinkUse> use_before_;  ///< per UE, at the start of the measurement
+  LinkUse use_before_;  ///< at the start of the measurement
   std::uint64_t queue_samples_ = 0;
   std::uint64_t queue_empty_ = 0;
   double queue_sum_ = 0;

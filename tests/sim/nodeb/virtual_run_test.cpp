@@ -46,6 +46,37 @@ TEST(VirtualRun, EveryModeFillsASteadyLink) {
   }
 }
 
+/// A cell of so many UEs with a varying link and two endless downloads each.
+std::string cell_of(int ues, const std::string& scheduler) {
+  std::string apps = "apps:\n";
+  std::string cell = "cell:\n  scheduler: " + scheduler + "\n  ues:\n";
+  for (int i = 0; i < ues; ++i) {
+    apps += "  - {type: bulk, ue: " + std::to_string(i) + ", connections: 2}\n";
+    cell += "    - address: 10.45.0." + std::to_string(2 + i) +
+            "\n      frame: 0B\n      buffer: 600KiB\n      channel: " + varying + "\n";
+  }
+  return "duration: 12s\nwarmup: 2s\nmodes: [none]\n" + apps + cell;
+}
+
+TEST(VirtualRun, ASaturatedCellIsUsedToAHundredPercent) {
+  for (const char* scheduler : {"rr", "pf"}) {
+    for (const int ues : {2, 4}) {
+      SCOPED_TRACE(std::string(scheduler) + " " + std::to_string(ues));
+      const RunResult result = run_all(cell_of(ues, scheduler)).front();
+      EXPECT_GT(result.utilisation, 0.99);
+      EXPECT_LE(result.utilisation, 1.0);
+      double offered = 0;
+      double used = 0;
+      for (const SeriesPoint& point : result.series) {
+        if (point.time_s <= 2) continue;
+        offered += point.link_rate_bps;
+        used += point.link_used_bps;
+      }
+      EXPECT_NEAR(used / offered, result.utilisation, 0.01) << "the series tells the same";
+    }
+  }
+}
+
 TEST(VirtualRun, TheDelaysNestAsTheirPathsDo) {
   for (const RunResult& result : run_all(link(varying, "modes: [none, i-tcp, smvs]\n"))) {
     SCOPED_TRACE(result.key.mode);

@@ -184,6 +184,19 @@ TEST_F(CellTest, SharedTimeIsSplitBetweenTheUes) {
   EXPECT_EQ(cell_.queue(b).counters().delivered_packets, 40U);
 }
 
+TEST_F(CellTest, TheAirOffersWhatTheServedCouldBeCarriedAndWhenIdleTheMean) {
+  add(ue_a_, std::make_unique<ConstantChannel>(Rate::bits_per_second(8e6), milliseconds(1)));
+  add(ue_b_, std::make_unique<ConstantChannel>(Rate::bits_per_second(16e6), milliseconds(1)));
+  for (int i = 0; i < 10; ++i) send(0.5, ue_a_, 1000);
+  for (int i = 0; i < 10; ++i) send(0.5, ue_b_, 2000);
+  loop_.run_until(at_ms(40.5));
+  const LinkUse use = cell_.use(loop_.now());
+  EXPECT_EQ(use.ttis, 41U);
+  EXPECT_EQ(use.airtime, 20U);
+  EXPECT_EQ(use.carried, 10U * 1000 + 10U * 2000);
+  EXPECT_EQ(use.offered, use.carried + 21U * 1500) << "TTI 0 and 20 at the end belonged to nobody";
+}
+
 class ObserverOfAll final : public CellObserver {
  public:
   void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) override {
