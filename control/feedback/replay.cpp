@@ -37,4 +37,9 @@ Failure ReplayGuard::take(std::uint64_t sender, std::uint64_t epoch, std::uint64
   return known.window.take(sequence) ? Failure::none : Failure::replayed;
 }
 
+std::uint64_t ReplayGuard::newest_epoch(std::uint64_t sender) const {
+  const auto found = senders_.find(sender);
+  return found == senders_.end() ? 0 : found->second.epoch;
+}
+
 }  // namespace sluice::control::feedback

@@ -33,6 +33,8 @@ class ReplayGuard {
   /// Failure::none when this datagram is new, else stale_epoch, replayed, too_many_senders or malformed_header (epoch
   /// or sequence zero). A greater epoch than the sender's newest replaces it: the sender has restarted.
   [[nodiscard]] Failure take(std::uint64_t sender, std::uint64_t epoch, std::uint64_t sequence);
+  /// The newest epoch of a sender; 0 when it was never heard.
+  [[nodiscard]] std::uint64_t newest_epoch(std::uint64_t sender) const;
   [[nodiscard]] std::size_t senders() const { return senders_.size(); }
 
  private:

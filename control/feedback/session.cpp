@@ -34,6 +34,13 @@ std::uint64_t next_epoch(std::optional<std::uint64_t> previous, std::uint64_t wa
   return std::max({wall_clock_ns, previous ? *previous + 1 : 0, std::uint64_t{1}});
 }
 
+std::string to_string(const StaleSender& stale) {
+  return "sender " + std::to_string(stale.sender) + " is at epoch " + std::to_string(stale.epoch) +
+         " after it was at epoch " + std::to_string(stale.newest) +
+         ": either somebody plays back recordings of it, or its clock has gone back across a restart; give it a "
+         "feedback.epoch_file, or restart the receiver";
+}
+
 Session::Session(SessionConfig config)
     : config_(checked(std::move(config))),
       authenticator_(config_.keys),
@@ -105,6 +112,9 @@ Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& ha
   if (decoded.header.type != accepted_by(config_.role)) return Failure::unexpected_type;
   if (decoded.header.sender == config_.sender) return Failure::own_sender;
   const Failure replay = replay_.take(decoded.header.sender, decoded.header.epoch, decoded.header.sequence);
+  if (replay == Failure::stale_epoch) {
+    stale_ = {decoded.header.sender, decoded.header.epoch, replay_.newest_epoch(decoded.header.sender)};
+  }
   if (replay != Failure::none) return replay;
   const Failure records = decode_records(decoded.records, decoded.header, nullptr);
   if (records != Failure::none) return records;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "control/feedback/authenticator.hpp"
@@ -33,6 +34,16 @@ struct SessionConfig {
 /// The epoch for a sender that starts now: the wall clock in nanoseconds, or one more than the last run's where that
 /// was kept and the clock has gone back since.
 [[nodiscard]] std::uint64_t next_epoch(std::optional<std::uint64_t> previous, std::uint64_t wall_clock_ns);
+
+/// An authenticated datagram of an epoch before its sender's newest: a recording that somebody plays back, or a sender
+/// that has restarted with its clock gone back, whose datagrams are refused until it is told.
+struct StaleSender {
+  std::uint64_t sender = 0;
+  std::uint64_t epoch = 0;   ///< the datagram's
+  std::uint64_t newest = 0;  ///< of this sender
+};
+/// One sentence that says so, and what to do.
+[[nodiscard]] std::string to_string(const StaleSender& stale);
 
 /// Where encoded datagrams go: a socket, or a wire of the virtual-time network.
 class DatagramSink {
@@ -67,6 +78,8 @@ class Session {
   /// before it.
   [[nodiscard]] std::uint64_t next_sequence() const { return sequence_ + 1; }
   [[nodiscard]] const FailureCounters& counters() const { return counters_; }
+  /// The last datagram that was refused with stale_epoch.
+  [[nodiscard]] const std::optional<StaleSender>& stale() const { return stale_; }
   [[nodiscard]] const SessionConfig& config() const { return config_; }
 
  private:
@@ -83,6 +96,7 @@ class Session {
   std::vector<std::uint8_t> buffer_;
   std::uint64_t sequence_ = 0;
   FailureCounters counters_{};
+  std::optional<StaleSender> stale_;
 };
 
 }  // namespace sluice::control::feedback

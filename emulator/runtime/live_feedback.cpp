@@ -37,8 +37,8 @@ feedback::SessionConfig session_config(const config::FeedbackConfig& config) {
   feedback::SessionConfig session;
   session.role = feedback::Role::node_b;
   session.sender = config.sender;
-  session.epoch = feedback::next_epoch(
-      {}, static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(wall_clock).count()));
+  session.epoch = config.session_epoch(
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(wall_clock).count()));
   session.keys = config.session_keys();
   session.send_key = config.session_send_key();
   session.max_datagram = static_cast<std::size_t>(config.max_datagram.count());

@@ -125,7 +125,9 @@ void LiveRun::stop() {
   stop_ = true;
   policy_.wake();
   if (thread_.joinable()) thread_.join();
-  if (feedback_) feedback_->stop();
+  if (!feedback_) return;
+  feedback_->stop();
+  if (const auto& stale = feedback_->stale()) spdlog::warn("statuses were refused: {}", to_string(*stale));
 }
 
 void LiveRun::poll() {

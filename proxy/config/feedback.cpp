@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "control/feedback/epoch_file.hpp"
+#include "control/feedback/session.hpp"
+
 namespace sluice::config {
 namespace {
 
@@ -56,8 +59,13 @@ void describe(Section& s, FeedbackConfig& feedback) {
   s.required().sections("keys", feedback.keys, {1, 64}, "the shared secrets that are accepted");
   s.value("send_key", feedback.send_key, "id of the key that this side signs with; the first when not set");
   s.value("max_datagram", feedback.max_datagram, {Bytes(256), Bytes(1400)}, "longest UDP payload sent");
+  s.value(
+      "epoch_file", feedback.epoch_file,
+      "keeps the epoch of the last start, so that the peers go on believing this sender when the clock has gone back "
+      "since; relative to this file's folder; none when not set");
   s.value("status_period", feedback.status_period, {1ms, 10s}, "how often the other side is told about each bearer");
   if (!s.reading()) return;
+  if (feedback.epoch_file) feedback.epoch_path = s.resolve(*feedback.epoch_file);
   const auto has_id = [&feedback](std::uint32_t id) {
     return std::count_if(feedback.keys.begin(), feedback.keys.end(), [id](const KeyConfig& k) { return k.id == id; });
   };
@@ -75,6 +83,11 @@ std::vector<control::feedback::Key> FeedbackConfig::session_keys() const {
   std::vector<control::feedback::Key> result;
   for (const KeyConfig& key : keys) result.push_back({key.id, key.bytes});
   return result;
+}
+
+std::uint64_t FeedbackConfig::session_epoch(std::uint64_t wall_clock_ns) const {
+  return epoch_file ? control::feedback::begin_epoch(epoch_path, wall_clock_ns)
+                    : control::feedback::next_epoch({}, wall_clock_ns);
 }
 
 std::uint32_t FeedbackConfig::session_send_key() const {

@@ -29,8 +29,13 @@ struct FeedbackConfig {
   std::vector<KeyConfig> keys;
   std::optional<std::uint32_t> send_key;  ///< default: the first of `keys`
   Bytes max_datagram{static_cast<std::int64_t>(control::feedback::default_max_datagram)};
+  std::optional<std::string> epoch_file;  ///< where the last epoch is kept
+  std::string epoch_path;                 ///< the same, once read: relative to the working directory or absolute
   Duration status_period = std::chrono::milliseconds(5);
 
+  /// For a feedback session that starts now: kept in epoch_file where there is one. Throws std::runtime_error when that
+  /// fails.
+  [[nodiscard]] std::uint64_t session_epoch(std::uint64_t wall_clock_ns) const;
   /// For a feedback session.
   [[nodiscard]] std::vector<control::feedback::Key> session_keys() const;
   [[nodiscard]] std::uint32_t session_send_key() const;

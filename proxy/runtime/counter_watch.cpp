@@ -9,7 +9,8 @@ std::vector<std::string> CounterWatch::look(const std::vector<NamedCounter>& cou
     Seen& seen = seen_[counter.name];
     if (counter.value <= seen.reported || now < seen.quiet_until) continue;
     due.push_back(counter.name + ": " + std::to_string(counter.value - seen.reported) + " more (" +
-                  std::to_string(counter.value) + " in all): " + std::string(counter.text));
+                  std::to_string(counter.value) + " in all): " + std::string(counter.text) +
+                  (counter.detail.empty() ? "" : "; " + counter.detail));
     seen = {counter.value, now + period_};
   }
   return due;

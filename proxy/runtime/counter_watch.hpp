@@ -16,6 +16,7 @@ struct NamedCounter {
   std::string_view text;  ///< what it counts; lives for ever
   std::uint64_t value = 0;
   bool surprise = false;  ///< somebody should be told when it grows
+  std::string detail{};   ///< the newest case, for that warning
 };
 
 /// Turns counters that should stand still into warnings, each at most once per period however fast it grows. The data

@@ -34,6 +34,7 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   [[nodiscard]] boost::asio::ip::udp::endpoint local() const { return endpoint_.local(); }
   [[nodiscard]] std::vector<boost::asio::ip::udp::endpoint> destinations() const { return endpoint_.destinations(); }
   [[nodiscard]] const control::feedback::FailureCounters& failures() const { return session_.counters(); }
+  [[nodiscard]] const std::optional<control::feedback::StaleSender>& stale() const { return session_.stale(); }
   [[nodiscard]] const control::feedback::UdpCounters& counters() const { return endpoint_.counters(); }
   /// Records that reached no shard because its queue was full.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }

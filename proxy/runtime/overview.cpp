@@ -89,12 +89,13 @@ void Overview::add_feedback_counters(std::vector<NamedCounter>& out) const {
   if (parts_.feedback == nullptr) return;
   namespace feedback = control::feedback;
   const feedback::FailureCounters& failures = parts_.feedback->failures();
+  const std::optional<feedback::StaleSender>& stale = parts_.feedback->stale();
   for (std::size_t i = 0; i < feedback::failure_count; ++i) {
     const auto failure = static_cast<feedback::Failure>(i);
     const bool accepted = failure == feedback::Failure::none;
     out.push_back({accepted ? "feedback.accepted" : "feedback.refused_" + std::string(feedback::name_of(failure)),
                    accepted ? std::string_view("datagrams accepted") : feedback::text_of(failure), failures.at(i),
-                   !accepted});
+                   !accepted, failure == feedback::Failure::stale_epoch && stale ? feedback::to_string(*stale) : ""});
   }
   const feedback::UdpCounters& udp = parts_.feedback->counters();
   out.push_back({"feedback.datagrams_received", "datagrams received", udp.datagrams_received, false});

@@ -32,6 +32,12 @@ TEST(CounterWatch, WarnsAtOnceAndThenOncePerPeriodWithTheDifference) {
   EXPECT_THAT(watch.look(drops(101), start + 31s), ElementsAre("a.drop: 1 more (101 in all): frames dropped"));
 }
 
+TEST(CounterWatch, TheNewestCaseIsNamedWhereItIsKnown) {
+  CounterWatch watch(10s);
+  EXPECT_THAT(watch.look({{"a", "x", 1, true, "it was sender 7"}}, start),
+              ElementsAre("a: 1 more (1 in all): x; it was sender 7"));
+}
+
 TEST(CounterWatch, EachCounterHasItsOwnPeriod) {
   CounterWatch watch(10s);
   EXPECT_EQ(watch.look({{"a", "x", 1, true}, {"b", "y", 0, true}}, start).size(), 1U);

@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
 #include <csignal>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -248,13 +249,41 @@ class Sender final : public feedback::DatagramSink {
   udp::endpoint to_;
 };
 
-TEST_F(FeedbackInput, AReportReachesTheShardAndTheNodeBIsAnswered) {
+/// A Node-B that began with this epoch.
+feedback::SessionConfig node_b(std::uint64_t epoch) {
   feedback::SessionConfig config;
   config.role = feedback::Role::node_b;
   config.sender = 2;
+  config.epoch = epoch;
   config.keys = {*feedback::Key::from_hex(1, "00112233445566778899aabbccddeeff")};
   config.send_key = 1;
-  feedback::Session session(config);
+  return config;
+}
+
+TEST_F(FeedbackInput, ASenderWhoseClockHasGoneBackIsNamed) {
+  Sender sender(socket_, proxy_);
+  feedback::Session(node_b(2000)).send_reports({}, 1s, 5ms, false, sender);
+  EXPECT_TRUE(eventually([this] { return sluice_.counter("feedback.accepted") == 1; }));
+  feedback::Session(node_b(1000)).send_reports({}, 1s, 5ms, false, sender);
+  EXPECT_TRUE(eventually([this] { return sluice_.counter("feedback.refused_stale_epoch") == 1; }));
+  EXPECT_TRUE(eventually([this] {
+    return sluice_.program().err().find("sender 2 is at epoch 1000 after it was at epoch 2000") != std::string::npos;
+  })) << sluice_.program().err();
+}
+
+TEST(SluiceRunning, ItsEpochGrowsThoughTheClockHasGoneBack) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("epoch", "9000000000000000000\n");  // in the year 2255
+  Running sluice("mode: smvs\nfeedback: { listen: 127.0.0.1:0, epoch_file: " + file +
+                 ", keys: [{ id: 1, secret: 00112233445566778899aabbccddeeff }] }\n");
+  std::ifstream stream(file);
+  std::string text;
+  std::getline(stream, text);
+  EXPECT_EQ(text, "9000000000000000001");
+}
+
+TEST_F(FeedbackInput, AReportReachesTheShardAndTheNodeBIsAnswered) {
+  feedback::Session session(node_b(1));
   Sender sender(socket_, proxy_);
   feedback::BearerReport report;
   report.ue = IpAddress::v4(10, 45, 0, 9);

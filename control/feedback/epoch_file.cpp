@@ -1,0 +1,81 @@
+#include "control/feedback/epoch_file.hpp"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+#include "control/feedback/session.hpp"
+
+namespace sluice::control::feedback {
+namespace {
+
+[[noreturn]] void fail(const std::string& file, const std::string& what) {
+  throw std::runtime_error("epoch file " + file + ": " + what);
+}
+
+/// A descriptor that is closed at the end.
+class Opened {
+ public:
+  Opened(const std::string& file, int flags) : descriptor_(open(file.c_str(), flags | O_CLOEXEC, 0600)) {}
+  ~Opened() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  [[nodiscard]] int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+/// The epoch of the run before; nothing when there is no file.
+std::optional<std::uint64_t> read_epoch(const std::string& file) {
+  const Opened opened(file, O_RDONLY);
+  if (opened.get() < 0 && errno == ENOENT) return std::nullopt;
+  std::array<char, 32> text{};
+  const ssize_t size = opened.get() < 0 ? -1 : read(opened.get(), text.data(), text.size());
+  if (size < 0) fail(file, "cannot be read: " + std::string(strerror(errno)));
+  std::uint64_t epoch = 0;
+  const char* const end = text.data() + size;
+  const auto [stop, error] = std::from_chars(text.data(), end, epoch);
+  const bool whole = error == std::errc() && std::string_view(stop, static_cast<std::size_t>(end - stop)) == "\n";
+  if (!whole || epoch == std::numeric_limits<std::uint64_t>::max()) {
+    fail(file, "holds something else than an epoch and a line end; take it away to begin anew");
+  }
+  return epoch;
+}
+
+/// Writes a new file and puts it in the place of the old one, so that a crash leaves one of the two.
+void write_epoch(const std::string& file, std::uint64_t epoch) {
+  const std::string fresh = file + ".new";
+  const std::string text = std::to_string(epoch) + "\n";
+  const auto require = [&file](bool done) {
+    if (!done) fail(file, "cannot be written: " + std::string(strerror(errno)));
+  };
+  {
+    const Opened opened(fresh, O_WRONLY | O_CREAT | O_TRUNC);
+    require(opened.get() >= 0);
+    require(write(opened.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    require(fsync(opened.get()) == 0);
+  }
+  require(std::rename(fresh.c_str(), file.c_str()) == 0);
+}
+
+}  // namespace
+
+std::uint64_t begin_epoch(const std::string& file, std::uint64_t wall_clock_ns) {
+  const std::uint64_t epoch = next_epoch(read_epoch(file), wall_clock_ns);
+  write_epoch(file, epoch);
+  return epoch;
+}
+
+}  // namespace sluice::control::feedback
