@@ -246,7 +246,7 @@ packet::Packet unfinished(packet::Packet frame) {
   EXPECT_EQ(packet::parse(frame, parsed), packet::ParseResult::tcp);
   const std::uint8_t* const ip = frame.data() + parsed.l2_len;
   const auto length = static_cast<std::uint16_t>(parsed.frame_length() - parsed.l4_offset);
-  packet::store16(frame.data() + parsed.l4_offset + 16, packet::pseudo_header_sum_v4(ip + 12, ip + 16, 6, length));
+  packet::store16(frame.data() + parsed.l4_offset + 16, packet::fold(packet::pseudo_header_v4(ip + 12, 6, length)));
   EXPECT_EQ(packet::verify_tcp_checksum(frame, parsed), packet::ChecksumState::partial);
   return frame;
 }
