@@ -133,6 +133,38 @@ def test_a_node_b_that_dies_and_comes_back(tmp_path, signum):
         radio.sluice.stop_and_check()
 
 
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("ours", ["server", "client"])
+def test_a_memif_peer_that_leaves_and_comes_back_in_mid_traffic(tmp_path, ours, signum):
+    """The proxy shares memory with the Node-B on both sides. Three times it goes away while a transfer runs."""
+    theirs = {"server": "client", "client": "server"}[ours]
+
+    def device(number, name, role):
+        return f"net_memif{number},role={role},id=0,socket={tmp_path}/{name}.memif"
+
+    with lab_module.Lab("memif", tmp_path) as lab:
+        proxy = {"ports": {"radio": {"device": device(0, "cell", ours)}, "core": {"device": device(1, "hop", ours)}},
+                 "shards": {"longest_sleep": "500us"}}
+        live = {"cell_core": device(0, "cell", theirs), "hop_proxy": device(1, "hop", theirs)}
+        radio = Radio(lab, "smvs", STEADY, 100, proxy=proxy, live=live)
+        with traffic.Server(radio.wire.server.socket) as server:
+            with radio.client(server).connect({"do": "send", "bytes": 12 * MEGA, "seed": 7}) as connection:
+                read = 0
+                for round in range(3):
+                    while read < (round + 1) * MEGA:
+                        read += len(connection.recv(100_000))
+                    radio.nodeb.process.signal(signum)
+                    radio.nodeb.process.wait(10)
+                    assert radio.sluice.process.poll() is None, radio.sluice.process.tail()
+                    radio.nodeb = radio.start_nodeb(100, f"nodeb-{round}")
+                size, _, error = traffic.read_to_end(connection)
+                assert (read + size, error) == (12 * MEGA, 0)
+            radio.client(server).download(MEGA, 8)
+            radio.client(server).upload(MEGA, 9)
+        assert radio.nodeb.process.stop() == 0
+        radio.sluice.stop_and_check()
+
+
 def test_without_reports_the_proxy_goes_on(tmp_path):
     """Feedback with another key is refused and counted; the bearer stays with congestion control."""
     with lab_module.Lab("forged", tmp_path) as lab:
