@@ -22,7 +22,7 @@ void move_payload(Leg& from, Leg& to) {
 }
 
 /// The reset of one side reaches the other behind the bytes that were acknowledged before it.
-[[gnu::cold, gnu::noinline]] void pass_reset(const Leg& from, Leg& to) {
+void pass_reset(const Leg& from, Leg& to) {
   if (!to.reset_pending && broken(from.endpoint) && !gone(to.endpoint)) to.reset_pending = true;
   if (!to.reset_pending) return;
   if (to.endpoint.unacknowledged().count() == 0 && to.endpoint.unsent().count() == 0) {
@@ -32,13 +32,13 @@ void move_payload(Leg& from, Leg& to) {
 }
 
 void pass(Leg& from, Leg& to) {
-  const tcp::Endpoint& source = from.endpoint;
-  to.endpoint.set_timestamp(source.newest_ts_value());
-  if (source.unread() > 0_B) move_payload(from, to);
-  if (source.peer_finished()) [[unlikely]]
-    to.endpoint.finish();
-  if (gone(source) || to.reset_pending) [[unlikely]]
-    pass_reset(from, to);
+  to.endpoint.set_timestamp(from.endpoint.newest_ts_value());
+  if (from.endpoint.unread() > 0_B) move_payload(from, to);
+}
+
+void pass_end(Leg& from, Leg& to) {
+  if (from.endpoint.peer_finished()) to.endpoint.finish();
+  if (gone(from.endpoint) || to.reset_pending) pass_reset(from, to);
 }
 
 }  // namespace
@@ -51,6 +51,11 @@ Bytes held_towards(const Flow& flow, Side out) {
 void pump(Flow& flow) {
   pass(flow.leg(Side::core), flow.leg(Side::radio));
   pass(flow.leg(Side::radio), flow.leg(Side::core));
+}
+
+void pass_ends(Flow& flow) {
+  pass_end(flow.leg(Side::core), flow.leg(Side::radio));
+  pass_end(flow.leg(Side::radio), flow.leg(Side::core));
 }
 
 bool has_news_of_end(const Flow& flow) {

@@ -18,10 +18,18 @@ namespace relay {
 /// Bytes taken from the sender on the far side of `out` that the host behind `out` has not acknowledged: the exposure.
 [[nodiscard]] Bytes held_towards(const Flow& flow, Side out);
 
-/// Everything that can be moved now, both ways. Cheap when there is nothing.
+/// Moves the payload that can be moved now, both ways, and the newest timestamps. Cheap when there is nothing.
 void pump(Flow& flow);
 
-/// One leg has ended otherwise than by the book and the other does not know yet: pump() would tell it.
+/// Neither leg is ending, or has anything else out of the ordinary: no end can have to be passed on.
+[[nodiscard]] inline bool calm(const Flow& flow) {
+  return flow.leg(Side::radio).endpoint.smooth() && flow.leg(Side::core).endpoint.smooth();
+}
+
+/// Passes on a FIN or a reset whose turn has come. Nothing to do on a calm flow.
+void pass_ends(Flow& flow);
+
+/// One leg has ended otherwise than by the book and the other does not know yet: pass_ends() would tell it.
 [[nodiscard]] bool has_news_of_end(const Flow& flow);
 
 /// Promises `room` more bytes beyond what was received to the host behind `in`. Never takes a promise back.

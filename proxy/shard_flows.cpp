@@ -45,14 +45,28 @@ void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
   }
   Bearer& bearer = registry_.bearer(flow.bearer);
   relay::pump(flow);
+  if (!relay::calm(flow)) [[unlikely]] {
+    serve_troubled(flow, bearer, id, now);
+    return;
+  }
   update_windows(flow, bearer, now);
   emit(flow, bearer, now);
-  if (relay::has_news_of_end(flow)) [[unlikely]] {
+  note_backlog(flow, bearer);
+  reschedule(flow, id, now);
+}
+
+/// The same for a flow of which a leg is in recovery, reordering or ending.
+void Shard::Impl::serve_troubled(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+  relay::pass_ends(flow);
+  update_windows(flow, bearer, now);
+  emit(flow, bearer, now);
+  if (relay::has_news_of_end(flow)) {
     relay::pump(flow);
+    relay::pass_ends(flow);
     emit(flow, bearer, now);
   }
   note_backlog(flow, bearer);
-  if (relay::finished(flow)) [[unlikely]] {
+  if (relay::finished(flow)) {
     count_end(flow);
     close(id, now);
     return;
@@ -61,13 +75,12 @@ void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
 }
 
 void Shard::Impl::emit(Flow& flow, Bearer& bearer, Instant now) {
-  emit(flow, bearer, Side::core, Bytes::max(), now);
-  emit(flow, bearer, Side::radio, bearer.allowance(), now);
+  if (!flow.leg(Side::core).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::core, Bytes::max(), now);
+  if (!flow.leg(Side::radio).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::radio, bearer.allowance(), now);
 }
 
 void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
-  if (endpoint.nothing_to_emit(now)) return;
   LegOutput output(flow, side, counted(bearer), parts_);
   const std::uint32_t before = endpoint.counters().retransmitted;
   const Bytes sent = endpoint.emit(now, output, most);
@@ -118,15 +131,17 @@ Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant
 
 void Shard::Impl::note_backlog(Flow& flow, Bearer& bearer) {
   const Bytes unsent = flow.leg(Side::radio).endpoint.unsent();
+  if (unsent == flow.backlog) return;
   bearer.backlog += unsent - flow.backlog;
   bearer.backlogged_flows += (unsent > Bytes{} ? 1U : 0U) - (flow.backlog > Bytes{} ? 1U : 0U);
   flow.backlog = unsent;
 }
 
 void Shard::Impl::reschedule(Flow& flow, FlowId id, Instant now) {
+  const Instant due = std::min(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
+  if (flow.deadline <= due && flow.deadline != never) return;  // looked at in time, for idleness too
   const Instant idle = std::max(flow.last_activity + config_.timeouts.idle, now + std::chrono::seconds(1));
-  registry_.schedule_flow(
-      flow, id, std::min({flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline(), idle}));
+  registry_.schedule_flow(flow, id, std::min(due, idle));
 }
 
 void Shard::Impl::on_flow_due(FlowId id, Instant now) {

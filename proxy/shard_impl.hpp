@@ -68,6 +68,7 @@ class Shard::Impl {
   void mark(Flow& flow, FlowId id);
   void serve_marked(Instant now);
   [[gnu::flatten]] void serve(Flow& flow, FlowId id, Instant now);
+  [[gnu::noinline]] void serve_troubled(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   void emit(Flow& flow, Bearer& bearer, Instant now);
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_windows(Flow& flow, Bearer& bearer, Instant now);

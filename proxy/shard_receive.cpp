@@ -23,8 +23,10 @@ bool is_tcp(packet::ParseResult result) {
 /// The host's MAC addresses, DSCP or TTL are no longer those that were learned: a router has failed over.
 bool outdated(const packet::HeaderTemplate& known, const packet::Packet& packet, const packet::Parsed& parsed) {
   constexpr std::uint8_t dscp_mask = 0xfc;
-  return std::memcmp(known.l2.data(), packet.data(), 12) != 0 || known.ttl != parsed.ttl ||
-         ((known.tos ^ parsed.tos) & dscp_mask) != 0;
+  const std::uint8_t* const here = packet.data();
+  const std::uint64_t other_mac = (packet::load64(known.l2.data()) ^ packet::load64(here)) |
+                                  (packet::load32(known.l2.data() + 8) ^ packet::load32(here + 8));
+  return other_mac != 0 || known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0;
 }
 
 }  // namespace
@@ -261,7 +263,7 @@ void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed
     packet.reset();
     own.endpoint.receive(parsed.segment, {}, now);
   }
-  if (own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
+  if (!own.endpoint.smooth() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     counters_.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
   mark(flow, id);

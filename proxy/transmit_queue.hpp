@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "dataplane/packet/packet.hpp"
@@ -20,7 +21,7 @@ class TransmitQueue {
 
   void push(Side out, packet::Packet&& packet, Instant now) {
     Batch& batch = batches_[static_cast<std::size_t>(out)];
-    batch.packets[batch.count++] = std::move(packet);
+    std::construct_at(&batch.packets[batch.count++], std::move(packet));  // in place of an empty handle
     if (batch.count == capacity) flush(out, now);
   }
   void flush(Instant now) {

@@ -36,7 +36,8 @@ FlowIndex FlowTable::find(const FlowKey& key, std::uint32_t tag) const noexcept 
   for (std::uint32_t at = tag & mask_;; at = (at + 1) & mask_) {
     const Slot slot = slots_[at];
     if (slot.index_plus == 0) return no_flow;
-    if (slot.tag == tag && keys_[slot.index_plus - 1] == key) return slot.index_plus - 1;
+    if (slot.tag == tag && keys_[slot.index_plus - 1] == key) [[likely]]
+      return slot.index_plus - 1;
   }
 }
 
@@ -48,15 +49,17 @@ void FlowTable::lookup_burst(std::span<const FlowKey> keys, std::span<FlowIndex>
   assert(out.size() >= keys.size());
   constexpr std::size_t batch = 32;
   std::array<std::uint32_t, batch> tags;
+  const Slot* const slots = slots_.data();
+  const FlowKey* const known = keys_.data();
   for (std::size_t start = 0; start < keys.size(); start += batch) {
     const std::size_t count = std::min(batch, keys.size() - start);
     for (std::size_t i = 0; i < count; ++i) {
       tags[i] = tag_of(keys[start + i]);
-      __builtin_prefetch(&slots_[tags[i] & mask_]);
+      __builtin_prefetch(slots + (tags[i] & mask_));
     }
     for (std::size_t i = 0; i < count; ++i) {
-      const Slot slot = slots_[tags[i] & mask_];
-      if (slot.index_plus != 0) __builtin_prefetch(&keys_[slot.index_plus - 1]);
+      const Slot slot = slots[tags[i] & mask_];
+      if (slot.index_plus != 0) __builtin_prefetch(known + slot.index_plus - 1);
     }
     for (std::size_t i = 0; i < count; ++i) out[start + i] = find(keys[start + i], tags[i]);
   }

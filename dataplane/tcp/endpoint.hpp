@@ -148,6 +148,8 @@ class Endpoint {
   Bytes emit(Instant now, Output& output, Bytes allowance = Bytes::max()) {
     return nothing_to_emit(now) ? Bytes() : emit_due(now, output, allowance);
   }
+  /// An open connection that is not repairing, reordering, probing or closing anything.
+  [[nodiscard]] bool smooth() const { return smooth_; }
   /// emit() is certain to do nothing. Cheap; false proves nothing.
   [[nodiscard]] bool nothing_to_emit(Instant now) const {
     return smooth_ && !ack_now_ && !send_.unsent() && now < delayed_ack_deadline_;

@@ -87,8 +87,9 @@ void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
 }
 
 void Endpoint::set_receive_room(Bytes room) {
+  const std::uint32_t before = room_;
   room_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(room.count(), 0, 1 << 30));
-  consider_window_update();
+  if (room_ > before) consider_window_update();
 }
 
 bool Endpoint::worth_moving(std::int32_t gain) const {
