@@ -18,8 +18,9 @@ namespace sluice::proxy {
 /// Longest list of flows or bearers that a shard describes at once.
 inline constexpr std::uint16_t most_details = 1000;
 
-/// What an observer wants to see in the next snapshots besides counters. id 0: nothing.
-struct DetailRequest {
+/// What an observer wants to see in the next snapshots besides counters. id 0: nothing. Aligned so that every compiler
+/// reads and writes it as one word.
+struct alignas(8) DetailRequest {
   std::uint32_t id = 0;
   std::uint16_t flows = 0;    ///< how many at most, ≤ most_details
   std::uint16_t bearers = 0;  ///< how many at most, ≤ most_details
