@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
 namespace sluice::control {
 namespace {
@@ -24,19 +23,11 @@ double sign_or_saturation(double error, double layer) {
   return error > 0 ? 1.0 : error < 0 ? -1.0 : 0.0;
 }
 
-void refuse_errors(const SmvsParameters& parameters) {
-  for (const Violation& violation : validate(parameters)) {
-    if (violation.severity == Violation::Severity::error) {
-      throw std::invalid_argument(violation.rule + ": " + violation.explanation);
-    }
-  }
-}
-
 }  // namespace
 
 Smvs::Smvs(const SmvsParameters& parameters)
     : parameters_(parameters), delay_steps_(steps_of_delay(parameters)), eta_(parameters.eta_window) {
-  refuse_errors(parameters);
+  refuse_errors(validate(parameters));
   // Reports that come early issue more than one command per Ts; twice the regular number is remembered.
   if (parameters_.prediction == Prediction::commanded) commands_.resize(4 * delay_steps_ + 4);
 }

@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "control/reference.hpp"
 #include "control/sliding_extremes.hpp"
+#include "control/violation.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
@@ -51,17 +51,6 @@ struct SmvsParameters {
   Bytes initial_allowance{14600};
   /// After so long without any data the known service rate is taken for stale and found anew.
   Duration forget_after = std::chrono::seconds(10);
-};
-
-/// A rule of Proposition 1 or section 5.2 that parameters break.
-struct Violation {
-  enum class Severity : std::uint8_t {
-    error,   ///< the law is undefined or unstable: refuse
-    warning  ///< the law works but not as the paper promises
-  };
-  Severity severity = Severity::error;
-  std::string rule;         ///< e.g. "δ·Ts < 1"
-  std::string explanation;  ///< with the numbers
 };
 
 /// Checks parameters against Proposition 1 (eqs. 37–43) and the rules of section 5.2. What depends on the link is

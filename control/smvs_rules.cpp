@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <sstream>
-#include <string>
-#include <utility>
 
+#include "control/rule_checker.hpp"
 #include "control/smvs.hpp"
 
 namespace sluice::control {
@@ -11,31 +9,10 @@ namespace {
 
 using Severity = Violation::Severity;
 
-/// Numbers and words in a row, numbers as short as %g prints them.
-template <typename... Parts>
-std::string print(const Parts&... parts) {
-  std::ostringstream text;
-  (text << ... << parts);
-  return text.str();
-}
-
-/// Collects what is broken.
-class Checker {
- public:
-  void require(bool holds, Severity severity, const char* rule, std::string explanation) {
-    if (!holds) found_.push_back({severity, rule, std::move(explanation)});
-  }
-  [[nodiscard]] bool clean() const { return found_.empty(); }
-  [[nodiscard]] std::vector<Violation> take() { return std::move(found_); }
-
- private:
-  std::vector<Violation> found_;
-};
-
 /// More steps of delay than this no network has; it bounds what the commanded prediction remembers.
 constexpr double most_delay_steps = 4096;
 
-void check_ranges(const SmvsParameters& p, Checker& check) {
+void check_ranges(const SmvsParameters& p, RuleChecker& check) {
   const double ts = to_seconds(p.step);
   check.require(ts > 0, Severity::error, "Ts > 0", print("Ts = ", ts, " s"));
   check.require(p.alpha > 0 && p.alpha < 1, Severity::error, "0 < α < 1", print("α = ", p.alpha));
@@ -57,7 +34,7 @@ void check_ranges(const SmvsParameters& p, Checker& check) {
 }
 
 /// Proposition 1 and eq. 43: the quasi-sliding band lies inside the buffer.
-void check_band(const SmvsParameters& p, std::optional<Rate> mean, Checker& check) {
+void check_band(const SmvsParameters& p, std::optional<Rate> mean, RuleChecker& check) {
   const double ts = to_seconds(p.step);
   const auto frame = static_cast<double>(p.frame.count());
   const double band = p.epsilon * ts / (1 - p.delta * ts);
@@ -73,7 +50,8 @@ void check_band(const SmvsParameters& p, std::optional<Rate> mean, Checker& chec
 }
 
 /// Section 5.2.
-void check_step(const SmvsParameters& p, std::optional<Rate> mean, std::optional<Duration> variation, Checker& check) {
+void check_step(const SmvsParameters& p, std::optional<Rate> mean, std::optional<Duration> variation,
+                RuleChecker& check) {
   const double ts = to_seconds(p.step);
   if (p.buffer > Bytes(0) && mean && *mean > Rate()) {
     const double drained_in = static_cast<double>(p.buffer.count()) / mean->bytes_per_second();
@@ -94,7 +72,7 @@ void check_step(const SmvsParameters& p, std::optional<Rate> mean, std::optional
 
 std::vector<Violation> validate(const SmvsParameters& parameters, std::optional<Rate> mean,
                                 std::optional<Duration> variation) {
-  Checker check;
+  RuleChecker check;
   check_ranges(parameters, check);
   if (!check.clean()) return check.take();  // what follows divides by these
   const double product = parameters.delta * to_seconds(parameters.step);

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/units/bytes.hpp"
+
+namespace sluice::control {
+
+/// Turns the window a law wants into the window field of an ACK in passing, for one direction of one connection.
+///
+/// - Never more than the receiver offers in that ACK.
+/// - The right edge, ack + window, never moves left (RFC 9293 section 3.8.6), unless the receiver itself takes it back.
+/// - The law's window is rounded down to the unit of the window scale; what keeps the edge is rounded up. So while a
+///   law shrinks the window, the edge creeps on by less than a unit per ACK; where the unit is no smaller than what an
+///   ACK acknowledges (scales of 11 and more against single segments) the window does not shrink at all. That is the
+///   dilemma of RFC 7323 section 2.4, decided against retraction.
+/// - An ACK that repeats the one before it repeats its window too, or the sender could not count it as a duplicate
+///   (RFC 5681 section 2). A closed window is the exception: it must be able to open.
+///
+/// Windows in SYN segments are never scaled and not to be given to this. No clock inside; thread: its flow's.
+class AdvertisedWindow {
+ public:
+  /// `scale`: the shift that the receiver announced in its SYN, 0 … 14; more counts as 14 (RFC 7323 section 2.3).
+  explicit AdvertisedWindow(std::uint8_t scale);
+
+  /// The field for an ACK that acknowledges `ack` (a StreamPosition) and offers `offered` (its own field, unscaled).
+  /// `window`: what the law wants, in bytes after `ack`; less than nothing counts as nothing.
+  [[nodiscard]] std::uint16_t field(Bytes ack, std::uint16_t offered, Bytes window);
+
+  /// The sender knows of a right edge at this position from ACKs that were not written here: the handshake's, or those
+  /// that passed before regulation began.
+  void promised(Bytes edge);
+
+  /// The bytes that a field stands for.
+  [[nodiscard]] Bytes in_bytes(std::uint16_t field) const { return Bytes(std::int64_t{field} << scale_); }
+  /// The furthest right edge that was advertised.
+  [[nodiscard]] Bytes edge() const { return edge_; }
+
+ private:
+  std::uint8_t scale_;
+  bool any_ = false;       ///< a field was given out
+  bool promised_ = false;  ///< there is an edge
+  Bytes ack_;              ///< of the last field: what was acknowledged, offered and written
+  std::uint16_t offered_ = 0;
+  std::uint16_t field_ = 0;
+  Bytes edge_;
+};
+
+}  // namespace sluice::control

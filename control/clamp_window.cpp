@@ -1,0 +1,108 @@
+#include "control/clamp_window.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "control/rule_checker.hpp"
+
+namespace sluice::control {
+namespace {
+
+/// More packets than this no rate needs; it bounds what a flow remembers to a megabyte.
+constexpr std::size_t most_rate_packets = 65'536;
+constexpr double least_round_trip_s = 0.001;
+/// Two segments are acknowledged at once (RFC 9293 section 3.8.6.3) and survive the rounding of the window field; with
+/// less, a flow may stop, and one without data never gets another window.
+constexpr int least_segments = 2;
+
+double least_window(const ClampWindowParameters& parameters) {
+  return static_cast<double>((parameters.segment * least_segments).count());
+}
+
+}  // namespace
+
+std::vector<Violation> validate(const ClampWindowParameters& p) {
+  using Severity = Violation::Severity;
+  RuleChecker check;
+  check.require(p.gain > Bytes(0), Severity::error, "τ > 0", print("τ = ", p.gain.count(), " B"));
+  check.require(p.smoothing > 0 && p.smoothing < 1, Severity::error, "0 < β < 1", print("β = ", p.smoothing));
+  check.require(p.rate_packets >= 1 && p.rate_packets <= most_rate_packets, Severity::error, "1 ≤ ν ≤ 65536",
+                print("ν = ", p.rate_packets, " packets"));
+  check.require(p.largest_increase > Bytes(0), Severity::error, "largest increase > 0",
+                print("largest increase = ", p.largest_increase.count(), " B"));
+  check.require(p.segment > Bytes(0), Severity::error, "segment > 0", print("segment = ", p.segment.count(), " B"));
+  check.require(p.largest >= p.segment * least_segments, Severity::error, "largest ≥ 2 segments",
+                print("largest window ", p.largest.count(), " B, segment ", p.segment.count(), " B"));
+  return check.take();
+}
+
+ClampWindow::ClampWindow(const ClampWindowParameters& parameters, Duration first_round_trip)
+    : parameters_(parameters), round_trip_s_(std::max(to_seconds(first_round_trip), least_round_trip_s)) {
+  refuse_errors(validate(parameters));
+  packets_.resize(parameters_.rate_packets + 1);
+  state_.window = static_cast<double>(parameters_.segment.count());
+  state_.round_trip = from_seconds(round_trip_s_);
+}
+
+Bytes ClampWindow::on_data(Instant now, Bytes size, Duration price, Bytes offered) {
+  const auto bytes = static_cast<double>(std::max(size, Bytes(0)).count());
+  const double elapsed_s = used_ > 0 ? std::max(0.0, to_seconds(now - last_)) : 0;
+  measure(now, bytes);
+  // Eq. 14.
+  const double error = static_cast<double>(parameters_.gain.count()) - to_seconds(price) * rate_;
+  const double change = error / round_trip_s_ * elapsed_s;
+  advance(bytes, change);
+  const double advertised = std::min(std::floor(state_.window), static_cast<double>(offered.count()));
+  if (rate_ > 0) {  // eq. 16
+    round_trip_s_ += parameters_.smoothing * (advertised / rate_ - round_trip_s_);
+    round_trip_s_ = std::max(round_trip_s_, least_round_trip_s);
+  }
+  state_.rate = Rate::bytes_per_second(rate_);
+  state_.round_trip = from_seconds(round_trip_s_);
+  return Bytes(std::max(0.0, advertised));
+}
+
+void ClampWindow::on_loss() {
+  if (state_.slow_start) end_slow_start();
+}
+
+void ClampWindow::seed(Bytes window) {
+  state_.slow_start = false;
+  state_.window = std::clamp(static_cast<double>(window.count()), least_window(parameters_),
+                             static_cast<double>(parameters_.largest.count()));
+}
+
+/// Eq. 15.
+void ClampWindow::measure(Instant now, double size) {
+  Packet& oldest_or_free = packets_[next_];
+  if (used_ == packets_.size()) sum_ -= oldest_or_free.size;
+  oldest_or_free = {now, size};
+  sum_ += size;
+  next_ = (next_ + 1) % packets_.size();
+  used_ = std::min(used_ + 1, packets_.size());
+  last_ = now;
+  const Packet& first = packets_[(next_ + packets_.size() - used_) % packets_.size()];
+  const double span_s = to_seconds(now - first.at);
+  if (span_s > 0) rate_ = sum_ / span_s;
+}
+
+void ClampWindow::advance(double size, double change) {
+  state_.change = std::clamp(change, -size, static_cast<double>(parameters_.largest_increase.count()));
+  const auto segment = static_cast<double>(parameters_.segment.count());
+  const auto largest = static_cast<double>(parameters_.largest.count());
+  if (state_.slow_start && change < 0) {
+    end_slow_start();
+    return;
+  }
+  state_.window =
+      std::clamp(state_.window + (state_.slow_start ? segment : state_.change), least_window(parameters_), largest);
+  if (state_.window >= largest) state_.slow_start = false;
+}
+
+/// What was seen now is what the window of a round trip ago did.
+void ClampWindow::end_slow_start() {
+  state_.slow_start = false;
+  state_.window = std::max(state_.window / 2, least_window(parameters_));
+}
+
+}  // namespace sluice::control

@@ -1,0 +1,80 @@
+#include "control/gwa.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "control/rule_checker.hpp"
+
+namespace sluice::control {
+namespace {
+
+constexpr double slowest_decay = 0.999;
+constexpr Duration shortest_interval = std::chrono::milliseconds(1);
+/// Fewer flows than this is none.
+constexpr double nothing = 1e-6;
+
+double share(const GwaParameters& parameters, const GwaObservation& seen, double flows) {
+  const auto buffer = static_cast<double>(parameters.buffer.count());
+  const auto queue = static_cast<double>(seen.queue.count());
+  switch (parameters.policy) {
+    case GwaPolicy::round_robin:
+      return buffer / flows - queue;
+    case GwaPolicy::fcfs:
+      return (buffer - queue) / flows;
+    case GwaPolicy::bandwidth_aware:
+      return seen.rate.bytes_per_second() / flows * to_seconds(seen.round_trip);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<Violation> validate(const GwaParameters& p, Rate rate, Duration round_trip) {
+  using Severity = Violation::Severity;
+  RuleChecker check;
+  check.require(p.buffer > Bytes(0), Severity::error, "B > 0", print("B = ", p.buffer.count(), " B"));
+  check.require(p.decay >= 0 && p.decay <= slowest_decay, Severity::error, "0 ≤ λ ≤ 0.999", print("λ = ", p.decay));
+  check.require(p.interval >= shortest_interval, Severity::error, "Δ ≥ 1 ms",
+                print("Δ = ", to_seconds(p.interval), " s"));
+  if (!check.clean() || p.policy == GwaPolicy::bandwidth_aware) return check.take();
+  const double product = rate.bytes_per_second() * to_seconds(round_trip);
+  check.require(static_cast<double>(p.buffer.count()) >= product, Severity::warning, "B ≥ C·RTT",
+                print("B = ", p.buffer.count(), " B < ", product, " B: the link is used to ",
+                      100 * static_cast<double>(p.buffer.count()) / product, " % only"));
+  return check.take();
+}
+
+GwaFlowCount::GwaFlowCount(const GwaParameters& parameters)
+    : decay_(parameters.decay), interval_(parameters.interval), flows_(parameters.interval) {
+  refuse_errors(validate(parameters));
+}
+
+void GwaFlowCount::seen(Instant now, ActiveFlows::Mark& mark) {
+  if (!any_) next_ = now + interval_;
+  any_ = true;
+  roll(now);
+  flows_.seen(now, mark);
+}
+
+double GwaFlowCount::count(Instant now) {
+  if (any_) roll(now);
+  return std::max({average_, static_cast<double>(flows_.count(now)), 1.0});
+}
+
+void GwaFlowCount::roll(Instant now) {
+  for (; next_ <= now; next_ += interval_) {
+    const std::uint32_t seen_in_it = flows_.count(next_ - Duration(1));
+    average_ = decay_ * average_ + (1 - decay_) * seen_in_it;
+    if (seen_in_it > 0 || average_ > nothing) continue;
+    average_ = 0;  // nothing changes any more, however long the silence was
+    next_ = now;
+  }
+}
+
+Bytes gwa_window(const GwaParameters& parameters, const GwaObservation& seen) {
+  const double own = std::max(0.0, share(parameters, seen, std::max(seen.flows, 1.0)));
+  if (!(own < static_cast<double>(seen.upstream.count()))) return std::max(seen.upstream, Bytes(0));
+  return Bytes(std::floor(own));
+}
+
+}  // namespace sluice::control
