@@ -24,6 +24,7 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   close_reason_ = CloseReason::none;
   smooth_ = false;
   recovery_ = Recovery::none;
+  doubt_ = Doubt::none;
   backoff_ = retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
   use_timestamps_ = use_sack_ = use_scale_ = false;
   ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = speculation_due_ = false;
@@ -60,7 +61,7 @@ void Endpoint::connect(const EndpointConfig& config, SeqNum iss, const SynOption
   reset_connection(config, iss);
   local_mss_ = ours.mss;
   negotiate(ours, ours);
-  last_challenge_ = tick::fine(now) - challenge_spacing;
+  last_challenge_ = static_cast<std::uint16_t>(tick::rough(now) - challenge_spacing);
   state_ = State::syn_sent;
   syn_due_ = true;
 }
@@ -69,7 +70,7 @@ void Endpoint::accept(const EndpointConfig& config, const Segment& syn, SeqNum i
                       Instant now) {
   reset_connection(config, iss);
   local_mss_ = ours.mss;
-  last_challenge_ = tick::fine(now) - challenge_spacing;
+  last_challenge_ = static_cast<std::uint16_t>(tick::rough(now) - challenge_spacing);
   receive_syn(syn, ours, now);
   state_ = State::syn_received;
   syn_due_ = true;
@@ -79,7 +80,7 @@ void Endpoint::take_over(const EndpointConfig& config, const Takeover& takeover,
   reset_connection(config, takeover.snd_nxt - 1);
   local_mss_ = takeover.local.mss;
   negotiate(takeover.local, takeover.remote);
-  last_challenge_ = tick::fine(now) - challenge_spacing;
+  last_challenge_ = static_cast<std::uint16_t>(tick::rough(now) - challenge_spacing);
   snd_nxt_ = snd_end_ = takeover.snd_nxt;
   if (takeover.snd_una_is_acked) snd_una_ = takeover.snd_nxt;
   snd_wnd_ = max_wnd_ = takeover.snd_window;

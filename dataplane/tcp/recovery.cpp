@@ -82,6 +82,7 @@ void Endpoint::on_retransmission_timeout(Instant now) {
     syn_due_ = true;
     return;
   }
+  suspect_timeout();
   if (window_source_ == WindowSource::congestion_control) {
     PathView view = path(now);
     if (recovery_ == Recovery::fast && !use_sack_) view.flight_size = pipe();

@@ -18,11 +18,13 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   const SeqNum before = snd_una_;
   const bool repeats = is_duplicate_ack(segment);
   if (snd_wnd_ == 0) retries_ = 0;  // a peer that answers probes is alive (RFC 9293 section 3.8.6.1)
+  if (doubt_ != Doubt::none && segment.ack > snd_una_ && answers_original(segment)) undo_timeout();
   if (segment.ack > snd_una_) advance_una(segment.ack, event);
   update_window(segment, before);
   if (use_sack_) send_.mark_sacked(segment.sacks(), snd_una_, snd_nxt_, event);
   event.duplicate = use_sack_ ? event.newly_sacked != 0 && event.acked == 0 : repeats;
   if (event.duplicate) ++counters_.duplicate_acks;
+  if (doubt_ != Doubt::none) judge_timeout(segment, event);
   const Recovery repairing = recovery_;
   recover(event);
   if (window_source_ == WindowSource::congestion_control && event.acked != 0 && repairing != Recovery::fast &&
