@@ -39,6 +39,7 @@ void CongestionControl::on_ack(const AckEvent& event, const PathView& path, bool
 }
 
 void CongestionControl::on_congestion(const PathView& path) {
+  prior_ = window_;
   std::visit([&](auto& algorithm) { algorithm.on_congestion(window_, path); }, algorithm_);
   window_.cwnd = window_.ssthresh;
 }
@@ -66,6 +67,7 @@ void CongestionControl::undo() {
 
 void CongestionControl::on_idle(std::uint32_t restart) {
   window_.cwnd = std::min(window_.cwnd, restart);
+  prior_ = window_;
   std::visit([](auto& algorithm) { algorithm.on_idle(); }, algorithm_);
 }
 

@@ -75,7 +75,11 @@ struct Cubic : CongestionHooks {
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
   void on_timeout(CongestionWindow&, const PathView&);
-  void on_idle() { k = no_epoch; }
+  void on_idle() {
+    if (k < 0) return;
+    k = no_epoch;
+    keep();
+  }
   void on_undo();
 
   float w_max = 0;          ///< window just before the last reduction
@@ -86,6 +90,11 @@ struct Cubic : CongestionHooks {
   std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::fine
 
  private:
+  /// An epoch has ended: what on_undo() restores takes the place of what only an epoch needs.
+  void keep() {
+    w_est = w_max;
+    fraction = cwnd_prior;
+  }
   void reduce(CongestionWindow&, const PathView&);
   void begin_epoch(const CongestionWindow&, const PathView&);
 };
@@ -101,18 +110,21 @@ class CongestionControl {
   [[nodiscard]] std::uint32_t cwnd() const { return window_.cwnd; }
   [[nodiscard]] std::uint32_t ssthresh() const { return window_.ssthresh; }
 
+  /// cwnd before the last reduction.
+  [[nodiscard]] std::uint32_t prior_cwnd() const { return prior_.cwnd; }
+
   void on_ack(const AckEvent& event, const PathView& path, bool after_timeout);
   void on_congestion(const PathView& path);
   void on_timeout(const PathView& path, bool first);
   void on_recovery_exit(const PathView& path);
-  /// The timeout was spurious: both windows are what they were before it, at least.
+  /// The last reduction was for nothing: both windows are what they were before it, at least.
   void undo();
   /// Nothing was sent for longer than a retransmission timeout: at most `restart` bytes (RFC 5681 section 4.1).
   void on_idle(std::uint32_t restart);
 
  private:
   CongestionWindow window_;
-  CongestionWindow prior_;  ///< before the last timeout
+  CongestionWindow prior_;  ///< before the last reduction
   std::variant<NewReno, Cubic> algorithm_;
 };
 static_assert(sizeof(CongestionControl) <= 44);

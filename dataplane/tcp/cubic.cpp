@@ -54,8 +54,7 @@ void Cubic::on_ack(CongestionWindow& window, const AckEvent& event, const PathVi
 // Sections 4.6 and 4.7.
 void Cubic::reduce(CongestionWindow& window, const PathView& path) {
   const float cwnd = segments(window.cwnd, path);
-  w_est = w_max;
-  fraction = cwnd_prior;
+  keep();
   cwnd_prior = cwnd;
   w_max = cwnd < w_max ? cwnd * (1 + beta) / 2 : cwnd;  // fast convergence
   k = no_epoch;
@@ -65,9 +64,11 @@ void Cubic::reduce(CongestionWindow& window, const PathView& path) {
 
 // Section 4.9.1. The curve starts anew, for the time of the pause is no time in which the path could answer.
 void Cubic::on_undo() {
-  if (k >= 0) return;  // begin_epoch() has written over them
-  w_max = w_est;
-  cwnd_prior = fraction;
+  if (k < 0) {  // else begin_epoch() has written over them
+    w_max = w_est;
+    cwnd_prior = fraction;
+  }
+  k = no_epoch;
 }
 
 void Cubic::on_congestion(CongestionWindow& window, const PathView& path) {

@@ -14,10 +14,8 @@ constexpr std::uint32_t sack_block = 8;
 
 bool Endpoint::can_send_now() const {
   if (state_ < State::established) return false;
-  if (doubt_ == Doubt::copy_sent && !retransmit_first_) return false;
-  if (send_.to_retransmit() != 0 && doubt_ != Doubt::copy_answered) {
-    return may_retransmit(send_.next_retransmission());
-  }
+  if (timeout_in_doubt() && doubt_ == Doubt::copy_sent && !retransmit_first_) return false;
+  if (const packet::Cursor lost = next_repair()) return may_retransmit(lost);
   return may_send_new() || may_split();
 }
 
@@ -62,7 +60,7 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
 
 /// What is to be sent again next. While a timeout is in doubt that is the oldest segment and no other.
 packet::Cursor Endpoint::next_repair() const {
-  return doubt_ == Doubt::none || retransmit_first_ ? send_.next_retransmission() : packet::Cursor();
+  return !timeout_in_doubt() || retransmit_first_ ? send_.next_retransmission() : packet::Cursor();
 }
 
 Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
@@ -72,7 +70,7 @@ Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   while (const packet::Cursor lost = next_repair()) {
     if (!may_retransmit(lost) || !emit_again(lost, now, output, left)) return allowance - left;
   }
-  if (doubt_ == Doubt::copy_sent) return allowance - left;  // RFC 5682 section 2.1 step 2: wait
+  if (timeout_in_doubt() && doubt_ == Doubt::copy_sent) return allowance - left;  // RFC 5682 section 2.1 step 2: wait
   if (send_.unsent()) emit_new(now, output, left);
   if (speculate && !may_send_new()) emit_speculative(now, output, left);
   return allowance - left;
@@ -105,7 +103,7 @@ bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, 
   send_.resent(position, now);
   ++counters_.retransmitted;
   retransmit_first_ = false;
-  if (doubt_ == Doubt::copy_due) copy_went_out(segment.ts_value);
+  copy_went_out(segment.ts_value);
   if (segment.flags.fin()) fin_went_out();
   if (timer_ != Timer::retransmit || (position == send_.front() && !keeps_timer())) arm_retransmit(now);
   return true;

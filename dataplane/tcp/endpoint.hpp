@@ -214,7 +214,8 @@ class Endpoint {
  private:
   enum class Timer : std::uint8_t { none, retransmit, persist, time_wait };
   enum class Recovery : std::uint8_t { none, fast, timeout };
-  /// Whether a timeout was needed (RFC 5682): no question; the oldest segment must be repeated; was; was answered.
+  /// Whether a repair was needed: no question, or no longer; nothing was repeated yet; the first copy was sent; it was
+  /// answered (RFC 5682, after timeouts only).
   enum class Doubt : std::uint8_t { none, copy_due, copy_sent, copy_answered };
 
   // handshake.cpp
@@ -284,7 +285,10 @@ class Endpoint {
   [[nodiscard]] bool answers_original(const Segment& segment) const;
   void judge_timeout(const Segment& segment, const AckEvent& event);
   void judge_second_answer(const Segment& segment, const AckEvent& event);
-  void undo_timeout();
+  void judge_fast_recovery(bool original);
+  void count_duplicate(const Segment& segment);
+  void undo_recovery();
+  [[nodiscard]] bool timeout_in_doubt() const { return recovery_ == Recovery::timeout && doubt_ != Doubt::none; }
 
   // timers.cpp
   void arm(Timer timer, Instant deadline);
@@ -335,12 +339,14 @@ class Endpoint {
   [[nodiscard]] bool fin_outstanding() const { return fin_sent_ && snd_una_ <= snd_end_; }
 
   static constexpr std::uint32_t largest_window_field = 65535;
+  static constexpr std::uint8_t copies_unknown = UINT8_MAX;
+  static constexpr std::uint8_t backoff_limit = 16;       ///< what RttEstimator::timeout() tells apart
   static constexpr std::uint32_t challenge_spacing = 12;  ///< tick::rough: 100 ms
 
   // What every segment touches comes first.
   const EndpointConfig* config_ = nullptr;
   [[no_unique_address]] SendQueue send_;
-  std::uint32_t copy_ts_ = 0;  ///< TSval of the first copy after the timeout in doubt; in the queue's padding
+  std::uint32_t copy_ts_ = 0;  ///< TSval of the first copy of a repair in doubt; in the queue's padding
   SeqNum snd_una_;
   SeqNum snd_nxt_;
   SeqNum snd_end_;                 ///< end of what was written; the FIN's place
@@ -352,17 +358,18 @@ class Endpoint {
   std::uint16_t mss_ = 536;        ///< effective
   std::uint16_t duplicate_acks_ = 0;
   std::uint16_t last_challenge_ = 0;  ///< tick::rough
-  State state_ : 4 = State::closed;
-  CloseReason close_reason_ : 4 = CloseReason::none;
-  WindowSource window_source_ = WindowSource::congestion_control;
+  State state_ = State::closed;
   Timer timer_ = Timer::none;
-  std::uint8_t backoff_ = 0;           ///< doublings of the RTO or persist timer
+  CloseReason close_reason_ : 3 = CloseReason::none;
+  std::uint8_t backoff_ : 5 = 0;       ///< doublings of the RTO or persist timer, at most backoff_limit
+  std::uint8_t copies_ = 0;            ///< sent by the last repair and not known to have been duplicates
   std::uint8_t retries_ = 0;           ///< transmissions in a row without an answer
   std::uint8_t snd_shift_ = 0;         ///< peer's window scale
   std::uint8_t rcv_shift_ = 0;         ///< ours
   std::uint8_t duplicates_due_ = 0;    ///< acknowledgements owed to a peer without SACK for segments out of order
   std::uint8_t unacked_segments_ = 0;  ///< data segments received since the last acknowledgement
 
+  WindowSource window_source_ : 1 = WindowSource::congestion_control;
   Recovery recovery_ : 2 = Recovery::none;
   Doubt doubt_ : 2 = Doubt::none;
   bool smooth_ : 1 = false;  ///< the fast paths apply, see settle()

@@ -25,7 +25,9 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   smooth_ = false;
   recovery_ = Recovery::none;
   doubt_ = Doubt::none;
-  backoff_ = retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
+  copies_ = 0;
+  backoff_ = 0;
+  retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
   use_timestamps_ = use_sack_ = use_scale_ = false;
   ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = speculation_due_ = false;
   cwnd_limited_ = rescued_ = false;
@@ -144,7 +146,8 @@ void Endpoint::establish(const Segment& segment, Instant now) {
   // Sent once, so the timer still stands where that one transmission put it.
   if (retries_ == 0) rtt_.sample(now - (timer_deadline_ - rto()), segment.ack, snd_nxt_);
   snd_una_ = segment.ack;
-  backoff_ = retries_ = 0;
+  backoff_ = 0;
+  retries_ = 0;
   syn_due_ = false;
   disarm(Timer::retransmit);
   state_ = State::established;

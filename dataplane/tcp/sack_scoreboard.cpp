@@ -39,6 +39,10 @@ bool SendQueue::front_sacked() const {
   return outstanding() && sacked(packets_.front());
 }
 
+bool SendQueue::front_lost() const {
+  return outstanding() && (packets_.front().note().flags & SendMark::lost) != 0;
+}
+
 bool SendQueue::front_repeated() const {
   return outstanding() && (packets_.front().note().flags & SendMark::retransmitted) != 0;
 }

@@ -81,6 +81,8 @@ class SendQueue {
   /// NextSeg() rule 4: the last outstanding packet that was not sacked.
   [[nodiscard]] packet::Cursor last_unsacked() const;
   [[nodiscard]] bool front_sacked() const;
+  /// The oldest outstanding packet is taken for lost.
+  [[nodiscard]] bool front_lost() const;
   /// A copy of the oldest outstanding packet is in flight.
   [[nodiscard]] bool front_repeated() const;
   [[nodiscard]] bool anything_sacked() const { return static_cast<bool>(highest_sacked_); }

@@ -1,6 +1,7 @@
 #include "tests/unit/tcp/script.hpp"
 
-// Timeouts that nothing was lost for: Eifel (RFC 3522), F-RTO (RFC 5682), the response of RFC 4015.
+// Repairs that nothing was lost for: Eifel (RFC 3522), F-RTO (RFC 5682), reports of duplicates (RFC 2883, 3708), the
+// response of RFC 4015.
 
 namespace sluice::test {
 namespace {
@@ -304,6 +305,175 @@ TEST(SpuriousTimeout, UnderAnAllowanceNothingElseIsRepeated) {
   EXPECT_FALSE(s.endpoint.in_recovery());
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(11 * mss));
   EXPECT_EQ(s.endpoint.counters().retransmitted, 1U);
+}
+
+/// Of a window of ten the first was overtaken by three, and was sent again.
+void reorder(Script& s) {
+  if (s.ours.timestamps) s.ours.mss = s.theirs.mss = mss + 12;
+  s.handshake_rtt = 100ms;
+  s.open();
+  s.endpoint.set_timestamp(original);
+  s.their_echo = original;
+  s.write_segments(30);
+  s.emit();
+  s.discard_sent();
+  s.now += 100ms;
+  s.endpoint.set_timestamp(copy);
+  if (s.ours.sack_permitted) {
+    s.receive_sack(0, {{1 * mss, 4 * mss}});
+  } else {
+    for (int i = 0; i < 3; ++i) s.receive_ack(0);
+  }
+  s.emit();
+  s.expect_data(0, mss);
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  EXPECT_LT(s.endpoint.ssthresh(), Bytes(10 * mss));
+  s.discard_sent();
+}
+
+TEST(SpuriousRecovery, AnEchoFromBeforeTheCopyEndsIt) {
+  for (const auto algorithm : {tcp::CongestionAlgorithm::newreno, tcp::CongestionAlgorithm::cubic}) {
+    for (const bool sack : {false, true}) {
+      Script s;
+      s.config.congestion = algorithm;
+      s.use_timestamps();
+      if (sack) s.use_sack();
+      reorder(s);
+      s.receive_ack(4 * mss);
+      expect_undone(s);
+      EXPECT_EQ(s.endpoint.in_flight(), Bytes(6 * mss));
+      s.emit();
+      s.expect_data(10 * mss, mss);
+    }
+  }
+}
+
+TEST(SpuriousRecovery, TheCopysEchoIsALoss) {
+  for (const bool sack : {false, true}) {
+    Script s;
+    s.use_timestamps();
+    if (sack) s.use_sack();
+    reorder(s);
+    s.their_echo = copy;
+    s.receive_ack(4 * mss);
+    s.their_echo = original;
+    s.receive_ack(5 * mss);
+    EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+    EXPECT_TRUE(s.endpoint.in_recovery());
+  }
+}
+
+TEST(SpuriousRecovery, NotWhileAnotherIsTakenForLost) {
+  Script s;
+  s.use_timestamps();
+  s.use_sack();
+  reorder(s);
+  s.receive_sack(0, {{5 * mss, 9 * mss}, {1 * mss, 4 * mss}});  // the fifth is missing too
+  s.emit();
+  s.receive_sack(4 * mss, {{5 * mss, 9 * mss}});
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  s.receive_ack(9 * mss);  // it came as well
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
+}
+
+TEST(SpuriousRecovery, WithoutSackThreeMoreDuplicatesAreNewsAgain) {
+  Script s;
+  s.use_timestamps();
+  reorder(s);
+  s.receive_ack(4 * mss);
+  s.receive_ack(4 * mss);  // the copy's
+  for (int i = 0; i < 3; ++i) s.receive_ack(4 * mss);
+  s.emit();
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.counters().fast_recoveries, 2);
+}
+
+TEST(Duplicates, AReportedCopyEndsTheRecovery) {
+  for (const auto algorithm : {tcp::CongestionAlgorithm::newreno, tcp::CongestionAlgorithm::cubic}) {
+    Script s;
+    s.config.congestion = algorithm;
+    s.use_sack();
+    reorder(s);
+    s.receive_ack(4 * mss);
+    EXPECT_TRUE(s.endpoint.in_recovery());
+    s.receive_sack(5 * mss, {{0, 1 * mss}});
+    expect_undone(s);
+    EXPECT_EQ(s.endpoint.in_flight(), Bytes(5 * mss));
+  }
+}
+
+TEST(Duplicates, AReportedCopyIsHeardAfterTheRecovery) {
+  Script s;
+  s.use_sack();
+  reorder(s);
+  s.receive_ack(10 * mss);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  s.receive_sack(10 * mss, {{0, 1 * mss}});
+  expect_undone(s);
+}
+
+TEST(Duplicates, EveryCopyMustHaveBeenOne) {
+  Script s;
+  s.use_sack();
+  reorder(s);
+  s.receive_sack(0, {{5 * mss, 10 * mss}, {1 * mss, 4 * mss}});
+  s.emit();
+  s.expect_data(4 * mss, mss);
+  s.receive_sack(4 * mss, {{0, 1 * mss}, {5 * mss, 10 * mss}});
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  s.receive_ack(10 * mss);
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  s.receive_sack(10 * mss, {{4 * mss, 5 * mss}});
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
+  EXPECT_GE(s.endpoint.cwnd(), Bytes(10 * mss));
+}
+
+TEST(Duplicates, AReportMayStandWithinTheSecondBlock) {
+  Script s;
+  s.use_sack();
+  reorder(s);
+  s.receive_sack(0, {{5 * mss, 10 * mss}, {1 * mss, 4 * mss}});
+  s.emit();
+  s.receive_sack(0, {{4 * mss, 5 * mss}, {1 * mss, 10 * mss}});  // RFC 2883 section 4.1.2
+  s.receive_ack(10 * mss);
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  s.receive_sack(10 * mss, {{0, 1 * mss}});
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
+}
+
+TEST(Duplicates, OfAnotherTimeSayNothing) {
+  Script s;
+  s.use_sack();
+  reorder(s);
+  s.receive_ack(10 * mss);
+  s.emit();
+  s.receive_sack(12 * mss, {{11 * mss, 12 * mss}});  // sent after the recovery: the network's own
+  s.receive_sack(12 * mss, {{static_cast<std::uint32_t>(-30 * 1000), static_cast<std::uint32_t>(-29 * 1000)}});
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+}
+
+TEST(Duplicates, TakeBackATimeoutThatOneAcknowledgementAnswered) {
+  Script s;
+  s.use_sack();
+  time_out(s);
+  s.receive_ack(10 * mss);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  s.receive_sack(10 * mss, {{0, 1 * mss}});
+  expect_undone(s);
+}
+
+TEST(Duplicates, ATimeoutWithinARecoveryIsNotTakenBack) {
+  Script s;
+  s.use_sack();
+  reorder(s);
+  s.pass(s.endpoint.rto());
+  EXPECT_EQ(s.endpoint.counters().timeouts, 1);
+  s.receive_sack(4 * mss, {{0, 1 * mss}});
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  EXPECT_LT(s.endpoint.ssthresh(), Bytes(10 * mss));
 }
 
 }  // namespace
