@@ -74,6 +74,7 @@ void Endpoint::receive_fin(Instant now) {
 }
 
 void Endpoint::fin_acknowledged(Instant now) {
+  fin_due_again_ = false;
   switch (state_) {
     case State::fin_wait_1:
       state_ = State::fin_wait_2;

@@ -11,7 +11,7 @@ constexpr std::uint32_t slow_start_limit = 8;
 }  // namespace
 
 void CongestionControl::start(CongestionAlgorithm algorithm, std::uint32_t cwnd) {
-  window_ = CongestionWindow{cwnd, UINT32_MAX};
+  window_ = prior_ = CongestionWindow{cwnd, UINT32_MAX};
   if (algorithm == CongestionAlgorithm::newreno) {
     algorithm_ = NewReno{};
   } else {
@@ -20,7 +20,7 @@ void CongestionControl::start(CongestionAlgorithm algorithm, std::uint32_t cwnd)
 }
 
 void CongestionControl::seed(std::uint32_t cwnd) {
-  window_ = CongestionWindow{cwnd, cwnd};
+  window_ = prior_ = CongestionWindow{cwnd, cwnd};
   std::visit([](auto& algorithm) { algorithm = {}; }, algorithm_);
 }
 
@@ -39,13 +39,17 @@ void CongestionControl::on_ack(const AckEvent& event, const PathView& path, bool
 }
 
 void CongestionControl::on_congestion(const PathView& path) {
+  prior_ = window_;
   std::visit([&](auto& algorithm) { algorithm.on_congestion(window_, path); }, algorithm_);
   window_.cwnd = window_.ssthresh;
 }
 
 void CongestionControl::on_timeout(const PathView& path, bool first) {
   // RFC 5681 section 3.1: ssthresh stays when the same segment times out again.
-  if (first) std::visit([&](auto& algorithm) { algorithm.on_timeout(window_, path); }, algorithm_);
+  if (first) {
+    prior_ = window_;
+    std::visit([&](auto& algorithm) { algorithm.on_timeout(window_, path); }, algorithm_);
+  }
   window_.cwnd = path.mss;
 }
 
@@ -55,8 +59,15 @@ void CongestionControl::on_recovery_exit(const PathView& path) {
   std::visit([&](auto& algorithm) { algorithm.on_recovery_exit(window_, path); }, algorithm_);
 }
 
+void CongestionControl::undo() {
+  window_.cwnd = std::max(window_.cwnd, prior_.cwnd);
+  window_.ssthresh = std::max(window_.ssthresh, prior_.ssthresh);
+  std::visit([](auto& algorithm) { algorithm.on_undo(); }, algorithm_);
+}
+
 void CongestionControl::on_idle(std::uint32_t restart) {
   window_.cwnd = std::min(window_.cwnd, restart);
+  prior_ = window_;
   std::visit([](auto& algorithm) { algorithm.on_idle(); }, algorithm_);
 }
 

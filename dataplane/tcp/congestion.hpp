@@ -49,6 +49,8 @@ struct CongestionHooks {
   void on_congestion(CongestionWindow&, const PathView&) {}
   /// The retransmission timer expired: sets ssthresh. The window falls to one segment.
   void on_timeout(CongestionWindow&, const PathView&) {}
+  /// The last reduction was for nothing; the window is as before.
+  void on_undo() {}
   /// Everything outstanding when recovery began has been acknowledged.
   void on_recovery_exit(CongestionWindow&, const PathView&) {}
   /// The sender was not limited by the window, or paused: time that passed is not the network's answer.
@@ -73,16 +75,26 @@ struct Cubic : CongestionHooks {
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
   void on_timeout(CongestionWindow&, const PathView&);
-  void on_idle() { k = no_epoch; }
+  void on_idle() {
+    if (k < 0) return;
+    k = no_epoch;
+    keep();
+  }
+  void on_undo();
 
   float w_max = 0;          ///< window just before the last reduction
   float k = no_epoch;       ///< time the cubic takes to reach w_max; no_epoch before an avoidance stage begins
-  float w_est = 0;          ///< window Reno would have (section 4.3)
+  float w_est = 0;          ///< window Reno would have (section 4.3); without an epoch the former w_max
   float cwnd_prior = 0;     ///< window at the last reduction, for w_est's slope
-  float fraction = 0;       ///< bytes of growth not yet in cwnd
+  float fraction = 0;       ///< bytes of growth not yet in cwnd; without an epoch the former cwnd_prior
   std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::fine
 
  private:
+  /// An epoch has ended: what on_undo() restores takes the place of what only an epoch needs.
+  void keep() {
+    w_est = w_max;
+    fraction = cwnd_prior;
+  }
   void reduce(CongestionWindow&, const PathView&);
   void begin_epoch(const CongestionWindow&, const PathView&);
 };
@@ -98,17 +110,23 @@ class CongestionControl {
   [[nodiscard]] std::uint32_t cwnd() const { return window_.cwnd; }
   [[nodiscard]] std::uint32_t ssthresh() const { return window_.ssthresh; }
 
+  /// cwnd before the last reduction.
+  [[nodiscard]] std::uint32_t prior_cwnd() const { return prior_.cwnd; }
+
   void on_ack(const AckEvent& event, const PathView& path, bool after_timeout);
   void on_congestion(const PathView& path);
   void on_timeout(const PathView& path, bool first);
   void on_recovery_exit(const PathView& path);
+  /// The last reduction was for nothing: both windows are what they were before it, at least.
+  void undo();
   /// Nothing was sent for longer than a retransmission timeout: at most `restart` bytes (RFC 5681 section 4.1).
   void on_idle(std::uint32_t restart);
 
  private:
   CongestionWindow window_;
+  CongestionWindow prior_;  ///< before the last reduction
   std::variant<NewReno, Cubic> algorithm_;
 };
-static_assert(sizeof(CongestionControl) <= 40);
+static_assert(sizeof(CongestionControl) <= 44);
 
 }  // namespace sluice::tcp

@@ -54,11 +54,21 @@ void Cubic::on_ack(CongestionWindow& window, const AckEvent& event, const PathVi
 // Sections 4.6 and 4.7.
 void Cubic::reduce(CongestionWindow& window, const PathView& path) {
   const float cwnd = segments(window.cwnd, path);
+  keep();
   cwnd_prior = cwnd;
   w_max = cwnd < w_max ? cwnd * (1 + beta) / 2 : cwnd;  // fast convergence
   k = no_epoch;
   const auto flight = static_cast<float>(std::min(path.flight_size, window.cwnd));
   window.ssthresh = std::max(static_cast<std::uint32_t>(flight * beta), 2 * path.mss);
+}
+
+// Section 4.9.1. The curve starts anew, for the time of the pause is no time in which the path could answer.
+void Cubic::on_undo() {
+  if (k < 0) {  // else begin_epoch() has written over them
+    w_max = w_est;
+    cwnd_prior = fraction;
+  }
+  k = no_epoch;
 }
 
 void Cubic::on_congestion(CongestionWindow& window, const PathView& path) {

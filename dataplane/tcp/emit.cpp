@@ -90,7 +90,7 @@ void Endpoint::emit_fin(Instant now, Output& output) {
 }
 
 bool Endpoint::fin_can_go() const {
-  if (fin_due_again_) return true;
+  if (fin_due_again_) return !timeout_in_doubt();
   return fin_wanted_ && !fin_sent_ && !send_.unsent() && snd_end_ < window_edge() &&
          (state_ == State::established || state_ == State::close_wait);
 }

@@ -14,7 +14,8 @@ constexpr std::uint32_t sack_block = 8;
 
 bool Endpoint::can_send_now() const {
   if (state_ < State::established) return false;
-  if (send_.to_retransmit() != 0) return may_retransmit(send_.next_retransmission());
+  if (timeout_in_doubt() && doubt_ == Doubt::copy_sent && !retransmit_first_) return false;
+  if (const packet::Cursor lost = next_repair()) return may_retransmit(lost);
   return may_send_new() || may_split();
 }
 
@@ -57,13 +58,19 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
   return true;
 }
 
+/// What is to be sent again next. While a timeout is in doubt that is the oldest segment and no other.
+packet::Cursor Endpoint::next_repair() const {
+  return !timeout_in_doubt() || retransmit_first_ ? send_.next_retransmission() : packet::Cursor();
+}
+
 Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
   const bool speculate = speculation_due_;
   speculation_due_ = false;
-  while (const packet::Cursor lost = send_.next_retransmission()) {
+  while (const packet::Cursor lost = next_repair()) {
     if (!may_retransmit(lost) || !emit_again(lost, now, output, left)) return allowance - left;
   }
+  if (timeout_in_doubt() && doubt_ == Doubt::copy_sent) return allowance - left;  // RFC 5682 section 2.1 step 2: wait
   if (send_.unsent()) emit_new(now, output, left);
   if (speculate && !may_send_new()) emit_speculative(now, output, left);
   return allowance - left;
@@ -96,6 +103,7 @@ bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, 
   send_.resent(position, now);
   ++counters_.retransmitted;
   retransmit_first_ = false;
+  copy_went_out(segment.ts_value);
   if (segment.flags.fin()) fin_went_out();
   if (timer_ != Timer::retransmit || (position == send_.front() && !keeps_timer())) arm_retransmit(now);
   return true;

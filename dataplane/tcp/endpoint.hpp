@@ -68,7 +68,7 @@ struct EndpointConfig {
   Duration time_wait = std::chrono::seconds(1);
   std::uint32_t initial_window_segments = 10;  ///< RFC 6928
   std::uint32_t max_retransmissions = 15;      ///< in a row, then the connection has timed out (RFC 1122 4.2.3.5 R2)
-  std::uint32_t max_out_of_order = 4096;       ///< packets held for reassembly
+  std::uint32_t max_out_of_order = 4096;       ///< packets held for reassembly, at most Reassembly::capacity
 };
 
 /// The state of a connection that was opened by others and is taken over.
@@ -216,6 +216,9 @@ class Endpoint {
  private:
   enum class Timer : std::uint8_t { none, retransmit, persist, time_wait };
   enum class Recovery : std::uint8_t { none, fast, timeout };
+  /// Whether a repair was needed: no question, or no longer; nothing was repeated yet; the first copy was sent; it was
+  /// answered (RFC 5682, after timeouts only).
+  enum class Doubt : std::uint8_t { none, copy_due, copy_sent, copy_answered };
 
   // handshake.cpp
   void reset_connection(const EndpointConfig& config, SeqNum iss);
@@ -278,6 +281,17 @@ class Endpoint {
   [[nodiscard]] bool keeps_timer() const { return partially_acked_ && snd_una_ < recovery_point_; }
   void on_retransmission_timeout(Instant now);
 
+  // spurious.cpp
+  void suspect_timeout();
+  void copy_went_out(std::uint32_t ts_value);
+  [[nodiscard]] bool answers_original(const Segment& segment) const;
+  void judge_timeout(const Segment& segment, const AckEvent& event);
+  void judge_second_answer(const Segment& segment, const AckEvent& event);
+  void judge_fast_recovery(bool original);
+  void count_duplicate(const Segment& segment);
+  void undo_recovery();
+  [[nodiscard]] bool timeout_in_doubt() const { return recovery_ == Recovery::timeout && doubt_ != Doubt::none; }
+
   // timers.cpp
   void arm(Timer timer, Instant deadline);
   void arm_retransmit(Instant now);
@@ -306,6 +320,7 @@ class Endpoint {
   [[nodiscard]] bool fits_cwnd(std::uint32_t length) const;
   [[nodiscard]] bool may_send_new() const;
   [[nodiscard]] bool may_retransmit(packet::Cursor position) const;
+  [[nodiscard]] packet::Cursor next_repair() const;
   Bytes emit_data(Instant now, Output& output, Bytes allowance);
   void emit_new(Instant now, Output& output, Bytes& left);
   bool emit_next(Segment& segment, Instant now, Output& output, Bytes& left);
@@ -326,11 +341,14 @@ class Endpoint {
   [[nodiscard]] bool fin_outstanding() const { return fin_sent_ && snd_una_ <= snd_end_; }
 
   static constexpr std::uint32_t largest_window_field = 65535;
-  static constexpr std::uint32_t challenge_spacing = 95;  ///< tick::fine: 100 ms
+  static constexpr std::uint8_t copies_unknown = UINT8_MAX;
+  static constexpr std::uint8_t backoff_limit = 16;       ///< what RttEstimator::timeout() tells apart
+  static constexpr std::uint32_t challenge_spacing = 12;  ///< tick::rough: 100 ms
 
   // What every segment touches comes first.
   const EndpointConfig* config_ = nullptr;
-  SendQueue send_;
+  [[no_unique_address]] SendQueue send_;
+  std::uint32_t copy_ts_ = 0;  ///< TSval of the first copy of a repair in doubt; in the queue's padding
   SeqNum snd_una_;
   SeqNum snd_nxt_;
   SeqNum snd_end_;                 ///< end of what was written; the FIN's place
@@ -341,18 +359,21 @@ class Endpoint {
   std::uint16_t local_mss_ = 536;  ///< what we announce
   std::uint16_t mss_ = 536;        ///< effective
   std::uint16_t duplicate_acks_ = 0;
+  std::uint16_t last_challenge_ = 0;  ///< tick::rough
   State state_ = State::closed;
-  CloseReason close_reason_ = CloseReason::none;
-  WindowSource window_source_ = WindowSource::congestion_control;
   Timer timer_ = Timer::none;
-  Recovery recovery_ = Recovery::none;
-  std::uint8_t backoff_ = 0;           ///< doublings of the RTO or persist timer
+  CloseReason close_reason_ : 3 = CloseReason::none;
+  std::uint8_t backoff_ : 5 = 0;       ///< doublings of the RTO or persist timer, at most backoff_limit
+  std::uint8_t copies_ = 0;            ///< sent by the last repair and not known to have been duplicates
   std::uint8_t retries_ = 0;           ///< transmissions in a row without an answer
   std::uint8_t snd_shift_ = 0;         ///< peer's window scale
   std::uint8_t rcv_shift_ = 0;         ///< ours
   std::uint8_t duplicates_due_ = 0;    ///< acknowledgements owed to a peer without SACK for segments out of order
   std::uint8_t unacked_segments_ = 0;  ///< data segments received since the last acknowledgement
 
+  WindowSource window_source_ : 1 = WindowSource::congestion_control;
+  Recovery recovery_ : 2 = Recovery::none;
+  Doubt doubt_ : 2 = Doubt::none;
   bool smooth_ : 1 = false;  ///< the fast paths apply, see settle()
   bool use_timestamps_ : 1 = false;
   bool use_sack_ : 1 = false;
@@ -388,10 +409,9 @@ class Endpoint {
   std::uint32_t ts_value_ = 0;
   std::uint32_t ts_recent_ = 0;
   std::uint32_t ts_recent_at_ = 0;  ///< when it was heard, tick::coarse
-  std::uint32_t newest_ts_ = 0;
-  std::uint32_t last_challenge_ = 0;  ///< tick::fine
   EndpointCounters counters_;
-  Reassembly reassembly_;
+  [[no_unique_address]] Reassembly reassembly_;
+  std::uint32_t newest_ts_ = 0;  ///< in the reassembly's padding
 };
 static_assert(sizeof(Endpoint) <= 320);
 

@@ -24,7 +24,10 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   close_reason_ = CloseReason::none;
   smooth_ = false;
   recovery_ = Recovery::none;
-  backoff_ = retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
+  doubt_ = Doubt::none;
+  copies_ = 0;
+  backoff_ = 0;
+  retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
   use_timestamps_ = use_sack_ = use_scale_ = false;
   ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = speculation_due_ = false;
   cwnd_limited_ = rescued_ = false;
@@ -60,7 +63,7 @@ void Endpoint::connect(const EndpointConfig& config, SeqNum iss, const SynOption
   reset_connection(config, iss);
   local_mss_ = ours.mss;
   negotiate(ours, ours);
-  last_challenge_ = tick::fine(now) - challenge_spacing;
+  last_challenge_ = static_cast<std::uint16_t>(tick::rough(now) - challenge_spacing);
   state_ = State::syn_sent;
   syn_due_ = true;
 }
@@ -69,7 +72,7 @@ void Endpoint::accept(const EndpointConfig& config, const Segment& syn, SeqNum i
                       Instant now) {
   reset_connection(config, iss);
   local_mss_ = ours.mss;
-  last_challenge_ = tick::fine(now) - challenge_spacing;
+  last_challenge_ = static_cast<std::uint16_t>(tick::rough(now) - challenge_spacing);
   receive_syn(syn, ours, now);
   state_ = State::syn_received;
   syn_due_ = true;
@@ -79,7 +82,7 @@ void Endpoint::take_over(const EndpointConfig& config, const Takeover& takeover,
   reset_connection(config, takeover.snd_nxt - 1);
   local_mss_ = takeover.local.mss;
   negotiate(takeover.local, takeover.remote);
-  last_challenge_ = tick::fine(now) - challenge_spacing;
+  last_challenge_ = static_cast<std::uint16_t>(tick::rough(now) - challenge_spacing);
   snd_nxt_ = snd_end_ = takeover.snd_nxt;
   if (takeover.snd_una_is_acked) snd_una_ = takeover.snd_nxt;
   snd_wnd_ = max_wnd_ = takeover.snd_window;
@@ -143,7 +146,8 @@ void Endpoint::establish(const Segment& segment, Instant now) {
   // Sent once, so the timer still stands where that one transmission put it.
   if (retries_ == 0) rtt_.sample(now - (timer_deadline_ - rto()), segment.ack, snd_nxt_);
   snd_una_ = segment.ack;
-  backoff_ = retries_ = 0;
+  backoff_ = 0;
+  retries_ = 0;
   syn_due_ = false;
   disarm(Timer::retransmit);
   state_ = State::established;

@@ -22,7 +22,7 @@ void Endpoint::on_persist() {
     give_up();
     return;
   }
-  if (backoff_ < UINT8_MAX) ++backoff_;
+  if (backoff_ < backoff_limit) ++backoff_;
   if (snd_wnd_ != 0 && send_.unsent()) {
     split_due_ = true;  // the override timeout of sender silly window avoidance
   } else {

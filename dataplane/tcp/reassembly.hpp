@@ -18,9 +18,11 @@ class Reassembly {
   /// Packets held.
   [[nodiscard]] std::uint32_t count() const { return count_; }
 
-  /// Takes `packet` (note().seq and payload_len set, beginning beyond RCV.NXT), cut to what is missing: bytes that
-  /// arrived first stay, unless it covers their whole packet. Notes the run, and the bytes that came twice, for the
-  /// report.
+  static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets
+
+  /// Takes `packet` (count() < capacity, note().seq and payload_len set, beginning beyond RCV.NXT), cut to what is
+  /// missing: bytes that arrived first stay, unless it covers their whole packet. Notes the run, and the bytes that
+  /// came twice, for the report.
   void insert(packet::Packet packet);
   /// The next packet when it begins at or before `rcv_nxt`, cut to begin there; else an empty handle. Those that end
   /// before it are dropped.
@@ -42,8 +44,8 @@ class Reassembly {
   void drop_covered(packet::Cursor before, SeqNum stop);
 
   packet::Queue packets_;
-  SackReport report_;
-  std::uint32_t count_ = 0;
+  [[no_unique_address]] SackReport report_;
+  std::uint16_t count_ = 0;  ///< in the report's padding
 };
 
 /// Takes `count` bytes off the front of the packet's payload; its note follows. Requires count < payload_len; the

@@ -134,8 +134,8 @@ void Endpoint::receive_late_syn(const Segment& segment, Instant now) {
 
 /// An acknowledgement that no data asked for: limited, as RFC 5961 section 7 wants.
 void Endpoint::challenge(Instant now) {
-  const std::uint32_t tick = tick::fine(now);
-  if (tick - last_challenge_ < challenge_spacing) return;
+  const std::uint16_t tick = tick::rough(now);
+  if (static_cast<std::uint16_t>(tick - last_challenge_) < challenge_spacing) return;
   last_challenge_ = tick;
   ack_now_ = true;
 }

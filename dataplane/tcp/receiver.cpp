@@ -65,7 +65,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
 
 void Endpoint::accept_out_of_order(packet::Packet&& payload) {
   ack_now_ = true;
-  if (reassembly_.count() >= config_->max_out_of_order) {
+  if (reassembly_.count() >= std::min(config_->max_out_of_order, Reassembly::capacity)) {
     ++counters_.discarded;
     return;
   }

@@ -52,6 +52,8 @@ void Endpoint::enter_fast_recovery(const AckEvent& event) {
   recovery_ = Recovery::fast;
   recovery_point_ = snd_nxt_;
   rescued_ = false;
+  doubt_ = Doubt::copy_due;
+  copies_ = 0;
   retransmit_first_ = true;  // RFC 6675 section 5 step 4.3: the first one does not wait for the window
   if (counters_.fast_recoveries < UINT16_MAX) ++counters_.fast_recoveries;
   if (window_source_ == WindowSource::congestion_control) congestion_.on_congestion(path(event.now));
@@ -62,6 +64,7 @@ void Endpoint::leave_recovery(const AckEvent& event) {
     congestion_.on_recovery_exit(path(event.now));
   }
   recovery_ = Recovery::none;
+  doubt_ = Doubt::none;
   duplicate_acks_ = 0;
   retransmit_first_ = false;
   partially_acked_ = false;
@@ -76,12 +79,13 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   }
   const bool first = retries_ == 0;
   ++retries_;
-  if (backoff_ < UINT8_MAX) ++backoff_;
+  if (backoff_ < backoff_limit) ++backoff_;
   if (counters_.timeouts < UINT16_MAX) ++counters_.timeouts;
   if (state_ == State::syn_sent || state_ == State::syn_received) {
     syn_due_ = true;
     return;
   }
+  suspect_timeout();
   if (window_source_ == WindowSource::congestion_control) {
     PathView view = path(now);
     if (recovery_ == Recovery::fast && !use_sack_) view.flight_size = pipe();

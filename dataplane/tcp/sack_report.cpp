@@ -18,7 +18,7 @@ void SackReport::add(SackBlock run) {
       begin, end, [&](const SackBlock& known) { return known.left >= run.left && known.right <= run.right; });
   count_ = static_cast<std::uint8_t>(kept - blocks_.begin());
   insert_at(first_run, run);
-  if (kept == end && fresh_ < UINT8_MAX) ++fresh_;  // swallowed none: news of its own
+  if (kept == end && fresh_ < fresh_limit) ++fresh_;  // swallowed none: news of its own
 }
 
 void SackReport::advance(SeqNum rcv_nxt) {

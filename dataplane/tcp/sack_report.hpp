@@ -38,8 +38,10 @@ class SackReport {
   /// The duplicate, if any, then runs.
   std::array<SackBlock, capacity> blocks_{};
   std::uint8_t count_ = 0;
-  std::uint8_t fresh_ = 0;  ///< additions since the last report, saturating
-  bool has_duplicate_ = false;
+  std::uint8_t fresh_ : 7 = 0;  ///< additions since the last report, saturating
+  bool has_duplicate_ : 1 = false;
+
+  static constexpr std::uint8_t fresh_limit = 127;
 };
 
 }  // namespace sluice::tcp

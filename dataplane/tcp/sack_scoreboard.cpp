@@ -39,6 +39,14 @@ bool SendQueue::front_sacked() const {
   return outstanding() && sacked(packets_.front());
 }
 
+bool SendQueue::front_lost() const {
+  return outstanding() && (packets_.front().note().flags & SendMark::lost) != 0;
+}
+
+bool SendQueue::front_repeated() const {
+  return outstanding() && (packets_.front().note().flags & SendMark::retransmitted) != 0;
+}
+
 void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event) {
   for (const SackBlock& block : blocks) {
     // A block at or below SND.UNA reports a duplicate (RFC 2883); one beyond SND.NXT is nonsense.
@@ -111,6 +119,19 @@ void SendQueue::mark_all_lost() {
     }
     at.note().flags = SendMark::lost;
     to_retransmit_ += at.note().payload_len;
+  }
+}
+
+void SendQueue::unmark_lost() {
+  in_flight_ = to_retransmit_ = sacked_above_ = 0;
+  retransmit_ = loss_edge_ = packet::Cursor();
+  for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
+    if (sacked(at)) {
+      ++sacked_above_;
+      continue;
+    }
+    at.note().flags = 0;
+    in_flight_ += at.note().payload_len;
   }
 }
 

@@ -69,6 +69,8 @@ class SendQueue {
   void mark_front_lost(AckEvent& event);
   /// The retransmission timer expired: everything outstanding and not sacked is lost, copies included.
   void mark_all_lost();
+  /// Nothing was lost after all: everything outstanding and not sacked is on its way, once.
+  void unmark_lost();
   /// The peer has dropped data it had sacked (RFC 2018 section 8): no packet is sacked any more.
   void forget_sacks();
 
@@ -79,6 +81,10 @@ class SendQueue {
   /// NextSeg() rule 4: the last outstanding packet that was not sacked.
   [[nodiscard]] packet::Cursor last_unsacked() const;
   [[nodiscard]] bool front_sacked() const;
+  /// The oldest outstanding packet is taken for lost.
+  [[nodiscard]] bool front_lost() const;
+  /// A copy of the oldest outstanding packet is in flight.
+  [[nodiscard]] bool front_repeated() const;
   [[nodiscard]] bool anything_sacked() const { return static_cast<bool>(highest_sacked_); }
 
   void clear();

@@ -18,11 +18,16 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   const SeqNum before = snd_una_;
   const bool repeats = is_duplicate_ack(segment);
   if (snd_wnd_ == 0) retries_ = 0;  // a peer that answers probes is alive (RFC 9293 section 3.8.6.1)
+  const bool original = doubt_ != Doubt::none && segment.ack > snd_una_ && answers_original(segment);
+  if (original && recovery_ == Recovery::timeout) undo_recovery();
   if (segment.ack > snd_una_) advance_una(segment.ack, event);
   update_window(segment, before);
   if (use_sack_) send_.mark_sacked(segment.sacks(), snd_una_, snd_nxt_, event);
   event.duplicate = use_sack_ ? event.newly_sacked != 0 && event.acked == 0 : repeats;
   if (event.duplicate) ++counters_.duplicate_acks;
+  if (copies_ != 0 && segment.sack_count != 0 && use_sack_) count_duplicate(segment);
+  if (doubt_ != Doubt::none && recovery_ == Recovery::timeout) judge_timeout(segment, event);
+  if (doubt_ != Doubt::none && recovery_ == Recovery::fast && event.acked != 0) judge_fast_recovery(original);
   const Recovery repairing = recovery_;
   recover(event);
   if (window_source_ == WindowSource::congestion_control && event.acked != 0 && repairing != Recovery::fast &&

@@ -6,8 +6,8 @@
 
 namespace sluice::tcp::tick {
 
-// Instants cut down to 32 bits, for state that is kept per connection. Powers of two, because they are taken per
-// packet. They wrap: only differences mean anything.
+// Instants cut down to 32 bits or fewer, for state that is kept per connection. Powers of two, because they are taken
+// per packet. They wrap: only differences mean anything.
 
 /// In units of 2^20 ns (1.05 ms); wraps after 52 days.
 [[nodiscard]] constexpr std::uint32_t fine(Instant at) {
@@ -16,6 +16,11 @@ namespace sluice::tcp::tick {
 /// A number of fine ticks as a duration.
 [[nodiscard]] constexpr Duration duration(std::uint32_t ticks) {
   return Duration(std::int64_t{ticks} << 20);
+}
+
+/// In units of 2^23 ns (8.4 ms); wraps after 9 minutes.
+[[nodiscard]] constexpr std::uint16_t rough(Instant at) {
+  return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 23);
 }
 
 /// In units of 2^30 ns (1.07 s); wraps after 146 years.

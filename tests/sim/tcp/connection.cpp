@@ -70,6 +70,12 @@ void Connection::run() {
   for (End& end : ends_) end.endpoint.release_queues();
 }
 
+bool Connection::advance() {
+  if (done() || testing::Test::HasFailure()) return false;
+  step();
+  return true;
+}
+
 bool Connection::done() const {
   for (const End& end : ends_) {
     if (end.endpoint.state() != tcp::State::closed || end.endpoint.unread() != Bytes()) return false;
@@ -155,6 +161,9 @@ void Connection::deliver(Flight flight) {
 
 void Connection::act(int side) {
   End& end = ends_[side];
+  if (scenario_.timestamp_clock != Duration::zero()) {
+    end.endpoint.set_timestamp(static_cast<std::uint32_t>((now_ - start) / scenario_.timestamp_clock + 1));
+  }
   read_some(end, side);
   write_some(end, side);
   emit(side);
@@ -267,6 +276,11 @@ void Connection::launch(int from, SentSegment sent) {
   for (int i = 0; i < copies; ++i) {
     Instant at = now_ + path.delay + random_.below(path.jitter);
     if (random_.chance(path.reordering)) at += random_.below(path.hold);
+    const Duration into_stall = at - (start + path.stall_at);
+    if (into_stall >= Duration::zero() && into_stall < path.stall_for) {
+      at += (path.stall_for - into_stall) + into_stall / 64;
+    }
+    if (data && path.spacing != Duration::zero()) at = end.last_arrival = std::max(at, end.last_arrival + path.spacing);
     flights_.emplace(at, Flight{1 - from, sent.segment, sent.bytes});
   }
 }

@@ -21,6 +21,9 @@ struct Impairment {
   Duration jitter{};
   Duration hold = std::chrono::milliseconds(30);
   std::uint64_t drop_first_data = 0;  ///< bit n: the n-th data segment is lost
+  Duration spacing{};                 ///< least time between two arrivals of data
+  Duration stall_at{};                ///< after the start: nothing arrives for stall_for, then all of it in order, soon
+  Duration stall_for{};
 };
 
 /// What an application at one end does.
@@ -41,9 +44,10 @@ struct Scenario {
   tcp::SynOptions options_a, options_b;
   Impairment a_to_b, b_to_a;
   Application a, b;
-  bool taken_over = false;    ///< no handshake
-  bool allowance = false;     ///< a sends under an allowance
-  double output_refusal = 0;  ///< share of transmissions the device refuses
+  bool taken_over = false;                                  ///< no handshake
+  bool allowance = false;                                   ///< a sends under an allowance
+  double output_refusal = 0;                                ///< share of transmissions the device refuses
+  Duration timestamp_clock = std::chrono::milliseconds(1);  ///< a tick of TSval; zero: it stands still
   Duration limit = std::chrono::hours(4);
 };
 
@@ -53,6 +57,8 @@ class Connection {
   explicit Connection(const Scenario& scenario);
   /// Runs until both are closed and nothing is under way. Fails the test (with the seed) when that takes too long.
   void run();
+  /// One step of run(): what is due now happens, and time moves on to what is next. False when all is over.
+  bool advance();
 
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] const tcp::Endpoint& a() const { return ends_[0].endpoint; }
@@ -84,6 +90,7 @@ class Connection {
     tcp::SeqNum sent_end;  ///< furthest sequence number it sent
     bool sent_known = false;
     std::uint64_t data_segments = 0;
+    Instant last_arrival{};  ///< of its data at the other end
   };
   struct Flight {
     int to = 0;

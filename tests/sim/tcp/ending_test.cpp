@@ -68,5 +68,21 @@ TEST(Efficiency, ABurstOfLossesIsRepairedWithoutTheTimer) {
   EXPECT_EQ(connection.a().counters().timeouts, 0);
 }
 
+TEST(Efficiency, ReorderingCostsNoWindow) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Scenario scenario = download(seed);
+    scenario.a.to_send = 3'000'000;
+    scenario.a_to_b.delay = scenario.b_to_a.delay = milliseconds(50);
+    scenario.a_to_b.reordering = 0.01;
+    Connection connection(scenario);
+    connection.run();
+    EXPECT_GE(connection.a().counters().fast_recoveries, 1) << "else nothing is tested";
+    EXPECT_EQ(connection.a().counters().timeouts, 0);
+    EXPECT_EQ(connection.a().ssthresh(), Bytes(UINT32_MAX));
+    if (HasFailure()) return;
+  }
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -76,6 +76,13 @@ Scenario random_scenario(std::uint64_t seed) {
   scenario.taken_over = random.chance(0.5);
   scenario.allowance = random.chance(0.2);
   scenario.output_refusal = random.chance(0.2) ? 0.2 : 0;
+  if (random.chance(0.3)) scenario.timestamp_clock = Duration::zero();
+  for (Impairment* path : {&scenario.a_to_b, &scenario.b_to_a}) {
+    if (!random.chance(0.3)) continue;
+    path->stall_at = milliseconds(static_cast<std::int64_t>(random.below(2000)));
+    path->stall_for = milliseconds(static_cast<std::int64_t>(random.below(2000)));
+    path->spacing = std::chrono::microseconds(static_cast<std::int64_t>(random.below(2000)));
+  }
   return scenario;
 }
 

@@ -146,6 +146,34 @@ TEST(Cubic, ConvergesFasterWhenWindowsShrink) {
   EXPECT_NEAR(flow.segments(), 595, 12);
 }
 
+TEST(Congestion, UndoPutsBothWindowsBack) {
+  for (const auto algorithm : {CongestionAlgorithm::newreno, CongestionAlgorithm::cubic}) {
+    Flow flow(algorithm, 40, 100ms);
+    flow.lose();
+    flow.round();
+    const std::uint32_t cwnd = flow.control.cwnd();
+    const std::uint32_t ssthresh = flow.control.ssthresh();
+    flow.control.on_timeout(flow.path(), true);
+    flow.control.on_timeout(flow.path(), false);
+    flow.control.undo();
+    EXPECT_EQ(flow.control.cwnd(), cwnd);
+    EXPECT_EQ(flow.control.ssthresh(), ssthresh);
+  }
+}
+
+TEST(Cubic, AfterAnUndoItStillAimsAtTheOldWindow) {
+  Flow flow(CongestionAlgorithm::cubic, 1000, 100ms);
+  flow.lose();
+  flow.round();
+  flow.control.on_timeout(flow.path(), true);
+  flow.now += 5s;
+  flow.control.undo();
+  EXPECT_NEAR(flow.segments(), 700, 30);
+  const Instant start = flow.now;
+  while (to_seconds(flow.now - start) < std::cbrt(300 / c)) flow.round();
+  EXPECT_NEAR(flow.segments(), 1000, 20);
+}
+
 TEST(Cubic, AfterATimeoutTheCurveStartsFlat) {
   Flow flow(CongestionAlgorithm::cubic, 100, 100ms);
   flow.control.on_timeout(flow.path(), true);

@@ -67,6 +67,7 @@ class Script {
     if (endpoint.uses_timestamps()) {
       segment.has_timestamps = true;
       segment.ts_value = their_timestamp;
+      segment.ts_echo = their_echo;
     }
     return segment;
   }
@@ -159,6 +160,7 @@ class Script {
   tcp::SeqNum our_base{5000};
   tcp::SeqNum their_base{0xfffffc00U};
   std::uint32_t their_timestamp = 1000;
+  std::uint32_t their_echo = 0;  ///< which of our timestamps the peer returns
   Duration handshake_rtt{};      ///< known when the connection is taken over
   std::uint32_t their_sent = 0;  ///< position of the peer's next byte, for its acknowledgements
 

@@ -1,0 +1,480 @@
+#include "tests/unit/tcp/script.hpp"
+
+// Repairs that nothing was lost for: Eifel (RFC 3522), F-RTO (RFC 5682), reports of duplicates (RFC 2883, 3708), the
+// response of RFC 4015.
+
+namespace sluice::test {
+namespace {
+
+constexpr std::uint32_t mss = Script::mss;
+constexpr std::uint32_t original = 100, copy = 400;  ///< our timestamps
+
+/// A window of ten of thirty segments is out and the timer has expired once: the first one was sent again.
+void time_out(Script& s) {
+  s.handshake_rtt = 100ms;
+  if (s.ours.timestamps) s.ours.mss = s.theirs.mss = mss + 12;  // room for the option
+  s.open();
+  s.endpoint.set_timestamp(original);
+  s.their_echo = original;
+  s.write_segments(30);
+  s.emit();
+  EXPECT_EQ(s.sent(), 10U);
+  s.discard_sent();
+  s.endpoint.set_timestamp(copy);
+  s.pass(s.endpoint.rto());
+  s.expect_data(0, mss);
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(mss));
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  s.now += 400ms;
+}
+
+void expect_undone(const Script& s) {
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_GE(s.endpoint.cwnd(), Bytes(10 * mss));
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
+  EXPECT_EQ(s.endpoint.counters().retransmitted, 1U);
+}
+
+TEST(Eifel, AnEchoFromBeforeTheCopyPutsEverythingBack) {
+  Script s;
+  s.use_timestamps();
+  time_out(s);
+  s.receive_ack(2 * mss);
+  expect_undone(s);
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(8 * mss));
+  s.emit();
+  for (std::uint32_t i = 10; i < 14; ++i) s.expect_data(i * mss, mss);  // two have left, and slow start adds two
+  s.expect_nothing();
+}
+
+TEST(Eifel, TheFirstOfSeveralCopiesCounts) {
+  Script s;
+  s.use_timestamps();
+  time_out(s);
+  s.endpoint.set_timestamp(copy + 600);
+  s.pass(400ms);
+  s.expect_data(0, mss);
+  s.their_echo = copy;
+  s.receive_ack(mss);
+  EXPECT_TRUE(s.endpoint.in_recovery()) << "the first copy was answered";
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+}
+
+TEST(Eifel, AnOriginalIsRecognisedAfterTwoTimeouts) {
+  Script s;
+  s.use_timestamps();
+  time_out(s);
+  s.endpoint.set_timestamp(copy + 600);
+  s.pass(400ms);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 2);
+  s.receive_ack(mss);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(11 * mss));
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
+}
+
+TEST(Eifel, AnAcknowledgementOfEverythingWillDo) {
+  Script s;
+  s.use_timestamps();
+  time_out(s);
+  s.receive_ack(10 * mss);
+  expect_undone(s);
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
+}
+
+TEST(Eifel, AClockThatStoodStillSaysNothing) {
+  Script s;
+  s.use_timestamps();
+  time_out(s);
+  s.their_echo = copy;  // as if the originals had carried it too
+  s.receive_ack(mss);
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  s.emit();
+  s.expect_data(10 * mss, mss);
+  s.expect_data(11 * mss, mss);
+  s.receive_ack(2 * mss);
+  expect_undone(s);
+}
+
+TEST(Frto, TheSecondAcknowledgementDecides) {
+  Script s;
+  time_out(s);
+  s.receive_ack(mss);
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  s.emit();
+  s.expect_data(10 * mss, mss);  // new data, not a repetition
+  s.expect_data(11 * mss, mss);
+  s.expect_nothing();
+  s.receive_ack(2 * mss);
+  expect_undone(s);
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(10 * mss)) << "eight old ones, two new ones";
+}
+
+TEST(Frto, ADuplicateAfterTheNewDataMeansLoss) {
+  Script s;
+  time_out(s);
+  s.receive_ack(mss);
+  s.emit();
+  s.discard_sent();
+  s.receive_ack(mss);
+  s.emit();
+  s.expect_data(mss, mss);  // RFC 5682 section 2.1 step 3a: a window of three, of which two are out
+  s.receive_ack(mss);
+  s.emit();
+  s.expect_nothing();
+  s.receive_ack(2 * mss);
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(3 * mss));
+}
+
+TEST(Frto, ADuplicateBeforeMeansLoss) {
+  Script s;
+  time_out(s);
+  s.receive_ack(0);
+  s.receive_ack(mss);
+  s.emit();
+  s.expect_data(mss, mss);
+  s.expect_data(2 * mss, mss);
+  s.expect_nothing();
+}
+
+TEST(Frto, WithoutNewDataTheRestIsRepeated) {
+  Script s;
+  s.handshake_rtt = 100ms;
+  s.open();
+  s.write_segments(6);
+  s.emit();
+  s.discard_sent();
+  s.pass(300ms);
+  s.expect_data(0, mss);
+  s.receive_ack(mss);
+  s.emit();
+  s.expect_data(mss, mss);
+  s.expect_data(2 * mss, mss);
+  s.receive_ack(3 * mss);
+  EXPECT_TRUE(s.endpoint.in_recovery());
+}
+
+TEST(Frto, APartOfTheCopyIsNoAnswer) {
+  Script s;
+  time_out(s);
+  s.receive_ack(mss / 2);
+  s.emit();
+  s.receive_ack(mss);
+  s.emit();
+  s.receive_ack(2 * mss);
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  EXPECT_TRUE(s.endpoint.in_recovery());
+}
+
+TEST(Frto, NotInTheMiddleOfAnotherRepair) {
+  Script s;
+  s.use_timestamps();
+  time_out(s);
+  s.their_echo = copy;
+  s.receive_ack(mss);
+  s.receive_ack(mss);  // a real loss
+  s.emit();
+  s.discard_sent();
+  s.endpoint.set_timestamp(copy + 600);
+  s.pass(s.endpoint.rto());
+  EXPECT_EQ(s.endpoint.counters().timeouts, 2);
+  s.receive_ack(2 * mss);
+  s.emit();
+  s.receive_ack(3 * mss);
+  EXPECT_TRUE(s.endpoint.in_recovery());
+}
+
+TEST(FrtoSack, NewlySackedOriginalsProveIt) {
+  Script s;
+  s.use_sack();
+  time_out(s);
+  s.receive_ack(mss);
+  s.emit();
+  s.discard_sent();
+  s.receive_sack(mss, {{2 * mss, 3 * mss}});  // the second one is missing
+  expect_undone(s);
+  s.receive_sack(mss, {{2 * mss, 5 * mss}});
+  s.emit();
+  s.expect_data(mss, mss);  // and repaired as any loss
+  EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1);
+}
+
+TEST(FrtoSack, NewDataThatOvertakesMeansLoss) {
+  Script s;
+  s.use_sack();
+  time_out(s);
+  s.receive_ack(mss);
+  s.emit();
+  s.discard_sent();
+  s.receive_sack(mss, {{10 * mss, 11 * mss}});
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  s.emit();
+  s.expect_data(mss, mss);  // slow start, from the oldest
+}
+
+TEST(FrtoSack, DuplicatesBeforeTheAnswerAreNoVerdict) {
+  Script s;
+  s.use_sack();
+  time_out(s);
+  s.receive_sack(0, {{3 * mss, 4 * mss}});
+  s.emit();
+  s.expect_nothing();
+  s.receive_sack(mss, {{3 * mss, 4 * mss}});
+  s.emit();
+  s.expect_data(10 * mss, mss);
+  s.expect_data(11 * mss, mss);
+  s.receive_ack(4 * mss);
+  expect_undone(s);
+}
+
+TEST(SpuriousTimeout, AnAnswerBeforeTheCopyLeft) {
+  Script s;
+  s.handshake_rtt = 100ms;
+  s.open();
+  s.write_segments(30);
+  s.emit();
+  s.discard_sent();
+  s.wire.blocked = true;
+  s.pass(1s);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 1);
+  s.wire.blocked = false;
+  s.receive_ack(mss);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  s.emit();
+  s.expect_data(10 * mss, mss);
+  EXPECT_EQ(s.endpoint.counters().retransmitted, 0U);
+}
+
+TEST(SpuriousTimeout, TheTimeoutLearnsFromThePause) {
+  for (const bool timestamps : {false, true}) {
+    Script s;
+    if (timestamps) s.use_timestamps();
+    time_out(s);  // 700 ms after the first transmission
+    EXPECT_EQ(s.endpoint.srtt(), 100ms);
+    for (std::uint32_t i = 1; i <= 4; ++i) {
+      s.receive_ack(i * mss);
+      s.emit();
+    }
+    EXPECT_GT(s.endpoint.srtt(), 150ms);
+    EXPECT_GT(s.endpoint.rto(), 700ms) << "the same pause would pass";
+    EXPECT_EQ(s.endpoint.counters().retransmitted, 1U);
+  }
+}
+
+TEST(SpuriousTimeout, TheFinWaitsForTheVerdict) {
+  Script s;
+  s.handshake_rtt = 100ms;
+  s.use_timestamps();
+  s.open();
+  s.endpoint.set_timestamp(original);
+  s.their_echo = original;
+  s.write_segments(4);
+  s.endpoint.finish();
+  s.emit();
+  s.discard_sent();
+  s.endpoint.set_timestamp(copy);
+  s.pass(300ms);
+  s.expect_data(0, mss);
+  s.expect_nothing();
+  s.receive_ack(2 * mss);
+  s.emit();
+  s.expect_nothing();
+  s.receive_ack(4 * mss + 1);
+  EXPECT_EQ(s.endpoint.state(), tcp::State::fin_wait_2);
+}
+
+TEST(SpuriousTimeout, UnderAnAllowanceNothingElseIsRepeated) {
+  Script s;
+  s.handshake_rtt = 100ms;
+  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
+  s.open();
+  s.write_segments(30);
+  s.emit(Bytes(1040 * 10));
+  s.discard_sent();
+  s.pass(300ms);
+  s.expect_data(0, mss);
+  s.expect_nothing();
+  s.receive_ack(mss);
+  s.emit(Bytes(1040 * 3));
+  for (std::uint32_t i = 10; i < 13; ++i) s.expect_data(i * mss, mss);
+  s.receive_ack(2 * mss);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(11 * mss));
+  EXPECT_EQ(s.endpoint.counters().retransmitted, 1U);
+}
+
+/// Of a window of ten the first was overtaken by three, and was sent again.
+void reorder(Script& s) {
+  if (s.ours.timestamps) s.ours.mss = s.theirs.mss = mss + 12;
+  s.handshake_rtt = 100ms;
+  s.open();
+  s.endpoint.set_timestamp(original);
+  s.their_echo = original;
+  s.write_segments(30);
+  s.emit();
+  s.discard_sent();
+  s.now += 100ms;
+  s.endpoint.set_timestamp(copy);
+  if (s.ours.sack_permitted) {
+    s.receive_sack(0, {{1 * mss, 4 * mss}});
+  } else {
+    for (int i = 0; i < 3; ++i) s.receive_ack(0);
+  }
+  s.emit();
+  s.expect_data(0, mss);
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  EXPECT_LT(s.endpoint.ssthresh(), Bytes(10 * mss));
+  s.discard_sent();
+}
+
+TEST(SpuriousRecovery, AnEchoFromBeforeTheCopyEndsIt) {
+  for (const auto algorithm : {tcp::CongestionAlgorithm::newreno, tcp::CongestionAlgorithm::cubic}) {
+    for (const bool sack : {false, true}) {
+      Script s;
+      s.config.congestion = algorithm;
+      s.use_timestamps();
+      if (sack) s.use_sack();
+      reorder(s);
+      s.receive_ack(4 * mss);
+      expect_undone(s);
+      EXPECT_EQ(s.endpoint.in_flight(), Bytes(6 * mss));
+      s.emit();
+      s.expect_data(10 * mss, mss);
+    }
+  }
+}
+
+TEST(SpuriousRecovery, TheCopysEchoIsALoss) {
+  for (const bool sack : {false, true}) {
+    Script s;
+    s.use_timestamps();
+    if (sack) s.use_sack();
+    reorder(s);
+    s.their_echo = copy;
+    s.receive_ack(4 * mss);
+    s.their_echo = original;
+    s.receive_ack(5 * mss);
+    EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+    EXPECT_TRUE(s.endpoint.in_recovery());
+  }
+}
+
+TEST(SpuriousRecovery, NotWhileAnotherIsTakenForLost) {
+  Script s;
+  s.use_timestamps();
+  s.use_sack();
+  reorder(s);
+  s.receive_sack(0, {{5 * mss, 9 * mss}, {1 * mss, 4 * mss}});  // the fifth is missing too
+  s.emit();
+  s.receive_sack(4 * mss, {{5 * mss, 9 * mss}});
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  s.receive_ack(9 * mss);  // it came as well
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
+}
+
+TEST(SpuriousRecovery, WithoutSackThreeMoreDuplicatesAreNewsAgain) {
+  Script s;
+  s.use_timestamps();
+  reorder(s);
+  s.receive_ack(4 * mss);
+  s.receive_ack(4 * mss);  // the copy's
+  for (int i = 0; i < 3; ++i) s.receive_ack(4 * mss);
+  s.emit();
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.counters().fast_recoveries, 2);
+}
+
+TEST(Duplicates, AReportedCopyEndsTheRecovery) {
+  for (const auto algorithm : {tcp::CongestionAlgorithm::newreno, tcp::CongestionAlgorithm::cubic}) {
+    Script s;
+    s.config.congestion = algorithm;
+    s.use_sack();
+    reorder(s);
+    s.receive_ack(4 * mss);
+    EXPECT_TRUE(s.endpoint.in_recovery());
+    s.receive_sack(5 * mss, {{0, 1 * mss}});
+    expect_undone(s);
+    EXPECT_EQ(s.endpoint.in_flight(), Bytes(5 * mss));
+  }
+}
+
+TEST(Duplicates, AReportedCopyIsHeardAfterTheRecovery) {
+  Script s;
+  s.use_sack();
+  reorder(s);
+  s.receive_ack(10 * mss);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  s.receive_sack(10 * mss, {{0, 1 * mss}});
+  expect_undone(s);
+}
+
+TEST(Duplicates, EveryCopyMustHaveBeenOne) {
+  Script s;
+  s.use_sack();
+  reorder(s);
+  s.receive_sack(0, {{5 * mss, 10 * mss}, {1 * mss, 4 * mss}});
+  s.emit();
+  s.expect_data(4 * mss, mss);
+  s.receive_sack(4 * mss, {{0, 1 * mss}, {5 * mss, 10 * mss}});
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  s.receive_ack(10 * mss);
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  s.receive_sack(10 * mss, {{4 * mss, 5 * mss}});
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
+  EXPECT_GE(s.endpoint.cwnd(), Bytes(10 * mss));
+}
+
+TEST(Duplicates, AReportMayStandWithinTheSecondBlock) {
+  Script s;
+  s.use_sack();
+  reorder(s);
+  s.receive_sack(0, {{5 * mss, 10 * mss}, {1 * mss, 4 * mss}});
+  s.emit();
+  s.receive_sack(0, {{4 * mss, 5 * mss}, {1 * mss, 10 * mss}});  // RFC 2883 section 4.1.2
+  s.receive_ack(10 * mss);
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  s.receive_sack(10 * mss, {{0, 1 * mss}});
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
+}
+
+TEST(Duplicates, OfAnotherTimeSayNothing) {
+  Script s;
+  s.use_sack();
+  reorder(s);
+  s.receive_ack(10 * mss);
+  s.emit();
+  s.receive_sack(12 * mss, {{11 * mss, 12 * mss}});  // sent after the recovery: the network's own
+  s.receive_sack(12 * mss, {{static_cast<std::uint32_t>(-30 * 1000), static_cast<std::uint32_t>(-29 * 1000)}});
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+}
+
+TEST(Duplicates, TakeBackATimeoutThatOneAcknowledgementAnswered) {
+  Script s;
+  s.use_sack();
+  time_out(s);
+  s.receive_ack(10 * mss);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  s.receive_sack(10 * mss, {{0, 1 * mss}});
+  expect_undone(s);
+}
+
+TEST(Duplicates, ATimeoutWithinARecoveryIsNotTakenBack) {
+  Script s;
+  s.use_sack();
+  reorder(s);
+  s.pass(s.endpoint.rto());
+  EXPECT_EQ(s.endpoint.counters().timeouts, 1);
+  s.receive_sack(4 * mss, {{0, 1 * mss}});
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  EXPECT_LT(s.endpoint.ssthresh(), Bytes(10 * mss));
+}
+
+}  // namespace
+}  // namespace sluice::test
