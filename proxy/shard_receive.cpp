@@ -1,7 +1,6 @@
 // Frames in: what they are, whose they are, and what is not ours passes untouched.
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "proxy/handshake.hpp"

@@ -2,55 +2,25 @@
 
 #include <pthread.h>
 
-#include <algorithm>
-#include <boost/asio/ip/address_v4.hpp>
-#include <boost/asio/ip/address_v6.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 #include <chrono>
 #include <stdexcept>
 
+#include "proxy/config/feedback_session.hpp"
+
 namespace sluice::emulator {
 namespace {
 
-using boost::asio::ip::udp;
 namespace feedback = control::feedback;
 
 /// Tags of events: a message reaches the proxy's side, or the reporter.
 constexpr std::uint64_t way_out = 0;
 constexpr std::uint64_t way_in = 1;
 
-udp::endpoint endpoint_of(const config::SocketAddress& address) {
-  const auto& octets = address.address.octets;
-  if (address.address.is_v4()) {
-    boost::asio::ip::address_v4::bytes_type bytes{};
-    std::copy(octets.begin() + 12, octets.end(), bytes.begin());
-    return {boost::asio::ip::address_v4(bytes), address.port};
-  }
-  boost::asio::ip::address_v6::bytes_type bytes{};
-  std::copy(octets.begin(), octets.end(), bytes.begin());
-  return {boost::asio::ip::address_v6(bytes), address.port};
-}
-
-feedback::SessionConfig session_config(const config::FeedbackConfig& config) {
-  const auto wall_clock = std::chrono::system_clock::now().time_since_epoch();
-  feedback::SessionConfig session;
-  session.role = feedback::Role::node_b;
-  session.sender = config.sender;
-  session.epoch = config.session_epoch(
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(wall_clock).count()));
-  session.keys = config.session_keys();
-  session.send_key = config.session_send_key();
-  session.max_datagram = static_cast<std::size_t>(config.max_datagram.count());
-  return session;
-}
-
-feedback::UdpEndpointConfig endpoint_config(const config::FeedbackConfig& config) {
-  feedback::UdpEndpointConfig endpoint;
-  endpoint.local = endpoint_of(config.listen);
-  for (const config::SocketAddress& peer : config.peers) endpoint.peers.push_back(endpoint_of(peer));
-  endpoint.learn_peers = config.learn_peers;
-  return endpoint;
+std::uint64_t wall_clock_ns() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
 }  // namespace
@@ -63,8 +33,8 @@ LiveFeedback::LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config
       poll_thread_(poll_thread),
       scratch_(static_cast<std::size_t>(config.max_datagram.count())),
       work_(context_.get_executor()),
-      session_(session_config(config)) {
-  endpoint_ = std::make_unique<feedback::UdpEndpoint>(context_, endpoint_config(config), session_,
+      session_(config::session_config(config, feedback::Role::node_b, wall_clock_ns())) {
+  endpoint_ = std::make_unique<feedback::UdpEndpoint>(context_, config::endpoint_config(config), session_,
                                                       static_cast<feedback::RecordHandler&>(*this));
   endpoint_->start();
   thread_ = std::thread([this] {

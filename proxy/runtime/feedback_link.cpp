@@ -1,7 +1,5 @@
 #include "proxy/runtime/feedback_link.hpp"
 
-#include <boost/asio/ip/address_v4.hpp>
-#include <boost/asio/ip/address_v6.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 #include <chrono>
@@ -9,11 +7,11 @@
 #include <utility>
 
 #include "dataplane/dpdk/clock.hpp"
+#include "proxy/config/feedback_session.hpp"
 
 namespace sluice::proxy {
 namespace {
 
-using boost::asio::ip::udp;
 namespace feedback = control::feedback;
 
 /// A report has reached its shard and been taken up by then.
@@ -21,37 +19,9 @@ constexpr auto answer_delay = std::chrono::microseconds(300);
 /// With nothing to tell, this often we say that we are there.
 constexpr Duration heartbeat = std::chrono::seconds(1);
 
-udp::endpoint endpoint_of(const config::SocketAddress& address) {
-  const auto& octets = address.address.octets;
-  if (address.address.is_v4()) {
-    boost::asio::ip::address_v4::bytes_type bytes{};
-    std::copy(octets.begin() + 12, octets.end(), bytes.begin());
-    return {boost::asio::ip::address_v4(bytes), address.port};
-  }
-  boost::asio::ip::address_v6::bytes_type bytes{};
-  std::copy(octets.begin(), octets.end(), bytes.begin());
-  return {boost::asio::ip::address_v6(bytes), address.port};
-}
-
-feedback::SessionConfig session_config(const config::FeedbackConfig& config) {
-  const auto wall_clock = std::chrono::system_clock::now().time_since_epoch();
-  feedback::SessionConfig session;
-  session.role = feedback::Role::proxy;
-  session.sender = config.sender;
-  session.epoch = config.session_epoch(
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(wall_clock).count()));
-  session.keys = config.session_keys();
-  session.send_key = config.session_send_key();
-  session.max_datagram = static_cast<std::size_t>(config.max_datagram.count());
-  return session;
-}
-
-feedback::UdpEndpointConfig endpoint_config(const config::FeedbackConfig& config) {
-  feedback::UdpEndpointConfig endpoint;
-  endpoint.local = endpoint_of(config.listen);
-  for (const config::SocketAddress& peer : config.peers) endpoint.peers.push_back(endpoint_of(peer));
-  endpoint.learn_peers = config.learn_peers;
-  return endpoint;
+std::uint64_t wall_clock_ns() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
 }  // namespace
@@ -61,8 +31,8 @@ FeedbackLink::FeedbackLink(boost::asio::io_context& context, const config::Feedb
       context_(context),
       shards_(std::move(shards)),
       waking_(shards_.channels.size()),
-      session_(session_config(config)),
-      endpoint_(context, endpoint_config(config), session_, *this),
+      session_(config::session_config(config, feedback::Role::proxy, wall_clock_ns())),
+      endpoint_(context, config::endpoint_config(config), session_, *this),
       ticker_(context),
       answer_(context) {
   endpoint_.start();
