@@ -22,9 +22,9 @@ endif()
 
 # Link-time optimisation for what every packet runs through, in the programs and benchmarks. The libraries' objects also
 # hold ordinary code: tests link that, and no second is spent on optimising a test again.
-set(SLUICE_LTO OFF)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT SLUICE_SANITIZE)
-  set(SLUICE_LTO ON)
+option(SLUICE_LTO "Link-time optimisation of the packet path (g++ release builds)" ON)
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" OR SLUICE_SANITIZE)
+  set(SLUICE_LTO OFF)
 endif()
 
 # sluice_hot(target ...)   these libraries are on the packet path.
