@@ -29,12 +29,13 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   backoff_ = 0;
   retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
   use_timestamps_ = use_sack_ = use_scale_ = false;
-  ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = speculation_due_ = false;
-  cwnd_limited_ = rescued_ = false;
+  ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = false;
+  cwnd_limited_ = tail_due_ = tail_out_ = false;
   fin_wanted_ = fin_sent_ = fin_due_again_ = fin_known_ = fin_received_ = false;
   timer_ = Timer::none;
   timer_deadline_ = delayed_ack_deadline_ = never;
   rtt_ = {};
+  rack_ = {};
   congestion_ = {};
   ts_recent_ = ts_recent_at_ = newest_ts_ = 0;
   counters_ = {};
@@ -92,7 +93,7 @@ void Endpoint::take_over(const EndpointConfig& config, const Takeover& takeover,
   room_ = static_cast<std::uint32_t>(rcv_edge_ - rcv_nxt_);
   ts_recent_ = newest_ts_ = takeover.ts_recent;
   ts_recent_at_ = tick::coarse(now);
-  if (takeover.rtt > Duration::zero()) rtt_.sample(takeover.rtt, snd_una_, snd_nxt_);
+  if (takeover.rtt > Duration::zero()) rtt_.sample(takeover.rtt, snd_una_, snd_nxt_, config_->min_rto);
   state_ = State::established;
   start_sending(now);
   settle();
@@ -144,12 +145,12 @@ void Endpoint::receive_in_syn_sent(const Segment& segment, Instant now) {
 /// Our SYN was acknowledged.
 void Endpoint::establish(const Segment& segment, Instant now) {
   // Sent once, so the timer still stands where that one transmission put it.
-  if (retries_ == 0) rtt_.sample(now - (timer_deadline_ - rto()), segment.ack, snd_nxt_);
+  if (retries_ == 0) rtt_.sample(now - (timer_deadline_ - rto()), segment.ack, snd_nxt_, config_->min_rto);
   snd_una_ = segment.ack;
   backoff_ = 0;
   retries_ = 0;
   syn_due_ = false;
-  disarm(Timer::retransmit);
+  arm(Timer::none, never);
   state_ = State::established;
   start_sending(now);
 }

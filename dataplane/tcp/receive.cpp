@@ -83,7 +83,7 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
     challenge(now);  // a keep-alive or a window probe; two lost peers must not answer each other for ever
     return false;
   }
-  ++counters_.discarded;
+  count(counters_.discarded);
   if (!begins_inside) {
     ack_now_ = true;
     return false;
@@ -99,7 +99,7 @@ bool Endpoint::check_timestamp(const Segment& segment, Instant now) {
   if (!use_timestamps_ || !segment.has_timestamps) return true;
   if (static_cast<std::int32_t>(segment.ts_value - ts_recent_) >= 0) return true;
   if (tick::coarse(now) - ts_recent_at_ > tick::coarse(timestamp_age_limit)) return true;
-  ++counters_.discarded;
+  count(counters_.discarded);
   if (segment.length() != 0) {
     ack_now_ = true;
   } else {

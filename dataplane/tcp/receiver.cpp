@@ -37,7 +37,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
   const SeqNum begin = later(seq, rcv_nxt_);
   const SeqNum end = earlier(seq + length, limit);
   if (begin >= end) {
-    ++counters_.discarded;
+    count(counters_.discarded);
     ack_now_ = true;
     return;
   }
@@ -66,10 +66,10 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
 void Endpoint::accept_out_of_order(packet::Packet&& payload) {
   ack_now_ = true;
   if (reassembly_.count() >= std::min(config_->max_out_of_order, Reassembly::capacity)) {
-    ++counters_.discarded;
+    count(counters_.discarded);
     return;
   }
-  ++counters_.out_of_order;
+  count(counters_.out_of_order);
   if (!use_sack_ && duplicates_due_ < UINT8_MAX) ++duplicates_due_;
   reassembly_.insert(std::move(payload));
 }

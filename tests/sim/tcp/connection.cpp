@@ -274,13 +274,16 @@ void Connection::launch(int from, SentSegment sent) {
   if (random_.chance(path.loss)) return;
   const int copies = random_.chance(path.duplication) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
-    Instant at = now_ + path.delay + random_.below(path.jitter);
-    if (random_.chance(path.reordering)) at += random_.below(path.hold);
+    Duration late = random_.below(path.jitter);
+    if (random_.chance(path.reordering)) late += random_.below(path.hold);
+    Instant at = now_ + path.delay;
+    if (!path.reordering_behind) at += late;
     const Duration into_stall = at - (start + path.stall_at);
     if (into_stall >= Duration::zero() && into_stall < path.stall_for) {
       at += (path.stall_for - into_stall) + into_stall / 64;
     }
     if (data && path.spacing != Duration::zero()) at = end.last_arrival = std::max(at, end.last_arrival + path.spacing);
+    if (path.reordering_behind) at += late;
     flights_.emplace(at, Flight{1 - from, sent.segment, sent.bytes});
   }
 }

@@ -22,6 +22,7 @@ struct Impairment {
   Duration hold = std::chrono::milliseconds(30);
   std::uint64_t drop_first_data = 0;  ///< bit n: the n-th data segment is lost
   Duration spacing{};                 ///< least time between two arrivals of data
+  bool reordering_behind = false;     ///< jitter and holding back come behind the spacing, which else undoes them
   Duration stall_at{};                ///< after the start: nothing arrives for stall_for, then all of it in order, soon
   Duration stall_for{};
 };

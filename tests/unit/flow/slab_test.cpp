@@ -77,11 +77,11 @@ TEST(Slab, ObjectsBeginOnCacheLines) {
     char bytes[65];
   };
   Slab<Odd> slab(10);
-  EXPECT_EQ(Slab<Odd>::stride(), 128U);
+  EXPECT_EQ(Slab<Odd>::stride(), 96U);
   const std::uint32_t a = slab.emplace();
   const std::uint32_t b = slab.emplace();
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&slab[a]) % 64, 0U);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&slab[b]) % 64, 0U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&slab[a]) % 32, 0U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&slab[b]) % 32, 0U);
 }
 
 struct Picky {
