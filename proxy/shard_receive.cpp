@@ -251,7 +251,8 @@ bool Shard::Impl::checksum_acceptable(Side in, packet::ChecksumState state) {
   return true;
 }
 
-inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now) {
+inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
+                                 Instant now) {
   Flow& flow = registry_.flow(id);
   if (parsed.segment.flags.syn() && !parsed.segment.flags.ack() && relay::quiet(flow)) {
     // The old connection is over on both sides and its addresses are used again: a new one begins.

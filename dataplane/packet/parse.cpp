@@ -219,9 +219,9 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   return read_tcp(frame, out);
 }
 
-/// What nearly every packet looks like: no VLAN tag, IPv4 without options and whole, TCP without SYN and with nothing but
-/// timestamps, laid out as RFC 7323 appendix A recommends. Reads it in one go; false, with nothing promised of `out`,
-/// when the frame is anything else, damaged ones included.
+/// What nearly every packet looks like: no VLAN tag, IPv4 without options and whole, TCP without SYN and with nothing
+/// but timestamps, laid out as RFC 7323 appendix A recommends. Reads it in one go; false, with nothing promised of
+/// `out`, when the frame is anything else, damaged ones included.
 inline bool read_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   constexpr std::size_t ip_at = ethernet_length, tcp_at = ip_at + ipv4_length, payload_at = tcp_at + tcp_length + 12;
   if (frame.size() < payload_at) return false;
@@ -234,7 +234,8 @@ inline bool read_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcep
                      (control & 0x02f0U) == offset_and_syn && load32(at + tcp_at + tcp_length) == 0x0a080101U;
   const std::size_t total = load_be16(at + ip_at + 2);
   if (!usual || total < payload_at - ip_at || total > frame.size() - ip_at) return false;
-  if (fold(add_wide(add_wide(load64(at + ip_at), load64(at + ip_at + 8)), load32(at + ip_at + 16))) != 0xffff) return false;
+  if (fold(add_wide(add_wide(load64(at + ip_at), load64(at + ip_at + 8)), load32(at + ip_at + 16))) != 0xffff)
+    return false;
 
   set_v4(out.src, at + ip_at + 12);
   set_v4(out.dst, at + ip_at + 16);
