@@ -72,7 +72,7 @@ TEST(Slab, VisitsEveryObjectAndLetsItGo) {
   EXPECT_EQ(slab.size(), 65U);
 }
 
-TEST(Slab, ObjectsBeginOnCacheLines) {
+TEST(Slab, ObjectsBeginOnHalfCacheLines) {
   struct Odd {
     char bytes[65];
   };
