@@ -44,6 +44,11 @@ void CongestionControl::on_congestion(const PathView& path) {
   window_.cwnd = window_.ssthresh;
 }
 
+void CongestionControl::on_mark(const PathView& path) {
+  on_congestion(path);
+  prior_ = window_;
+}
+
 void CongestionControl::on_timeout(const PathView& path, bool first) {
   // RFC 5681 section 3.1: ssthresh stays when the same segment times out again.
   if (first) {

@@ -124,6 +124,8 @@ class CongestionControl {
 
   void on_ack(const AckEvent& event, const PathView& path, bool after_timeout);
   void on_congestion(const PathView& path);
+  /// A mark was echoed (RFC 3168): as on_congestion(), but no undo() takes it back.
+  void on_mark(const PathView& path);
   void on_timeout(const PathView& path, bool first);
   /// `reduced`: rate reduction has brought the flight down to ssthresh already (RFC 6937); else RFC 6582 says how.
   void on_recovery_exit(const PathView& path, bool reduced);

@@ -51,7 +51,7 @@ bool Endpoint::wants_to_send(Instant now) const {
 /// probing or closing anything. Called wherever one of these may have ended; what begins one clears smooth_.
 void Endpoint::settle() {
   smooth_ = state_ == State::established && recovery_ == Recovery::none && duplicate_acks_ == 0 && !reset_due_ &&
-            !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !tail_due_ && !tail_out_ &&
+            !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !tail_due_ && !tail_out_ && !reduced_ &&
             send_.to_retransmit() == 0 && send_.sacked() == 0 && reassembly_.empty() && reassembly_.report().empty();
   if (send_.sacked() == 0 && recovery_ == Recovery::none) rack_.forget();
 }

@@ -49,7 +49,13 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
     if (fin_wanted_ && snd_end_ < window_edge()) segment.flags.bits |= Flags::fin_bit;
   }
   segment.seq = snd_nxt_;
+  if (use_ecn_) [[unlikely]] {
+    segment.payload_len = next.note().payload_len;
+    mark_ecn(segment);
+  }
   if (!transmit(segment, next, now, output, left)) return false;
+  if (segment.flags.cwr()) [[unlikely]]
+    cwr_due_ = false;
   snd_nxt_ += segment.payload_len;
   last_sent_ = tick::fine(now);
   send_.sent(now);

@@ -217,6 +217,7 @@ class Endpoint {
   /// Options both sides agreed on.
   [[nodiscard]] bool uses_timestamps() const { return use_timestamps_; }
   [[nodiscard]] bool uses_sack() const { return use_sack_; }
+  [[nodiscard]] bool uses_ecn() const { return use_ecn_; }
 
  private:
   /// From `reorder` on something is outstanding (RFC 8985 section 8: one timer, in this order as things get worse).
@@ -292,6 +293,11 @@ class Endpoint {
   [[nodiscard]] bool keeps_timer() const { return partially_acked_ && snd_una_ < recovery_point_; }
   void on_retransmission_timeout(Instant now);
   [[nodiscard]] Instant lost_before(Instant now) const;
+
+  // ecn.cpp
+  [[gnu::cold, gnu::noinline]] void mark_ecn(Segment& segment);
+  void heed_mark(const Segment& segment);
+  void heed_echo(const Segment& segment, const AckEvent& event, const Delivery& delivery);
 
   // tail_probe.cpp
   [[nodiscard]] bool may_probe_tail() const;
@@ -398,6 +404,10 @@ class Endpoint {
   bool use_timestamps_ : 1 = false;
   bool use_sack_ : 1 = false;
   bool use_scale_ : 1 = false;
+  bool use_ecn_ : 1 = false;
+  bool ece_due_ : 1 = false;  ///< the peer is told of congestion until it answers with CWR
+  bool cwr_due_ : 1 = false;  ///< the next new data carries CWR
+  bool reduced_ : 1 = false;  ///< the window was reduced for an echo; up to recovery_point_ there is no second time
   bool ack_now_ : 1 = false;
   bool syn_due_ : 1 = false;
   bool probe_due_ : 1 = false;

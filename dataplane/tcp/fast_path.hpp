@@ -157,6 +157,8 @@ inline Segment Endpoint::header(SeqNum seq) {
     segment.ts_value = ts_value_;
     segment.ts_echo = ts_recent_;
   }
+  if (use_ecn_) [[unlikely]]
+    mark_ecn(segment);
   return segment;
 }
 

@@ -28,7 +28,7 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   copies_ = 0;
   backoff_ = 0;
   retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
-  use_timestamps_ = use_sack_ = use_scale_ = false;
+  use_timestamps_ = use_sack_ = use_scale_ = use_ecn_ = ece_due_ = cwr_due_ = reduced_ = false;
   ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = false;
   cwnd_limited_ = tail_due_ = tail_out_ = false;
   fin_wanted_ = fin_sent_ = fin_due_again_ = fin_known_ = fin_received_ = false;
@@ -44,6 +44,7 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
 void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs) {
   use_timestamps_ = ours.timestamps && theirs.timestamps;
   use_sack_ = ours.sack_permitted && theirs.sack_permitted;
+  use_ecn_ = ours.ecn && theirs.ecn;
   use_scale_ = ours.has_window_scale && theirs.has_window_scale;
   snd_shift_ = use_scale_ ? std::min(theirs.window_scale, largest_shift) : std::uint8_t{0};
   rcv_shift_ = use_scale_ ? std::min(ours.window_scale, largest_shift) : std::uint8_t{0};
@@ -57,7 +58,8 @@ SynOptions Endpoint::offer() const {
           .window_scale = rcv_shift_,
           .has_window_scale = use_scale_,
           .sack_permitted = use_sack_,
-          .timestamps = use_timestamps_};
+          .timestamps = use_timestamps_,
+          .ecn = use_ecn_};
 }
 
 void Endpoint::connect(const EndpointConfig& config, SeqNum iss, const SynOptions& ours, Instant now) {
@@ -172,6 +174,7 @@ void Endpoint::emit_handshake(Instant now, Output& output) {
   const bool answer = state_ == State::syn_received;
   segment.seq = snd_una_;
   segment.flags.bits = answer ? Flags::syn_bit | Flags::ack_bit : Flags::syn_bit;
+  if (use_ecn_) segment.flags.bits |= answer ? int{Flags::ece_bit} : Flags::ece_bit | Flags::cwr_bit;
   segment.window = static_cast<std::uint16_t>(std::min(room_, largest_window_field));
   segment.syn = offer();
   segment.has_timestamps = use_timestamps_;

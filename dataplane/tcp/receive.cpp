@@ -9,7 +9,7 @@ namespace sluice::tcp {
 namespace {
 
 constexpr std::chrono::hours timestamp_age_limit{24 * 24};  ///< RFC 7323 section 5.5
-constexpr std::uint8_t ignored_flags = Flags::psh_bit | Flags::ece_bit | Flags::cwr_bit;
+constexpr std::uint8_t ignored_flags = Flags::psh_bit;
 
 }  // namespace
 
@@ -22,6 +22,7 @@ inline bool Endpoint::is_expected(const Segment& segment) const {
   const std::int32_t acked = segment.ack - snd_una_;
   if (acked < 0 || segment.ack > snd_nxt_) return false;
   if (acked == 0 && segment.payload_len == 0) return false;  // duplicate or window update
+  if (use_ecn_ && segment.ecn == congestion_experienced) return false;
   if (!use_timestamps_) return true;
   return segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - ts_recent_) >= 0;
 }

@@ -20,6 +20,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
     ack_now_ = true;
     return;
   }
+  if (use_ecn_) heed_mark(segment);
   const SeqNum end = segment.seq + segment.payload_len;
   if (segment.flags.fin() && !fin_known_ && end <= later(rcv_edge_, rcv_nxt_)) {
     fin_known_ = true;

@@ -96,7 +96,11 @@ void Endpoint::enter_fast_recovery(Instant now) {
   count(counters_.fast_recoveries);
   rack_.on_recovery();
   reduction_.begin();
-  if (window_source_ == WindowSource::congestion_control) congestion_.on_congestion(path(now));
+  cwr_due_ = use_ecn_;
+  // RFC 3168 section 6.1.2: a window that was reduced for a mark is not reduced again for a loss.
+  const bool reduced = reduced_;
+  reduced_ = false;
+  if (window_source_ == WindowSource::congestion_control && !reduced) congestion_.on_congestion(path(now));
 }
 
 void Endpoint::leave_recovery(Instant now) {
@@ -137,7 +141,8 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   if (send_.front_sacked()) send_.forget_sacks();
   AckEvent event{.now = now};
   send_.mark_lost_by_timeout(lost_before(now), event);
-  tail_due_ = tail_out_ = false;
+  tail_due_ = tail_out_ = reduced_ = false;
+  cwr_due_ = use_ecn_;
   rack_.on_recovery();
   recovery_ = Recovery::timeout;
   recovery_point_ = snd_nxt_;

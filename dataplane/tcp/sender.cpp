@@ -39,8 +39,9 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   if (doubt_ != Doubt::none && recovery_ == Recovery::fast && event.acked != 0) judge_fast_recovery(original);
   const Recovery repairing = recovery_;
   recover(event, delivery);
+  if (use_ecn_) heed_echo(segment, event, delivery);
   if (window_source_ == WindowSource::congestion_control && event.acked != 0 && repairing != Recovery::fast &&
-      recovery_ != Recovery::fast) {
+      recovery_ != Recovery::fast && !reduced_) {
     congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
   }
   if (fin_sent_ && snd_una_ > snd_end_) fin_acknowledged(now);

@@ -272,6 +272,7 @@ void Connection::launch(int from, SentSegment sent) {
   const bool data = sent.segment.payload_len != 0;
   if (data && end.data_segments < 64 && (path.drop_first_data >> end.data_segments++ & 1) != 0) return;
   if (random_.chance(path.loss)) return;
+  if (sent.segment.ecn != 0 && random_.chance(path.marking)) sent.segment.ecn = tcp::congestion_experienced;
   const int copies = random_.chance(path.duplication) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
     Duration late = random_.below(path.jitter);

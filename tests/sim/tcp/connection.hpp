@@ -14,7 +14,8 @@ namespace sluice::test {
 
 /// One direction of a path. Probabilities per segment.
 struct Impairment {
-  double loss = 0;  ///< corruption is loss: the checksum catches it
+  double loss = 0;     ///< corruption is loss: the checksum catches it
+  double marking = 0;  ///< share of the segments that can be marked (RFC 3168) which are
   double duplication = 0;
   double reordering = 0;  ///< share that is held back by up to `hold`
   Duration delay = std::chrono::milliseconds(10);
