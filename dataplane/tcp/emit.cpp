@@ -29,6 +29,7 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   }
   // SACK blocks have no room beside a full segment: they go ahead on their own.
   if (ack_now_ && !reassembly_.report().empty()) emit_ack(now, output);
+  if (small_path_) cut_segments();
   const std::uint32_t before = send_.in_flight();
   const Bytes sent = emit_data(now, output, allowance);
   reduction_.sent(send_.in_flight() - before);
@@ -52,7 +53,8 @@ bool Endpoint::wants_to_send(Instant now) const {
 void Endpoint::settle() {
   smooth_ = state_ == State::established && recovery_ == Recovery::none && duplicate_acks_ == 0 && !reset_due_ &&
             !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !tail_due_ && !tail_out_ && !reduced_ &&
-            send_.to_retransmit() == 0 && send_.sacked() == 0 && reassembly_.empty() && reassembly_.report().empty();
+            !small_path_ && send_.to_retransmit() == 0 && send_.sacked() == 0 && reassembly_.empty() &&
+            reassembly_.report().empty();
   if (send_.sacked() == 0 && recovery_ == Recovery::none) rack_.forget();
 }
 

@@ -72,6 +72,7 @@ packet::Cursor Endpoint::next_repair() const {
 Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
   while (const packet::Cursor lost = next_repair()) {
+    if (small_path_ && lost.note().payload_len > mss_ && send_.cut(lost, mss_)) continue;
     if (!may_retransmit(lost) || !emit_again(lost, now, output, left)) return allowance - left;
   }
   if (timeout_in_doubt() && doubt_ == Doubt::copy_sent) return allowance - left;  // RFC 5682 section 2.1 step 2: wait

@@ -180,6 +180,11 @@ class Endpoint {
   /// Drops all packets held.
   void release_queues();
 
+  /// A router says that it carries no segments with more than `payload` bytes (RFC 1191, 8201), of one of ours that
+  /// begins at `quoted`. Believed when that one is outstanding and the size is news; what was larger is sent again,
+  /// cut. Never below 512 bytes. The caller then calls emit(). Returns whether it was believed.
+  bool path_carries(SeqNum quoted, Bytes payload);
+
   // --- observers ---
 
   [[nodiscard]] State state() const { return state_; }
@@ -294,6 +299,11 @@ class Endpoint {
   void on_retransmission_timeout(Instant now);
   [[nodiscard]] Instant lost_before(Instant now) const;
 
+  // path_size.cpp
+  void shrink_segments(std::uint32_t payload);
+  void suspect_black_hole();
+  [[gnu::cold, gnu::noinline]] void cut_segments();
+
   // ecn.cpp
   [[gnu::cold, gnu::noinline]] void mark_ecn(Segment& segment);
   void heed_mark(const Segment& segment);
@@ -404,6 +414,8 @@ class Endpoint {
   bool use_timestamps_ : 1 = false;
   bool use_sack_ : 1 = false;
   bool use_scale_ : 1 = false;
+  bool small_path_ : 1 = false;  ///< segments are smaller than the handshake agreed on
+  bool heard_ : 1 = false;       ///< the peer was, since the retransmission timer expired
   bool use_ecn_ : 1 = false;
   bool ece_due_ : 1 = false;  ///< the peer is told of congestion until it answers with CWR
   bool cwr_due_ : 1 = false;  ///< the next new data carries CWR

@@ -131,6 +131,7 @@ void Endpoint::on_retransmission_timeout(Instant now) {
     syn_due_ = true;
     return;
   }
+  suspect_black_hole();
   suspect_timeout();
   if (window_source_ == WindowSource::congestion_control) {
     PathView view = path(now);

@@ -167,6 +167,12 @@ void SendQueue::mark_lost_by_timeout(Instant before, AckEvent& event) {
   }
 }
 
+void SendQueue::mark_lost_above(std::uint32_t payload, AckEvent& event) {
+  for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
+    if (at.note().payload_len > payload) lose(at, event);
+  }
+}
+
 void SendQueue::unmark_lost() {
   in_flight_ = to_retransmit_ = 0;
   retransmit_ = loss_edge_ = copies_ = packet::Cursor();

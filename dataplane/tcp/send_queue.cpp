@@ -54,6 +54,26 @@ void SendQueue::push_front_of_unsent(packet::Packet packet) {
   unsent_ = added;
 }
 
+bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
+  packet::Loan whole(position);
+  packet::Packet front = packet::split_front(*whole, static_cast<std::uint16_t>(length));
+  if (!front) return false;
+  const packet::PacketNote& rest = position.note();
+  packet::PacketNote& note = front.note();
+  note.flags = rest.flags;
+  note.transmissions = rest.transmissions;
+  note.sent = rest.sent;
+  note.scratch64_b = 0;
+  packet::Cursor before;
+  for (packet::Cursor at = packets_.front(); !(at == position); at = at.next()) before = at;
+  packets_.insert_after(before, std::move(front));
+  const packet::Cursor added = before ? before.next() : packets_.front();
+  if (unsent_ == position) unsent_ = added;
+  if (retransmit_ == position) retransmit_ = added;
+  if (loss_edge_ == position) loss_edge_ = added;
+  return true;
+}
+
 inline void SendQueue::pop_acknowledged(AckEvent& event) {
   const packet::Cursor at = packets_.front();
   const packet::PacketNote& note = at.note();

@@ -60,6 +60,10 @@ class SendQueue {
   /// Puts `packet`, cut from the front of the first unsent packet, before it.
   void push_front_of_unsent(packet::Packet packet);
 
+  /// Cuts `length` bytes off the front of a packet that is unsent or waits to be sent again, into one of their own.
+  /// False when there was no buffer for them.
+  bool cut(packet::Cursor position, std::uint32_t length);
+
   /// Drops what lies before `ack` and adds it to `event` (acked is the caller's; rtt here).
   void acknowledge(SeqNum ack, AckEvent& event);
 
@@ -81,6 +85,8 @@ class SendQueue {
   /// The retransmission timer expired: the oldest packet is lost, and of the others, copies too, what was not sent
   /// after `before` (RFC 8985 section 6.3).
   void mark_lost_by_timeout(Instant before, AckEvent& event);
+  /// Outstanding packets of more than `payload` bytes cannot have arrived.
+  void mark_lost_above(std::uint32_t payload, AckEvent& event);
   /// Nothing was lost after all: everything outstanding and not sacked is on its way, once.
   void unmark_lost();
   /// The peer has dropped data it had sacked (RFC 2018 section 8): no packet is sacked any more.

@@ -17,6 +17,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   AckEvent event{.now = now, .in_flight = pipe(), .cwnd_limited = cwnd_limited_};
   const SeqNum before = snd_una_;
   const bool repeats = is_duplicate_ack(segment);
+  heard_ = segment.ack == snd_una_;
   if (snd_wnd_ == 0) retries_ = 0;  // a peer that answers probes is alive (RFC 9293 section 3.8.6.1)
   const bool original = doubt_ != Doubt::none && segment.ack > snd_una_ && answers_original(segment);
   Delivery delivery = send_.begin_delivery(snd_una_);

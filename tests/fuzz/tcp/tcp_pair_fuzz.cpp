@@ -117,6 +117,9 @@ class Pair {
       case 12:
         end.endpoint.set_timestamp(static_cast<std::uint32_t>(now_.time_since_epoch().count() / 1000000));
         break;
+      case 14:
+        end.endpoint.path_carries(end.endpoint.snd_una() + input_.byte(), Bytes(input_.byte() * 8));
+        break;
       default:  // most of what happens: everything arrives
         for (int i = 0; i < 8; ++i) deliver(side, 0, false);
         pass(std::chrono::milliseconds(10));

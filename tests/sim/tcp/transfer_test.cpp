@@ -31,6 +31,21 @@ TEST(Marking, StandsForLoss) {
   EXPECT_GT(lossy.a().counters().retransmitted, 10U);
 }
 
+TEST(BlackHole, IsFoundWithoutAnyRoutersWord) {
+  Scenario scenario;
+  scenario.seed = 11;
+  scenario.options_a = {.mss = 1460, .window_scale = 7, .has_window_scale = true, .sack_permitted = true};
+  scenario.options_b = scenario.options_a;
+  scenario.config.time_wait = std::chrono::minutes(5);
+  scenario.a.to_send = 300'000;
+  scenario.a_to_b.largest = 1000;
+  Connection connection(scenario);
+  connection.run();
+  EXPECT_EQ(connection.received_by_b(), scenario.a.to_send);
+  EXPECT_LE(connection.a().effective_mss(), 1000U);
+  EXPECT_LE(connection.a().counters().timeouts, 6);
+}
+
 class Transfer : public testing::TestWithParam<int> {};
 
 constexpr std::uint64_t seeds_per_test = 25;

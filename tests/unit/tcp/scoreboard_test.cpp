@@ -17,7 +17,6 @@ struct Model {
   struct Entry {
     std::uint32_t position = 0, length = 0;
     Instant at;
-    int transmissions = 1;
     bool sacked = false, lost = false, copied = false;
 
     [[nodiscard]] tcp::Transmission transmission() const { return {tcp::tick::micro(at), base + position + length}; }
@@ -34,7 +33,6 @@ struct Model {
     std::uint32_t wait = 0;
     for (Entry& entry : sent) {
       if (entry.sacked || (entry.lost && !entry.copied) || !rack.overtaken(entry.transmission())) continue;
-      if (entry.copied && !entry.lost) continue;  // does not happen here
       const std::int32_t left = rack.patience(entry.transmission(), tcp::tick::micro(now), window);
       if (left <= 0) {
         lose(entry);
@@ -49,101 +47,126 @@ struct Model {
     for (const Entry& e : sent) sum += e.sacked ? 0 : e.length * ((e.lost ? 0U : 1U) + (e.copied ? 1U : 0U));
     return sum;
   }
-  [[nodiscard]] const Entry* next_retransmission() const {
-    for (const Entry& e : sent) {
+  [[nodiscard]] Entry* next_retransmission() {
+    for (Entry& e : sent) {
       if (e.lost && !e.copied && !e.sacked) return &e;
     }
     return nullptr;
   }
 };
 
+/// A queue and its model, through the same random events.
+class Duel {
+ public:
+  explicit Duel(std::uint64_t seed) : random_(seed) {}
+  ~Duel() { queue_.clear(); }
+  Duel(const Duel&) = delete;
+  Duel& operator=(const Duel&) = delete;
+
+  void step() {
+    now_ += 1ms;
+    switch (random_.below(6)) {
+      case 0:
+      case 1:
+        send();
+        break;
+      case 2:
+      case 3:
+        if (model_.sent.size() >= 3) sack();
+        break;
+      case 4:
+        if (!model_.sent.empty()) acknowledge();
+        break;
+      default:
+        random_.chance(0.1) ? expire() : repair();
+    }
+    ASSERT_EQ(queue_.in_flight(), model_.in_flight());
+    ASSERT_EQ(queue_.to_retransmit() != 0, model_.next_retransmission() != nullptr);
+    ASSERT_EQ(queue_.outstanding(), !model_.sent.empty());
+  }
+
+ private:
+  void send() {
+    for (std::uint64_t i = random_.below(12); i > 0; --i) {
+      const auto length = 1 + static_cast<std::uint32_t>(random_.below(30));
+      packet::Packet packet = payload_packet(stream_bytes(end_, length));
+      packet.note().seq = (base + end_).raw();
+      packet.note().header_len = 0;
+      queue_.push(std::move(packet));
+      queue_.sent(now_);
+      model_.sent.push_back({end_, length, now_});
+      end_ += length;
+    }
+  }
+  /// Blocks arrive, cut where segments end.
+  void sack() {
+    tcp::AckEvent event{.now = now_};
+    tcp::Delivery delivery = queue_.begin_delivery(base + una_);
+    delivery.now = tcp::tick::micro(now_);
+    std::vector<tcp::SackBlock> blocks;
+    for (std::uint64_t n = 1 + random_.below(3); n > 0; --n) {
+      const std::size_t from = 1 + random_.below(model_.sent.size() - 1);
+      const std::size_t to = std::min(model_.sent.size(), from + 1 + random_.below(5));
+      for (std::size_t i = from; i < to; ++i) {
+        model_.sent[i].sacked = true;
+        model_.sent[i].lost = model_.sent[i].copied = false;
+      }
+      blocks.push_back(
+          {base + model_.sent[from].position, base + model_.sent[to - 1].position + model_.sent[to - 1].length});
+    }
+    queue_.mark_sacked(blocks, base + una_, base + end_, event, delivery);
+    rack_.update(delivery);
+    const auto window = static_cast<std::uint32_t>(random_.below(4000));
+    const std::uint32_t wait = model_.mark_overdue(rack_, now_, window);
+    ASSERT_EQ(queue_.mark_overdue(rack_, tcp::tick::micro(now_), window, event), wait);
+    ASSERT_EQ(queue_.sacked(), std::ranges::count_if(model_.sent, &Model::Entry::sacked));
+  }
+  void acknowledge() {
+    const std::size_t count = random_.below(std::min<std::size_t>(model_.sent.size(), 8) + 1);
+    if (count == 0) return;
+    una_ = model_.sent[count - 1].position + model_.sent[count - 1].length;
+    model_.sent.erase(model_.sent.begin(), model_.sent.begin() + static_cast<std::ptrdiff_t>(count));
+    tcp::AckEvent event{.now = now_};
+    queue_.acknowledge(base + una_, event);
+  }
+  void expire() {
+    const Instant before = now_ - random_.below(20ms);
+    for (Model::Entry& entry : model_.sent) {
+      if (&entry == &model_.sent.front() || entry.at <= before) model_.lose(entry);
+    }
+    tcp::AckEvent event{.now = now_};
+    queue_.mark_lost_by_timeout(before, event);
+  }
+  void repair() {
+    for (std::uint64_t n = random_.below(4); n > 0; --n) {
+      Model::Entry* const expected = model_.next_retransmission();
+      const packet::Cursor next = queue_.next_retransmission();
+      ASSERT_EQ(static_cast<bool>(next), expected != nullptr);
+      if (!next) return;
+      ASSERT_EQ(next.note().seq, (base + expected->position).raw());
+      queue_.resent(next, now_);
+      expected->copied = true;
+      expected->at = now_;
+    }
+  }
+
+  Random random_;
+  tcp::SendQueue queue_;
+  tcp::Rack rack_;
+  Model model_;
+  Instant now_{1h};
+  std::uint32_t una_ = 0;
+  std::uint32_t end_ = 0;
+};
+
 TEST(Scoreboard, AgreesWithAPlainModel) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
-    tcp::SendQueue queue;
-    tcp::Rack rack;
-    Model model;
-    Instant now(1h);
-    std::uint32_t una = 0;
-    std::uint32_t end = 0;
+    Duel duel(seed);
     for (int step = 0; step < 150; ++step) {
-      now += 1ms;
-      tcp::AckEvent event{.now = now};
-      switch (random.below(6)) {
-        case 0:
-        case 1:  // send some
-          for (std::uint64_t i = random.below(12); i > 0; --i) {
-            const auto length = 1 + static_cast<std::uint32_t>(random.below(30));
-            packet::Packet packet = payload_packet(stream_bytes(end, length));
-            packet.note().seq = (base + end).raw();
-            packet.note().header_len = 0;
-            queue.push(std::move(packet));
-            queue.sent(now);
-            model.sent.push_back({end, length, now});
-            end += length;
-          }
-          break;
-        case 2:
-        case 3: {  // blocks arrive, cut where segments end
-          if (model.sent.size() < 3) break;
-          tcp::Delivery delivery = queue.begin_delivery(base + una);
-          delivery.now = tcp::tick::micro(now);
-          std::vector<tcp::SackBlock> blocks;
-          for (std::uint64_t n = 1 + random.below(3); n > 0; --n) {
-            const std::size_t from = 1 + random.below(model.sent.size() - 1);
-            const std::size_t to = std::min(model.sent.size(), from + 1 + random.below(5));
-            for (std::size_t i = from; i < to; ++i) {
-              model.sent[i].sacked = true;
-              model.sent[i].lost = model.sent[i].copied = false;
-            }
-            blocks.push_back(
-                {base + model.sent[from].position, base + model.sent[to - 1].position + model.sent[to - 1].length});
-          }
-          queue.mark_sacked(blocks, base + una, base + end, event, delivery);
-          rack.update(delivery);
-          const auto window = static_cast<std::uint32_t>(random.below(4000));
-          const std::uint32_t wait = model.mark_overdue(rack, now, window);
-          ASSERT_EQ(queue.mark_overdue(rack, tcp::tick::micro(now), window, event), wait) << "step " << step;
-          ASSERT_EQ(queue.sacked(), std::ranges::count_if(model.sent, &Model::Entry::sacked));
-          break;
-        }
-        case 4: {  // the cumulative acknowledgement moves
-          if (model.sent.empty()) break;
-          const std::size_t count = random.below(std::min<std::size_t>(model.sent.size(), 8) + 1);
-          if (count == 0) break;
-          una = model.sent[count - 1].position + model.sent[count - 1].length;
-          model.sent.erase(model.sent.begin(), model.sent.begin() + static_cast<std::ptrdiff_t>(count));
-          queue.acknowledge(base + una, event);
-          break;
-        }
-        default:
-          if (random.chance(0.1)) {  // the timer expires
-            const Instant before = now - random.below(20ms);
-            for (Model::Entry& e : model.sent) {
-              if (&e == &model.sent.front() || e.at <= before) model.lose(e);
-            }
-            queue.mark_lost_by_timeout(before, event);
-            break;
-          }
-          for (std::uint64_t n = random.below(4); n > 0; --n) {  // repair
-            const Model::Entry* const expected = model.next_retransmission();
-            const packet::Cursor next = queue.next_retransmission();
-            ASSERT_EQ(static_cast<bool>(next), expected != nullptr);
-            if (!next) break;
-            ASSERT_EQ(next.note().seq, (base + expected->position).raw());
-            queue.resent(next, now);
-            auto* const copied = const_cast<Model::Entry*>(expected);
-            copied->copied = true;
-            copied->at = now;
-            ++copied->transmissions;
-          }
-      }
-      ASSERT_EQ(queue.in_flight(), model.in_flight()) << "step " << step;
-      ASSERT_EQ(queue.to_retransmit() != 0, model.next_retransmission() != nullptr) << "step " << step;
-      ASSERT_EQ(queue.outstanding(), !model.sent.empty());
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", step " + std::to_string(step));
+      duel.step();
+      if (HasFatalFailure()) return;
     }
-    queue.clear();
   }
 }
 
