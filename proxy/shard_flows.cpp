@@ -20,6 +20,13 @@ bool window_matters(const Flow& flow, Side from) {
          Bytes(endpoint.rcv_edge() - endpoint.rcv_nxt()) < least_relay;
 }
 
+/// What the host behind `in` may be promised: no more than the other one takes itself, until it has shown that it sends
+/// more. A connection that carries little can so be handed back at any time.
+Bytes promise_to(const Flow& flow, Side in, Bytes most) {
+  const auto sent = static_cast<std::uint32_t>(flow.leg(in).endpoint.rcv_nxt() - flow.first_byte_from(in));
+  return std::min(most, std::max(Bytes(sent), flow.leg(opposite(in)).endpoint.snd_window()));
+}
+
 }  // namespace
 
 void Shard::Impl::mark(Flow& flow, FlowId id) {
@@ -39,11 +46,14 @@ void Shard::Impl::serve_marked(Instant now) {
 }
 
 void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
-  if (flow.doomed) [[unlikely]] {
-    close(id, now);
-    return;
-  }
   Bearer& bearer = registry_.bearer(flow.bearer);
+  if (flow.let_go != LetGo::no || shed_flows_) [[unlikely]] {
+    if (flow.let_go == LetGo::no && relay::empty(flow)) flow.let_go = LetGo::let_go_memory;
+    if (flow.let_go != LetGo::no) {
+      serve_leaving(flow, bearer, id, now);
+      return;
+    }
+  }
   relay::pump(flow);
   if (!relay::calm(flow)) [[unlikely]] {
     serve_troubled(flow, bearer, id, now);
@@ -95,7 +105,8 @@ void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instan
 
 void Shard::Impl::update_windows(Flow& flow, Bearer& bearer, Instant now) {
   if (window_matters(flow, Side::radio)) {
-    relay::open_window(flow, Side::radio, relay_limit_ - relay::held_towards(flow, Side::core));
+    const Bytes most = promise_to(flow, Side::radio, relay_limit_);
+    relay::open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
   }
   if (window_matters(flow, Side::core)) {
     const Bytes held = relay::held_towards(flow, Side::radio);
@@ -109,8 +120,10 @@ Bytes Shard::Impl::first_window(Side from) const {
 }
 
 Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now) {
+  if (bearer.window_source() != tcp::WindowSource::allowance) {
+    return promise_to(flow, Side::core, relay_limit_) - held;
+  }
   const Bytes free = relay_limit_ - held;
-  if (bearer.window_source() != tcp::WindowSource::allowance) return free;
   const control::ReceiveWindowParameters& parameters = config_.smvs.receive_window;
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   if (flow.window_loop == no_id) {
@@ -146,7 +159,7 @@ void Shard::Impl::reschedule(Flow& flow, FlowId id, Instant now) {
 
 void Shard::Impl::on_flow_due(FlowId id, Instant now) {
   Flow& flow = registry_.flow(id);
-  if (flow.phase != FlowPhase::split) {
+  if (!flow.terminated()) {
     if (now - flow.last_activity >= config_.timeouts.handshake) {
       counters_.add(Counter::handshake_timeouts);
       close(id, now);
@@ -156,7 +169,7 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
     return;
   }
   if (now - flow.last_activity >= config_.timeouts.idle && relay::empty(flow)) {
-    counters_.add(Counter::flows_let_go);
+    counters_.add(Counter::let_go_idle);
     close(id, now);
     return;
   }
@@ -201,6 +214,7 @@ void Shard::Impl::update_pressure(Instant now) {
   const double share = used <= from ? 1 : std::max(0.0, (1 - used) / (1 - from));
   relay_limit_ = std::max(least_relay, Bytes(static_cast<double>(config_.limits.relay_buffer.count()) * share));
   refuse_flows_ = used > config_.limits.refuse_flows_at;
+  shed_flows_ = used > config_.limits.let_flows_go_at;
 }
 
 }  // namespace sluice::proxy

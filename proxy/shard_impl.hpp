@@ -33,6 +33,12 @@ class Shard::Impl {
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
 
+  void release(const std::optional<IpAddress>& ue, Instant now);
+  void drain(bool on);
+  [[nodiscard]] bool draining() const { return draining_; }
+  [[nodiscard]] bool sweeping() const { return sweep_.active; }
+  [[nodiscard]] StayingFlows staying() const;
+
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint32_t flow_count() const { return registry_.flows().size(); }
   [[nodiscard]] std::uint32_t bearer_count() const { return registry_.bearers().size(); }
@@ -83,6 +89,14 @@ class Shard::Impl {
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);
   void update_pressure(Instant now);
 
+  // shard_release.cpp
+  [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void pass_over(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                              const packet::Parsed& parsed, FlowId id, Instant now);
+  void ask_to_go(Flow& flow, FlowId id, LetGo reason);
+  void sweep(LetGo reason);
+  void sweep_on();
+
   // shard_bearers.cpp
   void on_bearer_due(BearerId id, Instant now);
   void steer(Bearer& bearer);
@@ -100,6 +114,15 @@ class Shard::Impl {
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
   bool refuse_flows_ = false;
+  bool shed_flows_ = false;  ///< packet buffers are so short that flows which hold none are let go
+  bool draining_ = false;
+  /// A walk over all flows, some per advance(), that asks them to go (or to stay).
+  struct Sweep {
+    std::uint32_t next = 0;
+    LetGo reason = LetGo::no;
+    bool active = false;
+  };
+  Sweep sweep_;
   /// What is known of the packets of the burst in hand.
   struct Scratch {
     std::array<packet::Parsed, burst_size> parsed;

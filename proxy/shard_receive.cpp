@@ -28,6 +28,13 @@ bool outdated(const packet::HeaderTemplate& known, const packet::Packet& packet,
   return other_mac != 0 || known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0;
 }
 
+/// Why a connection that was followed goes unsplit with this segment.
+Counter reason_to_give_up(const tcp::Segment& segment, packet::ParseResult result) {
+  if (result != packet::ParseResult::tcp) return counter_of(result);
+  if (!segment.flags.syn()) return Counter::forward_handshake_unseen;
+  return segment.payload_len != 0 ? Counter::forward_syn_data : Counter::forward_simultaneous_open;
+}
+
 }  // namespace
 
 void Shard::Impl::receive(Side in, std::span<packet::Packet> burst, Instant now) {
@@ -67,6 +74,8 @@ void Shard::Impl::handle(Side in, packet::Packet&& packet, packet::ParseResult r
     handle_new(in, std::move(packet), result, parsed, now);
   } else if (registry_.flow(id).phase == FlowPhase::split) [[likely]] {
     take_in(in, std::move(packet), parsed, id, now);
+  } else if (registry_.flow(id).phase == FlowPhase::handing_over) {
+    pass_over(in, std::move(packet), result, parsed, id, now);
   } else {
     track_handshake(in, std::move(packet), result, parsed, id, now);
   }
@@ -121,6 +130,7 @@ std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::P
   if (!is_ue(in == Side::radio ? parsed.src : parsed.dst)) return Counter::forward_not_ue;
   if (result == packet::ParseResult::tcp_options_unknown) return counter_of(result);
   if (parsed.segment.payload_len != 0) return Counter::forward_syn_data;
+  if (draining_) return Counter::forward_draining;
   if (refuse_flows_) return Counter::forward_memory;
   if (handshake_damaged(in, packet, parsed)) return Counter::forward_handshake_damaged;
   return std::nullopt;
@@ -154,7 +164,7 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
 void Shard::Impl::track_handshake(Side in, packet::Packet&& packet, packet::ParseResult result,
                                   const packet::Parsed& parsed, FlowId id, Instant now) {
   Flow& flow = registry_.flow(id);
-  if (flow.doomed) {
+  if (flow.let_go != LetGo::no) {
     forward(in, std::move(packet), result, parsed, Counter::forward_mid_flow, now);
     return;
   }
@@ -174,14 +184,12 @@ void Shard::Impl::track_handshake(Side in, packet::Packet&& packet, packet::Pars
       return;
     case handshake::Step::refused:
       counters_.add(Counter::flows_refused);
-      flow.doomed = true;
-      mark(flow, id);
+      ask_to_go(flow, id, LetGo::forget);
       forward(in, std::move(packet), result, parsed, Counter::forward_reset_handshake, now);
       return;
     case handshake::Step::give_up:
-      flow.doomed = true;
-      mark(flow, id);
-      forward(in, std::move(packet), result, parsed, splittable ? Counter::forward_syn_data : counter_of(result), now);
+      ask_to_go(flow, id, LetGo::forget);
+      forward(in, std::move(packet), result, parsed, reason_to_give_up(parsed.segment, result), now);
       return;
   }
   forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
@@ -196,22 +204,14 @@ void Shard::Impl::take_over(Side in, packet::Packet&& packet, const packet::Pars
   flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
   bearer.status_changed = true;
   counters_.add(Counter::flows_split);
-  const bool first_in_order = ack.seq == flow.handshake.initiator_isn + 1;
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
-  if (bare && first_in_order && !clamped) {
+  if (bare && !clamped) {
     mark(flow, id);
     forward(in, std::move(packet), packet::ParseResult::tcp, parsed, Counter::forward_handshake, now);
     return;
   }
-  if (bare || !first_in_order) {
-    // The responder still waits for the handshake's last word.
-    tcp::Segment last_word = ack;
-    last_word.seq = flow.handshake.initiator_isn + 1;
-    last_word.payload_len = 0;
-    last_word.flags.bits = tcp::Flags::ack_bit;
-    last_word.sack_count = 0;
-    LegOutput(flow, opposite(in), counted(bearer), parts_).transmit(last_word, nullptr, now);
-  }
+  // The responder still waits for the handshake's last word.
+  if (bare) LegOutput(flow, opposite(in), counted(bearer), parts_).transmit(ack, nullptr, now);
   take_in(in, std::move(packet), parsed, id, now);
 }
 

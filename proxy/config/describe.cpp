@@ -92,6 +92,8 @@ void describe(Section& s, ShardLimits& limits) {
           "share of the packet buffers in use from which advertised windows shrink");
   s.value("refuse_flows_at", limits.refuse_flows_at, {0, 1},
           "share of the packet buffers in use from which new connections pass unsplit");
+  s.value("let_flows_go_at", limits.let_flows_go_at, {0, 1},
+          "share of the packet buffers in use from which connections that hold none go back to plain forwarding");
 }
 
 void describe(Section& s, ShardTimeouts& timeouts) {

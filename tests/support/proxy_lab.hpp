@@ -100,7 +100,8 @@ class ScriptedHosts {
   tcp::SynOptions options{1460, 7, true, true, true};
   tcp::SeqNum ue_isn{1000};
   tcp::SeqNum server_isn{5000};
-  std::uint16_t window = 1000;  ///< scaled by 2^7
+  std::uint16_t window = 1000;             ///< scaled by 2^7
+  std::optional<std::uint16_t> ue_window;  ///< where the UE's is another
 
   [[nodiscard]] tcp::Segment segment(std::uint8_t flags, std::uint32_t seq, std::uint32_t ack) const {
     tcp::Segment result;
@@ -124,8 +125,9 @@ class ScriptedHosts {
   }
   /// From the UE, offsets counted from the first byte of data of either side.
   void ue(std::uint8_t flags, std::uint32_t seq, std::uint32_t ack, const std::string& payload = {}) {
-    lab_.put(proxy::Side::radio,
-             frame(true, segment(flags, ue_isn.raw() + 1 + seq, server_isn.raw() + 1 + ack), payload));
+    tcp::Segment content = segment(flags, ue_isn.raw() + 1 + seq, server_isn.raw() + 1 + ack);
+    content.window = ue_window.value_or(content.window);
+    lab_.put(proxy::Side::radio, frame(true, content, payload));
   }
   void server(std::uint8_t flags, std::uint32_t seq, std::uint32_t ack, const std::string& payload = {}) {
     lab_.put(proxy::Side::core,
