@@ -1,6 +1,7 @@
 // Serving split connections: relay, windows, sending, timers, and the end.
 
 #include <algorithm>
+#include <utility>
 
 #include "proxy/leg_output.hpp"
 #include "proxy/relay.hpp"
@@ -12,9 +13,13 @@ namespace {
 /// Two segments of the usual size: less window than this is none.
 constexpr Bytes least_relay{2 * 1460};
 
+/// While packet buffers are short the flows that hold none are looked for this often.
+constexpr Duration shed_period = std::chrono::milliseconds(100);
+
 /// Until a host has sent something, the window that the handshake itself promised it is as good as ours, and an update
 /// would be a packet for nothing; unless it is too small to begin with.
 bool window_matters(const Flow& flow, Side from) {
+  if (flow.leg(from).heard) return true;
   const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
   return endpoint.rcv_nxt() != flow.first_byte_from(from) ||
          Bytes(endpoint.rcv_edge() - endpoint.rcv_nxt()) < least_relay;
@@ -29,46 +34,51 @@ Bytes promise_to(const Flow& flow, Side in, Bytes most) {
 
 }  // namespace
 
-void Shard::Impl::mark(Flow& flow, FlowId id) {
-  if (flow.dirty) return;
-  flow.dirty = true;
-  marked_.push_back(id);
+void Shard::Impl::mark(Flow& flow, FlowId id, Streams streams) {
+  if (flow.stirred == Streams::none) marked_.push_back(id);
+  flow.stirred = flow.stirred | streams;
 }
 
 void Shard::Impl::serve_marked(Instant now) {
   for (std::size_t i = 0; i < marked_.size(); ++i) {
     if (i + 1 < marked_.size()) registry_.flows().prefetch(marked_[i + 1]);
     Flow& flow = registry_.flow(marked_[i]);
-    flow.dirty = false;
     serve(flow, marked_[i], now);
   }
   marked_.clear();
 }
 
-void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
-  Bearer& bearer = registry_.bearer(flow.bearer);
-  if (flow.let_go != LetGo::no || shed_flows_) [[unlikely]] {
-    if (flow.let_go == LetGo::no && relay::empty(flow)) flow.let_go = LetGo::let_go_memory;
-    if (flow.let_go != LetGo::no) {
-      serve_leaving(flow, bearer, id, now);
-      return;
-    }
-  }
-  relay::pump(flow);
-  if (!relay::calm(flow)) [[unlikely]] {
-    serve_troubled(flow, bearer, id, now);
+inline void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
+  const Streams stirred = std::exchange(flow.stirred, Streams::none);
+  if (!relay::calm(flow) || flow.let_go != LetGo::no) [[unlikely]] {
+    serve_troubled(flow, id, now);
     return;
   }
-  update_windows(flow, bearer, now);
+  Bearer& bearer = registry_.bearer(flow.bearer);
+  if (contains(stirred, Streams::to_radio)) {
+    relay::pump_towards(flow, Side::radio);
+    update_window_of_server(flow, bearer, now);
+  }
+  if (contains(stirred, Streams::to_core)) {
+    relay::pump_towards(flow, Side::core);
+    update_window_of_ue(flow);
+  }
   emit(flow, bearer, now);
   note_backlog(flow, bearer);
   reschedule(flow, id, now);
 }
 
-/// The same for a flow of which a leg is in recovery, reordering or ending.
-void Shard::Impl::serve_troubled(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+/// The same for a flow of which a leg is not open yet, in recovery, reordering or ending.
+void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
+  Bearer& bearer = registry_.bearer(flow.bearer);
+  if (flow.let_go != LetGo::no) {
+    serve_leaving(flow, bearer, id, now);
+    return;
+  }
+  relay::pump(flow);
   relay::pass_ends(flow);
-  update_windows(flow, bearer, now);
+  update_window_of_ue(flow);
+  update_window_of_server(flow, bearer, now);
   emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) {
     relay::pump(flow);
@@ -103,15 +113,16 @@ void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instan
   }
 }
 
-void Shard::Impl::update_windows(Flow& flow, Bearer& bearer, Instant now) {
-  if (window_matters(flow, Side::radio)) {
-    const Bytes most = promise_to(flow, Side::radio, relay_limit_);
-    relay::open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
-  }
-  if (window_matters(flow, Side::core)) {
-    const Bytes held = relay::held_towards(flow, Side::radio);
-    relay::open_window(flow, Side::core, downlink_room(flow, bearer, held, now));
-  }
+void Shard::Impl::update_window_of_ue(Flow& flow) {
+  if (!window_matters(flow, Side::radio)) return;
+  const Bytes most = promise_to(flow, Side::radio, relay_limit_);
+  relay::open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
+}
+
+void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer, Instant now) {
+  if (!window_matters(flow, Side::core)) return;
+  const Bytes held = relay::held_towards(flow, Side::radio);
+  relay::open_window(flow, Side::core, downlink_room(flow, bearer, held, now));
 }
 
 Bytes Shard::Impl::first_window(Side from) const {
@@ -182,7 +193,7 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
       counters_.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
     }
   }
-  mark(flow, id);
+  mark(flow, id, Streams::both);
 }
 
 void Shard::Impl::count_end(const Flow& flow) {
@@ -201,7 +212,7 @@ void Shard::Impl::close(FlowId id, Instant now) {
   bearer.backlog -= flow.backlog;
   if (flow.backlog > Bytes{}) --bearer.backlogged_flows;
   if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
-  if (flow.dirty) std::erase(marked_, id);
+  if (flow.stirred != Streams::none) std::erase(marked_, id);
   registry_.close(id, now);
   ids_stale_ = true;
 }
@@ -214,7 +225,10 @@ void Shard::Impl::update_pressure(Instant now) {
   const double share = used <= from ? 1 : std::max(0.0, (1 - used) / (1 - from));
   relay_limit_ = std::max(least_relay, Bytes(static_cast<double>(config_.limits.relay_buffer.count()) * share));
   refuse_flows_ = used > config_.limits.refuse_flows_at;
-  shed_flows_ = used > config_.limits.let_flows_go_at;
+  if (used > config_.limits.let_flows_go_at && !sweep_.active && now - shed_ >= shed_period) {
+    shed_ = now;
+    sweep(LetGo::let_go_memory);
+  }
 }
 
 }  // namespace sluice::proxy

@@ -51,13 +51,14 @@ void Shard::Impl::sweep_on() {
 }
 
 void Shard::Impl::ask_to_go(Flow& flow, FlowId id, LetGo reason) {
+  if (reason == LetGo::let_go_memory && !(flow.terminated() && relay::empty(flow))) return;
   if (reason == LetGo::no) {
     // A handover that has begun goes on: its segments are with the other host already.
     if (flow.phase == FlowPhase::split) flow.let_go = reason;
   } else if (flow.let_go == LetGo::no) {
     flow.let_go = flow.terminated() ? reason : LetGo::forget;
   }
-  mark(flow, id);
+  mark(flow, id, Streams::both);
 }
 
 StayingFlows Shard::Impl::staying() const {
@@ -119,7 +120,7 @@ void Shard::Impl::pass_over(Side in, packet::Packet&& packet, packet::ParseResul
       payload = std::move(packet);
     }
     own.receive(verdict.ours, std::move(payload), now);
-    mark(flow, id);
+    mark(flow, id, Streams::both);
   }
   if (verdict.forward) {
     forward(in, std::move(packet), result, parsed, Counter::forward_handover, now);
