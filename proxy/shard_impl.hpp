@@ -97,6 +97,8 @@ class Shard::Impl {
   [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void pass_over(Side in, packet::Packet&& packet, packet::ParseResult result,
                                               const packet::Parsed& parsed, FlowId id, Instant now);
+  /// Something that cannot be split comes from a host: whatever is split between it and the other one is handed back.
+  [[gnu::cold, gnu::noinline]] void on_surprise(Side in, const packet::Parsed& parsed, Instant now);
   void ask_to_go(Flow& flow, FlowId id, LetGo reason);
   void sweep(LetGo reason);
   void sweep_on();

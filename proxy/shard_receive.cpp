@@ -7,6 +7,7 @@
 #include "proxy/leg_output.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/shard_impl.hpp"
+#include "proxy/surprise.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -109,6 +110,7 @@ void Shard::Impl::handle_unparsed(Side in, packet::Packet&& packet, packet::Pars
     counters_.add(counter);
     return;
   }
+  if (may_carry_tcp(packet, parsed, result)) on_surprise(in, parsed, now);
   forward(in, std::move(packet), result, parsed, counter, now);
 }
 

@@ -50,6 +50,23 @@ void Shard::Impl::sweep_on() {
   sweep_.active = sweep_.next < flows.capacity();
 }
 
+void Shard::Impl::on_surprise(Side in, const packet::Parsed& parsed, Instant now) {
+  const BearerId bearer = registry_.find_bearer(in == Side::radio ? parsed.src : parsed.dst);
+  if (bearer == flow::no_flow) return;
+  const IpAddress& server = in == Side::radio ? parsed.dst : parsed.src;
+  FlowId id = registry_.bearer(bearer).first_flow;
+  for (std::uint32_t i = registry_.bearer(bearer).flow_count; i > 0; --i) {
+    Flow& flow = registry_.flow(id);
+    if (flow.key.server == server && flow.phase != FlowPhase::handing_over) {
+      flow.let_go = flow.terminated() ? LetGo::let_go_surprise : LetGo::forget;
+      mark(flow, id, Streams::both);
+    }
+    id = flow.bearer_next;
+  }
+  // The seam has to be set before anything that came behind the surprise is looked at.
+  serve_marked(now);
+}
+
 void Shard::Impl::ask_to_go(Flow& flow, FlowId id, LetGo reason) {
   if (reason == LetGo::let_go_memory && !(flow.terminated() && relay::empty(flow))) return;
   if (reason == LetGo::no) {

@@ -34,7 +34,7 @@ Runtime::Runtime(Config config, Logging& log)
       log_(log),
       signals_(context_, SIGTERM, SIGINT, SIGHUP),
       eal_(eal_config()),
-      pool_("packets", config_.pool.buffers),
+      pool_("packets", config_.pool.buffers, buffer_room_for(config_)),
       ports_{open_port(Side::radio), open_port(Side::core)},
       steering_({ports_[0].get(), ports_[1].get()}, config_.shards.count),
       watch_(config_.logging.warning_period),
@@ -69,7 +69,7 @@ dpdk::EalConfig Runtime::eal_config() const {
   eal.hugepages = config_.eal.hugepages;
   eal.pci = config_.eal.pci;
   eal.arguments = config_.eal.arguments;
-  const Bytes memory = config_.eal.memory.value_or(memory_for(config_.pool));
+  const Bytes memory = config_.eal.memory.value_or(memory_for(config_));
   eal.memory_mib = static_cast<std::uint32_t>(memory.count() >> 20U);
   eal.log = [](unsigned level, std::string_view line) {
     // memif says this whenever DPDK runs without shared configuration; nothing is missing.

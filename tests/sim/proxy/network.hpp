@@ -146,7 +146,7 @@ class Network {
         ue_line(loop, {wires.radio_delay, Rate::bits_per_second(20e6), Bytes(100'000)}, to_ue_),
         radio_line(loop, {wires.radio_delay, {}, {}}, radio_port),
         server_line(loop, {wires.core_delay, {}, {}}, to_server_),
-        core_line(loop, {wires.core_delay, Rate::bits_per_second(50e6), Bytes(300'000)}, core_port),
+        core_line(loop, {wires.core_delay, Rate::bits_per_second(50e6), Bytes(300'000)}, at_core_),
         down_radio(loop, pool(), wires.radio_down, Random::stream(seed, "radio down"), ue_line),
         up_radio(loop, pool(), wires.radio_up, Random::stream(seed, "radio up"), radio_line),
         up_core(loop, pool(), wires.core_up, Random::stream(seed, "core up"), server_line),
@@ -156,6 +156,7 @@ class Network {
                down_core) {
     node.connect(down_radio, up_core);
     to_ue_.set(ue);
+    at_core_.set(core_port);
     to_server_.set(server);
     server.listen(
         port, [this](const packet::Addresses& ours) { return std::make_unique<PatternServer>(ours, server_counters); });
@@ -171,6 +172,10 @@ class Network {
     clients.push_back(std::make_unique<BulkClient>(loop, ue, config, log));
     return *clients.back();
   }
+  /// Puts `element` in front of the proxy's core port; what it lets through goes to core_port.
+  void precede_core(Element& element) { at_core_.set(element); }
+  /// Puts `element` in front of the UE; what it lets through goes to ue.
+  void precede_ue(Element& element) { to_ue_.set(element); }
   /// Runs until every transfer is complete; false when they are not after `limit` of virtual time.
   bool run(Duration limit) {
     const Instant end = loop.now() + limit;
@@ -195,7 +200,7 @@ class Network {
     config.address = address;
     return config;
   }
-  Later to_ue_, to_server_;
+  Later to_ue_, to_server_, at_core_;
 
  public:
   DelayLine ue_line, radio_line, server_line, core_line;
