@@ -79,6 +79,12 @@ Obstacle obstacle(const Flow& flow) {
   return promises_hold(flow) ? Obstacle::none : Obstacle::window;
 }
 
+bool at_rest(const Flow& flow) {
+  return std::none_of(flow.legs.begin(), flow.legs.end(),
+                      [](const Leg& leg) { return over(leg) || leg.endpoint.reassembling(); }) &&
+         delivered(flow);
+}
+
 void promise_no_more(Flow& flow, Bytes most) {
   for (const Side side : sides) {
     const Bytes granted(granted_edge(flow, opposite(side)) - flow.leg(side).endpoint.rcv_nxt());

@@ -33,6 +33,10 @@ void begin(Flow& flow);
 /// Everything of ours has arrived and is acknowledged both ways.
 [[nodiscard]] bool delivered(const Flow& flow);
 
+/// Nothing is held either way, on a connection that both hosts may still use: plain forwarding could take over now, but
+/// for what was promised as window.
+[[nodiscard]] bool at_rest(const Flow& flow);
+
 /// What becomes of a segment while the handover lasts.
 struct Verdict {
   bool forward = false;  ///< it passes untouched

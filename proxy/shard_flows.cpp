@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/handover.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/shard_impl.hpp"
@@ -179,7 +180,7 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
     }
     return;
   }
-  if (now - flow.last_activity >= config_.timeouts.idle && relay::empty(flow)) {
+  if (now - flow.last_activity >= config_.timeouts.idle && handover::at_rest(flow)) {
     counters_.add(Counter::let_go_idle);
     close(id, now);
     return;
