@@ -44,6 +44,7 @@ namespace sluice::proxy {
   X(flows_timed_out, "split connections given up after too many retransmissions")                              \
   SLUICE_PROXY_LET_GO(X)                                                                                       \
   X(handshake_timeouts, "tracked handshakes that went nowhere")                                                \
+  X(handshakes_displaced, "tracked handshakes forgotten because newer ones needed their place (a SYN flood?)") \
   X(bearers_opened, "bearers created")                                                                         \
   X(retransmitted_radio, "segments retransmitted towards the radio")                                           \
   X(retransmitted_core, "segments retransmitted towards the core")                                             \

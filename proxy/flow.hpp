@@ -54,6 +54,7 @@ struct Handshake {
   Instant heard{};           ///< when the newest segment of it went by
   Duration initiator_rtt{};  ///< between here and the initiator; zero while unknown
   Duration responder_rtt{};
+  std::uint32_t ticket = 0;            ///< its number, among all that were tracked
   std::uint16_t responder_window = 0;  ///< of the SYN-ACK, never scaled
   bool repeated = false;               ///< a SYN or SYN-ACK came twice: times prove nothing (Karn)
 };

@@ -54,7 +54,9 @@ std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const 
 void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now) {
   flow.initiator = from;
   flow.phase = FlowPhase::syn;
+  const std::uint32_t ticket = flow.handshake.ticket;
   flow.handshake = Handshake{};
+  flow.handshake.ticket = ticket;
   flow.handshake.heard = now;
   flow.handshake.initiator_isn = syn.seq;
   flow.handshake.initiator_options = syn.syn;

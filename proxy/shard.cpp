@@ -42,6 +42,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       registry_(config_, seed, origin),
       parts_{pool_, queue_, counters_},
       window_loops_(config.limits.max_flows),
+      half_open_(config.limits.max_flows),
       relay_limit_(config.limits.relay_buffer) {
   marked_.reserve(config.limits.max_flows);
 }

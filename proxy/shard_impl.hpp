@@ -9,6 +9,7 @@
 #include "control/receive_window_loop.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
+#include "proxy/half_open.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/shard.hpp"
@@ -71,6 +72,8 @@ class Shard::Impl {
   [[nodiscard]] std::optional<Counter> reason_not_to_track(Side in, const packet::Packet& packet,
                                                            const packet::Parsed& parsed,
                                                            packet::ParseResult result) const;
+  [[nodiscard]] FlowId open_flow(const flow::FlowKey& key, Instant now);
+  void displace(const HalfOpen::Entry& oldest, Instant now);
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
 
   // shard_flows.cpp
@@ -117,6 +120,8 @@ class Shard::Impl {
   mutable Registry registry_;
   OutputParts parts_;
   flow::Slab<control::ReceiveWindowLoop> window_loops_;
+  HalfOpen half_open_;
+  std::uint32_t last_ticket_ = 0;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
   bool refuse_flows_ = false;

@@ -161,7 +161,7 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
     forward(in, std::move(packet), result, parsed, *reason, now);
     return;
   }
-  const FlowId id = registry_.open(key, now);
+  const FlowId id = open_flow(key, now);
   if (id == no_id) {
     forward(in, std::move(packet), result, parsed, Counter::forward_flow_limit, now);
     return;
@@ -172,6 +172,29 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
   registry_.schedule_flow(flow, id, now + config_.timeouts.handshake);
   counters_.add(Counter::flows_opened);
   forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
+}
+
+/// A flow for a handshake, the oldest handshakes making room where a table is full of them; no_id where it is full of
+/// connections.
+FlowId Shard::Impl::open_flow(const flow::FlowKey& key, Instant now) {
+  constexpr int attempts = 4;  // entries of handshakes that are complete by now make no room
+  FlowId id = registry_.open(key, now);
+  for (int i = 0; i < attempts && id == no_id; ++i) {
+    displace(half_open_.pop(), now);
+    id = registry_.open(key, now);
+  }
+  if (id == no_id) return no_id;
+  registry_.flow(id).handshake.ticket = ++last_ticket_;
+  displace(half_open_.push(id, last_ticket_), now);
+  return id;
+}
+
+void Shard::Impl::displace(const HalfOpen::Entry& oldest, Instant now) {
+  if (oldest.id == no_id || !registry_.flows().contains(oldest.id)) return;
+  const Flow& flow = registry_.flow(oldest.id);
+  if (flow.terminated() || flow.handshake.ticket != oldest.ticket) return;
+  counters_.add(Counter::handshakes_displaced);
+  close(oldest.id, now);
 }
 
 void Shard::Impl::track_handshake(Side in, packet::Packet&& packet, packet::ParseResult result,
@@ -216,6 +239,7 @@ void Shard::Impl::take_over(Side in, packet::Packet&& packet, const packet::Pars
   handshake::take_over(flow, ack, config_.tcp, now);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
   bearer.status_changed = true;
+  bearer.used = true;
   counters_.add(Counter::flows_split);
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
   mark(flow, id, Streams::both);
