@@ -136,6 +136,12 @@ class Endpoint {
   /// (RFC 9293 section 3.8.6.2.2) or away from a closed window. Default 65535.
   void set_receive_room(Bytes room);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
+  /// Something was received and not acknowledged yet.
+  [[nodiscard]] bool owes_acknowledgement() const { return ack_now_ || last_ack_sent_ != rcv_nxt_; }
+  /// An acknowledgement that waits to be worth a segment goes out with the next emit().
+  void hurry_acknowledgement() { ack_now_ = ack_now_ || last_ack_sent_ != rcv_nxt_; }
+  /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
+  void forget_out_of_order() { reassembly_.clear(); }
 
   // --- sending ---
 
