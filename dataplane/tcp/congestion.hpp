@@ -101,6 +101,27 @@ struct Cubic : CongestionHooks {
   void begin_epoch(const CongestionWindow&, const PathView&);
 };
 
+/// The first slow start of a connection under CUBIC: HyStart++ (RFC 9406) leaves it when round-trip times say that a
+/// queue grows, before the queue overflows. A Cubic takes its place when that slow start is over.
+struct HyStart : CongestionHooks {
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  /// By how much the window grows where slow start would let it grow by `usual`. Sets ssthresh when slow start is over.
+  [[nodiscard]] std::uint32_t growth(CongestionWindow& window, const AckEvent& event, const PathView& path,
+                                     std::uint32_t usual);
+
+  std::uint32_t last_least_us = none;   ///< lastRoundMinRTT
+  std::uint32_t round_least_us = none;  ///< currentRoundMinRTT
+  std::uint32_t baseline_us = none;     ///< cssBaselineMinRtt; in conservative slow start
+  std::uint32_t round_left = 0;         ///< bytes to be acknowledged in this round
+  std::uint8_t samples = 0;             ///< of this round, up to as many as are needed
+  std::uint8_t rounds = 0;              ///< of conservative slow start
+
+ private:
+  bool begin_round(const AckEvent& event, const PathView& path);
+  void judge();
+};
+
 /// The congestion window and the algorithm that moves it, by value.
 class CongestionControl {
  public:
@@ -116,7 +137,7 @@ class CongestionControl {
   void reduce_to(std::uint32_t cwnd, std::uint32_t least) { window_.cwnd = std::max(cwnd, least); }
   /// ssthresh as a share of what was in flight: RecoverFS of RFC 6937 the other way round.
   [[nodiscard]] float reduction() const {
-    return std::holds_alternative<Cubic>(algorithm_) ? Cubic::beta : NewReno::beta;
+    return std::holds_alternative<NewReno>(algorithm_) ? NewReno::beta : Cubic::beta;
   }
 
   /// cwnd before the last reduction.
@@ -135,9 +156,11 @@ class CongestionControl {
   void on_idle(std::uint32_t restart);
 
  private:
+  void end_first_slow_start();
+
   CongestionWindow window_;
   CongestionWindow prior_;  ///< before the last reduction
-  [[no_unique_address]] std::variant<NewReno, Cubic> algorithm_;
+  [[no_unique_address]] std::variant<NewReno, Cubic, HyStart> algorithm_;
 };
 static_assert(sizeof(CongestionControl) <= 44);
 
