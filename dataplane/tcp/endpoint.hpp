@@ -131,6 +131,12 @@ class Endpoint {
   /// (RFC 9293 section 3.8.6.2.2) or away from a closed window. Default 65535.
   void set_receive_room(Bytes room);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
+  /// From now on only what acknowledge_up_to() allows is acknowledged, nothing by itself. Costs the fast paths.
+  void hold_acknowledgements();
+  /// Acknowledges what was received up to `limit`. Requires hold_acknowledgements().
+  void acknowledge_up_to(SeqNum limit);
+  /// What the peer was told, or is told next, that we have.
+  [[nodiscard]] SeqNum acknowledged() const { return last_ack_sent_; }
   /// Something was received and not acknowledged yet.
   [[nodiscard]] bool owes_acknowledgement() const { return ack_now_ || last_ack_sent_ != rcv_nxt_; }
   /// An acknowledgement that waits to be worth a segment goes out with the next emit().
@@ -254,6 +260,8 @@ class Endpoint {
   void append_in_order(packet::Packet&& payload);
   void accept_out_of_order(packet::Packet&& payload);
   void drain_reassembly();
+  /// The owner keeps back the acknowledgement of data that is in order.
+  [[nodiscard]] bool holding_back() const { return acks_held_ && last_ack_sent_ != rcv_nxt_; }
   void report_duplicate(SeqNum left, SeqNum right);
   void schedule_ack(Instant now);
   [[nodiscard]] std::int32_t edge_gain() const;
@@ -369,13 +377,14 @@ class Endpoint {
   State state_ = State::closed;
   Timer timer_ = Timer::none;
   CloseReason close_reason_ : 3 = CloseReason::none;
-  std::uint8_t backoff_ : 5 = 0;       ///< doublings of the RTO or persist timer, at most backoff_limit
-  std::uint8_t copies_ = 0;            ///< sent by the last repair and not known to have been duplicates
-  std::uint8_t retries_ = 0;           ///< transmissions in a row without an answer
-  std::uint8_t snd_shift_ = 0;         ///< peer's window scale
-  std::uint8_t rcv_shift_ = 0;         ///< ours
-  std::uint8_t duplicates_due_ = 0;    ///< acknowledgements owed to a peer without SACK for segments out of order
-  std::uint8_t unacked_segments_ = 0;  ///< data segments received since the last acknowledgement
+  std::uint8_t backoff_ : 5 = 0;         ///< doublings of the RTO or persist timer, at most backoff_limit
+  std::uint8_t copies_ = 0;              ///< sent by the last repair and not known to have been duplicates
+  std::uint8_t retries_ = 0;             ///< transmissions in a row without an answer
+  std::uint8_t snd_shift_ = 0;           ///< peer's window scale
+  std::uint8_t rcv_shift_ = 0;           ///< ours
+  bool acks_held_ : 1 = false;           ///< the owner decides what is acknowledged; last_ack_sent_ is as far as it did
+  std::uint8_t duplicates_due_ : 7 = 0;  ///< acknowledgements owed to a peer without SACK for segments out of order
+  std::uint8_t unacked_segments_ = 0;    ///< data segments received since the last acknowledgement
 
   WindowSource window_source_ : 1 = WindowSource::congestion_control;
   Recovery recovery_ : 2 = Recovery::none;

@@ -27,9 +27,11 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   doubt_ = Doubt::none;
   copies_ = 0;
   backoff_ = 0;
-  retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
+  duplicates_due_ = 0;
+  retries_ = snd_shift_ = rcv_shift_ = unacked_segments_ = 0;
   use_timestamps_ = use_sack_ = use_scale_ = false;
-  ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = speculation_due_ = false;
+  acks_held_ = ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = speculation_due_ =
+      false;
   cwnd_limited_ = rescued_ = false;
   fin_wanted_ = fin_sent_ = fin_due_again_ = fin_known_ = fin_received_ = false;
   timer_ = Timer::none;
