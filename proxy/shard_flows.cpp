@@ -148,10 +148,15 @@ Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant
     if (flow.window_loop == no_id) return std::min(free, parameters.initial - held);
   }
   const Bytes promised(server.rcv_edge() - server.rcv_nxt());
-  const Rate share = bearer.mean_rate() * (1.0 / std::max<std::uint32_t>(bearer.backlogged_flows, 1));
+  const std::uint32_t sharing = std::max<std::uint32_t>(bearer.backlogged_flows, 1);
   // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
-  const Bytes unsent = flow.leg(Side::radio).endpoint.unsent();
-  const Bytes advance = window_loops_[flow.window_loop].advance(now, unsent, promised, share, server.srtt());
+  const control::ReceiveWindowObservation seen{.now = now,
+                                               .buffered = flow.leg(Side::radio).endpoint.unsent(),
+                                               .promised = promised,
+                                               .radio_error = bearer.radio_error() / sharing,
+                                               .drain = bearer.mean_rate() * (1.0 / sharing),
+                                               .server_rtt = server.srtt()};
+  const Bytes advance = window_loops_[flow.window_loop].advance(seen);
   return std::min(free, promised + advance);
 }
 

@@ -82,7 +82,19 @@ Departed UeQueue::take(Instant now) {
   Waiting head = packets_.pop();
   head_left_ = packets_.empty() ? Bytes(0) : Bytes(packets_.front().air);
   ++counters_.transmitted_packets;
-  return {std::move(head.packet), Bytes(head.length), head.enqueued, now - head.enqueued};
+  return {std::move(head.packet), Bytes(head.length), Bytes(head.air), head.enqueued, now - head.enqueued};
+}
+
+Bytes UeQueue::drop_head() {
+  // Bytes of it that went before were transmitted; only the rest is dropped, so that the counters still add up.
+  const Bytes rest = head_bytes_left();
+  bytes_ -= rest;
+  air_bytes_ -= head_left_;
+  const Waiting head = packets_.pop();
+  head_left_ = packets_.empty() ? Bytes(0) : Bytes(packets_.front().air);
+  ++counters_.dropped_packets;
+  counters_.dropped_bytes += static_cast<std::uint64_t>(rest.count());
+  return Bytes(head.length);
 }
 
 std::uint32_t UeQueue::frames() const {

@@ -30,8 +30,10 @@ struct QueueCounters {
   std::uint64_t transmitted_packets = 0;  ///< that left whole
   std::uint64_t delivered_bytes = 0;      ///< that reached the UE: of whole packets
   std::uint64_t delivered_packets = 0;
-  std::uint64_t dropped_bytes = 0;
+  std::uint64_t dropped_bytes = 0;  ///< found no room, or given up unsent
   std::uint64_t dropped_packets = 0;
+  std::uint64_t lost_bytes = 0;  ///< of packets that left and were lost on the air for good
+  std::uint64_t lost_packets = 0;
   std::uint64_t carried = 0;  ///< bytes on the air, padding of the last frame included
 };
 
@@ -39,6 +41,7 @@ struct QueueCounters {
 struct Departed {
   packet::Packet packet;
   Bytes length;         ///< IP bytes
+  Bytes air;            ///< bytes on the air
   Instant enqueued{};   ///< when it came
   Duration queueing{};  ///< from coming to the departure of its last byte
 };
@@ -66,6 +69,16 @@ class UeQueue {
     return used;
   }
 
+  /// Gives up the packets that a block of `grant` bytes on the air would have completed, calling `drop(length)` for
+  /// each; one that it would only have begun or carried on stays. What the CLAMP paper does after the last attempt.
+  template <typename Drop>
+  void discard(Bytes grant, Instant now, Drop&& drop) {
+    while (ready(now) && head_left_ <= grant) {
+      grant -= head_left_;
+      drop(drop_head());
+    }
+  }
+
   [[nodiscard]] bool empty() const { return packets_.empty(); }
   /// Something is there that came before `now`.
   [[nodiscard]] bool ready(Instant now) const { return !packets_.empty() && packets_.front().enqueued < now; }
@@ -84,6 +97,11 @@ class UeQueue {
     ++counters_.delivered_packets;
     counters_.delivered_bytes += static_cast<std::uint64_t>(length.count());
   }
+  /// A packet that left is lost on the air and will not come again.
+  void lost(Bytes length) {
+    ++counters_.lost_packets;
+    counters_.lost_bytes += static_cast<std::uint64_t>(length.count());
+  }
   [[nodiscard]] const QueueConfig& config() const { return config_; }
 
  private:
@@ -99,6 +117,7 @@ class UeQueue {
   [[nodiscard]] Bytes head_bytes_left() const;  ///< IP bytes; padding goes last
   Bytes transmit(Bytes most);
   Departed take(Instant now);
+  Bytes drop_head();  ///< returns its IP length
 
   QueueConfig config_;
   Ring<Waiting> packets_;

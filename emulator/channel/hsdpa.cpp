@@ -71,9 +71,13 @@ Grant HsdpaChannel::step(std::uint64_t /*tti*/) {
   grant.cqi = static_cast<std::uint8_t>(cqi);
   grant.capacity = link::pdu_size * link::pdus(link::transport_block_bits(cqi, parameters_.category));
   // Drawn in every TTI, so that whether a block is received does not depend on who was served before.
-  const double draw = errors_.uniform();
-  if (parameters_.block_errors && cqi > 0) grant.received = draw >= link::block_error_rate(grant.snr_db, cqi);
+  grant.draw = errors_.uniform();
+  if (parameters_.block_errors && cqi > 0) grant.received = grant.draw >= link::block_error_rate(grant.snr_db, cqi);
   return grant;
+}
+
+double HsdpaChannel::error_rate(double snr_db, std::uint8_t cqi) const {
+  return parameters_.block_errors && cqi > 0 ? link::block_error_rate(snr_db, cqi) : 0;
 }
 
 }  // namespace sluice::emulator

@@ -35,12 +35,12 @@ struct HsdpaParameters {
 
 /// A link whose capacity follows the radio: path loss, shadowing and fading give the SNR, the SNR as it was some TTIs
 /// ago gives the CQI, the CQI and the UE's category the transport block, and that a number of 40-byte MAC-d PDUs.
-/// Whether the block is received is drawn by the BLER formula at the present SNR. A lost block costs its TTI; the data
-/// stays at the head of the queue.
+/// Whether the block is received is drawn by the BLER formula at the present SNR.
 class HsdpaChannel final : public Channel {
  public:
   /// Throws std::invalid_argument when a parameter is out of its range. `tti`: 2 ms for HSDPA.
   HsdpaChannel(const HsdpaParameters& parameters, Duration tti, const Random& random);
+  [[nodiscard]] double error_rate(double snr_db, std::uint8_t cqi) const override;
 
  protected:
   Grant step(std::uint64_t tti) override;

@@ -44,6 +44,8 @@ void Network::add_ues(const Scenario& scenario, std::uint64_t seed, TraceLibrary
     config.address = spec.address;
     config.queue = {spec.frame, spec.buffer.unit, spec.buffer.limit};
     config.channel = make_channel(spec.channel, scenario.cell.tti, seed, i, traces);
+    config.air = scenario.cell.harq;
+    if (spec.channel.type == ChannelType::clamp) config.attempts = spec.channel.clamp.attempts;
     const UeIndex ue = cell_.add_ue(std::move(config));
     for (const IpAddress& address : spec.more_addresses) cell_.add_address(ue, address);
   }

@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "emulator/scheduler/scheduler.hpp"
 #include "proxy/config/config.hpp"
 
 namespace sluice::config {
@@ -50,12 +49,6 @@ using config::Scalar;
 using config::Section;
 using namespace std::chrono_literals;
 
-constexpr Choice<ChannelType> channel_types[] = {
-    {"constant", ChannelType::constant, "one rate"},
-    {"piecewise", ChannelType::piecewise, "redrawn at random every period: the link of figures 11 and 12 of SMVS"},
-    {"trace", ChannelType::trace, "replays a file of delivery opportunities"},
-    {"generated", ChannelType::generated, "replays a trace that is drawn at start from the fading model"},
-    {"hsdpa", ChannelType::hsdpa, "path loss, shadowing and fading, CQI, transport blocks, block errors"}};
 constexpr Choice<AppType> app_types[] = {{"bulk", AppType::bulk, "one long transfer per connection"},
                                          {"web", AppType::web, "pages of small objects, think time between them"}};
 constexpr Choice<Direction> directions[] = {{"download", Direction::download}, {"upload", Direction::upload}};
@@ -63,49 +56,6 @@ constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, 
                                                  {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
 
 const Rate fastest = Rate::bits_per_second(100e9);
-
-enum class WithText : std::uint8_t { no, yes };
-
-/// "rr, mci or pf", with what each is in brackets if wanted.
-std::string schedulers(WithText with_text) {
-  std::string list;
-  const auto kinds = scheduler_kinds();
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (i > 0) list += i + 1 < kinds.size() ? ", " : " or ";
-    list += kinds[i].name;
-    if (with_text == WithText::yes) list += " (" + std::string(kinds[i].text) + ")";
-  }
-  return list;
-}
-
-void describe_hsdpa(Section& s, HsdpaParameters& p) {
-  s.quantity("distance", p.distance_m, "m", {1, 100'000}, "from the Node-B");
-  s.quantity("speed", p.speed_kmh, "km/h", {0, 500}, "of the UE");
-  s.value("category", p.category, {1, 10}, "of the UE (3GPP TS 25.214): its largest transport block");
-  s.value("fading", p.fading, "Rayleigh with Jakes' spectrum");
-  s.quantity("shadowing", p.shadowing_db, "dB", {0, 20}, "standard deviation; 0dB = none");
-  s.quantity("shadowing_distance", p.shadowing_distance_m, "m", {1, 10'000}, "over which shadowing is correlated");
-  s.quantity("power", p.power_dbm, "dBm", {-30, 80}, "transmitted");
-  s.quantity("antenna_gain", p.antenna_gain_db, "dB", {-30, 60}, "of the Node-B");
-  s.quantity("intra_cell", p.intra_cell_dbm, "dBm", {-200, 80}, "own cell's interference, as transmitted");
-  s.quantity("inter_cell", p.inter_cell_dbm, "dBm", {-200, 80}, "other cells' interference, as received");
-  s.value("cqi_delay", p.cqi_delay, {0, 15}, "TTIs between measurement and use of a CQI");
-  s.value("block_errors", p.block_errors, "blocks are lost by the BLER formula");
-}
-
-void describe_generated(Section& s, ChannelSpec& channel) {
-  TraceParameters& p = channel.generated;
-  s.value("mean", p.mean, {Rate::bits_per_second(1e5), Rate::bits_per_second(1e9)}, "of the whole trace");
-  s.quantity("speed", p.speed_kmh, "km/h", {0.1, 500}, "of the UE: how fast it fades");
-  s.quantity("snr", p.mean_snr_db, "dB", {-10, 40}, "mean: the lower, the wider the swings of the rate");
-  s.quantity("shadowing", p.shadowing_db, "dB", {0, 20}, "standard deviation of the slow swings");
-  s.value("outage_every", p.outage_every, {0s, 1h}, "mean time between outages; 0s = none");
-  s.value("outage_min", p.outage_min, {1ms, 1min}, "shortest outage");
-  s.value("outage_max", p.outage_max, {1ms, 1min}, "longest outage");
-  s.value("length", channel.length, {1s, 24h}, "after which the trace repeats");
-  s.value("seed", channel.seed, "of the trace; when not set, the run's");
-  s.check(p.outage_min <= p.outage_max, "outage_min", "at most outage_max", Scalar<Duration>::format(p.outage_min));
-}
 
 void describe_reports(Section& s, ReportPathSpec& reports) {
   s.value("delay", reports.delay, {0s, 10s}, "one way; when not set, that of the hop from proxy to Node-B");
@@ -196,57 +146,6 @@ void describe(Section& s, HopSpec& hop) {
   s.value("delay", hop.delay, {0s, 10s}, "one way");
   s.value("rate", hop.rate, {Rate(), fastest}, "each way; 0b/s = infinitely fast");
   s.value("buffer", hop.buffer, {Bytes(0), Bytes(std::int64_t{1} << 40)}, "before the line; 0B = unlimited");
-}
-
-void describe(Section& s, ChannelSpec& channel) {
-  s.required().choice("type", channel.type, channel_types, "how the rate comes about");
-  s.when(channel.type == ChannelType::constant, "type is constant", [&] {
-    s.value("rate", channel.rate, {Rate(), fastest}, "of the link");
-  });
-  s.when(channel.type == ChannelType::piecewise, "type is piecewise", [&] {
-    s.value("min", channel.min, {Rate(), fastest}, "rates are drawn evenly from here");
-    s.value("max", channel.max, {Rate(), fastest}, "… to here");
-    s.value("period", channel.period, {1ms, 1h}, "how long a drawn rate holds");
-    s.check(channel.min <= channel.max, "min", "at most max", Scalar<Rate>::format(channel.min));
-  });
-  s.when(channel.type == ChannelType::trace, "type is trace", [&] {
-    s.value("file", channel.file, "delivery opportunities, one millisecond per line (Mahimahi's format)");
-    s.check(!channel.file.empty(), "file", "the name of a trace", "nothing");
-  });
-  s.when(channel.type == ChannelType::trace || channel.type == ChannelType::generated, "type is trace or generated",
-         [&] {
-           s.value("offset", channel.offset, {0s, 24h}, "where in the trace the run begins");
-         });
-  s.when(channel.type == ChannelType::generated, "type is generated", [&] {
-    s.section(
-        "model", [&channel](Section& below) { describe_generated(below, channel); }, "what the trace is drawn from");
-  });
-  s.when(channel.type == ChannelType::hsdpa, "type is hsdpa", [&] {
-    s.section(
-        "radio", [&channel](Section& below) { describe_hsdpa(below, channel.hsdpa); }, "the UE's radio");
-  });
-}
-
-void describe(Section& s, UeSpec& ue) {
-  s.required().value("address", ue.address, "of the UE");
-  s.list("more_addresses", ue.more_addresses, {0, 16}, "further addresses of the same UE, sharing its queue");
-  s.value("frame", ue.frame, {Bytes(0), Bytes(65'535)}, "size of a radio frame; 0B = packets are sent byte by byte");
-  s.value("buffer", ue.buffer, "of the radio queue");
-  s.required().section("channel", ue.channel, "the UE's link");
-  s.check(ue.buffer.unit != BufferUnit::frames || ue.frame > Bytes(0), "buffer", "packets or a size where frame is 0B",
-          Scalar<BufferSpec>::format(ue.buffer));
-}
-
-void describe(Section& s, CellSpec& cell) {
-  s.value("tti", cell.tti, {100us, 1s}, "transmission time interval: 1ms for traces, 2ms for HSDPA");
-  static const std::string known = schedulers(WithText::yes);
-  s.value("scheduler", cell.scheduler, known);
-  s.value("pf_window", cell.pf_window, {1, 1e9}, "TTIs over which pf and fcds average");
-  s.required().sections("ues", cell.ues, {1, 1000}, "the UEs of the cell");
-  s.section("uplink", cell.uplink, "from the UEs to the Node-B");
-  s.check(cell.pf_window > 1, "pf_window", "more than 1", Scalar<double>::format(cell.pf_window));
-  s.check(make_scheduler(cell.scheduler) != nullptr, "scheduler", schedulers(WithText::no),
-          "\"" + cell.scheduler + "\"");
 }
 
 void describe(Section& s, HostsSpec& hosts) {

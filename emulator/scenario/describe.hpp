@@ -34,6 +34,7 @@ namespace sluice::emulator {
 void describe(config::Section& s, HopSpec& hop);
 void describe(config::Section& s, ChannelSpec& channel);
 void describe(config::Section& s, UeSpec& ue);
+void describe(config::Section& s, AirLinkConfig& link);
 void describe(config::Section& s, CellSpec& cell);
 void describe(config::Section& s, HostsSpec& hosts);
 void describe(config::Section& s, AppSpec& app);

@@ -12,7 +12,10 @@
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
+#include "emulator/cell/air_link.hpp"
 #include "emulator/cell/ue_queue.hpp"
+#include "emulator/channel/clamp.hpp"
+#include "emulator/channel/evdo.hpp"
 #include "emulator/channel/hsdpa.hpp"
 #include "emulator/channel/trace_generator.hpp"
 #include "proxy/config/feedback.hpp"
@@ -42,7 +45,7 @@ struct BufferSpec {
   BufferUnit unit = BufferUnit::frames;
 };
 
-enum class ChannelType : std::uint8_t { constant, piecewise, trace, generated, hsdpa };
+enum class ChannelType : std::uint8_t { constant, piecewise, trace, generated, hsdpa, clamp, evdo };
 
 struct ChannelSpec {
   ChannelType type = ChannelType::constant;
@@ -56,6 +59,8 @@ struct ChannelSpec {
   Duration length = std::chrono::seconds(120);  ///< generated
   std::optional<std::uint64_t> seed;            ///< generated: of the trace; else that of the run
   HsdpaParameters hsdpa;                        ///< hsdpa
+  ClampParameters clamp;                        ///< clamp
+  EvdoParameters evdo;                          ///< evdo
 };
 
 struct UeSpec {
@@ -72,6 +77,7 @@ struct CellSpec {
   double pf_window = 1000;  ///< TTIs
   std::vector<UeSpec> ues;
   HopSpec uplink{std::chrono::milliseconds(10), Rate(), Bytes()};
+  std::optional<AirLinkConfig> harq;
 };
 
 /// The way of reports and statuses. Their period is Ts: smvs.parameters.step.

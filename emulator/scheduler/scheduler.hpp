@@ -20,8 +20,9 @@ struct Candidate {
   std::uint8_t cqi = 0;     ///< reported CQI, 0 where there is none
 };
 
-/// Chooses whom a TTI belongs to. One user per TTI (HSDPA time multiplexing). TTIs come in increasing order, but a TTI
-/// in which nobody has anything to send may be left out.
+/// Chooses whom a TTI belongs to. TTIs come in increasing order, but a TTI in which nobody has anything to send may be
+/// left out. Where a TTI is shared (resource blocks), it is asked several times for the same TTI, with those it chose
+/// no longer backlogged.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
@@ -31,7 +32,8 @@ class Scheduler {
 
   /// The index in `candidates` of the UE to serve; nothing when none is backlogged with a capacity above zero.
   virtual std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) = 0;
-  /// Told after the TTI what the chosen UE was carried (0 when the block was lost).
+  /// Told after the TTI what a UE was carried (0 when the block was lost): once for each that was chosen, and for one
+  /// whose block was sent again without being chosen.
   virtual void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) = 0;
   /// True when the scheduler follows every UE in every TTI, idle ones included; the cell then leaves no TTI out.
   [[nodiscard]] virtual bool follows_idle() const { return false; }

@@ -134,5 +134,20 @@ TEST(UeQueue, CountersAlwaysAddUp) {
   }
 }
 
+TEST(UeQueue, WhatIsGivenUpIsDroppedAndWhatIsOnlyBegunStays) {
+  UeQueue queue({Bytes(0), BufferUnit::packets, 0});
+  for (int i = 0; i < 3; ++i) queue.push(test::frame(test::address("10.45.0.2"), 400), Bytes(400), Instant());
+  const auto never_departs = [](const Departed&) { FAIL(); };
+  queue.serve(Bytes(100), test::at_ms(1), never_departs);
+  std::vector<Bytes> dropped;
+  queue.discard(Bytes(750), test::at_ms(2), [&](Bytes length) { dropped.push_back(length); });
+  EXPECT_EQ(dropped, std::vector<Bytes>({Bytes(400), Bytes(400)}));  // 300 left of the first, and the second
+  const QueueCounters& c = queue.counters();
+  EXPECT_EQ(c.dropped_packets, 2U);
+  EXPECT_EQ(c.dropped_bytes, 700U);
+  EXPECT_EQ(c.arrived_bytes, c.transmitted_bytes + c.dropped_bytes + static_cast<std::uint64_t>(queue.bytes().count()));
+  EXPECT_EQ(queue.air_bytes(), Bytes(400));
+}
+
 }  // namespace
 }  // namespace sluice::emulator

@@ -88,6 +88,36 @@ TEST(Scenario, ChannelKeysBelongToTheirType) {
               HasSubstr("the name of a trace"));
 }
 
+TEST(Scenario, HybridArqNeedsTransportBlocks) {
+  EXPECT_THAT(errors_of(smallest + "  harq: {processes: 6}\n"), HasSubstr("s.yaml:5:3: cell.harq, expected channels"));
+  const auto plan = parse_plan(R"(cell:
+  tti: 2ms
+  harq: {transmissions: 4, rlc: unacknowledged}
+  ues: [{address: 10.0.0.1, channel: {type: hsdpa}}]
+)",
+                               "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  ASSERT_TRUE(plan->base.cell.harq);
+  EXPECT_EQ(plan->base.cell.harq->harq.transmissions, 4U);
+  EXPECT_EQ(plan->base.cell.harq->rlc.mode, link::RlcMode::unacknowledged);
+}
+
+TEST(Scenario, SlotChannelsHaveKeysOfTheirOwn) {
+  const auto plan = parse_plan(R"(cell:
+  tti: 3ms
+  ues:
+    - {address: 10.0.0.1, channel: {type: clamp, slots: {snr: 6dB, speed: 36km/h, attempts: 15}}}
+    - {address: 10.0.0.2, channel: {type: evdo, evdo: {snr: 4dB}}}
+)",
+                               "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  EXPECT_EQ(plan->base.cell.ues[0].channel.clamp.attempts, 15U);
+  EXPECT_THAT(errors_of(R"(cell:
+  ues: [{address: 10.0.0.1, channel: {type: evdo, slots: {snr: 6dB}}}]
+)"),
+              HasSubstr("only when type is clamp"));
+}
+
 TEST(Scenario, LawsThatCannotWorkAreRefused) {
   // δ·Ts must be below 1.
   EXPECT_NE(errors_of(smallest + "smvs: {parameters: {step: 10ms, delta: 150}}\n"), "");
