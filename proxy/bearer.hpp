@@ -71,6 +71,7 @@ class Bearer {
   Bytes backlog{};                     ///< kept by the shard: unsent bytes of all flows at the last service
   std::uint32_t backlogged_flows = 0;  ///< … and how many have any
   bool status_changed = true;
+  Bytes exposed{};        ///< of all flows, both ways: acknowledged and not delivered; kept where it is capped
   bool used = false;      ///< had a split connection: what was learned is kept for a while when its last flow goes
   Instant empty_since{};  ///< when its last flow went
 

@@ -152,6 +152,12 @@ bool Shard::sweeping() const {
 StayingFlows Shard::staying() const {
   return impl_->staying();
 }
+void Shard::sample_exposure(std::uint32_t most) {
+  impl_->sample_exposure(most);
+}
+const Histogram& Shard::exposure() const {
+  return impl_->exposure();
+}
 const Counters& Shard::counters() const {
   return impl_->counters();
 }

@@ -11,6 +11,7 @@
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/counters.hpp"
+#include "proxy/histogram.hpp"
 #include "proxy/info.hpp"
 #include "proxy/report_arrival.hpp"
 #include "proxy/shard_config.hpp"
@@ -53,6 +54,9 @@ class Shard {
   /// Looks at every flow.
   [[nodiscard]] StayingFlows staying() const;
 
+  /// Enters how many bytes are acknowledged and not delivered, of up to `most` flows; others have their turn next.
+  void sample_exposure(std::uint32_t most);
+  [[nodiscard]] const Histogram& exposure() const;
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;
   [[nodiscard]] std::uint32_t bearer_count() const;

@@ -80,6 +80,7 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
   relay::pass_ends(flow);
   update_window_of_ue(flow);
   update_window_of_server(flow, bearer, now);
+  if (exposure_capped()) allow_acknowledgements(flow, bearer);
   emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) {
     relay::pump(flow);
@@ -217,6 +218,7 @@ void Shard::Impl::close(FlowId id, Instant now) {
   Bearer& bearer = registry_.bearer(flow.bearer);
   bearer.backlog -= flow.backlog;
   if (flow.backlog > Bytes{}) --bearer.backlogged_flows;
+  for (const Leg& leg : flow.legs) bearer.exposed -= Bytes(leg.exposed);
   if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
   if (flow.stirred != Streams::none) std::erase(marked_, id);
   registry_.close(id, now);

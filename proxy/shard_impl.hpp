@@ -10,6 +10,7 @@
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "proxy/half_open.hpp"
+#include "proxy/histogram.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/shard.hpp"
@@ -39,6 +40,8 @@ class Shard::Impl {
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] bool sweeping() const { return sweep_.active; }
   [[nodiscard]] StayingFlows staying() const;
+  void sample_exposure(std::uint32_t most);
+  [[nodiscard]] const Histogram& exposure() const { return exposure_; }
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint32_t flow_count() const { return registry_.flows().size(); }
@@ -85,6 +88,10 @@ class Shard::Impl {
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_window_of_ue(Flow& flow);
   void update_window_of_server(Flow& flow, Bearer& bearer, Instant now);
+  [[nodiscard]] bool exposure_capped() const {
+    return config_.limits.exposure_per_flow || config_.limits.exposure_per_bearer;
+  }
+  void allow_acknowledgements(Flow& flow, Bearer& bearer);
   [[nodiscard]] Bytes first_window(Side from) const;
   [[nodiscard]] Bytes downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now);
   /// The bearer, where a law wants to know what goes to the radio.
@@ -143,7 +150,9 @@ class Shard::Impl {
   Scratch scratch_{};
   bool ids_stale_ = false;  ///< a flow was closed since the burst's keys were looked up
   Instant pressure_checked_{};
-  Instant shed_{};  ///< when flows that hold no packets were last let go for want of buffers
+  Histogram exposure_;             ///< bytes acknowledged and not delivered, of every direction of every sample
+  std::uint32_t next_sample_ = 0;  ///< flow to begin the next sample with
+  Instant shed_{};                 ///< when flows that hold no packets were last let go for want of buffers
 };
 
 }  // namespace sluice::proxy

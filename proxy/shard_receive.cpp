@@ -237,6 +237,9 @@ void Shard::Impl::take_over(Side in, packet::Packet&& packet, const packet::Pars
   tcp::Segment ack = parsed.segment;
   const bool clamped = clamp_window(ack, flow, in);
   handshake::take_over(flow, ack, config_.tcp, now);
+  if (exposure_capped()) {
+    for (Leg& leg : flow.legs) leg.endpoint.hold_acknowledgements();
+  }
   flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
   bearer.status_changed = true;
   bearer.used = true;

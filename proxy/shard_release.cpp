@@ -43,11 +43,11 @@ void Shard::Impl::sweep(LetGo reason) {
 
 void Shard::Impl::sweep_on() {
   flow::Slab<Flow>& flows = registry_.flows();
-  const std::uint32_t end = std::min(sweep_.next + sweep_step, flows.capacity());
+  const std::uint32_t end = std::min(sweep_.next + sweep_step, flows.reach());
   for (; sweep_.next < end; ++sweep_.next) {
     if (flows.contains(sweep_.next)) ask_to_go(flows[sweep_.next], sweep_.next, sweep_.reason);
   }
-  sweep_.active = sweep_.next < flows.capacity();
+  sweep_.active = sweep_.next < flows.reach();
 }
 
 void Shard::Impl::on_surprise(Side in, const packet::Parsed& parsed, Instant now) {
@@ -105,6 +105,7 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
       handover::begin(flow);
     }
   }
+  if (exposure_capped()) allow_acknowledgements(flow, bearer);
   emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) {
     relay::pump(flow);

@@ -95,6 +95,11 @@ void describe(Section& s, ShardLimits& limits) {
   s.value("max_bearers", limits.max_bearers, {1, 1'048'576}, "UEs per shard; connections of those beyond pass unsplit");
   s.value("relay_buffer", limits.relay_buffer, {Bytes(64 * 1024), Bytes(1 << 30)},
           "bytes one direction of a connection may hold: acknowledged here and not there, or promised as window");
+  s.value("exposure_per_flow", limits.exposure_per_flow, {Bytes(0), Bytes(1 << 30)},
+          "bytes of one direction of a connection acknowledged here and not yet there; 0B acknowledges nothing before "
+          "the other host has; relay_buffer is the limit where not set");
+  s.value("exposure_per_bearer", limits.exposure_per_bearer, {Bytes(0), Bytes(1 << 30)},
+          "the same for all connections of a UE together");
   s.value("shrink_windows_at", limits.shrink_windows_at, {0, 1},
           "share of the packet buffers in use from which advertised windows shrink");
   s.value("refuse_flows_at", limits.refuse_flows_at, {0, 1},

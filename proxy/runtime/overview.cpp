@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "dataplane/dpdk/clock.hpp"
 #include "proxy/runtime/version.hpp"
@@ -194,6 +195,20 @@ Json Overview::shards() const {
                     {"sleeps", shard.sleeps}});
   }
   return list;
+}
+
+Json Overview::exposure() const {
+  Histogram sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().exposure;
+  Json object = {{"samples", sum.count()}};
+  for (const auto& [name, share] : {std::pair("p50", 0.5), std::pair("p90", 0.9), std::pair("p99", 0.99)}) {
+    object[std::string(name) + "_bytes"] = sum.percentile(share);
+  }
+  object["largest_bytes"] = sum.largest();
+  for (std::size_t i = 0; i < Histogram::bucket_count; ++i) {
+    if (sum.at(i) != 0) object["up_to_bytes"][std::to_string(Histogram::last_of(i))] = sum.at(i);
+  }
+  return object;
 }
 
 std::string Overview::statistics_line() {

@@ -164,6 +164,8 @@ admin::CommandTable Runtime::commands() {
        listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.bearers(limit, reply); })},
       {"flows", "[LIMIT]", "TCP connections with both their legs (50)", 1,
        listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.flows(limit, reply); })},
+      {"exposure", "", "bytes acknowledged to one host and not yet by the other: how often how many, by samples", 0,
+       now([](Overview& o) { return o.exposure(); })},
       {"release", "UE|all", "hands a UE's connections, or all, back to plain forwarding", 1,
        [this](const Words& words, const admin::Reply& reply) { release(words, reply); }},
       {"drain", "[off|status]", "hands all back and splits no more, so that a stop breaks nothing; off: splits again",

@@ -9,6 +9,7 @@
 #include "control/feedback/report.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/counters.hpp"
+#include "proxy/histogram.hpp"
 #include "proxy/info.hpp"
 #include "proxy/report_arrival.hpp"
 #include "proxy/runtime/triple_buffer.hpp"
@@ -49,6 +50,7 @@ struct ShardSnapshot {
   std::uint32_t bearer_count = 0;
   std::uint64_t sleeps = 0;         ///< rests of the poll thread
   std::uint64_t statuses_lost = 0;  ///< for want of room in the queue to the control thread
+  Histogram exposure;               ///< bytes acknowledged and not delivered, see Shard::sample_exposure()
   std::uint32_t order = 0;          ///< id of the last order carried out; `staying` is as it was then
   bool draining = false;
   StayingFlows staying;

@@ -17,6 +17,9 @@ namespace {
 /// Snapshots come this far apart, unless somebody asks.
 constexpr Duration publication_period = std::chrono::milliseconds(100);
 
+/// Flows whose exposure is measured for one snapshot: some microseconds' work.
+constexpr std::uint32_t sampled_flows = 128;
+
 /// Reports taken in one round: packets wait no longer than these take.
 constexpr int most_reports_at_once = 64;
 
@@ -163,6 +166,7 @@ void ShardThread::publish_when_due(Instant now) {
     staying_ = shard_.staying();
     order_published_ = order_taken_;
   }
+  if (now >= next_publication_) shard_.sample_exposure(sampled_flows);
   if (now >= next_publication_ || details_due || order_done) publish(now, wanted);
 }
 
@@ -176,6 +180,7 @@ void ShardThread::publish(Instant now, const DetailRequest& wanted) {
   snapshot.bearer_count = shard_.bearer_count();
   snapshot.sleeps = policy_.sleeps();
   snapshot.statuses_lost = statuses_lost_;
+  snapshot.exposure = shard_.exposure();
   snapshot.order = order_published_;
   snapshot.draining = shard_.draining();
   snapshot.staying = staying_;

@@ -88,6 +88,7 @@ void live(std::uint64_t seed) {
   Random random = Random::stream(seed, "drain");
   proxy::ShardConfig config = small_shard();
   config.limits.relay_buffer = Bytes(65'536 + random.below(400'000));
+  random_exposure(random, config.limits);
   Wires wires = random_wires(random);
   // What passes untouched is checked by the hosts alone, and two bits of it, damaged on either side, may cancel out.
   wires.core_down.corrupt = wires.core_up.corrupt = 0;

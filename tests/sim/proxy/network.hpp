@@ -252,6 +252,12 @@ inline HostConfig random_host(Random& random) {
   return config;
 }
 
+/// Sometimes no cap on what is acknowledged before it is delivered, sometimes none at all, sometimes a small one.
+inline void random_exposure(Random& random, proxy::ShardLimits& limits) {
+  if (random.chance(0.3)) limits.exposure_per_flow = Bytes(random.chance(0.5) ? 0 : random.below(50'000));
+  if (random.chance(0.2)) limits.exposure_per_bearer = Bytes(random.chance(0.5) ? 0 : random.below(100'000));
+}
+
 /// Every frame has one outcome.
 inline void expect_accounted(const proxy::Counters& counters) {
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());

@@ -14,6 +14,7 @@ void live(std::uint64_t seed) {
   proxy::ShardConfig config = small_shard();
   config.tcp.congestion = random.chance(0.5) ? tcp::CongestionAlgorithm::cubic : tcp::CongestionAlgorithm::newreno;
   config.limits.relay_buffer = Bytes(65'536 + random.below(400'000));
+  random_exposure(random, config.limits);
   const HostConfig ue = random_host(random);
   const HostConfig server = random_host(random);
   Network network(seed, config, random_wires(random), ue, server);
