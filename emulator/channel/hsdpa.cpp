@@ -45,7 +45,7 @@ double hsdpa_snr_db(const HsdpaParameters& parameters, double path_loss_db) {
 HsdpaChannel::HsdpaChannel(const HsdpaParameters& parameters, Duration tti, const Random& random)
     : parameters_(checked(parameters)),
       path_loss_db_(hsdpa_path_loss_db(parameters)),
-      fading_(doppler_hz(parameters.speed_kmh), tti, random.split("fading")),
+      fading_(parameters.profile, doppler_hz(parameters.speed_kmh), tti, random),
       shadowing_(parameters.speed_kmh / 3.6, tti, parameters.shadowing_db, parameters.shadowing_distance_m,
                  random.split("shadowing")),
       errors_(random.split("block errors")) {

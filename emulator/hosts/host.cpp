@@ -160,6 +160,10 @@ void Host::serve(std::uint64_t number, Instant now) {
   }
 }
 
+void Host::end_run(Instant now) {
+  for (auto& [number, slot] : connections_) slot.connection->end_run(now);
+}
+
 void Host::set_alarm(Slot& slot, Instant now) {
   Instant deadline = slot.connection->endpoint().next_deadline();
   if (slot.connection->starved()) deadline = std::min(deadline, now + starvation_retry);

@@ -54,6 +54,11 @@ class Host final : public Element, public EventTarget {
   /// Opens a connection from a port of its own; `application` outlives it. Empty ports are taken in turn from 49152 on.
   Connection& connect(const IpAddress& remote, std::uint16_t port, Application& application, Instant now);
 
+  /// Sends what an application wrote outside of a call from its connection.
+  void push(std::uint64_t connection, Instant now) { serve(connection, now); }
+  /// Tells the applications of all connections that the run is over.
+  void end_run(Instant now);
+
   void receive(packet::Packet packet, Instant now) override;
   /// A connection's timer; `tag` is its number.
   void on_event(std::uint64_t tag, Instant now) override;
