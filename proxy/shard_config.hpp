@@ -46,6 +46,8 @@ struct ShardLimits {
   /// Share of the packet buffers in use from which windows shrink, and from which new connections go unsplit.
   double shrink_windows_at = 0.5;
   double refuse_flows_at = 0.75;
+  /// … and from which connections that hold no packet go back to plain forwarding.
+  double let_flows_go_at = 0.875;
 };
 
 /// How long things may last.

@@ -12,7 +12,7 @@
 
 namespace sluice::flow {
 
-/// Room for a fixed number of objects that come and go: each on cache lines of its own, created and destroyed in O(1),
+/// Room for a fixed number of objects that come and go: each on half cache lines of its own, created and destroyed in O(1),
 /// never moved, named by a small index. Address space is reserved at construction, memory used as objects are first
 /// made; freed places are used again first. Thread: one.
 template <typename T>
@@ -94,7 +94,9 @@ class Slab {
   [[nodiscard]] static constexpr std::size_t stride() noexcept { return sizeof(Place); }
 
  private:
-  struct alignas(alignof(T) > 64 ? alignof(T) : 64) Place {
+  /// Half a cache line: whole ones would waste up to 63 bytes for each of very many objects.
+  static constexpr std::size_t alignment = alignof(T) > 32 ? alignof(T) : 32;
+  struct alignas(alignment) Place {
     std::byte bytes[sizeof(T) > sizeof(std::uint32_t) ? sizeof(T) : sizeof(std::uint32_t)];
   };
 

@@ -23,6 +23,20 @@ struct Addresses {
   constexpr bool operator==(const Addresses&) const = default;
 };
 
+/// The same, where the addresses lie elsewhere: for builders. Implicitly made of Addresses; outlives none of them.
+struct AddressesView {
+  // NOLINTNEXTLINE(google-explicit-constructor): a view of exactly that
+  AddressesView(const Addresses& whole)
+      : src(whole.src), dst(whole.dst), src_port(whole.src_port), dst_port(whole.dst_port) {}
+  AddressesView(const IpAddress& from, const IpAddress& to, std::uint16_t from_port, std::uint16_t to_port)
+      : src(from), dst(to), src_port(from_port), dst_port(to_port) {}
+
+  const IpAddress& src;
+  const IpAddress& dst;
+  std::uint16_t src_port;
+  std::uint16_t dst_port;
+};
+
 [[nodiscard]] inline Addresses addresses_of(const Parsed& parsed) {
   return {parsed.src, parsed.dst, parsed.src_port, parsed.dst_port};
 }
@@ -43,7 +57,7 @@ struct HeaderTemplate {
 static_assert(sizeof(HeaderTemplate) <= 40);
 
 /// Takes a template from a packet that parsed as TCP. The DSCP is kept, the ECN bits are cleared: whether a segment is
-/// ECN-capable is the sender's to say (RFC 3168), here through HeaderTemplate::tos.
+/// ECN-capable is the sender's to say (RFC 3168), for each segment: Segment::ecn.
 [[nodiscard]] HeaderTemplate learn(const Packet& packet, const Parsed& parsed) noexcept;
 
 /// A template from scratch, for hosts and tests: no VLAN tag, TTL 64, DF.
@@ -84,16 +98,16 @@ struct IpPayload {
 
 /// Writes link and IP headers to `frame`, which has room for them and then 8 bytes; returns the sum of both addresses,
 /// not folded, for a pseudo-header. What the other builders have in common.
-std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const Addresses& addresses,
+std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
                                 const IpPayload& payload) noexcept;
 
 /// Turns a packet that holds exactly the payload of `segment` (segment.payload_len bytes, perhaps none) into a frame:
 /// prepends link, IP and TCP headers with all checksums right, without reading the payload: `payload_sum` is its ones'
 /// complement sum. Options: with SYN those of segment.syn (and the timestamps' values when segment.syn.timestamps),
-/// otherwise timestamps and SACK blocks, at most three beside timestamps, else four. segment.ce marks the packet CE.
+/// otherwise timestamps and SACK blocks, at most three beside timestamps, else four. segment.ecn is the ECN field.
 /// Clears the buffer's offload flags. Returns header_length(). Requires that much headroom (max_header_length is always
 /// enough), payload_len <= 65535 - IP and TCP headers, and that nobody else writes to or sends the buffer meanwhile.
-std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const Addresses& addresses,
+std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
                             const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept;
 
 }  // namespace sluice::packet

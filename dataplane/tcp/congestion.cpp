@@ -44,6 +44,11 @@ void CongestionControl::on_congestion(const PathView& path) {
   window_.cwnd = window_.ssthresh;
 }
 
+void CongestionControl::on_mark(const PathView& path) {
+  on_congestion(path);
+  prior_ = window_;
+}
+
 void CongestionControl::on_timeout(const PathView& path, bool first) {
   // RFC 5681 section 3.1: ssthresh stays when the same segment times out again.
   if (first) {
@@ -53,9 +58,10 @@ void CongestionControl::on_timeout(const PathView& path, bool first) {
   window_.cwnd = path.mss;
 }
 
-void CongestionControl::on_recovery_exit(const PathView& path) {
+void CongestionControl::on_recovery_exit(const PathView& path, bool reduced) {
   // RFC 6582 section 3.2 step 3 (1): no burst when little is left in flight.
-  window_.cwnd = std::min(window_.ssthresh, std::max(path.flight_size, path.mss) + path.mss);
+  window_.cwnd =
+      reduced ? window_.ssthresh : std::min(window_.ssthresh, std::max(path.flight_size, path.mss) + path.mss);
   std::visit([&](auto& algorithm) { algorithm.on_recovery_exit(window_, path); }, algorithm_);
 }
 

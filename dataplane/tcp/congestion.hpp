@@ -59,6 +59,8 @@ struct CongestionHooks {
 
 /// RFC 5681, RFC 6582.
 struct NewReno : CongestionHooks {
+  static constexpr float beta = 0.5F;
+
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
   void on_timeout(CongestionWindow&, const PathView&);
@@ -110,13 +112,23 @@ class CongestionControl {
   [[nodiscard]] std::uint32_t cwnd() const { return window_.cwnd; }
   [[nodiscard]] std::uint32_t ssthresh() const { return window_.ssthresh; }
 
+  /// Takes the window that proportional rate reduction allows, in a recovery; at least `least`.
+  void reduce_to(std::uint32_t cwnd, std::uint32_t least) { window_.cwnd = std::max(cwnd, least); }
+  /// ssthresh as a share of what was in flight: RecoverFS of RFC 6937 the other way round.
+  [[nodiscard]] float reduction() const {
+    return std::holds_alternative<Cubic>(algorithm_) ? Cubic::beta : NewReno::beta;
+  }
+
   /// cwnd before the last reduction.
   [[nodiscard]] std::uint32_t prior_cwnd() const { return prior_.cwnd; }
 
   void on_ack(const AckEvent& event, const PathView& path, bool after_timeout);
   void on_congestion(const PathView& path);
+  /// A mark was echoed (RFC 3168): as on_congestion(), but no undo() takes it back.
+  void on_mark(const PathView& path);
   void on_timeout(const PathView& path, bool first);
-  void on_recovery_exit(const PathView& path);
+  /// `reduced`: rate reduction has brought the flight down to ssthresh already (RFC 6937); else RFC 6582 says how.
+  void on_recovery_exit(const PathView& path, bool reduced);
   /// The last reduction was for nothing: both windows are what they were before it, at least.
   void undo();
   /// Nothing was sent for longer than a retransmission timeout: at most `restart` bytes (RFC 5681 section 4.1).
@@ -125,7 +137,7 @@ class CongestionControl {
  private:
   CongestionWindow window_;
   CongestionWindow prior_;  ///< before the last reduction
-  std::variant<NewReno, Cubic> algorithm_;
+  [[no_unique_address]] std::variant<NewReno, Cubic> algorithm_;
 };
 static_assert(sizeof(CongestionControl) <= 44);
 

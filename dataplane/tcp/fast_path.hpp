@@ -77,13 +77,13 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
   // Without SACK a segment that lay behind a hole looks as if it had been on its way until the hole was filled.
   if (recovery_ != Recovery::none && !use_sack_) event.rtt = AckEvent::no_rtt;
   if (event.rtt >= Duration::zero()) {
-    rtt_.sample(event.rtt, snd_una_, snd_nxt_);
+    rtt_.sample(event.rtt, snd_una_, snd_nxt_, config_->min_rto);
     backoff_ = 0;  // RFC 6298 section 5: until a measurement says otherwise the longer timeout stays
   }
   if (send_.outstanding() || fin_outstanding()) {
     if (!keeps_timer()) arm_retransmit(event.now);
   } else {
-    disarm(Timer::retransmit);
+    arm(Timer::none, never);
   }
 }
 
@@ -94,7 +94,7 @@ inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
   const bool newer =
       segment.ack > una_before || segment.seq > snd_wl1_ || (segment.seq == snd_wl1_ && window > snd_wnd_);
   if (!newer) return;
-  if (window > snd_wnd_ && timer_ != Timer::retransmit) {
+  if (window > snd_wnd_ && timer_ < Timer::reorder) {
     disarm(Timer::persist);
     backoff_ = 0;
     probe_due_ = false;
@@ -117,8 +117,18 @@ inline void Endpoint::disarm(Timer timer) {
   if (timer_ == timer) arm(Timer::none, never);
 }
 
+/// Something is outstanding. On an undisturbed connection the timer is that of the loss probe; whether there can be one
+/// is asked when it expires.
 inline void Endpoint::arm_retransmit(Instant now) {
-  arm(Timer::retransmit, now + rto());
+  if (smooth_ && use_sack_) [[likely]] {
+    arm(Timer::probe, now + probe_timeout());
+  } else {
+    arm_retransmit_slow(now);
+  }
+}
+
+inline Duration Endpoint::probe_timeout() const {
+  return rtt_.probe_timeout();
 }
 
 /// cwnd, unless an allowance takes its place. One segment may always be in flight.
@@ -147,6 +157,8 @@ inline Segment Endpoint::header(SeqNum seq) {
     segment.ts_value = ts_value_;
     segment.ts_echo = ts_recent_;
   }
+  if (use_ecn_) [[unlikely]]
+    mark_ecn(segment);
   return segment;
 }
 

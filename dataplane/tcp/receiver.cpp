@@ -20,6 +20,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
     ack_now_ = true;
     return;
   }
+  if (use_ecn_) heed_mark(segment);
   const SeqNum end = segment.seq + segment.payload_len;
   if (segment.flags.fin() && !fin_known_ && end <= later(rcv_edge_, rcv_nxt_)) {
     fin_known_ = true;
@@ -37,7 +38,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
   const SeqNum begin = later(seq, rcv_nxt_);
   const SeqNum end = earlier(seq + length, limit);
   if (begin >= end) {
-    ++counters_.discarded;
+    count(counters_.discarded);
     ack_now_ = true;
     return;
   }
@@ -66,10 +67,10 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
 void Endpoint::accept_out_of_order(packet::Packet&& payload) {
   ack_now_ = true;
   if (reassembly_.count() >= std::min(config_->max_out_of_order, Reassembly::capacity)) {
-    ++counters_.discarded;
+    count(counters_.discarded);
     return;
   }
-  ++counters_.out_of_order;
+  count(counters_.out_of_order);
   if (!use_sack_ && duplicates_due_ < UINT8_MAX) ++duplicates_due_;
   reassembly_.insert(std::move(payload));
 }

@@ -49,6 +49,7 @@ class Overview {
  private:
   [[nodiscard]] Counters totals() const;
   [[nodiscard]] std::uint64_t flow_count() const;
+  [[nodiscard]] bool draining() const;
   [[nodiscard]] std::uint64_t bearer_count() const;
   void add_shard_counters(std::vector<NamedCounter>& out) const;
   void add_port_counters(std::vector<NamedCounter>& out) const;

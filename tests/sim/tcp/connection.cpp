@@ -272,15 +272,19 @@ void Connection::launch(int from, SentSegment sent) {
   const bool data = sent.segment.payload_len != 0;
   if (data && end.data_segments < 64 && (path.drop_first_data >> end.data_segments++ & 1) != 0) return;
   if (random_.chance(path.loss)) return;
+  if (sent.segment.ecn != 0 && random_.chance(path.marking)) sent.segment.ecn = tcp::congestion_experienced;
   const int copies = random_.chance(path.duplication) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
-    Instant at = now_ + path.delay + random_.below(path.jitter);
-    if (random_.chance(path.reordering)) at += random_.below(path.hold);
+    Duration late = random_.below(path.jitter);
+    if (random_.chance(path.reordering)) late += random_.below(path.hold);
+    Instant at = now_ + path.delay;
+    if (!path.reordering_behind) at += late;
     const Duration into_stall = at - (start + path.stall_at);
     if (into_stall >= Duration::zero() && into_stall < path.stall_for) {
       at += (path.stall_for - into_stall) + into_stall / 64;
     }
     if (data && path.spacing != Duration::zero()) at = end.last_arrival = std::max(at, end.last_arrival + path.spacing);
+    if (path.reordering_behind) at += late;
     flights_.emplace(at, Flight{1 - from, sent.segment, sent.bytes});
   }
 }

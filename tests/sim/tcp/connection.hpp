@@ -14,7 +14,8 @@ namespace sluice::test {
 
 /// One direction of a path. Probabilities per segment.
 struct Impairment {
-  double loss = 0;  ///< corruption is loss: the checksum catches it
+  double loss = 0;     ///< corruption is loss: the checksum catches it
+  double marking = 0;  ///< share of the segments that can be marked (RFC 3168) which are
   double duplication = 0;
   double reordering = 0;  ///< share that is held back by up to `hold`
   Duration delay = std::chrono::milliseconds(10);
@@ -22,6 +23,7 @@ struct Impairment {
   Duration hold = std::chrono::milliseconds(30);
   std::uint64_t drop_first_data = 0;  ///< bit n: the n-th data segment is lost
   Duration spacing{};                 ///< least time between two arrivals of data
+  bool reordering_behind = false;     ///< jitter and holding back come behind the spacing, which else undoes them
   Duration stall_at{};                ///< after the start: nothing arrives for stall_for, then all of it in order, soon
   Duration stall_for{};
 };

@@ -16,6 +16,7 @@ tcp::SynOptions random_options(Random& random) {
   options.window_scale = options.has_window_scale ? static_cast<std::uint8_t>(random.below(10)) : std::uint8_t{0};
   options.sack_permitted = random.chance(0.7);
   options.timestamps = random.chance(0.6);
+  options.ecn = random.chance(0.5);
   return options;
 }
 
@@ -25,6 +26,7 @@ Impairment random_path(Random& random) {
   if (random.chance(0.1)) path.loss = 0.3;
   if (random.chance(0.4)) path.duplication = static_cast<double>(random.below(100)) / 1000;
   if (random.chance(0.4)) path.reordering = static_cast<double>(random.below(200)) / 1000;
+  if (random.chance(0.3)) path.marking = static_cast<double>(random.below(200)) / 1000;
   path.delay = milliseconds(1 + static_cast<std::int64_t>(random.below(100)));
   if (random.chance(0.3)) path.jitter = milliseconds(1 + static_cast<std::int64_t>(random.below(50)));
   return path;
@@ -84,6 +86,28 @@ Scenario random_scenario(std::uint64_t seed) {
     path->spacing = std::chrono::microseconds(static_cast<std::int64_t>(random.below(2000)));
   }
   return scenario;
+}
+
+TEST(Marking, StandsForLoss) {
+  Scenario scenario;
+  scenario.seed = 7;
+  scenario.options_a = {.mss = 1460, .window_scale = 7, .has_window_scale = true, .sack_permitted = true, .ecn = true};
+  scenario.options_b = scenario.options_a;
+  scenario.config.time_wait = std::chrono::minutes(5);
+  scenario.a.to_send = 3'000'000;
+  scenario.a_to_b.spacing = std::chrono::microseconds(100);
+  scenario.a_to_b.marking = 0.01;
+  Connection marked(scenario);
+  marked.run();
+  EXPECT_EQ(marked.received_by_b(), scenario.a.to_send);
+  EXPECT_EQ(marked.a().counters().retransmitted, 0U);
+  EXPECT_LT(marked.a().ssthresh(), Bytes(200'000)) << "the echo was heard";
+
+  scenario.a_to_b.loss = scenario.a_to_b.marking;
+  scenario.options_a.ecn = false;
+  Connection lossy(scenario);
+  lossy.run();
+  EXPECT_GT(lossy.a().counters().retransmitted, 10U);
 }
 
 class Transfer : public testing::TestWithParam<int> {};

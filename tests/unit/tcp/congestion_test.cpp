@@ -93,7 +93,7 @@ TEST(Congestion, LeavingRecoveryDoesNotBurst) {
   flow.lose();
   PathView path = flow.path();
   path.flight_size = 3 * mss;
-  flow.control.on_recovery_exit(path);
+  flow.control.on_recovery_exit(path, false);
   EXPECT_EQ(flow.control.cwnd(), 4 * mss);
   EXPECT_EQ(flow.control.ssthresh(), 20 * mss);
 }
