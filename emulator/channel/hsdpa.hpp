@@ -50,7 +50,10 @@ class HsdpaChannel final : public Channel {
   double measure();
 
   HsdpaParameters parameters_;
-  double path_loss_db_;
+  double mean_gain_;  ///< of the path without fading and shadowing, linear
+  double power_mw_;
+  double intra_cell_mw_;  ///< as transmitted
+  double inter_cell_mw_;  ///< as received
   Multipath fading_;
   Shadowing shadowing_;
   Random errors_;

@@ -36,6 +36,7 @@ tcp::SynOptions Host::syn_options() const {
   options.has_window_scale = true;
   options.window_scale = window_scale;
   options.sack_permitted = config_.sack;
+  options.ecn = config_.ecn;
   options.timestamps = config_.timestamps;
   return options;
 }

@@ -24,6 +24,7 @@ struct HostConfig {
   std::uint16_t mtu = 1500;  ///< bytes of IP packet; the MSS offered follows from it (RFC 9293 section 3.7.1)
   bool timestamps = true;    ///< RFC 7323
   bool sack = true;          ///< RFC 2018
+  bool ecn = false;          ///< RFC 3168: offered, and agreed to
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};
   tcp::EndpointConfig tcp;

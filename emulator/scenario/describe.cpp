@@ -237,6 +237,7 @@ void describe(Section& s, HostsSpec& hosts) {
   s.value("mtu", hosts.mtu, {100, 9000}, "bytes of IP packet; the MSS follows from it");
   s.value("timestamps", hosts.timestamps, "TCP timestamps (RFC 7323)");
   s.value("sack", hosts.sack, "selective acknowledgments (RFC 2018)");
+  s.value("ecn", hosts.ecn, "explicit congestion notification (RFC 3168); needs routers that mark");
   s.value("receive_buffer", hosts.receive_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
   s.value("send_buffer", hosts.send_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
   s.section("tcp", hosts.tcp, "of the hosts' endpoints");

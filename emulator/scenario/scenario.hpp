@@ -132,6 +132,7 @@ struct HostsSpec {
   std::uint16_t mtu = 1500;
   bool timestamps = true;
   bool sack = true;
+  bool ecn = false;
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};
   tcp::EndpointConfig tcp;

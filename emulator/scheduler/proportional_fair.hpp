@@ -31,7 +31,11 @@ class ProportionalFair final : public Scheduler {
     double value = 0;
     std::uint64_t as_of = 0;  ///< the TTI before which `value` holds; decays from there
   };
-  double keep_;  ///< 1 − 1/a
+  /// keep_ to the power of so many TTIs.
+  [[nodiscard]] double decay(std::uint64_t ttis) const;
+
+  double keep_;                 ///< 1 − 1/a
+  std::vector<double> decays_;  ///< its first powers
   PfAverage form_;
   std::vector<Bytes> rates_;  ///< of each UE when it was looked at last; for PfAverage::granted
   std::vector<Average> averages_;

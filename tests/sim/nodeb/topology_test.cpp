@@ -85,6 +85,19 @@ TEST(Router, CodelHoldsTheDelayThatDropTailLetsGrow) {
   }
 }
 
+TEST(Router, WithEcnNothingIsLost) {
+  const RunResult dropping = run_all(dumbbell("{type: codel}")).front();
+  const RunResult marking = run_all(dumbbell("{type: codel, ecn: true}") + "hosts: {ecn: true}\n").front();
+  EXPECT_GT(dropping.counters.at("server_proxy_down_drops"), 50U);
+  // Bare acknowledgements of requests are not ECN-capable (RFC 3168 section 6.1.4) and are dropped still.
+  const std::uint64_t marks = marking.counters.at("server_proxy_down_marks");
+  EXPECT_GT(marks, 50U);
+  EXPECT_LT(marking.counters.at("server_proxy_down_drops"), marks / 4);
+  EXPECT_EQ(marking.retransmissions, 0U);
+  EXPECT_LT(marking.server_to_ue_delay.p50_ms, 40);
+  EXPECT_GT(marking.throughput_bps, 8.5e6);
+}
+
 std::string moving(const std::string& moves, const std::string& mode) {
   return "duration: 12s\nwarmup: 2s\ninterval: 100ms\nmodes: [" + mode +
          "]\noutput: {ues: true}\n"
