@@ -79,6 +79,18 @@ void AirLink::settle(Instant now) {
   arm();
 }
 
+void AirLink::reset(Instant now) {
+  harq_.flush();
+  if (next_tsn_ > 0) reordering_.given_up(next_tsn_ - 1, now, [&](std::uint64_t, bool here) { decide(here, now); });
+  settle(now);
+}
+
+void AirLink::abandon(Instant now) {
+  reset(now);
+  rlc_.give_up();
+  settle(now);
+}
+
 void AirLink::arm() {
   if (reordering_.deadline() >= armed_) return;
   armed_ = reordering_.deadline();

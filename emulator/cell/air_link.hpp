@@ -69,6 +69,11 @@ class AirLink final : public EventTarget {
   /// of what RLC repeats and then of the queue. Returns the bytes on the air that were received.
   Bytes transmit(std::uint64_t tti, const Grant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
                  const Channel& channel, Instant now);
+  /// The link is set up anew (handover): what is in processes or waits to be put in order is decided on now, and RLC
+  /// sends again what was lost, or lets it go.
+  void reset(Instant now);
+  /// Everything under way is lost: the UE is gone.
+  void abandon(Instant now);
   /// The stall timer or a poll; called by the event loop.
   void on_event(std::uint64_t tag, Instant now) override;
 

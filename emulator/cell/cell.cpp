@@ -7,16 +7,41 @@
 #include "emulator/net/ip_header.hpp"
 
 namespace sluice::emulator {
+namespace {
+
+const char* name_of(control::feedback::RadioState state) {
+  switch (state) {
+    case control::feedback::RadioState::normal:
+      return "normal";
+    case control::feedback::RadioState::outage:
+      return "outage";
+    case control::feedback::RadioState::handover:
+      return "handover";
+    case control::feedback::RadioState::released:
+      return "released";
+  }
+  return "unknown";
+}
+
+}  // namespace
 
 Cell::Cell(EventLoop& loop, Duration tti, std::unique_ptr<Scheduler> scheduler, Element& towards_ue,
            CellResources resources)
-    : loop_(loop), tti_(tti), scheduler_(std::move(scheduler)), towards_ue_(towards_ue), resources_(resources) {
+    : loop_(loop), tti_(tti), towards_ue_(towards_ue), resources_(resources) {
   if (tti <= Duration::zero()) throw std::invalid_argument("cell: the TTI must be positive");
-  if (scheduler_ == nullptr) throw std::invalid_argument("cell: there is no scheduler");
+  if (scheduler == nullptr) throw std::invalid_argument("cell: there is no scheduler");
   if (resources.blocks == 0 || resources.sharers == 0) throw std::invalid_argument("cell: there is nothing to share");
+  schedulers_.push_back(std::move(scheduler));
+}
+
+std::uint32_t Cell::add_sector(std::unique_ptr<Scheduler> scheduler) {
+  if (scheduler == nullptr) throw std::invalid_argument("cell: there is no scheduler");
+  schedulers_.push_back(std::move(scheduler));
+  return static_cast<std::uint32_t>(schedulers_.size() - 1);
 }
 
 UeIndex Cell::add_ue(UeConfig config) {
+  if (config.sector >= schedulers_.size()) throw std::invalid_argument("cell: a UE in a sector that there is not");
   if (config.channel == nullptr) throw std::invalid_argument("cell: a UE without a channel");
   const auto index = static_cast<UeIndex>(ues_.size());
   add_address(index, config.address);
@@ -24,9 +49,9 @@ UeIndex Cell::add_ue(UeConfig config) {
   AirLinkUser& user = *this;
   auto air = config.air ? std::make_unique<AirLink>(loop_, *config.air, index, user) : nullptr;
   ues_.push_back({config.address, UeQueue(config.queue), std::move(config.channel), towards, std::move(air),
-                  config.attempts, 0, 0});
+                  config.attempts, 0, config.sector});
   candidates_.reserve(ues_.size());
-  if (scheduler_->follows_idle()) wake_at(tti_of(loop_.now()) + 1);
+  if (schedulers_.front()->follows_idle()) wake_at(tti_of(loop_.now()) + 1);
   return index;
 }
 
@@ -45,15 +70,18 @@ std::optional<UeIndex> Cell::find(const IpAddress& address) const {
 void Cell::receive(packet::Packet packet, Instant now) {
   const auto header = read_ip_header(packet.bytes());
   const auto index = header ? find(header->destination) : std::nullopt;
-  if (!index) {
+  if (!index || ues_[*index].state == control::feedback::RadioState::released) {
     ++(header ? counters_.unknown_destination : counters_.not_ip);
     forward_unknown(std::move(packet), now);
     return;
   }
   Ue& ue = ues_[*index];
   const bool was_empty = ue.queue.empty();
-  if (!ue.queue.push(std::move(packet), header->length, now)) {
-    if (observer_ != nullptr) observer_->on_drop(*index, header->length, now);
+  const auto dropped = [&](Bytes length) {
+    if (observer_ != nullptr) observer_->on_drop(*index, length, now);
+  };
+  if (!ue.queue.push(std::move(packet), header->length, now, dropped)) {
+    dropped(header->length);
     return;
   }
   // What comes in a TTI's first instant misses that TTI.
@@ -66,6 +94,28 @@ void Cell::forward_unknown(packet::Packet packet, Instant now) {
     return;
   }
   default_route_->receive(std::move(packet), now);
+}
+
+void Cell::move(UeIndex index, std::uint32_t sector) {
+  if (sector >= schedulers_.size()) throw std::invalid_argument("cell: a UE in a sector that there is not");
+  ues_[index].sector = sector;
+}
+
+void Cell::reset_link(UeIndex index, Instant now) {
+  if (ues_[index].air != nullptr) ues_[index].air->reset(now);
+}
+
+void Cell::flush(UeIndex index, Instant now) {
+  Ue& ue = ues_[index];
+  if (ue.air != nullptr) ue.air->abandon(now);
+  ue.queue.clear(now, [&](Bytes length) {
+    if (observer_ != nullptr) observer_->on_drop(index, length, now);
+  });
+}
+
+void Cell::set_state(UeIndex index, control::feedback::RadioState state) {
+  ues_[index].state = state;
+  wake_at(tti_of(loop_.now()) + 1);
 }
 
 void Cell::wake_at(std::uint64_t tti) {
@@ -82,7 +132,7 @@ void Cell::on_event(std::uint64_t tag, Instant now) {
 }
 
 std::uint64_t Cell::next_tti(std::uint64_t from) {
-  if (scheduler_->follows_idle()) return from;
+  if (schedulers_.front()->follows_idle()) return from;
   std::uint64_t next = asleep;
   for (Ue& ue : ues_) {
     if (!ue.queue.empty()) next = std::min(next, ue.channel->next_useful(from));
@@ -98,21 +148,29 @@ std::uint64_t Cell::next_tti(std::uint64_t from) {
 void Cell::run_tti(std::uint64_t tti, Instant now) {
   ++counters_.ttis;
   allocations_.clear();
-  const std::uint32_t repeated = repeat(tti, now);
-  gather(tti, now);
-  allocate(tti, now, resources_.blocks - repeated);
-  std::uint32_t units = repeated;
-  for (const Allocation& allocation : allocations_) units += allocation.units;
+  std::uint32_t units = 0;
+  for (std::uint32_t sector = 0; sector < schedulers_.size(); ++sector) units += run_sector(sector, tti, now);
   account(tti, units);
   for (std::size_t i = 0; i < allocations_.size(); ++i) transmit(tti, allocations_[i], now);
 }
 
+/// Sends a sector's retransmissions and allocates what is left of its TTI. Returns the units that are taken.
+std::uint32_t Cell::run_sector(std::uint32_t sector, std::uint64_t tti, Instant now) {
+  std::uint32_t units = repeat(sector, tti, now);
+  gather(sector, tti, now);
+  const std::size_t first = allocations_.size();
+  allocate(*schedulers_[sector], tti, now, resources_.blocks - std::min(units, resources_.blocks));
+  for (std::size_t i = first; i < allocations_.size(); ++i) units += allocations_[i].units;
+  return units;
+}
+
 /// Sends the blocks again that are due in this TTI. Returns the units they take.
-std::uint32_t Cell::repeat(std::uint64_t tti, Instant now) {
+std::uint32_t Cell::repeat(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::uint32_t units = 0;
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     Ue& ue = ues_[i];
-    const link::HarqBlock* const waiting = ue.air != nullptr ? ue.air->waiting(tti) : nullptr;
+    if (ue.air == nullptr || ue.sector != sector) continue;
+    const link::HarqBlock* const waiting = ue.air->waiting(tti);
     if (waiting == nullptr) continue;
     const std::uint32_t taken = waiting->units;
     units += taken;
@@ -121,37 +179,39 @@ std::uint32_t Cell::repeat(std::uint64_t tti, Instant now) {
     const Bytes received = ue.air->transmit(tti, ue.channel->at(tti), Bytes(), taken, ue.queue, *ue.channel, now);
     if (received == Bytes(0)) ++counters_.blocks_lost;
     offered_served_ += static_cast<std::uint64_t>(received.count());
-    scheduler_->served(i, received, tti);
+    schedulers_[sector]->served(i, received, tti);
   }
   return units;
 }
 
-void Cell::gather(std::uint64_t tti, Instant now) {
+void Cell::gather(std::uint32_t sector, std::uint64_t tti, Instant now) {
   candidates_.clear();
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     Ue& ue = ues_[i];
+    if (ue.sector != sector) continue;
     bool backlogged = ue.queue.ready(now);
     if (ue.air != nullptr) {
       // A UE has one process per TTI; what sent a block again in this one has no other.
       const bool taken = ue.air->last_tti() == tti;
       backlogged = !taken && (backlogged || ue.air->repeats(now) > Bytes(0));
     }
-    if (!backlogged && !scheduler_->follows_idle()) continue;
+    if (!backlogged && !schedulers_.front()->follows_idle()) continue;
     const Grant& grant = ue.channel->at(tti);
-    candidates_.push_back({i, backlogged, grant.capacity, grant.quality_db, grant.cqi});
+    candidates_.push_back({i, backlogged, grant.capacity, grant.quality_db, grant.cqi, ue.queue.short_head()});
   }
 }
 
-void Cell::allocate(std::uint64_t tti, Instant now, std::uint32_t units) {
+void Cell::allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units) {
   if (units == 0) {
     // Nothing left to give, but the scheduler's averages go on.
     for (Candidate& candidate : candidates_) candidate.backlogged = false;
-    if (scheduler_->follows_idle()) scheduler_->pick(candidates_, tti);
+    if (scheduler.follows_idle()) scheduler.pick(candidates_, tti);
     return;
   }
+  const std::size_t first = allocations_.size();
   std::uint32_t left = units;
   while (left > 0) {
-    const auto chosen = scheduler_->pick(candidates_, tti);
+    const auto chosen = scheduler.pick(candidates_, tti);
     if (!chosen) break;
     Candidate& candidate = candidates_[*chosen];
     candidate.backlogged = false;
@@ -161,7 +221,8 @@ void Cell::allocate(std::uint64_t tti, Instant now, std::uint32_t units) {
     allocations_.push_back({candidate.ue, needed, given});
     left -= given;
   }
-  for (Allocation& allocation : allocations_) {
+  for (std::size_t i = first; i < allocations_.size(); ++i) {
+    Allocation& allocation = allocations_[i];
     const std::uint32_t more = std::min(left, allocation.needed - allocation.units);
     allocation.units += more;
     left -= more;
@@ -204,7 +265,7 @@ void Cell::transmit(std::uint64_t tti, const Allocation& allocation, Instant now
   } else {
     ++counters_.blocks_lost;
   }
-  scheduler_->served(allocation.ue, carried, tti);
+  schedulers_[ue.sector]->served(allocation.ue, carried, tti);
 }
 
 Bytes Cell::serve(Ue& ue, UeIndex index, Bytes capacity, Instant now) {
@@ -266,8 +327,34 @@ LinkUse Cell::use(Instant now) {
     sum.airtime += ue.airtime;
     sum.ttis = ue.ttis;
   }
-  if (!ues_.empty()) sum.offered = offered_served_ + (sum.offered - offered_to_all_) / ues_.size();
+  if (!ues_.empty()) {
+    const std::uint64_t everybodys = sum.offered * schedulers_.size();
+    sum.offered = offered_served_ + (everybodys - std::min(everybodys, offered_to_all_)) / ues_.size();
+  }
   return sum;
+}
+
+Backlog Cell::backlog(std::size_t index) const {
+  const UeQueue& queue = ues_[index].queue;
+  const bool framed = queue.config().frame > Bytes(0);
+  return {queue.air_bytes(), framed ? queue.frames() : static_cast<double>(queue.packets())};
+}
+
+UeSnapshot Cell::snapshot(UeIndex index, Instant now) {
+  const Ue& ue = ues_[index];
+  const QueueCounters counters = ue.queue.counters(now);
+  UeSnapshot snapshot;
+  snapshot.state = name_of(ue.state);
+  snapshot.use = use(index, now);
+  snapshot.queued = ue.queue.air_bytes();
+  snapshot.queued_seconds = counters.air_seconds;
+  snapshot.arrived_bytes = counters.arrived_bytes;
+  snapshot.transmitted_bytes = counters.transmitted_bytes;
+  snapshot.delivered_bytes = counters.delivered_bytes;
+  snapshot.dropped_bytes = counters.dropped_bytes;
+  snapshot.dropped_packets = counters.dropped_packets;
+  snapshot.lost_packets = counters.lost_packets;
+  return snapshot;
 }
 
 std::uint32_t Cell::active_users() const {

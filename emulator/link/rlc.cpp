@@ -44,9 +44,18 @@ void Rlc::lost(const RlcRange& range, Instant now) {
     insert({range, now + parameters_.status_delay, attempts});
     return;
   }
+  give_up(range);
+}
+
+void Rlc::give_up(const RlcRange& range) {
   const auto behind =
       std::find_if(given_up_.begin(), given_up_.end(), [&](const RlcRange& other) { return other.from > range.from; });
   given_up_.insert(behind, range);
+}
+
+void Rlc::give_up() {
+  for (const Missing& missing : missing_) give_up(missing.range);
+  missing_.clear();
 }
 
 Bytes Rlc::waiting(Instant now) const {

@@ -42,6 +42,8 @@ class Rlc {
   /// A block was lost, noticed now; in the same order.
   void lost(const RlcRange& range, Instant now);
 
+  /// Gives up all that is missing.
+  void give_up();
   /// Bytes that may be sent again at `now`.
   [[nodiscard]] Bytes waiting(Instant now) const;
   /// When the next stretch may be sent again, however long ago; `never` when none waits.
@@ -63,6 +65,7 @@ class Rlc {
   /// Cuts [range) out of what is missing and returns how often it had been sent again.
   std::uint32_t cut(const RlcRange& range);
   void insert(const Missing& missing);
+  void give_up(const RlcRange& range);
 
   RlcParameters parameters_;
   std::uint64_t highest_ = 0;      ///< position behind all that was decided on once

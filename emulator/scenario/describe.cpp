@@ -1,5 +1,6 @@
 #include "emulator/scenario/describe.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "proxy/config/config.hpp"
@@ -49,8 +50,24 @@ using config::Scalar;
 using config::Section;
 using namespace std::chrono_literals;
 
-constexpr Choice<AppType> app_types[] = {{"bulk", AppType::bulk, "one long transfer per connection"},
-                                         {"web", AppType::web, "pages of small objects, think time between them"}};
+constexpr Choice<DisciplineType> disciplines[] = {
+    {"fifo", DisciplineType::fifo, "first in first out, drop tail"},
+    {"rr", DisciplineType::round_robin, "a queue per flow, served in turn by bytes; drops from the longest"},
+    {"red", DisciplineType::red, "random early detection"},
+    {"codel", DisciplineType::codel, "RFC 8289"},
+    {"fq-codel", DisciplineType::fq_codel, "RFC 8290"}};
+constexpr Choice<AppType> app_types[] = {
+    {"bulk", AppType::bulk, "one long transfer per connection"},
+    {"web", AppType::web, "pages of small objects, think time between them"},
+    {"request", AppType::request, "on one connection, the next request some time after the answer"},
+    {"telnet", AppType::telnet, "on one connection, a small answer every interval"},
+    {"on-off", AppType::on_off, "the same, in periods of activity"},
+    {"flows", AppType::flows, "pages at random instants, each of some connections of random size"}};
+constexpr Choice<SizeKind> size_kinds[] = {
+    {"fixed", SizeKind::fixed, "min"},
+    {"uniform", SizeKind::uniform, "from min to max"},
+    {"triangular", SizeKind::triangular, "from min to max, the middle likeliest"},
+    {"pareto", SizeKind::pareto, "from min, cut at max"}};
 constexpr Choice<Direction> directions[] = {{"download", Direction::download}, {"upload", Direction::upload}};
 constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
                                                  {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
@@ -110,6 +127,24 @@ void check_topology(Section& s, const Scenario& scenario) {
   }
 }
 
+void check_moves(Section& s, Scenario& scenario) {
+  Duration before{};
+  std::vector<Duration> busy(scenario.cell.ues.size());
+  for (MoveSpec& move : scenario.moves) {
+    s.check(move.ue < busy.size(), "moves", "a ue below " + std::to_string(busy.size()), std::to_string(move.ue));
+    s.check(move.at >= before, "moves", "the order of time", Scalar<Duration>::format(move.at));
+    s.check(move.cell < scenario.cell.cells, "moves", "a cell below " + std::to_string(scenario.cell.cells),
+            std::to_string(move.cell));
+    s.check(!scenario.cell.is_wlan(), "moves", "a cell with TTIs", "an access point");
+    if (move.channel) move.channel->ofdma.resource_blocks = scenario.cell.resources.blocks;
+    before = move.at;
+    if (move.ue >= busy.size()) continue;
+    s.check(move.at >= busy[move.ue], "moves", "what happens to a UE one after the other",
+            Scalar<Duration>::format(move.at) + " while something else lasts");
+    busy[move.ue] = move.type == MoveType::leave ? Duration::max() : move.at + move.duration;
+  }
+}
+
 void check_sweeps(Section& s, const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.sweep.size(); ++i) {
     const SweepSpec& sweep = scenario.sweep[i];
@@ -124,6 +159,27 @@ void check_sweeps(Section& s, const Scenario& scenario) {
     s.check(leader == nullptr || leader->values.size() == sweep.values.size(), "sweep",
             "as many values as that of " + sweep.with, std::to_string(sweep.values.size()));
   }
+}
+
+/// The keys of what fetches again and again.
+void describe_streams(Section& s, AppSpec& app) {
+  const bool sized = app.type != AppType::bulk && app.type != AppType::web;
+  s.when(sized, "type is request, telnet, on-off or flows",
+         [&] { s.section("sizes", app.sizes, "of what is fetched"); });
+  s.when(app.type == AppType::telnet || app.type == AppType::on_off, "type is telnet or on-off", [&] {
+    s.value("interval", app.interval, {1ms, 1h}, "between requests, answered or not");
+  });
+  s.when(app.type == AppType::on_off, "type is on-off", [&] {
+    s.value("on", app.on, {1ms, 1h}, "mean length of periods of activity, exponential");
+    s.value("off", app.off, {1ms, 1h}, "mean length of pauses, exponential");
+  });
+  s.when(app.type == AppType::flows, "type is flows", [&] {
+    s.value("arrivals", app.arrivals, {1ms, 1h}, "mean between pages, exponential");
+    s.value("objects", app.objects_mean, {1, 1000},
+            "mean number of connections a page, exponential and rounded up; 1: one");
+    s.value("gap", app.gap, {0s, 1h}, "mean between the connections of a page, exponential");
+    s.value("stop", app.stop, {0s, 24h}, "when no page begins any more; when not set, never");
+  });
 }
 
 }  // namespace
@@ -142,16 +198,46 @@ std::string_view to_string(RunMode mode) {
   return "unknown";
 }
 
+void describe(Section& s, QueueSpec& queue) {
+  s.required().choice("type", queue.type, disciplines, "whose turn it is, and who is dropped");
+  s.value("packets", queue.packets, {0, 1'000'000},
+          "that may wait, beside the hop's buffer; 0 = only the buffer counts");
+  s.when(queue.type == DisciplineType::red, "type is red", [&] {
+    s.value("min", queue.red.min_threshold, {Bytes(0), Bytes(1 << 30)},
+            "average below which nothing is dropped; buffer/12 when both are 0B");
+    s.value("max", queue.red.max_threshold, {Bytes(0), Bytes(1 << 30)},
+            "average from which on everything is; 3·buffer/12 when both are 0B");
+    s.value("max_probability", queue.red.max_probability, {1e-6, 1}, "just below max");
+    s.value("weight", queue.red.weight, {1e-9, 1}, "of the newest length in the average");
+  });
+  const bool codel = queue.type == DisciplineType::codel || queue.type == DisciplineType::fq_codel;
+  s.when(codel, "type is codel or fq-codel", [&] {
+    s.value("target", queue.codel.target, {1us, 10s}, "delay of the standing queue");
+    s.value("interval", queue.codel.interval, {1us, 10s}, "a worst-case round trip");
+  });
+  s.when(codel || queue.type == DisciplineType::red, "type is red, codel or fq-codel",
+         [&] { s.value("ecn", queue.ecn, "marks packets whose senders understand it, instead of dropping them"); });
+}
+
 void describe(Section& s, HopSpec& hop) {
   s.value("delay", hop.delay, {0s, 10s}, "one way");
   s.value("rate", hop.rate, {Rate(), fastest}, "each way; 0b/s = infinitely fast");
   s.value("buffer", hop.buffer, {Bytes(0), Bytes(std::int64_t{1} << 40)}, "before the line; 0B = unlimited");
+  s.section("queue", hop.queue, "of a router before the line; a plain buffer when not set");
+  s.check(!hop.queue || hop.rate > Rate(), "queue", "a hop with a rate",
+          "a queue before a line that is infinitely fast");
+  const bool red = hop.queue && hop.queue->type == DisciplineType::red;
+  const bool thresholds = red && hop.queue->red.max_threshold > hop.queue->red.min_threshold;
+  const bool derived = red && hop.queue->red.max_threshold == Bytes(0) && hop.buffer >= Bytes(12);
+  s.check(!red || thresholds || derived, "queue", "min below max, or neither and a buffer to derive them from",
+          "neither");
 }
 
 void describe(Section& s, HostsSpec& hosts) {
   s.value("mtu", hosts.mtu, {100, 9000}, "bytes of IP packet; the MSS follows from it");
   s.value("timestamps", hosts.timestamps, "TCP timestamps (RFC 7323)");
   s.value("sack", hosts.sack, "selective acknowledgments (RFC 2018)");
+  s.value("ecn", hosts.ecn, "explicit congestion notification (RFC 3168); needs routers that mark");
   s.value("receive_buffer", hosts.receive_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
   s.value("send_buffer", hosts.send_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
   s.section("tcp", hosts.tcp, "of the hosts' endpoints");
@@ -162,16 +248,20 @@ void describe(Section& s, AppSpec& app) {
   s.value("ue", app.ue, {0, 999}, "which UE, counted from 0");
   s.value("server", app.server, {0, 999}, "which server, counted from 0");
   s.value("start", app.start, {0s, 24h}, "when it begins");
+  s.when(app.type == AppType::bulk || app.type == AppType::flows, "type is bulk or flows",
+         [&] { s.choice("direction", app.direction, directions, "seen from the UE"); });
   s.when(app.type == AppType::bulk, "type is bulk", [&] {
-    s.choice("direction", app.direction, directions, "seen from the UE");
     std::optional<Bytes> size;
     if (app.size != UINT64_MAX) size = Bytes(app.size);
     s.value("size", size, {Bytes(1), Bytes::max()}, "of the transfer; endless when not set");
     app.size = size ? static_cast<std::uint64_t>(size->count()) : UINT64_MAX;
     s.value("connections", app.connections, {1, 10'000}, "so many at once");
   });
+  s.when(app.type == AppType::web || app.type == AppType::request, "type is web or request", [&] {
+    s.value("think_time", app.think_time, {0s, 1h}, "mean between pages or requests, exponential");
+  });
+  describe_streams(s, app);
   s.when(app.type == AppType::web, "type is web", [&] {
-    s.value("think_time", app.think_time, {0s, 1h}, "mean between pages, exponential");
     s.value("objects_min", app.objects_min, {1, 10'000}, "objects per page, drawn evenly from here");
     s.value("objects_max", app.objects_max, {1, 10'000}, "… to here");
     s.value("object_min", app.object_min, {Bytes(1), Bytes(1 << 30)}, "object sizes are Pareto from here");
@@ -181,6 +271,16 @@ void describe(Section& s, AppSpec& app) {
     s.check(app.object_min <= app.object_max, "object_min", "at most object_max",
             Scalar<Bytes>::format(app.object_min));
   });
+}
+
+void describe(Section& s, SizeDistribution& size) {
+  s.choice("kind", size.kind, size_kinds, "of distribution");
+  s.value("min", size.min, {Bytes(1), Bytes(1 << 30)}, "smallest");
+  s.value("max", size.max, {Bytes(1), Bytes(1 << 30)}, "largest");
+  s.when(size.kind == SizeKind::pareto, "kind is pareto", [&] {
+    s.value("shape", size.shape, {0.1, 100}, "Pareto's");
+  });
+  s.check(size.kind == SizeKind::fixed || size.min <= size.max, "min", "at most max", Scalar<Bytes>::format(size.min));
 }
 
 void describe(Section& s, SweepSpec& sweep) {
@@ -226,6 +326,9 @@ void describe(Section& s, Scenario& scenario) {
   s.required().section("cell", scenario.cell, "the radio");
   s.list("servers", scenario.servers, {1, 1000}, "their addresses");
   s.section("hosts", scenario.hosts, "TCP of the built-in UEs and servers");
+  s.sections("moves", scenario.moves, {0, 10'000},
+             "handovers, holes in coverage, UEs that leave; in the order of time");
+  check_moves(s, scenario);
   s.sections("apps", scenario.apps, {0, 10'000}, "what the built-in UEs do");
   derive_law(scenario);
   s.section(
@@ -242,6 +345,14 @@ void describe(Section& s, Scenario& scenario) {
       "the way of reports and statuses; loss in virtual time only");
   s.sections("sweep", scenario.sweep, {0, 8}, "quantities to vary, one run per combination");
   s.value("interval", scenario.interval, {1ms, 1min}, "of the time series");
+  s.section(
+      "output",
+      [&scenario](Section& below) {
+        below.value("flows", scenario.output.flows, "flows.csv: one row per connection of the built-in hosts");
+        below.value("ues", scenario.output.ues, "ues.csv: one row per UE and interval");
+        below.value("packets", scenario.output.packets, "packets.csv: one row per packet that left a radio queue");
+      },
+      "what is written beside results.csv and series.csv");
   s.value("buffers", scenario.buffers, {1024, 16'777'216}, "packet buffers of a virtual-time run");
   s.section("live", scenario.live, "what real time needs");
   s.check(scenario.warmup < scenario.duration, "warmup", "less than duration",
@@ -249,6 +360,9 @@ void describe(Section& s, Scenario& scenario) {
   s.check(scenario.duration / scenario.interval <= 1'000'000, "interval", "at most a million in the duration",
           Scalar<Duration>::format(scenario.interval));
   check_topology(s, scenario);
+  s.check(!scenario.cell.is_wlan() ||
+              std::find(scenario.modes.begin(), scenario.modes.end(), RunMode::smvs) == scenario.modes.end(),
+          "modes", "none, bypass or i-tcp with an access point", "smvs");
   check_sweeps(s, scenario);
 }
 

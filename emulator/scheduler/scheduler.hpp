@@ -18,6 +18,7 @@ struct Candidate {
   Bytes capacity;           ///< what the TTI would carry for it; 0 = its CQI carries no PDU, skip it
   double quality_db = 0;    ///< reported SNR
   std::uint8_t cqi = 0;     ///< reported CQI, 0 where there is none
+  bool short_head = false;  ///< its next packet is of a short flow (where its queue tells them apart)
 };
 
 /// Chooses whom a TTI belongs to. TTIs come in increasing order, but a TTI in which nobody has anything to send may be
@@ -42,6 +43,8 @@ class Scheduler {
   [[nodiscard]] static bool eligible(const Candidate& candidate) {
     return candidate.backlogged && candidate.capacity > Bytes(0);
   }
+  /// Among the eligible whose next packet is of a short flow the one with the highest rate.
+  [[nodiscard]] static std::optional<std::size_t> best_short(std::span<const Candidate> candidates);
 };
 
 /// A scheduler as configurations know it.
@@ -52,8 +55,8 @@ struct SchedulerKind {
 };
 [[nodiscard]] std::span<const SchedulerKind> scheduler_kinds();
 
-/// Makes a scheduler by its name. `window`, in TTIs, is that of the averages of those that have any ("pf", "fcds").
-/// Null when the name is unknown.
+/// Makes a scheduler by its name. `window`, in TTIs, is that of the averages of those that have any (all but "rr" and
+/// "mci"). Null when the name is unknown.
 [[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(std::string_view name, double window = 1000);
 
 }  // namespace sluice::emulator
