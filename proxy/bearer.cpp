@@ -29,6 +29,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now) {
   if (config_->mode != Mode::smvs) return Verdict::applied;
 
   grant(run_law(report, in_flight, now) - advanced);
+  radio_error_ = Bytes(control::smvs_error(config_->smvs.parameters, report.bearer.queue, in_flight, mean_rate()));
   fallback_.on_report(now, report.period, report.bearer.state, mean_rate());
   return Verdict::applied;
 }

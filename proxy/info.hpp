@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
+#include "proxy/letting_go.hpp"
 
 namespace sluice::proxy {
 
@@ -15,7 +17,8 @@ struct FlowInfo {
   IpAddress server;
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
-  const char* phase = "";           ///< handshake or split
+  const char* phase = "";           ///< handshake, split or handing over
+  const char* obstacle = "";        ///< what keeps it here although it is to go
   const char* state[2] = {"", ""};  ///< RFC 9293 names
   Bytes in_flight[2];
   Bytes congestion_window[2];
@@ -24,6 +27,13 @@ struct FlowInfo {
   Duration rto[2]{};
   Bytes held[2];  ///< acknowledged to the far side, not yet by this one: the ack exposure
   std::uint64_t retransmissions[2] = {0, 0};
+};
+
+/// The connections that are still split or on their way back to their hosts, by what keeps them here. `none`: they have
+/// not been asked to go, or go with their next packet.
+struct StayingFlows {
+  std::array<std::uint32_t, obstacle_count> by_obstacle{};
+  std::uint32_t total = 0;
 };
 
 /// What an observer may know of one bearer.

@@ -40,9 +40,11 @@ void Registry::close(FlowId id, Instant now) {
   Bearer& bearer = bearers_[flow.bearer];
   leave(bearer, id);
   bearer.status_changed = true;
-  if (bearer.flow_count == 0) {
+  if (bearer.flow_count == 0 && bearer.used) {
     bearer.empty_since = now;
     schedule_bearer(flow.bearer, now + config_.timeouts.idle);
+  } else if (bearer.flow_count == 0) {
+    close_bearer(flow.bearer);  // of a handshake that led nowhere: a scan must not fill the table
   }
   flow_table_.erase(flow.key);
   wheel_.cancel(id);

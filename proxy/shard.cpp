@@ -1,5 +1,6 @@
 #include "proxy/shard.hpp"
 
+#include "proxy/handover.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/shard_impl.hpp"
 
@@ -16,6 +17,23 @@ std::string_view to_string(Mode mode) {
   return "?";
 }
 
+namespace {
+
+const char* name_of(FlowPhase phase) {
+  switch (phase) {
+    case FlowPhase::syn:
+    case FlowPhase::syn_ack:
+      return "handshake";
+    case FlowPhase::split:
+      return "split";
+    case FlowPhase::handing_over:
+      return "handing over";
+  }
+  return "?";
+}
+
+}  // namespace
+
 Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
                   Instant origin)
     : config_(config),
@@ -24,6 +42,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       registry_(config_, seed, origin),
       parts_{pool_, queue_, counters_},
       window_loops_(config.limits.max_flows),
+      half_open_(config.limits.max_flows),
       relay_limit_(config.limits.relay_buffer) {
   marked_.reserve(config.limits.max_flows);
 }
@@ -33,12 +52,14 @@ Shard::Impl::~Impl() = default;
 void Shard::Impl::advance(Instant now) {
   registry_.run_due(
       now, [&](FlowId id) { on_flow_due(id, now); }, [&](BearerId id) { on_bearer_due(id, now); });
+  if (sweep_.active) [[unlikely]]
+    sweep_on();
   serve_marked(now);
   queue_.flush(now);
 }
 
 Instant Shard::Impl::next_deadline() const {
-  return registry_.next_deadline();
+  return sweep_.active ? Instant{} : registry_.next_deadline();
 }
 
 void Shard::Impl::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
@@ -49,8 +70,9 @@ void Shard::Impl::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) 
     info.server = flow.key.server;
     info.ue_port = flow.key.ue_port;
     info.server_port = flow.key.server_port;
-    info.phase = flow.phase == FlowPhase::split ? "split" : "handshake";
-    for (std::size_t i = 0; i < flow.legs.size() && flow.phase == FlowPhase::split; ++i) {
+    info.phase = name_of(flow.phase);
+    if (flow.let_go != LetGo::no && flow.terminated()) info.obstacle = to_string(handover::obstacle(flow)).data();
+    for (std::size_t i = 0; i < flow.legs.size() && flow.terminated(); ++i) {
       const tcp::Endpoint& endpoint = flow.legs[i].endpoint;
       info.state[i] = to_string(endpoint.state()).data();
       info.in_flight[i] = endpoint.in_flight();
@@ -77,7 +99,7 @@ void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t lim
     for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
       const Flow& flow = registry_.flow(id);
       const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-      if (flow.phase == FlowPhase::split) {
+      if (flow.terminated()) {
         info.congestion_window += endpoint.cwnd();
         info.in_flight += endpoint.in_flight();
         info.held += relay::held_towards(flow, Side::radio);
@@ -114,6 +136,27 @@ void Shard::on_report(const ReportArrival& report, Instant now) {
 }
 void Shard::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   impl_->collect_status(out, all);
+}
+void Shard::release(const std::optional<IpAddress>& ue, Instant now) {
+  impl_->release(ue, now);
+}
+void Shard::drain(bool on) {
+  impl_->drain(on);
+}
+bool Shard::draining() const {
+  return impl_->draining();
+}
+bool Shard::sweeping() const {
+  return impl_->sweeping();
+}
+StayingFlows Shard::staying() const {
+  return impl_->staying();
+}
+void Shard::sample_exposure(std::uint32_t most) {
+  impl_->sample_exposure(most);
+}
+const Histogram& Shard::exposure() const {
+  return impl_->exposure();
 }
 const Counters& Shard::counters() const {
   return impl_->counters();

@@ -61,7 +61,7 @@ void Shard::Impl::steer(Bearer& bearer) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
     Flow& flow = registry_.flow(id);
-    if (flow.phase == FlowPhase::split) {
+    if (flow.terminated()) {
       tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
       const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
       endpoint.set_window_source(bearer.window_source(), seed);
@@ -91,7 +91,7 @@ bool Shard::Impl::serve_round(Bearer& bearer, bool short_flows_only, Instant now
     const FlowId next = flow.bearer_next;
     tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
     const bool chosen = !short_flows_only || flow.sent_to_radio < config_.smvs.short_flow;
-    if (flow.phase == FlowPhase::split && chosen && endpoint.can_send_now()) {
+    if (flow.terminated() && chosen && endpoint.can_send_now()) {
       const Bytes before = bearer.allowance();
       emit(flow, bearer, Side::radio, count == 1 ? before : std::min(before, turn), now);
       if (bearer.allowance() != before) {

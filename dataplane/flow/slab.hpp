@@ -89,6 +89,8 @@ class Slab {
   }
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  /// All objects there are have indices below this.
+  [[nodiscard]] std::uint32_t reach() const noexcept { return untouched_; }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
   /// Bytes of memory one object takes, padding included.
   [[nodiscard]] static constexpr std::size_t stride() noexcept { return sizeof(Place); }

@@ -57,7 +57,7 @@ void Endpoint::receive_fin(Instant now) {
   reassembly_.clear();
   rcv_nxt_ = later(rcv_nxt_, fin_seq_) + 1;
   fin_received_ = true;
-  ack_now_ = true;
+  if (!acks_held_) ack_now_ = true;
   switch (state_) {
     case State::established:
       state_ = State::close_wait;

@@ -52,20 +52,21 @@ bool Endpoint::wants_to_send(Instant now) const {
 /// probing or closing anything. Called wherever one of these may have ended; what begins one clears smooth_.
 void Endpoint::settle() {
   smooth_ = state_ == State::established && recovery_ == Recovery::none && duplicate_acks_ == 0 && !reset_due_ &&
-            !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !tail_due_ && !tail_out_ && !reduced_ &&
-            !small_path_ && send_.to_retransmit() == 0 && send_.sacked() == 0 && reassembly_.empty() &&
+            !acks_held_ && !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !tail_due_ && !tail_out_ &&
+            !reduced_ && !small_path_ && send_.to_retransmit() == 0 && send_.sacked() == 0 && reassembly_.empty() &&
             reassembly_.report().empty();
   if (send_.sacked() == 0 && recovery_ == Recovery::none) rack_.forget();
 }
 
 void Endpoint::emit_ack(Instant now, Output& output) {
   Segment segment = header(snd_nxt_);
-  if (!reassembly_.report().empty()) {
+  if (!reassembly_.report().empty() && !holding_back()) {
     if (use_sack_ && reassembly_.report().overflowed()) emit_all_runs(segment, now, output);
     fill_sacks(segment);
   }
   if (output.transmit(segment, nullptr, now) == 0) return;
   ack_went_out(segment);
+  if (holding_back()) return;
   // RFC 5681 section 4.2: a sender without SACK counts one for each segment that came before its turn.
   for (; duplicates_due_ > 1; --duplicates_due_) output.transmit(segment, nullptr, now);
   duplicates_due_ = 0;

@@ -136,6 +136,18 @@ class Endpoint {
   /// (RFC 9293 section 3.8.6.2.2) or away from a closed window. Default 65535.
   void set_receive_room(Bytes room);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
+  /// From now on only what acknowledge_up_to() allows is acknowledged, nothing by itself. Costs the fast paths.
+  void hold_acknowledgements();
+  /// Acknowledges what was received up to `limit`. Requires hold_acknowledgements().
+  void acknowledge_up_to(SeqNum limit);
+  /// What the peer was told, or is told next, that we have.
+  [[nodiscard]] SeqNum acknowledged() const { return last_ack_sent_; }
+  /// Something was received and not acknowledged yet.
+  [[nodiscard]] bool owes_acknowledgement() const { return ack_now_ || last_ack_sent_ != rcv_nxt_; }
+  /// An acknowledgement that waits to be worth a segment goes out with the next emit().
+  void hurry_acknowledgement() { ack_now_ = ack_now_ || last_ack_sent_ != rcv_nxt_; }
+  /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
+  void forget_out_of_order() { reassembly_.clear(); }
 
   // --- sending ---
 
@@ -260,6 +272,8 @@ class Endpoint {
   void append_in_order(packet::Packet&& payload);
   void accept_out_of_order(packet::Packet&& payload);
   void drain_reassembly();
+  /// The owner keeps back the acknowledgement of data that is in order.
+  [[nodiscard]] bool holding_back() const { return acks_held_ && last_ack_sent_ != rcv_nxt_; }
   void report_duplicate(SeqNum left, SeqNum right);
   void schedule_ack(Instant now);
   [[nodiscard]] std::int32_t edge_gain() const;
@@ -421,6 +435,7 @@ class Endpoint {
   bool cwr_due_ : 1 = false;  ///< the next new data carries CWR
   bool reduced_ : 1 = false;  ///< the window was reduced for an echo; up to recovery_point_ there is no second time
   bool ack_now_ : 1 = false;
+  bool acks_held_ : 1 = false;  ///< the owner decides what is acknowledged; last_ack_sent_ is as far as it did
   bool syn_due_ : 1 = false;
   bool probe_due_ : 1 = false;
   bool reset_due_ : 1 = false;

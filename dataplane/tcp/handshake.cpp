@@ -29,7 +29,7 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   backoff_ = 0;
   retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
   use_timestamps_ = use_sack_ = use_scale_ = small_path_ = heard_ = use_ecn_ = ece_due_ = cwr_due_ = reduced_ = false;
-  ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = false;
+  acks_held_ = ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = false;
   cwnd_limited_ = tail_due_ = tail_out_ = false;
   fin_wanted_ = fin_sent_ = fin_due_again_ = fin_known_ = fin_received_ = false;
   timer_ = Timer::none;

@@ -41,6 +41,7 @@ class Overview {
   [[nodiscard]] admin::Json counters_by_name() const;
   [[nodiscard]] admin::Json ports() const;
   [[nodiscard]] admin::Json shards() const;
+  [[nodiscard]] admin::Json exposure() const;
   /// One line for the log: totals, and rates since the line before.
   [[nodiscard]] std::string statistics_line();
 
@@ -49,6 +50,7 @@ class Overview {
  private:
   [[nodiscard]] Counters totals() const;
   [[nodiscard]] std::uint64_t flow_count() const;
+  [[nodiscard]] bool draining() const;
   [[nodiscard]] std::uint64_t bearer_count() const;
   void add_shard_counters(std::vector<NamedCounter>& out) const;
   void add_port_counters(std::vector<NamedCounter>& out) const;

@@ -20,6 +20,7 @@
 #include "proxy/runtime/feedback_link.hpp"
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/overview.hpp"
+#include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/shard_thread.hpp"
 
 namespace sluice::proxy {
@@ -45,6 +46,8 @@ class Runtime {
   void start_feedback();
   void start_admin();
   [[nodiscard]] admin::CommandTable commands();
+  void release(const std::vector<std::string>& words, const admin::Reply& reply);
+  void drain(const std::vector<std::string>& words, const admin::Reply& reply);
   void await_signal();
   void handle_signal(int number);
   void watch_counters();
@@ -64,6 +67,7 @@ class Runtime {
   std::unique_ptr<FeedbackLink> feedback_;
   std::optional<Overview> overview_;
   std::optional<DetailCollector> details_;
+  std::optional<ShardOrders> orders_;
   CounterWatch watch_;
   boost::asio::steady_timer watch_timer_;
   boost::asio::steady_timer statistics_timer_;

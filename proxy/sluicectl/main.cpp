@@ -50,7 +50,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   app.add_flag("--json", json, "print the answer as JSON");
-  app.add_option("command", words, "status, counters, bearers, flows [LIMIT], config, version, stop, help")
+  app.add_option(
+         "command", words,
+         "status, counters, bearers, flows [LIMIT], exposure, release UE|all, drain, config, version, stop, help")
       ->required()
       ->expected(1, 16);
   try {
