@@ -49,6 +49,7 @@ DEVICE_ONLY = ("dataplane/dpdk", "tests")
 # Tables whose rows are tests, named `Suite.Name`, and the suites all of whose tests must be rows.
 TEST_TABLES = {
     "proxy/CLOSING.md": ("Closing",),
+    "proxy/LIMITS.md": ("Limits", "SynFlood"),
 }
 
 MAX_FILE_LINES = 500
@@ -138,11 +139,10 @@ def check_test_tables(tables, tests, read):
     for table, suites in tables.items():
         text = read(table)
         named = set()
-        for m in re.finditer(r"`(\w+\.\w+)`", text):
-            if m[1].split(".")[0] in suites:
-                named.add(m[1])
-                if m[1] not in tests:
-                    yield table, line_of(text, m.start()), f"there is no test {m[1]}"
+        for m in re.finditer(r"`([A-Z]\w*\.[A-Z]\w*)`", text):
+            named.add(m[1])
+            if m[1] not in tests:
+                yield table, line_of(text, m.start()), f"there is no test {m[1]}"
         for missing in sorted(test for test in tests if test.split(".")[0] in suites and test not in named):
             yield table, 1, f"the test {missing} has no row"
 

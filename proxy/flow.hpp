@@ -41,9 +41,9 @@ struct Leg {
   tcp::Endpoint endpoint;
   packet::HeaderTemplate headers;  ///< of the host we stand for, learned from its own packets
   std::uint16_t ip_id = 0;
-  std::uint32_t exposed = 0;   ///< bytes acknowledged to the host and not yet by the other one, where that is capped
   bool reset_pending = false;  ///< a reset waits until the host has every byte acknowledged to the other side
   bool heard = false;          ///< the host has sent data
+  std::uint32_t exposed = 0;   ///< bytes acknowledged to the host and not yet by the other one, where that is capped
 };
 
 /// What is remembered of the three segments of a handshake.

@@ -57,7 +57,7 @@ def test_long_functions_and_files_are_found():
     assert [line for line, _ in rules.check_length("\n" * 600, "")] == [1]
 
 
-TABLE = "| a | `Closing.Known` |\n| b | `Closing.Unknown` |\n| c | `Other.Thing` |\n"
+TABLE = "| a | `Closing.Known` |\n| b | `Closing.Unknown` |\n| c | `tcp.time_wait` |\n"
 
 
 def test_rows_without_a_test_and_tests_without_a_row_are_found():

@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+"""Goodput against the Linux kernel's CUBIC on impaired paths: loss x round-trip time x reordering, in network namespaces.
+
+    kernel     server ------------------ impaired wire - UE
+    proxy      server - sluice (i-tcp) - impaired wire - UE
+
+The same wire (tests/bench/impaired_wire.cpp) with the same seed carries a download in each; the sender across it is the
+kernel in the one and the proxy's endpoint (CUBIC as well) in the other. Spurious retransmissions are counted at the UE,
+the same way for both: segments that brought nothing new, which its kernel reports as duplicates (RFC 2883).
+
+Real time: other work on the machine falsifies the figures."""
+
+import argparse
+import itertools
+import math
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import lab as lab_module
+import programs
+import traffic
+
+LOSS = (0, 0.001, 0.01, 0.02, 0.05)
+RTT_MS = (20, 60, 150)
+REORDER = (0, 0.01, 0.05)
+WARM_UP = 1.0  # seconds that are not counted: slow start on a path of any length
+GOAL_MEAN, GOAL_WORST = 1.0, 0.9
+
+
+def impaired_wire(lab, box, core, radio, loss, rtt_ms, reorder, arguments):
+    """Starts the wire between two interfaces of the box."""
+    program = programs.BUILD / "bench" / "impaired_wire"
+    if not program.is_file():
+        raise lab_module.LabError(f"{program} was not built (./run build release impaired_wire)")
+    runtime = lab.log_dir / "wire-runtime"
+    runtime.mkdir(exist_ok=True)
+    process = box.start("wire", program, programs.af_packet(0, core), programs.af_packet(1, radio), loss, reorder, rtt_ms,
+                        arguments.rate, arguments.seed, environment={"XDG_RUNTIME_DIR": str(runtime)},
+                        urgent=True)
+    process.wait_for("ready: ", timeout=30)
+    return process
+
+
+def kernel_counter(namespace, *names):
+    """The sum of these counters of /proc/net/netstat."""
+    with namespace.entered():
+        lines = Path("/proc/thread-self/net/netstat").read_text(encoding="ascii").splitlines()
+    values = {}
+    for keys, numbers in zip(lines[::2], lines[1::2]):
+        values.update(zip(keys.split()[1:], map(int, numbers.split()[1:])))
+    return sum(values[name] for name in names)
+
+
+def download(wire, port, seconds):
+    """Bits per second of payload, after the warm-up."""
+    client = traffic.Client(wire.server_address, wire.ue.socket, port)
+    with client.connect({"do": "timed", "seconds": seconds + WARM_UP + 30}) as connection:
+        begin, counted, buffer = time.monotonic(), 0, bytearray(1 << 18)
+        while (now := time.monotonic()) < begin + WARM_UP + seconds:
+            connection.settimeout(max(0.01, begin + WARM_UP + seconds - now))
+            try:
+                size = connection.recv_into(buffer)
+            except TimeoutError:
+                break
+            if now >= begin + WARM_UP:
+                counted += size
+        traffic.reset(connection)
+    return counted * 8 / seconds
+
+
+def measure(proxied, cell, arguments):
+    """(goodput in bit/s, duplicates that reached the UE) of one cell."""
+    with tempfile.TemporaryDirectory(prefix="goodput") as folder, lab_module.Lab("goodput", folder) as lab:
+        wire = lab.bump()
+        lab.know_each_other(wire)
+        entry = "core"
+        if proxied:
+            lab.link(wire.box, "proxy-radio", wire.box, "wire-core")
+            entry = "wire-core"
+            programs.Sluice(lab, wire.box, radio="proxy-radio", core="core", mode="i-tcp", tcp={"congestion": "cubic"})
+        impaired_wire(lab, wire.box, entry, "radio", *cell, arguments)
+        with traffic.Server(wire.server.socket, congestion="cubic") as server:
+            goodput = download(wire, server.port, arguments.seconds)
+        return goodput, kernel_counter(wire.ue, "TCPDSACKOldSent", "TCPDSACKOfoSent")
+
+
+def table(rows):
+    widths = [max(len(str(row[i])) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join("  ".join(str(value).rjust(width) for value, width in zip(row, widths)) for row in rows)
+
+
+def cells_of(arguments):
+    if arguments.quick:
+        return [(0, 20, 0), (0.01, 60, 0.01)]
+    return list(itertools.product(LOSS, RTT_MS, REORDER))
+
+
+def run(arguments):
+    rows = [("loss %", "RTT ms", "reordered %", "kernel Mb/s", "proxy Mb/s", "ratio", "kernel dup.", "proxy dup.")]
+    ratios, duplicates = {}, [0, 0]
+    cells = cells_of(arguments)
+    for number, cell in enumerate(cells, 1):
+        results = [[measure(proxied, cell, arguments) for _ in range(arguments.repeat)] for proxied in (False, True)]
+        goodput = [statistics.median(value for value, _ in runs) for runs in results]
+        again = [sum(count for _, count in runs) for runs in results]
+        duplicates = [a + b for a, b in zip(duplicates, again)]
+        ratios[cell] = goodput[1] / max(goodput[0], 1)
+        rows.append((f"{cell[0] * 100:g}", cell[1], f"{cell[2] * 100:g}", f"{goodput[0] / 1e6:.2f}", f"{goodput[1] / 1e6:.2f}",
+                     f"{ratios[cell]:.2f}", *again))
+        print(f"{number}/{len(cells)}: loss {cell[0] * 100:g} %, {cell[1]} ms, reordered {cell[2] * 100:g} %: "
+              f"{ratios[cell]:.2f}", file=sys.stderr)
+    print(table(rows))
+    mean = math.exp(statistics.fmean(math.log(max(ratio, 1e-6)) for ratio in ratios.values()))
+    worst = min(ratios, key=ratios.get)
+    print(f"geometric mean of proxy / kernel {mean:.3f} (goal {GOAL_MEAN:g}); worst cell {ratios[worst]:.2f} (goal "
+          f"{GOAL_WORST:g}) at loss {worst[0] * 100:g} %, {worst[1]} ms, reordered {worst[2] * 100:g} %")
+    print(f"duplicates at the UE: kernel {duplicates[0]}, proxy {duplicates[1]}")
+    return mean, ratios[worst]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=10, help="measured in each cell, after the warm-up (10)")
+    parser.add_argument("--repeat", type=int, default=1, help="runs of each cell, of which the median counts (1)")
+    parser.add_argument("--rate", type=float, default=50, help="of the wire, in Mb/s (50)")
+    parser.add_argument("--seed", type=int, default=1, help="of everything random (1)")
+    parser.add_argument("--quick", action="store_true", help="two cells only, to see that it works")
+    arguments = parser.parse_args()
+    if reason := lab_module.why_not():
+        sys.exit(f"goodput: {reason}")
+    lab_module.exit_on_sigterm()
+    run(arguments)
+
+
+if __name__ == "__main__":
+    main()

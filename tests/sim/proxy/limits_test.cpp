@@ -1,0 +1,159 @@
+// What happens at every limit. proxy/LIMITS.md has a row for each of these tests.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Counter;
+using proxy::Side;
+using tcp::Flags;
+
+proxy::ShardConfig split_config() {
+  proxy::ShardConfig config;
+  config.mode = proxy::Mode::i_tcp;
+  config.limits.max_flows = 64;
+  config.limits.max_bearers = 8;
+  return config;
+}
+
+/// Takes buffers out of the pool until this share of all is in use.
+std::vector<packet::Packet> hog(double share) {
+  std::vector<packet::Packet> taken;
+  while (pool().in_use() < share * pool().capacity()) taken.push_back(pool().allocate());
+  return taken;
+}
+
+/// Right edge of the window last promised to the server, from its first byte; what came out is forgotten.
+std::int64_t edge_for_server(ProxyLab& lab, const ScriptedHosts& hosts) {
+  std::int64_t edge = 0;
+  while (const auto seen = lab.next(Side::core)) {
+    edge = seen->segment().ack - (hosts.server_isn + 1) + (std::int64_t{seen->segment().window} << 7);
+  }
+  return edge;
+}
+
+TEST(Limits, ConnectionsBeyondMaxFlowsPassUnsplit) {
+  proxy::ShardConfig config = split_config();
+  config.limits.max_flows = 2;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  for (std::uint16_t port = 1; port <= 3; ++port) {
+    hosts.ue_to_server.src_port = port;
+    hosts.open();
+  }
+  EXPECT_EQ(lab.shard.flow_count(), 2U);
+  EXPECT_EQ(lab.count(Counter::forward_flow_limit), 1U);
+  hosts.server(Flags::ack_bit, 0, 0, "untouched");
+  EXPECT_EQ(lab.next(Side::radio)->payload, "untouched");
+  EXPECT_TRUE(lab.silent(Side::core));
+}
+
+TEST(Limits, UesBeyondMaxBearersPassUnsplit) {
+  proxy::ShardConfig config = split_config();
+  config.limits.max_bearers = 2;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  for (std::uint8_t host = 2; host <= 4; ++host) {
+    hosts.ue_to_server.src = IpAddress::v4(10, 45, 0, host);
+    hosts.open();
+  }
+  EXPECT_EQ(lab.shard.bearer_count(), 2U);
+  EXPECT_EQ(lab.count(Counter::forward_flow_limit), 1U);
+}
+
+TEST(Limits, NoHostIsPromisedMoreThanTheRelayHolds) {
+  proxy::ShardConfig config = split_config();
+  config.limits.relay_buffer = Bytes(70000);
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  std::uint32_t sent = 0;
+  std::uint32_t edge = 70000 / 128 * 128;  // the ACK that completes the handshake is cut down to this
+  while (sent + 1000 <= edge && sent < 100000) {
+    hosts.server(Flags::ack_bit, sent, 0, std::string(1000, 'w'));
+    sent += 1000;
+    lab.pass_time(std::chrono::milliseconds(50));
+    while (const auto ack = lab.next(Side::core)) {
+      edge = static_cast<std::uint32_t>(ack->segment().ack - (hosts.server_isn + 1)) + ack->segment().window * 128U;
+    }
+  }
+  EXPECT_GE(sent, 68000U);
+  EXPECT_LE(edge, 70000U);
+}
+
+TEST(Limits, WindowsShrinkWhenBuffersGetShort) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.window = 8000;  // the UE takes more than the relay holds
+  hosts.open();
+  const auto exchange = [&](std::uint32_t from) {
+    hosts.server(Flags::ack_bit, from, 0, std::string(1000, 'a'));
+    hosts.server(Flags::ack_bit, from + 1000, 0, std::string(1000, 'a'));
+    hosts.ue(Flags::ack_bit, 0, from + 2000);
+    lab.pass_time(std::chrono::milliseconds(50));
+    return edge_for_server(lab, hosts);
+  };
+  const std::int64_t plenty = exchange(0);
+  EXPECT_GT(plenty, 500'000);
+  const auto taken = hog(0.7);
+  const std::int64_t short_of = exchange(2000);
+  EXPECT_LE(short_of, plenty) << "it gets no further";
+  EXPECT_GT(short_of, plenty - 128) << "and the right edge never moves back, but for the rounding of the field";
+}
+
+TEST(Limits, NewConnectionsPassUnsplitWhenBuffersAreShort) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  const auto taken = hog(0.8);
+  lab.pass_time(std::chrono::milliseconds(10));
+  hosts.open();
+  EXPECT_EQ(lab.count(Counter::forward_memory), 1U);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+TEST(Limits, WithoutAnyBufferNothingAcknowledgedIsLost) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+  hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
+  lab.forget_output();
+  auto taken = hog(1);
+  lab.pass_time(std::chrono::seconds(5));
+  taken.clear();
+  lab.pass_time(std::chrono::seconds(10));
+  bool first = false;
+  while (const auto seen = lab.next(Side::radio)) first = first || seen->payload == std::string(1000, 'a');
+  EXPECT_TRUE(first) << "sent again as soon as it can be";
+  hosts.ue(Flags::ack_bit, 0, 1000);
+  EXPECT_EQ(lab.next(Side::radio)->payload, std::string(1000, 'b'));
+}
+
+TEST(Limits, SegmentsBeyondTheReassemblyLimitAreSentAgain) {
+  proxy::ShardConfig config = split_config();
+  config.tcp.max_out_of_order = 2;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  for (const std::uint32_t at : {1000U, 2000U, 3000U}) hosts.server(Flags::ack_bit, at, 0, std::string(1000, 'x'));
+  std::int32_t reported = 0;
+  while (const auto seen = lab.next(Side::core)) {
+    for (const tcp::SackBlock& block : seen->segment().sacks()) {
+      reported = std::max(reported, block.right - (hosts.server_isn + 1));
+    }
+  }
+  EXPECT_EQ(reported, 3000) << "what was not kept is not reported";
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'x'));
+  hosts.server(Flags::ack_bit, 3000, 0, std::string(1000, 'x'));
+  hosts.ue(Flags::ack_bit, 0, 4000);
+  std::int32_t acknowledged = 0;
+  lab.pass_time(std::chrono::milliseconds(50));
+  while (const auto seen = lab.next(Side::core)) acknowledged = seen->segment().ack - (hosts.server_isn + 1);
+  EXPECT_EQ(acknowledged, 4000);
+}
+
+}  // namespace
+}  // namespace sluice::test
