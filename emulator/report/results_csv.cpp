@@ -9,6 +9,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "emulator/report/result_group.hpp"
+
 namespace sluice::emulator {
 namespace {
 
@@ -286,6 +288,29 @@ CsvTable packets_table(const std::vector<RunResult>& results) {
   return table_of(results, &RunResult::packets, packet_columns());
 }
 
+CsvTable summary_table(const std::vector<RunResult>& results) {
+  const std::vector<std::string> swept = swept_columns(results);
+  CsvTable table;
+  table.columns = key_columns(swept);
+  table.columns.back() = "seeds";
+  for (const char* name :
+       {"utilisation", "utilisation_ci", "throughput_bps", "throughput_ci_bps", "radio_queue_delay_p95_ms",
+        "radio_queue_delay_p95_ci_ms", "server_to_ue_delay_p95_ms", "server_to_ue_delay_p95_ci_ms"}) {
+    table.columns.emplace_back(name);
+  }
+  for (const ResultGroup& group : group_by_point(results)) {
+    std::vector<std::string> cells = key_cells(group.mean.key, swept);
+    cells.back() = std::to_string(group.seeds);
+    for (const double value : {group.mean.utilisation, group.utilisation_ci, group.mean.throughput_bps,
+                               group.throughput_ci_bps, group.mean.radio_queue_delay.p95_ms, group.radio_p95_ci_ms,
+                               group.mean.server_to_ue_delay.p95_ms, group.server_to_ue_p95_ci_ms}) {
+      cells.push_back(format_number(value));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
 std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& series) {
   std::vector<RunResult> runs;
   std::map<std::string, std::size_t> known;
@@ -314,6 +339,10 @@ std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& ser
 void write_results(const std::filesystem::path& directory, const std::vector<RunResult>& results) {
   write_file(directory / "results.csv", format_csv(results_table(results)));
   write_file(directory / "series.csv", format_csv(series_table(results)));
+  if (std::any_of(results.begin(), results.end(),
+                  [&](const RunResult& run) { return run.key.seed != results.front().key.seed; })) {
+    write_file(directory / "summary.csv", format_csv(summary_table(results)));
+  }
   const auto asked = [&](const char* name, const CsvTable& table) {
     if (!table.rows.empty()) write_file(directory / name, format_csv(table));
   };

@@ -29,12 +29,24 @@ BuiltInServers::BuiltInServers(EventLoop& loop, packet::PacketPool& pool, const 
                                Element& wire) {
   for (std::size_t i = 0; i < scenario.servers.size(); ++i) {
     const IpAddress& address = scenario.servers[i];
+    const HopSpec* const hop = scenario.server_hops.empty() ? nullptr : &scenario.server_hops[i];
+    const auto hop_draws = [&](const char* way) { return Random::stream(seed, way, i); };
+    Element* out = &wire;
+    if (hop != nullptr) {
+      hops_.push_back(std::make_unique<Hop>(loop, *hop, hop_draws("server hop down"), wire));
+      out = hops_.back().get();
+    }
     hosts_.push_back(std::make_unique<Host>(loop, pool, host_config(scenario, address, 0, i),
-                                            Random::stream(seed, "server", i), wire));
+                                            Random::stream(seed, "server", i), *out));
     hosts_.back()->listen(server_port, [this](const packet::Addresses& ours) {
       return std::make_unique<PatternServer>(ours, counters_);
     });
-    router_.add(address, *hosts_.back());
+    Element* in = hosts_.back().get();
+    if (hop != nullptr) {
+      hops_.push_back(std::make_unique<Hop>(loop, *hop, hop_draws("server hop up"), *in));
+      in = hops_.back().get();
+    }
+    router_.add(address, *in);
   }
 }
 

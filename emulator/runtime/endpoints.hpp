@@ -14,6 +14,7 @@
 #include "emulator/hosts/web_client.hpp"
 #include "emulator/net/router.hpp"
 #include "emulator/report/result.hpp"
+#include "emulator/runtime/hop.hpp"
 #include "emulator/scenario/scenario.hpp"
 
 namespace sluice::emulator {
@@ -36,6 +37,7 @@ class BuiltInServers {
   ServerCounters counters_;
   Router router_;
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<std::unique_ptr<Hop>> hops_;  ///< of their own, both directions
 };
 
 /// The rows of flows.csv: what the UEs and the servers wrote down of a run that began at `began`.

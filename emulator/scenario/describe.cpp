@@ -325,6 +325,11 @@ void describe(Section& s, Scenario& scenario) {
   s.section("proxy_nodeb", scenario.proxy_nodeb, "the hop between proxy and Node-B");
   s.required().section("cell", scenario.cell, "the radio");
   s.list("servers", scenario.servers, {1, 1000}, "their addresses");
+  s.sections("server_hops", scenario.server_hops, {0, 1000},
+             "the built-in servers' own hops before the common one, in their order; none, or one each");
+  s.check(scenario.server_hops.empty() || scenario.server_hops.size() == scenario.servers.size(), "server_hops",
+          "none, or one for each of " + std::to_string(scenario.servers.size()) + " servers",
+          std::to_string(scenario.server_hops.size()));
   s.section("hosts", scenario.hosts, "TCP of the built-in UEs and servers");
   s.sections("moves", scenario.moves, {0, 10'000},
              "handovers, holes in coverage, UEs that leave; in the order of time");

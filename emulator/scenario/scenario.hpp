@@ -211,6 +211,7 @@ struct Scenario {
   HopSpec proxy_nodeb{std::chrono::milliseconds(10), Rate(), Bytes()};
   CellSpec cell;
   std::vector<IpAddress> servers{IpAddress::v4(192, 0, 2, 1)};
+  std::vector<HopSpec> server_hops;  ///< of each server before the common hop; none, or as many as servers
   HostsSpec hosts;
   std::vector<MoveSpec> moves;  ///< in the order of time
   std::vector<AppSpec> apps{AppSpec{}};

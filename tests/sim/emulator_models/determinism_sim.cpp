@@ -73,7 +73,7 @@ std::string run(std::uint64_t seed, const std::string& scheduler) {
   const PiecewiseParameters rates{Rate::bits_per_second(1e6), Rate::bits_per_second(5e6), milliseconds(37)};
   cell.add_ue({test::address("10.45.0.1"), queue,
                std::make_unique<HsdpaChannel>(HsdpaParameters{}, milliseconds(2), Random::stream(seed, "ue", 1)),
-               nullptr});
+               nullptr, AirLinkConfig{}});
   cell.add_ue({test::address("10.45.0.2"), queue,
                std::make_unique<PiecewiseChannel>(rates, milliseconds(2), Random::stream(seed, "ue", 2)), nullptr});
   cell.add_ue({test::address("10.45.0.3"), queue, std::make_unique<TraceChannel>(trace, milliseconds(2)), nullptr});
@@ -93,7 +93,8 @@ std::string run(std::uint64_t seed, const std::string& scheduler) {
 }
 
 TEST(Determinism, SameSeedSameBytes) {
-  for (const char* scheduler : {"rr", "pf", "mci", "fcds"}) {
+  for (const auto& kind : scheduler_kinds()) {
+    const std::string scheduler(kind.name);
     const std::string first = run(1, scheduler);
     EXPECT_GT(first.size(), 100'000U);
     EXPECT_TRUE(first == run(1, scheduler)) << scheduler;

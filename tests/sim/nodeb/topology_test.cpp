@@ -179,6 +179,21 @@ TEST(Harq, ACellWithRadioLossCarriesEverythingInEveryMode) {
   }
 }
 
+TEST(Servers, MayHaveHopsOfTheirOwn) {
+  const std::string text =
+      "duration: 12s\nwarmup: 2s\nmodes: [none]\noutput: {flows: true}\nservers: [192.0.2.1, 192.0.2.2]\n"
+      "server_hops: [{delay: 0s}, {delay: 100ms}]\nserver_proxy: {delay: 10ms}\nproxy_nodeb: {delay: 5ms}\n"
+      "cell:\n  uplink: {delay: 5ms}\n  ues:\n"
+      "    - {address: 10.45.0.2, frame: 0B, buffer: unlimited, channel: {type: constant, rate: 50Mb/s}}\n"
+      "apps:\n  - {type: request, server: 0, think_time: 50ms, sizes: {kind: fixed, min: 1000B}}\n"
+      "  - {type: request, server: 1, think_time: 50ms, sizes: {kind: fixed, min: 1000B}}\n";
+  const RunResult result = run_all(text).front();
+  ASSERT_EQ(result.flows.size(), 2U);
+  EXPECT_NEAR(*result.flows[0].handshake_ms, 36, 2);
+  EXPECT_NEAR(*result.flows[1].handshake_ms, 236, 2);
+  EXPECT_LT(result.server_to_ue_delay.p99_ms, 3) << "propagation does not count";
+}
+
 TEST(Outputs, AreByteIdenticalForTheSameSeed) {
   const std::string text = moving("  - {type: handover, at: 6s, ue: 0, cell: 1}\n", "smvs");
   const auto first = run_all(text);

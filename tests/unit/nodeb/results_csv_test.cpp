@@ -130,6 +130,17 @@ TEST(ConfidenceInterval, IsStudentsTOverTheSeeds) {
   EXPECT_NEAR(confidence_interval(many), 1.96 * 0.50025 / std::sqrt(1000), 1e-3);
 }
 
+TEST(ResultsCsv, TheSummaryHasMeansAndIntervals) {
+  std::vector<RunResult> runs(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    runs[i].key = {"s", "virtual", "none", i + 1, {{"ue", "UE1"}}};
+    runs[i].throughput_bps = static_cast<double>(i + 1);
+  }
+  const std::string text = format_csv(summary_table(runs));
+  EXPECT_THAT(text, testing::HasSubstr("scenario,clock,mode,ue,seeds,utilisation,utilisation_ci,throughput_bps"));
+  EXPECT_THAT(text, testing::HasSubstr("s,virtual,none,UE1,3,0,0,2,2.484"));
+}
+
 TEST(ResultsCsv, ConnectionsUesAndPacketsHaveTablesOfTheirOwn) {
   RunResult run;
   run.key = {"s", "virtual", "none", 7, {{"buffer_packets", "5"}}};

@@ -188,6 +188,12 @@ TEST(Scenario, MovesAreCheckedAgainstTimeAndTopology) {
   EXPECT_FALSE(plan->base.moves[0].forwarding);
 }
 
+TEST(Scenario, ServersHopsAreNoneOrOneEach) {
+  EXPECT_THAT(errors_of(smallest + "server_hops: [{delay: 1ms}, {delay: 2ms}]\n"),
+              HasSubstr("one for each of 1 servers"));
+  EXPECT_EQ(errors_of(smallest + "server_hops: [{delay: 1ms}]\n"), "");
+}
+
 TEST(Scenario, StreamsHaveSizesAndClocks) {
   EXPECT_THAT(errors_of(smallest + "apps: [{type: bulk, sizes: {min: 5B}}]\n"),
               HasSubstr("only when type is request, telnet, on-off or flows"));
