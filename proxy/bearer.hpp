@@ -17,8 +17,8 @@
 
 namespace sluice::proxy {
 
-/// All connections of one UE: they share one radio queue, so the law runs here and its allowance is theirs together.
-/// Thread: its shard's.
+/// All connections of one UE: they share one radio queue, so SMVS runs here and its allowance is theirs together. A law
+/// of windows runs in each flow (GovernedFlow); here is what it is told of the queue. Thread: its shard's.
 class Bearer {
  public:
   enum class Verdict : std::uint8_t {
@@ -26,7 +26,7 @@ class Bearer {
     applied,  ///< the allowance is new
   };
 
-  Bearer(const ShardConfig& config, const IpAddress& ue);
+  Bearer(const Treatment& treatment, const IpAddress& ue);
 
   [[nodiscard]] const IpAddress& ue() const { return ue_; }
 
@@ -42,7 +42,29 @@ class Bearer {
   bool on_deadline(Instant now);
   [[nodiscard]] Instant deadline() const;
 
-  /// Who decides what the radio leg sends right now. Always congestion_control outside a window-controlled mode.
+  /// Each flow has a window of its own instead of a part of an allowance, while feedback steers.
+  [[nodiscard]] bool windowed() const { return windowed_; }
+  /// The law of those windows. Requires a mode that has one.
+  [[nodiscard]] control::WindowLaw window_law() const { return *window_law_of(treatment_->mode); }
+  [[nodiscard]] const Treatment& treatment() const { return *treatment_; }
+  /// The UE's queue as a law of windows is told of it.
+  [[nodiscard]] control::QueueView queue_view(Instant now);
+  /// Reports taken so far; a flow looks whether there is a newer one.
+  [[nodiscard]] std::uint32_t reports() const { return reports_; }
+  /// IP bytes sent towards the radio, and how many of them have reached and have left the queue as of the last report.
+  [[nodiscard]] std::uint64_t sent_total() const { return in_flight_.total(); }
+  [[nodiscard]] std::uint64_t arrived_total() const { return arrived_total_; }
+  [[nodiscard]] std::uint64_t left_total() const { return left_total_; }
+  /// A packet of a flow passed: it counts as one of N.
+  void seen(Instant now, control::ActiveFlows::Mark& mark) { count_.seen(now, mark); }
+  void left(control::ActiveFlows::Mark& mark) { count_.left(mark); }
+
+  /// Feedback decides what the radio leg sends right now; never outside a mode that needs feedback.
+  [[nodiscard]] bool steered() const {
+    return needs_feedback(treatment_->mode) && fallback_.steering() == control::Steering::feedback;
+  }
+  /// What stands in for the congestion window. A law of windows leaves it in force and bounds what is in flight
+  /// besides, as the window of an ACK does in its paper.
   [[nodiscard]] tcp::WindowSource window_source() const;
   /// What the radio leg may send now; Bytes::max() under congestion control.
   [[nodiscard]] Bytes allowance() const;
@@ -76,11 +98,23 @@ class Bearer {
   Bytes granted_in_advance(const ReportArrival& report);
   Bytes run_law(const ReportArrival& report, Bytes in_flight, Instant now);
 
-  const ShardConfig* config_;
+  void look_at_queue(const ReportArrival& report, Bytes under_way, Instant now);
+  void set_steering();
+
+  const Treatment* treatment_;
   IpAddress ue_;
   control::Fallback fallback_;
   control::InFlight in_flight_;
   std::optional<control::Smvs> law_;
+  std::optional<control::ClampPriceAgent> price_;  ///< where the Node-B tells no price
+  control::GwaFlowCount count_;                    ///< N
+  control::QueueView view_;
+  control::SlidingExtremes rates_;  ///< service rate, bytes/s
+  std::uint64_t arrived_total_ = 0;
+  std::uint64_t left_total_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::uint32_t reports_ = 0;
+  bool windowed_ = false;
   ReportArrival last_{};
   Instant report_time_{};
   Instant bridge_at_ = never;

@@ -58,6 +58,7 @@ struct Flow {
   bool dirty = false;                 ///< on the list of flows to serve before the burst ends
   bool doomed = false;                ///< a handshake that failed: forgotten when it is served
   std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
+  std::uint32_t governed = no_id;     ///< its law of windows, where it has one
   Bytes backlog{};                    ///< unsent bytes towards the UE at its last service
   Bytes sent_to_radio{};              ///< IP bytes of data, retransmissions included
 

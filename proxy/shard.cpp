@@ -5,17 +5,6 @@
 
 namespace sluice::proxy {
 
-std::string_view to_string(Mode mode) {
-  switch (mode) {
-#define X(name, key, text) \
-  case Mode::name:         \
-    return key;
-    SLUICE_PROXY_MODES(X)
-#undef X
-  }
-  return "?";
-}
-
 Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
                   Instant origin)
     : config_(config),
@@ -24,6 +13,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       registry_(config_, seed, origin),
       parts_{pool_, queue_, counters_},
       window_loops_(config.limits.max_flows),
+      governed_(config.limits.max_flows),
       relay_limit_(config.limits.relay_buffer) {
   marked_.reserve(config.limits.max_flows);
 }
@@ -71,7 +61,7 @@ void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t lim
     BearerInfo info;
     info.ue = bearer.ue();
     info.flows = bearer.flow_count;
-    info.steered = bearer.window_source() == tcp::WindowSource::allowance;
+    info.steered = bearer.steered();
     info.allowance = bearer.granted();
     FlowId id = bearer.first_flow;
     for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {

@@ -20,13 +20,13 @@ void Shard::Impl::on_report(const ReportArrival& report, Instant now) {
     return;
   }
   Bearer& bearer = registry_.bearer(id);
-  const tcp::WindowSource before = bearer.window_source();
+  const bool before = bearer.steered();
   if (bearer.on_report(report, now) == Bearer::Verdict::stale) {
     counters_.add(Counter::reports_stale);
     return;
   }
-  if (bearer.window_source() != before) {
-    counters_.add(bearer.window_source() == tcp::WindowSource::allowance ? Counter::recoveries : Counter::fallbacks);
+  if (bearer.steered() != before) {
+    counters_.add(bearer.steered() ? Counter::recoveries : Counter::fallbacks);
     steer(bearer);
   }
   serve_bearer(id, now);
@@ -40,9 +40,9 @@ void Shard::Impl::on_bearer_due(BearerId id, Instant now) {
     registry_.close_bearer(id);
     return;
   }
-  const tcp::WindowSource before = bearer.window_source();
+  const bool before = bearer.steered();
   if (bearer.on_deadline(now)) {
-    if (bearer.window_source() != before) {
+    if (bearer.steered() != before) {
       counters_.add(Counter::fallbacks);
       steer(bearer);
     }
@@ -64,6 +64,7 @@ void Shard::Impl::steer(Bearer& bearer) {
     if (flow.phase == FlowPhase::split) {
       tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
       const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
+      if (bearer.windowed()) begin_steering(flow, bearer);
       endpoint.set_window_source(bearer.window_source(), seed);
       mark(flow, id);
     }
@@ -73,6 +74,10 @@ void Shard::Impl::steer(Bearer& bearer) {
 
 void Shard::Impl::serve_bearer(BearerId id, Instant now) {
   Bearer& bearer = registry_.bearer(id);
+  if (bearer.windowed()) {
+    serve_windowed(bearer, now);
+    return;
+  }
   if (config_.smvs.short_flow > Bytes{}) {
     while (bearer.allowance() > Bytes{} && serve_round(bearer, true, now)) {
     }

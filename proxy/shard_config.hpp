@@ -1,13 +1,16 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "control/fallback.hpp"
 #include "control/receive_window_loop.hpp"
 #include "control/smvs.hpp"
+#include "control/window_laws.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
@@ -16,18 +19,51 @@
 
 namespace sluice::proxy {
 
-/// What is done with TCP connections: configuration name and text from one line.
-#define SLUICE_PROXY_MODES(X)                                          \
+/// What is done with TCP connections besides the laws of control/window_laws.hpp: configuration name and text from one
+/// line.
+#define SLUICE_OWN_MODES(X)                                            \
   X(bypass, "bypass", "forward untouched")                             \
   X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs") \
   X(smvs, "smvs", "split, the radio leg sends by the SMVS allowance of the bearer")
 
+/// The modes: our own, then one for each law of windows.
 enum class Mode : std::uint8_t {
 #define X(name, key, text) name,
-  SLUICE_PROXY_MODES(X)
+  SLUICE_OWN_MODES(X)
+#undef X
+#define X(name, key, type, split, regulate, text) name,
+      SLUICE_WINDOW_LAWS(X)
 #undef X
 };
-[[nodiscard]] std::string_view to_string(Mode mode);
+
+struct ModeText {
+  Mode mode;
+  std::string_view key;
+  std::string_view text;
+};
+inline constexpr std::array mode_table = {
+#define X(name, key, text) ModeText{Mode::name, key, text},
+    SLUICE_OWN_MODES(X)
+#undef X
+#define X(name, key, type, split, regulate, text) ModeText{Mode::name, key, text},
+        SLUICE_WINDOW_LAWS(X)
+#undef X
+};
+[[nodiscard]] constexpr std::string_view to_string(Mode mode) {
+  return mode_table[static_cast<std::size_t>(mode)].key;
+}
+
+/// The law of windows that a mode is; nothing for our own modes.
+[[nodiscard]] constexpr std::optional<control::WindowLaw> window_law_of(Mode mode) {
+  constexpr std::size_t own = mode_table.size() - control::window_law_table.size();
+  const auto number = static_cast<std::size_t>(mode);
+  if (number < own) return std::nullopt;
+  return static_cast<control::WindowLaw>(number - own);
+}
+/// The Node-B's reports decide what is sent.
+[[nodiscard]] constexpr bool needs_feedback(Mode mode) {
+  return mode == Mode::smvs || window_law_of(mode).has_value();
+}
 
 /// Where the SMVS law is computed.
 enum class LawPlace : std::uint8_t {
@@ -64,13 +100,18 @@ struct SmvsMode {
   Bytes short_flow{};
 };
 
-/// Everything a shard is told at its start. Immutable while it runs.
-struct ShardConfig {
+/// How the connections of a policy are treated: the mode, and the parameters of every law it may be.
+struct Treatment {
   Mode mode = Mode::i_tcp;
+  SmvsMode smvs;  ///< the path to the Node-B, the second loop and the fallback in it hold for every law
+  control::LawParameters laws;
+};
+
+/// Everything a shard is told at its start.
+struct ShardConfig : Treatment {
   tcp::EndpointConfig tcp;
   ShardLimits limits;
   ShardTimeouts timeouts;
-  SmvsMode smvs;
   std::vector<IpPrefix> ue_prefixes;  ///< empty: every source address on the radio port is a UE
   /// By the Side they come in at: take segments whose checksum a kernel left to an offload (veth, TAP). Costs one in
   /// 65536 of the damaged segments.

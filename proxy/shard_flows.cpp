@@ -75,6 +75,8 @@ void Shard::Impl::serve_troubled(Flow& flow, Bearer& bearer, FlowId id, Instant 
 }
 
 void Shard::Impl::emit(Flow& flow, Bearer& bearer, Instant now) {
+  if (bearer.windowed()) [[unlikely]]
+    follow_law(flow, bearer, now);
   if (!flow.leg(Side::core).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::core, Bytes::max(), now);
   if (!flow.leg(Side::radio).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::radio, bearer.allowance(), now);
 }
@@ -83,10 +85,14 @@ void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instan
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   LegOutput output(flow, side, counted(bearer), parts_);
   const std::uint32_t before = endpoint.counters().retransmitted;
+  if (side == Side::radio && bearer.windowed()) [[unlikely]]
+    most = room_in_window(flow, bearer, now);
   const Bytes sent = endpoint.emit(now, output, most);
   if (side == Side::radio) {
     bearer.spend(sent);
     flow.sent_to_radio += sent;
+    if (flow.governed != no_id) [[unlikely]]
+      note_sent(flow, bearer, sent);
   }
   if (const std::uint32_t repeated = endpoint.counters().retransmitted - before; repeated != 0) [[unlikely]] {
     counters_.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core, repeated);
@@ -104,13 +110,13 @@ void Shard::Impl::update_windows(Flow& flow, Bearer& bearer, Instant now) {
 }
 
 Bytes Shard::Impl::first_window(Side from) const {
-  const bool steered = config_.mode == Mode::smvs && from == Side::core;
+  const bool steered = needs_feedback(config_.mode) && from == Side::core;
   return steered ? std::min(relay_limit_, config_.smvs.receive_window.initial) : relay_limit_;
 }
 
 Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now) {
   const Bytes free = relay_limit_ - held;
-  if (bearer.window_source() != tcp::WindowSource::allowance) return free;
+  if (!bearer.steered()) return free;
   const control::ReceiveWindowParameters& parameters = config_.smvs.receive_window;
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   if (flow.window_loop == no_id) {
@@ -188,6 +194,7 @@ void Shard::Impl::close(FlowId id, Instant now) {
   bearer.backlog -= flow.backlog;
   if (flow.backlog > Bytes{}) --bearer.backlogged_flows;
   if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
+  if (flow.governed != no_id) forget_law(flow, bearer);
   if (flow.dirty) std::erase(marked_, id);
   registry_.close(id, now);
   ids_stale_ = true;

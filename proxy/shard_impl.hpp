@@ -9,6 +9,7 @@
 #include "control/receive_window_loop.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
+#include "proxy/governed_flow.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/shard.hpp"
@@ -18,7 +19,7 @@ namespace sluice::proxy {
 
 /// What a shard is made of. The work is split over files by the way a packet takes:
 /// shard_receive.cpp (frames in, who they belong to), shard_flows.cpp (serving split connections), shard_bearers.cpp
-/// (reports and allowances), shard.cpp (the rest).
+/// (reports and allowances), shard_windows.cpp (laws that give each flow a window), shard.cpp (the rest).
 class Shard::Impl {
  public:
   Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
@@ -75,13 +76,24 @@ class Shard::Impl {
   [[nodiscard]] Bytes first_window(Side from) const;
   [[nodiscard]] Bytes downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now);
   /// The bearer, where a law wants to know what goes to the radio.
-  [[nodiscard]] Bearer* counted(Bearer& bearer) const { return config_.mode == Mode::smvs ? &bearer : nullptr; }
+  [[nodiscard]] Bearer* counted(Bearer& bearer) const { return needs_feedback(config_.mode) ? &bearer : nullptr; }
   void note_backlog(Flow& flow, Bearer& bearer);
   void on_flow_due(FlowId id, Instant now);
   void reschedule(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void close(FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);
   void update_pressure(Instant now);
+
+  // shard_windows.cpp
+  [[gnu::noinline]] void follow_law(Flow& flow, Bearer& bearer, Instant now);
+  [[nodiscard, gnu::noinline]] Bytes room_in_window(Flow& flow, Bearer& bearer, Instant now);
+  [[nodiscard]] Bytes flight_on_wire(const Flow& flow) const;
+  [[nodiscard]] Bytes segment_on_wire(const Flow& flow) const;
+  [[nodiscard]] GovernedFlow* law_of(Flow& flow, Bearer& bearer);
+  void note_sent(Flow& flow, const Bearer& bearer, Bytes sent);
+  void serve_windowed(Bearer& bearer, Instant now);
+  void begin_steering(Flow& flow, Bearer& bearer);
+  void forget_law(Flow& flow, Bearer& bearer);
 
   // shard_bearers.cpp
   void on_bearer_due(BearerId id, Instant now);
@@ -97,6 +109,7 @@ class Shard::Impl {
   mutable Registry registry_;
   OutputParts parts_;
   flow::Slab<control::ReceiveWindowLoop> window_loops_;
+  flow::Slab<GovernedFlow> governed_;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
   bool refuse_flows_ = false;

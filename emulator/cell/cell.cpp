@@ -51,6 +51,7 @@ void Cell::receive(packet::Packet packet, Instant now) {
     if (observer_ != nullptr) observer_->on_drop(*index, header->length, now);
     return;
   }
+  if (arrivals_ != nullptr) arrivals_->on_arrival(*index, now);
   // What comes in a TTI's first instant misses that TTI.
   if (was_empty) wake_at(ue.channel->next_useful(tti_of(now) + 1));
 }

@@ -31,6 +31,16 @@ class CellObserver {
   ~CellObserver() = default;
 };
 
+/// Told of every packet that enters a radio queue; for what the Node-B measures at arrivals.
+class ArrivalObserver {
+ public:
+  /// The queue holds it already.
+  virtual void on_arrival(UeIndex ue, Instant now) = 0;
+
+ protected:
+  ~ArrivalObserver() = default;
+};
+
 struct UeConfig {
   IpAddress address;
   QueueConfig queue;
@@ -79,6 +89,7 @@ class Cell final : public Element, public EventTarget {
   /// Where frames go that are not for a UE of this cell; null drops them.
   void set_default_route(Element* route) { default_route_ = route; }
   void set_observer(CellObserver* observer) { observer_ = observer; }
+  void set_arrival_observer(ArrivalObserver* observer) { arrivals_ = observer; }
 
   /// A downlink frame: into the queue of the UE it is addressed to.
   void receive(packet::Packet packet, Instant now) override;
@@ -128,6 +139,7 @@ class Cell final : public Element, public EventTarget {
   Element& towards_ue_;
   Element* default_route_ = nullptr;
   CellObserver* observer_ = nullptr;
+  ArrivalObserver* arrivals_ = nullptr;
   std::vector<Ue> ues_;
   std::unordered_map<IpAddress, UeIndex> by_address_;
   std::vector<Candidate> candidates_;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "emulator/cell/cell.hpp"
+#include "emulator/cell/reporter.hpp"
 #include "emulator/net/delay_line.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/net/tap.hpp"
@@ -20,6 +21,9 @@ struct NetworkEnds {
   Element* proxy_radio = nullptr;  ///< what comes from the UEs; null: no proxy, straight on
   Element* ues = nullptr;
 };
+
+/// What the Node-B of a scenario reports.
+[[nodiscard]] ReporterConfig reporter_config(const Scenario& scenario);
 
 /// The wired hops, the cell and the meter of one run, up to the hosts and the proxy:
 ///

@@ -20,14 +20,21 @@
 
 namespace sluice::emulator {
 
-/// What stands between core and Node-B.
-enum class RunMode : std::uint8_t {
-  none,    ///< nothing: a wire
-  bypass,  ///< the proxy, forwarding untouched
-  i_tcp,   ///< the proxy, split connections with ordinary congestion control
-  smvs     ///< the proxy, steered
+/// What stands between core and Node-B: nothing but a wire, or the proxy in one of its modes.
+struct RunMode {
+  bool proxied = false;
+  proxy::Mode mode = proxy::Mode::bypass;
+
+  static const RunMode none, bypass, i_tcp, smvs;
+  constexpr bool operator==(const RunMode&) const = default;
 };
-[[nodiscard]] std::string_view to_string(RunMode mode);
+inline constexpr RunMode RunMode::none{};
+inline constexpr RunMode RunMode::bypass{true, proxy::Mode::bypass};
+inline constexpr RunMode RunMode::i_tcp{true, proxy::Mode::i_tcp};
+inline constexpr RunMode RunMode::smvs{true, proxy::Mode::smvs};
+[[nodiscard]] constexpr std::string_view to_string(RunMode mode) {
+  return mode.proxied ? proxy::to_string(mode.mode) : "none";
+}
 
 /// One wired hop, the same both ways.
 struct HopSpec {

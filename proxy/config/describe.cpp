@@ -32,11 +32,12 @@ using config::Choice;
 using config::Section;
 using namespace std::chrono_literals;
 
-constexpr Choice<Mode> modes[] = {
-#define X(name, key, text) {key, Mode::name, text},
-    SLUICE_PROXY_MODES(X)
-#undef X
-};
+constexpr std::array modes = [] {
+  std::array<Choice<Mode>, mode_table.size()> choices;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    choices[i] = {mode_table[i].key, mode_table[i].mode, mode_table[i].text};
+  return choices;
+}();
 constexpr Choice<LawPlace> law_places[] = {
     {"nodeb", LawPlace::nodeb, "the allowance comes in the report"},
     {"proxy", LawPlace::proxy, "the report brings the measurements, the proxy computes"}};
@@ -180,14 +181,23 @@ void describe(Section& s, Config& config) {
   s.section("limits", config.shard.limits, "bounds on what a shard holds");
   s.section("timeouts", config.shard.timeouts, "how long things may last");
   s.section("tcp", config.shard.tcp, "the endpoints of split connections");
-  s.section("smvs", config.shard.smvs, "sliding-mode control; in force in mode smvs");
-  s.section("feedback", config.feedback, "the UDP protocol with the Node-B; required by mode smvs");
+  s.section(
+      "smvs", config.shard.smvs,
+      "sliding-mode control; its one_way_delay, receive_window and fallback hold in every mode that is steered by "
+      "reports");
+  control::describe_laws(s, config.shard.laws);
+  s.section("feedback", config.feedback,
+            "the UDP protocol with the Node-B; required by smvs and by every mode that gives windows");
   s.section("logging", config.logging, "what is written where");
   s.section("admin", config.admin, "the operator's socket");
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},
          "which addresses are UEs; when empty, every source address on the radio port");
   check_memory(s, config);
-  s.check(config.shard.mode != Mode::smvs || config.feedback, "mode", "a feedback section beside mode smvs", "none");
+  const std::optional<control::WindowLaw> law = window_law_of(config.shard.mode);
+  s.check(!law || text_of(*law).split, "mode", "a mode that works on split connections",
+          std::string(to_string(config.shard.mode)));
+  s.check(!needs_feedback(config.shard.mode) || config.feedback, "mode",
+          "a feedback section beside mode " + std::string(to_string(config.shard.mode)), "none");
   config.shard.accept_partial_checksums = {
       // by Side
       accepts_partial_checksums(config.ports.radio, config.ports.partial_checksums),
