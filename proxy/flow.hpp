@@ -22,12 +22,25 @@ enum class FlowPhase : std::uint8_t {
   split,    ///< taken over: two endpoints and the relay between them
 };
 
+/// The two streams of bytes through a relay, each named by where it goes; a set of them.
+enum class Streams : std::uint8_t { none = 0, to_radio = 1, to_core = 2, both = 3 };
+[[nodiscard]] constexpr Streams operator|(Streams a, Streams b) {
+  return static_cast<Streams>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+[[nodiscard]] constexpr bool contains(Streams set, Streams stream) {
+  return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(stream)) != 0;
+}
+[[nodiscard]] constexpr Streams stream_to(Side out) {
+  return out == Side::radio ? Streams::to_radio : Streams::to_core;
+}
+
 /// One side of a split connection: the endpoint that talks to the host behind a port, in the other host's name.
 struct Leg {
   tcp::Endpoint endpoint;
   packet::HeaderTemplate headers;  ///< of the host we stand for, learned from its own packets
   std::uint16_t ip_id = 0;
   bool reset_pending = false;  ///< a reset waits until the host has every byte acknowledged to the other side
+  bool heard = false;          ///< the host has sent data
 };
 
 /// What is remembered of the three segments of a handshake.
@@ -55,7 +68,7 @@ struct Flow {
   FlowId bearer_previous = no_id;
   FlowPhase phase = FlowPhase::syn;
   Side initiator = Side::radio;
-  bool dirty = false;                 ///< on the list of flows to serve before the burst ends
+  Streams stirred = Streams::none;    ///< what to serve before the burst ends; when any, it is on the list of flows
   bool doomed = false;                ///< a handshake that failed: forgotten when it is served
   std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
   std::uint32_t governed = no_id;     ///< its law of windows, where it has one

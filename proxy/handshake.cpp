@@ -102,6 +102,9 @@ void take_over(Flow& flow, const tcp::Segment& ack, const tcp::EndpointConfig& c
 
   flow.leg(flow.initiator).endpoint.take_over(config, to_initiator, now);
   flow.leg(opposite(flow.initiator)).endpoint.take_over(config, to_responder, now);
+  for (const Side side : {Side::radio, Side::core}) {
+    flow.leg(side).endpoint.set_timestamp(flow.leg(opposite(side)).endpoint.newest_ts_value());
+  }
   flow.phase = FlowPhase::split;
 }
 

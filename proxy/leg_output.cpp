@@ -6,7 +6,7 @@ namespace sluice::proxy {
 namespace {
 
 /// A leg facing the radio speaks for the server, one facing the core for the UE.
-packet::Addresses addresses_towards(Side side, const flow::FlowKey& key) {
+packet::AddressesView addresses_towards(Side side, const flow::FlowKey& key) {
   if (side == Side::radio) return {key.server, key.ue, key.server_port, key.ue_port};
   return {key.ue, key.server, key.ue_port, key.server_port};
 }

@@ -48,6 +48,11 @@ Bytes held_towards(const Flow& flow, Side out) {
   return endpoint.unacknowledged() + endpoint.unsent();
 }
 
+void pump_towards(Flow& flow, Side out) {
+  Leg& from = flow.leg(opposite(out));
+  if (from.endpoint.unread() > 0_B) move_payload(from, flow.leg(out));
+}
+
 void pump(Flow& flow) {
   pass(flow.leg(Side::core), flow.leg(Side::radio));
   pass(flow.leg(Side::radio), flow.leg(Side::core));

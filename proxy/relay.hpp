@@ -21,6 +21,9 @@ namespace relay {
 /// Moves the payload that can be moved now, both ways, and the newest timestamps. Cheap when there is nothing.
 void pump(Flow& flow);
 
+/// The same for one stream, on which something has come in.
+void pump_towards(Flow& flow, Side out);
+
 /// Neither leg is ending, or has anything else out of the ordinary: no end can have to be passed on.
 [[nodiscard]] inline bool calm(const Flow& flow) {
   return flow.leg(Side::radio).endpoint.smooth() && flow.leg(Side::core).endpoint.smooth();

@@ -66,7 +66,7 @@ void Shard::Impl::steer(Bearer& bearer) {
       const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
       if (bearer.windowed()) begin_steering(flow, bearer);
       endpoint.set_window_source(bearer.window_source(), seed);
-      mark(flow, id);
+      mark(flow, id, Streams::both);
     }
     id = flow.bearer_next;
   }
@@ -101,7 +101,7 @@ bool Shard::Impl::serve_round(Bearer& bearer, bool short_flows_only, Instant now
       emit(flow, bearer, Side::radio, count == 1 ? before : std::min(before, turn), now);
       if (bearer.allowance() != before) {
         sent_any = true;
-        mark(flow, id);  // its window towards the server, its timers and its backlog follow
+        mark(flow, id, Streams::to_radio);  // its window towards the server, its timers and its backlog follow
         bearer.first_flow = next;
       }
     }

@@ -1,6 +1,7 @@
 // Serving split connections: relay, windows, sending, timers, and the end.
 
 #include <algorithm>
+#include <utility>
 
 #include "proxy/leg_output.hpp"
 #include "proxy/relay.hpp"
@@ -15,6 +16,7 @@ constexpr Bytes least_relay{2 * 1460};
 /// Until a host has sent something, the window that the handshake itself promised it is as good as ours, and an update
 /// would be a packet for nothing; unless it is too small to begin with.
 bool window_matters(const Flow& flow, Side from) {
+  if (flow.leg(from).heard) return true;
   const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
   return endpoint.rcv_nxt() != flow.first_byte_from(from) ||
          Bytes(endpoint.rcv_edge() - endpoint.rcv_nxt()) < least_relay;
@@ -22,43 +24,51 @@ bool window_matters(const Flow& flow, Side from) {
 
 }  // namespace
 
-void Shard::Impl::mark(Flow& flow, FlowId id) {
-  if (flow.dirty) return;
-  flow.dirty = true;
-  marked_.push_back(id);
+void Shard::Impl::mark(Flow& flow, FlowId id, Streams streams) {
+  if (flow.stirred == Streams::none) marked_.push_back(id);
+  flow.stirred = flow.stirred | streams;
 }
 
 void Shard::Impl::serve_marked(Instant now) {
   for (std::size_t i = 0; i < marked_.size(); ++i) {
     if (i + 1 < marked_.size()) registry_.flows().prefetch(marked_[i + 1]);
     Flow& flow = registry_.flow(marked_[i]);
-    flow.dirty = false;
     serve(flow, marked_[i], now);
   }
   marked_.clear();
 }
 
-void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
-  if (flow.doomed) [[unlikely]] {
-    close(id, now);
+inline void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
+  const Streams stirred = std::exchange(flow.stirred, Streams::none);
+  if (!relay::calm(flow)) [[unlikely]] {
+    serve_troubled(flow, id, now);
     return;
   }
   Bearer& bearer = registry_.bearer(flow.bearer);
-  relay::pump(flow);
-  if (!relay::calm(flow)) [[unlikely]] {
-    serve_troubled(flow, bearer, id, now);
-    return;
+  if (contains(stirred, Streams::to_radio)) {
+    relay::pump_towards(flow, Side::radio);
+    update_window_of_server(flow, bearer, now);
   }
-  update_windows(flow, bearer, now);
+  if (contains(stirred, Streams::to_core)) {
+    relay::pump_towards(flow, Side::core);
+    update_window_of_ue(flow);
+  }
   emit(flow, bearer, now);
   note_backlog(flow, bearer);
   reschedule(flow, id, now);
 }
 
-/// The same for a flow of which a leg is in recovery, reordering or ending.
-void Shard::Impl::serve_troubled(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+/// The same for a flow of which a leg is not open yet, in recovery, reordering or ending.
+void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
+  if (flow.doomed) {
+    close(id, now);
+    return;
+  }
+  Bearer& bearer = registry_.bearer(flow.bearer);
+  relay::pump(flow);
   relay::pass_ends(flow);
-  update_windows(flow, bearer, now);
+  update_window_of_ue(flow);
+  update_window_of_server(flow, bearer, now);
   emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) {
     relay::pump(flow);
@@ -99,14 +109,15 @@ void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instan
   }
 }
 
-void Shard::Impl::update_windows(Flow& flow, Bearer& bearer, Instant now) {
-  if (window_matters(flow, Side::radio)) {
-    relay::open_window(flow, Side::radio, relay_limit_ - relay::held_towards(flow, Side::core));
-  }
-  if (window_matters(flow, Side::core)) {
-    const Bytes held = relay::held_towards(flow, Side::radio);
-    relay::open_window(flow, Side::core, downlink_room(flow, bearer, held, now));
-  }
+void Shard::Impl::update_window_of_ue(Flow& flow) {
+  if (!window_matters(flow, Side::radio)) return;
+  relay::open_window(flow, Side::radio, relay_limit_ - relay::held_towards(flow, Side::core));
+}
+
+void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer, Instant now) {
+  if (!window_matters(flow, Side::core)) return;
+  const Bytes held = relay::held_towards(flow, Side::radio);
+  relay::open_window(flow, Side::core, downlink_room(flow, bearer, held, now));
 }
 
 Bytes Shard::Impl::first_window(Side from) const {
@@ -175,7 +186,7 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
       counters_.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
     }
   }
-  mark(flow, id);
+  mark(flow, id, Streams::both);
 }
 
 void Shard::Impl::count_end(const Flow& flow) {
@@ -195,7 +206,7 @@ void Shard::Impl::close(FlowId id, Instant now) {
   if (flow.backlog > Bytes{}) --bearer.backlogged_flows;
   if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
   if (flow.governed != no_id) forget_law(flow, bearer);
-  if (flow.dirty) std::erase(marked_, id);
+  if (flow.stirred != Streams::none) std::erase(marked_, id);
   registry_.close(id, now);
   ids_stale_ = true;
 }

@@ -42,9 +42,12 @@ class Shard::Impl {
   static constexpr std::size_t burst_size = 32;
 
   // shard_receive.cpp
-  void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
+  [[gnu::flatten]] void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
   void handle(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed, FlowId id,
               Instant now);
+  /// A packet that belongs to no split connection yet, or is no TCP segment at all.
+  [[gnu::cold, gnu::noinline]] void handle_other(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                                 const packet::Parsed& parsed, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void forward(Side in, packet::Packet&& packet, packet::ParseResult result,
                                             const packet::Parsed& parsed, Counter reason, Instant now);
   [[gnu::cold, gnu::noinline]] void handle_unparsed(Side in, packet::Packet&& packet, packet::ParseResult result,
@@ -55,7 +58,7 @@ class Shard::Impl {
                                                     const packet::Parsed& parsed, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void take_over(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
                                               Instant now);
-  [[gnu::flatten]] void take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now);
+  void take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now);
   /// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
   [[nodiscard]] bool checksum_acceptable(Side in, packet::ChecksumState state);
@@ -66,13 +69,14 @@ class Shard::Impl {
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
 
   // shard_flows.cpp
-  void mark(Flow& flow, FlowId id);
-  void serve_marked(Instant now);
-  [[gnu::flatten]] void serve(Flow& flow, FlowId id, Instant now);
-  [[gnu::noinline]] void serve_troubled(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  void mark(Flow& flow, FlowId id, Streams streams);
+  [[gnu::flatten]] void serve_marked(Instant now);
+  void serve(Flow& flow, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
   void emit(Flow& flow, Bearer& bearer, Instant now);
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
-  void update_windows(Flow& flow, Bearer& bearer, Instant now);
+  void update_window_of_ue(Flow& flow);
+  void update_window_of_server(Flow& flow, Bearer& bearer, Instant now);
   [[nodiscard]] Bytes first_window(Side from) const;
   [[nodiscard]] Bytes downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now);
   /// The bearer, where a law wants to know what goes to the radio.

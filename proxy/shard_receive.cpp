@@ -59,14 +59,21 @@ void Shard::Impl::receive_chunk(Side in, std::span<packet::Packet> burst, Instan
   serve_marked(now);
 }
 
-void Shard::Impl::handle(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
-                         FlowId id, Instant now) {
-  if (!is_tcp(result)) [[unlikely]] {
-    handle_unparsed(in, std::move(packet), result, parsed, now);
-  } else if (id == flow::no_flow) [[unlikely]] {
-    handle_new(in, std::move(packet), result, parsed, now);
-  } else if (registry_.flow(id).phase == FlowPhase::split) [[likely]] {
+inline void Shard::Impl::handle(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                const packet::Parsed& parsed, FlowId id, Instant now) {
+  if (is_tcp(result) && id != flow::no_flow && registry_.flow(id).phase == FlowPhase::split) [[likely]] {
     take_in(in, std::move(packet), parsed, id, now);
+  } else {
+    handle_other(in, std::move(packet), result, parsed, id, now);
+  }
+}
+
+void Shard::Impl::handle_other(Side in, packet::Packet&& packet, packet::ParseResult result,
+                               const packet::Parsed& parsed, FlowId id, Instant now) {
+  if (!is_tcp(result)) {
+    handle_unparsed(in, std::move(packet), result, parsed, now);
+  } else if (id == flow::no_flow) {
+    handle_new(in, std::move(packet), result, parsed, now);
   } else {
     track_handshake(in, std::move(packet), result, parsed, id, now);
   }
@@ -131,7 +138,11 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
   // An earlier packet of this burst may have opened the flow since the keys were looked up.
   const flow::FlowKey key = key_of(in, parsed);
   if (const FlowId id = registry_.find(key); id != flow::no_flow) {
-    handle(in, std::move(packet), result, parsed, id, now);
+    if (registry_.flow(id).phase == FlowPhase::split) {
+      take_in(in, std::move(packet), parsed, id, now);
+    } else {
+      track_handshake(in, std::move(packet), result, parsed, id, now);
+    }
     return;
   }
   if (const auto reason = reason_not_to_track(in, packet, parsed, result)) {
@@ -175,12 +186,12 @@ void Shard::Impl::track_handshake(Side in, packet::Packet&& packet, packet::Pars
     case handshake::Step::refused:
       counters_.add(Counter::flows_refused);
       flow.doomed = true;
-      mark(flow, id);
+      mark(flow, id, Streams::both);
       forward(in, std::move(packet), result, parsed, Counter::forward_reset_handshake, now);
       return;
     case handshake::Step::give_up:
       flow.doomed = true;
-      mark(flow, id);
+      mark(flow, id, Streams::both);
       forward(in, std::move(packet), result, parsed, splittable ? Counter::forward_syn_data : counter_of(result), now);
       return;
   }
@@ -198,8 +209,8 @@ void Shard::Impl::take_over(Side in, packet::Packet&& packet, const packet::Pars
   counters_.add(Counter::flows_split);
   const bool first_in_order = ack.seq == flow.handshake.initiator_isn + 1;
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
+  mark(flow, id, Streams::both);
   if (bare && first_in_order && !clamped) {
-    mark(flow, id);
     forward(in, std::move(packet), packet::ParseResult::tcp, parsed, Counter::forward_handshake, now);
     return;
   }
@@ -240,7 +251,8 @@ bool Shard::Impl::checksum_acceptable(Side in, packet::ChecksumState state) {
   return true;
 }
 
-void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now) {
+inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
+                                 Instant now) {
   Flow& flow = registry_.flow(id);
   if (parsed.segment.flags.syn() && !parsed.segment.flags.ack() && relay::quiet(flow)) {
     // The old connection is over on both sides and its addresses are used again: a new one begins.
@@ -255,7 +267,11 @@ void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed
   packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
   if (outdated(known, packet, parsed)) known = packet::learn(packet, parsed);
   const auto recoveries = own.endpoint.counters().fast_recoveries;
+  const tcp::SeqNum acked = own.endpoint.snd_una();
+  Streams stirred = Streams::none;
   if (parsed.segment.payload_len != 0) {
+    own.heard = true;
+    stirred = stream_to(opposite(in));
     packet::strip_to_payload(packet, parsed);
     own.endpoint.receive(parsed.segment, std::move(packet), now);
   } else {
@@ -265,7 +281,9 @@ void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed
   if (!own.endpoint.smooth() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     counters_.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
-  mark(flow, id);
+  flow.leg(opposite(in)).endpoint.set_timestamp(own.endpoint.newest_ts_value());
+  if (own.endpoint.snd_una() != acked) stirred = stirred | stream_to(in);
+  mark(flow, id, stirred != Streams::none ? stirred : Streams::both);
 }
 
 }  // namespace sluice::proxy

@@ -48,20 +48,30 @@ FlowIndex FlowTable::find(const FlowKey& key) const noexcept {
 void FlowTable::lookup_burst(std::span<const FlowKey> keys, std::span<FlowIndex> out) const noexcept {
   assert(out.size() >= keys.size());
   constexpr std::size_t batch = 32;
-  std::array<std::uint32_t, batch> tags;
-  const Slot* const slots = slots_.data();
-  const FlowKey* const known = keys_.data();
   for (std::size_t start = 0; start < keys.size(); start += batch) {
     const std::size_t count = std::min(batch, keys.size() - start);
-    for (std::size_t i = 0; i < count; ++i) {
-      tags[i] = tag_of(keys[start + i]);
-      __builtin_prefetch(slots + (tags[i] & mask_));
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      const Slot slot = slots[tags[i] & mask_];
-      if (slot.index_plus != 0) __builtin_prefetch(known + slot.index_plus - 1);
-    }
-    for (std::size_t i = 0; i < count; ++i) out[start + i] = find(keys[start + i], tags[i]);
+    lookup_batch(keys.data() + start, out.data() + start, count);
+  }
+}
+
+/// Three rounds, so that each finds in the cache what the one before has asked for: slots, keys, comparison. What is in
+/// the slot it would like (nearly all are) is found without a loop.
+inline void FlowTable::lookup_batch(const FlowKey* keys, FlowIndex* out, std::size_t count) const noexcept {
+  const Slot* const slots = slots_.data();
+  const FlowKey* const known = keys_.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    out[i] = tag_of(keys[i]);
+    __builtin_prefetch(slots + (out[i] & mask_));
+  }
+  std::array<FlowIndex, 32> candidates;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Slot slot = slots[out[i] & mask_];
+    candidates[i] = slot.tag == out[i] && slot.index_plus != 0 ? slot.index_plus - 1 : no_flow;
+    __builtin_prefetch(known + (candidates[i] != no_flow ? candidates[i] : 0));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const FlowIndex candidate = candidates[i];
+    out[i] = candidate != no_flow && known[candidate] == keys[i] ? candidate : find(keys[i], out[i]);
   }
 }
 

@@ -43,7 +43,8 @@ class FlowTable {
   };
 
   [[nodiscard]] std::uint32_t tag_of(const FlowKey& key) const noexcept;
-  [[nodiscard]] FlowIndex find(const FlowKey& key, std::uint32_t tag) const noexcept;
+  [[nodiscard, gnu::noinline]] FlowIndex find(const FlowKey& key, std::uint32_t tag) const noexcept;
+  void lookup_batch(const FlowKey* keys, FlowIndex* out, std::size_t count) const noexcept;
 
   std::uint32_t capacity_;
   std::uint32_t mask_;

@@ -70,7 +70,7 @@ inline std::uint64_t write_options(std::uint8_t* at, const tcp::Segment& segment
 }
 
 /// Writes the TCP header but for its checksum; returns its sum.
-inline std::uint64_t write_tcp(std::uint8_t* at, const Addresses& addresses, const tcp::Segment& segment,
+inline std::uint64_t write_tcp(std::uint8_t* at, const AddressesView& addresses, const tcp::Segment& segment,
                                std::size_t options) noexcept {
   const auto offset = static_cast<std::uint32_t>((tcp_length + options) / 4);
   std::uint64_t sum = put32(at, std::uint32_t{addresses.src_port} << 16 | addresses.dst_port);
@@ -84,7 +84,7 @@ inline std::uint64_t write_tcp(std::uint8_t* at, const Addresses& addresses, con
 }
 
 /// What an IP header writer leaves for the transport checksum: the sum of the addresses.
-std::uint64_t write_ipv4(std::uint8_t* at, const HeaderTemplate& header, const Addresses& addresses,
+std::uint64_t write_ipv4(std::uint8_t* at, const HeaderTemplate& header, const AddressesView& addresses,
                          const IpPayload& payload) noexcept {
   const std::uint32_t src = load32(addresses.src.octets.data() + 12);
   const std::uint32_t dst = load32(addresses.dst.octets.data() + 12);
@@ -99,7 +99,7 @@ std::uint64_t write_ipv4(std::uint8_t* at, const HeaderTemplate& header, const A
   return addresses_sum;
 }
 
-std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const Addresses& addresses,
+std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const AddressesView& addresses,
                          const IpPayload& payload) noexcept {
   put32(at, 6U << 28 | std::uint32_t{payload.tos} << 20 | (header.flow_label & 0xfffffU));
   put32(at + 4, std::uint32_t{payload.length} << 16 | std::uint32_t{payload.protocol} << 8 | header.ttl);
@@ -112,7 +112,7 @@ std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const A
 
 }  // namespace
 
-std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const Addresses& addresses,
+std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
                                 const IpPayload& payload) noexcept {
   std::uint8_t* const ip = frame + header.l2_len;
   // The template's spare bytes land where the IP header comes next: one fixed-size copy for every depth of tags.
@@ -121,9 +121,11 @@ std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& heade
                                 : write_ipv6(ip, header, addresses, payload);
 }
 
-std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const Addresses& addresses,
-                            const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept {
-  assert(packet.size() == segment.payload_len);
+namespace {
+
+[[gnu::noinline]] std::uint16_t write_any(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
+                                          const tcp::Segment& segment, std::uint16_t payload_sum,
+                                          std::uint16_t ip_id) noexcept {
   const std::uint16_t options = tcp_options_length(segment);
   const std::size_t l2 = header.l2_len;
   const std::size_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
@@ -141,6 +143,60 @@ std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const 
   sum += std::uint64_t{payload_sum} + __builtin_bswap16(tcp_total) + (std::uint32_t{ip_protocol::tcp} << 8);
   store16(tcp + 16, static_cast<std::uint16_t>(~fold(sum)));
   return front;
+}
+
+/// What nearly every segment looks like: IPv4, timestamps and no other option. The same bytes as write_any(), with
+/// every length known beforehand.
+inline std::uint16_t write_usual(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
+                                 const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept {
+  constexpr std::uint32_t tcp_header = tcp_length + 12;
+  const std::uint32_t l2 = header.l2_len;
+  const std::uint32_t tcp_total = tcp_header + segment.payload_len;
+  const std::uint32_t src = load32(addresses.src.octets.data() + 12), dst = load32(addresses.dst.octets.data() + 12);
+  std::uint8_t* const frame = packet.prepend(static_cast<std::uint16_t>(l2 + ipv4_length + tcp_header));
+  packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
+  std::memcpy(frame, header.l2.data(), header.l2.size());
+
+  // The words of the IP header as they lie in memory, lowest byte first.
+  std::uint8_t* const ip = frame + l2;
+  const std::uint32_t tos = header.tos | (segment.ce ? 3U : 0U);
+  const std::uint32_t first =
+      0x45U | tos << 8 | std::uint32_t{__builtin_bswap16(static_cast<std::uint16_t>(ipv4_length + tcp_total))} << 16;
+  const std::uint32_t second = std::uint32_t{__builtin_bswap16(ip_id)} | (header.dont_fragment ? 0x400000U : 0U);
+  const std::uint32_t third = header.ttl | std::uint32_t{ip_protocol::tcp} << 8;
+  const std::uint64_t addresses_sum = std::uint64_t{src} + dst;
+  const std::uint64_t ip_sum = addresses_sum + first + second + third;
+  store32(ip, first);
+  store32(ip + 4, second);
+  store32(ip + 8, third | std::uint32_t{static_cast<std::uint16_t>(~fold(ip_sum))} << 16);
+  store32(ip + 12, src);
+  store32(ip + 16, dst);
+
+  std::uint8_t* const tcp = ip + ipv4_length;
+  std::uint64_t sum = addresses_sum + payload_sum + __builtin_bswap16(static_cast<std::uint16_t>(tcp_total)) +
+                      (std::uint32_t{ip_protocol::tcp} << 8);
+  sum += put32(tcp, std::uint32_t{addresses.src_port} << 16 | addresses.dst_port);
+  sum += put32(tcp + 4, segment.seq.raw());
+  sum += put32(tcp + 8, segment.ack.raw());
+  sum += put32(tcp + 12, (tcp_header / 4) << 28 | std::uint32_t{segment.flags.bits} << 16 | segment.window);
+  sum += put32(tcp + 20, word(tcp_option::nop, tcp_option::nop, tcp_option::timestamps, 10));
+  sum += put32(tcp + 24, segment.ts_value);
+  sum += put32(tcp + 28, segment.ts_echo);
+  const std::uint16_t urgent = __builtin_bswap16(segment.urgent);
+  store32(tcp + 16, std::uint32_t{urgent} << 16 | static_cast<std::uint16_t>(~fold(sum + urgent)));
+  return static_cast<std::uint16_t>(l2 + ipv4_length + tcp_header);
+}
+
+}  // namespace
+
+std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
+                            const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept {
+  assert(packet.size() == segment.payload_len);
+  const bool usual =
+      header.ip_version == 4 && segment.has_timestamps && segment.sack_count == 0 && !segment.flags.syn();
+  if (usual) [[likely]]
+    return write_usual(packet, header, addresses, segment, payload_sum, ip_id);
+  return write_any(packet, header, addresses, segment, payload_sum, ip_id);
 }
 
 HeaderTemplate learn(const Packet& packet, const Parsed& parsed) noexcept {

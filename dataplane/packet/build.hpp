@@ -23,6 +23,20 @@ struct Addresses {
   constexpr bool operator==(const Addresses&) const = default;
 };
 
+/// The same, where the addresses lie elsewhere: for builders. Implicitly made of Addresses; outlives none of them.
+struct AddressesView {
+  // NOLINTNEXTLINE(google-explicit-constructor): a view of exactly that
+  AddressesView(const Addresses& whole)
+      : src(whole.src), dst(whole.dst), src_port(whole.src_port), dst_port(whole.dst_port) {}
+  AddressesView(const IpAddress& from, const IpAddress& to, std::uint16_t from_port, std::uint16_t to_port)
+      : src(from), dst(to), src_port(from_port), dst_port(to_port) {}
+
+  const IpAddress& src;
+  const IpAddress& dst;
+  std::uint16_t src_port;
+  std::uint16_t dst_port;
+};
+
 [[nodiscard]] inline Addresses addresses_of(const Parsed& parsed) {
   return {parsed.src, parsed.dst, parsed.src_port, parsed.dst_port};
 }
@@ -84,7 +98,7 @@ struct IpPayload {
 
 /// Writes link and IP headers to `frame`, which has room for them and then 8 bytes; returns the sum of both addresses,
 /// not folded, for a pseudo-header. What the other builders have in common.
-std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const Addresses& addresses,
+std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
                                 const IpPayload& payload) noexcept;
 
 /// Turns a packet that holds exactly the payload of `segment` (segment.payload_len bytes, perhaps none) into a frame:
@@ -93,7 +107,7 @@ std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& heade
 /// otherwise timestamps and SACK blocks, at most three beside timestamps, else four. segment.ce marks the packet CE.
 /// Clears the buffer's offload flags. Returns header_length(). Requires that much headroom (max_header_length is always
 /// enough), payload_len <= 65535 - IP and TCP headers, and that nobody else writes to or sends the buffer meanwhile.
-std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const Addresses& addresses,
+std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
                             const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept;
 
 }  // namespace sluice::packet

@@ -2,7 +2,6 @@
 
 #include <immintrin.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -15,7 +14,7 @@ namespace {
 // 32-bit lanes; put 32768 per word back at the end. Three instructions per vector. Blocks of this length keep the sum
 // of all lanes within 32 bits.
 constexpr std::size_t block = 1U << 16;
-constexpr std::size_t piece = 32;  ///< what a kernel's length is a multiple of
+constexpr std::size_t piece = 32;  ///< what a kernel takes at a time; what is left is added word by word
 constexpr std::int64_t flipped = 32768;
 
 /// The flipped words' sum, and what flipping took away.
@@ -31,11 +30,12 @@ __attribute__((target("avx2"), always_inline)) inline __m256i pairs_avx2(const s
   return _mm256_madd_epi16(_mm256_xor_si256(words, _mm256_set1_epi16(-32768)), _mm256_set1_epi16(1));
 }
 
-/// Adds whole pieces of one block.
+/// Adds one block, or less.
 __attribute__((target("avx2"))) std::uint64_t add_block_avx2(const std::uint8_t* at, std::size_t length) noexcept {
-  const std::uint8_t* const end = at + length;
+  const std::size_t whole = length & ~(piece - 1);
+  const std::uint8_t* const end = at + whole;
   __m256i sums = _mm256_setzero_si256();
-  for (; end - at >= 256; at += 256) {
+  for (const std::uint8_t* const last = at + (whole & ~std::size_t{255}); at != last; at += 256) {
     const __m256i a = _mm256_add_epi32(pairs_avx2(at), pairs_avx2(at + 32));
     const __m256i b = _mm256_add_epi32(pairs_avx2(at + 64), pairs_avx2(at + 96));
     const __m256i c = _mm256_add_epi32(pairs_avx2(at + 128), pairs_avx2(at + 160));
@@ -43,7 +43,8 @@ __attribute__((target("avx2"))) std::uint64_t add_block_avx2(const std::uint8_t*
     sums = _mm256_add_epi32(sums, _mm256_add_epi32(_mm256_add_epi32(a, b), _mm256_add_epi32(c, d)));
   }
   for (; at != end; at += piece) sums = _mm256_add_epi32(sums, pairs_avx2(at));
-  return unflip(_mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1)), length);
+  const __m128i lanes = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+  return add_words(unflip(lanes, whole), end, length - whole);
 }
 
 inline __m128i pairs_sse4(const std::uint8_t* at) noexcept {
@@ -53,13 +54,15 @@ inline __m128i pairs_sse4(const std::uint8_t* at) noexcept {
 }
 
 std::uint64_t add_block_sse4(const std::uint8_t* at, std::size_t length) noexcept {
+  const std::size_t whole = length & ~(piece - 1);
+  const std::uint8_t* const end = at + whole;
   __m128i even = _mm_setzero_si128();
   __m128i odd = _mm_setzero_si128();
-  for (const std::uint8_t* const end = at + length; at != end; at += piece) {
+  for (; at != end; at += piece) {
     even = _mm_add_epi32(even, pairs_sse4(at));
     odd = _mm_add_epi32(odd, pairs_sse4(at + 16));
   }
-  return unflip(_mm_add_epi32(even, odd), length);
+  return add_words(unflip(_mm_add_epi32(even, odd), whole), end, length - whole);
 }
 
 using AddBlock = std::uint64_t (*)(const std::uint8_t*, std::size_t) noexcept;
@@ -72,16 +75,11 @@ bool have_avx2() noexcept {
 const AddBlock add_block = have_avx2() ? add_block_avx2 : add_block_sse4;
 
 std::uint16_t sum_with(AddBlock kernel, std::span<const std::uint8_t> data) noexcept {
-  const std::uint8_t* at = data.data();
-  std::size_t left = data.size();
+  if (data.size() <= block) [[likely]]
+    return fold(kernel(data.data(), data.size()));
   std::uint64_t sum = 0;
-  while (left >= piece) {
-    const std::size_t length = std::min(left, block) & ~(piece - 1);
-    sum += kernel(at, length);
-    at += length;
-    left -= length;
-  }
-  return fold(add_words(sum, at, left));
+  for (; data.size() > block; data = data.subspan(block)) sum = add_wide(sum, kernel(data.data(), block));
+  return fold(add_wide(sum, kernel(data.data(), data.size())));
 }
 
 }  // namespace

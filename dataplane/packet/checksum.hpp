@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "dataplane/packet/headers.hpp"
 #include "dataplane/units/ip_address.hpp"
@@ -25,7 +26,10 @@ namespace sluice::packet {
 
 /// Adds 64 bits of data to a wide sum, the carry added back in: modulo 65535 it is the sum of their 16-bit words.
 [[nodiscard]] constexpr std::uint64_t add_wide(std::uint64_t sum, std::uint64_t words) noexcept {
-  return __builtin_add_overflow(sum, words, &sum) ? sum + 1 : sum;
+  if (std::is_constant_evaluated()) return __builtin_add_overflow(sum, words, &sum) ? sum + 1 : sum;
+  // Two instructions; compilers make five of it, seven times per packet.
+  asm("add %1, %0\n\tadc $0, %0" : "+r"(sum) : "rm"(words) : "cc");
+  return sum;
 }
 
 /// Brings a wide sum of 16-bit words down to 16 bits, carries added back in.
