@@ -17,6 +17,9 @@ namespace sluice::control {
 struct LawParameters {
   /// B of a UE's radio queue; zero: what the reports say, and 64 KiB where they name none.
   Bytes buffer;
+  /// No ACK waits longer than this, whatever its law, > 0. Below the shortest retransmission timeout in use (200 ms),
+  /// or what is held would be sent again.
+  Duration hold = std::chrono::milliseconds(150);
   ClampWindowParameters clamp;
   ClampPriceParameters price;
   GwaParameters gwa;

@@ -42,6 +42,7 @@ class Bearer {
   bool on_deadline(Instant now);
   [[nodiscard]] Instant deadline() const;
 
+  [[nodiscard]] bool in_use() const { return flow_count + guests > 0; }
   /// Each flow has a window of its own instead of a part of an allowance, while feedback steers.
   [[nodiscard]] bool windowed() const { return windowed_; }
   /// The law of those windows. Requires a mode that has one.
@@ -87,9 +88,11 @@ class Bearer {
   /// The bearer's flows: a ring through Flow::bearer_next, entered at the flow that was served least recently.
   FlowId first_flow = no_id;
   std::uint32_t flow_count = 0;
-  Instant wheel_deadline = never;      ///< when the timer wheel will look at it
-  Bytes backlog{};                     ///< kept by the shard: unsent bytes of all flows at the last service
-  std::uint32_t backlogged_flows = 0;  ///< … and how many have any
+  std::uint32_t guests = 0;             ///< regulated connections of the UE
+  std::uint32_t first_holding = no_id;  ///< of these, list of those that hold ACKs
+  Instant wheel_deadline = never;       ///< when the timer wheel will look at it
+  Bytes backlog{};                      ///< kept by the shard: unsent bytes of all flows at the last service
+  std::uint32_t backlogged_flows = 0;   ///< … and how many have any
   bool status_changed = true;
   Instant empty_since{};  ///< when its last flow went
 

@@ -15,7 +15,7 @@ struct FlowInfo {
   IpAddress server;
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
-  const char* phase = "";           ///< handshake or split
+  const char* phase = "";           ///< handshake, split or regulated
   const char* state[2] = {"", ""};  ///< RFC 9293 names
   Bytes in_flight[2];
   Bytes congestion_window[2];
@@ -24,6 +24,7 @@ struct FlowInfo {
   Duration rto[2]{};
   Bytes held[2];  ///< acknowledged to the far side, not yet by this one: the ack exposure
   std::uint64_t retransmissions[2] = {0, 0};
+  std::uint16_t acks_held = 0;  ///< of the UE, that wait; regulated connections only
 };
 
 /// What an observer may know of one bearer.

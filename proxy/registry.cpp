@@ -40,13 +40,21 @@ void Registry::close(FlowId id, Instant now) {
   Bearer& bearer = bearers_[flow.bearer];
   leave(bearer, id);
   bearer.status_changed = true;
-  if (bearer.flow_count == 0) {
-    bearer.empty_since = now;
-    schedule_bearer(flow.bearer, now + config_.timeouts.idle);
-  }
+  rest_if_unused(flow.bearer, now);
   flow_table_.erase(flow.key);
   wheel_.cancel(id);
   flows_.erase(id);
+}
+
+void Registry::leave_guest(BearerId id, Instant now) {
+  --bearers_[id].guests;
+  rest_if_unused(id, now);
+}
+
+void Registry::rest_if_unused(BearerId id, Instant now) {
+  if (bearers_[id].in_use()) return;
+  bearers_[id].empty_since = now;
+  schedule_bearer(id, now + config_.timeouts.idle);
 }
 
 BearerId Registry::find_bearer(const IpAddress& ue) const {

@@ -29,7 +29,11 @@ class Registry {
   void close(FlowId id, Instant now);
 
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
-  /// Destroys a bearer without flows.
+  /// The UE's bearer, made where there is none; no_id when there is no room.
+  BearerId bearer_of(const IpAddress& ue, Instant now);
+  /// One of the bearer's guests has gone.
+  void leave_guest(BearerId id, Instant now);
+  /// Destroys a bearer that is not in use.
   void close_bearer(BearerId id);
 
   [[nodiscard]] Flow& flow(FlowId id) { return flows_[id]; }
@@ -60,7 +64,7 @@ class Registry {
   [[nodiscard]] Instant next_deadline() const { return wheel_.next(); }
 
  private:
-  BearerId bearer_of(const IpAddress& ue, Instant now);
+  void rest_if_unused(BearerId id, Instant now);
   void join(Bearer& bearer, FlowId id);
   void leave(Bearer& bearer, FlowId id);
 

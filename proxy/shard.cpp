@@ -14,6 +14,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       parts_{pool_, queue_, counters_},
       window_loops_(config.limits.max_flows),
       governed_(config.limits.max_flows),
+      regulator_(config_, {registry_, queue_, counters_}, seed ^ 0xc2b2ae3d27d4eb4fU, origin),
       relay_limit_(config.limits.relay_buffer) {
   marked_.reserve(config.limits.max_flows);
 }
@@ -24,11 +25,12 @@ void Shard::Impl::advance(Instant now) {
   registry_.run_due(
       now, [&](FlowId id) { on_flow_due(id, now); }, [&](BearerId id) { on_bearer_due(id, now); });
   serve_marked(now);
+  regulator_.advance(now);
   queue_.flush(now);
 }
 
 Instant Shard::Impl::next_deadline() const {
-  return registry_.next_deadline();
+  return std::min(registry_.next_deadline(), regulator_.next_deadline());
 }
 
 void Shard::Impl::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
@@ -53,6 +55,7 @@ void Shard::Impl::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) 
     }
     out.push_back(info);
   });
+  regulator_.describe(out, limit);
 }
 
 void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const {
@@ -60,7 +63,7 @@ void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t lim
     if (out.size() >= limit) return;
     BearerInfo info;
     info.ue = bearer.ue();
-    info.flows = bearer.flow_count;
+    info.flows = bearer.flow_count + bearer.guests;
     info.steered = bearer.steered();
     info.allowance = bearer.granted();
     FlowId id = bearer.first_flow;

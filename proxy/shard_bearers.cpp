@@ -30,13 +30,14 @@ void Shard::Impl::on_report(const ReportArrival& report, Instant now) {
     steer(bearer);
   }
   serve_bearer(id, now);
+  regulator_.on_report(id, now);
   reschedule_bearer(id);
   queue_.flush(now);
 }
 
 void Shard::Impl::on_bearer_due(BearerId id, Instant now) {
   Bearer& bearer = registry_.bearer(id);
-  if (bearer.flow_count == 0 && now - bearer.empty_since >= config_.timeouts.idle) {
+  if (!bearer.in_use() && now - bearer.empty_since >= config_.timeouts.idle) {
     registry_.close_bearer(id);
     return;
   }
@@ -47,6 +48,7 @@ void Shard::Impl::on_bearer_due(BearerId id, Instant now) {
       steer(bearer);
     }
     serve_bearer(id, now);
+    regulator_.on_report(id, now);
   }
   reschedule_bearer(id);
 }
@@ -54,7 +56,7 @@ void Shard::Impl::on_bearer_due(BearerId id, Instant now) {
 void Shard::Impl::reschedule_bearer(BearerId id) {
   const Bearer& bearer = registry_.bearer(id);
   registry_.schedule_bearer(id, bearer.deadline());
-  if (bearer.flow_count == 0) registry_.schedule_bearer(id, bearer.empty_since + config_.timeouts.idle);
+  if (!bearer.in_use()) registry_.schedule_bearer(id, bearer.empty_since + config_.timeouts.idle);
 }
 
 void Shard::Impl::steer(Bearer& bearer) {

@@ -100,11 +100,32 @@ struct SmvsMode {
   Bytes short_flow{};
 };
 
+/// How a connection is got hold of.
+enum class Intercept : std::uint8_t {
+  automatic,  ///< split where the mode can be, regulate otherwise
+  split,      ///< two connections, one on each side
+  regulate    ///< one connection end to end; windows are rewritten and ACKs wait in passing
+};
+[[nodiscard]] constexpr bool can_split(Mode mode) {
+  const auto law = window_law_of(mode);
+  return mode != Mode::bypass && (!law || text_of(*law).split);
+}
+[[nodiscard]] constexpr bool can_regulate(Mode mode) {
+  const auto law = window_law_of(mode);
+  return law && text_of(*law).regulate;
+}
+
 /// How the connections of a policy are treated: the mode, and the parameters of every law it may be.
 struct Treatment {
   Mode mode = Mode::i_tcp;
+  Intercept intercept = Intercept::automatic;
   SmvsMode smvs;  ///< the path to the Node-B, the second loop and the fallback in it hold for every law
   control::LawParameters laws;
+
+  /// Connections pass end to end under a law.
+  [[nodiscard]] bool regulates() const {
+    return can_regulate(mode) && (intercept == Intercept::regulate || !can_split(mode));
+  }
 };
 
 /// Everything a shard is told at its start.

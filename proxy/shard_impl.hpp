@@ -12,6 +12,7 @@
 #include "proxy/governed_flow.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/registry.hpp"
+#include "proxy/regulator.hpp"
 #include "proxy/shard.hpp"
 #include "proxy/transmit_queue.hpp"
 
@@ -35,7 +36,7 @@ class Shard::Impl {
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
-  [[nodiscard]] std::uint32_t flow_count() const { return registry_.flows().size(); }
+  [[nodiscard]] std::uint32_t flow_count() const { return registry_.flows().size() + regulator_.size(); }
   [[nodiscard]] std::uint32_t bearer_count() const { return registry_.bearers().size(); }
 
  private:
@@ -54,6 +55,9 @@ class Shard::Impl {
                                                     const packet::Parsed& parsed, Instant now);
   [[gnu::cold, gnu::noinline]] void handle_new(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                const packet::Parsed& parsed, Instant now);
+  /// Of a connection that passes end to end under a law; false when it is of none.
+  [[gnu::noinline]] bool regulate(Side in, packet::Packet& packet, packet::ParseResult result,
+                                  const packet::Parsed& parsed, const flow::FlowKey& key, Instant now);
   [[gnu::cold, gnu::noinline]] void track_handshake(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                     const packet::Parsed& parsed, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void take_over(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
@@ -114,6 +118,7 @@ class Shard::Impl {
   OutputParts parts_;
   flow::Slab<control::ReceiveWindowLoop> window_loops_;
   flow::Slab<GovernedFlow> governed_;
+  mutable Regulator regulator_;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
   bool refuse_flows_ = false;

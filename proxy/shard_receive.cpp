@@ -145,8 +145,13 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
     }
     return;
   }
+  if (regulator_.size() != 0 && regulate(in, packet, result, parsed, key, now)) return;
   if (const auto reason = reason_not_to_track(in, packet, parsed, result)) {
     forward(in, std::move(packet), result, parsed, *reason, now);
+    return;
+  }
+  if (config_.regulates() && regulator_.open(key, in, now) != Regulator::none) {
+    regulate(in, packet, result, parsed, key, now);
     return;
   }
   const FlowId id = registry_.open(key, now);
@@ -160,6 +165,20 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
   registry_.schedule_flow(flow, id, now + config_.timeouts.handshake);
   counters_.add(Counter::flows_opened);
   forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
+}
+
+bool Shard::Impl::regulate(Side in, packet::Packet& packet, packet::ParseResult result, const packet::Parsed& parsed,
+                           const flow::FlowKey& key, Instant now) {
+  const RegulatedId id = regulator_.find(key);
+  if (id == Regulator::none) return false;
+  if (regulator_.is_over(id, parsed.segment)) {
+    regulator_.close(id, now);
+    return false;
+  }
+  const bool believed = !handshake_damaged(in, packet, parsed);
+  if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
+  regulator_.take(id, in, std::move(packet), parsed, believed, refuse_flows_, now);
+  return true;
 }
 
 void Shard::Impl::track_handshake(Side in, packet::Packet&& packet, packet::ParseResult result,

@@ -15,6 +15,7 @@ namespace {
 proxy::ShardConfig shard_config(const RunPlan& plan) {
   proxy::ShardConfig config = plan.scenario.proxy;
   config.mode = plan.mode.mode;
+  config.intercept = plan.mode.intercept;
   return config;
 }
 

@@ -12,6 +12,8 @@ std::optional<emulator::RunMode> Scalar<emulator::RunMode>::parse(std::string_vi
   if (text == "none") return emulator::RunMode::none;
   for (const proxy::ModeText& mode : proxy::mode_table) {
     if (text == mode.key) return emulator::RunMode{true, mode.mode};
+    const emulator::RunMode regulated{true, mode.mode, proxy::Intercept::regulate};
+    if (proxy::can_regulate(mode.mode) && proxy::can_split(mode.mode) && text == to_string(regulated)) return regulated;
   }
   return std::nullopt;
 }

@@ -38,6 +38,11 @@ constexpr std::array modes = [] {
     choices[i] = {mode_table[i].key, mode_table[i].mode, mode_table[i].text};
   return choices;
 }();
+constexpr Choice<Intercept> intercepts[] = {
+    {"auto", Intercept::automatic, "`split` where the mode can be, else `regulate`"},
+    {"split", Intercept::split, "two connections, one on each side"},
+    {"regulate", Intercept::regulate,
+     "one connection end to end; windows are rewritten and ACKs wait in passing, where the mode is a law of windows"}};
 constexpr Choice<LawPlace> law_places[] = {
     {"nodeb", LawPlace::nodeb, "the allowance comes in the report"},
     {"proxy", LawPlace::proxy, "the report brings the measurements, the proxy computes"}};
@@ -169,6 +174,7 @@ void describe(Section& s, AdminSettings& admin) {
 
 void describe(Section& s, Config& config) {
   s.choice("mode", config.shard.mode, modes, "what is done with TCP connections");
+  s.choice("intercept", config.shard.intercept, intercepts, "how connections are got hold of");
   s.section("eal", config.eal, "DPDK's environment");
   s.required().section("ports", config.ports, "the two ports of the bump in the wire");
   s.section("shards", config.shards, "the poll threads");
@@ -193,9 +199,10 @@ void describe(Section& s, Config& config) {
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},
          "which addresses are UEs; when empty, every source address on the radio port");
   check_memory(s, config);
-  const std::optional<control::WindowLaw> law = window_law_of(config.shard.mode);
-  s.check(!law || text_of(*law).split, "mode", "a mode that works on split connections",
-          std::string(to_string(config.shard.mode)));
+  s.check(config.shard.intercept != Intercept::split || can_split(config.shard.mode), "intercept",
+          "regulate or auto in mode " + std::string(to_string(config.shard.mode)), "split");
+  s.check(config.shard.intercept != Intercept::regulate || can_regulate(config.shard.mode), "intercept",
+          "split or auto in mode " + std::string(to_string(config.shard.mode)), "regulate");
   s.check(!needs_feedback(config.shard.mode) || config.feedback, "mode",
           "a feedback section beside mode " + std::string(to_string(config.shard.mode)), "none");
   config.shard.accept_partial_checksums = {

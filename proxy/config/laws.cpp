@@ -152,6 +152,10 @@ void describe_laws(Section& s, LawParameters& laws) {
   s.value("radio_buffer", laws.buffer, {Bytes(0), Bytes(1 << 30)},
           "B of a UE's radio queue, which wr*, ack-regulator, gwa-* and fair-share divide; 0B = what the reports say, "
           "64KiB where they say none");
+  s.value(
+      "longest_hold", laws.hold, {1ms, 10s},
+      "no ACK of a regulated connection waits longer; below the shortest retransmission timeout, or what is held is "
+      "sent again");
   s.section("clamp", laws.clamp, "CLAMP's window agent");
   s.section("clamp_price", laws.price,
             "CLAMP's price of the queue: at the Node-B; at the proxy only where the reports bring none");

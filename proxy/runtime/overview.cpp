@@ -213,7 +213,8 @@ std::string Overview::statistics_line() {
 Json to_json(const FlowInfo& flow) {
   Json object = {{"ue", fmt::format("{} {}", flow.ue.to_string(), flow.ue_port)},
                  {"server", fmt::format("{} {}", flow.server.to_string(), flow.server_port)},
-                 {"phase", flow.phase}};
+                 {"phase", flow.phase},
+                 {"acks_held", flow.acks_held}};
   for (std::size_t side = 0; side < side_names.size(); ++side) {
     const std::string prefix = std::string(side_names.at(side)) + "_";
     object[prefix + "state"] = flow.state[side];

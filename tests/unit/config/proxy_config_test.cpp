@@ -137,6 +137,14 @@ TEST(ProxyConfig, RulesAcrossKeys) {
   EXPECT_THAT(errors_of(p + "eal: { memory: 20MiB }\n"), ElementsAre(HasSubstr("s.yaml:4:1: eal, expected memory of")));
 }
 
+TEST(ProxyConfig, TheInterceptionMustSuitTheMode) {
+  const std::string p(ports);
+  EXPECT_THAT(errors_of(p + "mode: i-tcp\nintercept: regulate\n"),
+              ElementsAre("s.yaml:5:1: intercept, expected split or auto in mode i-tcp, got regulate"));
+  EXPECT_THAT(errors_of(p + "mode: clamp\n"),
+              ElementsAre("s.yaml:4:1: mode, expected a feedback section beside mode clamp, got none"));
+}
+
 TEST(ProxyConfig, TheLawsRulesAreExplainedAtTheirKey) {
   EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  parameters:\n    delta: 300\n"),
               ElementsAre("s.yaml:6:5: smvs.parameters.delta, expected δ·Ts < 1, got δ·Ts = 1.5: every step overshoots "
