@@ -1,6 +1,7 @@
 #include "proxy/bearer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::proxy {
 namespace {
@@ -23,9 +24,11 @@ constexpr Bytes usual_buffer{64 * 1024};
 
 }  // namespace
 
-Bearer::Bearer(const Treatment& treatment, const IpAddress& ue)
+Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, bool ordinary)
     : treatment_(&treatment),
       ue_(ue),
+      ordinary_(ordinary),
+      counts_(!ordinary && needs_feedback(treatment.mode)),
       fallback_(treatment.smvs.fallback),
       in_flight_(treatment.smvs.parameters.one_way_delay * 2),
       count_(counting_of(treatment)),
@@ -34,7 +37,54 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue)
   view_.buffer = treatment.laws.buffer > Bytes{} ? treatment.laws.buffer : usual_buffer;
 }
 
-Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now) {
+void Bearer::inherit(const Bearer& before, Instant now) {
+  if (before.treatment_->smvs.parameters.one_way_delay == treatment_->smvs.parameters.one_way_delay) {
+    in_flight_ = before.in_flight_;
+    arrived_total_ = before.arrived_total_;
+    left_total_ = before.left_total_;
+  }
+  if (!before.reported_) return;
+  last_ = before.last_;
+  reported_ = true;
+  report_time_ = before.report_time_;
+  rates_ = before.rates_;
+  applied_sequence_ = before.applied_sequence_;
+  if (law_) law_->seed(before.mean_rate());
+  if (!steerable()) return;
+  if (before.steerable()) {
+    fallback_ = before.fallback_;
+    fallback_.set_parameters(treatment_->smvs.fallback);
+  } else {
+    fallback_.on_report(report_time_, last_.period, last_.bearer.state, before.mean_rate());
+    fallback_.check(now);
+  }
+  look_at_queue(last_, in_flight_.on_report(now, last_.bearer.arrived), now);
+  bridge_at_ = now + last_.period;
+  grant(mean_rate().in(last_.period));
+  set_steering();
+}
+
+void Bearer::join_ring(Bearer& other) {
+  sibling_ = std::exchange(other.sibling_, this);
+  settle_ring();
+}
+
+void Bearer::leave_ring() {
+  Bearer* before = this;
+  while (before->sibling_ != this) before = before->sibling_;
+  before->sibling_ = std::exchange(sibling_, this);
+  if (before != this) before->settle_ring();
+  settle_ring();
+}
+
+void Bearer::settle_ring() {
+  bool any = steerable();
+  for (const Bearer* other = sibling_; other != this; other = other->sibling_) any = any || other->steerable();
+  counts_ = any;
+  for (Bearer* other = sibling_; other != this; other = other->sibling_) other->counts_ = any;
+}
+
+Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, double share) {
   const bool restarted = reported_ && report.epoch != last_.epoch;
   if (reported_ && !restarted && report.sequence <= last_.sequence) return Verdict::stale;
 
@@ -45,10 +95,11 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now) {
   report_time_ = now;
   bridge_at_ = now + report.period + report.period / 2;
   status_changed = true;
-  if (!needs_feedback(treatment_->mode)) return Verdict::applied;
+  if (!steerable()) return Verdict::applied;
 
   if (treatment_->mode == Mode::smvs) {
-    grant(run_law(report, in_flight, now) - advanced);
+    const Bytes granted = run_law(report, in_flight, now) - advanced;
+    grant(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted);
   } else {
     look_at_queue(report, in_flight, now);
   }
@@ -127,7 +178,7 @@ void Bearer::grant(Bytes allowance) {
 }
 
 bool Bearer::on_deadline(Instant now) {
-  if (!needs_feedback(treatment_->mode)) return false;
+  if (!steerable()) return false;
   const bool steered = fallback_.steering() == control::Steering::feedback;
   const bool fell = steered && fallback_.check(now) == control::Steering::congestion_control;
   if (fell) bridge_at_ = never;

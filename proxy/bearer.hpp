@@ -12,13 +12,16 @@
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/flow.hpp"
+#include "proxy/policy.hpp"
 #include "proxy/report_arrival.hpp"
 #include "proxy/shard_config.hpp"
 
 namespace sluice::proxy {
 
-/// All connections of one UE: they share one radio queue, so SMVS runs here and its allowance is theirs together. A law
-/// of windows runs in each flow (GovernedFlow); here is what it is told of the queue. Thread: its shard's.
+/// All connections of one UE under one policy. They share one radio queue, so SMVS runs here and its allowance is
+/// theirs together; a law of windows runs in each flow (GovernedFlow), and here is what it is told of the queue. A UE
+/// whose connections match several policies has a bearer for each: siblings, that all hear its reports and all know of
+/// everything that is sent to it, since they share its queue. Thread: its shard's.
 class Bearer {
  public:
   enum class Verdict : std::uint8_t {
@@ -26,16 +29,36 @@ class Bearer {
     applied,  ///< the allowance is new
   };
 
-  Bearer(const Treatment& treatment, const IpAddress& ue);
+  /// `treatment` outlives it. `ordinary`: the UE is of the control group, and nothing steers it.
+  Bearer(const Treatment& treatment, const IpAddress& ue, bool ordinary = false);
+  Bearer(const Bearer&) = delete;
+  Bearer& operator=(const Bearer&) = delete;
+
+  /// Goes on from what another bearer of the same UE has measured: a sibling, or the one before a switch of the law.
+  void inherit(const Bearer& before, Instant now);
+  /// Enters the ring of its UE's bearers, of which `other` is one; leaves it.
+  void join_ring(Bearer& other);
+  void leave_ring();
+  /// The next of the UE's bearers; itself when it is the only one.
+  [[nodiscard]] Bearer& sibling() { return *sibling_; }
+  [[nodiscard]] const Bearer& sibling() const { return *sibling_; }
+  [[nodiscard]] bool ordinary() const { return ordinary_; }
 
   [[nodiscard]] const IpAddress& ue() const { return ue_; }
 
   /// IP bytes that were just handed to the radio port for this UE, whatever they were. `data`: part of the allowance.
-  void injected(Instant now, Bytes bytes) { in_flight_.injected(now, bytes); }
+  void injected(Instant now, Bytes bytes) {
+    in_flight_.injected(now, bytes);
+    for (Bearer* other = sibling_; other != this; other = other->sibling_)
+      [[unlikely]] other->in_flight_.injected(now, bytes);
+  }
+  /// Some bearer of the UE wants to know what goes to the radio.
+  [[nodiscard]] bool counts() const { return counts_; }
 
   /// Applies a report: runs the law, or takes the Node-B's allowance. What is left of the last allowance is forfeited
   /// but for the fraction of a packet that could not be sent.
-  Verdict on_report(const ReportArrival& report, Instant now);
+  /// Of several bearers under SMVS each is granted its `share` of what the law gives for the whole queue.
+  Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
 
   /// Looks at the time: bridges a report that is missing with one more step at the mean rate, and gives up steering
   /// when reports are late. True when flows may send because of it or must change their window source.
@@ -61,9 +84,7 @@ class Bearer {
   void left(control::ActiveFlows::Mark& mark) { count_.left(mark); }
 
   /// Feedback decides what the radio leg sends right now; never outside a mode that needs feedback.
-  [[nodiscard]] bool steered() const {
-    return needs_feedback(treatment_->mode) && fallback_.steering() == control::Steering::feedback;
-  }
+  [[nodiscard]] bool steered() const { return steerable() && fallback_.steering() == control::Steering::feedback; }
   /// What stands in for the congestion window. A law of windows leaves it in force and bounds what is in flight
   /// besides, as the window of an ACK does in its paper.
   [[nodiscard]] tcp::WindowSource window_source() const;
@@ -86,6 +107,9 @@ class Bearer {
   [[nodiscard]] const control::Smvs* law() const { return law_ ? &*law_ : nullptr; }
 
   /// The bearer's flows: a ring through Flow::bearer_next, entered at the flow that was served least recently.
+  BearerId id = no_id;
+  PolicyIndex policy = 0;
+  std::uint16_t generation = 0;  ///< of the policies that it belongs to
   FlowId first_flow = no_id;
   std::uint32_t flow_count = 0;
   std::uint32_t guests = 0;             ///< regulated connections of the UE
@@ -103,9 +127,14 @@ class Bearer {
 
   void look_at_queue(const ReportArrival& report, Bytes under_way, Instant now);
   void set_steering();
+  [[nodiscard]] bool steerable() const { return !ordinary_ && needs_feedback(treatment_->mode); }
+  void settle_ring();
 
   const Treatment* treatment_;
+  Bearer* sibling_ = this;
   IpAddress ue_;
+  bool ordinary_;
+  bool counts_;
   control::Fallback fallback_;
   control::InFlight in_flight_;
   std::optional<control::Smvs> law_;

@@ -45,6 +45,7 @@ namespace sluice::proxy {
   X(acks_held, "ACKs that had to wait")                                                                        \
   X(acks_overdue, "ACKs that went on because their time was up")                                               \
   X(handshake_timeouts, "tracked handshakes that went nowhere")                                                \
+  X(policies_applied, "times that other policies were put in force")                                           \
   X(bearers_opened, "bearers created")                                                                         \
   X(retransmitted_radio, "segments retransmitted towards the radio")                                           \
   X(retransmitted_core, "segments retransmitted towards the core")                                             \

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "dataplane/units/bytes.hpp"
@@ -27,9 +28,32 @@ struct FlowInfo {
   std::uint16_t acks_held = 0;  ///< of the UE, that wait; regulated connections only
 };
 
+/// What the bearers of the control group, or the others, came to. By the reports, each UE's queue once.
+struct GroupTotals {
+  std::uint64_t reports = 0;
+  std::uint64_t transmitted = 0;  ///< bytes that left the radio queues
+  std::uint64_t dropped = 0;
+  double queue_bytes = 0;    ///< sum over the reports
+  double queue_delay_s = 0;  ///< sum over the reports with a rate: queue / mean rate
+
+  GroupTotals& operator+=(const GroupTotals& other) {
+    reports += other.reports;
+    transmitted += other.transmitted;
+    dropped += other.dropped;
+    queue_bytes += other.queue_bytes;
+    queue_delay_s += other.queue_delay_s;
+    return *this;
+  }
+};
+/// The treated UEs, then the control group.
+using GroupStatistics = std::array<GroupTotals, 2>;
+
 /// What an observer may know of one bearer.
 struct BearerInfo {
   IpAddress ue;
+  const char* mode = "";     ///< of its policy
+  std::uint16_t policy = 0;  ///< its position; the number of policies for the default
+  bool ordinary = false;     ///< of the control group
   std::uint32_t flows = 0;
   bool steered = false;        ///< by feedback; otherwise by congestion control
   Bytes allowance;             ///< granted at the last step

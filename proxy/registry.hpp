@@ -17,20 +17,28 @@ namespace sluice::proxy {
 class Registry {
  public:
   /// `seed` keeps outsiders from choosing connections that collide; `origin` is not later than any time passed in.
-  Registry(const ShardConfig& config, std::uint64_t seed, Instant origin);
+  Registry(const ShardConfig& config, const Policies& policies, std::uint64_t seed, Instant origin);
 
   [[nodiscard]] FlowId find(const flow::FlowKey& key) const { return flow_table_.find(key); }
   void find_burst(std::span<const flow::FlowKey> keys, std::span<FlowId> out) const {
     flow_table_.lookup_burst(keys, out);
   }
   /// A new flow, entered in its bearer, which is made where it is the UE's first. no_id when a limit is reached.
-  FlowId open(const flow::FlowKey& key, Instant now);
+  FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now);
   /// Takes the flow out of its bearer, the table and the timers and destroys it; its packets go back to the pool.
   void close(FlowId id, Instant now);
 
+  /// One of the UE's bearers, which leads to the others; no_flow when it has none.
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
-  /// The UE's bearer, made where there is none; no_id when there is no room.
-  BearerId bearer_of(const IpAddress& ue, Instant now);
+  /// The UE's bearer under that policy, made where there is none: it goes on from what its siblings have measured.
+  /// no_id when there is no room.
+  BearerId bearer_of(const IpAddress& ue, PolicyIndex policy, Instant now);
+  /// From now on these treatments are in force. Bearers of the old ones are to be left and closed; until then there may
+  /// be twice as many, and one that finds no room stays.
+  void exchange_policies(const Policies& policies);
+  [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != generation_; }
+  /// The flow goes to another bearer.
+  void move(FlowId id, BearerId to);
   /// One of the bearer's guests has gone.
   void leave_guest(BearerId id, Instant now);
   /// Destroys a bearer that is not in use.
@@ -69,6 +77,8 @@ class Registry {
   void leave(Bearer& bearer, FlowId id);
 
   const ShardConfig& config_;
+  const Policies* policies_;
+  std::uint16_t generation_ = 1;
   flow::Slab<Flow> flows_;
   flow::Slab<Bearer> bearers_;
   flow::FlowTable flow_table_;

@@ -57,6 +57,7 @@ struct RegulatedFlow {
   std::uint16_t segment = 536;  ///< largest payload towards the UE, by the UE's SYN
   std::uint8_t duplicate_acks = 0;
   std::uint8_t fins = 0;  ///< bits by Side
+  std::uint8_t dscp = 0;  ///< of its SYN
   RegulatedPhase phase = RegulatedPhase::syn;
   Side initiator = Side::radio;
 

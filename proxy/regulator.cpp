@@ -38,8 +38,8 @@ Regulator::Regulator(const ShardConfig& config, const Parts& parts, std::uint64_
 
 Regulator::~Regulator() = default;
 
-RegulatedId Regulator::open(const flow::FlowKey& key, Side from, Instant now) {
-  const BearerId bearer = parts_.registry.bearer_of(key.ue, now);
+RegulatedId Regulator::open(const flow::FlowKey& key, Side from, PolicyIndex policy, std::uint8_t dscp, Instant now) {
+  const BearerId bearer = parts_.registry.bearer_of(key.ue, policy, now);
   if (bearer == no_id) return none;
   const RegulatedId id = flows_.emplace();
   if (id == flow::Slab<RegulatedFlow>::none) return none;
@@ -51,6 +51,7 @@ RegulatedId Regulator::open(const flow::FlowKey& key, Side from, Instant now) {
   flow.key = key;
   flow.initiator = from;
   flow.bearer = bearer;
+  flow.dscp = dscp;
   flow.last_activity = now;
   ++parts_.registry.bearer(bearer).guests;
   schedule(flow, id);
@@ -72,6 +73,21 @@ void Regulator::close(RegulatedId id, Instant now) {
   table_.erase(flow.key);
   wheel_.cancel(id);
   flows_.erase(id);
+}
+
+void Regulator::rebind(const Policies& policies, Instant now) {
+  flows_.for_each([&](RegulatedId id, RegulatedFlow& flow) {
+    release(flow, id, control::AckRelease::all(), now);
+    Bearer& before = parts_.registry.bearer(flow.bearer);
+    if (flow.governed) flow.governed->leave(before);
+    flow.governed.reset();
+    const PolicyIndex policy = policies.choose({flow.key.ue, flow.key.server, flow.key.server_port, flow.dscp});
+    const BearerId to = parts_.registry.bearer_of(flow.key.ue, policy, now);
+    if (to == no_id) return;  // no room for another bearer: it stays where it is, under its old law
+    --before.guests;
+    ++parts_.registry.bearer(to).guests;
+    flow.bearer = to;
+  });
 }
 
 void Regulator::take(RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool believed,

@@ -40,7 +40,10 @@ class Regulator {
   [[nodiscard]] std::uint32_t size() const { return flows_.size(); }
   [[nodiscard]] RegulatedId find(const flow::FlowKey& key) const { return table_.find(key); }
   /// Follows a connection from its first SYN on, which is still to be taken. `none`: a limit is reached.
-  RegulatedId open(const flow::FlowKey& key, Side from, Instant now);
+  RegulatedId open(const flow::FlowKey& key, Side from, PolicyIndex policy, std::uint8_t dscp, Instant now);
+  /// Other treatments are in force: every connection goes to the bearer that they want, whatever waits goes on, and
+  /// its law begins anew from what is under way.
+  void rebind(const Policies& policies, Instant now);
   /// A segment of the connection came in on `in`; it goes on, now or later. `believed`: its checksum is right.
   /// `in_need`: packet buffers are short, so nothing is to wait.
   void take(RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool believed, bool in_need,

@@ -8,9 +8,11 @@ namespace sluice::proxy {
 Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
                   Instant origin)
     : config_(config),
+      first_policies_(config.treatments()),
+      policies_(&first_policies_),
       pool_(pool),
       queue_(transmitter, counters_),
-      registry_(config_, seed, origin),
+      registry_(config_, first_policies_, seed, origin),
       parts_{pool_, queue_, counters_},
       window_loops_(config.limits.max_flows),
       governed_(config.limits.max_flows),
@@ -64,6 +66,9 @@ void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t lim
     BearerInfo info;
     info.ue = bearer.ue();
     info.flows = bearer.flow_count + bearer.guests;
+    info.mode = to_string(bearer.treatment().mode).data();
+    info.policy = bearer.policy;
+    info.ordinary = bearer.ordinary();
     info.steered = bearer.steered();
     info.allowance = bearer.granted();
     FlowId id = bearer.first_flow;
@@ -107,6 +112,12 @@ void Shard::on_report(const ReportArrival& report, Instant now) {
 }
 void Shard::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   impl_->collect_status(out, all);
+}
+void Shard::apply(const Policies& policies, Instant now) {
+  impl_->apply(policies, now);
+}
+const GroupStatistics& Shard::groups() const {
+  return impl_->groups();
 }
 const Counters& Shard::counters() const {
   return impl_->counters();

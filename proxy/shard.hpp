@@ -42,6 +42,13 @@ class Shard {
   /// What the Node-B is to be told of the bearers that changed since the last call (all, when `all`).
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
 
+  /// Puts these treatments in force, for running connections too: each goes on under its new law from what was measured
+  /// under the old one. How a connection is intercepted does not change while it runs. `policies` outlives the
+  /// shard.
+  void apply(const Policies& policies, Instant now);
+
+  /// What the control group and the others came to.
+  [[nodiscard]] const GroupStatistics& groups() const;
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;
   [[nodiscard]] std::uint32_t bearer_count() const;

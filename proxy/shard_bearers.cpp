@@ -19,20 +19,56 @@ void Shard::Impl::on_report(const ReportArrival& report, Instant now) {
     counters_.add(Counter::reports_unknown_bearer);
     return;
   }
-  Bearer& bearer = registry_.bearer(id);
+  count_group(registry_.bearer(id), report);
+  Bearer* bearer = &registry_.bearer(id);
+  do {
+    if (!take_report(*bearer, report, now)) return;
+    bearer = &bearer->sibling();
+  } while (bearer->id != id);
+  queue_.flush(now);
+}
+
+/// False when the report is stale, which it then is for all of the UE's bearers.
+bool Shard::Impl::take_report(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.steered();
-  if (bearer.on_report(report, now) == Bearer::Verdict::stale) {
+  if (bearer.on_report(report, now, share_of(bearer)) == Bearer::Verdict::stale) {
     counters_.add(Counter::reports_stale);
-    return;
+    return false;
   }
   if (bearer.steered() != before) {
     counters_.add(bearer.steered() ? Counter::recoveries : Counter::fallbacks);
     steer(bearer);
   }
-  serve_bearer(id, now);
-  regulator_.on_report(id, now);
-  reschedule_bearer(id);
-  queue_.flush(now);
+  serve_bearer(bearer.id, now);
+  regulator_.on_report(bearer.id, now);
+  reschedule_bearer(bearer.id);
+  return true;
+}
+
+/// What a bearer under SMVS gets of the grant for the whole queue: as many parts as it has flows that wait, of those of
+/// all its siblings under SMVS.
+double Shard::Impl::share_of(const Bearer& bearer) {
+  if (&bearer.sibling() == &bearer) return 1;
+  std::uint32_t waiting = std::max(bearer.backlogged_flows, 1U);
+  const std::uint32_t own = waiting;
+  for (const Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
+    if (other->treatment().mode == Mode::smvs) waiting += other->backlogged_flows;
+  }
+  return static_cast<double>(own) / waiting;
+}
+
+void Shard::Impl::count_group(const Bearer& bearer, const ReportArrival& report) {
+  const control::feedback::BearerReport& now = report.bearer;
+  const control::feedback::BearerReport& before = bearer.last_report();
+  GroupTotals& group = groups_[bearer.ordinary() ? 1 : 0];
+  ++group.reports;
+  if (bearer.reported() && now.transmitted >= before.transmitted)
+    group.transmitted += now.transmitted - before.transmitted;
+  if (bearer.reported() && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
+  group.queue_bytes += static_cast<double>(now.queue.count());
+  if (now.mean_service_rate > Rate()) {
+    group.queue_delay_s += static_cast<double>(now.queue.count()) / now.mean_service_rate.bytes_per_second();
+  }
 }
 
 void Shard::Impl::on_bearer_due(BearerId id, Instant now) {
@@ -63,15 +99,18 @@ void Shard::Impl::steer(Bearer& bearer) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
     Flow& flow = registry_.flow(id);
-    if (flow.phase == FlowPhase::split) {
-      tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-      const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
-      if (bearer.windowed()) begin_steering(flow, bearer);
-      endpoint.set_window_source(bearer.window_source(), seed);
-      mark(flow, id, Streams::both);
-    }
+    steer(flow, id, bearer);
     id = flow.bearer_next;
   }
+}
+
+void Shard::Impl::steer(Flow& flow, FlowId id, Bearer& bearer) {
+  if (flow.phase != FlowPhase::split) return;
+  tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
+  endpoint.set_window_source(bearer.window_source(), seed);
+  if (bearer.windowed()) begin_steering(flow, bearer, seed);
+  mark(flow, id, Streams::both);
 }
 
 void Shard::Impl::serve_bearer(BearerId id, Instant now) {
@@ -80,7 +119,7 @@ void Shard::Impl::serve_bearer(BearerId id, Instant now) {
     serve_windowed(bearer, now);
     return;
   }
-  if (config_.smvs.short_flow > Bytes{}) {
+  if (bearer.treatment().smvs.short_flow > Bytes{}) {
     while (bearer.allowance() > Bytes{} && serve_round(bearer, true, now)) {
     }
   }
@@ -97,7 +136,7 @@ bool Shard::Impl::serve_round(Bearer& bearer, bool short_flows_only, Instant now
     Flow& flow = registry_.flow(id);
     const FlowId next = flow.bearer_next;
     tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-    const bool chosen = !short_flows_only || flow.sent_to_radio < config_.smvs.short_flow;
+    const bool chosen = !short_flows_only || flow.sent_to_radio < bearer.treatment().smvs.short_flow;
     if (flow.phase == FlowPhase::split && chosen && endpoint.can_send_now()) {
       const Bytes before = bearer.allowance();
       emit(flow, bearer, Side::radio, count == 1 ? before : std::min(before, turn), now);
@@ -112,11 +151,22 @@ bool Shard::Impl::serve_round(Bearer& bearer, bool short_flows_only, Instant now
   return sent_any && bearer.window_source() == tcp::WindowSource::allowance;
 }
 
+/// One for each UE: of its bearers together.
 void Shard::Impl::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
-  registry_.bearers().for_each([&](BearerId, Bearer& bearer) {
-    if (!all && !bearer.status_changed) return;
+  registry_.bearers().for_each([&](BearerId id, Bearer& bearer) {
+    if (registry_.find_bearer(bearer.ue()) != id) return;
+    bool changed = bearer.status_changed;
+    control::feedback::BearerStatus status = bearer.status(bearer.backlog);
+    for (Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
+      const control::feedback::BearerStatus more = other->status(other->backlog);
+      status.backlog += more.backlog;
+      status.allowance_left += more.allowance_left;
+      status.active_flows += more.active_flows;
+      changed = changed || other->status_changed;
+      other->status_changed = false;
+    }
     bearer.status_changed = false;
-    out.push_back(bearer.status(bearer.backlog));
+    if (all || changed) out.push_back(status);
   });
 }
 

@@ -3,73 +3,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 #include <vector>
 
-#include "control/fallback.hpp"
-#include "control/receive_window_loop.hpp"
-#include "control/smvs.hpp"
-#include "control/window_laws.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/time.hpp"
+#include "proxy/policy.hpp"
 #include "proxy/side.hpp"
+#include "proxy/treatment.hpp"
 
 namespace sluice::proxy {
-
-/// What is done with TCP connections besides the laws of control/window_laws.hpp: configuration name and text from one
-/// line.
-#define SLUICE_OWN_MODES(X)                                            \
-  X(bypass, "bypass", "forward untouched")                             \
-  X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs") \
-  X(smvs, "smvs", "split, the radio leg sends by the SMVS allowance of the bearer")
-
-/// The modes: our own, then one for each law of windows.
-enum class Mode : std::uint8_t {
-#define X(name, key, text) name,
-  SLUICE_OWN_MODES(X)
-#undef X
-#define X(name, key, type, split, regulate, text) name,
-      SLUICE_WINDOW_LAWS(X)
-#undef X
-};
-
-struct ModeText {
-  Mode mode;
-  std::string_view key;
-  std::string_view text;
-};
-inline constexpr std::array mode_table = {
-#define X(name, key, text) ModeText{Mode::name, key, text},
-    SLUICE_OWN_MODES(X)
-#undef X
-#define X(name, key, type, split, regulate, text) ModeText{Mode::name, key, text},
-        SLUICE_WINDOW_LAWS(X)
-#undef X
-};
-[[nodiscard]] constexpr std::string_view to_string(Mode mode) {
-  return mode_table[static_cast<std::size_t>(mode)].key;
-}
-
-/// The law of windows that a mode is; nothing for our own modes.
-[[nodiscard]] constexpr std::optional<control::WindowLaw> window_law_of(Mode mode) {
-  constexpr std::size_t own = mode_table.size() - control::window_law_table.size();
-  const auto number = static_cast<std::size_t>(mode);
-  if (number < own) return std::nullopt;
-  return static_cast<control::WindowLaw>(number - own);
-}
-/// The Node-B's reports decide what is sent.
-[[nodiscard]] constexpr bool needs_feedback(Mode mode) {
-  return mode == Mode::smvs || window_law_of(mode).has_value();
-}
-
-/// Where the SMVS law is computed.
-enum class LawPlace : std::uint8_t {
-  nodeb,  ///< the allowance comes in the report (the paper's way)
-  proxy   ///< the report brings the measurements, the proxy computes
-};
 
 /// Bounds on what a shard holds. Taken at start; nothing grows beyond them.
 struct ShardLimits {
@@ -90,46 +34,10 @@ struct ShardTimeouts {
   Duration idle = std::chrono::seconds(300);  ///< a silent connection with an empty relay goes back to plain forwarding
 };
 
-/// SMVS as the proxy applies it.
-struct SmvsMode {
-  LawPlace law = LawPlace::nodeb;
-  control::SmvsParameters parameters;
-  control::ReceiveWindowParameters receive_window;
-  control::FallbackParameters fallback;
-  /// Flows that have sent less than this are served before the others of their bearer; 0 = no preference.
-  Bytes short_flow{};
-};
-
-/// How a connection is got hold of.
-enum class Intercept : std::uint8_t {
-  automatic,  ///< split where the mode can be, regulate otherwise
-  split,      ///< two connections, one on each side
-  regulate    ///< one connection end to end; windows are rewritten and ACKs wait in passing
-};
-[[nodiscard]] constexpr bool can_split(Mode mode) {
-  const auto law = window_law_of(mode);
-  return mode != Mode::bypass && (!law || text_of(*law).split);
-}
-[[nodiscard]] constexpr bool can_regulate(Mode mode) {
-  const auto law = window_law_of(mode);
-  return law && text_of(*law).regulate;
-}
-
-/// How the connections of a policy are treated: the mode, and the parameters of every law it may be.
-struct Treatment {
-  Mode mode = Mode::i_tcp;
-  Intercept intercept = Intercept::automatic;
-  SmvsMode smvs;  ///< the path to the Node-B, the second loop and the fallback in it hold for every law
-  control::LawParameters laws;
-
-  /// Connections pass end to end under a law.
-  [[nodiscard]] bool regulates() const {
-    return can_regulate(mode) && (intercept == Intercept::regulate || !can_split(mode));
-  }
-};
-
-/// Everything a shard is told at its start.
+/// Everything a shard is told at its start. What it has of Treatment is the default of its policies.
 struct ShardConfig : Treatment {
+  std::vector<Policy> policies;  ///< the first that matches decides
+  double control_group = 0;      ///< share of the UEs that stay on ordinary TCP
   tcp::EndpointConfig tcp;
   ShardLimits limits;
   ShardTimeouts timeouts;
@@ -141,6 +49,8 @@ struct ShardConfig : Treatment {
   [[nodiscard]] bool accepts_partial_checksums(Side in) const {
     return accept_partial_checksums[static_cast<std::size_t>(in)];
   }
+  /// The part that can be exchanged while the shard runs.
+  [[nodiscard]] Policies treatments() const { return {*this, policies, control_group}; }
 };
 
 }  // namespace sluice::proxy

@@ -120,15 +120,16 @@ void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer, Instant no
   relay::open_window(flow, Side::core, downlink_room(flow, bearer, held, now));
 }
 
-Bytes Shard::Impl::first_window(Side from) const {
-  const bool steered = needs_feedback(config_.mode) && from == Side::core;
-  return steered ? std::min(relay_limit_, config_.smvs.receive_window.initial) : relay_limit_;
+Bytes Shard::Impl::first_window(const Flow& flow, Side from) const {
+  const Treatment& treatment = registry_.bearer(flow.bearer).treatment();
+  const bool steered = needs_feedback(treatment.mode) && from == Side::core;
+  return steered ? std::min(relay_limit_, treatment.smvs.receive_window.initial) : relay_limit_;
 }
 
 Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now) {
   const Bytes free = relay_limit_ - held;
   if (!bearer.steered()) return free;
-  const control::ReceiveWindowParameters& parameters = config_.smvs.receive_window;
+  const control::ReceiveWindowParameters& parameters = bearer.treatment().smvs.receive_window;
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   if (flow.window_loop == no_id) {
     // A connection that carries little never needs the loop: its first window is all it takes.

@@ -31,10 +31,12 @@ class Shard::Impl {
   void advance(Instant now);
   [[nodiscard]] Instant next_deadline() const;
   void on_report(const ReportArrival& report, Instant now);
+  void apply(const Policies& policies, Instant now);
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
 
+  [[nodiscard]] const GroupStatistics& groups() const { return groups_; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint32_t flow_count() const { return registry_.flows().size() + regulator_.size(); }
   [[nodiscard]] std::uint32_t bearer_count() const { return registry_.bearers().size(); }
@@ -67,6 +69,7 @@ class Shard::Impl {
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
   [[nodiscard]] bool checksum_acceptable(Side in, packet::ChecksumState state);
   [[nodiscard]] bool handshake_damaged(Side in, const packet::Packet& packet, const packet::Parsed& parsed) const;
+  [[nodiscard]] ConnectionView view_of(Side in, const packet::Parsed& parsed) const;
   [[nodiscard]] std::optional<Counter> reason_not_to_track(Side in, const packet::Packet& packet,
                                                            const packet::Parsed& parsed,
                                                            packet::ParseResult result) const;
@@ -81,10 +84,10 @@ class Shard::Impl {
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_window_of_ue(Flow& flow);
   void update_window_of_server(Flow& flow, Bearer& bearer, Instant now);
-  [[nodiscard]] Bytes first_window(Side from) const;
+  [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
   [[nodiscard]] Bytes downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now);
   /// The bearer, where a law wants to know what goes to the radio.
-  [[nodiscard]] Bearer* counted(Bearer& bearer) const { return needs_feedback(config_.mode) ? &bearer : nullptr; }
+  [[nodiscard]] static Bearer* counted(Bearer& bearer) { return bearer.counts() ? &bearer : nullptr; }
   void note_backlog(Flow& flow, Bearer& bearer);
   void on_flow_due(FlowId id, Instant now);
   void reschedule(Flow& flow, FlowId id, Instant now);
@@ -100,17 +103,26 @@ class Shard::Impl {
   [[nodiscard]] GovernedFlow* law_of(Flow& flow, Bearer& bearer);
   void note_sent(Flow& flow, const Bearer& bearer, Bytes sent);
   void serve_windowed(Bearer& bearer, Instant now);
-  void begin_steering(Flow& flow, Bearer& bearer);
+  void begin_steering(Flow& flow, Bearer& bearer, Bytes window);
   void forget_law(Flow& flow, Bearer& bearer);
 
   // shard_bearers.cpp
   void on_bearer_due(BearerId id, Instant now);
   void steer(Bearer& bearer);
+  void steer(Flow& flow, FlowId id, Bearer& bearer);
+  bool take_report(Bearer& bearer, const ReportArrival& report, Instant now);
+  [[nodiscard]] static double share_of(const Bearer& bearer);
+  void count_group(const Bearer& bearer, const ReportArrival& report);
+
+  // shard_policies.cpp
+  void rebind(Flow& flow, FlowId id, Instant now);
   void serve_bearer(BearerId id, Instant now);
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
   void reschedule_bearer(BearerId id);
 
   const ShardConfig config_;
+  const Policies first_policies_;  ///< those of the configuration
+  const Policies* policies_;       ///< those in force
   packet::PacketPool& pool_;
   Counters counters_;
   TransmitQueue queue_;
@@ -122,6 +134,7 @@ class Shard::Impl {
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
   bool refuse_flows_ = false;
+  GroupStatistics groups_{};
   /// What is known of the packets of the burst in hand.
   struct Scratch {
     std::array<packet::Parsed, burst_size> parsed;

@@ -84,10 +84,10 @@ void Shard::Impl::forward(Side in, packet::Packet&& packet, packet::ParseResult 
   counters_.add(reason);
   if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
   const Side out = opposite(in);
-  if (out == Side::radio && needs_feedback(config_.mode) && parsed.ip_version != 0) {
+  if (out == Side::radio && parsed.ip_version != 0) {
     // It will stand in the radio queue like everything else: the law must know of it.
     if (const BearerId bearer = registry_.find_bearer(parsed.dst); bearer != flow::no_flow) {
-      registry_.bearer(bearer).injected(now, Bytes(parsed.ip_length));
+      if (registry_.bearer(bearer).counts()) registry_.bearer(bearer).injected(now, Bytes(parsed.ip_length));
     }
   }
   queue_.push(out, std::move(packet), now);
@@ -101,6 +101,12 @@ void Shard::Impl::handle_unparsed(Side in, packet::Packet&& packet, packet::Pars
     return;
   }
   forward(in, std::move(packet), result, parsed, counter, now);
+}
+
+ConnectionView Shard::Impl::view_of(Side in, const packet::Parsed& parsed) const {
+  const auto dscp = static_cast<std::uint8_t>(parsed.tos >> 2U);
+  if (in == Side::radio) return {parsed.src, parsed.dst, parsed.dst_port, dscp};
+  return {parsed.dst, parsed.src, parsed.src_port, dscp};
 }
 
 bool Shard::Impl::is_ue(const IpAddress& address) const {
@@ -123,7 +129,7 @@ bool Shard::Impl::handshake_damaged(Side in, const packet::Packet& packet, const
 std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::Packet& packet,
                                                         const packet::Parsed& parsed,
                                                         packet::ParseResult result) const {
-  if (config_.mode == Mode::bypass) return Counter::forward_bypass_mode;
+  if (policies_->only_bypass()) return Counter::forward_bypass_mode;
   if (!parsed.segment.flags.syn() || parsed.segment.flags.ack()) return Counter::forward_mid_flow;
   if (!is_ue(in == Side::radio ? parsed.src : parsed.dst)) return Counter::forward_not_ue;
   if (result == packet::ParseResult::tcp_options_unknown) return counter_of(result);
@@ -150,11 +156,18 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
     forward(in, std::move(packet), result, parsed, *reason, now);
     return;
   }
-  if (config_.regulates() && regulator_.open(key, in, now) != Regulator::none) {
+  const ConnectionView view = view_of(in, parsed);
+  const PolicyIndex policy = policies_->choose(view);
+  const Treatment& treatment = policies_->treatment(policy);
+  if (treatment.mode == Mode::bypass) {
+    forward(in, std::move(packet), result, parsed, Counter::forward_bypass_mode, now);
+    return;
+  }
+  if (treatment.regulates() && regulator_.open(key, in, policy, view.dscp, now) != Regulator::none) {
     regulate(in, packet, result, parsed, key, now);
     return;
   }
-  const FlowId id = registry_.open(key, now);
+  const FlowId id = registry_.open(key, policy, now);
   if (id == no_id) {
     forward(in, std::move(packet), result, parsed, Counter::forward_flow_limit, now);
     return;
@@ -249,7 +262,7 @@ bool Shard::Impl::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiat
   const Handshake& seen = flow.handshake;
   const bool scaling = seen.initiator_options.has_window_scale && seen.responder_options.has_window_scale;
   const unsigned shift = scaling ? seen.initiator_options.window_scale : 0U;
-  const std::int64_t most = first_window(opposite(initiator)).count() >> shift;
+  const std::int64_t most = first_window(flow, opposite(initiator)).count() >> shift;
   if (ack.window <= most) return false;
   ack.window = static_cast<std::uint16_t>(most);
   return true;

@@ -90,9 +90,9 @@ void Shard::Impl::serve_windowed(Bearer& bearer, Instant now) {
   serve_marked(now);
 }
 
-/// Feedback takes over on a running flow: its law goes on from the window it finds.
-void Shard::Impl::begin_steering(Flow& flow, Bearer& bearer) {
-  if (GovernedFlow* const governed = law_of(flow, bearer)) governed->seed(flow.leg(Side::radio).endpoint.cwnd());
+/// Feedback takes over on a running flow: its law goes on from the window that was measured.
+void Shard::Impl::begin_steering(Flow& flow, Bearer& bearer, Bytes window) {
+  if (GovernedFlow* const governed = law_of(flow, bearer)) governed->seed(window);
 }
 
 void Shard::Impl::forget_law(Flow& flow, Bearer& bearer) {

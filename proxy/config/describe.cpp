@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -68,6 +69,14 @@ bool accepts_partial_checksums(const PortSettings& port, PartialChecksums settin
   return dpdk::carries_partial_checksums(port.device);
 }
 
+void check_interception(Section& s, const Treatment& treatment) {
+  const std::string mode(to_string(treatment.mode));
+  s.check(treatment.intercept != Intercept::split || can_split(treatment.mode), "intercept",
+          "regulate or auto in mode " + mode, "split");
+  s.check(treatment.intercept != Intercept::regulate || can_regulate(treatment.mode), "intercept",
+          "split or auto in mode " + mode, "regulate");
+}
+
 /// Devices hold buffers from the start, and what remains must carry packets.
 void check_memory(Section& s, const Config& config) {
   const std::uint32_t held = config.shards.count * (std::uint32_t{config.ports.radio.receive_descriptors} +
@@ -87,6 +96,19 @@ Bytes memory_for(const PoolSettings& pool) {
   constexpr std::int64_t per_buffer = 2560;  // with its share of the pool's book-keeping
   constexpr std::int64_t mib = 1 << 20;
   return Bytes((pool.buffers * per_buffer / mib + 64) * mib);  // rings, descriptors and drivers besides
+}
+
+void describe(Section& s, Policy& policy) {
+  Treatment& treatment = policy.treatment;
+  s.list("ue", policy.ue, {0, 1024}, "prefixes of UEs; every one when empty");
+  s.list("server", policy.server, {0, 1024}, "prefixes of servers; every one when empty");
+  s.list("ports", policy.ports, {0, 256}, "of the servers; every one when empty");
+  s.list("dscp", policy.dscp, {0, 64}, {0, 63}, "of the SYN; every one when empty");
+  s.choice("mode", treatment.mode, modes, "what is done with these connections");
+  s.choice("intercept", treatment.intercept, intercepts, "how they are got hold of");
+  s.section("smvs", treatment.smvs, "as at the top level, which is the default");
+  control::describe_laws(s, treatment.laws);
+  check_interception(s, treatment);
 }
 
 void describe(Section& s, ShardLimits& limits) {
@@ -198,13 +220,21 @@ void describe(Section& s, Config& config) {
   s.section("admin", config.admin, "the operator's socket");
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},
          "which addresses are UEs; when empty, every source address on the radio port");
+  Policy prototype;
+  prototype.treatment = config.shard;
+  s.sections("policies", config.shard.policies, {0, 64}, prototype,
+             "treatments for some connections: the first that matches decides, the keys above are for all others");
+  config::Percentage control_group{config.shard.control_group};
+  s.value("control_group", control_group, {{0}, {1}},
+          "share of the UEs that stay on ordinary TCP, to be compared with");
+  config.shard.control_group = control_group.fraction;
   check_memory(s, config);
-  s.check(config.shard.intercept != Intercept::split || can_split(config.shard.mode), "intercept",
-          "regulate or auto in mode " + std::string(to_string(config.shard.mode)), "split");
-  s.check(config.shard.intercept != Intercept::regulate || can_regulate(config.shard.mode), "intercept",
-          "split or auto in mode " + std::string(to_string(config.shard.mode)), "regulate");
+  check_interception(s, config.shard);
   s.check(!needs_feedback(config.shard.mode) || config.feedback, "mode",
           "a feedback section beside mode " + std::string(to_string(config.shard.mode)), "none");
+  const bool steered = std::any_of(config.shard.policies.begin(), config.shard.policies.end(),
+                                   [](const Policy& policy) { return needs_feedback(policy.treatment.mode); });
+  s.check(!steered || config.feedback, "policies", "a feedback section beside a mode that reports steer", "none");
   config.shard.accept_partial_checksums = {
       // by Side
       accepts_partial_checksums(config.ports.radio, config.ports.partial_checksums),

@@ -188,6 +188,23 @@ Json Overview::shards() const {
   return list;
 }
 
+Json Overview::groups() const {
+  constexpr std::array names = {"treated", "control group"};
+  Json list = Json::array();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    GroupTotals sum;
+    for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().groups.at(i);
+    const auto reports = static_cast<double>(std::max<std::uint64_t>(sum.reports, 1));
+    list.push_back({{"group", names.at(i)},
+                    {"reports", sum.reports},
+                    {"transmitted_bytes", sum.transmitted},
+                    {"dropped_bytes", sum.dropped},
+                    {"queue_mean_bytes", sum.queue_bytes / reports},
+                    {"queue_delay_mean_ms", 1000 * sum.queue_delay_s / reports}});
+  }
+  return list;
+}
+
 std::string Overview::statistics_line() {
   const Instant now = dpdk::now();
   const double seconds = to_seconds(now - last_line_);
@@ -231,6 +248,9 @@ Json to_json(const FlowInfo& flow) {
 
 Json to_json(const BearerInfo& bearer) {
   return {{"ue", bearer.ue.to_string()},
+          {"mode", bearer.mode},
+          {"policy", bearer.policy},
+          {"control_group", bearer.ordinary},
           {"flows", bearer.flows},
           {"steered_by", bearer.steered ? "feedback" : "congestion control"},
           {"allowance_bytes", bearer.allowance.count()},

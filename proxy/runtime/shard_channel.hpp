@@ -10,6 +10,7 @@
 #include "dataplane/units/time.hpp"
 #include "proxy/counters.hpp"
 #include "proxy/info.hpp"
+#include "proxy/policy.hpp"
 #include "proxy/report_arrival.hpp"
 #include "proxy/runtime/triple_buffer.hpp"
 
@@ -31,6 +32,7 @@ static_assert(std::atomic<DetailRequest>::is_always_lock_free);
 struct ShardSnapshot {
   Instant at{};
   Counters counters;
+  GroupStatistics groups{};
   std::uint32_t flow_count = 0;
   std::uint32_t bearer_count = 0;
   std::uint64_t sleeps = 0;         ///< rests of the poll thread
@@ -56,6 +58,8 @@ struct ShardChannel {
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
   TripleBuffer<ShardSnapshot> snapshots;
   std::atomic<DetailRequest> details_wanted{DetailRequest{}};
+  /// What the shard is to put in force; null: what it began with. Outlives the shard.
+  std::atomic<const Policies*> policies{nullptr};
   std::atomic<bool> all_statuses_wanted{false};
   std::atomic<bool> stop{false};
 };

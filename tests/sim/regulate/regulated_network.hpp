@@ -135,7 +135,7 @@ class WatchedShard final : public proxy::Transmitter, public emulator::EventTarg
    public:
     Port(WatchedShard& node, proxy::Side side) : node_(node), side_(side) {}
     void receive(packet::Packet packet, Instant now) override {
-      node_.oracle(side_).entered(packet);
+      if (node_.watched) node_.oracle(side_).entered(packet);
       node_.shard.receive(side_, {&packet, 1}, now);
       node_.arm();
     }
@@ -148,9 +148,10 @@ class WatchedShard final : public proxy::Transmitter, public emulator::EventTarg
   void connect(emulator::Element& radio, emulator::Element& core) { out_ = {&radio, &core}; }
   void transmit(proxy::Side out, std::span<packet::Packet> burst, Instant now) override {
     for (packet::Packet& packet : burst) {
-      oracle(proxy::opposite(out)).left(packet);
-      out_[static_cast<std::size_t>(out)]->receive(std::move(packet), now);
+      if (watched) oracle(proxy::opposite(out)).left(packet);
+      packet::Packet frame = packet.shared() ? pool().copy(packet) : std::move(packet);
       packet.reset();
+      if (frame) out_[static_cast<std::size_t>(out)]->receive(std::move(frame), now);
     }
   }
   void on_event(std::uint64_t, Instant now) override {
@@ -175,6 +176,7 @@ class WatchedShard final : public proxy::Transmitter, public emulator::EventTarg
   Instant alarm_ = never;
 
  public:
+  bool watched = true;  ///< false where connections are split too
   proxy::Shard shard;
 };
 
@@ -268,9 +270,10 @@ class RegulatedNetwork final : public emulator::ReportSink, public emulator::Eve
     return false;
   }
 
-  // Reports reach the shard after the delay, as arrivals that passed the session.
+  // Reports reach the shard after the delay, as arrivals that passed the session; or go where they are taken to.
   [[nodiscard]] std::uint64_t next_sequence() const override { return sequence_ + 1; }
   void send(std::span<const control::feedback::BearerReport> reports, Instant now) override {
+    if (take_reports) return take_reports(reports, now);
     ++sequence_;
     for (const auto& report : reports) {
       under_way_.push_back({report, 1, 1, sequence_, now.time_since_epoch(), std::chrono::milliseconds(5)});
@@ -302,6 +305,7 @@ class RegulatedNetwork final : public emulator::ReportSink, public emulator::Eve
   emulator::FlowLog log;
   WatchedShard node;
   std::vector<std::unique_ptr<emulator::BulkClient>> clients;
+  std::function<void(std::span<const control::feedback::BearerReport>, Instant)> take_reports;
   std::unique_ptr<emulator::Reporter> reporter;
 
  private:
