@@ -46,7 +46,9 @@ struct RegulatedFlow {
   std::array<DataWay, 2> ways;  ///< by the Side that the data goes to
   std::array<SynNote, 2> syns;  ///< by the Side that said it
   std::optional<GovernedFlow> governed;
-  packet::Queue held;  ///< ACKs of the UE, oldest first
+  Bytes fallen_at;      ///< what was acknowledged when reports stayed away
+  Bytes fallen_window;  ///< and what window there was
+  packet::Queue held;   ///< ACKs of the UE, oldest first
   Instant last_activity{};
   Instant handshake{};  ///< when its newest segment passed
   Duration round_trip{};
@@ -58,6 +60,7 @@ struct RegulatedFlow {
   std::uint8_t duplicate_acks = 0;
   std::uint8_t fins = 0;  ///< bits by Side
   std::uint8_t dscp = 0;  ///< of its SYN
+  bool fallen = false;    ///< it was regulated and is not now
   RegulatedPhase phase = RegulatedPhase::syn;
   Side initiator = Side::radio;
 

@@ -22,6 +22,9 @@ constexpr Bytes widest_window{1 << 30};
 constexpr Duration closing_time = std::chrono::seconds(10);
 constexpr std::int64_t least_segments = 2;
 constexpr std::uint8_t duplicates_of_a_loss = 3;
+/// When reports stay away, what waits goes on with the ACKs that come, so many of the oldest with each. All at once
+/// would be a burst into a queue of which nothing is known.
+constexpr std::size_t per_ack_without_law = 2;
 
 std::uint8_t bit(Side side) {
   return static_cast<std::uint8_t>(1U << static_cast<unsigned>(side));
@@ -205,7 +208,8 @@ void Regulator::take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::P
 }
 
 control::AckRelease Regulator::ask_law(RegulatedFlow& flow, Bearer& bearer, const control::AckView& ack) {
-  if (!flow.governed || !bearer.windowed()) return control::AckRelease::all();
+  if (!flow.governed) return control::AckRelease::all();
+  if (!bearer.windowed()) return {Bytes(-1), per_ack_without_law};
   static_cast<void>(flow.governed->on_report(bearer, ack.now));
   return flow.governed->on_ack(bearer, ack);
 }
@@ -224,6 +228,9 @@ void Regulator::rewrite(RegulatedFlow& flow, Side in, packet::Packet& packet, st
   if (flow.governed && bearer.windowed() &&
       (in == Side::radio || bearer.window_law() == control::WindowLaw::fair_share)) {
     window = std::max(flow.governed->window(bearer, ack, now), Bytes(flow.segment) * least_segments);
+    flow.fallen = false;
+  } else if (flow.governed && in == Side::radio) {
+    window = window_without_law(flow, bearer, ack);
   }
   const std::uint16_t field = way.window.field(ack, offered, window);
   if (in == Side::radio && flow.governed) flow.governed->on_released(ack, way.window.in_bytes(field));
@@ -233,6 +240,17 @@ void Regulator::rewrite(RegulatedFlow& flow, Side in, packet::Packet& packet, st
   const std::uint16_t after = packet::load16(header + window_at);
   packet::store16(header + checksum_at, packet::update_checksum(packet::load16(header + checksum_at), before, after));
   parts_.counters.add(Counter::windows_rewritten);
+}
+
+/// Reports are late. The whole window at once would be promised for good, and flood the queue when the reports are back
+/// a moment later: it opens as slow start would, from what there was.
+Bytes Regulator::window_without_law(RegulatedFlow& flow, const Bearer& bearer, Bytes ack) {
+  if (!flow.fallen) {
+    flow.fallen = true;
+    flow.fallen_at = ack;
+    flow.fallen_window = std::max(flow.towards(Side::radio).window.edge() - ack, bearer.seed_window(flow.round_trip));
+  }
+  return flow.fallen_window + std::max(ack - flow.fallen_at, Bytes{});
 }
 
 void Regulator::hold(RegulatedFlow& flow, RegulatedId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
@@ -296,8 +314,7 @@ void Regulator::on_report(BearerId id, Instant now) {
     const RegulatedId holding = next;
     RegulatedFlow& flow = flows_[holding];
     next = flow.holding_next;
-    const bool regulated = flow.governed && bearer.windowed();
-    release(flow, holding, regulated ? flow.governed->on_report(bearer, now) : control::AckRelease::all(), now);
+    if (flow.governed && bearer.windowed()) release(flow, holding, flow.governed->on_report(bearer, now), now);
   }
 }
 
