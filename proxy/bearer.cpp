@@ -12,7 +12,7 @@ constexpr Bytes packet_size{1500};
 /// What N is counted by.
 control::GwaParameters counting_of(const Treatment& treatment) {
   control::GwaParameters parameters;
-  const std::optional<control::WindowLaw> law = window_law_of(treatment.mode);
+  const std::optional<control::WindowLaw> law = window_law_of(treatment.law());
   const control::FlowCounting how = law ? control::counting(*law, treatment.laws) : control::FlowCounting{};
   parameters.decay = how.decay;
   parameters.interval = how.interval;
@@ -33,7 +33,7 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, bool ordinary)
       in_flight_(treatment.smvs.parameters.one_way_delay * 2),
       count_(counting_of(treatment)),
       rates_(std::chrono::seconds(1)) {
-  if (treatment.mode == Mode::smvs && treatment.smvs.law == LawPlace::proxy) law_.emplace(treatment.smvs.parameters);
+  if (treatment.law() == Mode::smvs && treatment.smvs.law == LawPlace::proxy) law_.emplace(treatment.smvs.parameters);
   view_.buffer = treatment.laws.buffer > Bytes{} ? treatment.laws.buffer : usual_buffer;
 }
 
@@ -62,6 +62,13 @@ void Bearer::inherit(const Bearer& before, Instant now) {
   bridge_at_ = now + last_.period;
   grant(mean_rate().in(last_.period));
   set_steering();
+}
+
+void Bearer::observe(Bytes decided, Bytes actual, bool waits) {
+  ++observed_.decisions;
+  observed_.decided_bytes += static_cast<double>(decided.count());
+  observed_.actual_bytes += static_cast<double>(actual.count());
+  if (waits) ++observed_.waits;
 }
 
 void Bearer::join_ring(Bearer& other) {
@@ -97,7 +104,9 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   status_changed = true;
   if (!steerable()) return Verdict::applied;
 
-  if (treatment_->mode == Mode::smvs) {
+  if (treatment_->law() == Mode::smvs) {
+    if (treatment_->observes()) observe(granted_, Bytes(in_flight_.total() - sent_at_report_), false);
+    sent_at_report_ = in_flight_.total();
     const Bytes granted = run_law(report, in_flight, now) - advanced;
     grant(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted);
   } else {
@@ -109,7 +118,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
 }
 
 void Bearer::set_steering() {
-  windowed_ = steered() && window_law_of(treatment_->mode).has_value();
+  windowed_ = hears() && window_law_of(treatment_->law()).has_value();
 }
 
 /// What the report says, as the laws of windows want it.
@@ -131,7 +140,7 @@ void Bearer::look_at_queue(const ReportArrival& report, Bytes under_way, Instant
   left_total_ = std::max(left_total_, arrived_total_ - std::min(waiting, arrived_total_));
   if (queue.clamp) {
     view_.price = queue.clamp->price;
-  } else if (treatment_->mode == Mode::clamp) {
+  } else if (treatment_->law() == Mode::clamp) {
     if (!price_) price_.emplace(treatment_->laws.price);
     price_->on_arrival(now, view_.queue);
     view_.price = price_->price(view_.mean_rate).price;
@@ -194,7 +203,7 @@ bool Bearer::on_deadline(Instant now) {
 }
 
 Instant Bearer::deadline() const {
-  if (!steered()) return never;
+  if (!hears()) return never;
   return windowed_ ? fallback_.deadline() : std::min(bridge_at_, fallback_.deadline());
 }
 

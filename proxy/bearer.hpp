@@ -12,6 +12,7 @@
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/flow.hpp"
+#include "proxy/info.hpp"
 #include "proxy/policy.hpp"
 #include "proxy/report_arrival.hpp"
 #include "proxy/shard_config.hpp"
@@ -66,10 +67,12 @@ class Bearer {
   [[nodiscard]] Instant deadline() const;
 
   [[nodiscard]] bool in_use() const { return flow_count + guests > 0; }
-  /// Each flow has a window of its own instead of a part of an allowance, while feedback steers.
+  /// Each flow has a window of its own instead of a part of an allowance, while there is feedback.
   [[nodiscard]] bool windowed() const { return windowed_; }
+  /// … and it bounds what a split connection sends.
+  [[nodiscard]] bool bounds() const { return windowed_ && !treatment_->observes(); }
   /// The law of those windows. Requires a mode that has one.
-  [[nodiscard]] control::WindowLaw window_law() const { return *window_law_of(treatment_->mode); }
+  [[nodiscard]] control::WindowLaw window_law() const { return *window_law_of(treatment_->law()); }
   [[nodiscard]] const Treatment& treatment() const { return *treatment_; }
   /// The UE's queue as a law of windows is told of it.
   [[nodiscard]] control::QueueView queue_view(Instant now);
@@ -84,7 +87,7 @@ class Bearer {
   void left(control::ActiveFlows::Mark& mark) { count_.left(mark); }
 
   /// Feedback decides what the radio leg sends right now; never outside a mode that needs feedback.
-  [[nodiscard]] bool steered() const { return steerable() && fallback_.steering() == control::Steering::feedback; }
+  [[nodiscard]] bool steered() const { return hears() && !treatment_->observes(); }
   /// What stands in for the congestion window. A law of windows leaves it in force and bounds what is in flight
   /// besides, as the window of an ACK does in its paper.
   [[nodiscard]] tcp::WindowSource window_source() const;
@@ -93,6 +96,10 @@ class Bearer {
   void spend(Bytes bytes);
   /// What was granted at the last step; for observers.
   [[nodiscard]] Bytes granted() const { return granted_; }
+  /// What mode observe has recorded.
+  [[nodiscard]] const Observed& observed() const { return observed_; }
+  /// A law's window beside what was in flight; `waits`: the ACK would have waited.
+  void observe(Bytes decided, Bytes actual, bool waits);
 
   /// The window that congestion control starts from when steering is given up.
   [[nodiscard]] Bytes seed_window(Duration srtt) const { return fallback_.seed_window(srtt); }
@@ -129,6 +136,8 @@ class Bearer {
   void set_steering();
   [[nodiscard]] bool steerable() const { return !ordinary_ && needs_feedback(treatment_->mode); }
   void settle_ring();
+  /// Reports come, and a law makes something of them.
+  [[nodiscard]] bool hears() const { return steerable() && fallback_.steering() == control::Steering::feedback; }
 
   const Treatment* treatment_;
   Bearer* sibling_ = this;
@@ -151,6 +160,8 @@ class Bearer {
   Instant report_time_{};
   Instant bridge_at_ = never;
   std::uint64_t applied_sequence_ = 0;
+  Observed observed_;
+  std::uint64_t sent_at_report_ = 0;
   Bytes allowance_{};
   Bytes granted_{};
   std::uint64_t bridges_ = 0;  ///< since the newest report

@@ -48,12 +48,22 @@ struct GroupTotals {
 /// The treated UEs, then the control group.
 using GroupStatistics = std::array<GroupTotals, 2>;
 
+/// What a law would have decided and what happened instead: a window and what was in flight, at every ACK; or an
+/// allowance and what was sent, at every report.
+struct Observed {
+  std::uint64_t decisions = 0;
+  double decided_bytes = 0;  ///< sum
+  double actual_bytes = 0;   ///< sum
+  std::uint64_t waits = 0;   ///< ACKs that would have waited
+};
+
 /// What an observer may know of one bearer.
 struct BearerInfo {
   IpAddress ue;
   const char* mode = "";     ///< of its policy
   std::uint16_t policy = 0;  ///< its position; the number of policies for the default
   bool ordinary = false;     ///< of the control group
+  Observed observed;         ///< in mode observe
   std::uint32_t flows = 0;
   bool steered = false;        ///< by feedback; otherwise by congestion control
   Bytes allowance;             ///< granted at the last step

@@ -195,6 +195,11 @@ void Regulator::take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::P
     view.in_loss = flow.duplicate_acks == duplicates_of_a_loss;
     go_on = ask_law(flow, bearer, view);
   }
+  if (bearer.treatment().observes()) {
+    observe(flow, bearer, in, ack, segment.window, bare && ack > go_on.up_to, now);
+    pass(flow, in, std::move(packet), parsed.ip_length, now);
+    return;
+  }
   const bool may_wait = bare && in == Side::radio && !in_need && flow.held_count < most_held;
   const bool first_in_line = flow.held.empty() && (ack <= go_on.up_to || go_on.at_least > 0);
   if (may_wait && !first_in_line) {
@@ -212,6 +217,17 @@ control::AckRelease Regulator::ask_law(RegulatedFlow& flow, Bearer& bearer, cons
   if (!bearer.windowed()) return {Bytes(-1), per_ack_without_law};
   static_cast<void>(flow.governed->on_report(bearer, ack.now));
   return flow.governed->on_ack(bearer, ack);
+}
+
+/// Computes the window that would be written, and leaves everything as it is.
+void Regulator::observe(RegulatedFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits,
+                        Instant now) {
+  DataWay& way = flow.towards(in);
+  const std::uint16_t field = way.window.field(ack, offered, Bytes::max());
+  if (in != Side::radio || !flow.governed || !bearer.windowed()) return;
+  const Bytes window = std::max(flow.governed->window(bearer, ack, now), Bytes(flow.segment) * least_segments);
+  bearer.observe(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
+  flow.governed->on_released(ack, way.window.in_bytes(field));
 }
 
 /// Writes the window that goes into an ACK. Of ACKs towards the UE only those of the fair share are rewritten, which

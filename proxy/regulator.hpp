@@ -66,6 +66,7 @@ class Regulator {
   void take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                 bool in_need, Instant now);
   void rewrite(RegulatedFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
+  void observe(RegulatedFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits, Instant now);
   [[nodiscard]] Bytes window_without_law(RegulatedFlow& flow, const Bearer& bearer, Bytes ack);
   [[nodiscard]] control::AckRelease ask_law(RegulatedFlow& flow, Bearer& bearer, const control::AckView& ack);
   void hold(RegulatedFlow& flow, RegulatedId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,

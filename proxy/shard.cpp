@@ -69,6 +69,7 @@ void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t lim
     info.mode = to_string(bearer.treatment().mode).data();
     info.policy = bearer.policy;
     info.ordinary = bearer.ordinary();
+    info.observed = bearer.observed();
     info.steered = bearer.steered();
     info.allowance = bearer.granted();
     FlowId id = bearer.first_flow;

@@ -109,13 +109,13 @@ void Shard::Impl::steer(Flow& flow, FlowId id, Bearer& bearer) {
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
   endpoint.set_window_source(bearer.window_source(), seed);
-  if (bearer.windowed()) begin_steering(flow, bearer, seed);
+  if (bearer.bounds()) begin_steering(flow, bearer, seed);
   mark(flow, id, Streams::both);
 }
 
 void Shard::Impl::serve_bearer(BearerId id, Instant now) {
   Bearer& bearer = registry_.bearer(id);
-  if (bearer.windowed()) {
+  if (bearer.bounds()) {
     serve_windowed(bearer, now);
     return;
   }

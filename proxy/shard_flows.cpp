@@ -85,7 +85,7 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
 }
 
 void Shard::Impl::emit(Flow& flow, Bearer& bearer, Instant now) {
-  if (bearer.windowed()) [[unlikely]]
+  if (bearer.bounds()) [[unlikely]]
     follow_law(flow, bearer, now);
   if (!flow.leg(Side::core).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::core, Bytes::max(), now);
   if (!flow.leg(Side::radio).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::radio, bearer.allowance(), now);
@@ -95,7 +95,7 @@ void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instan
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   LegOutput output(flow, side, counted(bearer), parts_);
   const std::uint32_t before = endpoint.counters().retransmitted;
-  if (side == Side::radio && bearer.windowed()) [[unlikely]]
+  if (side == Side::radio && bearer.bounds()) [[unlikely]]
     most = room_in_window(flow, bearer, now);
   const Bytes sent = endpoint.emit(now, output, most);
   if (side == Side::radio) {

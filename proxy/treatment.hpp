@@ -16,10 +16,11 @@ namespace sluice::proxy {
 
 /// What is done with TCP connections besides the laws of control/window_laws.hpp: configuration name and text from one
 /// line.
-#define SLUICE_OWN_MODES(X)                                            \
-  X(bypass, "bypass", "forward untouched")                             \
-  X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs") \
-  X(smvs, "smvs", "split, the radio leg sends by the SMVS allowance of the bearer")
+#define SLUICE_OWN_MODES(X)                                                         \
+  X(bypass, "bypass", "forward untouched")                                          \
+  X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs")              \
+  X(smvs, "smvs", "split, the radio leg sends by the SMVS allowance of the bearer") \
+  X(observe, "observe", "computes what another mode would decide, changes nothing, and records both")
 
 /// The modes: our own, then one for each law of windows.
 enum class Mode : std::uint8_t {
@@ -57,7 +58,7 @@ inline constexpr std::array mode_table = {
 }
 /// The Node-B's reports decide what is sent.
 [[nodiscard]] constexpr bool needs_feedback(Mode mode) {
-  return mode == Mode::smvs || window_law_of(mode).has_value();
+  return mode == Mode::smvs || mode == Mode::observe || window_law_of(mode).has_value();
 }
 
 /// Where the SMVS law is computed.
@@ -84,20 +85,24 @@ enum class Intercept : std::uint8_t {
 };
 [[nodiscard]] constexpr bool can_split(Mode mode) {
   const auto law = window_law_of(mode);
-  return mode != Mode::bypass && (!law || text_of(*law).split);
+  return mode != Mode::bypass && mode != Mode::observe && (!law || text_of(*law).split);
 }
 [[nodiscard]] constexpr bool can_regulate(Mode mode) {
   const auto law = window_law_of(mode);
-  return law && text_of(*law).regulate;
+  return mode == Mode::observe || (law && text_of(*law).regulate);
 }
 
 /// How the connections of a policy are treated: the mode, and the parameters of every law it may be.
 struct Treatment {
   Mode mode = Mode::i_tcp;
   Intercept intercept = Intercept::automatic;
-  SmvsMode smvs;  ///< the path to the Node-B, the second loop and the fallback in it hold for every law
+  Mode observed = Mode::smvs;  ///< whose decisions mode observe computes; one that needs feedback
+  SmvsMode smvs;               ///< the path to the Node-B, the second loop and the fallback in it hold for every law
   control::LawParameters laws;
 
+  [[nodiscard]] bool observes() const { return mode == Mode::observe; }
+  /// The mode whose law runs.
+  [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
   /// Connections pass end to end under a law.
   [[nodiscard]] bool regulates() const {
     return can_regulate(mode) && (intercept == Intercept::regulate || !can_split(mode));

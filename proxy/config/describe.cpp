@@ -75,6 +75,8 @@ void check_interception(Section& s, const Treatment& treatment) {
           "regulate or auto in mode " + mode, "split");
   s.check(treatment.intercept != Intercept::regulate || can_regulate(treatment.mode), "intercept",
           "split or auto in mode " + mode, "regulate");
+  s.check(treatment.observed != Mode::observe && needs_feedback(treatment.observed), "observed",
+          "a mode that reports steer", std::string(to_string(treatment.observed)));
 }
 
 /// Devices hold buffers from the start, and what remains must carry packets.
@@ -106,6 +108,7 @@ void describe(Section& s, Policy& policy) {
   s.list("dscp", policy.dscp, {0, 64}, {0, 63}, "of the SYN; every one when empty");
   s.choice("mode", treatment.mode, modes, "what is done with these connections");
   s.choice("intercept", treatment.intercept, intercepts, "how they are got hold of");
+  s.choice("observed", treatment.observed, modes, "the mode whose decisions mode observe computes");
   s.section("smvs", treatment.smvs, "as at the top level, which is the default");
   control::describe_laws(s, treatment.laws);
   check_interception(s, treatment);
@@ -197,6 +200,7 @@ void describe(Section& s, AdminSettings& admin) {
 void describe(Section& s, Config& config) {
   s.choice("mode", config.shard.mode, modes, "what is done with TCP connections");
   s.choice("intercept", config.shard.intercept, intercepts, "how connections are got hold of");
+  s.choice("observed", config.shard.observed, modes, "the mode whose decisions mode observe computes");
   s.section("eal", config.eal, "DPDK's environment");
   s.required().section("ports", config.ports, "the two ports of the bump in the wire");
   s.section("shards", config.shards, "the poll threads");

@@ -246,11 +246,23 @@ Json to_json(const FlowInfo& flow) {
   return object;
 }
 
+namespace {
+
+double mean_of(double sum, std::uint64_t count) {
+  return count > 0 ? sum / static_cast<double>(count) : 0;
+}
+
+}  // namespace
+
 Json to_json(const BearerInfo& bearer) {
   return {{"ue", bearer.ue.to_string()},
           {"mode", bearer.mode},
           {"policy", bearer.policy},
           {"control_group", bearer.ordinary},
+          {"observed_decisions", bearer.observed.decisions},
+          {"observed_decided_mean_bytes", mean_of(bearer.observed.decided_bytes, bearer.observed.decisions)},
+          {"observed_actual_mean_bytes", mean_of(bearer.observed.actual_bytes, bearer.observed.decisions)},
+          {"observed_acks_to_wait", bearer.observed.waits},
           {"flows", bearer.flows},
           {"steered_by", bearer.steered ? "feedback" : "congestion control"},
           {"allowance_bytes", bearer.allowance.count()},

@@ -24,7 +24,8 @@ proxy::ShardConfig config_of(Mode mode) {
 }
 
 struct Lab {
-  explicit Lab(Mode mode) : lab(config_of(mode)) { hosts.window = 1000; }
+  explicit Lab(Mode mode) : Lab(config_of(mode)) {}
+  explicit Lab(const proxy::ShardConfig& config) : lab(config) { hosts.window = 1000; }
 
   void report(std::int64_t buffer, std::uint64_t arrived = 0, std::uint64_t transmitted = 0) {
     proxy::ReportArrival arrival;
@@ -196,6 +197,57 @@ TEST(ShardRegulate, TheSameAddressesMayBeginAnew) {
   lab.hosts.open();
   EXPECT_EQ(lab.lab.count(Counter::flows_regulated), 2U);
   EXPECT_EQ(lab.lab.shard.flow_count(), 1U);
+}
+
+proxy::ShardConfig observing(Mode law) {
+  proxy::ShardConfig config = config_of(Mode::observe);
+  config.intercept = proxy::Intercept::automatic;
+  config.observed = law;
+  config.smvs.law = proxy::LawPlace::nodeb;
+  return config;
+}
+
+TEST(ShardObserve, WindowsAreComputedAndNotWritten) {
+  Lab lab(observing(Mode::wrs));
+  lab.hosts.open();
+  lab.report(20'000);
+  lab.data(4);
+  lab.hosts.ue(Flags::ack_bit, 0, 2000);
+  EXPECT_EQ(lab.window(), 128'000) << "as it came";
+  EXPECT_EQ(lab.lab.count(Counter::windows_rewritten), 0U);
+  std::vector<proxy::BearerInfo> bearers;
+  lab.lab.shard.describe_bearers(bearers, 10);
+  ASSERT_EQ(bearers.size(), 1U);
+  EXPECT_EQ(bearers[0].observed.decisions, 1U);
+  EXPECT_EQ(bearers[0].observed.decided_bytes, 20'000);
+  EXPECT_EQ(bearers[0].observed.actual_bytes, 2000);
+}
+
+TEST(ShardObserve, AcksThatWouldWaitGoOn) {
+  Lab lab(observing(Mode::ack_regulator));
+  lab.hosts.open();
+  lab.report(10'000);
+  lab.data(10);
+  lab.keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
+  lab.hosts.ue(Flags::ack_bit, 0, 2000);
+  EXPECT_EQ(lab.window(), 128'000);
+  std::vector<proxy::BearerInfo> bearers;
+  lab.lab.shard.describe_bearers(bearers, 10);
+  EXPECT_EQ(bearers.at(0).observed.waits, 1U);
+  EXPECT_EQ(lab.lab.count(Counter::acks_held), 0U);
+}
+
+TEST(ShardObserve, AllowancesStandBesideWhatWasSent) {
+  Lab lab(observing(Mode::smvs));
+  lab.hosts.open();
+  lab.report(0);
+  lab.data(3);
+  lab.report(0);
+  std::vector<proxy::BearerInfo> bearers;
+  lab.lab.shard.describe_bearers(bearers, 10);
+  EXPECT_EQ(bearers.at(0).observed.decisions, 2U);
+  EXPECT_GE(bearers.at(0).observed.actual_bytes, 3 * 1052);
+  EXPECT_EQ(lab.lab.count(Counter::flows_split), 0U);
 }
 
 }  // namespace
