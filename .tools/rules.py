@@ -46,6 +46,11 @@ RTE_FREE_EXCEPT = ("emulator/nodeb", "emulator/runtime/live")
 DEVICE = re.compile(r"\brte_(eal|eth|dev)_\w+")
 DEVICE_ONLY = ("dataplane/dpdk", "tests")
 
+# Tables whose rows are tests, named `Suite.Name`, and the suites all of whose tests must be rows.
+TEST_TABLES = {
+    "proxy/CLOSING.md": ("Closing",),
+}
+
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 60
 
@@ -120,8 +125,34 @@ def check_length(text, code):
             yield first, f"a function of {length} lines; at most {MAX_FUNCTION_LINES} fit a screen"
 
 
+def tests_in_sources():
+    """Suite.Name of every test."""
+    found = set()
+    for file in (ROOT / "tests").rglob("*.cpp"):
+        found |= {".".join(m) for m in re.findall(r"^TEST(?:_[FP])?\((\w+),\s*(\w+)\)", file.read_text(encoding="utf-8"), re.M)}
+    return found
+
+
+def check_test_tables(tables, tests, read):
+    """Yields (table, line, message) for rows without their test, and tests without their row."""
+    for table, suites in tables.items():
+        text = read(table)
+        named = set()
+        for m in re.finditer(r"`(\w+\.\w+)`", text):
+            if m[1].split(".")[0] in suites:
+                named.add(m[1])
+                if m[1] not in tests:
+                    yield table, line_of(text, m.start()), f"there is no test {m[1]}"
+        for missing in sorted(test for test in tests if test.split(".")[0] in suites and test not in named):
+            yield table, 1, f"the test {missing} has no row"
+
+
 def main():
     errors = warnings = files = 0
+    for path, line, message in check_test_tables(TEST_TABLES, tests_in_sources(),
+                                                 lambda table: (ROOT / table).read_text(encoding="utf-8")):
+        print(f"{path}:{line}: error: {message}")
+        errors += 1
     for folder in FOLDERS:
         for file in sorted((ROOT / folder).rglob("*")):
             if file.suffix not in (".hpp", ".cpp"):

@@ -18,6 +18,12 @@ constexpr double largest_allowance = 1e12;
 /// Observations that are so much older than the last one did not come late: their clock has been set anew.
 constexpr Duration largest_step_back = std::chrono::seconds(1);
 
+/// The paper's model is linear; a real queue is never shorter than nothing. Without this, the first data after a pause
+/// comes as one burst of b̄·2τp more than the reference.
+double predicted_queue(double queue_and_under_way, double drained_meanwhile) {
+  return std::max(0.0, queue_and_under_way - drained_meanwhile);
+}
+
 double sign_or_saturation(double error, double layer) {
   if (layer > 0) return std::clamp(error / layer, -1.0, 1.0);
   return error > 0 ? 1.0 : error < 0 ? -1.0 : 0.0;
@@ -109,11 +115,9 @@ double Smvs::law(const SmvsObservation& observation) {
   const double horizon_s = parameters_.prediction == Prediction::measured
                                ? 2 * to_seconds(parameters_.one_way_delay)
                                : 2 * static_cast<double>(delay_steps_) * step_s;
-  state_.reference = reference(mean);
-  // The paper's model is linear; a real queue is never shorter than nothing. Without this, the first data after a pause
-  // comes as one burst of b̄·2τp more than the reference.
-  const double predicted = static_cast<double>(observation.queue.count()) + under_way(observation) - mean_ * horizon_s;
-  state_.predicted_error = std::max(0.0, predicted) - state_.reference;
+  state_.reference = smvs_reference(parameters_, mean);
+  const double arriving = static_cast<double>(observation.queue.count()) + under_way(observation);
+  state_.predicted_error = predicted_queue(arriving, mean_ * horizon_s) - state_.reference;
   state_.eta_low = eta_.low(observation.now).value_or(0);
   state_.eta_high = eta_.high(observation.now).value_or(0);
   const double eta_middle = (state_.eta_high + state_.eta_low) / 2;
@@ -125,11 +129,16 @@ double Smvs::law(const SmvsObservation& observation) {
   return mean_ * step_s + x;
 }
 
-double Smvs::reference(Rate mean) const {
-  const double asked = std::max(parameters_.reference.in_bytes(parameters_.frame, mean),
-                                static_cast<double>(parameters_.minimum_reference.count()));
-  const auto buffer = static_cast<double>(parameters_.buffer.count());
+double smvs_reference(const SmvsParameters& parameters, Rate mean) {
+  const double asked = std::max(parameters.reference.in_bytes(parameters.frame, mean),
+                                static_cast<double>(parameters.minimum_reference.count()));
+  const auto buffer = static_cast<double>(parameters.buffer.count());
   return buffer > 0 ? std::min(asked, buffer / 2) : asked;
+}
+
+double smvs_error(const SmvsParameters& parameters, Bytes queue, Bytes in_flight, Rate mean) {
+  const double drained = mean.bytes_per_second() * 2 * to_seconds(parameters.one_way_delay);
+  return predicted_queue(static_cast<double>((queue + in_flight).count()), drained) - smvs_reference(parameters, mean);
 }
 
 Bytes Smvs::grant(Instant now, double allowance) {

@@ -105,6 +105,8 @@ class Bearer {
   [[nodiscard]] Bytes seed_window(Duration srtt) const { return fallback_.seed_window(srtt); }
   /// Mean rate of the radio link: the law's own where it runs here, else the Node-B's; zero when unknown.
   [[nodiscard]] Rate mean_rate() const;
+  /// By how much the radio queue will differ from the reference of SMVS, as of the last report.
+  [[nodiscard]] Bytes radio_error() const { return radio_error_; }
 
   [[nodiscard]] control::feedback::BearerStatus status(Bytes backlog) const;
   [[nodiscard]] const control::feedback::BearerReport& last_report() const { return last_.bearer; }
@@ -125,6 +127,8 @@ class Bearer {
   Bytes backlog{};                      ///< kept by the shard: unsent bytes of all flows at the last service
   std::uint32_t backlogged_flows = 0;   ///< … and how many have any
   bool status_changed = true;
+  Bytes exposed{};        ///< of all flows, both ways: acknowledged and not delivered; kept where it is capped
+  bool used = false;      ///< had a split connection: what was learned is kept for a while when its last flow goes
   Instant empty_since{};  ///< when its last flow went
 
  private:
@@ -164,6 +168,7 @@ class Bearer {
   std::uint64_t sent_at_report_ = 0;
   Bytes allowance_{};
   Bytes granted_{};
+  Bytes radio_error_{};
   std::uint64_t bridges_ = 0;  ///< since the newest report
   bool reported_ = false;
 };

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "dataplane/packet/parse.hpp"
+#include "proxy/letting_go.hpp"
 
 namespace sluice::proxy {
 
@@ -25,9 +26,13 @@ namespace sluice::proxy {
   X(forward_not_ue, "forwarded: the address on the radio side is not in ue_prefixes")                          \
   X(forward_flow_limit, "forwarded: SYN beyond max_flows or max_bearers")                                      \
   X(forward_memory, "forwarded: SYN while packet buffers are short")                                           \
+  X(forward_draining, "forwarded: SYN while the proxy drains")                                                 \
+  X(forward_handover, "forwarded: of a connection that is being handed back, behind what is still ours")       \
   X(forward_syn_options, "forwarded: a SYN with options that cannot be split (MPTCP, TFO data, AO, MD5 …)")    \
   X(forward_syn_data, "forwarded: a SYN that carries data")                                                    \
   X(forward_handshake_damaged, "forwarded: of a handshake, with a wrong or refused checksum; nothing learned") \
+  X(forward_handshake_unseen, "forwarded: of a handshake of which segments went by unseen; not split")         \
+  X(forward_simultaneous_open, "forwarded: a SYN that crosses another one; not split")                         \
   X(drop_tcp_checksum, "dropped: TCP checksum of a split connection's segment is wrong")                       \
   X(drop_partial_checksum, "dropped: unfinished TCP checksum on a port that refuses those")                    \
   X(rx_partial_checksum, "segments taken with an unfinished (offloaded) checksum")                             \
@@ -39,13 +44,14 @@ namespace sluice::proxy {
   X(flows_closed, "split connections that closed on both sides")                                               \
   X(flows_reset, "split connections that a reset ended")                                                       \
   X(flows_timed_out, "split connections given up after too many retransmissions")                              \
-  X(flows_let_go, "split connections handed back to plain forwarding")                                         \
+  SLUICE_PROXY_LET_GO(X)                                                                                       \
   X(flows_regulated, "connections that pass end to end under a law")                                           \
   X(windows_rewritten, "ACKs that went on with another window than they came with")                            \
   X(acks_held, "ACKs that had to wait")                                                                        \
   X(acks_overdue, "ACKs that went on because their time was up")                                               \
-  X(handshake_timeouts, "tracked handshakes that went nowhere")                                                \
   X(policies_applied, "times that other policies were put in force")                                           \
+  X(handshake_timeouts, "tracked handshakes that went nowhere")                                                \
+  X(handshakes_displaced, "tracked handshakes forgotten because newer ones needed their place (a SYN flood?)") \
   X(bearers_opened, "bearers created")                                                                         \
   X(retransmitted_radio, "segments retransmitted towards the radio")                                           \
   X(retransmitted_core, "segments retransmitted towards the core")                                             \
@@ -69,6 +75,13 @@ enum class Counter : std::uint8_t {
 inline constexpr std::size_t own_counter_count = static_cast<std::size_t>(Counter::own_count);
 /// The parser's outcomes follow our own counters; `tcp`, its first, is no counter.
 inline constexpr std::size_t counter_count = own_counter_count + packet::parse_result_count - 1;
+
+/// The counter of a connection let go for this reason.
+[[nodiscard]] constexpr Counter counter_of(LetGo reason) {
+  return static_cast<Counter>(static_cast<std::size_t>(Counter::let_go_idle) + static_cast<std::size_t>(reason) -
+                              static_cast<std::size_t>(LetGo::let_go_idle));
+}
+static_assert(counter_of(LetGo::let_go_surprise) == Counter::let_go_surprise);
 
 /// The counter of a parse outcome other than `tcp`.
 [[nodiscard]] constexpr Counter counter_of(packet::ParseResult result) {

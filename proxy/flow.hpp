@@ -7,6 +7,7 @@
 #include "dataplane/packet/build.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/time.hpp"
+#include "proxy/letting_go.hpp"
 #include "proxy/side.hpp"
 
 namespace sluice::proxy {
@@ -17,9 +18,10 @@ inline constexpr std::uint32_t no_id = UINT32_MAX;
 
 /// Where a connection stands between its first SYN and its end.
 enum class FlowPhase : std::uint8_t {
-  syn,      ///< a SYN went by
-  syn_ack,  ///< and its SYN-ACK
-  split,    ///< taken over: two endpoints and the relay between them
+  syn,           ///< a SYN went by
+  syn_ack,       ///< and its SYN-ACK
+  split,         ///< taken over: two endpoints and the relay between them
+  handing_over,  ///< going back to its hosts: ours is only what was acknowledged before
 };
 
 /// The two streams of bytes through a relay, each named by where it goes; a set of them.
@@ -39,6 +41,7 @@ struct Leg {
   tcp::Endpoint endpoint;
   packet::HeaderTemplate headers;  ///< of the host we stand for, learned from its own packets
   std::uint16_t ip_id = 0;
+  std::uint32_t exposed = 0;   ///< bytes acknowledged to the host and not yet by the other one, where that is capped
   bool reset_pending = false;  ///< a reset waits until the host has every byte acknowledged to the other side
   bool heard = false;          ///< the host has sent data
 };
@@ -52,6 +55,7 @@ struct Handshake {
   Instant heard{};           ///< when the newest segment of it went by
   Duration initiator_rtt{};  ///< between here and the initiator; zero while unknown
   Duration responder_rtt{};
+  std::uint32_t ticket = 0;            ///< its number, among all that were tracked
   std::uint16_t responder_window = 0;  ///< of the SYN-ACK, never scaled
   bool repeated = false;               ///< a SYN or SYN-ACK came twice: times prove nothing (Karn)
 };
@@ -69,7 +73,7 @@ struct Flow {
   FlowPhase phase = FlowPhase::syn;
   Side initiator = Side::radio;
   Streams stirred = Streams::none;    ///< what to serve before the burst ends; when any, it is on the list of flows
-  bool doomed = false;                ///< a handshake that failed: forgotten when it is served
+  LetGo let_go = LetGo::no;           ///< it is to go, and why
   std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
   std::uint32_t governed = no_id;     ///< its law of windows, where it has one
   Bytes backlog{};                    ///< unsent bytes towards the UE at its last service
@@ -80,6 +84,8 @@ struct Flow {
     return (side == initiator ? handshake.initiator_isn : handshake.responder_isn) + 1;
   }
 
+  /// Its endpoints live.
+  [[nodiscard]] bool terminated() const { return phase >= FlowPhase::split; }
   [[nodiscard]] Leg& leg(Side side) { return legs[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }
 };

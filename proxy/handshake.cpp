@@ -6,6 +6,8 @@ namespace {
 Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum expected_ack = flow.handshake.initiator_isn + 1;
   if (segment.flags.rst()) return segment.flags.ack() && segment.ack == expected_ack ? Step::refused : Step::go_on;
+  // Data before the handshake is complete here: it was completed without us.
+  if (!segment.flags.syn() && segment.payload_len != 0) return Step::give_up;
   if (!segment.flags.syn() || !segment.flags.ack() || segment.ack != expected_ack) return Step::go_on;
   if (!splittable || segment.payload_len != 0) return Step::give_up;
   // A second SYN-ACK with another number comes from a server that has restarted: the newest one counts.
@@ -32,13 +34,11 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
     }
     return Step::go_on;
   }
-  // Where the ACK itself was lost, data behind it says the same. Nothing of it may pass before the connection is split:
-  // the responder would hold bytes that our side of it never sent.
-  constexpr std::int32_t largest_first_window = 1 << 30;
-  const std::int32_t ahead = segment.seq - next;
-  const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && ahead >= 0 &&
-                         ahead < largest_first_window && segment.ack == flow.handshake.responder_isn + 1;
-  if (!completes) return Step::go_on;
+  // Anything but the first number of either side tells of segments that went by unseen (a SYN that we know may be one
+  // repeated to a connection older than us): where the hosts stand cannot be known.
+  const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && segment.seq == next &&
+                         segment.ack == flow.handshake.responder_isn + 1;
+  if (!completes) return Step::give_up;
   flow.handshake.initiator_rtt = now - flow.handshake.heard;
   return Step::take_over;
 }
@@ -54,7 +54,9 @@ std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const 
 void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now) {
   flow.initiator = from;
   flow.phase = FlowPhase::syn;
+  const std::uint32_t ticket = flow.handshake.ticket;
   flow.handshake = Handshake{};
+  flow.handshake.ticket = ticket;
   flow.handshake.heard = now;
   flow.handshake.initiator_isn = syn.seq;
   flow.handshake.initiator_options = syn.syn;

@@ -7,6 +7,7 @@
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
+#include "proxy/letting_go.hpp"
 
 namespace sluice::proxy {
 
@@ -16,7 +17,8 @@ struct FlowInfo {
   IpAddress server;
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
-  const char* phase = "";           ///< handshake, split or regulated
+  const char* phase = "";           ///< handshake, split, handing over or regulated
+  const char* obstacle = "";        ///< what keeps it here although it is to go
   const char* state[2] = {"", ""};  ///< RFC 9293 names
   Bytes in_flight[2];
   Bytes congestion_window[2];
@@ -55,6 +57,13 @@ struct Observed {
   double decided_bytes = 0;  ///< sum
   double actual_bytes = 0;   ///< sum
   std::uint64_t waits = 0;   ///< ACKs that would have waited
+};
+
+/// The connections that are still split or on their way back to their hosts, by what keeps them here. `none`: they have
+/// not been asked to go, or go with their next packet.
+struct StayingFlows {
+  std::array<std::uint32_t, obstacle_count> by_obstacle{};
+  std::uint32_t total = 0;
 };
 
 /// What an observer may know of one bearer.

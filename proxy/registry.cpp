@@ -62,8 +62,13 @@ void Registry::leave_guest(BearerId id, Instant now) {
 }
 
 void Registry::rest_if_unused(BearerId id, Instant now) {
-  if (bearers_[id].in_use()) return;
-  bearers_[id].empty_since = now;
+  Bearer& bearer = bearers_[id];
+  if (bearer.in_use()) return;
+  if (!bearer.used) {
+    close_bearer(id);  // of a handshake that led nowhere: a scan must not fill the table
+    return;
+  }
+  bearer.empty_since = now;
   schedule_bearer(id, now + config_.timeouts.idle);
 }
 

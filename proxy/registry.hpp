@@ -49,6 +49,21 @@ class Registry {
   [[nodiscard]] flow::Slab<Flow>& flows() { return flows_; }
   [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
 
+  /// Calls visit(flow, id) for the flows of a UE, of which `bearer` is one bearer. None may be closed meanwhile.
+  template <typename Visit>
+  void for_each_flow_of(BearerId bearer, Visit&& visit) {
+    Bearer* each = &bearers_[bearer];
+    do {
+      FlowId id = each->first_flow;
+      for (std::uint32_t i = each->flow_count; i > 0; --i) {
+        Flow& flow = flows_[id];
+        visit(flow, id);
+        id = flow.bearer_next;
+      }
+      each = &each->sibling();
+    } while (each->id != bearer);
+  }
+
   /// Looks at the flow no later than `when`; an earlier appointment stands.
   void schedule_flow(Flow& flow, FlowId id, Instant when) {
     if (when >= flow.deadline) return;

@@ -150,6 +150,7 @@ void Regulator::begin(RegulatedFlow& flow) {
     way.window.promised(Bytes(own.window));
   }
   flow.phase = RegulatedPhase::open;
+  parts_.registry.bearer(flow.bearer).used = true;
   parts_.counters.add(Counter::flows_regulated);
 }
 

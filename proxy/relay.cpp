@@ -48,6 +48,11 @@ Bytes held_towards(const Flow& flow, Side out) {
   return endpoint.unacknowledged() + endpoint.unsent();
 }
 
+std::uint32_t exposed_to(const Flow& flow, Side in) {
+  const std::int32_t ahead = flow.leg(in).endpoint.acknowledged() - flow.leg(opposite(in)).endpoint.snd_una();
+  return ahead > 0 ? static_cast<std::uint32_t>(ahead) : 0;
+}
+
 void pump_towards(Flow& flow, Side out) {
   Leg& from = flow.leg(opposite(out));
   if (from.endpoint.unread() > 0_B) move_payload(from, flow.leg(out));

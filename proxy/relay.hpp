@@ -15,8 +15,11 @@ namespace sluice::proxy {
 ///  - the window promised to one side never exceeds what the relay may hold, so acknowledged bytes are never dropped.
 namespace relay {
 
-/// Bytes taken from the sender on the far side of `out` that the host behind `out` has not acknowledged: the exposure.
+/// Bytes taken from the sender on the far side of `out` that the host behind `out` has not acknowledged.
 [[nodiscard]] Bytes held_towards(const Flow& flow, Side out);
+
+/// Bytes acknowledged to the host behind `in` that the other one has not acknowledged.
+[[nodiscard]] std::uint32_t exposed_to(const Flow& flow, Side in);
 
 /// Moves the payload that can be moved now, both ways, and the newest timestamps. Cheap when there is nothing.
 void pump(Flow& flow);

@@ -1,9 +1,27 @@
 #include "proxy/shard.hpp"
 
+#include "proxy/handover.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/shard_impl.hpp"
 
 namespace sluice::proxy {
+
+namespace {
+
+const char* name_of(FlowPhase phase) {
+  switch (phase) {
+    case FlowPhase::syn:
+    case FlowPhase::syn_ack:
+      return "handshake";
+    case FlowPhase::split:
+      return "split";
+    case FlowPhase::handing_over:
+      return "handing over";
+  }
+  return "?";
+}
+
+}  // namespace
 
 Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
                   Instant origin)
@@ -17,6 +35,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       window_loops_(config.limits.max_flows),
       governed_(config.limits.max_flows),
       regulator_(config_, {registry_, queue_, counters_}, seed ^ 0xc2b2ae3d27d4eb4fU, origin),
+      half_open_(config.limits.max_flows),
       relay_limit_(config.limits.relay_buffer) {
   marked_.reserve(config.limits.max_flows);
 }
@@ -26,12 +45,15 @@ Shard::Impl::~Impl() = default;
 void Shard::Impl::advance(Instant now) {
   registry_.run_due(
       now, [&](FlowId id) { on_flow_due(id, now); }, [&](BearerId id) { on_bearer_due(id, now); });
+  if (sweep_.active) [[unlikely]]
+    sweep_on();
   serve_marked(now);
   regulator_.advance(now);
   queue_.flush(now);
 }
 
 Instant Shard::Impl::next_deadline() const {
+  if (sweep_.active) return Instant{};
   return std::min(registry_.next_deadline(), regulator_.next_deadline());
 }
 
@@ -43,8 +65,9 @@ void Shard::Impl::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) 
     info.server = flow.key.server;
     info.ue_port = flow.key.ue_port;
     info.server_port = flow.key.server_port;
-    info.phase = flow.phase == FlowPhase::split ? "split" : "handshake";
-    for (std::size_t i = 0; i < flow.legs.size() && flow.phase == FlowPhase::split; ++i) {
+    info.phase = name_of(flow.phase);
+    if (flow.let_go != LetGo::no && flow.terminated()) info.obstacle = to_string(handover::obstacle(flow)).data();
+    for (std::size_t i = 0; i < flow.legs.size() && flow.terminated(); ++i) {
       const tcp::Endpoint& endpoint = flow.legs[i].endpoint;
       info.state[i] = to_string(endpoint.state()).data();
       info.in_flight[i] = endpoint.in_flight();
@@ -76,7 +99,7 @@ void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t lim
     for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
       const Flow& flow = registry_.flow(id);
       const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-      if (flow.phase == FlowPhase::split) {
+      if (flow.terminated()) {
         info.congestion_window += endpoint.cwnd();
         info.in_flight += endpoint.in_flight();
         info.held += relay::held_towards(flow, Side::radio);
@@ -119,6 +142,27 @@ void Shard::apply(const Policies& policies, Instant now) {
 }
 const GroupStatistics& Shard::groups() const {
   return impl_->groups();
+}
+void Shard::release(const std::optional<IpAddress>& ue, Instant now) {
+  impl_->release(ue, now);
+}
+void Shard::drain(bool on) {
+  impl_->drain(on);
+}
+bool Shard::draining() const {
+  return impl_->draining();
+}
+bool Shard::sweeping() const {
+  return impl_->sweeping();
+}
+StayingFlows Shard::staying() const {
+  return impl_->staying();
+}
+void Shard::sample_exposure(std::uint32_t most) {
+  impl_->sample_exposure(most);
+}
+const Histogram& Shard::exposure() const {
+  return impl_->exposure();
 }
 const Counters& Shard::counters() const {
   return impl_->counters();

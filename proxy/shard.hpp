@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/counters.hpp"
+#include "proxy/histogram.hpp"
 #include "proxy/info.hpp"
 #include "proxy/report_arrival.hpp"
 #include "proxy/shard_config.hpp"
@@ -49,6 +51,19 @@ class Shard {
 
   /// What the control group and the others came to.
   [[nodiscard]] const GroupStatistics& groups() const;
+  /// Hands the split connections of a UE (of all) back to plain forwarding, each as soon as its hosts cannot tell.
+  void release(const std::optional<IpAddress>& ue, Instant now);
+  /// The same for all, and new connections are not split any more, until drain(false).
+  void drain(bool on);
+  [[nodiscard]] bool draining() const;
+  /// Flows are still being asked to go, or to stay; advance() goes on with it.
+  [[nodiscard]] bool sweeping() const;
+  /// Looks at every flow.
+  [[nodiscard]] StayingFlows staying() const;
+
+  /// Enters how many bytes are acknowledged and not delivered, of up to `most` flows; others have their turn next.
+  void sample_exposure(std::uint32_t most);
+  [[nodiscard]] const Histogram& exposure() const;
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;
   [[nodiscard]] std::uint32_t bearer_count() const;

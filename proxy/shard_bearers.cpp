@@ -105,7 +105,7 @@ void Shard::Impl::steer(Bearer& bearer) {
 }
 
 void Shard::Impl::steer(Flow& flow, FlowId id, Bearer& bearer) {
-  if (flow.phase != FlowPhase::split) return;
+  if (!flow.terminated()) return;
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
   endpoint.set_window_source(bearer.window_source(), seed);
@@ -137,7 +137,7 @@ bool Shard::Impl::serve_round(Bearer& bearer, bool short_flows_only, Instant now
     const FlowId next = flow.bearer_next;
     tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
     const bool chosen = !short_flows_only || flow.sent_to_radio < bearer.treatment().smvs.short_flow;
-    if (flow.phase == FlowPhase::split && chosen && endpoint.can_send_now()) {
+    if (flow.terminated() && chosen && endpoint.can_send_now()) {
       const Bytes before = bearer.allowance();
       emit(flow, bearer, Side::radio, count == 1 ? before : std::min(before, turn), now);
       if (bearer.allowance() != before) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dataplane/tcp/endpoint.hpp"
@@ -23,9 +24,15 @@ struct ShardLimits {
   /// by the other side (the ack exposure), or promised as window.
   /// At least 64 KiB, which is what a SYN-ACK may promise in the host's own name.
   Bytes relay_buffer{1024 * 1024};
+  /// Bytes acknowledged to one host and not yet by the other one: of one direction of a connection, and of all
+  /// connections of a UE together. 0 acknowledges nothing before the other host has; not set: relay_buffer is all.
+  std::optional<Bytes> exposure_per_flow;
+  std::optional<Bytes> exposure_per_bearer;
   /// Share of the packet buffers in use from which windows shrink, and from which new connections go unsplit.
   double shrink_windows_at = 0.5;
   double refuse_flows_at = 0.75;
+  /// … and from which connections that hold no packet go back to plain forwarding.
+  double let_flows_go_at = 0.875;
 };
 
 /// How long things may last.

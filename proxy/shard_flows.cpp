@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/handover.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/shard_impl.hpp"
@@ -13,6 +14,9 @@ namespace {
 /// Two segments of the usual size: less window than this is none.
 constexpr Bytes least_relay{2 * 1460};
 
+/// While packet buffers are short the flows that hold none are looked for this often.
+constexpr Duration shed_period = std::chrono::milliseconds(100);
+
 /// Until a host has sent something, the window that the handshake itself promised it is as good as ours, and an update
 /// would be a packet for nothing; unless it is too small to begin with.
 bool window_matters(const Flow& flow, Side from) {
@@ -20,6 +24,13 @@ bool window_matters(const Flow& flow, Side from) {
   const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
   return endpoint.rcv_nxt() != flow.first_byte_from(from) ||
          Bytes(endpoint.rcv_edge() - endpoint.rcv_nxt()) < least_relay;
+}
+
+/// What the host behind `in` may be promised: no more than the other one takes itself, until it has shown that it sends
+/// more. A connection that carries little can so be handed back at any time.
+Bytes promise_to(const Flow& flow, Side in, Bytes most) {
+  const auto sent = static_cast<std::uint32_t>(flow.leg(in).endpoint.rcv_nxt() - flow.first_byte_from(in));
+  return std::min(most, std::max(Bytes(sent), flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
 }  // namespace
@@ -40,7 +51,7 @@ void Shard::Impl::serve_marked(Instant now) {
 
 inline void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
   const Streams stirred = std::exchange(flow.stirred, Streams::none);
-  if (!relay::calm(flow)) [[unlikely]] {
+  if (!relay::calm(flow) || flow.let_go != LetGo::no) [[unlikely]] {
     serve_troubled(flow, id, now);
     return;
   }
@@ -60,15 +71,16 @@ inline void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
 
 /// The same for a flow of which a leg is not open yet, in recovery, reordering or ending.
 void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
-  if (flow.doomed) {
-    close(id, now);
+  Bearer& bearer = registry_.bearer(flow.bearer);
+  if (flow.let_go != LetGo::no) {
+    serve_leaving(flow, bearer, id, now);
     return;
   }
-  Bearer& bearer = registry_.bearer(flow.bearer);
   relay::pump(flow);
   relay::pass_ends(flow);
   update_window_of_ue(flow);
   update_window_of_server(flow, bearer, now);
+  if (exposure_capped()) allow_acknowledgements(flow, bearer);
   emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) {
     relay::pump(flow);
@@ -111,7 +123,8 @@ void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instan
 
 void Shard::Impl::update_window_of_ue(Flow& flow) {
   if (!window_matters(flow, Side::radio)) return;
-  relay::open_window(flow, Side::radio, relay_limit_ - relay::held_towards(flow, Side::core));
+  const Bytes most = promise_to(flow, Side::radio, relay_limit_);
+  relay::open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
 }
 
 void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer, Instant now) {
@@ -127,8 +140,10 @@ Bytes Shard::Impl::first_window(const Flow& flow, Side from) const {
 }
 
 Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now) {
+  if (!bearer.steered()) {
+    return promise_to(flow, Side::core, relay_limit_) - held;
+  }
   const Bytes free = relay_limit_ - held;
-  if (!bearer.steered()) return free;
   const control::ReceiveWindowParameters& parameters = bearer.treatment().smvs.receive_window;
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   if (flow.window_loop == no_id) {
@@ -140,10 +155,15 @@ Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant
     if (flow.window_loop == no_id) return std::min(free, parameters.initial - held);
   }
   const Bytes promised(server.rcv_edge() - server.rcv_nxt());
-  const Rate share = bearer.mean_rate() * (1.0 / std::max<std::uint32_t>(bearer.backlogged_flows, 1));
+  const std::uint32_t sharing = std::max<std::uint32_t>(bearer.backlogged_flows, 1);
   // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
-  const Bytes unsent = flow.leg(Side::radio).endpoint.unsent();
-  const Bytes advance = window_loops_[flow.window_loop].advance(now, unsent, promised, share, server.srtt());
+  const control::ReceiveWindowObservation seen{.now = now,
+                                               .buffered = flow.leg(Side::radio).endpoint.unsent(),
+                                               .promised = promised,
+                                               .radio_error = bearer.radio_error() / sharing,
+                                               .drain = bearer.mean_rate() * (1.0 / sharing),
+                                               .server_rtt = server.srtt()};
+  const Bytes advance = window_loops_[flow.window_loop].advance(seen);
   return std::min(free, promised + advance);
 }
 
@@ -164,7 +184,7 @@ void Shard::Impl::reschedule(Flow& flow, FlowId id, Instant now) {
 
 void Shard::Impl::on_flow_due(FlowId id, Instant now) {
   Flow& flow = registry_.flow(id);
-  if (flow.phase != FlowPhase::split) {
+  if (!flow.terminated()) {
     if (now - flow.last_activity >= config_.timeouts.handshake) {
       counters_.add(Counter::handshake_timeouts);
       close(id, now);
@@ -173,8 +193,8 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
     }
     return;
   }
-  if (now - flow.last_activity >= config_.timeouts.idle && relay::empty(flow)) {
-    counters_.add(Counter::flows_let_go);
+  if (now - flow.last_activity >= config_.timeouts.idle && handover::at_rest(flow)) {
+    counters_.add(Counter::let_go_idle);
     close(id, now);
     return;
   }
@@ -205,6 +225,7 @@ void Shard::Impl::close(FlowId id, Instant now) {
   Bearer& bearer = registry_.bearer(flow.bearer);
   bearer.backlog -= flow.backlog;
   if (flow.backlog > Bytes{}) --bearer.backlogged_flows;
+  for (const Leg& leg : flow.legs) bearer.exposed -= Bytes(leg.exposed);
   if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
   if (flow.governed != no_id) forget_law(flow, bearer);
   if (flow.stirred != Streams::none) std::erase(marked_, id);
@@ -220,6 +241,10 @@ void Shard::Impl::update_pressure(Instant now) {
   const double share = used <= from ? 1 : std::max(0.0, (1 - used) / (1 - from));
   relay_limit_ = std::max(least_relay, Bytes(static_cast<double>(config_.limits.relay_buffer.count()) * share));
   refuse_flows_ = used > config_.limits.refuse_flows_at;
+  if (used > config_.limits.let_flows_go_at && !sweep_.active && now - shed_ >= shed_period) {
+    shed_ = now;
+    sweep(LetGo::let_go_memory);
+  }
 }
 
 }  // namespace sluice::proxy

@@ -10,6 +10,8 @@
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "proxy/governed_flow.hpp"
+#include "proxy/half_open.hpp"
+#include "proxy/histogram.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/regulator.hpp"
@@ -37,6 +39,14 @@ class Shard::Impl {
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
 
   [[nodiscard]] const GroupStatistics& groups() const { return groups_; }
+  void release(const std::optional<IpAddress>& ue, Instant now);
+  void drain(bool on);
+  [[nodiscard]] bool draining() const { return draining_; }
+  [[nodiscard]] bool sweeping() const { return sweep_.active; }
+  [[nodiscard]] StayingFlows staying() const;
+  void sample_exposure(std::uint32_t most);
+  [[nodiscard]] const Histogram& exposure() const { return exposure_; }
+
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint32_t flow_count() const { return registry_.flows().size() + regulator_.size(); }
   [[nodiscard]] std::uint32_t bearer_count() const { return registry_.bearers().size(); }
@@ -73,6 +83,8 @@ class Shard::Impl {
   [[nodiscard]] std::optional<Counter> reason_not_to_track(Side in, const packet::Packet& packet,
                                                            const packet::Parsed& parsed,
                                                            packet::ParseResult result) const;
+  [[nodiscard]] FlowId open_flow(const flow::FlowKey& key, PolicyIndex policy, Instant now);
+  void displace(const HalfOpen::Entry& oldest, Instant now);
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
 
   // shard_flows.cpp
@@ -84,6 +96,10 @@ class Shard::Impl {
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_window_of_ue(Flow& flow);
   void update_window_of_server(Flow& flow, Bearer& bearer, Instant now);
+  [[nodiscard]] bool exposure_capped() const {
+    return config_.limits.exposure_per_flow || config_.limits.exposure_per_bearer;
+  }
+  void allow_acknowledgements(Flow& flow, Bearer& bearer);
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
   [[nodiscard]] Bytes downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now);
   /// The bearer, where a law wants to know what goes to the radio.
@@ -105,6 +121,15 @@ class Shard::Impl {
   void serve_windowed(Bearer& bearer, Instant now);
   void begin_steering(Flow& flow, Bearer& bearer, Bytes window);
   void forget_law(Flow& flow, Bearer& bearer);
+  // shard_release.cpp
+  [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void pass_over(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                              const packet::Parsed& parsed, FlowId id, Instant now);
+  /// Something that cannot be split comes from a host: whatever is split between it and the other one is handed back.
+  [[gnu::cold, gnu::noinline]] void on_surprise(Side in, const packet::Parsed& parsed, Instant now);
+  void ask_to_go(Flow& flow, FlowId id, LetGo reason);
+  void sweep(LetGo reason);
+  void sweep_on();
 
   // shard_bearers.cpp
   void on_bearer_due(BearerId id, Instant now);
@@ -131,9 +156,19 @@ class Shard::Impl {
   flow::Slab<control::ReceiveWindowLoop> window_loops_;
   flow::Slab<GovernedFlow> governed_;
   mutable Regulator regulator_;
+  HalfOpen half_open_;
+  std::uint32_t last_ticket_ = 0;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
   bool refuse_flows_ = false;
+  bool draining_ = false;
+  /// A walk over all flows, some per advance(), that asks them to go (or to stay).
+  struct Sweep {
+    std::uint32_t next = 0;
+    LetGo reason = LetGo::no;
+    bool active = false;
+  };
+  Sweep sweep_;
   GroupStatistics groups_{};
   /// What is known of the packets of the burst in hand.
   struct Scratch {
@@ -145,6 +180,9 @@ class Shard::Impl {
   Scratch scratch_{};
   bool ids_stale_ = false;  ///< a flow was closed since the burst's keys were looked up
   Instant pressure_checked_{};
+  Histogram exposure_;             ///< bytes acknowledged and not delivered, of every direction of every sample
+  std::uint32_t next_sample_ = 0;  ///< flow to begin the next sample with
+  Instant shed_{};                 ///< when flows that hold no packets were last let go for want of buffers
 };
 
 }  // namespace sluice::proxy

@@ -32,6 +32,10 @@ void Shard::Impl::rebind(Flow& flow, FlowId id, Instant now) {
   if (flow.backlog > Bytes{}) --before.backlogged_flows;
   registry_.move(id, to);
   Bearer& bearer = registry_.bearer(to);
+  for (const Leg& leg : flow.legs) {
+    before.exposed -= Bytes(leg.exposed);
+    bearer.exposed += Bytes(leg.exposed);
+  }
   bearer.backlog += flow.backlog;
   if (flow.backlog > Bytes{}) ++bearer.backlogged_flows;
 }

@@ -7,6 +7,7 @@
 #include "proxy/leg_output.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/shard_impl.hpp"
+#include "proxy/surprise.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -26,6 +27,13 @@ bool outdated(const packet::HeaderTemplate& known, const packet::Packet& packet,
   const std::uint64_t other_mac = (packet::load64(known.l2.data()) ^ packet::load64(here)) |
                                   (packet::load32(known.l2.data() + 8) ^ packet::load32(here + 8));
   return other_mac != 0 || known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0;
+}
+
+/// Why a connection that was followed goes unsplit with this segment.
+Counter reason_to_give_up(const tcp::Segment& segment, packet::ParseResult result) {
+  if (result != packet::ParseResult::tcp) return counter_of(result);
+  if (!segment.flags.syn()) return Counter::forward_handshake_unseen;
+  return segment.payload_len != 0 ? Counter::forward_syn_data : Counter::forward_simultaneous_open;
 }
 
 }  // namespace
@@ -74,6 +82,8 @@ void Shard::Impl::handle_other(Side in, packet::Packet&& packet, packet::ParseRe
     handle_unparsed(in, std::move(packet), result, parsed, now);
   } else if (id == flow::no_flow) {
     handle_new(in, std::move(packet), result, parsed, now);
+  } else if (registry_.flow(id).phase == FlowPhase::handing_over) {
+    pass_over(in, std::move(packet), result, parsed, id, now);
   } else {
     track_handshake(in, std::move(packet), result, parsed, id, now);
   }
@@ -100,6 +110,7 @@ void Shard::Impl::handle_unparsed(Side in, packet::Packet&& packet, packet::Pars
     counters_.add(counter);
     return;
   }
+  if (may_carry_tcp(packet, parsed, result)) on_surprise(in, parsed, now);
   forward(in, std::move(packet), result, parsed, counter, now);
 }
 
@@ -134,6 +145,7 @@ std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::P
   if (!is_ue(in == Side::radio ? parsed.src : parsed.dst)) return Counter::forward_not_ue;
   if (result == packet::ParseResult::tcp_options_unknown) return counter_of(result);
   if (parsed.segment.payload_len != 0) return Counter::forward_syn_data;
+  if (draining_) return Counter::forward_draining;
   if (refuse_flows_) return Counter::forward_memory;
   if (handshake_damaged(in, packet, parsed)) return Counter::forward_handshake_damaged;
   return std::nullopt;
@@ -167,7 +179,7 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
     regulate(in, packet, result, parsed, key, now);
     return;
   }
-  const FlowId id = registry_.open(key, policy, now);
+  const FlowId id = open_flow(key, policy, now);
   if (id == no_id) {
     forward(in, std::move(packet), result, parsed, Counter::forward_flow_limit, now);
     return;
@@ -194,10 +206,33 @@ bool Shard::Impl::regulate(Side in, packet::Packet& packet, packet::ParseResult 
   return true;
 }
 
+/// A flow for a handshake, the oldest handshakes making room where a table is full of them; no_id where it is full of
+/// connections.
+FlowId Shard::Impl::open_flow(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
+  constexpr int attempts = 4;  // entries of handshakes that are complete by now make no room
+  FlowId id = registry_.open(key, policy, now);
+  for (int i = 0; i < attempts && id == no_id; ++i) {
+    displace(half_open_.pop(), now);
+    id = registry_.open(key, policy, now);
+  }
+  if (id == no_id) return no_id;
+  registry_.flow(id).handshake.ticket = ++last_ticket_;
+  displace(half_open_.push(id, last_ticket_), now);
+  return id;
+}
+
+void Shard::Impl::displace(const HalfOpen::Entry& oldest, Instant now) {
+  if (oldest.id == no_id || !registry_.flows().contains(oldest.id)) return;
+  const Flow& flow = registry_.flow(oldest.id);
+  if (flow.terminated() || flow.handshake.ticket != oldest.ticket) return;
+  counters_.add(Counter::handshakes_displaced);
+  close(oldest.id, now);
+}
+
 void Shard::Impl::track_handshake(Side in, packet::Packet&& packet, packet::ParseResult result,
                                   const packet::Parsed& parsed, FlowId id, Instant now) {
   Flow& flow = registry_.flow(id);
-  if (flow.doomed) {
+  if (flow.let_go != LetGo::no) {
     forward(in, std::move(packet), result, parsed, Counter::forward_mid_flow, now);
     return;
   }
@@ -217,14 +252,12 @@ void Shard::Impl::track_handshake(Side in, packet::Packet&& packet, packet::Pars
       return;
     case handshake::Step::refused:
       counters_.add(Counter::flows_refused);
-      flow.doomed = true;
-      mark(flow, id, Streams::both);
+      ask_to_go(flow, id, LetGo::forget);
       forward(in, std::move(packet), result, parsed, Counter::forward_reset_handshake, now);
       return;
     case handshake::Step::give_up:
-      flow.doomed = true;
-      mark(flow, id, Streams::both);
-      forward(in, std::move(packet), result, parsed, splittable ? Counter::forward_syn_data : counter_of(result), now);
+      ask_to_go(flow, id, LetGo::forget);
+      forward(in, std::move(packet), result, parsed, reason_to_give_up(parsed.segment, result), now);
       return;
   }
   forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
@@ -236,25 +269,21 @@ void Shard::Impl::take_over(Side in, packet::Packet&& packet, const packet::Pars
   tcp::Segment ack = parsed.segment;
   const bool clamped = clamp_window(ack, flow, in);
   handshake::take_over(flow, ack, config_.tcp, now);
+  if (exposure_capped()) {
+    for (Leg& leg : flow.legs) leg.endpoint.hold_acknowledgements();
+  }
   flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
   bearer.status_changed = true;
+  bearer.used = true;
   counters_.add(Counter::flows_split);
-  const bool first_in_order = ack.seq == flow.handshake.initiator_isn + 1;
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
   mark(flow, id, Streams::both);
-  if (bare && first_in_order && !clamped) {
+  if (bare && !clamped) {
     forward(in, std::move(packet), packet::ParseResult::tcp, parsed, Counter::forward_handshake, now);
     return;
   }
-  if (bare || !first_in_order) {
-    // The responder still waits for the handshake's last word.
-    tcp::Segment last_word = ack;
-    last_word.seq = flow.handshake.initiator_isn + 1;
-    last_word.payload_len = 0;
-    last_word.flags.bits = tcp::Flags::ack_bit;
-    last_word.sack_count = 0;
-    LegOutput(flow, opposite(in), counted(bearer), parts_).transmit(last_word, nullptr, now);
-  }
+  // The responder still waits for the handshake's last word.
+  if (bare) LegOutput(flow, opposite(in), counted(bearer), parts_).transmit(ack, nullptr, now);
   take_in(in, std::move(packet), parsed, id, now);
 }
 

@@ -12,7 +12,7 @@
 
 namespace sluice::flow {
 
-/// Room for a fixed number of objects that come and go: each on cache lines of its own, created and destroyed in O(1),
+/// Room for a fixed number of objects that come and go: each on half cache lines of its own, created and destroyed in O(1),
 /// never moved, named by a small index. Address space is reserved at construction, memory used as objects are first
 /// made; freed places are used again first. Thread: one.
 template <typename T>
@@ -89,12 +89,16 @@ class Slab {
   }
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  /// All objects there are have indices below this.
+  [[nodiscard]] std::uint32_t reach() const noexcept { return untouched_; }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
   /// Bytes of memory one object takes, padding included.
   [[nodiscard]] static constexpr std::size_t stride() noexcept { return sizeof(Place); }
 
  private:
-  struct alignas(alignof(T) > 64 ? alignof(T) : 64) Place {
+  /// Half a cache line: whole ones would waste up to 63 bytes for each of very many objects.
+  static constexpr std::size_t alignment = alignof(T) > 32 ? alignof(T) : 32;
+  struct alignas(alignment) Place {
     std::byte bytes[sizeof(T) > sizeof(std::uint32_t) ? sizeof(T) : sizeof(std::uint32_t)];
   };
 

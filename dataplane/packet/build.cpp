@@ -134,7 +134,7 @@ namespace {
   const IpPayload payload{.length = tcp_total,
                           .ip_id = ip_id,
                           .protocol = ip_protocol::tcp,
-                          .tos = static_cast<std::uint8_t>(segment.ce ? header.tos | 3U : header.tos)};
+                          .tos = static_cast<std::uint8_t>(header.tos | segment.ecn)};
   std::uint8_t* const frame = packet.prepend(front);
   packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
   std::uint64_t sum = write_ip_and_link(frame, header, addresses, payload);
@@ -159,7 +159,7 @@ inline std::uint16_t write_usual(Packet& packet, const HeaderTemplate& header, c
 
   // The words of the IP header as they lie in memory, lowest byte first.
   std::uint8_t* const ip = frame + l2;
-  const std::uint32_t tos = header.tos | (segment.ce ? 3U : 0U);
+  const std::uint32_t tos = static_cast<std::uint32_t>(header.tos | segment.ecn);
   const std::uint32_t first =
       0x45U | tos << 8 | std::uint32_t{__builtin_bswap16(static_cast<std::uint16_t>(ipv4_length + tcp_total))} << 16;
   const std::uint32_t second = std::uint32_t{__builtin_bswap16(ip_id)} | (header.dont_fragment ? 0x400000U : 0U);

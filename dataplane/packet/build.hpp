@@ -57,7 +57,7 @@ struct HeaderTemplate {
 static_assert(sizeof(HeaderTemplate) <= 40);
 
 /// Takes a template from a packet that parsed as TCP. The DSCP is kept, the ECN bits are cleared: whether a segment is
-/// ECN-capable is the sender's to say (RFC 3168), here through HeaderTemplate::tos.
+/// ECN-capable is the sender's to say (RFC 3168), for each segment: Segment::ecn.
 [[nodiscard]] HeaderTemplate learn(const Packet& packet, const Parsed& parsed) noexcept;
 
 /// A template from scratch, for hosts and tests: no VLAN tag, TTL 64, DF.
@@ -104,7 +104,7 @@ std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& heade
 /// Turns a packet that holds exactly the payload of `segment` (segment.payload_len bytes, perhaps none) into a frame:
 /// prepends link, IP and TCP headers with all checksums right, without reading the payload: `payload_sum` is its ones'
 /// complement sum. Options: with SYN those of segment.syn (and the timestamps' values when segment.syn.timestamps),
-/// otherwise timestamps and SACK blocks, at most three beside timestamps, else four. segment.ce marks the packet CE.
+/// otherwise timestamps and SACK blocks, at most three beside timestamps, else four. segment.ecn is the ECN field.
 /// Clears the buffer's offload flags. Returns header_length(). Requires that much headroom (max_header_length is always
 /// enough), payload_len <= 65535 - IP and TCP headers, and that nobody else writes to or sends the buffer meanwhile.
 std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,

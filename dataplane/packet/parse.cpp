@@ -171,7 +171,7 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   segment.window = load_be16(tcp + 14);
   segment.urgent = load_be16(tcp + 18);
   segment.payload_len = static_cast<std::uint16_t>(length - header);
-  segment.ce = (out.tos & 3U) == 3U;
+  segment.ecn = out.tos & 3U;
 
   // Nearly every segment has no options, or timestamps alone.
   const bool syn = segment.flags.syn();
@@ -182,7 +182,10 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
     return ParseResult::tcp;
   }
   if (header == tcp_length && !syn) return ParseResult::tcp;
-  if (syn) segment.syn = {};
+  if (syn) {
+    segment.syn = {};
+    segment.syn.ecn = tcp::offers_ecn(segment.flags);
+  }
   out.unknown_options = read_options({tcp + tcp_length, header - tcp_length}, out.ip_version == 6, segment);
   return syn && out.unknown_options.any() ? ParseResult::tcp_options_unknown : ParseResult::tcp;
 }
@@ -263,7 +266,7 @@ inline bool read_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcep
   segment.flags.bits = static_cast<std::uint8_t>(control >> 8);
   segment.sack_count = 0;
   segment.has_timestamps = true;
-  segment.ce = (~link & 0x03000000U) == 0;
+  segment.ecn = static_cast<std::uint8_t>(link >> 24 & 3U);
   segment.ts_value = load_be32(at + tcp_at + tcp_length + 4);
   segment.ts_echo = load_be32(at + tcp_at + tcp_length + 8);
   return true;

@@ -21,7 +21,7 @@ void Endpoint::abort() {
   arm(Timer::none, never);
   delayed_ack_deadline_ = never;
   reset_due_ = true;
-  smooth_ = speculation_due_ = false;
+  smooth_ = tail_due_ = false;
   close_reason_ = CloseReason::aborted;
 }
 
@@ -49,7 +49,7 @@ void Endpoint::close(CloseReason reason) {
   reassembly_.clear();
   arm(Timer::none, never);
   delayed_ack_deadline_ = never;
-  smooth_ = ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = fin_due_again_ = speculation_due_ = false;
+  smooth_ = ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = fin_due_again_ = tail_due_ = false;
 }
 
 /// The peer's FIN is next in order.
@@ -57,7 +57,7 @@ void Endpoint::receive_fin(Instant now) {
   reassembly_.clear();
   rcv_nxt_ = later(rcv_nxt_, fin_seq_) + 1;
   fin_received_ = true;
-  ack_now_ = true;
+  if (!acks_held_) ack_now_ = true;
   switch (state_) {
     case State::established:
       state_ = State::close_wait;

@@ -15,11 +15,16 @@ void CongestionControl::start(CongestionAlgorithm algorithm, std::uint32_t cwnd)
   if (algorithm == CongestionAlgorithm::newreno) {
     algorithm_ = NewReno{};
   } else {
-    algorithm_ = Cubic{};
+    algorithm_ = HyStart{};
   }
 }
 
+void CongestionControl::end_first_slow_start() {
+  if (std::holds_alternative<HyStart>(algorithm_)) algorithm_ = Cubic{};
+}
+
 void CongestionControl::seed(std::uint32_t cwnd) {
+  end_first_slow_start();
   window_ = prior_ = CongestionWindow{cwnd, cwnd};
   std::visit([](auto& algorithm) { algorithm = {}; }, algorithm_);
 }
@@ -31,31 +36,42 @@ void CongestionControl::on_ack(const AckEvent& event, const PathView& path, bool
   }
   if (window_.slow_start()) {
     const std::uint32_t growth = std::min(event.acked, path.mss * (after_timeout ? 1 : slow_start_limit));
-    window_.cwnd = std::min({window_.cwnd + growth, window_.ssthresh, largest_window});
+    auto* const first = std::get_if<HyStart>(&algorithm_);
+    const std::uint32_t allowed = first == nullptr ? growth : first->growth(window_, event, path, growth);
+    window_.cwnd = std::min({window_.cwnd + allowed, window_.ssthresh, largest_window});
     return;
   }
+  end_first_slow_start();
   std::visit([&](auto& algorithm) { algorithm.on_ack(window_, event, path); }, algorithm_);
   window_.cwnd = std::min(window_.cwnd, largest_window);
 }
 
 void CongestionControl::on_congestion(const PathView& path) {
+  end_first_slow_start();
   prior_ = window_;
   std::visit([&](auto& algorithm) { algorithm.on_congestion(window_, path); }, algorithm_);
   window_.cwnd = window_.ssthresh;
 }
 
+void CongestionControl::on_mark(const PathView& path) {
+  on_congestion(path);
+  prior_ = window_;
+}
+
 void CongestionControl::on_timeout(const PathView& path, bool first) {
   // RFC 5681 section 3.1: ssthresh stays when the same segment times out again.
   if (first) {
+    end_first_slow_start();
     prior_ = window_;
     std::visit([&](auto& algorithm) { algorithm.on_timeout(window_, path); }, algorithm_);
   }
   window_.cwnd = path.mss;
 }
 
-void CongestionControl::on_recovery_exit(const PathView& path) {
+void CongestionControl::on_recovery_exit(const PathView& path, bool reduced) {
   // RFC 6582 section 3.2 step 3 (1): no burst when little is left in flight.
-  window_.cwnd = std::min(window_.ssthresh, std::max(path.flight_size, path.mss) + path.mss);
+  window_.cwnd =
+      reduced ? window_.ssthresh : std::min(window_.ssthresh, std::max(path.flight_size, path.mss) + path.mss);
   std::visit([&](auto& algorithm) { algorithm.on_recovery_exit(window_, path); }, algorithm_);
 }
 

@@ -59,6 +59,8 @@ struct CongestionHooks {
 
 /// RFC 5681, RFC 6582.
 struct NewReno : CongestionHooks {
+  static constexpr float beta = 0.5F;
+
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
   void on_timeout(CongestionWindow&, const PathView&);
@@ -99,6 +101,27 @@ struct Cubic : CongestionHooks {
   void begin_epoch(const CongestionWindow&, const PathView&);
 };
 
+/// The first slow start of a connection under CUBIC: HyStart++ (RFC 9406) leaves it when round-trip times say that a
+/// queue grows, before the queue overflows. A Cubic takes its place when that slow start is over.
+struct HyStart : CongestionHooks {
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  /// By how much the window grows where slow start would let it grow by `usual`. Sets ssthresh when slow start is over.
+  [[nodiscard]] std::uint32_t growth(CongestionWindow& window, const AckEvent& event, const PathView& path,
+                                     std::uint32_t usual);
+
+  std::uint32_t last_least_us = none;   ///< lastRoundMinRTT
+  std::uint32_t round_least_us = none;  ///< currentRoundMinRTT
+  std::uint32_t baseline_us = none;     ///< cssBaselineMinRtt; in conservative slow start
+  std::uint32_t round_left = 0;         ///< bytes to be acknowledged in this round
+  std::uint8_t samples = 0;             ///< of this round, up to as many as are needed
+  std::uint8_t rounds = 0;              ///< of conservative slow start
+
+ private:
+  bool begin_round(const AckEvent& event, const PathView& path);
+  void judge();
+};
+
 /// The congestion window and the algorithm that moves it, by value.
 class CongestionControl {
  public:
@@ -110,22 +133,34 @@ class CongestionControl {
   [[nodiscard]] std::uint32_t cwnd() const { return window_.cwnd; }
   [[nodiscard]] std::uint32_t ssthresh() const { return window_.ssthresh; }
 
+  /// Takes the window that proportional rate reduction allows, in a recovery; at least `least`.
+  void reduce_to(std::uint32_t cwnd, std::uint32_t least) { window_.cwnd = std::max(cwnd, least); }
+  /// ssthresh as a share of what was in flight: RecoverFS of RFC 6937 the other way round.
+  [[nodiscard]] float reduction() const {
+    return std::holds_alternative<NewReno>(algorithm_) ? NewReno::beta : Cubic::beta;
+  }
+
   /// cwnd before the last reduction.
   [[nodiscard]] std::uint32_t prior_cwnd() const { return prior_.cwnd; }
 
   void on_ack(const AckEvent& event, const PathView& path, bool after_timeout);
   void on_congestion(const PathView& path);
+  /// A mark was echoed (RFC 3168): as on_congestion(), but no undo() takes it back.
+  void on_mark(const PathView& path);
   void on_timeout(const PathView& path, bool first);
-  void on_recovery_exit(const PathView& path);
+  /// `reduced`: rate reduction has brought the flight down to ssthresh already (RFC 6937); else RFC 6582 says how.
+  void on_recovery_exit(const PathView& path, bool reduced);
   /// The last reduction was for nothing: both windows are what they were before it, at least.
   void undo();
   /// Nothing was sent for longer than a retransmission timeout: at most `restart` bytes (RFC 5681 section 4.1).
   void on_idle(std::uint32_t restart);
 
  private:
+  void end_first_slow_start();
+
   CongestionWindow window_;
   CongestionWindow prior_;  ///< before the last reduction
-  std::variant<NewReno, Cubic> algorithm_;
+  [[no_unique_address]] std::variant<NewReno, Cubic, HyStart> algorithm_;
 };
 static_assert(sizeof(CongestionControl) <= 44);
 

@@ -29,7 +29,9 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   }
   // SACK blocks have no room beside a full segment: they go ahead on their own.
   if (ack_now_ && !reassembly_.report().empty()) emit_ack(now, output);
+  const std::uint32_t before = send_.in_flight();
   const Bytes sent = emit_data(now, output, allowance);
+  reduction_.sent(send_.in_flight() - before);
   if (fin_can_go()) emit_fin(now, output);
   if (probe_due_) emit_probe(now, output);
   if (ack_now_) emit_ack(now, output);
@@ -40,7 +42,7 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
 
 bool Endpoint::wants_to_send(Instant now) const {
   if (ack_now_ || delayed_ack_deadline_ <= now) return true;
-  if (syn_due_ || probe_due_ || reset_due_ || speculation_due_) return true;
+  if (syn_due_ || probe_due_ || reset_due_ || tail_due_) return true;
   if (state_ < State::established) return false;
   return can_send_now() || fin_can_go() || must_guard_window();
 }
@@ -49,19 +51,21 @@ bool Endpoint::wants_to_send(Instant now) const {
 /// probing or closing anything. Called wherever one of these may have ended; what begins one clears smooth_.
 void Endpoint::settle() {
   smooth_ = state_ == State::established && recovery_ == Recovery::none && duplicate_acks_ == 0 && !reset_due_ &&
-            !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !speculation_due_ &&
-            send_.to_retransmit() == 0 && !send_.anything_sacked() && reassembly_.empty() &&
+            !acks_held_ && !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !tail_due_ && !tail_out_ &&
+            !reduced_ && send_.to_retransmit() == 0 && send_.sacked() == 0 && reassembly_.empty() &&
             reassembly_.report().empty();
+  if (send_.sacked() == 0 && recovery_ == Recovery::none) rack_.forget();
 }
 
 void Endpoint::emit_ack(Instant now, Output& output) {
   Segment segment = header(snd_nxt_);
-  if (!reassembly_.report().empty()) {
+  if (!reassembly_.report().empty() && !holding_back()) {
     if (use_sack_ && reassembly_.report().overflowed()) emit_all_runs(segment, now, output);
     fill_sacks(segment);
   }
   if (output.transmit(segment, nullptr, now) == 0) return;
   ack_went_out(segment);
+  if (holding_back()) return;
   // RFC 5681 section 4.2: a sender without SACK counts one for each segment that came before its turn.
   for (; duplicates_due_ > 1; --duplicates_due_) output.transmit(segment, nullptr, now);
   duplicates_due_ = 0;
@@ -86,7 +90,7 @@ void Endpoint::emit_fin(Instant now, Output& output) {
   if (fin_sent_) ++counters_.retransmitted;
   fin_went_out();
   ack_went_out(segment);
-  if (timer_ != Timer::retransmit) arm_retransmit(now);
+  if (timer_ < Timer::reorder) arm_retransmit(now);
 }
 
 bool Endpoint::fin_can_go() const {

@@ -2,7 +2,7 @@
 
 #include "dataplane/tcp/fast_path.hpp"
 
-// Segments with payload: lost ones first, then new ones, then what NextSeg() of RFC 6675 offers for want of either.
+// Segments with payload: lost ones first, then new ones.
 
 namespace sluice::tcp {
 namespace {
@@ -52,12 +52,18 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
     if (fin_wanted_ && snd_end_ < window_edge()) segment.flags.bits |= Flags::fin_bit;
   }
   segment.seq = snd_nxt_;
+  if (use_ecn_) [[unlikely]] {
+    segment.payload_len = next.note().payload_len;
+    mark_ecn(segment);
+  }
   if (!transmit(segment, next, now, output, left)) return false;
+  if (segment.flags.cwr()) [[unlikely]]
+    cwr_due_ = false;
   snd_nxt_ += segment.payload_len;
   last_sent_ = tick::fine(now);
   send_.sent(now);
   if (segment.flags.fin()) fin_went_out();
-  if (timer_ != Timer::retransmit) arm_retransmit(now);
+  if (timer_ < Timer::reorder) arm_retransmit(now);
   return true;
 }
 
@@ -68,14 +74,12 @@ packet::Cursor Endpoint::next_repair() const {
 
 Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
-  const bool speculate = speculation_due_;
-  speculation_due_ = false;
   while (const packet::Cursor lost = next_repair()) {
     if (!may_retransmit(lost) || !emit_again(lost, now, output, left)) return allowance - left;
   }
   if (timeout_in_doubt() && doubt_ == Doubt::copy_sent) return allowance - left;  // RFC 5682 section 2.1 step 2: wait
   if (send_.unsent()) emit_new(now, output, left);
-  if (speculate && !may_send_new()) emit_speculative(now, output, left);
+  if (tail_due_) emit_tail_probe(now, output, left);
   return allowance - left;
 }
 
@@ -96,7 +100,7 @@ void Endpoint::emit_new(Instant now, Output& output, Bytes& left) {
 }
 
 /// Sends a packet that was sent before. False when it stays due.
-bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, Bytes& left) {
+bool Endpoint::repeat(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   Segment segment = header(SeqNum(position.note().seq));
   if (position == send_.back()) {
     segment.flags.bits |= Flags::psh_bit;
@@ -105,29 +109,44 @@ bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, 
   if (!transmit(segment, position, now, output, left)) return false;
   send_.resent(position, now);
   ++counters_.retransmitted;
-  retransmit_first_ = false;
-  copy_went_out(segment.ts_value);
+  if (doubt_ == Doubt::copy_due) copy_ts_ = segment.ts_value;
   if (segment.flags.fin()) fin_went_out();
-  if (timer_ != Timer::retransmit || (position == send_.front() && !keeps_timer())) arm_retransmit(now);
   return true;
+}
+
+/// The same, to repair a loss.
+bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, Bytes& left) {
+  if (!repeat(position, now, output, left)) return false;
+  retransmit_first_ = false;
+  copy_went_out();
+  if (timer_ < Timer::reorder || (position == send_.front() && !keeps_timer())) arm_retransmit(now);
+  return true;
+}
+
+/// RFC 8985 section 7.3: the congestion window does not hold the probe back, the peer's window does.
+void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
+  const packet::Cursor next = send_.unsent();
+  tail_repeated_ = !next || snd_nxt_ + next.note().payload_len > window_edge();
+  if (!send_.outstanding()) {
+    tail_due_ = false;
+    return;
+  }
+  if (tail_repeated_) {
+    if (!repeat(send_.last_sent(), now, output, left)) return;
+    copies_ = 0;  // a duplicate reported from now on is the probe's
+  } else {
+    Segment segment = header(snd_nxt_);
+    if (!emit_next(segment, now, output, left)) return;
+  }
+  tail_due_ = false;
+  tail_out_ = true;
+  recovery_point_ = snd_nxt_;
+  count(counters_.tail_probes);
 }
 
 /// RFC 5681 section 4.1.
 void Endpoint::restart_after_idle(Instant now) {
   if (tick::duration(tick::fine(now) - last_sent_) > rto()) congestion_.on_idle(initial_window());
-}
-
-/// Rules 3 and 4 of NextSeg() (RFC 6675 section 4), for segments that have been out for longer than a round trip: one
-/// that is merely on its way needs no second copy. Each acknowledgement in recovery gives one opportunity.
-void Endpoint::emit_speculative(Instant now, Output& output, Bytes& left) {
-  while (true) {
-    packet::Cursor next = send_.next_speculative();
-    const bool rescue = !next;
-    if (rescue && !rescued_) next = send_.last_unsacked();
-    if (!next || now - next.note().sent <= rtt_.srtt()) return;
-    if (!may_retransmit(next) || !emit_again(next, now, output, left)) return;
-    if (rescue) rescued_ = true;
-  }
 }
 
 /// As many blocks as fit beside the payload. None with data under an allowance, which counts every byte.

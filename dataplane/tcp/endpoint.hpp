@@ -8,6 +8,8 @@
 #include "dataplane/packet/queue.hpp"
 #include "dataplane/tcp/congestion.hpp"
 #include "dataplane/tcp/output.hpp"
+#include "dataplane/tcp/rack.hpp"
+#include "dataplane/tcp/rate_reduction.hpp"
 #include "dataplane/tcp/reassembly.hpp"
 #include "dataplane/tcp/rtt.hpp"
 #include "dataplane/tcp/segment.hpp"
@@ -68,6 +70,7 @@ struct EndpointConfig {
   Duration time_wait = std::chrono::seconds(1);
   std::uint32_t initial_window_segments = 10;  ///< RFC 6928
   std::uint32_t max_retransmissions = 15;      ///< in a row, then the connection has timed out (RFC 1122 4.2.3.5 R2)
+  bool tail_loss_probes = true;                ///< RFC 8985 section 7
   std::uint32_t max_out_of_order = 4096;       ///< packets held for reassembly, at most Reassembly::capacity
 };
 
@@ -84,15 +87,17 @@ struct Takeover {
   Duration rtt{};                ///< of the handshake on this leg; zero when not measured
 };
 
-/// What one endpoint counts.
 struct EndpointCounters {
   std::uint32_t retransmitted = 0;    ///< segments sent again
-  std::uint32_t duplicate_acks = 0;   ///< received
-  std::uint32_t out_of_order = 0;     ///< segments that came before their turn
-  std::uint32_t discarded = 0;        ///< segments whose data was old, beyond the window or beyond memory
+  std::uint16_t duplicate_acks = 0;   ///< received
+  std::uint16_t out_of_order = 0;     ///< segments that came before their turn
+  std::uint16_t discarded = 0;        ///< segments whose data was old, beyond the window or beyond memory
   std::uint16_t timeouts = 0;         ///< retransmission timeouts
   std::uint16_t fast_recoveries = 0;  ///< loss recoveries that did not need the timer
+  std::uint16_t tail_probes = 0;      ///< segments sent to learn of a lost tail (RFC 8985 section 7)
 };
+
+/// What one endpoint counts. All but `retransmitted` stop at their limit.
 
 /// One TCP connection as a value (RFC 9293): no I/O, no clock, no allocation. Lives in place; closed when constructed.
 ///
@@ -131,6 +136,18 @@ class Endpoint {
   /// (RFC 9293 section 3.8.6.2.2) or away from a closed window. Default 65535.
   void set_receive_room(Bytes room);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
+  /// From now on only what acknowledge_up_to() allows is acknowledged, nothing by itself. Costs the fast paths.
+  void hold_acknowledgements();
+  /// Acknowledges what was received up to `limit`. Requires hold_acknowledgements().
+  void acknowledge_up_to(SeqNum limit);
+  /// What the peer was told, or is told next, that we have.
+  [[nodiscard]] SeqNum acknowledged() const { return last_ack_sent_; }
+  /// Something was received and not acknowledged yet.
+  [[nodiscard]] bool owes_acknowledgement() const { return ack_now_ || last_ack_sent_ != rcv_nxt_; }
+  /// An acknowledgement that waits to be worth a segment goes out with the next emit().
+  void hurry_acknowledgement() { ack_now_ = ack_now_ || last_ack_sent_ != rcv_nxt_; }
+  /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
+  void forget_out_of_order() { reassembly_.clear(); }
 
   // --- sending ---
 
@@ -212,9 +229,11 @@ class Endpoint {
   /// Options both sides agreed on.
   [[nodiscard]] bool uses_timestamps() const { return use_timestamps_; }
   [[nodiscard]] bool uses_sack() const { return use_sack_; }
+  [[nodiscard]] bool uses_ecn() const { return use_ecn_; }
 
  private:
-  enum class Timer : std::uint8_t { none, retransmit, persist, time_wait };
+  /// From `reorder` on something is outstanding (RFC 8985 section 8: one timer, in this order as things get worse).
+  enum class Timer : std::uint8_t { none, persist, time_wait, reorder, probe, retransmit };
   enum class Recovery : std::uint8_t { none, fast, timeout };
   /// Whether a repair was needed: no question, or no longer; nothing was repeated yet; the first copy was sent; it was
   /// answered (RFC 5682, after timeouts only).
@@ -248,6 +267,8 @@ class Endpoint {
   void append_in_order(packet::Packet&& payload);
   void accept_out_of_order(packet::Packet&& payload);
   void drain_reassembly();
+  /// The owner keeps back the acknowledgement of data that is in order.
+  [[nodiscard]] bool holding_back() const { return acks_held_ && last_ack_sent_ != rcv_nxt_; }
   void report_duplicate(SeqNum left, SeqNum right);
   void schedule_ack(Instant now);
   [[nodiscard]] std::int32_t edge_gain() const;
@@ -271,23 +292,43 @@ class Endpoint {
   [[nodiscard]] SeqNum window_edge() const { return snd_una_ + snd_wnd_; }
 
   // recovery.cpp
-  void recover(AckEvent& event);
+  void recover(AckEvent& event, const Delivery& delivery);
+  void recover_by_time(AckEvent& event, const Delivery& delivery);
+  void detect_overdue(AckEvent& event);
+  void shape_reduction(const AckEvent& event, const Delivery& delivery);
+  [[nodiscard]] std::uint32_t reordering_window() const;
+  void on_reordering_timeout(Instant now);
   void on_duplicate_ack(AckEvent& event);
   void on_partial_ack(AckEvent& event);
-  void enter_fast_recovery(const AckEvent& event);
-  void leave_recovery(const AckEvent& event);
+  void enter_fast_recovery(Instant now);
+  void leave_recovery(Instant now);
   /// RFC 6582 section 3.2 step 3: of the partial acknowledgements of a recovery only the first restarts the timer, so
   /// that a window with many holes is not repaired at one per round trip.
   [[nodiscard]] bool keeps_timer() const { return partially_acked_ && snd_una_ < recovery_point_; }
   void on_retransmission_timeout(Instant now);
+  [[nodiscard]] Instant lost_before(Instant now) const;
+
+  // ecn.cpp
+  [[gnu::cold, gnu::noinline]] void mark_ecn(Segment& segment);
+  void heed_mark(const Segment& segment);
+  void heed_echo(const Segment& segment, const AckEvent& event, const Delivery& delivery);
+
+  // tail_probe.cpp
+  [[nodiscard]] bool may_probe_tail() const;
+  [[nodiscard]] Duration probe_timeout() const;
+  void on_probe_timeout(Instant now);
+  void emit_tail_probe(Instant now, Output& output, Bytes& left);
+  void judge_tail_probe(const Segment& segment, const AckEvent& event);
+  [[gnu::cold, gnu::noinline]] void arm_retransmit_slow(Instant now);
 
   // spurious.cpp
   void suspect_timeout();
-  void copy_went_out(std::uint32_t ts_value);
+  void copy_went_out();
   [[nodiscard]] bool answers_original(const Segment& segment) const;
   void judge_timeout(const Segment& segment, const AckEvent& event);
   void judge_second_answer(const Segment& segment, const AckEvent& event);
   void judge_fast_recovery(bool original);
+  [[nodiscard]] static bool reports_duplicate(const Segment& segment);
   void count_duplicate(const Segment& segment);
   void undo_recovery();
   [[nodiscard]] bool timeout_in_doubt() const { return recovery_ == Recovery::timeout && doubt_ != Doubt::none; }
@@ -326,7 +367,7 @@ class Endpoint {
   bool emit_next(Segment& segment, Instant now, Output& output, Bytes& left);
   bool emit_again(packet::Cursor position, Instant now, Output& output, Bytes& left);
   bool transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left);
-  void emit_speculative(Instant now, Output& output, Bytes& left);
+  bool repeat(packet::Cursor position, Instant now, Output& output, Bytes& left);
   void restart_after_idle(Instant now);
   [[gnu::cold, gnu::noinline]] void fill_sacks(Segment& segment) const;
 
@@ -340,6 +381,10 @@ class Endpoint {
   void close(CloseReason reason);
   [[nodiscard]] bool fin_outstanding() const { return fin_sent_ && snd_una_ <= snd_end_; }
 
+  static void count(std::uint16_t& counter) {
+    if (counter < UINT16_MAX) ++counter;
+  }
+
   static constexpr std::uint32_t largest_window_field = 65535;
   static constexpr std::uint8_t copies_unknown = UINT8_MAX;
   static constexpr std::uint8_t backoff_limit = 16;       ///< what RttEstimator::timeout() tells apart
@@ -348,27 +393,22 @@ class Endpoint {
   // What every segment touches comes first.
   const EndpointConfig* config_ = nullptr;
   [[no_unique_address]] SendQueue send_;
-  std::uint32_t copy_ts_ = 0;  ///< TSval of the first copy of a repair in doubt; in the queue's padding
+  std::uint16_t duplicate_acks_ = 0;  ///< in the queue's padding
+  std::uint32_t copy_ts_ = 0;         ///< TSval of the first copy of a repair in doubt
   SeqNum snd_una_;
   SeqNum snd_nxt_;
-  SeqNum snd_end_;                 ///< end of what was written; the FIN's place
-  SeqNum snd_wl1_;                 ///< RFC 9293: sequence number of the segment that last updated the window
-  std::uint32_t snd_wnd_ = 0;      ///< peer's window, bytes
-  std::uint32_t max_wnd_ = 0;      ///< largest it ever was
-  SeqNum recovery_point_;          ///< RFC 6675 RecoveryPoint
-  std::uint16_t local_mss_ = 536;  ///< what we announce
-  std::uint16_t mss_ = 536;        ///< effective
-  std::uint16_t duplicate_acks_ = 0;
-  std::uint16_t last_challenge_ = 0;  ///< tick::rough
+  SeqNum snd_end_;             ///< end of what was written; the FIN's place
+  SeqNum snd_wl1_;             ///< RFC 9293: sequence number of the segment that last updated the window
+  std::uint32_t snd_wnd_ = 0;  ///< peer's window, bytes
+  std::uint32_t max_wnd_ = 0;  ///< largest it ever was
+  SeqNum recovery_point_;      ///< RFC 6675 RecoveryPoint; with tail_out_ the end of what the probe asks for
+  std::uint16_t mss_ = 536;    ///< effective
   State state_ = State::closed;
   Timer timer_ = Timer::none;
   CloseReason close_reason_ : 3 = CloseReason::none;
   std::uint8_t backoff_ : 5 = 0;       ///< doublings of the RTO or persist timer, at most backoff_limit
-  std::uint8_t copies_ = 0;            ///< sent by the last repair and not known to have been duplicates
-  std::uint8_t retries_ = 0;           ///< transmissions in a row without an answer
   std::uint8_t snd_shift_ = 0;         ///< peer's window scale
   std::uint8_t rcv_shift_ = 0;         ///< ours
-  std::uint8_t duplicates_due_ = 0;    ///< acknowledgements owed to a peer without SACK for segments out of order
   std::uint8_t unacked_segments_ = 0;  ///< data segments received since the last acknowledgement
 
   WindowSource window_source_ : 1 = WindowSource::congestion_control;
@@ -378,7 +418,12 @@ class Endpoint {
   bool use_timestamps_ : 1 = false;
   bool use_sack_ : 1 = false;
   bool use_scale_ : 1 = false;
+  bool use_ecn_ : 1 = false;
+  bool ece_due_ : 1 = false;  ///< the peer is told of congestion until it answers with CWR
+  bool cwr_due_ : 1 = false;  ///< the next new data carries CWR
+  bool reduced_ : 1 = false;  ///< the window was reduced for an echo; up to recovery_point_ there is no second time
   bool ack_now_ : 1 = false;
+  bool acks_held_ : 1 = false;  ///< the owner decides what is acknowledged; last_ack_sent_ is as far as it did
   bool syn_due_ : 1 = false;
   bool probe_due_ : 1 = false;
   bool reset_due_ : 1 = false;
@@ -388,24 +433,32 @@ class Endpoint {
   bool fin_due_again_ : 1 = false;     ///< the FIN must be retransmitted
   bool fin_known_ : 1 = false;         ///< the peer's FIN was seen, perhaps before its turn
   bool fin_received_ : 1 = false;      ///< and taken in order
-  bool rescued_ : 1 = false;           ///< RFC 6675 rescue retransmission used in this recovery
+  bool tail_due_ : 1 = false;          ///< a loss probe is to be sent (RFC 8985 section 7)
+  bool tail_out_ : 1 = false;          ///< and it was, and was not answered
+  bool tail_repeated_ : 1 = false;     ///< it repeated old data
   bool split_due_ : 1 = false;         ///< SWS override: send what the small window takes
   bool retransmit_first_ : 1 = false;  ///< the next retransmission does not wait for cwnd
   bool partially_acked_ : 1 = false;   ///< a fast recovery without SACK has seen a partial acknowledgement
-  bool speculation_due_ : 1 = false;   ///< an acknowledgement in recovery: NextSeg() rules 3 and 4 may be tried
 
   SeqNum rcv_nxt_;
   SeqNum rcv_edge_;
   SeqNum last_ack_sent_;
   std::uint32_t unread_ = 0;
   std::uint32_t room_ = 65535;
-  SeqNum fin_seq_;  ///< the peer's FIN, once fin_known_
+  SeqNum fin_seq_;               ///< the peer's FIN, once fin_known_
+  std::uint32_t last_sent_ = 0;  ///< last new data segment, tick::fine
   packet::Queue in_order_;
   Instant timer_deadline_ = never;
   Instant delayed_ack_deadline_ = never;
-  RttEstimator rtt_;
-  CongestionControl congestion_;
-  std::uint32_t last_sent_ = 0;  ///< last new data segment, tick::fine
+  [[no_unique_address]] RttEstimator rtt_;
+  std::uint16_t last_challenge_ = 0;  ///< tick::rough; in the padding before it
+  [[no_unique_address]] Rack rack_;
+  std::uint16_t local_mss_ = 536;  ///< what we announce; in the padding before it
+  RateReduction reduction_;
+  [[no_unique_address]] CongestionControl congestion_;
+  std::uint8_t copies_ = 0;          ///< sent by the last repair and not known to have been duplicates
+  std::uint8_t retries_ = 0;         ///< transmissions in a row without an answer
+  std::uint8_t duplicates_due_ = 0;  ///< acknowledgements owed to a peer without SACK for segments out of order
   std::uint32_t ts_value_ = 0;
   std::uint32_t ts_recent_ = 0;
   std::uint32_t ts_recent_at_ = 0;  ///< when it was heard, tick::coarse
@@ -413,6 +466,6 @@ class Endpoint {
   [[no_unique_address]] Reassembly reassembly_;
   std::uint32_t newest_ts_ = 0;  ///< in the reassembly's padding
 };
-static_assert(sizeof(Endpoint) <= 320);
+static_assert(sizeof(Endpoint) <= 344);
 
 }  // namespace sluice::tcp

@@ -63,7 +63,8 @@ inline void Endpoint::consider_window_update() {
 inline std::uint16_t Endpoint::advertise() {
   if (edge_may_move(local_mss_)) rcv_edge_ += static_cast<std::uint32_t>(edge_gain());
   if (rcv_edge_ < rcv_nxt_) rcv_edge_ = rcv_nxt_;
-  const auto window = static_cast<std::uint32_t>(rcv_edge_ - rcv_nxt_) >> rcv_shift_;
+  const SeqNum acked = acks_held_ ? last_ack_sent_ : rcv_nxt_;
+  const auto window = static_cast<std::uint32_t>(rcv_edge_ - acked) >> rcv_shift_;
   return static_cast<std::uint16_t>(std::min(window, largest_window_field));
 }
 
@@ -77,13 +78,13 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
   // Without SACK a segment that lay behind a hole looks as if it had been on its way until the hole was filled.
   if (recovery_ != Recovery::none && !use_sack_) event.rtt = AckEvent::no_rtt;
   if (event.rtt >= Duration::zero()) {
-    rtt_.sample(event.rtt, snd_una_, snd_nxt_);
+    rtt_.sample(event.rtt, snd_una_, snd_nxt_, config_->min_rto);
     backoff_ = 0;  // RFC 6298 section 5: until a measurement says otherwise the longer timeout stays
   }
   if (send_.outstanding() || fin_outstanding()) {
     if (!keeps_timer()) arm_retransmit(event.now);
   } else {
-    disarm(Timer::retransmit);
+    arm(Timer::none, never);
   }
 }
 
@@ -94,7 +95,7 @@ inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
   const bool newer =
       segment.ack > una_before || segment.seq > snd_wl1_ || (segment.seq == snd_wl1_ && window > snd_wnd_);
   if (!newer) return;
-  if (window > snd_wnd_ && timer_ != Timer::retransmit) {
+  if (window > snd_wnd_ && timer_ < Timer::reorder) {
     disarm(Timer::persist);
     backoff_ = 0;
     probe_due_ = false;
@@ -117,8 +118,18 @@ inline void Endpoint::disarm(Timer timer) {
   if (timer_ == timer) arm(Timer::none, never);
 }
 
+/// Something is outstanding. On an undisturbed connection the timer is that of the loss probe; whether there can be one
+/// is asked when it expires.
 inline void Endpoint::arm_retransmit(Instant now) {
-  arm(Timer::retransmit, now + rto());
+  if (smooth_ && use_sack_) [[likely]] {
+    arm(Timer::probe, now + probe_timeout());
+  } else {
+    arm_retransmit_slow(now);
+  }
+}
+
+inline Duration Endpoint::probe_timeout() const {
+  return rtt_.probe_timeout();
 }
 
 /// cwnd, unless an allowance takes its place. One segment may always be in flight.
@@ -139,7 +150,7 @@ inline bool Endpoint::may_send_new() const {
 inline Segment Endpoint::header(SeqNum seq) {
   Segment segment;
   segment.seq = seq;
-  segment.ack = rcv_nxt_;
+  segment.ack = acks_held_ ? last_ack_sent_ : rcv_nxt_;
   segment.flags.bits = Flags::ack_bit;
   segment.window = advertise();
   if (use_timestamps_) {
@@ -147,6 +158,8 @@ inline Segment Endpoint::header(SeqNum seq) {
     segment.ts_value = ts_value_;
     segment.ts_echo = ts_recent_;
   }
+  if (use_ecn_) [[unlikely]]
+    mark_ecn(segment);
   return segment;
 }
 

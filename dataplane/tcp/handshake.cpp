@@ -28,13 +28,14 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   copies_ = 0;
   backoff_ = 0;
   retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
-  use_timestamps_ = use_sack_ = use_scale_ = false;
-  ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = speculation_due_ = false;
-  cwnd_limited_ = rescued_ = false;
+  use_timestamps_ = use_sack_ = use_scale_ = use_ecn_ = ece_due_ = cwr_due_ = reduced_ = false;
+  acks_held_ = ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = false;
+  cwnd_limited_ = tail_due_ = tail_out_ = false;
   fin_wanted_ = fin_sent_ = fin_due_again_ = fin_known_ = fin_received_ = false;
   timer_ = Timer::none;
   timer_deadline_ = delayed_ack_deadline_ = never;
   rtt_ = {};
+  rack_ = {};
   congestion_ = {};
   ts_recent_ = ts_recent_at_ = newest_ts_ = 0;
   counters_ = {};
@@ -43,6 +44,7 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
 void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs) {
   use_timestamps_ = ours.timestamps && theirs.timestamps;
   use_sack_ = ours.sack_permitted && theirs.sack_permitted;
+  use_ecn_ = ours.ecn && theirs.ecn;
   use_scale_ = ours.has_window_scale && theirs.has_window_scale;
   snd_shift_ = use_scale_ ? std::min(theirs.window_scale, largest_shift) : std::uint8_t{0};
   rcv_shift_ = use_scale_ ? std::min(ours.window_scale, largest_shift) : std::uint8_t{0};
@@ -56,7 +58,8 @@ SynOptions Endpoint::offer() const {
           .window_scale = rcv_shift_,
           .has_window_scale = use_scale_,
           .sack_permitted = use_sack_,
-          .timestamps = use_timestamps_};
+          .timestamps = use_timestamps_,
+          .ecn = use_ecn_};
 }
 
 void Endpoint::connect(const EndpointConfig& config, SeqNum iss, const SynOptions& ours, Instant now) {
@@ -92,7 +95,7 @@ void Endpoint::take_over(const EndpointConfig& config, const Takeover& takeover,
   room_ = static_cast<std::uint32_t>(rcv_edge_ - rcv_nxt_);
   ts_recent_ = newest_ts_ = takeover.ts_recent;
   ts_recent_at_ = tick::coarse(now);
-  if (takeover.rtt > Duration::zero()) rtt_.sample(takeover.rtt, snd_una_, snd_nxt_);
+  if (takeover.rtt > Duration::zero()) rtt_.sample(takeover.rtt, snd_una_, snd_nxt_, config_->min_rto);
   state_ = State::established;
   start_sending(now);
   settle();
@@ -144,12 +147,12 @@ void Endpoint::receive_in_syn_sent(const Segment& segment, Instant now) {
 /// Our SYN was acknowledged.
 void Endpoint::establish(const Segment& segment, Instant now) {
   // Sent once, so the timer still stands where that one transmission put it.
-  if (retries_ == 0) rtt_.sample(now - (timer_deadline_ - rto()), segment.ack, snd_nxt_);
+  if (retries_ == 0) rtt_.sample(now - (timer_deadline_ - rto()), segment.ack, snd_nxt_, config_->min_rto);
   snd_una_ = segment.ack;
   backoff_ = 0;
   retries_ = 0;
   syn_due_ = false;
-  disarm(Timer::retransmit);
+  arm(Timer::none, never);
   state_ = State::established;
   start_sending(now);
 }
@@ -171,6 +174,7 @@ void Endpoint::emit_handshake(Instant now, Output& output) {
   const bool answer = state_ == State::syn_received;
   segment.seq = snd_una_;
   segment.flags.bits = answer ? Flags::syn_bit | Flags::ack_bit : Flags::syn_bit;
+  if (use_ecn_) segment.flags.bits |= answer ? int{Flags::ece_bit} : Flags::ece_bit | Flags::cwr_bit;
   segment.window = static_cast<std::uint16_t>(std::min(room_, largest_window_field));
   segment.syn = offer();
   segment.has_timestamps = use_timestamps_;

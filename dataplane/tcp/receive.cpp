@@ -9,7 +9,7 @@ namespace sluice::tcp {
 namespace {
 
 constexpr std::chrono::hours timestamp_age_limit{24 * 24};  ///< RFC 7323 section 5.5
-constexpr std::uint8_t ignored_flags = Flags::psh_bit | Flags::ece_bit | Flags::cwr_bit;
+constexpr std::uint8_t ignored_flags = Flags::psh_bit;
 
 }  // namespace
 
@@ -22,6 +22,7 @@ inline bool Endpoint::is_expected(const Segment& segment) const {
   const std::int32_t acked = segment.ack - snd_una_;
   if (acked < 0 || segment.ack > snd_nxt_) return false;
   if (acked == 0 && segment.payload_len == 0) return false;  // duplicate or window update
+  if (use_ecn_ && segment.ecn == congestion_experienced) return false;
   if (!use_timestamps_) return true;
   return segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - ts_recent_) >= 0;
 }
@@ -83,7 +84,7 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
     challenge(now);  // a keep-alive or a window probe; two lost peers must not answer each other for ever
     return false;
   }
-  ++counters_.discarded;
+  count(counters_.discarded);
   if (!begins_inside) {
     ack_now_ = true;
     return false;
@@ -99,7 +100,7 @@ bool Endpoint::check_timestamp(const Segment& segment, Instant now) {
   if (!use_timestamps_ || !segment.has_timestamps) return true;
   if (static_cast<std::int32_t>(segment.ts_value - ts_recent_) >= 0) return true;
   if (tick::coarse(now) - ts_recent_at_ > tick::coarse(timestamp_age_limit)) return true;
-  ++counters_.discarded;
+  count(counters_.discarded);
   if (segment.length() != 0) {
     ack_now_ = true;
   } else {

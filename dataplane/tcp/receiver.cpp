@@ -20,6 +20,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
     ack_now_ = true;
     return;
   }
+  if (use_ecn_) heed_mark(segment);
   const SeqNum end = segment.seq + segment.payload_len;
   if (segment.flags.fin() && !fin_known_ && end <= later(rcv_edge_, rcv_nxt_)) {
     fin_known_ = true;
@@ -27,7 +28,7 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
   }
   if (segment.payload_len != 0) accept_payload(segment.seq, std::move(payload), now);
   if (fin_known_ && rcv_nxt_ >= fin_seq_) receive_fin(now);
-  if (segment.flags.fin()) ack_now_ = true;
+  if (segment.flags.fin() && !acks_held_) ack_now_ = true;
 }
 
 /// Cuts the payload to the window and puts it where it belongs.
@@ -37,7 +38,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
   const SeqNum begin = later(seq, rcv_nxt_);
   const SeqNum end = earlier(seq + length, limit);
   if (begin >= end) {
-    ++counters_.discarded;
+    count(counters_.discarded);
     ack_now_ = true;
     return;
   }
@@ -57,26 +58,27 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
   }
   append_in_order(std::move(payload));
   if (reassembly_.empty()) {
-    schedule_ack(now);
+    if (!acks_held_) schedule_ack(now);
     return;
   }
   drain_reassembly();
 }
 
 void Endpoint::accept_out_of_order(packet::Packet&& payload) {
-  ack_now_ = true;
+  // A block reported behind what is held back would make that look lost: the hole is told of when it is all that is.
+  if (!holding_back()) ack_now_ = true;
   if (reassembly_.count() >= std::min(config_->max_out_of_order, Reassembly::capacity)) {
-    ++counters_.discarded;
+    count(counters_.discarded);
     return;
   }
-  ++counters_.out_of_order;
+  count(counters_.out_of_order);
   if (!use_sack_ && duplicates_due_ < UINT8_MAX) ++duplicates_due_;
   reassembly_.insert(std::move(payload));
 }
 
 /// A hole was filled (RFC 5681 section 4.2: acknowledge at once).
 void Endpoint::drain_reassembly() {
-  ack_now_ = true;
+  if (!acks_held_) ack_now_ = true;
   duplicates_due_ = 0;
   while (packet::Packet next = reassembly_.take(rcv_nxt_)) append_in_order(std::move(next));
   reassembly_.report().advance(rcv_nxt_);
@@ -84,6 +86,18 @@ void Endpoint::drain_reassembly() {
 
 void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
   if (use_sack_ && left < right) reassembly_.report().duplicate({left, right});
+}
+
+void Endpoint::hold_acknowledgements() {
+  acks_held_ = true;
+  smooth_ = false;
+}
+
+void Endpoint::acknowledge_up_to(SeqNum limit) {
+  const SeqNum allowed = earlier(limit, rcv_nxt_);
+  if (allowed <= last_ack_sent_) return;
+  last_ack_sent_ = allowed;
+  ack_now_ = true;
 }
 
 void Endpoint::set_receive_room(Bytes room) {

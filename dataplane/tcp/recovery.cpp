@@ -2,16 +2,15 @@
 
 #include "dataplane/tcp/fast_path.hpp"
 
-// Loss recovery: fast (RFC 6675 with SACK, RFC 6582 without) and after a timeout (RFC 6298 section 5, RFC 5681).
-// Detection marks packets in the send queue; what and how much
-// is sent is emit.cpp's.
+// Loss recovery: fast (RFC 8985 and 6937 with SACK, RFC 6582 without) and after a timeout (RFC 6298 section 5, RFC
+// 5681). Detection marks packets in the send queue; what and how much is sent is emit_data.cpp's.
 
 namespace sluice::tcp {
 
-void Endpoint::recover(AckEvent& event) {
+void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
   if (event.acked != 0) {
     if (recovery_ != Recovery::none && snd_una_ >= recovery_point_) {
-      leave_recovery(event);
+      leave_recovery(event.now);
     } else if (recovery_ == Recovery::fast && !use_sack_) {
       on_partial_ack(event);
     } else if (recovery_ == Recovery::none) {
@@ -19,23 +18,62 @@ void Endpoint::recover(AckEvent& event) {
     }
   }
   if (use_sack_) {
-    send_.mark_lost_by_sack(event);
-    if (recovery_ == Recovery::none && send_.to_retransmit() != 0) enter_fast_recovery(event);
-    speculation_due_ = recovery_ == Recovery::fast;
+    recover_by_time(event, delivery);
   } else if (event.duplicate) {
     on_duplicate_ack(event);
   }
+}
+
+/// With SACK: RFC 8985 section 6.2. While a timeout is in doubt everything is held for lost, and what arrives may be a
+/// copy or its original.
+void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
+  rack_.update(delivery);
+  if (!timeout_in_doubt()) detect_overdue(event);
+  if (recovery_ == Recovery::fast) shape_reduction(event, delivery);
+}
+
+void Endpoint::detect_overdue(AckEvent& event) {
+  const std::uint32_t wait = send_.mark_overdue(rack_, tick::micro(event.now), reordering_window(), event);
+  if (recovery_ == Recovery::none && send_.to_retransmit() != 0) enter_fast_recovery(event.now);
+  if (!send_.outstanding()) return;
+  if (wait != 0) {
+    arm(Timer::reorder, event.now + tick::micro_duration(wait));
+  } else if (timer_ < Timer::probe || (timer_ == Timer::probe && !may_probe_tail())) {
+    arm_retransmit_slow(event.now);
+  }
+}
+
+std::uint32_t Endpoint::reordering_window() const {
+  return rack_.window(tick::micro(rtt_.least()), tick::micro(rtt_.srtt()), send_.sacked(), recovery_ != Recovery::none);
+}
+
+/// A segment that was overtaken has not come in time.
+void Endpoint::on_reordering_timeout(Instant now) {
+  AckEvent event{.now = now};
+  detect_overdue(event);
+  if (recovery_ == Recovery::fast) shape_reduction(event, Delivery{});
+  if (timer_ == Timer::none && (send_.outstanding() || fin_outstanding())) arm_retransmit_slow(now);
+}
+
+/// RFC 6937.
+void Endpoint::shape_reduction(const AckEvent& event, const Delivery& delivery) {
+  if (window_source_ == WindowSource::allowance) return;
+  const std::uint32_t delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
+  const bool safe = event.acked != 0 && event.newly_lost == 0;
+  const std::uint32_t allowed =
+      reduction_.allowed(delivered, pipe(), congestion_.ssthresh(), congestion_.reduction(), mss_, safe);
+  congestion_.reduce_to(pipe() + allowed, mss_);
 }
 
 /// Without SACK.
 void Endpoint::on_duplicate_ack(AckEvent& event) {
   if (recovery_ == Recovery::timeout) return;
   if (duplicate_acks_ < UINT16_MAX && pipe() > 0) ++duplicate_acks_;
-  if (recovery_ != Recovery::none || duplicate_acks_ < SendQueue::threshold) return;
+  if (recovery_ != Recovery::none || duplicate_acks_ < Rack::threshold) return;
   // RFC 6582 section 3.2 step 1: what a timeout sent again must not look like a new loss.
   if (snd_una_ <= recovery_point_) return;
   send_.mark_front_lost(event);
-  enter_fast_recovery(event);
+  enter_fast_recovery(event.now);
 }
 
 /// Without SACK: an acknowledgement short of the recovery point shows the next hole (RFC 6582 section 3.2 step 3 (2)).
@@ -48,21 +86,28 @@ void Endpoint::on_partial_ack(AckEvent& event) {
   partially_acked_ = true;
 }
 
-void Endpoint::enter_fast_recovery(const AckEvent& event) {
+void Endpoint::enter_fast_recovery(Instant now) {
   recovery_ = Recovery::fast;
   recovery_point_ = snd_nxt_;
-  rescued_ = false;
   doubt_ = Doubt::copy_due;
   copies_ = 0;
+  tail_due_ = tail_out_ = false;
   retransmit_first_ = true;  // RFC 6675 section 5 step 4.3: the first one does not wait for the window
-  if (counters_.fast_recoveries < UINT16_MAX) ++counters_.fast_recoveries;
-  if (window_source_ == WindowSource::congestion_control) congestion_.on_congestion(path(event.now));
+  count(counters_.fast_recoveries);
+  rack_.on_recovery();
+  reduction_.begin();
+  cwr_due_ = use_ecn_;
+  // RFC 3168 section 6.1.2: a window that was reduced for a mark is not reduced again for a loss.
+  const bool reduced = reduced_;
+  reduced_ = false;
+  if (window_source_ == WindowSource::congestion_control && !reduced) congestion_.on_congestion(path(now));
 }
 
-void Endpoint::leave_recovery(const AckEvent& event) {
+void Endpoint::leave_recovery(Instant now) {
   if (recovery_ == Recovery::fast && window_source_ == WindowSource::congestion_control) {
-    congestion_.on_recovery_exit(path(event.now));
+    congestion_.on_recovery_exit(path(now), use_sack_);
   }
+  rack_.on_recovered();
   recovery_ = Recovery::none;
   doubt_ = Doubt::none;
   duplicate_acks_ = 0;
@@ -80,7 +125,8 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   const bool first = retries_ == 0;
   ++retries_;
   if (backoff_ < backoff_limit) ++backoff_;
-  if (counters_.timeouts < UINT16_MAX) ++counters_.timeouts;
+  if (tail_out_ && tail_repeated_ && backoff_ < backoff_limit) ++backoff_;  // a repetition was not answered before
+  count(counters_.timeouts);
   if (state_ == State::syn_sent || state_ == State::syn_received) {
     syn_due_ = true;
     return;
@@ -93,13 +139,25 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   }
   // RFC 2018 section 8: a peer that has dropped what it reported leaves its own report at the front.
   if (send_.front_sacked()) send_.forget_sacks();
-  send_.mark_all_lost();
+  AckEvent event{.now = now};
+  send_.mark_lost_by_timeout(lost_before(now), event);
+  tail_due_ = tail_out_ = reduced_ = false;
+  cwr_due_ = use_ecn_;
+  rack_.on_recovery();
   recovery_ = Recovery::timeout;
   recovery_point_ = snd_nxt_;
   duplicate_acks_ = 0;
   partially_acked_ = false;
   retransmit_first_ = true;
   if (fin_outstanding()) fin_due_again_ = true;
+}
+
+/// What was sent since has had no time to be answered (RFC 8985 section 6.3). Without SACK nothing would tell later
+/// that it was lost.
+Instant Endpoint::lost_before(Instant now) const {
+  if (!use_sack_ || !rtt_.has_sample()) return now;
+  const std::uint32_t rtt = std::max(rack_.rtt(), tick::micro(rtt_.srtt()));
+  return now - tick::micro_duration(rtt + reordering_window());
 }
 
 }  // namespace sluice::tcp

@@ -11,14 +11,16 @@ constexpr std::chrono::seconds initial_rto{1};      ///< RFC 6298 (2.1)
 
 }  // namespace
 
-void RttEstimator::sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt) {
+void RttEstimator::sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt, const Duration& min_rto) {
   const auto us =
       std::clamp<std::int64_t>(std::chrono::duration_cast<std::chrono::microseconds>(rtt).count(), 1, longest_us);
   if (!has_sample()) {  // RFC 6298 (2.2)
     srtt_us_ = static_cast<std::uint32_t>(us);
     variation_us_ = srtt_us_ / 2;
+    least_us_ = srtt_us_;
     round_worst_us_ = 0;
     round_end_ = snd_nxt;
+    set_probe_timeout(min_rto);
     return;
   }
   const std::int64_t error = us - std::int64_t{srtt_us_};
@@ -29,8 +31,16 @@ void RttEstimator::sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt) {
   if (deviation > variation_us_) variation_us_ += (deviation - variation_us_) / 4;
   if (snd_una < round_end_) return;
   if (round_worst_us_ < variation_us_) variation_us_ -= (variation_us_ - round_worst_us_) / 4;
+  if (srtt_us_ > least_us_) least_us_ += (srtt_us_ - least_us_) / 1024;
+  least_us_ = std::min(least_us_, static_cast<std::uint32_t>(us));
+  set_probe_timeout(min_rto);
   round_worst_us_ = 0;
   round_end_ = snd_nxt;
+}
+
+void RttEstimator::set_probe_timeout(Duration min_rto) {
+  const Duration after = std::max<Duration>(srtt() + std::min(srtt(), min_rto), std::chrono::milliseconds(10));
+  probe_ticks_ = static_cast<std::uint16_t>(std::min<std::uint32_t>(tick::fine(after) + 1, UINT16_MAX));
 }
 
 Duration RttEstimator::timeout(unsigned backoff, Duration min_rto, Duration max_rto) const {

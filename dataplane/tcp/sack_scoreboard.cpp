@@ -7,7 +7,7 @@
 namespace sluice::tcp {
 namespace {
 
-bool sacked(packet::Cursor at) {
+bool is_sacked(packet::Cursor at) {
   return (at.note().flags & SendMark::sacked) != 0;
 }
 
@@ -26,17 +26,31 @@ packet::Cursor run_last(packet::Cursor begin) {
   while (true) {
     const packet::Cursor known = packet::Cursor::from_bits(last.note().scratch64_b);
     const packet::Cursor following = known ? known : last.next();
-    if (!following || !sacked(following)) break;
+    if (!following || !is_sacked(following)) break;
     last = following;
   }
   if (!(last == begin)) begin.note().scratch64_b = last.bits();
   return last;
 }
 
+Transmission transmission(packet::Cursor at) {
+  return {tick::micro(at.note().sent), end(at)};
+}
+
+/// One packet more has been delivered (RFC 8985 section 6.2, steps 2 and 3).
+void deliver(packet::Cursor at, Delivery& delivery) {
+  const bool once = at.note().transmissions == 1;
+  if (once && end(at) <= delivery.fack) delivery.reordered = true;
+  const Transmission sent = transmission(at);
+  if (!once && (delivery.originals || delivery.now - sent.at < delivery.min_rtt)) return;  // not what arrived
+  if (!delivery.any || delivery.newest < sent) delivery.newest = sent;
+  delivery.any = true;
+}
+
 }  // namespace
 
 bool SendQueue::front_sacked() const {
-  return outstanding() && sacked(packets_.front());
+  return outstanding() && is_sacked(packets_.front());
 }
 
 bool SendQueue::front_lost() const {
@@ -47,103 +61,132 @@ bool SendQueue::front_repeated() const {
   return outstanding() && (packets_.front().note().flags & SendMark::retransmitted) != 0;
 }
 
-void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event) {
-  for (const SackBlock& block : blocks) {
-    // A block at or below SND.UNA reports a duplicate (RFC 2883); one beyond SND.NXT is nonsense.
-    if (block.left < una || block.left >= block.right || block.right > nxt) continue;
-    mark_block(block, event);
+Delivery SendQueue::begin_delivery(SeqNum una) const {
+  Delivery delivery;
+  delivery.fack = sacked_ != 0 ? fack_ : una;
+  return delivery;
+}
+
+void SendQueue::note_delivered(SeqNum ack, Delivery& delivery) const {
+  for (packet::Cursor at = packets_.front(); at && !(at == unsent_) && first(at) < ack; at = at.next()) {
+    if (!is_sacked(at)) {
+      if (end(at) <= ack) deliver(at, delivery);
+      continue;
+    }
+    delivery.known += static_cast<std::uint32_t>(earlier(end(at), ack) - first(at));
   }
 }
 
-void SendQueue::mark_block(const SackBlock& block, AckEvent& event) {
-  const bool above = highest_sacked_ && first(highest_sacked_) <= block.left;
-  packet::Cursor at = above ? highest_sacked_ : packets_.front();
-  while (at && !(at == unsent_) && first(at) < block.left) at = (sacked(at) ? run_last(at) : at).next();
+void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event,
+                            Delivery& delivery) {
+  for (const SackBlock& block : blocks) {
+    // A block at or below SND.UNA reports a duplicate (RFC 2883); one beyond SND.NXT is nonsense.
+    if (block.left < una || block.left >= block.right || block.right > nxt) continue;
+    mark_block(block, event, delivery);
+  }
+}
+
+void SendQueue::mark_block(const SackBlock& block, AckEvent& event, Delivery& delivery) {
+  const bool above = loss_edge_ && first(loss_edge_) <= block.left;
+  packet::Cursor at = above ? loss_edge_ : packets_.front();
+  while (at && !(at == unsent_) && first(at) < block.left) at = (is_sacked(at) ? run_last(at) : at).next();
   while (at && !(at == unsent_) && end(at) <= block.right) {
-    if (sacked(at)) {
+    if (is_sacked(at)) {
       at = run_last(at).next();
       continue;
     }
-    mark_sacked(at, event);
+    mark_sacked(at, event, delivery);
     at = at.next();
   }
 }
 
-void SendQueue::mark_sacked(packet::Cursor position, AckEvent& event) {
+void SendQueue::mark_sacked(packet::Cursor position, AckEvent& event, Delivery& delivery) {
+  if (sacked_ == UINT16_MAX) return;
   packet::PacketNote& note = position.note();
   sample(note, event);
+  deliver(position, delivery);
   const bool counted = (note.flags & SendMark::lost) == 0;
   const bool copied = (note.flags & SendMark::retransmitted) != 0;
   in_flight_ -= ((counted ? 1U : 0U) + (copied ? 1U : 0U)) * note.payload_len;
   if (!counted && !copied) to_retransmit_ -= note.payload_len;
+  if (copied) unlink_copy(position);
   note.flags = SendMark::sacked;
   event.newly_sacked += note.payload_len;
-  if (!loss_edge_ || first(position) >= first(loss_edge_)) ++sacked_above_;
-  if (!highest_sacked_ || first(position) > first(highest_sacked_)) highest_sacked_ = position;
+  if (sacked_ == 0 || end(position) > fack_) fack_ = end(position);
+  ++sacked_;
 }
 
-void SendQueue::mark_lost(packet::PacketNote& note, AckEvent& event) {
-  if ((note.flags & (SendMark::lost | SendMark::sacked)) != 0) return;
-  note.flags |= SendMark::lost;
-  in_flight_ -= note.payload_len;
-  if ((note.flags & SendMark::retransmitted) == 0) to_retransmit_ += note.payload_len;
+/// Neither the packet nor a copy of it is in flight any more; it waits to be sent again.
+void SendQueue::lose(packet::Cursor at, AckEvent& event) {
+  packet::PacketNote& note = at.note();
+  const bool counted = (note.flags & SendMark::lost) == 0;
+  const bool copied = (note.flags & SendMark::retransmitted) != 0;
+  if ((note.flags & SendMark::sacked) != 0 || (!counted && !copied)) return;
+  in_flight_ -= ((counted ? 1U : 0U) + (copied ? 1U : 0U)) * note.payload_len;
+  if (copied) unlink_copy(at);
+  note.flags = SendMark::lost;
+  if (to_retransmit_ == 0 || (retransmit_ && first(at) < first(retransmit_))) retransmit_ = at;
+  to_retransmit_ += note.payload_len;
   event.newly_lost += note.payload_len;
 }
 
-// The edge moves up as long as enough is sacked above it, so every packet is looked at once.
-void SendQueue::mark_lost_by_sack(AckEvent& event) {
-  while (sacked_above_ >= threshold) {
-    const packet::Cursor at = loss_edge_ ? loss_edge_ : packets_.front();
-    if (sacked(at)) {
-      --sacked_above_;
+std::uint32_t SendQueue::mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event) {
+  std::uint32_t wait = 0;
+  const auto given_up = [&](packet::Cursor at) {
+    const std::int32_t left = rack.patience(transmission(at), now, window);
+    if (left <= 0) return true;
+    const auto ticks = static_cast<std::uint32_t>(left);
+    wait = wait == 0 ? ticks : std::min(wait, ticks);
+    return false;
+  };
+  while (copies_ && rack.overtaken(transmission(copies_)) && given_up(copies_)) lose(copies_, event);
+  packet::Cursor at = loss_edge_ ? loss_edge_ : packets_.front();
+  while (at && !(at == unsent_)) {
+    if (is_sacked(at)) {
+      at = run_last(at).next();
+    } else if (at.note().flags != 0) {
+      at = at.next();
+    } else if (rack.overtaken(transmission(at)) && given_up(at)) {
+      lose(at, event);
+      at = at.next();
     } else {
-      mark_lost(at.note(), event);
+      break;
     }
-    loss_edge_ = at.next();  // there is one: sacked packets lie above
   }
+  loss_edge_ = at;
+  return wait;
 }
 
 void SendQueue::mark_front_lost(AckEvent& event) {
-  if (!outstanding()) return;
-  mark_lost(packets_.front().note(), event);
-  retransmit_ = packet::Cursor();
+  if (outstanding() && !front_lost()) lose(packets_.front(), event);
 }
 
-void SendQueue::mark_all_lost() {
-  in_flight_ = to_retransmit_ = sacked_above_ = 0;
-  retransmit_ = loss_edge_ = packet::Cursor();
+void SendQueue::mark_lost_by_timeout(Instant before, AckEvent& event) {
   for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
-    if (sacked(at)) {
-      ++sacked_above_;
-      continue;
-    }
-    at.note().flags = SendMark::lost;
-    to_retransmit_ += at.note().payload_len;
+    if (at == packets_.front() || at.note().sent <= before) lose(at, event);
   }
 }
 
 void SendQueue::unmark_lost() {
-  in_flight_ = to_retransmit_ = sacked_above_ = 0;
-  retransmit_ = loss_edge_ = packet::Cursor();
+  in_flight_ = to_retransmit_ = 0;
+  retransmit_ = loss_edge_ = copies_ = packet::Cursor();
   for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
-    if (sacked(at)) {
-      ++sacked_above_;
-      continue;
-    }
+    if (is_sacked(at)) continue;
     at.note().flags = 0;
+    at.note().scratch64_b = 0;
     in_flight_ += at.note().payload_len;
   }
 }
 
 void SendQueue::forget_sacks() {
   for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
-    if (!sacked(at)) continue;
+    if (!is_sacked(at)) continue;
     at.note().flags = 0;
     at.note().scratch64_b = 0;
     in_flight_ += at.note().payload_len;
   }
-  sacked_above_ = 0;
-  highest_sacked_ = packet::Cursor();
+  sacked_ = 0;
+  loss_edge_ = packet::Cursor();
 }
 
 packet::Cursor SendQueue::next_retransmission() const {
@@ -158,21 +201,38 @@ packet::Cursor SendQueue::next_retransmission() const {
   return at;
 }
 
-packet::Cursor SendQueue::next_speculative() const {
-  if (!highest_sacked_) return {};
-  packet::Cursor at = loss_edge_ ? loss_edge_ : packets_.front();
-  for (; at && first(at) < first(highest_sacked_); at = at.next()) {
-    if ((at.note().flags & (SendMark::sacked | SendMark::retransmitted)) == 0) return at;
-  }
-  return {};
+packet::Cursor SendQueue::last_sent() const {
+  if (!outstanding()) return {};
+  if (!unsent_) return packets_.back();
+  packet::Cursor last = packets_.front();
+  while (!(last.next() == unsent_)) last = last.next();
+  return last;
 }
 
-packet::Cursor SendQueue::last_unsacked() const {
-  packet::Cursor last;
-  for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
-    if (!sacked(at)) last = at;
+void SendQueue::link_copy(packet::Cursor at) {
+  packet::PacketNote& note = at.note();
+  if (!copies_) {
+    note.scratch64 = note.scratch64_b = at.bits();
+    copies_ = at;
+    return;
   }
-  return last;
+  const packet::Cursor last = packet::Cursor::from_bits(copies_.note().scratch64_b);
+  note.scratch64 = copies_.bits();
+  note.scratch64_b = last.bits();
+  last.note().scratch64 = copies_.note().scratch64_b = at.bits();
+}
+
+void SendQueue::unlink_copy(packet::Cursor at) {
+  packet::PacketNote& note = at.note();
+  const packet::Cursor next = packet::Cursor::from_bits(note.scratch64);
+  if (next == at) {
+    copies_ = packet::Cursor();
+  } else {
+    next.note().scratch64_b = note.scratch64_b;
+    packet::Cursor::from_bits(note.scratch64_b).note().scratch64 = note.scratch64;
+    if (copies_ == at) copies_ = next;
+  }
+  note.scratch64_b = 0;
 }
 
 }  // namespace sluice::tcp

@@ -20,8 +20,20 @@ struct Flags {
   [[nodiscard]] constexpr bool psh() const { return (bits & psh_bit) != 0; }
   [[nodiscard]] constexpr bool ack() const { return (bits & ack_bit) != 0; }
   [[nodiscard]] constexpr bool urg() const { return (bits & urg_bit) != 0; }
+  [[nodiscard]] constexpr bool ece() const { return (bits & ece_bit) != 0; }
+  [[nodiscard]] constexpr bool cwr() const { return (bits & cwr_bit) != 0; }
   constexpr bool operator==(const Flags&) const = default;
 };
+
+/// Codepoints of Segment::ecn.
+inline constexpr std::uint8_t ecn_capable = 2;             ///< ECT(0)
+inline constexpr std::uint8_t congestion_experienced = 3;  ///< CE
+
+/// Whether a segment with the SYN flag is an ECN-setup SYN (both bits), or with ACK as well an ECN-setup SYN-ACK.
+[[nodiscard]] constexpr bool offers_ecn(Flags flags) {
+  const int bits = flags.bits & (Flags::ece_bit | Flags::cwr_bit);
+  return bits == (flags.ack() ? int{Flags::ece_bit} : Flags::ece_bit | Flags::cwr_bit);
+}
 
 /// A block the receiver holds, [left, right) (RFC 2018).
 struct SackBlock {
@@ -37,6 +49,7 @@ struct SynOptions {
   bool has_window_scale = false;
   bool sack_permitted = false;
   bool timestamps = false;
+  bool ecn = false;  ///< an ECN-setup SYN or SYN-ACK (RFC 3168 section 6.1.1): its flags, not an option
   constexpr bool operator==(const SynOptions&) const = default;
 };
 
@@ -50,7 +63,7 @@ struct Segment {
   Flags flags;
   std::uint8_t sack_count = 0;  ///< blocks in use
   bool has_timestamps = false;
-  bool ce = false;  ///< the IP header carried Congestion Experienced (RFC 3168)
+  std::uint8_t ecn = 0;  ///< the ECN field of the IP header (RFC 3168 section 5)
   std::uint32_t ts_value = 0;
   std::uint32_t ts_echo = 0;
   std::array<SackBlock, 4> sack_blocks{};

@@ -31,10 +31,14 @@ void SendQueue::resent(packet::Cursor position, Instant now) {
   packet::PacketNote& note = position.note();
   note.sent = now;
   if (note.transmissions < UINT8_MAX) ++note.transmissions;
-  if ((note.flags & SendMark::retransmitted) != 0) return;
-  if (awaits_copy(note)) to_retransmit_ -= note.payload_len;
-  note.flags |= SendMark::retransmitted;
-  in_flight_ += note.payload_len;
+  if ((note.flags & SendMark::retransmitted) != 0) {
+    unlink_copy(position);
+  } else {
+    if (awaits_copy(note)) to_retransmit_ -= note.payload_len;
+    note.flags |= SendMark::retransmitted;
+    in_flight_ += note.payload_len;
+  }
+  link_copy(position);
 }
 
 void SendQueue::push_front_of_unsent(packet::Packet packet) {
@@ -45,7 +49,9 @@ void SendQueue::push_front_of_unsent(packet::Packet packet) {
   note.transmissions = 0;
   note.scratch64_b = 0;
   packets_.insert_after(before, std::move(packet));
-  unsent_ = before ? before.next() : packets_.front();
+  const packet::Cursor added = before ? before.next() : packets_.front();
+  if (loss_edge_ == unsent_) loss_edge_ = added;
+  unsent_ = added;
 }
 
 inline void SendQueue::pop_acknowledged(AckEvent& event) {
@@ -68,11 +74,11 @@ void SendQueue::unmark(packet::Cursor at, AckEvent& event) {
     sample(note, event);
     in_flight_ -= copies(note) * note.payload_len;
     if (awaits_copy(note)) to_retransmit_ -= note.payload_len;
-  } else if (!loss_edge_ || loss_edge_ == at) {
-    --sacked_above_;
+    if ((note.flags & SendMark::retransmitted) != 0) unlink_copy(at);
+  } else {
+    --sacked_;
   }
   if (retransmit_ == at) retransmit_ = packet::Cursor();
-  if (highest_sacked_ == at) highest_sacked_ = packet::Cursor();
 }
 
 void SendQueue::acknowledge(SeqNum ack, AckEvent& event) {
@@ -94,8 +100,9 @@ void SendQueue::trim_front(SeqNum ack) {
 
 void SendQueue::clear() {
   packets_.clear();
-  unsent_ = retransmit_ = loss_edge_ = highest_sacked_ = packet::Cursor();
-  in_flight_ = to_retransmit_ = sacked_above_ = 0;
+  unsent_ = retransmit_ = loss_edge_ = copies_ = packet::Cursor();
+  in_flight_ = to_retransmit_ = 0;
+  sacked_ = 0;
 }
 
 // Karn's rule: only what was sent once tells a round-trip time. The newest delivery counts.

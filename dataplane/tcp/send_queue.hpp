@@ -6,6 +6,7 @@
 
 #include "dataplane/packet/queue.hpp"
 #include "dataplane/tcp/congestion.hpp"
+#include "dataplane/tcp/rack.hpp"
 #include "dataplane/tcp/segment.hpp"
 
 namespace sluice::tcp {
@@ -17,12 +18,12 @@ struct SendMark {
   static constexpr std::uint8_t retransmitted = 0x04;  ///< a repeated copy is in flight
 };
 
-/// The packets from SND.UNA to the end of what was written, in order, and the scoreboard on them (RFC 6675): every
-/// packet is unsent, in flight, sacked, lost or retransmitted, and in_flight() follows each change.
+/// The packets from SND.UNA to the end of what was written, in order, and the scoreboard on them (RFC 6675, 8985):
+/// every packet is unsent, in flight, sacked, lost or retransmitted, and in_flight() follows each change.
 ///
-/// A packet is the unit of loss: it counts as sacked when one block covers all of it, and as lost when three packets
-/// above it are sacked. That marks whatever IsLost() of RFC 6675 section 4 would, as packets are at most one segment
-/// long, and small packets no later than three duplicate acknowledgements would.
+/// A packet is the unit of loss: it counts as sacked when one block covers all of it. Packets sent once were sent in
+/// the order of the queue; those sent again are linked in the order of their copies (PacketNote::scratch64,
+/// scratch64_b, a ring). So what was sent first is always found at once, and loss by time needs no walk.
 class SendQueue {
  public:
   [[nodiscard]] bool empty() const { return packets_.empty(); }
@@ -61,14 +62,25 @@ class SendQueue {
 
   /// Drops what lies before `ack` and adds it to `event` (acked is the caller's; rtt here).
   void acknowledge(SeqNum ack, AckEvent& event);
+
+  // --- what an acknowledgement of a disturbed connection tells; in this order, note_delivered() before acknowledge()
+
+  /// An empty report; its clock and timestamps are the caller's to fill.
+  [[nodiscard]] Delivery begin_delivery(SeqNum una) const;
+  /// Adds the packets before `ack`, which are about to go, to `delivery`.
+  void note_delivered(SeqNum ack, Delivery& delivery) const;
   /// Marks what the blocks cover; those outside [una, nxt] are ignored. Adds newly_sacked and rtt to `event`.
-  void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event);
-  /// Marks as lost everything that has `threshold` sacked packets above it; adds newly_lost to `event`.
-  void mark_lost_by_sack(AckEvent& event);
+  void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
+  /// Marks what `rack` gives up (RFC 8985 section 6.2 step 5), copies too, and adds newly_lost to `event`. Returns the
+  /// ticks (tick::micro) until the next one may be given up; zero when none is waited for. A packet overtaken waits
+  /// at most `window` beyond the round-trip time. The timer is for the first one, where RFC 8985 has the last.
+  std::uint32_t mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event);
+
   /// Marks the oldest outstanding packet as lost, unless it is already or was sacked.
   void mark_front_lost(AckEvent& event);
-  /// The retransmission timer expired: everything outstanding and not sacked is lost, copies included.
-  void mark_all_lost();
+  /// The retransmission timer expired: the oldest packet is lost, and of the others, copies too, what was not sent
+  /// after `before` (RFC 8985 section 6.3).
+  void mark_lost_by_timeout(Instant before, AckEvent& event);
   /// Nothing was lost after all: everything outstanding and not sacked is on its way, once.
   void unmark_lost();
   /// The peer has dropped data it had sacked (RFC 2018 section 8): no packet is sacked any more.
@@ -76,38 +88,38 @@ class SendQueue {
 
   /// NextSeg() rule 1 of RFC 6675: the first packet that is lost and has no new copy; nothing when none.
   [[nodiscard]] packet::Cursor next_retransmission() const;
-  /// NextSeg() rule 3: the first packet below the highest sacked one, neither sacked nor retransmitted.
-  [[nodiscard]] packet::Cursor next_speculative() const;
-  /// NextSeg() rule 4: the last outstanding packet that was not sacked.
-  [[nodiscard]] packet::Cursor last_unsacked() const;
+  /// The outstanding packet with the highest sequence number; nothing when none.
+  [[nodiscard]] packet::Cursor last_sent() const;
   [[nodiscard]] bool front_sacked() const;
   /// The oldest outstanding packet is taken for lost.
   [[nodiscard]] bool front_lost() const;
   /// A copy of the oldest outstanding packet is in flight.
   [[nodiscard]] bool front_repeated() const;
-  [[nodiscard]] bool anything_sacked() const { return static_cast<bool>(highest_sacked_); }
+  /// Outstanding packets that were sacked.
+  [[nodiscard]] unsigned sacked() const { return sacked_; }
 
   void clear();
-
-  static constexpr unsigned threshold = 3;  ///< DupThresh
 
  private:
   void pop_acknowledged(AckEvent& event);
   [[gnu::cold, gnu::noinline]] void unmark(packet::Cursor at, AckEvent& event);
   [[gnu::cold, gnu::noinline]] void trim_front(SeqNum ack);
   void sample(const packet::PacketNote& note, AckEvent& event) const;
-  void mark_lost(packet::PacketNote& note, AckEvent& event);
-  void mark_sacked(packet::Cursor position, AckEvent& event);
-  void mark_block(const SackBlock& block, AckEvent& event);
+  void lose(packet::Cursor at, AckEvent& event);
+  void mark_sacked(packet::Cursor position, AckEvent& event, Delivery& delivery);
+  void mark_block(const SackBlock& block, AckEvent& event, Delivery& delivery);
+  void link_copy(packet::Cursor at);
+  void unlink_copy(packet::Cursor at);
 
   packet::Queue packets_;
   packet::Cursor unsent_;
   mutable packet::Cursor retransmit_;  ///< where next_retransmission() looks first; nothing before it waits for a copy
-  packet::Cursor loss_edge_;           ///< everything before it is sacked or taken for lost
-  packet::Cursor highest_sacked_;      ///< the sacked packet with the highest sequence number
+  packet::Cursor loss_edge_;           ///< everything before it is sacked, taken for lost or sent again
+  packet::Cursor copies_;              ///< the copy sent first of those in flight; the ring's start
   std::uint32_t in_flight_ = 0;
   std::uint32_t to_retransmit_ = 0;
-  std::uint32_t sacked_above_ = 0;  ///< sacked packets at or above loss_edge_
+  SeqNum fack_;               ///< end of the highest packet sacked, while there is one
+  std::uint16_t sacked_ = 0;  ///< packets; at its limit no more are marked
 };
 
 }  // namespace sluice::tcp

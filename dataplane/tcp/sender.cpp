@@ -19,19 +19,29 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   const bool repeats = is_duplicate_ack(segment);
   if (snd_wnd_ == 0) retries_ = 0;  // a peer that answers probes is alive (RFC 9293 section 3.8.6.1)
   const bool original = doubt_ != Doubt::none && segment.ack > snd_una_ && answers_original(segment);
+  Delivery delivery = send_.begin_delivery(snd_una_);
+  delivery.now = tick::micro(now);
+  delivery.min_rtt = tick::micro(rtt_.least());
+  delivery.originals = original;
+  if (use_sack_ && segment.ack > snd_una_) send_.note_delivered(segment.ack, delivery);
   if (original && recovery_ == Recovery::timeout) undo_recovery();
   if (segment.ack > snd_una_) advance_una(segment.ack, event);
   update_window(segment, before);
-  if (use_sack_) send_.mark_sacked(segment.sacks(), snd_una_, snd_nxt_, event);
+  if (use_sack_) send_.mark_sacked(segment.sacks(), snd_una_, snd_nxt_, event, delivery);
   event.duplicate = use_sack_ ? event.newly_sacked != 0 && event.acked == 0 : repeats;
-  if (event.duplicate) ++counters_.duplicate_acks;
-  if (copies_ != 0 && segment.sack_count != 0 && use_sack_) count_duplicate(segment);
+  if (event.duplicate) count(counters_.duplicate_acks);
+  if (use_sack_ && reports_duplicate(segment)) {
+    if (!tail_out_) rack_.on_duplicate();
+    if (copies_ != 0) count_duplicate(segment);
+  }
+  if (tail_out_) judge_tail_probe(segment, event);
   if (doubt_ != Doubt::none && recovery_ == Recovery::timeout) judge_timeout(segment, event);
   if (doubt_ != Doubt::none && recovery_ == Recovery::fast && event.acked != 0) judge_fast_recovery(original);
   const Recovery repairing = recovery_;
-  recover(event);
+  recover(event, delivery);
+  if (use_ecn_) heed_echo(segment, event, delivery);
   if (window_source_ == WindowSource::congestion_control && event.acked != 0 && repairing != Recovery::fast &&
-      recovery_ != Recovery::fast) {
+      recovery_ != Recovery::fast && !reduced_) {
     congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
   }
   if (fin_sent_ && snd_una_ > snd_end_) fin_acknowledged(now);

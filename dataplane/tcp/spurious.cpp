@@ -24,14 +24,13 @@ void Endpoint::suspect_timeout() {
   } else if (!unanswered) {
     doubt_ = Doubt::copy_due;
   }
+  if (tail_out_ && tail_repeated_) copies_ = copies_unknown;
 }
 
 /// Something has been repeated. What counts is the first copy (RFC 3522 section 3.2 step 2).
-void Endpoint::copy_went_out(std::uint32_t ts_value) {
+void Endpoint::copy_went_out() {
   if (copies_ < copies_unknown) ++copies_;
-  if (doubt_ != Doubt::copy_due) return;
-  doubt_ = Doubt::copy_sent;
-  copy_ts_ = ts_value;
+  if (doubt_ == Doubt::copy_due) doubt_ = Doubt::copy_sent;
 }
 
 /// RFC 3522 section 3.2 step 5: an acknowledgement of new data that echoes a timestamp from before the copy answers the
@@ -52,16 +51,23 @@ void Endpoint::judge_fast_recovery(bool original) {
   }
 }
 
-/// The peer has reported a duplicate (RFC 2883 section 4): in the first block, below the acknowledgement or within the
-/// second. When every copy of a repair turns out to be one, the repair was for nothing (RFC 3708 section 3).
-void Endpoint::count_duplicate(const Segment& segment) {
+/// RFC 2883 section 4: in the first block, below the acknowledgement or within the second.
+bool Endpoint::reports_duplicate(const Segment& segment) {
+  if (segment.sack_count == 0) return false;
   const SackBlock first = segment.sack_blocks[0];
   const SackBlock second = segment.sack_blocks[1];
   const bool below = first.right <= segment.ack;
   const bool inside = segment.sack_count > 1 && second.left <= first.left && first.right <= second.right;
-  if (first.left >= first.right || !(below || inside) || copies_ == copies_unknown) return;
+  return first.left < first.right && (below || inside);
+}
+
+/// The peer has reported a duplicate. When every copy of a repair turns out to be one, the repair was for nothing
+/// (RFC 3708 section 3).
+void Endpoint::count_duplicate(const Segment& segment) {
+  const SackBlock first = segment.sack_blocks[0];
+  if (copies_ == copies_unknown) return;
   // Of an older repair, or of none.
-  const auto reach = static_cast<std::int32_t>(congestion_.prior_cwnd() + SendQueue::threshold * mss_);
+  const auto reach = static_cast<std::int32_t>(congestion_.prior_cwnd() + Rack::threshold * mss_);
   if (first.right > recovery_point_ || recovery_point_ - first.left > reach) return;
   const std::uint32_t count = (static_cast<std::uint32_t>(first.right - first.left) + mss_ - 1) / mss_;
   copies_ = static_cast<std::uint8_t>(copies_ - std::min<std::uint32_t>(copies_, count));
@@ -104,7 +110,11 @@ void Endpoint::undo_recovery() {
   doubt_ = Doubt::none;
   copies_ = 0;
   if (recovery_ != Recovery::none) {
-    if (recovery_ == Recovery::fast) recovery_point_ = snd_una_ - 1;  // three more duplicates are news again
+    if (recovery_ == Recovery::fast) {
+      recovery_point_ = snd_una_ - 1;  // three more duplicates are news again
+      rack_.note_reordering();
+    }
+    rack_.forget();  // it may have taken an original for its copy
     recovery_ = Recovery::none;
     duplicate_acks_ = 0;
     retransmit_first_ = fin_due_again_ = partially_acked_ = false;

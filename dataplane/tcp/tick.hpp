@@ -9,9 +9,24 @@ namespace sluice::tcp::tick {
 // Instants cut down to 32 bits or fewer, for state that is kept per connection. Powers of two, because they are taken
 // per packet. They wrap: only differences mean anything.
 
+/// In units of 2^10 ns (1.02 us); wraps after 73 minutes.
+[[nodiscard]] constexpr std::uint32_t micro(Instant at) {
+  return static_cast<std::uint32_t>(at.time_since_epoch().count() >> 10);
+}
+[[nodiscard]] constexpr std::uint32_t micro(Duration time) {
+  return static_cast<std::uint32_t>(time.count() >> 10);
+}
+/// A number of micro ticks as a duration, rounded up to the next.
+[[nodiscard]] constexpr Duration micro_duration(std::uint32_t ticks) {
+  return Duration((std::int64_t{ticks} + 1) << 10);
+}
+
 /// In units of 2^20 ns (1.05 ms); wraps after 52 days.
 [[nodiscard]] constexpr std::uint32_t fine(Instant at) {
   return static_cast<std::uint32_t>(at.time_since_epoch().count() >> 20);
+}
+[[nodiscard]] constexpr std::uint32_t fine(Duration time) {
+  return static_cast<std::uint32_t>(time.count() >> 20);
 }
 /// A number of fine ticks as a duration.
 [[nodiscard]] constexpr Duration duration(std::uint32_t ticks) {

@@ -2,8 +2,8 @@
 
 #include "dataplane/tcp/fast_path.hpp"
 
-// One timer at a time (retransmission, persist, TIME-WAIT) and the delayed acknowledgement beside it. Deadlines move
-// without anybody being told: whoever calls on_timer() may be early.
+// One timer at a time (reordering, loss probe, retransmission; persist; TIME-WAIT) and the delayed acknowledgement
+// beside it. Deadlines move without anybody being told: whoever calls on_timer() may be early.
 
 namespace sluice::tcp {
 
@@ -19,10 +19,16 @@ void Endpoint::on_timer(Instant now) {
   }
   if (timer_deadline_ > now) return;
   const Timer expired = timer_;
-  arm(Timer::none, never);
   smooth_ = false;
+  if (expired != Timer::probe) arm(Timer::none, never);
   switch (expired) {
     case Timer::none:
+      break;
+    case Timer::reorder:
+      on_reordering_timeout(now);
+      break;
+    case Timer::probe:
+      on_probe_timeout(now);
       break;
     case Timer::retransmit:
       on_retransmission_timeout(now);

@@ -6,8 +6,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "control/feedback/report.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
+#include "emulator/cell/air_link.hpp"
+#include "emulator/cell/radio_cell.hpp"
 #include "emulator/cell/ue_queue.hpp"
 #include "emulator/channel/channel.hpp"
 #include "emulator/net/element.hpp"
@@ -15,21 +18,6 @@
 #include "emulator/scheduler/scheduler.hpp"
 
 namespace sluice::emulator {
-
-/// A UE's number in its cell: 0, 1, 2 … in the order of add_ue.
-using UeIndex = std::uint32_t;
-
-/// Told what happens in a cell's radio queues; for delays, logs and reports that are sent on sharp change.
-class CellObserver {
- public:
-  /// A packet of `length` IP bytes left the queue, `queueing` after it came. `packet` is on its way to the UE.
-  virtual void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) = 0;
-  /// A packet found the queue full.
-  virtual void on_drop(UeIndex ue, Bytes length, Instant now) = 0;
-
- protected:
-  ~CellObserver() = default;
-};
 
 /// Told of every packet that enters a radio queue; for what the Node-B measures at arrivals.
 class ArrivalObserver {
@@ -46,49 +34,60 @@ struct UeConfig {
   QueueConfig queue;
   std::unique_ptr<Channel> channel;  ///< made for the cell's TTI
   Element* towards_ue = nullptr;     ///< where departing packets go; null = the cell's
+  /// Hybrid ARQ, reordering and RLC. Without, a lost block's data stays in the queue.
+  std::optional<AirLinkConfig> air = std::nullopt;
+  /// Without hybrid ARQ: after so many lost blocks in a row the packets the last one would have completed are dropped
+  /// (n of the CLAMP paper); 0 = never.
+  std::uint32_t attempts = 0;
+  std::uint32_t sector = 0;  ///< of the Node-B's cells the one it is in
+};
+
+/// What a TTI has to give away.
+struct CellResources {
+  std::uint32_t blocks = 1;  ///< resource blocks; 1: a TTI belongs to one UE (time multiplexing), > 0
+  /// So many UEs get an even share of the blocks in a TTI; what they do not need goes to further ones. > 0
+  std::uint32_t sharers = 1;
 };
 
 struct CellCounters {
   std::uint64_t ttis = 0;                 ///< in which the scheduler ran
-  std::uint64_t blocks = 0;               ///< TTIs given to some UE
-  std::uint64_t blocks_lost = 0;          ///< of these, lost on the air
+  std::uint64_t blocks = 0;               ///< transport blocks sent
+  std::uint64_t blocks_lost = 0;          ///< of these, lost on the air, repeated ones included
   std::uint64_t unknown_destination = 0;  ///< packets to nobody in this cell: forwarded by the default route, if any
   std::uint64_t not_ip = 0;               ///< frames that are not IP: same
   std::uint64_t dropped_no_route = 0;     ///< of these two, dropped because there is no default route
 };
 
-/// What a UE's link could have carried, and what it did, in bytes on the air, cumulative; subtract two of them for the
-/// time between.
-struct LinkUse {
-  std::uint64_t offered = 0;  ///< of a UE: had every TTI been its own
-  std::uint64_t carried = 0;  ///< padding of frames included
-  std::uint64_t ttis = 0;     ///< TTIs that have passed
-  std::uint64_t airtime = 0;  ///< TTIs that this UE was given
-
-  /// Part of the offered bytes that was carried, 0 … 1; 0 when nothing was offered.
-  [[nodiscard]] double utilisation() const {
-    return offered > 0 ? static_cast<double>(carried) / static_cast<double>(offered) : 0;
-  }
-  friend LinkUse operator-(const LinkUse& a, const LinkUse& b) {
-    return {a.offered - b.offered, a.carried - b.carried, a.ttis - b.ttis, a.airtime - b.airtime};
-  }
-};
-
-/// The radio half of a Node-B: per-UE queues, per-UE channels and one scheduler that gives each TTI to one UE. Packets
-/// for its UEs come in by receive() and leave towards the UEs. TTI n runs at n times the TTI's length; TTIs in which
-/// nothing waits are passed over, which changes nothing but the time a run takes.
-class Cell final : public Element, public EventTarget {
+/// The radio half of a Node-B: per-UE queues, per-UE channels and a scheduler that gives each TTI to one UE, or its
+/// resource blocks to several. A Node-B may have several sectors (cells), each with a scheduler and TTIs of its own; a
+/// UE is in one of them and may be moved. Packets for its UEs come in by receive() and leave towards the UEs. TTI n
+/// runs at n times the TTI's length; TTIs in which nothing waits are passed over, which changes nothing but the time a
+/// run takes.
+class Cell final : public RadioCell, public Element, public EventTarget, private AirLinkUser {
  public:
-  /// `tti` > 0: 1 ms for traces, 2 ms for HSDPA. `loop`, `towards_ue` outlive the cell.
-  Cell(EventLoop& loop, Duration tti, std::unique_ptr<Scheduler> scheduler, Element& towards_ue);
+  /// `tti` > 0: 1 ms for traces and LTE, 2 ms for HSDPA. `loop`, `towards_ue` outlive the cell.
+  Cell(EventLoop& loop, Duration tti, std::unique_ptr<Scheduler> scheduler, Element& towards_ue,
+       CellResources resources = {});
 
+  /// Adds a sector; before the first UE. All schedulers must be of one kind. Returns its number: 1, 2 …
+  std::uint32_t add_sector(std::unique_ptr<Scheduler> scheduler);
   /// Adds a UE; before the first packet. Throws std::invalid_argument when its address is taken or it has no channel.
   UeIndex add_ue(UeConfig config);
   /// Gives a UE one more address (it has IPv4 and IPv6, say). Throws as add_ue.
   void add_address(UeIndex ue, const IpAddress& address);
+  /// Hands a UE over to another sector; what waits for it goes along.
+  void move(UeIndex ue, std::uint32_t sector);
+  /// Sets hybrid ARQ and RLC up anew, where it has any.
+  void reset_link(UeIndex ue, Instant now);
+  /// Drops what waits for a UE and what is on its way to it.
+  void flush(UeIndex ue, Instant now);
+  /// What the reports say of a UE's radio. A released one has left: its packets go the default route.
+  void set_state(UeIndex ue, control::feedback::RadioState state);
+  [[nodiscard]] control::feedback::RadioState state(UeIndex ue) const { return ues_[ue].state; }
+  [[nodiscard]] std::uint32_t sector(UeIndex ue) const { return ues_[ue].sector; }
   /// Where frames go that are not for a UE of this cell; null drops them.
   void set_default_route(Element* route) { default_route_ = route; }
-  void set_observer(CellObserver* observer) { observer_ = observer; }
+  void set_observer(CellObserver* observer) override { observer_ = observer; }
   void set_arrival_observer(ArrivalObserver* observer) { arrivals_ = observer; }
 
   /// A downlink frame: into the queue of the UE it is addressed to.
@@ -96,9 +95,14 @@ class Cell final : public Element, public EventTarget {
   /// A TTI; called by the event loop.
   void on_event(std::uint64_t tag, Instant now) override;
 
-  [[nodiscard]] std::size_t ues() const { return ues_.size(); }
+  [[nodiscard]] std::size_t ues() const override { return ues_.size(); }
+  [[nodiscard]] std::size_t queues() const override { return ues_.size(); }
+  [[nodiscard]] Backlog backlog(std::size_t queue) const override;
+  [[nodiscard]] UeSnapshot snapshot(UeIndex ue, Instant now) override;
   [[nodiscard]] const UeQueue& queue(UeIndex ue) const { return ues_[ue].queue; }
-  [[nodiscard]] const IpAddress& address(UeIndex ue) const { return ues_[ue].address; }
+  [[nodiscard]] const IpAddress& address(UeIndex ue) const override { return ues_[ue].address; }
+  /// Hybrid ARQ and RLC of a UE; null when it has none.
+  [[nodiscard]] const AirLink* air(UeIndex ue) const { return ues_[ue].air.get(); }
   /// The UE that has this address, be it its first or another; nothing when it is not in this cell.
   [[nodiscard]] std::optional<UeIndex> find(const IpAddress& address) const;
   /// Use of a UE's link by TTIs that began before `now`. `now` never goes back.
@@ -106,7 +110,7 @@ class Cell final : public Element, public EventTarget {
   /// Use of the air that all UEs share, likewise. A TTI that went to a UE offered what that UE's link could carry, one
   /// that went to nobody the mean of all UEs' links: a cell that always serves somebody is used to 100 %, whatever its
   /// scheduler.
-  [[nodiscard]] LinkUse use(Instant now);
+  [[nodiscard]] LinkUse use(Instant now) override;
   /// UEs with something in their queue.
   [[nodiscard]] std::uint32_t active_users() const;
   [[nodiscard]] const CellCounters& counters() const { return counters_; }
@@ -118,7 +122,18 @@ class Cell final : public Element, public EventTarget {
     UeQueue queue;
     std::unique_ptr<Channel> channel;
     Element* towards_ue;
+    std::unique_ptr<AirLink> air;
+    std::uint32_t attempts = 0;
+    std::uint32_t failures = 0;  ///< lost blocks in a row
+    std::uint32_t sector = 0;
+    control::feedback::RadioState state = control::feedback::RadioState::normal;
     std::uint64_t airtime = 0;
+  };
+  /// What a UE is given of a TTI.
+  struct Allocation {
+    UeIndex ue = 0;
+    std::uint32_t needed = 0;  ///< units that its backlog takes
+    std::uint32_t units = 0;
   };
   [[nodiscard]] Instant start_of(std::uint64_t tti) const {
     return Instant(Duration(static_cast<Duration::rep>(tti) * tti_.count()));
@@ -130,23 +145,37 @@ class Cell final : public Element, public EventTarget {
   void wake_at(std::uint64_t tti);
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from);
   void run_tti(std::uint64_t tti, Instant now);
-  Bytes serve(UeIndex index, const Grant& grant, Instant now);
-  void account_served(std::uint64_t tti, const Grant& given);
+  std::uint32_t run_sector(std::uint32_t sector, std::uint64_t tti, Instant now);
+  std::uint32_t repeat(std::uint32_t sector, std::uint64_t tti, Instant now);
+  void gather(std::uint32_t sector, std::uint64_t tti, Instant now);
+  void allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units);
+  [[nodiscard]] std::uint32_t needed_by(UeIndex index, Bytes capacity, Instant now) const;
+  void transmit(std::uint64_t tti, const Allocation& allocation, Instant now);
+  Bytes serve(Ue& ue, UeIndex index, Bytes capacity, Instant now);
+  void drop_after_attempts(Ue& ue, UeIndex index, Bytes capacity, Instant now);
+  void account(std::uint64_t tti, std::uint32_t units);
+  static void depart(Ue& ue, Departed departed, Instant now);
+  void left_queue(std::uint32_t ue, const Departed& departed, Instant now) override;
+  void arrived(std::uint32_t ue, Departed departed, Instant now) override;
+  void lost(std::uint32_t ue, Departed departed, Instant now) override;
+  void ready_at(std::uint32_t ue, Instant when) override;
 
   EventLoop& loop_;
   Duration tti_;
-  std::unique_ptr<Scheduler> scheduler_;
+  std::vector<std::unique_ptr<Scheduler>> schedulers_;  ///< one per sector
   Element& towards_ue_;
+  CellResources resources_;
   Element* default_route_ = nullptr;
   CellObserver* observer_ = nullptr;
   ArrivalObserver* arrivals_ = nullptr;
   std::vector<Ue> ues_;
   std::unordered_map<IpAddress, UeIndex> by_address_;
   std::vector<Candidate> candidates_;
+  std::vector<Allocation> allocations_;
   static constexpr std::uint64_t asleep = UINT64_MAX;
   std::uint64_t wake_tti_ = asleep;  ///< the TTI to run next; events of the loop for any other are void
   CellCounters counters_;
-  // Of the TTIs that went to some UE: bytes that UE's link offered, and the links of all UEs together.
+  // Of the TTIs, or parts of TTIs, that went to some UE: bytes that UE's link offered, and the links of all together.
   std::uint64_t offered_served_ = 0;
   std::uint64_t offered_to_all_ = 0;
 };

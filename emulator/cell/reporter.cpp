@@ -141,6 +141,7 @@ control::feedback::BearerReport Reporter::describe(UeIndex ue, Instant now) {
   control::feedback::BearerReport report;
   report.ue = cell_.address(ue);
   if (now - bearer.progressed >= config_.outage_after) report.state = control::feedback::RadioState::outage;
+  if (cell_.state(ue) != control::feedback::RadioState::normal) report.state = cell_.state(ue);
   report.queue = queue.air_bytes();
   report.queue_frames = queue.frames();
   report.buffer = queue.buffer();

@@ -6,7 +6,7 @@
 
 namespace sluice::emulator {
 
-UeQueue::UeQueue(const QueueConfig& config) : config_(config) {
+UeQueue::UeQueue(const QueueConfig& config) : config_(config), classes_(config.flows) {
   if (config.frame < Bytes(0) || (config.unit == BufferUnit::frames && config.frame == Bytes(0))) {
     throw std::invalid_argument("radio queue: the frame size must be above 0 where the buffer is counted in frames");
   }
@@ -19,14 +19,13 @@ Bytes UeQueue::on_air(Bytes length) const {
 }
 
 std::uint64_t UeQueue::used_buffer() const {
-  const bool in_transit = !packets_.empty() && head_left_ < Bytes(packets_.front().air);
   switch (config_.unit) {
     case BufferUnit::frames:
       return frames();
     case BufferUnit::bytes:
-      return static_cast<std::uint64_t>((bytes_ - (in_transit ? head_bytes_left() : Bytes(0))).count());
+      return static_cast<std::uint64_t>((bytes_ - (serving_ ? head_bytes_left() : Bytes(0))).count());
     case BufferUnit::packets:
-      return packets_.size() - (in_transit ? 1 : 0);
+      return waiting_[0].size() + waiting_[1].size();
   }
   return 0;
 }
@@ -42,35 +41,74 @@ bool UeQueue::has_room(Bytes length) const {
   return used_buffer() + more <= config_.limit;
 }
 
-bool UeQueue::push(packet::Packet packet, Bytes length, Instant now) {
-  const auto size = static_cast<std::uint64_t>(length.count());
-  ++counters_.arrived_packets;
-  counters_.arrived_bytes += size;
+UeQueue::Waiting UeQueue::arrive(packet::Packet packet, Bytes length, Instant now) {
   const Bytes air = on_air(length);
+  ++counters_.arrived_packets;
+  counters_.arrived_bytes += static_cast<std::uint64_t>(length.count());
   counters_.arrived_air += static_cast<std::uint64_t>(air.count());
-  if (!has_room(length)) {
+  const bool is_short = config_.order == QueueOrder::fifo || classes_.is_short(packet.bytes(), length, now);
+  return {std::move(packet), now, static_cast<std::uint32_t>(length.count()), static_cast<std::uint32_t>(air.count()),
+          is_short};
+}
+
+bool UeQueue::may_evict(const Waiting& comer) const {
+  if (config_.order == QueueOrder::short_flows_first) return comer.is_short && !waiting_[1].empty();
+  return config_.drop == DropPolicy::head && !waiting_[0].empty();
+}
+
+UeQueue::Waiting UeQueue::victim() {
+  if (config_.order == QueueOrder::fifo) return waiting_[0].pop();
+  return waiting_[1].pop_back();
+}
+
+Bytes UeQueue::drop(Waiting waiting, Instant now) {
+  integrate(now);
+  bytes_ -= Bytes(waiting.length);
+  air_bytes_ -= Bytes(waiting.air);
+  if (!waiting.is_short) classes_.long_gone(waiting.packet.bytes());
+  ++counters_.dropped_packets;
+  counters_.dropped_bytes += waiting.length;
+  return Bytes(waiting.length);
+}
+
+bool UeQueue::admit(Waiting waiting, Instant now) {
+  if (!has_room(Bytes(waiting.length))) {
+    if (!waiting.is_short) classes_.long_gone(waiting.packet.bytes());
     ++counters_.dropped_packets;
-    counters_.dropped_bytes += size;
+    counters_.dropped_bytes += waiting.length;
     return false;
   }
-  if (packets_.empty()) head_left_ = air;
-  packets_.push(
-      {std::move(packet), now, static_cast<std::uint32_t>(length.count()), static_cast<std::uint32_t>(air.count())});
-  bytes_ += length;
-  air_bytes_ += air;
+  integrate(now);
+  bytes_ += Bytes(waiting.length);
+  air_bytes_ += Bytes(waiting.air);
+  counters_.most_air = std::max(counters_.most_air, static_cast<std::uint64_t>(air_bytes_.count()));
+  waiting_[waiting.is_short ? 0 : 1].push(std::move(waiting));
   return true;
 }
 
-Bytes UeQueue::head_bytes_left() const {
-  if (packets_.empty()) return {};
-  const Waiting& head = packets_.front();
-  return std::max(Bytes(0), head_left_ - Bytes(head.air - head.length));
+const UeQueue::Waiting& UeQueue::head() const {
+  if (serving_) return *serving_;
+  return waiting_[0].empty() ? waiting_[1].front() : waiting_[0].front();
 }
 
-Bytes UeQueue::transmit(Bytes most) {
+Bytes UeQueue::head_bytes_left() const {
+  const Waiting& first = head();
+  return std::max(Bytes(0), Bytes(first.length) - head_sent_);
+}
+
+void UeQueue::pull(Instant now) {
+  // A packet that comes in this very instant misses it, also when it is of a short flow and a long one waits behind.
+  const bool short_ready = waiting_[1].empty() || (!waiting_[0].empty() && waiting_[0].front().enqueued < now);
+  serving_ = waiting_[short_ready ? 0 : 1].pop();
+  head_sent_ = Bytes(0);
+}
+
+Bytes UeQueue::transmit(Bytes most, Instant now) {
+  integrate(now);
+  if (!serving_) pull(now);
   const Bytes before = head_bytes_left();
-  const Bytes amount = std::min(most, head_left_);
-  head_left_ -= amount;
+  const Bytes amount = std::min(most, head_left());
+  head_sent_ += amount;
   air_bytes_ -= amount;
   const Bytes went = before - head_bytes_left();
   bytes_ -= went;
@@ -79,10 +117,39 @@ Bytes UeQueue::transmit(Bytes most) {
 }
 
 Departed UeQueue::take(Instant now) {
-  Waiting head = packets_.pop();
-  head_left_ = packets_.empty() ? Bytes(0) : Bytes(packets_.front().air);
+  Waiting gone = std::move(*serving_);
+  serving_.reset();
+  head_sent_ = Bytes(0);
+  if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
   ++counters_.transmitted_packets;
-  return {std::move(head.packet), Bytes(head.length), head.enqueued, now - head.enqueued};
+  return {std::move(gone.packet), Bytes(gone.length), Bytes(gone.air), gone.enqueued, now - gone.enqueued};
+}
+
+Bytes UeQueue::drop_head(Instant now) {
+  integrate(now);
+  if (!serving_) pull(now);
+  // Bytes of it that went before were transmitted; only the rest is dropped, so that the counters still add up.
+  const Bytes rest = head_bytes_left();
+  bytes_ -= rest;
+  air_bytes_ -= head_left();
+  const Waiting gone = std::move(*serving_);
+  serving_.reset();
+  head_sent_ = Bytes(0);
+  if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
+  ++counters_.dropped_packets;
+  counters_.dropped_bytes += static_cast<std::uint64_t>(rest.count());
+  return Bytes(gone.length);
+}
+
+void UeQueue::integrate(Instant now) {
+  counters_.air_seconds += static_cast<double>(air_bytes_.count()) * to_seconds(now - integrated_);
+  integrated_ = now;
+}
+
+QueueCounters UeQueue::counters(Instant now) const {
+  QueueCounters result = counters_;
+  result.air_seconds += static_cast<double>(air_bytes_.count()) * to_seconds(now - integrated_);
+  return result;
 }
 
 std::uint32_t UeQueue::frames() const {

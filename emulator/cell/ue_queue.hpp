@@ -1,15 +1,32 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
+#include "emulator/cell/flow_classes.hpp"
 #include "emulator/net/ring.hpp"
 
 namespace sluice::emulator {
 
 enum class BufferUnit : std::uint8_t { frames, bytes, packets };
+
+/// Whose packet goes when there is no room.
+enum class DropPolicy : std::uint8_t {
+  tail,  ///< the one that comes
+  head   ///< the oldest that is not being transmitted
+};
+
+/// In which order a UE's packets leave.
+enum class QueueOrder : std::uint8_t {
+  fifo,
+  /// Flows that are short before those that are long (SFP of the Window Regulator paper); a packet of a short flow that
+  /// finds no room evicts the newest packets of long ones.
+  short_flows_first
+};
 
 struct QueueConfig {
   /// Radio frame (MAC-d PDU): a packet takes up whole frames, the last one padded. 0: no frames, packets are sent byte
@@ -19,6 +36,9 @@ struct QueueConfig {
   /// Buffer size; 0 = unlimited. In frames, what is still to be sent of the packet in transit counts; in bytes and
   /// packets the packet in transit does not count (Mahimahi's rule).
   std::uint64_t limit = 200;
+  DropPolicy drop = DropPolicy::tail;
+  QueueOrder order = QueueOrder::fifo;
+  FlowClassParameters flows{};  ///< what is short, for short_flows_first
 };
 
 /// Cumulative since the start. Bytes are IP bytes. arrived = transmitted + dropped + what is queued, at every moment.
@@ -30,27 +50,41 @@ struct QueueCounters {
   std::uint64_t transmitted_packets = 0;  ///< that left whole
   std::uint64_t delivered_bytes = 0;      ///< that reached the UE: of whole packets
   std::uint64_t delivered_packets = 0;
-  std::uint64_t dropped_bytes = 0;
+  std::uint64_t dropped_bytes = 0;  ///< found no room, were evicted or given up unsent
   std::uint64_t dropped_packets = 0;
-  std::uint64_t carried = 0;  ///< bytes on the air, padding of the last frame included
+  std::uint64_t lost_bytes = 0;  ///< of packets that left and were lost on the air for good
+  std::uint64_t lost_packets = 0;
+  std::uint64_t carried = 0;   ///< bytes on the air, padding of the last frame included
+  std::uint64_t most_air = 0;  ///< the largest backlog, bytes on the air
+  double air_seconds = 0;      ///< the backlog integrated over time; its difference over the time between is the mean
 };
 
 /// A packet that has left the radio queue.
 struct Departed {
   packet::Packet packet;
   Bytes length;         ///< IP bytes
+  Bytes air;            ///< bytes on the air
   Instant enqueued{};   ///< when it came
   Duration queueing{};  ///< from coming to the departure of its last byte
 };
 
-/// One UE's radio queue: first in first out, drop tail, finite. The packet at its head may be partly transmitted.
+/// One UE's radio queue, finite. The packet in transit is out of reach of eviction and dropping.
 class UeQueue {
  public:
   /// Throws std::invalid_argument when frames are the unit but `frame` is 0, or `frame` is negative.
   explicit UeQueue(const QueueConfig& config);
 
-  /// Takes a packet of `length` IP bytes (>= 1); false when there was no room and it was dropped.
-  bool push(packet::Packet packet, Bytes length, Instant now);
+  /// Takes a packet of `length` IP bytes (>= 1); false when there was no room and it was dropped. `evict(length)` is
+  /// called for each packet that had to go for it.
+  template <typename Evict>
+  bool push(packet::Packet packet, Bytes length, Instant now, Evict&& evict) {
+    Waiting waiting = arrive(std::move(packet), length, now);
+    while (!has_room(length) && may_evict(waiting)) evict(drop(victim(), now));
+    return admit(std::move(waiting), now);
+  }
+  bool push(packet::Packet packet, Bytes length, Instant now) {
+    return push(std::move(packet), length, now, [](Bytes) {});
+  }
   /// Transmits up to `grant` bytes on the air of what came before `now` (strictly: a packet that comes in the instant
   /// of an opportunity misses it), and calls `depart(Departed)` for each packet whose last byte went. Returns the bytes
   /// used.
@@ -58,18 +92,44 @@ class UeQueue {
   Bytes serve(Bytes grant, Instant now, Depart&& depart) {
     Bytes left = grant;
     while (left > Bytes(0) && ready(now)) {
-      left -= transmit(left);
-      if (head_left_ == Bytes(0)) depart(take(now));
+      left -= transmit(left, now);
+      if (head_left() == Bytes(0)) depart(take(now));
     }
     const Bytes used = grant - left;
     counters_.carried += static_cast<std::uint64_t>(used.count());
     return used;
   }
+  /// Gives up the packets that a block of `grant` bytes on the air would have completed, calling `dropped(length)` for
+  /// each; one that it would only have begun or carried on stays. What the CLAMP paper does after the last attempt.
+  template <typename Dropped>
+  void discard(Bytes grant, Instant now, Dropped&& dropped) {
+    while (ready(now) && head_left() <= grant) {
+      grant -= head_left();
+      dropped(drop_head(now));
+    }
+  }
 
-  [[nodiscard]] bool empty() const { return packets_.empty(); }
+  /// Drops everything, the packet in transit included, calling `dropped(length)` for each.
+  template <typename Dropped>
+  void clear(Instant now, Dropped&& dropped) {
+    while (!empty()) dropped(drop_head(now));
+  }
+
+  [[nodiscard]] bool empty() const { return !serving_ && waiting_[0].empty() && waiting_[1].empty(); }
   /// Something is there that came before `now`.
-  [[nodiscard]] bool ready(Instant now) const { return !packets_.empty() && packets_.front().enqueued < now; }
-  [[nodiscard]] std::size_t packets() const { return packets_.size(); }
+  [[nodiscard]] bool ready(Instant now) const {
+    if (serving_) return true;
+    return (!waiting_[0].empty() && waiting_[0].front().enqueued < now) ||
+           (!waiting_[1].empty() && waiting_[1].front().enqueued < now);
+  }
+  /// What is sent next is of a short flow; false in a FIFO queue.
+  [[nodiscard]] bool short_head() const {
+    if (config_.order == QueueOrder::fifo) return false;
+    return serving_ ? serving_->is_short : !waiting_[0].empty();
+  }
+  [[nodiscard]] std::size_t packets() const {
+    return waiting_[0].size() + waiting_[1].size() + (serving_ ? std::size_t{1} : std::size_t{0});
+  }
   /// IP bytes not yet transmitted.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   /// Bytes on the air not yet transmitted: whole frames where there are frames.
@@ -79,10 +139,17 @@ class UeQueue {
   /// The size of the buffer in bytes on the air (frames times frame, bytes, or packets of 1500 bytes); 0 = unlimited.
   [[nodiscard]] Bytes buffer() const;
   [[nodiscard]] const QueueCounters& counters() const { return counters_; }
+  /// The counters with the backlog integrated up to `now`.
+  [[nodiscard]] QueueCounters counters(Instant now) const;
   /// A packet that left has reached the UE.
   void delivered(Bytes length) {
     ++counters_.delivered_packets;
     counters_.delivered_bytes += static_cast<std::uint64_t>(length.count());
+  }
+  /// A packet that left is lost on the air and will not come again.
+  void lost(Bytes length) {
+    ++counters_.lost_packets;
+    counters_.lost_bytes += static_cast<std::uint64_t>(length.count());
   }
   [[nodiscard]] const QueueConfig& config() const { return config_; }
 
@@ -92,19 +159,35 @@ class UeQueue {
     Instant enqueued{};
     std::uint32_t length = 0;  ///< IP bytes
     std::uint32_t air = 0;     ///< bytes on the air
+    bool is_short = true;
   };
+  using Line = Ring<Waiting>;
+
+  Waiting arrive(packet::Packet packet, Bytes length, Instant now);
+  bool admit(Waiting waiting, Instant now);
+  [[nodiscard]] bool may_evict(const Waiting& comer) const;
+  Waiting victim();
+  Bytes drop(Waiting waiting, Instant now);  ///< returns its IP length
+  Bytes drop_head(Instant now);
   [[nodiscard]] Bytes on_air(Bytes length) const;
   [[nodiscard]] std::uint64_t used_buffer() const;  ///< in the unit
   [[nodiscard]] bool has_room(Bytes length) const;
+  [[nodiscard]] const Waiting& head() const;
+  [[nodiscard]] Bytes head_left() const { return Bytes(head().air) - head_sent_; }
   [[nodiscard]] Bytes head_bytes_left() const;  ///< IP bytes; padding goes last
-  Bytes transmit(Bytes most);
+  Bytes transmit(Bytes most, Instant now);
+  void pull(Instant now);
   Departed take(Instant now);
+  void integrate(Instant now);
 
   QueueConfig config_;
-  Ring<Waiting> packets_;
-  Bytes head_left_;  ///< bytes on the air still to be sent of the head
+  FlowClasses classes_;
+  std::optional<Waiting> serving_;  ///< the packet in transit
+  std::array<Line, 2> waiting_;     ///< of short flows (in a FIFO queue, of all), of long flows
+  Bytes head_sent_;                 ///< bytes on the air of the packet in transit that went
   Bytes bytes_;
   Bytes air_bytes_;
+  Instant integrated_{};
   QueueCounters counters_;
 };
 

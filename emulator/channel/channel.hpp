@@ -12,7 +12,10 @@ struct Grant {
   double quality_db = 0;  ///< chip-level SNR on which `capacity` was chosen (HSDPA: as old as the CQI); 0 without radio
   double snr_db = 0;      ///< chip-level SNR in this very TTI; what decides whether the block is received
   std::uint8_t cqi = 0;   ///< the CQI in use, 1 … 30; 0 = out of range, or a channel without CQI
-  bool received = true;   ///< false: the block is lost on the air and nothing leaves the queue
+  bool received = true;   ///< false: a block sent for the first time now is lost on the air
+  /// The TTI's chance, uniform in [0, 1): a block is received when it is not below the block's error rate. Where
+  /// nothing is lost by chance, 1.
+  double draw = 1;
 
   /// What gets across: the capacity, or nothing when the block is lost.
   [[nodiscard]] Bytes carried() const { return received ? capacity : Bytes(); }
@@ -40,6 +43,9 @@ class Channel {
     if (tti >= next_) advance(tti);
     return offered_;
   }
+  /// Probability that a block coded for `cqi` is lost at `snr_db`, which for a repeated block is that of its attempts
+  /// combined. 0 where nothing is lost by chance.
+  [[nodiscard]] virtual double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const { return 0; }
   /// The first TTI from `tti` on that may carry something; what a cell may sleep until. Never later than the truth.
   [[nodiscard]] virtual std::uint64_t next_useful(std::uint64_t tti) { return tti; }
 

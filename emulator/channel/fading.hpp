@@ -39,6 +39,7 @@ class Fading {
   void anchor(std::uint64_t number);
   void rotate();
   [[nodiscard]] static double sum(const Row& row);
+  std::complex<double> rotated();
 
   Row turn_{};                 ///< of each sinusoid, radians per step
   Row phase_{};                ///< at step 0

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 #include <string>
 
@@ -12,6 +13,10 @@ namespace {
 
 /// A fade never takes the power to nothing, whose logarithm there is not.
 constexpr double least_power = 1e-12;
+
+double linear(double db) {
+  return std::pow(10, db / 10);
+}
 
 void require(bool in_range, const char* what) {
   if (!in_range) throw std::invalid_argument(std::string("HSDPA channel: ") + what);
@@ -37,15 +42,18 @@ double hsdpa_path_loss_db(const HsdpaParameters& parameters) {
 }
 
 double hsdpa_snr_db(const HsdpaParameters& parameters, double path_loss_db) {
-  const double intra = std::pow(10, (parameters.intra_cell_dbm - path_loss_db) / 10);
-  const double inter = std::pow(10, parameters.inter_cell_dbm / 10);
+  const double intra = linear(parameters.intra_cell_dbm - path_loss_db);
+  const double inter = linear(parameters.inter_cell_dbm);
   return parameters.power_dbm - path_loss_db - 10 * std::log10(intra + inter);
 }
 
 HsdpaChannel::HsdpaChannel(const HsdpaParameters& parameters, Duration tti, const Random& random)
     : parameters_(checked(parameters)),
-      path_loss_db_(hsdpa_path_loss_db(parameters)),
-      fading_(doppler_hz(parameters.speed_kmh), tti, random.split("fading")),
+      mean_gain_(linear(-hsdpa_path_loss_db(parameters))),
+      power_mw_(linear(parameters.power_dbm)),
+      intra_cell_mw_(linear(parameters.intra_cell_dbm)),
+      inter_cell_mw_(linear(parameters.inter_cell_dbm)),
+      fading_(parameters.profile, doppler_hz(parameters.speed_kmh), tti, random),
       shadowing_(parameters.speed_kmh / 3.6, tti, parameters.shadowing_db, parameters.shadowing_distance_m,
                  random.split("shadowing")),
       errors_(random.split("block errors")) {
@@ -54,10 +62,14 @@ HsdpaChannel::HsdpaChannel(const HsdpaParameters& parameters, Duration tti, cons
 }
 
 double HsdpaChannel::measure() {
-  double loss = path_loss_db_ + shadowing_.db();
-  shadowing_.step();
-  if (parameters_.fading) loss -= 10 * std::log10(std::max(fading_.power(measurements_), least_power));
-  const double snr = hsdpa_snr_db(parameters_, loss);
+  // hsdpa_snr_db() in linear numbers: half of a simulation's time would go into its logarithms.
+  double gain = mean_gain_;
+  if (parameters_.shadowing_db > 0) {
+    gain *= std::exp(-shadowing_.db() * (std::numbers::ln10 / 10));
+    shadowing_.step();
+  }
+  if (parameters_.fading) gain *= std::max(fading_.power(measurements_), least_power);
+  const double snr = 10 * std::log10(power_mw_ * gain / (intra_cell_mw_ * gain + inter_cell_mw_));
   measured_[measurements_++ % measured_.size()] = snr;
   return snr;
 }
@@ -71,9 +83,13 @@ Grant HsdpaChannel::step(std::uint64_t /*tti*/) {
   grant.cqi = static_cast<std::uint8_t>(cqi);
   grant.capacity = link::pdu_size * link::pdus(link::transport_block_bits(cqi, parameters_.category));
   // Drawn in every TTI, so that whether a block is received does not depend on who was served before.
-  const double draw = errors_.uniform();
-  if (parameters_.block_errors && cqi > 0) grant.received = draw >= link::block_error_rate(grant.snr_db, cqi);
+  grant.draw = errors_.uniform();
+  if (parameters_.block_errors && cqi > 0) grant.received = link::block_received(grant.snr_db, cqi, grant.draw);
   return grant;
+}
+
+double HsdpaChannel::error_rate(double snr_db, std::uint8_t cqi) const {
+  return parameters_.block_errors && cqi > 0 ? link::block_error_rate(snr_db, cqi) : 0;
 }
 
 }  // namespace sluice::emulator

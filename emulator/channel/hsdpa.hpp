@@ -5,7 +5,7 @@
 
 #include "dataplane/units/time.hpp"
 #include "emulator/channel/channel.hpp"
-#include "emulator/channel/fading.hpp"
+#include "emulator/channel/multipath.hpp"
 #include "emulator/channel/shadowing.hpp"
 #include "emulator/random.hpp"
 
@@ -13,13 +13,14 @@ namespace sluice::emulator {
 
 /// A UE in an HSDPA cell; the defaults are EURANE's, as the SMVS paper uses them.
 struct HsdpaParameters {
-  double distance_m = 300;           ///< from the Node-B, 1 … 100 000
-  double speed_kmh = 3;              ///< 0 … 500
-  int category = 10;                 ///< of the UE, 1 … 10
-  bool fading = true;                ///< Rayleigh with Jakes' spectrum
-  double shadowing_db = 8;           ///< standard deviation, 0 … 20; 0 = none
-  double shadowing_distance_m = 40;  ///< correlation distance, > 0
-  double power_dbm = 38;             ///< transmitted
+  double distance_m = 300;                            ///< from the Node-B, 1 … 100 000
+  double speed_kmh = 3;                               ///< 0 … 500
+  int category = 10;                                  ///< of the UE, 1 … 10
+  bool fading = true;                                 ///< Rayleigh with Jakes' spectrum
+  MultipathProfile profile = MultipathProfile::flat;  ///< whose echoes the receiver combines
+  double shadowing_db = 8;                            ///< standard deviation, 0 … 20; 0 = none
+  double shadowing_distance_m = 40;                   ///< correlation distance, > 0
+  double power_dbm = 38;                              ///< transmitted
   double antenna_gain_db = 17;
   double intra_cell_dbm = 30;   ///< own cell's interference, as transmitted
   double inter_cell_dbm = -70;  ///< other cells' interference, as received
@@ -35,12 +36,12 @@ struct HsdpaParameters {
 
 /// A link whose capacity follows the radio: path loss, shadowing and fading give the SNR, the SNR as it was some TTIs
 /// ago gives the CQI, the CQI and the UE's category the transport block, and that a number of 40-byte MAC-d PDUs.
-/// Whether the block is received is drawn by the BLER formula at the present SNR. A lost block costs its TTI; the data
-/// stays at the head of the queue.
+/// Whether the block is received is drawn by the BLER formula at the present SNR.
 class HsdpaChannel final : public Channel {
  public:
   /// Throws std::invalid_argument when a parameter is out of its range. `tti`: 2 ms for HSDPA.
   HsdpaChannel(const HsdpaParameters& parameters, Duration tti, const Random& random);
+  [[nodiscard]] double error_rate(double snr_db, std::uint8_t cqi) const override;
 
  protected:
   Grant step(std::uint64_t tti) override;
@@ -49,8 +50,11 @@ class HsdpaChannel final : public Channel {
   double measure();
 
   HsdpaParameters parameters_;
-  double path_loss_db_;
-  Fading fading_;
+  double mean_gain_;  ///< of the path without fading and shadowing, linear
+  double power_mw_;
+  double intra_cell_mw_;  ///< as transmitted
+  double inter_cell_mw_;  ///< as received
+  Multipath fading_;
   Shadowing shadowing_;
   Random errors_;
   std::array<double, 16> measured_{};  ///< ring of the newest SNRs

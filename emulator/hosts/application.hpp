@@ -27,6 +27,8 @@ class Application {
   virtual void on_peer_finished(Connection& /*connection*/, Instant /*now*/) {}
   /// The connection is no more; why: Connection::endpoint().close_reason(). The last call.
   virtual void on_closed(Connection& /*connection*/, Instant /*now*/) {}
+  /// The run is over and the connection still there: the last chance to write down what became of it.
+  virtual void on_run_end(Connection& /*connection*/, Instant /*now*/) {}
 };
 
 }  // namespace sluice::emulator

@@ -6,14 +6,14 @@ namespace sluice::emulator {
 
 BulkClient::BulkClient(EventLoop& loop, Host& host, const BulkConfig& config, FlowLog& log)
     : host_(host), config_(config), log_(log) {
-  record_.application = "bulk";
-  record_.ue = host.config().address;
+  record_.application = config.name;
+  record_.upload = config.upload;
   loop.at(config.start, *this);
 }
 
 void BulkClient::on_event(std::uint64_t /*tag*/, Instant now) {
   record_.opened = now;
-  host_.connect(config_.server, config_.port, *this, now);
+  record_.set_ends(host_.connect(config_.server, config_.port, *this, now).addresses());
 }
 
 void BulkClient::on_open(Connection& connection, Instant now) {
@@ -39,6 +39,10 @@ void BulkClient::on_data(Connection& connection, std::span<const std::uint8_t> b
   }
   if (!complete_) return;
   record_.finished = now;
+  if (config_.is_fetch && record_.opened >= log_.count_from) {
+    log_.fetch_times.add(now - record_.opened);
+    ++log_.fetches;
+  }
   connection.finish();
 }
 
@@ -55,11 +59,22 @@ void BulkClient::on_peer_finished(Connection& connection, Instant /*now*/) {
 void BulkClient::on_closed(Connection& connection, Instant now) {
   if (record_.finished == never) record_.finished = now;
   record_.bytes = transferred_;
-  record_.retransmitted = connection.endpoint().counters().retransmitted;
-  record_.timeouts = connection.endpoint().counters().timeouts;
-  record_.srtt = connection.endpoint().srtt();
-  record_.reason = connection.endpoint().close_reason();
+  record_.take_counters(connection.endpoint());
   if (!complete_) ++log_.failures;
+  log_.flows.push_back(record_);
+  closed_ = true;
+}
+
+void BulkClient::on_run_end(Connection& connection, Instant now) {
+  if (record_.finished == never) record_.finished = now;
+  record_.bytes = transferred_;
+  // What was written and not acknowledged has not been transferred.
+  if (config_.upload) {
+    const tcp::Endpoint& endpoint = connection.endpoint();
+    const auto held = static_cast<std::uint64_t>((endpoint.unsent() + endpoint.unacknowledged()).count());
+    record_.bytes -= std::min(record_.bytes, held);
+  }
+  record_.take_counters(connection.endpoint());
   log_.flows.push_back(record_);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "emulator/hosts/application.hpp"
 #include "emulator/hosts/flow_log.hpp"
@@ -16,6 +17,8 @@ struct BulkConfig {
   bool upload = false;
   std::uint64_t size = Request::endless;  ///< bytes
   Instant start{};
+  std::string name = "bulk";  ///< in the results
+  bool is_fetch = false;      ///< its time, from SYN to last byte, counts as that of a fetch
 };
 
 /// One long transfer: downloads or uploads `size` bytes and closes. Checks every byte it receives.
@@ -30,8 +33,11 @@ class BulkClient final : public Application, public EventTarget {
   void on_room(Connection& connection, Instant now) override;
   void on_peer_finished(Connection& connection, Instant now) override;
   void on_closed(Connection& connection, Instant now) override;
+  void on_run_end(Connection& connection, Instant now) override;
 
   [[nodiscard]] bool complete() const { return complete_; }
+  /// The connection is no more.
+  [[nodiscard]] bool closed() const { return closed_; }
   /// Bytes received (download) or written (upload) so far.
   [[nodiscard]] std::uint64_t transferred() const { return transferred_; }
   [[nodiscard]] std::uint64_t corrupted() const { return record_.corrupted; }
@@ -45,6 +51,7 @@ class BulkClient final : public Application, public EventTarget {
   std::uint64_t transferred_ = 0;
   std::uint64_t answered_ = 0;
   bool complete_ = false;
+  bool closed_ = false;
 };
 
 }  // namespace sluice::emulator

@@ -52,6 +52,8 @@ class Connection final : private tcp::Output {
   /// Tells the application what has happened, and sends what is due. Returns false once the connection is closed and
   /// the application knows.
   bool serve(Instant now);
+  /// The run is over: the application writes down what it has.
+  void end_run(Instant now) { application_->on_run_end(*this, now); }
   /// Packet memory ran out: serve again before long.
   [[nodiscard]] bool starved() const { return starved_; }
 

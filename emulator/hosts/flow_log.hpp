@@ -1,9 +1,11 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "dataplane/packet/build.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/time.hpp"
@@ -11,19 +13,40 @@
 
 namespace sluice::emulator {
 
+/// The ends of a connection, as its client has them.
+struct FlowEnds {
+  IpAddress ue;
+  IpAddress server;
+  std::uint16_t ue_port = 0;
+  std::uint16_t server_port = 0;
+  auto operator<=>(const FlowEnds&) const = default;
+};
+
+/// What TCP did at one end of a connection.
+struct EndRecord {
+  std::uint64_t retransmitted = 0;  ///< segments
+  std::uint64_t timeouts = 0;
+  Duration srtt{};
+};
+
 /// What became of one connection, as its client saw it.
 struct FlowRecord {
-  std::string application;  ///< "bulk", "web"
-  IpAddress ue;
+  std::string application;  ///< "bulk", "web", …
+  FlowEnds ends;
+  bool upload = false;
   Instant opened = never;     ///< SYN sent
   Instant connected = never;  ///< handshake complete
   Instant finished = never;   ///< last byte, or the end of the connection
   std::uint64_t bytes = 0;    ///< of payload, received or acknowledged
   std::uint64_t corrupted = 0;
-  std::uint64_t retransmitted = 0;  ///< segments, by the client
-  std::uint64_t timeouts = 0;       ///< of the client
-  Duration srtt{};
-  tcp::CloseReason reason = tcp::CloseReason::none;
+  EndRecord client;
+  tcp::CloseReason reason = tcp::CloseReason::none;  ///< none: it was running when the run ended
+
+  void set_ends(const packet::Addresses& ours) { ends = {ours.src, ours.dst, ours.src_port, ours.dst_port}; }
+  void take_counters(const tcp::Endpoint& endpoint) {
+    client = {endpoint.counters().retransmitted, endpoint.counters().timeouts, endpoint.srtt()};
+    reason = endpoint.close_reason();
+  }
 };
 
 /// What the applications of a run came to.

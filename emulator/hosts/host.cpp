@@ -36,6 +36,7 @@ tcp::SynOptions Host::syn_options() const {
   options.has_window_scale = true;
   options.window_scale = window_scale;
   options.sack_permitted = config_.sack;
+  options.ecn = config_.ecn;
   options.timestamps = config_.timestamps;
   return options;
 }
@@ -158,6 +159,10 @@ void Host::serve(std::uint64_t number, Instant now) {
   } else {
     remove(number);
   }
+}
+
+void Host::end_run(Instant now) {
+  for (auto& [number, slot] : connections_) slot.connection->end_run(now);
 }
 
 void Host::set_alarm(Slot& slot, Instant now) {

@@ -24,6 +24,7 @@ struct HostConfig {
   std::uint16_t mtu = 1500;  ///< bytes of IP packet; the MSS offered follows from it (RFC 9293 section 3.7.1)
   bool timestamps = true;    ///< RFC 7323
   bool sack = true;          ///< RFC 2018
+  bool ecn = false;          ///< RFC 3168: offered, and agreed to
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};
   tcp::EndpointConfig tcp;
@@ -53,6 +54,11 @@ class Host final : public Element, public EventTarget {
   void listen(std::uint16_t port, Acceptor acceptor) { listeners_[port] = std::move(acceptor); }
   /// Opens a connection from a port of its own; `application` outlives it. Empty ports are taken in turn from 49152 on.
   Connection& connect(const IpAddress& remote, std::uint16_t port, Application& application, Instant now);
+
+  /// Sends what an application wrote outside of a call from its connection.
+  void push(std::uint64_t connection, Instant now) { serve(connection, now); }
+  /// Tells the applications of all connections that the run is over.
+  void end_run(Instant now);
 
   void receive(packet::Packet packet, Instant now) override;
   /// A connection's timer; `tag` is its number.

@@ -60,6 +60,13 @@ void PatternServer::on_room(Connection& connection, Instant /*now*/) {
   }
 }
 
+void PatternServer::on_run_end(Connection& connection, Instant /*now*/) {
+  const packet::Addresses& ours = connection.addresses();
+  const tcp::Endpoint& endpoint = connection.endpoint();
+  counters_.ends[{ours.dst, ours.src, ours.dst_port, ours.src_port}] = {endpoint.counters().retransmitted,
+                                                                        endpoint.counters().timeouts, endpoint.srtt()};
+}
+
 void PatternServer::on_peer_finished(Connection& connection, Instant /*now*/) {
   // An endless fetch whose client has gone is over; finite ones are sent out first.
   if (!fetches_.empty() && fetches_.front() == Request::endless) fetches_.clear();

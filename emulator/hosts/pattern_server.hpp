@@ -3,16 +3,19 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 
 #include "emulator/hosts/application.hpp"
 #include "emulator/hosts/connection.hpp"
+#include "emulator/hosts/flow_log.hpp"
 #include "emulator/hosts/request.hpp"
 
 namespace sluice::emulator {
 
 /// What all sessions of a server came to.
 struct ServerCounters {
+  std::map<FlowEnds, EndRecord> ends;  ///< what TCP did at the server's end of each
   std::uint64_t sessions = 0;
   std::uint64_t requests = 0;
   std::uint64_t sent = 0;       ///< bytes of pattern written
@@ -36,6 +39,8 @@ class PatternServer final : public Application {
   void on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant now) override;
   void on_room(Connection& connection, Instant now) override;
   void on_peer_finished(Connection& connection, Instant now) override;
+  void on_closed(Connection& connection, Instant now) override { on_run_end(connection, now); }
+  void on_run_end(Connection& connection, Instant now) override;
 
  private:
   static constexpr std::size_t max_waiting = 1024;

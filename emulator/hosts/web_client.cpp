@@ -13,12 +13,13 @@ WebClient::WebClient(EventLoop& loop, Host& host, const WebConfig& config, Rando
 void WebClient::on_event(std::uint64_t /*tag*/, Instant now) {
   record_ = {};
   record_.application = "web";
-  record_.ue = host_.config().address;
   record_.opened = now;
   asked_ = now;
   objects_left_ =
       config_.objects_min + static_cast<std::uint32_t>(random_.below(config_.objects_max - config_.objects_min + 1));
-  current_ = host_.connect(config_.server, config_.port, *this, now).number();
+  const Connection& connection = host_.connect(config_.server, config_.port, *this, now);
+  current_ = connection.number();
+  record_.set_ends(connection.addresses());
 }
 
 void WebClient::on_open(Connection& connection, Instant now) {
@@ -63,10 +64,7 @@ void WebClient::object_complete(Connection& connection, Instant now) {
 
 void WebClient::end_page(Connection& connection, Instant now) {
   record_.finished = now;
-  record_.retransmitted = connection.endpoint().counters().retransmitted;
-  record_.timeouts = connection.endpoint().counters().timeouts;
-  record_.srtt = connection.endpoint().srtt();
-  record_.reason = connection.endpoint().close_reason();
+  record_.take_counters(connection.endpoint());
   log_.flows.push_back(record_);
   current_ = 0;
   loop_.at(now + from_seconds(random_.exponential(to_seconds(config_.think_time))), *this);
@@ -74,6 +72,13 @@ void WebClient::end_page(Connection& connection, Instant now) {
 
 void WebClient::on_peer_finished(Connection& connection, Instant /*now*/) {
   connection.finish();
+}
+
+void WebClient::on_run_end(Connection& connection, Instant now) {
+  if (connection.number() != current_) return;
+  record_.finished = now;
+  record_.take_counters(connection.endpoint());
+  log_.flows.push_back(record_);
 }
 
 void WebClient::on_closed(Connection& connection, Instant now) {

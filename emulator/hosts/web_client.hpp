@@ -34,6 +34,7 @@ class WebClient final : public Application, public EventTarget {
   void on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant now) override;
   void on_peer_finished(Connection& connection, Instant now) override;
   void on_closed(Connection& connection, Instant now) override;
+  void on_run_end(Connection& connection, Instant now) override;
 
  private:
   void next_object(Connection& connection, Instant now);

@@ -49,10 +49,48 @@ int pdus(int transport_block_bits) {
   return transport_block_bits > mac_hs_header_bits ? (transport_block_bits - mac_hs_header_bits) / pdu_bits : 0;
 }
 
-double block_error_rate(double snr_db, int cqi) {
+namespace {
+
+/// The x of the formula written as (e^x + 1)^(−1/0.7).
+double exponent(double snr_db, int cqi) {
+  static const auto slopes = [] {
+    std::array<double, max_cqi + 1> all{};
+    for (int i = 1; i <= max_cqi; ++i) {
+      all[static_cast<std::size_t>(i)] = 2 * std::numbers::ln10 / (std::numbers::sqrt3 - std::log10(i));
+    }
+    return all;
+  }();
   // The constant 17.30 is the paper's 5.26 for SNR before despreading: 10·log10(16) = 12.04 dB more.
-  const double exponent = 2 * (snr_db - 1.03 * cqi + 17.30) / (std::numbers::sqrt3 - std::log10(cqi));
-  return std::pow(std::pow(10, exponent) + 1, -1 / 0.7);
+  return (snr_db - 1.03 * cqi + 17.30) * slopes[static_cast<std::size_t>(cqi)];
+}
+
+double rate_of(double x) {
+  return x > 700 ? 0 : std::exp(std::log1p(std::exp(x)) / -0.7);  // beyond, there is no e^x
+}
+
+}  // namespace
+
+double block_error_rate(double snr_db, int cqi) {
+  return rate_of(exponent(snr_db, cqi));
+}
+
+bool block_received(double snr_db, int cqi, double draw) {
+  // The rate falls with x: its values at the ends of x's interval decide, unless the draw lies between them.
+  constexpr double lowest = -8;
+  constexpr double step = 0.25;
+  constexpr std::size_t intervals = 160;  // up to x = 32, where the rate is 1e-20
+  static const auto rates = [] {
+    std::array<double, intervals + 1> all{};
+    for (std::size_t i = 0; i <= intervals; ++i) all[i] = rate_of(lowest + step * static_cast<double>(i));
+    return all;
+  }();
+  const double x = exponent(snr_db, cqi);
+  const double place = (x - lowest) / step;
+  if (!(place >= 0 && place < static_cast<double>(intervals))) return draw >= rate_of(x);
+  const auto i = static_cast<std::size_t>(place);
+  if (draw >= rates[i]) return true;
+  if (draw < rates[i + 1]) return false;
+  return draw >= rate_of(x);
 }
 
 }  // namespace sluice::emulator::link

@@ -26,4 +26,8 @@ inline constexpr Bytes pdu_size{40};
 /// ISSSTA 2004). Requires 1 <= cqi <= 30. 0 … 1.
 [[nodiscard]] double block_error_rate(double snr_db, int cqi);
 
+/// Whether a block is received when chance has drawn `draw`, uniform in [0, 1): draw >= block_error_rate(snr_db, cqi),
+/// and nearly always told without computing that.
+[[nodiscard]] bool block_received(double snr_db, int cqi, double draw);
+
 }  // namespace sluice::emulator::link

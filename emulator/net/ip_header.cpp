@@ -23,7 +23,7 @@ std::optional<IpHeader> read_ipv4(std::span<const std::uint8_t> ip) {
   const std::size_t length = be16(ip, 2);
   if (length < header || length > ip.size()) return std::nullopt;
   return IpHeader{IpAddress::v4(ip[12], ip[13], ip[14], ip[15]), IpAddress::v4(ip[16], ip[17], ip[18], ip[19]),
-                  Bytes(length)};
+                  Bytes(length), 0};
 }
 
 std::optional<IpHeader> read_ipv6(std::span<const std::uint8_t> ip) {
@@ -44,8 +44,11 @@ std::optional<IpHeader> read_ip_header(std::span<const std::uint8_t> frame) {
   std::size_t at = addresses;
   for (std::size_t tags = 0; at + 2 <= frame.size(); ++tags, at += 4) {
     const std::uint16_t type = be16(frame, at);
-    if (type == ether_ipv4) return read_ipv4(frame.subspan(at + 2));
-    if (type == ether_ipv6) return read_ipv6(frame.subspan(at + 2));
+    if (type == ether_ipv4 || type == ether_ipv6) {
+      auto header = type == ether_ipv4 ? read_ipv4(frame.subspan(at + 2)) : read_ipv6(frame.subspan(at + 2));
+      if (header) header->offset = at + 2;
+      return header;
+    }
     if ((type != ether_vlan && type != ether_service_vlan) || tags == max_tags) return std::nullopt;
   }
   return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,7 +14,8 @@ namespace sluice::emulator {
 struct IpHeader {
   IpAddress source;
   IpAddress destination;
-  Bytes length;  ///< IP header and payload, without the frame's padding
+  Bytes length;            ///< IP header and payload, without the frame's padding
+  std::size_t offset = 0;  ///< of the IP header in the frame
 };
 
 /// Reads an Ethernet frame with up to two VLAN tags. Nothing when it does not hold a whole IPv4 or IPv6 header, or when

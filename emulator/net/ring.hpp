@@ -28,6 +28,11 @@ class Ring {
     --size_;
     return value;
   }
+  /// Takes the newest out. Requires !empty().
+  T pop_back() {
+    --size_;
+    return std::move(slots_[index(size_)]);
+  }
 
  private:
   [[nodiscard]] std::size_t index(std::size_t offset) const { return (first_ + offset) & (slots_.size() - 1); }

@@ -39,6 +39,53 @@ struct SeriesPoint {
   std::uint64_t retransmissions = 0;  ///< sent past the proxy again
 };
 
+/// One UE in one interval of one run. Counters are cumulative since the run began; bytes are IP bytes.
+struct UePoint {
+  double time_s = 0;  ///< end of the interval, since the run began
+  std::string ue;
+  std::string state;            ///< of its radio: "normal", "outage", "handover", "released"
+  double link_rate_bps = 0;     ///< what its link could have carried in the interval, had it been its own
+  double link_used_bps = 0;     ///< what it carried
+  double airtime = 0;           ///< share of the interval's TTIs it was given
+  double queue_bytes = 0;       ///< in its radio queue at the end
+  double queue_mean_bytes = 0;  ///< over the interval
+  std::uint64_t arrived_bytes = 0;
+  std::uint64_t transmitted_bytes = 0;
+  std::uint64_t delivered_bytes = 0;
+  std::uint64_t dropped_bytes = 0;
+  std::uint64_t dropped_packets = 0;
+  std::uint64_t lost_packets = 0;  ///< on the air, for good
+};
+
+/// One connection of a built-in application.
+struct FlowRow {
+  std::string application;
+  std::string ue;
+  std::uint16_t ue_port = 0;
+  std::string direction;  ///< "download" or "upload"
+  double opened_s = 0;    ///< SYN sent, since the run began
+  std::optional<double> handshake_ms;
+  double completion_ms = 0;  ///< from SYN to the last byte, or to the end of the run
+  std::uint64_t bytes = 0;
+  double throughput_bps = 0;  ///< bytes over completion time
+  std::uint64_t ue_retransmissions = 0;
+  std::uint64_t server_retransmissions = 0;
+  std::uint64_t ue_timeouts = 0;
+  std::uint64_t server_timeouts = 0;
+  double ue_srtt_ms = 0;
+  double server_srtt_ms = 0;
+  std::string ended;  ///< why; "running" when it was not over
+};
+
+/// One packet that left a radio queue or was dropped there.
+struct PacketRow {
+  double time_s = 0;
+  std::string ue;
+  std::string event;  ///< "departed" or "dropped"
+  std::uint32_t bytes = 0;
+  double queueing_ms = 0;  ///< of one that departed
+};
+
 /// What one run came to, over the time after its warm-up.
 struct RunResult {
   RunKey key;
@@ -60,6 +107,9 @@ struct RunResult {
   std::optional<double> fetch_p95_ms;
   std::map<std::string, std::uint64_t> counters;  ///< what else a run counts: TTIs missed, reports lost, …
   std::vector<SeriesPoint> series;
+  std::vector<UePoint> ues;        ///< where asked
+  std::vector<FlowRow> flows;      ///< where asked
+  std::vector<PacketRow> packets;  ///< where asked
 };
 
 /// Jain's index of fairness (Σx)² / (n·Σx²); 1 when nothing was sent or there is nobody.

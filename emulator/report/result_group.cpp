@@ -1,6 +1,7 @@
 #include "emulator/report/result_group.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace sluice::emulator {
@@ -73,11 +74,45 @@ void divide(ResultGroup& group) {
   if (sum.fetch_p95_ms) *sum.fetch_p95_ms /= by;
 }
 
+/// Student's t at 97.5 % by degrees of freedom.
+double student_t(std::size_t freedom) {
+  constexpr std::array<double, 30> table{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                                         2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+                                         2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+  if (freedom <= table.size()) return table[freedom - 1];
+  return 1.96 + 2.4 / static_cast<double>(freedom);
+}
+
 bool same_point(const RunKey& a, const RunKey& b) {
   return a.scenario == b.scenario && a.clock == b.clock && a.mode == b.mode && a.swept == b.swept;
 }
 
+void add_intervals(ResultGroup& group, const std::vector<RunResult>& results) {
+  std::array<std::vector<double>, 4> values;
+  for (const RunResult& run : results) {
+    if (!same_point(group.mean.key, run.key)) continue;
+    values[0].push_back(run.utilisation);
+    values[1].push_back(run.throughput_bps);
+    values[2].push_back(run.radio_queue_delay.p95_ms);
+    values[3].push_back(run.server_to_ue_delay.p95_ms);
+  }
+  group.utilisation_ci = confidence_interval(values[0]);
+  group.throughput_ci_bps = confidence_interval(values[1]);
+  group.radio_p95_ci_ms = confidence_interval(values[2]);
+  group.server_to_ue_p95_ci_ms = confidence_interval(values[3]);
+}
+
 }  // namespace
+
+double confidence_interval(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  const auto n = static_cast<double>(values.size());
+  double mean = 0;
+  for (const double value : values) mean += value / n;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return student_t(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
+}
 
 std::vector<ResultGroup> group_by_point(const std::vector<RunResult>& results) {
   std::vector<ResultGroup> groups;
@@ -94,7 +129,10 @@ std::vector<ResultGroup> group_by_point(const std::vector<RunResult>& results) {
     }
     add(*at, run);
   }
-  for (ResultGroup& group : groups) divide(group);
+  for (ResultGroup& group : groups) {
+    divide(group);
+    add_intervals(group, results);
+  }
   return groups;
 }
 

@@ -13,8 +13,15 @@ struct ResultGroup {
   RunResult mean;  ///< key.seed is the first seed's; its series is the first seed's
   double utilisation_min = 0;
   double utilisation_max = 0;
+  // Half of the 95 % confidence interval (Student's t over the seeds); 0 with one seed.
+  double utilisation_ci = 0;
+  double throughput_ci_bps = 0;
+  double radio_p95_ci_ms = 0;
+  double server_to_ue_p95_ci_ms = 0;
   std::size_t seeds = 0;
 };
+/// Half of the 95 % confidence interval of the mean of `values`; 0 when there are fewer than two.
+[[nodiscard]] double confidence_interval(const std::vector<double>& values);
 /// Groups by everything but the seed, in order of first appearance.
 [[nodiscard]] std::vector<ResultGroup> group_by_point(const std::vector<RunResult>& results);
 

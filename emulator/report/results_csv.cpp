@@ -102,6 +102,60 @@ const std::vector<Column<SeriesPoint>>& point_columns() {
   return columns;
 }
 
+template <typename Row>
+Column<Row> text(std::string name, std::string Row::*member) {
+  return {std::move(name), [member](const Row& row) { return row.*member; }, {}};
+}
+
+const std::vector<Column<UePoint>>& ue_columns() {
+  static const std::vector<Column<UePoint>> columns = {number("time_s", &UePoint::time_s),
+                                                       text("ue", &UePoint::ue),
+                                                       text("state", &UePoint::state),
+                                                       number("link_rate_bps", &UePoint::link_rate_bps),
+                                                       number("link_used_bps", &UePoint::link_used_bps),
+                                                       number("airtime", &UePoint::airtime),
+                                                       number("queue_bytes", &UePoint::queue_bytes),
+                                                       number("queue_mean_bytes", &UePoint::queue_mean_bytes),
+                                                       count("arrived_bytes", &UePoint::arrived_bytes),
+                                                       count("transmitted_bytes", &UePoint::transmitted_bytes),
+                                                       count("delivered_bytes", &UePoint::delivered_bytes),
+                                                       count("dropped_bytes", &UePoint::dropped_bytes),
+                                                       count("dropped_packets", &UePoint::dropped_packets),
+                                                       count("lost_packets", &UePoint::lost_packets)};
+  return columns;
+}
+
+const std::vector<Column<FlowRow>>& flow_columns() {
+  static const std::vector<Column<FlowRow>> columns = {
+      text("application", &FlowRow::application),
+      text("ue", &FlowRow::ue),
+      {"ue_port", [](const FlowRow& row) { return std::to_string(row.ue_port); }, {}},
+      text("direction", &FlowRow::direction),
+      number("opened_s", &FlowRow::opened_s),
+      maybe("handshake_ms", &FlowRow::handshake_ms),
+      number("completion_ms", &FlowRow::completion_ms),
+      count("bytes", &FlowRow::bytes),
+      number("throughput_bps", &FlowRow::throughput_bps),
+      count("ue_retransmissions", &FlowRow::ue_retransmissions),
+      count("server_retransmissions", &FlowRow::server_retransmissions),
+      count("ue_timeouts", &FlowRow::ue_timeouts),
+      count("server_timeouts", &FlowRow::server_timeouts),
+      number("ue_srtt_ms", &FlowRow::ue_srtt_ms),
+      number("server_srtt_ms", &FlowRow::server_srtt_ms),
+      text("ended", &FlowRow::ended)};
+  return columns;
+}
+
+const std::vector<Column<PacketRow>>& packet_columns() {
+  static const std::vector<Column<PacketRow>> columns = {
+      number("time_s", &PacketRow::time_s),
+      text("ue", &PacketRow::ue),
+      text("event", &PacketRow::event),
+      {"bytes", [](const PacketRow& row) { return std::to_string(row.bytes); }, {}},
+      number("queueing_ms", &PacketRow::queueing_ms)};
+  return columns;
+}
+
 /// The columns that sweeps of any of the runs brought, in order of first appearance.
 std::vector<std::string> swept_columns(const std::vector<RunResult>& results) {
   std::vector<std::string> columns;
@@ -129,6 +183,24 @@ std::vector<std::string> key_cells(const RunKey& key, const std::vector<std::str
   }
   cells.push_back(std::to_string(key.seed));
   return cells;
+}
+
+/// One row for each of what a member of the results holds, keys first.
+template <typename Row>
+CsvTable table_of(const std::vector<RunResult>& results, std::vector<Row> RunResult::*rows,
+                  const std::vector<Column<Row>>& columns) {
+  const std::vector<std::string> swept = swept_columns(results);
+  CsvTable table;
+  table.columns = key_columns(swept);
+  for (const Column<Row>& column : columns) table.columns.push_back(column.name);
+  for (const RunResult& result : results) {
+    for (const Row& row : result.*rows) {
+      std::vector<std::string> cells = key_cells(result.key, swept);
+      for (const Column<Row>& column : columns) cells.push_back(column.write(row));
+      table.rows.push_back(std::move(cells));
+    }
+  }
+  return table;
 }
 
 std::size_t need(const CsvTable& table, const std::string& name) {
@@ -199,18 +271,19 @@ CsvTable results_table(const std::vector<RunResult>& results) {
 }
 
 CsvTable series_table(const std::vector<RunResult>& results) {
-  const std::vector<std::string> swept = swept_columns(results);
-  CsvTable table;
-  table.columns = key_columns(swept);
-  for (const Column<SeriesPoint>& column : point_columns()) table.columns.push_back(column.name);
-  for (const RunResult& result : results) {
-    for (const SeriesPoint& point : result.series) {
-      std::vector<std::string> cells = key_cells(result.key, swept);
-      for (const Column<SeriesPoint>& column : point_columns()) cells.push_back(column.write(point));
-      table.rows.push_back(std::move(cells));
-    }
-  }
-  return table;
+  return table_of(results, &RunResult::series, point_columns());
+}
+
+CsvTable ues_table(const std::vector<RunResult>& results) {
+  return table_of(results, &RunResult::ues, ue_columns());
+}
+
+CsvTable flows_table(const std::vector<RunResult>& results) {
+  return table_of(results, &RunResult::flows, flow_columns());
+}
+
+CsvTable packets_table(const std::vector<RunResult>& results) {
+  return table_of(results, &RunResult::packets, packet_columns());
 }
 
 std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& series) {
@@ -241,6 +314,12 @@ std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& ser
 void write_results(const std::filesystem::path& directory, const std::vector<RunResult>& results) {
   write_file(directory / "results.csv", format_csv(results_table(results)));
   write_file(directory / "series.csv", format_csv(series_table(results)));
+  const auto asked = [&](const char* name, const CsvTable& table) {
+    if (!table.rows.empty()) write_file(directory / name, format_csv(table));
+  };
+  asked("ues.csv", ues_table(results));
+  asked("flows.csv", flows_table(results));
+  asked("packets.csv", packets_table(results));
 }
 
 std::vector<RunResult> read_results(const std::filesystem::path& directory) {

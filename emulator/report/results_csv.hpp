@@ -14,11 +14,17 @@ namespace sluice::emulator {
 /// One row per run and interval.
 [[nodiscard]] CsvTable series_table(const std::vector<RunResult>& results);
 
+/// One row per run, UE and interval; per run and connection; per run and packet.
+[[nodiscard]] CsvTable ues_table(const std::vector<RunResult>& results);
+[[nodiscard]] CsvTable flows_table(const std::vector<RunResult>& results);
+[[nodiscard]] CsvTable packets_table(const std::vector<RunResult>& results);
+
 /// Reads both tables back. Throws std::runtime_error when a column is missing or a cell is not the number it should be.
 /// Columns it does not know become swept keys when they stand between `mode` and `seed`, counters otherwise.
 [[nodiscard]] std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& series);
 
-/// Writes DIR/results.csv and DIR/series.csv, creating the directory. Throws std::runtime_error naming the file.
+/// Writes DIR/results.csv and DIR/series.csv, and ues.csv, flows.csv and packets.csv where the results hold such,
+/// creating the directory. Throws std::runtime_error naming the file.
 void write_results(const std::filesystem::path& directory, const std::vector<RunResult>& results);
 /// Reads them. Throws std::runtime_error naming the file.
 [[nodiscard]] std::vector<RunResult> read_results(const std::filesystem::path& directory);

@@ -59,8 +59,10 @@ std::vector<std::string> row_of(const ResultGroup& group, const KeyColumns& keys
                                  [&](const auto& pair) { return pair.first == column; });
     row.push_back(at == mean.key.swept.end() ? std::string() : at->second);
   }
-  row.push_back(fixed(100 * mean.utilisation, 1) + " %");
-  row.push_back(fixed(mean.throughput_bps / 1e6, 2) + " Mb/s");
+  const bool many = group.seeds > 1;
+  row.push_back(fixed(100 * mean.utilisation, 1) + (many ? " ± " + fixed(100 * group.utilisation_ci, 1) : "") + " %");
+  row.push_back(fixed(mean.throughput_bps / 1e6, 2) + (many ? " ± " + fixed(group.throughput_ci_bps / 1e6, 2) : "") +
+                " Mb/s");
   row.push_back(delays(mean.radio_queue_delay));
   row.push_back(delays(mean.proxy_to_ue_delay));
   row.push_back(delays(mean.server_to_ue_delay));
@@ -123,7 +125,10 @@ std::string summary_text(const std::vector<RunResult>& results) {
   if (groups.empty()) return "no results\n";
   return align_table(summary_rows(groups), summary_key_columns(groups)) +
          "Delays are queueing delays (propagation taken off) as p50 / p95 / p99" +
-         (any_fetches(groups) ? "; fetch times as p50 / p95.\n" : ".\n");
+         (any_fetches(groups) ? "; fetch times as p50 / p95" : "") +
+         (groups.front().seeds > 1
+              ? "; ± half of the 95 % confidence interval over " + std::to_string(groups.front().seeds) + " seeds.\n"
+              : ".\n");
 }
 
 }  // namespace sluice::emulator

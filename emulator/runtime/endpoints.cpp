@@ -16,6 +16,7 @@ HostConfig host_config(const Scenario& scenario, const IpAddress& address, std::
   config.mtu = hosts.mtu;
   config.timestamps = hosts.timestamps;
   config.sack = hosts.sack;
+  config.ecn = hosts.ecn;
   config.receive_buffer = hosts.receive_buffer;
   config.send_buffer = hosts.send_buffer;
   config.tcp = hosts.tcp;
@@ -67,11 +68,80 @@ void BuiltInUes::add_app(EventLoop& loop, const Scenario& scenario, const AppSpe
     applications_.push_back(std::make_unique<WebClient>(loop, host, web, Random::stream(seed, "web", index), log_));
     return;
   }
-  const BulkConfig bulk{scenario.servers.at(app.server), server_port, app.direction == Direction::upload, app.size,
-                        start};
+  if (app.type != AppType::bulk) {
+    add_stream(loop, host, scenario, app, index, seed);
+    return;
+  }
+  const BulkConfig bulk{
+      scenario.servers.at(app.server), server_port, app.direction == Direction::upload, app.size, start, "bulk", false};
   for (std::uint32_t i = 0; i < app.connections; ++i) {
     applications_.push_back(std::make_unique<BulkClient>(loop, host, bulk, log_));
   }
+}
+
+void BuiltInUes::add_stream(EventLoop& loop, Host& host, const Scenario& scenario, const AppSpec& app,
+                            std::uint32_t index, std::uint64_t seed) {
+  const Instant start = loop.now() + app.start;
+  const IpAddress& server = scenario.servers.at(app.server);
+  const Random random = Random::stream(seed, "stream", index);
+  if (app.type == AppType::flows) {
+    FlowSourceConfig flows;
+    flows.server = server;
+    flows.port = server_port;
+    flows.upload = app.direction == Direction::upload;
+    flows.start = start;
+    if (app.stop) flows.stop = loop.now() + *app.stop;
+    flows.interval = app.arrivals;
+    flows.objects_mean = app.objects_mean;
+    flows.gap = app.gap;
+    flows.size = app.sizes;
+    sources_.push_back(std::make_unique<FlowSource>(loop, host, flows, random, log_));
+    return;
+  }
+  RequestConfig requests;
+  requests.server = server;
+  requests.port = server_port;
+  requests.start = start;
+  requests.size = app.sizes;
+  requests.interval = app.think_time;
+  if (app.type != AppType::request) {
+    requests.name = app.type == AppType::telnet ? "telnet" : "on-off";
+    requests.pace = RequestPace::clocked;
+    requests.interval = app.interval;
+  }
+  if (app.type == AppType::on_off) {
+    requests.on = app.on;
+    requests.off = app.off;
+  }
+  applications_.push_back(std::make_unique<RequestClient>(loop, host, requests, random, log_));
+}
+
+std::vector<FlowRow> flow_rows(const FlowLog& log, const ServerCounters& servers, Instant began) {
+  std::vector<FlowRow> rows;
+  rows.reserve(log.flows.size());
+  for (const FlowRecord& record : log.flows) {
+    FlowRow row;
+    row.application = record.application;
+    row.ue = record.ends.ue.to_string();
+    row.ue_port = record.ends.ue_port;
+    row.direction = record.upload ? "upload" : "download";
+    row.opened_s = to_seconds(record.opened - began);
+    if (record.connected != never) row.handshake_ms = to_milliseconds(record.connected - record.opened);
+    row.completion_ms = to_milliseconds(record.finished - record.opened);
+    row.bytes = record.bytes;
+    if (row.completion_ms > 0) row.throughput_bps = static_cast<double>(record.bytes) * 8000 / row.completion_ms;
+    row.ue_retransmissions = record.client.retransmitted;
+    row.ue_timeouts = record.client.timeouts;
+    row.ue_srtt_ms = to_milliseconds(record.client.srtt);
+    if (const auto server = servers.ends.find(record.ends); server != servers.ends.end()) {
+      row.server_retransmissions = server->second.retransmitted;
+      row.server_timeouts = server->second.timeouts;
+      row.server_srtt_ms = to_milliseconds(server->second.srtt);
+    }
+    row.ended = record.reason == tcp::CloseReason::none ? "running" : to_string(record.reason);
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace sluice::emulator

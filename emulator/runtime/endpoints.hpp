@@ -7,10 +7,13 @@
 #include "dataplane/packet/pool.hpp"
 #include "emulator/hosts/bulk_client.hpp"
 #include "emulator/hosts/flow_log.hpp"
+#include "emulator/hosts/flow_source.hpp"
 #include "emulator/hosts/host.hpp"
 #include "emulator/hosts/pattern_server.hpp"
+#include "emulator/hosts/request_client.hpp"
 #include "emulator/hosts/web_client.hpp"
 #include "emulator/net/router.hpp"
+#include "emulator/report/result.hpp"
 #include "emulator/scenario/scenario.hpp"
 
 namespace sluice::emulator {
@@ -23,6 +26,10 @@ class BuiltInServers {
   /// Where frames for the servers go.
   [[nodiscard]] Element& entry() { return router_; }
   [[nodiscard]] const ServerCounters& counters() const { return counters_; }
+  /// The run is over: connections that are still there are written down.
+  void end_run(Instant now) {
+    for (const auto& host : hosts_) host->end_run(now);
+  }
   [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
 
  private:
@@ -31,21 +38,31 @@ class BuiltInServers {
   std::vector<std::unique_ptr<Host>> hosts_;
 };
 
+/// The rows of flows.csv: what the UEs and the servers wrote down of a run that began at `began`.
+[[nodiscard]] std::vector<FlowRow> flow_rows(const FlowLog& log, const ServerCounters& servers, Instant began);
+
 /// The built-in UEs of a scenario with their applications.
 class BuiltInUes {
  public:
   BuiltInUes(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed, Element& wire);
   [[nodiscard]] Element& entry() { return router_; }
   [[nodiscard]] const FlowLog& log() const { return log_; }
+  /// The run is over: connections that are still there are written down.
+  void end_run(Instant now) {
+    for (const auto& host : hosts_) host->end_run(now);
+  }
   [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
 
  private:
+  void add_stream(EventLoop& loop, Host& host, const Scenario& scenario, const AppSpec& app, std::uint32_t index,
+                  std::uint64_t seed);
   void add_app(EventLoop& loop, const Scenario& scenario, const AppSpec& app, std::uint32_t index, std::uint64_t seed);
 
   FlowLog log_;
   Router router_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<Application>> applications_;
+  std::vector<std::unique_ptr<FlowSource>> sources_;
 };
 
 }  // namespace sluice::emulator

@@ -17,6 +17,13 @@ namespace {
 /// Thrown out of a run that is to end early.
 struct Stopped {};
 
+/// One seed's time series and packets are enough to look at; connections are of interest of every seed.
+void drop_details(RunResult& result) {
+  result.series.clear();
+  result.ues.clear();
+  result.packets.clear();
+}
+
 /// Hands out runs to threads and gathers what they bring back.
 class Workshop {
  public:
@@ -57,8 +64,7 @@ class Workshop {
         if (stop_) throw Stopped{};
         report(run, part);
       });
-      // One seed's time series is enough to look at.
-      if (plan_.runs[run].seed != plan_.runs[run].scenario.seed) results_[run]->series.clear();
+      if (plan_.runs[run].seed != plan_.runs[run].scenario.seed) drop_details(*results_[run]);
     } catch (const Stopped&) {
       return;
     } catch (const TraceMissing& missing) {

@@ -189,7 +189,10 @@ RunResult LiveRun::result() {
   result.key.mode = to_string(mode_);
   result.key.seed = scenario_.seed;
   if (ues_) {
+    ues_->end_run(ended_);
+    if (servers_) servers_->end_run(ended_);
     const FlowLog& log = ues_->log();
+    if (scenario_.output.flows && servers_) result.flows = flow_rows(log, servers_->counters(), Instant{});
     result.fetches = log.fetches;
     if (log.fetches > 0) {
       result.fetch_p50_ms = to_milliseconds(log.fetch_times.percentile(0.50));

@@ -15,19 +15,16 @@ bool is_tcp(packet::ParseResult result) {
   return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
 }
 
-/// The queue in the unit of the papers: frames where there are frames, else packets.
-double queue_frames(const UeQueue& queue) {
-  return queue.config().frame > Bytes(0) ? queue.frames() : static_cast<double>(queue.packets());
-}
-
 }  // namespace
 
-Meter::Meter(EventLoop& loop, Cell& cell, const Scenario& scenario)
+Meter::Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario)
     : loop_(loop),
       cell_(cell),
       interval_(scenario.interval),
       measure_from_(loop.now() + scenario.warmup),
-      flights_({scenario.server_proxy.delay, scenario.proxy_nodeb.delay}, measure_from_) {
+      flights_({scenario.server_proxy.delay, scenario.proxy_nodeb.delay}, measure_from_),
+      snapshots_(cell.ues()),
+      output_(scenario.output) {
   cell.set_observer(this);
 }
 
@@ -70,13 +67,19 @@ void Meter::reported(std::span<const control::feedback::BearerReport> reports) {
   }
 }
 
-void Meter::on_departure(UeIndex /*ue*/, const packet::Packet& /*packet*/, Bytes /*length*/, Duration queueing,
-                         Instant now) {
+void Meter::write_packet(UeIndex ue, const char* event, Bytes length, Duration queueing, Instant now) {
+  packets_.push_back({to_seconds(now - started_), cell_.address(ue).to_string(), event,
+                      static_cast<std::uint32_t>(length.count()), to_milliseconds(queueing)});
+}
+
+void Meter::on_departure(UeIndex ue, const packet::Packet& /*packet*/, Bytes length, Duration queueing, Instant now) {
+  if (output_.packets) write_packet(ue, "departed", length, queueing, now);
   if (now >= measure_from_) radio_.add(queueing);
   radio_max_ = std::max(radio_max_, queueing);
 }
 
-void Meter::on_drop(UeIndex /*ue*/, Bytes /*length*/, Instant now) {
+void Meter::on_drop(UeIndex ue, Bytes length, Instant now) {
+  if (output_.packets) write_packet(ue, "dropped", length, {}, now);
   if (now >= measure_from_) ++drops_;
   ++drops_in_interval_;
 }
@@ -102,7 +105,7 @@ void Meter::begin(Instant now) {
 
 void Meter::sample_queue() {
   double frames = 0;
-  for (UeIndex ue = 0; ue < cell_.ues(); ++ue) frames += queue_frames(cell_.queue(ue));
+  for (std::size_t queue = 0; queue < cell_.queues(); ++queue) frames += cell_.backlog(queue).frames;
   ++queue_samples_;
   if (frames <= 0) ++queue_empty_;
   queue_sum_ += frames;
@@ -121,9 +124,12 @@ void Meter::sample_series(Instant now) {
   point.link_used_bps = static_cast<double>(fresh.carried) * 8 / seconds;
   point.throughput_bps = static_cast<double>(flights.delivered) * 8 / seconds;
   point.outstanding_bytes = static_cast<double>(flights_.outstanding());
+  for (std::size_t queue = 0; queue < cell_.queues(); ++queue) {
+    const Backlog backlog = cell_.backlog(queue);
+    point.queue_bytes += static_cast<double>(backlog.air.count());
+    point.queue_frames += backlog.frames;
+  }
   for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {
-    point.queue_bytes += static_cast<double>(cell_.queue(ue).air_bytes().count());
-    point.queue_frames += queue_frames(cell_.queue(ue));
     const control::SmvsState* const law = reporter_ != nullptr ? reporter_->law(ue) : nullptr;
     if (law != nullptr) point.reference_bytes = point.reference_bytes.value_or(0) + law->reference;
   }
@@ -136,6 +142,33 @@ void Meter::sample_series(Instant now) {
   granted_ = 0;
   newest_ = point;
   series_.push_back(point);
+  if (output_.ues) sample_ues(now);
+}
+
+void Meter::sample_ues(Instant now) {
+  const double seconds = to_seconds(interval_);
+  for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {
+    const UeSnapshot fresh = cell_.snapshot(ue, now);
+    const UeSnapshot& last = snapshots_[ue];
+    const LinkUse use = fresh.use - last.use;
+    UePoint point;
+    point.time_s = to_seconds(now - started_);
+    point.ue = cell_.address(ue).to_string();
+    point.state = fresh.state;
+    point.link_rate_bps = static_cast<double>(use.offered) * 8 / seconds;
+    point.link_used_bps = static_cast<double>(use.carried) * 8 / seconds;
+    point.airtime = use.ttis > 0 ? static_cast<double>(use.airtime) / static_cast<double>(use.ttis) : 0;
+    point.queue_bytes = static_cast<double>(fresh.queued.count());
+    point.queue_mean_bytes = (fresh.queued_seconds - last.queued_seconds) / seconds;
+    point.arrived_bytes = fresh.arrived_bytes;
+    point.transmitted_bytes = fresh.transmitted_bytes;
+    point.delivered_bytes = fresh.delivered_bytes;
+    point.dropped_bytes = fresh.dropped_bytes;
+    point.dropped_packets = fresh.dropped_packets;
+    point.lost_packets = fresh.lost_packets;
+    ue_points_.push_back(std::move(point));
+    snapshots_[ue] = fresh;
+  }
 }
 
 RunResult Meter::result(Instant now) {
@@ -167,6 +200,8 @@ RunResult Meter::result(Instant now) {
   result.server_retransmissions = flights_.server_retransmissions();
   result.counters["segments_unmatched"] = flights_.unmatched();
   result.series = series_;
+  result.ues = ue_points_;
+  result.packets = packets_;
   return result;
 }
 

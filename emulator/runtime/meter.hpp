@@ -6,7 +6,7 @@
 
 #include "control/feedback/report.hpp"
 #include "dataplane/packet/packet.hpp"
-#include "emulator/cell/cell.hpp"
+#include "emulator/cell/radio_cell.hpp"
 #include "emulator/cell/reporter.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/report/delay_digest.hpp"
@@ -21,7 +21,7 @@ namespace sluice::emulator {
 class Meter final : public CellObserver, public EventTarget {
  public:
   /// `cell` and `loop` outlive it. Add the cell's UEs first.
-  Meter(EventLoop& loop, Cell& cell, const Scenario& scenario);
+  Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario);
 
   /// Where the Node-B computes the law, so that its reference can be shown.
   void set_reporter(const Reporter* reporter) { reporter_ = reporter; }
@@ -51,9 +51,11 @@ class Meter final : public CellObserver, public EventTarget {
   void begin(Instant now);
   void sample_queue();
   void sample_series(Instant now);
+  void sample_ues(Instant now);
+  void write_packet(UeIndex ue, const char* event, Bytes length, Duration queueing, Instant now);
 
   EventLoop& loop_;
-  Cell& cell_;
+  RadioCell& cell_;
   const Reporter* reporter_ = nullptr;
   Duration interval_;
   Instant started_{};
@@ -73,8 +75,12 @@ class Meter final : public CellObserver, public EventTarget {
   std::uint64_t drops_in_interval_ = 0;
   std::int64_t granted_ = 0;
   bool any_grant_ = false;
+  std::vector<UeSnapshot> snapshots_;  ///< at the last point, where UEs are asked for
   SeriesPoint newest_;
   std::vector<SeriesPoint> series_;
+  OutputSpec output_;
+  std::vector<UePoint> ue_points_;
+  std::vector<PacketRow> packets_;
 };
 
 }  // namespace sluice::emulator

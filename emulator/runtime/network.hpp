@@ -1,14 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "emulator/cell/cell.hpp"
 #include "emulator/cell/reporter.hpp"
-#include "emulator/net/delay_line.hpp"
+#include "emulator/cell/wlan_cell.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/net/tap.hpp"
+#include "emulator/runtime/hop.hpp"
+#include "emulator/runtime/joint.hpp"
 #include "emulator/runtime/meter.hpp"
+#include "emulator/runtime/mobility.hpp"
 #include "emulator/scenario/channels.hpp"
 #include "emulator/scenario/scenario.hpp"
 
@@ -30,7 +36,8 @@ struct NetworkEnds {
 ///     servers ⇄ [server–proxy hop] ⇄ proxy ⇄ [proxy–Node-B hop] ⇄ cell → UEs
 ///                                                               ⇠ uplink ⇠
 ///
-/// The same object in virtual and in real time. Thread: the loop's.
+/// With an 802.11 access point the UEs' packets take its air, too, before the uplink. The same object in virtual and in
+/// real time. Thread: the loop's.
 class Network {
  public:
   /// `loop` and the ends outlive it. Throws TraceMissing, TraceError or std::invalid_argument.
@@ -42,24 +49,33 @@ class Network {
   [[nodiscard]] Element& from_servers() { return from_servers_; }
   [[nodiscard]] Element& from_proxy_core() { return core_up_; }
   [[nodiscard]] Element& from_proxy_radio() { return from_proxy_; }
-  [[nodiscard]] Element& from_ues() { return uplink_; }
+  [[nodiscard]] Element& from_ues() { return wlan_ ? wlan_->uplink() : static_cast<Element&>(uplink_); }
 
-  [[nodiscard]] Cell& cell() { return cell_; }
+  /// The Node-B. Only where the radio is not an access point.
+  [[nodiscard]] Cell& cell() { return *cell_; }
   [[nodiscard]] Meter& meter() { return *meter_; }
+  /// Adds what the radio and routers counted, where there are any, under the names of the results' columns.
+  void count(std::map<std::string, std::uint64_t>& counters) const;
 
  private:
+  void make_cell(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces,
+                 const NetworkEnds& ends);
   void add_ues(const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces);
 
   Tap to_ues_;
-  Cell cell_;
-  DelayLine radio_down_;
+  Joint to_radio_;
+  Joint from_radio_;
+  Hop radio_down_;
   Tap from_proxy_;
   Tap to_proxy_radio_;
-  DelayLine core_up_;
-  DelayLine radio_up_;
-  DelayLine uplink_;
-  DelayLine core_down_;
+  Hop core_up_;
+  Hop radio_up_;
+  Hop uplink_;
+  Hop core_down_;
   Tap from_servers_;
+  std::optional<Cell> cell_;
+  std::optional<WlanCell> wlan_;
+  std::optional<Mobility> mobility_;
   std::unique_ptr<Meter> meter_;
 };
 

@@ -68,7 +68,11 @@ class VirtualRun {
 
   RunResult result(Instant now) {
     RunResult result = network_->meter().result(now);
+    ues_->end_run(now);
+    servers_->end_run(now);
     const FlowLog& log = ues_->log();
+    if (plan_.scenario.output.flows) result.flows = flow_rows(log, servers_->counters(), Instant{});
+    network_->count(result.counters);
     result.fetches = log.fetches;
     if (log.fetches > 0) {
       result.fetch_p50_ms = to_milliseconds(log.fetch_times.percentile(0.50));

@@ -57,6 +57,14 @@ std::unique_ptr<Channel> make_channel(const ChannelSpec& spec, Duration tti, std
     }
     case ChannelType::hsdpa:
       return std::make_unique<HsdpaChannel>(spec.hsdpa, tti, Random::stream(seed, "hsdpa", ue));
+    case ChannelType::clamp:
+      return std::make_unique<ClampChannel>(spec.clamp, tti, Random::stream(seed, "clamp", ue));
+    case ChannelType::evdo:
+      return std::make_unique<EvdoChannel>(spec.evdo, tti, Random::stream(seed, "evdo", ue));
+    case ChannelType::ofdma:
+      return std::make_unique<OfdmaChannel>(spec.ofdma, tti, Random::stream(seed, "ofdma", ue));
+    case ChannelType::wlan:
+      break;  // has no TTIs
   }
   throw std::invalid_argument("a channel of unknown type");
 }

@@ -1,8 +1,8 @@
 #include "emulator/scenario/describe.hpp"
 
+#include <algorithm>
 #include <charconv>
 
-#include "emulator/scheduler/scheduler.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/laws.hpp"
 
@@ -53,62 +53,29 @@ using config::Scalar;
 using config::Section;
 using namespace std::chrono_literals;
 
-constexpr Choice<ChannelType> channel_types[] = {
-    {"constant", ChannelType::constant, "one rate"},
-    {"piecewise", ChannelType::piecewise, "redrawn at random every period: the link of figures 11 and 12 of SMVS"},
-    {"trace", ChannelType::trace, "replays a file of delivery opportunities"},
-    {"generated", ChannelType::generated, "replays a trace that is drawn at start from the fading model"},
-    {"hsdpa", ChannelType::hsdpa, "path loss, shadowing and fading, CQI, transport blocks, block errors"}};
-constexpr Choice<AppType> app_types[] = {{"bulk", AppType::bulk, "one long transfer per connection"},
-                                         {"web", AppType::web, "pages of small objects, think time between them"}};
+constexpr Choice<DisciplineType> disciplines[] = {
+    {"fifo", DisciplineType::fifo, "first in first out, drop tail"},
+    {"rr", DisciplineType::round_robin, "a queue per flow, served in turn by bytes; drops from the longest"},
+    {"red", DisciplineType::red, "random early detection"},
+    {"codel", DisciplineType::codel, "RFC 8289"},
+    {"fq-codel", DisciplineType::fq_codel, "RFC 8290"}};
+constexpr Choice<AppType> app_types[] = {
+    {"bulk", AppType::bulk, "one long transfer per connection"},
+    {"web", AppType::web, "pages of small objects, think time between them"},
+    {"request", AppType::request, "on one connection, the next request some time after the answer"},
+    {"telnet", AppType::telnet, "on one connection, a small answer every interval"},
+    {"on-off", AppType::on_off, "the same, in periods of activity"},
+    {"flows", AppType::flows, "pages at random instants, each of some connections of random size"}};
+constexpr Choice<SizeKind> size_kinds[] = {
+    {"fixed", SizeKind::fixed, "min"},
+    {"uniform", SizeKind::uniform, "from min to max"},
+    {"triangular", SizeKind::triangular, "from min to max, the middle likeliest"},
+    {"pareto", SizeKind::pareto, "from min, cut at max"}};
 constexpr Choice<Direction> directions[] = {{"download", Direction::download}, {"upload", Direction::upload}};
 constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
                                                  {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
 
 const Rate fastest = Rate::bits_per_second(100e9);
-
-enum class WithText : std::uint8_t { no, yes };
-
-/// "rr, mci or pf", with what each is in brackets if wanted.
-std::string schedulers(WithText with_text) {
-  std::string list;
-  const auto kinds = scheduler_kinds();
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (i > 0) list += i + 1 < kinds.size() ? ", " : " or ";
-    list += kinds[i].name;
-    if (with_text == WithText::yes) list += " (" + std::string(kinds[i].text) + ")";
-  }
-  return list;
-}
-
-void describe_hsdpa(Section& s, HsdpaParameters& p) {
-  s.quantity("distance", p.distance_m, "m", {1, 100'000}, "from the Node-B");
-  s.quantity("speed", p.speed_kmh, "km/h", {0, 500}, "of the UE");
-  s.value("category", p.category, {1, 10}, "of the UE (3GPP TS 25.214): its largest transport block");
-  s.value("fading", p.fading, "Rayleigh with Jakes' spectrum");
-  s.quantity("shadowing", p.shadowing_db, "dB", {0, 20}, "standard deviation; 0dB = none");
-  s.quantity("shadowing_distance", p.shadowing_distance_m, "m", {1, 10'000}, "over which shadowing is correlated");
-  s.quantity("power", p.power_dbm, "dBm", {-30, 80}, "transmitted");
-  s.quantity("antenna_gain", p.antenna_gain_db, "dB", {-30, 60}, "of the Node-B");
-  s.quantity("intra_cell", p.intra_cell_dbm, "dBm", {-200, 80}, "own cell's interference, as transmitted");
-  s.quantity("inter_cell", p.inter_cell_dbm, "dBm", {-200, 80}, "other cells' interference, as received");
-  s.value("cqi_delay", p.cqi_delay, {0, 15}, "TTIs between measurement and use of a CQI");
-  s.value("block_errors", p.block_errors, "blocks are lost by the BLER formula");
-}
-
-void describe_generated(Section& s, ChannelSpec& channel) {
-  TraceParameters& p = channel.generated;
-  s.value("mean", p.mean, {Rate::bits_per_second(1e5), Rate::bits_per_second(1e9)}, "of the whole trace");
-  s.quantity("speed", p.speed_kmh, "km/h", {0.1, 500}, "of the UE: how fast it fades");
-  s.quantity("snr", p.mean_snr_db, "dB", {-10, 40}, "mean: the lower, the wider the swings of the rate");
-  s.quantity("shadowing", p.shadowing_db, "dB", {0, 20}, "standard deviation of the slow swings");
-  s.value("outage_every", p.outage_every, {0s, 1h}, "mean time between outages; 0s = none");
-  s.value("outage_min", p.outage_min, {1ms, 1min}, "shortest outage");
-  s.value("outage_max", p.outage_max, {1ms, 1min}, "longest outage");
-  s.value("length", channel.length, {1s, 24h}, "after which the trace repeats");
-  s.value("seed", channel.seed, "of the trace; when not set, the run's");
-  s.check(p.outage_min <= p.outage_max, "outage_min", "at most outage_max", Scalar<Duration>::format(p.outage_min));
-}
 
 void describe_reports(Section& s, ReportPathSpec& reports) {
   s.value("delay", reports.delay, {0s, 10s}, "one way; when not set, that of the hop from proxy to Node-B");
@@ -163,6 +130,24 @@ void check_topology(Section& s, const Scenario& scenario) {
   }
 }
 
+void check_moves(Section& s, Scenario& scenario) {
+  Duration before{};
+  std::vector<Duration> busy(scenario.cell.ues.size());
+  for (MoveSpec& move : scenario.moves) {
+    s.check(move.ue < busy.size(), "moves", "a ue below " + std::to_string(busy.size()), std::to_string(move.ue));
+    s.check(move.at >= before, "moves", "the order of time", Scalar<Duration>::format(move.at));
+    s.check(move.cell < scenario.cell.cells, "moves", "a cell below " + std::to_string(scenario.cell.cells),
+            std::to_string(move.cell));
+    s.check(!scenario.cell.is_wlan(), "moves", "a cell with TTIs", "an access point");
+    if (move.channel) move.channel->ofdma.resource_blocks = scenario.cell.resources.blocks;
+    before = move.at;
+    if (move.ue >= busy.size()) continue;
+    s.check(move.at >= busy[move.ue], "moves", "what happens to a UE one after the other",
+            Scalar<Duration>::format(move.at) + " while something else lasts");
+    busy[move.ue] = move.type == MoveType::leave ? Duration::max() : move.at + move.duration;
+  }
+}
+
 void check_sweeps(Section& s, const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.sweep.size(); ++i) {
     const SweepSpec& sweep = scenario.sweep[i];
@@ -179,69 +164,69 @@ void check_sweeps(Section& s, const Scenario& scenario) {
   }
 }
 
+/// The keys of what fetches again and again.
+void describe_streams(Section& s, AppSpec& app) {
+  const bool sized = app.type != AppType::bulk && app.type != AppType::web;
+  s.when(sized, "type is request, telnet, on-off or flows",
+         [&] { s.section("sizes", app.sizes, "of what is fetched"); });
+  s.when(app.type == AppType::telnet || app.type == AppType::on_off, "type is telnet or on-off", [&] {
+    s.value("interval", app.interval, {1ms, 1h}, "between requests, answered or not");
+  });
+  s.when(app.type == AppType::on_off, "type is on-off", [&] {
+    s.value("on", app.on, {1ms, 1h}, "mean length of periods of activity, exponential");
+    s.value("off", app.off, {1ms, 1h}, "mean length of pauses, exponential");
+  });
+  s.when(app.type == AppType::flows, "type is flows", [&] {
+    s.value("arrivals", app.arrivals, {1ms, 1h}, "mean between pages, exponential");
+    s.value("objects", app.objects_mean, {1, 1000},
+            "mean number of connections a page, exponential and rounded up; 1: one");
+    s.value("gap", app.gap, {0s, 1h}, "mean between the connections of a page, exponential");
+    s.value("stop", app.stop, {0s, 24h}, "when no page begins any more; when not set, never");
+  });
+}
+
 }  // namespace
+
+void describe(Section& s, QueueSpec& queue) {
+  s.required().choice("type", queue.type, disciplines, "whose turn it is, and who is dropped");
+  s.value("packets", queue.packets, {0, 1'000'000},
+          "that may wait, beside the hop's buffer; 0 = only the buffer counts");
+  s.when(queue.type == DisciplineType::red, "type is red", [&] {
+    s.value("min", queue.red.min_threshold, {Bytes(0), Bytes(1 << 30)},
+            "average below which nothing is dropped; buffer/12 when both are 0B");
+    s.value("max", queue.red.max_threshold, {Bytes(0), Bytes(1 << 30)},
+            "average from which on everything is; 3·buffer/12 when both are 0B");
+    s.value("max_probability", queue.red.max_probability, {1e-6, 1}, "just below max");
+    s.value("weight", queue.red.weight, {1e-9, 1}, "of the newest length in the average");
+  });
+  const bool codel = queue.type == DisciplineType::codel || queue.type == DisciplineType::fq_codel;
+  s.when(codel, "type is codel or fq-codel", [&] {
+    s.value("target", queue.codel.target, {1us, 10s}, "delay of the standing queue");
+    s.value("interval", queue.codel.interval, {1us, 10s}, "a worst-case round trip");
+  });
+  s.when(codel || queue.type == DisciplineType::red, "type is red, codel or fq-codel",
+         [&] { s.value("ecn", queue.ecn, "marks packets whose senders understand it, instead of dropping them"); });
+}
 
 void describe(Section& s, HopSpec& hop) {
   s.value("delay", hop.delay, {0s, 10s}, "one way");
   s.value("rate", hop.rate, {Rate(), fastest}, "each way; 0b/s = infinitely fast");
   s.value("buffer", hop.buffer, {Bytes(0), Bytes(std::int64_t{1} << 40)}, "before the line; 0B = unlimited");
-}
-
-void describe(Section& s, ChannelSpec& channel) {
-  s.required().choice("type", channel.type, channel_types, "how the rate comes about");
-  s.when(channel.type == ChannelType::constant, "type is constant", [&] {
-    s.value("rate", channel.rate, {Rate(), fastest}, "of the link");
-  });
-  s.when(channel.type == ChannelType::piecewise, "type is piecewise", [&] {
-    s.value("min", channel.min, {Rate(), fastest}, "rates are drawn evenly from here");
-    s.value("max", channel.max, {Rate(), fastest}, "… to here");
-    s.value("period", channel.period, {1ms, 1h}, "how long a drawn rate holds");
-    s.check(channel.min <= channel.max, "min", "at most max", Scalar<Rate>::format(channel.min));
-  });
-  s.when(channel.type == ChannelType::trace, "type is trace", [&] {
-    s.value("file", channel.file, "delivery opportunities, one millisecond per line (Mahimahi's format)");
-    s.check(!channel.file.empty(), "file", "the name of a trace", "nothing");
-  });
-  s.when(channel.type == ChannelType::trace || channel.type == ChannelType::generated, "type is trace or generated",
-         [&] {
-           s.value("offset", channel.offset, {0s, 24h}, "where in the trace the run begins");
-         });
-  s.when(channel.type == ChannelType::generated, "type is generated", [&] {
-    s.section(
-        "model", [&channel](Section& below) { describe_generated(below, channel); }, "what the trace is drawn from");
-  });
-  s.when(channel.type == ChannelType::hsdpa, "type is hsdpa", [&] {
-    s.section(
-        "radio", [&channel](Section& below) { describe_hsdpa(below, channel.hsdpa); }, "the UE's radio");
-  });
-}
-
-void describe(Section& s, UeSpec& ue) {
-  s.required().value("address", ue.address, "of the UE");
-  s.list("more_addresses", ue.more_addresses, {0, 16}, "further addresses of the same UE, sharing its queue");
-  s.value("frame", ue.frame, {Bytes(0), Bytes(65'535)}, "size of a radio frame; 0B = packets are sent byte by byte");
-  s.value("buffer", ue.buffer, "of the radio queue");
-  s.required().section("channel", ue.channel, "the UE's link");
-  s.check(ue.buffer.unit != BufferUnit::frames || ue.frame > Bytes(0), "buffer", "packets or a size where frame is 0B",
-          Scalar<BufferSpec>::format(ue.buffer));
-}
-
-void describe(Section& s, CellSpec& cell) {
-  s.value("tti", cell.tti, {100us, 1s}, "transmission time interval: 1ms for traces, 2ms for HSDPA");
-  static const std::string known = schedulers(WithText::yes);
-  s.value("scheduler", cell.scheduler, known);
-  s.value("pf_window", cell.pf_window, {1, 1e9}, "TTIs over which pf and fcds average");
-  s.required().sections("ues", cell.ues, {1, 1000}, "the UEs of the cell");
-  s.section("uplink", cell.uplink, "from the UEs to the Node-B");
-  s.check(cell.pf_window > 1, "pf_window", "more than 1", Scalar<double>::format(cell.pf_window));
-  s.check(make_scheduler(cell.scheduler) != nullptr, "scheduler", schedulers(WithText::no),
-          "\"" + cell.scheduler + "\"");
+  s.section("queue", hop.queue, "of a router before the line; a plain buffer when not set");
+  s.check(!hop.queue || hop.rate > Rate(), "queue", "a hop with a rate",
+          "a queue before a line that is infinitely fast");
+  const bool red = hop.queue && hop.queue->type == DisciplineType::red;
+  const bool thresholds = red && hop.queue->red.max_threshold > hop.queue->red.min_threshold;
+  const bool derived = red && hop.queue->red.max_threshold == Bytes(0) && hop.buffer >= Bytes(12);
+  s.check(!red || thresholds || derived, "queue", "min below max, or neither and a buffer to derive them from",
+          "neither");
 }
 
 void describe(Section& s, HostsSpec& hosts) {
   s.value("mtu", hosts.mtu, {100, 9000}, "bytes of IP packet; the MSS follows from it");
   s.value("timestamps", hosts.timestamps, "TCP timestamps (RFC 7323)");
   s.value("sack", hosts.sack, "selective acknowledgments (RFC 2018)");
+  s.value("ecn", hosts.ecn, "explicit congestion notification (RFC 3168); needs routers that mark");
   s.value("receive_buffer", hosts.receive_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
   s.value("send_buffer", hosts.send_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
   s.section("tcp", hosts.tcp, "of the hosts' endpoints");
@@ -252,16 +237,20 @@ void describe(Section& s, AppSpec& app) {
   s.value("ue", app.ue, {0, 999}, "which UE, counted from 0");
   s.value("server", app.server, {0, 999}, "which server, counted from 0");
   s.value("start", app.start, {0s, 24h}, "when it begins");
+  s.when(app.type == AppType::bulk || app.type == AppType::flows, "type is bulk or flows",
+         [&] { s.choice("direction", app.direction, directions, "seen from the UE"); });
   s.when(app.type == AppType::bulk, "type is bulk", [&] {
-    s.choice("direction", app.direction, directions, "seen from the UE");
     std::optional<Bytes> size;
     if (app.size != UINT64_MAX) size = Bytes(app.size);
     s.value("size", size, {Bytes(1), Bytes::max()}, "of the transfer; endless when not set");
     app.size = size ? static_cast<std::uint64_t>(size->count()) : UINT64_MAX;
     s.value("connections", app.connections, {1, 10'000}, "so many at once");
   });
+  s.when(app.type == AppType::web || app.type == AppType::request, "type is web or request", [&] {
+    s.value("think_time", app.think_time, {0s, 1h}, "mean between pages or requests, exponential");
+  });
+  describe_streams(s, app);
   s.when(app.type == AppType::web, "type is web", [&] {
-    s.value("think_time", app.think_time, {0s, 1h}, "mean between pages, exponential");
     s.value("objects_min", app.objects_min, {1, 10'000}, "objects per page, drawn evenly from here");
     s.value("objects_max", app.objects_max, {1, 10'000}, "… to here");
     s.value("object_min", app.object_min, {Bytes(1), Bytes(1 << 30)}, "object sizes are Pareto from here");
@@ -271,6 +260,16 @@ void describe(Section& s, AppSpec& app) {
     s.check(app.object_min <= app.object_max, "object_min", "at most object_max",
             Scalar<Bytes>::format(app.object_min));
   });
+}
+
+void describe(Section& s, SizeDistribution& size) {
+  s.choice("kind", size.kind, size_kinds, "of distribution");
+  s.value("min", size.min, {Bytes(1), Bytes(1 << 30)}, "smallest");
+  s.value("max", size.max, {Bytes(1), Bytes(1 << 30)}, "largest");
+  s.when(size.kind == SizeKind::pareto, "kind is pareto", [&] {
+    s.value("shape", size.shape, {0.1, 100}, "Pareto's");
+  });
+  s.check(size.kind == SizeKind::fixed || size.min <= size.max, "min", "at most max", Scalar<Bytes>::format(size.min));
 }
 
 void describe(Section& s, SweepSpec& sweep) {
@@ -316,6 +315,9 @@ void describe(Section& s, Scenario& scenario) {
   s.required().section("cell", scenario.cell, "the radio");
   s.list("servers", scenario.servers, {1, 1000}, "their addresses");
   s.section("hosts", scenario.hosts, "TCP of the built-in UEs and servers");
+  s.sections("moves", scenario.moves, {0, 10'000},
+             "handovers, holes in coverage, UEs that leave; in the order of time");
+  check_moves(s, scenario);
   s.sections("apps", scenario.apps, {0, 10'000}, "what the built-in UEs do");
   derive_law(scenario);
   s.section(
@@ -333,6 +335,14 @@ void describe(Section& s, Scenario& scenario) {
       "the way of reports and statuses; loss in virtual time only");
   s.sections("sweep", scenario.sweep, {0, 8}, "quantities to vary, one run per combination");
   s.value("interval", scenario.interval, {1ms, 1min}, "of the time series");
+  s.section(
+      "output",
+      [&scenario](Section& below) {
+        below.value("flows", scenario.output.flows, "flows.csv: one row per connection of the built-in hosts");
+        below.value("ues", scenario.output.ues, "ues.csv: one row per UE and interval");
+        below.value("packets", scenario.output.packets, "packets.csv: one row per packet that left a radio queue");
+      },
+      "what is written beside results.csv and series.csv");
   s.value("buffers", scenario.buffers, {1024, 16'777'216}, "packet buffers of a virtual-time run");
   s.section("live", scenario.live, "what real time needs");
   s.check(scenario.warmup < scenario.duration, "warmup", "less than duration",
@@ -340,6 +350,9 @@ void describe(Section& s, Scenario& scenario) {
   s.check(scenario.duration / scenario.interval <= 1'000'000, "interval", "at most a million in the duration",
           Scalar<Duration>::format(scenario.interval));
   check_topology(s, scenario);
+  s.check(!scenario.cell.is_wlan() ||
+              std::find(scenario.modes.begin(), scenario.modes.end(), RunMode::smvs) == scenario.modes.end(),
+          "modes", "none, bypass or i-tcp with an access point", "smvs");
   check_sweeps(s, scenario);
 }
 

@@ -33,10 +33,15 @@ namespace sluice::emulator {
 
 void describe(config::Section& s, HopSpec& hop);
 void describe(config::Section& s, ChannelSpec& channel);
+void describe(config::Section& s, MoveSpec& move);
 void describe(config::Section& s, UeSpec& ue);
+void describe(config::Section& s, QueueSpec& queue);
+void describe(config::Section& s, WlanParameters& wlan);
+void describe(config::Section& s, AirLinkConfig& link);
 void describe(config::Section& s, CellSpec& cell);
 void describe(config::Section& s, HostsSpec& hosts);
 void describe(config::Section& s, AppSpec& app);
+void describe(config::Section& s, SizeDistribution& size);
 void describe(config::Section& s, SweepSpec& sweep);
 void describe(config::Section& s, LiveSpec& live);
 void describe(config::Section& s, Scenario& scenario);

@@ -13,9 +13,17 @@
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
+#include "emulator/aqm/fq_codel.hpp"
+#include "emulator/aqm/red.hpp"
+#include "emulator/cell/cell.hpp"
 #include "emulator/cell/ue_queue.hpp"
+#include "emulator/cell/wlan_cell.hpp"
+#include "emulator/channel/clamp.hpp"
+#include "emulator/channel/evdo.hpp"
 #include "emulator/channel/hsdpa.hpp"
+#include "emulator/channel/ofdma.hpp"
 #include "emulator/channel/trace_generator.hpp"
+#include "emulator/hosts/size_distribution.hpp"
 #include "proxy/config/feedback.hpp"
 #include "proxy/shard_config.hpp"
 
@@ -49,11 +57,23 @@ inline constexpr RunMode RunMode::smvs{true, proxy::Mode::smvs};
   return proxy::to_string(mode.mode);
 }
 
+enum class DisciplineType : std::uint8_t { fifo, round_robin, red, codel, fq_codel };
+
+/// The queue of a router before a line.
+struct QueueSpec {
+  DisciplineType type = DisciplineType::fifo;
+  std::uint32_t packets = 0;  ///< limit beside the hop's buffer; 0 = none
+  RedParameters red;          ///< thresholds of 0: 1/12 and 3/12 of the buffer
+  CodelParameters codel;      ///< codel, fq_codel
+  bool ecn = false;
+};
+
 /// One wired hop, the same both ways.
 struct HopSpec {
-  Duration delay{};  ///< one way
-  Rate rate;         ///< 0 = infinitely fast
-  Bytes buffer;      ///< before the line; 0 = unlimited
+  Duration delay{};                               ///< one way
+  Rate rate;                                      ///< 0 = infinitely fast
+  Bytes buffer;                                   ///< before the line; 0 = unlimited
+  std::optional<QueueSpec> queue = std::nullopt;  ///< of a router; needs a rate
 };
 
 /// A UE's radio buffer.
@@ -62,7 +82,7 @@ struct BufferSpec {
   BufferUnit unit = BufferUnit::frames;
 };
 
-enum class ChannelType : std::uint8_t { constant, piecewise, trace, generated, hsdpa };
+enum class ChannelType : std::uint8_t { constant, piecewise, trace, generated, hsdpa, clamp, evdo, ofdma, wlan };
 
 struct ChannelSpec {
   ChannelType type = ChannelType::constant;
@@ -76,6 +96,9 @@ struct ChannelSpec {
   Duration length = std::chrono::seconds(120);  ///< generated
   std::optional<std::uint64_t> seed;            ///< generated: of the trace; else that of the run
   HsdpaParameters hsdpa;                        ///< hsdpa
+  ClampParameters clamp;                        ///< clamp
+  EvdoParameters evdo;                          ///< evdo
+  OfdmaParameters ofdma;                        ///< ofdma; resource_blocks are the cell's
 };
 
 struct UeSpec {
@@ -83,15 +106,38 @@ struct UeSpec {
   std::vector<IpAddress> more_addresses;  ///< of the same UE: its IPv6 address, say
   Bytes frame{40};                        ///< size of a radio frame; 0 = byte by byte
   BufferSpec buffer;
+  DropPolicy drop = DropPolicy::tail;
+  QueueOrder order = QueueOrder::fifo;
+  FlowClassParameters flows;  ///< order short_flows_first
+  std::uint32_t cell = 0;     ///< in which it begins
   ChannelSpec channel;
+};
+
+enum class MoveType : std::uint8_t { outage, handover, leave };
+
+/// Something that happens to a UE on its way.
+struct MoveSpec {
+  MoveType type = MoveType::outage;
+  Duration at{};
+  std::uint32_t ue = 0;
+  Duration duration = std::chrono::milliseconds(50);  ///< of an outage, or of a handover's interruption
+  std::uint32_t cell = 0;                             ///< handover: to which
+  bool forwarding = true;                             ///< handover: what waits goes along; else it is dropped
+  std::optional<ChannelSpec> channel;                 ///< handover: the link there; as before when not set
 };
 
 struct CellSpec {
   Duration tti = std::chrono::milliseconds(1);
+  CellResources resources;
   std::string scheduler = "rr";
   double pf_window = 1000;  ///< TTIs
+  std::uint32_t cells = 1;  ///< of the Node-B, each with a scheduler and TTIs of its own
   std::vector<UeSpec> ues;
   HopSpec uplink{std::chrono::milliseconds(10), Rate(), Bytes()};
+  std::optional<AirLinkConfig> harq;
+  WlanParameters wlan;  ///< where the UEs' channels are of type wlan
+  /// The UEs share the air of an access point.
+  [[nodiscard]] bool is_wlan() const { return !ues.empty() && ues.front().channel.type == ChannelType::wlan; }
 };
 
 /// The way of reports and statuses. Their period is Ts: smvs.parameters.step.
@@ -106,12 +152,13 @@ struct HostsSpec {
   std::uint16_t mtu = 1500;
   bool timestamps = true;
   bool sack = true;
+  bool ecn = false;
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};
   tcp::EndpointConfig tcp;
 };
 
-enum class AppType : std::uint8_t { bulk, web };
+enum class AppType : std::uint8_t { bulk, web, request, telnet, on_off, flows };
 enum class Direction : std::uint8_t { download, upload };
 
 struct AppSpec {
@@ -128,6 +175,22 @@ struct AppSpec {
   Bytes object_min{2000};
   Bytes object_max{200'000};
   double object_shape = 1.2;
+  // request, telnet, on_off, flows
+  SizeDistribution sizes;
+  Duration interval = std::chrono::milliseconds(100);  ///< telnet, on_off: between requests
+  Duration on = std::chrono::seconds(1);               ///< on_off: mean
+  Duration off = std::chrono::seconds(1);              ///< on_off: mean
+  Duration arrivals = std::chrono::seconds(15);        ///< flows: mean between pages
+  double objects_mean = 1;                             ///< flows: connections a page
+  Duration gap{};                                      ///< flows: mean between the connections of a page
+  std::optional<Duration> stop;                        ///< flows: when the last page begins
+};
+
+/// What is written beside results.csv and series.csv.
+struct OutputSpec {
+  bool flows = false;    ///< flows.csv: one row per connection
+  bool ues = false;      ///< ues.csv: one row per UE and interval
+  bool packets = false;  ///< packets.csv: one row per packet
 };
 
 /// One swept quantity: a column of the results, and the keys it is put into.
@@ -169,12 +232,14 @@ struct Scenario {
   CellSpec cell;
   std::vector<IpAddress> servers{IpAddress::v4(192, 0, 2, 1)};
   HostsSpec hosts;
+  std::vector<MoveSpec> moves;  ///< in the order of time
   std::vector<AppSpec> apps{AppSpec{}};
   proxy::ShardConfig proxy;  ///< also holds the law's parameters, wherever it runs
   ReportPathSpec reports;
   std::vector<SweepSpec> sweep;
   Duration interval = std::chrono::milliseconds(100);  ///< of the time series
-  std::uint32_t buffers = 32'768;                      ///< packet buffers of a virtual-time run
+  OutputSpec output;
+  std::uint32_t buffers = 32'768;  ///< packet buffers of a virtual-time run
   LiveSpec live;
 };
 

@@ -9,26 +9,30 @@ Fcds::Fcds(double window) : alpha_(1 - 1 / window) {
   if (!(window > 1)) throw std::invalid_argument("fcds: the window must be above 1 TTI");
 }
 
-double Fcds::follow(const Candidate& candidate) {
+void Fcds::follow(const Candidate& candidate) {
   if (candidate.ue >= qualities_.size()) qualities_.resize(candidate.ue + std::size_t{1});
   Quality& quality = qualities_[candidate.ue];
   const double x = candidate.quality_db;
   if (!quality.known) {
-    quality = {x, 0, true};
-    return 0;
+    quality = {x, 0, 0, true};
+    return;
   }
   quality.mean = alpha_ * quality.mean + (1 - alpha_) * x;
   const double above = x - quality.mean;
   quality.variance = alpha_ * quality.variance + (1 - alpha_) * above * above;
-  return quality.variance > 0 ? above / std::sqrt(quality.variance) : 0;
+  quality.metric = quality.variance > 0 ? above / std::sqrt(quality.variance) : 0;
 }
 
-std::optional<std::size_t> Fcds::pick(std::span<const Candidate> candidates, std::uint64_t /*tti*/) {
+std::optional<std::size_t> Fcds::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
+  if (tti >= next_) {
+    for (const Candidate& candidate : candidates) follow(candidate);
+    next_ = tti + 1;
+  }
   std::optional<std::size_t> best;
   double best_metric = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const double metric = follow(candidates[i]);
     if (!eligible(candidates[i])) continue;
+    const double metric = qualities_[candidates[i].ue].metric;
     const bool better =
         !best || metric > best_metric ||
         (metric == best_metric && last_served_.of(candidates[i].ue) < last_served_.of(candidates[*best].ue));

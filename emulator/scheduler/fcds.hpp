@@ -23,12 +23,14 @@ class Fcds final : public Scheduler {
   struct Quality {
     double mean = 0;      ///< P, dB
     double variance = 0;  ///< V, dB²
+    double metric = 0;    ///< (x−P)/√V of the TTI
     bool known = false;
   };
-  /// Takes in one TTI's quality and returns the UE's metric.
-  double follow(const Candidate& candidate);
+  /// Takes in one TTI's quality.
+  void follow(const Candidate& candidate);
 
   double alpha_;
+  std::uint64_t next_ = 0;  ///< the first TTI whose qualities were not taken in
   std::vector<Quality> qualities_;
   LastServed last_served_;
 };

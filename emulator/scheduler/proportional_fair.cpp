@@ -6,8 +6,14 @@
 
 namespace sluice::emulator {
 
-ProportionalFair::ProportionalFair(double window) : keep_(1 - 1 / window) {
+ProportionalFair::ProportionalFair(double window, PfAverage form) : keep_(1 - 1 / window), form_(form) {
   if (!(window > 1)) throw std::invalid_argument("proportional fair: the window must be above 1 TTI");
+  constexpr std::size_t kept = 1024;
+  for (std::size_t n = 0; n < kept; ++n) decays_.push_back(n == 1 ? keep_ : std::pow(keep_, static_cast<double>(n)));
+}
+
+double ProportionalFair::decay(std::uint64_t ttis) const {
+  return ttis < decays_.size() ? decays_[ttis] : std::pow(keep_, static_cast<double>(ttis));
 }
 
 double ProportionalFair::average(std::uint32_t ue, std::uint64_t tti) const {
@@ -16,7 +22,7 @@ double ProportionalFair::average(std::uint32_t ue, std::uint64_t tti) const {
   // TTIs in which it got nothing only shrink T, so they are applied when T is looked at.
   const std::uint64_t idle = tti - average.as_of;
   if (idle == 0) return average.value;
-  return average.value * (idle == 1 ? keep_ : std::pow(keep_, static_cast<double>(idle)));
+  return average.value * decay(idle);
 }
 
 std::optional<std::size_t> ProportionalFair::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
@@ -24,6 +30,10 @@ std::optional<std::size_t> ProportionalFair::pick(std::span<const Candidate> can
   double best_metric = -1;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!eligible(candidates[i])) continue;
+    if (form_ == PfAverage::granted) {
+      if (candidates[i].ue >= rates_.size()) rates_.resize(candidates[i].ue + std::size_t{1});
+      rates_[candidates[i].ue] = candidates[i].capacity;
+    }
     const double mean = average(candidates[i].ue, tti);
     const double rate = static_cast<double>(candidates[i].capacity.count());
     const double metric = mean > 0 ? rate / mean : std::numeric_limits<double>::infinity();
@@ -37,6 +47,7 @@ std::optional<std::size_t> ProportionalFair::pick(std::span<const Candidate> can
 
 void ProportionalFair::served(std::uint32_t ue, Bytes carried, std::uint64_t tti) {
   if (ue >= averages_.size()) averages_.resize(ue + std::size_t{1});
+  if (form_ == PfAverage::granted && ue < rates_.size()) carried = rates_[ue];
   const double now = average(ue, tti);
   averages_[ue] = {keep_ * now + (1 - keep_) * static_cast<double>(carried.count()), tti + 1};
 }

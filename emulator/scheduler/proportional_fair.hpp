@@ -1,17 +1,24 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "emulator/scheduler/scheduler.hpp"
 
 namespace sluice::emulator {
 
+/// What a UE's average is fed with in a TTI that it was served in; 0 in every other.
+enum class PfAverage : std::uint8_t {
+  carried,  ///< what the block carried, 0 when it was lost (Jalali et al.; CLAMP's r with a window of 33)
+  granted   ///< the rate it was served at, used up or not (Window Regulator paper, κ = 1/window)
+};
+
 /// Proportional fair (Jalali, Padovani and Pankaj, VTC 2000): argmax R/T with T ← (1−1/a)·T + R_served/a, every TTI,
 /// for every UE. A UE that was never served comes first.
 class ProportionalFair final : public Scheduler {
  public:
   /// `window` is a, in TTIs. Throws std::invalid_argument unless it is > 1.
-  explicit ProportionalFair(double window = 1000);
+  explicit ProportionalFair(double window = 1000, PfAverage form = PfAverage::carried);
 
   std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
   void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override;
@@ -24,7 +31,13 @@ class ProportionalFair final : public Scheduler {
     double value = 0;
     std::uint64_t as_of = 0;  ///< the TTI before which `value` holds; decays from there
   };
-  double keep_;  ///< 1 − 1/a
+  /// keep_ to the power of so many TTIs.
+  [[nodiscard]] double decay(std::uint64_t ttis) const;
+
+  double keep_;                 ///< 1 − 1/a
+  std::vector<double> decays_;  ///< its first powers
+  PfAverage form_;
+  std::vector<Bytes> rates_;  ///< of each UE when it was looked at last; for PfAverage::granted
   std::vector<Average> averages_;
 };
 

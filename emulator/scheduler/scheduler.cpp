@@ -6,7 +6,9 @@
 #include "emulator/scheduler/fcds.hpp"
 #include "emulator/scheduler/max_ci.hpp"
 #include "emulator/scheduler/proportional_fair.hpp"
+#include "emulator/scheduler/rate_first.hpp"
 #include "emulator/scheduler/round_robin.hpp"
+#include "emulator/scheduler/short_first.hpp"
 
 namespace sluice::emulator {
 
@@ -14,15 +16,30 @@ namespace {
 
 using Made = std::unique_ptr<Scheduler>;
 
-constexpr std::array<SchedulerKind, 4> kinds = {{
+constexpr std::array<SchedulerKind, 7> kinds = {{
     {"rr", "round robin", [](double) -> Made { return std::make_unique<RoundRobin>(); }},
     {"mci", "maximum C/I", [](double) -> Made { return std::make_unique<MaxCi>(); }},
-    {"pf", "proportional fair", [](double window) -> Made { return std::make_unique<ProportionalFair>(window); }},
+    {"pf", "proportional fair by what was carried",
+     [](double window) -> Made { return std::make_unique<ProportionalFair>(window); }},
+    {"pf-rate", "proportional fair by the rates it was served at",
+     [](double window) -> Made { return std::make_unique<ProportionalFair>(window, PfAverage::granted); }},
+    {"pf-sp", "pf-rate, short flows first", [](double window) -> Made { return std::make_unique<ShortFirst>(window); }},
+    {"pf-rp", "pf-rate, short flows first where their rate is no lower",
+     [](double window) -> Made { return std::make_unique<RateFirst>(window); }},
     {"fcds", "fair channel-dependent: who is best off against its own average",
      [](double window) -> Made { return std::make_unique<Fcds>(window); }},
 }};
 
 }  // namespace
+
+std::optional<std::size_t> Scheduler::best_short(std::span<const Candidate> candidates) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!eligible(candidates[i]) || !candidates[i].short_head) continue;
+    if (!best || candidates[i].capacity > candidates[*best].capacity) best = i;
+  }
+  return best;
+}
 
 std::span<const SchedulerKind> scheduler_kinds() {
   return kinds;

@@ -18,10 +18,12 @@ struct Candidate {
   Bytes capacity;           ///< what the TTI would carry for it; 0 = its CQI carries no PDU, skip it
   double quality_db = 0;    ///< reported SNR
   std::uint8_t cqi = 0;     ///< reported CQI, 0 where there is none
+  bool short_head = false;  ///< its next packet is of a short flow (where its queue tells them apart)
 };
 
-/// Chooses whom a TTI belongs to. One user per TTI (HSDPA time multiplexing). TTIs come in increasing order, but a TTI
-/// in which nobody has anything to send may be left out.
+/// Chooses whom a TTI belongs to. TTIs come in increasing order, but a TTI in which nobody has anything to send may be
+/// left out. Where a TTI is shared (resource blocks), it is asked several times for the same TTI, with those it chose
+/// no longer backlogged.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
@@ -31,7 +33,8 @@ class Scheduler {
 
   /// The index in `candidates` of the UE to serve; nothing when none is backlogged with a capacity above zero.
   virtual std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) = 0;
-  /// Told after the TTI what the chosen UE was carried (0 when the block was lost).
+  /// Told after the TTI what a UE was carried (0 when the block was lost): once for each that was chosen, and for one
+  /// whose block was sent again without being chosen.
   virtual void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) = 0;
   /// True when the scheduler follows every UE in every TTI, idle ones included; the cell then leaves no TTI out.
   [[nodiscard]] virtual bool follows_idle() const { return false; }
@@ -40,6 +43,8 @@ class Scheduler {
   [[nodiscard]] static bool eligible(const Candidate& candidate) {
     return candidate.backlogged && candidate.capacity > Bytes(0);
   }
+  /// Among the eligible whose next packet is of a short flow the one with the highest rate.
+  [[nodiscard]] static std::optional<std::size_t> best_short(std::span<const Candidate> candidates);
 };
 
 /// A scheduler as configurations know it.
@@ -50,8 +55,8 @@ struct SchedulerKind {
 };
 [[nodiscard]] std::span<const SchedulerKind> scheduler_kinds();
 
-/// Makes a scheduler by its name. `window`, in TTIs, is that of the averages of those that have any ("pf", "fcds").
-/// Null when the name is unknown.
+/// Makes a scheduler by its name. `window`, in TTIs, is that of the averages of those that have any (all but "rr" and
+/// "mci"). Null when the name is unknown.
 [[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(std::string_view name, double window = 1000);
 
 }  // namespace sluice::emulator

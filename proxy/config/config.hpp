@@ -74,9 +74,6 @@ struct PoolSettings {
   std::uint32_t buffers = 32'768;
 };
 
-/// DPDK memory that so many buffers need, with what drivers take besides.
-[[nodiscard]] Bytes memory_for(const PoolSettings& pool);
-
 enum class LogLevel : std::uint8_t { trace, debug, info, warning, error, critical, off };
 enum class LogFormat : std::uint8_t { text, json };
 
@@ -103,6 +100,11 @@ struct Config {
   AdminSettings admin;
   ShardConfig shard;
 };
+
+/// DPDK memory that so many buffers need, with what drivers take besides.
+[[nodiscard]] Bytes memory_for(const Config& config);
+/// Bytes of a frame that one packet buffer takes: what the larger MTU of both ports needs.
+[[nodiscard]] std::uint16_t buffer_room_for(const Config& config);
 void describe(config::Section& s, Policy& policy);
 void describe(config::Section& s, ShardLimits& limits);
 void describe(config::Section& s, ShardTimeouts& timeouts);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "dataplane/dpdk/device_arguments.hpp"
+#include "dataplane/packet/pool.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/laws.hpp"
 
@@ -86,7 +87,7 @@ void check_memory(Section& s, const Config& config) {
   s.check(config.pool.buffers >= held + 1024, "pool",
           "at least " + std::to_string(held + 1024) + " buffers: the receive descriptors of every shard and 1024 more",
           std::to_string(config.pool.buffers));
-  const Bytes needed = memory_for(config.pool);
+  const Bytes needed = memory_for(config);
   s.check(!config.eal.memory || *config.eal.memory >= needed, "eal",
           "memory of at least " + config::Scalar<Bytes>::format(needed) + " for pool.buffers",
           config.eal.memory ? config::Scalar<Bytes>::format(*config.eal.memory) : "");
@@ -94,10 +95,15 @@ void check_memory(Section& s, const Config& config) {
 
 }  // namespace
 
-Bytes memory_for(const PoolSettings& pool) {
-  constexpr std::int64_t per_buffer = 2560;  // with its share of the pool's book-keeping
+std::uint16_t buffer_room_for(const Config& config) {
+  return std::max(packet::PacketPool::default_room,
+                  dpdk::buffer_room(std::max(config.ports.radio.mtu, config.ports.core.mtu)));
+}
+
+Bytes memory_for(const Config& config) {
+  const std::int64_t per_buffer = buffer_room_for(config) + 512;  // with its share of the pool's book-keeping
   constexpr std::int64_t mib = 1 << 20;
-  return Bytes((pool.buffers * per_buffer / mib + 64) * mib);  // rings, descriptors and drivers besides
+  return Bytes((config.pool.buffers * per_buffer / mib + 64) * mib);  // rings, descriptors and drivers besides
 }
 
 void describe(Section& s, Policy& policy) {
@@ -119,10 +125,17 @@ void describe(Section& s, ShardLimits& limits) {
   s.value("max_bearers", limits.max_bearers, {1, 1'048'576}, "UEs per shard; connections of those beyond pass unsplit");
   s.value("relay_buffer", limits.relay_buffer, {Bytes(64 * 1024), Bytes(1 << 30)},
           "bytes one direction of a connection may hold: acknowledged here and not there, or promised as window");
+  s.value("exposure_per_flow", limits.exposure_per_flow, {Bytes(0), Bytes(1 << 30)},
+          "bytes of one direction of a connection acknowledged here and not yet there; 0B acknowledges nothing before "
+          "the other host has; relay_buffer is the limit where not set");
+  s.value("exposure_per_bearer", limits.exposure_per_bearer, {Bytes(0), Bytes(1 << 30)},
+          "the same for all connections of a UE together");
   s.value("shrink_windows_at", limits.shrink_windows_at, {0, 1},
           "share of the packet buffers in use from which advertised windows shrink");
   s.value("refuse_flows_at", limits.refuse_flows_at, {0, 1},
           "share of the packet buffers in use from which new connections pass unsplit");
+  s.value("let_flows_go_at", limits.let_flows_go_at, {0, 1},
+          "share of the packet buffers in use from which connections that hold none go back to plain forwarding");
 }
 
 void describe(Section& s, ShardTimeouts& timeouts) {

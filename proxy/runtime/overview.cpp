@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "dataplane/dpdk/clock.hpp"
 #include "proxy/runtime/version.hpp"
 
@@ -46,6 +49,11 @@ std::uint64_t Overview::flow_count() const {
   std::uint64_t sum = 0;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().flow_count;
   return sum;
+}
+
+bool Overview::draining() const {
+  return std::any_of(parts_.channels.begin(), parts_.channels.end(),
+                     [](const ShardChannel* channel) { return channel->snapshots.front().draining; });
 }
 
 std::uint64_t Overview::bearer_count() const {
@@ -133,6 +141,7 @@ Json Overview::status() const {
                  {"shards", parts_.channels.size()},
                  {"flows", flow_count()},
                  {"bearers", bearer_count()},
+                 {"draining", draining()},
                  {"packet_buffers", {{"total", parts_.pool->capacity()}, {"in_use", parts_.pool->in_use()}}}};
   for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
     status["ports"][side_names.at(side)] = {{"device", parts_.ports.at(side)->name()},
@@ -205,6 +214,20 @@ Json Overview::groups() const {
   return list;
 }
 
+Json Overview::exposure() const {
+  Histogram sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().exposure;
+  Json object = {{"samples", sum.count()}};
+  for (const auto& [name, share] : {std::pair("p50", 0.5), std::pair("p90", 0.9), std::pair("p99", 0.99)}) {
+    object[std::string(name) + "_bytes"] = sum.percentile(share);
+  }
+  object["largest_bytes"] = sum.largest();
+  for (std::size_t i = 0; i < Histogram::bucket_count; ++i) {
+    if (sum.at(i) != 0) object["up_to_bytes"][std::to_string(Histogram::last_of(i))] = sum.at(i);
+  }
+  return object;
+}
+
 std::string Overview::statistics_line() {
   const Instant now = dpdk::now();
   const double seconds = to_seconds(now - last_line_);
@@ -231,7 +254,8 @@ Json to_json(const FlowInfo& flow) {
   Json object = {{"ue", fmt::format("{} {}", flow.ue.to_string(), flow.ue_port)},
                  {"server", fmt::format("{} {}", flow.server.to_string(), flow.server_port)},
                  {"phase", flow.phase},
-                 {"acks_held", flow.acks_held}};
+                 {"acks_held", flow.acks_held},
+                 {"kept_by", flow.obstacle}};
   for (std::size_t side = 0; side < side_names.size(); ++side) {
     const std::string prefix = std::string(side_names.at(side)) + "_";
     object[prefix + "state"] = flow.state[side];

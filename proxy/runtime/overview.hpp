@@ -42,6 +42,7 @@ class Overview {
   [[nodiscard]] admin::Json ports() const;
   [[nodiscard]] admin::Json shards() const;
   [[nodiscard]] admin::Json groups() const;
+  [[nodiscard]] admin::Json exposure() const;
   /// One line for the log: totals, and rates since the line before.
   [[nodiscard]] std::string statistics_line();
 
@@ -50,6 +51,7 @@ class Overview {
  private:
   [[nodiscard]] Counters totals() const;
   [[nodiscard]] std::uint64_t flow_count() const;
+  [[nodiscard]] bool draining() const;
   [[nodiscard]] std::uint64_t bearer_count() const;
   void add_shard_counters(std::vector<NamedCounter>& out) const;
   void add_port_counters(std::vector<NamedCounter>& out) const;

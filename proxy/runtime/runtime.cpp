@@ -34,7 +34,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
       log_(log),
       signals_(context_, SIGTERM, SIGINT, SIGHUP),
       eal_(eal_config()),
-      pool_("packets", config_.pool.buffers),
+      pool_("packets", config_.pool.buffers, buffer_room_for(config_)),
       ports_{open_port(Side::radio), open_port(Side::core)},
       steering_({ports_[0].get(), ports_[1].get()}, config_.shards.count),
       reloader_(context_, config_, std::move(file), [this](const Policies& policies) { put_in_force(policies); }),
@@ -54,6 +54,9 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
                                     feedback_.get(),
                                     dpdk::now()});
   details_.emplace(context_, *overview_);
+  orders_.emplace(context_, *overview_, [this] {
+    for (const auto& shard : shards_) shard->wake();
+  });
   start_admin();
   start_shards();
 }
@@ -67,7 +70,7 @@ dpdk::EalConfig Runtime::eal_config() const {
   eal.hugepages = config_.eal.hugepages;
   eal.pci = config_.eal.pci;
   eal.arguments = config_.eal.arguments;
-  const Bytes memory = config_.eal.memory.value_or(memory_for(config_.pool));
+  const Bytes memory = config_.eal.memory.value_or(memory_for(config_));
   eal.memory_mib = static_cast<std::uint32_t>(memory.count() >> 20U);
   eal.log = [](unsigned level, std::string_view line) {
     // memif says this whenever DPDK runs without shared configuration; nothing is missing.
@@ -162,6 +165,12 @@ admin::CommandTable Runtime::commands() {
        listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.bearers(limit, reply); })},
       {"flows", "[LIMIT]", "TCP connections with both their legs (50)", 1,
        listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.flows(limit, reply); })},
+      {"exposure", "", "bytes acknowledged to one host and not yet by the other: how often how many, by samples", 0,
+       now([](Overview& o) { return o.exposure(); })},
+      {"release", "UE|all", "hands a UE's connections, or all, back to plain forwarding", 1,
+       [this](const Words& words, const admin::Reply& reply) { release(words, reply); }},
+      {"drain", "[off|status]", "hands all back and splits no more, so that a stop breaks nothing; off: splits again",
+       1, [this](const Words& words, const admin::Reply& reply) { drain(words, reply); }},
       {"ports", "", "the two ports with their drivers' statistics", 0, now([](Overview& o) { return o.ports(); })},
       {"shards", "", "the poll threads, one by one: load and counters", 0, now([](Overview& o) { return o.shards(); })},
       {"config", "", "the configuration in force, as YAML, without secrets", 0,
@@ -184,6 +193,25 @@ admin::CommandTable Runtime::commands() {
          });
        }},
   });
+}
+
+void Runtime::release(const std::vector<std::string>& words, const admin::Reply& reply) {
+  std::optional<IpAddress> ue;
+  if (!words.empty() && words[0] != "all") ue = IpAddress::parse(words[0]);
+  if (words.empty() || (words[0] != "all" && !ue)) {
+    return reply(admin::Answer::failure("name the UE by its address, or say all"));
+  }
+  spdlog::info("handing the connections of {} back to plain forwarding", words[0]);
+  orders_->release(ue, reply);
+}
+
+void Runtime::drain(const std::vector<std::string>& words, const admin::Reply& reply) {
+  const std::string word = words.empty() ? "on" : words[0];
+  if (word == "status") return orders_->look(reply);
+  if (word != "on" && word != "off") return reply(admin::Answer::failure("drain, drain off or drain status"));
+  spdlog::info("{}", word == "on" ? "draining: no connection is split any more, those that are go back"
+                                  : "not draining any more: new connections are split");
+  orders_->drain(word == "on", reply);
 }
 
 bool Runtime::run() {

@@ -21,6 +21,7 @@
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/overview.hpp"
 #include "proxy/runtime/reloader.hpp"
+#include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/shard_thread.hpp"
 
 namespace sluice::proxy {
@@ -47,6 +48,8 @@ class Runtime {
   void start_feedback();
   void start_admin();
   [[nodiscard]] admin::CommandTable commands();
+  void release(const std::vector<std::string>& words, const admin::Reply& reply);
+  void drain(const std::vector<std::string>& words, const admin::Reply& reply);
   void await_signal();
   void handle_signal(int number);
   void watch_counters();
@@ -71,6 +74,7 @@ class Runtime {
   /// All that were ever in force: a connection may go on under one that is no longer.
   std::vector<std::unique_ptr<const Policies>> policies_;
   Reloader reloader_;
+  std::optional<ShardOrders> orders_;
   CounterWatch watch_;
   boost::asio::steady_timer watch_timer_;
   boost::asio::steady_timer statistics_timer_;

@@ -9,6 +9,7 @@
 #include "control/feedback/report.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/counters.hpp"
+#include "proxy/histogram.hpp"
 #include "proxy/info.hpp"
 #include "proxy/policy.hpp"
 #include "proxy/report_arrival.hpp"
@@ -28,6 +29,20 @@ struct alignas(8) DetailRequest {
 };
 static_assert(std::atomic<DetailRequest>::is_always_lock_free);
 
+/// What an operator wants done. id 0: nothing.
+struct ShardOrder {
+  enum class Kind : std::uint8_t {
+    look,         ///< only count what is still split, and why
+    release_ue,   ///< hand one UE's connections back
+    release_all,  ///< … all connections
+    drain,        ///< … and split no more
+    resume        ///< split again
+  };
+  std::uint32_t id = 0;
+  Kind kind = Kind::look;
+  IpAddress ue;
+};
+
 /// A shard as it was at one instant.
 struct ShardSnapshot {
   Instant at{};
@@ -37,7 +52,11 @@ struct ShardSnapshot {
   std::uint32_t bearer_count = 0;
   std::uint64_t sleeps = 0;         ///< rests of the poll thread
   std::uint64_t statuses_lost = 0;  ///< for want of room in the queue to the control thread
-  std::uint32_t details = 0;        ///< id of the request that the lists answer; 0 = they are empty
+  Histogram exposure;               ///< bytes acknowledged and not delivered, see Shard::sample_exposure()
+  std::uint32_t order = 0;          ///< id of the last order carried out; `staying` is as it was then
+  bool draining = false;
+  StayingFlows staying;
+  std::uint32_t details = 0;  ///< id of the request that the lists answer; 0 = they are empty
   std::vector<FlowInfo> flows;
   std::vector<BearerInfo> bearers;
 };
@@ -56,6 +75,8 @@ struct ShardChannel {
   boost::lockfree::spsc_queue<ReportArrival, boost::lockfree::capacity<8192>> reports;
   /// Shard → control thread.
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
+  /// Control thread → shard.
+  boost::lockfree::spsc_queue<ShardOrder, boost::lockfree::capacity<16>> orders;
   TripleBuffer<ShardSnapshot> snapshots;
   std::atomic<DetailRequest> details_wanted{DetailRequest{}};
   /// What the shard is to put in force; null: what it began with. Outlives the shard.

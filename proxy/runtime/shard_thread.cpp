@@ -17,6 +17,9 @@ namespace {
 /// Snapshots come this far apart, unless somebody asks.
 constexpr Duration publication_period = std::chrono::milliseconds(100);
 
+/// Flows whose exposure is measured for one snapshot: some microseconds' work.
+constexpr std::uint32_t sampled_flows = 128;
+
 /// Reports taken in one round: packets wait no longer than these take.
 constexpr int most_reports_at_once = 64;
 
@@ -89,13 +92,14 @@ void ShardThread::poll() {
     const bool due = shard_.next_deadline() <= now;
     take_policies(now);
     const bool reported = take_reports(now);
+    const bool ordered = take_orders(now);
     const bool from_radio = take_packets(Side::radio, now);
     const bool from_core = take_packets(Side::core, now);
     shard_.advance(now);
     if (config_.status_period) collect_statuses(now, reported);
     publish_when_due(now);
     const bool helped = ports_.helped();
-    policy_.rest(due || reported || from_radio || from_core || helped, now, next_deadline());
+    policy_.rest(due || reported || ordered || from_radio || from_core || helped, now, next_deadline());
   }
 }
 
@@ -129,6 +133,27 @@ bool ShardThread::take_reports(Instant now) {
   return taken > 0;
 }
 
+bool ShardThread::take_orders(Instant now) {
+  ShardOrder order;
+  if (!channel_.orders.pop(order)) return false;
+  switch (order.kind) {
+    case ShardOrder::Kind::look:
+      break;
+    case ShardOrder::Kind::release_ue:
+      shard_.release(order.ue, now);
+      break;
+    case ShardOrder::Kind::release_all:
+      shard_.release({}, now);
+      break;
+    case ShardOrder::Kind::drain:
+    case ShardOrder::Kind::resume:
+      shard_.drain(order.kind == ShardOrder::Kind::drain);
+      break;
+  }
+  order_taken_ = order.id;
+  return true;
+}
+
 void ShardThread::collect_statuses(Instant now, bool answer) {
   if (!answer && now < next_status_) return;
   next_status_ = now + *config_.status_period;
@@ -144,7 +169,14 @@ void ShardThread::collect_statuses(Instant now, bool answer) {
 
 void ShardThread::publish_when_due(Instant now) {
   const DetailRequest wanted = channel_.details_wanted.load(std::memory_order_relaxed);
-  if (now >= next_publication_ || (wanted.id != 0 && wanted.id != details_published_)) publish(now, wanted);
+  const bool details_due = wanted.id != 0 && wanted.id != details_published_;
+  const bool order_done = order_taken_ != order_published_ && !shard_.sweeping();
+  if (order_done) {
+    staying_ = shard_.staying();
+    order_published_ = order_taken_;
+  }
+  if (now >= next_publication_) shard_.sample_exposure(sampled_flows);
+  if (now >= next_publication_ || details_due || order_done) publish(now, wanted);
 }
 
 void ShardThread::publish(Instant now, const DetailRequest& wanted) {
@@ -158,6 +190,10 @@ void ShardThread::publish(Instant now, const DetailRequest& wanted) {
   snapshot.bearer_count = shard_.bearer_count();
   snapshot.sleeps = policy_.sleeps();
   snapshot.statuses_lost = statuses_lost_;
+  snapshot.exposure = shard_.exposure();
+  snapshot.order = order_published_;
+  snapshot.draining = shard_.draining();
+  snapshot.staying = staying_;
   snapshot.details = wanted.id;
   snapshot.flows.clear();
   snapshot.bearers.clear();

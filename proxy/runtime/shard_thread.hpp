@@ -58,6 +58,7 @@ class ShardThread {
   bool take_packets(Side side, Instant now);
   void take_policies(Instant now);
   bool take_reports(Instant now);
+  bool take_orders(Instant now);
   void collect_statuses(Instant now, bool answer);
   [[nodiscard]] Instant next_deadline() const;
   void publish_when_due(Instant now);
@@ -76,6 +77,9 @@ class ShardThread {
   Instant next_status_{};
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;
+  std::uint32_t order_taken_ = 0;      ///< its outcome is published once the shard is through with it
+  std::uint32_t order_published_ = 0;  ///< … and was
+  StayingFlows staying_;
   std::uint64_t statuses_lost_ = 0;
   std::thread thread_;
 };

@@ -55,3 +55,12 @@ def test_long_functions_and_files_are_found():
     assert list(rules.functions(code)) == [(4, 1), (6, 82)]
     assert [line for line, _ in rules.check_length(code, code)] == [6]
     assert [line for line, _ in rules.check_length("\n" * 600, "")] == [1]
+
+
+TABLE = "| a | `Closing.Known` |\n| b | `Closing.Unknown` |\n| c | `Other.Thing` |\n"
+
+
+def test_rows_without_a_test_and_tests_without_a_row_are_found():
+    tests = {"Closing.Known", "Closing.Unlisted", "Shard.Elsewhere"}
+    found = list(rules.check_test_tables({"T.md": ("Closing",)}, tests, lambda _: TABLE))
+    assert found == [("T.md", 2, "there is no test Closing.Unknown"), ("T.md", 1, "the test Closing.Unlisted has no row")]

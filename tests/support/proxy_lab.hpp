@@ -98,9 +98,11 @@ class ScriptedHosts {
 
   packet::Addresses ue_to_server{IpAddress::v4(10, 45, 0, 2), IpAddress::v4(198, 51, 100, 7), 40000, 80};
   tcp::SynOptions options{1460, 7, true, true, true};
+  std::uint8_t ip_version = 4;
   tcp::SeqNum ue_isn{1000};
   tcp::SeqNum server_isn{5000};
   std::uint16_t window = 1000;  ///< scaled by 2^7
+  int ue_window = -1;           ///< the UE's, where it is another
 
   [[nodiscard]] tcp::Segment segment(std::uint8_t flags, std::uint32_t seq, std::uint32_t ack) const {
     tcp::Segment result;
@@ -118,14 +120,15 @@ class ScriptedHosts {
     std::copy(payload.begin(), payload.end(), packet.append(static_cast<std::uint16_t>(payload.size())));
     content.payload_len = static_cast<std::uint16_t>(payload.size());
     const std::uint16_t sum = packet::ones_complement_sum(packet.bytes());
-    const auto header = packet::make_template(from_ue ? ue_mac : server_mac, from_ue ? server_mac : ue_mac, 4);
+    const auto header = packet::make_template(from_ue ? ue_mac : server_mac, from_ue ? server_mac : ue_mac, ip_version);
     packet::write_headers(packet, header, from_ue ? ue_to_server : ue_to_server.reversed(), content, sum, 99);
     return packet;
   }
   /// From the UE, offsets counted from the first byte of data of either side.
   void ue(std::uint8_t flags, std::uint32_t seq, std::uint32_t ack, const std::string& payload = {}) {
-    lab_.put(proxy::Side::radio,
-             frame(true, segment(flags, ue_isn.raw() + 1 + seq, server_isn.raw() + 1 + ack), payload));
+    tcp::Segment content = segment(flags, ue_isn.raw() + 1 + seq, server_isn.raw() + 1 + ack);
+    if (ue_window >= 0) content.window = static_cast<std::uint16_t>(ue_window);
+    lab_.put(proxy::Side::radio, frame(true, content, payload));
   }
   void server(std::uint8_t flags, std::uint32_t seq, std::uint32_t ack, const std::string& payload = {}) {
     lab_.put(proxy::Side::core,

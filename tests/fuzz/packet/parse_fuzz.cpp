@@ -35,7 +35,7 @@ tcp::Segment normalised(tcp::Segment segment) {
 
 void require_same(const tcp::Segment& a, const tcp::Segment& b) {
   require(a.seq == b.seq && a.ack == b.ack && a.window == b.window && a.flags == b.flags && a.urgent == b.urgent);
-  require(a.payload_len == b.payload_len && a.ce == b.ce && a.has_timestamps == b.has_timestamps);
+  require(a.payload_len == b.payload_len && a.ecn == b.ecn && a.has_timestamps == b.has_timestamps);
   require(a.ts_value == b.ts_value && a.ts_echo == b.ts_echo && a.syn == b.syn);
   require(std::ranges::equal(a.sacks(), b.sacks()));
 }

@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "tests/sim/tcp/random_scenario.hpp"
+
 namespace sluice::test {
 namespace {
 
@@ -21,6 +23,7 @@ Connection::Connection(const Scenario& scenario) : scenario_(scenario), random_(
   for (End& end : ends_) end.endpoint.set_receive_room(Bytes(end.app.room));
   if (scenario.allowance) ends_[0].endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
   next_grant_ = now_;
+  next_path_change_ = now_ + scenario.path_changes;
   if (scenario.taken_over) {
     take_over();
   } else {
@@ -98,7 +101,23 @@ Instant Connection::next_event() const {
   return next;
 }
 
+/// Handover, fading, another route: everything about the path is different from now on.
+void Connection::change_paths() {
+  if (scenario_.path_changes == Duration::zero() || now_ < next_path_change_) return;
+  next_path_change_ = now_ + random_.below(scenario_.path_changes) + Duration(1);
+  for (Impairment* path : {&scenario_.a_to_b, &scenario_.b_to_a}) {
+    *path = random_path(random_);
+    path->reordering_behind = random_.chance(0.5);
+    if (random_.chance(0.1)) path->largest = 200 + static_cast<std::uint32_t>(random_.below(1200));
+    if (random_.chance(0.3)) path->spacing = std::chrono::microseconds(random_.below(3000));
+    if (!random_.chance(0.2)) continue;
+    path->stall_at = now_ - start + random_.below(std::chrono::milliseconds(500));
+    path->stall_for = random_.below(std::chrono::milliseconds(2500));
+  }
+}
+
 void Connection::step() {
+  change_paths();
   for (int side = 0; side < 2; ++side) act(side);
   const Instant next = next_event();
   if (next == never) {
@@ -253,6 +272,14 @@ void Connection::check_sent(int from, const SentSegment& sent) {
     end.sent_end = stop;
     end.sent_known = true;
   }
+  if (segment.flags.fin()) {
+    const tcp::SeqNum fin = segment.seq + segment.payload_len;
+    EXPECT_TRUE(!end.fin_known || fin == end.fin) << "a second FIN: " << describe();
+    end.fin = fin;
+    end.fin_known = true;
+  }
+  EXPECT_TRUE(segment.payload_len == 0 || !end.fin_known || segment.seq + segment.payload_len <= end.fin)
+      << "data behind the FIN: " << describe();
   if (!segment.flags.ack() || segment.flags.rst()) return;
   const std::uint8_t shift = segment.flags.syn() ? std::uint8_t{0}
                              : from == 0         ? shift_of(scenario_.options_a, scenario_.options_b)
@@ -271,16 +298,21 @@ void Connection::launch(int from, SentSegment sent) {
   const Impairment& path = from == 0 ? scenario_.a_to_b : scenario_.b_to_a;
   const bool data = sent.segment.payload_len != 0;
   if (data && end.data_segments < 64 && (path.drop_first_data >> end.data_segments++ & 1) != 0) return;
+  if (path.largest != 0 && sent.segment.payload_len > path.largest) return;
   if (random_.chance(path.loss)) return;
+  if (sent.segment.ecn != 0 && random_.chance(path.marking)) sent.segment.ecn = tcp::congestion_experienced;
   const int copies = random_.chance(path.duplication) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
-    Instant at = now_ + path.delay + random_.below(path.jitter);
-    if (random_.chance(path.reordering)) at += random_.below(path.hold);
+    Duration late = random_.below(path.jitter);
+    if (random_.chance(path.reordering)) late += random_.below(path.hold);
+    Instant at = now_ + path.delay;
+    if (!path.reordering_behind) at += late;
     const Duration into_stall = at - (start + path.stall_at);
     if (into_stall >= Duration::zero() && into_stall < path.stall_for) {
       at += (path.stall_for - into_stall) + into_stall / 64;
     }
     if (data && path.spacing != Duration::zero()) at = end.last_arrival = std::max(at, end.last_arrival + path.spacing);
+    if (path.reordering_behind) at += late;
     flights_.emplace(at, Flight{1 - from, sent.segment, sent.bytes});
   }
 }

@@ -14,14 +14,17 @@ namespace sluice::test {
 
 /// One direction of a path. Probabilities per segment.
 struct Impairment {
-  double loss = 0;  ///< corruption is loss: the checksum catches it
+  double loss = 0;     ///< corruption is loss: the checksum catches it
+  double marking = 0;  ///< share of the segments that can be marked (RFC 3168) which are
   double duplication = 0;
   double reordering = 0;  ///< share that is held back by up to `hold`
   Duration delay = std::chrono::milliseconds(10);
   Duration jitter{};
   Duration hold = std::chrono::milliseconds(30);
+  std::uint32_t largest = 0;          ///< bytes of payload; segments with more are lost (a smaller MTU); 0: any
   std::uint64_t drop_first_data = 0;  ///< bit n: the n-th data segment is lost
   Duration spacing{};                 ///< least time between two arrivals of data
+  bool reordering_behind = false;     ///< jitter and holding back come behind the spacing, which else undoes them
   Duration stall_at{};                ///< after the start: nothing arrives for stall_for, then all of it in order, soon
   Duration stall_for{};
 };
@@ -49,6 +52,8 @@ struct Scenario {
   double output_refusal = 0;                                ///< share of transmissions the device refuses
   Duration timestamp_clock = std::chrono::milliseconds(1);  ///< a tick of TSval; zero: it stands still
   Duration limit = std::chrono::hours(4);
+  /// After at most so long both directions are drawn anew, delays, stalls and MTU too; zero: they stay.
+  Duration path_changes{};
 };
 
 /// Two endpoints and what is between them, run in virtual time, every invariant checked at each step.
@@ -89,6 +94,8 @@ class Connection {
     bool edge_known = false;
     tcp::SeqNum sent_end;  ///< furthest sequence number it sent
     bool sent_known = false;
+    tcp::SeqNum fin;  ///< where its FIN stands
+    bool fin_known = false;
     std::uint64_t data_segments = 0;
     Instant last_arrival{};  ///< of its data at the other end
   };
@@ -105,6 +112,7 @@ class Connection {
   void act(int side);
   void write_some(End& end, int side);
   void read_some(End& end, int side);
+  void change_paths();
   void emit(int side);
   void launch(int from, SentSegment sent);
   void check_sent(int from, const SentSegment& sent);
@@ -119,6 +127,7 @@ class Connection {
   End ends_[2];
   std::multimap<Instant, Flight> flights_;
   Instant now_{};
+  Instant next_path_change_{};
   Instant next_grant_{};
   Bytes allowance_;
   std::uint64_t segments_sent_ = 0;

@@ -42,9 +42,12 @@ struct Relay {
       offered += room;
       drained += taken;
       told += 0.02 * ((told_capacity ? room : taken) - told);
-      const Bytes more =
-          loop.advance(Instant(std::chrono::milliseconds(now + 1000)), Bytes(buffered), Bytes(edge - received),
-                       Rate::bytes_per_second(told * 1000), std::chrono::milliseconds(rtt_ms));
+      const Bytes more = loop.advance({.now = Instant(std::chrono::milliseconds(now + 1000)),
+                                       .buffered = Bytes(buffered),
+                                       .promised = Bytes(edge - received),
+                                       .radio_error = 0_B,
+                                       .drain = Rate::bytes_per_second(told * 1000),
+                                       .server_rtt = std::chrono::milliseconds(rtt_ms)});
       ASSERT_GE(more, 0_B);
       edge += more.count();
       if (more > 0_B) edges.emplace_back(now + rtt_ms / 2, edge);
@@ -66,29 +69,56 @@ struct Relay {
 
 TEST(ReceiveWindowLoop, StartsWithTheInitialWindow) {
   ReceiveWindowLoop loop;
-  EXPECT_EQ(loop.advance(Instant(1s), 0_B, 0_B, Rate(), 0ms), 65536_B);
-  EXPECT_EQ(loop.advance(Instant(1s), 0_B, 65536_B, Rate(), 0ms), 0_B);
-  EXPECT_EQ(loop.advance(Instant(1s), 1000_B, 60000_B, Rate(), 0ms), 4536_B);
+  EXPECT_EQ(loop.advance({Instant(1s), 0_B, 0_B, 0_B, Rate(), 0ms}), 65536_B);
+  EXPECT_EQ(loop.advance({Instant(1s), 0_B, 65536_B, 0_B, Rate(), 0ms}), 0_B);
+  EXPECT_EQ(loop.advance({Instant(1s), 1000_B, 60000_B, 0_B, Rate(), 0ms}), 4536_B);
 }
 
 TEST(ReceiveWindowLoop, SteersToTheDelayTimesTheDrainPlusTheReference) {
   ReceiveWindowLoop loop;
   const Rate drain = Rate::bytes_per_second(1e6);
-  const Bytes more = loop.advance(Instant(1s), 40000_B, 0_B, drain, 100ms);
-  // q0 = 40 ms · 1 MB/s = 40000, RTT · b̄ = 100000.
-  EXPECT_EQ(more, 100000_B);
-  EXPECT_DOUBLE_EQ(loop.state().reference, 40000);
+  const Bytes more = loop.advance({Instant(1s), 40000_B, 0_B, 0_B, drain, 100ms});
+  // q0 = 25 ms · 1 MB/s = 25000, RTT · b̄ = 100000, and 40000 are there already.
+  EXPECT_EQ(more, 85000_B);
+  EXPECT_DOUBLE_EQ(loop.state().reference, 25000);
   EXPECT_FALSE(loop.state().starved);
-  EXPECT_EQ(loop.advance(Instant(1001ms), 40000_B, 100000_B, drain, 100ms), 0_B);
-  EXPECT_EQ(loop.advance(Instant(1002ms), 90000_B, 100000_B, drain, 100ms), 0_B) << "an edge is never taken back";
+  EXPECT_EQ(loop.advance({Instant(1001ms), 40000_B, 85000_B, 0_B, drain, 100ms}), 0_B);
+  EXPECT_EQ(loop.advance({Instant(1002ms), 90000_B, 85000_B, 0_B, drain, 100ms}), 0_B) << "an edge is never taken back";
+}
+
+// The first loop will work its error off at the expense of the relay's buffer, so it counts like a part of that.
+TEST(ReceiveWindowLoop, TheRadioQueuesErrorCountsAsBuffered) {
+  const Rate drain = Rate::bytes_per_second(1e6);
+  const auto advance = [&](Bytes error) {
+    ReceiveWindowLoop loop;
+    return loop.advance({Instant(1s), 40000_B, 0_B, error, drain, 100ms});
+  };
+  EXPECT_EQ(advance(30000_B), 55000_B) << "too much waits at the radio: the server is given less";
+  EXPECT_EQ(advance(-20000_B), 105000_B) << "too little: more";
+  EXPECT_EQ(advance(500000_B), 0_B);
+}
+
+// A link that has just become faster runs the buffer dry for a moment; a connection that begins, for longer.
+TEST(ReceiveWindowLoop, ALastingStarvationDoublesTheRoundTripAPassingOneDoesNot) {
+  ReceiveWindowLoop loop;
+  const auto growth_at = [&](Duration at, Bytes buffered) {
+    loop.advance({Instant(at), buffered, 0_B, 0_B, Rate::bytes_per_second(1e6), 100ms});
+    return loop.state().growth;
+  };
+  EXPECT_DOUBLE_EQ(growth_at(1s, 30000_B), 1);
+  EXPECT_DOUBLE_EQ(growth_at(1010ms, 0_B), 1.25);
+  EXPECT_DOUBLE_EQ(growth_at(1200ms, 0_B), 1.25);
+  EXPECT_DOUBLE_EQ(growth_at(1211ms, 0_B), 2);
+  EXPECT_DOUBLE_EQ(growth_at(1300ms, 30000_B), 2) << "what was promised late is still on its way";
+  EXPECT_DOUBLE_EQ(growth_at(1312ms, 30000_B), 1);
 }
 
 TEST(ReceiveWindowLoop, NeverHoldsMoreThanTheMaximum) {
   ReceiveWindowParameters parameters;
   parameters.maximum = Bytes(200000);
   ReceiveWindowLoop loop(parameters);
-  EXPECT_EQ(loop.advance(Instant(1s), 40000_B, 50000_B, Rate::bits_per_second(1e9), 100ms), 110000_B);
-  EXPECT_EQ(loop.advance(Instant(2s), 150000_B, 50000_B, Rate::bits_per_second(1e9), 100ms), 0_B);
+  EXPECT_EQ(loop.advance({Instant(1s), 40000_B, 50000_B, 0_B, Rate::bits_per_second(1e9), 100ms}), 110000_B);
+  EXPECT_EQ(loop.advance({Instant(2s), 150000_B, 50000_B, 0_B, Rate::bits_per_second(1e9), 100ms}), 0_B);
 }
 
 TEST(ReceiveWindowLoop, KeepsASteadyRadioLegBusyAndItsOwnBufferSmall) {
@@ -115,8 +145,9 @@ TEST(ReceiveWindowLoop, KeepsAVaryingRadioLegBusy) {
         return rate;
       };
       relay.run(0, 30'000);
-      EXPECT_GE(relay.drained / relay.offered, 0.95) << "seed " << seed << " RTT " << rtt;
-      EXPECT_LE(relay.highest, 1000.0 * (40 + 2 * static_cast<double>(rtt))) << "seed " << seed << " RTT " << rtt;
+      // At 120 ms a rate is more than half over before the server can have heard of it.
+      EXPECT_GE(relay.drained / relay.offered, rtt < 100 ? 0.95 : 0.9) << "seed " << seed << " RTT " << rtt;
+      EXPECT_LE(relay.highest, 1000.0 * (25 + 2 * static_cast<double>(rtt))) << "seed " << seed << " RTT " << rtt;
     }
   }
 }

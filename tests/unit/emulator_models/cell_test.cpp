@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "emulator/channel/constant.hpp"
@@ -270,11 +272,67 @@ TEST_F(CellTest, PacketsMayComeBackWhileItServes) {
   EXPECT_TRUE(cell.queue(0).empty());
 }
 
+/// A cell whose TTIs of 1 ms have 10 resource blocks of 100 bytes each for everybody.
+class ResourceBlocks : public testing::Test {
+ protected:
+  void make(std::uint32_t sharers) {
+    cell_.emplace(loop_, milliseconds(1), std::make_unique<RoundRobin>(), ues_, CellResources{10, sharers});
+    for (int i = 0; i < 3; ++i) {
+      cell_->add_ue({address("10.45.0." + std::to_string(i + 2)), unlimited,
+                     std::make_unique<ConstantChannel>(Rate::bits_per_second(8e6), milliseconds(1)), nullptr});
+    }
+  }
+  void send(int ue, std::size_t length) {
+    cell_->receive(frame(address("10.45.0." + std::to_string(ue + 2)), length), loop_.now());
+  }
+  [[nodiscard]] std::vector<std::int64_t> left() const {
+    return {cell_->queue(0).bytes().count(), cell_->queue(1).bytes().count(), cell_->queue(2).bytes().count()};
+  }
+
+  EventLoop loop_;
+  Recorder ues_;
+  std::optional<Cell> cell_;
+};
+
+TEST_F(ResourceBlocks, WhatOneDoesNotNeedGoesToTheNext) {
+  make(1);
+  send(0, 250);
+  send(1, 450);
+  send(2, 1400);
+  loop_.run_until(at_ms(1));
+  // Three blocks, five blocks, and the two that remain.
+  EXPECT_EQ(left(), std::vector<std::int64_t>({0, 0, 1200}));
+  EXPECT_EQ(cell_->use(2, at_ms(2)).airtime, 2U);
+  loop_.run_until(at_ms(2));
+  EXPECT_EQ(left(), std::vector<std::int64_t>({0, 0, 200}));
+}
+
+TEST_F(ResourceBlocks, SharersGetEvenSharesAndTheRestGoesWhereItIsNeeded) {
+  make(2);
+  send(0, 1400);
+  send(1, 200);
+  send(2, 100);
+  loop_.run_until(at_ms(1));
+  // Five of ten for the first, two for the second, one for the third, and the remaining two for the first again.
+  EXPECT_EQ(left(), std::vector<std::int64_t>({700, 0, 0}));
+}
+
+TEST_F(ResourceBlocks, UseCountsPartsOfTtis) {
+  make(1);
+  for (int i = 0; i < 10; ++i) send(0, 500);
+  loop_.run_until(at_ms(10));
+  const LinkUse use = cell_->use(at_ms(11));
+  EXPECT_EQ(use.carried, 5000U);
+  EXPECT_EQ(use.offered, 11U * 1000);
+}
+
 TEST(Cell, RefusesWhatCannotBe) {
   EventLoop loop;
   Recorder ues;
   EXPECT_THROW(Cell(loop, milliseconds(0), std::make_unique<RoundRobin>(), ues), std::invalid_argument);
   EXPECT_THROW(Cell(loop, milliseconds(1), nullptr, ues), std::invalid_argument);
+  EXPECT_THROW(Cell(loop, milliseconds(1), std::make_unique<RoundRobin>(), ues, CellResources{0, 1}),
+               std::invalid_argument);
 }
 
 }  // namespace

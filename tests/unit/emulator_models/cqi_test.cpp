@@ -97,5 +97,16 @@ TEST(BlockErrorRate, FallsWithTheSnr) {
   }
 }
 
+TEST(BlockErrorRate, ADrawDecidesAsTheRateSays) {
+  for (int cqi = 1; cqi <= 30; ++cqi) {
+    for (double snr = -40; snr < 40; snr += 0.037) {
+      const double rate = block_error_rate(snr, cqi);
+      for (const double draw : {0.0, rate / 2, rate, rate * 1.0001, 0.3, 0.9, 0.999999}) {
+        ASSERT_EQ(block_received(snr, cqi, draw), draw >= rate) << cqi << ' ' << snr << ' ' << draw;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice::emulator::link

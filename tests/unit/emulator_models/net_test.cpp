@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "emulator/net/delay_line.hpp"
+#include "emulator/net/flow_key.hpp"
 #include "emulator/net/ip_header.hpp"
 #include "emulator/net/ring.hpp"
 #include "emulator/net/router.hpp"
@@ -160,6 +161,34 @@ TEST(IpHeader, IsReadWhereverTheTagsPutIt) {
     const std::vector<std::uint8_t> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_FALSE(read_ip_header(cut).has_value()) << size;
   }
+}
+
+TEST(FlowKey, IsReadThroughVlanTagsAndNotFromFragments) {
+  std::vector<std::uint8_t> bytes = test::frame_bytes(test::address("10.45.0.2"), 100);
+  bytes[14 + 9] = 6;
+  bytes[14 + 20] = 0x12;
+  bytes[14 + 21] = 0x34;
+  bytes[14 + 23] = 80;
+  const auto plain = read_flow_key(bytes);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->source_port, 0x1234);
+  EXPECT_EQ(plain->destination_port, 80);
+  EXPECT_EQ(plain->destination, test::address("10.45.0.2"));
+  auto tagged = bytes;
+  tagged.insert(tagged.begin() + 12, {0x81, 0x00, 0x00, 0x07});
+  EXPECT_EQ(read_flow_key(tagged), plain);
+  EXPECT_EQ(read_flow_key(tagged)->hash(), plain->hash());
+  EXPECT_NE(plain->hash(1), plain->hash(2));
+  auto fragment = bytes;
+  fragment[14 + 6] = 0x20;
+  EXPECT_EQ(read_flow_key(fragment)->source_port, 0);
+  auto cut = bytes;
+  cut.resize(30);
+  EXPECT_FALSE(read_flow_key(cut));
+  auto long_header = test::frame_bytes(test::address("10.45.0.2"), 40);
+  long_header[14] = 0x4f;  // 60 bytes of header in 40 of packet
+  long_header[14 + 9] = 6;
+  EXPECT_EQ(read_flow_key(long_header)->source_port, 0);
 }
 
 }  // namespace

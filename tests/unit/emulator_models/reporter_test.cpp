@@ -230,6 +230,20 @@ TEST_F(ReporterTest, TheLawHoldsTheQueueAtItsReferenceThroughTheLoop) {
   EXPECT_NEAR(reporter.law(0)->mean_rate.bytes_per_second(), 1e6, 0.05e6);
 }
 
+TEST_F(ReporterTest, TheRadiosStateIsReported) {
+  Reporter reporter(loop_, cell_, {.period = milliseconds(5), .law = {}}, sink_);
+  reporter.start(loop_.now());
+  const auto reported = [&](double ms) {
+    loop_.run_until(at_ms(ms));
+    return sink_.batches.back().reports[0].state;
+  };
+  EXPECT_EQ(reported(5), RadioState::normal);
+  for (const RadioState state : {RadioState::handover, RadioState::outage, RadioState::normal, RadioState::released}) {
+    cell_.set_state(0, state);
+    EXPECT_EQ(reported(to_milliseconds(loop_.now().time_since_epoch()) + 5), state);
+  }
+}
+
 TEST_F(ReporterTest, StatusesOfStrangersAreIgnored) {
   Reporter reporter(loop_, cell_, {.period = milliseconds(5), .law = control::SmvsParameters{}}, sink_);
   reporter.on_status({address("192.0.2.7"), 1000, 1, Bytes(), Bytes(), 1}, loop_.now());

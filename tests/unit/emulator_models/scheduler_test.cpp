@@ -2,25 +2,33 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <vector>
 
+#include "emulator/random.hpp"
 #include "emulator/scheduler/fcds.hpp"
 #include "emulator/scheduler/max_ci.hpp"
 #include "emulator/scheduler/proportional_fair.hpp"
+#include "emulator/scheduler/rate_first.hpp"
 #include "emulator/scheduler/round_robin.hpp"
+#include "emulator/scheduler/short_first.hpp"
 
 namespace sluice::emulator {
 namespace {
 
 Candidate waiting(std::uint32_t ue, int capacity = 100, int cqi = 0) {
-  return {ue, true, Bytes(capacity), 0, static_cast<std::uint8_t>(cqi)};
+  return {ue, true, Bytes(capacity), 0, static_cast<std::uint8_t>(cqi), false};
 }
 
 Candidate idle(std::uint32_t ue) {
-  return {ue, false, Bytes(1000), 0, 30};
+  return {ue, false, Bytes(1000), 0, 30, false};
+}
+
+Candidate short_one(std::uint32_t ue, int capacity) {
+  return {ue, true, Bytes(capacity), 0, 0, true};
 }
 
 std::uint32_t serve(Scheduler& scheduler, const std::vector<Candidate>& candidates, std::uint64_t tti) {
@@ -108,6 +116,55 @@ TEST(Fcds, FollowsTheIdle) {
   EXPECT_EQ(serve(steady, now, 100), 0U);
   EXPECT_TRUE(fallen.follows_idle());
   EXPECT_THROW(Fcds(1), std::invalid_argument);
+}
+
+// A block of 1000 bytes that carried 10: one form learns the 10, the other the 1000.
+TEST(ProportionalFair, AveragesWhatWasCarriedOrTheRateThatWasGiven) {
+  ProportionalFair carried(100);
+  ProportionalFair granted(100, PfAverage::granted);
+  for (ProportionalFair* scheduler : {&carried, &granted}) {
+    scheduler->pick(std::vector{waiting(0, 1000)}, 0);
+    scheduler->served(0, Bytes(10), 0);
+  }
+  EXPECT_NEAR(carried.average(0, 1), 0.1, 1e-12);
+  EXPECT_NEAR(granted.average(0, 1), 10, 1e-9);
+  EXPECT_NEAR(granted.average(0, 2), 9.9, 1e-9);
+}
+
+TEST(ProportionalFair, FollowsTheWindowRegulatorPapersRecursion) {
+  ProportionalFair scheduler(1000, PfAverage::granted);
+  Random random(3);
+  std::array<double, 3> averages{};
+  for (std::uint64_t tti = 0; tti < 20'000; ++tti) {
+    std::vector<Candidate> all;
+    for (std::uint32_t ue = 0; ue < 3; ++ue) all.push_back(waiting(ue, 1 + static_cast<int>(random.below(1000))));
+    const std::size_t chosen = scheduler.pick(all, tti).value();
+    const auto metric = [&](std::size_t i) {
+      return averages[i] > 0 ? static_cast<double>(all[i].capacity.count()) / averages[i] : 1e300;
+    };
+    for (std::size_t i = 0; i < 3; ++i) ASSERT_LE(metric(i), metric(chosen) * (1 + 1e-9)) << tti;
+    scheduler.served(all[chosen].ue, Bytes(1), tti);
+    for (std::size_t i = 0; i < 3; ++i) {
+      averages[i] = 0.999 * averages[i] + (i == chosen ? 0.001 * static_cast<double>(all[i].capacity.count()) : 0);
+    }
+  }
+}
+
+TEST(ShortFirst, AShortFlowGoesFirstWhateverItsRate) {
+  ShortFirst scheduler;
+  EXPECT_EQ(serve(scheduler, {waiting(0, 1000), short_one(1, 50), short_one(2, 80)}, 0), 2U);
+  EXPECT_EQ(serve(scheduler, {waiting(0, 1000), short_one(1, 50), idle(2)}, 1), 1U);
+  EXPECT_EQ(serve(scheduler, {waiting(0, 1000), waiting(1, 50)}, 2), 0U) << "as PF: the first was never served";
+}
+
+TEST(RateFirst, AShortFlowGoesFirstWhereThatCostsNothing) {
+  RateFirst scheduler;
+  EXPECT_EQ(serve(scheduler, {waiting(0, 1000), short_one(1, 50)}, 0), 0U);
+  // Now the second is PF's choice, and the third is short and faster.
+  EXPECT_EQ(serve(scheduler, {waiting(0, 1000), waiting(1, 50), idle(2)}, 1), 1U);
+  serve(scheduler, {idle(0), idle(1), waiting(2, 900)}, 2);
+  EXPECT_EQ(serve(scheduler, {waiting(0, 1100), waiting(1, 50), short_one(2, 60)}, 3), 0U) << "slower than PF's choice";
+  EXPECT_EQ(serve(scheduler, {waiting(0, 900), waiting(1, 50), short_one(2, 900)}, 4), 2U);
 }
 
 }  // namespace

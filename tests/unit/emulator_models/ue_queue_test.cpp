@@ -134,5 +134,109 @@ TEST(UeQueue, CountersAlwaysAddUp) {
   }
 }
 
+TEST(UeQueue, WhatIsGivenUpIsDroppedAndWhatIsOnlyBegunStays) {
+  UeQueue queue({Bytes(0), BufferUnit::packets, 0});
+  for (int i = 0; i < 3; ++i) queue.push(test::frame(test::address("10.45.0.2"), 400), Bytes(400), Instant());
+  const auto never_departs = [](const Departed&) { FAIL(); };
+  queue.serve(Bytes(100), test::at_ms(1), never_departs);
+  std::vector<Bytes> dropped;
+  queue.discard(Bytes(750), test::at_ms(2), [&](Bytes length) { dropped.push_back(length); });
+  EXPECT_EQ(dropped, std::vector<Bytes>({Bytes(400), Bytes(400)}));  // 300 left of the first, and the second
+  const QueueCounters& c = queue.counters();
+  EXPECT_EQ(c.dropped_packets, 2U);
+  EXPECT_EQ(c.dropped_bytes, 700U);
+  EXPECT_EQ(c.arrived_bytes, c.transmitted_bytes + c.dropped_bytes + static_cast<std::uint64_t>(queue.bytes().count()));
+  EXPECT_EQ(queue.air_bytes(), Bytes(400));
+}
+
+/// A TCP segment of the flow from `port`.
+packet::Packet segment(std::uint16_t port, std::size_t length) {
+  std::vector<std::uint8_t> bytes = test::frame_bytes(test::address("10.45.0.2"), length);
+  bytes[14 + 9] = 6;
+  bytes[14 + 20] = static_cast<std::uint8_t>(port >> 8);
+  bytes[14 + 21] = static_cast<std::uint8_t>(port & 0xff);
+  return test::packet_of(bytes);
+}
+
+/// Long flows get port 1 and lengths of 1000, short ones others.
+class ShortFlowsFirst : public testing::Test {
+ protected:
+  bool push(std::uint16_t port, std::int64_t length, double ms) {
+    return queue_.push(segment(port, static_cast<std::size_t>(length)), Bytes(length), at_ms(ms),
+                       [this](Bytes gone) { evicted_.push_back(gone.count()); });
+  }
+  QueueConfig config_{Bytes(0), BufferUnit::packets, 20, DropPolicy::tail, QueueOrder::short_flows_first, {}};
+  UeQueue queue_{config_};
+  Lengths evicted_;
+};
+
+TEST_F(ShortFlowsFirst, AFlowIsLongAfterFifteenThousandBytes) {
+  for (int i = 0; i < 17; ++i) push(1, 1000, 0);
+  push(2, 100, 0);
+  // Fifteen packets of the first flow were short; the short one stands behind them and before the other two.
+  EXPECT_EQ(serve(queue_, 15'000, 1), Lengths(15, 1000));
+  EXPECT_TRUE(queue_.short_head());
+  EXPECT_EQ(serve(queue_, 100, 1), Lengths({100}));
+  EXPECT_FALSE(queue_.short_head());
+  EXPECT_EQ(serve(queue_, 5000, 1), Lengths({1000, 1000}));
+}
+
+TEST_F(ShortFlowsFirst, AShortPacketEvictsTheNewestLongOnesAndNeverTheOneInTransit) {
+  for (int i = 0; i < 15; ++i) push(1, 1000, 0);
+  serve(queue_, 15'000, 1);
+  for (int i = 0; i < 20; ++i) push(1, 980 + i, 2);
+  EXPECT_FALSE(push(1, 1000, 2)) << "long ones evict nobody";
+  serve(queue_, 10, 3);  // the first long one is in transit, which makes room for one more
+  EXPECT_TRUE(push(2, 100, 4));
+  EXPECT_TRUE(push(2, 100, 4));
+  EXPECT_EQ(evicted_, Lengths({999}));
+  EXPECT_EQ(serve(queue_, 1170, 5), Lengths({980, 100, 100})) << "what is in transit goes on";
+}
+
+TEST_F(ShortFlowsFirst, AfterASecondOfSilenceAFlowIsShortAgain) {
+  for (int i = 0; i < 16; ++i) push(1, 1000, 0);
+  push(2, 100, 0);
+  serve(queue_, 17'000, 1);
+  push(1, 1000, 999);
+  EXPECT_FALSE(queue_.short_head());
+  serve(queue_, 17'000, 1000);
+  push(1, 1000, 2000);
+  EXPECT_TRUE(queue_.short_head());
+}
+
+TEST_F(ShortFlowsFirst, AFlowNeverOvertakesItself) {
+  for (int i = 0; i < 16; ++i) push(1, 1000, 0);
+  serve(queue_, 15'000, 1);
+  push(1, 999, 5000);  // silent for 5 s, but a long packet of its own still waits
+  EXPECT_EQ(serve(queue_, 5000, 5001), Lengths({1000, 999}));
+}
+
+TEST(UeQueue, HeadDropMakesRoomByTheOldestThatIsNotInTransit) {
+  UeQueue queue({Bytes(0), BufferUnit::packets, 2, DropPolicy::head});
+  Lengths evicted;
+  const auto push = [&](std::int64_t length, double ms) {
+    return queue.push(any_packet(), Bytes(length), at_ms(ms), [&](Bytes gone) { evicted.push_back(gone.count()); });
+  };
+  push(101, 0);
+  serve(queue, 1, 1);
+  push(102, 2);
+  push(103, 2);
+  EXPECT_TRUE(push(104, 2));
+  EXPECT_EQ(evicted, Lengths({102}));
+  EXPECT_EQ(serve(queue, 1000, 3), Lengths({101, 103, 104}));
+  const QueueCounters& c = queue.counters();
+  EXPECT_EQ(c.arrived_bytes, c.transmitted_bytes + c.dropped_bytes);
+}
+
+TEST(UeQueue, OccupancyIsTheBacklogOverTime) {
+  UeQueue queue({Bytes(0), BufferUnit::packets, 0});
+  queue.push(any_packet(), Bytes(1000), at_ms(0));
+  queue.push(any_packet(), Bytes(500), at_ms(100));
+  serve(queue, 1500, 200);
+  const QueueCounters c = queue.counters(at_ms(1000));
+  EXPECT_EQ(c.most_air, 1500U);
+  EXPECT_NEAR(c.air_seconds, 0.1 * 1000 + 0.1 * 1500, 1e-9);
+}
+
 }  // namespace
 }  // namespace sluice::emulator

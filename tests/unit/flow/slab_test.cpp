@@ -72,16 +72,16 @@ TEST(Slab, VisitsEveryObjectAndLetsItGo) {
   EXPECT_EQ(slab.size(), 65U);
 }
 
-TEST(Slab, ObjectsBeginOnCacheLines) {
+TEST(Slab, ObjectsBeginOnHalfCacheLines) {
   struct Odd {
     char bytes[65];
   };
   Slab<Odd> slab(10);
-  EXPECT_EQ(Slab<Odd>::stride(), 128U);
+  EXPECT_EQ(Slab<Odd>::stride(), 96U);
   const std::uint32_t a = slab.emplace();
   const std::uint32_t b = slab.emplace();
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&slab[a]) % 64, 0U);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&slab[b]) % 64, 0U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&slab[a]) % 32, 0U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&slab[b]) % 32, 0U);
 }
 
 struct Picky {

@@ -1,7 +1,9 @@
 #include "emulator/report/results_csv.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -116,6 +118,38 @@ TEST(Jain, EqualSharesAreFairAndOneTakerIsNot) {
   EXPECT_DOUBLE_EQ(jain_index({5, 0, 0, 0}), 0.25);
   EXPECT_DOUBLE_EQ(jain_index({}), 1.0);
   EXPECT_DOUBLE_EQ(jain_index({0, 0}), 1.0);
+}
+
+TEST(ConfidenceInterval, IsStudentsTOverTheSeeds) {
+  EXPECT_EQ(confidence_interval({}), 0);
+  EXPECT_EQ(confidence_interval({5}), 0);
+  // Mean 2, standard deviation 1, three values: 4.303 · 1 / √3.
+  EXPECT_NEAR(confidence_interval({1, 2, 3}), 2.4843, 1e-3);
+  std::vector<double> many;
+  for (int i = 0; i < 1000; ++i) many.push_back(i % 2);
+  EXPECT_NEAR(confidence_interval(many), 1.96 * 0.50025 / std::sqrt(1000), 1e-3);
+}
+
+TEST(ResultsCsv, ConnectionsUesAndPacketsHaveTablesOfTheirOwn) {
+  RunResult run;
+  run.key = {"s", "virtual", "none", 7, {{"buffer_packets", "5"}}};
+  FlowRow flow;
+  flow.application = "bulk";
+  flow.ue = "10.0.0.1";
+  flow.direction = "upload";
+  flow.bytes = 1000;
+  flow.ended = "running";
+  run.flows.push_back(flow);
+  UePoint point;
+  point.ue = "10.0.0.1";
+  point.state = "handover";
+  run.ues.push_back(point);
+  run.packets.push_back({1.5, "10.0.0.1", "dropped", 1500, 0});
+  const std::string flows = format_csv(flows_table({run}));
+  EXPECT_THAT(flows, testing::HasSubstr("scenario,clock,mode,buffer_packets,seed,application,ue,ue_port,direction"));
+  EXPECT_THAT(flows, testing::HasSubstr("s,virtual,none,5,7,bulk,10.0.0.1,0,upload"));
+  EXPECT_THAT(format_csv(ues_table({run})), testing::HasSubstr(",10.0.0.1,handover,"));
+  EXPECT_THAT(format_csv(packets_table({run})), testing::HasSubstr(",1.5,10.0.0.1,dropped,1500,0"));
 }
 
 }  // namespace

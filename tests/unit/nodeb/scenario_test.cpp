@@ -55,8 +55,9 @@ cell:
 }
 
 TEST(Scenario, ErrorsNameTheirPlace) {
-  EXPECT_THAT(errors_of(smallest + "  scheduler: lottery\n"),
-              HasSubstr("s.yaml:5:3: cell.scheduler, expected rr, mci, pf or fcds, got \"lottery\""));
+  EXPECT_THAT(
+      errors_of(smallest + "  scheduler: lottery\n"),
+      HasSubstr("s.yaml:5:3: cell.scheduler, expected rr, mci, pf, pf-rate, pf-sp, pf-rp or fcds, got \"lottery\""));
   EXPECT_THAT(errors_of(smallest + "  pf_window: 1\n"), HasSubstr("s.yaml:5:3: cell.pf_window, expected more than 1"));
   EXPECT_THAT(errors_of(smallest + "durations: 5s\n"), HasSubstr("s.yaml:5:1: unknown key 'durations'"));
   EXPECT_THAT(errors_of(smallest + "duration: 5 parsecs\n"), HasSubstr("s.yaml:5:11: duration"));
@@ -86,6 +87,117 @@ TEST(Scenario, ChannelKeysBelongToTheirType) {
   ues: [{address: 10.0.0.1, channel: {type: trace}}]
 )"),
               HasSubstr("the name of a trace"));
+}
+
+TEST(Scenario, HybridArqNeedsTransportBlocks) {
+  EXPECT_THAT(errors_of(smallest + "  harq: {processes: 6}\n"), HasSubstr("s.yaml:5:3: cell.harq, expected channels"));
+  const auto plan = parse_plan(R"(cell:
+  tti: 2ms
+  harq: {transmissions: 4, rlc: unacknowledged}
+  ues: [{address: 10.0.0.1, channel: {type: hsdpa}}]
+)",
+                               "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  ASSERT_TRUE(plan->base.cell.harq);
+  EXPECT_EQ(plan->base.cell.harq->harq.transmissions, 4U);
+  EXPECT_EQ(plan->base.cell.harq->rlc.mode, link::RlcMode::unacknowledged);
+}
+
+TEST(Scenario, SlotChannelsHaveKeysOfTheirOwn) {
+  const auto plan = parse_plan(R"(cell:
+  tti: 3ms
+  ues:
+    - {address: 10.0.0.1, channel: {type: clamp, slots: {snr: 6dB, speed: 36km/h, attempts: 15}}}
+    - {address: 10.0.0.2, channel: {type: evdo, evdo: {snr: 4dB}}}
+)",
+                               "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  EXPECT_EQ(plan->base.cell.ues[0].channel.clamp.attempts, 15U);
+  EXPECT_THAT(errors_of(R"(cell:
+  ues: [{address: 10.0.0.1, channel: {type: evdo, slots: {snr: 6dB}}}]
+)"),
+              HasSubstr("only when type is clamp"));
+}
+
+TEST(Scenario, AnLteCellHasResourceBlocksAndItsUesKnow) {
+  const auto plan = parse_plan(R"(cell:
+  resource_blocks: 50
+  users_per_tti: 4
+  harq: {processes: 8}
+  ues:
+    - address: 10.0.0.1
+      order: short-flows-first
+      short_limit: 20KiB
+      drop: head
+      channel: {type: ofdma, ofdma: {table: 256qam, profile: vehicular-a}}
+)",
+                               "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  const UeSpec& ue = plan->base.cell.ues[0];
+  EXPECT_EQ(ue.channel.ofdma.resource_blocks, 50U);
+  EXPECT_EQ(ue.channel.ofdma.table, link::CqiTable::qam256);
+  EXPECT_EQ(ue.order, QueueOrder::short_flows_first);
+  EXPECT_EQ(ue.flows.short_limit, Bytes(20 * 1024));
+  EXPECT_EQ(plan->base.cell.resources.sharers, 4U);
+}
+
+TEST(Scenario, AccessPointsAndCellsDoNotMix) {
+  const std::string two = R"(modes: [none]
+cell:
+  wlan: {buffer: 50}
+  ues:
+    - {address: 10.0.0.1, channel: {type: wlan}}
+    - {address: 10.0.0.2, channel: )";
+  const auto plan = parse_plan(two + "{type: wlan}}\n", "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  EXPECT_TRUE(plan->base.cell.is_wlan());
+  EXPECT_EQ(plan->base.cell.wlan.buffer, 50U);
+  EXPECT_THAT(errors_of(two + "{type: constant}}\n"), HasSubstr("all UEs on the air of one access point"));
+  EXPECT_THAT(errors_of("cell:\n  ues: [{address: 10.0.0.1, channel: {type: wlan}}]\n"),
+              HasSubstr("s.yaml:1:1: modes"));
+  EXPECT_THAT(errors_of(smallest + "  wlan: {buffer: 50}\n"),
+              HasSubstr("only when the UEs' channels are of type wlan"));
+}
+
+TEST(Scenario, RoutersNeedARateAndRedThresholds) {
+  EXPECT_THAT(errors_of(smallest + "server_proxy: {delay: 1ms, queue: {type: codel}}\n"),
+              HasSubstr("a hop with a rate"));
+  EXPECT_THAT(errors_of(smallest + "server_proxy: {rate: 1Mb/s, queue: {type: red}}\n"), HasSubstr("min below max"));
+  EXPECT_THAT(errors_of(smallest + "server_proxy: {rate: 1Mb/s, queue: {type: lottery}}\n"), HasSubstr("fq-codel"));
+  EXPECT_THAT(errors_of(smallest + "server_proxy: {rate: 1Mb/s, queue: {type: fifo, target: 5ms}}\n"),
+              HasSubstr("only when type is codel or fq-codel"));
+  const auto plan =
+      parse_plan(smallest + "server_proxy: {rate: 10Mb/s, buffer: 120kB, queue: {type: red, ecn: true}}\n", "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  EXPECT_TRUE(plan->base.server_proxy.queue->ecn);
+}
+
+TEST(Scenario, MovesAreCheckedAgainstTimeAndTopology) {
+  EXPECT_THAT(errors_of(smallest + "moves: [{type: outage, at: 1s, ue: 1}]\n"), HasSubstr("a ue below 1"));
+  EXPECT_THAT(errors_of(smallest + "moves: [{type: handover, at: 1s, cell: 1}]\n"), HasSubstr("a cell below 1"));
+  EXPECT_THAT(errors_of(smallest + "moves: [{type: outage, at: 2s}, {type: outage, at: 1s}]\n"),
+              HasSubstr("the order of time"));
+  EXPECT_THAT(errors_of(smallest + "moves: [{type: outage, at: 1s, duration: 2s}, {type: leave, at: 2s}]\n"),
+              HasSubstr("one after the other"));
+  EXPECT_THAT(errors_of(smallest + "moves: [{type: leave, at: 1s, duration: 2s}]\n"),
+              HasSubstr("only when type is outage or handover"));
+  const auto plan = parse_plan(
+      smallest + "moves: [{type: handover, at: 1s, forwarding: false, channel: {type: constant, rate: 1Mb/s}}]\n",
+      "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  EXPECT_FALSE(plan->base.moves[0].forwarding);
+}
+
+TEST(Scenario, StreamsHaveSizesAndClocks) {
+  EXPECT_THAT(errors_of(smallest + "apps: [{type: bulk, sizes: {min: 5B}}]\n"),
+              HasSubstr("only when type is request, telnet, on-off or flows"));
+  EXPECT_THAT(errors_of(smallest + "apps: [{type: flows, sizes: {kind: uniform, min: 9B, max: 5B}}]\n"),
+              HasSubstr("at most max"));
+  const auto plan = parse_plan(
+      smallest + "apps: [{type: flows, arrivals: 4s, sizes: {kind: triangular, min: 1500B, max: 6MB}, stop: 100s}]\n",
+      "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  EXPECT_EQ(plan->base.apps[0].sizes.kind, SizeKind::triangular);
 }
 
 TEST(Scenario, LawsThatCannotWorkAreRefused) {

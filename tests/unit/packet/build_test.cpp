@@ -65,7 +65,7 @@ tcp::Segment sample_segment(unsigned options) {
 
 bool same(const tcp::Segment& a, const tcp::Segment& b) {
   return a.seq == b.seq && a.ack == b.ack && a.window == b.window && a.payload_len == b.payload_len &&
-         a.urgent == b.urgent && a.flags == b.flags && a.has_timestamps == b.has_timestamps && a.ce == b.ce &&
+         a.urgent == b.urgent && a.flags == b.flags && a.has_timestamps == b.has_timestamps && a.ecn == b.ecn &&
          a.ts_value == b.ts_value && a.ts_echo == b.ts_echo && std::ranges::equal(a.sacks(), b.sacks()) &&
          a.syn == b.syn;
 }
@@ -151,7 +151,7 @@ TEST(Build, TheLongestHeadersFitTheHeadroom) {
 
 TEST(Build, CongestionExperiencedIsWritten) {
   tcp::Segment segment = sample_segment(0);
-  segment.ce = true;
+  segment.ecn = tcp::congestion_experienced;
   Packet packet = payload_packet(0);
   HeaderTemplate header = make_template(near_mac, far_mac, 6);
   header.tos = 0x28;

@@ -56,7 +56,7 @@ TEST(Parse, ReadsATcpSegmentOverIpv4) {
   EXPECT_EQ(parsed.segment.window, 0x2000);
   EXPECT_EQ(parsed.segment.payload_len, 5);
   EXPECT_FALSE(parsed.segment.has_timestamps);
-  EXPECT_FALSE(parsed.segment.ce);
+  EXPECT_EQ(parsed.segment.ecn, 0);
 }
 
 TEST(Parse, ReadsATcpSegmentOverIpv6) {
@@ -123,7 +123,7 @@ TEST(Parse, CongestionExperiencedIsSeen) {
   const Packet packet = packet_of(ethernet(0x0800, ip + tcp(ack_flag)));
   Parsed parsed;
   ASSERT_EQ(parse(packet, parsed), ParseResult::tcp);
-  EXPECT_TRUE(parsed.segment.ce);
+  EXPECT_EQ(parsed.segment.ecn, tcp::congestion_experienced);
 }
 
 TEST(Parse, WhatIsNotIpIsNamed) {

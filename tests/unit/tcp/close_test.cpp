@@ -190,6 +190,41 @@ TEST(Reset, ExactlyAtTheNextByteItIsBelieved) {
   EXPECT_FALSE(s.endpoint.wants_to_send(s.now));
 }
 
+TEST(Reset, MeetsAClosedWindow) {
+  Script s;
+  s.open(Script::peer_window, 0);
+  s.receive(s.segment(0, 0, tcp::Flags::rst_bit));
+  EXPECT_EQ(s.endpoint.close_reason(), tcp::CloseReason::reset_by_peer);
+}
+
+TEST(Reset, MayCarryText) {
+  Script s;
+  s.open();
+  s.receive_data(0, 20, tcp::Flags::rst_bit);
+  EXPECT_EQ(s.endpoint.close_reason(), tcp::CloseReason::reset_by_peer);
+  EXPECT_EQ(s.read_all(), 0U) << "it is no part of the stream";
+}
+
+TEST(KeepAlive, OfThePeerIsAnsweredAndLimited) {
+  Script s;
+  s.open();
+  s.receive_data(0, 100);
+  s.read_all();
+  s.pass(1s);
+  s.discard_sent();
+  s.receive(s.segment(99, 0));
+  s.emit();
+  s.expect_ack(100);
+  s.receive(s.segment(99, 0));
+  s.emit();
+  s.expect_nothing();
+  s.pass(1s);
+  s.receive_data(99, 1);  // with a byte of garbage
+  s.emit();
+  s.expect_ack(100);
+  EXPECT_EQ(s.read_all(), 0U);
+}
+
 TEST(Reset, ElsewhereInTheWindowItIsQuestioned) {
   Script s;
   s.open();

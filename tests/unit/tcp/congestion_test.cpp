@@ -64,6 +64,73 @@ TEST(SlowStart, StopsAtTheThreshold) {
   EXPECT_EQ(flow.control.cwnd(), 21 * mss);
 }
 
+/// A slow start whose rounds have a round-trip time of their own.
+struct SlowStartUnderCubic {
+  SlowStartUnderCubic() { control.start(CongestionAlgorithm::cubic, 10 * mss); }
+  void round(Duration rtt) {
+    const std::uint32_t flight = control.cwnd();
+    for (std::uint32_t acked = 0; acked < flight; acked += mss) {
+      const AckEvent event{.now = now, .rtt = rtt, .acked = mss, .cwnd_limited = true};
+      control.on_ack(event, {.now = now, .srtt = rtt, .mss = mss, .flight_size = flight}, false);
+    }
+    now += rtt;
+  }
+  CongestionControl control;
+  Instant now{1h};
+};
+
+TEST(HyStart, ASteadyRoundTripTimeLetsItDouble) {
+  SlowStartUnderCubic flow;
+  for (int i = 0; i < 5; ++i) flow.round(100ms);
+  EXPECT_EQ(flow.control.cwnd(), 320 * mss);
+  EXPECT_EQ(flow.control.ssthresh(), UINT32_MAX);
+}
+
+TEST(HyStart, AGrowingQueueSlowsItDownAndEndsItFiveRoundsLater) {
+  SlowStartUnderCubic flow;
+  flow.round(100ms);
+  flow.round(100ms);
+  flow.round(120ms);  // RTT_THRESH is 12.5 ms
+  const std::uint32_t before = flow.control.cwnd();
+  flow.round(121ms);
+  EXPECT_LE(flow.control.cwnd(), before + before / 4 + mss) << "a quarter as fast (RFC 9406 section 4.2)";
+  EXPECT_EQ(flow.control.ssthresh(), UINT32_MAX);
+  for (int i = 0; i < 5; ++i) flow.round(121ms);
+  EXPECT_LT(flow.control.ssthresh(), UINT32_MAX);
+  EXPECT_LE(flow.control.ssthresh(), flow.control.cwnd());
+}
+
+TEST(HyStart, AFalseAlarmIsTakenBack) {
+  SlowStartUnderCubic flow;
+  flow.round(100ms);
+  flow.round(100ms);
+  flow.round(120ms);
+  flow.round(100ms);
+  const std::uint32_t before = flow.control.cwnd();
+  flow.round(100ms);
+  EXPECT_EQ(flow.control.cwnd(), 2 * before);
+}
+
+TEST(HyStart, FewSamplesAreNoProof) {
+  CongestionControl control;
+  control.start(CongestionAlgorithm::cubic, 4 * mss);
+  Instant now{1h};
+  for (const Duration rtt : {100ms, 150ms}) {
+    for (int i = 0; i < 4; ++i) {
+      control.on_ack({.now = now, .rtt = rtt, .acked = mss, .cwnd_limited = true},
+                     {.now = now, .srtt = rtt, .mss = mss, .flight_size = 4 * mss}, false);
+    }
+  }
+  EXPECT_EQ(control.cwnd(), 12 * mss) << "seven of eight needed";
+}
+
+TEST(HyStart, ALossEndsItForGood) {
+  SlowStartUnderCubic flow;
+  flow.round(100ms);
+  flow.control.on_congestion({.now = flow.now, .srtt = 100ms, .mss = mss, .flight_size = 20 * mss});
+  EXPECT_EQ(flow.control.ssthresh(), 14 * mss) << "CUBIC's";
+}
+
 TEST(NewReno, OneSegmentPerRound) {
   Flow flow(CongestionAlgorithm::newreno, 40, 100ms);
   flow.lose();
@@ -93,7 +160,7 @@ TEST(Congestion, LeavingRecoveryDoesNotBurst) {
   flow.lose();
   PathView path = flow.path();
   path.flight_size = 3 * mss;
-  flow.control.on_recovery_exit(path);
+  flow.control.on_recovery_exit(path, false);
   EXPECT_EQ(flow.control.cwnd(), 4 * mss);
   EXPECT_EQ(flow.control.ssthresh(), 20 * mss);
 }

@@ -31,7 +31,8 @@ TEST(SackRecovery, ThreeSackedAboveRepairOneLoss) {
   s.receive_sack(0, {{1 * mss, 4 * mss}});
   EXPECT_TRUE(s.endpoint.in_recovery());
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(6 * mss)) << "three sacked, one lost";
-  EXPECT_EQ(s.endpoint.cwnd(), Bytes(5 * mss));
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  EXPECT_LT(s.endpoint.cwnd(), Bytes(7 * mss)) << "what is in flight, and half of what arrives";
   s.emit();
   s.expect_data(0, mss);
   s.expect_nothing();
@@ -40,6 +41,7 @@ TEST(SackRecovery, ThreeSackedAboveRepairOneLoss) {
   s.now += 100ms;
   s.receive_ack(10 * mss);
   EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(5 * mss));
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1);
   EXPECT_EQ(s.endpoint.counters().retransmitted, 1U);
@@ -71,7 +73,7 @@ TEST(SackRecovery, SeveralLossesAreRepairedInOneRoundTrip) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1) << "one reduction for one window of data";
 }
 
-TEST(SackRecovery, NewDataFlowsAsThePipeDrains) {
+TEST(SackRecovery, NewDataFollowsWhatIsDelivered) {
   Script s;
   s.use_sack();
   open_and_send(s, 10);
@@ -125,7 +127,7 @@ TEST(SackRecovery, AReorderedAcknowledgementTakesNothingBack) {
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(5 * mss));
 }
 
-TEST(SackRecovery, ALostTailIsRescued) {
+TEST(SackRecovery, ALostTailIsFoundByTheArrivalOfACopy) {
   Script s;
   s.use_sack();
   open_and_send(s, 8);
@@ -136,7 +138,8 @@ TEST(SackRecovery, ALostTailIsRescued) {
   s.now += 101ms;
   s.receive_sack(6 * mss, {});
   s.emit();
-  s.expect_data(7 * mss, mss);  // RFC 6675 NextSeg rule 4: brings news about the tail without a timeout
+  s.expect_data(6 * mss, mss);  // sent before the copy that has arrived
+  s.expect_data(7 * mss, mss);
   EXPECT_EQ(s.endpoint.counters().timeouts, 0);
 }
 

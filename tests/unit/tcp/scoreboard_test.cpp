@@ -12,23 +12,37 @@ namespace {
 
 constexpr tcp::SeqNum base(0xfffffe00U);
 
-/// RFC 6675 on a plain array, everything derived anew each time.
+/// RFC 6675 and RFC 8985 on a plain array, everything derived anew each time.
 struct Model {
   struct Entry {
     std::uint32_t position = 0, length = 0;
+    Instant at;
+    int transmissions = 1;
     bool sacked = false, lost = false, copied = false;
+
+    [[nodiscard]] tcp::Transmission transmission() const { return {tcp::tick::micro(at), base + position + length}; }
   };
   std::vector<Entry> sent;
 
-  void mark_lost() {
-    std::uint32_t above = 0;
-    for (std::size_t i = sent.size(); i-- > 0;) {
-      if (sent[i].sacked) {
-        ++above;
-      } else if (above >= tcp::SendQueue::threshold) {
-        sent[i].lost = true;
+  void lose(Entry& entry) const {
+    if (entry.sacked) return;
+    entry.lost = true;
+    entry.copied = false;
+  }
+  /// Returns the ticks until the next is lost.
+  std::uint32_t mark_overdue(const tcp::Rack& rack, Instant now, std::uint32_t window) {
+    std::uint32_t wait = 0;
+    for (Entry& entry : sent) {
+      if (entry.sacked || (entry.lost && !entry.copied) || !rack.overtaken(entry.transmission())) continue;
+      if (entry.copied && !entry.lost) continue;  // does not happen here
+      const std::int32_t left = rack.patience(entry.transmission(), tcp::tick::micro(now), window);
+      if (left <= 0) {
+        lose(entry);
+      } else {
+        wait = wait == 0 ? static_cast<std::uint32_t>(left) : std::min(wait, static_cast<std::uint32_t>(left));
       }
     }
+    return wait;
   }
   [[nodiscard]] std::uint32_t in_flight() const {
     std::uint32_t sum = 0;
@@ -48,6 +62,7 @@ TEST(Scoreboard, AgreesWithAPlainModel) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     tcp::SendQueue queue;
+    tcp::Rack rack;
     Model model;
     Instant now(1h);
     std::uint32_t una = 0;
@@ -65,13 +80,15 @@ TEST(Scoreboard, AgreesWithAPlainModel) {
             packet.note().header_len = 0;
             queue.push(std::move(packet));
             queue.sent(now);
-            model.sent.push_back({end, length});
+            model.sent.push_back({end, length, now});
             end += length;
           }
           break;
         case 2:
         case 3: {  // blocks arrive, cut where segments end
           if (model.sent.size() < 3) break;
+          tcp::Delivery delivery = queue.begin_delivery(base + una);
+          delivery.now = tcp::tick::micro(now);
           std::vector<tcp::SackBlock> blocks;
           for (std::uint64_t n = 1 + random.below(3); n > 0; --n) {
             const std::size_t from = 1 + random.below(model.sent.size() - 1);
@@ -83,9 +100,12 @@ TEST(Scoreboard, AgreesWithAPlainModel) {
             blocks.push_back(
                 {base + model.sent[from].position, base + model.sent[to - 1].position + model.sent[to - 1].length});
           }
-          queue.mark_sacked(blocks, base + una, base + end, event);
-          model.mark_lost();
-          queue.mark_lost_by_sack(event);
+          queue.mark_sacked(blocks, base + una, base + end, event, delivery);
+          rack.update(delivery);
+          const auto window = static_cast<std::uint32_t>(random.below(4000));
+          const std::uint32_t wait = model.mark_overdue(rack, now, window);
+          ASSERT_EQ(queue.mark_overdue(rack, tcp::tick::micro(now), window, event), wait) << "step " << step;
+          ASSERT_EQ(queue.sacked(), std::ranges::count_if(model.sent, &Model::Entry::sacked));
           break;
         }
         case 4: {  // the cumulative acknowledgement moves
@@ -99,11 +119,11 @@ TEST(Scoreboard, AgreesWithAPlainModel) {
         }
         default:
           if (random.chance(0.1)) {  // the timer expires
+            const Instant before = now - random.below(20ms);
             for (Model::Entry& e : model.sent) {
-              e.lost = !e.sacked;
-              e.copied = false;
+              if (&e == &model.sent.front() || e.at <= before) model.lose(e);
             }
-            queue.mark_all_lost();
+            queue.mark_lost_by_timeout(before, event);
             break;
           }
           for (std::uint64_t n = random.below(4); n > 0; --n) {  // repair
@@ -113,7 +133,10 @@ TEST(Scoreboard, AgreesWithAPlainModel) {
             if (!next) break;
             ASSERT_EQ(next.note().seq, (base + expected->position).raw());
             queue.resent(next, now);
-            const_cast<Model::Entry*>(expected)->copied = true;
+            auto* const copied = const_cast<Model::Entry*>(expected);
+            copied->copied = true;
+            copied->at = now;
+            ++copied->transmissions;
           }
       }
       ASSERT_EQ(queue.in_flight(), model.in_flight()) << "step " << step;

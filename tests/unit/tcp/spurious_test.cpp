@@ -12,6 +12,7 @@ constexpr std::uint32_t original = 100, copy = 400;  ///< our timestamps
 /// A window of ten of thirty segments is out and the timer has expired once: the first one was sent again.
 void time_out(Script& s) {
   s.handshake_rtt = 100ms;
+  s.config.tail_loss_probes = false;
   if (s.ours.timestamps) s.ours.mss = s.theirs.mss = mss + 12;  // room for the option
   s.open();
   s.endpoint.set_timestamp(original);

@@ -1,0 +1,58 @@
+#include "dataplane/tcp/congestion.hpp"
+
+namespace sluice::tcp {
+namespace {
+
+// RFC 9406 section 4.3.
+constexpr std::uint32_t least_threshold_us = 4'000;  ///< MIN_RTT_THRESH
+constexpr std::uint32_t most_threshold_us = 16'000;  ///< MAX_RTT_THRESH
+constexpr std::uint32_t threshold_divisor = 8;       ///< MIN_RTT_DIVISOR
+constexpr std::uint8_t samples_needed = 8;           ///< N_RTT_SAMPLE
+constexpr std::uint32_t growth_divisor = 4;          ///< CSS_GROWTH_DIVISOR
+constexpr std::uint8_t conservative_rounds = 5;      ///< CSS_ROUNDS
+
+}  // namespace
+
+/// A round ends when what was in flight at its start has been acknowledged.
+bool HyStart::begin_round(const AckEvent& event, const PathView& path) {
+  const bool over = round_left <= event.acked;
+  if (!over) {
+    round_left -= event.acked;
+    return false;
+  }
+  round_left = path.flight_size;
+  if (samples != 0) last_least_us = round_least_us;
+  round_least_us = none;
+  samples = 0;
+  return true;
+}
+
+std::uint32_t HyStart::growth(CongestionWindow& window, const AckEvent& event, const PathView& path,
+                              std::uint32_t usual) {
+  if (begin_round(event, path) && baseline_us != none && ++rounds >= conservative_rounds) {
+    window.ssthresh = window.cwnd;
+    return 0;
+  }
+  if (event.rtt > Duration::zero()) {
+    const auto us = std::chrono::duration_cast<std::chrono::microseconds>(event.rtt).count();
+    round_least_us = std::min(round_least_us, static_cast<std::uint32_t>(std::min<std::int64_t>(us, none - 1)));
+    if (samples < samples_needed) ++samples;
+  }
+  if (samples >= samples_needed) judge();
+  return baseline_us == none ? usual : usual / growth_divisor;
+}
+
+/// Section 4.2: the round's least round-trip time says whether a queue has begun to grow.
+void HyStart::judge() {
+  if (baseline_us != none) {
+    if (round_least_us < baseline_us) baseline_us = none;  // it had not: slow start goes on
+    return;
+  }
+  if (last_least_us == none) return;
+  const std::uint32_t threshold = std::clamp(last_least_us / threshold_divisor, least_threshold_us, most_threshold_us);
+  if (round_least_us < last_least_us + threshold) return;
+  baseline_us = round_least_us;
+  rounds = 0;
+}
+
+}  // namespace sluice::tcp

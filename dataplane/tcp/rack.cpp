@@ -1,0 +1,32 @@
+#include "dataplane/tcp/rack.hpp"
+
+#include <algorithm>
+
+namespace sluice::tcp {
+
+void Rack::update(const Delivery& delivery) {
+  if (delivery.reordered) reordering_seen_ = true;
+  if (!delivery.any) return;
+  rtt_ = delivery.now - delivery.newest.at;
+  if (known_ && !(newest_ < delivery.newest)) return;
+  newest_ = delivery.newest;
+  known_ = true;
+}
+
+std::uint32_t Rack::window(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const {
+  if (!reordering_seen_ && (recovering || sacked >= threshold)) return 0;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{min_rtt} * quarters_ / 4, srtt));
+}
+
+void Rack::on_duplicate() {
+  if (widened_) return;
+  widened_ = true;
+  persist_ = 16;
+  if (quarters_ < UINT8_MAX) ++quarters_;
+}
+
+void Rack::on_recovered() {
+  if (persist_ != 0 && --persist_ == 0) quarters_ = 1;
+}
+
+}  // namespace sluice::tcp

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/tcp/seq.hpp"
+#include "dataplane/tcp/tick.hpp"
+
+namespace sluice::tcp {
+
+/// When a segment was sent, comparable with others sent at the same instant (RFC 8985 section 6.2, RACK_sent_after).
+struct Transmission {
+  std::uint32_t at = 0;  ///< tick::micro
+  SeqNum end;            ///< sequence number behind it
+
+  friend constexpr bool operator<(const Transmission& a, const Transmission& b) {
+    const auto later = static_cast<std::int32_t>(b.at - a.at);
+    return later > 0 || (later == 0 && a.end < b.end);
+  }
+};
+
+/// What one acknowledgement delivered, for what RACK and PRR make of it. Filled by the send queue.
+struct Delivery {
+  std::uint32_t now = 0;      ///< tick::micro
+  std::uint32_t min_rtt = 0;  ///< a copy acknowledged sooner than this was not what arrived; tick::micro
+  SeqNum fack;                ///< end of what was known to be delivered before this acknowledgement
+  Transmission newest;        ///< of the segments delivered the one sent last; with any
+  std::uint32_t known = 0;    ///< bytes acknowledged that had been sacked before
+  bool any = false;
+  bool reordered = false;  ///< a segment sent once arrived after one with a higher sequence number
+  bool originals = false;  ///< timestamps show that it was not copies that arrived
+};
+
+/// Loss detection by time (RFC 8985): what was sent before something that arrived, and should have arrived as well by
+/// now, is lost. State for as long as something is missing, and what the connection has learned of reordering.
+class Rack {
+ public:
+  static constexpr unsigned threshold = 3;  ///< DupThresh
+
+  /// Steps 2 and 3 of section 6.2.
+  void update(const Delivery& delivery);
+  /// The newest delivery is no longer to be compared with: nothing is missing, or it was a misjudged copy.
+  void forget() { known_ = false; }
+
+  /// Something sent after `sent` has arrived.
+  [[nodiscard]] bool overtaken(const Transmission& sent) const { return known_ && sent < newest_; }
+  /// Ticks until a segment that was overtaken is lost, given the reordering window; zero or less: it is.
+  [[nodiscard]] std::int32_t patience(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
+    return static_cast<std::int32_t>(sent.at + rtt_ + window - now);
+  }
+  /// The round-trip time of the newest delivery; zero when there is none. tick::micro.
+  [[nodiscard]] std::uint32_t rtt() const { return known_ ? rtt_ : 0; }
+
+  /// How long a segment that was overtaken may still come (step 4); tick::micro.
+  [[nodiscard]] std::uint32_t window(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const;
+  [[nodiscard]] bool reordering_seen() const { return reordering_seen_; }
+  void note_reordering() { reordering_seen_ = true; }
+
+  /// A recovery begins. Reports of duplicates widen the window once for each.
+  void on_recovery() { widened_ = false; }
+  /// The peer reported a duplicate of what a recovery repeated: the window was too narrow.
+  void on_duplicate();
+  /// A recovery is over; the sixteenth in a row without a duplicate brings the narrow window back.
+  void on_recovered();
+
+ private:
+  Transmission newest_;
+  std::uint32_t rtt_ = 0;
+  std::uint8_t quarters_ = 1;  ///< reo_wnd_mult: the window in quarters of the least round-trip time
+  std::uint8_t persist_ : 5 = 0;
+  bool known_ : 1 = false;
+  bool reordering_seen_ : 1 = false;
+  bool widened_ : 1 = false;
+};
+
+}  // namespace sluice::tcp

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace sluice::tcp {
+
+/// Proportional rate reduction (RFC 6937): in a recovery what is sent follows what is delivered, so that the window
+/// shrinks evenly over a round trip instead of a silence and a burst.
+class RateReduction {
+ public:
+  void begin() { delivered_ = out_ = 0; }
+  void sent(std::uint32_t bytes) { out_ += bytes; }
+
+  /// Bytes that may be sent now, when `delivered` more have arrived. `share` is ssthresh / RecoverFS. `safe`: data was
+  /// acknowledged in order and nothing more was lost, so slow start may fill the window (section 3.1, PRR-SSRB); else
+  /// only as much leaves as arrives (PRR-CRB).
+  [[nodiscard]] std::uint32_t allowed(std::uint32_t delivered, std::uint32_t pipe, std::uint32_t ssthresh, float share,
+                                      std::uint32_t mss, bool safe) {
+    delivered_ += delivered;
+    if (pipe > ssthresh) {
+      const auto due = static_cast<std::uint32_t>(static_cast<float>(delivered_) * share) + 1;
+      return due > out_ ? due - out_ : 0;
+    }
+    const std::uint32_t conserved = delivered_ > out_ ? delivered_ - out_ : 0;
+    return std::min(ssthresh - pipe, safe ? std::max(conserved, delivered) + mss : conserved);
+  }
+
+ private:
+  std::uint32_t delivered_ = 0;  ///< prr_delivered
+  std::uint32_t out_ = 0;        ///< prr_out
+};
+
+}  // namespace sluice::tcp

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "emulator/aqm/queue_discipline.hpp"
+#include "emulator/net/ring.hpp"
+
+namespace sluice::emulator {
+
+/// One queue, first in first out; what finds it full is dropped.
+class FifoQueue final : public QueueDiscipline {
+ public:
+  explicit FifoQueue(const QueueLimit& limit) : limit_(limit) {}
+  void enqueue(packet::Packet packet, Instant now) override;
+  [[nodiscard]] packet::Packet dequeue(Instant now) override;
+
+ private:
+  QueueLimit limit_;
+  Ring<Queued> queue_;
+};
+
+}  // namespace sluice::emulator

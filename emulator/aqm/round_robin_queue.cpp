@@ -1,0 +1,59 @@
+#include "emulator/aqm/round_robin_queue.hpp"
+
+#include <algorithm>
+
+#include "emulator/net/flow_key.hpp"
+
+namespace sluice::emulator {
+
+void RoundRobinQueue::enqueue(packet::Packet packet, Instant now) {
+  const auto flow_key = read_flow_key(packet.bytes());
+  const std::uint64_t key = flow_key ? flow_key->hash() : 0;
+  came(packet);
+  const auto [at, fresh] = flows_.try_emplace(key);
+  if (fresh) {
+    at->second.deficit = quantum_;
+    turns_.push_back(key);
+  }
+  at->second.bytes += Bytes(packet.size());
+  at->second.queue.push({std::move(packet), now});
+  while (exceeds(limit_)) drop_from_longest();
+}
+
+void RoundRobinQueue::drop_from_longest() {
+  std::uint64_t longest = turns_.front();
+  for (const std::uint64_t key : turns_) {
+    if (flows_.at(key).bytes > flows_.at(longest).bytes) longest = key;
+  }
+  Flow& flow = flows_.at(longest);
+  const Queued newest = flow.queue.pop_back();
+  flow.bytes -= Bytes(newest.packet.size());
+  dropped(newest, &DisciplineCounters::dropped_full);
+  if (flow.queue.empty()) leave(longest);
+}
+
+void RoundRobinQueue::leave(std::uint64_t key) {
+  turns_.erase(std::find(turns_.begin(), turns_.end(), key));
+  flows_.erase(key);
+}
+
+packet::Packet RoundRobinQueue::dequeue(Instant now) {
+  while (!turns_.empty()) {
+    const std::uint64_t key = turns_.front();
+    Flow& flow = flows_.at(key);
+    const Bytes size{flow.queue.front().packet.size()};
+    if (size > flow.deficit) {
+      flow.deficit += quantum_;
+      turns_.splice(turns_.end(), turns_, turns_.begin());
+      continue;
+    }
+    flow.deficit -= size;
+    flow.bytes -= size;
+    Queued next = flow.queue.pop();
+    if (flow.queue.empty()) leave(key);
+    return departs(std::move(next), now);
+  }
+  return {};
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,111 @@
+#include "emulator/cell/air_link.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace sluice::emulator {
+
+AirLink::AirLink(EventLoop& loop, const AirLinkConfig& config, std::uint32_t ue, AirLinkUser& user)
+    : loop_(loop),
+      config_(config),
+      ue_(ue),
+      user_(user),
+      harq_(config.harq),
+      reordering_(config.reordering),
+      rlc_(config.rlc) {
+  if (config.poll <= Duration::zero()) throw std::invalid_argument("air link: the poll timer must be above 0");
+}
+
+Bytes AirLink::transmit(std::uint64_t tti, const Grant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
+                        const Channel& channel, Instant now) {
+  last_tti_ = tti;
+  const bool again = harq_.waiting(tti) != nullptr;
+  const link::HarqBlock fresh = again ? link::HarqBlock{} : fill(grant, capacity, units, queue, now);
+  ++(again ? counters_.retransmissions : counters_.blocks);
+  const link::HarqOutcome outcome =
+      harq_.transmit(tti, fresh, grant.snr_db, grant.draw,
+                     [&channel](double snr_db, std::uint8_t cqi) { return channel.error_rate(snr_db, cqi); });
+  const link::HarqBlock block = harq_.latest();
+  if (outcome == link::HarqOutcome::given_up) {
+    ++counters_.given_up;
+    loop_.at(now + config_.poll, *this, block.tsn);
+  }
+  if (outcome != link::HarqOutcome::received) return {};
+  ++counters_.received;
+  counters_.carried += static_cast<std::uint64_t>(block.size.count());
+  reordering_.received(block.tsn, now, [&](std::uint64_t /*tsn*/, bool here) { decide(here, now); });
+  settle(now);
+  return block.size;
+}
+
+link::HarqBlock AirLink::fill(const Grant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue, Instant now) {
+  Content content;
+  content.repeated = rlc_.take(capacity, now);
+  counters_.repeated += static_cast<std::uint64_t>(content.repeated.size().count());
+  const Bytes used = queue.serve(capacity - content.repeated.size(), now, [&](Departed departed) {
+    const link::RlcRange range{packed_, packed_ + static_cast<std::uint64_t>(departed.air.count())};
+    packed_ = range.to;
+    user_.left_queue(ue_, departed, now);
+    held_.push({std::move(departed), range});
+  });
+  content.fresh = {sent_, sent_ + static_cast<std::uint64_t>(used.count())};
+  sent_ = content.fresh.to;
+  contents_.push_back(content);
+  return {next_tsn_++, content.repeated.size() + content.fresh.size(), units, grant.cqi, 0, 0};
+}
+
+void AirLink::decide(bool received, Instant now) {
+  const Content content = contents_.front();
+  contents_.pop_front();
+  for (const link::RlcRange& range : {content.repeated, content.fresh}) {
+    if (received) {
+      rlc_.received(range);
+    } else {
+      rlc_.lost(range, now);
+    }
+  }
+}
+
+void AirLink::settle(Instant now) {
+  while (!held_.empty() && held_.front().range.to <= rlc_.settled()) {
+    Held held = held_.pop();
+    if (rlc_.damaged(held.range)) {
+      user_.lost(ue_, std::move(held.departed), now);
+    } else {
+      user_.arrived(ue_, std::move(held.departed), now);
+    }
+  }
+  if (rlc_.next_ready() != never) user_.ready_at(ue_, rlc_.next_ready());
+  arm();
+}
+
+void AirLink::reset(Instant now) {
+  harq_.flush();
+  if (next_tsn_ > 0) reordering_.given_up(next_tsn_ - 1, now, [&](std::uint64_t, bool here) { decide(here, now); });
+  settle(now);
+}
+
+void AirLink::abandon(Instant now) {
+  reset(now);
+  rlc_.give_up();
+  settle(now);
+}
+
+void AirLink::arm() {
+  if (reordering_.deadline() >= armed_) return;
+  armed_ = reordering_.deadline();
+  loop_.at(armed_, *this, stall_tag);
+}
+
+void AirLink::on_event(std::uint64_t tag, Instant now) {
+  const auto decided = [&](std::uint64_t /*tsn*/, bool here) { decide(here, now); };
+  if (tag == stall_tag) {
+    if (now >= armed_) armed_ = never;
+    reordering_.expire(now, decided);
+  } else {
+    reordering_.given_up(tag, now, decided);
+  }
+  settle(now);
+}
+
+}  // namespace sluice::emulator

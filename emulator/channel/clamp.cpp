@@ -1,0 +1,73 @@
+#include "emulator/channel/clamp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace sluice::emulator {
+namespace {
+
+/// Wavelength of the paper's carrier, m: 1.8 GHz.
+constexpr double wavelength = 0.1666;
+constexpr double least_back_off = 1e-3;
+/// Of ln(1−m) at a failure: 0.4 dB.
+constexpr double adaptation_step = 0.1;
+
+void require(bool in_range, const char* what) {
+  if (!in_range) throw std::invalid_argument(std::string("CLAMP channel: ") + what);
+}
+
+const ClampParameters& checked(const ClampParameters& p) {
+  require(p.mean_snr_db >= -30 && p.mean_snr_db <= 60, "the mean SNR must be -30 to 60 dB");
+  require(p.speed_kmh >= 0 && p.speed_kmh <= 500, "the speed must be 0 to 500 km/h");
+  require(p.bandwidth_hz > 0 && p.bandwidth_hz <= 1e9, "the bandwidth must be above 0 and at most 1 GHz");
+  require(p.max_rate > Rate() && p.max_rate.bps() <= 1e11, "the largest rate must be above 0 and at most 100 Gb/s");
+  require(p.attempts >= 1 && p.attempts <= 100, "there must be 1 to 100 attempts");
+  require(p.target > 0 && p.target < 1, "the target must be between 0 and 1");
+  return p;
+}
+
+double db(double linear) {
+  return 10 * std::log10(std::max(linear, 1e-12));
+}
+
+}  // namespace
+
+ClampChannel::ClampChannel(const ClampParameters& parameters, Duration slot, const Random& random)
+    : parameters_(checked(parameters)),
+      slot_s_(to_seconds(slot)),
+      mean_snr_(std::pow(10, parameters.mean_snr_db / 10)),
+      fading_(parameters.speed_kmh / 3.6 / wavelength, slot, random.split("fading")) {}
+
+double ClampChannel::shannon_bits(double snr) const {
+  return slot_s_ * parameters_.bandwidth_hz * std::log2(1 + snr);
+}
+
+Grant ClampChannel::step(std::uint64_t tti) {
+  const double snr = mean_snr_ * fading_.power(tti);
+  const double bits = std::min(shannon_bits(back_off_ * snr), slot_s_ * parameters_.max_rate.bps());
+  const double snr_at_end = mean_snr_ * fading_.power(tti + 1);
+  Grant grant;
+  grant.capacity = Bytes(bits / 8);
+  grant.quality_db = db(snr);
+  grant.snr_db = db(snr_at_end);
+  grant.received = bits <= shannon_bits(snr_at_end);
+  adapt(grant.received);
+  return grant;
+}
+
+void ClampChannel::adapt(bool received) {
+  failed_in_a_row_ = received ? 0 : failed_in_a_row_ + 1;
+  if (!received && failed_in_a_row_ < parameters_.attempts) return;
+  ++sequences_;
+  double change = adaptation_step * parameters_.target / (1 - parameters_.target);
+  if (!received) {
+    failed_in_a_row_ = 0;
+    ++failures_;
+    change = -adaptation_step;
+  }
+  back_off_ = std::clamp(back_off_ * std::exp(change), least_back_off, 1.0);
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,66 @@
+#include "emulator/channel/ofdma.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace sluice::emulator {
+namespace {
+
+constexpr double least_power = 1e-12;
+
+void require(bool in_range, const char* what) {
+  if (!in_range) throw std::invalid_argument(std::string("LTE/NR channel: ") + what);
+}
+
+const OfdmaParameters& checked(const OfdmaParameters& p) {
+  require(p.mean_snr_db >= -30 && p.mean_snr_db <= 60, "the mean SNR must be -30 to 60 dB");
+  require(p.speed_kmh >= 0 && p.speed_kmh <= 500, "the speed must be 0 to 500 km/h");
+  require(p.shadowing_db >= 0 && p.shadowing_db <= 20, "the shadowing must be 0 to 20 dB");
+  require(p.shadowing_distance_m > 0, "the correlation distance of the shadowing must be above 0 m");
+  require(p.cqi_delay >= 0 && p.cqi_delay <= 15, "the CQI delay must be 0 to 15 TTIs");
+  require(p.overhead >= 0 && p.overhead <= 0.9, "the overhead must be 0 to 0.9");
+  require(p.resource_blocks > 0 && p.resource_blocks <= 1000, "there must be 1 to 1000 resource blocks");
+  return p;
+}
+
+}  // namespace
+
+OfdmaChannel::OfdmaChannel(const OfdmaParameters& parameters, Duration tti, const Random& random)
+    : parameters_(checked(parameters)),
+      fading_(parameters.profile, doppler_hz(parameters.speed_kmh), tti, random),
+      shadowing_(parameters.speed_kmh / 3.6, tti, parameters.shadowing_db, parameters.shadowing_distance_m,
+                 random.split("shadowing")),
+      errors_(random.split("block errors")) {
+  for (int i = 0; i < parameters_.cqi_delay; ++i) measure();
+}
+
+double OfdmaChannel::measure() {
+  double snr = parameters_.mean_snr_db - shadowing_.db();
+  shadowing_.step();
+  if (parameters_.fading) snr += 10 * std::log10(std::max(fading_.power(measurements_), least_power));
+  measured_[measurements_++ % measured_.size()] = snr;
+  return snr;
+}
+
+Grant OfdmaChannel::step(std::uint64_t /*tti*/) {
+  Grant grant;
+  grant.snr_db = measure();
+  const auto delay = static_cast<std::uint64_t>(parameters_.cqi_delay);
+  grant.quality_db = measured_[(measurements_ - 1 - delay) % measured_.size()];
+  const int cqi = link::table_cqi_of(parameters_.table, grant.quality_db);
+  grant.cqi = static_cast<std::uint8_t>(cqi);
+  grant.draw = errors_.uniform();
+  if (cqi == 0) return grant;
+  grant.capacity =
+      Bytes(link::resource_block_bits(parameters_.table, cqi, parameters_.resource_blocks, parameters_.overhead) / 8);
+  grant.received = grant.draw >= error_rate(grant.snr_db, grant.cqi);
+  return grant;
+}
+
+double OfdmaChannel::error_rate(double snr_db, std::uint8_t cqi) const {
+  return parameters_.block_errors && cqi > 0 ? link::table_error_rate(parameters_.table, snr_db, cqi) : 0;
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "emulator/hosts/application.hpp"
+#include "emulator/hosts/flow_log.hpp"
+#include "emulator/hosts/host.hpp"
+#include "emulator/hosts/size_distribution.hpp"
+#include "emulator/random.hpp"
+
+namespace sluice::emulator {
+
+/// When a RequestClient asks.
+enum class RequestPace : std::uint8_t {
+  after_answer,  ///< when the answer is in and a think time (exponential) has passed
+  clocked        ///< every interval, answered or not: a telnet-like source, or the rate of an on/off source
+};
+
+struct RequestConfig {
+  std::string name = "request";  ///< in the results
+  IpAddress server;
+  std::uint16_t port = 80;
+  Instant start{};
+  RequestPace pace = RequestPace::after_answer;
+  Duration interval = std::chrono::seconds(1);  ///< mean think time, or the clock's; > 0 where clocked
+  SizeDistribution size;                        ///< of an answer
+  Duration on{};   ///< clocked: mean length of the periods in which it asks (exponential); 0 = always
+  Duration off{};  ///< clocked: mean length of those in which it does not
+};
+
+/// One connection on which small things are asked for again and again: request and response, telnet-like, on/off. Each
+/// answer's time counts as a fetch. A connection that ends is replaced after a second.
+class RequestClient final : public Application, public EventTarget {
+ public:
+  /// `loop`, `host` and `log` outlive it.
+  RequestClient(EventLoop& loop, Host& host, RequestConfig config, Random random, FlowLog& log);
+
+  void on_event(std::uint64_t tag, Instant now) override;
+  void on_open(Connection& connection, Instant now) override;
+  void on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant now) override;
+  void on_peer_finished(Connection& connection, Instant now) override;
+  void on_closed(Connection& connection, Instant now) override;
+  void on_run_end(Connection& connection, Instant now) override;
+
+ private:
+  enum Tag : std::uint64_t { connect_tag, ask_tag };
+  struct Asked {
+    Instant at{};
+    std::uint64_t left = 0;
+  };
+  void ask(Instant now);
+  void set_next(Instant now);
+  void record(Connection& connection, Instant now);
+
+  EventLoop& loop_;
+  Host& host_;
+  RequestConfig config_;
+  Random random_;
+  FlowLog& log_;
+  FlowRecord record_;
+  Connection* connection_ = nullptr;
+  std::deque<Asked> asked_;  ///< not wholly answered, oldest first
+  bool armed_ = false;       ///< an ask_tag is set
+  Instant on_until_ = never;
+};
+
+}  // namespace sluice::emulator

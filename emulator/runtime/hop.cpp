@@ -1,0 +1,65 @@
+#include "emulator/runtime/hop.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "emulator/aqm/fifo.hpp"
+#include "emulator/aqm/round_robin_queue.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+RedParameters red_of(const HopSpec& hop) {
+  RedParameters red = hop.queue->red;
+  red.bytes_per_second = hop.rate.bytes_per_second();
+  red.ecn = hop.queue->ecn;
+  if (red.max_threshold == Bytes(0)) {
+    red.min_threshold = hop.buffer / 12;
+    red.max_threshold = hop.buffer * 3 / 12;
+  }
+  return red;
+}
+
+std::unique_ptr<QueueDiscipline> make_discipline(const HopSpec& hop, Random random) {
+  const QueueSpec& spec = *hop.queue;
+  const QueueLimit limit{hop.buffer, spec.packets};
+  CodelParameters codel = spec.codel;
+  codel.ecn = spec.ecn;
+  switch (spec.type) {
+    case DisciplineType::fifo:
+      break;
+    case DisciplineType::round_robin:
+      return std::make_unique<RoundRobinQueue>(limit);
+    case DisciplineType::red:
+      return std::make_unique<RedQueue>(limit, red_of(hop), random);
+    case DisciplineType::codel:
+      return std::make_unique<CodelQueue>(limit, codel);
+    case DisciplineType::fq_codel: {
+      FqCodelParameters parameters;
+      parameters.codel = codel;
+      parameters.seed = random.next();
+      return std::make_unique<FqCodelQueue>(limit, parameters);
+    }
+  }
+  return std::make_unique<FifoQueue>(limit);
+}
+
+}  // namespace
+
+Hop::Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next) {
+  if (spec.queue) {
+    router_.emplace(loop, spec.rate, spec.delay, make_discipline(spec, random), next);
+  } else {
+    line_.emplace(loop, DelayLineConfig{spec.delay, spec.rate, spec.buffer}, next);
+  }
+}
+
+void Hop::receive(packet::Packet packet, Instant now) {
+  if (router_) {
+    router_->receive(std::move(packet), now);
+  } else {
+    line_->receive(std::move(packet), now);
+  }
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+
+#include "emulator/aqm/line.hpp"
+#include "emulator/net/delay_line.hpp"
+#include "emulator/random.hpp"
+#include "emulator/scenario/scenario.hpp"
+
+namespace sluice::emulator {
+
+/// One direction of a hop of the scenario: a plain delay line, or a router's queue before one.
+class Hop final : public Element {
+ public:
+  /// `random`: for queues that draw. Throws std::invalid_argument when a parameter is out of its range.
+  Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next);
+
+  void receive(packet::Packet packet, Instant now) override;
+  /// The queue's counters; null for a plain delay line.
+  [[nodiscard]] const DisciplineCounters* queue() const {
+    return router_ ? &router_->discipline().counters() : nullptr;
+  }
+  /// Packets that found no room, or were dropped before there was none.
+  [[nodiscard]] std::uint64_t dropped() const { return router_ ? queue()->dropped() : line_->counters().dropped; }
+
+ private:
+  std::optional<DelayLine> line_;
+  std::optional<QueueLine> router_;
+};
+
+}  // namespace sluice::emulator

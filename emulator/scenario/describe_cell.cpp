@@ -1,0 +1,246 @@
+#include "emulator/scenario/describe.hpp"
+#include "emulator/scheduler/scheduler.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+using config::Choice;
+using config::Scalar;
+using config::Section;
+using namespace std::chrono_literals;
+
+constexpr Choice<ChannelType> channel_types[] = {
+    {"constant", ChannelType::constant, "one rate"},
+    {"piecewise", ChannelType::piecewise, "redrawn at random every period: the link of figures 11 and 12 of SMVS"},
+    {"trace", ChannelType::trace, "replays a file of delivery opportunities"},
+    {"generated", ChannelType::generated, "replays a trace that is drawn at start from the fading model"},
+    {"hsdpa", ChannelType::hsdpa, "path loss, shadowing and fading, CQI, transport blocks, block errors"},
+    {"clamp", ChannelType::clamp, "the fading slots of the CLAMP paper, with its back-off margin and attempts"},
+    {"evdo", ChannelType::evdo, "1xEV-DO: the rate that the SNR of the slot carries"},
+    {"ofdma", ChannelType::ofdma, "LTE and NR: CQI tables, resource blocks, block errors"},
+    {"wlan", ChannelType::wlan, "the air of an 802.11 access point, shared by all UEs of the cell: cell.wlan"}};
+constexpr Choice<link::CqiTable> cqi_tables[] = {
+    {"64qam", link::CqiTable::qam64, "TS 36.213 table 7.2.3-1, TS 38.214 table 5.2.2.1-2"},
+    {"256qam", link::CqiTable::qam256, "TS 36.213 table 7.2.3-2, TS 38.214 table 5.2.2.1-3"},
+    {"64qam-low", link::CqiTable::qam64_low, "TS 38.214 table 5.2.2.1-4"}};
+constexpr Choice<MultipathProfile> profiles[] = {{"flat", MultipathProfile::flat, "one path"},
+                                                 {"pedestrian-a", MultipathProfile::pedestrian_a, "ITU-R M.1225"},
+                                                 {"pedestrian-b", MultipathProfile::pedestrian_b, "ITU-R M.1225"},
+                                                 {"vehicular-a", MultipathProfile::vehicular_a, "ITU-R M.1225"}};
+constexpr Choice<link::RlcMode> rlc_modes[] = {
+    {"acknowledged", link::RlcMode::acknowledged, "what was lost is sent again"},
+    {"unacknowledged", link::RlcMode::unacknowledged, "packets that miss a byte are lost"}};
+
+constexpr Choice<MoveType> move_types[] = {{"outage", MoveType::outage, "a hole in the coverage"},
+                                           {"handover", MoveType::handover, "to another cell, or to another place"},
+                                           {"leave", MoveType::leave, "for good"}};
+constexpr Choice<DropPolicy> drop_policies[] = {{"tail", DropPolicy::tail, "the one that comes"},
+                                                {"head", DropPolicy::head, "the oldest not being transmitted"}};
+constexpr Choice<QueueOrder> queue_orders[] = {{"fifo", QueueOrder::fifo, "as they came"},
+                                               {"short-flows-first", QueueOrder::short_flows_first,
+                                                "short flows before long ones, whose newest packets they evict"}};
+
+const Rate fastest = Rate::bits_per_second(100e9);
+
+enum class WithText : std::uint8_t { no, yes };
+
+/// "rr, mci or pf", with what each is in brackets if wanted.
+std::string schedulers(WithText with_text) {
+  std::string list;
+  const auto kinds = scheduler_kinds();
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (i > 0) list += i + 1 < kinds.size() ? ", " : " or ";
+    list += kinds[i].name;
+    if (with_text == WithText::yes) list += " (" + std::string(kinds[i].text) + ")";
+  }
+  return list;
+}
+
+void describe_hsdpa(Section& s, HsdpaParameters& p) {
+  s.quantity("distance", p.distance_m, "m", {1, 100'000}, "from the Node-B");
+  s.quantity("speed", p.speed_kmh, "km/h", {0, 500}, "of the UE");
+  s.value("category", p.category, {1, 10}, "of the UE (3GPP TS 25.214): its largest transport block");
+  s.value("fading", p.fading, "Rayleigh with Jakes' spectrum");
+  s.choice("profile", p.profile, profiles, "echoes that the receiver combines");
+  s.quantity("shadowing", p.shadowing_db, "dB", {0, 20}, "standard deviation; 0dB = none");
+  s.quantity("shadowing_distance", p.shadowing_distance_m, "m", {1, 10'000}, "over which shadowing is correlated");
+  s.quantity("power", p.power_dbm, "dBm", {-30, 80}, "transmitted");
+  s.quantity("antenna_gain", p.antenna_gain_db, "dB", {-30, 60}, "of the Node-B");
+  s.quantity("intra_cell", p.intra_cell_dbm, "dBm", {-200, 80}, "own cell's interference, as transmitted");
+  s.quantity("inter_cell", p.inter_cell_dbm, "dBm", {-200, 80}, "other cells' interference, as received");
+  s.value("cqi_delay", p.cqi_delay, {0, 15}, "TTIs between measurement and use of a CQI");
+  s.value("block_errors", p.block_errors, "blocks are lost by the BLER formula");
+}
+
+void describe_generated(Section& s, ChannelSpec& channel) {
+  TraceParameters& p = channel.generated;
+  s.value("mean", p.mean, {Rate::bits_per_second(1e5), Rate::bits_per_second(1e9)}, "of the whole trace");
+  s.quantity("speed", p.speed_kmh, "km/h", {0.1, 500}, "of the UE: how fast it fades");
+  s.quantity("snr", p.mean_snr_db, "dB", {-10, 40}, "mean: the lower, the wider the swings of the rate");
+  s.quantity("shadowing", p.shadowing_db, "dB", {0, 20}, "standard deviation of the slow swings");
+  s.value("outage_every", p.outage_every, {0s, 1h}, "mean time between outages; 0s = none");
+  s.value("outage_min", p.outage_min, {1ms, 1min}, "shortest outage");
+  s.value("outage_max", p.outage_max, {1ms, 1min}, "longest outage");
+  s.value("length", channel.length, {1s, 24h}, "after which the trace repeats");
+  s.value("seed", channel.seed, "of the trace; when not set, the run's");
+  s.check(p.outage_min <= p.outage_max, "outage_min", "at most outage_max", Scalar<Duration>::format(p.outage_min));
+}
+
+void describe_clamp(Section& s, ClampParameters& p) {
+  s.quantity("snr", p.mean_snr_db, "dB", {-30, 60}, "mean");
+  s.quantity("speed", p.speed_kmh, "km/h", {0, 500}, "of the UE; carrier 1.8 GHz");
+  s.quantity("bandwidth", p.bandwidth_hz, "Hz", {1, 1e9}, "W0: the capacity is W0·log2(1 + SNR)");
+  s.value("max_rate", p.max_rate, {Rate::bits_per_second(1), fastest}, "Cmax");
+  s.value("attempts", p.attempts, {1, 100}, "after so many failures in a row the packets concerned are dropped");
+  s.value("target", p.target, {1e-6, 0.5}, "share of losses after all attempts that the margin is tuned for");
+}
+
+void describe_ofdma(Section& s, OfdmaParameters& p) {
+  s.quantity("snr", p.mean_snr_db, "dB", {-30, 60}, "mean");
+  s.quantity("speed", p.speed_kmh, "km/h", {0, 500}, "of the UE");
+  s.choice("table", p.table, cqi_tables, "what the CQIs stand for");
+  s.choice("profile", p.profile, profiles, "how much the power of the whole band fades");
+  s.value("fading", p.fading, "Rayleigh with Jakes' spectrum");
+  s.quantity("shadowing", p.shadowing_db, "dB", {0, 20}, "standard deviation; 0dB = none");
+  s.quantity("shadowing_distance", p.shadowing_distance_m, "m", {1, 10'000}, "over which shadowing is correlated");
+  s.value("cqi_delay", p.cqi_delay, {0, 15}, "TTIs between measurement and use of a CQI");
+  s.value("overhead", p.overhead, {0, 0.9}, "control and reference signals: about 0.25 in LTE, 0.14 in NR");
+  s.value("block_errors", p.block_errors, "blocks are lost by chance, one in ten at a CQI's threshold");
+}
+
+void describe_evdo(Section& s, EvdoParameters& p) {
+  s.quantity("snr", p.mean_snr_db, "dB", {-30, 60}, "mean");
+  s.quantity("speed", p.speed_kmh, "km/h", {0, 500}, "of the UE");
+  s.value("fading", p.fading, "Rayleigh with Jakes' spectrum");
+}
+
+}  // namespace
+
+void describe(Section& s, ChannelSpec& channel) {
+  s.required().choice("type", channel.type, channel_types, "how the rate comes about");
+  s.when(channel.type == ChannelType::constant, "type is constant", [&] {
+    s.value("rate", channel.rate, {Rate(), fastest}, "of the link");
+  });
+  s.when(channel.type == ChannelType::piecewise, "type is piecewise", [&] {
+    s.value("min", channel.min, {Rate(), fastest}, "rates are drawn evenly from here");
+    s.value("max", channel.max, {Rate(), fastest}, "… to here");
+    s.value("period", channel.period, {1ms, 1h}, "how long a drawn rate holds");
+    s.check(channel.min <= channel.max, "min", "at most max", Scalar<Rate>::format(channel.min));
+  });
+  s.when(channel.type == ChannelType::trace, "type is trace", [&] {
+    s.value("file", channel.file, "delivery opportunities, one millisecond per line (Mahimahi's format)");
+    s.check(!channel.file.empty(), "file", "the name of a trace", "nothing");
+  });
+  s.when(channel.type == ChannelType::trace || channel.type == ChannelType::generated, "type is trace or generated",
+         [&] {
+           s.value("offset", channel.offset, {0s, 24h}, "where in the trace the run begins");
+         });
+  s.when(channel.type == ChannelType::generated, "type is generated", [&] {
+    s.section(
+        "model", [&channel](Section& below) { describe_generated(below, channel); }, "what the trace is drawn from");
+  });
+  s.when(channel.type == ChannelType::hsdpa, "type is hsdpa", [&] {
+    s.section(
+        "radio", [&channel](Section& below) { describe_hsdpa(below, channel.hsdpa); }, "the UE's radio");
+  });
+  s.when(channel.type == ChannelType::clamp, "type is clamp", [&] {
+    s.section(
+        "slots", [&channel](Section& below) { describe_clamp(below, channel.clamp); }, "the UE's radio");
+  });
+  s.when(channel.type == ChannelType::ofdma, "type is ofdma", [&] {
+    s.section(
+        "ofdma", [&channel](Section& below) { describe_ofdma(below, channel.ofdma); }, "the UE's radio");
+  });
+  s.when(channel.type == ChannelType::evdo, "type is evdo", [&] {
+    s.section(
+        "evdo", [&channel](Section& below) { describe_evdo(below, channel.evdo); }, "the UE's radio");
+  });
+}
+
+void describe(Section& s, MoveSpec& move) {
+  s.required().choice("type", move.type, move_types, "what happens");
+  s.required().value("at", move.at, {0s, 24h}, "when");
+  s.value("ue", move.ue, {0, 999}, "to which UE, counted from 0");
+  s.when(move.type != MoveType::leave, "type is outage or handover", [&] {
+    s.value("duration", move.duration, {0s, 1h}, "how long there is no link");
+  });
+  s.when(move.type == MoveType::handover, "type is handover", [&] {
+    s.value("cell", move.cell, {0, 99}, "to which of the Node-B's cells, counted from 0");
+    s.value("forwarding", move.forwarding, "what waits goes along; else it is dropped");
+    s.section("channel", move.channel, "the link there; as before when not set");
+  });
+}
+
+void describe(Section& s, UeSpec& ue) {
+  s.required().value("address", ue.address, "of the UE");
+  s.list("more_addresses", ue.more_addresses, {0, 16}, "further addresses of the same UE, sharing its queue");
+  s.value("frame", ue.frame, {Bytes(0), Bytes(65'535)}, "size of a radio frame; 0B = packets are sent byte by byte");
+  s.value("buffer", ue.buffer, "of the radio queue");
+  s.choice("drop", ue.drop, drop_policies, "whose packet goes when there is no room");
+  s.choice("order", ue.order, queue_orders, "in which the UE's packets leave");
+  s.when(ue.order == QueueOrder::short_flows_first, "order is short-flows-first", [&] {
+    s.value("short_limit", ue.flows.short_limit, {Bytes(0), Bytes(1 << 30)},
+            "a flow is short until it has sent so much");
+    s.value("short_reset", ue.flows.reset, {1ms, 1h}, "and again when it was idle for so long");
+  });
+  s.value("cell", ue.cell, {0, 99}, "in which it begins, counted from 0");
+  s.required().section("channel", ue.channel, "the UE's link");
+  s.check(ue.buffer.unit != BufferUnit::frames || ue.frame > Bytes(0), "buffer", "packets or a size where frame is 0B",
+          Scalar<BufferSpec>::format(ue.buffer));
+}
+
+void describe(Section& s, WlanParameters& wlan) {
+  s.value("buffer", wlan.buffer, {0, 1'000'000}, "packets that wait in the access point; 0 = unlimited");
+  s.value("station_buffer", wlan.station_buffer, {0, 1'000'000}, "packets that wait in a UE; 0 = unlimited");
+  s.quantity("rate", wlan.rate_bps, "b/s", {1e5, 1e10}, "of data frames");
+  s.quantity("control_rate", wlan.control_rate_bps, "b/s", {1e5, 1e10}, "of acknowledgements");
+  s.value("slot", wlan.slot, {0s, 1s}, "of the back-off");
+  s.value("sifs", wlan.sifs, {0s, 1s}, "before an acknowledgement");
+  s.value("difs", wlan.difs, {0s, 1s}, "before a frame");
+  s.value("preamble", wlan.preamble, {0s, 1s}, "and PLCP header");
+  s.value("contention_window", wlan.contention_window, {0, 1023}, "slots; half of it is waited on average");
+}
+
+void describe(Section& s, AirLinkConfig& link) {
+  s.value("processes", link.harq.processes, {1, 64}, "of hybrid ARQ; a block comes again so many TTIs later");
+  s.value("transmissions", link.harq.transmissions, {1, 16}, "of a block in all");
+  s.value("combining", link.harq.combining, "Chase: the SNRs of a block's transmissions add up");
+  s.value("window", link.reordering.window, {1, 4096}, "blocks that are kept to be put in order");
+  s.value("stall_timer", link.reordering.stall_timer, {1ms, 10s}, "how long a missing block is waited for");
+  s.choice("rlc", link.rlc.mode, rlc_modes, "what is done about blocks lost in spite of hybrid ARQ");
+  s.value("status_delay", link.rlc.status_delay, {0s, 10s}, "from noticing such a loss to sending again");
+  s.value("retransmissions", link.rlc.retransmissions, {0, 1000}, "by RLC, of one stretch");
+  s.value("poll", link.poll, {1ms, 10s}, "after which a loss with nothing behind it is noticed");
+}
+
+void describe(Section& s, CellSpec& cell) {
+  s.value("tti", cell.tti, {100us, 1s},
+          "transmission time interval: 1ms for traces and LTE, 500us for NR at 30 kHz, 2ms for HSDPA, 3ms for clamp");
+  s.value("resource_blocks", cell.resources.blocks, {1, 1000},
+          "that a TTI has to give: 100 for 20 MHz of LTE, 51 for 20 MHz of NR; 1: a TTI belongs to one UE");
+  s.value("cells", cell.cells, {1, 100}, "of the Node-B, each with a scheduler and TTIs of its own");
+  s.value("users_per_tti", cell.resources.sharers, {1, 1000},
+          "UEs that get an even share of the resource blocks; what they do not need goes to others");
+  static const std::string known = schedulers(WithText::yes);
+  s.value("scheduler", cell.scheduler, known);
+  s.value("pf_window", cell.pf_window, {1, 1e9}, "TTIs over which pf and fcds average");
+  s.required().sections("ues", cell.ues, {1, 1000}, "the UEs of the cell");
+  s.section("uplink", cell.uplink, "from the UEs to the Node-B");
+  s.section("harq", cell.harq, "hybrid ARQ, reordering and RLC; without, a lost block stays in the queue");
+  s.when(cell.ues.empty() || cell.is_wlan(), "the UEs' channels are of type wlan",
+         [&] { s.section("wlan", cell.wlan, "the access point"); });
+  for (UeSpec& ue : cell.ues) {
+    s.check((ue.channel.type == ChannelType::wlan) == cell.is_wlan(), "ues",
+            "all UEs on the air of one access point, or none", ue.address.to_string());
+    ue.channel.ofdma.resource_blocks = cell.resources.blocks;
+    s.check(ue.cell < cell.cells, "ues", "a cell below " + std::to_string(cell.cells), std::to_string(ue.cell));
+    const bool transport_blocks = ue.channel.type == ChannelType::hsdpa || ue.channel.type == ChannelType::ofdma;
+    s.check(!cell.harq || transport_blocks, "harq", "channels with transport blocks (hsdpa, ofdma)",
+            ue.address.to_string() + " has another");
+  }
+  s.check(cell.pf_window > 1, "pf_window", "more than 1", Scalar<double>::format(cell.pf_window));
+  s.check(make_scheduler(cell.scheduler) != nullptr, "scheduler", schedulers(WithText::no),
+          "\"" + cell.scheduler + "\"");
+}
+
+}  // namespace sluice::emulator

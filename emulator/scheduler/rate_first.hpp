@@ -1,0 +1,21 @@
+#pragma once
+
+#include "emulator/scheduler/proportional_fair.hpp"
+
+namespace sluice::emulator {
+
+/// PF-RP (Chan and Ramjee, INFOCOM 2004): PF-SP's choice when its rate is at least that of PF's choice, else PF's. A
+/// short flow goes first only where that costs no capacity.
+class RateFirst final : public Scheduler {
+ public:
+  /// `window`: of the averages, TTIs; 1/κ. Throws std::invalid_argument unless it is > 1.
+  explicit RateFirst(double window = 1000) : fair_(window, PfAverage::granted) {}
+
+  std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
+  void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override { fair_.served(ue, carried, tti); }
+
+ private:
+  ProportionalFair fair_;
+};
+
+}  // namespace sluice::emulator

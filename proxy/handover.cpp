@@ -1,0 +1,131 @@
+#include "proxy/handover.hpp"
+
+#include <algorithm>
+
+#include "proxy/relay.hpp"
+
+namespace sluice::proxy::handover {
+namespace {
+
+constexpr std::array<Side, 2> sides{Side::radio, Side::core};
+
+bool over(const Leg& leg) {
+  return leg.reset_pending || leg.endpoint.state() == tcp::State::closed;
+}
+
+bool finished_receiving(const Leg& leg) {
+  switch (leg.endpoint.state()) {
+    case tcp::State::close_wait:
+    case tcp::State::closing:
+    case tcp::State::last_ack:
+    case tcp::State::time_wait:
+    case tcp::State::closed:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// By how much the window field of the host behind `side` may fall short of what it grants (RFC 7323 section 2.4).
+std::uint32_t rounding(const Flow& flow, Side side) {
+  const Handshake& seen = flow.handshake;
+  const bool initiator = side == flow.initiator;
+  const tcp::SynOptions& own = initiator ? seen.initiator_options : seen.responder_options;
+  const tcp::SynOptions& other = initiator ? seen.responder_options : seen.initiator_options;
+  return own.has_window_scale && other.has_window_scale ? (1U << std::min<unsigned>(own.window_scale, 14)) - 1 : 0;
+}
+
+/// Neither host was promised more than the other one takes.
+bool promises_hold(const Flow& flow) {
+  return std::all_of(sides.begin(), sides.end(), [&](Side side) {
+    const Side other = opposite(side);
+    return flow.leg(side).endpoint.rcv_edge() <= granted_edge(flow, other) + rounding(flow, other);
+  });
+}
+
+/// An acknowledgement as our leg may see it: without what passes behind the seams.
+tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint& own) {
+  tcp::Segment ours = segment;
+  ours.flags.bits = tcp::Flags::ack_bit;
+  ours.seq = own.rcv_nxt();
+  ours.ack = tcp::earlier(segment.ack, own.snd_nxt());
+  ours.payload_len = 0;
+  return ours;
+}
+
+}  // namespace
+
+tcp::SeqNum granted_edge(const Flow& flow, Side side) {
+  const tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+  return endpoint.snd_una() + static_cast<std::uint32_t>(endpoint.snd_window().count());
+}
+
+bool delivered(const Flow& flow) {
+  return std::all_of(sides.begin(), sides.end(), [&](Side side) {
+    const tcp::Endpoint& in = flow.leg(side).endpoint;
+    const tcp::Endpoint& out = flow.leg(opposite(side)).endpoint;
+    return out.snd_una() == in.rcv_nxt() && out.snd_nxt() == in.rcv_nxt() && out.unsent().count() == 0 &&
+           !in.owes_acknowledgement();
+  });
+}
+
+Obstacle obstacle(const Flow& flow) {
+  const Leg& radio = flow.leg(Side::radio);
+  const Leg& core = flow.leg(Side::core);
+  const bool closing = over(radio) || over(core) || (finished_receiving(radio) && finished_receiving(core));
+  if (closing) return relay::quiet(flow) ? Obstacle::none : Obstacle::closing;
+  if (flow.phase == FlowPhase::handing_over) return delivered(flow) ? Obstacle::none : Obstacle::delivering;
+  if (radio.endpoint.reassembling() || core.endpoint.reassembling()) return Obstacle::reordering;
+  return promises_hold(flow) ? Obstacle::none : Obstacle::window;
+}
+
+bool at_rest(const Flow& flow) {
+  return std::none_of(flow.legs.begin(), flow.legs.end(),
+                      [](const Leg& leg) { return over(leg) || leg.endpoint.reassembling(); }) &&
+         delivered(flow);
+}
+
+void promise_no_more(Flow& flow, Bytes most) {
+  for (const Side side : sides) {
+    const Bytes granted(granted_edge(flow, opposite(side)) - flow.leg(side).endpoint.rcv_nxt());
+    relay::open_window(flow, side, std::min(granted, most - relay::held_towards(flow, opposite(side))));
+  }
+}
+
+void begin(Flow& flow) {
+  flow.phase = FlowPhase::handing_over;
+  for (const Side side : sides) {
+    tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+    endpoint.forget_out_of_order();
+    // The last word about the window is the other host's own.
+    const std::int32_t room = granted_edge(flow, opposite(side)) - endpoint.rcv_nxt();
+    endpoint.set_receive_room(Bytes(std::max(room, 0)));
+    endpoint.hurry_acknowledgement();
+  }
+}
+
+Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment) {
+  const tcp::Endpoint& own = flow.leg(in).endpoint;
+  Verdict verdict;
+  verdict.ours = segment;
+  if (segment.flags.rst()) {
+    // Where nothing has passed behind the seam it is as exact for us as for the host; otherwise the host judges it.
+    verdict.feed = segment.seq == own.rcv_nxt();
+    verdict.forward = !verdict.feed;
+    return verdict;
+  }
+  const bool brings = segment.length() != 0;
+  if (segment.flags.syn() || !segment.flags.ack()) {
+    verdict.forward = true;
+  } else if (brings && segment.seq + segment.length() <= own.rcv_nxt()) {
+    verdict.feed = verdict.whole = true;  // our acknowledgement was lost
+  } else {
+    const tcp::SeqNum all_of_ours = flow.leg(opposite(in)).endpoint.rcv_nxt();
+    verdict.forward = brings || segment.ack >= all_of_ours;
+    verdict.feed = !brings || segment.ack > own.snd_una();  // data is no duplicate acknowledgement
+    verdict.ours = acknowledgement_of(segment, own);
+  }
+  return verdict;
+}
+
+}  // namespace sluice::proxy::handover

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "dataplane/tcp/segment.hpp"
+#include "proxy/flow.hpp"
+#include "proxy/letting_go.hpp"
+
+namespace sluice::proxy::handover {
+
+/// Handing a split connection back to its hosts, in the middle of a transfer too. Numbers are the hosts' own, so there
+/// is nothing to translate: each direction gets a seam at what we have acknowledged. Bytes before it are ours: our legs
+/// deliver and repeat them until they are acknowledged. Bytes behind it pass untouched, and so does every
+/// acknowledgement that covers all of ours. When nothing of ours is left the connection needs us no longer.
+///
+/// Why nobody can tell:
+///  - what was acknowledged is delivered, before the flow goes;
+///  - timestamps we sent are the other host's own, none newer than what it had sent: its next ones are not older;
+///  - the right edge of a window stands still until what the other host takes has reached it (Obstacle::window);
+///  - nothing is held out of order, so no sender believes it had been reported something that is forgotten.
+
+/// Right edge of the window that the host behind `side` has granted.
+[[nodiscard]] tcp::SeqNum granted_edge(const Flow& flow, Side side);
+
+/// What keeps the flow here: from beginning the handover while it is split, from ending it afterwards.
+[[nodiscard]] Obstacle obstacle(const Flow& flow);
+
+/// Promises a host no more than the other one takes, nor than a relay of `most` bytes holds: first step of a flow that
+/// is to go.
+void promise_no_more(Flow& flow, Bytes most);
+
+/// Sets the seams. Requires a flow whose legs are both open one way at least, and that nothing is unread.
+void begin(Flow& flow);
+
+/// Everything of ours has arrived and is acknowledged both ways.
+[[nodiscard]] bool delivered(const Flow& flow);
+
+/// Nothing is held either way, on a connection that both hosts may still use: plain forwarding could take over now, but
+/// for what was promised as window.
+[[nodiscard]] bool at_rest(const Flow& flow);
+
+/// What becomes of a segment while the handover lasts.
+struct Verdict {
+  bool forward = false;  ///< it passes untouched
+  bool feed = false;     ///< our leg is to see `ours`
+  bool whole = false;    ///< with its payload: it repeats what we have acknowledged
+  tcp::Segment ours;     ///< as far as it concerns us
+};
+[[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment);
+
+}  // namespace sluice::proxy::handover

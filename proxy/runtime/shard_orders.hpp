@@ -1,0 +1,51 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+
+#include "dataplane/units/ip_address.hpp"
+#include "proxy/admin/command.hpp"
+#include "proxy/runtime/overview.hpp"
+
+namespace sluice::proxy {
+
+/// Gives orders to all shards and answers when every one has carried them out. One after the other. Thread: the control
+/// thread.
+class ShardOrders {
+ public:
+  /// `wake`: makes sure that every poll thread looks at its channel soon.
+  ShardOrders(boost::asio::io_context& context, Overview& overview, std::function<void()> wake)
+      : overview_(overview), wake_(std::move(wake)), timer_(context) {}
+
+  /// Hands connections back to plain forwarding: a UE's, or all.
+  void release(std::optional<IpAddress> ue, admin::Reply reply);
+  /// Begins or ends draining.
+  void drain(bool on, admin::Reply reply);
+  /// How far it is.
+  void look(admin::Reply reply);
+
+ private:
+  struct Job {
+    ShardOrder order;
+    admin::Reply reply;
+  };
+  void add(ShardOrder order, admin::Reply reply);
+  void begin();
+  void wait();
+  void check();
+  void finish(const admin::Answer& answer);
+  [[nodiscard]] admin::Answer summary() const;
+
+  Overview& overview_;
+  std::function<void()> wake_;
+  boost::asio::steady_timer timer_;
+  std::deque<Job> jobs_;  ///< the first is under way
+  std::uint32_t last_id_ = 0;
+  boost::asio::steady_timer::time_point deadline_;
+};
+
+}  // namespace sluice::proxy

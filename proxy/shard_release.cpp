@@ -1,0 +1,141 @@
+// Handing split connections back to their hosts: who is asked to go, what is still ours meanwhile, and the end.
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/handover.hpp"
+#include "proxy/relay.hpp"
+#include "proxy/shard_impl.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Flows that a walk over all of them looks at before packets get their turn again.
+constexpr std::uint32_t sweep_step = 128;
+
+}  // namespace
+
+void Shard::Impl::release(const std::optional<IpAddress>& ue, Instant now) {
+  if (!ue) {
+    sweep(LetGo::let_go_command);
+    return;
+  }
+  const BearerId bearer = registry_.find_bearer(*ue);
+  if (bearer == flow::no_flow) return;
+  registry_.for_each_flow_of(bearer, [this](Flow& flow, FlowId id) { ask_to_go(flow, id, LetGo::let_go_command); });
+  serve_marked(now);
+  queue_.flush(now);
+}
+
+void Shard::Impl::drain(bool on) {
+  draining_ = on;
+  sweep(on ? LetGo::let_go_drain : LetGo::no);
+}
+
+void Shard::Impl::sweep(LetGo reason) {
+  sweep_ = {0, reason, true};
+}
+
+void Shard::Impl::sweep_on() {
+  flow::Slab<Flow>& flows = registry_.flows();
+  const std::uint32_t end = std::min(sweep_.next + sweep_step, flows.reach());
+  for (; sweep_.next < end; ++sweep_.next) {
+    if (flows.contains(sweep_.next)) ask_to_go(flows[sweep_.next], sweep_.next, sweep_.reason);
+  }
+  sweep_.active = sweep_.next < flows.reach();
+}
+
+void Shard::Impl::on_surprise(Side in, const packet::Parsed& parsed, Instant now) {
+  const BearerId bearer = registry_.find_bearer(in == Side::radio ? parsed.src : parsed.dst);
+  if (bearer == flow::no_flow) return;
+  const IpAddress& server = in == Side::radio ? parsed.dst : parsed.src;
+  registry_.for_each_flow_of(bearer, [&](Flow& flow, FlowId id) {
+    if (flow.key.server != server || flow.phase == FlowPhase::handing_over) return;
+    flow.let_go = flow.terminated() ? LetGo::let_go_surprise : LetGo::forget;
+    mark(flow, id, Streams::both);
+  });
+  // The seam has to be set before anything that came behind the surprise is looked at.
+  serve_marked(now);
+}
+
+void Shard::Impl::ask_to_go(Flow& flow, FlowId id, LetGo reason) {
+  if (reason == LetGo::let_go_memory && !(flow.terminated() && relay::empty(flow))) return;
+  if (reason == LetGo::no) {
+    // A handover that has begun goes on: its segments are with the other host already.
+    if (flow.phase == FlowPhase::split) flow.let_go = reason;
+  } else if (flow.let_go == LetGo::no) {
+    flow.let_go = flow.terminated() ? reason : LetGo::forget;
+  }
+  mark(flow, id, Streams::both);
+}
+
+StayingFlows Shard::Impl::staying() const {
+  StayingFlows staying;
+  registry_.flows().for_each([&](FlowId, const Flow& flow) {
+    if (!flow.terminated()) return;
+    const Obstacle obstacle = flow.let_go == LetGo::no ? Obstacle::none : handover::obstacle(flow);
+    ++staying.by_obstacle[static_cast<std::size_t>(obstacle)];
+    ++staying.total;
+  });
+  return staying;
+}
+
+void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+  if (flow.let_go == LetGo::forget) {
+    close(id, now);
+    return;
+  }
+  relay::pump(flow);
+  relay::pass_ends(flow);
+  if (flow.phase == FlowPhase::split) {
+    const Obstacle obstacle = handover::obstacle(flow);
+    const bool at_once = flow.let_go == LetGo::let_go_surprise && obstacle != Obstacle::closing;
+    if (relay::quiet(flow) || !(at_once || obstacle == Obstacle::none)) {
+      handover::promise_no_more(flow, relay_limit_);
+    } else {
+      handover::begin(flow);
+    }
+  }
+  if (exposure_capped()) allow_acknowledgements(flow, bearer);
+  emit(flow, bearer, now);
+  if (relay::has_news_of_end(flow)) {
+    relay::pump(flow);
+    relay::pass_ends(flow);
+    emit(flow, bearer, now);
+  }
+  note_backlog(flow, bearer);
+  if (relay::finished(flow)) {
+    count_end(flow);
+  } else if (relay::quiet(flow) || (flow.phase == FlowPhase::handing_over && handover::delivered(flow))) {
+    counters_.add(counter_of(flow.let_go));
+  } else {
+    reschedule(flow, id, now);
+    return;
+  }
+  close(id, now);
+}
+
+void Shard::Impl::pass_over(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
+                            FlowId id, Instant now) {
+  Flow& flow = registry_.flow(id);
+  if (!checksum_acceptable(in, packet::verify_tcp_checksum(packet, parsed))) return;
+  flow.last_activity = now;
+  const handover::Verdict verdict = handover::judge(flow, in, parsed.segment);
+  tcp::Endpoint& own = flow.leg(in).endpoint;
+  if (verdict.feed) {
+    packet::Packet payload;
+    if (verdict.whole && parsed.segment.payload_len != 0) {
+      packet::strip_to_payload(packet, parsed);
+      payload = std::move(packet);
+    }
+    own.receive(verdict.ours, std::move(payload), now);
+    mark(flow, id, Streams::both);
+  }
+  if (verdict.forward) {
+    forward(in, std::move(packet), result, parsed, Counter::forward_handover, now);
+  } else {
+    counters_.add(Counter::optimised);
+  }
+}
+
+}  // namespace sluice::proxy

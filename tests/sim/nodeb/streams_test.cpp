@@ -1,0 +1,151 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "emulator/hosts/flow_source.hpp"
+#include "emulator/hosts/pattern_server.hpp"
+#include "emulator/hosts/request_client.hpp"
+#include "emulator/net/delay_line.hpp"
+#include "emulator/runtime/joint.hpp"
+#include "tests/support/eal.hpp"
+
+// The applications that fetch again and again, over 20 ms of round trip and 20 Mb/s.
+
+namespace sluice::emulator {
+namespace {
+
+using namespace std::chrono_literals;
+
+class StreamsTest : public testing::Test {
+ protected:
+  StreamsTest() {
+    to_client_.lead_to(client_);
+    to_server_.lead_to(server_);
+    server_.listen(80,
+                   [this](const packet::Addresses& ours) { return std::make_unique<PatternServer>(ours, counters_); });
+  }
+  static HostConfig config(const IpAddress& address) {
+    HostConfig host;
+    host.address = address;
+    return host;
+  }
+  void run(Duration until) {
+    loop_.run_until(Instant(until));
+    client_.end_run(loop_.now());
+    server_.end_run(loop_.now());
+    EXPECT_EQ(log_.corrupted, 0U);
+    EXPECT_EQ(log_.failures, 0U);
+  }
+  FlowSourceConfig flows() const {
+    FlowSourceConfig flows;
+    flows.server = server_.config().address;
+    return flows;
+  }
+  RequestConfig requests() const {
+    RequestConfig requests;
+    requests.server = server_.config().address;
+    requests.size = {SizeKind::fixed, Bytes(1000), Bytes(1000), 1};
+    return requests;
+  }
+
+  EventLoop loop_;
+  Joint to_client_;
+  Joint to_server_;
+  DelayLine down_{loop_, {10ms, Rate::bits_per_second(20e6), Bytes(200'000)}, to_client_};
+  DelayLine up_{loop_, {10ms, Rate(), Bytes()}, to_server_};
+  ServerCounters counters_;
+  FlowLog log_;
+  Host server_{loop_, test::pool(), config(IpAddress::v4(192, 0, 2, 1)), Random::stream(1, "server"), down_};
+  Host client_{loop_, test::pool(), config(IpAddress::v4(10, 45, 0, 2)), Random::stream(1, "client"), up_};
+};
+
+TEST_F(StreamsTest, RequestsWaitForTheirAnswersAndThink) {
+  RequestConfig config = requests();
+  config.interval = 100ms;
+  RequestClient client(loop_, client_, config, Random(1), log_);
+  run(60s);
+  // 20 ms a round trip and 100 ms of thinking.
+  EXPECT_NEAR(static_cast<double>(log_.fetches), 60.0 / 0.12, 50);
+  EXPECT_NEAR(to_milliseconds(log_.fetch_times.percentile(0.5)), 20.5, 1);
+  ASSERT_EQ(log_.flows.size(), 1U);
+  EXPECT_EQ(log_.flows[0].reason, tcp::CloseReason::none);
+  EXPECT_GE(log_.flows[0].bytes, log_.fetches * 1000);
+}
+
+TEST_F(StreamsTest, TelnetAsksByTheClock) {
+  RequestConfig config = requests();
+  config.name = "telnet";
+  config.pace = RequestPace::clocked;
+  config.interval = 100ms;
+  RequestClient client(loop_, client_, config, Random(1), log_);
+  run(30s);
+  EXPECT_NEAR(static_cast<double>(log_.fetches), 300, 2);
+}
+
+TEST_F(StreamsTest, OnOffSourcesPause) {
+  RequestConfig config = requests();
+  config.pace = RequestPace::clocked;
+  config.interval = 10ms;
+  config.on = 500ms;
+  config.off = 1500ms;
+  RequestClient client(loop_, client_, config, Random(1), log_);
+  run(400s);
+  EXPECT_NEAR(static_cast<double>(log_.fetches) / 40'000, 0.25, 0.05) << "on for a quarter of the time";
+}
+
+TEST_F(StreamsTest, FlowsComeAsAPoissonProcessWithTriangularSizes) {
+  FlowSourceConfig config = flows();
+  config.interval = 200ms;
+  config.size = {SizeKind::triangular, Bytes(1000), Bytes(101'000), 1};
+  config.stop = Instant(290s);
+  FlowSource source(loop_, client_, config, Random(2), log_);
+  run(300s);
+  const auto count = static_cast<double>(log_.flows.size());
+  EXPECT_NEAR(count, 290 / 0.2, 4 * std::sqrt(290 / 0.2));
+  double sum = 0;
+  double squares = 0;
+  for (const FlowRecord& flow : log_.flows) {
+    EXPECT_EQ(flow.reason, tcp::CloseReason::finished);
+    sum += static_cast<double>(flow.bytes);
+    squares += static_cast<double>(flow.bytes) * static_cast<double>(flow.bytes);
+  }
+  const double mean = sum / count;
+  EXPECT_NEAR(mean, 51'000, 2000);
+  // (max − min)² / 24 is the variance of a symmetric triangle.
+  EXPECT_NEAR((squares / count - mean * mean) / (1e10 / 24), 1, 0.1);
+  EXPECT_EQ(counters_.ends.size(), log_.flows.size());
+}
+
+TEST_F(StreamsTest, PagesHaveObjectsOnConnectionsOfTheirOwn) {
+  FlowSourceConfig config = flows();
+  config.interval = 2s;
+  config.objects_mean = 5;
+  config.gap = 10ms;
+  config.size = {SizeKind::pareto, Bytes(2900), Bytes(200'000), 1.2};
+  FlowSource source(loop_, client_, config, Random(3), log_);
+  run(600s);
+  // ceil of an exponential with mean 5 has mean 1/(1 − e^(−1/5)) = 5.52.
+  EXPECT_NEAR(static_cast<double>(log_.flows.size()) / 300, 5.52, 1);
+  EXPECT_TRUE(std::all_of(log_.flows.begin(), log_.flows.end(), [](const FlowRecord& f) { return f.bytes >= 2900; }));
+}
+
+TEST_F(StreamsTest, BothEndsOfEveryFlowAreWrittenDown) {
+  FlowSourceConfig config = flows();
+  config.interval = 1s;
+  config.size = {SizeKind::fixed, Bytes(400'000), Bytes(400'000), 1};
+  FlowSource source(loop_, client_, config, Random(4), log_);
+  run(20s);
+  ASSERT_FALSE(log_.flows.empty());
+  for (const FlowRecord& flow : log_.flows) {
+    const auto server = counters_.ends.find(flow.ends);
+    ASSERT_NE(server, counters_.ends.end());
+    EXPECT_GT(server->second.srtt, 20ms);
+    EXPECT_GT(flow.finished, flow.opened + 20ms);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::emulator

@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "emulator/report/results_csv.hpp"
+#include "emulator/runtime/virtual_run.hpp"
+#include "emulator/scenario/plan.hpp"
+#include "tests/support/eal.hpp"
+
+// Whole runs with what a scenario can be built of besides one cell: access points, routers, handovers, hybrid ARQ.
+
+namespace sluice::emulator {
+namespace {
+
+std::vector<RunResult> run_all(const std::string& text) {
+  auto plan = parse_plan(text, "test.yaml");
+  EXPECT_TRUE(plan) << config::to_string(plan.errors);
+  TraceLibrary traces({});
+  std::vector<RunResult> results;
+  for (const RunPlan& run : plan->runs) results.push_back(run_virtual(run, plan->name, test::pool(), traces));
+  return results;
+}
+
+/// One flow up and one down through an access point with a buffer of so many packets; TCP as in the paper.
+std::string wlan(int buffer, const std::string& rest) {
+  return "duration: 105s\nwarmup: 5s\nmodes: [none]\n"
+         "server_proxy: {delay: 5ms}\nproxy_nodeb: {delay: 1ms}\noutput: {flows: true}\n"
+         "hosts: {receive_buffer: 63000B, timestamps: false, sack: false, tcp: {delayed_ack: 0s}}\n"
+         "cell:\n  wlan: {buffer: " +
+         std::to_string(buffer) +
+         "}\n  uplink: {delay: 0s}\n  ues:\n"
+         "    - {address: 10.45.0.2, channel: {type: wlan}}\n    - {address: 10.45.0.3, channel: {type: wlan}}\n"
+         "apps:\n  - {type: bulk, ue: 0, direction: upload}\n  - {type: bulk, ue: 1}\n" +
+         rest;
+}
+
+double ratio(const RunResult& result) {
+  std::map<std::string, double> bytes;
+  for (const FlowRow& flow : result.flows) bytes[flow.direction] += static_cast<double>(flow.bytes);
+  return bytes["upload"] / bytes["download"];
+}
+
+// Pilosof et al., region 1: with room for both windows nothing is lost and both get the same.
+TEST(Wlan, WithABufferAboveTwoWindowsUpAndDownAreEven) {
+  const RunResult result = run_all(wlan(100, "")).front();
+  EXPECT_EQ(result.drops, 0U);
+  EXPECT_NEAR(ratio(result), 1, 0.1);
+  EXPECT_GT(result.utilisation, 0.99);
+}
+
+// Region 3: below one window the download starves while the upload, whose lost ACKs hardly matter, does not.
+TEST(Wlan, WithASmallBufferTheUploadWinsByMuch) {
+  const RunResult result = run_all(wlan(20, "")).front();
+  EXPECT_GT(result.drops, 100U);
+  EXPECT_GT(ratio(result), 3);
+}
+
+std::string dumbbell(const std::string& queue) {
+  return "duration: 30s\nwarmup: 5s\nmodes: [none]\n"
+         "server_proxy: {delay: 20ms, rate: 10Mb/s, buffer: 500KiB, queue: " +
+         queue +
+         "}\n"
+         "cell:\n  ues:\n    - {address: 10.45.0.2, frame: 0B, buffer: unlimited, channel: {type: constant, rate: "
+         "100Mb/s}}\n"
+         "apps:\n  - {type: bulk, connections: 4}\n  - {type: telnet, interval: 100ms, sizes: {kind: fixed, min: "
+         "1000B}}\n";
+}
+
+TEST(Router, CodelHoldsTheDelayThatDropTailLetsGrow) {
+  const RunResult tail = run_all(dumbbell("{type: fifo}")).front();
+  const RunResult codel = run_all(dumbbell("{type: codel}")).front();
+  const RunResult fair = run_all(dumbbell("{type: fq-codel}")).front();
+  const RunResult red = run_all(dumbbell("{type: red}")).front();
+  EXPECT_GT(tail.server_to_ue_delay.p50_ms, 150);
+  EXPECT_LT(codel.server_to_ue_delay.p50_ms, 40);
+  EXPECT_LT(red.server_to_ue_delay.p50_ms, tail.server_to_ue_delay.p50_ms / 2);
+  // What is sparse does not wait behind the others at all.
+  EXPECT_LT(*fair.fetch_p95_ms, *codel.fetch_p50_ms);
+  EXPECT_LT(*fair.fetch_p95_ms, 90);
+  for (const RunResult& result : {tail, codel, fair, red}) {
+    EXPECT_GT(result.throughput_bps, 8.5e6);
+    EXPECT_GT(result.counters.at("server_proxy_down_drops"), 0U);
+  }
+}
+
+TEST(Router, WithEcnNothingIsLost) {
+  const RunResult dropping = run_all(dumbbell("{type: codel}")).front();
+  const RunResult marking = run_all(dumbbell("{type: codel, ecn: true}") + "hosts: {ecn: true}\n").front();
+  EXPECT_GT(dropping.counters.at("server_proxy_down_drops"), 50U);
+  // Bare acknowledgements of requests are not ECN-capable (RFC 3168 section 6.1.4) and are dropped still.
+  const std::uint64_t marks = marking.counters.at("server_proxy_down_marks");
+  EXPECT_GT(marks, 50U);
+  EXPECT_LT(marking.counters.at("server_proxy_down_drops"), marks / 4);
+  EXPECT_EQ(marking.retransmissions, 0U);
+  EXPECT_LT(marking.server_to_ue_delay.p50_ms, 40);
+  EXPECT_GT(marking.throughput_bps, 8.5e6);
+}
+
+std::string moving(const std::string& moves, const std::string& mode) {
+  return "duration: 12s\nwarmup: 2s\ninterval: 100ms\nmodes: [" + mode +
+         "]\noutput: {ues: true}\n"
+         "cell:\n  cells: 2\n  ues:\n"
+         "    - {address: 10.45.0.2, frame: 0B, buffer: 150KiB, channel: {type: constant, rate: 8Mb/s}}\n"
+         "    - {address: 10.45.0.3, frame: 0B, buffer: 150KiB, cell: 1, channel: {type: constant, rate: 8Mb/s}}\n"
+         "apps:\n  - {type: bulk, ue: 0}\n  - {type: bulk, ue: 1}\nmoves:\n" +
+         moves;
+}
+
+double used(const RunResult& result, const std::string& ue, double from, double to) {
+  double sum = 0;
+  int count = 0;
+  for (const UePoint& point : result.ues) {
+    if (point.ue != ue || point.time_s <= from || point.time_s > to) continue;
+    sum += point.link_used_bps;
+    ++count;
+  }
+  return sum / count;
+}
+
+TEST(Mobility, AHandoverMovesTheLoad) {
+  for (const std::string mode : {"none", "i-tcp", "smvs"}) {
+    SCOPED_TRACE(mode);
+    const RunResult result = run_all(moving("  - {type: handover, at: 6s, ue: 0, cell: 1}\n", mode)).front();
+    EXPECT_GT(used(result, "10.45.0.2", 3, 6), 7.5e6);
+    EXPECT_NEAR(used(result, "10.45.0.2", 9, 12), 4e6, 0.5e6);
+    EXPECT_NEAR(used(result, "10.45.0.3", 9, 12), 4e6, 0.5e6);
+    EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
+    EXPECT_EQ(result.counters.at("connections_failed"), 0U);
+    EXPECT_TRUE(std::any_of(result.ues.begin(), result.ues.end(), [](const UePoint& point) {
+      return point.time_s == 6 && point.ue == "10.45.0.2" && point.state == "handover";
+    }));
+  }
+}
+
+TEST(Mobility, WithoutForwardingWhatWaitsIsLost) {
+  const auto drops = [](const std::string& forwarding) {
+    const std::string move = "  - {type: handover, at: 6s, ue: 0, cell: 1, forwarding: " + forwarding + "}\n";
+    const RunResult result = run_all(moving(move, "smvs")).front();
+    std::uint64_t dropped = 0;
+    for (const UePoint& point : result.ues) {
+      if (point.ue == "10.45.0.2") dropped = point.dropped_packets;
+    }
+    return dropped;
+  };
+  EXPECT_GE(drops("false"), drops("true") + 5);
+}
+
+TEST(Mobility, AfterAnOutageTransfersGoOnAndAfterLeavingTheyDoNot) {
+  const RunResult result = run_all(moving("  - {type: outage, at: 4s, ue: 0, duration: 2s}\n"
+                                          "  - {type: leave, at: 8s, ue: 1}\n",
+                                          "i-tcp"))
+                               .front();
+  EXPECT_EQ(used(result, "10.45.0.2", 4.1, 6), 0);
+  EXPECT_GT(used(result, "10.45.0.2", 9, 12), 7e6);
+  EXPECT_EQ(used(result, "10.45.0.3", 8.1, 12), 0);
+}
+
+TEST(Harq, ACellWithRadioLossCarriesEverythingInEveryMode) {
+  for (const std::string rlc : {"acknowledged", "unacknowledged"}) {
+    const std::string text =
+        "duration: 22s\nwarmup: 2s\nmodes: [none, i-tcp, smvs]\noutput: {packets: true}\n"
+        "cell:\n  tti: 2ms\n  scheduler: pf\n  harq: {transmissions: 2, rlc: " +
+        rlc +
+        "}\n  ues:\n"
+        "    - {address: 10.45.0.2, buffer: 2000 frames, channel: {type: hsdpa, radio: {distance: 200m, speed: "
+        "30km/h}}}\n"
+        "    - {address: 10.45.0.3, buffer: 2000 frames, channel: {type: hsdpa, radio: {distance: 400m}}}\n"
+        "apps: [{type: bulk, ue: 0}, {type: bulk, ue: 1}]\n";
+    for (const RunResult& result : run_all(text)) {
+      SCOPED_TRACE(rlc + " " + result.key.mode);
+      EXPECT_GT(result.utilisation, 0.9);
+      EXPECT_GT(result.counters.at("harq_retransmissions"), 100U);
+      EXPECT_EQ(result.counters.at("rlc_lost_packets") > 0, rlc == "unacknowledged");
+      EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
+      EXPECT_FALSE(result.packets.empty());
+    }
+  }
+}
+
+TEST(Outputs, AreByteIdenticalForTheSameSeed) {
+  const std::string text = moving("  - {type: handover, at: 6s, ue: 0, cell: 1}\n", "smvs");
+  const auto first = run_all(text);
+  const auto second = run_all(text);
+  EXPECT_EQ(format_csv(ues_table(first)), format_csv(ues_table(second)));
+  const auto flows = run_all(wlan(20, ""));
+  EXPECT_EQ(format_csv(flows_table(flows)), format_csv(flows_table(run_all(wlan(20, "")))));
+  EXPECT_GT(flows.front().flows.size(), 1U);
+}
+
+}  // namespace
+}  // namespace sluice::emulator

@@ -1,0 +1,128 @@
+// Letting go under traffic: transfers go on whatever is handed back in their middle, and a proxy that was drained can
+// be stopped and started again. Every byte that arrives is checked against what was sent.
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/proxy/network.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Obstacle;
+
+void expect_complete(Network& network, Duration limit) {
+  ASSERT_TRUE(network.run(limit)) << "stuck";
+  EXPECT_EQ(network.log.corrupted, 0U);
+  EXPECT_EQ(network.server_counters.corrupted, 0U);
+  for (const auto& client : network.clients) EXPECT_EQ(client->corrupted(), 0U);
+}
+
+/// Runs until nothing is split any more; false when something still is after `limit`.
+bool run_until_drained(Network& network, Duration limit) {
+  const Instant end = network.loop.now() + limit;
+  while (network.loop.now() < end) {
+    if (network.node.shard().flow_count() == 0) return true;
+    network.loop.run_until(network.loop.now() + std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+TEST(DrainSim, ALongDownloadIsHandedBackInItsMiddle) {
+  Network network(1, small_shard(), {});
+  network.transfer(10'000'000, false);
+  network.loop.run_until(Instant(std::chrono::seconds(2)));
+  ASSERT_EQ(network.node.shard().flow_count(), 1U);
+  network.node.order([](proxy::Shard& shard) { shard.drain(true); });
+  EXPECT_TRUE(run_until_drained(network, std::chrono::seconds(2)));
+  EXPECT_EQ(network.node.shard().counters()[Counter::let_go_drain], 1U);
+  EXPECT_FALSE(network.clients.front()->complete()) << "it was in its middle";
+  EXPECT_EQ(network.server.counters().timeouts, 0U) << "the server has not noticed";
+  expect_complete(network, std::chrono::seconds(60));
+}
+
+TEST(DrainSim, ALongUploadIsHandedBackInItsMiddle) {
+  Network network(2, small_shard(), {});
+  network.transfer(10'000'000, true);
+  network.loop.run_until(Instant(std::chrono::seconds(2)));
+  network.node.order([](proxy::Shard& shard) { shard.drain(true); });
+  EXPECT_TRUE(run_until_drained(network, std::chrono::seconds(2)));
+  EXPECT_FALSE(network.clients.front()->complete()) << "it was in its middle";
+  EXPECT_EQ(network.ue.counters().timeouts, 0U) << "the UE has not noticed";
+  expect_complete(network, std::chrono::seconds(60));
+}
+
+TEST(DrainSim, AProxyThatWasDrainedIsStoppedAndStartedUnderTraffic) {
+  Network network(3, small_shard(), {});
+  for (int i = 0; i < 4; ++i) network.transfer(4'000'000, i % 2 != 0);
+  network.loop.run_until(Instant(std::chrono::seconds(2)));
+  network.node.order([](proxy::Shard& shard) { shard.drain(true); });
+  ASSERT_TRUE(run_until_drained(network, std::chrono::seconds(10)));
+  network.node.stop();
+  network.loop.run_until(network.loop.now() + std::chrono::milliseconds(300));
+  network.node.start();
+  network.transfer(100'000, false, network.loop.now().time_since_epoch());
+  expect_complete(network, std::chrono::seconds(120));
+  const proxy::Counters& counters = network.node.shard().counters();
+  EXPECT_GT(counters[Counter::forward_mid_flow], 1000U) << "the old connections pass untouched";
+  EXPECT_EQ(counters[Counter::flows_split], 1U) << "the new one is split";
+}
+
+TEST(DrainSim, ConnectionsOlderThanTheProxyAreNeverReset) {
+  Network network(4, small_shard(), {});
+  network.node.stop();
+  network.node.start();
+  network.node.order([](proxy::Shard& shard) { shard.drain(true); });  // opened while nothing is split …
+  network.transfer(3'000'000, false);
+  network.transfer(3'000'000, true);
+  network.loop.run_until(Instant(std::chrono::seconds(1)));
+  network.node.stop();
+  network.node.start();  // … and met in its middle
+  expect_complete(network, std::chrono::seconds(60));
+  const proxy::Counters& counters = network.node.shard().counters();
+  EXPECT_EQ(counters[Counter::optimised], 0U);
+  EXPECT_EQ(counters[Counter::forward_mid_flow], counters.received());
+}
+
+/// Random connections over random wires; at random times some are let go, the proxy drains, or drains and restarts.
+void live(std::uint64_t seed) {
+  Random random = Random::stream(seed, "drain");
+  proxy::ShardConfig config = small_shard();
+  config.limits.relay_buffer = Bytes(65'536 + random.below(400'000));
+  random_exposure(random, config.limits);
+  Wires wires = random_wires(random);
+  // What passes untouched is checked by the hosts alone, and two bits of it, damaged on either side, may cancel out.
+  wires.core_down.corrupt = wires.core_up.corrupt = 0;
+  Network network(seed, config, wires, random_host(random), random_host(random));
+  const std::uint64_t count = 1 + random.below(4);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    network.transfer(1 + random.below(1'000'000), random.chance(0.4), std::chrono::milliseconds(random.below(2000)));
+  }
+  for (std::uint64_t i = 1 + random.below(5); i > 0; --i) {
+    network.loop.run_until(network.loop.now() + std::chrono::milliseconds(random.below(2000)));
+    if (random.chance(0.5)) {
+      network.node.order([&](proxy::Shard& shard) { shard.release(ue_address, network.loop.now()); });
+      continue;
+    }
+    network.node.order([](proxy::Shard& shard) { shard.drain(true); });
+    network.loop.run_until(network.loop.now() + std::chrono::milliseconds(random.below(5000)));
+    if (network.node.shard().flow_count() == 0 && random.chance(0.8)) {
+      expect_accounted(network.node.shard().counters());
+      network.node.stop();
+      network.loop.run_until(network.loop.now() + std::chrono::milliseconds(random.below(1000)));
+      network.node.start();
+    } else {
+      network.node.order([](proxy::Shard& shard) { shard.drain(false); });
+    }
+  }
+  expect_complete(network, std::chrono::seconds(900));
+  network.loop.run_until(network.loop.now() + std::chrono::seconds(700));
+  EXPECT_EQ(network.node.shard().flow_count(), 0U) << "flows outlived their connections";
+  expect_accounted(network.node.shard().counters());
+}
+
+TEST(DrainSim, RandomLivesWithRandomLettingGo) {
+  for_each_seed(live);
+}
+
+}  // namespace
+}  // namespace sluice::test

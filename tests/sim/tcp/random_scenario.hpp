@@ -1,0 +1,13 @@
+#pragma once
+
+#include "tests/sim/tcp/connection.hpp"
+
+namespace sluice::test {
+
+/// Loss, duplication, reordering, marking and delay of one direction, drawn anew each time.
+[[nodiscard]] Impairment random_path(Random& random);
+
+/// A connection's life as the seed has it: options, applications, both paths, device, clock.
+[[nodiscard]] Scenario random_scenario(std::uint64_t seed);
+
+}  // namespace sluice::test

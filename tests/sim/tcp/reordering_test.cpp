@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include "tests/sim/tcp/connection.hpp"
+
+// A path that loses nothing and delivers out of order: what is repeated is repeated for nothing.
+
+namespace sluice::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Path {
+  const char* name;
+  double share;
+  milliseconds hold;
+  milliseconds jitter;
+  unsigned most_per_thousand;  ///< segments repeated for nothing
+};
+
+void PrintTo(const Path& path, std::ostream* out) {
+  *out << path.name;
+}
+
+class Reordering : public testing::TestWithParam<Path> {};
+
+TEST_P(Reordering, IsNotTakenForLoss) {
+  std::uint64_t sent = 0;
+  std::uint64_t repeated = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    Scenario scenario;
+    scenario.seed = seed;
+    scenario.options_a = {.mss = 1460, .window_scale = 7, .has_window_scale = true, .sack_permitted = true};
+    scenario.options_a.timestamps = seed % 2 == 1;
+    scenario.options_b = scenario.options_a;
+    scenario.config.time_wait = std::chrono::minutes(5);
+    scenario.a.to_send = 2'000'000;
+    scenario.a_to_b.delay = scenario.b_to_a.delay = milliseconds(40);
+    scenario.a_to_b.spacing = std::chrono::microseconds(300);
+    scenario.a_to_b.reordering_behind = true;
+    scenario.a_to_b.reordering = GetParam().share;
+    scenario.a_to_b.hold = GetParam().hold;
+    scenario.a_to_b.jitter = GetParam().jitter;
+    Connection connection(scenario);
+    connection.run();
+    ASSERT_EQ(connection.received_by_b(), scenario.a.to_send);
+    EXPECT_EQ(connection.a().counters().timeouts, 0) << "seed " << seed;
+    sent += scenario.a.to_send / 1448;
+    repeated += connection.a().counters().retransmitted;
+  }
+  RecordProperty("repeated_per_100000", std::to_string(repeated * 100000 / sent));
+  EXPECT_LE(repeated * 1000, sent * GetParam().most_per_thousand) << repeated << " of " << sent;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Paths, Reordering,
+    testing::Values(Path{"OneInAHundredByTwoMilliseconds", 0.01, milliseconds(2), milliseconds(0), 1},
+                    Path{"OneInAHundredByTenMilliseconds", 0.01, milliseconds(10), milliseconds(0), 2},
+                    Path{"FiveInAHundredByTwentyMilliseconds", 0.05, milliseconds(20), milliseconds(0), 10},
+                    Path{"EveryOneByUpToFiveMilliseconds", 0, milliseconds(0), milliseconds(5), 2}),
+    [](const auto& kind) { return std::string(kind.param.name); });
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,120 @@
+#include "emulator/channel/ofdma.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+namespace sluice::emulator {
+namespace {
+
+using link::CqiTable;
+using std::chrono::milliseconds;
+
+// The column "efficiency" of the standards' tables.
+constexpr std::array<double, 15> efficiency_64{0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141,
+                                               2.4063, 2.7305, 3.3223, 3.9023, 4.5234, 5.1152, 5.5547};
+constexpr std::array<double, 15> efficiency_256{0.1523, 0.3770, 0.8770, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223,
+                                                3.9023, 4.5234, 5.1152, 5.5547, 6.2266, 6.9141, 7.4063};
+constexpr std::array<double, 15> efficiency_low{0.0586, 0.0977, 0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758,
+                                                1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023, 4.5234};
+
+TEST(CqiTable, EfficienciesAreThoseOfTheStandards) {
+  for (int cqi = 1; cqi <= 15; ++cqi) {
+    const auto row = static_cast<std::size_t>(cqi - 1);
+    EXPECT_NEAR(spectral_efficiency(CqiTable::qam64, cqi), efficiency_64[row], 6e-5) << cqi;
+    EXPECT_NEAR(spectral_efficiency(CqiTable::qam256, cqi), efficiency_256[row], 6e-5) << cqi;
+    EXPECT_NEAR(spectral_efficiency(CqiTable::qam64_low, cqi), efficiency_low[row], 6e-5) << cqi;
+  }
+  EXPECT_THROW(static_cast<void>(spectral_efficiency(CqiTable::qam64, 0)), std::out_of_range);
+  EXPECT_THROW(static_cast<void>(spectral_efficiency(CqiTable::qam64, 16)), std::out_of_range);
+}
+
+TEST(CqiTable, ACqiIsReportedFromItsThresholdOn) {
+  for (const CqiTable table : {CqiTable::qam64, CqiTable::qam256, CqiTable::qam64_low}) {
+    for (int cqi = 1; cqi <= 15; ++cqi) {
+      const double threshold = link::threshold_db(table, cqi);
+      EXPECT_EQ(link::table_cqi_of(table, threshold + 1e-9), cqi);
+      EXPECT_EQ(link::table_cqi_of(table, threshold - 1e-9), cqi - 1);
+      EXPECT_NEAR(link::table_error_rate(table, threshold, cqi), 0.1, 1e-12);
+    }
+  }
+  // Within 1.1 dB of those of the Vienna LTE simulator.
+  EXPECT_NEAR(link::threshold_db(CqiTable::qam64, 1), -6.9, 1.1);
+  EXPECT_NEAR(link::threshold_db(CqiTable::qam64, 7), 4.7, 1.1);
+  EXPECT_NEAR(link::threshold_db(CqiTable::qam64, 15), 19.8, 1.1);
+}
+
+TEST(Ofdma, CapacityIsResourceElementsTimesEfficiency) {
+  OfdmaParameters still{.mean_snr_db = 30, .fading = false};
+  OfdmaChannel lte(still, milliseconds(1), Random(1));
+  EXPECT_EQ(lte.at(0).cqi, 15);
+  EXPECT_EQ(lte.at(0).capacity, Bytes(8748));  // 100 · 168 · 0.75 · 5.5547 / 8
+  still.table = CqiTable::qam256;
+  still.overhead = 0.14;
+  still.resource_blocks = 273;
+  OfdmaChannel nr(still, std::chrono::microseconds(500), Random(1));
+  EXPECT_EQ(nr.at(0).capacity, Bytes(36'515));  // 584 Mb/s
+  still.mean_snr_db = -12;
+  OfdmaChannel far(still, milliseconds(1), Random(1));
+  EXPECT_EQ(far.at(0).cqi, 0);
+  EXPECT_EQ(far.at(0).capacity, Bytes(0));
+}
+
+TEST(Ofdma, BlocksAreLostAsOftenAsTheCurveSaysAtEveryCqi) {
+  for (int cqi = 1; cqi <= 15; ++cqi) {
+    OfdmaParameters still{.fading = false};
+    still.mean_snr_db = link::threshold_db(CqiTable::qam64, cqi) + 0.01;
+    OfdmaChannel channel(still, milliseconds(1), Random(3));
+    const double expected = link::table_error_rate(CqiTable::qam64, still.mean_snr_db, cqi);
+    int lost = 0;
+    constexpr int n = 50'000;
+    for (std::uint64_t tti = 0; tti < n; ++tti) lost += channel.at(tti).received ? 0 : 1;
+    EXPECT_NEAR(lost / static_cast<double>(n) / expected, 1, 0.1) << "CQI " << cqi;
+  }
+}
+
+TEST(Ofdma, TheCqiIsSixTtisOld) {
+  OfdmaChannel channel({.speed_kmh = 60}, milliseconds(1), Random(2));
+  std::vector<double> snr;
+  for (std::uint64_t tti = 0; tti < 1000; ++tti) {
+    const Grant& grant = channel.at(tti);
+    snr.push_back(grant.snr_db);
+    if (tti >= 6) {
+      ASSERT_EQ(grant.quality_db, snr[tti - 6]) << tti;
+    }
+  }
+}
+
+TEST(Multipath, EchoesKeepTheMeanAndNarrowTheSwing) {
+  struct Case {
+    MultipathProfile profile;
+    double squares;  // of the taps' shares: the variance of the sum of independent exponentials
+  };
+  for (const Case& c : {Case{MultipathProfile::flat, 1}, Case{MultipathProfile::pedestrian_a, 0.800},
+                        Case{MultipathProfile::pedestrian_b, 0.299}, Case{MultipathProfile::vehicular_a, 0.390}}) {
+    Multipath fading(c.profile, 55.6, milliseconds(1), Random(7));
+    double sum = 0;
+    double squares = 0;
+    constexpr int n = 400'000;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const double power = fading.power(i);
+      sum += power;
+      squares += power * power;
+    }
+    const double mean = sum / n;
+    EXPECT_NEAR(mean, 1, 0.02);
+    EXPECT_NEAR((squares / n - mean * mean) / c.squares, 1, 0.06) << static_cast<int>(c.profile);
+  }
+}
+
+TEST(Ofdma, RefusesWhatIsOutOfRange) {
+  EXPECT_THROW(OfdmaChannel({.mean_snr_db = 70}, milliseconds(1), Random(1)), std::invalid_argument);
+  EXPECT_THROW(OfdmaChannel({.overhead = 1}, milliseconds(1), Random(1)), std::invalid_argument);
+  EXPECT_THROW(OfdmaChannel({.resource_blocks = 0}, milliseconds(1), Random(1)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sluice::emulator

@@ -1,0 +1,254 @@
+// What cannot be split passes untouched under its own name; where a split connection may be meant, it lets go.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Counter;
+using proxy::Side;
+using tcp::Flags;
+using Octets = std::vector<std::uint8_t>;
+
+proxy::ShardConfig split_config() {
+  proxy::ShardConfig config;
+  config.mode = proxy::Mode::i_tcp;
+  config.limits.max_flows = 64;
+  config.limits.max_bearers = 8;
+  return config;
+}
+
+constexpr std::size_t link = 14;
+
+Octets bytes_of(const packet::Packet& packet) {
+  return {packet.data(), packet.data() + packet.size()};
+}
+
+void insert(Octets& frame, std::size_t at, const Octets& bytes) {
+  frame.insert(frame.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin(), bytes.end());
+}
+
+/// Makes the IPv4 header's length and checksum right again.
+void mend_ipv4(Octets& frame) {
+  std::uint8_t* const ip = frame.data() + link;
+  packet::store_be16(ip + 2, static_cast<std::uint16_t>(frame.size() - link));
+  std::memset(ip + 10, 0, 2);
+  const std::size_t header = (ip[0] & 15U) * 4U;
+  packet::store16(ip + 10, static_cast<std::uint16_t>(~packet::ones_complement_sum({ip, header})));
+}
+
+/// A data segment of the server's connection as it would look in one of many guises.
+struct Guise {
+  const char* name;
+  Counter counter;
+  bool lets_go;
+  Octets (*disguise)(Octets frame);
+};
+
+Octets with_flags_and_offset(Octets frame, std::uint16_t bits) {
+  packet::store_be16(frame.data() + link + 6, bits);
+  mend_ipv4(frame);
+  return frame;
+}
+
+Octets with_tags(Octets frame, int count) {
+  for (int i = 0; i < count; ++i) insert(frame, 12, {0x81, 0x00, 0x00, 0x05});
+  return frame;
+}
+
+const Guise guises[] = {
+    {"a first fragment", proxy::counter_of(packet::ParseResult::ip_fragment), true,
+     [](Octets frame) { return with_flags_and_offset(std::move(frame), 0x2000); }},
+    {"a later fragment", proxy::counter_of(packet::ParseResult::ip_fragment), true,
+     [](Octets frame) { return with_flags_and_offset(std::move(frame), 0x0010); }},
+    {"a fragment of UDP", proxy::counter_of(packet::ParseResult::ip_fragment), false,
+     [](Octets frame) {
+       frame[link + 9] = 17;
+       return with_flags_and_offset(std::move(frame), 0x2000);
+     }},
+    {"IPv4 options", proxy::counter_of(packet::ParseResult::ip_options), true,
+     [](Octets frame) {
+       insert(frame, link + 20, {0x94, 4, 0, 0});  // router alert
+       frame[link] = 0x46;
+       mend_ipv4(frame);
+       return frame;
+     }},
+    {"three VLAN tags", proxy::counter_of(packet::ParseResult::vlan_depth), false,
+     [](Octets frame) { return with_tags(std::move(frame), 3); }},
+    {"an MPLS label", proxy::counter_of(packet::ParseResult::mpls), false,
+     [](Octets frame) {
+       insert(frame, link, {0, 0, 0x11, 0x40});
+       packet::store_be16(frame.data() + 12, 0x8847);
+       return frame;
+     }},
+    {"another protocol", proxy::counter_of(packet::ParseResult::not_tcp), false,
+     [](Octets frame) {
+       frame[link + 9] = 132;  // SCTP
+       mend_ipv4(frame);
+       return frame;
+     }},
+};
+
+TEST(ShardForward, WhatCannotBeSplitPassesUnderItsOwnName) {
+  for (const Guise& guise : guises) {
+    SCOPED_TRACE(guise.name);
+    ProxyLab lab(split_config());
+    ScriptedHosts hosts(lab);
+    hosts.open();
+    const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1, hosts.ue_isn.raw() + 1);
+    const Octets frame = guise.disguise(bytes_of(hosts.frame(false, data, std::string(200, 'f'))));
+    lab.put(Side::core, frame);
+    const auto seen = lab.next(Side::radio);
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->frame, frame);
+    EXPECT_EQ(lab.count(guise.counter), 1U);
+    EXPECT_EQ(lab.count(Counter::let_go_surprise), guise.lets_go ? 1U : 0U);
+    EXPECT_EQ(lab.shard.flow_count(), guise.lets_go ? 0U : 1U);
+  }
+}
+
+TEST(ShardForward, AFragmentLeavesConnectionsOfOtherHostsAlone) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  ScriptedHosts elsewhere(lab);
+  elsewhere.ue_to_server.dst = IpAddress::v4(198, 51, 100, 8);
+  elsewhere.open();
+  const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + 1, hosts.server_isn.raw() + 1);
+  lab.put(Side::radio, with_flags_and_offset(bytes_of(hosts.frame(true, data, std::string(200, 'f'))), 0x2000));
+  EXPECT_EQ(lab.shard.flow_count(), 1U);
+  EXPECT_EQ(lab.count(Counter::let_go_surprise), 1U);
+}
+
+TEST(ShardForward, AFragmentBehindBytesThatAreOursIsAcknowledgedEndToEnd) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+  const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1001, hosts.ue_isn.raw() + 1);
+  lab.put(Side::core, with_flags_and_offset(bytes_of(hosts.frame(false, data, std::string(200, 'f'))), 0x2000));
+  EXPECT_EQ(lab.shard.flow_count(), 1U) << "what is ours is not delivered yet";
+  lab.forget_output();
+  hosts.ue(Flags::ack_bit, 0, 1200);  // all of it: ours, and the fragments' that we have not seen
+  const auto seen = lab.next(Side::core);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->segment().ack, hosts.server_isn + 1201);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+TEST(ShardForward, AFragmentThatFillsAHoleDoesNotStallWhatCameBehindIt) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.server(Flags::ack_bit, 200, 0, std::string(300, 'b'));  // held; the hole is what the fragments bring
+  const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1, hosts.ue_isn.raw() + 1);
+  lab.put(Side::core, with_flags_and_offset(bytes_of(hosts.frame(false, data, std::string(200, 'a'))), 0x2000));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  lab.forget_output();
+  hosts.ue(Flags::ack_bit, 0, 200);
+  EXPECT_TRUE(lab.next(Side::core)) << "the server learns what the UE has, and sends the rest again";
+  hosts.server(Flags::ack_bit, 200, 0, std::string(300, 'b'));
+  EXPECT_EQ(lab.next(Side::radio)->payload, std::string(300, 'b'));
+}
+
+TEST(ShardForward, AFragmentDuringTheHandshakeLeavesItUnsplit) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.send_syn();
+  hosts.send_syn_ack();
+  const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + 1, hosts.server_isn.raw() + 1);
+  lab.put(Side::radio, with_flags_and_offset(bytes_of(hosts.frame(true, data, std::string(200, 'f'))), 0x2000));
+  hosts.ue(Flags::ack_bit, 0, 0);
+  EXPECT_EQ(lab.count(Counter::flows_split), 0U);
+}
+
+/// The UE's data segment of an IPv6 connection, behind these extension headers.
+Octets ipv6_frame(const Octets& extensions, std::uint8_t first) {
+  Octets frame(link, 0);
+  packet::store_be16(frame.data() + 12, 0x86dd);
+  Octets ip(40, 0);
+  ip[0] = 0x60;
+  ip[6] = first;
+  ip[7] = 64;
+  const IpAddress ue = *IpAddress::parse("fd00:45::2");
+  const IpAddress server = *IpAddress::parse("fd00:99::2");
+  std::copy(ue.octets.begin(), ue.octets.end(), ip.begin() + 8);
+  std::copy(server.octets.begin(), server.octets.end(), ip.begin() + 24);
+  Octets tcp(20, 0);
+  tcp[12] = 0x50;
+  packet::store_be16(ip.data() + 4, static_cast<std::uint16_t>(extensions.size() + tcp.size()));
+  for (const Octets& part : {ip, extensions, tcp}) insert(frame, frame.size(), part);
+  return frame;
+}
+
+/// Opens a connection between the hosts of ipv6_frame().
+void open_ipv6(ProxyLab& lab, ScriptedHosts& hosts) {
+  hosts.ue_to_server.src = *IpAddress::parse("fd00:45::2");
+  hosts.ue_to_server.dst = *IpAddress::parse("fd00:99::2");
+  hosts.ip_version = 6;
+  hosts.open();
+  ASSERT_EQ(lab.shard.flow_count(), 1U);
+}
+
+TEST(ShardForward, Ipv6ExtensionHeadersAreFollowedToWhatTheyCarry) {
+  const Octets hop_by_hop_then_tcp{6, 0, 5, 2, 0, 0, 1, 0};
+  const Octets hop_by_hop_then_icmp{58, 0, 5, 2, 0, 0, 1, 0};
+  const Octets two_then_tcp{60, 0, 5, 2, 0, 0, 1, 0, 6, 0, 1, 4, 0, 0, 0, 0};
+  const Octets fragment_of_tcp{6, 0, 0, 1, 0, 0, 0, 9};
+  const Octets fragment_of_udp{17, 0, 0, 1, 0, 0, 0, 9};
+  const Octets beyond_the_packet{60, 255, 0, 0, 0, 0, 0, 0};
+  struct Case {
+    const Octets& extensions;
+    std::uint8_t first;
+    packet::ParseResult result;
+    bool lets_go;
+  };
+  using packet::ParseResult;
+  for (const Case& one : {Case{hop_by_hop_then_tcp, 0, ParseResult::ipv6_extension, true},
+                          Case{hop_by_hop_then_icmp, 0, ParseResult::ipv6_extension, false},
+                          Case{two_then_tcp, 0, ParseResult::ipv6_extension, true},
+                          Case{fragment_of_tcp, 44, ParseResult::ip_fragment, true},
+                          Case{fragment_of_udp, 44, ParseResult::ip_fragment, false},
+                          Case{beyond_the_packet, 60, ParseResult::ipv6_extension, false}}) {
+    ProxyLab lab(split_config());
+    ScriptedHosts hosts(lab);
+    open_ipv6(lab, hosts);
+    const Octets frame = ipv6_frame(one.extensions, one.first);
+    lab.put(Side::radio, frame);
+    const auto seen = lab.next(Side::core);
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->frame, frame);
+    EXPECT_EQ(lab.count(proxy::counter_of(one.result)), 1U);
+    EXPECT_EQ(lab.count(Counter::let_go_surprise), one.lets_go ? 1U : 0U) << int{one.first};
+  }
+}
+
+TEST(ShardForward, AConnectionInVlansIsSplitAndKeepsItsTags) {
+  for (const int tags : {1, 2}) {
+    ProxyLab lab(split_config());
+    ScriptedHosts hosts(lab);
+    const auto tagged = [&](bool from_ue, std::uint8_t flags, std::uint32_t seq, std::uint32_t ack,
+                            const std::string& payload = {}) {
+      lab.put(from_ue ? Side::radio : Side::core,
+              with_tags(bytes_of(hosts.frame(from_ue, hosts.segment(flags, seq, ack), payload)), tags));
+    };
+    tagged(true, Flags::syn_bit, 1000, 0);
+    tagged(false, Flags::syn_bit | Flags::ack_bit, 5000, 1001);
+    tagged(true, Flags::ack_bit, 1001, 5001);
+    ASSERT_EQ(lab.count(Counter::flows_split), 1U);
+    lab.forget_output();
+    tagged(false, Flags::ack_bit, 5001, 1001, "in the VLAN");
+    const auto seen = lab.next(Side::radio);
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->payload, "in the VLAN");
+    EXPECT_EQ(seen->parsed.l2_len, link + 4U * static_cast<unsigned>(tags));
+    EXPECT_EQ(seen->parsed.vlan[0].id(), 5);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,211 @@
+#include "dataplane/tcp/rack.hpp"
+
+#include "dataplane/tcp/rate_reduction.hpp"
+#include "tests/unit/tcp/script.hpp"
+
+// Loss by time (RFC 8985 section 6), its window for reordering, and proportional rate reduction (RFC 6937).
+
+namespace sluice::test {
+namespace {
+
+constexpr std::uint32_t mss = Script::mss;
+
+/// `count` segments in flight over a path of 100 ms; the first answers come now.
+void send_window(Script& s, int count) {
+  s.config.initial_window_segments = static_cast<std::uint32_t>(count);
+  s.config.tail_loss_probes = false;
+  s.handshake_rtt = 100ms;
+  s.use_sack();
+  s.open();
+  s.write_segments(count);
+  s.emit();
+  s.discard_sent();
+  s.now += 100ms;
+}
+
+TEST(Rack, OneSackedSegmentIsEnoughAfterAQuarterOfARoundTrip) {
+  Script s;
+  send_window(s, 4);
+  s.receive_sack(0, {{1 * mss, 2 * mss}});
+  EXPECT_GE(s.endpoint.next_deadline() - s.now, 24990us);
+  EXPECT_LE(s.endpoint.next_deadline() - s.now, 25010us);
+}
+
+TEST(Rack, WhatComesWithinTheWindowWasOnlyReordered) {
+  Script s;
+  send_window(s, 4);
+  s.receive_sack(0, {{1 * mss, 2 * mss}});
+  s.pass(20ms);
+  s.receive_ack(2 * mss);
+  s.pass(50ms);
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.counters().fast_recoveries, 0);
+}
+
+TEST(Rack, WhatDoesNotComeWithinTheWindowIsLost) {
+  Script s;
+  send_window(s, 4);
+  s.receive_sack(0, {{1 * mss, 2 * mss}});
+  s.pass(24ms);
+  s.expect_nothing();
+  s.pass(2ms);
+  s.expect_data(0, mss);
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1);
+}
+
+TEST(Rack, AfterAReorderingThreeSackedSegmentsAreNoProof) {
+  Script s;
+  send_window(s, 8);
+  s.receive_sack(0, {{1 * mss, 2 * mss}});
+  s.receive_ack(2 * mss);  // the first one came second: reordering is known now
+  s.receive_sack(2 * mss, {{3 * mss, 7 * mss}});
+  s.emit();
+  s.expect_nothing();
+  s.pass(26ms);
+  s.expect_data(2 * mss, mss);
+}
+
+TEST(Rack, AReportedDuplicateWidensTheWindowOnceForEachRecovery) {
+  tcp::Rack rack;
+  rack.note_reordering();
+  EXPECT_EQ(rack.window(1000, 5000, 3, true), 250U);
+  rack.on_recovery();
+  rack.on_duplicate();
+  rack.on_duplicate();
+  EXPECT_EQ(rack.window(1000, 5000, 3, true), 500U);
+  for (int i = 0; i < 30; ++i) {
+    rack.on_recovery();
+    rack.on_duplicate();
+  }
+  EXPECT_EQ(rack.window(1000, 5000, 3, true), 5000U) << "never more than the smoothed round-trip time";
+}
+
+TEST(Rack, SixteenRecoveriesWithoutADuplicateNarrowIt) {
+  tcp::Rack rack;
+  rack.note_reordering();
+  rack.on_recovery();
+  rack.on_duplicate();
+  for (int i = 0; i < 15; ++i) rack.on_recovered();
+  EXPECT_EQ(rack.window(1000, 5000, 3, true), 500U);
+  rack.on_recovered();
+  EXPECT_EQ(rack.window(1000, 5000, 3, true), 250U);
+}
+
+TEST(Rack, WithoutReorderingNothingIsWaitedForInARecoveryOrWithThreeSacked) {
+  const tcp::Rack rack;
+  EXPECT_EQ(rack.window(1000, 5000, 2, false), 250U);
+  EXPECT_EQ(rack.window(1000, 5000, 3, false), 0U);
+  EXPECT_EQ(rack.window(1000, 5000, 0, true), 0U);
+}
+
+TEST(Rack, SegmentsOfOneInstantAreOrderedByTheirEnd) {
+  const tcp::SeqNum low(0xfffffff0U);
+  EXPECT_LT((tcp::Transmission{5, low}), (tcp::Transmission{5, low + 100}));
+  EXPECT_LT((tcp::Transmission{5, low + 100}), (tcp::Transmission{6, low}));
+  EXPECT_LT((tcp::Transmission{0xfffffff0U, low}), (tcp::Transmission{6, low})) << "ticks wrap";
+}
+
+TEST(Rack, ALostCopyIsSentAgainWithoutATimeout) {
+  Script s;
+  send_window(s, 20);
+  s.write_segments(20);
+  s.receive_sack(0, {{1 * mss, 4 * mss}});
+  s.emit();
+  s.expect_data(0, mss);  // and is lost again
+  s.discard_sent();
+  s.pass(10ms);
+  s.receive_sack(0, {{1 * mss, 20 * mss}});
+  s.emit();
+  const std::size_t fresh = s.sent();
+  ASSERT_GT(fresh, 0U);
+  s.expect_data(20 * mss, mss);
+  s.discard_sent();
+  s.pass(100ms);
+  s.receive_sack(0, {{1 * mss, 21 * mss}});  // sent after the copy, and here
+  s.emit();
+  s.expect_data(0, mss);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 0);
+  EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1) << "still the same one";
+}
+
+TEST(Rack, ACopyAcknowledgedTooSoonIsTakenForItsOriginal) {
+  Script s;
+  send_window(s, 10);
+  s.receive_sack(0, {{1 * mss, 4 * mss}});
+  s.emit();
+  s.expect_data(0, mss);
+  s.pass(10ms);
+  s.receive_sack(4 * mss, {});  // 10 ms after the copy on a path of 100 ms
+  s.emit();
+  s.expect_nothing();  // the others were sent before the copy; that proves nothing about them
+}
+
+TEST(Rack, ATimeoutSparesWhatWasSentJustBefore) {
+  Script s;
+  s.config.tail_loss_probes = false;
+  s.handshake_rtt = 100ms;
+  s.use_sack();
+  s.open();
+  s.write_segments(2);
+  s.emit();
+  s.pass(s.endpoint.rto() - 20ms);
+  s.write_segments(2);
+  s.emit();
+  s.discard_sent();
+  s.pass(20ms);
+  s.expect_data(0, mss);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 1);
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(3 * mss)) << "the copy and two that are 20 ms old";
+}
+
+TEST(RateReduction, HalvesOverARoundTripWithoutAPause) {
+  Script s;
+  send_window(s, 20);
+  s.write_segments(40);
+  s.receive_sack(0, {{1 * mss, 4 * mss}});
+  s.emit();
+  s.expect_data(0, mss);
+  s.discard_sent();
+  std::size_t most = 0;
+  std::size_t all = 0;
+  for (std::uint32_t i = 5; i <= 20; ++i) {
+    s.receive_sack(0, {{1 * mss, i * mss}});
+    s.emit();
+    most = std::max(most, s.sent());
+    all += s.sent();
+    s.discard_sent();
+  }
+  EXPECT_EQ(most, 1U) << "no burst";
+  EXPECT_GE(all, 8U);
+  EXPECT_LE(all, 9U) << "one for every two that arrive";
+  s.pass(100ms);
+  s.receive_ack(20 * mss);
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(10 * mss));
+}
+
+TEST(RateReduction, ManyLossesAreFilledUpBySlowStart) {
+  tcp::RateReduction reduction;
+  reduction.begin();
+  // ssthresh 10 segments, and a single one is left in flight.
+  EXPECT_EQ(reduction.allowed(mss, 1 * mss, 10 * mss, 0.5F, mss, true), 2 * mss) << "what came, and one more";
+  reduction.sent(2 * mss);
+  EXPECT_EQ(reduction.allowed(2 * mss, 1 * mss, 10 * mss, 0.5F, mss, true), 3 * mss);
+}
+
+TEST(RateReduction, WhileLossesGoOnOnlyAsMuchLeavesAsArrives) {
+  tcp::RateReduction reduction;
+  reduction.begin();
+  EXPECT_EQ(reduction.allowed(mss, 1 * mss, 10 * mss, 0.5F, mss, false), mss);
+  reduction.sent(mss);
+  EXPECT_EQ(reduction.allowed(0, 1 * mss, 10 * mss, 0.5F, mss, false), 0U);
+}
+
+TEST(RateReduction, NeverGoesAboveTheThreshold) {
+  tcp::RateReduction reduction;
+  reduction.begin();
+  EXPECT_EQ(reduction.allowed(5 * mss, 9 * mss, 10 * mss, 0.5F, mss, true), mss);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,191 @@
+#include "tests/unit/tcp/script.hpp"
+
+// Tail loss probes (RFC 8985 section 7).
+
+namespace sluice::test {
+namespace {
+
+constexpr std::uint32_t mss = Script::mss;
+constexpr Duration probe = 202ms;  ///< two round trips, and what the timer rounds up
+
+/// `sent` of `written` segments are in flight over a path of 100 ms.
+void send(Script& s, int sent, int written) {
+  s.config.initial_window_segments = static_cast<std::uint32_t>(sent);
+  s.handshake_rtt = 100ms;
+  s.use_sack();
+  s.open();
+  s.write_segments(written);
+  s.emit();
+  EXPECT_EQ(s.sent(), static_cast<std::size_t>(sent));
+  s.discard_sent();
+}
+
+TEST(TailProbe, RepeatsTheLastSegmentAfterTwoRoundTrips) {
+  Script s;
+  send(s, 4, 4);
+  s.pass(199ms);
+  s.expect_nothing();
+  s.pass(3ms);
+  s.expect_data(3 * mss, mss);
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.counters().tail_probes, 1);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 0);
+  EXPECT_GT(s.endpoint.next_deadline(), s.now + s.endpoint.rto() - 3ms);
+}
+
+TEST(TailProbe, PrefersNewDataWhateverTheCongestionWindowSays) {
+  Script s;
+  send(s, 4, 8);
+  s.pass(probe);
+  s.expect_data(4 * mss, mss);
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.counters().retransmitted, 0U);
+}
+
+TEST(TailProbe, ThePeersWindowHoldsNewDataBack) {
+  Script s;
+  s.config.initial_window_segments = 4;
+  s.handshake_rtt = 100ms;
+  s.use_sack();
+  s.open(4 * mss);
+  s.write_segments(8);
+  s.emit();
+  s.discard_sent();
+  s.pass(probe);
+  s.expect_data(3 * mss, mss);
+}
+
+TEST(TailProbe, ItsAnswerShowsWhatIsLost) {
+  Script s;
+  send(s, 4, 4);
+  s.now += 100ms;
+  s.receive_ack(1 * mss);  // two and three are lost
+  s.discard_sent();
+  s.pass(s.endpoint.next_deadline() - s.now);
+  s.expect_data(3 * mss, mss);
+  s.now += 100ms;
+  s.receive_sack(1 * mss, {{3 * mss, 4 * mss}});
+  s.emit();
+  s.expect_data(1 * mss, mss);
+  s.now += 100ms;
+  s.receive_sack(2 * mss, {{3 * mss, 4 * mss}});
+  s.emit();
+  s.expect_data(2 * mss, mss);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 0);
+}
+
+TEST(TailProbe, ALoneSegmentWaitsForTheTimeout) {
+  Script s;
+  send(s, 1, 1);
+  s.pass(250ms);
+  s.expect_nothing();
+  s.pass(50ms);
+  s.expect_data(0, mss);
+  EXPECT_EQ(s.endpoint.counters().tail_probes, 0);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 1);
+}
+
+TEST(TailProbe, OneAtATimeThenTheTimeout) {
+  Script s;
+  send(s, 4, 4);
+  s.pass(probe);
+  s.discard_sent();
+  s.pass(s.endpoint.rto() - 3ms);
+  s.expect_nothing();
+  s.pass(3ms);
+  s.expect_data(0, mss);
+  EXPECT_EQ(s.endpoint.counters().tail_probes, 1);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 1);
+}
+
+TEST(TailProbe, TheLastSegmentHasItsTwoRoundTripsToo) {
+  Script s;
+  s.handshake_rtt = 100ms;
+  s.use_sack();
+  s.open();
+  s.write_segments(2);
+  s.emit();
+  s.pass(150ms);
+  s.write(mss);
+  s.emit();
+  s.discard_sent();
+  s.pass(145ms);  // the first ones are overdue, the last one is not
+  s.expect_nothing();
+  s.pass(5ms);
+  EXPECT_EQ(s.sent(), 1U) << "the retransmission timeout is not put off by later segments";
+}
+
+TEST(TailProbe, ARepairedLossHalvesTheWindow) {
+  Script s;
+  send(s, 4, 4);
+  s.pass(probe);
+  s.discard_sent();
+  s.now += 100ms;
+  s.receive_ack(4 * mss);  // nobody says that the last one came twice
+  const Bytes before = s.endpoint.cwnd();
+  s.write_segments(1);
+  s.emit();
+  s.now += 100ms;
+  s.receive_ack(5 * mss);
+  EXPECT_LT(s.endpoint.cwnd(), before) << "RFC 8985 section 7.4.2";
+  EXPECT_EQ(s.endpoint.ssthresh(), s.endpoint.cwnd());
+}
+
+TEST(TailProbe, AReportedDuplicateClearsIt) {
+  Script s;
+  send(s, 4, 4);
+  s.pass(probe);
+  s.discard_sent();
+  s.receive_ack(4 * mss);
+  s.receive_sack(4 * mss, {{3 * mss, 4 * mss}});
+  const Bytes before = s.endpoint.cwnd();
+  s.write_segments(1);
+  s.emit();
+  s.now += 100ms;
+  s.receive_ack(5 * mss);
+  EXPECT_GE(s.endpoint.cwnd(), before);
+  EXPECT_TRUE(s.endpoint.smooth());
+}
+
+TEST(TailProbe, NoneWithoutSack) {
+  Script s;
+  s.handshake_rtt = 100ms;
+  s.open();
+  s.write_segments(4);
+  s.emit();
+  s.discard_sent();
+  s.pass(299ms);
+  s.expect_nothing();
+}
+
+TEST(TailProbe, CarriesTheFinAgain) {
+  Script s;
+  s.handshake_rtt = 100ms;
+  s.use_sack();
+  s.open();
+  s.write_segments(3);
+  s.endpoint.finish();
+  s.emit();
+  s.discard_sent();
+  s.pass(probe);
+  const SentSegment last = s.expect_data(2 * mss, mss);
+  EXPECT_TRUE(last.segment.flags.fin());
+  EXPECT_EQ(s.endpoint.counters().timeouts, 0);
+}
+
+TEST(TailProbe, WaitsForAnAllowance) {
+  Script s;
+  send(s, 4, 4);
+  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
+  const Instant due = s.now + probe;
+  s.now = due;
+  s.endpoint.on_timer(s.now);
+  s.emit(Bytes(mss));
+  s.expect_nothing();
+  EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
+  s.emit(Bytes(2 * mss));
+  s.expect_data(3 * mss, mss);
+}
+
+}  // namespace
+}  // namespace sluice::test
