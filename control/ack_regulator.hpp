@@ -43,6 +43,8 @@ class AckRegulator {
   /// Parameters must be free of errors according to validate(); throws std::invalid_argument otherwise.
   explicit AckRegulator(const AckRegulatorParameters& parameters);
 
+  /// B has changed: more or fewer flows share the buffer. ≥ 2 segments.
+  void set_buffer(Bytes buffer) { parameters_.buffer = buffer; }
   /// Data up to `end` has come from the server, into the queue or dropped there. A retransmission changes nothing.
   void on_data(Bytes end);
   /// Data up to `end` found the buffer full, after on_data().

@@ -8,7 +8,7 @@
 namespace sluice::control {
 namespace {
 
-/// More packets than this no rate needs; it bounds what a flow remembers to a megabyte.
+/// More packets than this no rate needs.
 constexpr std::size_t most_rate_packets = 65'536;
 constexpr double least_round_trip_s = 0.001;
 /// Two segments are acknowledged at once (RFC 9293 section 3.8.6.3) and survive the rounding of the window field; with
@@ -37,21 +37,22 @@ std::vector<Violation> validate(const ClampWindowParameters& p) {
 }
 
 ClampWindow::ClampWindow(const ClampWindowParameters& parameters, Duration first_round_trip)
-    : parameters_(parameters), round_trip_s_(std::max(to_seconds(first_round_trip), least_round_trip_s)) {
+    : parameters_(parameters),
+      per_group_(static_cast<std::uint16_t>((parameters.rate_packets + groups) / groups)),
+      round_trip_s_(std::max(to_seconds(first_round_trip), least_round_trip_s)) {
   refuse_errors(validate(parameters));
-  packets_.resize(parameters_.rate_packets + 1);
   state_.window = static_cast<double>(parameters_.segment.count());
   state_.round_trip = from_seconds(round_trip_s_);
 }
 
-Bytes ClampWindow::on_data(Instant now, Bytes size, Duration price, Bytes offered) {
+Bytes ClampWindow::on_data(Instant now, Bytes size, Duration price, Bytes offered, bool limited) {
   const auto bytes = static_cast<double>(std::max(size, Bytes(0)).count());
   const double elapsed_s = used_ > 0 ? std::max(0.0, to_seconds(now - last_)) : 0;
   measure(now, bytes);
   // Eq. 14.
   const double error = static_cast<double>(parameters_.gain.count()) - to_seconds(price) * rate_;
   const double change = error / round_trip_s_ * elapsed_s;
-  advance(bytes, change);
+  advance(bytes, change, limited);
   const double advertised = std::min(std::floor(state_.window), static_cast<double>(offered.count()));
   if (rate_ > 0) {  // eq. 16
     round_trip_s_ += parameters_.smoothing * (advertised / rate_ - round_trip_s_);
@@ -74,19 +75,25 @@ void ClampWindow::seed(Bytes window) {
 
 /// Eq. 15.
 void ClampWindow::measure(Instant now, double size) {
-  Packet& oldest_or_free = packets_[next_];
-  if (used_ == packets_.size()) sum_ -= oldest_or_free.size;
-  oldest_or_free = {now, size};
+  if (used_ == 0 || in_newest_ == per_group_) {
+    if (used_ > 0) newest_ = static_cast<std::uint8_t>((newest_ + 1) % groups);
+    if (used_ == std::min(groups, parameters_.rate_packets + 1)) {
+      sum_ -= groups_[(newest_ + groups - used_) % groups].size;
+    } else {
+      ++used_;
+    }
+    groups_[newest_] = {now, 0};
+    in_newest_ = 0;
+  }
+  ++in_newest_;
+  groups_[newest_].size += size;
   sum_ += size;
-  next_ = (next_ + 1) % packets_.size();
-  used_ = std::min(used_ + 1, packets_.size());
   last_ = now;
-  const Packet& first = packets_[(next_ + packets_.size() - used_) % packets_.size()];
-  const double span_s = to_seconds(now - first.at);
+  const double span_s = to_seconds(now - groups_[(newest_ + groups + 1 - used_) % groups].first);
   if (span_s > 0) rate_ = sum_ / span_s;
 }
 
-void ClampWindow::advance(double size, double change) {
+void ClampWindow::advance(double size, double change, bool limited) {
   state_.change = std::clamp(change, -size, static_cast<double>(parameters_.largest_increase.count()));
   const auto segment = static_cast<double>(parameters_.segment.count());
   const auto largest = static_cast<double>(parameters_.largest.count());
@@ -94,8 +101,9 @@ void ClampWindow::advance(double size, double change) {
     end_slow_start();
     return;
   }
+  const double step = state_.slow_start ? segment : state_.change;
   state_.window =
-      std::clamp(state_.window + (state_.slow_start ? segment : state_.change), least_window(parameters_), largest);
+      std::clamp(state_.window + (limited ? step : std::min(step, 0.0)), least_window(parameters_), largest);
   if (state_.window >= largest) state_.slow_start = false;
 }
 

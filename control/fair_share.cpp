@@ -23,10 +23,13 @@ FairShare::FairShare(const FairShareParameters& parameters) : parameters_(parame
   refuse_errors(validate(parameters));
 }
 
+Bytes fair_share_window(Bytes buffer, Bytes packet, double flows) {
+  const auto packets = static_cast<double>(buffer.count() / packet.count());
+  return packet * std::max(static_cast<std::int64_t>(packets / std::max(flows, 1.0)), std::int64_t{1});
+}
+
 Bytes FairShare::window(Instant now) const {
-  const std::int64_t packets = parameters_.buffer.count() / parameters_.segment.count();
-  const std::int64_t share = packets / std::max(flows(now), std::uint32_t{1});
-  return parameters_.segment * std::max(share, std::int64_t{1});
+  return fair_share_window(parameters_.buffer, parameters_.segment, flows(now));
 }
 
 }  // namespace sluice::control

@@ -20,6 +20,9 @@ struct FairShareParameters {
 /// Checks ranges and, with `flows` > 0, that a share is still more than two packets.
 [[nodiscard]] std::vector<Violation> validate(const FairShareParameters& parameters, std::uint32_t flows = 0);
 
+/// floor(B/n) packets of `packet` bytes, never less than one. `flows` ≥ 1.
+[[nodiscard]] Bytes fair_share_window(Bytes buffer, Bytes packet, double flows);
+
 /// The window that makes TCP flows share a base station evenly (Pilosof et al., INFOCOM 2003, section V): floor(B/n)
 /// packets for each of the n current flows, whatever their direction, written into passing ACKs as
 /// min(advertised, floor(B/n)). One for each queue. No clock inside; thread: its owner's.

@@ -34,6 +34,9 @@ class Fallback {
   /// Looks at the time. Call it at deadline() or whenever convenient.
   Steering check(Instant now);
 
+  /// Other parameters from now on.
+  void set_parameters(const FallbackParameters& parameters) { parameters_ = parameters; }
+
   [[nodiscard]] Steering steering() const { return steering_; }
   /// When check() will turn to congestion control if no report comes; never when it is there already.
   [[nodiscard]] Instant deadline() const { return deadline_; }

@@ -58,7 +58,8 @@ void GwaFlowCount::seen(Instant now, ActiveFlows::Mark& mark) {
 
 double GwaFlowCount::count(Instant now) {
   if (any_) roll(now);
-  return std::max({average_, static_cast<double>(flows_.count(now)), 1.0});
+  // With λ = 0 eq. 9 is the count of the last Δ, which is known at any moment and not only at its ends.
+  return std::max({decay_ > 0 ? average_ : 0, static_cast<double>(flows_.count(now)), 1.0});
 }
 
 void GwaFlowCount::roll(Instant now) {

@@ -2,6 +2,8 @@
 
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -9,19 +11,33 @@
 
 namespace sluice::control {
 
+/// An explanation that is only written when somebody breaks the rule: laws are made for connections as they open.
+template <typename... Parts>
+class Explanation {
+ public:
+  explicit Explanation(const Parts&... parts) : parts_(parts...) {}
+  explicit operator std::string() const {
+    std::ostringstream text;
+    std::apply([&text](const auto&... parts) { (text << ... << parts); }, parts_);
+    return text.str();
+  }
+
+ private:
+  std::tuple<Parts...> parts_;
+};
+
 /// Numbers and words in a row, numbers as short as %g prints them.
 template <typename... Parts>
-[[nodiscard]] std::string print(const Parts&... parts) {
-  std::ostringstream text;
-  (text << ... << parts);
-  return text.str();
+[[nodiscard]] auto print(const Parts&... parts) {
+  return Explanation<std::decay_t<const Parts>...>(parts...);
 }
 
 /// Collects what is broken; what every validate() is made of.
 class RuleChecker {
  public:
-  void require(bool holds, Violation::Severity severity, const char* rule, std::string explanation) {
-    if (!holds) found_.push_back({severity, rule, std::move(explanation)});
+  template <typename Text>
+  void require(bool holds, Violation::Severity severity, const char* rule, const Text& explanation) {
+    if (!holds) found_.push_back({severity, rule, std::string(explanation)});
   }
   [[nodiscard]] bool clean() const { return found_.empty(); }
   [[nodiscard]] std::vector<Violation> take() { return std::move(found_); }

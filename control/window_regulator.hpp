@@ -46,6 +46,8 @@ class WindowRegulator {
   /// Parameters must be free of errors according to validate(); throws std::invalid_argument otherwise.
   explicit WindowRegulator(const WindowRegulatorParameters& parameters);
 
+  /// B has changed: more or fewer flows share the buffer. > 0.
+  void set_buffer(Bytes buffer) { parameters_.buffer = buffer; }
   /// Data up to `end` has left the queue towards the UE; retransmissions may be told or not. `queue_empty`: nothing of
   /// this flow waits there now.
   [[nodiscard]] AckRelease on_dequeue(Bytes end, bool queue_empty);

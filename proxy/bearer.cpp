@@ -1,6 +1,7 @@
 #include "proxy/bearer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::proxy {
 namespace {
@@ -8,14 +9,90 @@ namespace {
 /// A grant smaller than a packet must be able to add up to one, or low rates would never send.
 constexpr Bytes packet_size{1500};
 
-}  // namespace
-
-Bearer::Bearer(const ShardConfig& config, const IpAddress& ue)
-    : config_(&config), ue_(ue), fallback_(config.smvs.fallback), in_flight_(config.smvs.parameters.one_way_delay * 2) {
-  if (config.mode == Mode::smvs && config.smvs.law == LawPlace::proxy) law_.emplace(config.smvs.parameters);
+/// What N is counted by.
+control::GwaParameters counting_of(const Treatment& treatment) {
+  control::GwaParameters parameters;
+  const std::optional<control::WindowLaw> law = window_law_of(treatment.law());
+  const control::FlowCounting how = law ? control::counting(*law, treatment.laws) : control::FlowCounting{};
+  parameters.decay = how.decay;
+  parameters.interval = how.interval;
+  return parameters;
 }
 
-Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now) {
+/// B where neither the configuration nor the reports name it.
+constexpr Bytes usual_buffer{64 * 1024};
+
+}  // namespace
+
+Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, bool ordinary)
+    : treatment_(&treatment),
+      ue_(ue),
+      ordinary_(ordinary),
+      counts_(!ordinary && needs_feedback(treatment.mode)),
+      fallback_(treatment.smvs.fallback),
+      in_flight_(treatment.smvs.parameters.one_way_delay * 2),
+      count_(counting_of(treatment)),
+      rates_(std::chrono::seconds(1)) {
+  if (treatment.law() == Mode::smvs && treatment.smvs.law == LawPlace::proxy) law_.emplace(treatment.smvs.parameters);
+  view_.buffer = treatment.laws.buffer > Bytes{} ? treatment.laws.buffer : usual_buffer;
+}
+
+void Bearer::inherit(const Bearer& before, Instant now) {
+  if (before.treatment_->smvs.parameters.one_way_delay == treatment_->smvs.parameters.one_way_delay) {
+    in_flight_ = before.in_flight_;
+    arrived_total_ = before.arrived_total_;
+    left_total_ = before.left_total_;
+  }
+  used = used || before.used;
+  if (!before.reported_) return;
+  last_ = before.last_;
+  reported_ = true;
+  report_time_ = before.report_time_;
+  rates_ = before.rates_;
+  applied_sequence_ = before.applied_sequence_;
+  if (law_) law_->seed(before.mean_rate());
+  if (!steerable()) return;
+  if (before.steerable()) {
+    fallback_ = before.fallback_;
+    fallback_.set_parameters(treatment_->smvs.fallback);
+  } else {
+    fallback_.on_report(report_time_, last_.period, last_.bearer.state, before.mean_rate());
+    fallback_.check(now);
+  }
+  look_at_queue(last_, in_flight_.on_report(now, last_.bearer.arrived), now);
+  bridge_at_ = now + last_.period;
+  grant(mean_rate().in(last_.period));
+  set_steering();
+}
+
+void Bearer::observe(Bytes decided, Bytes actual, bool waits) {
+  ++observed_.decisions;
+  observed_.decided_bytes += static_cast<double>(decided.count());
+  observed_.actual_bytes += static_cast<double>(actual.count());
+  if (waits) ++observed_.waits;
+}
+
+void Bearer::join_ring(Bearer& other) {
+  sibling_ = std::exchange(other.sibling_, this);
+  settle_ring();
+}
+
+void Bearer::leave_ring() {
+  Bearer* before = this;
+  while (before->sibling_ != this) before = before->sibling_;
+  before->sibling_ = std::exchange(sibling_, this);
+  if (before != this) before->settle_ring();
+  settle_ring();
+}
+
+void Bearer::settle_ring() {
+  bool any = steerable();
+  for (const Bearer* other = sibling_; other != this; other = other->sibling_) any = any || other->steerable();
+  counts_ = any;
+  for (Bearer* other = sibling_; other != this; other = other->sibling_) other->counts_ = any;
+}
+
+Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, double share) {
   const bool restarted = reported_ && report.epoch != last_.epoch;
   if (reported_ && !restarted && report.sequence <= last_.sequence) return Verdict::stale;
 
@@ -26,12 +103,56 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now) {
   report_time_ = now;
   bridge_at_ = now + report.period + report.period / 2;
   status_changed = true;
-  if (config_->mode != Mode::smvs) return Verdict::applied;
+  if (!steerable()) return Verdict::applied;
 
-  grant(run_law(report, in_flight, now) - advanced);
-  radio_error_ = Bytes(control::smvs_error(config_->smvs.parameters, report.bearer.queue, in_flight, mean_rate()));
+  if (treatment_->law() == Mode::smvs) {
+    if (treatment_->observes()) observe(granted_, Bytes(in_flight_.total() - sent_at_report_), false);
+    sent_at_report_ = in_flight_.total();
+    const Bytes granted = run_law(report, in_flight, now) - advanced;
+    radio_error_ =
+        Bytes(control::smvs_error(treatment_->smvs.parameters, report.bearer.queue, in_flight, mean_rate()));
+    grant(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted);
+  } else {
+    look_at_queue(report, in_flight, now);
+  }
   fallback_.on_report(now, report.period, report.bearer.state, mean_rate());
+  set_steering();
   return Verdict::applied;
+}
+
+void Bearer::set_steering() {
+  windowed_ = hears() && window_law_of(treatment_->law()).has_value();
+}
+
+/// What the report says, as the laws of windows want it.
+void Bearer::look_at_queue(const ReportArrival& report, Bytes under_way, Instant now) {
+  const control::feedback::BearerReport& queue = report.bearer;
+  ++reports_;
+  // In IP bytes, as the proxy counts; the report's own figure may be in frames on the air.
+  const std::uint64_t gone = std::min(queue.transmitted + queue.dropped, queue.arrived);
+  view_.queue = Bytes(queue.arrived - gone);
+  view_.mean_rate = queue.mean_service_rate;
+  rates_.add(now, queue.service_rate.bytes_per_second());
+  view_.best_rate = Rate::bytes_per_second(rates_.high(now).value_or(0));
+  view_.dropped = reports_ > 1 && queue.dropped > dropped_;
+  dropped_ = queue.dropped;
+  if (treatment_->laws.buffer <= Bytes{} && queue.buffer > Bytes{}) view_.buffer = queue.buffer;
+  view_.advertised = queue.gwa_window.value_or(Bytes::max());
+  arrived_total_ = in_flight_.total() - static_cast<std::uint64_t>(under_way.count());
+  const auto waiting = static_cast<std::uint64_t>(view_.queue.count());
+  left_total_ = std::max(left_total_, arrived_total_ - std::min(waiting, arrived_total_));
+  if (queue.clamp) {
+    view_.price = queue.clamp->price;
+  } else if (treatment_->law() == Mode::clamp) {
+    if (!price_) price_.emplace(treatment_->laws.price);
+    price_->on_arrival(now, view_.queue);
+    view_.price = price_->price(view_.mean_rate).price;
+  }
+}
+
+control::QueueView Bearer::queue_view(Instant now) {
+  view_.flows = count_.count(now);
+  return view_;
 }
 
 /// Bridges stood in for reports that were lost or only late. What was granted for a late one is part of what it grants.
@@ -69,12 +190,13 @@ void Bearer::grant(Bytes allowance) {
 }
 
 bool Bearer::on_deadline(Instant now) {
-  if (config_->mode != Mode::smvs) return false;
+  if (!steerable()) return false;
   const bool steered = fallback_.steering() == control::Steering::feedback;
   const bool fell = steered && fallback_.check(now) == control::Steering::congestion_control;
   if (fell) bridge_at_ = never;
+  set_steering();
   if (!steered || fell) return fell;
-  if (now < bridge_at_) return false;
+  if (now < bridge_at_ || windowed_) return false;
   // One report is missing. The law would have granted about what the link carries; the next report corrects the rest,
   // because what was injected meanwhile shows in the bytes in flight.
   bridge_at_ += last_.period;
@@ -84,13 +206,12 @@ bool Bearer::on_deadline(Instant now) {
 }
 
 Instant Bearer::deadline() const {
-  if (window_source() == tcp::WindowSource::congestion_control) return never;
-  return std::min(bridge_at_, fallback_.deadline());
+  if (!hears()) return never;
+  return windowed_ ? fallback_.deadline() : std::min(bridge_at_, fallback_.deadline());
 }
 
 tcp::WindowSource Bearer::window_source() const {
-  const bool steered = config_->mode == Mode::smvs && fallback_.steering() == control::Steering::feedback;
-  return steered ? tcp::WindowSource::allowance : tcp::WindowSource::congestion_control;
+  return steered() && !windowed_ ? tcp::WindowSource::allowance : tcp::WindowSource::congestion_control;
 }
 
 Bytes Bearer::allowance() const {

@@ -20,6 +20,8 @@ namespace sluice::proxy {
   X(forward_bypass_mode, "forwarded: mode is bypass")                                                          \
   X(forward_handshake, "forwarded: SYN, SYN-ACK or the ACK that completes a tracked handshake")                \
   X(forward_reset_handshake, "forwarded: the reset that ends a tracked handshake (refused)")                   \
+  X(forward_regulated, "forwarded: of a connection that passes end to end under a law")                        \
+  X(forward_regulated_unread, "forwarded: of such a connection, with a wrong checksum; nothing learned")       \
   X(forward_mid_flow, "forwarded: TCP of a connection that is not split here (older than us, or let go)")      \
   X(forward_not_ue, "forwarded: the address on the radio side is not in ue_prefixes")                          \
   X(forward_flow_limit, "forwarded: SYN beyond max_flows or max_bearers")                                      \
@@ -43,6 +45,11 @@ namespace sluice::proxy {
   X(flows_reset, "split connections that a reset ended")                                                       \
   X(flows_timed_out, "split connections given up after too many retransmissions")                              \
   SLUICE_PROXY_LET_GO(X)                                                                                       \
+  X(flows_regulated, "connections that pass end to end under a law")                                           \
+  X(windows_rewritten, "ACKs that went on with another window than they came with")                            \
+  X(acks_held, "ACKs that had to wait")                                                                        \
+  X(acks_overdue, "ACKs that went on because their time was up")                                               \
+  X(policies_applied, "times that other policies were put in force")                                           \
   X(handshake_timeouts, "tracked handshakes that went nowhere")                                                \
   X(handshakes_displaced, "tracked handshakes forgotten because newer ones needed their place (a SYN flood?)") \
   X(bearers_opened, "bearers created")                                                                         \

@@ -75,6 +75,7 @@ struct Flow {
   Streams stirred = Streams::none;    ///< what to serve before the burst ends; when any, it is on the list of flows
   LetGo let_go = LetGo::no;           ///< it is to go, and why
   std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
+  std::uint32_t governed = no_id;     ///< its law of windows, where it has one
   Bytes backlog{};                    ///< unsent bytes towards the UE at its last service
   Bytes sent_to_radio{};              ///< IP bytes of data, retransmissions included
 

@@ -17,7 +17,7 @@ struct FlowInfo {
   IpAddress server;
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
-  const char* phase = "";           ///< handshake, split or handing over
+  const char* phase = "";           ///< handshake, split, handing over or regulated
   const char* obstacle = "";        ///< what keeps it here although it is to go
   const char* state[2] = {"", ""};  ///< RFC 9293 names
   Bytes in_flight[2];
@@ -27,6 +27,36 @@ struct FlowInfo {
   Duration rto[2]{};
   Bytes held[2];  ///< acknowledged to the far side, not yet by this one: the ack exposure
   std::uint64_t retransmissions[2] = {0, 0};
+  std::uint16_t acks_held = 0;  ///< of the UE, that wait; regulated connections only
+};
+
+/// What the bearers of the control group, or the others, came to. By the reports, each UE's queue once.
+struct GroupTotals {
+  std::uint64_t reports = 0;
+  std::uint64_t transmitted = 0;  ///< bytes that left the radio queues
+  std::uint64_t dropped = 0;
+  double queue_bytes = 0;    ///< sum over the reports
+  double queue_delay_s = 0;  ///< sum over the reports with a rate: queue / mean rate
+
+  GroupTotals& operator+=(const GroupTotals& other) {
+    reports += other.reports;
+    transmitted += other.transmitted;
+    dropped += other.dropped;
+    queue_bytes += other.queue_bytes;
+    queue_delay_s += other.queue_delay_s;
+    return *this;
+  }
+};
+/// The treated UEs, then the control group.
+using GroupStatistics = std::array<GroupTotals, 2>;
+
+/// What a law would have decided and what happened instead: a window and what was in flight, at every ACK; or an
+/// allowance and what was sent, at every report.
+struct Observed {
+  std::uint64_t decisions = 0;
+  double decided_bytes = 0;  ///< sum
+  double actual_bytes = 0;   ///< sum
+  std::uint64_t waits = 0;   ///< ACKs that would have waited
 };
 
 /// The connections that are still split or on their way back to their hosts, by what keeps them here. `none`: they have
@@ -39,6 +69,10 @@ struct StayingFlows {
 /// What an observer may know of one bearer.
 struct BearerInfo {
   IpAddress ue;
+  const char* mode = "";     ///< of its policy
+  std::uint16_t policy = 0;  ///< its position; the number of policies for the default
+  bool ordinary = false;     ///< of the control group
+  Observed observed;         ///< in mode observe
   std::uint32_t flows = 0;
   bool steered = false;        ///< by feedback; otherwise by congestion control
   Bytes allowance;             ///< granted at the last step

@@ -17,7 +17,7 @@ constexpr int exit_configuration = 2;
 
 constexpr const char* footer =
     "Exit codes: 0 ended as asked, 1 could not start or failed while running, 2 bad command line or configuration.\n"
-    "Signals: SIGTERM and SIGINT stop, SIGHUP opens the log file again.";
+    "Signals: SIGTERM and SIGINT stop, SIGHUP opens the log file again and reads the configuration again.";
 
 struct Options {
   std::string file;
@@ -44,11 +44,12 @@ int print(const std::string& text) {
   return exit_ok;
 }
 
-int run(const sluice::proxy::Config& config, const std::vector<sluice::config::Error>& warnings) {
+int run(const sluice::proxy::Config& config, const std::string& file,
+        const std::vector<sluice::config::Error>& warnings) {
   sluice::proxy::Logging log(config.logging);
   for (const sluice::config::Error& warning : warnings) log.warn(warning.to_string());
   try {
-    sluice::proxy::Runtime runtime(config, log);
+    sluice::proxy::Runtime runtime(config, log, file);
     return runtime.run() ? exit_ok : exit_failure;
   } catch (const std::exception& problem) {
     log.fail(problem.what());
@@ -64,7 +65,7 @@ int with_file(const Options& options) {
   }
   using sluice::config::Secrets;
   if (options.print) return print(print_config(*loaded, options.show_secrets ? Secrets::show : Secrets::hide));
-  if (!options.check) return run(*loaded, loaded.warnings);
+  if (!options.check) return run(*loaded, options.file, loaded.warnings);
   for (const auto& warning : loaded.warnings) std::fprintf(stderr, "warning: %s\n", warning.to_string().c_str());
   return print("OK\n");
 }

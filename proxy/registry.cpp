@@ -3,26 +3,36 @@
 namespace sluice::proxy {
 namespace {
 
-flow::FlowKey bearer_key(const IpAddress& ue) {
+/// Some bearer of the UE: the entry to its ring.
+flow::FlowKey entry_key(const IpAddress& ue) {
   flow::FlowKey key;
   key.ue = ue;
   return key;
 }
 
+/// One of its bearers. Generations begin with 1.
+flow::FlowKey bearer_key(const IpAddress& ue, PolicyIndex policy, std::uint16_t generation) {
+  flow::FlowKey key = entry_key(ue);
+  key.ue_port = policy;
+  key.server_port = generation;
+  return key;
+}
+
 }  // namespace
 
-Registry::Registry(const ShardConfig& config, std::uint64_t seed, Instant origin)
+Registry::Registry(const ShardConfig& config, const Policies& policies, std::uint64_t seed, Instant origin)
     : config_(config),
+      policies_(&policies),
       flows_(config.limits.max_flows),
-      bearers_(config.limits.max_bearers),
+      bearers_(2 * config.limits.max_bearers),
       flow_table_(config.limits.max_flows, seed),
-      bearer_table_(config.limits.max_bearers, seed ^ 0x9e3779b97f4a7c15U),
-      wheel_(config.limits.max_flows + config.limits.max_bearers, origin, std::chrono::microseconds(500)) {}
+      bearer_table_(4 * config.limits.max_bearers, seed ^ 0x9e3779b97f4a7c15U),
+      wheel_(config.limits.max_flows + 2 * config.limits.max_bearers, origin, std::chrono::microseconds(500)) {}
 
-FlowId Registry::open(const flow::FlowKey& key, Instant now) {
+FlowId Registry::open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
   const FlowId id = flows_.emplace();
   if (id == flow::Slab<Flow>::none) return no_id;
-  const BearerId bearer = bearer_of(key.ue, now);
+  const BearerId bearer = bearer_of(key.ue, policy, now);
   if (bearer == no_id || !flow_table_.insert(key, id)) {
     flows_.erase(id);
     return no_id;
@@ -40,38 +50,80 @@ void Registry::close(FlowId id, Instant now) {
   Bearer& bearer = bearers_[flow.bearer];
   leave(bearer, id);
   bearer.status_changed = true;
-  if (bearer.flow_count == 0 && bearer.used) {
-    bearer.empty_since = now;
-    schedule_bearer(flow.bearer, now + config_.timeouts.idle);
-  } else if (bearer.flow_count == 0) {
-    close_bearer(flow.bearer);  // of a handshake that led nowhere: a scan must not fill the table
-  }
+  rest_if_unused(flow.bearer, now);
   flow_table_.erase(flow.key);
   wheel_.cancel(id);
   flows_.erase(id);
 }
 
-BearerId Registry::find_bearer(const IpAddress& ue) const {
-  return bearer_table_.find(bearer_key(ue));
+void Registry::leave_guest(BearerId id, Instant now) {
+  --bearers_[id].guests;
+  rest_if_unused(id, now);
 }
 
-BearerId Registry::bearer_of(const IpAddress& ue, Instant now) {
-  const flow::FlowKey key = bearer_key(ue);
+void Registry::rest_if_unused(BearerId id, Instant now) {
+  Bearer& bearer = bearers_[id];
+  if (bearer.in_use()) return;
+  if (!bearer.used) {
+    close_bearer(id);  // of a handshake that led nowhere: a scan must not fill the table
+    return;
+  }
+  bearer.empty_since = now;
+  schedule_bearer(id, now + config_.timeouts.idle);
+}
+
+BearerId Registry::find_bearer(const IpAddress& ue) const {
+  return bearer_table_.find(entry_key(ue));
+}
+
+BearerId Registry::bearer_of(const IpAddress& ue, PolicyIndex policy, Instant now) {
+  const flow::FlowKey key = bearer_key(ue, policy, generation_);
   if (const BearerId known = bearer_table_.find(key); known != flow::no_flow) return known;
-  const BearerId id = bearers_.emplace(config_, ue);
+  const BearerId entry = find_bearer(ue);
+  const bool moving = entry != flow::no_flow && is_outdated(bearers_[entry]);
+  if (bearers_.size() >= config_.limits.max_bearers && !moving) return no_id;
+  const BearerId id = bearers_.emplace(policies_->treatment(policy), ue, policies_->in_control_group(ue));
   if (id == flow::Slab<Bearer>::none) return no_id;
-  if (!bearer_table_.insert(key, id)) {
+  if (!bearer_table_.insert(key, id) || (entry == flow::no_flow && !bearer_table_.insert(entry_key(ue), id))) {
+    bearer_table_.erase(key);
     bearers_.erase(id);
     return no_id;
   }
-  bearers_[id].empty_since = now;
+  Bearer& bearer = bearers_[id];
+  bearer.id = id;
+  bearer.policy = policy;
+  bearer.generation = generation_;
+  bearer.empty_since = now;
+  if (entry == flow::no_flow) return id;
+  bearer.inherit(bearers_[entry], now);
+  bearer.join_ring(bearers_[entry]);
   return id;
 }
 
 void Registry::close_bearer(BearerId id) {
-  bearer_table_.erase(bearer_key(bearers_[id].ue()));
+  Bearer& bearer = bearers_[id];
+  Bearer& other = bearer.sibling();
+  bearer.leave_ring();
+  bearer_table_.erase(bearer_key(bearer.ue(), bearer.policy, bearer.generation));
+  if (find_bearer(bearer.ue()) == id) {
+    bearer_table_.erase(entry_key(bearer.ue()));
+    if (&other != &bearer) static_cast<void>(bearer_table_.insert(entry_key(bearer.ue()), other.id));
+  }
   wheel_.cancel(flows_.capacity() + id);
   bearers_.erase(id);
+}
+
+void Registry::exchange_policies(const Policies& policies) {
+  policies_ = &policies;
+  if (++generation_ == 0) generation_ = 1;
+}
+
+void Registry::move(FlowId id, BearerId to) {
+  Flow& flow = flows_[id];
+  leave(bearers_[flow.bearer], id);
+  flow.bearer = to;
+  join(bearers_[to], id);
+  bearers_[to].status_changed = true;
 }
 
 void Registry::join(Bearer& bearer, FlowId id) {

@@ -17,25 +17,52 @@ namespace sluice::proxy {
 class Registry {
  public:
   /// `seed` keeps outsiders from choosing connections that collide; `origin` is not later than any time passed in.
-  Registry(const ShardConfig& config, std::uint64_t seed, Instant origin);
+  Registry(const ShardConfig& config, const Policies& policies, std::uint64_t seed, Instant origin);
 
   [[nodiscard]] FlowId find(const flow::FlowKey& key) const { return flow_table_.find(key); }
   void find_burst(std::span<const flow::FlowKey> keys, std::span<FlowId> out) const {
     flow_table_.lookup_burst(keys, out);
   }
   /// A new flow, entered in its bearer, which is made where it is the UE's first. no_id when a limit is reached.
-  FlowId open(const flow::FlowKey& key, Instant now);
+  FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now);
   /// Takes the flow out of its bearer, the table and the timers and destroys it; its packets go back to the pool.
   void close(FlowId id, Instant now);
 
+  /// One of the UE's bearers, which leads to the others; no_flow when it has none.
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
-  /// Destroys a bearer without flows.
+  /// The UE's bearer under that policy, made where there is none: it goes on from what its siblings have measured.
+  /// no_id when there is no room.
+  BearerId bearer_of(const IpAddress& ue, PolicyIndex policy, Instant now);
+  /// From now on these treatments are in force. Bearers of the old ones are to be left and closed; until then there may
+  /// be twice as many, and one that finds no room stays.
+  void exchange_policies(const Policies& policies);
+  [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != generation_; }
+  /// The flow goes to another bearer.
+  void move(FlowId id, BearerId to);
+  /// One of the bearer's guests has gone.
+  void leave_guest(BearerId id, Instant now);
+  /// Destroys a bearer that is not in use.
   void close_bearer(BearerId id);
 
   [[nodiscard]] Flow& flow(FlowId id) { return flows_[id]; }
   [[nodiscard]] Bearer& bearer(BearerId id) { return bearers_[id]; }
   [[nodiscard]] flow::Slab<Flow>& flows() { return flows_; }
   [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
+
+  /// Calls visit(flow, id) for the flows of a UE, of which `bearer` is one bearer. None may be closed meanwhile.
+  template <typename Visit>
+  void for_each_flow_of(BearerId bearer, Visit&& visit) {
+    Bearer* each = &bearers_[bearer];
+    do {
+      FlowId id = each->first_flow;
+      for (std::uint32_t i = each->flow_count; i > 0; --i) {
+        Flow& flow = flows_[id];
+        visit(flow, id);
+        id = flow.bearer_next;
+      }
+      each = &each->sibling();
+    } while (each->id != bearer);
+  }
 
   /// Looks at the flow no later than `when`; an earlier appointment stands.
   void schedule_flow(Flow& flow, FlowId id, Instant when) {
@@ -60,11 +87,13 @@ class Registry {
   [[nodiscard]] Instant next_deadline() const { return wheel_.next(); }
 
  private:
-  BearerId bearer_of(const IpAddress& ue, Instant now);
+  void rest_if_unused(BearerId id, Instant now);
   void join(Bearer& bearer, FlowId id);
   void leave(Bearer& bearer, FlowId id);
 
   const ShardConfig& config_;
+  const Policies* policies_;
+  std::uint16_t generation_ = 1;
   flow::Slab<Flow> flows_;
   flow::Slab<Bearer> bearers_;
   flow::FlowTable flow_table_;

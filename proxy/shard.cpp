@@ -6,17 +6,6 @@
 
 namespace sluice::proxy {
 
-std::string_view to_string(Mode mode) {
-  switch (mode) {
-#define X(name, key, text) \
-  case Mode::name:         \
-    return key;
-    SLUICE_PROXY_MODES(X)
-#undef X
-  }
-  return "?";
-}
-
 namespace {
 
 const char* name_of(FlowPhase phase) {
@@ -37,11 +26,15 @@ const char* name_of(FlowPhase phase) {
 Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
                   Instant origin)
     : config_(config),
+      first_policies_(config.treatments()),
+      policies_(&first_policies_),
       pool_(pool),
       queue_(transmitter, counters_),
-      registry_(config_, seed, origin),
+      registry_(config_, first_policies_, seed, origin),
       parts_{pool_, queue_, counters_},
       window_loops_(config.limits.max_flows),
+      governed_(config.limits.max_flows),
+      regulator_(config_, {registry_, queue_, counters_}, seed ^ 0xc2b2ae3d27d4eb4fU, origin),
       half_open_(config.limits.max_flows),
       relay_limit_(config.limits.relay_buffer) {
   marked_.reserve(config.limits.max_flows);
@@ -55,11 +48,13 @@ void Shard::Impl::advance(Instant now) {
   if (sweep_.active) [[unlikely]]
     sweep_on();
   serve_marked(now);
+  regulator_.advance(now);
   queue_.flush(now);
 }
 
 Instant Shard::Impl::next_deadline() const {
-  return sweep_.active ? Instant{} : registry_.next_deadline();
+  if (sweep_.active) return Instant{};
+  return std::min(registry_.next_deadline(), regulator_.next_deadline());
 }
 
 void Shard::Impl::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
@@ -85,6 +80,7 @@ void Shard::Impl::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) 
     }
     out.push_back(info);
   });
+  regulator_.describe(out, limit);
 }
 
 void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const {
@@ -92,8 +88,12 @@ void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t lim
     if (out.size() >= limit) return;
     BearerInfo info;
     info.ue = bearer.ue();
-    info.flows = bearer.flow_count;
-    info.steered = bearer.window_source() == tcp::WindowSource::allowance;
+    info.flows = bearer.flow_count + bearer.guests;
+    info.mode = to_string(bearer.treatment().mode).data();
+    info.policy = bearer.policy;
+    info.ordinary = bearer.ordinary();
+    info.observed = bearer.observed();
+    info.steered = bearer.steered();
     info.allowance = bearer.granted();
     FlowId id = bearer.first_flow;
     for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
@@ -136,6 +136,12 @@ void Shard::on_report(const ReportArrival& report, Instant now) {
 }
 void Shard::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   impl_->collect_status(out, all);
+}
+void Shard::apply(const Policies& policies, Instant now) {
+  impl_->apply(policies, now);
+}
+const GroupStatistics& Shard::groups() const {
+  return impl_->groups();
 }
 void Shard::release(const std::optional<IpAddress>& ue, Instant now) {
   impl_->release(ue, now);

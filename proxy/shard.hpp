@@ -44,6 +44,13 @@ class Shard {
   /// What the Node-B is to be told of the bearers that changed since the last call (all, when `all`).
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
 
+  /// Puts these treatments in force, for running connections too: each goes on under its new law from what was measured
+  /// under the old one. How a connection is intercepted does not change while it runs. `policies` outlives the
+  /// shard.
+  void apply(const Policies& policies, Instant now);
+
+  /// What the control group and the others came to.
+  [[nodiscard]] const GroupStatistics& groups() const;
   /// Hands the split connections of a UE (of all) back to plain forwarding, each as soon as its hosts cannot tell.
   void release(const std::optional<IpAddress>& ue, Instant now);
   /// The same for all, and new connections are not split any more, until drain(false).

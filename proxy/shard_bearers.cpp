@@ -19,34 +19,72 @@ void Shard::Impl::on_report(const ReportArrival& report, Instant now) {
     counters_.add(Counter::reports_unknown_bearer);
     return;
   }
-  Bearer& bearer = registry_.bearer(id);
-  const tcp::WindowSource before = bearer.window_source();
-  if (bearer.on_report(report, now) == Bearer::Verdict::stale) {
+  count_group(registry_.bearer(id), report);
+  Bearer* bearer = &registry_.bearer(id);
+  do {
+    if (!take_report(*bearer, report, now)) return;
+    bearer = &bearer->sibling();
+  } while (bearer->id != id);
+  queue_.flush(now);
+}
+
+/// False when the report is stale, which it then is for all of the UE's bearers.
+bool Shard::Impl::take_report(Bearer& bearer, const ReportArrival& report, Instant now) {
+  const bool before = bearer.steered();
+  if (bearer.on_report(report, now, share_of(bearer)) == Bearer::Verdict::stale) {
     counters_.add(Counter::reports_stale);
-    return;
+    return false;
   }
-  if (bearer.window_source() != before) {
-    counters_.add(bearer.window_source() == tcp::WindowSource::allowance ? Counter::recoveries : Counter::fallbacks);
+  if (bearer.steered() != before) {
+    counters_.add(bearer.steered() ? Counter::recoveries : Counter::fallbacks);
     steer(bearer);
   }
-  serve_bearer(id, now);
-  reschedule_bearer(id);
-  queue_.flush(now);
+  serve_bearer(bearer.id, now);
+  regulator_.on_report(bearer.id, now);
+  reschedule_bearer(bearer.id);
+  return true;
+}
+
+/// What a bearer under SMVS gets of the grant for the whole queue: as many parts as it has flows that wait, of those of
+/// all its siblings under SMVS.
+double Shard::Impl::share_of(const Bearer& bearer) {
+  if (&bearer.sibling() == &bearer) return 1;
+  std::uint32_t waiting = std::max(bearer.backlogged_flows, 1U);
+  const std::uint32_t own = waiting;
+  for (const Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
+    if (other->treatment().mode == Mode::smvs) waiting += other->backlogged_flows;
+  }
+  return static_cast<double>(own) / waiting;
+}
+
+void Shard::Impl::count_group(const Bearer& bearer, const ReportArrival& report) {
+  const control::feedback::BearerReport& now = report.bearer;
+  const control::feedback::BearerReport& before = bearer.last_report();
+  GroupTotals& group = groups_[bearer.ordinary() ? 1 : 0];
+  ++group.reports;
+  if (bearer.reported() && now.transmitted >= before.transmitted)
+    group.transmitted += now.transmitted - before.transmitted;
+  if (bearer.reported() && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
+  group.queue_bytes += static_cast<double>(now.queue.count());
+  if (now.mean_service_rate > Rate()) {
+    group.queue_delay_s += static_cast<double>(now.queue.count()) / now.mean_service_rate.bytes_per_second();
+  }
 }
 
 void Shard::Impl::on_bearer_due(BearerId id, Instant now) {
   Bearer& bearer = registry_.bearer(id);
-  if (bearer.flow_count == 0 && now - bearer.empty_since >= config_.timeouts.idle) {
+  if (!bearer.in_use() && now - bearer.empty_since >= config_.timeouts.idle) {
     registry_.close_bearer(id);
     return;
   }
-  const tcp::WindowSource before = bearer.window_source();
+  const bool before = bearer.steered();
   if (bearer.on_deadline(now)) {
-    if (bearer.window_source() != before) {
+    if (bearer.steered() != before) {
       counters_.add(Counter::fallbacks);
       steer(bearer);
     }
     serve_bearer(id, now);
+    regulator_.on_report(id, now);
   }
   reschedule_bearer(id);
 }
@@ -54,26 +92,34 @@ void Shard::Impl::on_bearer_due(BearerId id, Instant now) {
 void Shard::Impl::reschedule_bearer(BearerId id) {
   const Bearer& bearer = registry_.bearer(id);
   registry_.schedule_bearer(id, bearer.deadline());
-  if (bearer.flow_count == 0) registry_.schedule_bearer(id, bearer.empty_since + config_.timeouts.idle);
+  if (!bearer.in_use()) registry_.schedule_bearer(id, bearer.empty_since + config_.timeouts.idle);
 }
 
 void Shard::Impl::steer(Bearer& bearer) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
     Flow& flow = registry_.flow(id);
-    if (flow.terminated()) {
-      tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-      const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
-      endpoint.set_window_source(bearer.window_source(), seed);
-      mark(flow, id, Streams::both);
-    }
+    steer(flow, id, bearer);
     id = flow.bearer_next;
   }
 }
 
+void Shard::Impl::steer(Flow& flow, FlowId id, Bearer& bearer) {
+  if (!flow.terminated()) return;
+  tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
+  endpoint.set_window_source(bearer.window_source(), seed);
+  if (bearer.bounds()) begin_steering(flow, bearer, seed);
+  mark(flow, id, Streams::both);
+}
+
 void Shard::Impl::serve_bearer(BearerId id, Instant now) {
   Bearer& bearer = registry_.bearer(id);
-  if (config_.smvs.short_flow > Bytes{}) {
+  if (bearer.bounds()) {
+    serve_windowed(bearer, now);
+    return;
+  }
+  if (bearer.treatment().smvs.short_flow > Bytes{}) {
     while (bearer.allowance() > Bytes{} && serve_round(bearer, true, now)) {
     }
   }
@@ -90,7 +136,7 @@ bool Shard::Impl::serve_round(Bearer& bearer, bool short_flows_only, Instant now
     Flow& flow = registry_.flow(id);
     const FlowId next = flow.bearer_next;
     tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-    const bool chosen = !short_flows_only || flow.sent_to_radio < config_.smvs.short_flow;
+    const bool chosen = !short_flows_only || flow.sent_to_radio < bearer.treatment().smvs.short_flow;
     if (flow.terminated() && chosen && endpoint.can_send_now()) {
       const Bytes before = bearer.allowance();
       emit(flow, bearer, Side::radio, count == 1 ? before : std::min(before, turn), now);
@@ -105,11 +151,22 @@ bool Shard::Impl::serve_round(Bearer& bearer, bool short_flows_only, Instant now
   return sent_any && bearer.window_source() == tcp::WindowSource::allowance;
 }
 
+/// One for each UE: of its bearers together.
 void Shard::Impl::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
-  registry_.bearers().for_each([&](BearerId, Bearer& bearer) {
-    if (!all && !bearer.status_changed) return;
+  registry_.bearers().for_each([&](BearerId id, Bearer& bearer) {
+    if (registry_.find_bearer(bearer.ue()) != id) return;
+    bool changed = bearer.status_changed;
+    control::feedback::BearerStatus status = bearer.status(bearer.backlog);
+    for (Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
+      const control::feedback::BearerStatus more = other->status(other->backlog);
+      status.backlog += more.backlog;
+      status.allowance_left += more.allowance_left;
+      status.active_flows += more.active_flows;
+      changed = changed || other->status_changed;
+      other->status_changed = false;
+    }
     bearer.status_changed = false;
-    out.push_back(bearer.status(bearer.backlog));
+    if (all || changed) out.push_back(status);
   });
 }
 

@@ -1,40 +1,20 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
-#include "control/fallback.hpp"
-#include "control/receive_window_loop.hpp"
-#include "control/smvs.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/time.hpp"
+#include "proxy/policy.hpp"
 #include "proxy/side.hpp"
+#include "proxy/treatment.hpp"
 
 namespace sluice::proxy {
-
-/// What is done with TCP connections: configuration name and text from one line.
-#define SLUICE_PROXY_MODES(X)                                          \
-  X(bypass, "bypass", "forward untouched")                             \
-  X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs") \
-  X(smvs, "smvs", "split, the radio leg sends by the SMVS allowance of the bearer")
-
-enum class Mode : std::uint8_t {
-#define X(name, key, text) name,
-  SLUICE_PROXY_MODES(X)
-#undef X
-};
-[[nodiscard]] std::string_view to_string(Mode mode);
-
-/// Where the SMVS law is computed.
-enum class LawPlace : std::uint8_t {
-  nodeb,  ///< the allowance comes in the report (the paper's way)
-  proxy   ///< the report brings the measurements, the proxy computes
-};
 
 /// Bounds on what a shard holds. Taken at start; nothing grows beyond them.
 struct ShardLimits {
@@ -61,23 +41,13 @@ struct ShardTimeouts {
   Duration idle = std::chrono::seconds(300);  ///< a silent connection with an empty relay goes back to plain forwarding
 };
 
-/// SMVS as the proxy applies it.
-struct SmvsMode {
-  LawPlace law = LawPlace::nodeb;
-  control::SmvsParameters parameters;
-  control::ReceiveWindowParameters receive_window;
-  control::FallbackParameters fallback;
-  /// Flows that have sent less than this are served before the others of their bearer; 0 = no preference.
-  Bytes short_flow{};
-};
-
-/// Everything a shard is told at its start. Immutable while it runs.
-struct ShardConfig {
-  Mode mode = Mode::i_tcp;
+/// Everything a shard is told at its start. What it has of Treatment is the default of its policies.
+struct ShardConfig : Treatment {
+  std::vector<Policy> policies;  ///< the first that matches decides
+  double control_group = 0;      ///< share of the UEs that stay on ordinary TCP
   tcp::EndpointConfig tcp;
   ShardLimits limits;
   ShardTimeouts timeouts;
-  SmvsMode smvs;
   std::vector<IpPrefix> ue_prefixes;  ///< empty: every source address on the radio port is a UE
   /// By the Side they come in at: take segments whose checksum a kernel left to an offload (veth, TAP). Costs one in
   /// 65536 of the damaged segments.
@@ -86,6 +56,8 @@ struct ShardConfig {
   [[nodiscard]] bool accepts_partial_checksums(Side in) const {
     return accept_partial_checksums[static_cast<std::size_t>(in)];
   }
+  /// The part that can be exchanged while the shard runs.
+  [[nodiscard]] Policies treatments() const { return {*this, policies, control_group}; }
 };
 
 }  // namespace sluice::proxy

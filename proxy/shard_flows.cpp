@@ -97,6 +97,8 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
 }
 
 void Shard::Impl::emit(Flow& flow, Bearer& bearer, Instant now) {
+  if (bearer.bounds()) [[unlikely]]
+    follow_law(flow, bearer, now);
   if (!flow.leg(Side::core).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::core, Bytes::max(), now);
   if (!flow.leg(Side::radio).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::radio, bearer.allowance(), now);
 }
@@ -105,10 +107,14 @@ void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instan
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   LegOutput output(flow, side, counted(bearer), parts_);
   const std::uint32_t before = endpoint.counters().retransmitted;
+  if (side == Side::radio && bearer.bounds()) [[unlikely]]
+    most = room_in_window(flow, bearer, now);
   const Bytes sent = endpoint.emit(now, output, most);
   if (side == Side::radio) {
     bearer.spend(sent);
     flow.sent_to_radio += sent;
+    if (flow.governed != no_id) [[unlikely]]
+      note_sent(flow, bearer, sent);
   }
   if (const std::uint32_t repeated = endpoint.counters().retransmitted - before; repeated != 0) [[unlikely]] {
     counters_.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core, repeated);
@@ -127,17 +133,18 @@ void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer, Instant no
   relay::open_window(flow, Side::core, downlink_room(flow, bearer, held, now));
 }
 
-Bytes Shard::Impl::first_window(Side from) const {
-  const bool steered = config_.mode == Mode::smvs && from == Side::core;
-  return steered ? std::min(relay_limit_, config_.smvs.receive_window.initial) : relay_limit_;
+Bytes Shard::Impl::first_window(const Flow& flow, Side from) const {
+  const Treatment& treatment = registry_.bearer(flow.bearer).treatment();
+  const bool steered = needs_feedback(treatment.mode) && from == Side::core;
+  return steered ? std::min(relay_limit_, treatment.smvs.receive_window.initial) : relay_limit_;
 }
 
 Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now) {
-  if (bearer.window_source() != tcp::WindowSource::allowance) {
+  if (!bearer.steered()) {
     return promise_to(flow, Side::core, relay_limit_) - held;
   }
   const Bytes free = relay_limit_ - held;
-  const control::ReceiveWindowParameters& parameters = config_.smvs.receive_window;
+  const control::ReceiveWindowParameters& parameters = bearer.treatment().smvs.receive_window;
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   if (flow.window_loop == no_id) {
     // A connection that carries little never needs the loop: its first window is all it takes.
@@ -220,6 +227,7 @@ void Shard::Impl::close(FlowId id, Instant now) {
   if (flow.backlog > Bytes{}) --bearer.backlogged_flows;
   for (const Leg& leg : flow.legs) bearer.exposed -= Bytes(leg.exposed);
   if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
+  if (flow.governed != no_id) forget_law(flow, bearer);
   if (flow.stirred != Streams::none) std::erase(marked_, id);
   registry_.close(id, now);
   ids_stale_ = true;

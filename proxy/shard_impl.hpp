@@ -9,10 +9,12 @@
 #include "control/receive_window_loop.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
+#include "proxy/governed_flow.hpp"
 #include "proxy/half_open.hpp"
 #include "proxy/histogram.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/registry.hpp"
+#include "proxy/regulator.hpp"
 #include "proxy/shard.hpp"
 #include "proxy/transmit_queue.hpp"
 
@@ -20,7 +22,7 @@ namespace sluice::proxy {
 
 /// What a shard is made of. The work is split over files by the way a packet takes:
 /// shard_receive.cpp (frames in, who they belong to), shard_flows.cpp (serving split connections), shard_bearers.cpp
-/// (reports and allowances), shard.cpp (the rest).
+/// (reports and allowances), shard_windows.cpp (laws that give each flow a window), shard.cpp (the rest).
 class Shard::Impl {
  public:
   Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
@@ -31,10 +33,12 @@ class Shard::Impl {
   void advance(Instant now);
   [[nodiscard]] Instant next_deadline() const;
   void on_report(const ReportArrival& report, Instant now);
+  void apply(const Policies& policies, Instant now);
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
 
+  [[nodiscard]] const GroupStatistics& groups() const { return groups_; }
   void release(const std::optional<IpAddress>& ue, Instant now);
   void drain(bool on);
   [[nodiscard]] bool draining() const { return draining_; }
@@ -44,7 +48,7 @@ class Shard::Impl {
   [[nodiscard]] const Histogram& exposure() const { return exposure_; }
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
-  [[nodiscard]] std::uint32_t flow_count() const { return registry_.flows().size(); }
+  [[nodiscard]] std::uint32_t flow_count() const { return registry_.flows().size() + regulator_.size(); }
   [[nodiscard]] std::uint32_t bearer_count() const { return registry_.bearers().size(); }
 
  private:
@@ -63,6 +67,9 @@ class Shard::Impl {
                                                     const packet::Parsed& parsed, Instant now);
   [[gnu::cold, gnu::noinline]] void handle_new(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                const packet::Parsed& parsed, Instant now);
+  /// Of a connection that passes end to end under a law; false when it is of none.
+  [[gnu::noinline]] bool regulate(Side in, packet::Packet& packet, packet::ParseResult result,
+                                  const packet::Parsed& parsed, const flow::FlowKey& key, Instant now);
   [[gnu::cold, gnu::noinline]] void track_handshake(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                     const packet::Parsed& parsed, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void take_over(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
@@ -72,10 +79,11 @@ class Shard::Impl {
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
   [[nodiscard]] bool checksum_acceptable(Side in, packet::ChecksumState state);
   [[nodiscard]] bool handshake_damaged(Side in, const packet::Packet& packet, const packet::Parsed& parsed) const;
+  [[nodiscard]] ConnectionView view_of(Side in, const packet::Parsed& parsed) const;
   [[nodiscard]] std::optional<Counter> reason_not_to_track(Side in, const packet::Packet& packet,
                                                            const packet::Parsed& parsed,
                                                            packet::ParseResult result) const;
-  [[nodiscard]] FlowId open_flow(const flow::FlowKey& key, Instant now);
+  [[nodiscard]] FlowId open_flow(const flow::FlowKey& key, PolicyIndex policy, Instant now);
   void displace(const HalfOpen::Entry& oldest, Instant now);
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
 
@@ -92,10 +100,10 @@ class Shard::Impl {
     return config_.limits.exposure_per_flow || config_.limits.exposure_per_bearer;
   }
   void allow_acknowledgements(Flow& flow, Bearer& bearer);
-  [[nodiscard]] Bytes first_window(Side from) const;
+  [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
   [[nodiscard]] Bytes downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now);
   /// The bearer, where a law wants to know what goes to the radio.
-  [[nodiscard]] Bearer* counted(Bearer& bearer) const { return config_.mode == Mode::smvs ? &bearer : nullptr; }
+  [[nodiscard]] static Bearer* counted(Bearer& bearer) { return bearer.counts() ? &bearer : nullptr; }
   void note_backlog(Flow& flow, Bearer& bearer);
   void on_flow_due(FlowId id, Instant now);
   void reschedule(Flow& flow, FlowId id, Instant now);
@@ -103,6 +111,16 @@ class Shard::Impl {
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);
   void update_pressure(Instant now);
 
+  // shard_windows.cpp
+  [[gnu::noinline]] void follow_law(Flow& flow, Bearer& bearer, Instant now);
+  [[nodiscard, gnu::noinline]] Bytes room_in_window(Flow& flow, Bearer& bearer, Instant now);
+  [[nodiscard]] Bytes flight_on_wire(const Flow& flow) const;
+  [[nodiscard]] Bytes segment_on_wire(const Flow& flow) const;
+  [[nodiscard]] GovernedFlow* law_of(Flow& flow, Bearer& bearer);
+  void note_sent(Flow& flow, const Bearer& bearer, Bytes sent);
+  void serve_windowed(Bearer& bearer, Instant now);
+  void begin_steering(Flow& flow, Bearer& bearer, Bytes window);
+  void forget_law(Flow& flow, Bearer& bearer);
   // shard_release.cpp
   [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void pass_over(Side in, packet::Packet&& packet, packet::ParseResult result,
@@ -116,17 +134,28 @@ class Shard::Impl {
   // shard_bearers.cpp
   void on_bearer_due(BearerId id, Instant now);
   void steer(Bearer& bearer);
+  void steer(Flow& flow, FlowId id, Bearer& bearer);
+  bool take_report(Bearer& bearer, const ReportArrival& report, Instant now);
+  [[nodiscard]] static double share_of(const Bearer& bearer);
+  void count_group(const Bearer& bearer, const ReportArrival& report);
+
+  // shard_policies.cpp
+  void rebind(Flow& flow, FlowId id, Instant now);
   void serve_bearer(BearerId id, Instant now);
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
   void reschedule_bearer(BearerId id);
 
   const ShardConfig config_;
+  const Policies first_policies_;  ///< those of the configuration
+  const Policies* policies_;       ///< those in force
   packet::PacketPool& pool_;
   Counters counters_;
   TransmitQueue queue_;
   mutable Registry registry_;
   OutputParts parts_;
   flow::Slab<control::ReceiveWindowLoop> window_loops_;
+  flow::Slab<GovernedFlow> governed_;
+  mutable Regulator regulator_;
   HalfOpen half_open_;
   std::uint32_t last_ticket_ = 0;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
@@ -140,6 +169,7 @@ class Shard::Impl {
     bool active = false;
   };
   Sweep sweep_;
+  GroupStatistics groups_{};
   /// What is known of the packets of the burst in hand.
   struct Scratch {
     std::array<packet::Parsed, burst_size> parsed;

@@ -94,10 +94,10 @@ void Shard::Impl::forward(Side in, packet::Packet&& packet, packet::ParseResult 
   counters_.add(reason);
   if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
   const Side out = opposite(in);
-  if (out == Side::radio && config_.mode == Mode::smvs && parsed.ip_version != 0) {
+  if (out == Side::radio && parsed.ip_version != 0) {
     // It will stand in the radio queue like everything else: the law must know of it.
     if (const BearerId bearer = registry_.find_bearer(parsed.dst); bearer != flow::no_flow) {
-      registry_.bearer(bearer).injected(now, Bytes(parsed.ip_length));
+      if (registry_.bearer(bearer).counts()) registry_.bearer(bearer).injected(now, Bytes(parsed.ip_length));
     }
   }
   queue_.push(out, std::move(packet), now);
@@ -112,6 +112,12 @@ void Shard::Impl::handle_unparsed(Side in, packet::Packet&& packet, packet::Pars
   }
   if (may_carry_tcp(packet, parsed, result)) on_surprise(in, parsed, now);
   forward(in, std::move(packet), result, parsed, counter, now);
+}
+
+ConnectionView Shard::Impl::view_of(Side in, const packet::Parsed& parsed) const {
+  const auto dscp = static_cast<std::uint8_t>(parsed.tos >> 2U);
+  if (in == Side::radio) return {parsed.src, parsed.dst, parsed.dst_port, dscp};
+  return {parsed.dst, parsed.src, parsed.src_port, dscp};
 }
 
 bool Shard::Impl::is_ue(const IpAddress& address) const {
@@ -134,7 +140,7 @@ bool Shard::Impl::handshake_damaged(Side in, const packet::Packet& packet, const
 std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::Packet& packet,
                                                         const packet::Parsed& parsed,
                                                         packet::ParseResult result) const {
-  if (config_.mode == Mode::bypass) return Counter::forward_bypass_mode;
+  if (policies_->only_bypass()) return Counter::forward_bypass_mode;
   if (!parsed.segment.flags.syn() || parsed.segment.flags.ack()) return Counter::forward_mid_flow;
   if (!is_ue(in == Side::radio ? parsed.src : parsed.dst)) return Counter::forward_not_ue;
   if (result == packet::ParseResult::tcp_options_unknown) return counter_of(result);
@@ -157,11 +163,23 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
     }
     return;
   }
+  if (regulator_.size() != 0 && regulate(in, packet, result, parsed, key, now)) return;
   if (const auto reason = reason_not_to_track(in, packet, parsed, result)) {
     forward(in, std::move(packet), result, parsed, *reason, now);
     return;
   }
-  const FlowId id = open_flow(key, now);
+  const ConnectionView view = view_of(in, parsed);
+  const PolicyIndex policy = policies_->choose(view);
+  const Treatment& treatment = policies_->treatment(policy);
+  if (treatment.mode == Mode::bypass) {
+    forward(in, std::move(packet), result, parsed, Counter::forward_bypass_mode, now);
+    return;
+  }
+  if (treatment.regulates() && regulator_.open(key, in, policy, view.dscp, now) != Regulator::none) {
+    regulate(in, packet, result, parsed, key, now);
+    return;
+  }
+  const FlowId id = open_flow(key, policy, now);
   if (id == no_id) {
     forward(in, std::move(packet), result, parsed, Counter::forward_flow_limit, now);
     return;
@@ -174,14 +192,28 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
   forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
 }
 
+bool Shard::Impl::regulate(Side in, packet::Packet& packet, packet::ParseResult result, const packet::Parsed& parsed,
+                           const flow::FlowKey& key, Instant now) {
+  const RegulatedId id = regulator_.find(key);
+  if (id == Regulator::none) return false;
+  if (regulator_.is_over(id, parsed.segment)) {
+    regulator_.close(id, now);
+    return false;
+  }
+  const bool believed = !handshake_damaged(in, packet, parsed);
+  if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
+  regulator_.take(id, in, std::move(packet), parsed, believed, refuse_flows_, now);
+  return true;
+}
+
 /// A flow for a handshake, the oldest handshakes making room where a table is full of them; no_id where it is full of
 /// connections.
-FlowId Shard::Impl::open_flow(const flow::FlowKey& key, Instant now) {
+FlowId Shard::Impl::open_flow(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
   constexpr int attempts = 4;  // entries of handshakes that are complete by now make no room
-  FlowId id = registry_.open(key, now);
+  FlowId id = registry_.open(key, policy, now);
   for (int i = 0; i < attempts && id == no_id; ++i) {
     displace(half_open_.pop(), now);
-    id = registry_.open(key, now);
+    id = registry_.open(key, policy, now);
   }
   if (id == no_id) return no_id;
   registry_.flow(id).handshake.ticket = ++last_ticket_;
@@ -259,7 +291,7 @@ bool Shard::Impl::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiat
   const Handshake& seen = flow.handshake;
   const bool scaling = seen.initiator_options.has_window_scale && seen.responder_options.has_window_scale;
   const unsigned shift = scaling ? seen.initiator_options.window_scale : 0U;
-  const std::int64_t most = first_window(opposite(initiator)).count() >> shift;
+  const std::int64_t most = first_window(flow, opposite(initiator)).count() >> shift;
   if (ack.window <= most) return false;
   ack.window = static_cast<std::uint16_t>(most);
   return true;

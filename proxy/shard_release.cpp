@@ -22,12 +22,7 @@ void Shard::Impl::release(const std::optional<IpAddress>& ue, Instant now) {
   }
   const BearerId bearer = registry_.find_bearer(*ue);
   if (bearer == flow::no_flow) return;
-  FlowId id = registry_.bearer(bearer).first_flow;
-  for (std::uint32_t i = registry_.bearer(bearer).flow_count; i > 0; --i) {
-    Flow& flow = registry_.flow(id);
-    ask_to_go(flow, id, LetGo::let_go_command);
-    id = flow.bearer_next;
-  }
+  registry_.for_each_flow_of(bearer, [this](Flow& flow, FlowId id) { ask_to_go(flow, id, LetGo::let_go_command); });
   serve_marked(now);
   queue_.flush(now);
 }
@@ -54,15 +49,11 @@ void Shard::Impl::on_surprise(Side in, const packet::Parsed& parsed, Instant now
   const BearerId bearer = registry_.find_bearer(in == Side::radio ? parsed.src : parsed.dst);
   if (bearer == flow::no_flow) return;
   const IpAddress& server = in == Side::radio ? parsed.dst : parsed.src;
-  FlowId id = registry_.bearer(bearer).first_flow;
-  for (std::uint32_t i = registry_.bearer(bearer).flow_count; i > 0; --i) {
-    Flow& flow = registry_.flow(id);
-    if (flow.key.server == server && flow.phase != FlowPhase::handing_over) {
-      flow.let_go = flow.terminated() ? LetGo::let_go_surprise : LetGo::forget;
-      mark(flow, id, Streams::both);
-    }
-    id = flow.bearer_next;
-  }
+  registry_.for_each_flow_of(bearer, [&](Flow& flow, FlowId id) {
+    if (flow.key.server != server || flow.phase == FlowPhase::handing_over) return;
+    flow.let_go = flow.terminated() ? LetGo::let_go_surprise : LetGo::forget;
+    mark(flow, id, Streams::both);
+  });
   // The seam has to be set before anything that came behind the surprise is looked at.
   serve_marked(now);
 }

@@ -7,6 +7,9 @@
 namespace sluice::tcp {
 namespace {
 
+/// An allowance beyond this is none.
+constexpr Bytes bounded = Bytes(Bytes::max().count() / 2);
+
 constexpr std::uint32_t sack_option = 4;  ///< kind, length, two paddings
 constexpr std::uint32_t sack_block = 8;
 
@@ -30,7 +33,7 @@ bool Endpoint::may_retransmit(packet::Cursor position) const {
 /// Hands a packet to the output and takes what it weighs off `left`.
 inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
   segment.payload_len = position.note().payload_len;
-  if (window_source_ == WindowSource::allowance && Bytes(output.wire_size(segment.payload_len)) > left) return false;
+  if (left < bounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
   if (!reassembly_.report().empty()) fill_sacks(segment);
   packet::Loan loan(position);
   const std::uint32_t size = output.transmit(segment, loan.get(), now);

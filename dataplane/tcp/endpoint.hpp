@@ -160,8 +160,8 @@ class Endpoint {
   void abort();
 
   /// Sends everything due: retransmissions, new data, FIN, acknowledgements, probes. Returns the IP bytes of the data
-  /// segments sent. Under WindowSource::allowance data segments (retransmissions too) are sent only while their wire
-  /// size fits `allowance`; segments without data never count. What the output refuses stays due.
+  /// segments sent. Data segments (retransmissions too) are sent only while their wire size fits `allowance`, whatever
+  /// the window source; segments without data never count. What the output refuses stays due.
   Bytes emit(Instant now, Output& output, Bytes allowance = Bytes::max()) {
     return nothing_to_emit(now) ? Bytes() : emit_due(now, output, allowance);
   }

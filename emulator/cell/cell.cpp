@@ -84,6 +84,7 @@ void Cell::receive(packet::Packet packet, Instant now) {
     dropped(header->length);
     return;
   }
+  if (arrivals_ != nullptr) arrivals_->on_arrival(*index, now);
   // What comes in a TTI's first instant misses that TTI.
   if (was_empty) wake_at(ue.channel->next_useful(tti_of(now) + 1));
 }

@@ -19,6 +19,16 @@
 
 namespace sluice::emulator {
 
+/// Told of every packet that enters a radio queue; for what the Node-B measures at arrivals.
+class ArrivalObserver {
+ public:
+  /// The queue holds it already.
+  virtual void on_arrival(UeIndex ue, Instant now) = 0;
+
+ protected:
+  ~ArrivalObserver() = default;
+};
+
 struct UeConfig {
   IpAddress address;
   QueueConfig queue;
@@ -78,6 +88,7 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
   /// Where frames go that are not for a UE of this cell; null drops them.
   void set_default_route(Element* route) { default_route_ = route; }
   void set_observer(CellObserver* observer) override { observer_ = observer; }
+  void set_arrival_observer(ArrivalObserver* observer) { arrivals_ = observer; }
 
   /// A downlink frame: into the queue of the UE it is addressed to.
   void receive(packet::Packet packet, Instant now) override;
@@ -156,6 +167,7 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
   CellResources resources_;
   Element* default_route_ = nullptr;
   CellObserver* observer_ = nullptr;
+  ArrivalObserver* arrivals_ = nullptr;
   std::vector<Ue> ues_;
   std::unordered_map<IpAddress, UeIndex> by_address_;
   std::vector<Candidate> candidates_;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "control/gwa.hpp"
+
 namespace sluice::emulator {
 namespace {
 
@@ -27,6 +29,10 @@ const ReporterConfig& checked(const ReporterConfig& config) {
 Reporter::Reporter(EventLoop& loop, Cell& cell, const ReporterConfig& config, ReportSink& sink)
     : loop_(loop), cell_(cell), config_(checked(config)), sink_(sink), bearers_(cell.ues()) {
   batch_.reserve(bearers_.size());
+  if (config_.price) {
+    for (Bearer& bearer : bearers_) bearer.price.emplace(*config_.price);
+    cell_.set_arrival_observer(this);
+  }
   if (!config_.law) return;
   for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
     control::SmvsParameters law = *config_.law;
@@ -34,6 +40,14 @@ Reporter::Reporter(EventLoop& loop, Cell& cell, const ReporterConfig& config, Re
     bearers_[ue].law.emplace(law);
     bearers_[ue].ledger.emplace(law.one_way_delay);
   }
+}
+
+Reporter::~Reporter() {
+  if (config_.price) cell_.set_arrival_observer(nullptr);
+}
+
+void Reporter::on_arrival(UeIndex ue, Instant now) {
+  bearers_[ue].price->on_arrival(now, cell_.queue(ue).bytes());
 }
 
 void Reporter::start(Instant now) {
@@ -140,12 +154,24 @@ control::feedback::BearerReport Reporter::describe(UeIndex ue, Instant now) {
   report.mean_service_rate = Rate::bytes_per_second(bearer.mean);
   report.active_flows = bearer.active_flows;
   report.active_users = cell_.active_users();
+  if (bearer.price) report.clamp = bearer.price->price(report.mean_service_rate);
+  if (config_.advertised_buffer) report.gwa_window = advertise(bearer, queue);
   if (bearer.law) {
     report.allowance = allowance(bearer, queue, now);
     report.mean_service_rate = bearer.law->state().mean_rate;
     bearer.ledger->granted(now, sink_.next_sequence(), *report.allowance);
   }
   return report;
+}
+
+/// GWA-FCFS: one queue, what is free is shared.
+Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue) const {
+  control::GwaParameters parameters;
+  parameters.buffer = queue.buffer() > Bytes(0) ? queue.buffer() : *config_.advertised_buffer;
+  control::GwaObservation seen;
+  seen.queue = queue.air_bytes();
+  seen.flows = bearer.active_flows;
+  return control::gwa_window(parameters, seen);
 }
 
 Bytes Reporter::allowance(Bearer& bearer, const UeQueue& queue, Instant now) {

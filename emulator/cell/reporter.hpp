@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "control/clamp_price.hpp"
 #include "control/feedback/report.hpp"
 #include "control/grant_ledger.hpp"
 #include "control/smvs.hpp"
@@ -34,14 +35,22 @@ struct ReporterConfig {
   Duration outage_after = std::chrono::milliseconds(100);
   /// The law, where the Node-B computes the allowance; `step` must equal `period`. Absent: the report has none.
   std::optional<control::SmvsParameters> law;
+  /// CLAMP's price of the queue is computed and reported.
+  std::optional<control::ClampPriceParameters> price = std::nullopt;
+  /// GWA's φ is reported, with this B where the queue is unlimited.
+  std::optional<Bytes> advertised_buffer = std::nullopt;
 };
 
 /// The Node-B's reports on its radio queues: every Ts, of all UEs, and on sharp change. Computes the SMVS allowance
-/// where configured, with what the proxy's statuses say is under way.
-class Reporter final : public EventTarget {
+/// where configured, with what the proxy's statuses say is under way; likewise CLAMP's price, from every arrival, and
+/// what GWA advertises: the free buffer, shared by the flows that the proxy counts.
+class Reporter final : public EventTarget, private ArrivalObserver {
  public:
   /// Throws std::invalid_argument when the configuration is out of range. Add the cell's UEs first.
   Reporter(EventLoop& loop, Cell& cell, const ReporterConfig& config, ReportSink& sink);
+  ~Reporter();
+  Reporter(const Reporter&) = delete;
+  Reporter& operator=(const Reporter&) = delete;
 
   /// Begins; the first report goes out one period after `now`.
   void start(Instant now);
@@ -67,6 +76,7 @@ class Reporter final : public EventTarget {
   struct Bearer {
     std::optional<control::Smvs> law;
     std::optional<control::GrantLedger> ledger;
+    std::optional<control::ClampPriceAgent> price;
     Mark reported;                ///< at the last report
     Mark checked;                 ///< at the last report or check for sharp change
     Instant progressed{};         ///< when it last was carried something, or had nothing waiting
@@ -78,6 +88,8 @@ class Reporter final : public EventTarget {
     std::uint32_t active_flows = 0;
   };
 
+  void on_arrival(UeIndex ue, Instant now) override;
+  [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue) const;
   void set_next();
   void report_all(Instant now);
   void report_changes(Instant now);

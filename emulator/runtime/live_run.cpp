@@ -22,7 +22,7 @@ LiveRun::LiveRun(const Scenario& scenario, RunMode mode, packet::PacketPool& poo
   check_topology();
   build(traces);
   for (const auto& device : devices_) policy_.watch(device->readiness_descriptor());
-  if (mode == RunMode::smvs) add_feedback();
+  if (proxy::needs_feedback(mode.mode)) add_feedback();
 }
 
 LiveRun::~LiveRun() {
@@ -38,8 +38,8 @@ void LiveRun::check_topology() const {
   if (mode_ != RunMode::none && !live.hop_server.empty() && live.hop_proxy.empty()) {
     throw std::runtime_error("live.hop_proxy: a port towards the proxy's core port is needed beside hop_server");
   }
-  if (mode_ == RunMode::smvs && !live.feedback) {
-    throw std::runtime_error("live.feedback: addresses and a key are needed in mode smvs");
+  if (proxy::needs_feedback(mode_.mode) && !live.feedback) {
+    throw std::runtime_error("live.feedback: addresses and a key are needed in mode " + std::string(to_string(mode_)));
   }
 }
 
@@ -96,12 +96,7 @@ void LiveRun::add_feedback() {
   const LiveFeedback::Timing timing{smvs.parameters.step,
                                     scenario_.reports.delay.value_or(scenario_.proxy_nodeb.delay)};
   feedback_.emplace(loop_, *scenario_.live.feedback, timing, network_->meter(), policy_);
-  ReporterConfig config;
-  config.period = smvs.parameters.step;
-  config.sharp_change = scenario_.reports.sharp_change;
-  config.mean_alpha = smvs.parameters.alpha;
-  if (smvs.law == proxy::LawPlace::nodeb) config.law = smvs.parameters;
-  reporter_.emplace(loop_, network_->cell(), config, *feedback_);
+  reporter_.emplace(loop_, network_->cell(), reporter_config(scenario_), *feedback_);
   network_->meter().set_reporter(&*reporter_);
 }
 

@@ -24,6 +24,18 @@ void count_queue(std::map<std::string, std::uint64_t>& counters, const std::stri
 
 }  // namespace
 
+ReporterConfig reporter_config(const Scenario& scenario) {
+  const proxy::SmvsMode& smvs = scenario.proxy.smvs;
+  ReporterConfig config;
+  config.period = smvs.parameters.step;
+  config.sharp_change = scenario.reports.sharp_change;
+  config.mean_alpha = smvs.parameters.alpha;
+  if (smvs.law == proxy::LawPlace::nodeb) config.law = smvs.parameters;
+  config.price = scenario.proxy.laws.price;
+  config.advertised_buffer = scenario.proxy.laws.gwa.buffer;
+  return config;
+}
+
 // Members are made from the UEs backwards, so that each finds the one it sends to.
 Network::Network(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces,
                  const NetworkEnds& ends)

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "emulator/cell/cell.hpp"
+#include "emulator/cell/reporter.hpp"
 #include "emulator/cell/wlan_cell.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/net/tap.hpp"
@@ -26,6 +27,9 @@ struct NetworkEnds {
   Element* proxy_radio = nullptr;  ///< what comes from the UEs; null: no proxy, straight on
   Element* ues = nullptr;
 };
+
+/// What the Node-B of a scenario reports.
+[[nodiscard]] ReporterConfig reporter_config(const Scenario& scenario);
 
 /// The wired hops, the cell and the meter of one run, up to the hosts and the proxy:
 ///

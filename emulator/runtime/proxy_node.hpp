@@ -26,6 +26,11 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
   /// Reports that passed the session, all of one datagram.
   void on_reports(std::span<const proxy::ReportArrival> reports, Instant now);
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) { shard_.collect_status(out, all); }
+  /// Other policies are put in force; they outlive it.
+  void apply(const proxy::Policies& policies, Instant now) {
+    shard_.apply(policies, now);
+    settle(now);
+  }
   [[nodiscard]] const proxy::Shard& shard() const { return shard_; }
   /// Packets lost because there was no buffer to copy them to, as a device would.
   [[nodiscard]] std::uint64_t copies_failed() const { return copies_failed_; }

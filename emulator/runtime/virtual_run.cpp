@@ -14,17 +14,8 @@ namespace {
 
 proxy::ShardConfig shard_config(const RunPlan& plan) {
   proxy::ShardConfig config = plan.scenario.proxy;
-  switch (plan.mode) {
-    case RunMode::smvs:
-      config.mode = proxy::Mode::smvs;
-      break;
-    case RunMode::i_tcp:
-      config.mode = proxy::Mode::i_tcp;
-      break;
-    default:
-      config.mode = proxy::Mode::bypass;
-      break;
-  }
+  config.mode = plan.mode.mode;
+  config.intercept = plan.mode.intercept;
   return config;
 }
 
@@ -45,7 +36,7 @@ class VirtualRun {
     to_servers_.lead_to(servers_->entry());
     to_ues_.lead_to(ues_->entry());
     if (proxy_) proxy_->connect(network_->from_proxy_radio(), network_->from_proxy_core());
-    if (plan.mode == RunMode::smvs) add_feedback();
+    if (proxy::needs_feedback(plan.mode.mode)) add_feedback();
   }
 
   RunResult run(const Progress& progress) {
@@ -70,12 +61,7 @@ class VirtualRun {
         FeedbackWire::Config{smvs.parameters.step, scenario.reports.delay.value_or(scenario.proxy_nodeb.delay),
                              scenario.reports.loss},
         plan_.seed, *proxy_, network_->meter());
-    ReporterConfig config;
-    config.period = smvs.parameters.step;
-    config.sharp_change = scenario.reports.sharp_change;
-    config.mean_alpha = smvs.parameters.alpha;
-    if (smvs.law == proxy::LawPlace::nodeb) config.law = smvs.parameters;
-    reporter_.emplace(loop_, network_->cell(), config, *feedback_);
+    reporter_.emplace(loop_, network_->cell(), reporter_config(scenario), *feedback_);
     feedback_->set_reporter(*reporter_);
     network_->meter().set_reporter(&*reporter_);
   }

@@ -4,13 +4,16 @@
 #include <charconv>
 
 #include "proxy/config/config.hpp"
+#include "proxy/config/laws.hpp"
 
 namespace sluice::config {
 
 std::optional<emulator::RunMode> Scalar<emulator::RunMode>::parse(std::string_view text) {
-  using emulator::RunMode;
-  for (const RunMode mode : {RunMode::none, RunMode::bypass, RunMode::i_tcp, RunMode::smvs}) {
-    if (text == to_string(mode)) return mode;
+  if (text == "none") return emulator::RunMode::none;
+  for (const proxy::ModeText& mode : proxy::mode_table) {
+    if (text == mode.key) return emulator::RunMode{true, mode.mode};
+    const emulator::RunMode regulated{true, mode.mode, proxy::Intercept::regulate};
+    if (proxy::can_regulate(mode.mode) && proxy::can_split(mode.mode) && text == to_string(regulated)) return regulated;
   }
   return std::nullopt;
 }
@@ -184,20 +187,6 @@ void describe_streams(Section& s, AppSpec& app) {
 
 }  // namespace
 
-std::string_view to_string(RunMode mode) {
-  switch (mode) {
-    case RunMode::none:
-      return "none";
-    case RunMode::bypass:
-      return "bypass";
-    case RunMode::i_tcp:
-      return "i-tcp";
-    case RunMode::smvs:
-      return "smvs";
-  }
-  return "unknown";
-}
-
 void describe(Section& s, QueueSpec& queue) {
   s.required().choice("type", queue.type, disciplines, "whose turn it is, and who is dropped");
   s.value("packets", queue.packets, {0, 1'000'000},
@@ -320,7 +309,7 @@ void describe(Section& s, Scenario& scenario) {
   s.value("seed", scenario.seed, "of everything random");
   s.value("duration", scenario.duration, {100ms, 24h}, "of a run");
   s.value("warmup", scenario.warmup, {0s, 24h}, "at its start, not measured");
-  s.list("modes", scenario.modes, {1, 4}, "one run each");
+  s.list("modes", scenario.modes, {1, 32}, "one run each: none (a wire), or a mode of the proxy");
   s.section("server_proxy", scenario.server_proxy, "the hop between servers and proxy");
   s.section("proxy_nodeb", scenario.proxy_nodeb, "the hop between proxy and Node-B");
   s.required().section("cell", scenario.cell, "the radio");
@@ -345,6 +334,7 @@ void describe(Section& s, Scenario& scenario) {
       },
       "the proxy of a virtual-time run, as in its own configuration");
   s.section("smvs", scenario.proxy.smvs, "the law; delay, frame and buffer follow from the topology when not set");
+  control::describe_laws(s, scenario.proxy.laws);
   s.section(
       "reports", [&scenario](Section& below) { describe_reports(below, scenario.reports); },
       "the way of reports and statuses; loss in virtual time only");

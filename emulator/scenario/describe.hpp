@@ -13,7 +13,7 @@ namespace sluice::config {
 
 template <>
 struct Scalar<emulator::RunMode> {
-  static constexpr std::string_view kind = "one of none, bypass, i-tcp, smvs";
+  static constexpr std::string_view kind = "none or a mode of the proxy, /regulate behind it where it is not to split";
   static constexpr std::string_view name = "word";
   static std::optional<emulator::RunMode> parse(std::string_view text);
   static std::string format(emulator::RunMode value) { return std::string(to_string(value)); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,14 +29,33 @@
 
 namespace sluice::emulator {
 
-/// What stands between core and Node-B.
-enum class RunMode : std::uint8_t {
-  none,    ///< nothing: a wire
-  bypass,  ///< the proxy, forwarding untouched
-  i_tcp,   ///< the proxy, split connections with ordinary congestion control
-  smvs     ///< the proxy, steered
+/// What stands between core and Node-B: nothing but a wire, or the proxy in one of its modes. "wrb/regulate" is a mode
+/// that regulates where it could split too.
+struct RunMode {
+  bool proxied = false;
+  proxy::Mode mode = proxy::Mode::bypass;
+  proxy::Intercept intercept = proxy::Intercept::automatic;
+
+  static const RunMode none, bypass, i_tcp, smvs;
+  constexpr bool operator==(const RunMode&) const = default;
 };
-[[nodiscard]] std::string_view to_string(RunMode mode);
+inline constexpr RunMode RunMode::none{};
+inline constexpr RunMode RunMode::bypass{true, proxy::Mode::bypass};
+inline constexpr RunMode RunMode::i_tcp{true, proxy::Mode::i_tcp};
+inline constexpr RunMode RunMode::smvs{true, proxy::Mode::smvs};
+[[nodiscard]] constexpr std::string_view to_string(RunMode mode) {
+  constexpr std::array regulated = {
+#define X(name, key, text) std::string_view(key),
+      SLUICE_OWN_MODES(X)
+#undef X
+#define X(name, key, type, split, regulate, text) std::string_view(key "/regulate"),
+          SLUICE_WINDOW_LAWS(X)
+#undef X
+  };
+  if (!mode.proxied) return "none";
+  if (mode.intercept == proxy::Intercept::regulate) return regulated[static_cast<std::size_t>(mode.mode)];
+  return proxy::to_string(mode.mode);
+}
 
 enum class DisciplineType : std::uint8_t { fifo, round_robin, red, codel, fq_codel };
 

@@ -14,6 +14,19 @@ namespace sluice::tcp {
 void describe(config::Section& s, EndpointConfig& tcp);
 }  // namespace sluice::tcp
 
+namespace sluice::config {
+
+/// A TCP port or a range of them: "443", "8000-8100".
+template <>
+struct Scalar<proxy::PortRange> {
+  static constexpr std::string_view kind = "a port such as 443, or a range such as 8000-8100";
+  static constexpr std::string_view name = "ports";
+  static std::optional<proxy::PortRange> parse(std::string_view text);
+  static std::string format(const proxy::PortRange& value);
+};
+
+}  // namespace sluice::config
+
 namespace sluice::proxy {
 
 /// DPDK's environment.
@@ -92,6 +105,7 @@ struct Config {
 [[nodiscard]] Bytes memory_for(const Config& config);
 /// Bytes of a frame that one packet buffer takes: what the larger MTU of both ports needs.
 [[nodiscard]] std::uint16_t buffer_room_for(const Config& config);
+void describe(config::Section& s, Policy& policy);
 void describe(config::Section& s, ShardLimits& limits);
 void describe(config::Section& s, ShardTimeouts& timeouts);
 void describe(config::Section& s, SmvsMode& smvs);
@@ -109,6 +123,15 @@ void describe(config::Section& s, Config& config);
 [[nodiscard]] config::Loaded<Config> parse_config(std::string_view text, const std::string& file);
 /// Every key with unit, range, default and meaning, as Markdown.
 [[nodiscard]] std::string config_reference();
+/// One changed value.
+struct ConfigChange {
+  std::string key;  ///< dotted path, elements of lists by number
+  std::string before;
+  std::string after;
+  bool live = false;  ///< a running proxy can take it up
+};
+/// What differs, in the order of the keys. Secrets are not shown, but their change is.
+[[nodiscard]] std::vector<ConfigChange> difference(const Config& before, const Config& after);
 /// Every key with its value, as YAML.
 [[nodiscard]] std::string print_config(const Config& config, config::Secrets secrets = config::Secrets::hide);
 

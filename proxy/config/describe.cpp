@@ -34,11 +34,17 @@ using config::Choice;
 using config::Section;
 using namespace std::chrono_literals;
 
-constexpr Choice<Mode> modes[] = {
-#define X(name, key, text) {key, Mode::name, text},
-    SLUICE_PROXY_MODES(X)
-#undef X
-};
+constexpr std::array modes = [] {
+  std::array<Choice<Mode>, mode_table.size()> choices;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    choices[i] = {mode_table[i].key, mode_table[i].mode, mode_table[i].text};
+  return choices;
+}();
+constexpr Choice<Intercept> intercepts[] = {
+    {"auto", Intercept::automatic, "`split` where the mode can be, else `regulate`"},
+    {"split", Intercept::split, "two connections, one on each side"},
+    {"regulate", Intercept::regulate,
+     "one connection end to end; windows are rewritten and ACKs wait in passing, where the mode is a law of windows"}};
 constexpr Choice<LawPlace> law_places[] = {
     {"nodeb", LawPlace::nodeb, "the allowance comes in the report"},
     {"proxy", LawPlace::proxy, "the report brings the measurements, the proxy computes"}};
@@ -62,6 +68,16 @@ constexpr Choice<LogFormat> log_formats[] = {{"text", LogFormat::text, "one line
 bool accepts_partial_checksums(const PortSettings& port, PartialChecksums setting) {
   if (setting != PartialChecksums::by_driver) return setting == PartialChecksums::accept;
   return dpdk::carries_partial_checksums(port.device);
+}
+
+void check_interception(Section& s, const Treatment& treatment) {
+  const std::string mode(to_string(treatment.mode));
+  s.check(treatment.intercept != Intercept::split || can_split(treatment.mode), "intercept",
+          "regulate or auto in mode " + mode, "split");
+  s.check(treatment.intercept != Intercept::regulate || can_regulate(treatment.mode), "intercept",
+          "split or auto in mode " + mode, "regulate");
+  s.check(treatment.observed != Mode::observe && needs_feedback(treatment.observed), "observed",
+          "a mode that reports steer", std::string(to_string(treatment.observed)));
 }
 
 /// Devices hold buffers from the start, and what remains must carry packets.
@@ -88,6 +104,20 @@ Bytes memory_for(const Config& config) {
   const std::int64_t per_buffer = buffer_room_for(config) + 512;  // with its share of the pool's book-keeping
   constexpr std::int64_t mib = 1 << 20;
   return Bytes((config.pool.buffers * per_buffer / mib + 64) * mib);  // rings, descriptors and drivers besides
+}
+
+void describe(Section& s, Policy& policy) {
+  Treatment& treatment = policy.treatment;
+  s.list("ue", policy.ue, {0, 1024}, "prefixes of UEs; every one when empty");
+  s.list("server", policy.server, {0, 1024}, "prefixes of servers; every one when empty");
+  s.list("ports", policy.ports, {0, 256}, "of the servers; every one when empty");
+  s.list("dscp", policy.dscp, {0, 64}, {0, 63}, "of the SYN; every one when empty");
+  s.choice("mode", treatment.mode, modes, "what is done with these connections");
+  s.choice("intercept", treatment.intercept, intercepts, "how they are got hold of");
+  s.choice("observed", treatment.observed, modes, "the mode whose decisions mode observe computes");
+  s.section("smvs", treatment.smvs, "as at the top level, which is the default");
+  control::describe_laws(s, treatment.laws);
+  check_interception(s, treatment);
 }
 
 void describe(Section& s, ShardLimits& limits) {
@@ -182,6 +212,8 @@ void describe(Section& s, AdminSettings& admin) {
 
 void describe(Section& s, Config& config) {
   s.choice("mode", config.shard.mode, modes, "what is done with TCP connections");
+  s.choice("intercept", config.shard.intercept, intercepts, "how connections are got hold of");
+  s.choice("observed", config.shard.observed, modes, "the mode whose decisions mode observe computes");
   s.section("eal", config.eal, "DPDK's environment");
   s.required().section("ports", config.ports, "the two ports of the bump in the wire");
   s.section("shards", config.shards, "the poll threads");
@@ -194,14 +226,32 @@ void describe(Section& s, Config& config) {
   s.section("limits", config.shard.limits, "bounds on what a shard holds");
   s.section("timeouts", config.shard.timeouts, "how long things may last");
   s.section("tcp", config.shard.tcp, "the endpoints of split connections");
-  s.section("smvs", config.shard.smvs, "sliding-mode control; in force in mode smvs");
-  s.section("feedback", config.feedback, "the UDP protocol with the Node-B; required by mode smvs");
+  s.section(
+      "smvs", config.shard.smvs,
+      "sliding-mode control; its one_way_delay, receive_window and fallback hold in every mode that is steered by "
+      "reports");
+  control::describe_laws(s, config.shard.laws);
+  s.section("feedback", config.feedback,
+            "the UDP protocol with the Node-B; required by smvs and by every mode that gives windows");
   s.section("logging", config.logging, "what is written where");
   s.section("admin", config.admin, "the operator's socket");
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},
          "which addresses are UEs; when empty, every source address on the radio port");
+  Policy prototype;
+  prototype.treatment = config.shard;
+  s.sections("policies", config.shard.policies, {0, 64}, prototype,
+             "treatments for some connections: the first that matches decides, the keys above are for all others");
+  config::Percentage control_group{config.shard.control_group};
+  s.value("control_group", control_group, {{0}, {1}},
+          "share of the UEs that stay on ordinary TCP, to be compared with");
+  config.shard.control_group = control_group.fraction;
   check_memory(s, config);
-  s.check(config.shard.mode != Mode::smvs || config.feedback, "mode", "a feedback section beside mode smvs", "none");
+  check_interception(s, config.shard);
+  s.check(!needs_feedback(config.shard.mode) || config.feedback, "mode",
+          "a feedback section beside mode " + std::string(to_string(config.shard.mode)), "none");
+  const bool steered = std::any_of(config.shard.policies.begin(), config.shard.policies.end(),
+                                   [](const Policy& policy) { return needs_feedback(policy.treatment.mode); });
+  s.check(!steered || config.feedback, "policies", "a feedback section beside a mode that reports steer", "none");
   config.shard.accept_partial_checksums = {
       // by Side
       accepts_partial_checksums(config.ports.radio, config.ports.partial_checksums),

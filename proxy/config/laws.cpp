@@ -31,17 +31,29 @@ constexpr std::array<Choice<EmptyQueue>, 2> empty_queues{
 
 /// The key that a rule of validate() is about: the first symbol it names.
 std::string_view key_of(std::string_view rule) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> symbols{{{"δ", "delta"},
-                                                                                   {"ε", "epsilon"},
-                                                                                   {"α", "alpha"},
-                                                                                   {"q0", "reference"},
-                                                                                   {"Bmax", "buffer"},
-                                                                                   {"φ", "boundary_layer"},
-                                                                                   {"τp", "one_way_delay"},
-                                                                                   {"η window", "eta_window"},
-                                                                                   {"frame", "frame"},
-                                                                                   {"start-up", "initial_allowance"},
-                                                                                   {"Ts", "step"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 22> symbols{
+      {{"δ", "delta"},
+       {"ε", "epsilon"},
+       {"α", "alpha"},
+       {"q0", "reference"},
+       {"Bmax", "buffer"},
+       {"φ", "boundary_layer"},
+       {"τp", "one_way_delay"},
+       {"η window", "eta_window"},
+       {"frame", "frame"},
+       {"start-up", "initial_allowance"},
+       {"Ts", "step"},
+       {"τ >", "gain"},
+       {"β", "smoothing"},
+       {"ν", "rate_packets"},
+       {"largest increase", "largest_increase"},
+       {"largest price", "largest"},
+       {"largest ≥", "largest"},
+       {"segment", "packet"},
+       {"b ", "slope"},
+       {"λ", "decay"},
+       {"Δ", "interval"},
+       {"idle", "idle"}}};
   std::string_view key;
   std::size_t earliest = std::string_view::npos;
   for (const auto& [symbol, name] : symbols) {
@@ -52,6 +64,20 @@ std::string_view key_of(std::string_view rule) {
     }
   }
   return key;
+}
+
+/// What validate() finds, at the key that the rule is about.
+template <typename Parameters>
+void report(Section& s, const Parameters& parameters) {
+  if (!s.reading()) return;
+  for (const Violation& violation : validate(parameters)) {
+    const std::string_view key = key_of(violation.rule);
+    if (violation.severity == Violation::Severity::error) {
+      s.check(false, key, violation.rule, violation.explanation);
+    } else {
+      s.advise(false, key, violation.rule, violation.explanation);
+    }
+  }
 }
 
 }  // namespace
@@ -72,15 +98,7 @@ void describe(Section& s, SmvsParameters& p) {
   s.value("minimum_reference", p.minimum_reference, "q0 is never taken for less");
   s.value("initial_allowance", p.initial_allowance, "what may be under way while no service rate is known yet");
   s.value("forget_after", p.forget_after, {1ms, 24h}, "without data for so long, the known service rate is stale");
-  if (!s.reading()) return;
-  for (const Violation& violation : validate(p)) {
-    const std::string_view key = key_of(violation.rule);
-    if (violation.severity == Violation::Severity::error) {
-      s.check(false, key, violation.rule, violation.explanation);
-    } else {
-      s.advise(false, key, violation.rule, violation.explanation);
-    }
-  }
+  report(s, p);
 }
 
 void describe(Section& s, ReceiveWindowParameters& p) {
@@ -98,6 +116,51 @@ void describe(Section& s, FallbackParameters& p) {
   s.value("minimum", p.minimum, {0s, 1min}, "but never sooner than this");
   s.value("segment", p.segment, {Bytes(88), Bytes(9000)}, "segment size for the bounds of the seeded window");
   s.value("initial_segments", p.initial_segments, {1, 1000}, "the least the seeded window holds, in segments");
+}
+
+void describe(Section& s, ClampWindowParameters& p) {
+  s.value("gain", p.gain, {Bytes(1), Bytes(1 << 30)}, "τ: what each flow adds to the queue; the same for all flows");
+  s.value("smoothing", p.smoothing, {0, 1}, "β of the round-trip estimate, 0 < β < 1");
+  s.value("rate_packets", p.rate_packets, {1, 65'536}, "ν: over how many packets the rate is measured");
+  s.value("largest_increase", p.largest_increase, {Bytes(1), Bytes(1 << 30)}, "of the window, per packet");
+  s.value("largest", p.largest, {Bytes(20'000), Bytes(1 << 30)}, "no window is larger, and slow start ends there");
+  report(s, p);
+}
+
+void describe(Section& s, ClampPriceParameters& p) {
+  s.value("target", p.target, "a: the queue from which on there is a price; it settles at (k·τ + a)/b for k flows");
+  s.value("slope", p.slope, {0, 2}, "b; stable below π/2");
+  s.value("forgetting", p.forgetting, {0, 1000}, "in 1/s: what the mean queue forgets in a second");
+  s.value("frame", p.frame, {Bytes(1), Bytes(65'535)}, "what a frame of the target is");
+  s.value("largest", p.largest, {1ms, 1h}, "no price is larger; an outage would have it infinite");
+  report(s, p);
+}
+
+void describe(Section& s, GwaParameters& p) {
+  s.value("decay", p.decay, {0, 0.999}, "λ of the flows' decaying count; large overestimates flows that have gone");
+  s.value("interval", p.interval, {1ms, 1h}, "Δ over which they are counted");
+  report(s, p);
+}
+
+void describe(Section& s, FairShareParameters& p) {
+  s.value("packet", p.segment, {Bytes(88), Bytes(9000)}, "the share is whole packets of this size");
+  s.value("idle", p.idle, {1ms, 24h}, "a flow that was silent for so long is not counted");
+  report(s, p);
+}
+
+void describe_laws(Section& s, LawParameters& laws) {
+  s.value("radio_buffer", laws.buffer, {Bytes(0), Bytes(1 << 30)},
+          "B of a UE's radio queue, which wr*, ack-regulator, gwa-* and fair-share divide; 0B = what the reports say, "
+          "64KiB where they say none");
+  s.value(
+      "longest_hold", laws.hold, {1ms, 10s},
+      "no ACK of a regulated connection waits longer; below the shortest retransmission timeout, or what is held is "
+      "sent again");
+  s.section("clamp", laws.clamp, "CLAMP's window agent");
+  s.section("clamp_price", laws.price,
+            "CLAMP's price of the queue: at the Node-B; at the proxy only where the reports bring none");
+  s.section("gwa", laws.gwa, "Generalized Window Advertising, modes gwa-rr, gwa-fcfs and ba");
+  s.section("fair_share", laws.fair_share, "floor(B/n) packets for every flow");
 }
 
 }  // namespace sluice::control

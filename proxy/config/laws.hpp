@@ -8,6 +8,7 @@
 #include "control/receive_window_loop.hpp"
 #include "control/reference.hpp"
 #include "control/smvs.hpp"
+#include "control/window_laws.hpp"
 #include "proxy/config/yaml.hpp"
 
 // The keys of the control laws, the same wherever a law runs: in the proxy's configuration and in the Node-B's.
@@ -31,5 +32,12 @@ namespace sluice::control {
 void describe(config::Section& s, SmvsParameters& parameters);
 void describe(config::Section& s, ReceiveWindowParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
+/// The laws of windows.
+void describe(config::Section& s, ClampWindowParameters& parameters);
+void describe(config::Section& s, ClampPriceParameters& parameters);
+void describe(config::Section& s, GwaParameters& parameters);
+void describe(config::Section& s, FairShareParameters& parameters);
+/// Every section of LawParameters, with the buffer, as keys of `s`.
+void describe_laws(config::Section& s, LawParameters& laws);
 
 }  // namespace sluice::control

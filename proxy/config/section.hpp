@@ -160,6 +160,19 @@ class Section {
                                    }});
   }
 
+  /// The same, where what an element leaves out is as in `prototype`.
+  template <typename T>
+  void sections(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size, const T& prototype,
+                std::string_view help) {
+    section_list(take(key, help), {size.min, size.max, values.size(), [&values] { values.clear(); },
+                                   [&values, prototype] { values.push_back(prototype); },
+                                   [&values](Section& below, std::size_t index) { describe(below, values[index]); },
+                                   [prototype](Section& below) {
+                                     T fresh = prototype;
+                                     describe(below, fresh);
+                                   }});
+  }
+
   /// Keys that only mean something when `applies` holds: `condition` says when ("model is trace"). In a file where it
   /// does not hold they are refused, with that sentence.
   virtual void when(bool applies, std::string_view condition, const std::function<void()>& keys) = 0;

@@ -197,6 +197,23 @@ Json Overview::shards() const {
   return list;
 }
 
+Json Overview::groups() const {
+  constexpr std::array names = {"treated", "control group"};
+  Json list = Json::array();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    GroupTotals sum;
+    for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().groups.at(i);
+    const auto reports = static_cast<double>(std::max<std::uint64_t>(sum.reports, 1));
+    list.push_back({{"group", names.at(i)},
+                    {"reports", sum.reports},
+                    {"transmitted_bytes", sum.transmitted},
+                    {"dropped_bytes", sum.dropped},
+                    {"queue_mean_bytes", sum.queue_bytes / reports},
+                    {"queue_delay_mean_ms", 1000 * sum.queue_delay_s / reports}});
+  }
+  return list;
+}
+
 Json Overview::exposure() const {
   Histogram sum;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().exposure;
@@ -237,6 +254,7 @@ Json to_json(const FlowInfo& flow) {
   Json object = {{"ue", fmt::format("{} {}", flow.ue.to_string(), flow.ue_port)},
                  {"server", fmt::format("{} {}", flow.server.to_string(), flow.server_port)},
                  {"phase", flow.phase},
+                 {"acks_held", flow.acks_held},
                  {"kept_by", flow.obstacle}};
   for (std::size_t side = 0; side < side_names.size(); ++side) {
     const std::string prefix = std::string(side_names.at(side)) + "_";
@@ -252,8 +270,23 @@ Json to_json(const FlowInfo& flow) {
   return object;
 }
 
+namespace {
+
+double mean_of(double sum, std::uint64_t count) {
+  return count > 0 ? sum / static_cast<double>(count) : 0;
+}
+
+}  // namespace
+
 Json to_json(const BearerInfo& bearer) {
   return {{"ue", bearer.ue.to_string()},
+          {"mode", bearer.mode},
+          {"policy", bearer.policy},
+          {"control_group", bearer.ordinary},
+          {"observed_decisions", bearer.observed.decisions},
+          {"observed_decided_mean_bytes", mean_of(bearer.observed.decided_bytes, bearer.observed.decisions)},
+          {"observed_actual_mean_bytes", mean_of(bearer.observed.actual_bytes, bearer.observed.decisions)},
+          {"observed_acks_to_wait", bearer.observed.waits},
           {"flows", bearer.flows},
           {"steered_by", bearer.steered ? "feedback" : "congestion control"},
           {"allowance_bytes", bearer.allowance.count()},

@@ -41,6 +41,7 @@ class Overview {
   [[nodiscard]] admin::Json counters_by_name() const;
   [[nodiscard]] admin::Json ports() const;
   [[nodiscard]] admin::Json shards() const;
+  [[nodiscard]] admin::Json groups() const;
   [[nodiscard]] admin::Json exposure() const;
   /// One line for the log: totals, and rates since the line before.
   [[nodiscard]] std::string statistics_line();

@@ -29,7 +29,7 @@ spdlog::level::level_enum level_of_dpdk(unsigned level) {
 
 }  // namespace
 
-Runtime::Runtime(Config config, Logging& log)
+Runtime::Runtime(Config config, Logging& log, std::string file)
     : config_(std::move(config)),
       log_(log),
       signals_(context_, SIGTERM, SIGINT, SIGHUP),
@@ -37,6 +37,7 @@ Runtime::Runtime(Config config, Logging& log)
       pool_("packets", config_.pool.buffers, buffer_room_for(config_)),
       ports_{open_port(Side::radio), open_port(Side::core)},
       steering_({ports_[0].get(), ports_[1].get()}, config_.shards.count),
+      reloader_(context_, config_, std::move(file), [this](const Policies& policies) { put_in_force(policies); }),
       watch_(config_.logging.warning_period),
       watch_timer_(context_),
       statistics_timer_(context_),
@@ -174,6 +175,14 @@ admin::CommandTable Runtime::commands() {
       {"shards", "", "the poll threads, one by one: load and counters", 0, now([](Overview& o) { return o.shards(); })},
       {"config", "", "the configuration in force, as YAML, without secrets", 0,
        now([this](Overview&) { return admin::Json(print_config(config_)); })},
+      {"mode", "[MODE [split|regulate|auto]]", "the mode of connections that no policy matches; sets it", 2,
+       [this](const Words& words, const admin::Reply& reply) { reply(reloader_.mode(words)); }},
+      {"reload", "[--confirm-within TIME]",
+       "reads the configuration again, shows what differs and puts it in force; taken back when not confirmed in time",
+       2, [this](const Words& words, const admin::Reply& reply) { reply(reloader_.reload(words)); }},
+      {"confirm", "", "the last reload stays", 0,
+       [this](const Words&, const admin::Reply& reply) { reply(reloader_.confirm()); }},
+      {"groups", "", "the control group beside the others", 0, now([](Overview& o) { return o.groups(); })},
       {"version", "", "the program's release", 0, now([](Overview&) { return admin::Json(std::string(version)); })},
       {"stop", "", "ends the program", 0,
        [this](const Words&, const admin::Reply& reply) {
@@ -229,7 +238,24 @@ void Runtime::handle_signal(int number) {
   const std::string problem = log_.reopen();
   if (!problem.empty()) spdlog::error("the log file cannot be opened again: {}", problem);
   spdlog::info("SIGHUP: log opened again");
+  reload();
   await_signal();
+}
+
+void Runtime::reload() {
+  const admin::Answer answer = reloader_.reload({});
+  if (answer.ok)
+    return spdlog::info("SIGHUP: {}",
+                        answer.value.is_string() ? answer.value.get<std::string>() : "configuration read again");
+  spdlog::error("SIGHUP: the configuration stays as it was: {}", answer.value.get<std::string>());
+}
+
+void Runtime::put_in_force(const Policies& policies) {
+  policies_.push_back(std::make_unique<const Policies>(policies));
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    channels_[i]->policies.store(policies_.back().get(), std::memory_order_release);
+    shards_.at(i)->wake();
+  }
 }
 
 void Runtime::watch_counters() {

@@ -20,6 +20,7 @@
 #include "proxy/runtime/feedback_link.hpp"
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/overview.hpp"
+#include "proxy/runtime/reloader.hpp"
 #include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/shard_thread.hpp"
 
@@ -29,8 +30,9 @@ namespace sluice::proxy {
 /// run()) with feedback, admin socket, log and signals. One per process, because DPDK is.
 class Runtime {
  public:
-  /// Starts everything. Throws std::runtime_error saying what failed and what to do; nothing is left running then.
-  Runtime(Config config, Logging& log);
+  /// Starts everything; `file` is where the configuration came from and is read again. Throws std::runtime_error saying
+  /// what failed and what to do; nothing is left running then.
+  Runtime(Config config, Logging& log, std::string file = {});
   /// Stops the shards, the ports and DPDK, in this order.
   ~Runtime();
   Runtime(const Runtime&) = delete;
@@ -52,6 +54,8 @@ class Runtime {
   void handle_signal(int number);
   void watch_counters();
   void log_statistics();
+  void put_in_force(const Policies& policies);
+  void reload();
   void stop(const std::string& why);
 
   Config config_;
@@ -67,6 +71,9 @@ class Runtime {
   std::unique_ptr<FeedbackLink> feedback_;
   std::optional<Overview> overview_;
   std::optional<DetailCollector> details_;
+  /// All that were ever in force: a connection may go on under one that is no longer.
+  std::vector<std::unique_ptr<const Policies>> policies_;
+  Reloader reloader_;
   std::optional<ShardOrders> orders_;
   CounterWatch watch_;
   boost::asio::steady_timer watch_timer_;

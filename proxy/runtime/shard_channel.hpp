@@ -11,6 +11,7 @@
 #include "proxy/counters.hpp"
 #include "proxy/histogram.hpp"
 #include "proxy/info.hpp"
+#include "proxy/policy.hpp"
 #include "proxy/report_arrival.hpp"
 #include "proxy/runtime/triple_buffer.hpp"
 
@@ -46,6 +47,7 @@ struct ShardOrder {
 struct ShardSnapshot {
   Instant at{};
   Counters counters;
+  GroupStatistics groups{};
   std::uint32_t flow_count = 0;
   std::uint32_t bearer_count = 0;
   std::uint64_t sleeps = 0;         ///< rests of the poll thread
@@ -77,6 +79,8 @@ struct ShardChannel {
   boost::lockfree::spsc_queue<ShardOrder, boost::lockfree::capacity<16>> orders;
   TripleBuffer<ShardSnapshot> snapshots;
   std::atomic<DetailRequest> details_wanted{DetailRequest{}};
+  /// What the shard is to put in force; null: what it began with. Outlives the shard.
+  std::atomic<const Policies*> policies{nullptr};
   std::atomic<bool> all_statuses_wanted{false};
   std::atomic<bool> stop{false};
 };

@@ -90,6 +90,7 @@ void ShardThread::poll() {
   while (!channel_.stop.load(std::memory_order_relaxed)) {
     const Instant now = dpdk::now();
     const bool due = shard_.next_deadline() <= now;
+    take_policies(now);
     const bool reported = take_reports(now);
     const bool ordered = take_orders(now);
     const bool from_radio = take_packets(Side::radio, now);
@@ -112,6 +113,14 @@ bool ShardThread::take_packets(Side side, Instant now) {
   if (count == 0) return false;
   shard_.receive(side, std::span(burst_).first(count), now);
   return true;
+}
+
+void ShardThread::take_policies(Instant now) {
+  const Policies* const wanted = channel_.policies.load(std::memory_order_acquire);
+  if (wanted == policies_) [[likely]]
+    return;
+  policies_ = wanted;
+  shard_.apply(*wanted, now);
 }
 
 bool ShardThread::take_reports(Instant now) {
@@ -176,6 +185,7 @@ void ShardThread::publish(Instant now, const DetailRequest& wanted) {
   ShardSnapshot& snapshot = channel_.snapshots.back();
   snapshot.at = now;
   snapshot.counters = shard_.counters();
+  snapshot.groups = shard_.groups();
   snapshot.flow_count = shard_.flow_count();
   snapshot.bearer_count = shard_.bearer_count();
   snapshot.sleeps = policy_.sleeps();

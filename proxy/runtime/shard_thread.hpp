@@ -56,6 +56,7 @@ class ShardThread {
   void prepare();
   void poll();
   bool take_packets(Side side, Instant now);
+  void take_policies(Instant now);
   bool take_reports(Instant now);
   bool take_orders(Instant now);
   void collect_statuses(Instant now, bool answer);
@@ -69,6 +70,7 @@ class ShardThread {
   std::function<void(std::string)> failed_;
   Output output_;
   Shard shard_;
+  const Policies* policies_ = nullptr;  ///< put in force since the start
   dpdk::PollPolicy policy_;
   std::vector<packet::Packet> burst_;
   std::vector<control::feedback::BearerStatus> statuses_;

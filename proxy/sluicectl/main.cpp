@@ -14,6 +14,8 @@ constexpr int exit_refused = 1;
 constexpr int exit_usage = 2;
 
 constexpr const char* footer =
+    "Then a command with its arguments: status, counters, bearers [LIMIT], flows [LIMIT], exposure, groups, mode [MODE], reload "
+    "[--confirm-within TIME], confirm, release UE|all, drain, config, version, stop, help.\n"
     "Ask `sluicectl help` what the running program knows. Exit codes: 0 answered, 1 refused or no answer, 2 bad "
     "command "
     "line.";
@@ -50,15 +52,17 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   app.add_flag("--json", json, "print the answer as JSON");
-  app.add_option(
-         "command", words,
-         "status, counters, bearers, flows [LIMIT], exposure, release UE|all, drain, config, version, stop, help")
-      ->required()
-      ->expected(1, 16);
+  // What follows the options goes to the program as it is, dashes and all.
+  app.prefix_command();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : exit_usage;
+  }
+  words = app.remaining();
+  if (words.empty()) {
+    std::fputs("sluicectl: a command is needed, such as status; see --help\n", stderr);
+    return exit_usage;
   }
   try {
     return ask_and_print(socket, joined(words), timeout_s, json);

@@ -137,6 +137,58 @@ TEST(ProxyConfig, RulesAcrossKeys) {
   EXPECT_THAT(errors_of(p + "eal: { memory: 20MiB }\n"), ElementsAre(HasSubstr("s.yaml:4:1: eal, expected memory of")));
 }
 
+TEST(ProxyConfig, PoliciesTakeWhatTheyLeaveOutFromTheTopLevel) {
+  const auto config = parsed(std::string(ports) + R"(mode: i-tcp
+longest_hold: 70ms
+control_group: 10%
+policies:
+  - { ports: [22, 8000-8100], mode: bypass }
+  - { ue: [10.45.0.0/16], dscp: [46], gwa: { decay: 0.5 } }
+)");
+  ASSERT_TRUE(config) << config::to_string(config.errors);
+  EXPECT_DOUBLE_EQ(config->shard.control_group, 0.1);
+  ASSERT_EQ(config->shard.policies.size(), 2U);
+  EXPECT_THAT(config->shard.policies[0].ports, ElementsAre(PortRange{22, 22}, PortRange{8000, 8100}));
+  EXPECT_EQ(config->shard.policies[0].treatment.mode, Mode::bypass);
+  EXPECT_EQ(config->shard.policies[1].treatment.mode, Mode::i_tcp);
+  EXPECT_EQ(config->shard.policies[1].treatment.laws.hold, std::chrono::milliseconds(70));
+  EXPECT_EQ(config->shard.policies[1].treatment.laws.gwa.decay, 0.5);
+}
+
+TEST(ProxyConfig, PoliciesAreHeldToTheSameRules) {
+  const std::string p(ports);
+  EXPECT_THAT(
+      errors_of(p + "policies:\n  - { mode: wrs }\n"),
+      ElementsAre("s.yaml:4:1: policies, expected a feedback section beside a mode that reports steer, got none"));
+  EXPECT_THAT(errors_of(p + "policies:\n  - { ports: [80-20] }\n").size(), 1U);
+  EXPECT_THAT(errors_of(p + "policies:\n  - { mode: i-tcp, intercept: regulate }\n").size(), 1U);
+}
+
+TEST(ProxyConfig, DifferencesSayWhatARunningProxyCanTakeUp) {
+  const auto before = parsed(std::string(ports) + "mode: i-tcp\n");
+  const auto after = parsed(std::string(ports) + "mode: bypass\nshards: { count: 2 }\npolicies: [{ports: [80]}]\n");
+  ASSERT_TRUE(before && after);
+  EXPECT_TRUE(difference(*before, *before).empty());
+  const auto changes = difference(*before, *after);
+  ASSERT_GE(changes.size(), 3U);
+  EXPECT_EQ(changes[0].key, "mode");
+  EXPECT_TRUE(changes[0].live);
+  const auto shards =
+      std::find_if(changes.begin(), changes.end(), [](const auto& c) { return c.key == "shards.count"; });
+  ASSERT_NE(shards, changes.end());
+  EXPECT_FALSE(shards->live);
+  EXPECT_EQ(shards->before, "1");
+  EXPECT_EQ(shards->after, "2");
+}
+
+TEST(ProxyConfig, TheInterceptionMustSuitTheMode) {
+  const std::string p(ports);
+  EXPECT_THAT(errors_of(p + "mode: i-tcp\nintercept: regulate\n"),
+              ElementsAre("s.yaml:5:1: intercept, expected split or auto in mode i-tcp, got regulate"));
+  EXPECT_THAT(errors_of(p + "mode: clamp\n"),
+              ElementsAre("s.yaml:4:1: mode, expected a feedback section beside mode clamp, got none"));
+}
+
 TEST(ProxyConfig, TheLawsRulesAreExplainedAtTheirKey) {
   EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  parameters:\n    delta: 300\n"),
               ElementsAre("s.yaml:6:5: smvs.parameters.delta, expected δ·Ts < 1, got δ·Ts = 1.5: every step overshoots "

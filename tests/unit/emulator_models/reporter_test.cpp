@@ -253,5 +253,47 @@ TEST_F(ReporterTest, StatusesOfStrangersAreIgnored) {
   EXPECT_TRUE(sink_.batches.back().reports[0].allowance.has_value());
 }
 
+/// The mean is over arrivals: e^{−2I} of the past, I = 1 s.
+TEST_F(ReporterTest, ThePriceOfTheQueueFromItsArrivals) {
+  ReporterConfig config;
+  config.period = milliseconds(10);
+  config.price = control::ClampPriceParameters{};
+  Reporter reporter(loop_, cell_, config, sink_);
+  per_tti_ = 0;
+  reporter.start(loop_.now());
+  send(1);
+  loop_.run_until(at_ms(1000));
+  send(1);
+  loop_.run_until(at_ms(1010));
+  const auto clamp = sink_.batches.back().reports[0].clamp;
+  ASSERT_TRUE(clamp);
+  EXPECT_NEAR(static_cast<double>(clamp->mean_queue.count()), 0.1353 * 1000 + 0.8647 * 2000, 1);
+  EXPECT_EQ(clamp->price, Duration::zero()) << "below the target";
+}
+
+TEST_F(ReporterTest, WhatGwaAdvertisesIsTheFreeBufferSharedByTheProxysFlows) {
+  ReporterConfig config;
+  config.period = milliseconds(10);
+  config.advertised_buffer = Bytes(50'000);
+  Reporter reporter(loop_, cell_, config, sink_);
+  per_tti_ = 0;
+  reporter.start(loop_.now());
+  send(10);  // of 1000 bytes, whole frames of 40
+  BearerStatus status;
+  status.ue = ue_;
+  status.active_flows = 4;
+  reporter.on_status(status, loop_.now());
+  loop_.run_until(at_ms(10));
+  EXPECT_EQ(sink_.batches.back().reports[0].gwa_window, Bytes((50'000 - 10'000) / 4));
+}
+
+TEST_F(ReporterTest, WithoutBothTheReportHasNeither) {
+  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
+  reporter.start(loop_.now());
+  loop_.run_until(at_ms(10));
+  EXPECT_FALSE(sink_.batches.back().reports[0].clamp);
+  EXPECT_FALSE(sink_.batches.back().reports[0].gwa_window);
+}
+
 }  // namespace
 }  // namespace sluice::emulator

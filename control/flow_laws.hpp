@@ -1,0 +1,134 @@
+#pragma once
+
+#include <optional>
+
+#include "control/ack_regulator.hpp"
+#include "control/ack_release.hpp"
+#include "control/clamp_price.hpp"
+#include "control/clamp_window.hpp"
+#include "control/fair_share.hpp"
+#include "control/gwa.hpp"
+#include "control/queue_view.hpp"
+#include "control/window_regulator.hpp"
+
+namespace sluice::control {
+
+/// Parameters of every law of windows, as a policy has them.
+struct LawParameters {
+  /// B of a UE's radio queue; zero: what the reports say, and 64 KiB where they name none.
+  Bytes buffer;
+  /// No ACK waits longer than this, whatever its law, > 0. Below the shortest retransmission timeout in use (200 ms),
+  /// or what is held would be sent again.
+  Duration hold = std::chrono::milliseconds(150);
+  ClampWindowParameters clamp;
+  ClampPriceParameters price;
+  GwaParameters gwa;
+  FairShareParameters fair_share;
+};
+
+/// What a law is told of its flow at the start.
+struct LawStart {
+  Duration round_trip{};  ///< of the handshake; zero while unknown
+  Bytes segment{1448};    ///< the largest segment, ≥ 1
+};
+
+/// How the flows that share a queue are counted for a law: N of GwaFlowCount.
+struct FlowCounting {
+  double decay = 0;
+  Duration interval = std::chrono::seconds(1);
+};
+
+/// The hooks of a law of windows, one object per flow, all doing nothing: a law hides the ones it needs. It is told the
+/// same wherever its flow is intercepted. Where the connection passes end to end, the window goes into the ACKs and the
+/// releases say which of them go on; where the connection is split, the window bounds what is in flight towards the
+/// radio and nothing is held, since the relay holds the data itself.
+struct LawHooks {
+  /// Data up to `end` passes towards the queue.
+  void on_data(Bytes /*end*/) {}
+  /// A report has come.
+  [[nodiscard]] AckRelease on_queue(const QueueView&, const FlowView&) { return AckRelease::all(); }
+  /// An ACK has come from the UE.
+  [[nodiscard]] AckRelease on_ack(const AckView&, const QueueView&, const FlowView&) { return AckRelease::all(); }
+  /// An ACK of `ack` has gone to the server with `window` in it.
+  void on_released(Bytes /*ack*/, Bytes /*window*/) {}
+  /// The window after `ack`; Bytes::max() for a law that only times ACKs.
+  [[nodiscard]] Bytes window(Bytes /*ack*/, const QueueView&, const FlowView&) const { return Bytes::max(); }
+  /// The law takes over from another, under which `window` bytes were in flight.
+  void seed(Bytes /*window*/) {}
+  [[nodiscard]] static FlowCounting counting(const LawParameters&) { return {}; }
+};
+
+/// CLAMP: the window agent, fed where the ACKs pass. What an ACK acknowledges has just been received.
+class ClampLaw : public LawHooks {
+ public:
+  ClampLaw(const LawParameters& parameters, const LawStart& start);
+  [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
+  [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
+  void seed(Bytes window) { window_.seed(window); }
+
+ private:
+  Bytes segment_;
+  ClampWindow window_;
+};
+
+/// WRS, WRD and WRB. B is the flow's equal part of the buffer.
+template <WindowRegulation form>
+class RegulatorLaw : public LawHooks {
+ public:
+  RegulatorLaw(const LawParameters& parameters, const LawStart& start);
+  [[nodiscard]] AckRelease on_queue(const QueueView& queue, const FlowView& flow);
+  [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
+  void on_released(Bytes ack, Bytes window) { regulator_.on_released(ack, window); }
+  [[nodiscard]] Bytes window(Bytes ack, const QueueView&, const FlowView&) const { return regulator_.window(ack); }
+
+ private:
+  Bytes segment_;
+  WindowRegulator regulator_;
+};
+
+/// The Ack Regulator. B is the flow's equal part of the buffer.
+class AckTimingLaw : public LawHooks {
+ public:
+  AckTimingLaw(const LawParameters& parameters, const LawStart& start);
+  void on_data(Bytes end) { regulator_.on_data(end); }
+  [[nodiscard]] AckRelease on_queue(const QueueView& queue, const FlowView& flow);
+  [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
+  void on_released(Bytes ack, Bytes /*window*/) { regulator_.on_released(ack); }
+
+ private:
+  Bytes segment_;
+  AckRegulator regulator_;
+};
+
+/// Generalized Window Advertising. RR takes the flow's own part of the queue for the queue per flow that the paper has.
+template <GwaPolicy policy>
+class GwaLaw : public LawHooks {
+ public:
+  GwaLaw(const LawParameters& parameters, const LawStart& start) : segment_(start.segment) {
+    static_cast<void>(parameters);
+  }
+  [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
+  [[nodiscard]] static FlowCounting counting(const LawParameters& parameters) {
+    return {parameters.gwa.decay, parameters.gwa.interval};
+  }
+
+ private:
+  Bytes segment_;
+};
+
+/// floor(B/n) packets.
+class FairShareLaw : public LawHooks {
+ public:
+  FairShareLaw(const LawParameters& parameters, const LawStart&) : packet_(parameters.fair_share.segment) {}
+  [[nodiscard]] Bytes window(Bytes, const QueueView& queue, const FlowView&) const {
+    return fair_share_window(queue.buffer, packet_, queue.flows);
+  }
+  [[nodiscard]] static FlowCounting counting(const LawParameters& parameters) {
+    return {0, parameters.fair_share.idle};
+  }
+
+ private:
+  Bytes packet_;
+};
+
+}  // namespace sluice::control

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "control/flow_laws.hpp"
+
+namespace sluice::control {
+
+/// The laws that give each flow a window: X(name, configuration word, class, split, regulate, what it does). `split`
+/// and `regulate` say in which interceptions it works. A new law is one class with the hooks it needs (LawHooks), and
+/// one line here: the modes of the proxy and of the emulator, their words and their help are made of this table.
+#define SLUICE_WINDOW_LAWS(X)                                                                                   \
+  X(clamp, "clamp", ClampLaw, true, true, "CLAMP: each flow's window follows the price of the queue")           \
+  X(wrs, "wrs", RegulatorLaw<WindowRegulation::fixed>, true, true, "Window Regulator, static: the window is B") \
+  X(wrd, "wrd", RegulatorLaw<WindowRegulation::dynamic>, true, true,                                            \
+    "Window Regulator, dynamic: B and what is on the air")                                                      \
+  X(wrb, "wrb", RegulatorLaw<WindowRegulation::ack_buffer>, true, true,                                         \
+    "Window Regulator with ACK buffer: as wrd, ACKs wait instead of shrinking the window")                      \
+  X(ack_regulator, "ack-regulator", AckTimingLaw, false, true, "ACKs wait until the buffer has room")           \
+  X(gwa_rr, "gwa-rr", GwaLaw<GwaPolicy::round_robin>, true, true,                                               \
+    "Generalized Window Advertising: B/N less what the flow has queued")                                        \
+  X(gwa_fcfs, "gwa-fcfs", GwaLaw<GwaPolicy::fcfs>, true, true,                                                  \
+    "Generalized Window Advertising: the N-th part of the free buffer")                                         \
+  X(ba, "ba", GwaLaw<GwaPolicy::bandwidth_aware>, true, true,                                                   \
+    "bandwidth aware: the N-th part of rate times round trip")                                                  \
+  X(fair_share, "fair-share", FairShareLaw, true, true, "floor(B/n) packets for each of n flows")
+
+enum class WindowLaw : std::uint8_t {
+#define X(name, word, type, split, regulate, text) name,
+  SLUICE_WINDOW_LAWS(X)
+#undef X
+};
+
+struct WindowLawText {
+  std::string_view word;
+  bool split = false;
+  bool regulate = false;
+  std::string_view text;
+};
+inline constexpr std::array window_law_table = {
+#define X(name, word, type, split, regulate, text) WindowLawText{word, split, regulate, text},
+    SLUICE_WINDOW_LAWS(X)
+#undef X
+};
+[[nodiscard]] constexpr const WindowLawText& text_of(WindowLaw law) {
+  return window_law_table[static_cast<std::size_t>(law)];
+}
+
+/// How flows are counted for a law.
+[[nodiscard]] FlowCounting counting(WindowLaw law, const LawParameters& parameters);
+
+/// One flow's law, whichever it is, by value: the hooks of LawHooks. Thread: its flow's.
+class FlowLaw {
+ public:
+  /// `parameters` as validate() of each wants them. Allocates nothing.
+  FlowLaw(WindowLaw law, const LawParameters& parameters, const LawStart& start);
+
+  [[nodiscard]] WindowLaw which() const { return static_cast<WindowLaw>(law_.index()); }
+  void on_data(Bytes end) {
+    std::visit([&](auto& law) { law.on_data(end); }, law_);
+  }
+  [[nodiscard]] AckRelease on_queue(const QueueView& queue, const FlowView& flow) {
+    return std::visit([&](auto& law) { return law.on_queue(queue, flow); }, law_);
+  }
+  [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow) {
+    return std::visit([&](auto& law) { return law.on_ack(ack, queue, flow); }, law_);
+  }
+  void on_released(Bytes ack, Bytes window) {
+    std::visit([&](auto& law) { law.on_released(ack, window); }, law_);
+  }
+  [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const {
+    return std::visit([&](const auto& law) { return law.window(ack, queue, flow); }, law_);
+  }
+  void seed(Bytes window) {
+    std::visit([&](auto& law) { law.seed(window); }, law_);
+  }
+
+ private:
+  using Any = std::variant<
+#define X(name, word, type, split, regulate, text) type,
+      SLUICE_WINDOW_LAWS(X)
+#undef X
+          LawHooks>;
+  static Any make(WindowLaw law, const LawParameters& parameters, const LawStart& start);
+
+  Any law_;
+};
+static_assert(sizeof(FlowLaw) <= 448, "there is one for every connection");
+
+}  // namespace sluice::control

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "control/advertised_window.hpp"
+#include "control/stream_position.hpp"
+#include "dataplane/flow/flow_key.hpp"
+#include "dataplane/packet/queue.hpp"
+#include "dataplane/tcp/segment.hpp"
+#include "proxy/flow.hpp"
+#include "proxy/governed_flow.hpp"
+
+namespace sluice::proxy {
+
+using RegulatedId = std::uint32_t;
+
+/// Where a regulated connection stands.
+enum class RegulatedPhase : std::uint8_t {
+  syn,     ///< a SYN went by
+  open,    ///< and its SYN-ACK: both sides' windows can be read
+  closing  ///< both sides have sent a FIN
+};
+
+/// One direction of the data of a connection that passes end to end, as its segments show it.
+struct DataWay {
+  control::StreamPosition position{0};
+  control::AdvertisedWindow window{0};  ///< of the host that the data goes to, in what it acknowledges
+  Bytes sent;                           ///< up to here the data has passed
+  Bytes acked;                          ///< up to here it is acknowledged, whether or not the ACK has gone on
+};
+
+/// What one side said in its SYN.
+struct SynNote {
+  tcp::SeqNum isn;
+  std::uint16_t window = 0;
+  std::uint8_t scale = 0;
+  bool has_scale = false;
+};
+
+/// A connection that stays end to end while the windows in its ACKs are rewritten and some ACKs wait. Whatever is known
+/// of it may be forgotten at any moment: what its hosts offer is never less than what was written in their names.
+struct RegulatedFlow {
+  flow::FlowKey key;
+  std::array<DataWay, 2> ways;  ///< by the Side that the data goes to
+  std::array<SynNote, 2> syns;  ///< by the Side that said it
+  std::optional<GovernedFlow> governed;
+  Bytes fallen_at;      ///< what was acknowledged when reports stayed away
+  Bytes fallen_window;  ///< and what window there was
+  packet::Queue held;   ///< ACKs of the UE, oldest first
+  Instant last_activity{};
+  Instant handshake{};  ///< when its newest segment passed
+  Duration round_trip{};
+  BearerId bearer = no_id;
+  RegulatedId holding_next = no_id;  ///< list of the bearer's flows that hold ACKs
+  RegulatedId holding_previous = no_id;
+  std::uint16_t held_count = 0;
+  std::uint16_t segment = 536;  ///< largest payload towards the UE, by the UE's SYN
+  std::uint8_t duplicate_acks = 0;
+  std::uint8_t fins = 0;  ///< bits by Side
+  std::uint8_t dscp = 0;  ///< of its SYN
+  bool fallen = false;    ///< it was regulated and is not now
+  RegulatedPhase phase = RegulatedPhase::syn;
+  Side initiator = Side::radio;
+
+  [[nodiscard]] DataWay& towards(Side side) { return ways[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] SynNote& syn_of(Side side) { return syns[static_cast<std::size_t>(side)]; }
+};
+static_assert(sizeof(RegulatedFlow) <= 1024, "about what a split connection takes");
+
+}  // namespace sluice::proxy

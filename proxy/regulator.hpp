@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "control/ack_release.hpp"
+#include "dataplane/flow/flow_table.hpp"
+#include "dataplane/flow/slab.hpp"
+#include "dataplane/flow/timer_wheel.hpp"
+#include "dataplane/packet/parse.hpp"
+#include "proxy/info.hpp"
+#include "proxy/registry.hpp"
+#include "proxy/regulated_flow.hpp"
+#include "proxy/transmit_queue.hpp"
+
+namespace sluice::proxy {
+
+/// The interception `regulate`: connections pass end to end, the windows in their ACKs are rewritten and ACKs wait as
+/// their law wants it. Nothing is acknowledged on anyone's behalf, nothing is dropped, no payload is touched.
+///
+///  - A right edge never moves left, and a window is never larger than its host offers.
+///  - ACKs leave in the order they came, before anything else that the same host sent after them, and none waits
+///    longer than LawParameters::hold.
+///  - What is damaged, or cannot belong to the connection, passes untouched and teaches nothing.
+///
+/// Thread: its shard's.
+class Regulator {
+ public:
+  static constexpr RegulatedId none = flow::no_flow;
+
+  /// Where flows belong and packets go; outlives the regulator.
+  struct Parts {
+    Registry& registry;
+    TransmitQueue& queue;
+    Counters& counters;
+  };
+  Regulator(const ShardConfig& config, const Parts& parts, std::uint64_t seed, Instant origin);
+  ~Regulator();
+
+  [[nodiscard]] std::uint32_t size() const { return flows_.size(); }
+  [[nodiscard]] RegulatedId find(const flow::FlowKey& key) const { return table_.find(key); }
+  /// Follows a connection from its first SYN on, which is still to be taken. `none`: a limit is reached.
+  RegulatedId open(const flow::FlowKey& key, Side from, PolicyIndex policy, std::uint8_t dscp, Instant now);
+  /// Other treatments are in force: every connection goes to the bearer that they want, whatever waits goes on, and
+  /// its law begins anew from what is under way.
+  void rebind(const Policies& policies, Instant now);
+  /// A segment of the connection came in on `in`; it goes on, now or later. `believed`: its checksum is right.
+  /// `in_need`: packet buffers are short, so nothing is to wait.
+  void take(RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool believed, bool in_need,
+            Instant now);
+  /// A new connection begins with the addresses of this one: it is forgotten.
+  [[nodiscard]] bool is_over(RegulatedId id, const tcp::Segment& syn);
+  void close(RegulatedId id, Instant now);
+
+  /// The bearer has a new report, or has none any more.
+  void on_report(BearerId bearer, Instant now);
+  void advance(Instant now);
+  [[nodiscard]] Instant next_deadline() const { return wheel_.next(); }
+
+  void describe(std::vector<FlowInfo>& out, std::size_t limit);
+
+ private:
+  void learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now);
+  void begin(RegulatedFlow& flow);
+  void take_data(RegulatedFlow& flow, Side in, const tcp::Segment& segment);
+  void take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
+                bool in_need, Instant now);
+  void rewrite(RegulatedFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
+  void observe(RegulatedFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits, Instant now);
+  [[nodiscard]] Bytes window_without_law(RegulatedFlow& flow, const Bearer& bearer, Bytes ack);
+  [[nodiscard]] control::AckRelease ask_law(RegulatedFlow& flow, Bearer& bearer, const control::AckView& ack);
+  void hold(RegulatedFlow& flow, RegulatedId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
+            Instant now);
+  void release(RegulatedFlow& flow, RegulatedId id, const control::AckRelease& release, Instant now);
+  void release_front(RegulatedFlow& flow, RegulatedId id, Instant now);
+  void pass(RegulatedFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now);
+  void join_holding(RegulatedFlow& flow, RegulatedId id);
+  void leave_holding(RegulatedFlow& flow, RegulatedId id);
+  void on_due(RegulatedId id, Instant now);
+  void schedule(const RegulatedFlow& flow, RegulatedId id);
+  [[nodiscard]] Duration longest_hold(const RegulatedFlow& flow) const;
+  [[nodiscard]] Instant forgotten_at(const RegulatedFlow& flow) const;
+
+  const ShardConfig& config_;
+  Parts parts_;
+  flow::Slab<RegulatedFlow> flows_;
+  flow::FlowTable table_;
+  flow::TimerWheel wheel_;
+};
+
+}  // namespace sluice::proxy

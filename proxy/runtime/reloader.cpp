@@ -1,0 +1,108 @@
+#include "proxy/runtime/reloader.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace sluice::proxy {
+namespace {
+
+using admin::Answer;
+using admin::Json;
+
+constexpr const char* note =
+    "running connections go on under the new law; how one is intercepted does not change while it runs";
+
+std::string joined(const std::vector<config::Error>& errors) {
+  std::string text;
+  for (const config::Error& error : errors) text += (text.empty() ? "" : "; ") + error.to_string();
+  return text;
+}
+
+Json to_json(const std::vector<ConfigChange>& changes) {
+  Json list = Json::array();
+  for (const ConfigChange& change : changes) {
+    list.push_back({{"key", change.key}, {"before", change.before}, {"after", change.after}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Answer Reloader::mode(const std::vector<std::string>& words) {
+  if (words.empty()) return Answer::success(std::string(to_string(config_.shard.mode)));
+  // As if the file said so: every rule of the configuration holds.
+  std::vector<config::Error> errors;
+  config::Node root = config::parse_document(print_config(config_, config::Secrets::show), file_, errors);
+  for (config::Entry& entry : root.entries) {
+    if (entry.key == "mode") entry.value.text = words[0];
+    if (entry.key == "intercept") entry.value.text = words.size() > 1 ? words[1] : "auto";
+  }
+  config::Loaded<Config> next = config::parse<Config>(root, file_.empty() ? "mode" : file_);
+  if (!next) return Answer::failure(joined(next.errors));
+  return change(std::move(*next), std::nullopt);
+}
+
+Answer Reloader::reload(const std::vector<std::string>& words) {
+  std::optional<Duration> confirm_within;
+  if (!words.empty()) {
+    if (words.size() == 2 && words[0] == "--confirm-within") confirm_within = config::Scalar<Duration>::parse(words[1]);
+    if (!confirm_within || *confirm_within <= Duration::zero() || *confirm_within > std::chrono::hours(1)) {
+      return Answer::failure("usage: reload [--confirm-within DURATION], such as 30s, at most 1h");
+    }
+  }
+  if (file_.empty()) return Answer::failure("there is no file to read again");
+  config::Loaded<Config> next = load_config(file_);
+  if (!next) return Answer::failure(joined(next.errors));
+  return change(std::move(*next), confirm_within);
+}
+
+Answer Reloader::change(Config next, std::optional<Duration> confirm_within) {
+  if (unconfirmed())
+    return Answer::failure("the last change is not confirmed yet; confirm it, or wait until it is taken back");
+  const std::vector<ConfigChange> changes = difference(config_, next);
+  if (changes.empty()) return Answer::success("nothing has changed");
+  std::string fixed;
+  for (const ConfigChange& change : changes) {
+    if (!change.live) fixed += (fixed.empty() ? "" : ", ") + change.key;
+  }
+  if (!fixed.empty()) return Answer::failure("only a restart can change " + fixed + "; nothing was changed");
+  if (confirm_within) {
+    before_ = config_;
+    timer_.expires_after(std::chrono::duration_cast<boost::asio::steady_timer::duration>(*confirm_within));
+    timer_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) roll_back();
+    });
+  }
+  put_in_force(next);
+  for (const ConfigChange& change : changes) {
+    spdlog::info("configuration: {}: {} → {}", change.key, change.before, change.after);
+  }
+  Json answer = {{"changed", to_json(changes)}, {"note", note}};
+  if (confirm_within) answer["taken_back_after"] = config::Scalar<Duration>::format(*confirm_within);
+  return Answer::success(std::move(answer));
+}
+
+Answer Reloader::confirm() {
+  if (!unconfirmed()) return Answer::failure("nothing waits for a confirmation");
+  before_.reset();
+  timer_.cancel();
+  spdlog::info("configuration: confirmed");
+  return Answer::success("confirmed");
+}
+
+void Reloader::put_in_force(const Config& next) {
+  config_ = next;
+  apply_(next.shard.treatments());
+}
+
+void Reloader::roll_back() {
+  if (!unconfirmed()) return;
+  const Config before = std::move(*before_);
+  before_.reset();
+  put_in_force(before);
+  spdlog::warn("configuration: the last change was not confirmed in time and is taken back");
+}
+
+}  // namespace sluice::proxy

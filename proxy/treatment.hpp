@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "control/fallback.hpp"
+#include "control/receive_window_loop.hpp"
+#include "control/smvs.hpp"
+#include "control/window_laws.hpp"
+#include "dataplane/units/bytes.hpp"
+
+namespace sluice::proxy {
+
+/// What is done with TCP connections besides the laws of control/window_laws.hpp: configuration name and text from one
+/// line.
+#define SLUICE_OWN_MODES(X)                                                         \
+  X(bypass, "bypass", "forward untouched")                                          \
+  X(i_tcp, "i-tcp", "split, ordinary congestion control on both legs")              \
+  X(smvs, "smvs", "split, the radio leg sends by the SMVS allowance of the bearer") \
+  X(observe, "observe", "computes what another mode would decide, changes nothing, and records both")
+
+/// The modes: our own, then one for each law of windows.
+enum class Mode : std::uint8_t {
+#define X(name, key, text) name,
+  SLUICE_OWN_MODES(X)
+#undef X
+#define X(name, key, type, split, regulate, text) name,
+      SLUICE_WINDOW_LAWS(X)
+#undef X
+};
+
+struct ModeText {
+  Mode mode;
+  std::string_view key;
+  std::string_view text;
+};
+inline constexpr std::array mode_table = {
+#define X(name, key, text) ModeText{Mode::name, key, text},
+    SLUICE_OWN_MODES(X)
+#undef X
+#define X(name, key, type, split, regulate, text) ModeText{Mode::name, key, text},
+        SLUICE_WINDOW_LAWS(X)
+#undef X
+};
+[[nodiscard]] constexpr std::string_view to_string(Mode mode) {
+  return mode_table[static_cast<std::size_t>(mode)].key;
+}
+
+/// The law of windows that a mode is; nothing for our own modes.
+[[nodiscard]] constexpr std::optional<control::WindowLaw> window_law_of(Mode mode) {
+  constexpr std::size_t own = mode_table.size() - control::window_law_table.size();
+  const auto number = static_cast<std::size_t>(mode);
+  if (number < own) return std::nullopt;
+  return static_cast<control::WindowLaw>(number - own);
+}
+/// The Node-B's reports decide what is sent.
+[[nodiscard]] constexpr bool needs_feedback(Mode mode) {
+  return mode == Mode::smvs || mode == Mode::observe || window_law_of(mode).has_value();
+}
+
+/// Where the SMVS law is computed.
+enum class LawPlace : std::uint8_t {
+  nodeb,  ///< the allowance comes in the report (the paper's way)
+  proxy   ///< the report brings the measurements, the proxy computes
+};
+
+/// SMVS as the proxy applies it.
+struct SmvsMode {
+  LawPlace law = LawPlace::nodeb;
+  control::SmvsParameters parameters;
+  control::ReceiveWindowParameters receive_window;
+  control::FallbackParameters fallback;
+  /// Flows that have sent less than this are served before the others of their bearer; 0 = no preference.
+  Bytes short_flow{};
+};
+
+/// How a connection is got hold of.
+enum class Intercept : std::uint8_t {
+  automatic,  ///< split where the mode can be, regulate otherwise
+  split,      ///< two connections, one on each side
+  regulate    ///< one connection end to end; windows are rewritten and ACKs wait in passing
+};
+[[nodiscard]] constexpr bool can_split(Mode mode) {
+  const auto law = window_law_of(mode);
+  return mode != Mode::bypass && mode != Mode::observe && (!law || text_of(*law).split);
+}
+[[nodiscard]] constexpr bool can_regulate(Mode mode) {
+  const auto law = window_law_of(mode);
+  return mode == Mode::observe || (law && text_of(*law).regulate);
+}
+
+/// How the connections of a policy are treated: the mode, and the parameters of every law it may be.
+struct Treatment {
+  Mode mode = Mode::i_tcp;
+  Intercept intercept = Intercept::automatic;
+  Mode observed = Mode::smvs;  ///< whose decisions mode observe computes; one that needs feedback
+  SmvsMode smvs;               ///< the path to the Node-B, the second loop and the fallback in it hold for every law
+  control::LawParameters laws;
+
+  [[nodiscard]] bool observes() const { return mode == Mode::observe; }
+  /// The mode whose law runs.
+  [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
+  /// Connections pass end to end under a law.
+  [[nodiscard]] bool regulates() const {
+    return can_regulate(mode) && (intercept == Intercept::regulate || !can_split(mode));
+  }
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,55 @@
+#include "control/queue_marks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice::control {
+namespace {
+
+TEST(QueueMarks, AFlowAloneIsAsFarAsTheQueue) {
+  QueueMarks marks;
+  marks.sent(10'000, 10'000_B);
+  EXPECT_EQ(marks.passed(0), 0_B);
+  EXPECT_EQ(marks.passed(4'000), 4'000_B);
+  EXPECT_EQ(marks.passed(10'000), 10'000_B);
+  EXPECT_EQ(marks.passed(50'000), 10'000_B) << "no farther than it was sent";
+}
+
+TEST(QueueMarks, WhatOthersSentFirstComesFirst) {
+  QueueMarks marks(100'000);
+  EXPECT_EQ(marks.passed(90'000), 0_B) << "before the flow began";
+  marks.sent(130'000, 5'000_B);  // 25 kB of others, then 5 kB of this flow
+  EXPECT_EQ(marks.passed(120'000), 0_B);
+  EXPECT_EQ(marks.passed(127'500), 2'500_B);
+  EXPECT_EQ(marks.passed(130'000), 5'000_B);
+}
+
+TEST(QueueMarks, ARetransmissionChangesNothing) {
+  QueueMarks marks;
+  marks.sent(5'000, 5'000_B);
+  marks.sent(9'000, 4'000_B);
+  EXPECT_EQ(marks.passed(5'000), 5'000_B);
+}
+
+TEST(QueueMarks, LookingDoesNotForget) {
+  QueueMarks marks;
+  marks.sent(8'000, 8'000_B);
+  EXPECT_EQ(marks.passed(8'000, false), 8'000_B);
+  EXPECT_EQ(marks.passed(2'000), 2'000_B);
+}
+
+/// However much is under way, the position is right to within the spacing that the space allows.
+TEST(QueueMarks, AlternatingFlowsStayApart) {
+  QueueMarks marks;
+  constexpr std::int64_t packet = 1500;
+  constexpr std::int64_t packets = 400;
+  for (std::int64_t i = 1; i <= packets; ++i) {  // this flow has every other packet
+    marks.sent(static_cast<std::uint64_t>(2 * i * packet), Bytes(i * packet));
+  }
+  for (std::int64_t i = 0; i <= packets; ++i) {
+    const Bytes position = marks.passed(static_cast<std::uint64_t>(2 * i * packet));
+    EXPECT_NEAR(static_cast<double>(position.count()), static_cast<double>(i * packet), 2.0 * packet) << i;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::control

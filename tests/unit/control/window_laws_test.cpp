@@ -1,0 +1,117 @@
+// The table of laws: every line makes a law that answers, from what the same reports say.
+
+#include "control/window_laws.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+QueueView queue() {
+  QueueView view;
+  view.queue = 20'000_B;
+  view.buffer = 60'000_B;
+  view.mean_rate = Rate::bytes_per_second(800'000);
+  view.best_rate = Rate::bytes_per_second(1'000'000);
+  view.flows = 2;
+  return view;
+}
+
+/// 30 kB sent: 10 acknowledged, 5 on the air, 12 queued, 3 on their way.
+FlowView flow() {
+  FlowView view;
+  view.left = 15'000_B;
+  view.arrived = 27'000_B;
+  view.sent = 30'000_B;
+  view.round_trip = 40ms;
+  return view;
+}
+
+Bytes window_of(WindowLaw which) {
+  FlowLaw law(which, {}, {40ms, 1000_B});
+  law.on_data(30'000_B);
+  static_cast<void>(law.on_queue(queue(), flow()));
+  return law.window(10'000_B, queue(), flow());
+}
+
+TEST(WindowLaws, EachWordOnce) {
+  std::set<std::string_view> words;
+  for (const WindowLawText& text : window_law_table) {
+    EXPECT_TRUE(words.insert(text.word).second) << text.word;
+    EXPECT_TRUE(text.split || text.regulate) << text.word;
+  }
+  EXPECT_EQ(text_of(WindowLaw::gwa_fcfs).word, "gwa-fcfs");
+  EXPECT_FALSE(text_of(WindowLaw::ack_regulator).split);
+}
+
+TEST(WindowLaws, EachLineMakesItsLaw) {
+  for (std::size_t i = 0; i < window_law_table.size(); ++i) {
+    const auto which = static_cast<WindowLaw>(i);
+    EXPECT_EQ(FlowLaw(which, {}, {}).which(), which);
+  }
+}
+
+TEST(WindowLaws, TheWindowsFromTheSameReport) {
+  EXPECT_EQ(window_of(WindowLaw::wrs), 30'000_B) << "B/n";
+  EXPECT_EQ(window_of(WindowLaw::wrd), 35'000_B) << "B/n and the 5 kB on the air";
+  EXPECT_EQ(window_of(WindowLaw::wrb), 35'000_B);
+  EXPECT_EQ(window_of(WindowLaw::gwa_rr), 18'000_B) << "B/N less the 12 kB of the flow in the queue";
+  EXPECT_EQ(window_of(WindowLaw::gwa_fcfs), 20'000_B) << "half of the 40 kB that are free";
+  EXPECT_EQ(window_of(WindowLaw::ba), 20'000_B) << "half of 1 MB/s for 40 ms";
+  EXPECT_EQ(window_of(WindowLaw::fair_share), 30'000_B) << "20 of the 40 packets of 1500 bytes";
+  EXPECT_EQ(window_of(WindowLaw::ack_regulator), Bytes::max()) << "it rewrites nothing";
+}
+
+TEST(WindowLaws, WhatTheNodeBAdvertisesIsAnUpperBound) {
+  QueueView view = queue();
+  view.advertised = 7'000_B;
+  const FlowLaw law(WindowLaw::gwa_fcfs, {}, {});
+  EXPECT_EQ(law.window(0_B, view, flow()), 7'000_B);
+}
+
+TEST(WindowLaws, ClampFollowsThePriceFromAckToAck) {
+  FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
+  QueueView view = queue();
+  AckView ack{Instant(1s), 0_B, 2'000_B, Bytes(1 << 20), true, false};
+  for (int i = 0; i < 10; ++i) {
+    ack.now += 2ms;
+    ack.ack += ack.newly;
+    EXPECT_EQ(law.on_ack(ack, view, flow()).up_to, Bytes::max()) << "CLAMP holds no ACK";
+  }
+  const Bytes without_price = law.window(ack.ack, view, flow());
+  EXPECT_EQ(without_price, 21'000_B) << "slow start: a segment for each received";
+  view.price = 100ms;
+  for (int i = 0; i < 10; ++i) {
+    ack.now += 2ms;
+    ack.ack += ack.newly;
+    EXPECT_EQ(law.on_ack(ack, view, flow()).up_to, Bytes::max());
+  }
+  EXPECT_LT(law.window(ack.ack, view, flow()), without_price / 2);
+}
+
+TEST(WindowLaws, AWindowThatIsNotUsedDoesNotGrow) {
+  FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
+  law.seed(30'000_B);
+  AckView ack{Instant(1s), 0_B, 1'000_B, Bytes(1 << 20), false, false};
+  for (int i = 0; i < 1000; ++i) {
+    ack.now += 10ms;
+    EXPECT_EQ(law.on_ack(ack, queue(), flow()).up_to, Bytes::max());
+  }
+  EXPECT_EQ(law.window(0_B, queue(), flow()), 30'000_B);
+}
+
+TEST(WindowLaws, FlowsAreCountedAsTheirPaperCounts) {
+  LawParameters parameters;
+  parameters.gwa.decay = 0.8;
+  parameters.fair_share.idle = 7s;
+  EXPECT_EQ(counting(WindowLaw::gwa_rr, parameters).decay, 0.8);
+  EXPECT_EQ(counting(WindowLaw::fair_share, parameters).interval, 7s);
+  EXPECT_EQ(counting(WindowLaw::fair_share, parameters).decay, 0);
+}
+
+}  // namespace
+}  // namespace sluice::control

@@ -1,0 +1,254 @@
+// Connections that pass end to end under a law: what becomes of each ACK.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Counter;
+using proxy::Mode;
+using proxy::Side;
+using tcp::Flags;
+
+constexpr Duration period = std::chrono::milliseconds(5);
+
+proxy::ShardConfig config_of(Mode mode) {
+  proxy::ShardConfig config;
+  config.mode = mode;
+  config.intercept = proxy::Intercept::regulate;
+  config.limits.max_flows = 64;
+  config.limits.max_bearers = 8;
+  return config;
+}
+
+struct Lab {
+  explicit Lab(Mode mode) : Lab(config_of(mode)) {}
+  explicit Lab(const proxy::ShardConfig& config) : lab(config) { hosts.window = 1000; }
+
+  void report(std::int64_t buffer, std::uint64_t arrived = 0, std::uint64_t transmitted = 0) {
+    proxy::ReportArrival arrival;
+    arrival.bearer.ue = hosts.ue_to_server.src;
+    arrival.bearer.buffer = Bytes(buffer);
+    arrival.bearer.arrived = arrived;
+    arrival.bearer.transmitted = transmitted;
+    arrival.bearer.mean_service_rate = Rate::bits_per_second(5e6);
+    arrival.epoch = 1;
+    arrival.sequence = ++sequence;
+    arrival.period = period;
+    lab.shard.on_report(arrival, lab.now);
+  }
+  /// Reports that say the same, as long as that takes.
+  void keep_reporting(Duration time, std::int64_t buffer, std::uint64_t arrived, std::uint64_t transmitted) {
+    for (const Instant end = lab.now + time; lab.now < end;) {
+      lab.pass_time(period);
+      report(buffer, arrived, transmitted);
+    }
+  }
+  void data(std::uint32_t segments) {
+    for (std::uint32_t i = 0; i < segments; ++i, sent += 1000)
+      hosts.server(Flags::ack_bit, sent, 0, std::string(1000, 's'));
+    while (lab.next(Side::radio)) {
+    }
+  }
+  /// Bytes of window in the next frame towards the server.
+  std::int64_t window() {
+    const auto seen = lab.next(Side::core);
+    if (!seen) return -1;
+    EXPECT_TRUE(seen->checksum_good);
+    return std::int64_t{seen->segment().window} << hosts.options.window_scale;
+  }
+
+  ProxyLab lab;
+  ScriptedHosts hosts{lab};
+  std::uint64_t sequence = 0;
+  std::uint32_t sent = 0;
+};
+
+TEST(ShardRegulate, NothingIsAcknowledgedOnAnyonesBehalf) {
+  Lab lab(Mode::wrs);
+  lab.hosts.open();
+  lab.report(50'000);
+  lab.data(3);
+  EXPECT_TRUE(lab.lab.silent(Side::core));
+  EXPECT_EQ(lab.lab.count(Counter::flows_split), 0U);
+  EXPECT_EQ(lab.lab.count(Counter::flows_regulated), 1U);
+}
+
+TEST(ShardRegulate, TheWindowIsRewrittenAndTheRightEdgeStays) {
+  Lab lab(Mode::wrs);
+  lab.hosts.open();
+  EXPECT_EQ(lab.lab.shard.flow_count(), 1U);
+  lab.report(20'000);
+  lab.data(4);
+  lab.hosts.ue(Flags::ack_bit, 0, 2000);
+  // The handshake's last ACK offered 128000 bytes: the edge stays there, the window shrinks by what is acknowledged.
+  EXPECT_EQ(lab.window(), 126'080) << "to the unit of 128 bytes";
+  lab.data(126);
+  lab.hosts.ue(Flags::ack_bit, 0, 120'000);
+  EXPECT_EQ(lab.window(), 19'968) << "20000 in units of 128 bytes";
+}
+
+TEST(ShardRegulate, TheHostsOwnSmallerWindowPasses) {
+  Lab lab(Mode::wrs);
+  lab.hosts.open();
+  lab.report(50'000);
+  lab.data(1);
+  lab.hosts.window = 10;
+  lab.hosts.ue(Flags::ack_bit, 0, 1000);
+  EXPECT_EQ(lab.window(), 1280);
+}
+
+TEST(ShardRegulate, WithoutReportsNothingChanges) {
+  Lab lab(Mode::wrs);
+  lab.hosts.open();
+  lab.data(1);
+  lab.hosts.ue(Flags::ack_bit, 0, 1000);
+  EXPECT_EQ(lab.window(), 128'000);
+  EXPECT_EQ(lab.lab.count(Counter::windows_rewritten), 0U);
+}
+
+TEST(ShardRegulate, AnAckThatWaitsGoesWithTheQueueOrAfterItsTime) {
+  Lab lab(Mode::ack_regulator);
+  lab.hosts.open();
+  lab.report(10'000);
+  lab.data(10);
+  lab.keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
+  lab.hosts.ue(Flags::ack_bit, 0, 2000);
+  EXPECT_EQ(lab.window(), -1) << "the buffer is full";
+  EXPECT_EQ(lab.lab.count(Counter::acks_held), 1U);
+  lab.keep_reporting(std::chrono::milliseconds(140), 10'000, 10'520, 0);
+  EXPECT_EQ(lab.window(), -1);
+  lab.keep_reporting(std::chrono::milliseconds(20), 10'000, 10'520, 0);
+  EXPECT_EQ(lab.window(), 128'000) << "as it came";
+  EXPECT_EQ(lab.lab.count(Counter::acks_overdue), 1U);
+}
+
+TEST(ShardRegulate, DataOfTheUeTakesTheWaitingAcksAlong) {
+  Lab lab(Mode::ack_regulator);
+  lab.hosts.open();
+  lab.report(10'000);
+  lab.data(10);
+  lab.keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
+  lab.hosts.ue(Flags::ack_bit, 0, 2000);
+  ASSERT_TRUE(lab.lab.silent(Side::core));
+  lab.hosts.ue(Flags::ack_bit, 0, 4000, "request");
+  const auto first = lab.lab.next(Side::core);
+  const auto second = lab.lab.next(Side::core);
+  ASSERT_TRUE(first && second);
+  EXPECT_TRUE(first->payload.empty());
+  EXPECT_EQ(second->payload, "request");
+}
+
+TEST(ShardRegulate, LateReportsLetTheAcksGoWithThoseThatCome) {
+  Lab lab(Mode::ack_regulator);
+  lab.hosts.open();
+  lab.report(10'000);
+  lab.data(10);
+  lab.keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
+  lab.hosts.ue(Flags::ack_bit, 0, 2000);
+  lab.hosts.ue(Flags::ack_bit, 0, 4000);
+  ASSERT_TRUE(lab.lab.silent(Side::core));
+  lab.lab.pass_time(std::chrono::milliseconds(60));
+  ASSERT_EQ(lab.lab.count(Counter::fallbacks), 1U);
+  EXPECT_TRUE(lab.lab.silent(Side::core));
+  lab.hosts.ue(Flags::ack_bit, 0, 6000);
+  EXPECT_EQ(lab.lab.next(Side::core)->segment().ack.raw(), lab.hosts.server_isn.raw() + 1 + 2000);
+  EXPECT_EQ(lab.lab.next(Side::core)->segment().ack.raw(), lab.hosts.server_isn.raw() + 1 + 4000);
+  EXPECT_TRUE(lab.lab.silent(Side::core));
+  lab.lab.pass_time(std::chrono::milliseconds(160));
+  EXPECT_FALSE(lab.lab.silent(Side::core)) << "and no later than ever";
+}
+
+TEST(ShardRegulate, AResetEndsItAndTakesTheWaitingAcksAlong) {
+  Lab lab(Mode::ack_regulator);
+  lab.hosts.open();
+  lab.report(10'000);
+  lab.data(10);
+  lab.keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
+  lab.hosts.ue(Flags::ack_bit, 0, 2000);
+  lab.hosts.ue(Flags::rst_bit, 0, 0);
+  ASSERT_FALSE(lab.lab.silent(Side::core));
+  EXPECT_FALSE(lab.lab.next(Side::core)->segment().flags.rst());
+  EXPECT_TRUE(lab.lab.next(Side::core)->segment().flags.rst());
+  EXPECT_EQ(lab.lab.shard.flow_count(), 0U);
+}
+
+TEST(ShardRegulate, ADamagedSegmentPassesAndTeachesNothing) {
+  Lab lab(Mode::wrs);
+  lab.hosts.open();
+  lab.report(20'000);
+  tcp::Segment ack = lab.hosts.segment(Flags::ack_bit, lab.hosts.ue_isn.raw() + 1, lab.hosts.server_isn.raw() + 1);
+  packet::Packet frame = lab.hosts.frame(true, ack);
+  frame.data()[frame.size() - 1] ^= 1U;  // in the timestamps
+  lab.lab.put(Side::radio, std::move(frame));
+  EXPECT_EQ(lab.lab.count(Counter::forward_regulated_unread), 1U);
+  const auto seen = lab.lab.next(Side::core);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->segment().window, 1000);
+}
+
+TEST(ShardRegulate, TheSameAddressesMayBeginAnew) {
+  Lab lab(Mode::wrs);
+  lab.hosts.open();
+  lab.hosts.ue_isn = tcp::SeqNum(900'000);
+  lab.hosts.server_isn = tcp::SeqNum(77);
+  lab.hosts.open();
+  EXPECT_EQ(lab.lab.count(Counter::flows_regulated), 2U);
+  EXPECT_EQ(lab.lab.shard.flow_count(), 1U);
+}
+
+proxy::ShardConfig observing(Mode law) {
+  proxy::ShardConfig config = config_of(Mode::observe);
+  config.intercept = proxy::Intercept::automatic;
+  config.observed = law;
+  config.smvs.law = proxy::LawPlace::nodeb;
+  return config;
+}
+
+TEST(ShardObserve, WindowsAreComputedAndNotWritten) {
+  Lab lab(observing(Mode::wrs));
+  lab.hosts.open();
+  lab.report(20'000);
+  lab.data(4);
+  lab.hosts.ue(Flags::ack_bit, 0, 2000);
+  EXPECT_EQ(lab.window(), 128'000) << "as it came";
+  EXPECT_EQ(lab.lab.count(Counter::windows_rewritten), 0U);
+  std::vector<proxy::BearerInfo> bearers;
+  lab.lab.shard.describe_bearers(bearers, 10);
+  ASSERT_EQ(bearers.size(), 1U);
+  EXPECT_EQ(bearers[0].observed.decisions, 1U);
+  EXPECT_EQ(bearers[0].observed.decided_bytes, 20'000);
+  EXPECT_EQ(bearers[0].observed.actual_bytes, 2000);
+}
+
+TEST(ShardObserve, AcksThatWouldWaitGoOn) {
+  Lab lab(observing(Mode::ack_regulator));
+  lab.hosts.open();
+  lab.report(10'000);
+  lab.data(10);
+  lab.keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
+  lab.hosts.ue(Flags::ack_bit, 0, 2000);
+  EXPECT_EQ(lab.window(), 128'000);
+  std::vector<proxy::BearerInfo> bearers;
+  lab.lab.shard.describe_bearers(bearers, 10);
+  EXPECT_EQ(bearers.at(0).observed.waits, 1U);
+  EXPECT_EQ(lab.lab.count(Counter::acks_held), 0U);
+}
+
+TEST(ShardObserve, AllowancesStandBesideWhatWasSent) {
+  Lab lab(observing(Mode::smvs));
+  lab.hosts.open();
+  lab.report(0);
+  lab.data(3);
+  lab.report(0);
+  std::vector<proxy::BearerInfo> bearers;
+  lab.lab.shard.describe_bearers(bearers, 10);
+  EXPECT_EQ(bearers.at(0).observed.decisions, 2U);
+  EXPECT_GE(bearers.at(0).observed.actual_bytes, 3 * 1052);
+  EXPECT_EQ(lab.lab.count(Counter::flows_split), 0U);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,153 @@
+// Split connections under a law of windows: what a report lets each flow have in flight.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Counter;
+using proxy::Mode;
+using proxy::Side;
+using tcp::Flags;
+
+constexpr Duration period = std::chrono::milliseconds(5);
+constexpr std::int64_t packet = 1052;  ///< 1000 bytes of data as an IP packet
+
+proxy::ShardConfig config_of(Mode mode) {
+  proxy::ShardConfig config;
+  config.mode = mode;
+  config.limits.max_flows = 64;
+  config.limits.max_bearers = 8;
+  config.tcp.initial_window_segments = 100;  // the law's window is what binds
+  return config;
+}
+
+/// One connection in a shard of that mode.
+struct Lab {
+  explicit Lab(Mode mode) : lab(config_of(mode)) {}
+
+  /// A queue of `buffer` bytes: `arrived` and `transmitted` since the start.
+  void report(std::int64_t buffer, std::uint64_t arrived = 0, std::uint64_t transmitted = 0) {
+    proxy::ReportArrival arrival;
+    arrival.bearer.ue = hosts.ue_to_server.src;
+    arrival.bearer.buffer = Bytes(buffer);
+    arrival.bearer.arrived = arrived;
+    arrival.bearer.transmitted = transmitted;
+    arrival.bearer.mean_service_rate = Rate::bits_per_second(5e6);
+    arrival.bearer.service_rate = arrival.bearer.mean_service_rate;
+    arrival.epoch = 1;
+    arrival.sequence = ++sequence;
+    arrival.period = period;
+    arrival.sender_time = lab.now.time_since_epoch();
+    lab.shard.on_report(arrival, lab.now);
+  }
+  int packets_sent() {
+    int count = 0;
+    while (const auto seen = lab.next(Side::radio)) count += seen->payload.empty() ? 0 : 1;
+    return count;
+  }
+  void offer(std::uint32_t segments) {
+    for (std::uint32_t i = 0; i < segments; ++i, offered += 1000) {
+      hosts.server(Flags::ack_bit, offered, 0, std::string(1000, 's'));
+    }
+  }
+
+  ProxyLab lab;
+  ScriptedHosts hosts{lab};
+  std::uint64_t sequence = 0;
+  std::uint32_t offered = 0;
+};
+
+TEST(ShardWindows, TheStaticRegulatorSendsABuffersWorth) {
+  Lab lab(Mode::wrs);
+  lab.hosts.open();
+  lab.report(8 * packet);
+  lab.offer(20);
+  EXPECT_EQ(lab.packets_sent(), 8);
+  lab.hosts.ue(Flags::ack_bit, 0, 2000);
+  EXPECT_EQ(lab.packets_sent(), 2);
+}
+
+TEST(ShardWindows, TheDynamicRegulatorSendsAsTheQueueDrains) {
+  Lab lab(Mode::wrd);
+  lab.hosts.open();
+  lab.report(8 * packet);
+  lab.offer(20);
+  ASSERT_EQ(lab.packets_sent(), 8);
+  int sent = 0;
+  for (int i = 0; i < 10; ++i) {
+    lab.lab.pass_time(period);
+    lab.report(8 * packet, 8 * packet, 4 * packet);
+    sent += lab.packets_sent();
+  }
+  EXPECT_GE(sent, 3) << "four have left the queue, none is acknowledged";
+  EXPECT_LE(sent, 4);
+}
+
+TEST(ShardWindows, NeverLessThanTwoSegments) {
+  Lab lab(Mode::fair_share);
+  lab.hosts.open();
+  lab.report(100);
+  lab.offer(20);
+  EXPECT_EQ(lab.packets_sent(), 2);
+}
+
+TEST(ShardWindows, WithoutReportsCongestionControlSendsAlone) {
+  Lab lab(Mode::wrs);
+  lab.hosts.open();
+  lab.offer(20);
+  EXPECT_EQ(lab.packets_sent(), 20);
+}
+
+TEST(ShardWindows, LateReportsTakeTheWindowAway) {
+  Lab lab(Mode::wrs);
+  lab.hosts.open();
+  lab.report(3 * packet);
+  lab.offer(10);
+  ASSERT_EQ(lab.packets_sent(), 3);
+  lab.lab.pass_time(std::chrono::milliseconds(60));
+  EXPECT_EQ(lab.packets_sent(), 7);
+  EXPECT_EQ(lab.lab.count(Counter::fallbacks), 1U);
+  lab.report(3 * packet);
+  EXPECT_EQ(lab.lab.count(Counter::recoveries), 2U) << "the first report counts as one";
+}
+
+TEST(ShardWindows, TheConfiguredBufferStandsBeforeTheReported) {
+  proxy::ShardConfig config = config_of(Mode::wrs);
+  config.laws.buffer = Bytes(4 * packet);
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  proxy::ReportArrival arrival;
+  arrival.bearer.ue = hosts.ue_to_server.src;
+  arrival.bearer.buffer = Bytes(1'000'000);
+  arrival.epoch = arrival.sequence = 1;
+  arrival.period = period;
+  lab.shard.on_report(arrival, lab.now);
+  for (std::uint32_t i = 0; i < 10; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 's'));
+  int sent = 0;
+  while (const auto seen = lab.next(Side::radio)) sent += seen->payload.empty() ? 0 : 1;
+  EXPECT_EQ(sent, 4);
+}
+
+TEST(ShardWindows, AnAcknowledgementForWhatWasLostOpensNoMoreThanTheWindow) {
+  Lab lab(Mode::wrs);
+  lab.hosts.open();
+  lab.report(4 * packet);
+  lab.offer(20);
+  ASSERT_EQ(lab.packets_sent(), 4);
+  // The timer runs out: all four count as lost and are sent again, one by one as congestion control wants it.
+  for (int i = 0; i < 300; ++i) {
+    lab.report(4 * packet);
+    lab.lab.pass_time(period);
+  }
+  EXPECT_GE(lab.packets_sent(), 1);
+  EXPECT_GE(lab.lab.count(Counter::timeouts_radio), 1U);
+  lab.hosts.ue(Flags::ack_bit, 0, 4000);
+  EXPECT_LE(lab.packets_sent(), 4);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,108 @@
+#include "proxy/runtime/reloader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/unit/runtime/program.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+constexpr const char* base = R"(ports:
+  radio: { device: "net_memif0,role=server,id=0,socket=/tmp/a" }
+  core: { device: "net_memif1,role=server,id=0,socket=/tmp/b" }
+feedback:
+  listen: 127.0.0.1:38425
+  keys: [{ id: 1, secret: 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff }]
+)";
+
+class ReloaderTest : public testing::Test {
+ protected:
+  ReloaderTest() : file(folder.write("sluice.yaml", base + std::string("mode: smvs\n"))), config(*load_config(file)) {}
+  void rewrite(const std::string& more) { static_cast<void>(folder.write("sluice.yaml", base + more)); }
+  static std::string text(const admin::Answer& answer) {
+    return answer.value.is_string() ? answer.value.get<std::string>() : answer.value.dump();
+  }
+
+  test::TemporaryFolder folder;
+  std::string file;
+  Config config;
+  boost::asio::io_context context;
+  std::vector<Mode> applied;
+  Reloader reloader{context, config, file,
+                    [this](const Policies& policies) { applied.push_back(policies.otherwise.mode); }};
+};
+
+TEST_F(ReloaderTest, AModeIsSetAndTold) {
+  EXPECT_EQ(text(reloader.mode({})), "smvs");
+  const admin::Answer answer = reloader.mode({"wrb", "regulate"});
+  EXPECT_TRUE(answer.ok) << text(answer);
+  EXPECT_THAT(applied, testing::ElementsAre(Mode::wrb));
+  EXPECT_EQ(config.shard.intercept, Intercept::regulate);
+  EXPECT_EQ(text(reloader.mode({})), "wrb");
+}
+
+TEST_F(ReloaderTest, AModeThatTheConfigurationRefusesChangesNothing) {
+  EXPECT_FALSE(reloader.mode({"wbr"}).ok);
+  EXPECT_FALSE(reloader.mode({"smvs", "regulate"}).ok);
+  EXPECT_TRUE(applied.empty());
+}
+
+TEST_F(ReloaderTest, AReloadShowsWhatDiffersAndPutsItInForce) {
+  rewrite("mode: clamp\nclamp: { gain: 700B }\n");
+  const admin::Answer answer = reloader.reload({});
+  ASSERT_TRUE(answer.ok) << text(answer);
+  EXPECT_THAT(text(answer), HasSubstr(R"({"key":"mode","before":"smvs","after":"clamp"})"));
+  EXPECT_THAT(text(answer), HasSubstr(R"({"key":"clamp.gain","before":"500B","after":"700B"})"));
+  EXPECT_THAT(applied, testing::ElementsAre(Mode::clamp));
+  EXPECT_EQ(text(reloader.reload({})), "nothing has changed");
+}
+
+TEST_F(ReloaderTest, AFileWithErrorsChangesNothing) {
+  rewrite("mode: clamp\nglamp: {}\n");
+  const admin::Answer answer = reloader.reload({});
+  EXPECT_FALSE(answer.ok);
+  EXPECT_THAT(text(answer), HasSubstr("glamp"));
+  EXPECT_TRUE(applied.empty());
+}
+
+TEST_F(ReloaderTest, WhatOnlyARestartCanChangeIsRefusedAsAWhole) {
+  rewrite("mode: clamp\npool: { buffers: 65536 }\n");
+  const admin::Answer answer = reloader.reload({});
+  EXPECT_FALSE(answer.ok);
+  EXPECT_THAT(text(answer), HasSubstr("pool.buffers"));
+  EXPECT_TRUE(applied.empty());
+  EXPECT_EQ(config.shard.mode, Mode::smvs);
+}
+
+TEST_F(ReloaderTest, AnUnconfirmedChangeIsTakenBack) {
+  rewrite("mode: i-tcp\n");
+  ASSERT_TRUE(reloader.reload({"--confirm-within", "20ms"}).ok);
+  EXPECT_FALSE(reloader.reload({}).ok) << "one at a time";
+  context.run();
+  EXPECT_THAT(applied, testing::ElementsAre(Mode::i_tcp, Mode::smvs));
+  EXPECT_EQ(config.shard.mode, Mode::smvs);
+  EXPECT_FALSE(reloader.confirm().ok);
+}
+
+TEST_F(ReloaderTest, AConfirmedChangeStays) {
+  rewrite("mode: i-tcp\n");
+  ASSERT_TRUE(reloader.reload({"--confirm-within", "1h"}).ok);
+  EXPECT_TRUE(reloader.confirm().ok);
+  context.run();
+  EXPECT_THAT(applied, testing::ElementsAre(Mode::i_tcp));
+}
+
+TEST_F(ReloaderTest, BadArguments) {
+  EXPECT_FALSE(reloader.reload({"--confirm-within"}).ok);
+  EXPECT_FALSE(reloader.reload({"--confirm-within", "soon"}).ok);
+  EXPECT_FALSE(reloader.reload({"now"}).ok);
+}
+
+}  // namespace
+}  // namespace sluice::proxy
