@@ -26,7 +26,8 @@ Registry::Registry(const ShardConfig& config, const Policies& policies, std::uin
       flows_(config.limits.max_flows),
       bearers_(2 * config.limits.max_bearers),
       flow_table_(config.limits.max_flows, seed),
-      bearer_table_(4 * config.limits.max_bearers, seed ^ 0x9e3779b97f4a7c15U),
+      entry_table_(2 * config.limits.max_bearers, seed ^ 0xc2b2ae3d27d4eb4fU),
+      bearer_table_(2 * config.limits.max_bearers, seed ^ 0x9e3779b97f4a7c15U),
       wheel_(config.limits.max_flows + 2 * config.limits.max_bearers, origin, std::chrono::microseconds(500)) {}
 
 FlowId Registry::open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
@@ -73,7 +74,7 @@ void Registry::rest_if_unused(BearerId id, Instant now) {
 }
 
 BearerId Registry::find_bearer(const IpAddress& ue) const {
-  return bearer_table_.find(entry_key(ue));
+  return entry_table_.find(entry_key(ue));
 }
 
 BearerId Registry::bearer_of(const IpAddress& ue, PolicyIndex policy, Instant now) {
@@ -84,7 +85,7 @@ BearerId Registry::bearer_of(const IpAddress& ue, PolicyIndex policy, Instant no
   if (bearers_.size() >= config_.limits.max_bearers && !moving) return no_id;
   const BearerId id = bearers_.emplace(policies_->treatment(policy), ue, policies_->in_control_group(ue));
   if (id == flow::Slab<Bearer>::none) return no_id;
-  if (!bearer_table_.insert(key, id) || (entry == flow::no_flow && !bearer_table_.insert(entry_key(ue), id))) {
+  if (!bearer_table_.insert(key, id) || (entry == flow::no_flow && !entry_table_.insert(entry_key(ue), id))) {
     bearer_table_.erase(key);
     bearers_.erase(id);
     return no_id;
@@ -106,8 +107,8 @@ void Registry::close_bearer(BearerId id) {
   bearer.leave_ring();
   bearer_table_.erase(bearer_key(bearer.ue(), bearer.policy, bearer.generation));
   if (find_bearer(bearer.ue()) == id) {
-    bearer_table_.erase(entry_key(bearer.ue()));
-    if (&other != &bearer) static_cast<void>(bearer_table_.insert(entry_key(bearer.ue()), other.id));
+    entry_table_.erase(entry_key(bearer.ue()));
+    if (&other != &bearer) static_cast<void>(entry_table_.insert(entry_key(bearer.ue()), other.id));
   }
   wheel_.cancel(flows_.capacity() + id);
   bearers_.erase(id);

@@ -97,7 +97,8 @@ class Registry {
   flow::Slab<Flow> flows_;
   flow::Slab<Bearer> bearers_;
   flow::FlowTable flow_table_;
-  flow::FlowTable bearer_table_;
+  flow::FlowTable entry_table_;   ///< by UE: one of its bearers, the entry to their ring
+  flow::FlowTable bearer_table_;  ///< by UE, policy and generation
   flow::TimerWheel wheel_;  ///< ids: flows first, then bearers
 };
 

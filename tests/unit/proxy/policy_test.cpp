@@ -123,6 +123,18 @@ class ShardPolicies : public testing::Test {
   std::uint64_t sequence = 0;
 };
 
+TEST_F(ShardPolicies, ConnectionsOfAUeUnderOnePolicyShareABearer) {
+  ScriptedHosts second(lab);
+  second.ue_to_server.src_port = 40001;
+  ScriptedHosts third(lab);
+  third.ue_to_server.src_port = 40002;
+  hosts.open();
+  second.open();
+  third.open();
+  EXPECT_EQ(lab.count(Counter::flows_split), 3U);
+  EXPECT_EQ(lab.shard.bearer_count(), 1U);
+}
+
 TEST_F(ShardPolicies, EachConnectionGetsItsPolicysTreatment) {
   ScriptedHosts bulk(lab);
   bulk.ue_to_server.dst_port = 9001;
