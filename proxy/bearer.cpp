@@ -109,8 +109,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
     if (treatment_->observes()) observe(granted_, Bytes(in_flight_.total() - sent_at_report_), false);
     sent_at_report_ = in_flight_.total();
     const Bytes granted = run_law(report, in_flight, now) - advanced;
-    radio_error_ =
-        Bytes(control::smvs_error(treatment_->smvs.parameters, report.bearer.queue, in_flight, mean_rate()));
+    radio_error_ = Bytes(control::smvs_error(treatment_->smvs.parameters, report.bearer.queue, in_flight, mean_rate()));
     grant(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted);
   } else {
     look_at_queue(report, in_flight, now);

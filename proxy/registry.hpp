@@ -99,7 +99,7 @@ class Registry {
   flow::FlowTable flow_table_;
   flow::FlowTable entry_table_;   ///< by UE: one of its bearers, the entry to their ring
   flow::FlowTable bearer_table_;  ///< by UE, policy and generation
-  flow::TimerWheel wheel_;  ///< ids: flows first, then bearers
+  flow::TimerWheel wheel_;        ///< ids: flows first, then bearers
 };
 
 }  // namespace sluice::proxy

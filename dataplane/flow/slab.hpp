@@ -12,9 +12,9 @@
 
 namespace sluice::flow {
 
-/// Room for a fixed number of objects that come and go: each on half cache lines of its own, created and destroyed in O(1),
-/// never moved, named by a small index. Address space is reserved at construction, memory used as objects are first
-/// made; freed places are used again first. Thread: one.
+/// Room for a fixed number of objects that come and go: each on half cache lines of its own, created and destroyed in
+/// O(1), never moved, named by a small index. Address space is reserved at construction, memory used as objects are
+/// first made; freed places are used again first. Thread: one.
 template <typename T>
 class Slab {
  public:
