@@ -105,6 +105,7 @@ class Port {
   bool fill_rss_table(const rte_eth_dev_info& device) const;
   void set_up_queues(const PortConfig& config, const rte_eth_dev_info& device);
   void start(const PortConfig& config);
+  void drop_strays() noexcept;
   void unplug() noexcept;
   std::uint16_t receive_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept;
   std::uint16_t transmit_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept;

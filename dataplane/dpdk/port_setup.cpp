@@ -226,6 +226,23 @@ void Port::start(const PortConfig& config) {
       fail(config.device, "cannot receive packets for other stations (promiscuous mode)", promiscuous);
     }
   }
+  if (config.device.starts_with("net_af_packet")) drop_strays();
+}
+
+/// The driver makes its socket before it binds it to the interface: frames of every other interface of this machine
+/// that passed in between stand in its ring, and would be sent on. What came in on the right one by then is lost with
+/// them.
+void Port::drop_strays() noexcept {
+  constexpr int most = 1 << 16;  // beyond any ring; a flood does not keep us here
+  std::array<rte_mbuf*, 64> buffers;
+  for (std::uint16_t queue = 0; queue < receive_queues_; ++queue) {
+    for (int dropped = 0; dropped < most;) {
+      const std::uint16_t count = rte_eth_rx_burst(id_, queue, buffers.data(), buffers.size());
+      if (count == 0) break;
+      rte_pktmbuf_free_bulk(buffers.data(), count);
+      dropped += count;
+    }
+  }
 }
 
 }  // namespace sluice::dpdk

@@ -2,12 +2,16 @@
 #include <gmock/gmock.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "dataplane/dpdk/interface_check.hpp"
@@ -83,6 +87,10 @@ bool a_datagram(const packet::Packet& frame) {
   return !text_of(frame).empty();
 }
 
+bool tagged(const packet::Packet& frame) {
+  return packet::load_be16(frame.data() + 12) == 0x8100;
+}
+
 /// Polls until `count` packets that are wanted have come, or two seconds have passed.
 std::vector<packet::Packet> collect(Port& port, std::size_t count, bool (*wanted)(const packet::Packet&) = anything) {
   std::vector<packet::Packet> got;
@@ -132,6 +140,45 @@ TEST_F(Interfaces, TooSmallAnMtuIsRefusedOrRaised) {
   EXPECT_EQ(interface_state(a_)->mtu, 9000U);
 }
 
+/// Sends datagrams on the loopback interface for as long as it lives.
+class LoopbackTraffic {
+ public:
+  LoopbackTraffic() : socket_(socket(AF_INET, SOCK_DGRAM, 0)), thread_([this] { run(); }) {}
+  ~LoopbackTraffic() {
+    stop_ = true;
+    thread_.join();
+    close(socket_);
+  }
+  LoopbackTraffic(const LoopbackTraffic&) = delete;
+  LoopbackTraffic& operator=(const LoopbackTraffic&) = delete;
+
+ private:
+  void run() const {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(9);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    while (!stop_) sendto(socket_, "stray", 5, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  }
+  int socket_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+// The driver's socket hears every interface until it is bound to its own.
+TEST_F(Interfaces, NothingOfOtherInterfacesComesIn) {
+  const LoopbackTraffic elsewhere;
+  for (int i = 0; i < 5; ++i) {
+    Port port(on("net_af_packet" + std::to_string(i), a_), sluice::test::pool());
+    std::array<packet::Packet, 32> burst;
+    for (int tries = 0; tries < 50; ++tries) {
+      const std::size_t received = port.receive(0, burst);
+      for (std::size_t k = 0; k < received; ++k) EXPECT_NE(text_of(burst[k]), "stray");
+      usleep(1000);
+    }
+  }
+}
+
 /// Drivers on kernel interfaces. With a pool of their own: net_af_xdp does not give its buffers back.
 class InterfacePorts : public Interfaces, public testing::WithParamInterface<const char*> {
  protected:
@@ -179,7 +226,7 @@ TEST_P(InterfacePorts, KeepVlanTags) {
   packet::write_udp_headers(frame, header, {ue(1), server(), 1, 2}, 0);
   const std::vector<std::uint8_t> sent(frame.bytes().begin(), frame.bytes().end());
   left->transmit(0, {&frame, 1});
-  const std::vector<packet::Packet> got = collect(*right, 1);
+  const std::vector<packet::Packet> got = collect(*right, 1, tagged);
   ASSERT_EQ(got.size(), 1U);
   EXPECT_THAT(got[0].bytes(), testing::ElementsAreArray(sent));
 }
