@@ -28,6 +28,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
     : config_(config),
       first_policies_(config.treatments()),
       policies_(&first_policies_),
+      radio_counted_(first_policies_.needs_feedback()),
       pool_(pool),
       queue_(transmitter, counters_),
       registry_(config_, first_policies_, seed, origin),

@@ -148,6 +148,7 @@ class Shard::Impl {
   const ShardConfig config_;
   const Policies first_policies_;  ///< those of the configuration
   const Policies* policies_;       ///< those in force
+  bool radio_counted_ = false;     ///< some policy was steered by reports: what passes to the radio is looked up
   packet::PacketPool& pool_;
   Counters counters_;
   TransmitQueue queue_;

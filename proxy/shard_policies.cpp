@@ -6,6 +6,7 @@ namespace sluice::proxy {
 
 void Shard::Impl::apply(const Policies& policies, Instant now) {
   policies_ = &policies;
+  radio_counted_ = radio_counted_ || policies.needs_feedback();
   registry_.exchange_policies(policies);
   registry_.flows().for_each([&](FlowId id, Flow& flow) { rebind(flow, id, now); });
   regulator_.rebind(policies, now);

@@ -94,7 +94,7 @@ void Shard::Impl::forward(Side in, packet::Packet&& packet, packet::ParseResult 
   counters_.add(reason);
   if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
   const Side out = opposite(in);
-  if (out == Side::radio && parsed.ip_version != 0) {
+  if (out == Side::radio && radio_counted_ && parsed.ip_version != 0) {
     // It will stand in the radio queue like everything else: the law must know of it.
     if (const BearerId bearer = registry_.find_bearer(parsed.dst); bearer != flow::no_flow) {
       if (registry_.bearer(bearer).counts()) registry_.bearer(bearer).injected(now, Bytes(parsed.ip_length));
