@@ -1,6 +1,7 @@
 #include "emulator/report/columns.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace sluice::emulator {
 namespace {
@@ -58,7 +59,8 @@ bool is_figure(std::string_view column) {
 
 bool is_result_column(std::string_view column) {
   const auto& measured = measured_columns();
-  return is_figure(column) || std::find(counter_table.begin(), counter_table.end(), column) != counter_table.end() ||
+  return is_figure(column) ||
+         std::find(std::begin(counter_table), std::end(counter_table), column) != std::end(counter_table) ||
          std::any_of(measured.begin(), measured.end(), [&](const auto& known) { return known.name == column; });
 }
 

@@ -8,8 +8,18 @@
 namespace sluice::emulator {
 namespace {
 
+/// The same course at another height.
+CapacityProfile scaled(CapacityProfile profile, Rate mean) {
+  double sum = 0;
+  for (const Rate rate : profile.rates) sum += rate.bps();
+  if (mean <= Rate() || sum <= 0) return profile;
+  const double factor = mean.bps() * static_cast<double>(profile.rates.size()) / sum;
+  for (Rate& rate : profile.rates) rate = Rate::bits_per_second(rate.bps() * factor);
+  return profile;
+}
+
 /// What each UE was carried after the warm-up, by UE.
-std::vector<CapacityProfile> profiles_of(RunPlan run, std::uint64_t seed, packet::PacketPool& pool,
+std::vector<CapacityProfile> profiles_of(RunPlan run, Rate mean, std::uint64_t seed, packet::PacketPool& pool,
                                          TraceLibrary& traces) {
   run.seed = seed;
   run.scenario.output = {};
@@ -23,7 +33,7 @@ std::vector<CapacityProfile> profiles_of(RunPlan run, std::uint64_t seed, packet
       if (point.ue != address || point.time_s <= to_seconds(run.scenario.warmup)) continue;
       profile.rates.push_back(Rate::bits_per_second(point.link_used_bps));
     }
-    profiles.push_back(std::move(profile));
+    profiles.push_back(scaled(std::move(profile), mean));
   }
   return profiles;
 }
@@ -54,7 +64,8 @@ void prepare_profiles(const RunPlan& plan, packet::PacketPool& pool, TraceLibrar
   for (const UeSpec& ue : plan.scenario.cell.ues) {
     if (ue.channel.type != ChannelType::profile) continue;
     const ProfileSpec& spec = ue.channel.profile;
-    traces.make_profiles(spec, plan.seed, [&] { return profiles_of(profile_run(spec), plan.seed, pool, traces); });
+    traces.make_profiles(spec, plan.seed,
+                         [&] { return profiles_of(profile_run(spec), spec.mean, plan.seed, pool, traces); });
   }
 }
 

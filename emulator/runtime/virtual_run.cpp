@@ -38,7 +38,7 @@ class VirtualRun {
     to_servers_.lead_to(servers_->entry());
     to_ues_.lead_to(ues_->entry());
     if (proxy_) proxy_->connect(network_->from_proxy_radio(), network_->from_proxy_core());
-    if (proxy::needs_feedback(plan.mode.mode)) add_feedback();
+    if (needs_reports(plan.scenario, plan.mode)) add_feedback();
   }
 
   RunResult run(const Progress& progress) {
@@ -123,6 +123,10 @@ RunResult run_virtual(const RunPlan& plan, const std::string& name, packet::Pack
   result.key = {name, "virtual", std::string(to_string(plan.mode)), plan.seed, plan.swept};
   result.paper = plan.paper;
   add_queue_figures(result, plan.scenario);
+  const ChannelSpec& link = plan.scenario.cell.ues.front().channel;
+  const bool profiled = link.type == ChannelType::profile;
+  const auto profile = profiled ? traces.profile(link.profile, plan.seed) : nullptr;
+  add_model_figures(result, plan.scenario, profile.get());
   return result;
 }
 

@@ -44,7 +44,7 @@ std::shared_ptr<const CapacityTrace> TraceLibrary::generate(const ChannelSpec& s
 namespace {
 
 std::string profile_name(const ProfileSpec& spec, std::uint64_t seed) {
-  std::string name = std::to_string(seed) + '\n' + spec.file;
+  std::string name = std::to_string(seed) + '\n' + std::to_string(spec.mean.bps()) + '\n' + spec.file;
   for (const std::string& condition : spec.where) name += '\n' + condition;
   return name;
 }

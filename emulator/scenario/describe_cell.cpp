@@ -149,6 +149,8 @@ void describe(Section& s, ChannelSpec& channel) {
           below.required().value("file", profile.file, "of the scenario, beside this one");
           below.list("where", profile.where, {0, 8}, "which of its runs, the first for which all hold: scheduler=rr");
           below.value("ue", profile.ue, {0, 999}, "of which UE, counted from 0");
+          below.value("mean", profile.mean, {Rate(), fastest},
+                      "the rates are scaled to this mean; 0b/s = as they were");
         },
         "where the rates come from");
     if (s.reading() && !channel.profile.file.empty()) channel.profile.file = s.resolve(channel.profile.file);

@@ -101,6 +101,7 @@ struct ProfileSpec {
   std::string file;                ///< of that scenario
   std::vector<std::string> where;  ///< "scheduler=rr": which of its runs; as in PaperValues
   std::uint32_t ue = 0;            ///< index
+  Rate mean;                       ///< scaled to this mean; 0 = as it was
 };
 
 struct ChannelSpec {
@@ -184,6 +185,7 @@ enum class Direction : std::uint8_t { download, upload };
 struct AppSpec {
   AppType type = AppType::bulk;
   std::uint32_t ue = 0;      ///< index
+  std::uint32_t ues = 1;     ///< of so many UEs, from this one on, each
   std::uint32_t server = 0;  ///< index
   Duration start{};
   Direction direction = Direction::download;  ///< bulk
@@ -273,5 +275,8 @@ struct Scenario {
   std::uint32_t buffers = 32'768;  ///< packet buffers of a virtual-time run
   LiveSpec live;
 };
+
+/// Whether the Node-B has to report in that mode.
+[[nodiscard]] bool needs_reports(const Scenario& scenario, RunMode mode);
 
 }  // namespace sluice::emulator

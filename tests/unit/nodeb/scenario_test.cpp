@@ -155,6 +155,12 @@ cell:
   EXPECT_THAT(errors_of(two + "{type: constant}}\n"), HasSubstr("all UEs on the air of one access point"));
   EXPECT_THAT(errors_of("cell:\n  ues: [{address: 10.0.0.1, channel: {type: wlan}}]\n"),
               HasSubstr("s.yaml:1:1: modes"));
+  const std::string cell = two.substr(two.find('\n') + 1) + "{type: wlan}}\n";
+  const std::string regulated = cell + "modes: [fair-share/regulate, none]\n";
+  EXPECT_THAT(errors_of(regulated), HasSubstr("an access point reports nothing, got fair-share/regulate"))
+      << "B is nowhere known";
+  EXPECT_EQ(errors_of(regulated + "radio_buffer: 150000B\n"), "");
+  EXPECT_THAT(errors_of(cell + "modes: [wrb]\nradio_buffer: 150000B\n"), HasSubstr("reports nothing"));
   EXPECT_THAT(errors_of(smallest + "  wlan: {buffer: 50}\n"),
               HasSubstr("only when the UEs' channels are of type wlan"));
 }
@@ -402,6 +408,37 @@ TEST(ScenarioPaper, WhatNamesNoColumnOrRowIsRefusedAtItsPlace) {
   EXPECT_THAT(complaint("{column: drops, values: [1], page: 7}"), HasSubstr("unknown key 'paper.values[0].page'"));
   EXPECT_THAT(errors_of(smallest + "output: {columns: [drops, ratio]}\n"),
               HasSubstr("output.columns, expected columns of results.csv, got \"ratio\""));
+}
+
+TEST(Scenario, AnApplicationOfSeveralUesNeedsThemAll) {
+  const std::string two = R"(cell:
+  ues:
+    - {address: 10.0.0.1, channel: {type: constant}}
+    - {address: 10.0.0.2, channel: {type: constant}}
+)";
+  EXPECT_EQ(errors_of(two + "apps: [{type: bulk, ues: 2}]\n"), "");
+  EXPECT_EQ(errors_of(two + "apps: [{type: bulk, ue: 1, ues: 0}]\n"), "");
+  EXPECT_THAT(errors_of(two + "apps: [{type: bulk, ue: 1, ues: 2}]\n"),
+              HasSubstr("no more ues than there are from that one on, got 2"));
+}
+
+TEST(Scenario, AProfilesFileStandsBesideIt) {
+  const auto plan = parse_plan(R"(cell:
+  ues:
+    - address: 10.0.0.1
+      channel: {type: profile, profile: {file: cell.yaml, where: [scheduler=rr], ue: 2, mean: 2Mb/s}}
+)",
+                               "folder/s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  const ProfileSpec& profile = plan->base.cell.ues.front().channel.profile;
+  EXPECT_EQ(profile.file, "folder/cell.yaml");
+  EXPECT_EQ(profile.where, std::vector<std::string>{"scheduler=rr"});
+  EXPECT_EQ(profile.ue, 2U);
+  EXPECT_EQ(profile.mean, Rate::bits_per_second(2e6));
+  TraceLibrary traces({});
+  EXPECT_THROW(static_cast<void>(make_channel(plan->base.cell.ues.front().channel, 1ms, 1, 0, traces)),
+               std::invalid_argument)
+      << "nobody has made it: this is not virtual time";
 }
 
 }  // namespace
