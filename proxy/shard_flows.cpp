@@ -229,8 +229,16 @@ void Shard::Impl::close(FlowId id, Instant now) {
   if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
   if (flow.governed != no_id) forget_law(flow, bearer);
   if (flow.stirred != Streams::none) std::erase(marked_, id);
+  const RegulatedId heir = flow.heir;
+  const bool over = flow.terminated() && relay::quiet(flow);
   registry_.close(id, now);
   ids_stale_ = true;
+  if (heir == no_id) return;
+  if (over) {
+    regulator_.close(heir, now);
+  } else {
+    regulator_.inherit(heir, now);
+  }
 }
 
 void Shard::Impl::update_pressure(Instant now) {
