@@ -51,10 +51,7 @@ RegulatedId Regulator::adopt(const KnownConnection& known, Bytes window, Instant
   ++heirs_;
   become_guest(flow, known.bearer);
   begin(flow, known);
-  if (known.running) {
-    begin_opening(flow, Opening::switched, Bytes{}, window);
-  }
-  schedule(flow, id);
+  if (known.running) begin_opening(flow, Opening::switched, Bytes{}, window);
   return id;
 }
 
@@ -68,7 +65,8 @@ void Regulator::inherit(RegulatedId id, Instant now) {
   RegulatedFlow& flow = flows_[id];
   flow.heir = false;
   --heirs_;
-  if (!parts_.registry.enter_regulated(flow.key, id)) close(id, now);  // cannot be: its name has just become free
+  if (!parts_.registry.enter_regulated(flow.key, id)) return close(id, now);  // cannot be: its name is free by now
+  schedule(flow, id);
 }
 
 void Regulator::become_guest(RegulatedFlow& flow, BearerId bearer) {
@@ -131,6 +129,7 @@ void Regulator::begin(RegulatedFlow& flow, const KnownConnection& known) {
 }
 
 Instant Regulator::forgotten_at(const RegulatedFlow& flow) const {
+  if (flow.heir) return never;  // who hands it over knows it by its id
   switch (flow.phase) {
     case RegulatedPhase::syn:
       return flow.last_activity + config_.timeouts.handshake;

@@ -80,6 +80,17 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
   relay::pass_ends(flow);
   update_window_of_ue(flow);
   update_window_of_server(flow, bearer, now);
+  emit_with_ends(flow, bearer, now);
+  if (relay::finished(flow)) {
+    count_end(flow);
+    close(id, now);
+    return;
+  }
+  reschedule(flow, id, now);
+}
+
+/// Sends what can be sent, and passes on the end that may have come of it.
+void Shard::Impl::emit_with_ends(Flow& flow, Bearer& bearer, Instant now) {
   if (exposure_capped()) allow_acknowledgements(flow, bearer);
   emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) {
@@ -88,12 +99,6 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
     emit(flow, bearer, now);
   }
   note_backlog(flow, bearer);
-  if (relay::finished(flow)) {
-    count_end(flow);
-    close(id, now);
-    return;
-  }
-  reschedule(flow, id, now);
 }
 
 void Shard::Impl::emit(Flow& flow, Bearer& bearer, Instant now) {

@@ -70,6 +70,8 @@ class Shard::Impl {
   /// Of a connection that passes end to end and is followed.
   [[gnu::noinline]] void regulate(Side in, packet::Packet&& packet, packet::ParseResult result,
                                   const packet::Parsed& parsed, RegulatedId id, Instant now);
+  void let_pass(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
+                RegulatedId id, Instant now);
   [[gnu::cold, gnu::noinline]] void leave_end_to_end(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                      const packet::Parsed& parsed, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void track_handshake(Side in, packet::Packet&& packet, packet::ParseResult result,
@@ -95,6 +97,7 @@ class Shard::Impl {
   void serve(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
   void emit(Flow& flow, Bearer& bearer, Instant now);
+  [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, Bearer& bearer, Instant now);
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_window_of_ue(Flow& flow);
   void update_window_of_server(Flow& flow, Bearer& bearer, Instant now);
@@ -182,7 +185,7 @@ class Shard::Impl {
     std::array<Registry::ConnectionId, burst_size> ids;
   };
   Scratch scratch_{};
-  bool ids_stale_ = false;  ///< a flow was closed since the burst's keys were looked up
+  bool ids_stale_ = false;  ///< a flow was opened or closed since the burst's keys were looked up
   Instant pressure_checked_{};
   Histogram exposure_;             ///< bytes acknowledged and not delivered, of every direction of every sample
   std::uint32_t next_sample_ = 0;  ///< flow to begin the next sample with

@@ -158,12 +158,6 @@ std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::P
 
 void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                              Instant now) {
-  // An earlier packet of this burst may have opened the flow since the keys were looked up.
-  const flow::FlowKey key = key_of(in, parsed);
-  if (const Registry::ConnectionId id = registry_.find(key); id != flow::no_flow) {
-    handle(in, std::move(packet), result, parsed, id, now);
-    return;
-  }
   if (const auto reason = reason_not_to_track(in, packet, parsed, result)) {
     forward(in, std::move(packet), result, parsed, *reason, now);
     return;
@@ -175,14 +169,16 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
     forward(in, std::move(packet), result, parsed, Counter::forward_bypass_mode, now);
     return;
   }
+  const flow::FlowKey key = key_of(in, parsed);
   const bool regulates = treatment.regulates();
+  ids_stale_ = true;  // later packets of this burst may be of it
   const std::uint32_t id = regulates ? regulator_.open(key, in, policy, view.dscp, now) : open_flow(key, policy, now);
   if (id == no_id) {
     forward(in, std::move(packet), result, parsed, Counter::forward_flow_limit, now);
     return;
   }
   if (regulates) {
-    regulate(in, std::move(packet), result, parsed, id, now);
+    let_pass(in, std::move(packet), result, parsed, id, now);
     return;
   }
   Flow& flow = registry_.flow(id);
@@ -195,12 +191,17 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
 
 void Shard::Impl::regulate(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                            RegulatedId id, Instant now) {
-  if (regulator_.is_over(id, parsed.segment)) [[unlikely]] {
+  if (parsed.segment.flags.syn() && regulator_.is_over(id, parsed.segment)) [[unlikely]] {
     regulator_.close(id, now);
     ids_stale_ = true;
     handle_new(in, std::move(packet), result, parsed, now);
-    return;
+  } else {
+    let_pass(in, std::move(packet), result, parsed, id, now);
   }
+}
+
+void Shard::Impl::let_pass(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
+                           RegulatedId id, Instant now) {
   const bool believed = !handshake_damaged(in, packet, parsed);
   if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
   regulator_.take(id, in, std::move(packet), parsed, believed, refuse_flows_, now);
@@ -301,7 +302,7 @@ void Shard::Impl::leave_end_to_end(Side in, packet::Packet&& packet, packet::Par
   if (heir == Regulator::none) {
     forward(in, std::move(packet), result, parsed, Counter::forward_flow_limit, now);
   } else {
-    regulate(in, std::move(packet), result, parsed, heir, now);
+    let_pass(in, std::move(packet), result, parsed, heir, now);
   }
 }
 

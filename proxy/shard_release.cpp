@@ -109,14 +109,7 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
   if (flow.heir != no_id) {
     regulator_.promised(flow.heir, handover::make_room(flow, regulator_.opening_window(flow.heir)));
   }
-  if (exposure_capped()) allow_acknowledgements(flow, bearer);
-  emit(flow, bearer, now);
-  if (relay::has_news_of_end(flow)) {
-    relay::pump(flow);
-    relay::pass_ends(flow);
-    emit(flow, bearer, now);
-  }
-  note_backlog(flow, bearer);
+  emit_with_ends(flow, bearer, now);
   if (relay::finished(flow)) {
     count_end(flow);
   } else if (relay::quiet(flow) || (flow.phase == FlowPhase::handing_over && handover::delivered(flow))) {
@@ -145,7 +138,7 @@ void Shard::Impl::pass_over(Side in, packet::Packet&& packet, packet::ParseResul
     mark(flow, id, Streams::both);
   }
   if (verdict.forward && flow.heir != no_id) {
-    regulate(in, std::move(packet), result, parsed, flow.heir, now);
+    let_pass(in, std::move(packet), result, parsed, flow.heir, now);
     if (!regulator_.contains(flow.heir)) flow.heir = no_id;
   } else if (verdict.forward) {
     forward(in, std::move(packet), result, parsed, Counter::forward_handover, now);

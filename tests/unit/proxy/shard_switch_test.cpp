@@ -14,20 +14,12 @@ using proxy::Policies;
 using proxy::Side;
 using tcp::Flags;
 
-proxy::ShardConfig config_of(Mode mode) {
-  proxy::ShardConfig config;
-  config.mode = mode;
-  config.limits.max_flows = 64;
-  config.limits.max_bearers = 8;
-  return config;
-}
-
 class ShardSwitch : public testing::Test {
  protected:
   /// The policies must outlive their being in force.
   void switch_to(Mode mode, Intercept intercept = Intercept::automatic) {
     Policies& policies = policies_.emplace_back();
-    policies.otherwise = config_of(mode);
+    policies.otherwise = shard_config(mode);
     policies.otherwise.intercept = intercept;
     lab.shard.apply(policies, lab.now);
   }
@@ -61,7 +53,7 @@ class ShardSwitch : public testing::Test {
     return edge;
   }
 
-  ProxyLab lab{config_of(Mode::i_tcp)};
+  ProxyLab lab{shard_config(Mode::i_tcp)};
   ScriptedHosts hosts{lab};
 
  private:
@@ -168,6 +160,33 @@ TEST_F(ShardSwitch, AnEndWhileItIsHandedOverIsTheEndOfBoth) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   EXPECT_EQ(lab.shard.counters().received(),
             lab.count(Counter::optimised) + lab.shard.counters().forwarded() + lab.shard.counters().dropped());
+}
+
+/// The UE does not answer for longer than a connection that is closed both ways is remembered.
+TEST_F(ShardSwitch, TheHeirIsThereHoweverLongTheHandoverTakes) {
+  hosts.open();
+  data(0, 1);
+  switch_to(Mode::bypass);
+  hosts.server(Flags::ack_bit | Flags::fin_bit, 1000, 0);
+  hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
+  lab.pass_time(std::chrono::seconds(15));
+  ASSERT_EQ(phase(), "handing over");
+  hosts.ue(Flags::ack_bit, 1, 1001);
+  EXPECT_EQ(phase(), "bypassed");
+  lab.pass_time(std::chrono::seconds(11));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+TEST_F(ShardSwitch, ANewSynWhileItIsHandedOverPasses) {
+  hosts.open();
+  data(0, 1);
+  switch_to(Mode::bypass);
+  ASSERT_EQ(phase(), "handing over");
+  lab.forget_output();
+  hosts.ue_isn = tcp::SeqNum(900'000);
+  hosts.send_syn();
+  EXPECT_TRUE(lab.next(Side::core)->segment().flags.syn()) << "the server judges it";
+  EXPECT_EQ(phase(), "handing over");
 }
 
 TEST_F(ShardSwitch, ClosedOnBothSidesItIsForgottenEndToEndToo) {
