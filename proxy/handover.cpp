@@ -95,8 +95,9 @@ bool at_rest(const Flow& flow) {
          delivered(flow);
 }
 
-void promise_no_more(Flow& flow, Bytes most) {
+void promise_no_more(Flow& flow, Bytes from_ue, Bytes from_server) {
   for (const Side side : sides) {
+    const Bytes most = side == Side::radio ? from_ue : from_server;
     const Bytes granted(granted_edge(flow, opposite(side)) - flow.leg(side).endpoint.rcv_nxt());
     relay::open_window(flow, side, std::min(granted, most - relay::held_towards(flow, opposite(side))));
   }

@@ -24,9 +24,9 @@ namespace sluice::proxy::handover {
 /// What keeps the flow here: from beginning the handover while it is split, from ending it afterwards.
 [[nodiscard]] Obstacle obstacle(const Flow& flow);
 
-/// Promises a host no more than the other one takes, nor than a relay of `most` bytes holds: first step of a flow that
-/// is to go.
-void promise_no_more(Flow& flow, Bytes most);
+/// Promises a host no more than the other one takes, nor than a relay of `from_ue` bytes towards the core and one of
+/// `from_server` towards the radio hold: first step of a flow that is to go.
+void promise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 
 /// Sets the seams. Requires a flow whose legs are both open one way at least, and that nothing is unread.
 void begin(Flow& flow);

@@ -84,15 +84,14 @@ StayingFlows Shard::Impl::staying() const {
 void Shard::Impl::lead_out(Flow& flow, Instant now) {
   const Obstacle obstacle = handover::obstacle(flow);
   const bool to_heir = flow.let_go == LetGo::let_go_switch;
-  const Bytes most = to_heir ? std::min(relay_limit_, handover::most_for_heir(flow)) : relay_limit_;
   const bool at_once = flow.let_go == LetGo::let_go_surprise && obstacle != Obstacle::closing;
   // What the server sends from then on must not overtake what waits here.
   const bool drained = !to_heir || flow.leg(Side::radio).endpoint.unsent() == Bytes{};
   if (relay::quiet(flow) || !(at_once || (obstacle == Obstacle::none && drained))) {
-    handover::promise_no_more(flow, most);
+    handover::promise_no_more(flow, relay_limit_, to_heir ? Bytes{} : relay_limit_);
   } else if (to_heir) {
     handover::begin_for_heir(flow);
-    flow.heir = regulator_.adopt(handover::known(flow), most, now);
+    flow.heir = regulator_.adopt(handover::known(flow), handover::most_for_heir(flow), now);
   } else {
     handover::begin(flow);
   }
