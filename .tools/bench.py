@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""What one relayed segment costs: cycles as the benchmark counts them, instructions as callgrind does."""
+"""What one relayed segment costs, split, end to end under a law and forwarded untouched: cycles as the benchmark counts
+them, instructions as callgrind does."""
 
 import re
 import subprocess
@@ -9,6 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/release/bench/relay_bench"
 CALLGRIND_ROUNDS = 300
+CASES = {"split": "split (i-tcp): data and ACKs on both legs",
+         "regulate": "end to end under a law (clamp, intercept: regulate): data and an ACK for every second segment pass",
+         "bypass": "forwarded untouched (bypass): the same packets"}
 
 
 def number(pattern, text):
@@ -18,9 +22,9 @@ def number(pattern, text):
     return int(match[1])
 
 
-def instructions_per_segment():
+def instructions_per_segment(case):
     run = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-                          "--toggle-collect=*measured_receive*", BENCH, str(CALLGRIND_ROUNDS)],
+                          "--toggle-collect=*measured_receive*", BENCH, str(CALLGRIND_ROUNDS), case],
                          capture_output=True, text=True, check=False)
     if run.returncode:
         sys.exit(f"bench: callgrind ended with {run.returncode}\n{run.stderr[-2000:]}")
@@ -30,11 +34,14 @@ def instructions_per_segment():
 def main():
     if not BENCH.is_file():
         sys.exit(f"bench: {BENCH} was not built")
-    print("One relayed 1448-byte segment: data and ACKs on both legs, in memory, 1000 active flows, burst 32", flush=True)
-    code = subprocess.run([BENCH, *sys.argv[1:]], check=False).returncode
-    if code:
-        return code
-    print(f"instructions per relayed segment    {instructions_per_segment():.0f} (callgrind)")
+    rounds = sys.argv[1:2] or ["20000"]
+    print("One relayed 1448-byte segment, in memory, 1000 active flows, burst 32", flush=True)
+    for case, text in CASES.items():
+        print(f"\n{text}", flush=True)
+        code = subprocess.run([BENCH, *rounds, case], check=False).returncode
+        if code:
+            return code
+        print(f"instructions per relayed segment    {instructions_per_segment(case):.0f} (callgrind)", flush=True)
     return 0
 
 

@@ -45,6 +45,8 @@ class AckRegulator {
 
   /// B has changed: more or fewer flows share the buffer. ≥ 2 segments.
   void set_buffer(Bytes buffer) { parameters_.buffer = buffer; }
+  /// The source has been running before: it is past its slow start.
+  void source_runs() { phase_ = SourcePhase::avoidance; }
   /// Data up to `end` has come from the server, into the queue or dropped there. A retransmission changes nothing.
   void on_data(Bytes end);
   /// Data up to `end` found the buffer full, after on_data().

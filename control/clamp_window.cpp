@@ -78,18 +78,21 @@ void ClampWindow::measure(Instant now, double size) {
   if (used_ == 0 || in_newest_ == per_group_) {
     if (used_ > 0) newest_ = static_cast<std::uint8_t>((newest_ + 1) % groups);
     if (used_ == std::min(groups, parameters_.rate_packets + 1)) {
-      sum_ -= groups_[(newest_ + groups - used_) % groups].size;
+      sum_ -= sizes_[(newest_ + groups - used_) % groups];
     } else {
       ++used_;
     }
-    groups_[newest_] = {now, 0};
+    firsts_[newest_] = now;
+    sizes_[newest_] = 0;
     in_newest_ = 0;
   }
   ++in_newest_;
-  groups_[newest_].size += size;
-  sum_ += size;
+  const std::uint32_t room = UINT32_MAX - sizes_[newest_];
+  const std::uint32_t counted = size < room ? static_cast<std::uint32_t>(size) : room;
+  sizes_[newest_] += counted;
+  sum_ += counted;
   last_ = now;
-  const double span_s = to_seconds(now - groups_[(newest_ + groups + 1 - used_) % groups].first);
+  const double span_s = to_seconds(now - firsts_[(newest_ + groups + 1 - used_) % groups]);
   if (span_s > 0) rate_ = sum_ / span_s;
 }
 

@@ -60,22 +60,19 @@ class ClampWindow {
   /// Starts with a known window instead of with slow start: this law takes over from another.
   void seed(Bytes window);
 
+  [[nodiscard]] Bytes gain() const { return parameters_.gain; }
   [[nodiscard]] const ClampWindowState& state() const { return state_; }
 
  private:
   static constexpr std::size_t groups = 16;
-  /// Packets in a row.
-  struct Group {
-    Instant first;  ///< when the first of them came
-    double size = 0;
-  };
-
   void measure(Instant now, double size);
   void advance(double size, double change, bool limited);
   void end_slow_start();
 
   ClampWindowParameters parameters_;
-  std::array<Group, groups> groups_{};  ///< ring of the last ν + 1 packets
+  // Ring of the last ν + 1 packets, in groups of some in a row.
+  std::array<Instant, groups> firsts_{};       ///< when the first of each came
+  std::array<std::uint32_t, groups> sizes_{};  ///< bytes of each
   std::uint8_t newest_ = 0;
   std::uint8_t used_ = 0;
   std::uint16_t per_group_;  ///< packets

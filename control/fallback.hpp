@@ -46,6 +46,8 @@ class Fallback {
   /// The congestion window to start from on a fall: last measured rate × smoothed round trip, at least the initial
   /// window. A rate of zero (an outage) gives the initial window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
+  /// What seed_window() goes by where no report steers.
+  void remember(Rate rate) { rate_ = rate; }
 
  private:
   void fall();

@@ -24,17 +24,51 @@ ClampWindowParameters clamp_of(const LawParameters& parameters, const LawStart& 
 /// Until the first report says what B is.
 constexpr int first_segments = 10;
 
+/// A queue that has not drained by then is this law's own.
+constexpr Duration longest_drain = std::chrono::seconds(1);
+
 }  // namespace
 
 ClampLaw::ClampLaw(const LawParameters& parameters, const LawStart& start)
-    : segment_(start.segment), window_(clamp_of(parameters, start), start.round_trip) {}
+    : segment_(start.segment),
+      target_(parameters.price.target),
+      slope_(parameters.price.slope),
+      frame_(parameters.price.frame),
+      window_(clamp_of(parameters, start), start.round_trip) {}
+
+/// The queue that is in equilibrium but for what each flow adds.
+Bytes ClampLaw::target(const QueueView& queue) const {
+  return Bytes(target_.in_bytes(frame_, queue.mean_rate) / slope_);
+}
+
+void ClampLaw::seed(Bytes window, const QueueView& queue) {
+  const double share = static_cast<double>(target(queue).count()) / std::max(queue.flows, 1.0);
+  window_.seed(window + Bytes(share) + window_.gain());
+  start_ = Start::draining;
+  draining_until_ = never;
+}
+
+/// The price to believe.
+Duration ClampLaw::price(Instant now, const QueueView& queue) {
+  if (start_ == Start::over) return queue.price;
+  if (draining_until_ == never) draining_until_ = now + longest_drain;
+  const Bytes excess = queue.queue - target(queue);
+  if (start_ == Start::draining && (excess <= window_.gain() || now >= draining_until_)) start_ = Start::remembering;
+  const double rate = queue.mean_rate.bytes_per_second();
+  const Duration present =
+      rate > 0 ? from_seconds(slope_ * static_cast<double>(std::max(excess, Bytes(0)).count()) / rate) : Duration{};
+  if (start_ == Start::remembering && queue.price <= present) start_ = Start::over;
+  return std::min(queue.price, present);
+}
 
 AckRelease ClampLaw::on_ack(const AckView& ack, const QueueView& queue, const FlowView& /*flow*/) {
   if (ack.in_loss) window_.on_loss();
+  const Duration price = this->price(ack.now, queue);
+  const bool stands = start_ == Start::draining;
   Bytes left = ack.newly;
   for (int i = 1; left > Bytes(0); ++i) {
     const Bytes packet = i < most_packets_per_ack ? std::min(left, segment_) : left;
-    window_.on_data(ack.now, packet, queue.price, ack.offered, ack.limited);
+    window_.on_data(ack.now, packet, stands ? Duration{} : price, ack.offered, ack.limited && !stands);
     left -= packet;
   }
   return AckRelease::all();

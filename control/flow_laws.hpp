@@ -53,21 +53,35 @@ struct LawHooks {
   void on_released(Bytes /*ack*/, Bytes /*window*/) {}
   /// The window after `ack`; Bytes::max() for a law that only times ACKs.
   [[nodiscard]] Bytes window(Bytes /*ack*/, const QueueView&, const FlowView&) const { return Bytes::max(); }
-  /// The law takes over from another, under which `window` bytes were in flight.
-  void seed(Bytes /*window*/) {}
+  /// The law takes over from another. `window` is the flow's part of what the path holds without its queue.
+  void seed(Bytes /*window*/, const QueueView&) {}
   [[nodiscard]] static FlowCounting counting(const LawParameters&) { return {}; }
 };
 
 /// CLAMP: the window agent, fed where the ACKs pass. What an ACK acknowledges has just been received.
+///
+/// Taking over from another law it begins with the window of its own equilibrium, path and queue. The price, though, is
+/// that of a mean queue which remembers the old law's for seconds; believed, it would close the window for a queue that
+/// is gone, and that opens again by τ per round trip. So the window stands until the old queue has drained, a second at
+/// most, and then the queue as it is stands for its mean until the mean has come down to it.
 class ClampLaw : public LawHooks {
  public:
   ClampLaw(const LawParameters& parameters, const LawStart& start);
   [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
   [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
-  void seed(Bytes window) { window_.seed(window); }
+  void seed(Bytes window, const QueueView& queue);
 
  private:
+  enum class Start : std::uint8_t { over, draining, remembering };
+  [[nodiscard]] Bytes target(const QueueView& queue) const;
+  [[nodiscard]] Duration price(Instant now, const QueueView& queue);
+
   Bytes segment_;
+  Reference target_;  ///< a, b and what a frame is, of the price
+  double slope_;
+  Bytes frame_;
+  Instant draining_until_ = never;
+  Start start_ = Start::over;
   ClampWindow window_;
 };
 
@@ -94,6 +108,7 @@ class AckTimingLaw : public LawHooks {
   [[nodiscard]] AckRelease on_queue(const QueueView& queue, const FlowView& flow);
   [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
   void on_released(Bytes ack, Bytes /*window*/) { regulator_.on_released(ack); }
+  void seed(Bytes /*window*/, const QueueView&) { regulator_.source_runs(); }
 
  private:
   Bytes segment_;

@@ -74,8 +74,8 @@ class FlowLaw {
   [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const {
     return std::visit([&](const auto& law) { return law.window(ack, queue, flow); }, law_);
   }
-  void seed(Bytes window) {
-    std::visit([&](auto& law) { law.seed(window); }, law_);
+  void seed(Bytes window, const QueueView& queue) {
+    std::visit([&](auto& law) { law.seed(window, queue); }, law_);
   }
 
  private:

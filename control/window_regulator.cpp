@@ -53,6 +53,9 @@ AckRelease WindowRegulator::release(bool queue_empty) {
   if (parameters_.form != WindowRegulation::ack_buffer || !advertised_) return AckRelease::all();
   // Nothing waits and nothing is on the air: nothing is left that would ever release them.
   if (queue_empty && on_air() == Bytes(0)) return AckRelease::all();
+  // More is promised already than this law would promise: another one was in force, or B was larger. Until that is used
+  // up an ACK promises nothing, and holding it would not make the promise less.
+  if (edge_ > dequeued_ + parameters_.buffer + parameters_.segment) return AckRelease::all();
   // An ACK that acknowledges so much carries exactly the last window again.
   const Bytes last_window = edge_ - released_;
   return {dequeued_ + parameters_.buffer - last_window, rescued};

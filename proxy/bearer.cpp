@@ -52,7 +52,10 @@ void Bearer::inherit(const Bearer& before, Instant now) {
   rates_ = before.rates_;
   applied_sequence_ = before.applied_sequence_;
   if (law_) law_->seed(before.mean_rate());
-  if (!steerable()) return;
+  if (!steerable()) {
+    fallback_.remember(before.mean_rate());
+    return;
+  }
   if (before.steerable()) {
     fallback_ = before.fallback_;
     fallback_.set_parameters(treatment_->smvs.fallback);
@@ -150,8 +153,11 @@ void Bearer::look_at_queue(const ReportArrival& report, Bytes under_way, Instant
   }
 }
 
-control::QueueView Bearer::queue_view(Instant now) {
-  view_.flows = count_.count(now);
+const control::QueueView& Bearer::queue_view(Instant now) {
+  if (counted_ != now) {
+    view_.flows = count_.count(now);
+    counted_ = now;
+  }
   return view_;
 }
 

@@ -75,7 +75,7 @@ class Bearer {
   [[nodiscard]] control::WindowLaw window_law() const { return *window_law_of(treatment_->law()); }
   [[nodiscard]] const Treatment& treatment() const { return *treatment_; }
   /// The UE's queue as a law of windows is told of it.
-  [[nodiscard]] control::QueueView queue_view(Instant now);
+  [[nodiscard]] const control::QueueView& queue_view(Instant now);
   /// Reports taken so far; a flow looks whether there is a newer one.
   [[nodiscard]] std::uint32_t reports() const { return reports_; }
   /// IP bytes sent towards the radio, and how many of them have reached and have left the queue as of the last report.
@@ -83,8 +83,14 @@ class Bearer {
   [[nodiscard]] std::uint64_t arrived_total() const { return arrived_total_; }
   [[nodiscard]] std::uint64_t left_total() const { return left_total_; }
   /// A packet of a flow passed: it counts as one of N.
-  void seen(Instant now, control::ActiveFlows::Mark& mark) { count_.seen(now, mark); }
-  void left(control::ActiveFlows::Mark& mark) { count_.left(mark); }
+  void seen(Instant now, control::ActiveFlows::Mark& mark) {
+    count_.seen(now, mark);
+    counted_ = never;
+  }
+  void left(control::ActiveFlows::Mark& mark) {
+    count_.left(mark);
+    counted_ = never;
+  }
 
   /// Feedback decides what the radio leg sends right now; never outside a mode that needs feedback.
   [[nodiscard]] bool steered() const { return hears() && !treatment_->observes(); }
@@ -155,6 +161,7 @@ class Bearer {
   std::optional<control::Smvs> law_;
   std::optional<control::ClampPriceAgent> price_;  ///< where the Node-B tells no price
   control::GwaFlowCount count_;                    ///< N
+  Instant counted_ = never;                        ///< when it was counted, where that still holds
   control::QueueView view_;
   control::SlidingExtremes rates_;  ///< service rate, bytes/s
   std::uint64_t arrived_total_ = 0;

@@ -21,6 +21,7 @@ namespace sluice::proxy {
   X(forward_handshake, "forwarded: SYN, SYN-ACK or the ACK that completes a tracked handshake")                \
   X(forward_reset_handshake, "forwarded: the reset that ends a tracked handshake (refused)")                   \
   X(forward_regulated, "forwarded: of a connection that passes end to end under a law")                        \
+  X(forward_followed, "forwarded: of a connection known from its SYN that passes end to end under none")       \
   X(forward_regulated_unread, "forwarded: of such a connection, with a wrong checksum; nothing learned")       \
   X(forward_mid_flow, "forwarded: TCP of a connection that is not split here (older than us, or let go)")      \
   X(forward_not_ue, "forwarded: the address on the radio side is not in ue_prefixes")                          \

@@ -14,6 +14,7 @@ namespace sluice::proxy {
 
 using FlowId = std::uint32_t;
 using BearerId = std::uint32_t;
+using RegulatedId = std::uint32_t;
 inline constexpr std::uint32_t no_id = UINT32_MAX;
 
 /// Where a connection stands between its first SYN and its end.
@@ -76,6 +77,7 @@ struct Flow {
   LetGo let_go = LetGo::no;           ///< it is to go, and why
   std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
   std::uint32_t governed = no_id;     ///< its law of windows, where it has one
+  RegulatedId heir = no_id;           ///< the same connection as it goes on end to end once the handover is complete
   Bytes backlog{};                    ///< unsent bytes towards the UE at its last service
   Bytes sent_to_radio{};              ///< IP bytes of data, retransmissions included
 

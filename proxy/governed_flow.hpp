@@ -28,8 +28,8 @@ class GovernedFlow {
   void on_released(Bytes ack, Bytes window) { law_.on_released(ack, window); }
   /// The law's window after `ack`.
   [[nodiscard]] Bytes window(Bearer& bearer, Bytes ack, Instant now);
-  /// The law begins, or begins again, with `window` in flight.
-  void seed(Bytes window) { law_.seed(window); }
+  /// The law begins, or begins again, on a connection that runs: `window` is its part of the path without the queue.
+  void seed(Bytes window, const control::QueueView& queue) { law_.seed(window, queue); }
   /// The round trip was seen to be this; the shortest counts.
   void measured(Duration round_trip);
   /// The flow is no longer one of those that share the queue.

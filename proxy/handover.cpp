@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proxy/handshake.hpp"
 #include "proxy/relay.hpp"
 
 namespace sluice::proxy::handover {
@@ -53,6 +54,15 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
   return ours;
 }
 
+/// Of the stream that the host behind `side` sends. The last word about its window is the other host's own.
+void set_seam(Flow& flow, Side side) {
+  tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+  endpoint.forget_out_of_order();
+  const std::int32_t room = granted_edge(flow, opposite(side)) - endpoint.rcv_nxt();
+  endpoint.set_receive_room(Bytes(std::max(room, 0)));
+  endpoint.hurry_acknowledgement();
+}
+
 }  // namespace
 
 tcp::SeqNum granted_edge(const Flow& flow, Side side) {
@@ -85,8 +95,9 @@ bool at_rest(const Flow& flow) {
          delivered(flow);
 }
 
-void promise_no_more(Flow& flow, Bytes most) {
+void promise_no_more(Flow& flow, Bytes from_ue, Bytes from_server) {
   for (const Side side : sides) {
+    const Bytes most = side == Side::radio ? from_ue : from_server;
     const Bytes granted(granted_edge(flow, opposite(side)) - flow.leg(side).endpoint.rcv_nxt());
     relay::open_window(flow, side, std::min(granted, most - relay::held_towards(flow, opposite(side))));
   }
@@ -94,14 +105,49 @@ void promise_no_more(Flow& flow, Bytes most) {
 
 void begin(Flow& flow) {
   flow.phase = FlowPhase::handing_over;
-  for (const Side side : sides) {
-    tcp::Endpoint& endpoint = flow.leg(side).endpoint;
-    endpoint.forget_out_of_order();
-    // The last word about the window is the other host's own.
-    const std::int32_t room = granted_edge(flow, opposite(side)) - endpoint.rcv_nxt();
-    endpoint.set_receive_room(Bytes(std::max(room, 0)));
+  set_seam(flow, Side::radio);
+  set_seam(flow, Side::core);
+}
+
+Bytes most_for_heir(const Flow& flow) {
+  constexpr std::int64_t least_segments = 10;  // RFC 6928: with so many a connection may begin
+  const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
+  return std::max(radio.in_flight(), Bytes(radio.effective_mss() * least_segments));
+}
+
+void begin_for_heir(Flow& flow) {
+  flow.phase = FlowPhase::handing_over;
+  set_seam(flow, Side::radio);
+  tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+  server.forget_out_of_order();
+  server.hurry_acknowledgement();
+}
+
+tcp::SeqNum make_room(Flow& flow, Bytes most) {
+  tcp::Endpoint& endpoint = flow.leg(Side::core).endpoint;
+  const Bytes granted(granted_edge(flow, Side::radio) - endpoint.rcv_nxt());
+  relay::open_window(flow, Side::core, std::min(granted, most - relay::held_towards(flow, Side::radio)));
+  const tcp::SeqNum edge = endpoint.rcv_nxt() + static_cast<std::uint32_t>(endpoint.receive_room().count());
+  // It has nothing else to send by: it must not wait until the window is worth a packet by the usual rule.
+  if (edge - endpoint.rcv_edge() >= static_cast<std::int32_t>(2 * endpoint.effective_mss())) {
     endpoint.hurry_acknowledgement();
   }
+  return tcp::later(endpoint.rcv_edge(), edge);
+}
+
+KnownConnection known(const Flow& flow) {
+  KnownConnection known = handshake::known(flow);
+  for (const Side receiver : sides) {
+    const auto at = static_cast<std::size_t>(receiver);
+    const tcp::Endpoint& sender = flow.leg(opposite(receiver)).endpoint;
+    known.next.at(at) = sender.rcv_nxt();
+    const tcp::SeqNum promised = sender.rcv_edge();
+    known.edge.at(at) =
+        tcp::later(promised, sender.rcv_nxt() + static_cast<std::uint32_t>(sender.receive_room().count()));
+    if (finished_receiving(flow.leg(receiver))) known.fins |= bit(receiver);
+  }
+  known.running = true;
+  return known;
 }
 
 Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment) {

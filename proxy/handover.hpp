@@ -3,6 +3,7 @@
 #include "dataplane/tcp/segment.hpp"
 #include "proxy/flow.hpp"
 #include "proxy/letting_go.hpp"
+#include "proxy/regulated_flow.hpp"
 
 namespace sluice::proxy::handover {
 
@@ -23,12 +24,24 @@ namespace sluice::proxy::handover {
 /// What keeps the flow here: from beginning the handover while it is split, from ending it afterwards.
 [[nodiscard]] Obstacle obstacle(const Flow& flow);
 
-/// Promises a host no more than the other one takes, nor than a relay of `most` bytes holds: first step of a flow that
-/// is to go.
-void promise_no_more(Flow& flow, Bytes most);
+/// Promises a host no more than the other one takes, nor than a relay of `from_ue` bytes towards the core and one of
+/// `from_server` towards the radio hold: first step of a flow that is to go.
+void promise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 
 /// Sets the seams. Requires a flow whose legs are both open one way at least, and that nothing is unread.
 void begin(Flow& flow);
+
+/// How far the server may be ahead of the UE where a flow goes on end to end with an heir. It may be farther while it
+/// is split; handed over so, it would send into the radio queue all that the relay has kept from it.
+[[nodiscard]] Bytes most_for_heir(const Flow& flow);
+/// begin() for such a flow: the window promised to the server stands, the heir opens it.
+void begin_for_heir(Flow& flow);
+/// Until the heir is alone: promises the server more as the UE takes what is ours, `most` bytes between the two at
+/// most. Returns the right edge.
+tcp::SeqNum make_room(Flow& flow, Bytes most);
+
+/// What follows the connection behind the seams begins with: what is before them is ours. Requires begin().
+[[nodiscard]] KnownConnection known(const Flow& flow);
 
 /// Everything of ours has arrived and is acknowledged both ways.
 [[nodiscard]] bool delivered(const Flow& flow);

@@ -3,6 +3,8 @@
 namespace sluice::proxy::handshake {
 namespace {
 
+constexpr unsigned ecn_bits = 2;  ///< of the type of service, behind the DSCP
+
 Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum expected_ack = flow.handshake.initiator_isn + 1;
   if (segment.flags.rst()) return segment.flags.ack() && segment.ack == expected_ack ? Step::refused : Step::go_on;
@@ -69,6 +71,30 @@ Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable,
     return follow_responder(flow, segment, splittable, now);
   }
   return follow_initiator(flow, segment, splittable, now);
+}
+
+KnownConnection known(const Flow& flow) {
+  const Handshake& seen = flow.handshake;
+  const Side initiator = flow.initiator;
+  const Side responder = opposite(initiator);
+  const auto note = [](tcp::SeqNum isn, std::uint16_t window, const tcp::SynOptions& options) {
+    return SynNote{isn, window, options.mss, options.window_scale, options.has_window_scale};
+  };
+  constexpr std::uint16_t widest = UINT16_MAX;  // of the first SYN, whose window nobody remembers
+  KnownConnection known;
+  known.key = flow.key;
+  known.bearer = flow.bearer;
+  known.initiator = initiator;
+  known.dscp = static_cast<std::uint8_t>(flow.leg(responder).headers.tos >> ecn_bits);
+  known.syn_of(initiator) = note(seen.initiator_isn, widest, seen.initiator_options);
+  known.syn_of(responder) = note(seen.responder_isn, seen.responder_window, seen.responder_options);
+  for (const Side receiver : {Side::radio, Side::core}) {
+    const auto at = static_cast<std::size_t>(receiver);
+    known.next.at(at) = known.syn_of(opposite(receiver)).isn + 1;
+    known.edge.at(at) = known.next.at(at) + known.syn_of(receiver).window;
+  }
+  if (!seen.repeated) known.round_trip = seen.initiator_rtt + seen.responder_rtt;
+  return known;
 }
 
 void take_over(Flow& flow, const tcp::Segment& ack, const tcp::EndpointConfig& config, Instant now) {

@@ -5,6 +5,7 @@
 #include "dataplane/tcp/segment.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/flow.hpp"
+#include "proxy/regulated_flow.hpp"
 #include "proxy/shard_config.hpp"
 
 namespace sluice::proxy::handshake {
@@ -27,5 +28,8 @@ void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now);
 /// Puts both endpoints where the hosts are after `ack`, the segment that completed the handshake. Its window field is
 /// what the responder was, or will be, promised.
 void take_over(Flow& flow, const tcp::Segment& ack, const tcp::EndpointConfig& config, Instant now);
+
+/// What a handshake that is complete but for its last ACK tells whoever follows the connection end to end.
+[[nodiscard]] KnownConnection known(const Flow& flow);
 
 }  // namespace sluice::proxy::handshake

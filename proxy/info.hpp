@@ -17,7 +17,7 @@ struct FlowInfo {
   IpAddress server;
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
-  const char* phase = "";           ///< handshake, split, handing over or regulated
+  const char* phase = "";           ///< handshake, split, handing over, regulated, observed or bypassed
   const char* obstacle = "";        ///< what keeps it here although it is to go
   const char* state[2] = {"", ""};  ///< RFC 9293 names
   Bytes in_flight[2];

@@ -11,6 +11,7 @@ namespace sluice::proxy {
   X(let_go_command, "split connections handed back to plain forwarding: the operator asked for it")             \
   X(let_go_drain, "split connections handed back to plain forwarding: the proxy drains")                        \
   X(let_go_memory, "split connections handed back to plain forwarding: packet buffers short, and it held none") \
+  X(let_go_switch, "split connections handed back to their hosts: the policies leave them end to end now")      \
   X(let_go_surprise,                                                                                            \
     "split connections handed back to plain forwarding: a fragment or an IP option between its "                \
     "hosts")

@@ -25,7 +25,7 @@ Registry::Registry(const ShardConfig& config, const Policies& policies, std::uin
       policies_(&policies),
       flows_(config.limits.max_flows),
       bearers_(2 * config.limits.max_bearers),
-      flow_table_(config.limits.max_flows, seed),
+      connections_(2 * config.limits.max_flows, seed),
       entry_table_(2 * config.limits.max_bearers, seed ^ 0xc2b2ae3d27d4eb4fU),
       bearer_table_(2 * config.limits.max_bearers, seed ^ 0x9e3779b97f4a7c15U),
       wheel_(config.limits.max_flows + 2 * config.limits.max_bearers, origin, std::chrono::microseconds(500)) {}
@@ -34,7 +34,7 @@ FlowId Registry::open(const flow::FlowKey& key, PolicyIndex policy, Instant now)
   const FlowId id = flows_.emplace();
   if (id == flow::Slab<Flow>::none) return no_id;
   const BearerId bearer = bearer_of(key.ue, policy, now);
-  if (bearer == no_id || !flow_table_.insert(key, id)) {
+  if (bearer == no_id || !connections_.insert(key, id)) {
     flows_.erase(id);
     return no_id;
   }
@@ -52,7 +52,7 @@ void Registry::close(FlowId id, Instant now) {
   leave(bearer, id);
   bearer.status_changed = true;
   rest_if_unused(flow.bearer, now);
-  flow_table_.erase(flow.key);
+  connections_.erase(flow.key);
   wheel_.cancel(id);
   flows_.erase(id);
 }

@@ -16,13 +16,24 @@ namespace sluice::proxy {
 /// space is taken at construction; nothing here allocates afterwards. Thread: its shard's.
 class Registry {
  public:
+  using ConnectionId = std::uint32_t;
+
   /// `seed` keeps outsiders from choosing connections that collide; `origin` is not later than any time passed in.
   Registry(const ShardConfig& config, const Policies& policies, std::uint64_t seed, Instant origin);
 
-  [[nodiscard]] FlowId find(const flow::FlowKey& key) const { return flow_table_.find(key); }
-  void find_burst(std::span<const flow::FlowKey> keys, std::span<FlowId> out) const {
-    flow_table_.lookup_burst(keys, out);
+  /// Who a connection is: a flow by its own id, a regulated connection by one behind all of those, or no_flow.
+  [[nodiscard]] ConnectionId find(const flow::FlowKey& key) const { return connections_.find(key); }
+  void find_burst(std::span<const flow::FlowKey> keys, std::span<ConnectionId> out) const {
+    connections_.lookup_burst(keys, out);
   }
+  [[nodiscard]] bool is_flow(ConnectionId id) const { return id < flows_.capacity(); }
+  [[nodiscard]] bool is_regulated(ConnectionId id) const { return id - flows_.capacity() < flows_.capacity(); }
+  [[nodiscard]] RegulatedId regulated(ConnectionId id) const { return id - flows_.capacity(); }
+  /// From now on the connection is found as this one; false when it is another already.
+  bool enter_regulated(const flow::FlowKey& key, RegulatedId id) {
+    return connections_.insert(key, id + flows_.capacity());
+  }
+  void erase(const flow::FlowKey& key) { connections_.erase(key); }
   /// A new flow, entered in its bearer, which is made where it is the UE's first. no_id when a limit is reached.
   FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now);
   /// Takes the flow out of its bearer, the table and the timers and destroys it; its packets go back to the pool.
@@ -97,7 +108,7 @@ class Registry {
   std::uint16_t generation_ = 1;
   flow::Slab<Flow> flows_;
   flow::Slab<Bearer> bearers_;
-  flow::FlowTable flow_table_;
+  flow::FlowTable connections_;   ///< of both kinds
   flow::FlowTable entry_table_;   ///< by UE: one of its bearers, the entry to their ring
   flow::FlowTable bearer_table_;  ///< by UE, policy and generation
   flow::TimerWheel wheel_;        ///< ids: flows first, then bearers

@@ -14,13 +14,19 @@
 
 namespace sluice::proxy {
 
-using RegulatedId = std::uint32_t;
-
 /// Where a regulated connection stands.
 enum class RegulatedPhase : std::uint8_t {
   syn,     ///< a SYN went by
   open,    ///< and its SYN-ACK: both sides' windows can be read
   closing  ///< both sides have sent a FIN
+};
+
+/// Why a window opens by and by only, whatever is offered: all at once would be promised for good, and its sender may
+/// have a congestion window that it was never let use.
+enum class Opening : std::uint8_t {
+  no,
+  reports_late,  ///< until they are back: by what is acknowledged, as slow start would
+  switched       ///< another law was in force, or it was split: by an eighth of that
 };
 
 /// One direction of the data of a connection that passes end to end, as its segments show it.
@@ -31,12 +37,32 @@ struct DataWay {
   Bytes acked;                          ///< up to here it is acknowledged, whether or not the ACK has gone on
 };
 
+/// A UE that asks for smaller segments is taken to mean this: laws count in segments.
+inline constexpr std::uint16_t least_segment = 88;
+
 /// What one side said in its SYN.
 struct SynNote {
   tcp::SeqNum isn;
   std::uint16_t window = 0;
+  std::uint16_t mss = 536;
   std::uint8_t scale = 0;
   bool has_scale = false;
+};
+
+/// What must be known of a connection to follow it from its middle on.
+struct KnownConnection {
+  flow::FlowKey key;
+  BearerId bearer = no_id;
+  Side initiator = Side::radio;
+  std::uint8_t dscp = 0;            ///< of its SYN
+  std::uint8_t fins = 0;            ///< who has sent a FIN: bits by Side
+  bool running = false;             ///< data has passed
+  std::array<SynNote, 2> syns;      ///< by the Side that said it
+  std::array<tcp::SeqNum, 2> next;  ///< by the Side that the data goes to: all before is acknowledged, or in our care
+  std::array<tcp::SeqNum, 2> edge;  ///< … and the right edge that its sender was promised, or more
+  Duration round_trip{};            ///< of the handshake; zero while unknown
+
+  [[nodiscard]] SynNote& syn_of(Side side) { return syns[static_cast<std::size_t>(side)]; }
 };
 
 /// A connection that stays end to end while the windows in its ACKs are rewritten and some ACKs wait. Whatever is known
@@ -46,9 +72,9 @@ struct RegulatedFlow {
   std::array<DataWay, 2> ways;  ///< by the Side that the data goes to
   std::array<SynNote, 2> syns;  ///< by the Side that said it
   std::optional<GovernedFlow> governed;
-  Bytes fallen_at;      ///< what was acknowledged when reports stayed away
-  Bytes fallen_window;  ///< and what window there was
-  packet::Queue held;   ///< ACKs of the UE, oldest first
+  Bytes opening_at;      ///< what was acknowledged when the window began to open
+  Bytes opening_window;  ///< and what window there was
+  packet::Queue held;    ///< ACKs of the UE, oldest first
   Instant last_activity{};
   Instant handshake{};  ///< when its newest segment passed
   Duration round_trip{};
@@ -60,7 +86,9 @@ struct RegulatedFlow {
   std::uint8_t duplicate_acks = 0;
   std::uint8_t fins = 0;  ///< bits by Side
   std::uint8_t dscp = 0;  ///< of its SYN
-  bool fallen = false;    ///< it was regulated and is not now
+  Opening opening = Opening::no;
+  bool running = false;  ///< there was data before its law: that goes on from what is measured
+  bool heir = false;     ///< it is still being handed over by a split connection, under whose name it is found
   RegulatedPhase phase = RegulatedPhase::syn;
   Side initiator = Side::radio;
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "control/ack_release.hpp"
-#include "dataplane/flow/flow_table.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/flow/timer_wheel.hpp"
 #include "dataplane/packet/parse.hpp"
@@ -34,13 +33,24 @@ class Regulator {
     TransmitQueue& queue;
     Counters& counters;
   };
-  Regulator(const ShardConfig& config, const Parts& parts, std::uint64_t seed, Instant origin);
+  Regulator(const ShardConfig& config, const Parts& parts, Instant origin);
   ~Regulator();
 
-  [[nodiscard]] std::uint32_t size() const { return flows_.size(); }
-  [[nodiscard]] RegulatedId find(const flow::FlowKey& key) const { return table_.find(key); }
+  /// Connections, without heirs: those are still counted as what they are handed over from.
+  [[nodiscard]] std::uint32_t size() const { return flows_.size() - heirs_; }
+  [[nodiscard]] bool contains(RegulatedId id) const { return flows_.contains(id); }
+  void prefetch(RegulatedId id) const { flows_.prefetch(id); }
   /// Follows a connection from its first SYN on, which is still to be taken. `none`: a limit is reached.
   RegulatedId open(const flow::FlowKey& key, Side from, PolicyIndex policy, std::uint8_t dscp, Instant now);
+  /// Follows a connection from its middle on, as heir of the one that it is found as until inherit(). `none`: there is
+  /// no room for it.
+  /// `window`: how far the server may be ahead of the UE at first.
+  RegulatedId adopt(const KnownConnection& known, Bytes window, Instant now);
+  /// The server was promised a window up to there by what the heir is handed over from.
+  void promised(RegulatedId id, tcp::SeqNum edge);
+  [[nodiscard]] Bytes opening_window(RegulatedId id) const { return flows_[id].opening_window; }
+  /// What the heir was handed over from is gone: from now on it is found itself.
+  void inherit(RegulatedId id, Instant now);
   /// Other treatments are in force: every connection goes to the bearer that they want, whatever waits goes on, and
   /// its law begins anew from what is under way.
   void rebind(const Policies& policies, Instant now);
@@ -61,13 +71,18 @@ class Regulator {
 
  private:
   void learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now);
-  void begin(RegulatedFlow& flow);
+  void begin(RegulatedFlow& flow, const KnownConnection& known);
+  void become_guest(RegulatedFlow& flow, BearerId bearer);
+  void begin_law(RegulatedFlow& flow, Bearer& bearer, Instant now);
+  [[nodiscard]] const char* name_of_phase(const RegulatedFlow& flow) const;
   void take_data(RegulatedFlow& flow, Side in, const tcp::Segment& segment);
   void take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                 bool in_need, Instant now);
   void rewrite(RegulatedFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
   void observe(RegulatedFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits, Instant now);
-  [[nodiscard]] Bytes window_without_law(RegulatedFlow& flow, const Bearer& bearer, Bytes ack);
+  static void begin_opening(RegulatedFlow& flow, Opening why, Bytes ack, Bytes at_least);
+  [[nodiscard]] Bytes law_window(RegulatedFlow& flow, Bearer& bearer, Bytes ack, Instant now);
+  [[nodiscard]] Bytes window_towards_radio(RegulatedFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
   [[nodiscard]] control::AckRelease ask_law(RegulatedFlow& flow, Bearer& bearer, const control::AckView& ack);
   void hold(RegulatedFlow& flow, RegulatedId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
             Instant now);
@@ -84,7 +99,7 @@ class Regulator {
   const ShardConfig& config_;
   Parts parts_;
   flow::Slab<RegulatedFlow> flows_;
-  flow::FlowTable table_;
+  std::uint32_t heirs_ = 0;
   flow::TimerWheel wheel_;
 };
 

@@ -35,7 +35,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       parts_{pool_, queue_, counters_},
       window_loops_(config.limits.max_flows),
       governed_(config.limits.max_flows),
-      regulator_(config_, {registry_, queue_, counters_}, seed ^ 0xc2b2ae3d27d4eb4fU, origin),
+      regulator_(config_, {registry_, queue_, counters_}, origin),
       half_open_(config.limits.max_flows),
       relay_limit_(config.limits.relay_buffer) {
   marked_.reserve(config.limits.max_flows);

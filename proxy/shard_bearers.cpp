@@ -37,7 +37,7 @@ bool Shard::Impl::take_report(Bearer& bearer, const ReportArrival& report, Insta
   }
   if (bearer.steered() != before) {
     counters_.add(bearer.steered() ? Counter::recoveries : Counter::fallbacks);
-    steer(bearer);
+    steer(bearer, now);
   }
   serve_bearer(bearer.id, now);
   regulator_.on_report(bearer.id, now);
@@ -81,7 +81,7 @@ void Shard::Impl::on_bearer_due(BearerId id, Instant now) {
   if (bearer.on_deadline(now)) {
     if (bearer.steered() != before) {
       counters_.add(Counter::fallbacks);
-      steer(bearer);
+      steer(bearer, now);
     }
     serve_bearer(id, now);
     regulator_.on_report(id, now);
@@ -95,21 +95,21 @@ void Shard::Impl::reschedule_bearer(BearerId id) {
   if (!bearer.in_use()) registry_.schedule_bearer(id, bearer.empty_since + config_.timeouts.idle);
 }
 
-void Shard::Impl::steer(Bearer& bearer) {
+void Shard::Impl::steer(Bearer& bearer, Instant now) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
     Flow& flow = registry_.flow(id);
-    steer(flow, id, bearer);
+    steer(flow, id, bearer, now);
     id = flow.bearer_next;
   }
 }
 
-void Shard::Impl::steer(Flow& flow, FlowId id, Bearer& bearer) {
+void Shard::Impl::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   if (!flow.terminated()) return;
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
   endpoint.set_window_source(bearer.window_source(), seed);
-  if (bearer.bounds()) begin_steering(flow, bearer, seed);
+  if (bearer.bounds()) begin_steering(flow, bearer, now);
   mark(flow, id, Streams::both);
 }
 

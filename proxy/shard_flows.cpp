@@ -80,6 +80,17 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
   relay::pass_ends(flow);
   update_window_of_ue(flow);
   update_window_of_server(flow, bearer, now);
+  emit_with_ends(flow, bearer, now);
+  if (relay::finished(flow)) {
+    count_end(flow);
+    close(id, now);
+    return;
+  }
+  reschedule(flow, id, now);
+}
+
+/// Sends what can be sent, and passes on the end that may have come of it.
+void Shard::Impl::emit_with_ends(Flow& flow, Bearer& bearer, Instant now) {
   if (exposure_capped()) allow_acknowledgements(flow, bearer);
   emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) {
@@ -88,12 +99,6 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
     emit(flow, bearer, now);
   }
   note_backlog(flow, bearer);
-  if (relay::finished(flow)) {
-    count_end(flow);
-    close(id, now);
-    return;
-  }
-  reschedule(flow, id, now);
 }
 
 void Shard::Impl::emit(Flow& flow, Bearer& bearer, Instant now) {
@@ -229,8 +234,16 @@ void Shard::Impl::close(FlowId id, Instant now) {
   if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
   if (flow.governed != no_id) forget_law(flow, bearer);
   if (flow.stirred != Streams::none) std::erase(marked_, id);
+  const RegulatedId heir = flow.heir;
+  const bool over = flow.terminated() && relay::quiet(flow);
   registry_.close(id, now);
   ids_stale_ = true;
+  if (heir == no_id) return;
+  if (over) {
+    regulator_.close(heir, now);
+  } else {
+    regulator_.inherit(heir, now);
+  }
 }
 
 void Shard::Impl::update_pressure(Instant now) {

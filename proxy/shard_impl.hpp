@@ -56,20 +56,24 @@ class Shard::Impl {
 
   // shard_receive.cpp
   [[gnu::flatten]] void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
-  void handle(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed, FlowId id,
-              Instant now);
-  /// A packet that belongs to no split connection yet, or is no TCP segment at all.
+  void handle(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
+              Registry::ConnectionId id, Instant now);
+  /// A packet that belongs to no connection yet, to one that begins or goes, or is no TCP segment at all.
   [[gnu::cold, gnu::noinline]] void handle_other(Side in, packet::Packet&& packet, packet::ParseResult result,
-                                                 const packet::Parsed& parsed, FlowId id, Instant now);
+                                                 const packet::Parsed& parsed, Registry::ConnectionId id, Instant now);
   [[gnu::cold, gnu::noinline]] void forward(Side in, packet::Packet&& packet, packet::ParseResult result,
                                             const packet::Parsed& parsed, Counter reason, Instant now);
   [[gnu::cold, gnu::noinline]] void handle_unparsed(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                     const packet::Parsed& parsed, Instant now);
   [[gnu::cold, gnu::noinline]] void handle_new(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                const packet::Parsed& parsed, Instant now);
-  /// Of a connection that passes end to end under a law; false when it is of none.
-  [[gnu::noinline]] bool regulate(Side in, packet::Packet& packet, packet::ParseResult result,
-                                  const packet::Parsed& parsed, const flow::FlowKey& key, Instant now);
+  /// Of a connection that passes end to end and is followed.
+  [[gnu::noinline]] void regulate(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                  const packet::Parsed& parsed, RegulatedId id, Instant now);
+  void let_pass(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
+                RegulatedId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void leave_end_to_end(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                                     const packet::Parsed& parsed, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void track_handshake(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                     const packet::Parsed& parsed, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void take_over(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
@@ -93,6 +97,7 @@ class Shard::Impl {
   void serve(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
   void emit(Flow& flow, Bearer& bearer, Instant now);
+  [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, Bearer& bearer, Instant now);
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_window_of_ue(Flow& flow);
   void update_window_of_server(Flow& flow, Bearer& bearer, Instant now);
@@ -119,7 +124,7 @@ class Shard::Impl {
   [[nodiscard]] GovernedFlow* law_of(Flow& flow, Bearer& bearer);
   void note_sent(Flow& flow, const Bearer& bearer, Bytes sent);
   void serve_windowed(Bearer& bearer, Instant now);
-  void begin_steering(Flow& flow, Bearer& bearer, Bytes window);
+  void begin_steering(Flow& flow, Bearer& bearer, Instant now);
   void forget_law(Flow& flow, Bearer& bearer);
   // shard_release.cpp
   [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
@@ -128,13 +133,14 @@ class Shard::Impl {
   /// Something that cannot be split comes from a host: whatever is split between it and the other one is handed back.
   [[gnu::cold, gnu::noinline]] void on_surprise(Side in, const packet::Parsed& parsed, Instant now);
   void ask_to_go(Flow& flow, FlowId id, LetGo reason);
+  void lead_out(Flow& flow, Instant now);
   void sweep(LetGo reason);
   void sweep_on();
 
   // shard_bearers.cpp
   void on_bearer_due(BearerId id, Instant now);
-  void steer(Bearer& bearer);
-  void steer(Flow& flow, FlowId id, Bearer& bearer);
+  void steer(Bearer& bearer, Instant now);
+  void steer(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   bool take_report(Bearer& bearer, const ReportArrival& report, Instant now);
   [[nodiscard]] static double share_of(const Bearer& bearer);
   void count_group(const Bearer& bearer, const ReportArrival& report);
@@ -176,10 +182,10 @@ class Shard::Impl {
     std::array<packet::Parsed, burst_size> parsed;
     std::array<packet::ParseResult, burst_size> results;
     std::array<flow::FlowKey, burst_size> keys;
-    std::array<FlowId, burst_size> ids;
+    std::array<Registry::ConnectionId, burst_size> ids;
   };
   Scratch scratch_{};
-  bool ids_stale_ = false;  ///< a flow was closed since the burst's keys were looked up
+  bool ids_stale_ = false;  ///< a flow was opened or closed since the burst's keys were looked up
   Instant pressure_checked_{};
   Histogram exposure_;             ///< bytes acknowledged and not delivered, of every direction of every sample
   std::uint32_t next_sample_ = 0;  ///< flow to begin the next sample with

@@ -14,13 +14,14 @@ void Shard::Impl::apply(const Policies& policies, Instant now) {
     if (registry_.is_outdated(bearer) && !bearer.in_use()) registry_.close_bearer(id);
   });
   registry_.bearers().for_each([&](BearerId id, Bearer&) { reschedule_bearer(id); });
-  registry_.flows().for_each([&](FlowId id, Flow& flow) { steer(flow, id, registry_.bearer(flow.bearer)); });
+  registry_.flows().for_each([&](FlowId id, Flow& flow) { steer(flow, id, registry_.bearer(flow.bearer), now); });
   counters_.add(Counter::policies_applied);
   serve_marked(now);
   queue_.flush(now);
 }
 
-/// The connection stays split, or is going to be: its interception is for as long as it lasts.
+/// A split connection that is not to be split any more is handed over to its hosts when that can be. One that is not
+/// split yet finds out with the end of its handshake.
 void Shard::Impl::rebind(Flow& flow, FlowId id, Instant now) {
   constexpr unsigned ecn_bits = 2;
   const auto dscp = static_cast<std::uint8_t>(flow.leg(opposite(flow.initiator)).headers.tos >> ecn_bits);
@@ -37,6 +38,9 @@ void Shard::Impl::rebind(Flow& flow, FlowId id, Instant now) {
     before.exposed -= Bytes(leg.exposed);
     bearer.exposed += Bytes(leg.exposed);
   }
+  const bool splits = bearer.treatment().splits();
+  if (flow.phase == FlowPhase::split && !splits && flow.let_go == LetGo::no) flow.let_go = LetGo::let_go_switch;
+  if (flow.phase == FlowPhase::split && splits && flow.let_go == LetGo::let_go_switch) flow.let_go = LetGo::no;
   bearer.backlog += flow.backlog;
   if (flow.backlog > Bytes{}) ++bearer.backlogged_flows;
 }

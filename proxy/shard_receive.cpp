@@ -59,6 +59,9 @@ void Shard::Impl::receive_chunk(Side in, std::span<packet::Packet> burst, Instan
   registry_.find_burst({keys.data(), burst.size()}, {ids.data(), burst.size()});
   ids_stale_ = false;
   for (std::size_t i = 0; i < burst.size(); ++i) {
+    if (registry_.is_regulated(ids[i])) regulator_.prefetch(registry_.regulated(ids[i]));
+  }
+  for (std::size_t i = 0; i < burst.size(); ++i) {
     if (ids_stale_) [[unlikely]]
       ids[i] = registry_.find(keys[i]);
     handle(in, std::move(burst[i]), results[i], parsed[i], ids[i], now);
@@ -68,16 +71,18 @@ void Shard::Impl::receive_chunk(Side in, std::span<packet::Packet> burst, Instan
 }
 
 inline void Shard::Impl::handle(Side in, packet::Packet&& packet, packet::ParseResult result,
-                                const packet::Parsed& parsed, FlowId id, Instant now) {
-  if (is_tcp(result) && id != flow::no_flow && registry_.flow(id).phase == FlowPhase::split) [[likely]] {
+                                const packet::Parsed& parsed, Registry::ConnectionId id, Instant now) {
+  if (is_tcp(result) && registry_.is_flow(id) && registry_.flow(id).phase == FlowPhase::split) [[likely]] {
     take_in(in, std::move(packet), parsed, id, now);
+  } else if (is_tcp(result) && registry_.is_regulated(id)) {
+    regulate(in, std::move(packet), result, parsed, registry_.regulated(id), now);
   } else {
     handle_other(in, std::move(packet), result, parsed, id, now);
   }
 }
 
 void Shard::Impl::handle_other(Side in, packet::Packet&& packet, packet::ParseResult result,
-                               const packet::Parsed& parsed, FlowId id, Instant now) {
+                               const packet::Parsed& parsed, Registry::ConnectionId id, Instant now) {
   if (!is_tcp(result)) {
     handle_unparsed(in, std::move(packet), result, parsed, now);
   } else if (id == flow::no_flow) {
@@ -153,17 +158,6 @@ std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::P
 
 void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                              Instant now) {
-  // An earlier packet of this burst may have opened the flow since the keys were looked up.
-  const flow::FlowKey key = key_of(in, parsed);
-  if (const FlowId id = registry_.find(key); id != flow::no_flow) {
-    if (registry_.flow(id).phase == FlowPhase::split) {
-      take_in(in, std::move(packet), parsed, id, now);
-    } else {
-      track_handshake(in, std::move(packet), result, parsed, id, now);
-    }
-    return;
-  }
-  if (regulator_.size() != 0 && regulate(in, packet, result, parsed, key, now)) return;
   if (const auto reason = reason_not_to_track(in, packet, parsed, result)) {
     forward(in, std::move(packet), result, parsed, *reason, now);
     return;
@@ -175,13 +169,16 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
     forward(in, std::move(packet), result, parsed, Counter::forward_bypass_mode, now);
     return;
   }
-  if (treatment.regulates() && regulator_.open(key, in, policy, view.dscp, now) != Regulator::none) {
-    regulate(in, packet, result, parsed, key, now);
-    return;
-  }
-  const FlowId id = open_flow(key, policy, now);
+  const flow::FlowKey key = key_of(in, parsed);
+  const bool regulates = treatment.regulates();
+  ids_stale_ = true;  // later packets of this burst may be of it
+  const std::uint32_t id = regulates ? regulator_.open(key, in, policy, view.dscp, now) : open_flow(key, policy, now);
   if (id == no_id) {
     forward(in, std::move(packet), result, parsed, Counter::forward_flow_limit, now);
+    return;
+  }
+  if (regulates) {
+    let_pass(in, std::move(packet), result, parsed, id, now);
     return;
   }
   Flow& flow = registry_.flow(id);
@@ -192,18 +189,23 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
   forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
 }
 
-bool Shard::Impl::regulate(Side in, packet::Packet& packet, packet::ParseResult result, const packet::Parsed& parsed,
-                           const flow::FlowKey& key, Instant now) {
-  const RegulatedId id = regulator_.find(key);
-  if (id == Regulator::none) return false;
-  if (regulator_.is_over(id, parsed.segment)) {
+void Shard::Impl::regulate(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
+                           RegulatedId id, Instant now) {
+  if (parsed.segment.flags.syn() && regulator_.is_over(id, parsed.segment)) [[unlikely]] {
     regulator_.close(id, now);
-    return false;
+    ids_stale_ = true;
+    handle_new(in, std::move(packet), result, parsed, now);
+  } else {
+    let_pass(in, std::move(packet), result, parsed, id, now);
   }
+}
+
+void Shard::Impl::let_pass(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
+                           RegulatedId id, Instant now) {
   const bool believed = !handshake_damaged(in, packet, parsed);
   if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
   regulator_.take(id, in, std::move(packet), parsed, believed, refuse_flows_, now);
-  return true;
+  if (!regulator_.contains(id)) ids_stale_ = true;
 }
 
 /// A flow for a handshake, the oldest handshakes making room where a table is full of them; no_id where it is full of
@@ -248,7 +250,11 @@ void Shard::Impl::track_handshake(Side in, packet::Packet&& packet, packet::Pars
         flow.leg(flow.initiator).headers = packet::learn(packet, parsed);
       break;
     case handshake::Step::take_over:
-      take_over(in, std::move(packet), parsed, id, now);
+      if (registry_.bearer(flow.bearer).treatment().splits()) {
+        take_over(in, std::move(packet), parsed, id, now);
+      } else {
+        leave_end_to_end(in, std::move(packet), result, parsed, id, now);
+      }
       return;
     case handshake::Step::refused:
       counters_.add(Counter::flows_refused);
@@ -285,6 +291,19 @@ void Shard::Impl::take_over(Side in, packet::Packet&& packet, const packet::Pars
   // The responder still waits for the handshake's last word.
   if (bare) LegOutput(flow, opposite(in), counted(bearer), parts_).transmit(ack, nullptr, now);
   take_in(in, std::move(packet), parsed, id, now);
+}
+
+/// The policies have changed since its SYN: it is not to be split any more.
+void Shard::Impl::leave_end_to_end(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                   const packet::Parsed& parsed, FlowId id, Instant now) {
+  const RegulatedId heir = regulator_.adopt(handshake::known(registry_.flow(id)), Bytes::max(), now);
+  registry_.flow(id).heir = heir;
+  close(id, now);
+  if (heir == Regulator::none) {
+    forward(in, std::move(packet), result, parsed, Counter::forward_flow_limit, now);
+  } else {
+    let_pass(in, std::move(packet), result, parsed, heir, now);
+  }
 }
 
 bool Shard::Impl::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {

@@ -61,8 +61,8 @@ void Shard::Impl::on_surprise(Side in, const packet::Parsed& parsed, Instant now
 void Shard::Impl::ask_to_go(Flow& flow, FlowId id, LetGo reason) {
   if (reason == LetGo::let_go_memory && !(flow.terminated() && relay::empty(flow))) return;
   if (reason == LetGo::no) {
-    // A handover that has begun goes on: its segments are with the other host already.
-    if (flow.phase == FlowPhase::split) flow.let_go = reason;
+    // A handover that has begun goes on: its segments are with the other host already. What the policies want stays.
+    if (flow.phase == FlowPhase::split && flow.let_go != LetGo::let_go_switch) flow.let_go = reason;
   } else if (flow.let_go == LetGo::no) {
     flow.let_go = flow.terminated() ? reason : LetGo::forget;
   }
@@ -80,6 +80,23 @@ StayingFlows Shard::Impl::staying() const {
   return staying;
 }
 
+/// Begins the handover, or sees to it that it can be begun.
+void Shard::Impl::lead_out(Flow& flow, Instant now) {
+  const Obstacle obstacle = handover::obstacle(flow);
+  const bool to_heir = flow.let_go == LetGo::let_go_switch;
+  const bool at_once = flow.let_go == LetGo::let_go_surprise && obstacle != Obstacle::closing;
+  // What the server sends from then on must not overtake what waits here.
+  const bool drained = !to_heir || flow.leg(Side::radio).endpoint.unsent() == Bytes{};
+  if (relay::quiet(flow) || !(at_once || (obstacle == Obstacle::none && drained))) {
+    handover::promise_no_more(flow, relay_limit_, to_heir ? Bytes{} : relay_limit_);
+  } else if (to_heir) {
+    handover::begin_for_heir(flow);
+    flow.heir = regulator_.adopt(handover::known(flow), handover::most_for_heir(flow), now);
+  } else {
+    handover::begin(flow);
+  }
+}
+
 void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
   if (flow.let_go == LetGo::forget) {
     close(id, now);
@@ -87,23 +104,11 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
   }
   relay::pump(flow);
   relay::pass_ends(flow);
-  if (flow.phase == FlowPhase::split) {
-    const Obstacle obstacle = handover::obstacle(flow);
-    const bool at_once = flow.let_go == LetGo::let_go_surprise && obstacle != Obstacle::closing;
-    if (relay::quiet(flow) || !(at_once || obstacle == Obstacle::none)) {
-      handover::promise_no_more(flow, relay_limit_);
-    } else {
-      handover::begin(flow);
-    }
+  if (flow.phase == FlowPhase::split) lead_out(flow, now);
+  if (flow.heir != no_id) {
+    regulator_.promised(flow.heir, handover::make_room(flow, regulator_.opening_window(flow.heir)));
   }
-  if (exposure_capped()) allow_acknowledgements(flow, bearer);
-  emit(flow, bearer, now);
-  if (relay::has_news_of_end(flow)) {
-    relay::pump(flow);
-    relay::pass_ends(flow);
-    emit(flow, bearer, now);
-  }
-  note_backlog(flow, bearer);
+  emit_with_ends(flow, bearer, now);
   if (relay::finished(flow)) {
     count_end(flow);
   } else if (relay::quiet(flow) || (flow.phase == FlowPhase::handing_over && handover::delivered(flow))) {
@@ -131,7 +136,10 @@ void Shard::Impl::pass_over(Side in, packet::Packet&& packet, packet::ParseResul
     own.receive(verdict.ours, std::move(payload), now);
     mark(flow, id, Streams::both);
   }
-  if (verdict.forward) {
+  if (verdict.forward && flow.heir != no_id) {
+    let_pass(in, std::move(packet), result, parsed, flow.heir, now);
+    if (!regulator_.contains(flow.heir)) flow.heir = no_id;
+  } else if (verdict.forward) {
     forward(in, std::move(packet), result, parsed, Counter::forward_handover, now);
   } else {
     counters_.add(Counter::optimised);

@@ -34,7 +34,7 @@ Bytes Shard::Impl::segment_on_wire(const Flow& flow) const {
 /// The flow's law, made when it is first asked.
 GovernedFlow* Shard::Impl::law_of(Flow& flow, Bearer& bearer) {
   if (flow.governed == no_id) {
-    const control::LawStart start{flow.leg(Side::radio).endpoint.srtt(), segment_on_wire(flow)};
+    const control::LawStart start{flow.leg(Side::radio).endpoint.least_rtt(), segment_on_wire(flow)};
     flow.governed = governed_.emplace(bearer, start);
     if (flow.governed == no_id) return nullptr;  // cannot be: there is a place for every flow
     governed_[flow.governed].on_sent(bearer, flight_on_wire(flow));
@@ -47,7 +47,7 @@ void Shard::Impl::follow_law(Flow& flow, Bearer& bearer, Instant now) {
   GovernedFlow* const governed = law_of(flow, bearer);
   if (governed == nullptr) return;
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  governed->measured(endpoint.srtt());
+  governed->measured(endpoint.least_rtt());
   governed->on_report(bearer, now);
   const Bytes acked = governed->sent() - flight_on_wire(flow);
   if (acked <= governed->acked()) return;
@@ -90,9 +90,12 @@ void Shard::Impl::serve_windowed(Bearer& bearer, Instant now) {
   serve_marked(now);
 }
 
-/// Feedback takes over on a running flow: its law goes on from the window that was measured.
-void Shard::Impl::begin_steering(Flow& flow, Bearer& bearer, Bytes window) {
-  if (GovernedFlow* const governed = law_of(flow, bearer)) governed->seed(window);
+/// Feedback takes over on a running flow: its law goes on from the flow's part of what the path was measured to hold.
+void Shard::Impl::begin_steering(Flow& flow, Bearer& bearer, Instant now) {
+  GovernedFlow* const governed = law_of(flow, bearer);
+  if (governed == nullptr) return;
+  const Bytes window = bearer.seed_window(flow.leg(Side::radio).endpoint.least_rtt());
+  governed->seed(window / std::max<std::uint32_t>(bearer.backlogged_flows, 1), bearer.queue_view(now));
 }
 
 void Shard::Impl::forget_law(Flow& flow, Bearer& bearer) {

@@ -12,5 +12,9 @@ enum class Side : std::uint8_t {
 [[nodiscard]] constexpr Side opposite(Side side) {
   return side == Side::radio ? Side::core : Side::radio;
 }
+/// A side as one bit, for sets of them.
+[[nodiscard]] constexpr std::uint8_t bit(Side side) {
+  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(side));
+}
 
 }  // namespace sluice::proxy

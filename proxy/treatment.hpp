@@ -111,6 +111,8 @@ struct Treatment {
   [[nodiscard]] bool regulates() const {
     return can_regulate(mode) && (intercept == Intercept::regulate || !can_split(mode));
   }
+  /// Connections are ended on both sides. Where neither, they are left alone.
+  [[nodiscard]] bool splits() const { return can_split(mode) && !regulates(); }
 };
 
 }  // namespace sluice::proxy

@@ -219,6 +219,8 @@ class Endpoint {
   [[nodiscard]] Bytes in_flight() const { return Bytes(pipe()); }
   /// Smoothed round-trip time; zero before the first measurement.
   [[nodiscard]] Duration srtt() const { return rtt_.srtt(); }
+  /// The least round-trip time of late, which is the path's without its queues; zero before the first measurement.
+  [[nodiscard]] Duration least_rtt() const { return rtt_.least(); }
   /// The retransmission timeout with its present backoff.
   [[nodiscard]] Duration rto() const;
   /// Largest payload of a segment we send: the peer's MSS less our options (RFC 6691).

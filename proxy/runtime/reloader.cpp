@@ -12,7 +12,9 @@ using admin::Answer;
 using admin::Json;
 
 constexpr const char* note =
-    "running connections go on under the new law; how one is intercepted does not change while it runs";
+    "running connections go on under the new law; split ones that are not to be split are handed over to their hosts "
+    "as "
+    "they come to rest, those that are end to end stay so (kept_by in flows)";
 
 std::string joined(const std::vector<config::Error>& errors) {
   std::string text;

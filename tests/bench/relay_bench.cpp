@@ -1,7 +1,8 @@
 // What the proxy spends on one relayed 1448-byte segment: the data segment in from the core and out to the radio, the
 // acknowledgement to the server, and the UE's acknowledgement, with 1000 active connections and bursts of 32 packets,
-// all in memory. Cycles are counted around Shard::receive only; building the traffic is not part of it. Under callgrind
-// (--toggle-collect on relay_bench's measured_receive) the same binary gives instructions.
+// all in memory: split, passing end to end under a law, or forwarded untouched. Cycles are counted around
+// Shard::receive only; building the traffic is not part of it. Under callgrind (--toggle-collect on relay_bench's
+// measured_receive) the same binary gives instructions.
 
 #include <rte_cycles.h>
 #include <rte_mbuf.h>
@@ -95,6 +96,20 @@ class Bench {
     }
     if (measured) segments += burst_size;
     now_ += std::chrono::microseconds(20);
+  }
+
+  /// A report of every UE's queue, good for longer than the benchmark runs.
+  void report() {
+    for (const Connection& connection : connections_) {
+      proxy::ReportArrival arrival;
+      arrival.bearer.ue = connection.to_ue.dst;
+      arrival.bearer.buffer = Bytes(1'000'000);
+      arrival.bearer.mean_service_rate = arrival.bearer.service_rate = Rate::bits_per_second(50e6);
+      arrival.epoch = 1;
+      arrival.sequence = 1;
+      arrival.period = std::chrono::seconds(60);
+      shard_.on_report(arrival, now_);
+    }
   }
 
   std::uint64_t cycles = 0;
@@ -216,25 +231,39 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-}  // namespace
+/// How the connections are got hold of.
+struct Case {
+  const char* name;
+  proxy::Mode mode;
+  proxy::Intercept intercept;
+  proxy::Counter counts;  ///< what shows that they are
+  std::uint64_t at_least;
+};
+constexpr std::array cases = {
+    Case{"split", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split, flow_count},
+    Case{"regulate", proxy::Mode::clamp, proxy::Intercept::regulate, proxy::Counter::flows_regulated, flow_count},
+    Case{"bypass", proxy::Mode::bypass, proxy::Intercept::automatic, proxy::Counter::forward_bypass_mode, flow_count},
+};
 
-int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 20000;
-  if (rounds < 1) {
-    std::fprintf(stderr, "usage: relay_bench [ROUNDS]\n");
-    return 2;
-  }
-  dpdk::Eal eal(dpdk::EalConfig{});
+const Case* find_case(const std::string& name) {
+  const auto* const found = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.name == name; });
+  return found != cases.end() ? found : nullptr;
+}
+
+/// Prints what it has measured; false when the shard did not do what was to be measured.
+bool run(const Case& which, int rounds) {
   packet::PacketPool pool("bench", 32768);
   Sink sink;
   proxy::ShardConfig config;
-  config.mode = proxy::Mode::i_tcp;
+  config.mode = which.mode;
+  config.intercept = which.intercept;
   proxy::Shard shard(config, pool, sink, 1, Instant{});
   Bench bench(pool, shard);
   bench.open(flow_count);
-  if (shard.counters()[proxy::Counter::flows_split] != flow_count) {
-    std::fprintf(stderr, "the connections were not split\n");
-    return 1;
+  bench.report();
+  if (shard.counters()[which.counts] < which.at_least) {
+    std::fprintf(stderr, "the connections were not intercepted as wanted: %s\n", which.name);
+    return false;
   }
   for (int i = 0; i < warm_up_rounds; ++i) bench.round(false);
   std::vector<double> runs;
@@ -250,13 +279,27 @@ int main(int argc, char** argv) {
   if (relayed != bench.segments) {
     std::fprintf(stderr, "%llu segments offered, %llu relayed\n", static_cast<unsigned long long>(bench.segments),
                  static_cast<unsigned long long>(relayed));
-    return 1;
+    return false;
   }
   std::printf("relayed segments                    %llu\n", static_cast<unsigned long long>(relayed));
   std::printf("acknowledgements per segment        %.2f\n",
               static_cast<double>(sink.sent(Side::core) - acknowledged_before) / static_cast<double>(relayed));
   std::printf("cycles per relayed segment          %.0f (median of %zu runs; least %.0f, most %.0f)\n", median(runs),
               runs.size(), *std::min_element(runs.begin(), runs.end()), *std::max_element(runs.begin(), runs.end()));
-  std::printf("bytes per idle connection pair      %zu (budget 1024)\n", memory_of_a_pair());
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 20000;
+  const Case* const which = find_case(argc > 2 ? argv[2] : "split");
+  if (rounds < 1 || which == nullptr) {
+    std::fprintf(stderr, "usage: relay_bench [ROUNDS [split|regulate|bypass]]\n");
+    return 2;
+  }
+  dpdk::Eal eal(dpdk::EalConfig{});
+  if (!run(*which, rounds)) return 1;
+  if (which == cases.data()) std::printf("bytes per idle connection pair      %zu (budget 1024)\n", memory_of_a_pair());
   return 0;
 }

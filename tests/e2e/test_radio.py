@@ -24,7 +24,8 @@ class Radio:
     """A lab with the Node-B on both sides of the proxy."""
 
     def __init__(self, lab, mode, channel, seconds, traces=None, ues=1, proxy=None, **changes):
-        """changes are of the scenario, those of the proxy's configuration come in proxy."""
+        """changes are of the scenario, those of the proxy's configuration come in proxy (its mode, too, where it is not
+        the one that the Node-B is prepared for)."""
         self.lab, self.mode = lab, mode
         self.wire = lab.radio(ues, proxy=mode != "none")
         self.scenario = programs.nodeb_scenario(channel, mode != "none", **programs.merge(
@@ -32,7 +33,7 @@ class Radio:
         self.sluice = None
         if mode != "none":
             law = {"smvs": {"law": "nodeb", "parameters": {**LAW, "one_way_delay": "10ms"}}} if mode == "smvs" else {}
-            self.sluice = programs.Sluice(lab, self.wire.box, "proxy-radio", "proxy-core", mode=mode, **law, **(proxy or {}))
+            self.sluice = programs.Sluice(lab, self.wire.box, "proxy-radio", "proxy-core", **{"mode": mode, **law, **(proxy or {})})
         self.traces = traces
         self.nodeb = self.start_nodeb(seconds)
 

@@ -27,6 +27,15 @@ struct Seen {
   [[nodiscard]] const tcp::Segment& segment() const { return parsed.segment; }
 };
 
+/// A shard of a mode, small.
+inline proxy::ShardConfig shard_config(proxy::Mode mode = proxy::Mode::i_tcp) {
+  proxy::ShardConfig config;
+  config.mode = mode;
+  config.limits.max_flows = 64;
+  config.limits.max_bearers = 8;
+  return config;
+}
+
 /// A shard between two ports that only a test touches: put frames in, look at what comes out, let time pass.
 class ProxyLab final : public proxy::Transmitter {
  public:
@@ -149,6 +158,40 @@ class ScriptedHosts {
 
  private:
   ProxyLab& lab_;
+};
+
+/// The reports of a Node-B on the queue of a script's UE: 5 Mb/s, every 5 ms by their own word.
+class ScriptedReports {
+ public:
+  static constexpr Duration period = std::chrono::milliseconds(5);
+
+  ScriptedReports(ProxyLab& lab, const ScriptedHosts& hosts) : lab_(lab), hosts_(hosts) {}
+
+  /// The next one, for the test to fill in and send().
+  [[nodiscard]] proxy::ReportArrival next() {
+    proxy::ReportArrival arrival;
+    arrival.bearer.ue = hosts_.ue_to_server.src;
+    arrival.bearer.mean_service_rate = arrival.bearer.service_rate = Rate::bits_per_second(5e6);
+    arrival.epoch = 1;
+    arrival.sequence = ++sequence_;
+    arrival.period = period;
+    arrival.sender_time = lab_.now.time_since_epoch();
+    return arrival;
+  }
+  void send(const proxy::ReportArrival& arrival) { lab_.shard.on_report(arrival, lab_.now); }
+  /// A queue of `buffer` bytes: `arrived` and `transmitted` since the start.
+  void queue(std::int64_t buffer, std::uint64_t arrived = 0, std::uint64_t transmitted = 0) {
+    proxy::ReportArrival arrival = next();
+    arrival.bearer.buffer = Bytes(buffer);
+    arrival.bearer.arrived = arrived;
+    arrival.bearer.transmitted = transmitted;
+    send(arrival);
+  }
+
+ private:
+  ProxyLab& lab_;
+  const ScriptedHosts& hosts_;
+  std::uint64_t sequence_ = 0;
 };
 
 }  // namespace sluice::test

@@ -12,14 +12,6 @@ using proxy::Counter;
 using proxy::Side;
 using tcp::Flags;
 
-proxy::ShardConfig split_config() {
-  proxy::ShardConfig config;
-  config.mode = proxy::Mode::i_tcp;
-  config.limits.max_flows = 64;
-  config.limits.max_bearers = 8;
-  return config;
-}
-
 /// The newest frame that came out, if any.
 std::optional<Seen> last(ProxyLab& lab, Side out) {
   std::optional<Seen> newest;
@@ -27,8 +19,29 @@ std::optional<Seen> last(ProxyLab& lab, Side out) {
   return newest;
 }
 
+/// Data towards `gone` is never acknowledged: the other host hears of it.
+void expect_told_of_a_host_that_is_gone(Side gone) {
+  proxy::ShardConfig config = shard_config();
+  config.tcp.max_retransmissions = 3;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  if (gone == Side::radio) {
+    hosts.server(Flags::ack_bit, 0, 0, std::string(100, 'z'));
+  } else {
+    hosts.ue(Flags::ack_bit, 0, 0, std::string(100, 'u'));
+  }
+  lab.forget_output();
+  lab.pass_time(std::chrono::seconds(120));
+  const auto reset = last(lab, opposite(gone));
+  ASSERT_TRUE(reset);
+  EXPECT_TRUE(reset->segment().flags.rst());
+  EXPECT_EQ(lab.count(Counter::flows_timed_out), 1U);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
 TEST(Closing, AFinFollowsTheBytesBeforeIt) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'd'));
@@ -43,7 +56,7 @@ TEST(Closing, AFinFollowsTheBytesBeforeIt) {
 }
 
 TEST(Closing, HalfCloseLeavesTheOtherDirectionOpen) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -59,7 +72,7 @@ TEST(Closing, HalfCloseLeavesTheOtherDirectionOpen) {
 }
 
 TEST(Closing, AfterBothFinsTheFlowIsGone) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -71,7 +84,7 @@ TEST(Closing, AfterBothFinsTheFlowIsGone) {
 }
 
 TEST(Closing, AResetWaitsForAcknowledgedBytes) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1448, 'r'));
@@ -91,7 +104,7 @@ TEST(Closing, AResetWaitsForAcknowledgedBytes) {
 }
 
 TEST(Closing, AResetOfAnEmptyRelayPassesAtOnce) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue(Flags::rst_bit | Flags::ack_bit, 0, 0);
@@ -103,7 +116,7 @@ TEST(Closing, AResetOfAnEmptyRelayPassesAtOnce) {
 }
 
 TEST(Closing, AResetThatIsNotExactEndsNothing) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue(Flags::rst_bit | Flags::ack_bit, 100, 0);
@@ -115,23 +128,11 @@ TEST(Closing, AResetThatIsNotExactEndsNothing) {
 }
 
 TEST(Closing, AUeThatIsGoneIsToldToTheServer) {
-  proxy::ShardConfig config = split_config();
-  config.tcp.max_retransmissions = 3;
-  ProxyLab lab(config);
-  ScriptedHosts hosts(lab);
-  hosts.open();
-  hosts.server(Flags::ack_bit, 0, 0, std::string(100, 'z'));
-  lab.forget_output();
-  lab.pass_time(std::chrono::seconds(120));
-  const auto reset = last(lab, Side::core);
-  ASSERT_TRUE(reset);
-  EXPECT_TRUE(reset->segment().flags.rst());
-  EXPECT_EQ(lab.count(Counter::flows_timed_out), 1U);
-  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  expect_told_of_a_host_that_is_gone(Side::radio);
 }
 
 TEST(Closing, AddressesMayBeUsedAgainAtOnce) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -148,7 +149,7 @@ TEST(Closing, AddressesMayBeUsedAgainAtOnce) {
 }
 
 TEST(Closing, AFinIsAcknowledgedHereAndPassedAtOnce) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -163,7 +164,7 @@ TEST(Closing, AFinIsAcknowledgedHereAndPassedAtOnce) {
 }
 
 TEST(Closing, AFinWaitsForAClosedWindowToTakeTheBytesBeforeIt) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue_window = 0;
@@ -181,7 +182,7 @@ TEST(Closing, AFinWaitsForAClosedWindowToTakeTheBytesBeforeIt) {
 }
 
 TEST(Closing, ALostFinIsRepeatedByUs) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -194,7 +195,7 @@ TEST(Closing, ALostFinIsRepeatedByUs) {
 }
 
 TEST(Closing, AFinThatComesTwiceIsPassedOnce) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -208,7 +209,7 @@ TEST(Closing, AFinThatComesTwiceIsPassedOnce) {
 }
 
 TEST(Closing, FinsThatCrossEndBothSides) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -222,7 +223,7 @@ TEST(Closing, FinsThatCrossEndBothSides) {
 }
 
 TEST(Closing, AHalfClosedConnectionThatIsSilentGoesBackToItsHosts) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -236,7 +237,7 @@ TEST(Closing, AHalfClosedConnectionThatIsSilentGoesBackToItsHosts) {
 }
 
 TEST(Closing, AResetByTheUeInADownloadReachesTheServerAtOnce) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1448, 'd'));
@@ -251,7 +252,7 @@ TEST(Closing, AResetByTheUeInADownloadReachesTheServerAtOnce) {
 }
 
 TEST(Closing, AResetWaitsForAClosedWindowToo) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue_window = 0;
@@ -268,7 +269,7 @@ TEST(Closing, AResetWaitsForAClosedWindowToo) {
 }
 
 TEST(Closing, AResetBehindAFinFollowsIt) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
@@ -283,7 +284,7 @@ TEST(Closing, AResetBehindAFinFollowsIt) {
 }
 
 TEST(Closing, DataForAProgramThatIsGoneIsAnsweredByItsHostsReset) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);  // close(), not shutdown()
@@ -297,23 +298,11 @@ TEST(Closing, DataForAProgramThatIsGoneIsAnsweredByItsHostsReset) {
 }
 
 TEST(Closing, AServerThatIsGoneIsToldToTheUe) {
-  proxy::ShardConfig config = split_config();
-  config.tcp.max_retransmissions = 3;
-  ProxyLab lab(config);
-  ScriptedHosts hosts(lab);
-  hosts.open();
-  hosts.ue(Flags::ack_bit, 0, 0, std::string(100, 'u'));
-  lab.forget_output();
-  lab.pass_time(std::chrono::seconds(120));
-  const auto reset = last(lab, Side::radio);
-  ASSERT_TRUE(reset);
-  EXPECT_TRUE(reset->segment().flags.rst());
-  EXPECT_EQ(lab.count(Counter::flows_timed_out), 1U);
-  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  expect_told_of_a_host_that_is_gone(Side::core);
 }
 
 TEST(Closing, AUeThatForgotTheConnectionEndsItWithItsNextSyn) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.ue_isn = tcp::SeqNum(900'000);
@@ -331,7 +320,7 @@ TEST(Closing, AUeThatForgotTheConnectionEndsItWithItsNextSyn) {
 }
 
 TEST(Closing, ARefusalIsTheServersOwn) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
   EXPECT_TRUE(lab.silent(Side::radio)) << "nobody answers on the server's behalf";
@@ -344,7 +333,7 @@ TEST(Closing, ARefusalIsTheServersOwn) {
 }
 
 TEST(Closing, AServerThatNeverAnswersIsNotAnsweredFor) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
   lab.pass_time(std::chrono::seconds(80));
@@ -375,7 +364,7 @@ std::vector<std::uint8_t> unreachable(const packet::Packet& about, const Scripte
 }
 
 TEST(Closing, AnUnreachableServerIsReportedByItsRouter) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
   lab.forget_output();
@@ -389,7 +378,7 @@ TEST(Closing, AnUnreachableServerIsReportedByItsRouter) {
 }
 
 TEST(Closing, AnErrorOfARouterEndsNoOpenConnection) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   const packet::Packet data =

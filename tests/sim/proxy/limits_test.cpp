@@ -11,14 +11,6 @@ using proxy::Counter;
 using proxy::Side;
 using tcp::Flags;
 
-proxy::ShardConfig split_config() {
-  proxy::ShardConfig config;
-  config.mode = proxy::Mode::i_tcp;
-  config.limits.max_flows = 64;
-  config.limits.max_bearers = 8;
-  return config;
-}
-
 /// Takes buffers out of the pool until this share of all is in use.
 std::vector<packet::Packet> hog(double share) {
   std::vector<packet::Packet> taken;
@@ -36,7 +28,7 @@ std::int64_t edge_for_server(ProxyLab& lab, const ScriptedHosts& hosts) {
 }
 
 TEST(Limits, ConnectionsBeyondMaxFlowsPassUnsplit) {
-  proxy::ShardConfig config = split_config();
+  proxy::ShardConfig config = shard_config();
   config.limits.max_flows = 2;
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
@@ -52,7 +44,7 @@ TEST(Limits, ConnectionsBeyondMaxFlowsPassUnsplit) {
 }
 
 TEST(Limits, UesBeyondMaxBearersPassUnsplit) {
-  proxy::ShardConfig config = split_config();
+  proxy::ShardConfig config = shard_config();
   config.limits.max_bearers = 2;
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
@@ -65,7 +57,7 @@ TEST(Limits, UesBeyondMaxBearersPassUnsplit) {
 }
 
 TEST(Limits, NoHostIsPromisedMoreThanTheRelayHolds) {
-  proxy::ShardConfig config = split_config();
+  proxy::ShardConfig config = shard_config();
   config.limits.relay_buffer = Bytes(70000);
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
@@ -85,7 +77,7 @@ TEST(Limits, NoHostIsPromisedMoreThanTheRelayHolds) {
 }
 
 TEST(Limits, WindowsShrinkWhenBuffersGetShort) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.window = 8000;  // the UE takes more than the relay holds
   hosts.open();
@@ -105,7 +97,7 @@ TEST(Limits, WindowsShrinkWhenBuffersGetShort) {
 }
 
 TEST(Limits, NewConnectionsPassUnsplitWhenBuffersAreShort) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   const auto taken = hog(0.8);
   lab.pass_time(std::chrono::milliseconds(10));
@@ -115,7 +107,7 @@ TEST(Limits, NewConnectionsPassUnsplitWhenBuffersAreShort) {
 }
 
 TEST(Limits, WithoutAnyBufferNothingAcknowledgedIsLost) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
@@ -133,7 +125,7 @@ TEST(Limits, WithoutAnyBufferNothingAcknowledgedIsLost) {
 }
 
 TEST(Limits, SegmentsBeyondTheReassemblyLimitAreSentAgain) {
-  proxy::ShardConfig config = split_config();
+  proxy::ShardConfig config = shard_config();
   config.tcp.max_out_of_order = 2;
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);

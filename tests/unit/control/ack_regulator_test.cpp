@@ -36,6 +36,16 @@ TEST(AckRegulator, SlowStartNeedsTwiceTheRoom) {
   EXPECT_EQ(law.on_queue(packet * 10).up_to, 0_B) << "full";
 }
 
+/// The law takes over when 100 packets have gone by, 6 of them under way.
+TEST(AckRegulator, ASourceThatRunsAlreadyIsPastSlowStart) {
+  AckRegulator law(buffer_of(10));
+  law.source_runs();
+  law.on_released(packet * 94);
+  law.on_data(packet * 100);
+  EXPECT_EQ(law.source_window(), packet * 6) << "not all that has ever been sent";
+  EXPECT_EQ(law.on_queue(packet * 4).up_to, packet * 100) << "6 are free, for the 6 that all the ACKs bring";
+}
+
 TEST(AckRegulator, AWindowThatGrowsBySingleSegmentsIsAvoidance) {
   AckRegulator law(buffer_of(10));
   law.on_data(packet * 6);

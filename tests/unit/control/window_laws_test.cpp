@@ -95,13 +95,54 @@ TEST(WindowLaws, ClampFollowsThePriceFromAckToAck) {
 
 TEST(WindowLaws, AWindowThatIsNotUsedDoesNotGrow) {
   FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
-  law.seed(30'000_B);
+  law.seed(30'000_B, queue());
   AckView ack{Instant(1s), 0_B, 1'000_B, Bytes(1 << 20), false, false};
   for (int i = 0; i < 1000; ++i) {
     ack.now += 10ms;
     EXPECT_EQ(law.on_ack(ack, queue(), flow()).up_to, Bytes::max());
   }
-  EXPECT_EQ(law.window(0_B, queue(), flow()), 30'000_B);
+  EXPECT_EQ(law.window(0_B, queue(), flow()), 33'250_B) << "the path, half of a = 5500, and τ = 500";
+}
+
+/// A law that takes over hears for seconds a price for the queue of the law before.
+TEST(WindowLaws, ClampTakingOverIsNotClosedByThePriceOfAQueueThatIsGone) {
+  FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
+  QueueView view = queue();
+  view.flows = 1;
+  view.queue = 60'000_B;
+  view.price = 50ms;
+  law.seed(40'000_B, view);
+  AckView ack{Instant(1s), 0_B, 1'000_B, Bytes(1 << 20), true, false};
+  const auto pass = [&](int acks) {
+    for (int i = 0; i < acks; ++i) {
+      ack.now += 1ms;
+      EXPECT_EQ(law.on_ack(ack, view, flow()).up_to, Bytes::max());
+    }
+    return law.window(0_B, view, flow());
+  };
+  EXPECT_EQ(pass(50), 46'000_B) << "while the old queue drains: the path, a = 5500 and τ = 500";
+  view.queue = 2'000_B;
+  view.price = 45ms;
+  const Bytes opened = pass(500);
+  EXPECT_GT(opened, 46'000_B) << "nothing waits: it opens, whatever the mean remembers";
+  EXPECT_LT(opened, 60'000_B) << "by τ per round trip";
+  view.queue = 30'000_B;
+  view.price = 30ms;
+  EXPECT_LT(pass(50), opened) << "a queue that is there closes it";
+}
+
+TEST(WindowLaws, AQueueThatDoesNotDrainIsTheNewLawsOwn) {
+  FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
+  QueueView view = queue();
+  view.queue = 60'000_B;
+  view.price = 50ms;
+  law.seed(40'000_B, view);
+  AckView ack{Instant(1s), 0_B, 1'000_B, Bytes(1 << 20), true, false};
+  for (int i = 0; i < 1500; ++i) {
+    ack.now += 1ms;
+    EXPECT_EQ(law.on_ack(ack, view, flow()).up_to, Bytes::max());
+  }
+  EXPECT_LT(law.window(0_B, view, flow()), 5'000_B);
 }
 
 TEST(WindowLaws, FlowsAreCountedAsTheirPaperCounts) {

@@ -107,6 +107,19 @@ TEST(WindowRegulator, AcksThatWouldShrinkTheWindowWaitForADequeue) {
   EXPECT_THAT(wrb.ack(5), ElementsAre(15)) << "the pipe has grown";
 }
 
+/// Another law has promised 30 packets, of which 5 have left the queue and 1 is acknowledged.
+TEST(WindowRegulator, ForWhatAnotherLawHasPromisedNoAckWaits) {
+  Script wrb{regulator(WindowRegulation::ack_buffer)};
+  wrb.law.on_released(packet, packet * 29);
+  wrb.dequeue(5);
+  EXPECT_THAT(wrb.ack(2), ElementsAre(13)) << "the edge of 30 stays whatever it says";
+  wrb.dequeue(14);
+  EXPECT_THAT(wrb.ack(13), ElementsAre(11));
+  wrb.dequeue(20);
+  EXPECT_THAT(wrb.ack(14), IsEmpty()) << "used up: 20 + B is what was promised, and from here on none shrinks";
+  EXPECT_THAT(wrb.dequeue(21), ElementsAre(17));
+}
+
 // The figure to the letter, where Ba is never lowered, and the reading that is implemented: an ACK and a dequeue in
 // turn.
 TEST(WindowRegulator, TheFigureToTheLetterNeverConverges) {

@@ -76,16 +76,13 @@ TEST(Policies, TheControlGroupIsAShareOfTheUes) {
   EXPECT_TRUE(policies.in_control_group(connection().ue));
 }
 
-constexpr Duration period = std::chrono::milliseconds(5);
+constexpr Duration period = ScriptedReports::period;
 constexpr std::int64_t packet = 1052;
 
 class ShardPolicies : public testing::Test {
  protected:
   static proxy::ShardConfig config() {
-    proxy::ShardConfig config;
-    config.mode = Mode::wrs;
-    config.limits.max_flows = 64;
-    config.limits.max_bearers = 8;
+    proxy::ShardConfig config = shard_config(Mode::wrs);
     config.tcp.initial_window_segments = 100;
     Policy web;
     web.ports = {{8080, 8080}};
@@ -99,15 +96,10 @@ class ShardPolicies : public testing::Test {
     return config;
   }
   void report(std::int64_t buffer, std::optional<std::int64_t> allowance = std::nullopt) {
-    proxy::ReportArrival arrival;
-    arrival.bearer.ue = hosts.ue_to_server.src;
+    proxy::ReportArrival arrival = reports.next();
     arrival.bearer.buffer = Bytes(buffer);
     if (allowance) arrival.bearer.allowance = Bytes(*allowance);
-    arrival.bearer.mean_service_rate = Rate::bits_per_second(5e6);
-    arrival.epoch = 1;
-    arrival.sequence = ++sequence;
-    arrival.period = period;
-    lab.shard.on_report(arrival, lab.now);
+    reports.send(arrival);
   }
   static int packets(ProxyLab& lab) {
     int count = 0;
@@ -120,7 +112,7 @@ class ShardPolicies : public testing::Test {
 
   ProxyLab lab{config()};
   ScriptedHosts hosts{lab};
-  std::uint64_t sequence = 0;
+  ScriptedReports reports{lab, hosts};
 };
 
 TEST_F(ShardPolicies, ConnectionsOfAUeUnderOnePolicyShareABearer) {

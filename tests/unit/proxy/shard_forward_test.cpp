@@ -14,14 +14,6 @@ using proxy::Side;
 using tcp::Flags;
 using Octets = std::vector<std::uint8_t>;
 
-proxy::ShardConfig split_config() {
-  proxy::ShardConfig config;
-  config.mode = proxy::Mode::i_tcp;
-  config.limits.max_flows = 64;
-  config.limits.max_bearers = 8;
-  return config;
-}
-
 constexpr std::size_t link = 14;
 
 Octets bytes_of(const packet::Packet& packet) {
@@ -96,7 +88,7 @@ const Guise guises[] = {
 TEST(ShardForward, WhatCannotBeSplitPassesUnderItsOwnName) {
   for (const Guise& guise : guises) {
     SCOPED_TRACE(guise.name);
-    ProxyLab lab(split_config());
+    ProxyLab lab(shard_config());
     ScriptedHosts hosts(lab);
     hosts.open();
     const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1, hosts.ue_isn.raw() + 1);
@@ -112,7 +104,7 @@ TEST(ShardForward, WhatCannotBeSplitPassesUnderItsOwnName) {
 }
 
 TEST(ShardForward, AFragmentLeavesConnectionsOfOtherHostsAlone) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   ScriptedHosts elsewhere(lab);
@@ -125,7 +117,7 @@ TEST(ShardForward, AFragmentLeavesConnectionsOfOtherHostsAlone) {
 }
 
 TEST(ShardForward, AFragmentBehindBytesThatAreOursIsAcknowledgedEndToEnd) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
@@ -141,7 +133,7 @@ TEST(ShardForward, AFragmentBehindBytesThatAreOursIsAcknowledgedEndToEnd) {
 }
 
 TEST(ShardForward, AFragmentThatFillsAHoleDoesNotStallWhatCameBehindIt) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.server(Flags::ack_bit, 200, 0, std::string(300, 'b'));  // held; the hole is what the fragments bring
@@ -156,7 +148,7 @@ TEST(ShardForward, AFragmentThatFillsAHoleDoesNotStallWhatCameBehindIt) {
 }
 
 TEST(ShardForward, AFragmentDuringTheHandshakeLeavesItUnsplit) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
   hosts.send_syn_ack();
@@ -214,7 +206,7 @@ TEST(ShardForward, Ipv6ExtensionHeadersAreFollowedToWhatTheyCarry) {
                           Case{fragment_of_tcp, 44, ParseResult::ip_fragment, true},
                           Case{fragment_of_udp, 44, ParseResult::ip_fragment, false},
                           Case{beyond_the_packet, 60, ParseResult::ipv6_extension, false}}) {
-    ProxyLab lab(split_config());
+    ProxyLab lab(shard_config());
     ScriptedHosts hosts(lab);
     open_ipv6(lab, hosts);
     const Octets frame = ipv6_frame(one.extensions, one.first);
@@ -229,7 +221,7 @@ TEST(ShardForward, Ipv6ExtensionHeadersAreFollowedToWhatTheyCarry) {
 
 TEST(ShardForward, AConnectionInVlansIsSplitAndKeepsItsTags) {
   for (const int tags : {1, 2}) {
-    ProxyLab lab(split_config());
+    ProxyLab lab(shard_config());
     ScriptedHosts hosts(lab);
     const auto tagged = [&](bool from_ue, std::uint8_t flags, std::uint32_t seq, std::uint32_t ack,
                             const std::string& payload = {}) {

@@ -12,14 +12,9 @@ using proxy::Mode;
 using proxy::Side;
 using tcp::Flags;
 
-constexpr Duration period = std::chrono::milliseconds(5);
-
 proxy::ShardConfig config_of(Mode mode) {
-  proxy::ShardConfig config;
-  config.mode = mode;
+  proxy::ShardConfig config = shard_config(mode);
   config.intercept = proxy::Intercept::regulate;
-  config.limits.max_flows = 64;
-  config.limits.max_bearers = 8;
   return config;
 }
 
@@ -27,24 +22,19 @@ struct Lab {
   explicit Lab(Mode mode) : Lab(config_of(mode)) {}
   explicit Lab(const proxy::ShardConfig& config) : lab(config) { hosts.window = 1000; }
 
-  void report(std::int64_t buffer, std::uint64_t arrived = 0, std::uint64_t transmitted = 0) {
-    proxy::ReportArrival arrival;
-    arrival.bearer.ue = hosts.ue_to_server.src;
-    arrival.bearer.buffer = Bytes(buffer);
-    arrival.bearer.arrived = arrived;
-    arrival.bearer.transmitted = transmitted;
-    arrival.bearer.mean_service_rate = Rate::bits_per_second(5e6);
-    arrival.epoch = 1;
-    arrival.sequence = ++sequence;
-    arrival.period = period;
-    lab.shard.on_report(arrival, lab.now);
-  }
   /// Reports that say the same, as long as that takes.
   void keep_reporting(Duration time, std::int64_t buffer, std::uint64_t arrived, std::uint64_t transmitted) {
     for (const Instant end = lab.now + time; lab.now < end;) {
-      lab.pass_time(period);
-      report(buffer, arrived, transmitted);
+      lab.pass_time(ScriptedReports::period);
+      reports.queue(buffer, arrived, transmitted);
     }
+  }
+  /// Ten segments stand in a buffer that holds no more.
+  void open_with_a_full_buffer() {
+    hosts.open();
+    reports.queue(10'000);
+    data(10);
+    keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
   }
   void data(std::uint32_t segments) {
     for (std::uint32_t i = 0; i < segments; ++i, sent += 1000)
@@ -62,14 +52,14 @@ struct Lab {
 
   ProxyLab lab;
   ScriptedHosts hosts{lab};
-  std::uint64_t sequence = 0;
+  ScriptedReports reports{lab, hosts};
   std::uint32_t sent = 0;
 };
 
 TEST(ShardRegulate, NothingIsAcknowledgedOnAnyonesBehalf) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
-  lab.report(50'000);
+  lab.reports.queue(50'000);
   lab.data(3);
   EXPECT_TRUE(lab.lab.silent(Side::core));
   EXPECT_EQ(lab.lab.count(Counter::flows_split), 0U);
@@ -80,7 +70,7 @@ TEST(ShardRegulate, TheWindowIsRewrittenAndTheRightEdgeStays) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
   EXPECT_EQ(lab.lab.shard.flow_count(), 1U);
-  lab.report(20'000);
+  lab.reports.queue(20'000);
   lab.data(4);
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
   // The handshake's last ACK offered 128000 bytes: the edge stays there, the window shrinks by what is acknowledged.
@@ -93,7 +83,7 @@ TEST(ShardRegulate, TheWindowIsRewrittenAndTheRightEdgeStays) {
 TEST(ShardRegulate, TheHostsOwnSmallerWindowPasses) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
-  lab.report(50'000);
+  lab.reports.queue(50'000);
   lab.data(1);
   lab.hosts.window = 10;
   lab.hosts.ue(Flags::ack_bit, 0, 1000);
@@ -111,10 +101,7 @@ TEST(ShardRegulate, WithoutReportsNothingChanges) {
 
 TEST(ShardRegulate, AnAckThatWaitsGoesWithTheQueueOrAfterItsTime) {
   Lab lab(Mode::ack_regulator);
-  lab.hosts.open();
-  lab.report(10'000);
-  lab.data(10);
-  lab.keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
+  lab.open_with_a_full_buffer();
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
   EXPECT_EQ(lab.window(), -1) << "the buffer is full";
   EXPECT_EQ(lab.lab.count(Counter::acks_held), 1U);
@@ -127,10 +114,7 @@ TEST(ShardRegulate, AnAckThatWaitsGoesWithTheQueueOrAfterItsTime) {
 
 TEST(ShardRegulate, DataOfTheUeTakesTheWaitingAcksAlong) {
   Lab lab(Mode::ack_regulator);
-  lab.hosts.open();
-  lab.report(10'000);
-  lab.data(10);
-  lab.keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
+  lab.open_with_a_full_buffer();
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
   ASSERT_TRUE(lab.lab.silent(Side::core));
   lab.hosts.ue(Flags::ack_bit, 0, 4000, "request");
@@ -143,10 +127,7 @@ TEST(ShardRegulate, DataOfTheUeTakesTheWaitingAcksAlong) {
 
 TEST(ShardRegulate, LateReportsLetTheAcksGoWithThoseThatCome) {
   Lab lab(Mode::ack_regulator);
-  lab.hosts.open();
-  lab.report(10'000);
-  lab.data(10);
-  lab.keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
+  lab.open_with_a_full_buffer();
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
   lab.hosts.ue(Flags::ack_bit, 0, 4000);
   ASSERT_TRUE(lab.lab.silent(Side::core));
@@ -163,10 +144,7 @@ TEST(ShardRegulate, LateReportsLetTheAcksGoWithThoseThatCome) {
 
 TEST(ShardRegulate, AResetEndsItAndTakesTheWaitingAcksAlong) {
   Lab lab(Mode::ack_regulator);
-  lab.hosts.open();
-  lab.report(10'000);
-  lab.data(10);
-  lab.keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
+  lab.open_with_a_full_buffer();
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
   lab.hosts.ue(Flags::rst_bit, 0, 0);
   ASSERT_FALSE(lab.lab.silent(Side::core));
@@ -178,7 +156,7 @@ TEST(ShardRegulate, AResetEndsItAndTakesTheWaitingAcksAlong) {
 TEST(ShardRegulate, ADamagedSegmentPassesAndTeachesNothing) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
-  lab.report(20'000);
+  lab.reports.queue(20'000);
   tcp::Segment ack = lab.hosts.segment(Flags::ack_bit, lab.hosts.ue_isn.raw() + 1, lab.hosts.server_isn.raw() + 1);
   packet::Packet frame = lab.hosts.frame(true, ack);
   frame.data()[frame.size() - 1] ^= 1U;  // in the timestamps
@@ -210,7 +188,7 @@ proxy::ShardConfig observing(Mode law) {
 TEST(ShardObserve, WindowsAreComputedAndNotWritten) {
   Lab lab(observing(Mode::wrs));
   lab.hosts.open();
-  lab.report(20'000);
+  lab.reports.queue(20'000);
   lab.data(4);
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
   EXPECT_EQ(lab.window(), 128'000) << "as it came";
@@ -225,10 +203,7 @@ TEST(ShardObserve, WindowsAreComputedAndNotWritten) {
 
 TEST(ShardObserve, AcksThatWouldWaitGoOn) {
   Lab lab(observing(Mode::ack_regulator));
-  lab.hosts.open();
-  lab.report(10'000);
-  lab.data(10);
-  lab.keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
+  lab.open_with_a_full_buffer();
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
   EXPECT_EQ(lab.window(), 128'000);
   std::vector<proxy::BearerInfo> bearers;
@@ -240,9 +215,9 @@ TEST(ShardObserve, AcksThatWouldWaitGoOn) {
 TEST(ShardObserve, AllowancesStandBesideWhatWasSent) {
   Lab lab(observing(Mode::smvs));
   lab.hosts.open();
-  lab.report(0);
+  lab.reports.queue(0);
   lab.data(3);
-  lab.report(0);
+  lab.reports.queue(0);
   std::vector<proxy::BearerInfo> bearers;
   lab.lab.shard.describe_bearers(bearers, 10);
   EXPECT_EQ(bearers.at(0).observed.decisions, 2U);

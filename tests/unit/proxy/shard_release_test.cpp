@@ -13,10 +13,8 @@ using proxy::Side;
 using tcp::Flags;
 
 proxy::ShardConfig split_config() {
-  proxy::ShardConfig config;
-  config.mode = proxy::Mode::i_tcp;
+  proxy::ShardConfig config = shard_config();
   config.limits.max_flows = 1000;
-  config.limits.max_bearers = 8;
   return config;
 }
 

@@ -11,30 +11,20 @@ using proxy::Counter;
 using proxy::Side;
 using tcp::Flags;
 
-constexpr Duration period = std::chrono::milliseconds(5);
+constexpr Duration period = ScriptedReports::period;
 
 proxy::ShardConfig smvs_config() {
-  proxy::ShardConfig config;
-  config.mode = proxy::Mode::smvs;
+  proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
   config.smvs.law = proxy::LawPlace::nodeb;
-  config.limits.max_flows = 64;
-  config.limits.max_bearers = 8;
   return config;
 }
 
 class ShardSmvs : public testing::Test {
  protected:
   void report(Bytes allowance) {
-    proxy::ReportArrival arrival;
-    arrival.bearer.ue = hosts.ue_to_server.src;
+    proxy::ReportArrival arrival = reports.next();
     arrival.bearer.allowance = allowance;
-    arrival.bearer.mean_service_rate = Rate::bits_per_second(5e6);
-    arrival.bearer.service_rate = arrival.bearer.mean_service_rate;
-    arrival.epoch = 1;
-    arrival.sequence = ++sequence;
-    arrival.period = period;
-    arrival.sender_time = lab.now.time_since_epoch();
-    lab.shard.on_report(arrival, lab.now);
+    reports.send(arrival);
   }
   /// IP bytes of data that came out towards the UE.
   std::int64_t data_sent() {
@@ -52,7 +42,7 @@ class ShardSmvs : public testing::Test {
 
   ProxyLab lab{smvs_config()};
   ScriptedHosts hosts{lab};
-  std::uint64_t sequence = 0;
+  ScriptedReports reports{lab, hosts};
   std::uint32_t offered = 0;
 };
 
@@ -159,8 +149,10 @@ TEST_F(ShardSmvs, AnOldReportChangesNothing) {
   report(Bytes(0));
   report(Bytes(0));
   offer(5);
-  sequence = 0;
-  report(Bytes(50000));
+  proxy::ReportArrival old = reports.next();
+  old.sequence = 1;
+  old.bearer.allowance = Bytes(50000);
+  reports.send(old);
   EXPECT_EQ(data_sent(), 0);
   EXPECT_EQ(lab.count(Counter::reports_stale), 1U);
 }
@@ -173,7 +165,7 @@ TEST_F(ShardSmvs, TheStatusTellsWhatWasInjectedAndWhatWaits) {
   lab.shard.collect_status(statuses, false);
   ASSERT_EQ(statuses.size(), 1U);
   EXPECT_EQ(statuses[0].ue, hosts.ue_to_server.src);
-  EXPECT_EQ(statuses[0].applied_sequence, sequence);
+  EXPECT_EQ(statuses[0].applied_sequence, reports.next().sequence - 1);
   EXPECT_EQ(statuses[0].backlog, Bytes(3000));
   EXPECT_EQ(statuses[0].active_flows, 1U);
   EXPECT_GE(statuses[0].injected, 2U * 1052);

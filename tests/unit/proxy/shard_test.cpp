@@ -9,14 +9,6 @@ using proxy::Counter;
 using proxy::Side;
 using tcp::Flags;
 
-proxy::ShardConfig split_config() {
-  proxy::ShardConfig config;
-  config.mode = proxy::Mode::i_tcp;
-  config.limits.max_flows = 64;
-  config.limits.max_bearers = 8;
-  return config;
-}
-
 /// received = optimised + forwarded + dropped, whatever happened.
 void expect_accounted(const ProxyLab& lab) {
   const proxy::Counters& counters = lab.shard.counters();
@@ -24,7 +16,7 @@ void expect_accounted(const ProxyLab& lab) {
 }
 
 TEST(Shard, TheHandshakePassesUntouched) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   const auto same = [&](bool from_ue, const tcp::Segment& segment, Side in) {
     packet::Packet frame = hosts.frame(from_ue, segment);
@@ -45,7 +37,7 @@ TEST(Shard, TheHandshakePassesUntouched) {
 }
 
 TEST(Shard, DataIsAcknowledgedHereAndDeliveredWithTheSameNumbers) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   const std::string first(1448, 'a');
@@ -75,7 +67,7 @@ TEST(Shard, DataIsAcknowledgedHereAndDeliveredWithTheSameNumbers) {
 }
 
 TEST(Shard, WhatTheUeDoesNotAcknowledgeIsSentAgain) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(500, 'x'));
@@ -94,7 +86,7 @@ TEST(Shard, WhatTheUeDoesNotAcknowledgeIsSentAgain) {
 }
 
 TEST(Shard, TheAckThatCompletesTheHandshakeMayBringData) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
   hosts.send_syn_ack();
@@ -108,7 +100,7 @@ TEST(Shard, TheAckThatCompletesTheHandshakeMayBringData) {
 }
 
 TEST(Shard, DataBehindAHoleOfAHandshakeGoesUnsplit) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
   hosts.send_syn_ack();
@@ -122,7 +114,7 @@ TEST(Shard, DataBehindAHoleOfAHandshakeGoesUnsplit) {
 }
 
 TEST(Shard, ASynRepeatedToAConnectionOlderThanTheProxyDoesNotSplitIt) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();                                      // a copy: the first one went by before we were there
   hosts.ue(Flags::ack_bit, 0, 0, std::string(16, 'g'));  // it acknowledges a SYN-ACK that we have not seen
@@ -134,7 +126,7 @@ TEST(Shard, ASynRepeatedToAConnectionOlderThanTheProxyDoesNotSplitIt) {
 }
 
 TEST(Shard, ARefusalIsTheServersOwn) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
   lab.forget_output();
@@ -148,7 +140,7 @@ TEST(Shard, ARefusalIsTheServersOwn) {
 }
 
 TEST(Shard, ABlindResetDoesNotEndAHandshake) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
   lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::rst_bit | Flags::ack_bit, 0, 77)));
@@ -157,7 +149,7 @@ TEST(Shard, ABlindResetDoesNotEndAHandshake) {
 }
 
 TEST(Shard, ConnectionsOlderThanTheProxyPassUntouched) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.server(Flags::ack_bit, 100, 0, "data");
   hosts.ue(Flags::ack_bit, 0, 104);
@@ -169,7 +161,7 @@ TEST(Shard, ConnectionsOlderThanTheProxyPassUntouched) {
 }
 
 TEST(Shard, ASynWithDataPassesUnsplit) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::syn_bit, 1000, 0), "early"));
   EXPECT_EQ(lab.count(Counter::forward_syn_data), 1U);
@@ -178,7 +170,7 @@ TEST(Shard, ASynWithDataPassesUnsplit) {
 }
 
 TEST(Shard, NothingIsLearnedFromADamagedHandshake) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   packet::Packet damaged = hosts.frame(true, hosts.segment(Flags::syn_bit, 1000, 0));
   damaged.data()[damaged.size() - 1] ^= 0x08;  // the window scale: the server will drop this and see a good one later
@@ -196,7 +188,7 @@ TEST(Shard, NothingIsLearnedFromADamagedHandshake) {
 }
 
 TEST(Shard, BypassForwardsEverything) {
-  proxy::ShardConfig config = split_config();
+  proxy::ShardConfig config = shard_config();
   config.mode = proxy::Mode::bypass;
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
@@ -209,7 +201,7 @@ TEST(Shard, BypassForwardsEverything) {
 }
 
 TEST(Shard, AHostOutsideTheUePrefixesIsLeftAlone) {
-  proxy::ShardConfig config = split_config();
+  proxy::ShardConfig config = shard_config();
   config.ue_prefixes = {*IpPrefix::parse("10.99.0.0/16")};
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
@@ -219,7 +211,7 @@ TEST(Shard, AHostOutsideTheUePrefixesIsLeftAlone) {
 }
 
 TEST(Shard, ASegmentWithAWrongChecksumIsDropped) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   packet::Packet frame = hosts.frame(false, hosts.segment(Flags::ack_bit, 5001, 1001), "payload");
@@ -242,7 +234,7 @@ packet::Packet unfinished(packet::Packet frame) {
 }
 
 TEST(Shard, UnfinishedChecksumsAreTakenFromTheSideThatMayHaveThem) {
-  proxy::ShardConfig config = split_config();
+  proxy::ShardConfig config = shard_config();
   config.accept_partial_checksums = {true, false};  // a veth towards the UE, a wire towards the server
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
@@ -262,7 +254,7 @@ TEST(Shard, UnfinishedChecksumsAreTakenFromTheSideThatMayHaveThem) {
 }
 
 TEST(Shard, AConnectionWhoseChecksumsWouldBeRefusedIsNotSplit) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   lab.put(Side::radio, unfinished(hosts.frame(true, hosts.segment(Flags::syn_bit, hosts.ue_isn.raw(), 0))));
   EXPECT_TRUE(lab.next(Side::core)) << "it passes untouched";
@@ -272,7 +264,7 @@ TEST(Shard, AConnectionWhoseChecksumsWouldBeRefusedIsNotSplit) {
 }
 
 TEST(Shard, AHandshakeThatGoesNowhereIsForgotten) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.send_syn();
   EXPECT_EQ(lab.shard.flow_count(), 1U);
@@ -282,7 +274,7 @@ TEST(Shard, AHandshakeThatGoesNowhereIsForgotten) {
 }
 
 TEST(Shard, ASilentConnectionGoesBackToPlainForwarding) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   lab.pass_time(std::chrono::seconds(301));

@@ -12,14 +12,11 @@ using proxy::Mode;
 using proxy::Side;
 using tcp::Flags;
 
-constexpr Duration period = std::chrono::milliseconds(5);
+constexpr Duration period = ScriptedReports::period;
 constexpr std::int64_t packet = 1052;  ///< 1000 bytes of data as an IP packet
 
 proxy::ShardConfig config_of(Mode mode) {
-  proxy::ShardConfig config;
-  config.mode = mode;
-  config.limits.max_flows = 64;
-  config.limits.max_bearers = 8;
+  proxy::ShardConfig config = shard_config(mode);
   config.tcp.initial_window_segments = 100;  // the law's window is what binds
   return config;
 }
@@ -28,21 +25,6 @@ proxy::ShardConfig config_of(Mode mode) {
 struct Lab {
   explicit Lab(Mode mode) : lab(config_of(mode)) {}
 
-  /// A queue of `buffer` bytes: `arrived` and `transmitted` since the start.
-  void report(std::int64_t buffer, std::uint64_t arrived = 0, std::uint64_t transmitted = 0) {
-    proxy::ReportArrival arrival;
-    arrival.bearer.ue = hosts.ue_to_server.src;
-    arrival.bearer.buffer = Bytes(buffer);
-    arrival.bearer.arrived = arrived;
-    arrival.bearer.transmitted = transmitted;
-    arrival.bearer.mean_service_rate = Rate::bits_per_second(5e6);
-    arrival.bearer.service_rate = arrival.bearer.mean_service_rate;
-    arrival.epoch = 1;
-    arrival.sequence = ++sequence;
-    arrival.period = period;
-    arrival.sender_time = lab.now.time_since_epoch();
-    lab.shard.on_report(arrival, lab.now);
-  }
   int packets_sent() {
     int count = 0;
     while (const auto seen = lab.next(Side::radio)) count += seen->payload.empty() ? 0 : 1;
@@ -56,14 +38,14 @@ struct Lab {
 
   ProxyLab lab;
   ScriptedHosts hosts{lab};
-  std::uint64_t sequence = 0;
+  ScriptedReports reports{lab, hosts};
   std::uint32_t offered = 0;
 };
 
 TEST(ShardWindows, TheStaticRegulatorSendsABuffersWorth) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
-  lab.report(8 * packet);
+  lab.reports.queue(8 * packet);
   lab.offer(20);
   EXPECT_EQ(lab.packets_sent(), 8);
   lab.hosts.ue(Flags::ack_bit, 0, 2000);
@@ -73,13 +55,13 @@ TEST(ShardWindows, TheStaticRegulatorSendsABuffersWorth) {
 TEST(ShardWindows, TheDynamicRegulatorSendsAsTheQueueDrains) {
   Lab lab(Mode::wrd);
   lab.hosts.open();
-  lab.report(8 * packet);
+  lab.reports.queue(8 * packet);
   lab.offer(20);
   ASSERT_EQ(lab.packets_sent(), 8);
   int sent = 0;
   for (int i = 0; i < 10; ++i) {
     lab.lab.pass_time(period);
-    lab.report(8 * packet, 8 * packet, 4 * packet);
+    lab.reports.queue(8 * packet, 8 * packet, 4 * packet);
     sent += lab.packets_sent();
   }
   EXPECT_GE(sent, 3) << "four have left the queue, none is acknowledged";
@@ -89,7 +71,7 @@ TEST(ShardWindows, TheDynamicRegulatorSendsAsTheQueueDrains) {
 TEST(ShardWindows, NeverLessThanTwoSegments) {
   Lab lab(Mode::fair_share);
   lab.hosts.open();
-  lab.report(100);
+  lab.reports.queue(100);
   lab.offer(20);
   EXPECT_EQ(lab.packets_sent(), 2);
 }
@@ -104,13 +86,13 @@ TEST(ShardWindows, WithoutReportsCongestionControlSendsAlone) {
 TEST(ShardWindows, LateReportsTakeTheWindowAway) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
-  lab.report(3 * packet);
+  lab.reports.queue(3 * packet);
   lab.offer(10);
   ASSERT_EQ(lab.packets_sent(), 3);
   lab.lab.pass_time(std::chrono::milliseconds(60));
   EXPECT_EQ(lab.packets_sent(), 7);
   EXPECT_EQ(lab.lab.count(Counter::fallbacks), 1U);
-  lab.report(3 * packet);
+  lab.reports.queue(3 * packet);
   EXPECT_EQ(lab.lab.count(Counter::recoveries), 2U) << "the first report counts as one";
 }
 
@@ -120,12 +102,7 @@ TEST(ShardWindows, TheConfiguredBufferStandsBeforeTheReported) {
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
   hosts.open();
-  proxy::ReportArrival arrival;
-  arrival.bearer.ue = hosts.ue_to_server.src;
-  arrival.bearer.buffer = Bytes(1'000'000);
-  arrival.epoch = arrival.sequence = 1;
-  arrival.period = period;
-  lab.shard.on_report(arrival, lab.now);
+  ScriptedReports(lab, hosts).queue(1'000'000);
   for (std::uint32_t i = 0; i < 10; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 's'));
   int sent = 0;
   while (const auto seen = lab.next(Side::radio)) sent += seen->payload.empty() ? 0 : 1;
@@ -135,12 +112,12 @@ TEST(ShardWindows, TheConfiguredBufferStandsBeforeTheReported) {
 TEST(ShardWindows, AnAcknowledgementForWhatWasLostOpensNoMoreThanTheWindow) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
-  lab.report(4 * packet);
+  lab.reports.queue(4 * packet);
   lab.offer(20);
   ASSERT_EQ(lab.packets_sent(), 4);
   // The timer runs out: all four count as lost and are sent again, one by one as congestion control wants it.
   for (int i = 0; i < 300; ++i) {
-    lab.report(4 * packet);
+    lab.reports.queue(4 * packet);
     lab.lab.pass_time(period);
   }
   EXPECT_GE(lab.packets_sent(), 1);

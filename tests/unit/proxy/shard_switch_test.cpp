@@ -1,0 +1,214 @@
+// Other policies on a running shard change how a connection is intercepted: frame by frame.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Counter;
+using proxy::Intercept;
+using proxy::Mode;
+using proxy::Policies;
+using proxy::Side;
+using tcp::Flags;
+
+class ShardSwitch : public testing::Test {
+ protected:
+  /// The policies must outlive their being in force.
+  void switch_to(Mode mode, Intercept intercept = Intercept::automatic) {
+    Policies& policies = policies_.emplace_back();
+    policies.otherwise = shard_config(mode);
+    policies.otherwise.intercept = intercept;
+    lab.shard.apply(policies, lab.now);
+  }
+  [[nodiscard]] proxy::FlowInfo flow() const {
+    std::vector<proxy::FlowInfo> flows;
+    lab.shard.describe_flows(flows, 4);
+    EXPECT_EQ(flows.size(), 1U);
+    return flows.empty() ? proxy::FlowInfo{} : flows[0];
+  }
+  [[nodiscard]] std::string phase() const { return flow().phase; }
+  void data(std::uint32_t offset, std::uint32_t segments) {
+    for (std::uint32_t i = 0; i < segments; ++i)
+      hosts.server(Flags::ack_bit, offset + i * 1000, 0, std::string(1000, 's'));
+  }
+  /// A split connection that has carried 3000 bytes and holds none.
+  void split_and_rest() {
+    hosts.open();
+    data(0, 3);
+    hosts.ue(Flags::ack_bit, 0, 3000);
+    lab.forget_output();
+    ASSERT_EQ(phase(), "split");
+  }
+  /// The right edge that the last frame towards the server has promised, from its first byte on.
+  std::int64_t edge_told_to_the_server() {
+    std::int64_t edge = -1;
+    while (const auto seen = lab.next(Side::core)) {
+      EXPECT_TRUE(seen->checksum_good);
+      const std::uint32_t ack = seen->segment().ack.raw() - hosts.server_isn.raw() - 1;
+      edge = ack + (std::int64_t{seen->segment().window} << hosts.options.window_scale);
+    }
+    return edge;
+  }
+
+  ProxyLab lab{shard_config(Mode::i_tcp)};
+  ScriptedHosts hosts{lab};
+
+ private:
+  std::deque<Policies> policies_;
+};
+
+TEST_F(ShardSwitch, AConnectionAtRestGoesOnEndToEndAtOnce) {
+  split_and_rest();
+  switch_to(Mode::wrs, Intercept::regulate);
+  EXPECT_EQ(phase(), "regulated");
+  EXPECT_EQ(lab.shard.flow_count(), 1U);
+  EXPECT_EQ(lab.count(Counter::let_go_switch), 1U);
+  lab.forget_output();
+  data(3000, 1);
+  EXPECT_TRUE(lab.silent(Side::core)) << "nothing is acknowledged for the UE any more";
+  EXPECT_EQ(lab.next(Side::radio)->payload.size(), 1000U);
+  EXPECT_EQ(lab.count(Counter::forward_regulated), 1U);
+}
+
+TEST_F(ShardSwitch, WhatIsOursIsDeliveredFirst) {
+  hosts.open();
+  data(0, 3);
+  switch_to(Mode::bypass);
+  EXPECT_EQ(phase(), "handing over");
+  EXPECT_EQ(lab.shard.flow_count(), 1U) << "the heir is the same connection";
+  lab.forget_output();
+  data(3000, 1);
+  EXPECT_EQ(lab.next(Side::radio)->payload.size(), 1000U) << "behind the seam it passes";
+  EXPECT_TRUE(lab.silent(Side::core));
+  hosts.ue(Flags::ack_bit, 0, 2000);
+  EXPECT_EQ(phase(), "handing over") << "a thousand bytes are ours still";
+  hosts.ue(Flags::ack_bit, 0, 4000);
+  EXPECT_EQ(phase(), "bypassed");
+  EXPECT_EQ(lab.count(Counter::let_go_switch), 1U);
+  hosts.ue(Flags::ack_bit, 0, 4000);
+  EXPECT_GT(lab.count(Counter::forward_followed), 0U);
+}
+
+TEST_F(ShardSwitch, TheRightEdgeStaysAndTheWindowOpensByAndBy) {
+  hosts.window = 4000;  // half a megabyte
+  hosts.open();
+  data(0, 8);
+  hosts.ue(Flags::ack_bit, 0, 8000);
+  const std::int64_t before = edge_told_to_the_server();
+  ASSERT_GT(before, 8000);
+  switch_to(Mode::bypass);
+  const std::int64_t at_the_switch = std::max(before, edge_told_to_the_server());
+  ASSERT_EQ(phase(), "bypassed");
+  std::int64_t edge = at_the_switch;
+  for (std::uint32_t at = 8000; at < 40'000; at += 1000) {
+    data(at, 1);
+    hosts.ue(Flags::ack_bit, 0, at + 1000);
+    const std::int64_t now = edge_told_to_the_server();
+    EXPECT_GE(now, edge) << at;
+    EXPECT_LE(now, std::max(edge, at + 1000 + std::int64_t{hosts.window} * 128));
+    edge = now;
+  }
+}
+
+TEST_F(ShardSwitch, AHandshakeThatIsUnderWayEndsInTheNewInterception) {
+  hosts.send_syn();
+  hosts.send_syn_ack();
+  switch_to(Mode::wrs, Intercept::regulate);
+  hosts.ue(Flags::ack_bit, 0, 0);
+  EXPECT_EQ(phase(), "regulated");
+  EXPECT_EQ(lab.count(Counter::flows_split), 0U);
+  EXPECT_EQ(lab.count(Counter::flows_regulated), 1U);
+  EXPECT_EQ(lab.shard.bearer_count(), 1U);
+}
+
+TEST_F(ShardSwitch, BackBeforeTheHandoverHasBegunNothingHasHappened) {
+  hosts.open();
+  data(1000, 1);  // out of order: not to be forgotten
+  switch_to(Mode::bypass);
+  EXPECT_EQ(phase(), "split");
+  EXPECT_STREQ(flow().obstacle, "reordering");
+  switch_to(Mode::i_tcp);
+  data(0, 1);
+  hosts.ue(Flags::ack_bit, 0, 2000);
+  EXPECT_EQ(phase(), "split");
+  EXPECT_EQ(lab.count(Counter::let_go_switch), 0U);
+}
+
+TEST_F(ShardSwitch, WhatIsEndToEndStaysSoAndSaysSo) {
+  split_and_rest();
+  switch_to(Mode::observe);
+  EXPECT_EQ(phase(), "observed");
+  EXPECT_STREQ(flow().obstacle, "");
+  switch_to(Mode::i_tcp);
+  EXPECT_EQ(phase(), "bypassed");
+  EXPECT_STREQ(flow().obstacle, "end to end");
+  switch_to(Mode::wrs);
+  EXPECT_EQ(phase(), "regulated") << "where it cannot be split its law regulates it";
+  EXPECT_STREQ(flow().obstacle, "end to end");
+}
+
+TEST_F(ShardSwitch, AnEndWhileItIsHandedOverIsTheEndOfBoth) {
+  hosts.open();
+  data(0, 1);
+  switch_to(Mode::bypass);
+  ASSERT_EQ(phase(), "handing over");
+  hosts.ue(Flags::rst_bit | Flags::ack_bit, 0, 1000);
+  lab.pass_time(std::chrono::seconds(1));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_EQ(lab.shard.counters().received(),
+            lab.count(Counter::optimised) + lab.shard.counters().forwarded() + lab.shard.counters().dropped());
+}
+
+/// The UE does not answer for longer than a connection that is closed both ways is remembered.
+TEST_F(ShardSwitch, TheHeirIsThereHoweverLongTheHandoverTakes) {
+  hosts.open();
+  data(0, 1);
+  switch_to(Mode::bypass);
+  hosts.server(Flags::ack_bit | Flags::fin_bit, 1000, 0);
+  hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
+  lab.pass_time(std::chrono::seconds(15));
+  ASSERT_EQ(phase(), "handing over");
+  hosts.ue(Flags::ack_bit, 1, 1001);
+  EXPECT_EQ(phase(), "bypassed");
+  lab.pass_time(std::chrono::seconds(11));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+TEST_F(ShardSwitch, ANewSynWhileItIsHandedOverPasses) {
+  hosts.open();
+  data(0, 1);
+  switch_to(Mode::bypass);
+  ASSERT_EQ(phase(), "handing over");
+  lab.forget_output();
+  hosts.ue_isn = tcp::SeqNum(900'000);
+  hosts.send_syn();
+  EXPECT_TRUE(lab.next(Side::core)->segment().flags.syn()) << "the server judges it";
+  EXPECT_EQ(phase(), "handing over");
+}
+
+TEST_F(ShardSwitch, ClosedOnBothSidesItIsForgottenEndToEndToo) {
+  split_and_rest();
+  switch_to(Mode::bypass);
+  hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 3000);
+  hosts.server(Flags::ack_bit | Flags::fin_bit, 3000, 1);
+  hosts.ue(Flags::ack_bit, 1, 3001);
+  lab.pass_time(std::chrono::seconds(11));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+TEST_F(ShardSwitch, TheSameAddressesMayBeginAnewUnderTheNewMode) {
+  split_and_rest();
+  switch_to(Mode::bypass);
+  ASSERT_EQ(phase(), "bypassed");
+  switch_to(Mode::i_tcp);
+  hosts.ue_isn = tcp::SeqNum(900'000);
+  hosts.server_isn = tcp::SeqNum(77);
+  hosts.open();
+  EXPECT_EQ(phase(), "split");
+}
+
+}  // namespace
+}  // namespace sluice::test
