@@ -1,8 +1,8 @@
-#include "dataplane/tcp/endpoint.hpp"
-
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "dataplane/tcp/paced_sender.hpp"
 
 namespace sluice::tcp {
 
@@ -30,6 +30,11 @@ void Endpoint::write(packet::Packet&& payload) {
   note.header_len = static_cast<std::uint16_t>(payload.size() - note.payload_len);
   note.seq = snd_end_.raw();
   snd_end_ += note.payload_len;
+  if (!smooth_ && paced()) [[unlikely]] {
+    // Data comes where there was nothing to send although there was room: what follows is the writer's pace.
+    const bool dry = !send_.unsent() && send_.to_retransmit() == 0 && pipe() + mss_ <= congestion_.cwnd();
+    if (dry) config_->paced->delivery.limit_by_application(pipe());
+  }
   send_.push(std::move(payload));
 }
 
@@ -44,6 +49,7 @@ void Endpoint::set_window_source(WindowSource source, Bytes seed_cwnd) {
   if (source == WindowSource::allowance) return;
   const auto least = std::int64_t{2} * mss_;
   congestion_.seed(static_cast<std::uint32_t>(std::clamp<std::int64_t>(seed_cwnd.count(), least, 1 << 30)));
+  if (paced()) resume_pacing();
 }
 
 void Endpoint::release_queues() {
