@@ -59,7 +59,7 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
   if (!transmit(segment, next, now, output, left)) return false;
   if (segment.flags.cwr()) [[unlikely]]
     cwr_due_ = false;
-  if (!smooth_ && paced()) [[unlikely]]
+  if (!smooth_) [[unlikely]]
     note_sent(next, now);
   snd_nxt_ += segment.payload_len;
   last_sent_ = tick::fine(now);
@@ -110,7 +110,7 @@ bool Endpoint::repeat(packet::Cursor position, Instant now, Output& output, Byte
     if (fin_outstanding()) segment.flags.bits |= Flags::fin_bit;
   }
   if (!transmit(segment, position, now, output, left)) return false;
-  if (paced()) note_sent(position, now);
+  note_sent(position, now);
   send_.resent(position, now);
   ++counters_.retransmitted;
   if (doubt_ == Doubt::copy_due) copy_ts_ = segment.ts_value;
@@ -150,7 +150,7 @@ void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
 
 /// RFC 5681 section 4.1.
 void Endpoint::restart_after_idle(Instant now) {
-  if (congestion_.modelled()) {
+  if (!smooth_ && congestion_.modelled()) [[unlikely]] {
     restart_model(now);
     return;
   }

@@ -5,6 +5,16 @@
 #include "dataplane/tcp/paced_sender.hpp"
 
 namespace sluice::tcp {
+namespace {
+
+/// Data comes where there was nothing to send although there was room: what follows is sent at the writer's pace.
+[[gnu::cold, gnu::noinline]] void note_written(PacedSender* paced, const SendQueue& queue, std::uint32_t in_flight,
+                                               std::uint32_t full) {
+  if (paced == nullptr || queue.unsent() || queue.to_retransmit() != 0 || in_flight > full) return;
+  paced->delivery.limit_by_application(in_flight);
+}
+
+}  // namespace
 
 std::string_view to_string(State state) {
   static constexpr std::array names = {
@@ -30,11 +40,8 @@ void Endpoint::write(packet::Packet&& payload) {
   note.header_len = static_cast<std::uint16_t>(payload.size() - note.payload_len);
   note.seq = snd_end_.raw();
   snd_end_ += note.payload_len;
-  if (!smooth_ && paced()) [[unlikely]] {
-    // Data comes where there was nothing to send although there was room: what follows is the writer's pace.
-    const bool dry = !send_.unsent() && send_.to_retransmit() == 0 && pipe() + mss_ <= congestion_.cwnd();
-    if (dry) config_->paced->delivery.limit_by_application(pipe());
-  }
+  if (!smooth_) [[unlikely]]
+    note_written(config_->paced, send_, pipe(), congestion_.cwnd() - mss_);
   send_.push(std::move(payload));
 }
 

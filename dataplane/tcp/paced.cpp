@@ -51,7 +51,7 @@ void Endpoint::resume_pacing() {
 
 /// A segment has left; its place in the queue still says when it was sent before.
 void Endpoint::note_sent(packet::Cursor position, Instant now) {
-  config_->paced->delivery.on_sent(position.note(), now, !send_.outstanding());
+  if (paced()) config_->paced->delivery.on_sent(position.note(), now, !send_.outstanding());
 }
 
 /// An acknowledgement has told everything: takes the sample, and lets the rate and the model's window follow.
