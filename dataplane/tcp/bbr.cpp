@@ -30,7 +30,7 @@ void RoundMaximum::note(std::uint32_t round, Rate rate) {
   round_ = round;
   float& own = largest_of_[round % rounds];
   own = std::max(own, static_cast<float>(rate.bytes_per_second()));
-  largest_ = Rate::bytes_per_second(*std::ranges::max_element(largest_of_));
+  largest_ = Rate::bytes_per_second(static_cast<double>(*std::ranges::max_element(largest_of_)));
 }
 
 void Bbr::start(std::uint32_t cwnd, Duration srtt, std::uint32_t draw, Instant now) {
