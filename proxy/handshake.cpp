@@ -97,7 +97,8 @@ KnownConnection known(const Flow& flow) {
   return known;
 }
 
-void take_over(Flow& flow, const tcp::Segment& ack, const tcp::EndpointConfig& config, Instant now) {
+void take_over(Flow& flow, const tcp::Segment& ack, const std::array<const tcp::EndpointConfig*, 2>& configs,
+               Instant now) {
   const Handshake& seen = flow.handshake;
   const tcp::SeqNum initiator_next = seen.initiator_isn + 1;
   const tcp::SeqNum responder_next = seen.responder_isn + 1;
@@ -128,8 +129,11 @@ void take_over(Flow& flow, const tcp::Segment& ack, const tcp::EndpointConfig& c
     to_responder.rtt = seen.responder_rtt;
   }
 
-  flow.leg(flow.initiator).endpoint.take_over(config, to_initiator, now);
-  flow.leg(opposite(flow.initiator)).endpoint.take_over(config, to_responder, now);
+  const auto open = [&](Side side, const tcp::Takeover& takeover) {
+    flow.leg(side).endpoint.take_over(*configs[static_cast<std::size_t>(side)], takeover, now);
+  };
+  open(flow.initiator, to_initiator);
+  open(opposite(flow.initiator), to_responder);
   for (const Side side : {Side::radio, Side::core}) {
     flow.leg(side).endpoint.set_timestamp(flow.leg(opposite(side)).endpoint.newest_ts_value());
   }

@@ -26,8 +26,9 @@ void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now);
 [[nodiscard]] Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now);
 
 /// Puts both endpoints where the hosts are after `ack`, the segment that completed the handshake. Its window field is
-/// what the responder was, or will be, promised.
-void take_over(Flow& flow, const tcp::Segment& ack, const tcp::EndpointConfig& config, Instant now);
+/// what the responder was, or will be, promised. The configurations are by the Side that an endpoint faces.
+void take_over(Flow& flow, const tcp::Segment& ack, const std::array<const tcp::EndpointConfig*, 2>& configs,
+               Instant now);
 
 /// What a handshake that is complete but for its last ACK tells whoever follows the connection end to end.
 [[nodiscard]] KnownConnection known(const Flow& flow);

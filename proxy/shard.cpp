@@ -35,6 +35,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       parts_{pool_, queue_, counters_},
       window_loops_(config.limits.max_flows),
       governed_(config.limits.max_flows),
+      paced_(config.tcp.wants_pacing() ? config.limits.max_flows : 0),
       regulator_(config_, {registry_, queue_, counters_}, origin),
       half_open_(config.limits.max_flows),
       relay_limit_(config.limits.relay_buffer) {

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "control/receive_window_loop.hpp"
+#include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
+#include "dataplane/tcp/paced_sender.hpp"
 #include "proxy/governed_flow.hpp"
 #include "proxy/half_open.hpp"
 #include "proxy/histogram.hpp"
@@ -79,6 +81,7 @@ class Shard::Impl {
   [[gnu::cold, gnu::noinline]] void take_over(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
                                               Instant now);
   void take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now);
+  [[nodiscard]] std::array<const tcp::EndpointConfig*, 2> endpoint_configs(FlowId id);
   /// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
   [[nodiscard]] bool checksum_acceptable(Side in, packet::ChecksumState state);
@@ -162,6 +165,7 @@ class Shard::Impl {
   OutputParts parts_;
   flow::Slab<control::ReceiveWindowLoop> window_loops_;
   flow::Slab<GovernedFlow> governed_;
+  flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; none where nothing is paced
   mutable Regulator regulator_;
   HalfOpen half_open_;
   std::uint32_t last_ticket_ = 0;

@@ -274,7 +274,7 @@ void Shard::Impl::take_over(Side in, packet::Packet&& packet, const packet::Pars
   Bearer& bearer = registry_.bearer(flow.bearer);
   tcp::Segment ack = parsed.segment;
   const bool clamped = clamp_window(ack, flow, in);
-  handshake::take_over(flow, ack, config_.tcp, now);
+  handshake::take_over(flow, ack, endpoint_configs(id), now);
   if (exposure_capped()) {
     for (Leg& leg : flow.legs) leg.endpoint.hold_acknowledgements();
   }
@@ -304,6 +304,13 @@ void Shard::Impl::leave_end_to_end(Side in, packet::Packet&& packet, packet::Par
   } else {
     let_pass(in, std::move(packet), result, parsed, heir, now);
   }
+}
+
+/// By Side. A paced connection has its own, with a place for what it keeps.
+std::array<const tcp::EndpointConfig*, 2> Shard::Impl::endpoint_configs(FlowId id) {
+  if (!config_.tcp.wants_pacing()) return {&config_.tcp, &config_.tcp};
+  std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
+  return {&places[0].begin(config_.tcp), &places[1].begin(config_.tcp)};
 }
 
 bool Shard::Impl::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {

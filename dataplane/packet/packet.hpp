@@ -28,8 +28,9 @@ struct PacketNote {
   std::uint32_t seq = 0;          ///< first sequence number of the payload
   std::uint32_t scratch32 = 0;    ///< the holder's
   Instant sent{};                 ///< last transmission
-  std::uint64_t scratch64 = 0;    ///< the holder's (delivered bytes at transmission, RFC 8985 / rate samples)
+  std::uint64_t scratch64 = 0;    ///< the holder's
   std::uint64_t scratch64_b = 0;  ///< the holder's
+  std::uint64_t scratch64_c = 0;  ///< the holder's
 };
 static_assert(sizeof(PacketNote) <= 64, "one cache line per packet");
 static_assert(std::is_trivially_destructible_v<PacketNote>);

@@ -14,6 +14,8 @@ void CongestionControl::start(CongestionAlgorithm algorithm, std::uint32_t cwnd)
   window_ = prior_ = CongestionWindow{cwnd, UINT32_MAX};
   if (algorithm == CongestionAlgorithm::newreno) {
     algorithm_ = NewReno{};
+  } else if (algorithm == CongestionAlgorithm::bbr) {
+    algorithm_ = Modelled{};
   } else {
     algorithm_ = HyStart{};
   }
@@ -49,6 +51,7 @@ void CongestionControl::on_ack(const AckEvent& event, const PathView& path, bool
 void CongestionControl::on_congestion(const PathView& path) {
   end_first_slow_start();
   prior_ = window_;
+  if (modelled()) return;
   std::visit([&](auto& algorithm) { algorithm.on_congestion(window_, path); }, algorithm_);
   window_.cwnd = window_.ssthresh;
 }
@@ -69,6 +72,7 @@ void CongestionControl::on_timeout(const PathView& path, bool first) {
 }
 
 void CongestionControl::on_recovery_exit(const PathView& path, bool reduced) {
+  if (modelled()) return;
   // RFC 6582 section 3.2 step 3 (1): no burst when little is left in flight.
   window_.cwnd =
       reduced ? window_.ssthresh : std::min(window_.ssthresh, std::max(path.flight_size, path.mss) + path.mss);
@@ -82,6 +86,7 @@ void CongestionControl::undo() {
 }
 
 void CongestionControl::on_idle(std::uint32_t restart) {
+  if (modelled()) return;
   window_.cwnd = std::min(window_.cwnd, restart);
   prior_ = window_;
   std::visit([](auto& algorithm) { algorithm.on_idle(); }, algorithm_);

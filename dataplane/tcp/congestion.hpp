@@ -8,7 +8,7 @@
 
 namespace sluice::tcp {
 
-enum class CongestionAlgorithm : std::uint8_t { newreno, cubic };
+enum class CongestionAlgorithm : std::uint8_t { newreno, cubic, bbr };
 
 /// Everything one acknowledgement told. Filled once; loss recovery, congestion control and counters read it, and nobody
 /// derives any of it again.
@@ -122,6 +122,9 @@ struct HyStart : CongestionHooks {
   void judge();
 };
 
+/// A model of the path moves the window from outside (Bbr): losses, pauses and their ends do not.
+struct Modelled : CongestionHooks {};
+
 /// The congestion window and the algorithm that moves it, by value.
 class CongestionControl {
  public:
@@ -139,6 +142,10 @@ class CongestionControl {
   [[nodiscard]] float reduction() const {
     return std::holds_alternative<NewReno>(algorithm_) ? NewReno::beta : Cubic::beta;
   }
+
+  /// A model decides: follow() moves the window, on_ack() and the rest but on_timeout() and undo() do not.
+  [[nodiscard]] bool modelled() const { return std::holds_alternative<Modelled>(algorithm_); }
+  void follow(std::uint32_t cwnd) { window_.cwnd = cwnd; }
 
   /// cwnd before the last reduction.
   [[nodiscard]] std::uint32_t prior_cwnd() const { return prior_.cwnd; }
@@ -160,7 +167,7 @@ class CongestionControl {
 
   CongestionWindow window_;
   CongestionWindow prior_;  ///< before the last reduction
-  [[no_unique_address]] std::variant<NewReno, Cubic, HyStart> algorithm_;
+  [[no_unique_address]] std::variant<NewReno, Cubic, HyStart, Modelled> algorithm_;
 };
 static_assert(sizeof(CongestionControl) <= 44);
 

@@ -31,7 +31,8 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   if (ack_now_ && !reassembly_.report().empty()) emit_ack(now, output);
   if (small_path_) cut_segments();
   const std::uint32_t before = send_.in_flight();
-  const Bytes sent = emit_data(now, output, allowance);
+  const Bytes sent = emit_data(now, output, paced() ? burst_allowance(now, output, allowance) : allowance);
+  if (paced()) note_burst(now, sent, allowance);
   reduction_.sent(send_.in_flight() - before);
   if (fin_can_go()) emit_fin(now, output);
   if (probe_due_) emit_probe(now, output);
@@ -45,16 +46,17 @@ bool Endpoint::wants_to_send(Instant now) const {
   if (ack_now_ || delayed_ack_deadline_ <= now) return true;
   if (syn_due_ || probe_due_ || reset_due_ || tail_due_) return true;
   if (state_ < State::established) return false;
-  return can_send_now() || fin_can_go() || must_guard_window();
+  return (can_send_now() && !held_by_pacing(now)) || fin_can_go() || must_guard_window();
 }
 
 /// Decides whether the fast paths of receive() and emit() apply: an open connection that is not repairing, reordering,
-/// probing or closing anything. Called wherever one of these may have ended; what begins one clears smooth_.
+/// probing or closing anything, and takes no delivery-rate samples. Called wherever one of these may have ended; what
+/// begins one clears smooth_.
 void Endpoint::settle() {
   smooth_ = state_ == State::established && recovery_ == Recovery::none && duplicate_acks_ == 0 && !reset_due_ &&
             !acks_held_ && !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !tail_due_ && !tail_out_ &&
             !reduced_ && !small_path_ && send_.to_retransmit() == 0 && send_.sacked() == 0 && reassembly_.empty() &&
-            reassembly_.report().empty();
+            reassembly_.report().empty() && !paced();
   if (send_.sacked() == 0 && recovery_ == Recovery::none) rack_.forget();
 }
 

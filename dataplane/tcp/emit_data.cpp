@@ -59,6 +59,8 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
   if (!transmit(segment, next, now, output, left)) return false;
   if (segment.flags.cwr()) [[unlikely]]
     cwr_due_ = false;
+  if (!smooth_) [[unlikely]]
+    note_sent(next, now);
   snd_nxt_ += segment.payload_len;
   last_sent_ = tick::fine(now);
   send_.sent(now);
@@ -108,6 +110,7 @@ bool Endpoint::repeat(packet::Cursor position, Instant now, Output& output, Byte
     if (fin_outstanding()) segment.flags.bits |= Flags::fin_bit;
   }
   if (!transmit(segment, position, now, output, left)) return false;
+  note_sent(position, now);
   send_.resent(position, now);
   ++counters_.retransmitted;
   if (doubt_ == Doubt::copy_due) copy_ts_ = segment.ts_value;
@@ -147,6 +150,10 @@ void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
 
 /// RFC 5681 section 4.1.
 void Endpoint::restart_after_idle(Instant now) {
+  if (!smooth_ && congestion_.modelled()) [[unlikely]] {
+    restart_model(now);
+    return;
+  }
   if (tick::duration(tick::fine(now) - last_sent_) > rto()) congestion_.on_idle(initial_window());
 }
 

@@ -1,10 +1,20 @@
-#include "dataplane/tcp/endpoint.hpp"
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "dataplane/tcp/paced_sender.hpp"
+
 namespace sluice::tcp {
+namespace {
+
+/// Data comes where there was nothing to send although there was room: what follows is sent at the writer's pace.
+[[gnu::cold, gnu::noinline]] void note_written(PacedSender* paced, const SendQueue& queue, std::uint32_t in_flight,
+                                               std::uint32_t full) {
+  if (paced == nullptr || queue.unsent() || queue.to_retransmit() != 0 || in_flight > full) return;
+  paced->delivery.limit_by_application(in_flight);
+}
+
+}  // namespace
 
 std::string_view to_string(State state) {
   static constexpr std::array names = {
@@ -30,6 +40,8 @@ void Endpoint::write(packet::Packet&& payload) {
   note.header_len = static_cast<std::uint16_t>(payload.size() - note.payload_len);
   note.seq = snd_end_.raw();
   snd_end_ += note.payload_len;
+  if (!smooth_) [[unlikely]]
+    note_written(config_->paced, send_, pipe(), congestion_.cwnd() - mss_);
   send_.push(std::move(payload));
 }
 
@@ -44,6 +56,7 @@ void Endpoint::set_window_source(WindowSource source, Bytes seed_cwnd) {
   if (source == WindowSource::allowance) return;
   const auto least = std::int64_t{2} * mss_;
   congestion_.seed(static_cast<std::uint32_t>(std::clamp<std::int64_t>(seed_cwnd.count(), least, 1 << 30)));
+  if (paced()) resume_pacing();
 }
 
 void Endpoint::release_queues() {

@@ -61,6 +61,8 @@ enum class WindowSource : std::uint8_t {
   allowance            ///< the caller's allowance in emit(); loss is still repaired, cwnd is not consulted
 };
 
+struct PacedSender;
+
 /// What many endpoints have in common. Outlives them.
 struct EndpointConfig {
   CongestionAlgorithm congestion = CongestionAlgorithm::cubic;
@@ -71,7 +73,14 @@ struct EndpointConfig {
   std::uint32_t initial_window_segments = 10;  ///< RFC 6928
   std::uint32_t max_retransmissions = 15;      ///< in a row, then the connection has timed out (RFC 1122 4.2.3.5 R2)
   bool tail_loss_probes = true;                ///< RFC 8985 section 7
+  bool pacing = false;                         ///< spread the window over the round trip; BBR does in any case
   std::uint32_t max_out_of_order = 4096;       ///< packets held for reassembly, at most Reassembly::capacity
+  /// Where a paced connection keeps what others need not have; the configuration is then that connection's own (see
+  /// PacedEndpoint). Without it there is neither pacing nor BBR: CUBIC takes its place.
+  PacedSender* paced = nullptr;
+
+  /// A connection under this needs a PacedEndpoint.
+  [[nodiscard]] bool wants_pacing() const { return pacing || congestion == CongestionAlgorithm::bbr; }
 };
 
 /// The state of a connection that was opened by others and is taken over.
@@ -161,7 +170,8 @@ class Endpoint {
 
   /// Sends everything due: retransmissions, new data, FIN, acknowledgements, probes. Returns the IP bytes of the data
   /// segments sent. Data segments (retransmissions too) are sent only while their wire size fits `allowance`, whatever
-  /// the window source; segments without data never count. What the output refuses stays due.
+  /// the window source; segments without data never count. What the output refuses stays due. Who gives an allowance
+  /// decides how fast to send: pacing then keeps nothing back.
   Bytes emit(Instant now, Output& output, Bytes allowance = Bytes::max()) {
     return nothing_to_emit(now) ? Bytes() : emit_due(now, output, allowance);
   }
@@ -180,13 +190,16 @@ class Endpoint {
 
   /// Does what is due at `now`; may be called early or late. The caller then calls emit().
   void on_timer(Instant now);
-  /// The earliest armed timer; never when none.
-  [[nodiscard]] Instant next_deadline() const { return std::min(timer_deadline_, delayed_ack_deadline_); }
+  /// The earliest armed timer, or when a burst may leave that pacing holds back; never when none.
+  [[nodiscard]] Instant next_deadline() const {
+    const Instant timers = std::min(timer_deadline_, delayed_ack_deadline_);
+    return smooth_ ? timers : std::min(timers, pacing_deadline());
+  }
 
   /// TSval of what is sent from now on (RFC 7323), in the sender's own clock.
   void set_timestamp(std::uint32_t ts_value) { ts_value_ = ts_value; }
   /// Switches what limits the sender, on a running connection. Back to congestion control starts from `seed_cwnd`
-  /// (at least two segments), in congestion avoidance.
+  /// (at least two segments), in congestion avoidance; BBR takes it for the bandwidth-delay product.
   void set_window_source(WindowSource source, Bytes seed_cwnd);
 
   /// Drops all packets held.
@@ -382,6 +395,19 @@ class Endpoint {
   bool repeat(packet::Cursor position, Instant now, Output& output, Bytes& left);
   void restart_after_idle(Instant now);
   [[gnu::cold, gnu::noinline]] void fill_sacks(Segment& segment) const;
+
+  // paced.cpp
+  [[nodiscard]] bool paced() const { return config_ != nullptr && config_->paced != nullptr; }
+  [[nodiscard, gnu::cold]] Instant pacing_deadline() const;
+  [[nodiscard]] bool held_by_pacing(Instant now) const;
+  void begin_pacing(Instant now);
+  void pace_window();
+  void resume_pacing();
+  void note_sent(packet::Cursor position, Instant now);
+  void follow_model(const AckEvent& event);
+  [[nodiscard]] Bytes burst_allowance(Instant now, const Output& output, Bytes allowance) const;
+  void note_burst(Instant now, Bytes sent, Bytes allowance);
+  void restart_model(Instant now);
 
   // close.cpp
   void receive_fin(Instant now);

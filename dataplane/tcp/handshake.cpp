@@ -108,7 +108,9 @@ std::uint32_t Endpoint::initial_window() const {
 }
 
 void Endpoint::start_sending(Instant now) {
-  congestion_.start(config_->congestion, initial_window());
+  const bool modelled = config_->congestion == CongestionAlgorithm::bbr;
+  congestion_.start(modelled && !paced() ? CongestionAlgorithm::cubic : config_->congestion, initial_window());
+  if (paced()) begin_pacing(now);
   last_sent_ = tick::fine(now);
 }
 

@@ -18,13 +18,16 @@ struct Transmission {
   }
 };
 
+class DeliveryRate;
+
 /// What one acknowledgement delivered, for what RACK and PRR make of it. Filled by the send queue.
 struct Delivery {
-  std::uint32_t now = 0;      ///< tick::micro
-  std::uint32_t min_rtt = 0;  ///< a copy acknowledged sooner than this was not what arrived; tick::micro
-  SeqNum fack;                ///< end of what was known to be delivered before this acknowledgement
-  Transmission newest;        ///< of the segments delivered the one sent last; with any
-  std::uint32_t known = 0;    ///< bytes acknowledged that had been sacked before
+  DeliveryRate* rate = nullptr;  ///< told of every segment delivered, where samples are taken
+  std::uint32_t now = 0;         ///< tick::micro
+  std::uint32_t min_rtt = 0;     ///< a copy acknowledged sooner than this was not what arrived; tick::micro
+  SeqNum fack;                   ///< end of what was known to be delivered before this acknowledgement
+  Transmission newest;           ///< of the segments delivered the one sent last; with any
+  std::uint32_t known = 0;       ///< bytes acknowledged that had been sacked before
   bool any = false;
   bool reordered = false;  ///< a segment sent once arrived after one with a higher sequence number
   bool originals = false;  ///< timestamps show that it was not copies that arrived

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "dataplane/tcp/fast_path.hpp"
+#include "dataplane/tcp/paced_sender.hpp"
 
 // Loss recovery: fast (RFC 8985 and 6937 with SACK, RFC 6582 without) and after a timeout (RFC 6298 section 5, RFC
 // 5681). Detection marks packets in the send queue; what and how much is sent is emit_data.cpp's.
@@ -57,7 +58,7 @@ void Endpoint::on_reordering_timeout(Instant now) {
 
 /// RFC 6937.
 void Endpoint::shape_reduction(const AckEvent& event, const Delivery& delivery) {
-  if (window_source_ == WindowSource::allowance) return;
+  if (window_source_ == WindowSource::allowance || congestion_.modelled()) return;
   const std::uint32_t delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
   const bool safe = event.acked != 0 && event.newly_lost == 0;
   const std::uint32_t allowed =
@@ -136,6 +137,7 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   if (window_source_ == WindowSource::congestion_control) {
     PathView view = path(now);
     if (recovery_ == Recovery::fast && !use_sack_) view.flight_size = pipe();
+    if (congestion_.modelled() && first) config_->paced->bbr.on_timeout(congestion_.cwnd());
     congestion_.on_timeout(view, first);
   }
   // RFC 2018 section 8: a peer that has dropped what it reported leaves its own report at the front.

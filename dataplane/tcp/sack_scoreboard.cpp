@@ -1,5 +1,6 @@
 #include <cassert>
 
+#include "dataplane/tcp/delivery_rate.hpp"
 #include "dataplane/tcp/send_queue.hpp"
 
 // The scoreboard of RFC 6675 on the packets of a send queue. Marks live in the packets' notes.
@@ -47,6 +48,15 @@ void deliver(packet::Cursor at, Delivery& delivery) {
   delivery.any = true;
 }
 
+/// What lies before `ack` of the packet has been delivered.
+void count_delivered(packet::Cursor at, SeqNum ack, DeliveryRate& rate) {
+  if (end(at) <= ack) {
+    rate.on_delivered(at.note());
+  } else {
+    rate.on_part_delivered(static_cast<std::uint32_t>(ack - first(at)));
+  }
+}
+
 }  // namespace
 
 bool SendQueue::front_sacked() const {
@@ -70,6 +80,7 @@ Delivery SendQueue::begin_delivery(SeqNum una) const {
 void SendQueue::note_delivered(SeqNum ack, Delivery& delivery) const {
   for (packet::Cursor at = packets_.front(); at && !(at == unsent_) && first(at) < ack; at = at.next()) {
     if (!is_sacked(at)) {
+      if (delivery.rate != nullptr) count_delivered(at, ack, *delivery.rate);
       if (end(at) <= ack) deliver(at, delivery);
       continue;
     }
@@ -105,6 +116,7 @@ void SendQueue::mark_sacked(packet::Cursor position, AckEvent& event, Delivery& 
   packet::PacketNote& note = position.note();
   sample(note, event);
   deliver(position, delivery);
+  if (delivery.rate != nullptr) delivery.rate->on_delivered(note);
   const bool counted = (note.flags & SendMark::lost) == 0;
   const bool copied = (note.flags & SendMark::retransmitted) != 0;
   in_flight_ -= ((counted ? 1U : 0U) + (copied ? 1U : 0U)) * note.payload_len;

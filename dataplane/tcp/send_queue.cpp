@@ -63,6 +63,8 @@ bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
   note.flags = rest.flags;
   note.transmissions = rest.transmissions;
   note.sent = rest.sent;
+  note.scratch32 = rest.scratch32;
+  note.scratch64_c = rest.scratch64_c;
   note.scratch64_b = 0;
   packet::Cursor before;
   for (packet::Cursor at = packets_.front(); !(at == position); at = at.next()) before = at;

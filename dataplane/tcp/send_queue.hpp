@@ -23,7 +23,8 @@ struct SendMark {
 ///
 /// A packet is the unit of loss: it counts as sacked when one block covers all of it. Packets sent once were sent in
 /// the order of the queue; those sent again are linked in the order of their copies (PacketNote::scratch64,
-/// scratch64_b, a ring). So what was sent first is always found at once, and loss by time needs no walk.
+/// scratch64_b, a ring; scratch32 and scratch64_c are DeliveryRate's). So what was sent first is always found at once,
+/// and loss by time needs no walk.
 class SendQueue {
  public:
   [[nodiscard]] bool empty() const { return packets_.empty(); }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "dataplane/tcp/fast_path.hpp"
+#include "dataplane/tcp/paced_sender.hpp"
 
 // What acknowledgements do to the sending half.
 
@@ -24,7 +25,8 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   delivery.now = tick::micro(now);
   delivery.min_rtt = tick::micro(rtt_.least());
   delivery.originals = original;
-  if (use_sack_ && segment.ack > snd_una_) send_.note_delivered(segment.ack, delivery);
+  if (paced()) delivery.rate = &config_->paced->delivery;
+  if ((use_sack_ || paced()) && segment.ack > snd_una_) send_.note_delivered(segment.ack, delivery);
   if (original && recovery_ == Recovery::timeout) undo_recovery();
   if (segment.ack > snd_una_) advance_una(segment.ack, event);
   update_window(segment, before);
@@ -41,8 +43,9 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   const Recovery repairing = recovery_;
   recover(event, delivery);
   if (use_ecn_) heed_echo(segment, event, delivery);
+  if (paced()) follow_model(event);
   if (window_source_ == WindowSource::congestion_control && event.acked != 0 && repairing != Recovery::fast &&
-      recovery_ != Recovery::fast && !reduced_) {
+      recovery_ != Recovery::fast && !reduced_ && !congestion_.modelled()) {
     congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
   }
   if (fin_sent_ && snd_una_ > snd_end_) fin_acknowledged(now);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "dataplane/tcp/fast_path.hpp"
+#include "dataplane/tcp/paced_sender.hpp"
 
 // Repairs that nothing was lost for: a radio that paused and a timeout, a path that reordered and a fast recovery.
 // After a timeout only the oldest segment is repeated until an acknowledgement has told whether the others are lost;
@@ -120,6 +121,7 @@ void Endpoint::undo_recovery() {
     retransmit_first_ = fin_due_again_ = partially_acked_ = false;
     send_.unmark_lost();
   }
+  if (congestion_.modelled()) config_->paced->bbr.on_undo();
   if (window_source_ == WindowSource::congestion_control) congestion_.undo();
 }
 

@@ -17,6 +17,12 @@ bool synchronised(tcp::State state) {
 
 }  // namespace
 
+const tcp::EndpointConfig& Connection::endpoint_config(const tcp::EndpointConfig& common) {
+  if (!common.wants_pacing()) return common;
+  paced_ = std::make_unique<tcp::PacedEndpoint>();
+  return paced_->begin(common);
+}
+
 Bytes Connection::send_room() const {
   if (!synchronised(endpoint_.state())) return {};
   const Bytes held = endpoint_.unsent() + endpoint_.unacknowledged();

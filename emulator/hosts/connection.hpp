@@ -7,6 +7,7 @@
 #include "dataplane/packet/build.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/tcp/paced_sender.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "emulator/hosts/application.hpp"
 #include "emulator/hosts/payload_pattern.hpp"
@@ -49,6 +50,8 @@ class Connection final : private tcp::Output {
   // --- for the host ---
 
   [[nodiscard]] tcp::Endpoint& endpoint() { return endpoint_; }
+  /// What to open the endpoint with, of the host's `common`; which outlives the connection.
+  [[nodiscard]] const tcp::EndpointConfig& endpoint_config(const tcp::EndpointConfig& common);
   /// Tells the application what has happened, and sends what is due. Returns false once the connection is closed and
   /// the application knows.
   bool serve(Instant now);
@@ -69,6 +72,7 @@ class Connection final : private tcp::Output {
   Element& wire_;
   std::unique_ptr<Application> owned_;
   Application* application_;
+  std::unique_ptr<tcp::PacedEndpoint> paced_;
   tcp::Endpoint endpoint_;
   std::uint16_t ip_id_ = 0;
   bool open_ = false;

@@ -58,7 +58,7 @@ Connection& Host::connect(const IpAddress& remote, std::uint16_t port, Applicati
   const std::uint64_t number = add(parts, Key(remote, port, parts.addresses.src_port), nullptr, &application);
   Connection& connection = *connections_.at(number).connection;
   const tcp::SeqNum iss(static_cast<std::uint32_t>(random_.next()));
-  connection.endpoint().connect(config_.tcp, iss, syn_options(), now);
+  connection.endpoint().connect(connection.endpoint_config(config_.tcp), iss, syn_options(), now);
   serve(number, now);
   return connection;
 }
@@ -128,7 +128,8 @@ std::uint64_t Host::accept(const packet::Parsed& parsed, const packet::Packet& f
   const std::uint64_t number =
       add(parts, Key(parsed.src, parsed.src_port, parsed.dst_port), listener->second(parts.addresses), nullptr);
   const tcp::SeqNum iss(static_cast<std::uint32_t>(random_.next()));
-  connections_.at(number).connection->endpoint().accept(config_.tcp, parsed.segment, iss, syn_options(), now);
+  Connection& connection = *connections_.at(number).connection;
+  connection.endpoint().accept(connection.endpoint_config(config_.tcp), parsed.segment, iss, syn_options(), now);
   return number;
 }
 

@@ -13,8 +13,11 @@ using namespace std::chrono_literals;
 
 void describe(config::Section& s, EndpointConfig& tcp) {
   static constexpr config::Choice<CongestionAlgorithm> congestion_algorithms[] = {
-      {"newreno", CongestionAlgorithm::newreno, "RFC 6582"}, {"cubic", CongestionAlgorithm::cubic, "RFC 9438"}};
+      {"newreno", CongestionAlgorithm::newreno, "RFC 6582"},
+      {"cubic", CongestionAlgorithm::cubic, "RFC 9438"},
+      {"bbr", CongestionAlgorithm::bbr, "version 1; paced in any case"}};
   s.choice("congestion", tcp.congestion, congestion_algorithms, "congestion control where no law steers");
+  s.value("pacing", tcp.pacing, "spread the window over the round trip where no law steers");
   s.value("min_rto", tcp.min_rto, {1ms, 60s}, "shortest retransmission timeout (RFC 6298)");
   s.value("max_rto", tcp.max_rto, {1s, 10min}, "longest retransmission timeout");
   s.value("delayed_ack", tcp.delayed_ack, {0s, 500ms}, "how long an acknowledgment may wait (RFC 1122: ≤ 0.5 s)");

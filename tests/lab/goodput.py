@@ -27,10 +27,11 @@ LOSS = (0, 0.001, 0.01, 0.02, 0.05)
 RTT_MS = (20, 60, 150)
 REORDER = (0, 0.01, 0.05)
 WARM_UP = 1.0  # seconds that are not counted: slow start on a path of any length
+RELAY_BUFFER = "4MiB"  # what the kernel may keep unacknowledged (tcp_wmem): windows of the longest path do not meet it
 GOAL_MEAN, GOAL_WORST = 1.0, 0.9
 
 
-def impaired_wire(lab, box, core, radio, loss, rtt_ms, reorder, arguments):
+def impaired_wire(lab, box, core, radio, loss, rtt_ms, reorder, arguments, seed):
     """Starts the wire between two interfaces of the box."""
     program = programs.BUILD / "bench" / "impaired_wire"
     if not program.is_file():
@@ -38,7 +39,7 @@ def impaired_wire(lab, box, core, radio, loss, rtt_ms, reorder, arguments):
     runtime = lab.log_dir / "wire-runtime"
     runtime.mkdir(exist_ok=True)
     process = box.start("wire", program, programs.af_packet(0, core), programs.af_packet(1, radio), loss, reorder, rtt_ms,
-                        arguments.rate, arguments.seed, environment={"XDG_RUNTIME_DIR": str(runtime)},
+                        arguments.rate, seed, environment={"XDG_RUNTIME_DIR": str(runtime)},
                         urgent=True)
     process.wait_for("ready: ", timeout=30)
     return process
@@ -71,7 +72,7 @@ def download(wire, port, seconds):
     return counted * 8 / seconds
 
 
-def measure(proxied, cell, arguments):
+def measure(proxied, cell, arguments, seed):
     """(goodput in bit/s, duplicates that reached the UE) of one cell."""
     with tempfile.TemporaryDirectory(prefix="goodput") as folder, lab_module.Lab("goodput", folder) as lab:
         wire = lab.bump()
@@ -80,8 +81,9 @@ def measure(proxied, cell, arguments):
         if proxied:
             lab.link(wire.box, "proxy-radio", wire.box, "wire-core")
             entry = "wire-core"
-            programs.Sluice(lab, wire.box, radio="proxy-radio", core="core", mode="i-tcp", tcp={"congestion": "cubic"})
-        impaired_wire(lab, wire.box, entry, "radio", *cell, arguments)
+            programs.Sluice(lab, wire.box, radio="proxy-radio", core="core", mode="i-tcp",
+                            tcp={"congestion": arguments.congestion}, limits={"relay_buffer": RELAY_BUFFER})
+        impaired_wire(lab, wire.box, entry, "radio", *cell, arguments, seed)
         with traffic.Server(wire.server.socket, congestion="cubic") as server:
             goodput = download(wire, server.port, arguments.seconds)
         return goodput, kernel_counter(wire.ue, "TCPDSACKOldSent", "TCPDSACKOfoSent")
@@ -95,7 +97,9 @@ def table(rows):
 def cells_of(arguments):
     if arguments.quick:
         return [(0, 20, 0), (0.01, 60, 0.01)]
-    return list(itertools.product(LOSS, RTT_MS, REORDER))
+    chosen = [[value for value in values if not only or value in only]
+              for values, only in ((LOSS, arguments.loss), (RTT_MS, arguments.rtt), (REORDER, arguments.reorder))]
+    return list(itertools.product(*chosen))
 
 
 def run(arguments):
@@ -103,8 +107,10 @@ def run(arguments):
     ratios, duplicates = {}, [0, 0]
     cells = cells_of(arguments)
     for number, cell in enumerate(cells, 1):
-        results = [[measure(proxied, cell, arguments) for _ in range(arguments.repeat)] for proxied in (False, True)]
-        goodput = [statistics.median(value for value, _ in runs) for runs in results]
+        seeds = range(arguments.seed, arguments.seed + arguments.repeat)
+        pairs = [[measure(proxied, cell, arguments, seed) for proxied in (False, True)] for seed in seeds]
+        results = list(zip(*pairs))
+        goodput = [statistics.fmean(value for value, _ in runs) for runs in results]
         again = [sum(count for _, count in runs) for runs in results]
         duplicates = [a + b for a, b in zip(duplicates, again)]
         ratios[cell] = goodput[1] / max(goodput[0], 1)
@@ -124,9 +130,14 @@ def run(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=10, help="measured in each cell, after the warm-up (10)")
-    parser.add_argument("--repeat", type=int, default=1, help="runs of each cell, of which the median counts (1)")
+    parser.add_argument("--repeat", type=int, default=1, help="runs of each cell, with seeds one after the other, of which the mean counts (1)")
     parser.add_argument("--rate", type=float, default=50, help="of the wire, in Mb/s (50)")
     parser.add_argument("--seed", type=int, default=1, help="of everything random (1)")
+    parser.add_argument("--congestion", default="cubic", help="the proxy's; the kernel's is always cubic (cubic)")
+    for name, values, meaning in (("loss", LOSS, "shares lost"), ("rtt", RTT_MS, "round-trip times in ms"),
+                                  ("reorder", REORDER, "shares reordered")):
+        parser.add_argument(f"--{name}", type=float, nargs="+", choices=[float(value) for value in values],
+                            help=f"only cells of these {meaning}")
     parser.add_argument("--quick", action="store_true", help="two cells only, to see that it works")
     arguments = parser.parse_args()
     if reason := lab_module.why_not():

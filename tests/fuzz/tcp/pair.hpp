@@ -11,7 +11,7 @@
 
 #include "dataplane/packet/checksum.hpp"
 #include "dataplane/packet/pool.hpp"
-#include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/tcp/paced_sender.hpp"
 
 namespace sluice::tcp::fuzz {
 

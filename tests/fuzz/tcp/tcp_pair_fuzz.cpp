@@ -44,8 +44,14 @@ class Pair {
   }
 
  private:
+  const EndpointConfig& config_of(std::size_t side) {
+    return config_.wants_pacing() ? paced_[side].begin(config_) : config_;
+  }
+
   void open(std::uint8_t options, std::uint8_t how) {
     config_.congestion = (how & 1) != 0 ? CongestionAlgorithm::cubic : CongestionAlgorithm::newreno;
+    if ((how & 32) != 0) config_.congestion = CongestionAlgorithm::bbr;
+    config_.pacing = (how & 64) != 0;
     config_.max_out_of_order = (how & 2) != 0 ? 16 : 4096;
     const SynOptions offer{.mss = static_cast<std::uint16_t>((options & 1) != 0 ? 1460 : 100),
                            .window_scale = static_cast<std::uint8_t>(options >> 5),
@@ -55,9 +61,9 @@ class Pair {
                            .ecn = (options & 16) != 0};
     const std::array<SeqNum, 2> base{SeqNum(0xfffff000U), SeqNum(0x7ffff000U)};
     if ((how & 4) != 0) {
-      ends_[0].endpoint.connect(config_, base[0], offer, now_);
+      ends_[0].endpoint.connect(config_of(0), base[0], offer, now_);
       ends_[0].endpoint.emit(now_, ends_[0]);
-      ends_[1].endpoint.accept(config_, ends_[0].sent.front().segment, base[1], offer, now_);
+      ends_[1].endpoint.accept(config_of(1), ends_[0].sent.front().segment, base[1], offer, now_);
       ends_[0].sent.clear();
       return;
     }
@@ -69,7 +75,7 @@ class Pair {
       takeover.local = takeover.remote = offer;
       takeover.snd_window = 20000;
       takeover.rtt = std::chrono::milliseconds((how & 8) != 0 ? 50 : 0);
-      ends_[i].endpoint.take_over(config_, takeover, now_);
+      ends_[i].endpoint.take_over(config_of(i), takeover, now_);
     }
     if ((how & 16) != 0) ends_[0].endpoint.set_window_source(WindowSource::allowance, Bytes());
   }
@@ -211,6 +217,7 @@ class Pair {
 
   Input input_;
   EndpointConfig config_;
+  PacedEndpoint paced_[2];
   End ends_[2];
   Instant now_{std::chrono::hours(1)};
   bool forged_ = false;

@@ -9,7 +9,8 @@ namespace {
 
 constexpr Instant start = Instant(std::chrono::hours(1));
 constexpr Duration grant_period = std::chrono::milliseconds(5);
-constexpr std::uint32_t reserve = 2000;  ///< buffers that applications leave
+constexpr Duration production_step = std::chrono::milliseconds(5);  ///< of applications that have a rate
+constexpr std::uint32_t reserve = 2000;                             ///< buffers that applications leave
 
 std::uint8_t shift_of(const tcp::SynOptions& own, const tcp::SynOptions& other) {
   return own.has_window_scale && other.has_window_scale ? own.window_scale : std::uint8_t{0};
@@ -20,7 +21,10 @@ std::uint8_t shift_of(const tcp::SynOptions& own, const tcp::SynOptions& other) 
 Connection::Connection(const Scenario& scenario) : scenario_(scenario), random_(scenario.seed), now_(start) {
   ends_[0].app = scenario.a;
   ends_[1].app = scenario.b;
-  for (End& end : ends_) end.endpoint.set_receive_room(Bytes(end.app.room));
+  for (End& end : ends_) {
+    end.endpoint.set_receive_room(Bytes(end.app.room));
+    end.produced_at = now_;
+  }
   if (scenario.allowance) ends_[0].endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
   next_grant_ = now_;
   next_path_change_ = now_ + scenario.path_changes;
@@ -31,10 +35,14 @@ Connection::Connection(const Scenario& scenario) : scenario_(scenario), random_(
   }
 }
 
+const tcp::EndpointConfig& Connection::config_of(int side) {
+  return scenario_.config.wants_pacing() ? ends_[side].paced.begin(scenario_.config) : scenario_.config;
+}
+
 void Connection::open() {
   const auto iss =
       static_cast<std::uint32_t>(random_.chance(0.5) ? 0xffffff00U + random_.below(0x100) : random_.next());
-  ends_[0].endpoint.connect(scenario_.config, tcp::SeqNum(iss), scenario_.options_a, now_);
+  ends_[0].endpoint.connect(config_of(0), tcp::SeqNum(iss), scenario_.options_a, now_);
 }
 
 void Connection::take_over() {
@@ -50,7 +58,7 @@ void Connection::take_over() {
     takeover.remote = first ? scenario_.options_b : scenario_.options_a;
     takeover.snd_window = 4000;
     End& end = ends_[side];
-    end.endpoint.take_over(scenario_.config, takeover, now_);
+    end.endpoint.take_over(config_of(side), takeover, now_);
     end.endpoint.set_receive_room(Bytes(end.app.room));
     end.heard_window = end.promised = true;
     end.heard_edge = own + 4000;
@@ -92,6 +100,7 @@ Instant Connection::next_event() const {
   for (const End& end : ends_) {
     next = std::min(next, end.endpoint.next_deadline());
     if (end.next_read > now_) next = std::min(next, end.next_read);
+    if (end.app.rate > 0 && !end.finished) next = std::min(next, now_ + production_step);
   }
   if (scenario_.allowance) next = std::min(next, next_grant_);
   // A refused transmission is tried again soon.
@@ -148,7 +157,7 @@ void Connection::deliver(Flight flight) {
   if (end.endpoint.state() == tcp::State::closed) {
     if (flight.to == 1 && segment.flags.syn() && !segment.flags.ack() && end.written == 0 && !end.finished) {
       const auto iss = static_cast<std::uint32_t>(random_.next());
-      end.endpoint.accept(scenario_.config, segment, tcp::SeqNum(iss), scenario_.options_b, now_);
+      end.endpoint.accept(config_of(1), segment, tcp::SeqNum(iss), scenario_.options_b, now_);
       end.heard_window = true;
       end.heard_edge = tcp::SeqNum(iss) + 1 + segment.window;
       return;
@@ -225,10 +234,16 @@ void Connection::read_some(End& end, int side) {
 void Connection::write_some(End& end, int side) {
   const bool can = end.endpoint.state() != tcp::State::closed;
   if (!can || end.finished) return;
-  while (end.written < end.app.to_send && pool().available() > reserve &&
+  end.produced = std::max(end.produced, static_cast<double>(end.written));
+  end.produced += end.app.rate * to_seconds(now_ - end.produced_at);
+  end.produced_at = now_;
+  const std::uint64_t ready =
+      end.app.rate > 0 ? std::min(end.app.to_send, static_cast<std::uint64_t>(end.produced)) : end.app.to_send;
+  while (end.written < ready && pool().available() > reserve &&
          (end.endpoint.unsent() + end.endpoint.unacknowledged()).count() < end.app.send_buffer) {
-    const std::uint64_t most = std::min<std::uint64_t>(end.app.largest_write, end.app.to_send - end.written);
-    const std::uint64_t length = random_.chance(0.8) ? most : 1 + random_.below(most);
+    if (end.app.whole_writes && ready < end.app.to_send && ready - end.written < end.app.largest_write) return;
+    const std::uint64_t most = std::min<std::uint64_t>(end.app.largest_write, ready - end.written);
+    const std::uint64_t length = end.app.whole_writes || random_.chance(0.8) ? most : 1 + random_.below(most);
     std::vector<std::uint8_t> bytes(length);
     for (std::uint8_t& byte : bytes) byte = content(side, end.written++);
     end.endpoint.write(payload_packet(bytes));

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/tcp/paced_sender.hpp"
 #include "tests/sim/tcp/random.hpp"
 #include "tests/unit/tcp/wire.hpp"
 
@@ -32,7 +32,9 @@ struct Impairment {
 /// What an application at one end does.
 struct Application {
   std::uint64_t to_send = 0;
+  double rate = 0;  ///< bytes per second that it has to send; 0: all at once
   std::uint32_t largest_write = 1448;
+  bool whole_writes = false;  ///< all as large as that; else some are smaller
   std::uint32_t send_buffer = 256 * 1024;
   std::uint32_t room = 256 * 1024;  ///< receive room it sets
   Duration read_every{};            ///< zero: at once
@@ -73,13 +75,25 @@ class Connection {
   /// Instant at which the last payload byte was read at b.
   [[nodiscard]] Instant last_read_by_b() const { return ends_[1].last_read; }
   [[nodiscard]] std::uint64_t segments_sent() const { return segments_sent_; }
+  /// What a keeps where it is paced.
+  [[nodiscard]] const tcp::PacedSender& paced_a() const { return ends_[0].paced.sender; }
+  /// The path from a; what is changed holds for what is sent from now on.
+  [[nodiscard]] Impairment& path_from_a() { return scenario_.a_to_b; }
+  [[nodiscard]] Application& application_a() { return ends_[0].app; }
+  /// How long the newest data of a waits for the link (Impairment::spacing) before it, beside the path's delay.
+  [[nodiscard]] Duration queue_from_a() const {
+    return std::max(ends_[0].last_arrival - now_ - scenario_.a_to_b.delay, Duration::zero());
+  }
 
  private:
   struct End {
+    tcp::PacedEndpoint paced;
     tcp::Endpoint endpoint;
     Application app;
     Wire wire;
     std::uint64_t written = 0;
+    double produced = 0;  ///< bytes that the application has had to send, where it has a rate
+    Instant produced_at{};
     std::uint64_t received = 0;
     Instant next_read{};
     Instant last_read{};
@@ -119,6 +133,7 @@ class Connection {
   void check(int side);
   [[nodiscard]] bool done() const;
   [[nodiscard]] Instant next_event() const;
+  [[nodiscard]] const tcp::EndpointConfig& config_of(int side);
   [[nodiscard]] std::uint8_t content(int side, std::uint64_t position) const;
   [[nodiscard]] std::string describe() const;
 

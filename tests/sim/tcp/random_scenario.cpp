@@ -51,7 +51,11 @@ Scenario random_scenario(std::uint64_t seed) {
   Random random(seed * 77 + 5);
   Scenario scenario;
   scenario.seed = seed;
-  scenario.config.congestion = random.chance(0.5) ? tcp::CongestionAlgorithm::cubic : tcp::CongestionAlgorithm::newreno;
+  using tcp::CongestionAlgorithm;
+  constexpr CongestionAlgorithm algorithms[] = {CongestionAlgorithm::cubic, CongestionAlgorithm::newreno,
+                                                CongestionAlgorithm::bbr};
+  scenario.config.congestion = algorithms[random.below(3)];
+  scenario.config.pacing = random.chance(0.2);
   scenario.config.max_retransmissions = 60;
   scenario.config.max_rto = std::chrono::seconds(5);
   scenario.config.time_wait = std::chrono::minutes(5);  // outlives every repetition of a FIN

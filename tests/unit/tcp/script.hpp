@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/tcp/paced_sender.hpp"
 #include "tests/unit/tcp/wire.hpp"
 
 namespace sluice::test {
@@ -51,7 +51,7 @@ class Script {
     takeover.ts_recent = their_timestamp;
     takeover.rtt = handshake_rtt;
     window_ = window;
-    endpoint.take_over(config, takeover, now);
+    endpoint.take_over(config.wants_pacing() ? paced.begin(config) : config, takeover, now);
   }
   void use_sack() { ours.sack_permitted = theirs.sack_permitted = true; }
   void use_timestamps() { ours.timestamps = theirs.timestamps = true; }
@@ -153,6 +153,7 @@ class Script {
   }
 
   tcp::EndpointConfig config;
+  tcp::PacedEndpoint paced;  ///< used where the configuration wants pacing
   tcp::SynOptions ours, theirs;
   tcp::Endpoint endpoint;
   Wire wire;

@@ -1,0 +1,266 @@
+#include "dataplane/tcp/bbr.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "dataplane/tcp/pacer.hpp"
+
+namespace sluice::tcp {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double high_gain = 2.885;  ///< 2/ln 2: doubles the rate in each round (section 4.3.2.1)
+constexpr double drain_gain = 1 / high_gain;
+constexpr double steady_window_gain = 2;  ///< for delayed and bunched acknowledgements (section 4.2.3.2)
+constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};  // section 4.3.4.1
+constexpr double margin = 0.99;       ///< a little below the bandwidth, so that no queue stays (Linux)
+constexpr double full_growth = 1.25;  ///< section 4.3.2.2
+constexpr std::uint8_t full_rounds = 3;
+constexpr Duration least_rtt_valid = 10s;
+constexpr Duration probe_rtt_time = 200ms;
+constexpr std::uint32_t least_segments = 4;  ///< BBRMinPipeCwnd
+constexpr std::uint32_t largest_window = 1U << 30;
+
+}  // namespace
+
+void RoundMaximum::note(std::uint32_t round, Rate rate) {
+  const std::uint32_t passed = std::min(round - round_, rounds);
+  for (std::uint32_t i = 0; i < passed; ++i) largest_of_[(round - i) % rounds] = 0;
+  round_ = round;
+  float& own = largest_of_[round % rounds];
+  own = std::max(own, static_cast<float>(rate.bytes_per_second()));
+  largest_ = Rate::bytes_per_second(static_cast<double>(*std::ranges::max_element(largest_of_)));
+}
+
+void Bbr::start(std::uint32_t cwnd, Duration srtt, std::uint32_t draw, Instant now) {
+  *this = Bbr();
+  initial_cwnd_ = prior_cwnd_ = cwnd;
+  draw_ = draw;
+  least_rtt_at_ = phase_began_ = now;
+  rtt_seen_ = srtt > Duration::zero();
+  if (rtt_seen_) least_rtt_ = srtt;
+  // Section 4.2.1: a round-trip time of a millisecond until there is one.
+  pacing_rate_ = Rate::of(Bytes(cwnd), rtt_seen_ ? srtt : 1ms) * high_gain;
+}
+
+void Bbr::seed(std::uint32_t cwnd, Duration srtt) {
+  if (srtt <= Duration::zero()) return;
+  bandwidth_ = RoundMaximum();
+  bandwidth_.note(round_, Rate::of(Bytes(cwnd), srtt));
+  if (least_rtt_ == Duration::max()) least_rtt_ = srtt;
+  prior_cwnd_ = cwnd;
+  full_pipe_ = rtt_seen_ = seeded_ = true;
+  conserve_ = false;
+  repair_ = Repair::none;
+  enter_probe_bandwidth(phase_began_);
+  set_pacing_rate(1);
+}
+
+double Bbr::pacing_gain() const {
+  switch (mode_) {
+    case Mode::startup:
+      return high_gain;
+    case Mode::drain:
+      return drain_gain;
+    case Mode::probe_bandwidth:
+      return cycle[phase_];
+    case Mode::probe_rtt:
+      break;
+  }
+  return 1;
+}
+
+double Bbr::window_gain() const {
+  if (mode_ == Mode::probe_rtt) return 1;
+  return mode_ == Mode::probe_bandwidth ? steady_window_gain : high_gain;
+}
+
+/// Section 4.2.3.2: `gain` times the bandwidth-delay product, and three bursts for what is bunched at both hosts.
+std::uint32_t Bbr::target(double gain, std::uint32_t mss) const {
+  if (least_rtt_ == Duration::max() || bandwidth() == Rate()) return initial_cwnd_;
+  const double product = bandwidth().bytes_per_second() * to_seconds(least_rtt_) * gain;
+  const auto bursts = static_cast<double>(std::max(Bytes(2 * mss), pacing_rate_.in(Pacer::burst)).count()) * 3;
+  const double probing = mode_ == Mode::probe_bandwidth && phase_ == 0 ? 2.0 * mss : 0;
+  return static_cast<std::uint32_t>(std::min(product + bursts + probing, static_cast<double>(largest_window)));
+}
+
+std::uint32_t Bbr::on_ack(const Ack& ack, std::uint32_t cwnd) {
+  if (std::exchange(seeded_, false)) least_rtt_at_ = phase_began_ = ack.now;
+  update_bandwidth(ack);
+  update_cycle(ack);
+  check_full_pipe(ack);
+  check_drain(ack);
+  update_least_rtt(ack, cwnd);
+  set_pacing_rate(pacing_gain());
+  return window(ack, cwnd);
+}
+
+// Sections 4.1.1.3 to 4.1.1.5.
+void Bbr::update_bandwidth(const Ack& ack) {
+  round_start_ = false;
+  if (!ack.sample.valid()) return;
+  if (static_cast<std::int32_t>(ack.sample.prior_delivered - round_end_) >= 0) {
+    round_end_ = ack.delivered;
+    ++round_;
+    round_start_ = true;
+    conserve_ = false;
+  }
+  const Rate rate = ack.sample.rate();
+  if (!ack.sample.app_limited || rate >= bandwidth()) bandwidth_.note(round_, rate);
+}
+
+// Section 4.3.4.3.
+void Bbr::update_cycle(const Ack& ack) {
+  if (mode_ == Mode::probe_bandwidth && phase_is_over(ack)) next_phase(ack.now);
+}
+
+bool Bbr::phase_is_over(const Ack& ack) const {
+  const bool full = ack.now - phase_began_ > least_rtt_;
+  if (cycle[phase_] > 1) {
+    return full && (ack.sample.losses != 0 || ack.sample.prior_in_flight >= target(cycle[phase_], ack.mss));
+  }
+  return full || (cycle[phase_] < 1 && ack.sample.prior_in_flight <= target(1, ack.mss));
+}
+
+void Bbr::next_phase(Instant now) {
+  phase_ = static_cast<std::uint8_t>((phase_ + 1U) % cycle.size());
+  phase_began_ = now;
+}
+
+// Section 4.3.2.2.
+void Bbr::check_full_pipe(const Ack& ack) {
+  if (full_pipe_ || !round_start_ || ack.sample.app_limited) return;
+  if (bandwidth() >= full_bandwidth_ * full_growth) {
+    full_bandwidth_ = bandwidth();
+    full_rounds_ = 0;
+    return;
+  }
+  full_pipe_ = ++full_rounds_ >= full_rounds;
+}
+
+// Section 4.3.3.
+void Bbr::check_drain(const Ack& ack) {
+  if (mode_ == Mode::startup && full_pipe_) mode_ = Mode::drain;
+  if (mode_ == Mode::drain && ack.in_flight <= target(1, ack.mss)) enter_probe_bandwidth(ack.now);
+}
+
+/// Anywhere in the cycle but in the phase that drains (section 4.3.4.2).
+void Bbr::enter_probe_bandwidth(Instant now) {
+  mode_ = Mode::probe_bandwidth;
+  const std::uint32_t drawn = draw_ % (cycle.size() - 1);
+  phase_ = static_cast<std::uint8_t>(drawn == 0 ? 0 : drawn + 1);
+  draw_ = draw_ * 1664525U + 1013904223U;  // another one the next time
+  phase_began_ = now;
+}
+
+// Sections 4.1.2.3 and 4.3.5.
+void Bbr::update_least_rtt(const Ack& ack, std::uint32_t& cwnd) {
+  const bool expired = ack.now > least_rtt_at_ + least_rtt_valid;
+  if (ack.sample.rtt >= Duration::zero() && (ack.sample.rtt <= least_rtt_ || expired)) {
+    least_rtt_ = std::max(ack.sample.rtt, Duration(1));
+    least_rtt_at_ = ack.now;
+    if (!rtt_seen_) {
+      rtt_seen_ = true;
+      pacing_rate_ = Rate::of(Bytes(cwnd), least_rtt_) * high_gain;
+    }
+  }
+  if (expired && !idle_restart_ && mode_ != Mode::probe_rtt) {
+    save(cwnd);
+    mode_ = Mode::probe_rtt;
+    probe_rtt_done_ = never;
+  }
+  if (mode_ == Mode::probe_rtt) probe_rtt(ack, cwnd);
+  if (ack.sample.newly != 0) idle_restart_ = false;
+}
+
+void Bbr::probe_rtt(const Ack& ack, std::uint32_t& cwnd) {
+  if (probe_rtt_done_ == never) {
+    if (ack.in_flight > least_segments * ack.mss) return;
+    probe_rtt_done_ = ack.now + probe_rtt_time;
+    probe_rtt_round_done_ = false;
+    round_end_ = ack.delivered;
+    return;
+  }
+  if (round_start_) probe_rtt_round_done_ = true;
+  if (probe_rtt_round_done_) leave_probe_rtt(ack.now, cwnd);
+}
+
+void Bbr::leave_probe_rtt(Instant now, std::uint32_t& cwnd) {
+  if (now <= probe_rtt_done_) return;
+  least_rtt_at_ = now;
+  cwnd = std::max(cwnd, prior_cwnd_);
+  if (full_pipe_) {
+    enter_probe_bandwidth(now);
+  } else {
+    mode_ = Mode::startup;
+  }
+}
+
+void Bbr::save(std::uint32_t cwnd) {
+  const bool usual = repair_ == Repair::none && mode_ != Mode::probe_rtt;
+  prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);
+}
+
+// Section 4.2.1: while the pipe fills the rate only grows.
+void Bbr::set_pacing_rate(double gain) {
+  const Rate rate = bandwidth() * (gain * margin);
+  if (full_pipe_ || rate > pacing_rate_) pacing_rate_ = rate;
+}
+
+// Section 4.2.3.4. True when the window is what recovery says. One round of sending no more than is delivered, then the
+// model again; the window of before comes back when nothing is missing any more.
+bool Bbr::follow_repair(const Ack& ack, std::uint32_t& cwnd) {
+  if (ack.sample.losses != 0) cwnd -= std::min(cwnd - ack.mss, ack.sample.losses);
+  if (ack.repair == Repair::fast && repair_ != Repair::fast) {
+    conserve_ = true;
+    round_end_ = ack.delivered;
+    cwnd = ack.in_flight + ack.sample.newly;
+  } else if (ack.repair == Repair::none && repair_ != Repair::none) {
+    cwnd = std::max(cwnd, prior_cwnd_);
+    conserve_ = false;
+  }
+  repair_ = ack.repair;
+  if (conserve_) cwnd = std::max(cwnd, ack.in_flight + ack.sample.newly);
+  return conserve_;
+}
+
+// Section 4.2.3.6.
+std::uint32_t Bbr::window(const Ack& ack, std::uint32_t cwnd) {
+  const std::uint32_t least = least_segments * ack.mss;
+  cwnd = std::max(cwnd, ack.mss);
+  if (ack.repair == Repair::fast && repair_ == Repair::none) save(cwnd);
+  if (ack.sample.newly != 0 && !follow_repair(ack, cwnd)) {
+    const std::uint32_t wanted = target(window_gain(), ack.mss);
+    if (full_pipe_) {
+      cwnd = std::min(cwnd + ack.sample.newly, wanted);
+    } else if (cwnd < wanted || ack.delivered < initial_cwnd_) {
+      cwnd += ack.sample.newly;
+    }
+    cwnd = std::max(cwnd, least);
+  }
+  return std::min(mode_ == Mode::probe_rtt ? std::min(cwnd, least) : cwnd, largest_window);
+}
+
+void Bbr::on_timeout(std::uint32_t cwnd) {
+  save(cwnd);
+  repair_ = Repair::timeout;
+  full_bandwidth_ = Rate();  // a pipe that was not full yet is looked at anew
+  conserve_ = false;
+}
+
+void Bbr::on_undo() {
+  full_bandwidth_ = Rate();
+  full_rounds_ = 0;
+}
+
+// Section 4.3.4.4: no burst after a pause, and what the pause did to the round-trip time is no reason to probe.
+std::uint32_t Bbr::on_restart(bool app_limited, Instant now, std::uint32_t cwnd) {
+  if (!app_limited) return cwnd;
+  idle_restart_ = true;
+  if (mode_ == Mode::probe_bandwidth) set_pacing_rate(1);
+  if (mode_ == Mode::probe_rtt) leave_probe_rtt(now, cwnd);
+  return cwnd;
+}
+
+}  // namespace sluice::tcp

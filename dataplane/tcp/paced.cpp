@@ -1,0 +1,116 @@
+#include <algorithm>
+
+#include "dataplane/tcp/fast_path.hpp"
+#include "dataplane/tcp/paced_sender.hpp"
+
+// A paced connection: delivery-rate samples, bursts at a rate, and where it is configured the model of the path that
+// decides on both rate and window. None of this has a part in the fast paths: settle() keeps them from such a
+// connection.
+
+namespace sluice::tcp {
+namespace {
+
+// As Linux has them: the window may double in a round trip of slow start.
+constexpr double slow_start_factor = 2;
+constexpr double avoidance_factor = 1.2;
+
+/// An allowance beyond this is none.
+constexpr Bytes bounded = Bytes(Bytes::max().count() / 2);
+
+Bbr::Repair repair_of(bool fast, bool timeout) {
+  if (fast) return Bbr::Repair::fast;
+  return timeout ? Bbr::Repair::timeout : Bbr::Repair::none;
+}
+
+}  // namespace
+
+void Endpoint::begin_pacing(Instant now) {
+  PacedSender& state = *config_->paced;
+  state = PacedSender();
+  pace_window();
+  if (!congestion_.modelled()) return;
+  state.bbr.start(congestion_.cwnd(), rtt_.srtt(), snd_nxt_.raw() * 2654435761U >> 16, now);
+  state.pacer.set_rate(state.bbr.pacing_rate());
+}
+
+/// Without a model: what the window amounts to, and more, so that the window stays what limits.
+void Endpoint::pace_window() {
+  if (!rtt_.has_sample()) return;
+  const bool early = congestion_.cwnd() < congestion_.ssthresh() / 2;
+  const Bytes window(std::max(congestion_.cwnd(), pipe()));
+  config_->paced->pacer.set_rate(Rate::of(window, rtt_.srtt()) * (early ? slow_start_factor : avoidance_factor));
+}
+
+/// Congestion control decides again, from a window that was measured.
+void Endpoint::resume_pacing() {
+  PacedSender& state = *config_->paced;
+  if (!congestion_.modelled()) return;
+  state.bbr.seed(congestion_.cwnd(), rtt_.srtt());
+  state.pacer.set_rate(state.bbr.pacing_rate());
+}
+
+/// A segment has left; its place in the queue still says when it was sent before.
+void Endpoint::note_sent(packet::Cursor position, Instant now) {
+  if (paced()) config_->paced->delivery.on_sent(position.note(), now, !send_.outstanding());
+}
+
+/// An acknowledgement has told everything: takes the sample, and lets the rate and the model's window follow.
+void Endpoint::follow_model(const AckEvent& event) {
+  PacedSender& state = *config_->paced;
+  RateSample sample = state.delivery.take(event.now, rtt_.least());
+  if (window_source_ == WindowSource::allowance) return;
+  if (!congestion_.modelled()) {
+    pace_window();
+    return;
+  }
+  sample.rtt = event.rtt;
+  sample.losses = event.newly_lost;
+  sample.prior_in_flight = event.in_flight;
+  const Bbr::Ack ack{.now = event.now,
+                     .sample = sample,
+                     .delivered = state.delivery.delivered(),
+                     .in_flight = pipe(),
+                     .mss = mss_,
+                     .repair = repair_of(recovery_ == Recovery::fast, recovery_ == Recovery::timeout)};
+  congestion_.follow(state.bbr.on_ack(ack, congestion_.cwnd()));
+  state.pacer.set_rate(state.bbr.pacing_rate());
+  if (state.bbr.limits_itself()) state.delivery.limit_by_application(pipe());
+}
+
+/// What of `allowance` may leave in this burst. What a timer calls for does not wait.
+Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowance) const {
+  if (window_source_ == WindowSource::allowance || allowance < bounded) return allowance;
+  const packet::Cursor lost = next_repair();
+  const packet::Cursor next = lost ? lost : send_.unsent();
+  const std::uint32_t size = next ? next.note().payload_len : 0U;
+  const Bytes segment(output.wire_size(std::max<std::uint32_t>(size, mss_)));
+  const Bytes burst = config_->paced->pacer.allowance(now, segment);
+  return retransmit_first_ || tail_due_ ? std::max(burst, segment) : burst;
+}
+
+/// A burst has left, or had to wait.
+void Endpoint::note_burst(Instant now, Bytes sent, Bytes allowance) {
+  PacedSender& state = *config_->paced;
+  state.pacer.spend(now, sent);
+  const bool free = window_source_ == WindowSource::congestion_control && allowance >= bounded;
+  state.pacer.wait(free && state.pacer.holds_back(now) && can_send_now());
+  if (!free) state.delivery.limit_by_application(pipe());
+}
+
+Instant Endpoint::pacing_deadline() const {
+  return state_ >= State::established && !reset_due_ && paced() ? config_->paced->pacer.deadline() : never;
+}
+
+bool Endpoint::held_by_pacing(Instant now) const {
+  return pacing_deadline() != never && pacing_deadline() > now;
+}
+
+/// Something is about to be sent after nothing was in flight.
+void Endpoint::restart_model(Instant now) {
+  PacedSender& state = *config_->paced;
+  const std::uint32_t cwnd = state.bbr.on_restart(state.delivery.limited_by_application(), now, congestion_.cwnd());
+  congestion_.follow(cwnd);
+  state.pacer.set_rate(state.bbr.pacing_rate());
+}
+
+}  // namespace sluice::tcp

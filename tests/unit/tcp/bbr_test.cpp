@@ -1,0 +1,248 @@
+#include "dataplane/tcp/bbr.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/tcp/script.hpp"
+
+namespace sluice::test {
+namespace {
+
+using tcp::Bbr;
+
+constexpr std::uint32_t mss = 1000;
+constexpr Duration rtt = 100ms;
+
+TEST(RoundMaximum, IsThatOfTenRounds) {
+  tcp::RoundMaximum maximum;
+  maximum.note(1, Rate::bytes_per_second(500));
+  maximum.note(2, Rate::bytes_per_second(300));
+  maximum.note(10, Rate::bytes_per_second(100));
+  EXPECT_EQ(maximum.value().bytes_per_second(), 500);
+  maximum.note(11, Rate::bytes_per_second(100));
+  EXPECT_EQ(maximum.value().bytes_per_second(), 300) << "round 1 is ten rounds ago";
+  maximum.note(100, Rate::bytes_per_second(50));
+  EXPECT_EQ(maximum.value().bytes_per_second(), 50);
+}
+
+TEST(RoundMaximum, RoundsWithoutAnythingMoveNothingOut) {
+  tcp::RoundMaximum maximum;
+  maximum.note(1, Rate::bytes_per_second(500));
+  EXPECT_EQ(maximum.value().bytes_per_second(), 500) << "whatever the round is by now";
+}
+
+/// A model fed by a path that delivers at a given rate what is in flight, one acknowledgement for each twentieth of a
+/// round trip.
+class Path {
+ public:
+  static constexpr int steps = 20;
+  explicit Path(double bytes_per_second) : rate(bytes_per_second) { bbr.start(10 * mss, rtt, 3, now); }
+
+  void acknowledge(Duration measured = rtt, std::uint32_t losses = 0, Bbr::Repair repair = Bbr::Repair::none) {
+    const double step = to_seconds(rtt) / steps;
+    now += rtt / steps;
+    const double getting = std::min(rate, in_flight / to_seconds(rtt));
+    const double newly = getting * step;
+    delivered += static_cast<std::uint32_t>(newly);
+    Bbr::Ack ack{.now = now, .sample = {}, .delivered = delivered, .in_flight = 0, .mss = mss, .repair = repair};
+    ack.sample.newly = static_cast<std::uint32_t>(newly);
+    ack.sample.losses = losses;
+    ack.sample.rtt = measured;
+    ack.sample.prior_in_flight = static_cast<std::uint32_t>(in_flight);
+    ack.sample.delivered = static_cast<std::uint32_t>(getting * to_seconds(rtt));
+    ack.sample.interval = static_cast<std::uint32_t>(rtt.count() >> 10);
+    ack.sample.prior_delivered = delivered - std::min(delivered, ack.sample.delivered);
+    ack.sample.app_limited = app_limited;
+    in_flight -= newly;
+    ack.in_flight = static_cast<std::uint32_t>(in_flight);
+    cwnd = bbr.on_ack(ack, cwnd);
+    in_flight += std::clamp(cwnd - in_flight, 0.0, bbr.pacing_rate().bytes_per_second() * step);
+  }
+  void rounds(int count) {
+    for (int i = 0; i < count * steps; ++i) acknowledge();
+  }
+  [[nodiscard]] double bandwidth() const { return bbr.bandwidth().bytes_per_second(); }
+
+  Bbr bbr;
+  double rate;
+  Instant now{1h};
+  std::uint32_t cwnd = 10 * mss;
+  std::uint32_t delivered = 0;
+  double in_flight = 10 * mss;  ///< the queue at the bottleneck too
+  bool app_limited = false;
+};
+
+TEST(Bbr, StartsAtTheHandshakesRoundTripTime) {
+  const Path path(1e6);
+  EXPECT_NEAR(path.bbr.pacing_rate().bytes_per_second(), 2.885 * 10 * mss / 0.1, 1);
+}
+
+TEST(Bbr, StartupEndsWhenThreeRoundsBringNoMore) {
+  Path path(1e6);
+  int rounds = 0;
+  while (path.bbr.mode() == Bbr::Mode::startup && rounds < 50) path.rounds(1), ++rounds;
+  EXPECT_NEAR(path.bandwidth(), 1e6, 1e4);
+  EXPECT_GE(rounds, 4);
+  EXPECT_LE(rounds, 12);
+}
+
+TEST(Bbr, ThenDrainsAndProbes) {
+  Path path(1e6);
+  while (path.bbr.mode() != Bbr::Mode::drain) path.acknowledge();
+  EXPECT_NEAR(path.bbr.pacing_rate().bytes_per_second(), 0.99 * 1e6 / 2.885, 1e4);
+  int rounds = 0;
+  while (path.bbr.mode() == Bbr::Mode::drain && rounds < 50) path.rounds(1), ++rounds;
+  EXPECT_EQ(path.bbr.mode(), Bbr::Mode::probe_bandwidth);
+  EXPECT_LE(rounds, 6);
+  path.rounds(8);
+  // Twice the bandwidth-delay product and three bursts; two segments more while it probes.
+  EXPECT_NEAR(path.cwnd, 2 * 100'000 + 3 * 2 * mss, 2.5 * mss);
+}
+
+TEST(Bbr, TheCycleOfGainsIsARoundTripEach) {
+  Path path(1e6);
+  path.rounds(20);
+  ASSERT_EQ(path.bbr.mode(), Bbr::Mode::probe_bandwidth);
+  int fast = 0;
+  int slow = 0;
+  for (int i = 0; i < 80 * Path::steps; ++i) {
+    path.acknowledge();
+    const double gain = path.bbr.pacing_rate().bytes_per_second() / (0.99 * path.bandwidth());
+    fast += gain > 1.2 ? 1 : 0;
+    slow += gain < 0.8 ? 1 : 0;
+  }
+  EXPECT_NEAR(fast, 10 * Path::steps, 3 * Path::steps);
+  EXPECT_NEAR(slow, fast, 6 * Path::steps) << "it may end early, when the queue is gone";
+  EXPECT_GT(slow, 0);
+}
+
+TEST(Bbr, FollowsTheBandwidthUpAndDown) {
+  Path path(1e6);
+  path.rounds(20);
+  path.rate = 3e6;
+  path.rounds(60);
+  EXPECT_NEAR(path.bandwidth(), 3e6, 0.2e6);
+  path.rate = 0.5e6;
+  path.rounds(12);
+  EXPECT_NEAR(path.bandwidth(), 0.5e6, 0.05e6) << "the old maximum is ten rounds old";
+}
+
+TEST(Bbr, AnApplicationWithLittleToSendLowersNothing) {
+  Path path(1e6);
+  path.rounds(20);
+  path.app_limited = true;
+  path.rate = 0.1e6;
+  path.rounds(50);
+  EXPECT_NEAR(path.bandwidth(), 1e6, 1e4);
+}
+
+TEST(Bbr, LooksForTheLeastRoundTripTimeAfterTenSeconds) {
+  Path path(1e6);
+  path.rounds(20);
+  const std::uint32_t before = path.cwnd;
+  Duration waited{};
+  while (path.bbr.mode() != Bbr::Mode::probe_rtt && waited < 12s) {
+    path.acknowledge(rtt + 5ms);  // a standing queue
+    waited += rtt / Path::steps;
+  }
+  EXPECT_NEAR(to_seconds(waited), 10, 0.1);
+  EXPECT_EQ(path.cwnd, 4 * mss);
+  const Instant began = path.now;
+  while (path.bbr.mode() == Bbr::Mode::probe_rtt) {
+    path.acknowledge(rtt + 2ms);
+    EXPECT_LT(path.now - began, 1s);
+    if (path.now - began >= 1s) break;
+  }
+  EXPECT_GE(path.now - began, 200ms);
+  EXPECT_LE(path.now - began, 200ms + 4 * rtt);
+  EXPECT_GE(path.cwnd, before - 2 * mss) << "and the window of before is back";
+  EXPECT_EQ(path.bbr.least_rtt(), rtt + 2ms);
+}
+
+TEST(Bbr, ALossCostsARoundOfConservationAndNoMore) {
+  Path path(1e6);
+  path.rounds(20);
+  const std::uint32_t before = path.cwnd;
+  const double rate = path.bandwidth();
+  const double in_flight = path.in_flight;
+  path.acknowledge(rtt, mss, Bbr::Repair::fast);
+  EXPECT_LE(path.cwnd, in_flight + 6 * mss) << "no more than was delivered";
+  for (int i = 0; i < 2 * Path::steps; ++i) path.acknowledge(rtt, 0, Bbr::Repair::fast);
+  path.acknowledge();
+  EXPECT_GE(path.cwnd, before - 2 * mss);
+  EXPECT_NEAR(path.bandwidth(), rate, 1);
+}
+
+TEST(Bbr, GoesOnFromAMeasuredWindow) {
+  Path path(1e6);
+  path.bbr.seed(50'000, rtt);
+  EXPECT_NEAR(path.bandwidth(), 0.5e6, 1);
+  EXPECT_EQ(path.bbr.mode(), Bbr::Mode::probe_bandwidth);
+  EXPECT_NEAR(path.bbr.pacing_rate().bytes_per_second(), 0.99 * 0.5e6, 1);
+}
+
+/// The endpoint under it.
+class UnderBbr : public testing::Test {
+ protected:
+  UnderBbr() {
+    s.config.congestion = tcp::CongestionAlgorithm::bbr;
+    s.handshake_rtt = 100ms;
+    s.use_sack();
+    s.use_timestamps();
+  }
+  Script s;
+};
+
+TEST_F(UnderBbr, IsPacedFromTheBeginning) {
+  s.open();
+  s.write_segments(10);
+  s.emit();
+  EXPECT_EQ(s.sent(), 2U);
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
+}
+
+TEST_F(UnderBbr, ALossLeavesTheThresholdAlone) {
+  s.open();
+  s.write_segments(10);
+  s.emit();
+  s.pass(95ms);
+  s.receive_sack(0, {{1000, 5000}});
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
+  EXPECT_GE(s.endpoint.cwnd(), Bytes(4 * 1000));
+}
+
+TEST_F(UnderBbr, ATimeoutForNothingTakesNothing) {
+  s.config.tail_loss_probes = false;
+  s.endpoint.set_timestamp(500);
+  s.open();
+  s.write_segments(10);
+  s.emit();
+  s.pass(90ms);
+  const Bytes before = s.endpoint.cwnd();
+  s.endpoint.set_timestamp(900);
+  s.pass(500ms);
+  ASSERT_EQ(s.endpoint.counters().timeouts, 1);
+  EXPECT_LT(s.endpoint.cwnd(), before);
+  s.their_echo = 500;
+  s.receive_ack(4000);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_GE(s.endpoint.cwnd(), before);
+}
+
+TEST_F(UnderBbr, WithoutAPlaceForItsStateCubicServes) {
+  tcp::Takeover takeover;
+  takeover.snd_nxt = s.our_base;
+  takeover.rcv_nxt = s.their_base;
+  takeover.rcv_edge = s.their_base + 1000;
+  takeover.local = takeover.remote = s.ours;
+  takeover.snd_window = 60'000;
+  s.endpoint.take_over(s.config, takeover, s.now);
+  s.write_segments(10);
+  s.emit();
+  EXPECT_GE(s.sent(), 9U) << "unpaced";
+}
+
+}  // namespace
+}  // namespace sluice::test
