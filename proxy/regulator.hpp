@@ -62,7 +62,7 @@ class Regulator {
  private:
   void learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now);
   void begin(RegulatedFlow& flow);
-  void take_data(RegulatedFlow& flow, Side in, const tcp::Segment& segment);
+  void take_data(RegulatedFlow& flow, Side in, const tcp::Segment& segment, std::uint16_t ip_length);
   void take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                 bool in_need, Instant now);
   void rewrite(RegulatedFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
