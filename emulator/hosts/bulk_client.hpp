@@ -47,6 +47,8 @@ class BulkClient final : public Application, public EventTarget {
   static constexpr std::uint64_t start_tag = 0;
   static constexpr std::uint64_t stop_tag = 1;
   void stop(Instant now);
+  /// Bytes received, or acknowledged.
+  [[nodiscard]] std::uint64_t moved(const Connection& connection) const;
 
   Host& host_;
   BulkConfig config_;
@@ -55,6 +57,7 @@ class BulkClient final : public Application, public EventTarget {
   Connection* connection_ = nullptr;  ///< while it is open
   std::optional<PayloadPattern> pattern_;
   std::uint64_t transferred_ = 0;
+  std::uint64_t before_ = 0;  ///< moved before the measurement began
   std::uint64_t answered_ = 0;
   bool complete_ = false;
   bool closed_ = false;

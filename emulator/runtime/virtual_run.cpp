@@ -5,8 +5,10 @@
 
 #include "emulator/runtime/endpoints.hpp"
 #include "emulator/runtime/feedback_wire.hpp"
+#include "emulator/runtime/figures.hpp"
 #include "emulator/runtime/joint.hpp"
 #include "emulator/runtime/network.hpp"
+#include "emulator/runtime/profiles.hpp"
 #include "emulator/runtime/proxy_node.hpp"
 
 namespace sluice::emulator {
@@ -71,7 +73,15 @@ class VirtualRun {
     ues_->end_run(now);
     servers_->end_run(now);
     const FlowLog& log = ues_->log();
-    if (plan_.scenario.output.flows) result.flows = flow_rows(log, servers_->counters(), Instant{});
+    if (plan_.scenario.output.flows) {
+      result.flows = flow_rows(log, servers_->counters(), Instant{});
+      for (std::size_t i = 0; i < log.flows.size(); ++i)
+        result.flows[i].measured_bps = measured_bps(log.flows[i], result);
+    }
+    const Instant measured_from = Instant{} + plan_.scenario.warmup;
+    const std::vector<UeSpec>& ues = plan_.scenario.cell.ues;
+    add_flow_figures(result, log, measured_from);
+    add_fetch_figures(result, log, measured_from, ues.empty() ? nullptr : &ues.front().address);
     network_->count(result.counters);
     result.fetches = log.fetches;
     if (log.fetches > 0) {
@@ -110,9 +120,12 @@ class VirtualRun {
 
 RunResult run_virtual(const RunPlan& plan, const std::string& name, packet::PacketPool& pool, TraceLibrary& traces,
                       const Progress& progress) {
+  prepare_profiles(plan, pool, traces);
   VirtualRun run(plan, pool, traces);
   RunResult result = run.run(progress);
   result.key = {name, "virtual", std::string(to_string(plan.mode)), plan.seed, plan.swept};
+  result.paper = plan.paper;
+  add_queue_figures(result, plan.scenario);
   return result;
 }
 

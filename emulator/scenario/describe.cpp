@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "emulator/report/columns.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/laws.hpp"
 
@@ -71,6 +72,11 @@ constexpr Choice<SizeKind> size_kinds[] = {
     {"uniform", SizeKind::uniform, "from min to max"},
     {"triangular", SizeKind::triangular, "from min to max, the middle likeliest"},
     {"pareto", SizeKind::pareto, "from min, cut at max"}};
+constexpr Choice<ModelType> model_types[] = {
+    {"none", ModelType::none, "nothing"},
+    {"tcp-throughput", ModelType::tcp_throughput,
+     "of one download over a profile: Padhye's formula and the SMVS paper's model for varying rates"},
+    {"wlan-ratio", ModelType::wlan_ratio, "uploads over downloads at an access point: the WLAN paper's M/M/1/K queue"}};
 constexpr Choice<Direction> directions[] = {{"download", Direction::download}, {"upload", Direction::upload}};
 constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
                                                  {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
@@ -161,6 +167,18 @@ void check_sweeps(Section& s, const Scenario& scenario) {
             "\"" + sweep.with + "\"");
     s.check(leader == nullptr || leader->values.size() == sweep.values.size(), "sweep",
             "as many values as that of " + sweep.with, std::to_string(sweep.values.size()));
+  }
+}
+
+/// What is written and shown beside the usual.
+void describe_output(Section& s, OutputSpec& output) {
+  s.value("flows", output.flows, "flows.csv: one row per connection of the built-in hosts");
+  s.value("ues", output.ues, "ues.csv: one row per UE and interval");
+  s.value("packets", output.packets, "packets.csv: one row per packet that left a radio queue");
+  s.list("columns", output.columns, {0, 16}, "columns of results.csv that the table shows, too");
+  s.choice("model", output.model, model_types, "theory that is computed beside the measurement");
+  for (const std::string& column : output.columns) {
+    s.check(is_result_column(column), "columns", "columns of results.csv", "\"" + column + "\"");
   }
 }
 
@@ -345,13 +363,9 @@ void describe(Section& s, Scenario& scenario) {
   s.sections("sweep", scenario.sweep, {0, 8}, "quantities to vary, one run per combination");
   s.value("interval", scenario.interval, {1ms, 1min}, "of the time series");
   s.section(
-      "output",
-      [&scenario](Section& below) {
-        below.value("flows", scenario.output.flows, "flows.csv: one row per connection of the built-in hosts");
-        below.value("ues", scenario.output.ues, "ues.csv: one row per UE and interval");
-        below.value("packets", scenario.output.packets, "packets.csv: one row per packet that left a radio queue");
-      },
+      "output", [&scenario](Section& below) { describe_output(below, scenario.output); },
       "what is written beside results.csv and series.csv");
+  s.section("paper", scenario.paper, "what the experiment repeats");
   s.value("buffers", scenario.buffers, {1024, 16'777'216}, "packet buffers of a virtual-time run");
   s.section("live", scenario.live, "what real time needs");
   s.check(scenario.warmup < scenario.duration, "warmup", "less than duration",

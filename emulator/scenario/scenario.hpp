@@ -24,6 +24,7 @@
 #include "emulator/channel/ofdma.hpp"
 #include "emulator/channel/trace_generator.hpp"
 #include "emulator/hosts/size_distribution.hpp"
+#include "emulator/scenario/paper.hpp"
 #include "proxy/config/feedback.hpp"
 #include "proxy/shard_config.hpp"
 
@@ -82,7 +83,25 @@ struct BufferSpec {
   BufferUnit unit = BufferUnit::frames;
 };
 
-enum class ChannelType : std::uint8_t { constant, piecewise, trace, generated, hsdpa, clamp, evdo, ofdma, wlan };
+enum class ChannelType : std::uint8_t {
+  constant,
+  piecewise,
+  trace,
+  generated,
+  profile,
+  hsdpa,
+  clamp,
+  evdo,
+  ofdma,
+  wlan
+};
+
+/// What one UE was carried in a run of another scenario, interval by interval.
+struct ProfileSpec {
+  std::string file;                ///< of that scenario
+  std::vector<std::string> where;  ///< "scheduler=rr": which of its runs; as in PaperValues
+  std::uint32_t ue = 0;            ///< index
+};
 
 struct ChannelSpec {
   ChannelType type = ChannelType::constant;
@@ -95,6 +114,7 @@ struct ChannelSpec {
   TraceParameters generated;                    ///< generated
   Duration length = std::chrono::seconds(120);  ///< generated
   std::optional<std::uint64_t> seed;            ///< generated: of the trace; else that of the run
+  ProfileSpec profile;                          ///< profile
   HsdpaParameters hsdpa;                        ///< hsdpa
   ClampParameters clamp;                        ///< clamp
   EvdoParameters evdo;                          ///< evdo
@@ -188,8 +208,17 @@ struct AppSpec {
   std::optional<Duration> stop;  ///< bulk: when it is broken off; flows: when no page begins any more
 };
 
+/// What is computed of a run's theory, beside its measurement.
+enum class ModelType : std::uint8_t {
+  none,
+  tcp_throughput,  ///< Padhye's formula, and the throughput model for varying rates of the SMVS paper
+  wlan_ratio       ///< the M/M/1/K analysis of the WLAN paper
+};
+
 /// What is written beside results.csv and series.csv.
 struct OutputSpec {
+  std::vector<std::string> columns;  ///< of results.csv that the table shows, too
+  ModelType model = ModelType::none;
   bool flows = false;    ///< flows.csv: one row per connection
   bool ues = false;      ///< ues.csv: one row per UE and interval
   bool packets = false;  ///< packets.csv: one row per packet
@@ -242,6 +271,7 @@ struct Scenario {
   std::vector<SweepSpec> sweep;
   Duration interval = std::chrono::milliseconds(100);  ///< of the time series
   OutputSpec output;
+  std::optional<PaperSpec> paper;
   std::uint32_t buffers = 32'768;  ///< packet buffers of a virtual-time run
   LiveSpec live;
 };
