@@ -51,7 +51,7 @@ TEST(ClampPaper, Equation11HoldsForOneTwoAndThreeFlows) {
     for (const int flows : {1, 2, 3}) {
       SCOPED_TRACE(std::string(mode) + ", flows: " + std::to_string(flows));
       const RunResult result =
-          run_paper("clamp-equilibrium", {"mode=" + std::string(mode), "flows=" + std::to_string(flows)}, 60s);
+          run_paper("clamp-equilibrium", {"mode=" + std::string(mode), "flows=" + std::to_string(flows)}, 50s);
       EXPECT_NEAR(result.queue_mean_frames, 5500 + 500 * flows, 0.1 * (5500 + 500 * flows));
       EXPECT_GT(result.utilisation, 0.99);
       EXPECT_EQ(result.drops, 0U);
@@ -84,16 +84,16 @@ void expect_clamp_fair_and_tcp_not(const Rates& clamp, const Rates& plain) {
 }
 
 TEST(ClampPaper, Figure4FastFadingQueuesAndThePairAreEven) {
-  const Rates plain = rates(run_paper("clamp-pair", {"speed_kmh=36", "law=none"}, 170s));
+  const Rates plain = rates(run_paper("clamp-pair", {"speed_kmh=36", "law=none"}, 120s));
   for (const char* law : {"law=clamp/regulate", "law=clamp"}) {
     SCOPED_TRACE(law);
-    expect_clamp_fair_and_tcp_not(rates(run_paper("clamp-pair", {"speed_kmh=36", law}, 170s)), plain);
+    expect_clamp_fair_and_tcp_not(rates(run_paper("clamp-pair", {"speed_kmh=36", law}, 120s)), plain);
   }
 }
 
 TEST(ClampPaper, Figures4And5SlowFadingIsLessFairAndStillHalvesTheMeanFetch) {
-  const RunResult plain = run_paper("clamp-pair", {"speed_kmh=0.36", "law=none"}, 520s);
-  const RunResult clamp = run_paper("clamp-pair", {"speed_kmh=0.36", "law=clamp/regulate"}, 520s);
+  const RunResult plain = run_paper("clamp-pair", {"speed_kmh=0.36", "law=none"}, 420s);
+  const RunResult clamp = run_paper("clamp-pair", {"speed_kmh=0.36", "law=clamp/regulate"}, 420s);
   EXPECT_NEAR(plain.radio_queue_delay.mean_ms, 50, 12);
   EXPECT_NEAR(clamp.radio_queue_delay.mean_ms, 50, 12);
   EXPECT_GT(plain.figures.at("fetch_1mb_s"), 1.8 * clamp.figures.at("fetch_1mb_s"));
@@ -102,9 +102,15 @@ TEST(ClampPaper, Figures4And5SlowFadingIsLessFairAndStillHalvesTheMeanFetch) {
 }
 
 TEST(ClampPaper, Figure10TheLowerRateNeedsNoOtherSettings) {
-  const RunResult clamp = run_paper("clamp-fig10", {"law=clamp/regulate", "a_bytes=8000"}, 270s);
-  const RunResult plain = run_paper("clamp-fig10", {"law=none", "buffer_bytes=7000"}, 270s);
-  expect_clamp_fair_and_tcp_not(rates(clamp), rates(plain));
+  const Rates clamp = rates(run_paper("clamp-fig10", {"law=clamp/regulate", "a_bytes=8000"}, 270s));
+  EXPECT_NEAR(clamp.flow[1], clamp.flow[0], 0.05 * clamp.flow[0]);
+  EXPECT_NEAR(clamp.flow[3], clamp.flow[2], 0.15 * clamp.flow[2]);
+  for (const char* buffer : {"buffer_bytes=5000", "buffer_bytes=10000"}) {
+    SCOPED_TRACE(buffer);
+    const Rates plain = rates(run_paper("clamp-fig10", {"law=none", buffer}, 270s));
+    EXPECT_LT(plain.flow[3], 0.5 * plain.flow[2]);
+    EXPECT_NEAR(plain.total, clamp.total, 0.05 * clamp.total);
+  }
 }
 
 TEST(ClampPaper, Figure8TheLongFlowGoesMoreEvenlyAtTheSameMeanQueue) {
