@@ -20,6 +20,9 @@ class GovernedFlow {
 
   /// Data up to position `end` went towards the UE just now and is counted in bearer.sent_total().
   void on_sent(const Bearer& bearer, Bytes end);
+  /// A position counts payload, and so much of it makes a packet of so many bytes in the queue. Of all that are told
+  /// the largest counts. Never told where positions count packets.
+  void carried(Bytes payload, Bytes packet);
   /// The UE acknowledges up to position `ack`.
   control::AckRelease on_ack(Bearer& bearer, const control::AckView& ack);
   /// Takes up a report that has come since the last call; nothing when there is none.
@@ -41,6 +44,7 @@ class GovernedFlow {
 
  private:
   [[nodiscard]] control::FlowView view(const Bearer& bearer);
+  [[nodiscard]] control::QueueView queue(Bearer& bearer, Instant now) const;
 
   control::FlowLaw law_;
   control::QueueMarks marks_;
@@ -48,6 +52,8 @@ class GovernedFlow {
   Bytes acked_;
   Bytes sent_;
   Duration round_trip_;
+  Bytes payload_{1};           ///< positions per …
+  Bytes packet_{1};            ///< … bytes in the queue
   std::uint32_t reports_ = 0;  ///< of the bearer, that were taken up
 };
 static_assert(sizeof(GovernedFlow) <= 640, "beside each connection under a law of windows");

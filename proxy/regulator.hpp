@@ -75,7 +75,7 @@ class Regulator {
   void become_guest(RegulatedFlow& flow, BearerId bearer);
   void begin_law(RegulatedFlow& flow, Bearer& bearer, Instant now);
   [[nodiscard]] const char* name_of_phase(const RegulatedFlow& flow) const;
-  void take_data(RegulatedFlow& flow, Side in, const tcp::Segment& segment);
+  void take_data(RegulatedFlow& flow, Side in, const tcp::Segment& segment, std::uint16_t ip_length);
   void take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                 bool in_need, Instant now);
   void rewrite(RegulatedFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);

@@ -56,7 +56,7 @@ void Regulator::take(RegulatedId id, Side in, packet::Packet&& packet, const pac
     flow.round_trip += now - std::exchange(flow.handshake, Instant{});
   }
   take_ack(flow, id, in, std::move(packet), parsed, in_need, now);
-  if (segment.payload_len != 0) take_data(flow, in, segment);
+  if (segment.payload_len != 0) take_data(flow, in, segment, parsed.ip_length);
   if (segment.flags.fin()) {
     flow.fins |= bit(in);
     if (flow.fins == (bit(Side::radio) | bit(Side::core))) flow.phase = RegulatedPhase::closing;
@@ -79,14 +79,16 @@ void Regulator::learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segm
   flow.handshake = now;
 }
 
-void Regulator::take_data(RegulatedFlow& flow, Side in, const tcp::Segment& segment) {
+void Regulator::take_data(RegulatedFlow& flow, Side in, const tcp::Segment& segment, std::uint16_t ip_length) {
   DataWay& way = flow.towards(opposite(in));
   control::StreamPosition position = way.position;
   const Bytes end = position.of(segment.seq.raw()) + Bytes(segment.payload_len);
   if (end <= way.sent || end > way.window.edge() + widest_window) return;
   way.position = position;
   way.sent = end;
-  if (in == Side::core && flow.governed) flow.governed->on_sent(parts_.registry.bearer(flow.bearer), end);
+  if (in != Side::core || !flow.governed) return;
+  flow.governed->carried(Bytes(segment.payload_len), Bytes(ip_length));
+  flow.governed->on_sent(parts_.registry.bearer(flow.bearer), end);
 }
 
 void Regulator::take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet,

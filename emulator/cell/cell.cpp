@@ -49,7 +49,8 @@ UeIndex Cell::add_ue(UeConfig config) {
   AirLinkUser& user = *this;
   auto air = config.air ? std::make_unique<AirLink>(loop_, *config.air, index, user) : nullptr;
   ues_.push_back({config.address, UeQueue(config.queue), std::move(config.channel), towards, std::move(air),
-                  config.attempts, 0, config.sector});
+                  config.attempts, 0, config.sector, control::feedback::RadioState::normal, 0, config.loss,
+                  config.loss_draws});
   candidates_.reserve(ues_.size());
   if (schedulers_.front()->follows_idle()) wake_at(tti_of(loop_.now()) + 1);
   return index;
@@ -273,7 +274,7 @@ Bytes Cell::serve(Ue& ue, UeIndex index, Bytes capacity, Instant now) {
   ue.failures = 0;
   return ue.queue.serve(capacity, now, [&](Departed departed) {
     left_queue(index, departed, now);
-    depart(ue, std::move(departed), now);
+    depart(index, std::move(departed), now);
   });
 }
 
@@ -285,7 +286,9 @@ void Cell::drop_after_attempts(Ue& ue, UeIndex index, Bytes capacity, Instant no
   });
 }
 
-void Cell::depart(Ue& ue, Departed departed, Instant now) {
+void Cell::depart(UeIndex index, Departed departed, Instant now) {
+  Ue& ue = ues_[index];
+  if (ue.loss > 0 && ue.loss_draws.chance(ue.loss)) return lost(index, std::move(departed), now);
   ue.queue.delivered(departed.length);
   ue.towards_ue->receive(std::move(departed.packet), now);
 }
@@ -295,7 +298,7 @@ void Cell::left_queue(std::uint32_t index, const Departed& departed, Instant now
 }
 
 void Cell::arrived(std::uint32_t index, Departed departed, Instant now) {
-  depart(ues_[index], std::move(departed), now);
+  depart(index, std::move(departed), now);
 }
 
 void Cell::lost(std::uint32_t index, Departed departed, Instant now) {

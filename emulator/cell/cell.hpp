@@ -15,6 +15,7 @@
 #include "emulator/channel/channel.hpp"
 #include "emulator/net/element.hpp"
 #include "emulator/net/event_loop.hpp"
+#include "emulator/random.hpp"
 #include "emulator/scheduler/scheduler.hpp"
 
 namespace sluice::emulator {
@@ -40,6 +41,8 @@ struct UeConfig {
   /// (n of the CLAMP paper); 0 = never.
   std::uint32_t attempts = 0;
   std::uint32_t sector = 0;  ///< of the Node-B's cells the one it is in
+  double loss = 0;           ///< share of the packets that leave and are lost on the air for good, 0 … 1
+  Random loss_draws{0};
 };
 
 /// What a TTI has to give away.
@@ -128,6 +131,8 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
     std::uint32_t sector = 0;
     control::feedback::RadioState state = control::feedback::RadioState::normal;
     std::uint64_t airtime = 0;
+    double loss = 0;
+    Random loss_draws{0};
   };
   /// What a UE is given of a TTI.
   struct Allocation {
@@ -154,7 +159,7 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
   Bytes serve(Ue& ue, UeIndex index, Bytes capacity, Instant now);
   void drop_after_attempts(Ue& ue, UeIndex index, Bytes capacity, Instant now);
   void account(std::uint64_t tti, std::uint32_t units);
-  static void depart(Ue& ue, Departed departed, Instant now);
+  void depart(UeIndex index, Departed departed, Instant now);
   void left_queue(std::uint32_t ue, const Departed& departed, Instant now) override;
   void arrived(std::uint32_t ue, Departed departed, Instant now) override;
   void lost(std::uint32_t ue, Departed departed, Instant now) override;

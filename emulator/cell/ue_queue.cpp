@@ -166,7 +166,7 @@ Bytes UeQueue::buffer() const {
     case BufferUnit::bytes:
       return Bytes(limit);
     case BufferUnit::packets:
-      return Bytes(1500) * limit;
+      return config_.packet * limit;
   }
   return {};
 }

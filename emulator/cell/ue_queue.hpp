@@ -39,6 +39,7 @@ struct QueueConfig {
   DropPolicy drop = DropPolicy::tail;
   QueueOrder order = QueueOrder::fifo;
   FlowClassParameters flows{};  ///< what is short, for short_flows_first
+  Bytes packet{1500};           ///< a full packet: what one of a limit in packets is taken for where bytes are asked
 };
 
 /// Cumulative since the start. Bytes are IP bytes. arrived = transmitted + dropped + what is queued, at every moment.
@@ -136,7 +137,7 @@ class UeQueue {
   [[nodiscard]] Bytes air_bytes() const { return air_bytes_; }
   /// Frames not yet wholly transmitted; 0 where there are none.
   [[nodiscard]] std::uint32_t frames() const;
-  /// The size of the buffer in bytes on the air (frames times frame, bytes, or packets of 1500 bytes); 0 = unlimited.
+  /// The size of the buffer in bytes on the air (frames times frame, bytes, or full packets); 0 = unlimited.
   [[nodiscard]] Bytes buffer() const;
   [[nodiscard]] const QueueCounters& counters() const { return counters_; }
   /// The counters with the backlog integrated up to `now`.

@@ -8,15 +8,27 @@ BulkClient::BulkClient(EventLoop& loop, Host& host, const BulkConfig& config, Fl
     : host_(host), config_(config), log_(log) {
   record_.application = config.name;
   record_.upload = config.upload;
-  loop.at(config.start, *this);
+  loop.at(config.start, *this, start_tag);
+  if (config.stop != never) loop.at(config.stop, *this, stop_tag);
 }
 
-void BulkClient::on_event(std::uint64_t /*tag*/, Instant now) {
+void BulkClient::on_event(std::uint64_t tag, Instant now) {
+  if (tag == stop_tag) return stop(now);
   record_.opened = now;
   record_.set_ends(host_.connect(config_.server, config_.port, *this, now).addresses());
 }
 
+/// A reset, so that nothing of what is under way is still sent.
+void BulkClient::stop(Instant now) {
+  if (connection_ == nullptr || complete_) return;
+  complete_ = true;
+  record_.finished = now;
+  connection_->abort();
+  host_.push(connection_->number(), now);
+}
+
 void BulkClient::on_open(Connection& connection, Instant now) {
+  connection_ = &connection;
   record_.connected = now;
   const packet::Addresses& addresses = connection.addresses();
   pattern_ = config_.upload ? client_pattern(addresses.dst_port, addresses.src_port)
@@ -35,7 +47,11 @@ void BulkClient::on_data(Connection& connection, std::span<const std::uint8_t> b
       ++log_.corrupted;
     }
     transferred_ += bytes.size();
-    if (now < log_.count_from) before_ = transferred_;
+    if (now < log_.count_from) {
+      before_ = transferred_;
+    } else {
+      record_.spread.add(bytes.size(), now);
+    }
     complete_ = transferred_ == config_.size;
   }
   if (!complete_) return;
@@ -67,6 +83,7 @@ void BulkClient::on_peer_finished(Connection& connection, Instant /*now*/) {
 }
 
 void BulkClient::on_closed(Connection& connection, Instant now) {
+  connection_ = nullptr;
   if (record_.finished == never) record_.finished = now;
   record_.bytes = transferred_;
   record_.measured = record_.bytes - std::min(record_.bytes, before_);

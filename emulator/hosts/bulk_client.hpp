@@ -17,6 +17,7 @@ struct BulkConfig {
   bool upload = false;
   std::uint64_t size = Request::endless;  ///< bytes
   Instant start{};
+  Instant stop = never;       ///< when it is broken off, complete or not
   std::string name = "bulk";  ///< in the results
   bool is_fetch = false;      ///< its time, from SYN to last byte, counts as that of a fetch
 };
@@ -43,6 +44,9 @@ class BulkClient final : public Application, public EventTarget {
   [[nodiscard]] std::uint64_t corrupted() const { return record_.corrupted; }
 
  private:
+  static constexpr std::uint64_t start_tag = 0;
+  static constexpr std::uint64_t stop_tag = 1;
+  void stop(Instant now);
   /// Bytes received, or acknowledged.
   [[nodiscard]] std::uint64_t moved(const Connection& connection) const;
 
@@ -50,6 +54,7 @@ class BulkClient final : public Application, public EventTarget {
   BulkConfig config_;
   FlowLog& log_;
   FlowRecord record_;
+  Connection* connection_ = nullptr;  ///< while it is open
   std::optional<PayloadPattern> pattern_;
   std::uint64_t transferred_ = 0;
   std::uint64_t before_ = 0;  ///< moved before the measurement began

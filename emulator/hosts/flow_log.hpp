@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,25 @@ struct EndRecord {
   Duration srtt{};
 };
 
+/// How evenly a transfer goes: its bytes second by second.
+class RateSpread {
+ public:
+  /// `fresh` bytes have come at `now`, which never goes back. The seconds in which the first and the last came do not
+  /// count.
+  void add(std::uint64_t fresh, Instant now);
+  /// Standard deviation over mean; nothing with fewer than two whole seconds.
+  [[nodiscard]] std::optional<double> variation() const;
+
+ private:
+  static constexpr std::int64_t not_begun = -1;
+  std::int64_t second_ = not_begun;  ///< that runs
+  std::uint64_t in_it_ = 0;
+  bool first_ = true;
+  double seconds_ = 0;
+  double sum_ = 0;
+  double squares_ = 0;
+};
+
 /// What became of one connection, as its client saw it.
 struct FlowRecord {
   std::string application;  ///< "bulk", "web", …
@@ -40,6 +60,7 @@ struct FlowRecord {
   std::uint64_t bytes = 0;     ///< of payload, received or acknowledged
   std::uint64_t measured = 0;  ///< of a bulk transfer: of these bytes, those from FlowLog::count_from on
   std::uint64_t corrupted = 0;
+  RateSpread spread;  ///< of a bulk download, from FlowLog::count_from on
   EndRecord client;
   tcp::CloseReason reason = tcp::CloseReason::none;  ///< none: it was running when the run ended
 

@@ -8,14 +8,21 @@ namespace sluice::emulator {
 
 FlowSource::FlowSource(EventLoop& loop, Host& host, FlowSourceConfig config, Random random, FlowLog& log)
     : loop_(loop), host_(host), config_(std::move(config)), random_(random), log_(log) {
-  loop_.at(config_.start + from_seconds(random_.exponential(to_seconds(config_.interval))), *this);
+  const Duration first =
+      config_.regular ? from_seconds(random_.uniform(0, to_seconds(config_.interval))) : to_next_page();
+  loop_.at(config_.start + first, *this);
 }
 
 void FlowSource::on_event(std::uint64_t /*tag*/, Instant now) {
   flows_.remove_if([](const BulkClient& flow) { return flow.closed(); });
   if (now >= config_.stop) return;
   begin_page(now);
-  loop_.at(now + from_seconds(random_.exponential(to_seconds(config_.interval))), *this);
+  loop_.at(now + to_next_page(), *this);
+}
+
+Duration FlowSource::to_next_page() {
+  if (config_.regular) return config_.interval;
+  return from_seconds(random_.exponential(to_seconds(config_.interval)));
 }
 
 void FlowSource::begin_page(Instant now) {

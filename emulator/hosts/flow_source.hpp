@@ -18,6 +18,7 @@ struct FlowSourceConfig {
   Instant start{};
   Instant stop = never;                          ///< no page begins from then on
   Duration interval = std::chrono::seconds(15);  ///< mean between the beginnings of pages; exponential, > 0
+  bool regular = false;                          ///< even intervals instead, the first page at a random instant of one
   double objects_mean = 1;                       ///< per page: exponential, rounded up; 1 or less: one each
   Duration gap{};                                ///< mean between objects of a page; exponential
   SizeDistribution size;
@@ -36,6 +37,7 @@ class FlowSource final : public EventTarget {
 
  private:
   void begin_page(Instant now);
+  [[nodiscard]] Duration to_next_page();
 
   EventLoop& loop_;
   Host& host_;

@@ -89,8 +89,8 @@ void BuiltInUes::add_app(EventLoop& loop, const Scenario& scenario, const AppSpe
     add_stream(loop, host, scenario, app, index, seed);
     return;
   }
-  const BulkConfig bulk{
-      scenario.servers.at(app.server), server_port, app.direction == Direction::upload, app.size, start, "bulk", false};
+  BulkConfig bulk{scenario.servers.at(app.server), server_port, app.direction == Direction::upload, app.size, start};
+  if (app.stop) bulk.stop = loop.now() + *app.stop;
   for (std::uint32_t i = 0; i < app.connections; ++i) {
     applications_.push_back(std::make_unique<BulkClient>(loop, host, bulk, log_));
   }
@@ -109,6 +109,7 @@ void BuiltInUes::add_stream(EventLoop& loop, Host& host, const Scenario& scenari
     flows.start = start;
     if (app.stop) flows.stop = loop.now() + *app.stop;
     flows.interval = app.arrivals;
+    flows.regular = app.regular;
     flows.objects_mean = app.objects_mean;
     flows.gap = app.gap;
     flows.size = app.sizes;

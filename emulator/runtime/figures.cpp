@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "emulator/model/tcp_throughput.hpp"
@@ -76,6 +78,18 @@ void add_wlan_model(RunResult& result, const Scenario& scenario) {
   result.figures["model_ratio"] = wlan_ratio(share);
 }
 
+/// Each of the long transfers that ran all the time, and what a file would take at their rates.
+void add_single_flows(RunResult& result, const std::vector<double>& throughout) {
+  constexpr std::size_t named = 4;
+  constexpr double megabyte = 8e6;  // bits
+  std::vector<double> times;
+  for (std::size_t i = 0; i < throughout.size(); ++i) {
+    if (i < named) result.figures["flow_" + std::to_string(i + 1) + "_bps"] = throughout[i];
+    if (throughout[i] > 0) times.push_back(megabyte / throughout[i]);
+  }
+  result.figures["fetch_1mb_s"] = mean_of(times);
+}
+
 }  // namespace
 
 void add_model_figures(RunResult& result, const Scenario& scenario, const CapacityProfile* profile) {
@@ -89,6 +103,28 @@ double measured_bps(const FlowRecord& flow, const RunResult& result) {
   return result.measured_s > 0 ? static_cast<double>(flow.measured) * 8 / result.measured_s : 0;
 }
 
+/// The flows that came and went, by size.
+void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue) {
+  constexpr std::uint64_t short_limit = 15'000;
+  constexpr std::uint64_t medium_limit = 200'000;
+  std::map<std::string, std::vector<double>> times;
+  for (const FlowRecord& flow : log.flows) {
+    if (flow.application != "flows" || flow.reason == tcp::CloseReason::none || flow.opened < measured_from) continue;
+    const double time = to_milliseconds(flow.finished - flow.opened);
+    if (flow.bytes < short_limit && first_ue != nullptr && flow.ends.ue == *first_ue) {
+      times["first_ue_short_fetch_ms"].push_back(time);
+    }
+    const char* const size = flow.bytes < short_limit     ? "short_fetch_ms"
+                             : flow.bytes <= medium_limit ? "medium_fetch_ms"
+                                                          : "long_fetch_ms";
+    times[size].push_back(time);
+  }
+  for (const auto& [figure, list] : times) result.figures[figure] = mean_of(list);
+  if (log.fetch_times.count() == 0) return;
+  result.figures["fetch_mean_ms"] = to_milliseconds(log.fetch_times.mean());
+  result.figures["fetch_max_ms"] = to_milliseconds(log.fetch_times.max());
+}
+
 void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_from) {
   std::vector<double> uploads;
   std::vector<double> downloads;
@@ -97,7 +133,9 @@ void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_fr
     if (flow.application != "bulk") continue;
     const double rate = measured_bps(flow, result);
     (flow.upload ? uploads : downloads).push_back(rate);
-    if (flow.opened <= measured_from && flow.reason == tcp::CloseReason::none) throughout.push_back(rate);
+    if (flow.opened > measured_from || flow.reason != tcp::CloseReason::none) continue;
+    if (throughout.empty() && flow.spread.variation()) result.figures["flow_1_variation"] = *flow.spread.variation();
+    throughout.push_back(rate);
   }
   if (!uploads.empty()) {
     result.figures["upload_bps"] = sum_of(uploads);
@@ -105,6 +143,7 @@ void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_fr
     if (mean_of(downloads) > 0) result.figures["up_down_ratio"] = mean_of(uploads) / mean_of(downloads);
   }
   if (throughout.size() < 2) return;
+  add_single_flows(result, throughout);
   result.figures["flow_jain"] = jain_index(throughout);
   result.figures["flow_min_bps"] = *std::min_element(throughout.begin(), throughout.end());
   result.figures["flow_max_bps"] = *std::max_element(throughout.begin(), throughout.end());

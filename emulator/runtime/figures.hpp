@@ -17,6 +17,8 @@ void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_fr
 
 /// Adds what the theory that the scenario asks for says. `profile`: of the first UE's link, where it has one.
 void add_model_figures(RunResult& result, const Scenario& scenario, const CapacityProfile* profile);
+/// Adds how long fetches took, and those of the flows that came and went by their size.
+void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue);
 
 /// Adds when the radio queue came to its reference, where a law at the Node-B has one.
 void add_queue_figures(RunResult& result, const Scenario& scenario);

@@ -81,10 +81,13 @@ void Network::add_ues(const Scenario& scenario, std::uint64_t seed, TraceLibrary
     const UeSpec& spec = scenario.cell.ues[i];
     UeConfig config;
     config.address = spec.address;
-    config.queue = {spec.frame, spec.buffer.unit, spec.buffer.limit, spec.drop, spec.order, spec.flows};
+    config.queue = {spec.frame, spec.buffer.unit, spec.buffer.limit,        spec.drop,
+                    spec.order, spec.flows,       Bytes(scenario.hosts.mtu)};
     config.channel = make_moving_channel(scenario, i, seed, traces);
     config.air = scenario.cell.harq;
     config.sector = spec.cell;
+    config.loss = spec.loss;
+    config.loss_draws = Random::stream(seed, "air loss", i);
     if (spec.channel.type == ChannelType::clamp) config.attempts = spec.channel.clamp.attempts;
     const UeIndex ue = cell_->add_ue(std::move(config));
     for (const IpAddress& address : spec.more_addresses) cell_->add_address(ue, address);

@@ -78,7 +78,10 @@ class VirtualRun {
       for (std::size_t i = 0; i < log.flows.size(); ++i)
         result.flows[i].measured_bps = measured_bps(log.flows[i], result);
     }
-    add_flow_figures(result, log, Instant{} + plan_.scenario.warmup);
+    const Instant measured_from = Instant{} + plan_.scenario.warmup;
+    const std::vector<UeSpec>& ues = plan_.scenario.cell.ues;
+    add_flow_figures(result, log, measured_from);
+    add_fetch_figures(result, log, measured_from, ues.empty() ? nullptr : &ues.front().address);
     network_->count(result.counters);
     result.fetches = log.fetches;
     if (log.fetches > 0) {

@@ -202,7 +202,7 @@ void describe_streams(Section& s, AppSpec& app) {
     s.value("objects", app.objects_mean, {1, 1000},
             "mean number of connections a page, exponential and rounded up; 1: one");
     s.value("gap", app.gap, {0s, 1h}, "mean between the connections of a page, exponential");
-    s.value("stop", app.stop, {0s, 24h}, "when no page begins any more; when not set, never");
+    s.value("regular", app.regular, "pages at even intervals, the first within one, instead of at random instants");
   });
 }
 
@@ -267,6 +267,10 @@ void describe(Section& s, AppSpec& app) {
   s.value("start", app.start, {0s, 24h}, "when it begins");
   s.when(app.type == AppType::bulk || app.type == AppType::flows, "type is bulk or flows",
          [&] { s.choice("direction", app.direction, directions, "seen from the UE"); });
+  s.when(app.type == AppType::bulk || app.type == AppType::flows, "type is bulk or flows", [&] {
+    s.value("stop", app.stop, {0s, 24h},
+            "when a bulk transfer is broken off, or no page of flows begins any more; when not set, never");
+  });
   s.when(app.type == AppType::bulk, "type is bulk", [&] {
     std::optional<Bytes> size;
     if (app.size != UINT64_MAX) size = Bytes(app.size);

@@ -200,7 +200,10 @@ void describe(Section& s, UeSpec& ue) {
     s.value("short_reset", ue.flows.reset, {1ms, 1h}, "and again when it was idle for so long");
   });
   s.value("cell", ue.cell, {0, 99}, "in which it begins, counted from 0");
+  s.value("loss", ue.loss, {0, 1}, "share of the packets that leave its queue and are lost on the air for good");
   s.required().section("channel", ue.channel, "the UE's link");
+  s.check(ue.loss <= 0 || ue.channel.type != ChannelType::wlan, "loss", "0 on the air of an access point",
+          Scalar<double>::format(ue.loss));
   s.check(ue.buffer.unit != BufferUnit::frames || ue.frame > Bytes(0), "buffer", "packets or a size where frame is 0B",
           Scalar<BufferSpec>::format(ue.buffer));
 }

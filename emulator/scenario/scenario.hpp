@@ -131,6 +131,7 @@ struct UeSpec {
   QueueOrder order = QueueOrder::fifo;
   FlowClassParameters flows;  ///< order short_flows_first
   std::uint32_t cell = 0;     ///< in which it begins
+  double loss = 0;            ///< share of the packets that leave the queue and are lost on the air
   ChannelSpec channel;
 };
 
@@ -205,7 +206,8 @@ struct AppSpec {
   Duration arrivals = std::chrono::seconds(15);        ///< flows: mean between pages
   double objects_mean = 1;                             ///< flows: connections a page
   Duration gap{};                                      ///< flows: mean between the connections of a page
-  std::optional<Duration> stop;                        ///< flows: when the last page begins
+  bool regular = false;                                ///< flows: pages at even intervals
+  std::optional<Duration> stop;  ///< bulk: when it is broken off; flows: when no page begins any more
 };
 
 /// What is computed of a run's theory, beside its measurement.

@@ -57,6 +57,45 @@ TEST(Wlan, WithASmallBufferTheUploadWinsByMuch) {
   EXPECT_GT(ratio(result), 3);
 }
 
+std::string plain(const std::string& ue, const std::string& apps) {
+  return "duration: 31s\nwarmup: 1s\nmodes: [none]\nserver_proxy: {delay: 5ms}\nproxy_nodeb: {delay: 1ms}\n"
+         "output: {flows: true}\ncell:\n  ues: [{address: 10.45.0.2, frame: 0B, buffer: 100kB, " +
+         ue + "channel: {type: constant, rate: 10Mb/s}}]\napps: " + apps + "\n";
+}
+
+TEST(Cell, LosesTheShareOfPacketsOnTheAirThatItIsTold) {
+  const RunResult result = run_all(plain("loss: 0.02, ", "[{type: bulk}]")).front();
+  const double packets = result.throughput_bps * result.measured_s / 8 / 1448;
+  EXPECT_NEAR(static_cast<double>(result.drops), 0.02 * packets, 0.005 * packets);
+  EXPECT_GE(result.retransmissions, result.drops / 2);
+  EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
+}
+
+TEST(Apps, ATransferThatIsBrokenOffLeavesTheLinkToTheOthers) {
+  const RunResult result = run_all(plain("", "[{type: bulk}, {type: bulk, start: 5s, stop: 10s}]")).front();
+  ASSERT_EQ(result.flows.size(), 2U);
+  const bool first = result.flows[0].opened_s > 1;
+  const FlowRow& broken = result.flows[first ? 0 : 1];
+  EXPECT_DOUBLE_EQ(broken.opened_s, 5);
+  EXPECT_DOUBLE_EQ(broken.completion_ms, 5000);
+  EXPECT_GT(broken.bytes, 500'000U);
+  EXPECT_NE(broken.ended, "running");
+  EXPECT_GT(result.utilisation, 0.98);
+  EXPECT_EQ(result.counters.at("connections_failed"), 0U);
+}
+
+TEST(Apps, RegularPagesComeAtEvenIntervals) {
+  const RunResult result =
+      run_all(plain("", "[{type: flows, arrivals: 3s, regular: true, sizes: {kind: fixed, min: 20kB}}]")).front();
+  ASSERT_EQ(result.flows.size(), 10U);
+  EXPECT_LT(result.flows[0].opened_s, 3);
+  for (std::size_t i = 1; i < result.flows.size(); ++i) {
+    EXPECT_NEAR(result.flows[i].opened_s - result.flows[i - 1].opened_s, 3, 1e-6);
+  }
+  EXPECT_GT(result.figures.at("medium_fetch_ms"), 0);
+  EXPECT_NEAR(result.figures.at("fetch_mean_ms"), result.figures.at("medium_fetch_ms"), 1);
+}
+
 std::string dumbbell(const std::string& queue) {
   return "duration: 30s\nwarmup: 5s\nmodes: [none]\n"
          "server_proxy: {delay: 20ms, rate: 10Mb/s, buffer: 500KiB, queue: " +

@@ -95,6 +95,13 @@ TEST(UeQueue, FramesArePaddedAndCountedUntilSent) {
   EXPECT_EQ(queue.buffer(), Bytes(1040));
 }
 
+TEST(UeQueue, ABufferOfPacketsIsSoManyFullOnes) {
+  QueueConfig config{Bytes(0), BufferUnit::packets, 20};
+  EXPECT_EQ(UeQueue(config).buffer(), Bytes(30'000));
+  config.packet = Bytes(1000);
+  EXPECT_EQ(UeQueue(config).buffer(), Bytes(20'000));
+}
+
 TEST(UeQueue, ReportsHowLongAPacketWaited) {
   UeQueue queue({Bytes(0), BufferUnit::packets, 0});
   queue.push(any_packet(), Bytes(2000), at_ms(1.25));

@@ -1,0 +1,123 @@
+// The figures of Chan and Ramjee (INFOCOM 2004) at a few of their points, shorter than ./run experiment has them.
+
+#include "tests/sim/nodeb/paper_point.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+using namespace std::chrono_literals;
+
+using Points = std::vector<std::string>;
+
+/// The mean throughput of two seeds in kb/s.
+double throughput(const std::string& figure, const std::string& mode, Points point, Duration duration) {
+  point.push_back("mode=" + mode);
+  double sum = 0;
+  for (const std::uint64_t seed : {1U, 2U}) sum += run_paper(figure, point, duration, seed).throughput_bps / 2000;
+  return sum;
+}
+
+TEST(WindowRegulatorPaper, Figure7AtSmallBuffersTheOrderIsThePapers) {
+  const auto rate = [](const std::string& mode) { return throughput("wr-fig7", mode, {"buffer_packets=7"}, 140s); };
+  const double drop_tail = rate("none");
+  const double wrd = rate("wrd/regulate");
+  EXPECT_GT(rate("wrb/regulate"), wrd);
+  EXPECT_GT(wrd, 1.3 * drop_tail);
+  EXPECT_GT(rate("ack-regulator"), 1.2 * drop_tail);
+  EXPECT_LT(rate("wrs/regulate"), 0.7 * drop_tail);
+}
+
+TEST(WindowRegulatorPaper, Figure7NoLawLosesBySmallBuffersAndAllMeetAtLargeOnes) {
+  for (const char* mode : {"wrs/regulate", "wrd/regulate", "wrb/regulate"}) {
+    SCOPED_TRACE(mode);
+    const std::string on = "mode=" + std::string(mode);
+    const RunResult result = run_paper("wr-fig7", {"buffer_packets=10", on}, 140s);
+    // A fifth of a percent of the packets, where drop-tail loses ten times as many.
+    const double packets = result.throughput_bps * result.measured_s / 8 / 948;
+    EXPECT_LT(static_cast<double>(result.drops), packets / 500);
+  }
+  const double drop_tail = throughput("wr-fig7", "none", {"buffer_packets=50"}, 140s);
+  EXPECT_NEAR(throughput("wr-fig7", "wrb/regulate", {"buffer_packets=50"}, 140s), drop_tail, 0.08 * drop_tail);
+}
+
+TEST(WindowRegulatorPaper, Figure8WithManyUsersTheGainsShrinkAndTheAckRegulatorPassesWrd) {
+  const auto rate = [](const std::string& mode, const char* users) {
+    return run_paper("wr-fig8", {"mode=" + mode, users, "buffer_packets=5"}, 120s).throughput_bps;
+  };
+  const double four = rate("none", "users=4");
+  const double eight = rate("none", "users=8");
+  EXPECT_GT(eight, 1.15 * four);
+  EXPECT_GT(rate("ack-regulator", "users=4"), rate("wrd/regulate", "users=4"));
+  EXPECT_GT(rate("wrb/regulate", "users=4"), 1.15 * four);
+  const double gain = rate("wrb/regulate", "users=8") / eight;
+  EXPECT_GT(gain, 1.05);
+  EXPECT_LT(gain, rate("wrb/regulate", "users=4") / four);
+}
+
+/// The columns are wired round trips in ms.
+TEST(WindowRegulatorPaper, Figure9WindowLimitedLawsLoseAtLongRoundTripsAndTheAckRegulatorDoesNot) {
+  const auto rate = [](const std::string& mode, const char* round_trip) {
+    return throughput("wr-fig9", mode, {round_trip}, 120s);
+  };
+  const double near = rate("none", "wired_rtt_ms=120");
+  EXPECT_GT(rate("wrb/regulate", "wired_rtt_ms=120"), 1.1 * near);
+  EXPECT_LT(rate("wrs/regulate", "wired_rtt_ms=120"), 0.8 * near);
+  const double far = rate("none", "wired_rtt_ms=400");
+  EXPECT_LT(rate("wrb/regulate", "wired_rtt_ms=400"), 0.75 * far);
+  EXPECT_LT(rate("wrd/regulate", "wired_rtt_ms=400"), 0.75 * far);
+  EXPECT_NEAR(rate("ack-regulator", "wired_rtt_ms=400"), far, 0.12 * far);
+}
+
+TEST(WindowRegulatorPaper, Figure10aRandomLossMakesThemAllAlike) {
+  const auto rate = [](const std::string& mode, const char* loss) {
+    return throughput("wr-fig10a", mode, {loss}, 120s);
+  };
+  EXPECT_GT(rate("wrb/regulate", "loss=0.0001"), 1.08 * rate("none", "loss=0.0001"));
+  const double lossy = rate("none", "loss=0.01");
+  for (const char* mode : {"wrd/regulate", "wrb/regulate", "ack-regulator"}) {
+    SCOPED_TRACE(mode);
+    EXPECT_NEAR(rate(mode, "loss=0.01"), lossy, 0.1 * lossy);
+  }
+}
+
+TEST(WindowRegulatorPaper, Figure10bWiredCongestionTurnsTheGainOfWindowsIntoALoss) {
+  const auto mobile = [](const std::string& mode, const char* cross) {
+    return run_paper("wr-fig10b", {"mode=" + mode, cross}, 120s).figures.at("flow_1_bps");
+  };
+  const double free = mobile("none", "cross_kbps=300");
+  EXPECT_GT(mobile("wrb/regulate", "cross_kbps=300"), free);
+  const double congested = mobile("none", "cross_kbps=500");
+  EXPECT_LT(congested, 0.7 * free);
+  EXPECT_LT(mobile("wrs/regulate", "cross_kbps=500"), 0.9 * congested);
+}
+
+/// Mean times of short flows: of all users, and of the first, who is at +4 dB and has no files.
+TEST(WindowRegulatorPaper, Figure14ShortFlowsFirstShortensThemUnderEveryScheduler) {
+  const auto cell = [](const char* scheduler) { return run_paper("wr-fig14", {scheduler}, 1020s); };
+  const auto fifo = cell("scheduler=pf-fifo").figures;
+  for (const char* scheduler : {"scheduler=pf-sfp", "scheduler=pf-sp", "scheduler=pf-rp"}) {
+    SCOPED_TRACE(scheduler);
+    const auto first = cell(scheduler).figures;
+    EXPECT_LT(first.at("short_fetch_ms"), 0.9 * fifo.at("short_fetch_ms"));
+    EXPECT_LT(first.at("first_ue_short_fetch_ms"), fifo.at("first_ue_short_fetch_ms"));
+  }
+}
+
+/// Serving short flows whatever their links costs diversity; where fades last long, the cell cannot carry it any more.
+TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWhereFadesLast) {
+  const auto cell = [](const char* scheduler) {
+    return run_paper("wr-fig15", {"speed_kmh=0.2", scheduler}, 1520s).figures;
+  };
+  const auto strict = cell("scheduler=pf-sp");
+  const auto by_rate = cell("scheduler=pf-rp");
+  const auto fair = cell("scheduler=pf-sfp");
+  EXPECT_GT(strict.at("short_fetch_ms"), 1.3 * by_rate.at("short_fetch_ms"));
+  for (const char* size : {"medium_fetch_ms", "long_fetch_ms"}) {
+    SCOPED_TRACE(size);
+    EXPECT_GT(strict.at(size), 1.3 * by_rate.at(size));
+    EXPECT_GT(strict.at(size), 1.3 * fair.at(size));
+  }
+}
+
+}  // namespace
+}  // namespace sluice::emulator
