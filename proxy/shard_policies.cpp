@@ -31,6 +31,8 @@ void Shard::Impl::rebind(Flow& flow, FlowId id, Instant now) {
   if (flow.governed != no_id) forget_law(flow, before);
   before.backlog -= flow.backlog;
   if (flow.backlog > Bytes{}) --before.backlogged_flows;
+  if (flow.moving) --before.moving_flows;
+  if (flow.shut) --before.shut_flows;
   registry_.move(id, to);
   Bearer& bearer = registry_.bearer(to);
   for (const Leg& leg : flow.legs) {
@@ -39,6 +41,8 @@ void Shard::Impl::rebind(Flow& flow, FlowId id, Instant now) {
   }
   bearer.backlog += flow.backlog;
   if (flow.backlog > Bytes{}) ++bearer.backlogged_flows;
+  if (flow.moving) ++bearer.moving_flows;
+  if (flow.shut) ++bearer.shut_flows;
 }
 
 }  // namespace sluice::proxy
