@@ -136,11 +136,6 @@ double smvs_reference(const SmvsParameters& parameters, Rate mean) {
   return buffer > 0 ? std::min(asked, buffer / 2) : asked;
 }
 
-double smvs_error(const SmvsParameters& parameters, Bytes queue, Bytes in_flight, Rate mean) {
-  const double drained = mean.bytes_per_second() * 2 * to_seconds(parameters.one_way_delay);
-  return predicted_queue(static_cast<double>((queue + in_flight).count()), drained) - smvs_reference(parameters, mean);
-}
-
 Bytes Smvs::grant(Instant now, double allowance) {
   const double total = std::clamp(allowance, 0.0, largest_allowance) + fraction_;
   const double whole = std::floor(total);

@@ -82,9 +82,6 @@ struct SmvsState {
 
 /// q0 in bytes at a mean service rate.
 [[nodiscard]] double smvs_reference(const SmvsParameters& parameters, Rate mean);
-/// By how much the queue will differ from its reference in bytes once all that is under way has arrived; ŝ with
-/// measured prediction. For those who do not run the law themselves.
-[[nodiscard]] double smvs_error(const SmvsParameters& parameters, Bytes queue, Bytes in_flight, Rate mean);
 
 /// The sliding-mode variable-structure controller of one bearer (eqs. 17–36). Computes, once per step, how many bytes
 /// the proxy may inject in the coming step. The same object serves at the Node-B and at the proxy. No clock inside.

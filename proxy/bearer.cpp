@@ -113,7 +113,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
     if (treatment_->observes()) observe(granted_, Bytes(in_flight_.total() - sent_at_report_), false);
     sent_at_report_ = in_flight_.total();
     const Bytes granted = run_law(report, in_flight, now) - advanced;
-    radio_error_ = Bytes(control::smvs_error(treatment_->smvs.parameters, report.bearer.queue, in_flight, mean_rate()));
+    radio_load_ = report.bearer.queue + in_flight;
     grant(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted);
   } else {
     look_at_queue(report, in_flight, now);
@@ -226,6 +226,15 @@ Bytes Bearer::allowance() const {
 
 void Bearer::spend(Bytes bytes) {
   if (window_source() == tcp::WindowSource::allowance) allowance_ -= bytes;
+}
+
+Bytes Bearer::radio_error() const {
+  if (treatment_->law() != Mode::smvs) return Bytes{};
+  const control::SmvsParameters& parameters = treatment_->smvs.parameters;
+  const Rate mean = mean_rate();
+  const Bytes sent_since(static_cast<std::int64_t>(in_flight_.total() - sent_at_report_));
+  return radio_load_ + sent_since - mean.in(2 * parameters.one_way_delay) -
+         Bytes(control::smvs_reference(parameters, mean));
 }
 
 Rate Bearer::mean_rate() const {

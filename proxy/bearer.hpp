@@ -111,8 +111,9 @@ class Bearer {
   [[nodiscard]] Bytes seed_window(Duration srtt) const { return fallback_.seed_window(srtt); }
   /// Mean rate of the radio link: the law's own where it runs here, else the Node-B's; zero when unknown.
   [[nodiscard]] Rate mean_rate() const;
-  /// By how much the radio queue will differ from the reference of SMVS, as of the last report.
-  [[nodiscard]] Bytes radio_error() const { return radio_error_; }
+  /// What is in the radio queue and on the way there, less what belongs there: b̄ over the round trip to the Node-B and
+  /// the reference of SMVS. Of this instant, by what the last report said; nothing under other laws.
+  [[nodiscard]] Bytes radio_error() const;
 
   [[nodiscard]] control::feedback::BearerStatus status(Bytes backlog) const;
   [[nodiscard]] const control::feedback::BearerReport& last_report() const { return last_.bearer; }
@@ -132,6 +133,8 @@ class Bearer {
   Instant wheel_deadline = never;       ///< when the timer wheel will look at it
   Bytes backlog{};                      ///< kept by the shard: unsent bytes of all flows at the last service
   std::uint32_t backlogged_flows = 0;   ///< … and how many have any
+  std::uint32_t shut_flows = 0;         ///< flows whose server has no window; reports open it
+  std::uint32_t moving_flows = 0;       ///< flows with data that the UE has not acknowledged, sent or not
   bool status_changed = true;
   Bytes exposed{};        ///< of all flows, both ways: acknowledged and not delivered; kept where it is capped
   bool used = false;      ///< had a split connection: what was learned is kept for a while when its last flow goes
@@ -177,7 +180,7 @@ class Bearer {
   std::uint64_t sent_at_report_ = 0;
   Bytes allowance_{};
   Bytes granted_{};
-  Bytes radio_error_{};
+  Bytes radio_load_{};         ///< queue and in flight, as of the last report
   std::uint64_t bridges_ = 0;  ///< since the newest report
   bool reported_ = false;
 };

@@ -75,10 +75,10 @@ bool has_news_of_end(const Flow& flow) {
   return untold(flow.leg(Side::radio), flow.leg(Side::core)) || untold(flow.leg(Side::core), flow.leg(Side::radio));
 }
 
-void open_window(Flow& flow, Side in, Bytes room) {
+void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates) {
   tcp::Endpoint& endpoint = flow.leg(in).endpoint;
   if (room < 0_B) room = 0_B;
-  if (room != endpoint.receive_room()) endpoint.set_receive_room(room);
+  if (room != endpoint.receive_room()) endpoint.set_receive_room(room, updates);
 }
 
 bool finished(const Flow& flow) {

@@ -39,7 +39,7 @@ void pass_ends(Flow& flow);
 [[nodiscard]] bool has_news_of_end(const Flow& flow);
 
 /// Promises `room` more bytes beyond what was received to the host behind `in`. Never takes a promise back.
-void open_window(Flow& flow, Side in, Bytes room);
+void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing);
 
 /// Both legs are closed and nothing is held: the flow can go.
 [[nodiscard]] bool finished(const Flow& flow);

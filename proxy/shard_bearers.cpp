@@ -40,9 +40,22 @@ bool Shard::Impl::take_report(Bearer& bearer, const ReportArrival& report, Insta
     steer(bearer, now);
   }
   serve_bearer(bearer.id, now);
+  if (bearer.shut_flows > 0) [[unlikely]]
+    serve_shut(bearer, now);
   regulator_.on_report(bearer.id, now);
   reschedule_bearer(bearer.id);
   return true;
+}
+
+/// Servers that were left without a window may get one again.
+void Shard::Impl::serve_shut(Bearer& bearer, Instant now) {
+  FlowId id = bearer.first_flow;
+  for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
+    Flow& flow = registry_.flow(id);
+    if (flow.shut) mark(flow, id, Streams::to_radio);
+    id = flow.bearer_next;
+  }
+  serve_marked(now);
 }
 
 /// What a bearer under SMVS gets of the grant for the whole queue: as many parts as it has flows that wait, of those of
@@ -107,7 +120,7 @@ void Shard::Impl::steer(Bearer& bearer, Instant now) {
 void Shard::Impl::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   if (!flow.terminated()) return;
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
+  const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.moving_flows, 1);
   endpoint.set_window_source(bearer.window_source(), seed);
   if (bearer.bounds()) begin_steering(flow, bearer, now);
   mark(flow, id, Streams::both);

@@ -58,7 +58,7 @@ inline void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
   Bearer& bearer = registry_.bearer(flow.bearer);
   if (contains(stirred, Streams::to_radio)) {
     relay::pump_towards(flow, Side::radio);
-    update_window_of_server(flow, bearer, now);
+    update_window_of_server(flow, bearer);
   }
   if (contains(stirred, Streams::to_core)) {
     relay::pump_towards(flow, Side::core);
@@ -79,7 +79,7 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
   relay::pump(flow);
   relay::pass_ends(flow);
   update_window_of_ue(flow);
-  update_window_of_server(flow, bearer, now);
+  update_window_of_server(flow, bearer);
   emit_with_ends(flow, bearer, now);
   if (relay::finished(flow)) {
     count_end(flow);
@@ -132,10 +132,16 @@ void Shard::Impl::update_window_of_ue(Flow& flow) {
   relay::open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
 }
 
-void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer, Instant now) {
+void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer) {
   if (!window_matters(flow, Side::core)) return;
   const Bytes held = relay::held_towards(flow, Side::radio);
-  relay::open_window(flow, Side::core, downlink_room(flow, bearer, held, now));
+  const Bytes room = downlink_room(flow, bearer, held);
+  const bool steered = bearer.steered() && flow.window_loop != no_id;
+  relay::open_window(flow, Side::core, room, steered ? tcp::WindowUpdates::prompt : tcp::WindowUpdates::sparing);
+  // With nothing under way nothing of this flow's own would bring it back here.
+  const bool shut = steered && room < Bytes(flow.leg(Side::core).endpoint.effective_mss());
+  bearer.shut_flows += (shut ? 1U : 0U) - (flow.shut ? 1U : 0U);
+  flow.shut = shut;
 }
 
 Bytes Shard::Impl::first_window(const Flow& flow, Side from) const {
@@ -144,7 +150,7 @@ Bytes Shard::Impl::first_window(const Flow& flow, Side from) const {
   return steered ? std::min(relay_limit_, treatment.smvs.receive_window.initial) : relay_limit_;
 }
 
-Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now) {
+Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held) {
   if (!bearer.steered()) {
     return promise_to(flow, Side::core, relay_limit_) - held;
   }
@@ -160,10 +166,9 @@ Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant
     if (flow.window_loop == no_id) return std::min(free, parameters.initial - held);
   }
   const Bytes promised(server.rcv_edge() - server.rcv_nxt());
-  const std::uint32_t sharing = std::max<std::uint32_t>(bearer.backlogged_flows, 1);
+  const std::uint32_t sharing = std::max<std::uint32_t>(bearer.moving_flows, 1);
   // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
-  const control::ReceiveWindowObservation seen{.now = now,
-                                               .buffered = flow.leg(Side::radio).endpoint.unsent(),
+  const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
                                                .promised = promised,
                                                .radio_error = bearer.radio_error() / sharing,
                                                .drain = bearer.mean_rate() * (1.0 / sharing),
@@ -173,7 +178,11 @@ Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant
 }
 
 void Shard::Impl::note_backlog(Flow& flow, Bearer& bearer) {
-  const Bytes unsent = flow.leg(Side::radio).endpoint.unsent();
+  const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  const bool moving = relay::held_towards(flow, Side::radio) > Bytes{};
+  bearer.moving_flows += (moving ? 1U : 0U) - (flow.moving ? 1U : 0U);
+  flow.moving = moving;
+  const Bytes unsent = endpoint.unsent();
   if (unsent == flow.backlog) return;
   bearer.backlog += unsent - flow.backlog;
   bearer.backlogged_flows += (unsent > Bytes{} ? 1U : 0U) - (flow.backlog > Bytes{} ? 1U : 0U);
@@ -230,6 +239,8 @@ void Shard::Impl::close(FlowId id, Instant now) {
   Bearer& bearer = registry_.bearer(flow.bearer);
   bearer.backlog -= flow.backlog;
   if (flow.backlog > Bytes{}) --bearer.backlogged_flows;
+  if (flow.moving) --bearer.moving_flows;
+  if (flow.shut) --bearer.shut_flows;
   for (const Leg& leg : flow.legs) bearer.exposed -= Bytes(leg.exposed);
   if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
   if (flow.governed != no_id) forget_law(flow, bearer);

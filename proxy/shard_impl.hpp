@@ -103,13 +103,13 @@ class Shard::Impl {
   [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, Bearer& bearer, Instant now);
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_window_of_ue(Flow& flow);
-  void update_window_of_server(Flow& flow, Bearer& bearer, Instant now);
+  void update_window_of_server(Flow& flow, Bearer& bearer);
   [[nodiscard]] bool exposure_capped() const {
     return config_.limits.exposure_per_flow || config_.limits.exposure_per_bearer;
   }
   void allow_acknowledgements(Flow& flow, Bearer& bearer);
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
-  [[nodiscard]] Bytes downlink_room(Flow& flow, Bearer& bearer, Bytes held, Instant now);
+  [[nodiscard]] Bytes downlink_room(Flow& flow, Bearer& bearer, Bytes held);
   /// The bearer, where a law wants to know what goes to the radio.
   [[nodiscard]] static Bearer* counted(Bearer& bearer) { return bearer.counts() ? &bearer : nullptr; }
   void note_backlog(Flow& flow, Bearer& bearer);
@@ -127,6 +127,7 @@ class Shard::Impl {
   [[nodiscard]] GovernedFlow* law_of(Flow& flow, Bearer& bearer);
   void note_sent(Flow& flow, const Bearer& bearer, Bytes sent);
   void serve_windowed(Bearer& bearer, Instant now);
+  void serve_shut(Bearer& bearer, Instant now);
   void begin_steering(Flow& flow, Bearer& bearer, Instant now);
   void forget_law(Flow& flow, Bearer& bearer);
   // shard_release.cpp

@@ -32,6 +32,8 @@ void Shard::Impl::rebind(Flow& flow, FlowId id, Instant now) {
   if (flow.governed != no_id) forget_law(flow, before);
   before.backlog -= flow.backlog;
   if (flow.backlog > Bytes{}) --before.backlogged_flows;
+  if (flow.moving) --before.moving_flows;
+  if (flow.shut) --before.shut_flows;
   registry_.move(id, to);
   Bearer& bearer = registry_.bearer(to);
   for (const Leg& leg : flow.legs) {
@@ -43,6 +45,8 @@ void Shard::Impl::rebind(Flow& flow, FlowId id, Instant now) {
   if (flow.phase == FlowPhase::split && splits && flow.let_go == LetGo::let_go_switch) flow.let_go = LetGo::no;
   bearer.backlog += flow.backlog;
   if (flow.backlog > Bytes{}) ++bearer.backlogged_flows;
+  if (flow.moving) ++bearer.moving_flows;
+  if (flow.shut) ++bearer.shut_flows;
 }
 
 }  // namespace sluice::proxy

@@ -61,6 +61,12 @@ enum class WindowSource : std::uint8_t {
   allowance            ///< the caller's allowance in emit(); loss is still repaired, cwnd is not consulted
 };
 
+/// How far the right edge must be able to move before a segment is sent for it alone.
+enum class WindowUpdates : std::uint8_t {
+  sparing,  ///< two segments: what the reader frees is told with the acknowledgements
+  prompt    ///< one: the window is what steers the peer, and each segment that it is late for is missing later
+};
+
 struct PacedSender;
 
 /// What many endpoints have in common. Outlives them.
@@ -142,8 +148,8 @@ class Endpoint {
   /// Bytes beyond the first unread one that we are willing to hold (so with everything read: beyond RCV.NXT). Stays in
   /// force: the right edge follows as data is read. The edge is max(old edge, first unread + room), fixed whenever an
   /// acknowledgement is sent, and never retracted. An update is scheduled when it can move by min(2 MSS, room / 2)
-  /// (RFC 9293 section 3.8.6.2.2) or away from a closed window. Default 65535.
-  void set_receive_room(Bytes room);
+  /// (RFC 9293 section 3.8.6.2.2; prompt: 1 MSS) or away from a closed window. Default 65535.
+  void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
   /// From now on only what acknowledge_up_to() allows is acknowledged, nothing by itself. Costs the fast paths.
   void hold_acknowledgements();
@@ -444,10 +450,11 @@ class Endpoint {
   State state_ = State::closed;
   Timer timer_ = Timer::none;
   CloseReason close_reason_ : 3 = CloseReason::none;
-  std::uint8_t backoff_ : 5 = 0;       ///< doublings of the RTO or persist timer, at most backoff_limit
-  std::uint8_t snd_shift_ = 0;         ///< peer's window scale
-  std::uint8_t rcv_shift_ = 0;         ///< ours
-  std::uint8_t unacked_segments_ = 0;  ///< data segments received since the last acknowledgement
+  std::uint8_t backoff_ : 5 = 0;           ///< doublings of the RTO or persist timer, at most backoff_limit
+  std::uint8_t snd_shift_ = 0;             ///< peer's window scale
+  std::uint8_t rcv_shift_ = 0;             ///< ours
+  std::uint8_t unacked_segments_ : 7 = 0;  ///< data segments received since the last acknowledgement
+  WindowUpdates window_updates_ : 1 = WindowUpdates::sparing;
 
   WindowSource window_source_ : 1 = WindowSource::congestion_control;
   Recovery recovery_ : 2 = Recovery::none;

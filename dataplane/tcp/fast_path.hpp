@@ -54,7 +54,8 @@ inline bool Endpoint::edge_may_move(std::uint32_t step) const {
 /// Schedules a segment for the window's sake alone.
 inline void Endpoint::consider_window_update() {
   if (ack_now_ || state_ < State::established || state_ > State::fin_wait_2 || fin_received_) return;
-  if (edge_may_move(2U * local_mss_)) ack_now_ = true;
+  const std::uint32_t segments = window_updates_ == WindowUpdates::prompt ? 1 : 2;
+  if (edge_may_move(segments * local_mss_)) ack_now_ = true;
 }
 
 /// The window field of a segment; moves the right edge, never back. Small steps are saved up so that the peer is not

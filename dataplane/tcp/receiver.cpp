@@ -100,7 +100,8 @@ void Endpoint::acknowledge_up_to(SeqNum limit) {
   ack_now_ = true;
 }
 
-void Endpoint::set_receive_room(Bytes room) {
+void Endpoint::set_receive_room(Bytes room, WindowUpdates updates) {
+  window_updates_ = updates;
   const std::uint32_t before = room_;
   room_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(room.count(), 0, 1 << 30));
   if (room_ > before) consider_window_update();

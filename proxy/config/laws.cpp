@@ -105,10 +105,8 @@ void describe(Section& s, ReceiveWindowParameters& p) {
   s.value("reference", p.reference, "q0 of the relay's buffer, at the rate the radio drains it");
   s.value("minimum_reference", p.minimum_reference, "q0 is never taken for less");
   s.value("frame", p.frame, {Bytes(1), Bytes(65'535)}, "what a frame of the reference is");
-  s.value("eta_window", p.eta_window, {1ms, 1h}, "how far back the bounds of the drain's variation look");
-  s.value("eta_weight", p.eta_weight, {0, 1}, "how much of the drain's upward variation the window makes room for");
-  s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window while no drain rate is known");
-  s.value("maximum", p.maximum, {Bytes(1460), Bytes(1 << 30)}, "buffered and promised together never exceed this");
+  s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window until a drain rate is known");
+  s.value("maximum", p.maximum, {Bytes(1460), Bytes(1 << 30)}, "what is steered to never exceeds this");
 }
 
 void describe(Section& s, FallbackParameters& p) {

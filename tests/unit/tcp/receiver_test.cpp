@@ -199,6 +199,20 @@ TEST(ReceiveWindow, SmallStepsAreSavedUp) {
   EXPECT_EQ(s.expect_ack(10'000).segment.window, 3000);
 }
 
+// A window that steers its peer tells of each segment; else every second one is soon enough.
+TEST(ReceiveWindow, IsToldPromptlyWhereItSteers) {
+  for (const WindowUpdates updates : {WindowUpdates::sparing, WindowUpdates::prompt}) {
+    Script s;
+    s.open(Script::peer_window, 20'000);
+    s.endpoint.set_receive_room(Bytes(20'000 + Script::mss - 1), updates);
+    EXPECT_FALSE(s.endpoint.wants_to_send(s.now)) << "less than a segment is not worth one";
+    s.endpoint.set_receive_room(Bytes(20'000 + Script::mss), updates);
+    EXPECT_EQ(s.endpoint.wants_to_send(s.now), updates == WindowUpdates::prompt);
+    s.endpoint.set_receive_room(Bytes(20'000 + 2 * Script::mss), updates);
+    EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
+  }
+}
+
 TEST(ReceiveWindow, IsNeverTakenBack) {
   Script s;
   s.open(Script::peer_window, 20'000);
