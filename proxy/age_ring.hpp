@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -8,21 +7,21 @@
 
 namespace sluice::proxy {
 
-/// The tracked handshakes in the order they began, so that the oldest one makes room when there are too many: a flood
-/// of SYNs costs a fixed part of the flow table and no connection its place. Memory is taken at construction. Entries
-/// of handshakes that have ended meanwhile stay until their turn comes.
-class HalfOpen {
+/// Things that may be forgotten, in the order they began, so that the oldest one makes room when there are too many: a
+/// flood of SYNs costs a fixed part of the flow table and no connection its place. Memory is taken at construction.
+/// Entries of things that have ended meanwhile stay until their turn comes.
+class AgeRing {
  public:
-  /// One of a quarter of the flows, at least 16.
-  explicit HalfOpen(std::uint32_t max_flows) : entries_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
+  /// At least one.
+  explicit AgeRing(std::uint32_t capacity) : entries_(capacity) {}
 
   struct Entry {
-    FlowId id = no_id;
-    std::uint32_t ticket = 0;  ///< the flow's, as long as it is the one that was entered
+    std::uint32_t id = no_id;
+    std::uint32_t ticket = 0;  ///< the thing's, as long as it is the one that was entered
   };
 
-  /// Enters a handshake. Returns the one that has to go for it: its id is no_id where there was room.
-  Entry push(FlowId id, std::uint32_t ticket) {
+  /// Enters one. Returns the one that has to go for it: its id is no_id where there was room.
+  Entry push(std::uint32_t id, std::uint32_t ticket) {
     const Entry oldest = size_ == entries_.size() ? pop() : Entry{};
     entries_[(first_ + size_) % entries_.size()] = {id, ticket};
     ++size_;

@@ -1,5 +1,7 @@
 #include "proxy/handshake.hpp"
 
+#include "dataplane/tcp/tick.hpp"
+
 namespace sluice::proxy::handshake {
 namespace {
 
@@ -12,8 +14,8 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   if (!splittable || segment.payload_len != 0) return Step::give_up;
   // A second SYN-ACK with another number comes from a server that has restarted: the newest one counts.
   if (flow.phase == FlowPhase::syn_ack) flow.handshake.repeated = true;
-  flow.handshake.responder_rtt = now - flow.handshake.heard;
-  flow.handshake.heard = now;
+  flow.handshake.responder_rtt = tcp::tick::micro(now) - flow.handshake.heard;
+  flow.handshake.heard = tcp::tick::micro(now);
   flow.handshake.responder_isn = segment.seq;
   flow.handshake.responder_options = segment.syn;
   flow.handshake.responder_window = segment.window;
@@ -39,8 +41,12 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
   const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && segment.seq == next &&
                          segment.ack == flow.handshake.responder_isn + 1;
   if (!completes) return Step::give_up;
-  flow.handshake.initiator_rtt = now - flow.handshake.heard;
+  flow.handshake.initiator_rtt = tcp::tick::micro(now) - flow.handshake.heard;
   return Step::take_over;
+}
+
+Duration measured(std::uint32_t ticks) {
+  return ticks == 0 ? Duration::zero() : tcp::tick::micro_duration(ticks);
 }
 
 /// Window scaling is on when both sides offered it (RFC 7323 section 2.2).
@@ -57,7 +63,7 @@ void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now) {
   const std::uint32_t ticket = flow.handshake.ticket;
   flow.handshake = Handshake{};
   flow.handshake.ticket = ticket;
-  flow.handshake.heard = now;
+  flow.handshake.heard = tcp::tick::micro(now);
   flow.handshake.initiator_isn = syn.seq;
   flow.handshake.initiator_options = syn.syn;
 }
@@ -98,12 +104,16 @@ void take_over(Flow& flow, const tcp::Segment& ack, const tcp::EndpointConfig& c
   to_responder.ts_recent = ack.ts_echo;  // the responder's own value, as the initiator echoes it
 
   if (!seen.repeated) {
-    to_initiator.rtt = seen.initiator_rtt;
-    to_responder.rtt = seen.responder_rtt;
+    to_initiator.rtt = measured(seen.initiator_rtt);
+    to_responder.rtt = measured(seen.responder_rtt);
   }
 
-  flow.leg(flow.initiator).endpoint.take_over(config, to_initiator, now);
-  flow.leg(opposite(flow.initiator)).endpoint.take_over(config, to_responder, now);
+  split(flow, {to_initiator, to_responder}, config, now);
+}
+
+void split(Flow& flow, const Takeovers& legs, const tcp::EndpointConfig& config, Instant now) {
+  flow.leg(flow.initiator).endpoint.take_over(config, legs.to_initiator, now);
+  flow.leg(opposite(flow.initiator)).endpoint.take_over(config, legs.to_responder, now);
   for (const Side side : {Side::radio, Side::core}) {
     flow.leg(side).endpoint.set_timestamp(flow.leg(opposite(side)).endpoint.newest_ts_value());
   }

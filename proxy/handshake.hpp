@@ -28,4 +28,13 @@ void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now);
 /// what the responder was, or will be, promised.
 void take_over(Flow& flow, const tcp::Segment& ack, const tcp::EndpointConfig& config, Instant now);
 
+/// Where both endpoints are to stand.
+struct Takeovers {
+  tcp::Takeover to_initiator;  ///< the leg that faces it, in the responder's name
+  tcp::Takeover to_responder;
+};
+
+/// Puts both endpoints there; from now on the connection is split.
+void split(Flow& flow, const Takeovers& legs, const tcp::EndpointConfig& config, Instant now);
+
 }  // namespace sluice::proxy::handshake

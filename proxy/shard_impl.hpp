@@ -9,12 +9,13 @@
 #include "control/receive_window_loop.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
+#include "proxy/age_ring.hpp"
 #include "proxy/governed_flow.hpp"
-#include "proxy/half_open.hpp"
 #include "proxy/histogram.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/regulator.hpp"
+#include "proxy/released.hpp"
 #include "proxy/shard.hpp"
 #include "proxy/transmit_queue.hpp"
 
@@ -40,6 +41,7 @@ class Shard::Impl {
 
   [[nodiscard]] const GroupStatistics& groups() const { return groups_; }
   void release(const std::optional<IpAddress>& ue, Instant now);
+  void want_back(const std::optional<IpAddress>& ue) { released_.want(ue); }
   void drain(bool on);
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] bool sweeping() const { return sweep_.active; }
@@ -74,6 +76,7 @@ class Shard::Impl {
                                                     const packet::Parsed& parsed, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void take_over(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
                                               Instant now);
+  void begin_split(Flow& flow, Bearer& bearer);
   void take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now);
   /// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
@@ -84,7 +87,7 @@ class Shard::Impl {
                                                            const packet::Parsed& parsed,
                                                            packet::ParseResult result) const;
   [[nodiscard]] FlowId open_flow(const flow::FlowKey& key, PolicyIndex policy, Instant now);
-  void displace(const HalfOpen::Entry& oldest, Instant now);
+  void displace(const AgeRing::Entry& oldest, Instant now);
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
 
   // shard_flows.cpp
@@ -128,8 +131,18 @@ class Shard::Impl {
   /// Something that cannot be split comes from a host: whatever is split between it and the other one is handed back.
   [[gnu::cold, gnu::noinline]] void on_surprise(Side in, const packet::Parsed& parsed, Instant now);
   void ask_to_go(Flow& flow, FlowId id, LetGo reason);
+  void let_go(const Flow& flow);
+  /// Of a connection that was let go; false when it is of none.
+  [[gnu::cold, gnu::noinline]] bool follow_released(Side in, packet::Packet& packet, packet::ParseResult result,
+                                                    const packet::Parsed& parsed, const flow::FlowKey& key,
+                                                    Instant now);
+  bool take_up(std::uint32_t released, Side in, const packet::Parsed& parsed, Instant now);
   void sweep(LetGo reason);
   void sweep_on();
+
+  // shard_icmp.cpp
+  [[gnu::cold, gnu::noinline]] void hear_router(Side in, const packet::Packet& packet, const packet::Parsed& parsed,
+                                                Instant now);
 
   // shard_bearers.cpp
   void on_bearer_due(BearerId id, Instant now);
@@ -146,6 +159,7 @@ class Shard::Impl {
   void reschedule_bearer(BearerId id);
 
   const ShardConfig config_;
+  const tcp::EndpointConfig tcp_;  ///< of the legs
   const Policies first_policies_;  ///< those of the configuration
   const Policies* policies_;       ///< those in force
   bool radio_counted_ = false;     ///< some policy was steered by reports: what passes to the radio is looked up
@@ -157,7 +171,8 @@ class Shard::Impl {
   flow::Slab<control::ReceiveWindowLoop> window_loops_;
   flow::Slab<GovernedFlow> governed_;
   mutable Regulator regulator_;
-  HalfOpen half_open_;
+  Released released_;
+  AgeRing half_open_;  ///< handshakes
   std::uint32_t last_ticket_ = 0;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
