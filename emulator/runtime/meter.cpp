@@ -23,6 +23,7 @@ Meter::Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario)
       interval_(scenario.interval),
       measure_from_(loop.now() + scenario.warmup),
       flights_({scenario.server_proxy.delay, scenario.proxy_nodeb.delay}, measure_from_),
+      round_trip_(scenario.server_proxy.delay * 2 + scenario.proxy_nodeb.delay * 2 + scenario.cell.uplink.delay),
       snapshots_(cell.ues()),
       output_(scenario.output) {
   cell.set_observer(this);
@@ -80,7 +81,13 @@ void Meter::on_departure(UeIndex ue, const packet::Packet& /*packet*/, Bytes len
 
 void Meter::on_drop(UeIndex ue, Bytes length, Instant now) {
   if (output_.packets) write_packet(ue, "dropped", length, {}, now);
-  if (now >= measure_from_) ++drops_;
+  if (now >= measure_from_) {
+    ++drops_;
+    if (drop_event_ == never || now > drop_event_ + round_trip_) {
+      ++drop_events_;
+      drop_event_ = now;
+    }
+  }
   ++drops_in_interval_;
 }
 
@@ -198,6 +205,7 @@ RunResult Meter::result(Instant now) {
   result.drops = drops_;
   result.retransmissions = flights_.proxy_retransmissions();
   result.server_retransmissions = flights_.server_retransmissions();
+  result.counters["drop_events"] = drop_events_;
   result.counters["segments_unmatched"] = flights_.unmatched();
   result.series = series_;
   result.ues = ue_points_;
