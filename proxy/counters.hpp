@@ -45,6 +45,11 @@ namespace sluice::proxy {
   X(flows_closed, "split connections that closed on both sides")                                               \
   X(flows_reset, "split connections that a reset ended")                                                       \
   X(flows_timed_out, "split connections given up after too many retransmissions")                              \
+  X(icmp_believed, "errors of routers about what a split connection has outstanding")                          \
+  X(icmp_not_believed, "such errors that quote nothing outstanding, or name a size that cannot be")            \
+  X(paths_smaller_radio, "times segments to the radio became smaller because a router said so")                \
+  X(paths_smaller_core, "times segments to the core became smaller because a router said so")                  \
+  X(flows_taken_up, "connections that had been handed back and are split again")                               \
   SLUICE_PROXY_LET_GO(X)                                                                                       \
   X(flows_regulated, "connections that pass end to end under a law")                                           \
   X(windows_rewritten, "ACKs that went on with another window than they came with")                            \

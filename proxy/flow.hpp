@@ -42,9 +42,10 @@ struct Leg {
   tcp::Endpoint endpoint;
   packet::HeaderTemplate headers;  ///< of the host we stand for, learned from its own packets
   std::uint16_t ip_id = 0;
-  bool reset_pending = false;  ///< a reset waits until the host has every byte acknowledged to the other side
-  bool heard = false;          ///< the host has sent data
-  std::uint32_t exposed = 0;   ///< bytes acknowledged to the host and not yet by the other one, where that is capped
+  bool reset_pending : 1 = false;  ///< a reset waits until the host has every byte acknowledged to the other side
+  bool questioned : 1 = false;     ///< the host asks whether the other one is there, and that one was asked
+  bool heard = false;              ///< the host has sent data
+  std::uint32_t exposed = 0;  ///< bytes acknowledged to the host and not yet by the other one, where that is capped
 };
 
 /// What is remembered of the three segments of a handshake.
@@ -53,9 +54,9 @@ struct Handshake {
   tcp::SeqNum responder_isn;
   tcp::SynOptions initiator_options;
   tcp::SynOptions responder_options;
-  Instant heard{};           ///< when the newest segment of it went by
-  Duration initiator_rtt{};  ///< between here and the initiator; zero while unknown
-  Duration responder_rtt{};
+  std::uint32_t heard = 0;          ///< when the newest segment of it went by, tick::micro
+  std::uint32_t initiator_rtt = 0;  ///< between here and the initiator, tick::micro; zero while unknown
+  std::uint32_t responder_rtt = 0;
   std::uint32_t ticket = 0;            ///< its number, among all that were tracked
   std::uint16_t responder_window = 0;  ///< of the SYN-ACK, never scaled
   bool repeated = false;               ///< a SYN or SYN-ACK came twice: times prove nothing (Karn)
@@ -93,5 +94,7 @@ struct Flow {
   [[nodiscard]] Leg& leg(Side side) { return legs[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }
 };
+
+static_assert(sizeof(Flow) <= 928, "with its place in table and wheel an idle pair takes 1000 bytes, of 1024");
 
 }  // namespace sluice::proxy

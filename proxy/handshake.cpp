@@ -1,5 +1,7 @@
 #include "proxy/handshake.hpp"
 
+#include "dataplane/tcp/tick.hpp"
+
 namespace sluice::proxy::handshake {
 namespace {
 
@@ -14,8 +16,8 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   if (!splittable || segment.payload_len != 0) return Step::give_up;
   // A second SYN-ACK with another number comes from a server that has restarted: the newest one counts.
   if (flow.phase == FlowPhase::syn_ack) flow.handshake.repeated = true;
-  flow.handshake.responder_rtt = now - flow.handshake.heard;
-  flow.handshake.heard = now;
+  flow.handshake.responder_rtt = tcp::tick::micro(now) - flow.handshake.heard;
+  flow.handshake.heard = tcp::tick::micro(now);
   flow.handshake.responder_isn = segment.seq;
   flow.handshake.responder_options = segment.syn;
   flow.handshake.responder_window = segment.window;
@@ -41,8 +43,12 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
   const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && segment.seq == next &&
                          segment.ack == flow.handshake.responder_isn + 1;
   if (!completes) return Step::give_up;
-  flow.handshake.initiator_rtt = now - flow.handshake.heard;
+  flow.handshake.initiator_rtt = tcp::tick::micro(now) - flow.handshake.heard;
   return Step::take_over;
+}
+
+Duration measured(std::uint32_t ticks) {
+  return ticks == 0 ? Duration::zero() : tcp::tick::micro_duration(ticks);
 }
 
 /// Window scaling is on when both sides offered it (RFC 7323 section 2.2).
@@ -59,7 +65,7 @@ void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now) {
   const std::uint32_t ticket = flow.handshake.ticket;
   flow.handshake = Handshake{};
   flow.handshake.ticket = ticket;
-  flow.handshake.heard = now;
+  flow.handshake.heard = tcp::tick::micro(now);
   flow.handshake.initiator_isn = syn.seq;
   flow.handshake.initiator_options = syn.syn;
 }
@@ -97,8 +103,7 @@ KnownConnection known(const Flow& flow) {
   return known;
 }
 
-void take_over(Flow& flow, const tcp::Segment& ack, const std::array<const tcp::EndpointConfig*, 2>& configs,
-               Instant now) {
+void take_over(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now) {
   const Handshake& seen = flow.handshake;
   const tcp::SeqNum initiator_next = seen.initiator_isn + 1;
   const tcp::SeqNum responder_next = seen.responder_isn + 1;
@@ -125,15 +130,19 @@ void take_over(Flow& flow, const tcp::Segment& ack, const std::array<const tcp::
   to_responder.ts_recent = ack.ts_echo;  // the responder's own value, as the initiator echoes it
 
   if (!seen.repeated) {
-    to_initiator.rtt = seen.initiator_rtt;
-    to_responder.rtt = seen.responder_rtt;
+    to_initiator.rtt = measured(seen.initiator_rtt);
+    to_responder.rtt = measured(seen.responder_rtt);
   }
 
+  split(flow, {to_initiator, to_responder}, configs, now);
+}
+
+void split(Flow& flow, const Takeovers& legs, const LegConfigs& configs, Instant now) {
   const auto open = [&](Side side, const tcp::Takeover& takeover) {
     flow.leg(side).endpoint.take_over(*configs[static_cast<std::size_t>(side)], takeover, now);
   };
-  open(flow.initiator, to_initiator);
-  open(opposite(flow.initiator), to_responder);
+  open(flow.initiator, legs.to_initiator);
+  open(opposite(flow.initiator), legs.to_responder);
   for (const Side side : {Side::radio, Side::core}) {
     flow.leg(side).endpoint.set_timestamp(flow.leg(opposite(side)).endpoint.newest_ts_value());
   }

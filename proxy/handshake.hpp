@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "dataplane/tcp/segment.hpp"
@@ -9,6 +10,9 @@
 #include "proxy/shard_config.hpp"
 
 namespace sluice::proxy::handshake {
+
+/// What the endpoints of a connection are configured by; by the Side that each faces.
+using LegConfigs = std::array<const tcp::EndpointConfig*, 2>;
 
 /// What a segment of a connection that is not yet split means for it. The segment is forwarded untouched in every case:
 /// the handshake stays the endpoints' own, so refusals, time-outs and options are end to end true.
@@ -27,10 +31,18 @@ void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now);
 
 /// Puts both endpoints where the hosts are after `ack`, the segment that completed the handshake. Its window field is
 /// what the responder was, or will be, promised. The configurations are by the Side that an endpoint faces.
-void take_over(Flow& flow, const tcp::Segment& ack, const std::array<const tcp::EndpointConfig*, 2>& configs,
-               Instant now);
+void take_over(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now);
 
 /// What a handshake that is complete but for its last ACK tells whoever follows the connection end to end.
 [[nodiscard]] KnownConnection known(const Flow& flow);
+
+/// Where both endpoints are to stand.
+struct Takeovers {
+  tcp::Takeover to_initiator;  ///< the leg that faces it, in the responder's name
+  tcp::Takeover to_responder;
+};
+
+/// Puts both endpoints there; from now on the connection is split.
+void split(Flow& flow, const Takeovers& legs, const LegConfigs& configs, Instant now);
 
 }  // namespace sluice::proxy::handshake

@@ -33,6 +33,7 @@ void pass_reset(const Leg& from, Leg& to) {
 
 void pass(Leg& from, Leg& to) {
   to.endpoint.set_timestamp(from.endpoint.newest_ts_value());
+  if (from.endpoint.urgent_ahead()) to.endpoint.announce_urgent(from.endpoint.urgent_end());
   if (from.endpoint.unread() > 0_B) move_payload(from, to);
 }
 
@@ -66,6 +67,21 @@ void pump(Flow& flow) {
 void pass_ends(Flow& flow) {
   pass_end(flow.leg(Side::core), flow.leg(Side::radio));
   pass_end(flow.leg(Side::radio), flow.leg(Side::core));
+}
+
+void pass_questions(Flow& flow) {
+  for (const Side side : {Side::radio, Side::core}) {
+    Leg& asking = flow.leg(side);
+    if (!asking.endpoint.take_question()) continue;
+    Leg& asked = flow.leg(opposite(side));
+    // What is on its way there asks already, and whoever does not take it is found to be gone.
+    asking.questioned = held_towards(flow, opposite(side)).count() == 0 && !gone(asked.endpoint);
+    if (asking.questioned) {
+      asked.endpoint.ask_peer();
+    } else {
+      asking.endpoint.answer_question();
+    }
+  }
 }
 
 bool has_news_of_end(const Flow& flow) {

@@ -7,7 +7,7 @@
 namespace sluice::proxy {
 
 /// Moves what one side of a split connection has received to the other side's send queue, with everything that must
-/// follow it: FIN, reset, the newest timestamp, and the window that the relay can still promise.
+/// follow it: FIN, reset, urgent pointer, the newest timestamp, and the window that the relay can still promise.
 ///
 /// The rules it keeps:
 ///  - payload changes hands, never memory;
@@ -26,6 +26,10 @@ void pump(Flow& flow);
 
 /// The same for one stream, on which something has come in.
 void pump_towards(Flow& flow, Side out);
+
+/// A host's keep-alive goes on to the other host, as long as there is nothing on the way to that one: only its answer
+/// is one (answered in Shard::Impl::take_in).
+void pass_questions(Flow& flow);
 
 /// Neither leg is ending, or has anything else out of the ordinary: no end can have to be passed on.
 [[nodiscard]] inline bool calm(const Flow& flow) {

@@ -21,11 +21,18 @@ const char* name_of(FlowPhase phase) {
   return "?";
 }
 
+/// What a keep-alive asks for is the other host's to answer.
+tcp::EndpointConfig leg_config(tcp::EndpointConfig config) {
+  config.answers_keepalives = false;
+  return config;
+}
+
 }  // namespace
 
 Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
                   Instant origin)
     : config_(config),
+      tcp_(leg_config(config.tcp)),
       first_policies_(config.treatments()),
       policies_(&first_policies_),
       radio_counted_(first_policies_.needs_feedback()),
@@ -37,7 +44,8 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       governed_(config.limits.max_flows),
       paced_(config.tcp.wants_pacing() ? config.limits.max_flows : 0),
       regulator_(config_, {registry_, queue_, counters_}, origin),
-      half_open_(config.limits.max_flows),
+      released_(config.limits.max_flows, seed ^ 0x165667b19e3779f9U),
+      half_open_(std::max<std::uint32_t>(config.limits.max_flows / 4, 16)),
       relay_limit_(config.limits.relay_buffer) {
   marked_.reserve(config.limits.max_flows);
 }
@@ -147,6 +155,9 @@ const GroupStatistics& Shard::groups() const {
 }
 void Shard::release(const std::optional<IpAddress>& ue, Instant now) {
   impl_->release(ue, now);
+}
+void Shard::take_up(const std::optional<IpAddress>& ue) {
+  impl_->want_back(ue);
 }
 void Shard::drain(bool on) {
   impl_->drain(on);

@@ -55,6 +55,9 @@ class Shard {
   void release(const std::optional<IpAddress>& ue, Instant now);
   /// The same for all, and new connections are not split any more, until drain(false).
   void drain(bool on);
+  /// Connections of a UE (of all) that were handed back are split again, each when it is quiet. Those that went because
+  /// they were silent, buffers were short or the proxy drained come back by themselves when that is over.
+  void take_up(const std::optional<IpAddress>& ue);
   [[nodiscard]] bool draining() const;
   /// Flows are still being asked to go, or to stay; advance() goes on with it.
   [[nodiscard]] bool sweeping() const;

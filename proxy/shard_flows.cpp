@@ -78,6 +78,7 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
   }
   relay::pump(flow);
   relay::pass_ends(flow);
+  relay::pass_questions(flow);
   update_window_of_ue(flow);
   update_window_of_server(flow, bearer);
   emit_with_ends(flow, bearer, now);
@@ -208,7 +209,8 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
     return;
   }
   if (now - flow.last_activity >= config_.timeouts.idle && handover::at_rest(flow)) {
-    counters_.add(Counter::let_go_idle);
+    flow.let_go = LetGo::let_go_idle;
+    let_go(flow);
     close(id, now);
     return;
   }

@@ -11,12 +11,13 @@
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
+#include "proxy/age_ring.hpp"
 #include "proxy/governed_flow.hpp"
-#include "proxy/half_open.hpp"
 #include "proxy/histogram.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/regulator.hpp"
+#include "proxy/released.hpp"
 #include "proxy/shard.hpp"
 #include "proxy/transmit_queue.hpp"
 
@@ -42,6 +43,7 @@ class Shard::Impl {
 
   [[nodiscard]] const GroupStatistics& groups() const { return groups_; }
   void release(const std::optional<IpAddress>& ue, Instant now);
+  void want_back(const std::optional<IpAddress>& ue) { released_.want(ue); }
   void drain(bool on);
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] bool sweeping() const { return sweep_.active; }
@@ -80,6 +82,7 @@ class Shard::Impl {
                                                     const packet::Parsed& parsed, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void take_over(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
                                               Instant now);
+  void begin_split(Flow& flow, Bearer& bearer);
   void take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now);
   [[nodiscard]] std::array<const tcp::EndpointConfig*, 2> endpoint_configs(FlowId id);
   /// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
@@ -91,7 +94,7 @@ class Shard::Impl {
                                                            const packet::Parsed& parsed,
                                                            packet::ParseResult result) const;
   [[nodiscard]] FlowId open_flow(const flow::FlowKey& key, PolicyIndex policy, Instant now);
-  void displace(const HalfOpen::Entry& oldest, Instant now);
+  void displace(const AgeRing::Entry& oldest, Instant now);
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
 
   // shard_flows.cpp
@@ -138,8 +141,18 @@ class Shard::Impl {
   [[gnu::cold, gnu::noinline]] void on_surprise(Side in, const packet::Parsed& parsed, Instant now);
   void ask_to_go(Flow& flow, FlowId id, LetGo reason);
   void lead_out(Flow& flow, Instant now);
+  void let_go(const Flow& flow);
+  /// Of a connection that was let go; false when it is of none.
+  [[gnu::cold, gnu::noinline]] bool follow_released(Side in, packet::Packet& packet, packet::ParseResult result,
+                                                    const packet::Parsed& parsed, const flow::FlowKey& key,
+                                                    Instant now);
+  bool take_up(std::uint32_t released, Side in, const packet::Parsed& parsed, Instant now);
   void sweep(LetGo reason);
   void sweep_on();
+
+  // shard_icmp.cpp
+  [[gnu::cold, gnu::noinline]] void hear_router(Side in, const packet::Packet& packet, const packet::Parsed& parsed,
+                                                Instant now);
 
   // shard_bearers.cpp
   void on_bearer_due(BearerId id, Instant now);
@@ -156,6 +169,7 @@ class Shard::Impl {
   void reschedule_bearer(BearerId id);
 
   const ShardConfig config_;
+  const tcp::EndpointConfig tcp_;  ///< of the legs
   const Policies first_policies_;  ///< those of the configuration
   const Policies* policies_;       ///< those in force
   bool radio_counted_ = false;     ///< some policy was steered by reports: what passes to the radio is looked up
@@ -168,7 +182,8 @@ class Shard::Impl {
   flow::Slab<GovernedFlow> governed_;
   flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; none where nothing is paced
   mutable Regulator regulator_;
-  HalfOpen half_open_;
+  Released released_;
+  AgeRing half_open_;  ///< handshakes
   std::uint32_t last_ticket_ = 0;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left

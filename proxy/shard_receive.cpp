@@ -116,6 +116,7 @@ void Shard::Impl::handle_unparsed(Side in, packet::Packet&& packet, packet::Pars
     return;
   }
   if (may_carry_tcp(packet, parsed, result)) on_surprise(in, parsed, now);
+  if (result == packet::ParseResult::icmp) hear_router(in, packet, parsed, now);
   forward(in, std::move(packet), result, parsed, counter, now);
 }
 
@@ -158,6 +159,7 @@ std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::P
 
 void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                              Instant now) {
+  if (released_.size() != 0 && follow_released(in, packet, result, parsed, key_of(in, parsed), now)) return;
   if (const auto reason = reason_not_to_track(in, packet, parsed, result)) {
     forward(in, std::move(packet), result, parsed, *reason, now);
     return;
@@ -208,6 +210,26 @@ void Shard::Impl::let_pass(Side in, packet::Packet&& packet, packet::ParseResult
   if (!regulator_.contains(id)) ids_stale_ = true;
 }
 
+bool Shard::Impl::follow_released(Side in, packet::Packet& packet, packet::ParseResult result,
+                                  const packet::Parsed& parsed, const flow::FlowKey& key, Instant now) {
+  const std::uint32_t id = released_.find(key);
+  if (id == Released::none) return false;
+  if (parsed.segment.flags.syn() && !parsed.segment.flags.ack()) {
+    released_.forget(id);  // its addresses are used again
+    return false;
+  }
+  if (result == packet::ParseResult::tcp && !handshake_damaged(in, packet, parsed)) {
+    const bool welcome = !draining_ && !refuse_flows_;
+    if (welcome && released_.may_return(id, in, parsed.segment) && take_up(id, in, parsed, now)) {
+      take_in(in, std::move(packet), parsed, registry_.find(key), now);
+      return true;
+    }
+    if (!released_.follow(id, in, parsed.segment)) released_.forget(id);
+  }
+  forward(in, std::move(packet), result, parsed, Counter::forward_mid_flow, now);
+  return true;
+}
+
 /// A flow for a handshake, the oldest handshakes making room where a table is full of them; no_id where it is full of
 /// connections.
 FlowId Shard::Impl::open_flow(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
@@ -223,7 +245,7 @@ FlowId Shard::Impl::open_flow(const flow::FlowKey& key, PolicyIndex policy, Inst
   return id;
 }
 
-void Shard::Impl::displace(const HalfOpen::Entry& oldest, Instant now) {
+void Shard::Impl::displace(const AgeRing::Entry& oldest, Instant now) {
   if (oldest.id == no_id || !registry_.flows().contains(oldest.id)) return;
   const Flow& flow = registry_.flow(oldest.id);
   if (flow.terminated() || flow.handshake.ticket != oldest.ticket) return;
@@ -275,12 +297,7 @@ void Shard::Impl::take_over(Side in, packet::Packet&& packet, const packet::Pars
   tcp::Segment ack = parsed.segment;
   const bool clamped = clamp_window(ack, flow, in);
   handshake::take_over(flow, ack, endpoint_configs(id), now);
-  if (exposure_capped()) {
-    for (Leg& leg : flow.legs) leg.endpoint.hold_acknowledgements();
-  }
-  flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
-  bearer.status_changed = true;
-  bearer.used = true;
+  begin_split(flow, bearer);
   counters_.add(Counter::flows_split);
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
   mark(flow, id, Streams::both);
@@ -308,9 +325,18 @@ void Shard::Impl::leave_end_to_end(Side in, packet::Packet&& packet, packet::Par
 
 /// By Side. A paced connection has its own, with a place for what it keeps.
 std::array<const tcp::EndpointConfig*, 2> Shard::Impl::endpoint_configs(FlowId id) {
-  if (!config_.tcp.wants_pacing()) return {&config_.tcp, &config_.tcp};
+  if (!tcp_.wants_pacing()) return {&tcp_, &tcp_};
   std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
-  return {&places[0].begin(config_.tcp), &places[1].begin(config_.tcp)};
+  return {&places[0].begin(tcp_), &places[1].begin(tcp_)};
+}
+
+void Shard::Impl::begin_split(Flow& flow, Bearer& bearer) {
+  if (exposure_capped()) {
+    for (Leg& leg : flow.legs) leg.endpoint.hold_acknowledgements();
+  }
+  flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
+  bearer.status_changed = true;
+  bearer.used = true;
 }
 
 bool Shard::Impl::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
@@ -368,7 +394,12 @@ inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet:
   if (!own.endpoint.smooth() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     counters_.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
-  flow.leg(opposite(in)).endpoint.set_timestamp(own.endpoint.newest_ts_value());
+  Leg& other = flow.leg(opposite(in));
+  other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
+  if (other.questioned) [[unlikely]] {
+    other.questioned = false;
+    other.endpoint.answer_question();
+  }
   if (own.endpoint.snd_una() != acked) stirred = stirred | stream_to(in);
   mark(flow, id, stirred != Streams::none ? stirred : Streams::both);
 }

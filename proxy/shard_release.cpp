@@ -104,6 +104,7 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
   }
   relay::pump(flow);
   relay::pass_ends(flow);
+  relay::pass_questions(flow);
   if (flow.phase == FlowPhase::split) lead_out(flow, now);
   if (flow.heir != no_id) {
     regulator_.promised(flow.heir, handover::make_room(flow, regulator_.opening_window(flow.heir)));
@@ -112,12 +113,35 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
   if (relay::finished(flow)) {
     count_end(flow);
   } else if (relay::quiet(flow) || (flow.phase == FlowPhase::handing_over && handover::delivered(flow))) {
-    counters_.add(counter_of(flow.let_go));
+    let_go(flow);
   } else {
     reschedule(flow, id, now);
     return;
   }
   close(id, now);
+}
+
+/// The flow is about to be forgotten; its connection goes on between its hosts, and is followed where it may come back.
+void Shard::Impl::let_go(const Flow& flow) {
+  counters_.add(counter_of(flow.let_go));
+  if (!relay::quiet(flow) && flow.heir == no_id) released_.add(flow);
+}
+
+/// Splits a connection again from this segment on; false where it has no place, or its policy is another now.
+bool Shard::Impl::take_up(std::uint32_t released, Side in, const packet::Parsed& parsed, Instant now) {
+  const PolicyIndex policy = policies_->choose(view_of(in, parsed));
+  const Treatment& treatment = policies_->treatment(policy);
+  if (treatment.mode == Mode::bypass || treatment.regulates()) return false;
+  const flow::FlowKey key = in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
+  const FlowId id = registry_.open(key, policy, now);
+  if (id == no_id) return false;
+  Flow& flow = registry_.flow(id);
+  released_.restore(released, in, parsed.segment, flow, endpoint_configs(id), now);
+  ids_stale_ = true;
+  released_.forget(released);
+  begin_split(flow, registry_.bearer(flow.bearer));
+  counters_.add(Counter::flows_taken_up);
+  return true;
 }
 
 void Shard::Impl::pass_over(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,

@@ -1,83 +1,120 @@
 #include "dataplane/packet/parse_options.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "dataplane/packet/headers.hpp"
 
 namespace sluice::packet {
 namespace {
 
+using Option = std::span<const std::uint8_t>;
+
 /// RFC 7323 section 2.3: a larger shift count is read as 14.
 constexpr std::uint8_t max_window_scale = 14;
 /// Magic number of Fast Open under the experimental option kinds (RFC 7413 section 4.1.1, RFC 6994).
 constexpr std::uint16_t fast_open_experiment = 0xf989;
 
-std::uint8_t unknown_bit(std::span<const std::uint8_t> option) {
-  switch (option[0]) {
-    case tcp_option::multipath:
-      return UnknownOptions::multipath;
-    case tcp_option::authentication:
-      return UnknownOptions::authentication;
-    case tcp_option::md5:
-      return UnknownOptions::md5;
-    case tcp_option::fast_open:
-      return UnknownOptions::fast_open;
-    case tcp_option::experiment_1:
-    case tcp_option::experiment_2:
-      return option.size() >= 4 && load_be16(option.data() + 2) == fast_open_experiment ? UnknownOptions::fast_open
-                                                                                        : UnknownOptions::other;
-    default:
-      return UnknownOptions::other;
-  }
+// Readers of options whose length is right. They return the bit to report, 0 for none.
+
+std::uint8_t read_mss(Option option, tcp::Segment& segment) {
+  segment.syn.mss = load_be16(option.data() + 2);
+  return 0;
 }
 
-/// Reads SACK blocks (RFC 2018 section 3); false when the option's length is no whole number of blocks.
-bool read_sack(std::span<const std::uint8_t> option, tcp::Segment& segment) {
+std::uint8_t read_window_scale(Option option, tcp::Segment& segment) {
+  segment.syn.has_window_scale = true;
+  segment.syn.window_scale = std::min(option[2], max_window_scale);
+  return 0;
+}
+
+std::uint8_t read_sack_permitted(Option, tcp::Segment& segment) {
+  segment.syn.sack_permitted = true;
+  return 0;
+}
+
+/// RFC 2018 section 3: a whole number of blocks.
+std::uint8_t read_sack(Option option, tcp::Segment& segment) {
   const std::size_t blocks = (option.size() - 2) / 8;
-  if (option.size() != 2 + 8 * blocks || blocks < 1 || blocks > segment.sack_blocks.size()) return false;
+  if (option.size() != 2 + 8 * blocks || blocks < 1 || blocks > segment.sack_blocks.size()) {
+    return UnknownOptions::malformed;
+  }
   for (std::size_t i = 0; i < blocks; ++i) {
     const std::uint8_t* const at = option.data() + 2 + 8 * i;
     segment.sack_blocks[i] = {tcp::SeqNum(load_be32(at)), tcp::SeqNum(load_be32(at + 4))};
   }
   segment.sack_count = static_cast<std::uint8_t>(blocks);
-  return true;
+  return 0;
 }
 
-/// Reads one option of a kind that has a length; returns the bit to report, 0 for none.
-std::uint8_t read_option(std::span<const std::uint8_t> option, tcp::Segment& segment) {
-  const auto expect = [&](std::size_t length) {
-    return option.size() == length ? std::uint8_t{0} : UnknownOptions::malformed;
-  };
-  const bool syn = segment.flags.syn();
-  switch (option[0]) {
-    case tcp_option::mss:
-      if (syn && option.size() == 4) segment.syn.mss = load_be16(option.data() + 2);
-      return expect(4);
-    case tcp_option::window_scale:
-      if (syn && option.size() == 3) {
-        segment.syn.has_window_scale = true;
-        segment.syn.window_scale = std::min(option[2], max_window_scale);
-      }
-      return expect(3);
-    case tcp_option::sack_permitted:
-      if (syn && option.size() == 2) segment.syn.sack_permitted = true;
-      return expect(2);
-    case tcp_option::timestamps:
-      if (option.size() == 10) {
-        segment.has_timestamps = true;
-        segment.syn.timestamps = syn;
-        segment.ts_value = load_be32(option.data() + 2);
-        segment.ts_echo = load_be32(option.data() + 6);
-      }
-      return expect(10);
-    case tcp_option::sack:
-      return read_sack(option, segment) ? std::uint8_t{0} : UnknownOptions::malformed;
-    default:
-      return unknown_bit(option);
-  }
+std::uint8_t read_timestamps(Option option, tcp::Segment& segment) {
+  segment.has_timestamps = true;
+  segment.syn.timestamps = segment.flags.syn();
+  segment.ts_value = load_be32(option.data() + 2);
+  segment.ts_echo = load_be32(option.data() + 6);
+  return 0;
+}
+
+std::uint8_t read_experiment(Option option, tcp::Segment&) {
+  const bool fast_open = option.size() >= 4 && load_be16(option.data() + 2) == fast_open_experiment;
+  return fast_open ? UnknownOptions::fast_open : UnknownOptions::other;
+}
+
+/// Not understood: reported, and a SYN that has it is not split.
+template <std::uint8_t bit>
+std::uint8_t report(Option, tcp::Segment&) {
+  return bit;
+}
+
+constexpr std::uint8_t any_length = 0;
+
+/// Where an option means something.
+enum class Place : std::uint8_t { syn, anywhere };
+
+/// Every option that has a name here: X(kind, length with its first two bytes, where it is read, by what). Whatever has
+/// none is reported as UnknownOptions::other.
+#define SLUICE_TCP_OPTIONS(X)                                                     \
+  X(mss, 4, syn, read_mss)                                                        \
+  X(window_scale, 3, syn, read_window_scale)                                      \
+  X(sack_permitted, 2, syn, read_sack_permitted)                                  \
+  X(sack, any_length, anywhere, read_sack)                                        \
+  X(timestamps, 10, anywhere, read_timestamps)                                    \
+  X(md5, any_length, anywhere, report<UnknownOptions::md5>)                       \
+  X(authentication, any_length, anywhere, report<UnknownOptions::authentication>) \
+  X(multipath, any_length, anywhere, report<UnknownOptions::multipath>)           \
+  X(fast_open, any_length, anywhere, report<UnknownOptions::fast_open>)           \
+  X(experiment_1, any_length, anywhere, read_experiment)                          \
+  X(experiment_2, any_length, anywhere, read_experiment)
+
+struct Rule {
+  std::uint8_t length = any_length;
+  Place place = Place::anywhere;
+  std::uint8_t (*read)(Option, tcp::Segment&) = report<UnknownOptions::other>;
+  std::string_view name = "unknown";
+};
+
+/// By kind.
+constexpr std::array<Rule, 256> make_rules() {
+  std::array<Rule, 256> rules{};
+#define X(kind, length, place, read) rules[tcp_option::kind] = {length, Place::place, read, #kind};
+  SLUICE_TCP_OPTIONS(X)
+#undef X
+  return rules;
+}
+constexpr std::array<Rule, 256> rules = make_rules();
+
+std::uint8_t read_option(Option option, tcp::Segment& segment) {
+  const Rule& rule = rules[option[0]];
+  if (rule.length != any_length && rule.length != option.size()) return UnknownOptions::malformed;
+  if (rule.place == Place::syn && !segment.flags.syn()) return 0;
+  return rule.read(option, segment);
 }
 
 }  // namespace
+
+std::string_view option_name(std::uint8_t kind) noexcept {
+  return kind == tcp_option::end ? "end" : kind == tcp_option::nop ? "nop" : rules[kind].name;
+}
 
 UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6, tcp::Segment& segment) noexcept {
   if (segment.flags.syn() && ipv6) segment.syn.mss = 1220;  // RFC 9293 section 3.7.1, where the option is missing

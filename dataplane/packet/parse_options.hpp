@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "dataplane/packet/parse.hpp"
 #include "dataplane/tcp/segment.hpp"
@@ -13,5 +14,8 @@ namespace sluice::packet {
 /// option occurs twice the last one counts. `options` ends at the data offset.
 [[nodiscard]] UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6,
                                           tcp::Segment& segment) noexcept;
+
+/// "timestamps"; "unknown" for a kind that means nothing to us.
+[[nodiscard]] std::string_view option_name(std::uint8_t kind) noexcept;
 
 }  // namespace sluice::packet

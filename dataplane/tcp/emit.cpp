@@ -29,7 +29,7 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   }
   // SACK blocks have no room beside a full segment: they go ahead on their own.
   if (ack_now_ && !reassembly_.report().empty()) emit_ack(now, output);
-  if (small_path_) cut_segments();
+  if (small_path_) cut_segments(now, allowance);
   const std::uint32_t before = send_.in_flight();
   const Bytes sent = emit_data(now, output, paced() ? burst_allowance(now, output, allowance) : allowance);
   if (paced()) note_burst(now, sent, allowance);
@@ -53,10 +53,12 @@ bool Endpoint::wants_to_send(Instant now) const {
 /// probing or closing anything, and takes no delivery-rate samples. Called wherever one of these may have ended; what
 /// begins one clears smooth_.
 void Endpoint::settle() {
+  if (urgent_in_ || urgent_out_) [[unlikely]]
+    settle_urgent();
   smooth_ = state_ == State::established && recovery_ == Recovery::none && duplicate_acks_ == 0 && !reset_due_ &&
             !acks_held_ && !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !tail_due_ && !tail_out_ &&
-            !reduced_ && !small_path_ && send_.to_retransmit() == 0 && send_.sacked() == 0 && reassembly_.empty() &&
-            reassembly_.report().empty() && !paced();
+            !reduced_ && !small_path_ && !urgent_in_ && !urgent_out_ && !asked_ && send_.to_retransmit() == 0 &&
+            send_.sacked() == 0 && reassembly_.empty() && reassembly_.report().empty() && !paced();
   if (send_.sacked() == 0 && recovery_ == Recovery::none) rack_.forget();
 }
 
@@ -66,6 +68,8 @@ void Endpoint::emit_ack(Instant now, Output& output) {
     if (use_sack_ && reassembly_.report().overflowed()) emit_all_runs(segment, now, output);
     fill_sacks(segment);
   }
+  if (urgent_out_) [[unlikely]]
+    mark_urgent(segment);
   if (output.transmit(segment, nullptr, now) == 0) return;
   ack_went_out(segment);
   if (holding_back()) return;
@@ -89,6 +93,7 @@ void Endpoint::emit_all_runs(Segment segment, Instant now, Output& output) const
 void Endpoint::emit_fin(Instant now, Output& output) {
   Segment segment = header(snd_end_);
   segment.flags.bits |= Flags::fin_bit;
+  if (urgent_out_) mark_urgent(segment);
   if (output.transmit(segment, nullptr, now) == 0) return;
   if (fin_sent_) ++counters_.retransmitted;
   fin_went_out();

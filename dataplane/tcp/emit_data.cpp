@@ -35,6 +35,8 @@ inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instan
   segment.payload_len = position.note().payload_len;
   if (left < bounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
   if (!reassembly_.report().empty()) fill_sacks(segment);
+  if (urgent_out_) [[unlikely]]
+    mark_urgent(segment);
   packet::Loan loan(position);
   const std::uint32_t size = output.transmit(segment, loan.get(), now);
   if (size == 0) return false;
@@ -77,7 +79,10 @@ packet::Cursor Endpoint::next_repair() const {
 Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
   while (const packet::Cursor lost = next_repair()) {
-    if (small_path_ && lost.note().payload_len > mss_ && send_.cut(lost, mss_)) continue;
+    if (small_path_ && lost.note().payload_len > mss_) {
+      if (trying_larger_) larger_failed(now);
+      if (send_.cut(lost, mss_)) continue;
+    }
     if (!may_retransmit(lost) || !emit_again(lost, now, output, left)) return allowance - left;
   }
   if (timeout_in_doubt() && doubt_ == Doubt::copy_sent) return allowance - left;  // RFC 5682 section 2.1 step 2: wait

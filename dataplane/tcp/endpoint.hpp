@@ -81,6 +81,7 @@ struct EndpointConfig {
   bool tail_loss_probes = true;                ///< RFC 8985 section 7
   bool pacing = false;                         ///< spread the window over the round trip; BBR does in any case
   std::uint32_t max_out_of_order = 4096;       ///< packets held for reassembly, at most Reassembly::capacity
+  bool answers_keepalives = true;              ///< false: the owner does, see take_question()
   /// Where a paced connection keeps what others need not have; the configuration is then that connection's own (see
   /// PacedEndpoint). Without it there is neither pacing nor BBR: CUBIC takes its place.
   PacedSender* paced = nullptr;
@@ -161,6 +162,18 @@ class Endpoint {
   [[nodiscard]] bool owes_acknowledgement() const { return ack_now_ || last_ack_sent_ != rcv_nxt_; }
   /// An acknowledgement that waits to be worth a segment goes out with the next emit().
   void hurry_acknowledgement() { ack_now_ = ack_now_ || last_ack_sent_ != rcv_nxt_; }
+  /// The peer asks whether anybody is there (a keep-alive, RFC 9293 section 3.8.4) while nothing is under way here.
+  /// True once for each question. Only where the configuration leaves the answers to the owner: answer_question().
+  [[nodiscard]] bool take_question() {
+    const bool asked = asked_;
+    asked_ = false;
+    return asked;
+  }
+  /// We are here: an acknowledgement goes out with the next emit().
+  void answer_question() { ack_now_ = true; }
+  /// The peer has announced urgent data that was not read yet; it ends before urgent_end() (RFC 9293 section 3.8.5).
+  [[nodiscard]] bool urgent_ahead() const { return urgent_in_; }
+  [[nodiscard]] SeqNum urgent_end() const { return rcv_up_; }
   /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
   void forget_out_of_order() { reassembly_.clear(); }
 
@@ -171,6 +184,12 @@ class Endpoint {
   void write(packet::Packet&& payload);
   /// FIN after everything written.
   void finish();
+  /// Urgent data ends before `end`, which may lie beyond what was written: the peer is told with everything that leaves
+  /// until it has acknowledged so much, at once if there is nothing else (RFC 9293 section 3.8.5). Never moves back.
+  void announce_urgent(SeqNum end);
+  /// Asks the peer whether it is there, as a keep-alive does; whatever comes from it is the answer. Nothing follows
+  /// when none comes. Does nothing while something is outstanding: that asks already.
+  void ask_peer();
   /// Drops everything queued for sending; the next emit() sends a RST and closes.
   void abort();
 
@@ -211,10 +230,17 @@ class Endpoint {
   /// Drops all packets held.
   void release_queues();
 
+  /// A segment of ours that begins there is outstanding: the least that a router's quote has to be (RFC 5927).
+  [[nodiscard]] bool is_outstanding(SeqNum quoted) const {
+    return state_ >= State::established && quoted >= snd_una_ && quoted < snd_nxt_;
+  }
   /// A router says that it carries no segments with more than `payload` bytes (RFC 1191, 8201), of one of ours that
   /// begins at `quoted`. Believed when that one is outstanding and the size is news; what was larger is sent again,
-  /// cut. Never below 512 bytes. The caller then calls emit(). Returns whether it was believed.
-  bool path_carries(SeqNum quoted, Bytes payload);
+  /// cut. Never below least_payload. The caller then calls emit(). Returns whether it was believed. After ten minutes
+  /// at least larger segments are tried again (RFC 1191 section 6.3), one at a time, in a search (RFC 8899
+  /// section 5.3).
+  bool path_carries(SeqNum quoted, Bytes payload, Instant now);
+  static constexpr std::uint32_t least_payload = 512;  ///< no router may make us send less
 
   // --- observers ---
 
@@ -281,6 +307,7 @@ class Endpoint {
   [[nodiscard]] bool is_expected(const Segment& segment) const;
   [[gnu::cold, gnu::noinline]] void receive_slow(const Segment& segment, packet::Packet&& payload, Instant now);
   bool check_sequence(const Segment& segment, Instant now);
+  [[nodiscard]] bool is_question(const Segment& segment) const;
   bool check_timestamp(const Segment& segment, Instant now);
   void remember_timestamp(const Segment& segment, Instant now);
   void receive_reset(const Segment& segment, Instant now);
@@ -335,9 +362,20 @@ class Endpoint {
   [[nodiscard]] Instant lost_before(Instant now) const;
 
   // path_size.cpp
-  void shrink_segments(std::uint32_t payload);
-  void suspect_black_hole();
-  [[gnu::cold, gnu::noinline]] void cut_segments();
+  void shrink_segments(std::uint32_t payload, Instant now);
+  void suspect_black_hole(Instant now);
+  [[gnu::cold, gnu::noinline]] void cut_segments(Instant now, Bytes allowance);
+  [[nodiscard]] packet::Cursor try_larger(Instant now);
+  [[nodiscard]] bool may_try_larger(Instant now) const;
+  void judge_larger(SeqNum ack, Instant now);
+  void larger_failed(Instant now);
+  [[nodiscard]] bool only_larger_lost() const;
+  void end_search(Instant now);
+
+  // urgent.cpp
+  void take_urgent_pointer(const Segment& segment);
+  [[gnu::cold, gnu::noinline]] void mark_urgent(Segment& segment) const;
+  void settle_urgent();
 
   // ecn.cpp
   [[gnu::cold, gnu::noinline]] void mark_ecn(Segment& segment);
@@ -447,12 +485,18 @@ class Endpoint {
   std::uint32_t max_wnd_ = 0;  ///< largest it ever was
   SeqNum recovery_point_;      ///< RFC 6675 RecoveryPoint; with tail_out_ the end of what the probe asks for
   std::uint16_t mss_ = 536;    ///< effective
-  State state_ = State::closed;
+  State state_ : 4 = State::closed;
+  bool urgent_in_ : 1 = false;      ///< the peer has announced urgent data up to rcv_up_, which was not read yet
+  bool urgent_out_ : 1 = false;     ///< ours, up to snd_up_, is not acknowledged yet
+  bool trying_larger_ : 1 = false;  ///< a segment larger than mss_ is out, to see whether it arrives
+  bool asked_ : 1 = false;          ///< the peer's keep-alive waits for the owner
   Timer timer_ = Timer::none;
   CloseReason close_reason_ : 3 = CloseReason::none;
   std::uint8_t backoff_ : 5 = 0;           ///< doublings of the RTO or persist timer, at most backoff_limit
-  std::uint8_t snd_shift_ = 0;             ///< peer's window scale
-  std::uint8_t rcv_shift_ = 0;             ///< ours
+  std::uint8_t snd_shift_ : 4 = 0;         ///< peer's window scale
+  std::uint8_t rcv_shift_ : 4 = 0;         ///< ours
+  std::uint8_t search_step_ : 2 = 0;       ///< of the search for a larger size: by how much of the way it is tried
+  std::uint8_t shrunk_at_ : 6 = 0;         ///< when segments became smaller or the last search ended, tick::slow
   std::uint8_t unacked_segments_ : 7 = 0;  ///< data segments received since the last acknowledgement
   WindowUpdates window_updates_ : 1 = WindowUpdates::sparing;
 
@@ -490,6 +534,8 @@ class Endpoint {
   SeqNum rcv_nxt_;
   SeqNum rcv_edge_;
   SeqNum last_ack_sent_;
+  SeqNum rcv_up_;  ///< RFC 9293 RCV.UP, with urgent_in_
+  SeqNum snd_up_;  ///< RFC 9293 SND.UP, with urgent_out_
   std::uint32_t unread_ = 0;
   std::uint32_t room_ = 65535;
   SeqNum fin_seq_;               ///< the peer's FIN, once fin_known_
@@ -508,11 +554,12 @@ class Endpoint {
   std::uint8_t duplicates_due_ = 0;  ///< acknowledgements owed to a peer without SACK for segments out of order
   std::uint32_t ts_value_ = 0;
   std::uint32_t ts_recent_ = 0;
-  std::uint32_t ts_recent_at_ = 0;  ///< when it was heard, tick::coarse
+  std::uint16_t ts_recent_at_ = 0;  ///< when it was heard, tick::slow
+  std::uint16_t full_mss_ = 536;    ///< what the handshake agreed on
   EndpointCounters counters_;
   [[no_unique_address]] Reassembly reassembly_;
   std::uint32_t newest_ts_ = 0;  ///< in the reassembly's padding
 };
-static_assert(sizeof(Endpoint) <= 344);
+static_assert(sizeof(Endpoint) <= 352);
 
 }  // namespace sluice::tcp

@@ -16,7 +16,7 @@ inline void Endpoint::remember_timestamp(const Segment& segment, Instant now) {
   if (static_cast<std::int32_t>(segment.ts_value - newest_ts_) > 0) newest_ts_ = segment.ts_value;
   if (segment.seq > last_ack_sent_) return;
   ts_recent_ = segment.ts_value;
-  ts_recent_at_ = tick::coarse(now);
+  ts_recent_at_ = tick::slow(now);
 }
 
 inline void Endpoint::append_in_order(packet::Packet&& payload) {

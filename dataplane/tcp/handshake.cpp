@@ -11,6 +11,10 @@ constexpr std::uint8_t largest_shift = 14;      ///< RFC 7323 section 2.3
 constexpr std::uint32_t timestamp_option = 12;  ///< with its padding
 constexpr std::uint16_t smallest_mss = 64;      ///< a peer that announces less is not believed
 
+unsigned scale_of(const SynOptions& options, bool used) {
+  return used ? std::min(options.window_scale, largest_shift) : 0U;
+}
+
 }  // namespace
 
 void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
@@ -27,7 +31,9 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   doubt_ = Doubt::none;
   copies_ = 0;
   backoff_ = 0;
-  retries_ = snd_shift_ = rcv_shift_ = duplicates_due_ = unacked_segments_ = 0;
+  snd_shift_ = 0;
+  rcv_shift_ = 0;
+  retries_ = duplicates_due_ = unacked_segments_ = 0;
   use_timestamps_ = use_sack_ = use_scale_ = small_path_ = heard_ = use_ecn_ = ece_due_ = cwr_due_ = reduced_ = false;
   acks_held_ = ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = false;
   cwnd_limited_ = tail_due_ = tail_out_ = false;
@@ -37,7 +43,11 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   rtt_ = {};
   rack_ = {};
   congestion_ = {};
-  ts_recent_ = ts_recent_at_ = newest_ts_ = 0;
+  ts_recent_ = newest_ts_ = 0;
+  ts_recent_at_ = 0;
+  urgent_in_ = urgent_out_ = trying_larger_ = asked_ = false;
+  search_step_ = 0;
+  shrunk_at_ = 0;
   counters_ = {};
 }
 
@@ -46,10 +56,10 @@ void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs) {
   use_sack_ = ours.sack_permitted && theirs.sack_permitted;
   use_ecn_ = ours.ecn && theirs.ecn;
   use_scale_ = ours.has_window_scale && theirs.has_window_scale;
-  snd_shift_ = use_scale_ ? std::min(theirs.window_scale, largest_shift) : std::uint8_t{0};
-  rcv_shift_ = use_scale_ ? std::min(ours.window_scale, largest_shift) : std::uint8_t{0};
+  snd_shift_ = scale_of(theirs, use_scale_) & 15U;
+  rcv_shift_ = scale_of(ours, use_scale_) & 15U;
   const std::uint16_t mss = std::max(theirs.mss, smallest_mss);
-  mss_ = static_cast<std::uint16_t>(mss - (use_timestamps_ ? timestamp_option : 0));
+  mss_ = full_mss_ = static_cast<std::uint16_t>(mss - (use_timestamps_ ? timestamp_option : 0));
 }
 
 /// What our SYN offers, from where it is kept until the answer comes.
@@ -94,7 +104,7 @@ void Endpoint::take_over(const EndpointConfig& config, const Takeover& takeover,
   rcv_edge_ = later(takeover.rcv_edge, takeover.rcv_nxt);
   room_ = static_cast<std::uint32_t>(rcv_edge_ - rcv_nxt_);
   ts_recent_ = newest_ts_ = takeover.ts_recent;
-  ts_recent_at_ = tick::coarse(now);
+  ts_recent_at_ = tick::slow(now);
   if (takeover.rtt > Duration::zero()) rtt_.sample(takeover.rtt, snd_una_, snd_nxt_, config_->min_rto);
   state_ = State::established;
   start_sending(now);
@@ -123,7 +133,7 @@ void Endpoint::receive_syn(const Segment& syn, const SynOptions& ours, Instant n
   snd_wnd_ = max_wnd_ = syn.window;
   if (use_timestamps_) {
     ts_recent_ = newest_ts_ = syn.ts_value;
-    ts_recent_at_ = tick::coarse(now);
+    ts_recent_at_ = tick::slow(now);
   }
 }
 

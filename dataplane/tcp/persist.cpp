@@ -34,8 +34,15 @@ void Endpoint::on_persist() {
 /// A probe is an empty segment below SND.UNA: every TCP must answer it with its window (RFC 9293 section 3.10.7.4,
 /// first check), it needs no buffer, and there is no byte in flight that the peer may not hold.
 void Endpoint::emit_probe(Instant now, Output& output) {
-  const Segment segment = header(snd_una_ - 1);
+  Segment segment = header(snd_una_ - 1);
+  if (urgent_out_) mark_urgent(segment);
   if (output.transmit(segment, nullptr, now) != 0) probe_due_ = false;
+}
+
+void Endpoint::ask_peer() {
+  if (state_ < State::established || state_ == State::time_wait || reset_due_ || snd_una_ != snd_nxt_) return;
+  probe_due_ = true;
+  smooth_ = false;
 }
 
 /// Whether a part of the next packet is to be sent although the window ends inside it: only with nothing in flight, and

@@ -69,6 +69,7 @@ void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
   if (state_ == State::syn_received && !complete_handshake(segment, now)) return;
   if (use_timestamps_) remember_timestamp(segment, now);
   if (!process_ack(segment, now)) return;
+  if (segment.flags.urg()) take_urgent_pointer(segment);
   if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(payload), now);
 }
 
@@ -80,6 +81,10 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
   const bool begins_inside = segment.seq <= later(rcv_edge_, rcv_nxt_);
   const bool news = segment.length() == 0 ? segment.seq >= rcv_nxt_ : end > rcv_nxt_;
   if (begins_inside && news) return true;
+  if (is_question(segment)) {
+    asked_ = true;
+    return false;
+  }
   if (segment.length() == 0) {
     challenge(now);  // a keep-alive or a window probe; two lost peers must not answer each other for ever
     return false;
@@ -95,11 +100,20 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
   return false;
 }
 
+/// A keep-alive that the owner answers: one below RCV.NXT, empty or with a byte of garbage, while nothing is under way
+/// either way and the window is open (else it may be a probe of the window, or our acknowledgement was lost).
+bool Endpoint::is_question(const Segment& segment) const {
+  if (config_->answers_keepalives || segment.seq + 1 != rcv_nxt_ || segment.flags.fin()) return false;
+  const bool open = state_ == State::established || state_ == State::close_wait || state_ == State::fin_wait_2;
+  return open && segment.payload_len <= 1 && rcv_edge_ > rcv_nxt_ && last_ack_sent_ == rcv_nxt_ && send_.empty() &&
+         snd_una_ == snd_nxt_ && unread_ == 0 && reassembly_.empty();
+}
+
 /// Protection against wrapped sequence numbers: RFC 7323 section 5.3.
 bool Endpoint::check_timestamp(const Segment& segment, Instant now) {
   if (!use_timestamps_ || !segment.has_timestamps) return true;
   if (static_cast<std::int32_t>(segment.ts_value - ts_recent_) >= 0) return true;
-  if (tick::coarse(now) - ts_recent_at_ > tick::coarse(timestamp_age_limit)) return true;
+  if (static_cast<std::uint16_t>(tick::slow(now) - ts_recent_at_) > tick::slow(timestamp_age_limit)) return true;
   count(counters_.discarded);
   if (segment.length() != 0) {
     ack_now_ = true;

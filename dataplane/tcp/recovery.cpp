@@ -35,7 +35,9 @@ void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
 
 void Endpoint::detect_overdue(AckEvent& event) {
   const std::uint32_t wait = send_.mark_overdue(rack_, tick::micro(event.now), reordering_window(), event);
-  if (recovery_ == Recovery::none && send_.to_retransmit() != 0) enter_fast_recovery(event.now);
+  if (recovery_ == Recovery::none && send_.to_retransmit() != 0 && !(trying_larger_ && only_larger_lost())) {
+    enter_fast_recovery(event.now);
+  }
   if (!send_.outstanding()) return;
   if (wait != 0) {
     arm(Timer::reorder, event.now + tick::micro_duration(wait));
@@ -132,7 +134,7 @@ void Endpoint::on_retransmission_timeout(Instant now) {
     syn_due_ = true;
     return;
   }
-  suspect_black_hole();
+  suspect_black_hole(now);
   suspect_timeout();
   if (window_source_ == WindowSource::congestion_control) {
     PathView view = path(now);

@@ -179,6 +179,14 @@ void SendQueue::mark_lost_by_timeout(Instant before, AckEvent& event) {
   }
 }
 
+std::uint32_t SendQueue::largest_before(SeqNum limit) const {
+  std::uint32_t largest = 0;
+  for (packet::Cursor at = packets_.front(); at && !(at == unsent_) && end(at) <= limit; at = at.next()) {
+    largest = std::max<std::uint32_t>(largest, at.note().payload_len);
+  }
+  return largest;
+}
+
 void SendQueue::mark_lost_above(std::uint32_t payload, AckEvent& event) {
   for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
     if (at.note().payload_len > payload) lose(at, event);

@@ -86,6 +86,8 @@ class SendQueue {
   /// The retransmission timer expired: the oldest packet is lost, and of the others, copies too, what was not sent
   /// after `before` (RFC 8985 section 6.3).
   void mark_lost_by_timeout(Instant before, AckEvent& event);
+  /// The largest payload of the outstanding packets that end at or before `end`; 0 when there is none.
+  [[nodiscard]] std::uint32_t largest_before(SeqNum end) const;
   /// Outstanding packets of more than `payload` bytes cannot have arrived.
   void mark_lost_above(std::uint32_t payload, AckEvent& event);
   /// Nothing was lost after all: everything outstanding and not sacked is on its way, once.

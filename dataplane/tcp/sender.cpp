@@ -28,6 +28,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   if (paced()) delivery.rate = &config_->paced->delivery;
   if ((use_sack_ || paced()) && segment.ack > snd_una_) send_.note_delivered(segment.ack, delivery);
   if (original && recovery_ == Recovery::timeout) undo_recovery();
+  if (trying_larger_ && segment.ack > snd_una_) judge_larger(segment.ack, now);
   if (segment.ack > snd_una_) advance_una(segment.ack, event);
   update_window(segment, before);
   if (use_sack_) send_.mark_sacked(segment.sacks(), snd_una_, snd_nxt_, event, delivery);

@@ -38,13 +38,13 @@ namespace sluice::tcp::tick {
   return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 23);
 }
 
-/// In units of 2^30 ns (1.07 s); wraps after 146 years.
-[[nodiscard]] constexpr std::uint32_t coarse(Instant at) {
-  return static_cast<std::uint32_t>(at.time_since_epoch().count() >> 30);
+/// In units of 2^37 ns (137 s); wraps after 104 days.
+[[nodiscard]] constexpr std::uint16_t slow(Instant at) {
+  return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 37);
 }
-/// A duration in coarse ticks, rounded down.
-[[nodiscard]] constexpr std::uint32_t coarse(Duration time) {
-  return static_cast<std::uint32_t>(time.count() >> 30);
+/// A duration in slow ticks, rounded down.
+[[nodiscard]] constexpr std::uint16_t slow(Duration time) {
+  return static_cast<std::uint16_t>(time.count() >> 37);
 }
 
 }  // namespace sluice::tcp::tick

@@ -169,6 +169,8 @@ admin::CommandTable Runtime::commands() {
        now([](Overview& o) { return o.exposure(); })},
       {"release", "UE|all", "hands a UE's connections, or all, back to plain forwarding", 1,
        [this](const Words& words, const admin::Reply& reply) { release(words, reply); }},
+      {"take-up", "UE|all", "splits connections again that were handed back, each as soon as it is quiet", 1,
+       [this](const Words& words, const admin::Reply& reply) { take_up(words, reply); }},
       {"drain", "[off|status]", "hands all back and splits no more, so that a stop breaks nothing; off: splits again",
        1, [this](const Words& words, const admin::Reply& reply) { drain(words, reply); }},
       {"ports", "", "the two ports with their drivers' statistics", 0, now([](Overview& o) { return o.ports(); })},
@@ -195,14 +197,34 @@ admin::CommandTable Runtime::commands() {
   });
 }
 
+namespace {
+
+/// A command's words name a UE, or all (nothing inside); nothing at all when they name neither.
+std::optional<std::optional<IpAddress>> named_ue(const std::vector<std::string>& words) {
+  if (words.empty()) return std::nullopt;
+  std::optional<std::optional<IpAddress>> named(std::in_place);
+  if (words[0] == "all") return named;
+  *named = IpAddress::parse(words[0]);
+  if (!named->has_value()) named.reset();
+  return named;
+}
+
+const char* const name_a_ue = "name the UE by its address, or say all";
+
+}  // namespace
+
 void Runtime::release(const std::vector<std::string>& words, const admin::Reply& reply) {
-  std::optional<IpAddress> ue;
-  if (!words.empty() && words[0] != "all") ue = IpAddress::parse(words[0]);
-  if (words.empty() || (words[0] != "all" && !ue)) {
-    return reply(admin::Answer::failure("name the UE by its address, or say all"));
-  }
+  const auto ue = named_ue(words);
+  if (!ue) return reply(admin::Answer::failure(name_a_ue));
   spdlog::info("handing the connections of {} back to plain forwarding", words[0]);
-  orders_->release(ue, reply);
+  orders_->release(*ue, reply);
+}
+
+void Runtime::take_up(const std::vector<std::string>& words, const admin::Reply& reply) {
+  const auto ue = named_ue(words);
+  if (!ue) return reply(admin::Answer::failure(name_a_ue));
+  spdlog::info("connections of {} that were handed back are split again", words[0]);
+  orders_->take_up(*ue, reply);
 }
 
 void Runtime::drain(const std::vector<std::string>& words, const admin::Reply& reply) {

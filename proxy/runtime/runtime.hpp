@@ -49,6 +49,7 @@ class Runtime {
   void start_admin();
   [[nodiscard]] admin::CommandTable commands();
   void release(const std::vector<std::string>& words, const admin::Reply& reply);
+  void take_up(const std::vector<std::string>& words, const admin::Reply& reply);
   void drain(const std::vector<std::string>& words, const admin::Reply& reply);
   void await_signal();
   void handle_signal(int number);

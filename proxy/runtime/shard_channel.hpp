@@ -36,7 +36,9 @@ struct ShardOrder {
     release_ue,   ///< hand one UE's connections back
     release_all,  ///< … all connections
     drain,        ///< … and split no more
-    resume        ///< split again
+    resume,       ///< split again
+    take_up_ue,   ///< split those of one UE again that were handed back
+    take_up_all   ///< … of all
   };
   std::uint32_t id = 0;
   Kind kind = Kind::look;

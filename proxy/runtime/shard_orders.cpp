@@ -20,6 +20,11 @@ void ShardOrders::release(std::optional<IpAddress> ue, admin::Reply reply) {
       std::move(reply));
 }
 
+void ShardOrders::take_up(std::optional<IpAddress> ue, admin::Reply reply) {
+  add({0, ue ? ShardOrder::Kind::take_up_ue : ShardOrder::Kind::take_up_all, ue.value_or(IpAddress{})},
+      std::move(reply));
+}
+
 void ShardOrders::drain(bool on, admin::Reply reply) {
   add({0, on ? ShardOrder::Kind::drain : ShardOrder::Kind::resume, {}}, std::move(reply));
 }

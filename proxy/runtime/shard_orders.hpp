@@ -23,6 +23,8 @@ class ShardOrders {
 
   /// Hands connections back to plain forwarding: a UE's, or all.
   void release(std::optional<IpAddress> ue, admin::Reply reply);
+  /// Splits connections again that were handed back, each when it is quiet.
+  void take_up(std::optional<IpAddress> ue, admin::Reply reply);
   /// Begins or ends draining.
   void drain(bool on, admin::Reply reply);
   /// How far it is.

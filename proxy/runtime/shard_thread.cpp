@@ -145,6 +145,12 @@ bool ShardThread::take_orders(Instant now) {
     case ShardOrder::Kind::release_all:
       shard_.release({}, now);
       break;
+    case ShardOrder::Kind::take_up_ue:
+      shard_.take_up(order.ue);
+      break;
+    case ShardOrder::Kind::take_up_all:
+      shard_.take_up({});
+      break;
     case ShardOrder::Kind::drain:
     case ShardOrder::Kind::resume:
       shard_.drain(order.kind == ShardOrder::Kind::drain);

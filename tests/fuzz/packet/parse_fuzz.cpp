@@ -9,6 +9,7 @@
 #include "dataplane/packet/build.hpp"
 #include "dataplane/packet/checksum.hpp"
 #include "dataplane/packet/headers.hpp"
+#include "dataplane/packet/icmp_error.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "tests/fuzz/packet/heap_packet.hpp"
 
@@ -73,9 +74,31 @@ void examine(std::span<const std::uint8_t> bytes) {
     require(same_sum(frame->note().payload_sum, ones_complement_sum(payload)));
     rebuild(*frame, parsed);
   }
+  if (result == ParseResult::icmp) {
+    if (const auto error = read_icmp_error(*frame, parsed)) {
+      require(error->src == parsed.dst && error->src.is_v4() == (parsed.ip_version == 4));
+      require(plateau_below(error->ip_length) < error->ip_length || error->ip_length == 0);
+      require(error->mtu == 0 || error->problem == IcmpProblem::too_big);
+    }
+  }
   if (complete_partial_checksum(*frame, parsed, result) && result == ParseResult::tcp) {
     require(verify_tcp_checksum(*frame, parsed) == ChecksumState::good);
   }
+}
+
+/// Makes the checksum of an ICMP message right.
+void repair_icmp(std::vector<std::uint8_t>& bytes) {
+  HeapPacket frame(bytes, 0);
+  Parsed parsed;
+  if (parse(*frame, parsed) != ParseResult::icmp || parsed.frame_length() < parsed.l4_offset + icmp_length) return;
+  const std::span<std::uint8_t> message(bytes.data() + parsed.l4_offset, bytes.data() + parsed.frame_length());
+  store16(message.data() + 2, 0);
+  std::uint64_t sum = ones_complement_sum(message);
+  if (parsed.ip_version == 6) {
+    const auto length = static_cast<std::uint16_t>(message.size());
+    sum = add_wide(pseudo_header_v6(bytes.data() + parsed.l2_len + 8, ip_protocol::icmp_v6, length), sum);
+  }
+  store16(message.data() + 2, static_cast<std::uint16_t>(~fold(sum)));
 }
 
 /// Makes the IPv4 header checksum right, where there is a header; else nobody would get past it.
@@ -97,6 +120,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   examine({data, size});
   std::vector<std::uint8_t> repaired(data, data + size);
   repair(repaired);
+  examine(repaired);
+  repair_icmp(repaired);
   examine(repaired);
   return 0;
 }

@@ -124,13 +124,26 @@ class Pair {
         end.endpoint.set_timestamp(static_cast<std::uint32_t>(now_.time_since_epoch().count() / 1000000));
         break;
       case 14:
-        end.endpoint.path_carries(end.endpoint.snd_una() + input_.byte(), Bytes(input_.byte() * 8));
+        end.endpoint.path_carries(end.endpoint.snd_una() + input_.byte(), Bytes(input_.byte() * 8), now_);
+        break;
+      case 13:
+        signal(end.endpoint, (what & 0x40) != 0);
         break;
       default:  // most of what happens: everything arrives
         for (int i = 0; i < 8; ++i) deliver(side, 0, false);
         pass(std::chrono::milliseconds(10));
     }
     emit(side, (what & 0x20) != 0 ? Bytes(4000) : Bytes::max());
+  }
+
+  void signal(Endpoint& endpoint, bool urgent) {
+    if (urgent) {
+      endpoint.announce_urgent(endpoint.snd_nxt() + input_.byte() * 16U);
+    } else if (endpoint.take_question()) {
+      endpoint.answer_question();
+    } else {
+      endpoint.ask_peer();
+    }
   }
 
   void write(int side, std::uint32_t length) {

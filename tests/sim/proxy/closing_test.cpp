@@ -319,6 +319,73 @@ TEST(Closing, AUeThatForgotTheConnectionEndsItWithItsNextSyn) {
   EXPECT_EQ(lab.count(Counter::flows_split), 2U);
 }
 
+/// The server has closed first and waits; the relay remembers both ends.
+void close_by_server(ScriptedHosts& hosts) {
+  hosts.open();
+  hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
+  hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 1);
+  hosts.server(Flags::ack_bit, 1, 1);
+}
+
+TEST(Closing, ASynThatTimeWaitDoesNotTakeIsTheServersToAnswer) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  close_by_server(hosts);
+  ASSERT_EQ(lab.shard.flow_count(), 1U) << "within tcp.time_wait";
+  const tcp::SeqNum old_server = hosts.server_isn;
+  const tcp::SeqNum old_ue = hosts.ue_isn;
+  hosts.ue_isn = old_ue - 50'000;  // neither a newer number nor a newer timestamp (RFC 6191)
+  lab.forget_output();
+  hosts.send_syn();
+  const auto syn = lab.next(Side::core);
+  ASSERT_TRUE(syn);
+  EXPECT_TRUE(syn->segment().flags.syn());
+  EXPECT_TRUE(lab.silent(Side::radio)) << "nobody answers on the server's behalf";
+  const packet::Packet ack = hosts.frame(false, hosts.segment(Flags::ack_bit, old_server.raw() + 2, old_ue.raw() + 2));
+  const std::vector<std::uint8_t> answer(ack.data(), ack.data() + ack.size());
+  lab.put(Side::core, answer);
+  const auto passed = lab.next(Side::radio);
+  ASSERT_TRUE(passed);
+  EXPECT_EQ(passed->frame, answer);
+  lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::rst_bit, old_ue.raw() + 2, 0)));
+  const auto reset = lab.next(Side::core);
+  ASSERT_TRUE(reset);
+  EXPECT_TRUE(reset->segment().flags.rst()) << "ends the server's TIME-WAIT";
+  hosts.server_isn = tcp::SeqNum(90'000);
+  hosts.open();
+  EXPECT_EQ(lab.count(Counter::flows_split), 2U);
+}
+
+TEST(Closing, AnOldSynAfterBothFinsEndsNothingThatLives) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  close_by_server(hosts);
+  lab.forget_output();
+  hosts.send_syn();  // the very first one again, late
+  EXPECT_TRUE(lab.next(Side::core));
+  hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 1);  // the acknowledgement of this one was lost
+  const auto fin = lab.next(Side::core);
+  ASSERT_TRUE(fin) << "the server answers it itself";
+  EXPECT_TRUE(fin->segment().flags.fin());
+  hosts.server(Flags::ack_bit, 1, 1);
+  EXPECT_TRUE(lab.next(Side::radio));
+  EXPECT_EQ(lab.count(Counter::flows_split), 1U);
+}
+
+TEST(Closing, AKeepAliveIsTheOtherHostsToAnswer) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  lab.put(Side::radio,
+          hosts.frame(true, hosts.segment(Flags::ack_bit, hosts.ue_isn.raw(), hosts.server_isn.raw() + 1)));
+  EXPECT_TRUE(lab.silent(Side::radio));
+  const auto question = lab.next(Side::core);
+  ASSERT_TRUE(question);
+  EXPECT_EQ(question->segment().seq, hosts.ue_isn);
+  hosts.server(Flags::ack_bit, 0, 0);
+  EXPECT_TRUE(lab.next(Side::radio));
+}
+
 TEST(Closing, ARefusalIsTheServersOwn) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);

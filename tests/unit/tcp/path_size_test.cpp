@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <vector>
+
 #include "tests/unit/tcp/script.hpp"
 
 // Paths that carry less than the handshake agreed on (RFC 1191, 8201, 4821).
@@ -21,7 +24,7 @@ TEST(PathSize, ARoutersWordCutsWhatIsOutstandingAndWhatFollows) {
   s.use_sack();
   send(s, 2);
   const Bytes window = s.endpoint.cwnd();
-  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(600)));
+  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(600), s.now));
   EXPECT_EQ(s.endpoint.effective_mss(), 600U);
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
   s.emit();
@@ -45,17 +48,17 @@ TEST(PathSize, ARoutersWordCutsWhatIsOutstandingAndWhatFollows) {
 TEST(PathSize, AQuoteOfWhatIsNotOutstandingIsNotBelieved) {
   Script s;
   send(s, 2);
-  EXPECT_FALSE(s.endpoint.path_carries(s.our_base - 1, Bytes(600)));
-  EXPECT_FALSE(s.endpoint.path_carries(s.our_base + 2 * mss, Bytes(600)));
+  EXPECT_FALSE(s.endpoint.path_carries(s.our_base - 1, Bytes(600), s.now));
+  EXPECT_FALSE(s.endpoint.path_carries(s.our_base + 2 * mss, Bytes(600), s.now));
   EXPECT_EQ(s.endpoint.effective_mss(), mss);
 }
 
 TEST(PathSize, NeitherMoreNorTooLittleIsTaken) {
   Script s;
   send(s, 2);
-  EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(mss)));
-  EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(9000)));
-  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(8)));
+  EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(mss), s.now));
+  EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(9000), s.now));
+  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(8), s.now));
   EXPECT_EQ(s.endpoint.effective_mss(), 512U);
 }
 
@@ -64,7 +67,7 @@ TEST(PathSize, WhatThePeerHoldsIsNotSentAgain) {
   s.use_sack();
   send(s, 3);
   s.receive_sack(0, {{1 * mss, 2 * mss}});
-  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(600)));
+  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(600), s.now));
   s.emit();
   s.expect_data(0, 600);
   s.expect_data(600, 400);
@@ -99,6 +102,115 @@ TEST(PathSize, AnOutageIsNoBlackHole) {
   s.pass(300ms + 600ms + 1200ms + 2400ms + 100ms);
   EXPECT_EQ(s.endpoint.counters().timeouts, 4);
   EXPECT_EQ(s.endpoint.effective_mss(), mss);
+}
+
+/// A peer behind a path that carries so much, and reports what it lacks.
+class NarrowPath {
+ public:
+  NarrowPath(Script& script, std::uint32_t most) : carries(most), s_(script) {}
+
+  /// Everything that is sent arrives, or does not fit; the peer's answer comes after 50 ms.
+  void round() {
+    s_.emit();
+    while (s_.sent() != 0) {
+      const SentSegment sent = s_.wire.next();
+      const auto at = static_cast<std::uint32_t>(sent.segment.seq - s_.our_base);
+      for (std::uint32_t i = at; i < at + sent.segment.payload_len && sent.segment.payload_len <= carries; ++i) {
+        if (i >= held_.size()) held_.resize(i + 1);
+        held_[i] = true;
+      }
+    }
+    s_.pass(50ms);
+    while (acked_ < held_.size() && held_[acked_]) ++acked_;
+    auto left = acked_;
+    while (left < held_.size() && !held_[left]) ++left;
+    const auto end = static_cast<std::uint32_t>(held_.size());
+    if (left < end) {
+      s_.receive_sack(acked_, {{left, end}});
+    } else {
+      s_.receive_ack(acked_);
+    }
+  }
+
+  std::uint32_t carries;
+
+ private:
+  Script& s_;
+  std::vector<bool> held_;
+  std::uint32_t acked_ = 0;
+};
+
+/// Told to send at most 600 bytes, ten minutes and more ago.
+NarrowPath send_smaller(Script& s) {
+  s.use_sack();
+  send(s, 2);
+  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(600), s.now));
+  NarrowPath path(s, 600);
+  for (int i = 0; i < 4; ++i) path.round();
+  EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
+  return path;
+}
+
+TEST(PathSize, NothingLargerIsTriedForTenMinutes) {
+  Script s;
+  static_cast<void>(send_smaller(s));
+  s.now += 600s;
+  s.write_segments(12);
+  s.emit();
+  while (s.sent() != 0) EXPECT_LE(s.wire.next().segment.payload_len, 600);
+}
+
+TEST(PathSize, APathThatCarriesMoreAgainIsFoundOut) {
+  Script s;
+  static_cast<void>(send_smaller(s));
+  s.now += 900s;
+  s.write_segments(12);
+  s.emit();
+  s.expect_data(2000, 1000);
+  s.expect_data(3000, 600);
+  EXPECT_EQ(s.endpoint.effective_mss(), 600U) << "nothing is known yet";
+  s.receive_ack(3600);
+  EXPECT_EQ(s.endpoint.effective_mss(), mss);
+  EXPECT_TRUE(s.endpoint.smooth());
+}
+
+TEST(PathSize, ASearchFindsWhatThePathCarriesAndCostsNoWindow) {
+  Script s;
+  NarrowPath path = send_smaller(s);
+  const Bytes window = s.endpoint.cwnd();
+  path.carries = 830;
+  s.now += 900s;
+  s.write_segments(60);
+  for (int i = 0; i < 60; ++i) path.round();
+  EXPECT_GT(s.endpoint.effective_mss(), 750U);
+  EXPECT_LE(s.endpoint.effective_mss(), 830U);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 0);
+  EXPECT_EQ(s.endpoint.counters().fast_recoveries, 0);
+  EXPECT_GE(s.endpoint.cwnd(), window);
+  EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
+}
+
+TEST(PathSize, ARoutersAnswerEndsTheSearch) {
+  Script s;
+  static_cast<void>(send_smaller(s));
+  s.now += 900s;
+  s.write_segments(12);
+  s.emit();
+  s.discard_sent();
+  EXPECT_TRUE(s.endpoint.path_carries(s.our_base + 2000, Bytes(800), s.now));
+  EXPECT_EQ(s.endpoint.effective_mss(), 800U);
+  s.emit();
+  s.expect_data(2000, 800);
+  s.expect_data(2800, 200);
+}
+
+TEST(PathSize, TooLittleDataTriesNothing) {
+  Script s;
+  static_cast<void>(send_smaller(s));
+  s.now += 900s;
+  s.write_segments(2);
+  s.emit();
+  s.expect_data(2000, 600);
 }
 
 }  // namespace

@@ -1,0 +1,396 @@
+// What passes between the hosts beside their bytes: routers' errors, the urgent pointer, keep-alives, congestion marks.
+
+#include <gtest/gtest.h>
+
+#include "dataplane/packet/build_datagram.hpp"
+#include "dataplane/packet/icmp_error.hpp"
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Counter;
+using proxy::Side;
+using tcp::Flags;
+
+proxy::ShardConfig split_config() {
+  proxy::ShardConfig config;
+  config.mode = proxy::Mode::i_tcp;
+  config.limits.max_flows = 64;
+  config.limits.max_bearers = 8;
+  return config;
+}
+
+std::optional<Seen> last(ProxyLab& lab, Side out) {
+  std::optional<Seen> newest;
+  while (auto seen = lab.next(out)) newest = std::move(seen);
+  return newest;
+}
+
+/// A router behind the port `in` says something about a frame that came out of it.
+packet::Packet router_says(const Seen& about, const packet::IcmpHeader& icmp, std::size_t quoted = 60) {
+  const std::uint8_t version = about.parsed.ip_version;
+  packet::Packet packet = pool().allocate();
+  const std::size_t length = std::min(quoted, about.frame.size() - about.parsed.l2_len);
+  std::copy_n(about.frame.begin() + about.parsed.l2_len, length, packet.append(static_cast<std::uint16_t>(length)));
+  const packet::Addresses addresses{version == 4 ? IpAddress::v4(192, 0, 2, 1) : *IpAddress::parse("fd00:1::1"),
+                                    about.parsed.src, 0, 0};
+  packet::write_icmp_headers(packet, packet::make_template(ScriptedHosts::ue_mac, ScriptedHosts::server_mac, version),
+                             addresses, icmp, 9);
+  return packet;
+}
+
+constexpr packet::IcmpHeader smaller{3, 4, 1000}, smaller6{2, 0, 1300};
+
+/// A download of 1448 bytes that the UE has not acknowledged; what went to the radio.
+Seen download(ProxyLab& lab, ScriptedHosts& hosts) {
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1400, 'd'));
+  Seen seen = *lab.next(Side::radio);
+  lab.forget_output();
+  return seen;
+}
+
+TEST(RoutersErrors, ASmallerPathBehindTheRadioCutsThatLegsSegments) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  const Seen data = download(lab, hosts);
+  const packet::Packet error = router_says(data, smaller);
+  const std::vector<std::uint8_t> frame(error.data(), error.data() + error.size());
+  lab.put(Side::radio, frame);
+  const auto first = lab.next(Side::radio);
+  const auto second = lab.next(Side::radio);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->parsed.ip_length, 1000);
+  EXPECT_EQ(first->segment().seq, hosts.server_isn + 1);
+  EXPECT_TRUE(first->checksum_good && second->checksum_good);
+  EXPECT_EQ(first->payload.size() + second->payload.size(), 1400U);
+  const auto told = lab.next(Side::core);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->frame, frame) << "true of the server's own path as well";
+  EXPECT_EQ(lab.count(Counter::paths_smaller_radio), 1U);
+  EXPECT_EQ(lab.count(Counter::icmp_believed), 1U);
+}
+
+TEST(RoutersErrors, ASmallerPathBehindTheCoreCutsTheOtherLegs) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.ue(Flags::ack_bit, 0, 0, std::string(1400, 'u'));
+  const Seen data = *lab.next(Side::core);
+  lab.forget_output();
+  lab.put(Side::core, router_says(data, smaller));
+  EXPECT_EQ(lab.next(Side::core)->parsed.ip_length, 1000);
+  EXPECT_EQ(lab.count(Counter::paths_smaller_core), 1U);
+}
+
+TEST(RoutersErrors, OverIpv6) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.ip_version = 6;
+  hosts.ue_to_server.src = *IpAddress::parse("fd00:45::2");
+  hosts.ue_to_server.dst = *IpAddress::parse("fd00:99::2");
+  const Seen data = download(lab, hosts);
+  lab.put(Side::radio, router_says(data, smaller6, 200));
+  EXPECT_EQ(lab.next(Side::radio)->parsed.ip_length, 1300);
+  EXPECT_EQ(lab.count(Counter::paths_smaller_radio), 1U);
+}
+
+TEST(RoutersErrors, OneThatLeavesTheSizeToUsMeansTheNextPlateau) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  const Seen data = download(lab, hosts);
+  lab.put(Side::radio, router_says(data, {3, 4, 0}));
+  EXPECT_EQ(lab.next(Side::radio)->parsed.ip_length, 1006);
+}
+
+TEST(RoutersErrors, WhatEvenTheLeastDoesNotFitMayBeFragmented) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  const Seen data = download(lab, hosts);
+  ASSERT_TRUE(data.parsed.dont_fragment);
+  lab.put(Side::radio, router_says(data, {3, 4, 296}));
+  const auto cut = lab.next(Side::radio);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->payload.size(), 512U);
+  EXPECT_FALSE(cut->parsed.dont_fragment);
+}
+
+TEST(RoutersErrors, LiesChangeNothing) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  Seen data = download(lab, hosts);
+  const auto say = [&](const Seen& about, const packet::IcmpHeader& icmp, std::size_t quoted = 60) {
+    lab.forget_output();
+    lab.put(Side::radio, router_says(about, icmp, quoted));
+    EXPECT_TRUE(lab.silent(Side::radio));
+    EXPECT_FALSE(lab.silent(Side::core)) << "it passes all the same";
+  };
+  for (std::size_t quoted = 0; quoted < 28; ++quoted) say(data, smaller, quoted);
+  EXPECT_EQ(lab.count(Counter::icmp_not_believed), 0U) << "nobody knows what these are about";
+  say(data, {3, 4, 67});
+  say(data, {3, 4, 1452});  // not less than the packet was
+  say(data, {3, 4, 65535});
+  EXPECT_EQ(lab.count(Counter::icmp_not_believed), 3U);
+  Seen forged = data;
+  const std::size_t seq = data.parsed.l4_offset + 4U;
+  for (const std::uint32_t number : {hosts.server_isn.raw(), hosts.server_isn.raw() + 1401, 0x80000000U}) {
+    packet::store_be32(forged.frame.data() + seq, number);
+    say(forged, smaller);
+  }
+  EXPECT_EQ(lab.count(Counter::icmp_not_believed), 6U);
+  forged = data;
+  packet::store_be16(forged.frame.data() + data.parsed.l4_offset + 2, 40001);  // of no connection
+  say(forged, smaller);
+  EXPECT_EQ(lab.count(Counter::icmp_not_believed), 6U);
+  EXPECT_EQ(lab.count(Counter::icmp_believed), 0U);
+  EXPECT_EQ(lab.count(Counter::paths_smaller_radio), 0U);
+  const proxy::Counters& counters = lab.shard.counters();
+  EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
+}
+
+TEST(RoutersErrors, LessThan1280IsNotBelievedOfIpv6) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.ip_version = 6;
+  hosts.ue_to_server.src = *IpAddress::parse("fd00:45::2");
+  hosts.ue_to_server.dst = *IpAddress::parse("fd00:99::2");
+  const Seen data = download(lab, hosts);
+  for (const std::uint32_t mtu : {0U, 68U, 1279U}) lab.put(Side::radio, router_says(data, {2, 0, mtu}, 200));
+  EXPECT_TRUE(lab.silent(Side::radio));
+  EXPECT_EQ(lab.count(Counter::icmp_not_believed), 3U);
+}
+
+TEST(RoutersErrors, UnreachableEndsNothingAndIsNotRepeatedInASizeOfItsOwn) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  const Seen data = download(lab, hosts);
+  for (const std::uint8_t code : std::initializer_list<std::uint8_t>{0, 1, 2, 3, 13})
+    lab.put(Side::radio, router_says(data, {3, code, 0}));
+  EXPECT_EQ(lab.shard.flow_count(), 1U);
+  EXPECT_TRUE(lab.silent(Side::radio));
+  EXPECT_EQ(lab.count(Counter::icmp_believed), 5U);
+  hosts.ue(Flags::ack_bit, 0, 1400);
+  hosts.server(Flags::ack_bit, 1400, 0, "more");
+  EXPECT_EQ(last(lab, Side::radio)->payload, "more");
+}
+
+TEST(RoutersErrors, TheSecondOneOfAFlightIsNoNews) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  const Seen data = download(lab, hosts);
+  lab.put(Side::radio, router_says(data, smaller));
+  lab.forget_output();
+  lab.put(Side::radio, router_says(data, smaller));
+  EXPECT_TRUE(lab.silent(Side::radio));
+  EXPECT_EQ(lab.count(Counter::paths_smaller_radio), 1U);
+}
+
+// --- urgent ---
+
+tcp::Segment urgent_from_server(const ScriptedHosts& hosts, std::uint32_t seq, std::uint16_t pointer) {
+  tcp::Segment segment =
+      hosts.segment(Flags::ack_bit | Flags::urg_bit, hosts.server_isn.raw() + 1 + seq, hosts.ue_isn.raw() + 1);
+  segment.urgent = pointer;
+  return segment;
+}
+
+TEST(UrgentPointer, PassesWithItsData) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  lab.put(Side::core, hosts.frame(false, urgent_from_server(hosts, 0, 5), "hello"));
+  const auto seen = lab.next(Side::radio);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->payload, "hello");
+  EXPECT_TRUE(seen->segment().flags.urg());
+  EXPECT_EQ(seen->segment().urgent, 5);
+  EXPECT_TRUE(seen->checksum_good);
+  hosts.ue(Flags::ack_bit, 0, 5);
+  lab.forget_output();
+  hosts.server(Flags::ack_bit, 5, 0, "ordinary");
+  const auto next = lab.next(Side::radio);
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(next->segment().flags.urg());
+}
+
+TEST(UrgentPointer, OvertakesDataThatTheWindowHolds) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.ue_window = 1;  // 128 bytes
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, std::string(128, 'a'));
+  lab.forget_output();
+  lab.put(Side::core, hosts.frame(false, urgent_from_server(hosts, 128, 10)));
+  const auto told = lab.next(Side::radio);
+  ASSERT_TRUE(told) << "before there is any data of it";
+  EXPECT_TRUE(told->segment().flags.urg());
+  EXPECT_EQ(told->segment().seq + told->segment().urgent, hosts.server_isn + 1 + 138);
+}
+
+TEST(UrgentPointer, IsRepeatedWithWhatIsLost) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  lab.put(Side::core, hosts.frame(false, urgent_from_server(hosts, 0, 100), std::string(100, 'u')));
+  lab.forget_output();
+  lab.pass_time(std::chrono::seconds(2));
+  const auto again = lab.next(Side::radio);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->payload.size(), 100U);
+  EXPECT_EQ(again->segment().urgent, 100);
+}
+
+TEST(UrgentPointer, OfWhatIsOursGoesWithItWhenTheFlowIsLetGo) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  lab.put(Side::core, hosts.frame(false, urgent_from_server(hosts, 0, 150), std::string(100, 'u')));
+  lab.shard.release(hosts.ue_to_server.src, lab.now);
+  lab.forget_output();
+  const tcp::Segment behind = urgent_from_server(hosts, 100, 50);
+  const packet::Packet frame = hosts.frame(false, behind, std::string(50, 'v'));
+  const std::vector<std::uint8_t> bytes(frame.data(), frame.data() + frame.size());
+  lab.put(Side::core, bytes);
+  EXPECT_EQ(lab.next(Side::radio)->frame, bytes) << "behind the seam it is the server's own";
+  lab.pass_time(std::chrono::seconds(2));
+  const auto again = lab.next(Side::radio);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->segment().seq + again->segment().urgent, hosts.server_isn + 1 + 150);
+}
+
+// --- keep-alives ---
+
+/// What a host asks: an empty segment one below what is expected.
+void keep_alive_of_ue(ProxyLab& lab, const ScriptedHosts& hosts, std::uint32_t sent, std::uint32_t acked) {
+  lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + sent,
+                                                       hosts.server_isn.raw() + 1 + acked)));
+}
+
+TEST(KeepAlives, TheOtherHostsAnswerIsTheAnswer) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.ue(Flags::ack_bit, 0, 0, "data");
+  hosts.server(Flags::ack_bit, 0, 4);
+  lab.pass_time(std::chrono::seconds(10));
+  lab.forget_output();
+  keep_alive_of_ue(lab, hosts, 4, 0);
+  EXPECT_TRUE(lab.silent(Side::radio)) << "we do not answer for it";
+  const auto question = lab.next(Side::core);
+  ASSERT_TRUE(question);
+  EXPECT_EQ(question->segment().seq, hosts.ue_isn + 4);
+  EXPECT_EQ(question->segment().payload_len, 0);
+  EXPECT_TRUE(lab.silent(Side::core)) << "one for one";
+  hosts.server(Flags::ack_bit, 0, 4);
+  const auto answer = lab.next(Side::radio);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->segment().ack, hosts.ue_isn + 5);
+  EXPECT_TRUE(lab.silent(Side::radio));
+}
+
+TEST(KeepAlives, ADeadPeerIsNotCoveredUp) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  for (int i = 0; i < 9; ++i) {
+    lab.pass_time(std::chrono::seconds(1));
+    lab.forget_output();
+    keep_alive_of_ue(lab, hosts, 0, 0);
+    lab.pass_time(std::chrono::milliseconds(500));
+    EXPECT_TRUE(lab.silent(Side::radio));
+    EXPECT_TRUE(lab.next(Side::core)) << "each is passed on";
+  }
+}
+
+TEST(KeepAlives, AHostThatHasForgottenTheConnectionSaysSo) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  lab.pass_time(std::chrono::seconds(1));
+  keep_alive_of_ue(lab, hosts, 0, 0);
+  lab.forget_output();
+  hosts.server(Flags::rst_bit, 0, 0);
+  const auto reset = lab.next(Side::radio);
+  ASSERT_TRUE(reset);
+  EXPECT_TRUE(reset->segment().flags.rst());
+}
+
+TEST(KeepAlives, WithBytesOnTheirWayToTheOtherHostWeAnswer) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.ue(Flags::ack_bit, 0, 0, "data");
+  lab.pass_time(std::chrono::milliseconds(100));
+  lab.forget_output();
+  keep_alive_of_ue(lab, hosts, 4, 0);
+  EXPECT_TRUE(lab.next(Side::radio)) << "should the server be gone, its silence ends the connection";
+}
+
+TEST(KeepAlives, AQuestionThatIsUnansweredDelaysNoData) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  lab.pass_time(std::chrono::seconds(1));
+  keep_alive_of_ue(lab, hosts, 0, 0);
+  lab.forget_output();
+  hosts.ue(Flags::ack_bit, 0, 0, "data");
+  const auto data = lab.next(Side::core);
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->payload, "data");
+}
+
+// --- marks across the seam ---
+
+TEST(MarksAtTheSeam, AnEchoThatIsDueGoesWithTheLastAcknowledgement) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.options.ecn = true;
+  lab.put(Side::radio,
+          hosts.frame(true, hosts.segment(Flags::syn_bit | Flags::ece_bit | Flags::cwr_bit, hosts.ue_isn.raw(), 0)));
+  lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::syn_bit | Flags::ack_bit | Flags::ece_bit,
+                                                       hosts.server_isn.raw(), hosts.ue_isn.raw() + 1)));
+  hosts.ue(Flags::ack_bit, 0, 0);
+  lab.forget_output();
+  tcp::Segment marked = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1, hosts.ue_isn.raw() + 1);
+  marked.ecn = tcp::congestion_experienced;
+  lab.put(Side::core, hosts.frame(false, marked, std::string(1000, 'm')));
+  lab.shard.release(hosts.ue_to_server.src, lab.now);
+  const auto echo = last(lab, Side::core);
+  ASSERT_TRUE(echo);
+  EXPECT_TRUE(echo->segment().flags.ece());
+  EXPECT_EQ(echo->segment().ack, hosts.server_isn + 1001);
+  // The server's answer lies behind the seam and passes untouched; so does an echo of the UE about what came after.
+  lab.forget_output();
+  hosts.server(Flags::ack_bit | Flags::cwr_bit, 1000, 0, std::string(500, 'n'));
+  const auto reduced = lab.next(Side::radio);
+  ASSERT_TRUE(reduced);
+  EXPECT_TRUE(reduced->segment().flags.cwr());
+  hosts.ue(Flags::ack_bit | Flags::ece_bit, 0, 1500);
+  const auto passed = lab.next(Side::core);
+  ASSERT_TRUE(passed);
+  EXPECT_TRUE(passed->segment().flags.ece());
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+TEST(MarksAtTheSeam, AnEchoOfTheUeAboutWhatIsOursReducesOursAlone) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.options.ecn = true;
+  lab.put(Side::radio,
+          hosts.frame(true, hosts.segment(Flags::syn_bit | Flags::ece_bit | Flags::cwr_bit, hosts.ue_isn.raw(), 0)));
+  lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::syn_bit | Flags::ack_bit | Flags::ece_bit,
+                                                       hosts.server_isn.raw(), hosts.ue_isn.raw() + 1)));
+  hosts.ue(Flags::ack_bit, 0, 0);
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+  hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
+  lab.shard.release(hosts.ue_to_server.src, lab.now);
+  lab.forget_output();
+  hosts.ue(Flags::ack_bit | Flags::ece_bit, 0, 1000);
+  EXPECT_TRUE(lab.silent(Side::core)) << "our segment was marked, the server need not slow down";
+  hosts.ue(Flags::ack_bit, 0, 2000);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,257 @@
+// Taking up again: a connection that was let go is split again when it is quiet, and its hosts cannot tell.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Counter;
+using proxy::Side;
+using tcp::Flags;
+
+proxy::ShardConfig split_config() {
+  proxy::ShardConfig config;
+  config.mode = proxy::Mode::i_tcp;
+  config.limits.max_flows = 64;
+  config.limits.max_bearers = 8;
+  return config;
+}
+
+/// A connection that has carried 1000 bytes each way and was handed back; the hosts have spoken since.
+struct Handed {
+  explicit Handed(const proxy::ShardConfig& config = split_config()) : lab(config), hosts(lab) {
+    hosts.open();
+    hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+    hosts.ue(Flags::ack_bit, 0, 1000, std::string(1000, 'b'));
+    hosts.server(Flags::ack_bit, 1000, 1000);
+    hosts.ue(Flags::ack_bit, 1000, 1000);
+    lab.pass_time(std::chrono::milliseconds(100));
+  }
+  void release() {
+    lab.shard.release(hosts.ue_to_server.src, lab.now);
+    EXPECT_EQ(lab.shard.flow_count(), 0U);
+  }
+  /// Both speak, and everything is acknowledged.
+  void speak() {
+    hosts.server(Flags::ack_bit, 1000, 1000, std::string(500, 'c'));
+    hosts.ue(Flags::ack_bit, 1000, 1500);
+    hosts.ue(Flags::ack_bit, 1000, 1500, std::string(500, 'd'));
+    hosts.server(Flags::ack_bit, 1500, 1500);
+    lab.forget_output();
+  }
+  [[nodiscard]] std::uint64_t taken_up() const { return lab.count(Counter::flows_taken_up); }
+
+  ProxyLab lab;
+  ScriptedHosts hosts;
+};
+
+TEST(TakingUp, OnCommandWithTheNextDataOfAQuietConnection) {
+  Handed h;
+  h.release();
+  h.speak();
+  h.hosts.server(Flags::ack_bit, 1500, 1500, std::string(100, 'e'));
+  EXPECT_EQ(h.taken_up(), 0U) << "nobody has asked for it";
+  h.hosts.ue(Flags::ack_bit, 1500, 1600);
+  h.lab.shard.take_up(h.hosts.ue_to_server.src);
+  h.lab.forget_output();
+  h.hosts.server(Flags::ack_bit, 1600, 1500, std::string(1000, 'f'));
+  EXPECT_EQ(h.taken_up(), 1U);
+  EXPECT_EQ(h.lab.shard.flow_count(), 1U);
+  const auto data = h.lab.next(Side::radio);
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->payload, std::string(1000, 'f'));
+  EXPECT_EQ(data->segment().seq, h.hosts.server_isn + 1601);
+  EXPECT_EQ(data->segment().ack, h.hosts.ue_isn + 1501);
+  EXPECT_EQ(data->segment().ts_value, 7U);
+  EXPECT_TRUE(data->checksum_good);
+  h.hosts.server(Flags::ack_bit, 2600, 1500, std::string(1000, 'g'));
+  const auto ack = h.lab.next(Side::core);
+  ASSERT_TRUE(ack) << "acknowledged here";
+  EXPECT_EQ(ack->segment().ack, h.hosts.server_isn + 3601);
+}
+
+TEST(TakingUp, AndItCanBeLetGoAgain) {
+  Handed h;
+  h.release();
+  h.speak();
+  h.lab.shard.take_up({});
+  h.hosts.ue(Flags::ack_bit, 1500, 1500, "once more");
+  ASSERT_EQ(h.taken_up(), 1U);
+  h.hosts.server(Flags::ack_bit, 1500, 1509);
+  h.release();
+  EXPECT_EQ(h.lab.count(Counter::let_go_command), 2U);
+  h.lab.forget_output();
+  h.hosts.server(Flags::ack_bit, 1500, 1509, "bye");
+  const auto seen = h.lab.next(Side::radio);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->payload, "bye");
+  EXPECT_TRUE(h.lab.silent(Side::core)) << "not acknowledged here";
+}
+
+TEST(TakingUp, TheWindowThatWasPromisedStands) {
+  Handed h;
+  h.release();
+  h.speak();  // the server has granted 1000 * 128 bytes from 1500 on
+  h.lab.shard.take_up({});
+  h.hosts.ue(Flags::ack_bit, 1500, 1500, std::string(1000, 'u'));
+  ASSERT_EQ(h.taken_up(), 1U);
+  h.lab.forget_output();
+  h.hosts.ue(Flags::ack_bit, 2500, 1500, std::string(1000, 'v'));
+  const auto ack = h.lab.next(Side::radio);
+  ASSERT_TRUE(ack);
+  const tcp::SeqNum edge = ack->segment().ack + (std::uint32_t{ack->segment().window} << 7);
+  EXPECT_GE(edge + 127, h.hosts.ue_isn + 1 + 1500 + 128'000) << "the right edge has not moved back";
+}
+
+TEST(TakingUp, NotWhileAnythingIsOutstanding) {
+  Handed h;
+  h.release();
+  h.speak();
+  h.lab.shard.take_up({});
+  h.hosts.server(Flags::ack_bit, 2500, 1500, std::string(100, 'x'));  // what came before it was lost
+  EXPECT_EQ(h.taken_up(), 0U);
+  h.hosts.server(Flags::ack_bit, 1500, 1500, std::string(1000, 'y'));  // and comes again
+  EXPECT_EQ(h.taken_up(), 0U);
+  h.hosts.server(Flags::ack_bit, 2600, 1500, std::string(100, 'z'));
+  EXPECT_EQ(h.taken_up(), 0U) << "the UE has acknowledged none of it";
+  h.hosts.ue(Flags::ack_bit, 1500, 2700);
+  h.hosts.server(Flags::ack_bit, 2700, 1500, std::string(100, 'z'));
+  EXPECT_EQ(h.taken_up(), 1U);
+}
+
+TEST(TakingUp, NotBeforeBothHostsWereHeard) {
+  Handed h;
+  h.release();
+  h.lab.shard.take_up({});
+  h.hosts.server(Flags::ack_bit, 1000, 1000, std::string(500, 'c'));
+  EXPECT_EQ(h.taken_up(), 0U) << "what the UE grants now is not known";
+}
+
+TEST(TakingUp, NotWithAnOlderTimestampNorUrgentNorWithNewsOfCongestion) {
+  Handed h;
+  h.release();
+  h.speak();
+  h.lab.shard.take_up({});
+  tcp::Segment next = h.hosts.segment(Flags::ack_bit, h.hosts.server_isn.raw() + 1501, h.hosts.ue_isn.raw() + 1501);
+  next.ts_value = 6;
+  h.lab.put(Side::core, h.hosts.frame(false, next, "old"));
+  next.ts_value = 7;
+  for (const std::uint8_t flag : {Flags::urg_bit, Flags::cwr_bit, Flags::ece_bit}) {
+    next.flags.bits = static_cast<std::uint8_t>(Flags::ack_bit | flag);
+    next.urgent = 3;
+    h.lab.put(Side::core, h.hosts.frame(false, next, "new"));
+  }
+  EXPECT_EQ(h.taken_up(), 0U);
+}
+
+TEST(TakingUp, AForgedSegmentSplitsNothing) {
+  Handed h;
+  h.release();
+  h.speak();
+  h.lab.shard.take_up({});
+  h.hosts.server(Flags::ack_bit, 900'000, 1500, "far away");
+  h.hosts.server(Flags::ack_bit, 1500, 1400, "an old acknowledgement");
+  h.hosts.server(Flags::ack_bit, 1500, 1600, "of what was never sent");
+  EXPECT_EQ(h.taken_up(), 0U);
+}
+
+TEST(TakingUp, AConnectionThatEndsIsForgotten) {
+  Handed h;
+  h.release();
+  h.speak();
+  h.lab.shard.take_up({});
+  h.hosts.server(Flags::ack_bit | Flags::fin_bit, 1500, 1500);
+  h.hosts.ue(Flags::ack_bit, 1500, 1501, "half closed");
+  h.hosts.ue(Flags::ack_bit, 1511, 1501, "half closed");
+  EXPECT_EQ(h.taken_up(), 0U);
+}
+
+TEST(TakingUp, ANewConnectionOfTheSameAddressesIsANewOne) {
+  Handed h;
+  h.release();
+  h.lab.shard.take_up({});
+  h.hosts.ue_isn = tcp::SeqNum(900'000);
+  h.hosts.server_isn = tcp::SeqNum(700'000);
+  h.hosts.open();
+  EXPECT_EQ(h.lab.count(Counter::flows_split), 2U);
+  EXPECT_EQ(h.taken_up(), 0U);
+}
+
+TEST(TakingUp, AfterACancelledDrainByItself) {
+  Handed h;
+  h.lab.shard.drain(true);
+  h.lab.pass_time(std::chrono::milliseconds(1));
+  ASSERT_EQ(h.lab.shard.flow_count(), 0U);
+  h.speak();
+  h.hosts.ue(Flags::ack_bit, 1500, 1500, "while it drains");
+  EXPECT_EQ(h.taken_up(), 0U);
+  h.hosts.server(Flags::ack_bit, 1500, 1515);
+  h.lab.shard.drain(false);
+  h.hosts.ue(Flags::ack_bit, 1515, 1500, "afterwards");
+  EXPECT_EQ(h.taken_up(), 1U);
+}
+
+TEST(TakingUp, WhenBuffersAreThereAgainByItself) {
+  proxy::ShardConfig config = split_config();
+  config.limits.let_flows_go_at = 0.005;  // 82 buffers
+  config.limits.refuse_flows_at = 0.004;
+  Handed h(config);
+  std::vector<packet::Packet> hogs;
+  for (int i = 0; i < 100; ++i) hogs.push_back(pool().allocate());
+  h.lab.now += std::chrono::milliseconds(10);
+  h.hosts.ue(Flags::ack_bit, 1000, 1000);
+  h.lab.pass_time(std::chrono::milliseconds(50));
+  ASSERT_EQ(h.lab.count(Counter::let_go_memory), 1U);
+  h.speak();
+  h.hosts.ue(Flags::ack_bit, 1500, 1500, "still short");
+  EXPECT_EQ(h.taken_up(), 0U);
+  h.hosts.server(Flags::ack_bit, 1500, 1511);
+  hogs.clear();
+  h.lab.now += std::chrono::milliseconds(10);
+  h.hosts.ue(Flags::ack_bit, 1511, 1500, "enough again");
+  EXPECT_EQ(h.taken_up(), 1U);
+}
+
+TEST(TakingUp, AConnectionThatWasSilentAndSpeaksAgain) {
+  Handed h;
+  h.lab.pass_time(std::chrono::seconds(400));
+  ASSERT_EQ(h.lab.count(Counter::let_go_idle), 1U);
+  h.speak();
+  h.hosts.ue(Flags::ack_bit, 1500, 1500, "hello again");
+  EXPECT_EQ(h.taken_up(), 1U);
+}
+
+TEST(TakingUp, ConnectionsOlderThanUsStayForwarded) {
+  ProxyLab lab(split_config());
+  ScriptedHosts hosts(lab);
+  hosts.ue(Flags::ack_bit, 0, 0, "in the middle");
+  hosts.server(Flags::ack_bit, 0, 13);
+  lab.shard.take_up({});
+  hosts.ue(Flags::ack_bit, 13, 0, "of it");
+  EXPECT_EQ(lab.count(Counter::flows_taken_up), 0U);
+  EXPECT_EQ(lab.count(Counter::forward_mid_flow), 3U);
+}
+
+TEST(TakingUp, TheOldestAreForgottenWhenThereAreTooMany) {
+  ProxyLab lab(split_config());  // 16 places
+  ScriptedHosts hosts(lab);
+  for (std::uint16_t i = 0; i < 20; ++i) {
+    hosts.ue_to_server.src_port = static_cast<std::uint16_t>(20'000 + i);
+    hosts.open();
+    lab.shard.release({}, lab.now);
+    lab.pass_time(std::chrono::milliseconds(1));
+  }
+  lab.shard.take_up({});
+  for (std::uint16_t i = 0; i < 20; ++i) {
+    hosts.ue_to_server.src_port = static_cast<std::uint16_t>(20'000 + i);
+    hosts.ue(Flags::ack_bit, 0, 0);
+    hosts.server(Flags::ack_bit, 0, 0);
+    hosts.ue(Flags::ack_bit, 0, 0, "x");
+  }
+  EXPECT_EQ(lab.count(Counter::flows_taken_up), 16U);
+}
+
+}  // namespace
+}  // namespace sluice::test
