@@ -154,7 +154,9 @@ bool Shard::Impl::serve_round(Bearer& bearer, bool short_flows_only, Instant now
 /// One for each UE: of its bearers together.
 void Shard::Impl::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   registry_.bearers().for_each([&](BearerId id, Bearer& bearer) {
-    if (registry_.find_bearer(bearer.ue()) != id) return;
+    // Of several bearers of a UE the entry to their ring speaks for all; one alone is its entry.
+    const bool alone = &bearer.sibling() == &bearer;
+    if (!alone && registry_.find_bearer(bearer.ue()) != id) return;
     bool changed = bearer.status_changed;
     control::feedback::BearerStatus status = bearer.status(bearer.backlog);
     for (Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
