@@ -41,7 +41,8 @@ Column<Row> maybe(std::string name, std::optional<double> Row::*member) {
           [member](Row& row, double value) { row.*member = value; }};
 }
 
-void add_delay(std::vector<Column<RunResult>>& columns, const std::string& name, DelaySummary RunResult::*delay) {
+template <typename Row>
+void add_delay(std::vector<Column<Row>>& columns, const std::string& name, DelaySummary Row::*delay) {
   const std::array<std::pair<const char*, double DelaySummary::*>, 5> parts = {{{"p50", &DelaySummary::p50_ms},
                                                                                 {"p95", &DelaySummary::p95_ms},
                                                                                 {"p99", &DelaySummary::p99_ms},
@@ -50,11 +51,11 @@ void add_delay(std::vector<Column<RunResult>>& columns, const std::string& name,
   for (const auto& part : parts) {
     const auto member = part.second;
     columns.push_back({name + "_" + part.first + "_ms",
-                       [delay, member](const RunResult& row) {
+                       [delay, member](const Row& row) {
                          const DelaySummary& summary = row.*delay;
                          return summary.count == 0 ? std::string() : format_number(summary.*member);
                        },
-                       [delay, member](RunResult& row, double value) {
+                       [delay, member](Row& row, double value) {
                          (row.*delay).*member = value;
                          (row.*delay).count = 1;
                        }});
@@ -155,6 +156,24 @@ const std::vector<Column<PacketRow>>& packet_columns() {
       text("event", &PacketRow::event),
       {"bytes", [](const PacketRow& row) { return std::to_string(row.bytes); }, {}},
       number("queueing_ms", &PacketRow::queueing_ms)};
+  return columns;
+}
+
+const std::vector<Column<QueueRow>>& queue_columns() {
+  static const std::vector<Column<QueueRow>> columns = [] {
+    std::vector<Column<QueueRow>> list = {
+        text("ue", &QueueRow::ue),
+        text("source", &QueueRow::source),
+        {"source_port", [](const QueueRow& row) { return std::to_string(row.source_port); }, {}},
+        {"ue_port", [](const QueueRow& row) { return std::to_string(row.ue_port); }, {}},
+        count("packets", &QueueRow::packets),
+        count("bytes", &QueueRow::bytes),
+        count("dropped_packets", &QueueRow::dropped_packets),
+        count("dropped_bytes", &QueueRow::dropped_bytes),
+        number("queue_mean_bytes", &QueueRow::queue_mean_bytes)};
+    add_delay(list, "delay", &QueueRow::delay);
+    return list;
+  }();
   return columns;
 }
 
@@ -288,6 +307,10 @@ CsvTable packets_table(const std::vector<RunResult>& results) {
   return table_of(results, &RunResult::packets, packet_columns());
 }
 
+CsvTable queues_table(const std::vector<RunResult>& results) {
+  return table_of(results, &RunResult::queues, queue_columns());
+}
+
 CsvTable summary_table(const std::vector<RunResult>& results) {
   const std::vector<std::string> swept = swept_columns(results);
   CsvTable table;
@@ -349,6 +372,7 @@ void write_results(const std::filesystem::path& directory, const std::vector<Run
   asked("ues.csv", ues_table(results));
   asked("flows.csv", flows_table(results));
   asked("packets.csv", packets_table(results));
+  asked("queues.csv", queues_table(results));
 }
 
 std::vector<RunResult> read_results(const std::filesystem::path& directory) {

@@ -346,6 +346,8 @@ void describe(Section& s, Scenario& scenario) {
         below.value("flows", scenario.output.flows, "flows.csv: one row per connection of the built-in hosts");
         below.value("ues", scenario.output.ues, "ues.csv: one row per UE and interval");
         below.value("packets", scenario.output.packets, "packets.csv: one row per packet that left a radio queue");
+        below.value("queues", scenario.output.queues,
+                    "queues.csv: one row per flow through a radio queue, with its occupancy, drops and delays");
       },
       "what is written beside results.csv and series.csv");
   s.value("buffers", scenario.buffers, {1024, 16'777'216}, "packet buffers of a virtual-time run");
