@@ -19,6 +19,10 @@ void Shard::Impl::on_report(const ReportArrival& report, Instant now) {
     counters_.add(Counter::reports_unknown_bearer);
     return;
   }
+  if (!registry_.bearer(id).heeds(report, now)) {
+    counters_.add(Counter::reports_elsewhere);
+    return;
+  }
   count_group(registry_.bearer(id), report);
   Bearer* bearer = &registry_.bearer(id);
   do {
@@ -62,9 +66,9 @@ void Shard::Impl::count_group(const Bearer& bearer, const ReportArrival& report)
   const control::feedback::BearerReport& before = bearer.last_report();
   GroupTotals& group = groups_[bearer.ordinary() ? 1 : 0];
   ++group.reports;
-  if (bearer.reported() && now.transmitted >= before.transmitted)
-    group.transmitted += now.transmitted - before.transmitted;
-  if (bearer.reported() && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
+  const bool comparable = bearer.reported() && bearer.reporter() == report.sender;
+  if (comparable && now.transmitted >= before.transmitted) group.transmitted += now.transmitted - before.transmitted;
+  if (comparable && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
   group.queue_bytes += static_cast<double>(now.queue.count());
   if (now.mean_service_rate > Rate()) {
     group.queue_delay_s += static_cast<double>(now.queue.count()) / now.mean_service_rate.bytes_per_second();
