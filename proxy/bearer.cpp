@@ -38,6 +38,7 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, bool ordinary)
       rates_(std::chrono::seconds(1)) {
   if (treatment.law() == Mode::smvs && treatment.smvs.law == LawPlace::proxy) law_.emplace(treatment.smvs.parameters);
   view_.buffer = treatment.laws.buffer > Bytes{} ? treatment.laws.buffer : usual_buffer;
+  set_steering();
 }
 
 void Bearer::inherit(const Bearer& before, Instant now) {

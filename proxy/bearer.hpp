@@ -148,8 +148,10 @@ class Bearer {
   void set_steering();
   [[nodiscard]] bool steerable() const { return !ordinary_ && needs_feedback(treatment_->mode); }
   void settle_ring();
-  /// Reports come, and a law makes something of them.
-  [[nodiscard]] bool hears() const { return steerable() && fallback_.steering() == control::Steering::feedback; }
+  /// Reports come, or none are needed, and a law makes something of it.
+  [[nodiscard]] bool hears() const {
+    return steerable() && (!treatment_->needs_reports() || fallback_.steering() == control::Steering::feedback);
+  }
 
   const Treatment* treatment_;
   Bearer* sibling_ = this;

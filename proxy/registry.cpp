@@ -73,11 +73,20 @@ void Registry::rest_if_unused(BearerId id, Instant now) {
   schedule_bearer(id, now + config_.timeouts.idle);
 }
 
-BearerId Registry::find_bearer(const IpAddress& ue) const {
-  return entry_table_.find(entry_key(ue));
+/// What the bearer of a UE goes by: its address, or the prefix of those whose queue it shares.
+const IpAddress& Registry::queue_of(const IpAddress& ue) const {
+  for (const IpPrefix& shared : config_.shared_queues) {
+    if (shared.contains(ue)) return shared.address;
+  }
+  return ue;
 }
 
-BearerId Registry::bearer_of(const IpAddress& ue, PolicyIndex policy, Instant now) {
+BearerId Registry::find_bearer(const IpAddress& ue) const {
+  return entry_table_.find(entry_key(queue_of(ue)));
+}
+
+BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant now) {
+  const IpAddress& ue = queue_of(of);
   const flow::FlowKey key = bearer_key(ue, policy, generation_);
   if (const BearerId known = bearer_table_.find(key); known != flow::no_flow) return known;
   const BearerId entry = find_bearer(ue);

@@ -32,7 +32,7 @@ class Registry {
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
   /// The UE's bearer under that policy, made where there is none: it goes on from what its siblings have measured.
   /// no_id when there is no room.
-  BearerId bearer_of(const IpAddress& ue, PolicyIndex policy, Instant now);
+  BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
   /// From now on these treatments are in force. Bearers of the old ones are to be left and closed; until then there may
   /// be twice as many, and one that finds no room stays.
   void exchange_policies(const Policies& policies);
@@ -87,6 +87,7 @@ class Registry {
   [[nodiscard]] Instant next_deadline() const { return wheel_.next(); }
 
  private:
+  [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
   void rest_if_unused(BearerId id, Instant now);
   void join(Bearer& bearer, FlowId id);
   void leave(Bearer& bearer, FlowId id);

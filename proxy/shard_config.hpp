@@ -49,6 +49,8 @@ struct ShardConfig : Treatment {
   ShardLimits limits;
   ShardTimeouts timeouts;
   std::vector<IpPrefix> ue_prefixes;  ///< empty: every source address on the radio port is a UE
+  /// The UEs of such a prefix are behind one queue, an access point's, and share a bearer.
+  std::vector<IpPrefix> shared_queues;
   /// By the Side they come in at: take segments whose checksum a kernel left to an offload (veth, TAP). Costs one in
   /// 65536 of the damaged segments.
   std::array<bool, 2> accept_partial_checksums{};

@@ -56,7 +56,7 @@ inline constexpr std::array mode_table = {
   if (number < own) return std::nullopt;
   return static_cast<control::WindowLaw>(number - own);
 }
-/// The Node-B's reports decide what is sent.
+/// What the Node-B reports may decide what is sent.
 [[nodiscard]] constexpr bool needs_feedback(Mode mode) {
   return mode == Mode::smvs || mode == Mode::observe || window_law_of(mode).has_value();
 }
@@ -103,6 +103,10 @@ struct Treatment {
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
   /// The mode whose law runs.
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
+  /// The Node-B's reports decide what is sent. The share of a buffer whose size is configured needs none.
+  [[nodiscard]] bool needs_reports() const {
+    return needs_feedback(mode) && !(mode == Mode::fair_share && laws.buffer > Bytes{});
+  }
   /// Connections pass end to end under a law.
   [[nodiscard]] bool regulates() const {
     return can_regulate(mode) && (intercept == Intercept::regulate || !can_split(mode));

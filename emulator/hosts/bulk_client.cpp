@@ -35,6 +35,7 @@ void BulkClient::on_data(Connection& connection, std::span<const std::uint8_t> b
       ++log_.corrupted;
     }
     transferred_ += bytes.size();
+    if (now < log_.count_from) before_ = transferred_;
     complete_ = transferred_ == config_.size;
   }
   if (!complete_) return;
@@ -46,7 +47,16 @@ void BulkClient::on_data(Connection& connection, std::span<const std::uint8_t> b
   connection.finish();
 }
 
-void BulkClient::on_room(Connection& connection, Instant /*now*/) {
+// What was written and not acknowledged has not been transferred.
+std::uint64_t BulkClient::moved(const Connection& connection) const {
+  if (!config_.upload) return transferred_;
+  const tcp::Endpoint& endpoint = connection.endpoint();
+  const auto held = static_cast<std::uint64_t>((endpoint.unsent() + endpoint.unacknowledged()).count());
+  return transferred_ - std::min(transferred_, held);
+}
+
+void BulkClient::on_room(Connection& connection, Instant now) {
+  if (config_.upload && now < log_.count_from) before_ = moved(connection);
   if (!config_.upload || transferred_ == config_.size) return;
   const auto room = static_cast<std::uint64_t>(connection.send_room().count());
   transferred_ += connection.send_pattern(*pattern_, transferred_, std::min(room, config_.size - transferred_));
@@ -59,6 +69,7 @@ void BulkClient::on_peer_finished(Connection& connection, Instant /*now*/) {
 void BulkClient::on_closed(Connection& connection, Instant now) {
   if (record_.finished == never) record_.finished = now;
   record_.bytes = transferred_;
+  record_.measured = record_.bytes - std::min(record_.bytes, before_);
   record_.take_counters(connection.endpoint());
   if (!complete_) ++log_.failures;
   log_.flows.push_back(record_);
@@ -67,13 +78,8 @@ void BulkClient::on_closed(Connection& connection, Instant now) {
 
 void BulkClient::on_run_end(Connection& connection, Instant now) {
   if (record_.finished == never) record_.finished = now;
-  record_.bytes = transferred_;
-  // What was written and not acknowledged has not been transferred.
-  if (config_.upload) {
-    const tcp::Endpoint& endpoint = connection.endpoint();
-    const auto held = static_cast<std::uint64_t>((endpoint.unsent() + endpoint.unacknowledged()).count());
-    record_.bytes -= std::min(record_.bytes, held);
-  }
+  record_.bytes = moved(connection);
+  record_.measured = record_.bytes - std::min(record_.bytes, before_);
   record_.take_counters(connection.endpoint());
   log_.flows.push_back(record_);
 }

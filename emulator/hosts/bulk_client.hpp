@@ -43,12 +43,16 @@ class BulkClient final : public Application, public EventTarget {
   [[nodiscard]] std::uint64_t corrupted() const { return record_.corrupted; }
 
  private:
+  /// Bytes received, or acknowledged.
+  [[nodiscard]] std::uint64_t moved(const Connection& connection) const;
+
   Host& host_;
   BulkConfig config_;
   FlowLog& log_;
   FlowRecord record_;
   std::optional<PayloadPattern> pattern_;
   std::uint64_t transferred_ = 0;
+  std::uint64_t before_ = 0;  ///< moved before the measurement began
   std::uint64_t answered_ = 0;
   bool complete_ = false;
   bool closed_ = false;

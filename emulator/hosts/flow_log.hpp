@@ -34,10 +34,11 @@ struct FlowRecord {
   std::string application;  ///< "bulk", "web", …
   FlowEnds ends;
   bool upload = false;
-  Instant opened = never;     ///< SYN sent
-  Instant connected = never;  ///< handshake complete
-  Instant finished = never;   ///< last byte, or the end of the connection
-  std::uint64_t bytes = 0;    ///< of payload, received or acknowledged
+  Instant opened = never;      ///< SYN sent
+  Instant connected = never;   ///< handshake complete
+  Instant finished = never;    ///< last byte, or the end of the connection
+  std::uint64_t bytes = 0;     ///< of payload, received or acknowledged
+  std::uint64_t measured = 0;  ///< of a bulk transfer: of these bytes, those from FlowLog::count_from on
   std::uint64_t corrupted = 0;
   EndRecord client;
   tcp::CloseReason reason = tcp::CloseReason::none;  ///< none: it was running when the run ended

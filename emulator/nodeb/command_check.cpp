@@ -4,10 +4,28 @@
 #include <set>
 
 #include "emulator/nodeb/commands.hpp"
+#include "emulator/runtime/profiles.hpp"
 #include "proxy/config/scalar.hpp"
 
 namespace sluice::emulator {
 namespace {
+
+/// Every scenario that a profile is taken from.
+bool check_profiles(const Plan& plan) {
+  std::set<std::string> complaints;
+  for (const RunPlan& run : plan.runs) {
+    for (const UeSpec& ue : run.scenario.cell.ues) {
+      if (ue.channel.type != ChannelType::profile) continue;
+      try {
+        static_cast<void>(profile_run(ue.channel.profile));
+      } catch (const std::invalid_argument& refused) {
+        complaints.insert(refused.what());
+      }
+    }
+  }
+  for (const std::string& complaint : complaints) std::fprintf(stderr, "%s\n", complaint.c_str());
+  return complaints.empty();
+}
 
 /// Every trace the runs name, read once. A missing one is worth a warning, a broken one is an error.
 bool check_traces(const Plan& plan, TraceLibrary& traces) {
@@ -37,7 +55,7 @@ int command_check(const std::string& file, const std::vector<std::string>& folde
   const std::optional<Plan> plan = read_plan(file, 1);
   if (!plan) return exit_configuration;
   TraceLibrary traces = trace_library(file, folders);
-  if (!check_traces(*plan, traces)) return exit_configuration;
+  if (!check_traces(*plan, traces) || !check_profiles(*plan)) return exit_configuration;
   std::printf("OK: %zu %s of %s\n", plan->runs.size(), plan->runs.size() == 1 ? "run" : "runs",
               config::Scalar<Duration>::format(plan->base.duration).c_str());
   return exit_ok;

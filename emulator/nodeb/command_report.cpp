@@ -19,7 +19,8 @@ int command_report(const ReportOptions& options) {
   write_results(options.out, results);
   std::string title = options.title;
   if (title.empty() && !results.empty()) title = results.front().key.scenario;
-  write_file(std::filesystem::path(options.out) / "report.html", html_report({title, options.description}, results));
+  write_file(std::filesystem::path(options.out) / "report.html",
+             html_report({title, options.description, {}, {}}, results));
   std::printf("Written: %s/results.csv, series.csv, report.html\n", options.out.c_str());
   return exit_ok;
 }

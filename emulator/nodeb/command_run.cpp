@@ -25,10 +25,42 @@ bool restrict_modes(Plan& plan, const std::vector<std::string>& modes) {
   return false;
 }
 
+/// The columns asked for, then those that a paper has values for.
+std::vector<ExtraColumn> extra_columns(const Scenario& scenario) {
+  std::vector<ExtraColumn> columns;
+  const auto add = [&columns](const ExtraColumn& column) {
+    const auto same = [&column](const ExtraColumn& known) { return known.column == column.column; };
+    const auto at = std::find_if(columns.begin(), columns.end(), same);
+    if (at == columns.end()) {
+      columns.push_back(column);
+    } else if (at->unit.empty()) {
+      *at = column;
+    }
+  };
+  for (const std::string& column : scenario.output.columns) add({column, "", 1});
+  if (scenario.paper) {
+    for (const PaperValues& values : scenario.paper->values) add({values.column, values.unit, values.scale});
+  }
+  return columns;
+}
+
+std::vector<ReportNote> notes_of(const Scenario& scenario) {
+  std::vector<ReportNote> notes;
+  if (!scenario.paper) return notes;
+  const PaperSpec& paper = *scenario.paper;
+  notes.push_back({"Paper", paper.source});
+  for (const std::string& text : paper.readings) notes.push_back({"Read as", text});
+  for (const std::string& text : paper.reproduces) notes.push_back({"Reproduces", text});
+  for (const std::string& text : paper.differs) notes.push_back({"Differs", text});
+  return notes;
+}
+
 void write_report(const Plan& plan, const std::string& out, const std::vector<RunResult>& results) {
   write_results(out, results);
-  const std::string title = plan.base.title.empty() ? plan.name : plan.base.title;
-  write_file(std::filesystem::path(out) / "report.html", html_report({title, plan.base.description}, results));
+  ReportTitle title{plan.base.title.empty() ? plan.name : plan.base.title, plan.base.description, {}, {}};
+  title.extra = extra_columns(plan.base);
+  title.notes = notes_of(plan.base);
+  write_file(std::filesystem::path(out) / "report.html", html_report(title, results));
   std::fprintf(stdout, "Written: %s/results.csv, series.csv, report.html\n", out.c_str());
 }
 
@@ -63,7 +95,8 @@ int command_run(const RunOptions& options) {
     return exit_interrupted;
   }
   if (outcome.results.empty()) return exit_skipped;
-  std::fputs(summary_text(outcome.results).c_str(), stdout);
+  std::fputs(summary_text(outcome.results, extra_columns(plan->base)).c_str(), stdout);
+  std::fputs(notes_text(notes_of(plan->base)).c_str(), stdout);
   if (!options.out.empty()) write_report(*plan, options.out, outcome.results);
   return exit_ok;
 }

@@ -17,7 +17,20 @@ struct Quantity {
   std::string unit;
   bool log = false;
   std::function<std::optional<double>(const ResultGroup&)> value;
+  std::function<std::optional<double>(const ResultGroup&)> paper = {};
 };
+
+Quantity quantity_of(const ExtraColumn& extra) {
+  return {extra.column, extra.unit, false,
+          [extra](const ResultGroup& g) -> std::optional<double> {
+            const std::optional<double> value = column_value(g.mean, extra.column);
+            return value ? std::optional(*value / extra.scale) : std::nullopt;
+          },
+          [extra](const ResultGroup& g) -> std::optional<double> {
+            const auto at = g.mean.paper.find(extra.column);
+            return at != g.mean.paper.end() ? std::optional(at->second / extra.scale) : std::nullopt;
+          }};
+}
 
 std::optional<double> when_measured(const DelaySummary& delay, double value) {
   if (delay.count == 0) return std::nullopt;
@@ -103,6 +116,15 @@ std::string line_name(const RunKey& key, const std::vector<std::string>& columns
   return name;
 }
 
+void add_point(Plot& plot, PlotMark::Kind kind, const std::string& name, const std::string& colour, PlotPoint point) {
+  auto at = std::find_if(plot.marks.begin(), plot.marks.end(), [&](const PlotMark& mark) { return mark.name == name; });
+  if (at == plot.marks.end()) {
+    plot.marks.push_back({kind, name, colour, {}});
+    at = plot.marks.end() - 1;
+  }
+  at->points.push_back(point);
+}
+
 Plot sweep_plot(const std::vector<ResultGroup>& groups, const ModeColours& colours, const Quantity& quantity,
                 const std::vector<std::string>& columns, const SweepAxis& sweep) {
   Plot plot;
@@ -114,16 +136,15 @@ Plot sweep_plot(const std::vector<ResultGroup>& groups, const ModeColours& colou
   if (quantity.unit == "%") plot.y.max = 100;
   plot.height = 230;
   for (const ResultGroup& group : groups) {
-    const std::optional<double> value = quantity.value(group);
-    if (!value) continue;
     const std::string name = line_name(group.mean.key, columns);
-    auto at =
-        std::find_if(plot.marks.begin(), plot.marks.end(), [&](const PlotMark& mark) { return mark.name == name; });
-    if (at == plot.marks.end()) {
-      plot.marks.push_back({PlotMark::Kind::line_and_points, name, colours.css_class(group.mean.key.mode), {}});
-      at = plot.marks.end() - 1;
+    const std::string colour = colours.css_class(group.mean.key.mode);
+    const double x = sweep.at(group.mean.key);
+    if (const std::optional<double> value = quantity.value(group)) {
+      add_point(plot, PlotMark::Kind::line_and_points, name, colour, {x, *value});
     }
-    at->points.push_back({sweep.at(group.mean.key), *value});
+    if (const std::optional<double> value = quantity.paper ? quantity.paper(group) : std::nullopt) {
+      add_point(plot, PlotMark::Kind::dashed, name + ", paper", colour, {x, *value});
+    }
   }
   for (PlotMark& mark : plot.marks) {
     std::sort(mark.points.begin(), mark.points.end(), [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
@@ -142,10 +163,12 @@ bool has_content(const Plot& plot) {
 }
 
 std::string sweep_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
-                        const std::vector<std::string>& columns) {
+                        const std::vector<std::string>& columns, const std::vector<ExtraColumn>& extra) {
   const SweepAxis sweep(groups, columns.front());
   std::string out;
-  for (const Quantity& quantity : quantities()) {
+  std::vector<Quantity> all = quantities();
+  for (const ExtraColumn& wanted : extra) all.push_back(quantity_of(wanted));
+  for (const Quantity& quantity : all) {
     const Plot plot = sweep_plot(groups, colours, quantity, columns, sweep);
     if (has_content(plot)) out += render_svg(plot);
   }
@@ -223,12 +246,13 @@ std::string mode_legend(const ModeColours& colours) {
   return out + "</div>\n";
 }
 
-std::string comparison_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours) {
+std::string comparison_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
+                             const std::vector<ExtraColumn>& extra) {
   if (groups.empty()) return "<p>No results.</p>\n";
   const std::vector<std::string> columns = varying_columns(groups);
   std::string out = "<h2>Comparison</h2>\n";
   if (columns.empty()) return out + "<div class=\"row\">" + mode_plots(groups, colours) + "</div>\n";
-  return out + mode_legend(colours) + "<div class=\"row\">" + sweep_plots(groups, colours, columns) + "</div>\n";
+  return out + mode_legend(colours) + "<div class=\"row\">" + sweep_plots(groups, colours, columns, extra) + "</div>\n";
 }
 
 }  // namespace sluice::emulator

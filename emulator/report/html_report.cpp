@@ -36,8 +36,16 @@ std::string facts(const std::vector<RunResult>& results, const std::vector<Resul
   return "<p class=\"soft\">" + escape_html(text) + ".</p>\n";
 }
 
-std::string html_table(const std::vector<ResultGroup>& groups) {
-  const std::vector<std::vector<std::string>> rows = summary_rows(groups);
+std::string html_notes(const std::vector<ReportNote>& notes) {
+  std::string out;
+  for (const ReportNote& note : notes) {
+    out += "<p><b>" + escape_html(note.kind) + ":</b> " + escape_html(note.text) + "</p>\n";
+  }
+  return out;
+}
+
+std::string html_table(const std::vector<ResultGroup>& groups, const std::vector<ExtraColumn>& extra) {
+  const std::vector<std::vector<std::string>> rows = summary_rows(groups, extra);
   const std::size_t keys = summary_key_columns(groups);
   std::string out = "<div class=\"scroll\"><table>\n";
   for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -92,6 +100,12 @@ constexpr const char* definitions =
 
 }  // namespace
 
+std::string notes_text(const std::vector<ReportNote>& notes) {
+  std::string out;
+  for (const ReportNote& note : notes) out += note.kind + ": " + note.text + '\n';
+  return out;
+}
+
 std::string html_report(const ReportTitle& title, const std::vector<RunResult>& results) {
   const std::vector<ResultGroup> groups = group_by_point(results);
   const ModeColours colours(groups);
@@ -102,8 +116,8 @@ std::string html_report(const ReportTitle& title, const std::vector<RunResult>& 
   out += "<h1>" + escape_html(title.title) + "</h1>\n";
   if (!title.description.empty()) out += "<p>" + escape_html(title.description) + "</p>\n";
   out += facts(results, groups);
-  out += comparison_plots(groups, colours);
-  out += "<h2>Results</h2>\n" + html_table(groups) + definitions;
+  out += comparison_plots(groups, colours, title.extra);
+  out += "<h2>Results</h2>\n" + html_table(groups, title.extra) + html_notes(title.notes) + definitions;
   out += queue_tables(groups);
   out += series_plots(groups, colours);
   out += "</body>\n</html>\n";

@@ -3,14 +3,25 @@
 #include <string>
 #include <vector>
 
+#include "emulator/report/columns.hpp"
 #include "emulator/report/result.hpp"
 
 namespace sluice::emulator {
 
+/// One line under a table: what kind of remark it is ("Reproduces") and the remark.
+struct ReportNote {
+  std::string kind;
+  std::string text;
+};
+/// The notes for a terminal, one line each.
+[[nodiscard]] std::string notes_text(const std::vector<ReportNote>& notes);
+
 /// What stands at the head of a report.
 struct ReportTitle {
   std::string title;
-  std::string description;  ///< may be empty
+  std::string description;           ///< may be empty
+  std::vector<ExtraColumn> extra{};  ///< columns that the table and the plots show beside the usual ones
+  std::vector<ReportNote> notes{};   ///< under the table
 };
 
 /// One HTML file that needs nothing else: comparison plots and the table of all runs, then link rate, window, queue and

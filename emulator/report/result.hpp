@@ -68,6 +68,7 @@ struct FlowRow {
   double completion_ms = 0;  ///< from SYN to the last byte, or to the end of the run
   std::uint64_t bytes = 0;
   double throughput_bps = 0;  ///< bytes over completion time
+  double measured_bps = 0;    ///< of one long transfer: over the time after the warm-up
   std::uint64_t ue_retransmissions = 0;
   std::uint64_t server_retransmissions = 0;
   std::uint64_t ue_timeouts = 0;
@@ -120,6 +121,8 @@ struct RunResult {
   std::optional<double> fetch_p50_ms;
   std::optional<double> fetch_p95_ms;
   std::map<std::string, std::uint64_t> counters;  ///< what else a run counts: TTIs missed, reports lost, …
+  std::map<std::string, double> figures;          ///< what only some runs have; the names are in figure_table
+  std::map<std::string, double> paper;            ///< what a paper gives for this run, by column
   std::vector<SeriesPoint> series;
   std::vector<UePoint> ues;        ///< where asked
   std::vector<FlowRow> flows;      ///< where asked

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "emulator/report/columns.hpp"
+
 namespace sluice::emulator {
 namespace {
 
@@ -56,6 +58,25 @@ void add(ResultGroup& group, const RunResult& run) {
   for (const auto& [name, value] : run.counters) sum.counters[name] += value;
 }
 
+/// Figures are means over the seeds that have them.
+void add_figures(ResultGroup& group, const std::vector<const RunResult*>& runs) {
+  std::map<std::string, std::vector<double>> values;
+  for (const RunResult* run : runs) {
+    for (const auto& [name, value] : run->figures) values[name].push_back(value);
+    for (const auto& [name, value] : run->paper) {
+      const std::optional<double> ours = column_value(*run, name);
+      if (ours && !is_figure(name)) values[name].push_back(*ours);
+    }
+  }
+  for (const auto& [name, list] : values) {
+    group.ci[name] = confidence_interval(list);
+    if (!is_figure(name)) continue;
+    double sum = 0;
+    for (const double value : list) sum += value;
+    group.mean.figures[name] = sum / static_cast<double>(list.size());
+  }
+}
+
 void divide(ResultGroup& group) {
   RunResult& sum = group.mean;
   const auto by = static_cast<double>(group.seeds);
@@ -89,8 +110,10 @@ bool same_point(const RunKey& a, const RunKey& b) {
 
 void add_intervals(ResultGroup& group, const std::vector<RunResult>& results) {
   std::array<std::vector<double>, 4> values;
+  std::vector<const RunResult*> runs;
   for (const RunResult& run : results) {
     if (!same_point(group.mean.key, run.key)) continue;
+    runs.push_back(&run);
     values[0].push_back(run.utilisation);
     values[1].push_back(run.throughput_bps);
     values[2].push_back(run.radio_queue_delay.p95_ms);
@@ -100,6 +123,7 @@ void add_intervals(ResultGroup& group, const std::vector<RunResult>& results) {
   group.throughput_ci_bps = confidence_interval(values[1]);
   group.radio_p95_ci_ms = confidence_interval(values[2]);
   group.server_to_ue_p95_ci_ms = confidence_interval(values[3]);
+  add_figures(group, runs);
 }
 
 }  // namespace
@@ -124,6 +148,7 @@ std::vector<ResultGroup> group_by_point(const std::vector<RunResult>& results) {
       at = groups.end() - 1;
       at->mean.key = run.key;
       at->mean.series = run.series;
+      at->mean.paper = run.paper;
       at->mean.jain = 0;
       at->utilisation_min = at->utilisation_max = run.utilisation;
     }

@@ -9,82 +9,11 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "emulator/report/columns.hpp"
 #include "emulator/report/result_group.hpp"
 
 namespace sluice::emulator {
 namespace {
-
-/// One column of a table: its name, and how a cell is written and read.
-template <typename Row>
-struct Column {
-  std::string name;
-  std::function<std::string(const Row&)> write;
-  std::function<void(Row&, double)> read;
-};
-
-template <typename Row>
-Column<Row> number(std::string name, double Row::*member) {
-  return {std::move(name), [member](const Row& row) { return format_number(row.*member); },
-          [member](Row& row, double value) { row.*member = value; }};
-}
-
-template <typename Row>
-Column<Row> count(std::string name, std::uint64_t Row::*member) {
-  return {std::move(name), [member](const Row& row) { return std::to_string(row.*member); },
-          [member](Row& row, double value) { row.*member = value < 0 ? 0 : static_cast<std::uint64_t>(value); }};
-}
-
-template <typename Row>
-Column<Row> maybe(std::string name, std::optional<double> Row::*member) {
-  return {std::move(name),
-          [member](const Row& row) { return (row.*member) ? format_number(*(row.*member)) : std::string(); },
-          [member](Row& row, double value) { row.*member = value; }};
-}
-
-template <typename Row>
-void add_delay(std::vector<Column<Row>>& columns, const std::string& name, DelaySummary Row::*delay) {
-  const std::array<std::pair<const char*, double DelaySummary::*>, 5> parts = {{{"p50", &DelaySummary::p50_ms},
-                                                                                {"p95", &DelaySummary::p95_ms},
-                                                                                {"p99", &DelaySummary::p99_ms},
-                                                                                {"mean", &DelaySummary::mean_ms},
-                                                                                {"max", &DelaySummary::max_ms}}};
-  for (const auto& part : parts) {
-    const auto member = part.second;
-    columns.push_back({name + "_" + part.first + "_ms",
-                       [delay, member](const Row& row) {
-                         const DelaySummary& summary = row.*delay;
-                         return summary.count == 0 ? std::string() : format_number(summary.*member);
-                       },
-                       [delay, member](Row& row, double value) {
-                         (row.*delay).*member = value;
-                         (row.*delay).count = 1;
-                       }});
-  }
-}
-
-const std::vector<Column<RunResult>>& measured_columns() {
-  static const std::vector<Column<RunResult>> columns = [] {
-    std::vector<Column<RunResult>> list;
-    list.push_back(number("measured_s", &RunResult::measured_s));
-    list.push_back(number("utilisation", &RunResult::utilisation));
-    list.push_back(number("throughput_bps", &RunResult::throughput_bps));
-    add_delay(list, "radio_queue_delay", &RunResult::radio_queue_delay);
-    add_delay(list, "proxy_to_ue_delay", &RunResult::proxy_to_ue_delay);
-    add_delay(list, "server_to_ue_delay", &RunResult::server_to_ue_delay);
-    list.push_back(number("queue_mean_frames", &RunResult::queue_mean_frames));
-    list.push_back(number("queue_stddev_frames", &RunResult::queue_stddev_frames));
-    list.push_back(number("queue_empty", &RunResult::queue_empty));
-    list.push_back(count("drops", &RunResult::drops));
-    list.push_back(count("retransmissions", &RunResult::retransmissions));
-    list.push_back(count("server_retransmissions", &RunResult::server_retransmissions));
-    list.push_back(number("jain", &RunResult::jain));
-    list.push_back(count("fetches", &RunResult::fetches));
-    list.push_back(maybe("fetch_p50_ms", &RunResult::fetch_p50_ms));
-    list.push_back(maybe("fetch_p95_ms", &RunResult::fetch_p95_ms));
-    return list;
-  }();
-  return columns;
-}
 
 const std::vector<Column<SeriesPoint>>& point_columns() {
   static const std::vector<Column<SeriesPoint>> columns = {
@@ -139,6 +68,7 @@ const std::vector<Column<FlowRow>>& flow_columns() {
       number("completion_ms", &FlowRow::completion_ms),
       count("bytes", &FlowRow::bytes),
       number("throughput_bps", &FlowRow::throughput_bps),
+      number("measured_bps", &FlowRow::measured_bps),
       count("ue_retransmissions", &FlowRow::ue_retransmissions),
       count("server_retransmissions", &FlowRow::server_retransmissions),
       count("ue_timeouts", &FlowRow::ue_timeouts),
@@ -261,6 +191,32 @@ void read_cells(const CsvTable& table, std::size_t row, const std::vector<Column
   }
 }
 
+/// The names under which any of the runs has something.
+template <typename Value>
+std::set<std::string> names_in(const std::vector<RunResult>& results, std::map<std::string, Value> RunResult::*member) {
+  std::set<std::string> names;
+  for (const RunResult& result : results) {
+    for (const auto& [name, value] : result.*member) names.insert(name);
+  }
+  return names;
+}
+
+std::string cell_in(const std::map<std::string, double>& values, const std::string& name) {
+  const auto at = values.find(name);
+  return at == values.end() ? std::string() : format_number(at->second);
+}
+
+/// A column behind the measured ones.
+void read_further(RunResult& run, const std::string& column, double value) {
+  if (column.starts_with(paper_prefix)) {
+    run.paper[column.substr(paper_prefix.size())] = value;
+  } else if (is_figure(column)) {
+    run.figures[column] = value;
+  } else {
+    run.counters[column] = static_cast<std::uint64_t>(std::max(0.0, value));
+  }
+}
+
 std::string identity(const RunKey& key) {
   std::string text = key.scenario + '\n' + key.clock + '\n' + key.mode + '\n' + std::to_string(key.seed);
   for (const auto& [column, value] : key.swept) text += '\n' + column + '=' + value;
@@ -271,14 +227,15 @@ std::string identity(const RunKey& key) {
 
 CsvTable results_table(const std::vector<RunResult>& results) {
   const std::vector<std::string> swept = swept_columns(results);
-  std::set<std::string> counters;
-  for (const RunResult& result : results) {
-    for (const auto& [name, value] : result.counters) counters.insert(name);
-  }
+  const std::set<std::string> counters = names_in(results, &RunResult::counters);
+  const std::set<std::string> figures = names_in(results, &RunResult::figures);
+  const std::set<std::string> paper = names_in(results, &RunResult::paper);
   CsvTable table;
   table.columns = key_columns(swept);
   for (const Column<RunResult>& column : measured_columns()) table.columns.push_back(column.name);
   table.columns.insert(table.columns.end(), counters.begin(), counters.end());
+  table.columns.insert(table.columns.end(), figures.begin(), figures.end());
+  for (const std::string& name : paper) table.columns.push_back(std::string(paper_prefix) + name);
   for (const RunResult& result : results) {
     std::vector<std::string> cells = key_cells(result.key, swept);
     for (const Column<RunResult>& column : measured_columns()) cells.push_back(column.write(result));
@@ -286,6 +243,8 @@ CsvTable results_table(const std::vector<RunResult>& results) {
       const auto at = result.counters.find(name);
       cells.push_back(at == result.counters.end() ? std::string() : std::to_string(at->second));
     }
+    for (const std::string& name : figures) cells.push_back(cell_in(result.figures, name));
+    for (const std::string& name : paper) cells.push_back(cell_in(result.paper, name));
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -344,7 +303,7 @@ std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& ser
     read_cells(results, row, measured_columns(), run);
     for (std::size_t i = last_measured + 1; i < results.columns.size(); ++i) {
       if (results.rows[row][i].empty()) continue;
-      run.counters[results.columns[i]] = static_cast<std::uint64_t>(std::max(0.0, number_in(results, row, i)));
+      read_further(run, results.columns[i], number_in(results, row, i));
     }
     known.emplace(identity(run.key), runs.size());
     runs.push_back(std::move(run));

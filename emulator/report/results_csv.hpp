@@ -24,7 +24,8 @@ namespace sluice::emulator {
 [[nodiscard]] CsvTable summary_table(const std::vector<RunResult>& results);
 
 /// Reads both tables back. Throws std::runtime_error when a column is missing or a cell is not the number it should be.
-/// Columns it does not know become swept keys when they stand between `mode` and `seed`, counters otherwise.
+/// Columns it does not know become swept keys when they stand between `mode` and `seed`, a paper's values, figures or
+/// counters otherwise.
 [[nodiscard]] std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& series);
 
 /// Writes DIR/results.csv and DIR/series.csv, summary.csv where there are several seeds, and ues.csv,

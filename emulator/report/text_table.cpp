@@ -50,6 +50,32 @@ bool any_fetches(const std::vector<ResultGroup>& groups) {
   return std::any_of(groups.begin(), groups.end(), [](const ResultGroup& group) { return group.mean.fetches > 0; });
 }
 
+/// Four significant digits, none behind the point from 1000 up.
+std::string figure(double value) {
+  const double size = value < 0 ? -value : value;
+  return fixed(value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4);
+}
+
+bool any_paper(const std::vector<ResultGroup>& groups, const std::string& column) {
+  return std::any_of(groups.begin(), groups.end(),
+                     [&](const ResultGroup& group) { return group.mean.paper.contains(column); });
+}
+
+/// The cells of the columns asked for.
+void add_extra(std::vector<std::string>& row, const ResultGroup& group, const std::vector<ResultGroup>& groups,
+               const std::vector<ExtraColumn>& extra) {
+  for (const ExtraColumn& wanted : extra) {
+    const std::optional<double> ours = column_value(group.mean, wanted.column);
+    std::string cell = ours ? figure(*ours / wanted.scale) : "–";
+    const auto ci = group.ci.find(wanted.column);
+    if (ours && group.seeds > 1 && ci != group.ci.end()) cell += " ± " + figure(ci->second / wanted.scale);
+    row.push_back(cell);
+    if (!any_paper(groups, wanted.column)) continue;
+    const auto paper = group.mean.paper.find(wanted.column);
+    row.push_back(paper == group.mean.paper.end() ? "–" : figure(paper->second / wanted.scale));
+  }
+}
+
 std::vector<std::string> row_of(const ResultGroup& group, const KeyColumns& keys, bool fetches) {
   const RunResult& mean = group.mean;
   std::vector<std::string> row = {mean.key.mode == "none" ? "no proxy" : mean.key.mode};
@@ -104,7 +130,8 @@ std::size_t summary_key_columns(const std::vector<ResultGroup>& groups) {
   return 1 + (keys.scenario ? 1 : 0) + keys.swept.size();
 }
 
-std::vector<std::vector<std::string>> summary_rows(const std::vector<ResultGroup>& groups) {
+std::vector<std::vector<std::string>> summary_rows(const std::vector<ResultGroup>& groups,
+                                                   const std::vector<ExtraColumn>& extra) {
   const KeyColumns keys = key_columns(groups);
   const bool fetches = any_fetches(groups);
   std::vector<std::string> head = {"mode"};
@@ -115,15 +142,22 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<ResultGroup
     head.emplace_back(name);
   }
   if (fetches) head.emplace_back("fetch ms");
+  for (const ExtraColumn& wanted : extra) {
+    head.push_back(wanted.column + (wanted.unit.empty() ? "" : " " + wanted.unit));
+    if (any_paper(groups, wanted.column)) head.emplace_back("paper");
+  }
   std::vector<std::vector<std::string>> rows = {head};
-  for (const ResultGroup& group : groups) rows.push_back(row_of(group, keys, fetches));
+  for (const ResultGroup& group : groups) {
+    rows.push_back(row_of(group, keys, fetches));
+    add_extra(rows.back(), group, groups, extra);
+  }
   return rows;
 }
 
-std::string summary_text(const std::vector<RunResult>& results) {
+std::string summary_text(const std::vector<RunResult>& results, const std::vector<ExtraColumn>& extra) {
   const std::vector<ResultGroup> groups = group_by_point(results);
   if (groups.empty()) return "no results\n";
-  return align_table(summary_rows(groups), summary_key_columns(groups)) +
+  return align_table(summary_rows(groups, extra), summary_key_columns(groups)) +
          "Delays are queueing delays (propagation taken off) as p50 / p95 / p99" +
          (any_fetches(groups) ? "; fetch times as p50 / p95" : "") +
          (groups.front().seeds > 1

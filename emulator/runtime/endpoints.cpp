@@ -59,7 +59,12 @@ BuiltInUes::BuiltInUes(EventLoop& loop, packet::PacketPool& pool, const Scenario
         std::make_unique<Host>(loop, pool, host_config(scenario, address, 1, i), Random::stream(seed, "ue", i), wire));
     router_.add(address, *hosts_.back());
   }
-  for (std::uint32_t i = 0; i < scenario.apps.size(); ++i) add_app(loop, scenario, scenario.apps[i], i, seed);
+  for (std::uint32_t i = 0; i < scenario.apps.size(); ++i) {
+    AppSpec app = scenario.apps[i];
+    // What is drawn for an application is named by its place in the file, and by which of its UEs it is.
+    for (std::uint32_t of = 0; of < scenario.apps[i].ues; ++of, ++app.ue)
+      add_app(loop, scenario, app, i + (of << 16), seed);
+  }
 }
 
 void BuiltInUes::add_app(EventLoop& loop, const Scenario& scenario, const AppSpec& app, std::uint32_t index,

@@ -26,7 +26,7 @@ LiveRun::LiveRun(const Scenario& scenario, RunMode mode, packet::PacketPool& poo
   check_topology();
   build(traces);
   for (const auto& device : devices_) policy_.watch(device->readiness_descriptor());
-  if (proxy::needs_feedback(mode.mode)) add_feedback();
+  if (needs_reports(scenario, mode)) add_feedback();
 }
 
 LiveRun::~LiveRun() {
@@ -42,7 +42,7 @@ void LiveRun::check_topology() const {
   if (mode_ != RunMode::none && !live.hop_server.empty() && live.hop_proxy.empty()) {
     throw std::runtime_error("live.hop_proxy: a port towards the proxy's core port is needed beside hop_server");
   }
-  if (proxy::needs_feedback(mode_.mode) && !live.feedback) {
+  if (needs_reports(scenario_, mode_) && !live.feedback) {
     throw std::runtime_error("live.feedback: addresses and a key are needed in mode " + std::string(to_string(mode_)));
   }
 }

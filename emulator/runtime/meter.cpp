@@ -23,6 +23,7 @@ Meter::Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario)
       interval_(scenario.interval),
       measure_from_(loop.now() + scenario.warmup),
       flights_({scenario.server_proxy.delay, scenario.proxy_nodeb.delay}, measure_from_),
+      round_trip_(scenario.server_proxy.delay * 2 + scenario.proxy_nodeb.delay * 2 + scenario.cell.uplink.delay),
       snapshots_(cell.ues()),
       output_(scenario.output) {
   cell.set_observer(this);
@@ -86,6 +87,10 @@ void Meter::on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, Inst
   if (now >= measure_from_) {
     ++drops_;
     if (output_.queues) flow_queues_.dropped(ue, packet, length);
+    if (drop_event_ == never || now > drop_event_ + round_trip_) {
+      ++drop_events_;
+      drop_event_ = now;
+    }
   }
   ++drops_in_interval_;
 }
@@ -204,6 +209,7 @@ RunResult Meter::result(Instant now) {
   result.drops = drops_;
   result.retransmissions = flights_.proxy_retransmissions();
   result.server_retransmissions = flights_.server_retransmissions();
+  result.counters["drop_events"] = drop_events_;
   result.counters["segments_unmatched"] = flights_.unmatched();
   result.series = series_;
   result.ues = ue_points_;

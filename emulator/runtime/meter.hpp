@@ -64,7 +64,10 @@ class Meter final : public CellObserver, public EventTarget {
   FlightRecorder flights_;
   DelayDigest radio_;
   std::uint64_t drops_ = 0;
-  LinkUse use_before_;  ///< at the start of the measurement
+  std::uint64_t drop_events_ = 0;  ///< a drop and those in the round trip behind it
+  Instant drop_event_ = never;     ///< when the last of these began
+  Duration round_trip_;            ///< propagation
+  LinkUse use_before_;             ///< at the start of the measurement
   std::uint64_t queue_samples_ = 0;
   std::uint64_t queue_empty_ = 0;
   double queue_sum_ = 0;

@@ -5,8 +5,10 @@
 
 #include "emulator/runtime/endpoints.hpp"
 #include "emulator/runtime/feedback_wire.hpp"
+#include "emulator/runtime/figures.hpp"
 #include "emulator/runtime/joint.hpp"
 #include "emulator/runtime/network.hpp"
+#include "emulator/runtime/profiles.hpp"
 #include "emulator/runtime/proxy_node.hpp"
 
 namespace sluice::emulator {
@@ -36,7 +38,7 @@ class VirtualRun {
     to_servers_.lead_to(servers_->entry());
     to_ues_.lead_to(ues_->entry());
     if (proxy_) proxy_->connect(network_->from_proxy_radio(), network_->from_proxy_core());
-    if (proxy::needs_feedback(plan.mode.mode)) add_feedback();
+    if (needs_reports(plan.scenario, plan.mode)) add_feedback();
   }
 
   RunResult run(const Progress& progress) {
@@ -71,7 +73,12 @@ class VirtualRun {
     ues_->end_run(now);
     servers_->end_run(now);
     const FlowLog& log = ues_->log();
-    if (plan_.scenario.output.flows) result.flows = flow_rows(log, servers_->counters(), Instant{});
+    if (plan_.scenario.output.flows) {
+      result.flows = flow_rows(log, servers_->counters(), Instant{});
+      for (std::size_t i = 0; i < log.flows.size(); ++i)
+        result.flows[i].measured_bps = measured_bps(log.flows[i], result);
+    }
+    add_flow_figures(result, log, Instant{} + plan_.scenario.warmup);
     network_->count(result.counters);
     result.fetches = log.fetches;
     if (log.fetches > 0) {
@@ -110,9 +117,16 @@ class VirtualRun {
 
 RunResult run_virtual(const RunPlan& plan, const std::string& name, packet::PacketPool& pool, TraceLibrary& traces,
                       const Progress& progress) {
+  prepare_profiles(plan, pool, traces);
   VirtualRun run(plan, pool, traces);
   RunResult result = run.run(progress);
   result.key = {name, "virtual", std::string(to_string(plan.mode)), plan.seed, plan.swept};
+  result.paper = plan.paper;
+  add_queue_figures(result, plan.scenario);
+  const ChannelSpec& link = plan.scenario.cell.ues.front().channel;
+  const bool profiled = link.type == ChannelType::profile;
+  const auto profile = profiled ? traces.profile(link.profile, plan.seed) : nullptr;
+  add_model_figures(result, plan.scenario, profile.get());
   return result;
 }
 

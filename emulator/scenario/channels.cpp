@@ -41,6 +41,36 @@ std::shared_ptr<const CapacityTrace> TraceLibrary::generate(const ChannelSpec& s
   return slot;
 }
 
+namespace {
+
+std::string profile_name(const ProfileSpec& spec, std::uint64_t seed) {
+  std::string name = std::to_string(seed) + '\n' + std::to_string(spec.mean.bps()) + '\n' + spec.file;
+  for (const std::string& condition : spec.where) name += '\n' + condition;
+  return name;
+}
+
+}  // namespace
+
+void TraceLibrary::make_profiles(const ProfileSpec& spec, std::uint64_t seed,
+                                 const std::function<std::vector<CapacityProfile>()>& make) {
+  const std::lock_guard lock(profiles_mutex_);
+  auto& slot = profiles_[profile_name(spec, seed)];
+  if (!slot.empty()) return;
+  for (CapacityProfile& profile : make()) slot.push_back(std::make_shared<const CapacityProfile>(std::move(profile)));
+}
+
+std::shared_ptr<const CapacityProfile> TraceLibrary::profile(const ProfileSpec& spec, std::uint64_t seed) {
+  const std::lock_guard lock(profiles_mutex_);
+  const auto known = profiles_.find(profile_name(spec, seed));
+  if (known == profiles_.end()) {
+    throw std::invalid_argument("a link driven by the profile of another scenario needs virtual time");
+  }
+  if (spec.ue >= known->second.size()) {
+    throw std::invalid_argument(spec.file + ": there is no UE " + std::to_string(spec.ue) + " to take a profile of");
+  }
+  return known->second[spec.ue];
+}
+
 std::unique_ptr<Channel> make_channel(const ChannelSpec& spec, Duration tti, std::uint64_t seed, std::uint32_t ue,
                                       TraceLibrary& traces) {
   switch (spec.type) {
@@ -55,6 +85,8 @@ std::unique_ptr<Channel> make_channel(const ChannelSpec& spec, Duration tti, std
       Random names = Random::stream(spec.seed.value_or(seed), "trace", ue);
       return std::make_unique<TraceChannel>(traces.generate(spec, names.next()), tti, spec.offset);
     }
+    case ChannelType::profile:
+      return std::make_unique<ProfileChannel>(traces.profile(spec.profile, seed), tti);
     case ChannelType::hsdpa:
       return std::make_unique<HsdpaChannel>(spec.hsdpa, tti, Random::stream(seed, "hsdpa", ue));
     case ChannelType::clamp:

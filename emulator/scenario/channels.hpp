@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "emulator/channel/channel.hpp"
+#include "emulator/channel/profile.hpp"
 #include "emulator/channel/trace.hpp"
 #include "emulator/scenario/scenario.hpp"
 
@@ -31,6 +33,11 @@ class TraceLibrary {
   [[nodiscard]] std::shared_ptr<const CapacityTrace> load(const std::string& name);
   /// A generated trace; the same parameters give the same one.
   [[nodiscard]] std::shared_ptr<const CapacityTrace> generate(const ChannelSpec& spec, std::uint64_t seed);
+  /// Keeps the profiles of one run of another scenario, by UE; `make` is called where they are not there yet.
+  void make_profiles(const ProfileSpec& spec, std::uint64_t seed,
+                     const std::function<std::vector<CapacityProfile>()>& make);
+  /// One of them. Throws std::invalid_argument when they have not been made: outside virtual time.
+  [[nodiscard]] std::shared_ptr<const CapacityProfile> profile(const ProfileSpec& spec, std::uint64_t seed);
 
  private:
   [[nodiscard]] std::string find(const std::string& name) const;
@@ -38,6 +45,8 @@ class TraceLibrary {
   std::vector<std::string> folders_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const CapacityTrace>> traces_;
+  std::mutex profiles_mutex_;  ///< also while they are made, so that this is done once
+  std::map<std::string, std::vector<std::shared_ptr<const CapacityProfile>>> profiles_;
 };
 
 /// The channel of UE number `ue`. `seed`: of the run; each UE and kind of model has its own stream. Throws what the

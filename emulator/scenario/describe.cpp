@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "emulator/report/columns.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/laws.hpp"
 
@@ -71,6 +72,11 @@ constexpr Choice<SizeKind> size_kinds[] = {
     {"uniform", SizeKind::uniform, "from min to max"},
     {"triangular", SizeKind::triangular, "from min to max, the middle likeliest"},
     {"pareto", SizeKind::pareto, "from min, cut at max"}};
+constexpr Choice<ModelType> model_types[] = {
+    {"none", ModelType::none, "nothing"},
+    {"tcp-throughput", ModelType::tcp_throughput,
+     "of one download over a profile: Padhye's formula and the SMVS paper's model for varying rates"},
+    {"wlan-ratio", ModelType::wlan_ratio, "uploads over downloads at an access point: the WLAN paper's M/M/1/K queue"}};
 constexpr Choice<Direction> directions[] = {{"download", Direction::download}, {"upload", Direction::upload}};
 constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
                                                  {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
@@ -111,12 +117,15 @@ void check_topology(Section& s, const Scenario& scenario) {
   const std::size_t ues = scenario.cell.ues.size();
   for (const AppSpec& app : scenario.apps) {
     s.check(app.ue < ues, "apps", "a ue below " + std::to_string(ues), std::to_string(app.ue));
+    s.check(app.ue + app.ues <= ues, "apps", "no more ues than there are from that one on", std::to_string(app.ues));
     s.check(app.server < scenario.servers.size(), "apps", "a server below " + std::to_string(scenario.servers.size()),
             std::to_string(app.server));
-    if (app.ue >= ues || app.server >= scenario.servers.size()) continue;
-    const IpAddress& ue = scenario.cell.ues[app.ue].address;
-    s.check(ue.is_v4() == scenario.servers[app.server].is_v4(), "apps", "ue and server of one address family",
-            ue.to_string() + " and " + scenario.servers[app.server].to_string());
+    if (app.ue + std::max(app.ues, 1U) > ues || app.server >= scenario.servers.size()) continue;
+    for (std::uint32_t i = 0; i < app.ues; ++i) {
+      const IpAddress& ue = scenario.cell.ues[app.ue + i].address;
+      s.check(ue.is_v4() == scenario.servers[app.server].is_v4(), "apps", "ue and server of one address family",
+              ue.to_string() + " and " + scenario.servers[app.server].to_string());
+    }
   }
   std::vector<IpAddress> addresses = scenario.servers;
   for (const UeSpec& ue : scenario.cell.ues) {
@@ -164,6 +173,20 @@ void check_sweeps(Section& s, const Scenario& scenario) {
   }
 }
 
+/// What is written and shown beside the usual.
+void describe_output(Section& s, OutputSpec& output) {
+  s.value("flows", output.flows, "flows.csv: one row per connection of the built-in hosts");
+  s.value("ues", output.ues, "ues.csv: one row per UE and interval");
+  s.value("packets", output.packets, "packets.csv: one row per packet that left a radio queue");
+  s.list("columns", output.columns, {0, 16}, "columns of results.csv that the table shows, too");
+  s.choice("model", output.model, model_types, "theory that is computed beside the measurement");
+  for (const std::string& column : output.columns) {
+    s.check(is_result_column(column), "columns", "columns of results.csv", "\"" + column + "\"");
+  }
+  s.value("queues", output.queues,
+          "queues.csv: one row per flow through a radio queue, with its occupancy, drops and delays");
+}
+
 /// The keys of what fetches again and again.
 void describe_streams(Section& s, AppSpec& app) {
   const bool sized = app.type != AppType::bulk && app.type != AppType::web;
@@ -186,6 +209,12 @@ void describe_streams(Section& s, AppSpec& app) {
 }
 
 }  // namespace
+
+bool needs_reports(const Scenario& scenario, RunMode mode) {
+  proxy::Treatment treatment = scenario.proxy;
+  treatment.mode = mode.mode;
+  return mode.proxied && treatment.needs_reports();
+}
 
 void describe(Section& s, QueueSpec& queue) {
   s.required().choice("type", queue.type, disciplines, "whose turn it is, and who is dropped");
@@ -235,6 +264,7 @@ void describe(Section& s, HostsSpec& hosts) {
 void describe(Section& s, AppSpec& app) {
   s.required().choice("type", app.type, app_types, "what it does");
   s.value("ue", app.ue, {0, 999}, "which UE, counted from 0");
+  s.value("ues", app.ues, {0, 1000}, "so many UEs, from that one on, each do this; 0: nobody");
   s.value("server", app.server, {0, 999}, "which server, counted from 0");
   s.value("start", app.start, {0s, 24h}, "when it begins");
   s.when(app.type == AppType::bulk || app.type == AppType::flows, "type is bulk or flows",
@@ -331,6 +361,7 @@ void describe(Section& s, Scenario& scenario) {
         below.section("limits", scenario.proxy.limits, "bounds on what it holds");
         below.section("timeouts", scenario.proxy.timeouts, "how long things may last");
         below.section("tcp", scenario.proxy.tcp, "the endpoints of split connections");
+        below.list("shared_queues", scenario.proxy.shared_queues, {0, 64}, "prefixes of UEs behind one queue");
       },
       "the proxy of a virtual-time run, as in its own configuration");
   s.section("smvs", scenario.proxy.smvs, "the law; delay, frame and buffer follow from the topology when not set");
@@ -341,15 +372,9 @@ void describe(Section& s, Scenario& scenario) {
   s.sections("sweep", scenario.sweep, {0, 8}, "quantities to vary, one run per combination");
   s.value("interval", scenario.interval, {1ms, 1min}, "of the time series");
   s.section(
-      "output",
-      [&scenario](Section& below) {
-        below.value("flows", scenario.output.flows, "flows.csv: one row per connection of the built-in hosts");
-        below.value("ues", scenario.output.ues, "ues.csv: one row per UE and interval");
-        below.value("packets", scenario.output.packets, "packets.csv: one row per packet that left a radio queue");
-        below.value("queues", scenario.output.queues,
-                    "queues.csv: one row per flow through a radio queue, with its occupancy, drops and delays");
-      },
+      "output", [&scenario](Section& below) { describe_output(below, scenario.output); },
       "what is written beside results.csv and series.csv");
+  s.section("paper", scenario.paper, "what the experiment repeats");
   s.value("buffers", scenario.buffers, {1024, 16'777'216}, "packet buffers of a virtual-time run");
   s.section("live", scenario.live, "what real time needs");
   s.check(scenario.warmup < scenario.duration, "warmup", "less than duration",
@@ -357,9 +382,11 @@ void describe(Section& s, Scenario& scenario) {
   s.check(scenario.duration / scenario.interval <= 1'000'000, "interval", "at most a million in the duration",
           Scalar<Duration>::format(scenario.interval));
   check_topology(s, scenario);
-  s.check(!scenario.cell.is_wlan() ||
-              std::find(scenario.modes.begin(), scenario.modes.end(), RunMode::smvs) == scenario.modes.end(),
-          "modes", "none, bypass or i-tcp with an access point", "smvs");
+  for (const RunMode mode : scenario.modes) {
+    s.check(!scenario.cell.is_wlan() || !needs_reports(scenario, mode), "modes",
+            "none, bypass, i-tcp, or fair-share with a radio_buffer: an access point reports nothing",
+            std::string(to_string(mode)));
+  }
   check_sweeps(s, scenario);
 }
 

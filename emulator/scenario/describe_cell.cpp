@@ -14,6 +14,8 @@ constexpr Choice<ChannelType> channel_types[] = {
     {"piecewise", ChannelType::piecewise, "redrawn at random every period: the link of figures 11 and 12 of SMVS"},
     {"trace", ChannelType::trace, "replays a file of delivery opportunities"},
     {"generated", ChannelType::generated, "replays a trace that is drawn at start from the fading model"},
+    {"profile", ChannelType::profile,
+     "what a UE was carried in a run of another scenario, interval by interval, again and again; virtual time only"},
     {"hsdpa", ChannelType::hsdpa, "path loss, shadowing and fading, CQI, transport blocks, block errors"},
     {"clamp", ChannelType::clamp, "the fading slots of the CLAMP paper, with its back-off margin and attempts"},
     {"evdo", ChannelType::evdo, "1xEV-DO: the rate that the SNR of the slot carries"},
@@ -138,6 +140,20 @@ void describe(Section& s, ChannelSpec& channel) {
   s.when(channel.type == ChannelType::generated, "type is generated", [&] {
     s.section(
         "model", [&channel](Section& below) { describe_generated(below, channel); }, "what the trace is drawn from");
+  });
+  s.when(channel.type == ChannelType::profile, "type is profile", [&] {
+    s.section(
+        "profile",
+        [&channel](Section& below) {
+          ProfileSpec& profile = channel.profile;
+          below.required().value("file", profile.file, "of the scenario, beside this one");
+          below.list("where", profile.where, {0, 8}, "which of its runs, the first for which all hold: scheduler=rr");
+          below.value("ue", profile.ue, {0, 999}, "of which UE, counted from 0");
+          below.value("mean", profile.mean, {Rate(), fastest},
+                      "the rates are scaled to this mean; 0b/s = as they were");
+        },
+        "where the rates come from");
+    if (s.reading() && !channel.profile.file.empty()) channel.profile.file = s.resolve(channel.profile.file);
   });
   s.when(channel.type == ChannelType::hsdpa, "type is hsdpa", [&] {
     s.section(

@@ -82,6 +82,7 @@ class Planner {
       return std::move(loaded_);
     }
     for (const Point& point : points) add(point);
+    if (loaded_.errors.empty()) put_paper_values(root_, file_, plan_, loaded_.errors);
     if (loaded_.errors.empty()) loaded_.value = std::move(plan_);
     return std::move(loaded_);
   }

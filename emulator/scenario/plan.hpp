@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@ struct RunPlan {
   RunMode mode = RunMode::none;
   std::uint64_t seed = 1;
   std::vector<std::pair<std::string, std::string>> swept;  ///< column and what the results call the value
+  std::map<std::string, double> paper;                     ///< what a paper gives for it, by column of the results
 };
 
 /// An experiment: every combination of modes, swept values and seeds, seeds varying fastest, then modes.

@@ -24,6 +24,7 @@
 #include "emulator/channel/ofdma.hpp"
 #include "emulator/channel/trace_generator.hpp"
 #include "emulator/hosts/size_distribution.hpp"
+#include "emulator/scenario/paper.hpp"
 #include "proxy/config/feedback.hpp"
 #include "proxy/shard_config.hpp"
 
@@ -82,7 +83,26 @@ struct BufferSpec {
   BufferUnit unit = BufferUnit::frames;
 };
 
-enum class ChannelType : std::uint8_t { constant, piecewise, trace, generated, hsdpa, clamp, evdo, ofdma, wlan };
+enum class ChannelType : std::uint8_t {
+  constant,
+  piecewise,
+  trace,
+  generated,
+  profile,
+  hsdpa,
+  clamp,
+  evdo,
+  ofdma,
+  wlan
+};
+
+/// What one UE was carried in a run of another scenario, interval by interval.
+struct ProfileSpec {
+  std::string file;                ///< of that scenario
+  std::vector<std::string> where;  ///< "scheduler=rr": which of its runs; as in PaperValues
+  std::uint32_t ue = 0;            ///< index
+  Rate mean;                       ///< scaled to this mean; 0 = as it was
+};
 
 struct ChannelSpec {
   ChannelType type = ChannelType::constant;
@@ -95,6 +115,7 @@ struct ChannelSpec {
   TraceParameters generated;                    ///< generated
   Duration length = std::chrono::seconds(120);  ///< generated
   std::optional<std::uint64_t> seed;            ///< generated: of the trace; else that of the run
+  ProfileSpec profile;                          ///< profile
   HsdpaParameters hsdpa;                        ///< hsdpa
   ClampParameters clamp;                        ///< clamp
   EvdoParameters evdo;                          ///< evdo
@@ -173,6 +194,7 @@ enum class Direction : std::uint8_t { download, upload };
 struct AppSpec {
   AppType type = AppType::bulk;
   std::uint32_t ue = 0;      ///< index
+  std::uint32_t ues = 1;     ///< of so many UEs, from this one on, each
   std::uint32_t server = 0;  ///< index
   Duration start{};
   Direction direction = Direction::download;  ///< bulk
@@ -195,8 +217,17 @@ struct AppSpec {
   std::optional<Duration> stop;                        ///< flows: when the last page begins
 };
 
+/// What is computed of a run's theory, beside its measurement.
+enum class ModelType : std::uint8_t {
+  none,
+  tcp_throughput,  ///< Padhye's formula, and the throughput model for varying rates of the SMVS paper
+  wlan_ratio       ///< the M/M/1/K analysis of the WLAN paper
+};
+
 /// What is written beside results.csv and series.csv.
 struct OutputSpec {
+  std::vector<std::string> columns;  ///< of results.csv that the table shows, too
+  ModelType model = ModelType::none;
   bool flows = false;    ///< flows.csv: one row per connection
   bool ues = false;      ///< ues.csv: one row per UE and interval
   bool packets = false;  ///< packets.csv: one row per packet
@@ -250,8 +281,12 @@ struct Scenario {
   std::vector<SweepSpec> sweep;
   Duration interval = std::chrono::milliseconds(100);  ///< of the time series
   OutputSpec output;
+  std::optional<PaperSpec> paper;
   std::uint32_t buffers = 32'768;  ///< packet buffers of a virtual-time run
   LiveSpec live;
 };
+
+/// Whether the Node-B has to report in that mode.
+[[nodiscard]] bool needs_reports(const Scenario& scenario, RunMode mode);
 
 }  // namespace sluice::emulator

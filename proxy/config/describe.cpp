@@ -235,6 +235,8 @@ void describe(Section& s, Config& config) {
             "the UDP protocol with the Node-B; required by smvs and by every mode that gives windows");
   s.section("logging", config.logging, "what is written where");
   s.section("admin", config.admin, "the operator's socket");
+  s.list("shared_queues", config.shard.shared_queues, {0, 64},
+         "prefixes of UEs behind one queue, an access point's: their connections share a bearer");
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},
          "which addresses are UEs; when empty, every source address on the radio port");
   Policy prototype;
@@ -247,10 +249,10 @@ void describe(Section& s, Config& config) {
   config.shard.control_group = control_group.fraction;
   check_memory(s, config);
   check_interception(s, config.shard);
-  s.check(!needs_feedback(config.shard.mode) || config.feedback, "mode",
+  s.check(!config.shard.needs_reports() || config.feedback, "mode",
           "a feedback section beside mode " + std::string(to_string(config.shard.mode)), "none");
   const bool steered = std::any_of(config.shard.policies.begin(), config.shard.policies.end(),
-                                   [](const Policy& policy) { return needs_feedback(policy.treatment.mode); });
+                                   [](const Policy& policy) { return policy.treatment.needs_reports(); });
   s.check(!steered || config.feedback, "policies", "a feedback section beside a mode that reports steer", "none");
   config.shard.accept_partial_checksums = {
       // by Side

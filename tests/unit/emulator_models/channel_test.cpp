@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <set>
 #include <stdexcept>
+#include <vector>
 
 #include "emulator/channel/constant.hpp"
 #include "emulator/channel/piecewise.hpp"
+#include "emulator/channel/profile.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -129,6 +132,32 @@ TEST(PiecewiseChannel, RefusesWhatIsOutOfRange) {
   EXPECT_THROW(PiecewiseChannel({Rate::bits_per_second(std::numeric_limits<double>::quiet_NaN()), two, milliseconds(1)},
                                 milliseconds(1), Random(1)),
                std::invalid_argument);
+}
+
+std::shared_ptr<const CapacityProfile> profile_of(std::vector<double> bytes_per_s) {
+  CapacityProfile profile{milliseconds(10), {}};
+  for (const double rate : bytes_per_s) profile.rates.push_back(Rate::bytes_per_second(rate));
+  return std::make_shared<const CapacityProfile>(std::move(profile));
+}
+
+TEST(ProfileChannel, CarriesWhatTheProfileSaysAgainAndAgain) {
+  ProfileChannel channel(profile_of({100'000, 0, 50'500}), milliseconds(5));
+  std::vector<std::int64_t> bytes;
+  for (std::uint64_t tti = 0; tti < 8; ++tti) bytes.push_back(channel.at(tti).capacity.count());
+  EXPECT_EQ(bytes, (std::vector<std::int64_t>{500, 500, 0, 0, 252, 253, 500, 500})) << "252.5 is carried over";
+}
+
+TEST(ProfileChannel, ATtiWithAChangeCarriesBothParts) {
+  ProfileChannel channel(profile_of({100'000, 20'000}), milliseconds(4));
+  EXPECT_EQ(channel.at(0).capacity, Bytes(400));
+  EXPECT_EQ(channel.at(1).capacity, Bytes(400));
+  EXPECT_EQ(channel.at(2).capacity, Bytes(240)) << "2 ms of each";
+}
+
+TEST(ProfileChannel, RefusesNothingToCarry) {
+  EXPECT_THROW(ProfileChannel(nullptr, milliseconds(1)), std::invalid_argument);
+  EXPECT_THROW(ProfileChannel(profile_of({}), milliseconds(1)), std::invalid_argument);
+  EXPECT_THROW(ProfileChannel(profile_of({1}), milliseconds(0)), std::invalid_argument);
 }
 
 }  // namespace

@@ -163,5 +163,62 @@ TEST(ResultsCsv, ConnectionsUesAndPacketsHaveTablesOfTheirOwn) {
   EXPECT_THAT(format_csv(packets_table({run})), testing::HasSubstr(",1.5,10.0.0.1,dropped,1500,0"));
 }
 
+TEST(ResultsCsv, FiguresAndAPapersValuesComeBackAsSuch) {
+  std::vector<RunResult> results = test::sample_results();
+  results[0].figures["up_down_ratio"] = 7.5;
+  results[0].paper["throughput_bps"] = 5.5e6;
+  const CsvTable table = results_table(results);
+  ASSERT_TRUE(table.column("up_down_ratio") && table.column("paper_throughput_bps"));
+  EXPECT_EQ(table.rows[0][*table.column("paper_throughput_bps")], "5500000");
+  EXPECT_EQ(table.rows[1][*table.column("up_down_ratio")], "") << "a run without";
+  const auto back = results_from(table, series_table(results));
+  EXPECT_EQ(back[0].figures, results[0].figures);
+  EXPECT_EQ(back[0].paper, results[0].paper);
+  EXPECT_TRUE(back[1].figures.empty() && back[1].paper.empty());
+  EXPECT_EQ(back[0].counters, results[0].counters);
+}
+
+TEST(ResultsCsv, EveryColumnThatIsWrittenIsKnownByName) {
+  std::vector<RunResult> results = test::sample_results();
+  results[0].figures["settle_s"] = 1;
+  const CsvTable table = results_table(results);
+  for (std::size_t i = *table.column("seed") + 1; i < table.columns.size(); ++i) {
+    EXPECT_TRUE(is_result_column(table.columns[i])) << table.columns[i];
+  }
+  EXPECT_FALSE(is_result_column("paper_throughput_bps"));
+  EXPECT_FALSE(is_result_column(""));
+  EXPECT_EQ(column_value(results[0], "settle_s"), 1);
+  EXPECT_EQ(column_value(results[0], "drops"), 2);
+  EXPECT_EQ(column_value(results[0], "reports_lost"), 1);
+  EXPECT_EQ(column_value(results[1], "settle_s"), std::nullopt);
+}
+
+TEST(ResultsCsv, TheTableShowsColumnsAskedForWithAPapersValueBeside) {
+  std::vector<RunResult> results = test::sample_results();
+  results[0].paper["throughput_bps"] = 4.9e6;
+  const std::string text = summary_text(results, {{"throughput_bps", "kb/s", 1000}, {"queue_stddev_frames", "", 1}});
+  EXPECT_THAT(text, testing::HasSubstr("throughput_bps kb/s  paper  queue_stddev_frames\n"));
+  EXPECT_THAT(text, testing::HasSubstr("4850   4900                12.50\n"));
+  EXPECT_THAT(text, testing::HasSubstr("4900      –                12.50\n"));
+}
+
+TEST(ResultsCsv, FiguresAreMeansOverTheSeedsThatHaveThem) {
+  RunResult a = test::sample_result("smvs", "1", 0.9, 10);
+  RunResult b = a;
+  RunResult c = a;
+  b.key.seed = 2;
+  c.key.seed = 3;
+  a.figures["flow_jain"] = 0.8;
+  b.figures["flow_jain"] = 0.9;
+  a.paper["throughput_bps"] = b.paper["throughput_bps"] = c.paper["throughput_bps"] = 5e6;
+  b.throughput_bps += 1e6;
+  const auto groups = group_by_point({a, b, c});
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_NEAR(groups[0].mean.figures.at("flow_jain"), 0.85, 1e-12);
+  EXPECT_NEAR(groups[0].ci.at("flow_jain"), confidence_interval({0.8, 0.9}), 1e-12);
+  EXPECT_EQ(groups[0].mean.paper.at("throughput_bps"), 5e6);
+  EXPECT_NEAR(groups[0].ci.at("throughput_bps"), groups[0].throughput_ci_bps, 1);
+}
+
 }  // namespace
 }  // namespace sluice::emulator

@@ -155,6 +155,12 @@ cell:
   EXPECT_THAT(errors_of(two + "{type: constant}}\n"), HasSubstr("all UEs on the air of one access point"));
   EXPECT_THAT(errors_of("cell:\n  ues: [{address: 10.0.0.1, channel: {type: wlan}}]\n"),
               HasSubstr("s.yaml:1:1: modes"));
+  const std::string cell = two.substr(two.find('\n') + 1) + "{type: wlan}}\n";
+  const std::string regulated = cell + "modes: [fair-share/regulate, none]\n";
+  EXPECT_THAT(errors_of(regulated), HasSubstr("an access point reports nothing, got fair-share/regulate"))
+      << "B is nowhere known";
+  EXPECT_EQ(errors_of(regulated + "radio_buffer: 150000B\n"), "");
+  EXPECT_THAT(errors_of(cell + "modes: [wrb]\nradio_buffer: 150000B\n"), HasSubstr("reports nothing"));
   EXPECT_THAT(errors_of(smallest + "  wlan: {buffer: 50}\n"),
               HasSubstr("only when the UEs' channels are of type wlan"));
 }
@@ -337,6 +343,102 @@ TEST(Reference, NamesEveryKeyWithItsUnit) {
   for (const char* key : {"warmup", "scheduler", "fcds", "think_time", "cell_core", "period", "sharp_change"}) {
     EXPECT_THAT(text, HasSubstr(key));
   }
+}
+
+/// Two modes, two swept columns; `values` are the entries of paper.values.
+std::string with_paper(const std::string& values) {
+  return smallest + R"(modes: [none, smvs]
+sweep:
+  - {column: rate, keys: [cell.ues.0.channel.rate], unit: Mb/s, values: [5, 10], labels: [slow, fast]}
+  - {column: frames, keys: [cell.ues.0.buffer], unit: " frames", values: [200, 400]}
+paper:
+  source: a paper, table 3
+  reproduces: [the order]
+  differs: ["the height: ours is higher"]
+  values:
+)" + values;
+}
+
+TEST(ScenarioPaper, ValuesGoToTheRowsTheyNameInTheColumnsUnit) {
+  const auto plan = parse_plan(with_paper(R"(
+    - {column: throughput_bps, unit: kb/s, scale: 1000, where: [mode=smvs, frames=400], along: rate, values: [560.3, -]}
+    - {column: utilisation, where: [rate=fast], along: mode, values: [0.7, 0.9]}
+    - {column: drops, where: [mode=none, rate=slow, frames=200], values: [12]}
+)"),
+                               "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  ASSERT_EQ(plan->runs.size(), 8U);
+  int given = 0;
+  for (const RunPlan& run : plan->runs) {
+    const std::string mode(to_string(run.mode));
+    const std::string point = mode + " " + run.swept[0].second + " " + run.swept[1].second;
+    SCOPED_TRACE(point);
+    std::map<std::string, double> expected;
+    if (point == "smvs slow 400") expected["throughput_bps"] = 560'300;
+    if (point == "none slow 200") expected["drops"] = 12;
+    if (run.swept[0].second == "fast") expected["utilisation"] = mode == "none" ? 0.7 : 0.9;
+    EXPECT_EQ(run.paper, expected);
+    given += static_cast<int>(run.paper.size());
+  }
+  EXPECT_EQ(given, 6);
+  EXPECT_EQ(plan->base.paper->source, "a paper, table 3");
+  EXPECT_EQ(plan->base.paper->reproduces, std::vector<std::string>{"the order"});
+}
+
+TEST(ScenarioPaper, WhatNamesNoColumnOrRowIsRefusedAtItsPlace) {
+  const auto complaint = [](const std::string& entry) { return errors_of(with_paper("    - " + entry + "\n")); };
+  EXPECT_THAT(complaint("{column: throughput, values: [1]}"),
+              HasSubstr("s.yaml:14:8: paper.values[0].column, expected a column of results.csv, got \"throughput\""));
+  EXPECT_THAT(
+      complaint("{column: drops, where: [mode=wrb], values: [1]}"),
+      HasSubstr("s.yaml:14:31: paper.values[0].where, expected mode or a swept column, = and one of its points, "
+                "got \"mode=wrb\""));
+  EXPECT_THAT(complaint("{column: drops, where: [fast], values: [1]}"), HasSubstr("got \"fast\""));
+  EXPECT_THAT(complaint("{column: drops, along: speed, values: [1]}"),
+              HasSubstr("paper.values[0].along, expected mode or a swept column, got \"speed\""));
+  EXPECT_THAT(complaint("{column: drops, along: rate, values: [1]}"),
+              HasSubstr("paper.values[0].values, expected 2 values, one for each point, got 1"));
+  EXPECT_THAT(complaint("{column: drops, along: rate, values: [1, many]}"),
+              HasSubstr("s.yaml:14:48: paper.values[0].values, expected a number, or - where none is given, got "
+                        "\"many\""));
+  EXPECT_THAT(complaint("{column: drops, where: [rate=slow, rate=fast], values: [1]}"),
+              HasSubstr("paper.values[0].values, expected a row of this experiment, got a value for none"));
+  EXPECT_THAT(complaint("{column: drops, values: [1]}\n    - {column: drops, where: [mode=none], values: [2]}"),
+              HasSubstr("s.yaml:15:52: paper.values[1].values, expected one value for each row, got a second one"));
+  EXPECT_THAT(complaint("{column: drops, values: [1], page: 7}"), HasSubstr("unknown key 'paper.values[0].page'"));
+  EXPECT_THAT(errors_of(smallest + "output: {columns: [drops, ratio]}\n"),
+              HasSubstr("output.columns, expected columns of results.csv, got \"ratio\""));
+}
+
+TEST(Scenario, AnApplicationOfSeveralUesNeedsThemAll) {
+  const std::string two = R"(cell:
+  ues:
+    - {address: 10.0.0.1, channel: {type: constant}}
+    - {address: 10.0.0.2, channel: {type: constant}}
+)";
+  EXPECT_EQ(errors_of(two + "apps: [{type: bulk, ues: 2}]\n"), "");
+  EXPECT_EQ(errors_of(two + "apps: [{type: bulk, ue: 1, ues: 0}]\n"), "");
+  EXPECT_THAT(errors_of(two + "apps: [{type: bulk, ue: 1, ues: 2}]\n"),
+              HasSubstr("no more ues than there are from that one on, got 2"));
+}
+
+TEST(Scenario, AProfilesFileStandsBesideIt) {
+  const auto plan = parse_plan(R"(cell:
+  ues:
+    - address: 10.0.0.1
+      channel: {type: profile, profile: {file: cell.yaml, where: [scheduler=rr], ue: 2, mean: 2Mb/s}}
+)",
+                               "folder/s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  const ProfileSpec& profile = plan->base.cell.ues.front().channel.profile;
+  EXPECT_EQ(profile.file, "folder/cell.yaml");
+  EXPECT_EQ(profile.where, std::vector<std::string>{"scheduler=rr"});
+  EXPECT_EQ(profile.ue, 2U);
+  EXPECT_EQ(profile.mean, Rate::bits_per_second(2e6));
+  TraceLibrary traces({});
+  EXPECT_THROW(static_cast<void>(make_channel(plan->base.cell.ues.front().channel, 1ms, 1, 0, traces)),
+               std::invalid_argument)
+      << "nobody has made it: this is not virtual time";
 }
 
 }  // namespace

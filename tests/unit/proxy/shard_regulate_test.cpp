@@ -250,5 +250,32 @@ TEST(ShardObserve, AllowancesStandBesideWhatWasSent) {
   EXPECT_EQ(lab.lab.count(Counter::flows_split), 0U);
 }
 
+/// The share of a buffer whose size is configured needs no reports, and the UEs of an access point share it.
+TEST(ShardRegulate, TheUesBehindOneQueueShareItEvenlyWithoutReports) {
+  proxy::ShardConfig config = config_of(Mode::fair_share);
+  config.laws.buffer = Bytes(60'000);
+  config.shared_queues = {*IpPrefix::parse("10.45.0.0/24")};
+  Lab lab(config);
+  lab.hosts.open();
+  lab.data(126);
+  lab.hosts.ue(Flags::ack_bit, 0, 120'000);
+  EXPECT_EQ(lab.window(), 59'904) << "40 packets of 1500 bytes, in units of 128 bytes";
+  ScriptedHosts neighbour(lab.lab);
+  neighbour.ue_to_server.src = IpAddress::v4(10, 45, 0, 3);
+  neighbour.window = 1000;
+  neighbour.open();
+  EXPECT_EQ(lab.lab.shard.flow_count(), 2U);
+  lab.data(40);
+  lab.hosts.ue(Flags::ack_bit, 0, 160'000);
+  EXPECT_EQ(lab.window(), 29'952) << "half of it";
+  ScriptedHosts elsewhere(lab.lab);
+  elsewhere.ue_to_server.src = IpAddress::v4(10, 46, 0, 3);
+  elsewhere.window = 1000;
+  elsewhere.open();
+  lab.data(20);
+  lab.hosts.ue(Flags::ack_bit, 0, 180'000);
+  EXPECT_EQ(lab.window(), 29'952) << "who is not of the prefix has a queue of his own";
+}
+
 }  // namespace
 }  // namespace sluice::test

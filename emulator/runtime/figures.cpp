@@ -1,0 +1,133 @@
+#include "emulator/runtime/figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "emulator/model/tcp_throughput.hpp"
+#include "emulator/model/wlan_ratio.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+double sum_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return values.empty() ? 0 : sum_of(values) / static_cast<double>(values.size());
+}
+
+/// Bytes that a packet of the MTU takes on the air.
+double packet_on_air(const Scenario& scenario) {
+  const double mtu = scenario.hosts.mtu;
+  const auto frame = static_cast<double>(scenario.cell.ues.front().frame.count());
+  return frame > 0 ? std::ceil(mtu / frame) * frame : mtu;
+}
+
+double buffer_in_packets(const Scenario& scenario) {
+  const UeSpec& ue = scenario.cell.ues.front();
+  const auto limit = static_cast<double>(ue.buffer.limit);
+  if (ue.buffer.unit == BufferUnit::packets) return limit;
+  if (ue.buffer.unit == BufferUnit::bytes) return limit / scenario.hosts.mtu;
+  return limit * static_cast<double>(ue.frame.count()) / packet_on_air(scenario);
+}
+
+/// Table 2 of the SMVS paper. T0 is twice the round trip, as its footnote has it; p counts events, each of which the
+/// sender takes for one loss.
+void add_tcp_models(RunResult& result, const Scenario& scenario, const CapacityProfile& profile) {
+  constexpr double header = 40;  // IPv4 and TCP without options
+  const double actual = result.throughput_bps / 8 / (scenario.hosts.mtu - header);
+  VaryingLink link;
+  for (const Rate rate : profile.rates) link.packets_per_s.push_back(rate.bytes_per_second() / packet_on_air(scenario));
+  link.round_trip_s =
+      to_seconds(scenario.server_proxy.delay * 2 + scenario.proxy_nodeb.delay * 2 + scenario.cell.uplink.delay);
+  link.buffer_packets = buffer_in_packets(scenario);
+  const auto events = static_cast<double>(result.counters["drop_events"]);
+  if (actual <= 0 || events <= 0) return;
+  const double passes = result.measured_s / (to_seconds(profile.interval) * static_cast<double>(profile.rates.size()));
+  const double p1 = std::min(1.0, passes * spurious_timeouts(link) / events);
+  PadhyeInput padhye;
+  padhye.loss = events / (actual * result.measured_s);
+  padhye.round_trip_s = link.round_trip_s + result.radio_queue_delay.mean_ms / 1000;
+  padhye.timeout_s = 2 * padhye.round_trip_s;
+  result.figures["packets_per_s"] = actual;
+  result.figures["spurious_share"] = p1;
+  result.figures["model_packets_per_s"] = varying_link_throughput(link, p1);
+  result.figures["padhye_packets_per_s"] = padhye_throughput(padhye);
+  result.figures["model_error"] = std::abs(actual - result.figures["model_packets_per_s"]) / actual;
+  result.figures["padhye_error"] = std::abs(actual - result.figures["padhye_packets_per_s"]) / actual;
+}
+
+/// Only what the analysis is for: one upload and some downloads without loss elsewhere.
+void add_wlan_model(RunResult& result, const Scenario& scenario) {
+  std::uint64_t uploads = 0;
+  std::uint64_t downloads = 0;
+  for (const AppSpec& app : scenario.apps) {
+    (app.direction == Direction::upload ? uploads : downloads) += std::uint64_t{app.ues} * app.connections;
+  }
+  if (uploads != 1 || downloads < 1 || scenario.cell.wlan.buffer == 0) return;
+  WlanShare share;
+  share.downloads = static_cast<double>(downloads);
+  share.buffer_packets = scenario.cell.wlan.buffer;
+  share.window_packets = std::floor(static_cast<double>(scenario.hosts.receive_buffer.count()) / scenario.hosts.mtu);
+  result.figures["model_ratio"] = wlan_ratio(share);
+}
+
+}  // namespace
+
+void add_model_figures(RunResult& result, const Scenario& scenario, const CapacityProfile* profile) {
+  if (scenario.output.model == ModelType::tcp_throughput && profile != nullptr) {
+    add_tcp_models(result, scenario, *profile);
+  }
+  if (scenario.output.model == ModelType::wlan_ratio && scenario.cell.is_wlan()) add_wlan_model(result, scenario);
+}
+
+double measured_bps(const FlowRecord& flow, const RunResult& result) {
+  return result.measured_s > 0 ? static_cast<double>(flow.measured) * 8 / result.measured_s : 0;
+}
+
+void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_from) {
+  std::vector<double> uploads;
+  std::vector<double> downloads;
+  std::vector<double> throughout;  // of those that ran all the time
+  for (const FlowRecord& flow : log.flows) {
+    if (flow.application != "bulk") continue;
+    const double rate = measured_bps(flow, result);
+    (flow.upload ? uploads : downloads).push_back(rate);
+    if (flow.opened <= measured_from && flow.reason == tcp::CloseReason::none) throughout.push_back(rate);
+  }
+  if (!uploads.empty()) {
+    result.figures["upload_bps"] = sum_of(uploads);
+    result.figures["download_bps"] = sum_of(downloads);
+    if (mean_of(downloads) > 0) result.figures["up_down_ratio"] = mean_of(uploads) / mean_of(downloads);
+  }
+  if (throughout.size() < 2) return;
+  result.figures["flow_jain"] = jain_index(throughout);
+  result.figures["flow_min_bps"] = *std::min_element(throughout.begin(), throughout.end());
+  result.figures["flow_max_bps"] = *std::max_element(throughout.begin(), throughout.end());
+}
+
+void add_queue_figures(RunResult& result, const Scenario& scenario) {
+  const double interval = to_seconds(scenario.interval);
+  const auto window = static_cast<std::size_t>(std::max(1.0, 1.0 / interval));
+  double queue = 0;
+  double reference = 0;
+  for (std::size_t i = 0; i < result.series.size(); ++i) {
+    if (!result.series[i].reference_bytes) return;
+    queue += result.series[i].queue_bytes;
+    reference += *result.series[i].reference_bytes;
+    if (i >= window) {
+      queue -= result.series[i - window].queue_bytes;
+      reference -= *result.series[i - window].reference_bytes;
+    }
+    if (i + 1 < window || reference <= 0) continue;
+    if (queue < 0.8 * reference || queue > 1.2 * reference) continue;
+    result.figures["settle_s"] = result.series[i].time_s;
+    return;
+  }
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "emulator/report/columns.hpp"
+#include "tests/sim/nodeb/paper_runs.hpp"
+
+// The figures of Pilosof et al. (INFOCOM 2003), from the files that ./run experiment runs, at some of their points.
+
+namespace sluice::emulator {
+namespace {
+
+using namespace std::chrono_literals;
+using test::paper_run;
+
+const std::string remedy = "mode=fair-share/regulate";
+
+double figure(const RunResult& result, const char* name) {
+  return result.figures.at(name);
+}
+
+double total(const RunResult& result) {
+  return figure(result, "upload_bps") + figure(result, "download_bps");
+}
+
+TEST(WlanBuffer, FourRegionsOfTheRatio) {
+  const auto at = [](int packets) {
+    return paper_run("wlan-buffer", {"mode=none", "buffer_packets=" + std::to_string(packets)}, 105s);
+  };
+  const RunResult roomy = at(84);
+  EXPECT_NEAR(figure(roomy, "up_down_ratio"), 1, 0.02);
+  EXPECT_EQ(roomy.drops, 0U);
+  const double seventy = figure(at(70), "up_down_ratio");
+  const double fifty = figure(at(50), "up_down_ratio");
+  EXPECT_GT(seventy, 1.3);
+  EXPECT_GT(fifty, 1.6 * seventy) << "it rises steeply";
+  for (const int packets : {16, 24, 32}) {
+    const RunResult flat = at(packets);
+    EXPECT_GT(figure(flat, "up_down_ratio"), 6);
+    EXPECT_LT(figure(flat, "up_down_ratio"), 14);
+    EXPECT_NEAR(total(flat) / total(roomy), 1, 0.06) << "total throughput stays";
+  }
+  EXPECT_GT(figure(at(4), "up_down_ratio"), 30);
+}
+
+TEST(WlanBuffer, TheAnalysisIsNearWhereItIsMeantToBe) {
+  for (const int packets : {16, 24, 32, 60, 70, 84}) {
+    const RunResult result = paper_run("wlan-buffer", {"mode=none", "buffer_packets=" + std::to_string(packets)});
+    const double ratio = figure(result, "up_down_ratio");
+    EXPECT_NEAR(figure(result, "model_ratio") / ratio, 1, 0.25) << packets << " packets, ratio " << ratio;
+  }
+}
+
+TEST(WlanBuffer, TheRemedyMakesItEvenAndCostsNothing) {
+  const double before = total(paper_run("wlan-buffer", {"mode=none", "buffer_packets=100"}));
+  for (const int packets : {8, 16, 42, 70}) {
+    SCOPED_TRACE(packets);
+    const RunResult result = paper_run("wlan-buffer", {remedy, "buffer_packets=" + std::to_string(packets)});
+    EXPECT_NEAR(figure(result, "up_down_ratio"), 1, 0.06);
+    EXPECT_NEAR(total(result) / before, 1, 0.02);
+    EXPECT_EQ(result.drops, 0U);
+  }
+}
+
+TEST(WlanDownloads, TheRatioGrowsLinearlyAsTheAnalysisSays) {
+  const auto at = [](int n) { return paper_run("wlan-downloads", {"mode=none", "downloads=" + std::to_string(n)}); };
+  const RunResult four = at(4);
+  const RunResult eight = at(8);
+  const RunResult sixteen = at(16);
+  const double step = figure(eight, "up_down_ratio") - figure(four, "up_down_ratio");
+  EXPECT_GT(step, 2);
+  EXPECT_NEAR((figure(sixteen, "up_down_ratio") - figure(eight, "up_down_ratio")) / (2 * step), 1, 0.25);
+  for (const RunResult* result : {&four, &eight, &sixteen}) {
+    EXPECT_NEAR(figure(*result, "model_ratio") / figure(*result, "up_down_ratio"), 1, 0.2);
+  }
+}
+
+TEST(WlanDownloads, TheRemedyMakesThemEven) {
+  for (const char* n : {"downloads=4", "downloads=16"}) {
+    SCOPED_TRACE(n);
+    const RunResult before = paper_run("wlan-downloads", {"mode=none", n});
+    const RunResult after = paper_run("wlan-downloads", {remedy, n});
+    EXPECT_NEAR(figure(after, "up_down_ratio"), 1, 0.03);
+    EXPECT_GT(figure(after, "flow_jain"), 0.995);
+    EXPECT_LT(figure(before, "flow_jain"), 0.8);
+    EXPECT_NEAR(total(after) / total(before), 1, 0.05);
+  }
+}
+
+TEST(WlanPairs, DownloadsStarveBesideManyUploadsAndNotWithTheRemedy) {
+  EXPECT_GT(figure(paper_run("wlan-pairs", {"mode=none", "pairs=2"}), "up_down_ratio"), 3);
+  EXPECT_GT(figure(paper_run("wlan-pairs", {"mode=none", "pairs=6"}), "up_down_ratio"), 100);
+  for (const char* pairs : {"pairs=2", "pairs=6", "pairs=20"}) {
+    EXPECT_NEAR(figure(paper_run("wlan-pairs", {remedy, pairs}), "up_down_ratio"), 1, 0.05) << pairs;
+  }
+}
+
+/// The names by which a scenario may ask for columns are those that runs write.
+TEST(PaperColumns, EveryCounterAndFigureOfARunIsKnownByName) {
+  for (const RunResult& result :
+       {paper_run("wlan-buffer", {remedy, "buffer_packets=16"}, 10s), paper_run("smvs-fig10", {"mode=smvs"}, 10s),
+        paper_run("smvs-cell", {"scheduler=rr"}, 10s)}) {
+    for (const auto& [name, value] : result.counters) EXPECT_TRUE(is_result_column(name)) << name;
+    for (const auto& [name, value] : result.figures) EXPECT_TRUE(is_figure(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::emulator

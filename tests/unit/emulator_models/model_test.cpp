@@ -1,0 +1,98 @@
+#include <gtest/gtest.h>
+
+#include "emulator/model/tcp_throughput.hpp"
+#include "emulator/model/wlan_ratio.hpp"
+
+// Worked by hand, with the steps written down.
+
+namespace sluice::emulator {
+namespace {
+
+/// b = 100/s, τ = 0.15 s, B = 14: T = 0.16 s, bT = 16, wmax = 15 + 14 + 1 = 30, w0 = 15.
+const VaryingLink steady{{100, 100, 100, 100}, 0.15, 14};
+
+TEST(ThroughputModel, OneSawtoothOfASteadyLink) {
+  // A: 0.16·(16 − 15) = 0.16 s with (15·0.16 + 0.0256/0.32)/0.16 = 15.5 packets; B: (900 − 256)/200 = 3.22 s with 322.
+  EXPECT_NEAR(varying_link_throughput(steady, 0), (15.5 + 322) / (0.16 + 3.22), 1e-9);
+  // C: ceil(log2 16)·0.16 = 0.64 s with 15 packets, after every loss.
+  EXPECT_NEAR(varying_link_throughput(steady, 1), (15 + 15.5 + 322) / (0.64 + 0.16 + 3.22), 1e-9);
+  // … after every other.
+  EXPECT_NEAR(varying_link_throughput(steady, 0.5), (7.5 + 337.5) / (0.32 + 3.38), 1e-9);
+}
+
+TEST(ThroughputModel, ALargeBufferLeavesNoEpochA) {
+  // b = 100/s, τ = 0.05 s, B = 34: bT = 6, wmax = 40, w0 = 20 > 6: only B, (1600 − 400)/200 = 6 s at 100/s.
+  EXPECT_NEAR(varying_link_throughput({{100}, 0.05, 34}, 0), 100, 1e-9);
+  // With C: ceil(log2 21)·0.06 = 0.3 s and 20 packets.
+  EXPECT_NEAR(varying_link_throughput({{100}, 0.05, 34}, 1), 620 / 6.3, 1e-9);
+}
+
+TEST(ThroughputModel, VaryingRatesCountByTheirMeanAndTheSquareOfTheirWindows) {
+  // 50 and 150/s, τ = 0.1 s, B = 9: mean 100, T = 0.11, bT = 11, wmax = √((15² + 25²)/2) = √425, w0 = √425/2.
+  // A: 0.11·(11 − 10.30776) = 0.0761459 s, (10.30776·0.0761459 + 0.0263553·…)/0.11: 7.375 packets in all;
+  // B: (425 − 121)/200 = 1.52 s, 152 packets.
+  const double w0 = 10.3077640640;
+  const double time_a = 0.11 * (11 - w0);
+  const double sent_a = (w0 * time_a + time_a * time_a / 0.22) / 0.11;
+  EXPECT_NEAR(sent_a, 7.375, 0.001);
+  EXPECT_NEAR(varying_link_throughput({{50, 150}, 0.1, 9}, 0), (sent_a + 152) / (time_a + 1.52), 1e-6);
+}
+
+TEST(ThroughputModel, ATimeoutIsSpuriousWhereTheRateFallsBeyondTheBound) {
+  // τ = 0.17, B = 15: from 100/s the bound is 1 + 34/17 = 3, so (100 − b)/b > 3: below 25/s.
+  EXPECT_EQ(spurious_timeouts({{100, 24.9, 100, 25.1, 100}, 0.17, 15}), 1U);
+  EXPECT_EQ(spurious_timeouts({{100, 0, 0, 100}, 0.17, 15}), 1U) << "a fall to nothing, and nothing more to fall";
+  EXPECT_EQ(spurious_timeouts(steady), 0U);
+}
+
+TEST(ThroughputModel, WhatIsOutOfRangeIsRefused) {
+  EXPECT_THROW(static_cast<void>(varying_link_throughput({{}, 0.1, 9}, 0)), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(varying_link_throughput({{-1}, 0.1, 9}, 0)), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(varying_link_throughput(steady, 1.5)), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(spurious_timeouts({{1}, 0, 9})), std::invalid_argument);
+  EXPECT_EQ(varying_link_throughput({{0, 0}, 0.1, 9}, 0), 0);
+}
+
+TEST(Padhye, OneLossInAHundred) {
+  // 0.2·√(0.02/3) = 0.0163299; 0.4·3·√(0.03/8)·0.01·1.0032 = 0.0007372.
+  EXPECT_NEAR(padhye_throughput({0.01, 0.2, 0.4, 1, 1e9}), 1 / (0.0163299 + 0.0007372), 0.01);
+  EXPECT_NEAR(padhye_throughput({0.01, 0.2, 0.4, 1, 10}), 50, 1e-9) << "ten packets a round trip";
+  // Every fourth packet lost: the timer's share is one, 3·√(0.75/8) = 0.92 is not yet; 0.2·√(1/6) + 0.4·0.9186·0.25·3.
+  EXPECT_NEAR(padhye_throughput({0.25, 0.2, 0.4, 1, 1e9}), 1 / (0.0816497 + 0.2755676), 0.001);
+  EXPECT_THROW(static_cast<void>(padhye_throughput({0, 0.2, 0.4, 1, 10})), std::invalid_argument);
+}
+
+TEST(WlanModel, TheQueueTurnsAwayWhatTheFormulaSays) {
+  EXPECT_NEAR(queue_loss(0.5, 3), 0.5 * 0.125 / (1 - 0.0625), 1e-12);
+  EXPECT_NEAR(queue_loss(2, 3), 8.0 / 15, 1e-12);  // (1 − 2)·8/(1 − 16)
+  EXPECT_NEAR(queue_loss(1, 9), 0.1, 1e-12);
+  EXPECT_NEAR(queue_loss(1 + 1e-7, 9), 0.1, 1e-6) << "no jump beside it";
+  EXPECT_NEAR(queue_loss(1.5, 1e6), 1 / 3.0, 1e-9) << "large buffers do not overflow the arithmetic";
+}
+
+/// w = 42, a = bd = 1. For a large loss queue P → (ρ − 1)/ρ = 1/(R + 1), so R²·(R + 1) = 42²·2/3 = 1176: R = 10.2.
+TEST(WlanModel, TheRatioIsFlatAtAboutTenUpToTheWindow) {
+  EXPECT_NEAR(wlan_ratio({42, 42, 1, 1, 1}), 10.29, 0.01);  // ρ = 1.0972, P = 0.0900, 42·√(2·0.09/3)
+  EXPECT_NEAR(wlan_ratio({30, 42, 1, 1, 1}), 10.4, 0.15);
+  EXPECT_NEAR(wlan_ratio({16, 42, 1, 1, 1}), 11, 0.4);
+}
+
+TEST(WlanModel, AboveTheWindowItFallsToOne) {
+  // B = 63: the downloads' own part is ¾·21 = 15.75. R = 2.112: ρ = 1.4735, P = 0.3213, √(3/(2·0.3213)) = 2.161;
+  // 42/(15.75 + 2.161) = 2.345 > R. R = 2.338: ρ = 1.4277, P = 0.2996, 2.2377; 42/17.988 = 2.335.
+  EXPECT_NEAR(wlan_ratio({63, 42, 1, 1, 1}), 2.335, 0.005);
+  EXPECT_EQ(wlan_ratio({84, 42, 1, 1, 1}), 1);
+  EXPECT_EQ(wlan_ratio({150, 42, 1, 1, 1}), 1);
+}
+
+TEST(WlanModel, WithMoreDownloadsEachGetsItsPart) {
+  const double two = wlan_ratio({100, 42, 2, 1, 1});
+  const double eight = wlan_ratio({100, 42, 8, 1, 1});
+  EXPECT_GT(two, 1.5);
+  EXPECT_GT(eight, 2.5 * two);
+  EXPECT_LT(eight, 4.5 * two);
+  EXPECT_THROW(static_cast<void>(wlan_ratio({0, 42, 1, 1, 1})), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sluice::emulator
