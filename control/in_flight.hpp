@@ -28,6 +28,8 @@ class InFlight {
   /// A report with the Node-B's cumulative `arrived` came in at `now`. Returns what is under way. A counter that runs
   /// backwards (the Node-B has restarted) starts the measurement anew.
   Bytes on_report(Instant now, std::uint64_t arrived);
+  /// The next report's counter is another's (a handover to another Node-B): the measurement starts anew with it.
+  void restart() { synchronised_ = false; }
   /// Cumulative, for BearerStatus::injected.
   [[nodiscard]] std::uint64_t total() const { return total_; }
 

@@ -19,6 +19,9 @@ control::GwaParameters counting_of(const Treatment& treatment) {
   return parameters;
 }
 
+/// One late report is no silence.
+constexpr Duration least_silence = std::chrono::milliseconds(20);
+
 /// B where neither the configuration nor the reports name it.
 constexpr Bytes usual_buffer{64 * 1024};
 
@@ -96,10 +99,30 @@ void Bearer::settle_ring() {
   for (Bearer* other = sibling_; other != this; other = other->sibling_) other->counts_ = any;
 }
 
-Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, double share) {
-  const bool restarted = reported_ && report.epoch != last_.epoch;
-  if (reported_ && !restarted && report.sequence <= last_.sequence) return Verdict::stale;
+bool Bearer::heeds(const ReportArrival& report, Instant now) const {
+  if (!moved(report)) return true;
+  using control::feedback::RadioState;
+  const Duration silence = std::max(2 * last_.period, least_silence);
+  return report.bearer.state == RadioState::normal &&
+         (last_.bearer.state != RadioState::normal || now - report_time_ >= silence);
+}
 
+/// The UE is with another Node-B: its counters, its clock and its queue are others. What is known of the rate stays
+/// until it is known better.
+void Bearer::follow(const ReportArrival& report) {
+  in_flight_.restart();
+  if (law_) law_->restart();
+  rates_.clear();
+  dropped_ = report.bearer.dropped;
+  bridges_ = 0;
+}
+
+Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, double share) {
+  const bool from_another = moved(report);
+  const bool restarted = reported_ && report.epoch != last_.epoch;
+  if (reported_ && !from_another && !restarted && report.sequence <= last_.sequence) return Verdict::stale;
+
+  if (from_another) follow(report);
   const Bytes in_flight = in_flight_.on_report(now, report.bearer.arrived);
   const Bytes advanced = granted_in_advance(report);
   last_ = report;

@@ -56,9 +56,13 @@ class Bearer {
   /// Some bearer of the UE wants to know what goes to the radio.
   [[nodiscard]] bool counts() const { return counts_; }
 
-  /// Applies a report: runs the law, or takes the Node-B's allowance. What is left of the last allowance is forfeited
-  /// but for the fraction of a packet that could not be sent.
-  /// Of several bearers under SMVS each is granted its `share` of what the law gives for the whole queue.
+  /// Whether a report is by the Node-B that serves the UE. Another one than the last becomes it when it says that the
+  /// UE is with it (state normal) after the last one has said that it is not (handover, outage, released), or has been
+  /// silent for two periods. Until then, and in what of its own comes late afterwards, nobody listens to it.
+  [[nodiscard]] bool heeds(const ReportArrival& report, Instant now) const;
+  /// Applies a report that it heeds: runs the law, or takes the Node-B's allowance. What is left of the last allowance
+  /// is forfeited but for the fraction of a packet that could not be sent. Of several bearers under SMVS each is
+  /// granted its `share` of what the law gives for the whole queue.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
 
   /// Looks at the time: bridges a report that is missing with one more step at the mean rate, and gives up steering
@@ -118,6 +122,8 @@ class Bearer {
   [[nodiscard]] control::feedback::BearerStatus status(Bytes backlog) const;
   [[nodiscard]] const control::feedback::BearerReport& last_report() const { return last_.bearer; }
   [[nodiscard]] bool reported() const { return reported_; }
+  /// Sender id of the Node-B that serves the UE, as of the last report.
+  [[nodiscard]] std::uint64_t reporter() const { return last_.sender; }
   [[nodiscard]] Instant last_report_time() const { return report_time_; }
   [[nodiscard]] std::uint64_t falls() const { return fallback_.falls(); }
   [[nodiscard]] const control::Smvs* law() const { return law_ ? &*law_ : nullptr; }
@@ -141,6 +147,8 @@ class Bearer {
   Instant empty_since{};  ///< when its last flow went
 
  private:
+  [[nodiscard]] bool moved(const ReportArrival& report) const { return reported_ && report.sender != last_.sender; }
+  void follow(const ReportArrival& report);
   void grant(Bytes allowance);
   Bytes granted_in_advance(const ReportArrival& report);
   Bytes run_law(const ReportArrival& report, Bytes in_flight, Instant now);

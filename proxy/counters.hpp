@@ -69,6 +69,7 @@ namespace sluice::proxy {
   X(reports, "bearer records taken from reports")                                                              \
   X(reports_unknown_bearer, "bearer records for a UE that has no bearer here")                                 \
   X(reports_stale, "bearer records older than the newest one applied")                                         \
+  X(reports_elsewhere, "bearer records from a Node-B that does not serve the UE, or no longer")                \
   X(fallbacks, "bearers that fell back to congestion control because reports were late")                       \
   X(recoveries, "bearers that came back to their law because reports did")
 

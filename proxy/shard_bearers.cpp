@@ -19,6 +19,10 @@ void Shard::Impl::on_report(const ReportArrival& report, Instant now) {
     counters_.add(Counter::reports_unknown_bearer);
     return;
   }
+  if (!registry_.bearer(id).heeds(report, now)) {
+    counters_.add(Counter::reports_elsewhere);
+    return;
+  }
   count_group(registry_.bearer(id), report);
   Bearer* bearer = &registry_.bearer(id);
   do {
@@ -75,9 +79,9 @@ void Shard::Impl::count_group(const Bearer& bearer, const ReportArrival& report)
   const control::feedback::BearerReport& before = bearer.last_report();
   GroupTotals& group = groups_[bearer.ordinary() ? 1 : 0];
   ++group.reports;
-  if (bearer.reported() && now.transmitted >= before.transmitted)
-    group.transmitted += now.transmitted - before.transmitted;
-  if (bearer.reported() && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
+  const bool comparable = bearer.reported() && bearer.reporter() == report.sender;
+  if (comparable && now.transmitted >= before.transmitted) group.transmitted += now.transmitted - before.transmitted;
+  if (comparable && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
   group.queue_bytes += static_cast<double>(now.queue.count());
   if (now.mean_service_rate > Rate()) {
     group.queue_delay_s += static_cast<double>(now.queue.count()) / now.mean_service_rate.bytes_per_second();
@@ -167,7 +171,9 @@ bool Shard::Impl::serve_round(Bearer& bearer, bool short_flows_only, Instant now
 /// One for each UE: of its bearers together.
 void Shard::Impl::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   registry_.bearers().for_each([&](BearerId id, Bearer& bearer) {
-    if (registry_.find_bearer(bearer.ue()) != id) return;
+    // Of several bearers of a UE the entry to their ring speaks for all; one alone is its entry.
+    const bool alone = &bearer.sibling() == &bearer;
+    if (!alone && registry_.find_bearer(bearer.ue()) != id) return;
     bool changed = bearer.status_changed;
     control::feedback::BearerStatus status = bearer.status(bearer.backlog);
     for (Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {

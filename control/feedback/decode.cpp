@@ -32,29 +32,30 @@ class FieldReader {
       failure_ = Failure::malformed_field;
     }
   }
-  void into(std::uint64_t& number) { number = whole(sizeof number); }
-  void into(std::uint32_t& number) { number = static_cast<std::uint32_t>(whole(sizeof number)); }
-  void into(Bytes& amount) { amount = Bytes(bounded(whole(sizeof(std::uint64_t)), largest_signed)); }
+  void into(std::uint64_t& number) { number = whole<std::uint64_t>(); }
+  void into(std::uint32_t& number) { number = whole<std::uint32_t>(); }
+  void into(Bytes& amount) { amount = Bytes(bounded(whole<std::uint64_t>(), largest_signed)); }
   void into(std::optional<Bytes>& amount) { into(amount.emplace()); }
   void into(Rate& rate) {
-    rate = Rate::bits_per_second(static_cast<double>(bounded(whole(sizeof(std::uint64_t)), largest_signed)));
+    rate = Rate::bits_per_second(static_cast<double>(bounded(whole<std::uint64_t>(), largest_signed)));
   }
   void into(RadioState& state) {
-    state = static_cast<RadioState>(bounded(whole(1), static_cast<std::uint64_t>(RadioState::released)));
+    state = static_cast<RadioState>(bounded(whole<std::uint8_t>(), static_cast<std::uint64_t>(RadioState::released)));
   }
   void into(std::optional<ClampPrice>& clamp) {
     if (value_.size() != 2 * sizeof(std::uint64_t)) {
       failure_ = Failure::malformed_field;
       return;
     }
-    const std::uint64_t queue = bounded(read_number(value_.first(8)), largest_signed);
-    const std::uint64_t price = bounded(read_number(value_.last(8)), largest_signed);
+    const std::uint64_t queue = bounded(read_number<std::uint64_t>(value_), largest_signed);
+    const std::uint64_t price = bounded(read_number<std::uint64_t>(value_.last(8)), largest_signed);
     clamp = ClampPrice{Bytes(queue), Duration(price)};
   }
 
  private:
-  std::uint64_t whole(std::size_t size) {
-    if (value_.size() == size) return read_number(value_);
+  template <typename Number>
+  Number whole() {
+    if (value_.size() == sizeof(Number)) return read_number<Number>(value_);
     failure_ = Failure::malformed_field;
     return 0;
   }
@@ -143,20 +144,20 @@ Failure read_any(std::uint16_t kind, Octets fields, const Header& header, Record
 
 Decoded decode_header(Octets datagram) {
   if (datagram.size() < header_size) return {Failure::too_short, {}, {}};
-  if (read_number(datagram.first(4)) != magic) return {Failure::bad_magic, {}, {}};
+  if (read_number<std::uint32_t>(datagram) != magic) return {Failure::bad_magic, {}, {}};
   if (datagram[4] != version) return {Failure::unknown_version, {}, {}};
   Decoded decoded;
   Header& header = decoded.header;
   const std::uint8_t type = datagram[5];
-  header.poll = (read_number(datagram.subspan(6, 2)) & poll_flag) != 0;
-  header.key_id = static_cast<std::uint32_t>(read_number(datagram.subspan(8, 4)));
-  header.records = static_cast<std::uint16_t>(read_number(datagram.subspan(12, 2)));
-  const std::uint64_t length = read_number(datagram.subspan(14, 2));
-  header.sender = read_number(datagram.subspan(16, 8));
-  header.epoch = read_number(datagram.subspan(24, 8));
-  header.sequence = read_number(datagram.subspan(32, 8));
-  const std::uint64_t time = read_number(datagram.subspan(40, 8));
-  const std::uint64_t period = read_number(datagram.subspan(48, 8));
+  header.poll = (read_number<std::uint16_t>(datagram.subspan(6)) & poll_flag) != 0;
+  header.key_id = read_number<std::uint32_t>(datagram.subspan(8));
+  header.records = read_number<std::uint16_t>(datagram.subspan(12));
+  const std::uint64_t length = read_number<std::uint16_t>(datagram.subspan(14));
+  header.sender = read_number<std::uint64_t>(datagram.subspan(16));
+  header.epoch = read_number<std::uint64_t>(datagram.subspan(24));
+  header.sequence = read_number<std::uint64_t>(datagram.subspan(32));
+  const std::uint64_t time = read_number<std::uint64_t>(datagram.subspan(40));
+  const std::uint64_t period = read_number<std::uint64_t>(datagram.subspan(48));
   if (type != static_cast<std::uint8_t>(MessageType::report) &&
       type != static_cast<std::uint8_t>(MessageType::status)) {
     decoded.failure = Failure::unexpected_type;
@@ -177,8 +178,8 @@ Failure decode_records(Octets records, const Header& header, RecordHandler* hand
   std::uint32_t count = 0;
   while (!records.empty()) {
     if (records.size() < record_header_size) return Failure::malformed_record;
-    const auto kind = static_cast<std::uint16_t>(read_number(records.first(2)));
-    const std::size_t size = read_number(records.subspan(2, 2));
+    const auto kind = read_number<std::uint16_t>(records);
+    const std::size_t size = read_number<std::uint16_t>(records.subspan(2));
     if (size > records.size() - record_header_size) return Failure::malformed_record;
     const Failure failure = read_any(kind, records.subspan(record_header_size, size), header, handler);
     if (failure != Failure::none) return failure;

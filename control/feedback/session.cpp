@@ -97,9 +97,9 @@ Failure Session::receive(std::span<const std::uint8_t> datagram, RecordHandler& 
 Failure Session::authenticate(std::span<const std::uint8_t> datagram) {
   if (datagram.size() < header_size + tag_size) return Failure::too_short;
   if (datagram.size() > largest_datagram) return Failure::too_long;
-  if (read_number(datagram.first(4)) != magic) return Failure::bad_magic;
+  if (read_number<std::uint32_t>(datagram) != magic) return Failure::bad_magic;
   if (datagram[4] != version) return Failure::unknown_version;
-  const auto key_id = static_cast<std::uint32_t>(read_number(datagram.subspan(8, 4)));
+  const auto key_id = read_number<std::uint32_t>(datagram.subspan(8));
   if (!authenticator_.knows(key_id)) return Failure::unknown_key;
   const auto body = datagram.first(datagram.size() - tag_size);
   return authenticator_.verify(key_id, body, datagram.last<tag_size>()) ? Failure::none : Failure::bad_tag;
@@ -116,10 +116,15 @@ Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& ha
     stale_ = {decoded.header.sender, decoded.header.epoch, replay_.newest_epoch(decoded.header.sender)};
   }
   if (replay != Failure::none) return replay;
-  const Failure records = decode_records(decoded.records, decoded.header, nullptr);
+  // All of it is judged before anything is handed over.
+  gathered_.reports.clear();
+  gathered_.statuses.clear();
+  const Failure records = decode_records(decoded.records, decoded.header, &gathered_);
   if (records != Failure::none) return records;
   header = decoded.header;
-  return decode_records(decoded.records, decoded.header, &handler);
+  for (const BearerReport& report : gathered_.reports) handler.on_report(header, report);
+  for (const BearerStatus& status : gathered_.statuses) handler.on_status(header, status);
+  return Failure::none;
 }
 
 }  // namespace sluice::control::feedback

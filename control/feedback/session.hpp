@@ -83,6 +83,14 @@ class Session {
   [[nodiscard]] const SessionConfig& config() const { return config_; }
 
  private:
+  /// The records of the datagram that is being judged; of one kind, its message's.
+  struct Gathered final : RecordHandler {
+    std::vector<BearerReport> reports;
+    std::vector<BearerStatus> statuses;
+    void on_report(const Header&, const BearerReport& report) override { reports.push_back(report); }
+    void on_status(const Header&, const BearerStatus& status) override { statuses.push_back(status); }
+  };
+
   template <typename Record>
   std::uint64_t send(MessageType type, std::span<const Record> records, Duration now, Duration period, bool poll,
                      DatagramSink& sink);
@@ -94,6 +102,7 @@ class Session {
   Authenticator authenticator_;
   ReplayGuard replay_;
   std::vector<std::uint8_t> buffer_;
+  Gathered gathered_;
   std::uint64_t sequence_ = 0;
   FailureCounters counters_{};
   std::optional<StaleSender> stale_;

@@ -78,13 +78,10 @@ void Cell::receive(packet::Packet packet, Instant now) {
   }
   Ue& ue = ues_[*index];
   const bool was_empty = ue.queue.empty();
-  const auto dropped = [&](Bytes length) {
-    if (observer_ != nullptr) observer_->on_drop(*index, length, now);
+  const auto dropped = [&](const packet::Packet& gone, Bytes length) {
+    if (observer_ != nullptr) observer_->on_drop(*index, gone, length, now);
   };
-  if (!ue.queue.push(std::move(packet), header->length, now, dropped)) {
-    dropped(header->length);
-    return;
-  }
+  if (!ue.queue.push(std::move(packet), header->length, now, dropped)) return;
   if (arrivals_ != nullptr) arrivals_->on_arrival(*index, now);
   // What comes in a TTI's first instant misses that TTI.
   if (was_empty) wake_at(ue.channel->next_useful(tti_of(now) + 1));
@@ -110,8 +107,8 @@ void Cell::reset_link(UeIndex index, Instant now) {
 void Cell::flush(UeIndex index, Instant now) {
   Ue& ue = ues_[index];
   if (ue.air != nullptr) ue.air->abandon(now);
-  ue.queue.clear(now, [&](Bytes length) {
-    if (observer_ != nullptr) observer_->on_drop(index, length, now);
+  ue.queue.clear(now, [&](const packet::Packet& gone, Bytes length) {
+    if (observer_ != nullptr) observer_->on_drop(index, gone, length, now);
   });
 }
 
@@ -281,8 +278,8 @@ Bytes Cell::serve(Ue& ue, UeIndex index, Bytes capacity, Instant now) {
 void Cell::drop_after_attempts(Ue& ue, UeIndex index, Bytes capacity, Instant now) {
   if (ue.attempts == 0 || ++ue.failures < ue.attempts) return;
   ue.failures = 0;
-  ue.queue.discard(capacity, now, [&](Bytes length) {
-    if (observer_ != nullptr) observer_->on_drop(index, length, now);
+  ue.queue.discard(capacity, now, [&](const packet::Packet& gone, Bytes length) {
+    if (observer_ != nullptr) observer_->on_drop(index, gone, length, now);
   });
 }
 
@@ -303,7 +300,7 @@ void Cell::arrived(std::uint32_t index, Departed departed, Instant now) {
 
 void Cell::lost(std::uint32_t index, Departed departed, Instant now) {
   ues_[index].queue.lost(departed.length);
-  if (observer_ != nullptr) observer_->on_drop(index, departed.length, now);
+  if (observer_ != nullptr) observer_->on_drop(index, departed.packet, departed.length, now);
 }
 
 void Cell::ready_at(std::uint32_t index, Instant when) {

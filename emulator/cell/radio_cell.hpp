@@ -20,7 +20,7 @@ class CellObserver {
   /// hybrid ARQ its last byte was sent for the first time.
   virtual void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) = 0;
   /// A packet found the queue full, was given up unsent, or was lost on the air for good.
-  virtual void on_drop(UeIndex ue, Bytes length, Instant now) = 0;
+  virtual void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, Instant now) = 0;
 
  protected:
   ~CellObserver() = default;

@@ -82,6 +82,7 @@ void Reporter::on_event(std::uint64_t tag, Instant now) {
 
 void Reporter::report_all(Instant now) {
   batch_.clear();
+  active_users_ = cell_.active_users();
   for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
     batch_.push_back(describe(ue, now));
     bearers_[ue].reported_early = false;
@@ -93,6 +94,7 @@ void Reporter::report_all(Instant now) {
 
 void Reporter::report_changes(Instant now) {
   batch_.clear();
+  active_users_ = cell_.active_users();
   for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
     if (!changed_sharply(ue, now)) continue;
     bearers_[ue].reported_early = true;
@@ -153,7 +155,7 @@ control::feedback::BearerReport Reporter::describe(UeIndex ue, Instant now) {
   report.service_rate = bearer.rate;
   report.mean_service_rate = Rate::bytes_per_second(bearer.mean);
   report.active_flows = bearer.active_flows;
-  report.active_users = cell_.active_users();
+  report.active_users = active_users_;
   if (bearer.price) report.clamp = bearer.price->price(report.mean_service_rate);
   if (config_.advertised_buffer) report.gwa_window = advertise(bearer, queue);
   if (bearer.law) {

@@ -104,6 +104,7 @@ class Reporter final : public EventTarget, private ArrivalObserver {
   ReportSink& sink_;
   std::vector<Bearer> bearers_;
   std::vector<control::feedback::BearerReport> batch_;
+  std::uint32_t active_users_ = 0;  ///< of the batch
   bool running_ = false;
   Instant started_{};
   std::uint64_t tick_ = 0;        ///< the one that is set, in quarters of the period since started_

@@ -61,29 +61,28 @@ UeQueue::Waiting UeQueue::victim() {
   return waiting_[1].pop_back();
 }
 
-Bytes UeQueue::drop(Waiting waiting, Instant now) {
+UeQueue::Waiting UeQueue::drop(Waiting waiting, Instant now) {
   integrate(now);
   bytes_ -= Bytes(waiting.length);
   air_bytes_ -= Bytes(waiting.air);
   if (!waiting.is_short) classes_.long_gone(waiting.packet.bytes());
   ++counters_.dropped_packets;
   counters_.dropped_bytes += waiting.length;
-  return Bytes(waiting.length);
+  return waiting;
 }
 
-bool UeQueue::admit(Waiting waiting, Instant now) {
-  if (!has_room(Bytes(waiting.length))) {
-    if (!waiting.is_short) classes_.long_gone(waiting.packet.bytes());
-    ++counters_.dropped_packets;
-    counters_.dropped_bytes += waiting.length;
-    return false;
-  }
+void UeQueue::refuse(const Waiting& waiting) {
+  if (!waiting.is_short) classes_.long_gone(waiting.packet.bytes());
+  ++counters_.dropped_packets;
+  counters_.dropped_bytes += waiting.length;
+}
+
+void UeQueue::admit(Waiting waiting, Instant now) {
   integrate(now);
   bytes_ += Bytes(waiting.length);
   air_bytes_ += Bytes(waiting.air);
   counters_.most_air = std::max(counters_.most_air, static_cast<std::uint64_t>(air_bytes_.count()));
   waiting_[waiting.is_short ? 0 : 1].push(std::move(waiting));
-  return true;
 }
 
 const UeQueue::Waiting& UeQueue::head() const {
@@ -125,20 +124,20 @@ Departed UeQueue::take(Instant now) {
   return {std::move(gone.packet), Bytes(gone.length), Bytes(gone.air), gone.enqueued, now - gone.enqueued};
 }
 
-Bytes UeQueue::drop_head(Instant now) {
+UeQueue::Waiting UeQueue::drop_head(Instant now) {
   integrate(now);
   if (!serving_) pull(now);
   // Bytes of it that went before were transmitted; only the rest is dropped, so that the counters still add up.
   const Bytes rest = head_bytes_left();
   bytes_ -= rest;
   air_bytes_ -= head_left();
-  const Waiting gone = std::move(*serving_);
+  Waiting gone = std::move(*serving_);
   serving_.reset();
   head_sent_ = Bytes(0);
   if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
   ++counters_.dropped_packets;
   counters_.dropped_bytes += static_cast<std::uint64_t>(rest.count());
-  return Bytes(gone.length);
+  return gone;
 }
 
 void UeQueue::integrate(Instant now) {

@@ -75,16 +75,25 @@ class UeQueue {
   /// Throws std::invalid_argument when frames are the unit but `frame` is 0, or `frame` is negative.
   explicit UeQueue(const QueueConfig& config);
 
-  /// Takes a packet of `length` IP bytes (>= 1); false when there was no room and it was dropped. `evict(length)` is
-  /// called for each packet that had to go for it.
-  template <typename Evict>
-  bool push(packet::Packet packet, Bytes length, Instant now, Evict&& evict) {
+  /// Takes a packet of `length` IP bytes (>= 1); false when there was no room and it was dropped. `dropped(packet,
+  /// length)` is called for each packet that had to go for it, and for itself when it had to.
+  template <typename Dropped>
+  bool push(packet::Packet packet, Bytes length, Instant now, Dropped&& dropped) {
     Waiting waiting = arrive(std::move(packet), length, now);
-    while (!has_room(length) && may_evict(waiting)) evict(drop(victim(), now));
-    return admit(std::move(waiting), now);
+    while (!has_room(length) && may_evict(waiting)) {
+      const Waiting gone = drop(victim(), now);
+      dropped(gone.packet, Bytes(gone.length));
+    }
+    if (has_room(length)) {
+      admit(std::move(waiting), now);
+      return true;
+    }
+    refuse(waiting);
+    dropped(waiting.packet, length);
+    return false;
   }
   bool push(packet::Packet packet, Bytes length, Instant now) {
-    return push(std::move(packet), length, now, [](Bytes) {});
+    return push(std::move(packet), length, now, [](const packet::Packet&, Bytes) {});
   }
   /// Transmits up to `grant` bytes on the air of what came before `now` (strictly: a packet that comes in the instant
   /// of an opportunity misses it), and calls `depart(Departed)` for each packet whose last byte went. Returns the bytes
@@ -100,20 +109,25 @@ class UeQueue {
     counters_.carried += static_cast<std::uint64_t>(used.count());
     return used;
   }
-  /// Gives up the packets that a block of `grant` bytes on the air would have completed, calling `dropped(length)` for
-  /// each; one that it would only have begun or carried on stays. What the CLAMP paper does after the last attempt.
+  /// Gives up the packets that a block of `grant` bytes on the air would have completed, calling `dropped(packet,
+  /// length)` for each; one that it would only have begun or carried on stays. What the CLAMP paper does after the last
+  /// attempt.
   template <typename Dropped>
   void discard(Bytes grant, Instant now, Dropped&& dropped) {
     while (ready(now) && head_left() <= grant) {
       grant -= head_left();
-      dropped(drop_head(now));
+      const Waiting gone = drop_head(now);
+      dropped(gone.packet, Bytes(gone.length));
     }
   }
 
-  /// Drops everything, the packet in transit included, calling `dropped(length)` for each.
+  /// Drops everything, the packet in transit included, calling `dropped(packet, length)` for each.
   template <typename Dropped>
   void clear(Instant now, Dropped&& dropped) {
-    while (!empty()) dropped(drop_head(now));
+    while (!empty()) {
+      const Waiting gone = drop_head(now);
+      dropped(gone.packet, Bytes(gone.length));
+    }
   }
 
   [[nodiscard]] bool empty() const { return !serving_ && waiting_[0].empty() && waiting_[1].empty(); }
@@ -165,11 +179,12 @@ class UeQueue {
   using Line = Ring<Waiting>;
 
   Waiting arrive(packet::Packet packet, Bytes length, Instant now);
-  bool admit(Waiting waiting, Instant now);
+  void admit(Waiting waiting, Instant now);
+  void refuse(const Waiting& waiting);
   [[nodiscard]] bool may_evict(const Waiting& comer) const;
   Waiting victim();
-  Bytes drop(Waiting waiting, Instant now);  ///< returns its IP length
-  Bytes drop_head(Instant now);
+  Waiting drop(Waiting waiting, Instant now);
+  Waiting drop_head(Instant now);
   [[nodiscard]] Bytes on_air(Bytes length) const;
   [[nodiscard]] std::uint64_t used_buffer() const;  ///< in the unit
   [[nodiscard]] bool has_room(Bytes length) const;

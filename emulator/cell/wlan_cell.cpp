@@ -47,16 +47,16 @@ void WlanCell::add_address(UeIndex ue, const IpAddress& address) {
   }
 }
 
-bool WlanCell::queue(std::size_t station, std::uint32_t limit, Waiting waiting, Instant now) {
+void WlanCell::queue(std::size_t station, std::uint32_t limit, Waiting waiting, Instant now) {
   Station& sender = stations_[station];
   if (limit > 0 && sender.queue.size() >= limit) {
     ++sender.dropped;
-    return false;
+    if (station == 0 && observer_ != nullptr) observer_->on_drop(waiting.ue, waiting.packet, waiting.length, now);
+    return;
   }
   if (station == 0) backlog_ += waiting.length;
   sender.queue.push(std::move(waiting));
   if (!busy_) begin(now);
-  return true;
 }
 
 void WlanCell::receive(packet::Packet packet, Instant now) {
@@ -75,8 +75,7 @@ void WlanCell::receive(packet::Packet packet, Instant now) {
     mobile.dropped_bytes += static_cast<std::uint64_t>(header->length.count());
     ++mobile.dropped_packets;
   }
-  if (queue(0, parameters_.buffer, {std::move(packet), now, ue, header->length}, now)) return;
-  if (observer_ != nullptr) observer_->on_drop(ue, header->length, now);
+  queue(0, parameters_.buffer, {std::move(packet), now, ue, header->length}, now);
 }
 
 void WlanCell::receive_uplink(packet::Packet packet, Instant now) {

@@ -85,7 +85,7 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
     WlanCell& cell_;
   };
   void receive_uplink(packet::Packet packet, Instant now);
-  bool queue(std::size_t station, std::uint32_t limit, Waiting waiting, Instant now);
+  void queue(std::size_t station, std::uint32_t limit, Waiting waiting, Instant now);
   void begin(Instant now);
   void finish(Instant now);
 

@@ -1,6 +1,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -67,8 +68,13 @@ void watch(LiveRun& run, Duration duration) {
 
 void print_timing(const RunResult& result) {
   const auto count = [&](const char* name) { return static_cast<unsigned long long>(result.counters.at(name)); };
-  std::printf("TTIs missed: %llu; events late by p50 %llu us, p99 %llu us, at most %llu us\n", count("ttis_missed"),
-              count("lateness_p50_us"), count("lateness_p99_us"), count("lateness_max_us"));
+  const double share = static_cast<double>(count("ttis_missed")) / std::max(1.0, static_cast<double>(count("ttis")));
+  std::printf("TTIs missed: %llu of %llu (%.1e); events late by p50 %llu us, p99 %llu us, at most %llu us\n",
+              count("ttis_missed"), count("ttis"), share, count("lateness_p50_us"), count("lateness_p99_us"),
+              count("lateness_max_us"));
+  if (!result.counters.contains("report_echo_p99_us")) return;
+  std::printf("Reports were taken up, and that was known here, within %llu us (p50), %llu us (p99)\n",
+              count("report_echo_p50_us"), count("report_echo_p99_us"));
 }
 
 }  // namespace

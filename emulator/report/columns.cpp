@@ -4,29 +4,6 @@
 #include <iterator>
 
 namespace sluice::emulator {
-namespace {
-
-void add_delay(std::vector<Column<RunResult>>& columns, const std::string& name, DelaySummary RunResult::*delay) {
-  const std::array<std::pair<const char*, double DelaySummary::*>, 5> parts = {{{"p50", &DelaySummary::p50_ms},
-                                                                                {"p95", &DelaySummary::p95_ms},
-                                                                                {"p99", &DelaySummary::p99_ms},
-                                                                                {"mean", &DelaySummary::mean_ms},
-                                                                                {"max", &DelaySummary::max_ms}}};
-  for (const auto& part : parts) {
-    const auto member = part.second;
-    columns.push_back({name + "_" + part.first + "_ms",
-                       [delay, member](const RunResult& row) {
-                         const DelaySummary& summary = row.*delay;
-                         return summary.count == 0 ? std::string() : format_number(summary.*member);
-                       },
-                       [delay, member](RunResult& row, double value) {
-                         (row.*delay).*member = value;
-                         (row.*delay).count = 1;
-                       }});
-  }
-}
-
-}  // namespace
 
 const std::vector<Column<RunResult>>& measured_columns() {
   static const std::vector<Column<RunResult>> columns = [] {

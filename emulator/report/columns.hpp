@@ -41,6 +41,28 @@ Column<Row> maybe(std::string name, std::optional<double> Row::*member) {
           [member](Row& row, double value) { row.*member = value; }};
 }
 
+/// The columns of a delay: NAME_p50_ms and so on.
+template <typename Row>
+void add_delay(std::vector<Column<Row>>& columns, const std::string& name, DelaySummary Row::*delay) {
+  const std::array<std::pair<const char*, double DelaySummary::*>, 5> parts = {{{"p50", &DelaySummary::p50_ms},
+                                                                                {"p95", &DelaySummary::p95_ms},
+                                                                                {"p99", &DelaySummary::p99_ms},
+                                                                                {"mean", &DelaySummary::mean_ms},
+                                                                                {"max", &DelaySummary::max_ms}}};
+  for (const auto& part : parts) {
+    const auto member = part.second;
+    columns.push_back({name + "_" + part.first + "_ms",
+                       [delay, member](const Row& row) {
+                         const DelaySummary& summary = row.*delay;
+                         return summary.count == 0 ? std::string() : format_number(summary.*member);
+                       },
+                       [delay, member](Row& row, double value) {
+                         (row.*delay).*member = value;
+                         (row.*delay).count = 1;
+                       }});
+  }
+}
+
 /// The columns of results.csv that every run has, in their order.
 [[nodiscard]] const std::vector<Column<RunResult>>& measured_columns();
 
@@ -100,6 +122,8 @@ inline constexpr std::string_view counter_table[] = {"connections_failed",
                                                      "proxy_nodeb_up_drops",
                                                      "proxy_nodeb_up_marks",
                                                      "proxy_timeouts",
+                                                     "report_echo_p50_us",
+                                                     "report_echo_p99_us",
                                                      "reports",
                                                      "reports_lost",
                                                      "rlc_lost_packets",
@@ -110,7 +134,11 @@ inline constexpr std::string_view counter_table[] = {"connections_failed",
                                                      "server_proxy_up_marks",
                                                      "station_drops",
                                                      "statuses",
-                                                     "ttis_missed"};
+                                                     "ttis",
+                                                     "ttis_missed",
+                                                     "uplink_delay_p50_us",
+                                                     "uplink_delay_p95_us",
+                                                     "uplink_drops"};
 
 /// Stands before the name of a column in that of the paper's value for it.
 inline constexpr std::string_view paper_prefix = "paper_";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <unordered_map>
 
 #include "dataplane/tcp/seq.hpp"
 #include "dataplane/units/ip_address.hpp"
@@ -21,6 +22,10 @@ struct FlowId {
   auto operator<=>(const FlowId&) const = default;
   /// The other direction of the same connection.
   [[nodiscard]] FlowId reversed() const { return {destination, source, destination_port, source_port}; }
+};
+
+struct FlowIdHash {
+  std::size_t operator()(const FlowId& flow) const noexcept;
 };
 
 /// Where a downlink segment is seen.
@@ -106,7 +111,7 @@ class FlightRecorder {
 
   Propagation propagation_;
   Instant measure_from_;
-  std::map<FlowId, Flow> flows_;
+  std::unordered_map<FlowId, Flow, FlowIdHash> flows_;
   std::map<IpAddress, std::uint64_t> delivered_;
   DelayDigest proxy_to_ue_;
   DelayDigest server_to_ue_;

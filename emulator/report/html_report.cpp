@@ -59,6 +59,35 @@ std::string html_table(const std::vector<ResultGroup>& groups, const std::vector
   return out + "</table></div>\n";
 }
 
+std::string cell(const std::string& text, bool key = false) {
+  return (key ? "<td class=\"key\">" : "<td>") + escape_html(text) + "</td>";
+}
+
+/// The flows in the radio queues of each point's first seed, at most so many a run.
+std::string queue_tables(const std::vector<ResultGroup>& groups) {
+  constexpr std::size_t most = 40;
+  std::string rows;
+  for (const ResultGroup& group : groups) {
+    const RunResult& run = group.mean;
+    std::string label = run.key.mode;
+    for (const auto& [column, value] : run.key.swept) label += ", " + column + " " + value;
+    for (std::size_t i = 0; i < std::min(run.queues.size(), most); ++i) {
+      const QueueRow& row = run.queues[i];
+      rows += "<tr>" + cell(label, true) + cell(row.ue + " port " + std::to_string(row.ue_port), true) +
+              cell(row.source, true) + cell(std::to_string(row.packets)) + cell(std::to_string(row.dropped_packets)) +
+              cell(format_number(row.queue_mean_bytes)) +
+              cell(format_number(row.delay.p50_ms) + " / " + format_number(row.delay.p95_ms) + " / " +
+                   format_number(row.delay.p99_ms)) +
+              "</tr>\n";
+    }
+  }
+  if (rows.empty()) return rows;
+  return "<h2>Flows in the radio queues</h2>\n<div class=\"scroll\"><table>\n<tr><th class=\"key\">run</th>"
+         "<th class=\"key\">UE</th><th class=\"key\">from</th><th>packets</th><th>drops</th><th>queue, mean bytes"
+         "</th><th>delay ms</th></tr>\n" +
+         rows + "</table></div>\n";
+}
+
 constexpr const char* definitions =
     "<p class=\"soft\">Delays are queueing delays in milliseconds, p50 / p95 / p99: the time between two points less "
     "the "
@@ -89,6 +118,7 @@ std::string html_report(const ReportTitle& title, const std::vector<RunResult>& 
   out += facts(results, groups);
   out += comparison_plots(groups, colours, title.extra);
   out += "<h2>Results</h2>\n" + html_table(groups, title.extra) + html_notes(title.notes) + definitions;
+  out += queue_tables(groups);
   out += series_plots(groups, colours);
   out += "</body>\n</html>\n";
   return out;

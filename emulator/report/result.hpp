@@ -87,6 +87,20 @@ struct PacketRow {
   double queueing_ms = 0;  ///< of one that departed
 };
 
+/// What the radio queue was to one flow.
+struct QueueRow {
+  std::string ue;
+  std::string source;  ///< the other end
+  std::uint16_t source_port = 0;
+  std::uint16_t ue_port = 0;
+  std::uint64_t packets = 0;  ///< that left the queue
+  std::uint64_t bytes = 0;    ///< of them, IP
+  std::uint64_t dropped_packets = 0;
+  std::uint64_t dropped_bytes = 0;
+  double queue_mean_bytes = 0;  ///< the flow's part of the queue, mean over the time
+  DelaySummary delay;           ///< in the queue
+};
+
 /// What one run came to, over the time after its warm-up.
 struct RunResult {
   RunKey key;
@@ -113,6 +127,7 @@ struct RunResult {
   std::vector<UePoint> ues;        ///< where asked
   std::vector<FlowRow> flows;      ///< where asked
   std::vector<PacketRow> packets;  ///< where asked
+  std::vector<QueueRow> queues;    ///< where asked
 };
 
 /// Jain's index of fairness (Σx)² / (n·Σx²); 1 when nothing was sent or there is nobody.

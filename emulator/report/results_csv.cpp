@@ -89,6 +89,24 @@ const std::vector<Column<PacketRow>>& packet_columns() {
   return columns;
 }
 
+const std::vector<Column<QueueRow>>& queue_columns() {
+  static const std::vector<Column<QueueRow>> columns = [] {
+    std::vector<Column<QueueRow>> list = {
+        text("ue", &QueueRow::ue),
+        text("source", &QueueRow::source),
+        {"source_port", [](const QueueRow& row) { return std::to_string(row.source_port); }, {}},
+        {"ue_port", [](const QueueRow& row) { return std::to_string(row.ue_port); }, {}},
+        count("packets", &QueueRow::packets),
+        count("bytes", &QueueRow::bytes),
+        count("dropped_packets", &QueueRow::dropped_packets),
+        count("dropped_bytes", &QueueRow::dropped_bytes),
+        number("queue_mean_bytes", &QueueRow::queue_mean_bytes)};
+    add_delay(list, "delay", &QueueRow::delay);
+    return list;
+  }();
+  return columns;
+}
+
 /// The columns that sweeps of any of the runs brought, in order of first appearance.
 std::vector<std::string> swept_columns(const std::vector<RunResult>& results) {
   std::vector<std::string> columns;
@@ -248,6 +266,10 @@ CsvTable packets_table(const std::vector<RunResult>& results) {
   return table_of(results, &RunResult::packets, packet_columns());
 }
 
+CsvTable queues_table(const std::vector<RunResult>& results) {
+  return table_of(results, &RunResult::queues, queue_columns());
+}
+
 CsvTable summary_table(const std::vector<RunResult>& results) {
   const std::vector<std::string> swept = swept_columns(results);
   CsvTable table;
@@ -309,6 +331,7 @@ void write_results(const std::filesystem::path& directory, const std::vector<Run
   asked("ues.csv", ues_table(results));
   asked("flows.csv", flows_table(results));
   asked("packets.csv", packets_table(results));
+  asked("queues.csv", queues_table(results));
 }
 
 std::vector<RunResult> read_results(const std::filesystem::path& directory) {

@@ -14,10 +14,11 @@ namespace sluice::emulator {
 /// One row per run and interval.
 [[nodiscard]] CsvTable series_table(const std::vector<RunResult>& results);
 
-/// One row per run, UE and interval; per run and connection; per run and packet.
+/// One row per run, UE and interval; per run and connection; per run and packet; per run and flow in a radio queue.
 [[nodiscard]] CsvTable ues_table(const std::vector<RunResult>& results);
 [[nodiscard]] CsvTable flows_table(const std::vector<RunResult>& results);
 [[nodiscard]] CsvTable packets_table(const std::vector<RunResult>& results);
+[[nodiscard]] CsvTable queues_table(const std::vector<RunResult>& results);
 
 /// One row per point: means over its seeds, each with half of its 95 % confidence interval.
 [[nodiscard]] CsvTable summary_table(const std::vector<RunResult>& results);
@@ -28,7 +29,7 @@ namespace sluice::emulator {
 [[nodiscard]] std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& series);
 
 /// Writes DIR/results.csv and DIR/series.csv, summary.csv where there are several seeds, and ues.csv,
-/// flows.csv and packets.csv where the results hold such,
+/// flows.csv, packets.csv and queues.csv where the results hold such,
 /// creating the directory. Throws std::runtime_error naming the file.
 void write_results(const std::filesystem::path& directory, const std::vector<RunResult>& results);
 /// Reads them. Throws std::runtime_error naming the file.

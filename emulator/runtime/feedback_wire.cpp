@@ -26,6 +26,7 @@ class Collector final : public feedback::RecordHandler {
   std::vector<feedback::BearerStatus> statuses;
   bool poll = false;
 
+  Collector() { reports.reserve(16); }
   void on_report(const feedback::Header& header, const feedback::BearerReport& report) override {
     poll = poll || header.poll;
     reports.push_back({report, header.sender, header.epoch, header.sequence, header.sender_time, header.period});
@@ -41,14 +42,21 @@ void DatagramLine::send(std::span<const std::uint8_t> datagram) {
     ++lost_;
     return;
   }
-  under_way_.emplace_back(datagram.begin(), datagram.end());
+  std::vector<std::uint8_t> copy;
+  if (!spare_.empty()) {
+    copy = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  copy.assign(datagram.begin(), datagram.end());
+  under_way_.push_back(std::move(copy));
   loop_.at(loop_.now() + delay_, *this);
 }
 
 void DatagramLine::on_event(std::uint64_t /*tag*/, Instant now) {
-  const std::vector<std::uint8_t> datagram = std::move(under_way_.front());
+  std::vector<std::uint8_t> datagram = std::move(under_way_.front());
   under_way_.pop_front();
   deliver_(datagram, now);
+  spare_.push_back(std::move(datagram));
 }
 
 FeedbackWire::FeedbackWire(EventLoop& loop, const Config& config, std::uint64_t seed, ProxyNode& proxy, Meter& meter)

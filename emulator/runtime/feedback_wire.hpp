@@ -35,6 +35,7 @@ class DatagramLine final : public control::feedback::DatagramSink, public EventT
   Random random_;
   Deliver deliver_;
   std::deque<std::vector<std::uint8_t>> under_way_;
+  std::vector<std::vector<std::uint8_t>> spare_;  ///< buffers of datagrams that have arrived
   std::uint64_t sent_ = 0;
   std::uint64_t lost_ = 0;
 };

@@ -86,7 +86,9 @@ std::uint64_t LiveFeedback::datagrams_for(std::span<const feedback::BearerReport
 void LiveFeedback::send(std::span<const feedback::BearerReport> reports, Instant now) {
   meter_.reported(reports);
   if (reports.empty()) return;
-  sequence_ += datagrams_for(reports);
+  for (std::uint64_t count = datagrams_for(reports); count > 0; --count) {
+    due_[++sequence_ % due_.size()] = now + timing_.delay;
+  }
   to_proxy_.push_back({{reports.begin(), reports.end()}, now});
   loop_.at(now + timing_.delay, *this, way_out);
 }
@@ -123,11 +125,19 @@ void LiveFeedback::drain() {
   }
 }
 
+/// A number that this side never gave, or gave too long ago, says nothing.
+void LiveFeedback::take_echo(std::uint64_t applied, Instant now) {
+  if (applied <= echoed_ || applied > sequence_ || sequence_ - applied >= due_.size()) return;
+  echoed_ = applied;
+  echoes_.add(now - due_[applied % due_.size()]);
+}
+
 bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
   reporter_ = &reporter;
   bool any = false;
   feedback::BearerStatus status;
   while (incoming_.pop(status)) {
+    take_echo(status.applied_sequence, now);
     from_proxy_.push_back(status);
     loop_.at(now + timing_.delay, *this, way_in);
     ++statuses_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -17,6 +18,7 @@
 #include "dataplane/dpdk/poll_policy.hpp"
 #include "emulator/cell/reporter.hpp"
 #include "emulator/net/event_loop.hpp"
+#include "emulator/report/delay_digest.hpp"
 #include "emulator/runtime/meter.hpp"
 #include "proxy/config/feedback.hpp"
 
@@ -49,6 +51,9 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   void on_event(std::uint64_t tag, Instant now) override;
 
   [[nodiscard]] std::uint64_t statuses() const { return statuses_; }
+  /// From the instant at which a report should reach the proxy until its status says that the report's allowance was
+  /// taken up: the report's age at the proxy, and the status' way back. Only where the Node-B computes the law.
+  [[nodiscard]] const DelayDigest& echoes() const { return echoes_; }
   /// Reports that did not go out because the other thread fell behind.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
 
@@ -72,6 +77,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
 
   void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override;
   void on_status(const control::feedback::Header& header, const control::feedback::BearerStatus& status) override;
+  void take_echo(std::uint64_t applied, Instant now);
   void hand_over(const Message& message);
   void drain();
   [[nodiscard]] std::uint64_t datagrams_for(std::span<const control::feedback::BearerReport> reports);
@@ -85,6 +91,9 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   std::deque<control::feedback::BearerStatus> from_proxy_;
   std::vector<std::uint8_t> scratch_;  ///< poll thread: for counting datagrams
   std::uint64_t sequence_ = 0;         ///< poll thread: of the last datagram handed over
+  std::array<Instant, 1024> due_{};    ///< by sequence number: when the datagram should reach the proxy
+  std::uint64_t echoed_ = 0;           ///< the newest that a status has named
+  DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;
   boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;

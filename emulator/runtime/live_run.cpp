@@ -15,6 +15,10 @@ namespace {
 
 constexpr Duration publication_period = std::chrono::milliseconds(100);
 
+std::uint64_t microseconds(Duration span) {
+  return static_cast<std::uint64_t>(std::max(span, Duration()) / std::chrono::microseconds(1));
+}
+
 }  // namespace
 
 LiveRun::LiveRun(const Scenario& scenario, RunMode mode, packet::PacketPool& pool, TraceLibrary& traces)
@@ -201,12 +205,12 @@ RunResult LiveRun::result() {
     result.counters["connections_failed"] = log.failures;
     result.counters["payload_corrupted"] = log.corrupted + (servers_ ? servers_->counters().corrupted : 0);
   }
+  network_->count(result.counters);
+  result.counters["ttis"] = static_cast<std::uint64_t>(ended_.time_since_epoch() / scenario_.cell.tti);
   result.counters["ttis_missed"] = ttis_missed_;
-  result.counters["lateness_p50_us"] =
-      static_cast<std::uint64_t>(lateness_.percentile(0.50) / std::chrono::microseconds(1));
-  result.counters["lateness_p99_us"] =
-      static_cast<std::uint64_t>(lateness_.percentile(0.99) / std::chrono::microseconds(1));
-  result.counters["lateness_max_us"] = static_cast<std::uint64_t>(lateness_.max() / std::chrono::microseconds(1));
+  result.counters["lateness_p50_us"] = microseconds(lateness_.percentile(0.50));
+  result.counters["lateness_p99_us"] = microseconds(lateness_.percentile(0.99));
+  result.counters["lateness_max_us"] = microseconds(lateness_.max());
   std::uint64_t port_drops = 0;
   for (const auto& device : devices_)
     port_drops += device->counters().transmit_dropped + device->counters().copy_failed;
@@ -215,6 +219,9 @@ RunResult LiveRun::result() {
     result.counters["reports"] = reporter_->reports();
     result.counters["reports_lost"] = feedback_->reports_lost();
     result.counters["statuses"] = feedback_->statuses();
+    const DelayDigest& echoes = feedback_->echoes();
+    result.counters["report_echo_p50_us"] = microseconds(echoes.percentile(0.50));
+    result.counters["report_echo_p99_us"] = microseconds(echoes.percentile(0.99));
     result.counters["feedback_refused"] = feedback_->datagrams_refused();
     result.counters["feedback_send_errors"] = feedback_->socket().send_errors;
   }

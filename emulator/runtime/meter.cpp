@@ -73,16 +73,20 @@ void Meter::write_packet(UeIndex ue, const char* event, Bytes length, Duration q
                       static_cast<std::uint32_t>(length.count()), to_milliseconds(queueing)});
 }
 
-void Meter::on_departure(UeIndex ue, const packet::Packet& /*packet*/, Bytes length, Duration queueing, Instant now) {
+void Meter::on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) {
   if (output_.packets) write_packet(ue, "departed", length, queueing, now);
-  if (now >= measure_from_) radio_.add(queueing);
+  if (now >= measure_from_) {
+    radio_.add(queueing);
+    if (output_.queues) flow_queues_.departed(ue, packet, length, queueing);
+  }
   radio_max_ = std::max(radio_max_, queueing);
 }
 
-void Meter::on_drop(UeIndex ue, Bytes length, Instant now) {
+void Meter::on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, Instant now) {
   if (output_.packets) write_packet(ue, "dropped", length, {}, now);
   if (now >= measure_from_) {
     ++drops_;
+    if (output_.queues) flow_queues_.dropped(ue, packet, length);
     if (drop_event_ == never || now > drop_event_ + round_trip_) {
       ++drop_events_;
       drop_event_ = now;
@@ -210,6 +214,7 @@ RunResult Meter::result(Instant now) {
   result.series = series_;
   result.ues = ue_points_;
   result.packets = packets_;
+  result.queues = flow_queues_.rows(cell_, result.measured_s);
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include "emulator/report/delay_digest.hpp"
 #include "emulator/report/flight_recorder.hpp"
 #include "emulator/report/result.hpp"
+#include "emulator/runtime/flow_queues.hpp"
 #include "emulator/scenario/scenario.hpp"
 
 namespace sluice::emulator {
@@ -36,7 +37,7 @@ class Meter final : public CellObserver, public EventTarget {
   void reported(std::span<const control::feedback::BearerReport> reports);
 
   void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) override;
-  void on_drop(UeIndex ue, Bytes length, Instant now) override;
+  void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, Instant now) override;
   void on_event(std::uint64_t tag, Instant now) override;
 
   /// What was measured up to `now`; everything but the key and what applications and runtimes add.
@@ -84,6 +85,7 @@ class Meter final : public CellObserver, public EventTarget {
   OutputSpec output_;
   std::vector<UePoint> ue_points_;
   std::vector<PacketRow> packets_;
+  FlowQueues flow_queues_;
 };
 
 }  // namespace sluice::emulator

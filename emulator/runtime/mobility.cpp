@@ -13,30 +13,49 @@ std::uint64_t tti_from(Duration when, Duration tti) {
   return static_cast<std::uint64_t>((when + tti - Duration(1)) / tti);
 }
 
-}  // namespace
-
-std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t ue, std::uint64_t seed,
-                                             TraceLibrary& traces) {
+/// A UE's link with the silences that its moves bring. `replace(move)` is the link after a handover; null: as before.
+template <typename Replace>
+std::unique_ptr<Channel> with_moves(std::unique_ptr<Channel> first, const Scenario& scenario, std::uint32_t ue,
+                                    Replace&& replace) {
   const Duration tti = scenario.cell.tti;
-  auto first = make_channel(scenario.cell.ues[ue].channel, tti, seed, ue, traces);
   std::unique_ptr<TimelineChannel> timeline;
-  std::uint64_t changes = 0;
   for (const MoveSpec& move : scenario.moves) {
     if (move.ue != ue) continue;
     if (timeline == nullptr) timeline = std::make_unique<TimelineChannel>(std::move(first));
     timeline->silence_from(tti_from(move.at, tti));
     if (move.type == MoveType::leave) break;
     const std::uint64_t back = tti_from(move.at + move.duration, tti);
-    if (move.type == MoveType::handover && move.channel) {
-      // A stream of its own for every cell it comes to.
-      const std::uint64_t there = Random::stream(seed, "moved", ++changes).next();
-      timeline->replace_from(back, make_channel(*move.channel, tti, there, ue, traces));
+    std::unique_ptr<Channel> next = move.type == MoveType::handover ? replace(move) : nullptr;
+    if (next != nullptr) {
+      timeline->replace_from(back, std::move(next));
     } else {
       timeline->resume_from(back);
     }
   }
   if (timeline != nullptr) return timeline;
   return first;
+}
+
+}  // namespace
+
+std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t ue, std::uint64_t seed,
+                                             TraceLibrary& traces) {
+  const Duration tti = scenario.cell.tti;
+  std::uint64_t changes = 0;
+  return with_moves(make_channel(scenario.cell.ues[ue].channel, tti, seed, ue, traces), scenario, ue,
+                    [&](const MoveSpec& move) -> std::unique_ptr<Channel> {
+                      if (!move.channel) return nullptr;
+                      // A stream of its own for every cell it comes to.
+                      const std::uint64_t there = Random::stream(seed, "moved", ++changes).next();
+                      return make_channel(*move.channel, tti, there, ue, traces);
+                    });
+}
+
+std::unique_ptr<Channel> make_moving_uplink(const Scenario& scenario, std::uint32_t ue, std::uint64_t seed,
+                                            TraceLibrary& traces) {
+  const std::uint64_t draws = Random::stream(seed, "uplink", ue).next();
+  return with_moves(make_channel(scenario.cell.ues[ue].uplink->channel, scenario.cell.tti, draws, ue, traces), scenario,
+                    ue, [](const MoveSpec&) { return nullptr; });
 }
 
 Mobility::Mobility(EventLoop& loop, Cell& cell, const std::vector<MoveSpec>& moves) : cell_(cell), moves_(moves) {

@@ -14,6 +14,10 @@ namespace sluice::emulator {
 [[nodiscard]] std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t ue,
                                                            std::uint64_t seed, TraceLibrary& traces);
 
+/// The channel of the UE's own uplink, which it must have, with the silences that the same things bring.
+[[nodiscard]] std::unique_ptr<Channel> make_moving_uplink(const Scenario& scenario, std::uint32_t ue,
+                                                          std::uint64_t seed, TraceLibrary& traces);
+
 /// What happens to a cell's UEs besides their channels: states for the reports, queues that are emptied, cells that
 /// change.
 class Mobility final : public EventTarget {

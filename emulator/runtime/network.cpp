@@ -15,6 +15,10 @@ Random draws(std::uint64_t seed, std::uint64_t hop) {
   return Random::stream(seed, "hop", hop);
 }
 
+std::uint64_t microseconds(Duration span) {
+  return static_cast<std::uint64_t>(span / std::chrono::microseconds(1));
+}
+
 void count_queue(std::map<std::string, std::uint64_t>& counters, const std::string& name, const Hop& hop) {
   const DisciplineCounters* const queue = hop.queue();
   if (queue == nullptr) return;
@@ -72,8 +76,29 @@ void Network::make_cell(EventLoop& loop, const Scenario& scenario, std::uint64_t
   add_ues(scenario, seed, traces);
   cell_->set_default_route(ends.ues);  // ARP and the like need no radio queue
   to_radio_.lead_to(*cell_);
+  make_uplinks(loop, scenario, seed, traces);
   if (!scenario.moves.empty()) mobility_.emplace(loop, *cell_, scenario.moves);
   meter_ = std::make_unique<Meter>(loop, *cell_, scenario);
+}
+
+Element& Network::from_ues() {
+  if (wlan_) return wlan_->uplink();
+  return uplinks_ ? *uplinks_ : static_cast<Element&>(uplink_);
+}
+
+void Network::make_uplinks(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces) {
+  for (std::uint32_t i = 0; i < scenario.cell.ues.size(); ++i) {
+    const UeSpec& ue = scenario.cell.ues[i];
+    if (!ue.uplink) continue;
+    if (!uplinks_) uplinks_.emplace(loop, scenario.cell.tti, uplink_);
+    UplinkConfig config;
+    config.addresses = ue.more_addresses;
+    config.addresses.push_back(ue.address);
+    config.queue = {ue.uplink->frame, ue.uplink->buffer.unit, ue.uplink->buffer.limit, ue.uplink->drop};
+    config.channel = make_moving_uplink(scenario, i, seed, traces);
+    uplinks_->add_ue(std::move(config));
+  }
+  if (uplinks_) uplinks_->set_observer(&uplink_meter_);
 }
 
 void Network::add_ues(const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces) {
@@ -103,6 +128,11 @@ void Network::count(std::map<std::string, std::uint64_t>& counters) const {
     std::uint64_t station_drops = 0;
     for (std::size_t i = 1; i <= wlan_->ues(); ++i) station_drops += wlan_->dropped(i);
     counters["station_drops"] = station_drops;
+  }
+  if (uplinks_) {
+    counters["uplink_drops"] = uplink_meter_.drops;
+    counters["uplink_delay_p50_us"] = microseconds(uplink_meter_.delays.percentile(0.50));
+    counters["uplink_delay_p95_us"] = microseconds(uplink_meter_.delays.percentile(0.95));
   }
   if (!cell_ || cell_->ues() == 0 || cell_->air(0) == nullptr) return;
   std::uint64_t lost = 0;

@@ -8,6 +8,7 @@
 
 #include "emulator/cell/cell.hpp"
 #include "emulator/cell/reporter.hpp"
+#include "emulator/cell/uplink_radio.hpp"
 #include "emulator/cell/wlan_cell.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/net/tap.hpp"
@@ -34,7 +35,7 @@ struct NetworkEnds {
 /// The wired hops, the cell and the meter of one run, up to the hosts and the proxy:
 ///
 ///     servers ⇄ [server–proxy hop] ⇄ proxy ⇄ [proxy–Node-B hop] ⇄ cell → UEs
-///                                                               ⇠ uplink ⇠
+///                                                               ⇠ uplink ⇠ uplinks of their own ⇠
 ///
 /// With an 802.11 access point the UEs' packets take its air, too, before the uplink. The same object in virtual and in
 /// real time. Thread: the loop's.
@@ -49,7 +50,7 @@ class Network {
   [[nodiscard]] Element& from_servers() { return from_servers_; }
   [[nodiscard]] Element& from_proxy_core() { return core_up_; }
   [[nodiscard]] Element& from_proxy_radio() { return from_proxy_; }
-  [[nodiscard]] Element& from_ues() { return wlan_ ? wlan_->uplink() : static_cast<Element&>(uplink_); }
+  [[nodiscard]] Element& from_ues();
 
   /// The Node-B. Only where the radio is not an access point.
   [[nodiscard]] Cell& cell() { return *cell_; }
@@ -58,6 +59,17 @@ class Network {
   void count(std::map<std::string, std::uint64_t>& counters) const;
 
  private:
+  /// What became of packets in the UEs' own uplinks.
+  class UplinkMeter final : public CellObserver {
+   public:
+    void on_departure(UeIndex, const packet::Packet&, Bytes, Duration queueing, Instant) override {
+      delays.add(queueing);
+    }
+    void on_drop(UeIndex, const packet::Packet&, Bytes, Instant) override { ++drops; }
+    DelayDigest delays;
+    std::uint64_t drops = 0;
+  };
+  void make_uplinks(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces);
   void make_cell(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces,
                  const NetworkEnds& ends);
   void add_ues(const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces);
@@ -75,6 +87,8 @@ class Network {
   Tap from_servers_;
   std::optional<Cell> cell_;
   std::optional<WlanCell> wlan_;
+  std::optional<UplinkRadio> uplinks_;
+  UplinkMeter uplink_meter_;
   std::optional<Mobility> mobility_;
   std::unique_ptr<Meter> meter_;
 };

@@ -183,6 +183,8 @@ void describe_output(Section& s, OutputSpec& output) {
   for (const std::string& column : output.columns) {
     s.check(is_result_column(column), "columns", "columns of results.csv", "\"" + column + "\"");
   }
+  s.value("queues", output.queues,
+          "queues.csv: one row per flow through a radio queue, with its occupancy, drops and delays");
 }
 
 /// The keys of what fetches again and again.

@@ -34,6 +34,7 @@ namespace sluice::emulator {
 void describe(config::Section& s, HopSpec& hop);
 void describe(config::Section& s, ChannelSpec& channel);
 void describe(config::Section& s, MoveSpec& move);
+void describe(config::Section& s, UplinkSpec& uplink);
 void describe(config::Section& s, UeSpec& ue);
 void describe(config::Section& s, QueueSpec& queue);
 void describe(config::Section& s, WlanParameters& wlan);

@@ -187,6 +187,25 @@ void describe(Section& s, MoveSpec& move) {
   });
 }
 
+namespace {
+
+void check_frames(Section& s, const BufferSpec& buffer, Bytes frame) {
+  s.check(buffer.unit != BufferUnit::frames || frame > Bytes(0), "buffer", "packets or a size where frame is 0B",
+          Scalar<BufferSpec>::format(buffer));
+}
+
+}  // namespace
+
+void describe(Section& s, UplinkSpec& uplink) {
+  s.value("frame", uplink.frame, {Bytes(0), Bytes(65'535)},
+          "size of a radio frame; 0B = packets are sent byte by byte");
+  s.value("buffer", uplink.buffer, "of the queue in the UE");
+  s.choice("drop", uplink.drop, drop_policies, "whose packet goes when there is no room");
+  s.required().section("channel", uplink.channel, "the link, the UE's alone; lost blocks are sent again a TTI later");
+  s.check(uplink.channel.type != ChannelType::wlan, "channel", "a channel with TTIs", "an access point's air");
+  check_frames(s, uplink.buffer, uplink.frame);
+}
+
 void describe(Section& s, UeSpec& ue) {
   s.required().value("address", ue.address, "of the UE");
   s.list("more_addresses", ue.more_addresses, {0, 16}, "further addresses of the same UE, sharing its queue");
@@ -204,8 +223,8 @@ void describe(Section& s, UeSpec& ue) {
   s.required().section("channel", ue.channel, "the UE's link");
   s.check(ue.loss <= 0 || ue.channel.type != ChannelType::wlan, "loss", "0 on the air of an access point",
           Scalar<double>::format(ue.loss));
-  s.check(ue.buffer.unit != BufferUnit::frames || ue.frame > Bytes(0), "buffer", "packets or a size where frame is 0B",
-          Scalar<BufferSpec>::format(ue.buffer));
+  s.section("uplink", ue.uplink, "the UE's own way up, before cell.uplink; without, only that line");
+  check_frames(s, ue.buffer, ue.frame);
 }
 
 void describe(Section& s, WlanParameters& wlan) {
@@ -244,7 +263,7 @@ void describe(Section& s, CellSpec& cell) {
   s.value("scheduler", cell.scheduler, known);
   s.value("pf_window", cell.pf_window, {1, 1e9}, "TTIs over which pf and fcds average");
   s.required().sections("ues", cell.ues, {1, 1000}, "the UEs of the cell");
-  s.section("uplink", cell.uplink, "from the UEs to the Node-B");
+  s.section("uplink", cell.uplink, "from the UEs to the Node-B: one line for all, behind the uplinks of their own");
   s.section("harq", cell.harq, "hybrid ARQ, reordering and RLC; without, a lost block stays in the queue");
   s.when(cell.ues.empty() || cell.is_wlan(), "the UEs' channels are of type wlan",
          [&] { s.section("wlan", cell.wlan, "the access point"); });
@@ -252,6 +271,9 @@ void describe(Section& s, CellSpec& cell) {
     s.check((ue.channel.type == ChannelType::wlan) == cell.is_wlan(), "ues",
             "all UEs on the air of one access point, or none", ue.address.to_string());
     ue.channel.ofdma.resource_blocks = cell.resources.blocks;
+    if (ue.uplink) ue.uplink->channel.ofdma.resource_blocks = cell.resources.blocks;
+    s.check(!ue.uplink || !cell.is_wlan(), "ues", "no uplinks where the air of an access point takes both ways",
+            ue.address.to_string() + " has one");
     s.check(ue.cell < cell.cells, "ues", "a cell below " + std::to_string(cell.cells), std::to_string(ue.cell));
     const bool transport_blocks = ue.channel.type == ChannelType::hsdpa || ue.channel.type == ChannelType::ofdma;
     s.check(!cell.harq || transport_blocks, "harq", "channels with transport blocks (hsdpa, ofdma)",

@@ -122,6 +122,14 @@ struct ChannelSpec {
   OfdmaParameters ofdma;                        ///< ofdma; resource_blocks are the cell's
 };
 
+/// A UE's own way up, before the line that all share.
+struct UplinkSpec {
+  Bytes frame;  ///< size of a radio frame; 0 = byte by byte
+  BufferSpec buffer{200, BufferUnit::packets};
+  DropPolicy drop = DropPolicy::tail;
+  ChannelSpec channel;
+};
+
 struct UeSpec {
   IpAddress address = IpAddress::v4(10, 45, 0, 2);
   std::vector<IpAddress> more_addresses;  ///< of the same UE: its IPv6 address, say
@@ -133,6 +141,7 @@ struct UeSpec {
   std::uint32_t cell = 0;     ///< in which it begins
   double loss = 0;            ///< share of the packets that leave the queue and are lost on the air
   ChannelSpec channel;
+  std::optional<UplinkSpec> uplink;  ///< else its packets only take the shared line
 };
 
 enum class MoveType : std::uint8_t { outage, handover, leave };
@@ -224,6 +233,7 @@ struct OutputSpec {
   bool flows = false;    ///< flows.csv: one row per connection
   bool ues = false;      ///< ues.csv: one row per UE and interval
   bool packets = false;  ///< packets.csv: one row per packet
+  bool queues = false;   ///< queues.csv: one row per flow through a radio queue
 };
 
 /// One swept quantity: a column of the results, and the keys it is put into.

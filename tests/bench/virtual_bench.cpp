@@ -43,7 +43,7 @@ class Endless final : public CellObserver {
     cell_.receive(std::move(packet), now);
   }
   void on_departure(UeIndex, const packet::Packet&, Bytes, Duration, Instant now) override { send(now); }
-  void on_drop(UeIndex, Bytes, Instant) override {}
+  void on_drop(UeIndex, const packet::Packet&, Bytes, Instant) override {}
 
  private:
   Cell& cell_;
@@ -89,10 +89,12 @@ std::string hsdpa_cell(int ues) {
   return text + apps;
 }
 
-void hsdpa(packet::PacketPool& pool) {
+/// `only`: the one mode to run, for profiling; empty = all.
+void hsdpa(packet::PacketPool& pool, const std::string& only) {
   const auto plan = parse_plan(hsdpa_cell(20), "bench.yaml");
   TraceLibrary traces({});
   for (const RunPlan& run : plan->runs) {
+    if (!only.empty() && only != to_string(run.mode)) continue;
     const std::clock_t began = std::clock();
     const RunResult result = run_virtual(run, plan->name, pool, traces);
     const double speed = to_seconds(run.scenario.duration) / seconds_of(began);
@@ -104,13 +106,14 @@ void hsdpa(packet::PacketPool& pool) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  const std::string only = argc > 1 ? argv[1] : "";
   dpdk::EalConfig config;
   config.program = "virtual_bench";
   config.memory_mib = 512;
   const dpdk::Eal eal(config);
   packet::PacketPool pool("bench", 65'536);
-  trace_link(pool);
-  hsdpa(pool);
+  if (only.empty()) trace_link(pool);
+  hsdpa(pool, only);
   return 0;
 }

@@ -218,6 +218,56 @@ TEST(Harq, ACellWithRadioLossCarriesEverythingInEveryMode) {
   }
 }
 
+// One UE sends up over 8 Mb/s, the other over 2 Mb/s; neither is in the other's way.
+TEST(Uplink, EachUeHasItsOwn) {
+  const std::string text =
+      "duration: 12s\nwarmup: 2s\nmodes: [none, i-tcp]\noutput: {flows: true}\n"
+      "cell:\n  uplink: {delay: 5ms}\n  ues:\n"
+      "    - {address: 10.45.0.2, frame: 0B, buffer: unlimited, channel: {type: constant, rate: 20Mb/s}, uplink: "
+      "{buffer: "
+      "50 packets, channel: {type: constant, rate: 8Mb/s}}}\n"
+      "    - {address: 10.45.0.3, frame: 0B, buffer: unlimited, channel: {type: constant, rate: 20Mb/s}, uplink: "
+      "{buffer: "
+      "50 packets, channel: {type: constant, rate: 2Mb/s}}}\n"
+      "apps:\n  - {type: bulk, ue: 0, direction: upload}\n  - {type: bulk, ue: 1, direction: upload}\n";
+  for (const RunResult& result : run_all(text)) {
+    SCOPED_TRACE(result.key.mode);
+    ASSERT_EQ(result.flows.size(), 2U);
+    EXPECT_NEAR(result.flows[0].throughput_bps, 7.5e6, 0.6e6);
+    EXPECT_NEAR(result.flows[1].throughput_bps, 1.9e6, 0.2e6);
+    EXPECT_GT(result.counters.at("uplink_drops"), 0U);
+    EXPECT_GT(result.counters.at("uplink_delay_p95_us"), 30'000U) << "50 packets wait";
+    EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
+  }
+}
+
+TEST(Outputs, QueuesAreToldPerFlow) {
+  const RunResult result =
+      run_all(
+          "duration: 12s\nwarmup: 2s\nmodes: [none]\noutput: {queues: true, packets: true}\n"
+          "cell:\n  ues:\n    - {address: 10.45.0.2, frame: 0B, buffer: 60 packets, channel: {type: "
+          "constant, rate: 5Mb/s}}\n"
+          "apps:\n  - {type: bulk}\n  - {type: telnet, interval: 50ms, sizes: {kind: fixed, min: "
+          "200B}}\n")
+          .front();
+  ASSERT_EQ(result.queues.size(), 2U);
+  const QueueRow& bulk = result.queues[0];
+  const QueueRow& telnet = result.queues[1];
+  EXPECT_GT(bulk.bytes, 20 * telnet.bytes);
+  EXPECT_GT(telnet.packets, 100U);
+  EXPECT_EQ(bulk.dropped_packets + telnet.dropped_packets, result.drops);
+  EXPECT_GT(result.drops, 0U);
+  EXPECT_NEAR(telnet.delay.p50_ms / bulk.delay.p50_ms, 1, 0.15) << "first in, first out";
+  // Little: what waits on average is what comes in times how long it stays.
+  EXPECT_NEAR(bulk.queue_mean_bytes, static_cast<double>(bulk.bytes) / 10 * bulk.delay.mean_ms / 1000,
+              0.01 * bulk.queue_mean_bytes);
+  double waited = 0;
+  for (const PacketRow& packet : result.packets) {
+    if (packet.time_s > 2 && packet.event == "departed") waited += packet.bytes * packet.queueing_ms / 1000;
+  }
+  EXPECT_NEAR(bulk.queue_mean_bytes + telnet.queue_mean_bytes, waited / 10, waited / 1000);
+}
+
 TEST(Servers, MayHaveHopsOfTheirOwn) {
   const std::string text =
       "duration: 12s\nwarmup: 2s\nmodes: [none]\noutput: {flows: true}\nservers: [192.0.2.1, 192.0.2.2]\n"

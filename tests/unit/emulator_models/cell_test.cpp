@@ -207,7 +207,10 @@ class ObserverOfAll final : public CellObserver {
     queueings.push_back(queueing);
     last = now;
   }
-  void on_drop(UeIndex /*ue*/, Bytes length, Instant /*now*/) override { dropped += length; }
+  void on_drop(UeIndex /*ue*/, const packet::Packet& packet, Bytes length, Instant /*now*/) override {
+    EXPECT_EQ(packet.size(), length.count() + 14);
+    dropped += length;
+  }
   std::vector<Duration> queueings;
   Bytes dropped;
   Instant last;

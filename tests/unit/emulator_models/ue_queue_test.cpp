@@ -147,7 +147,7 @@ TEST(UeQueue, WhatIsGivenUpIsDroppedAndWhatIsOnlyBegunStays) {
   const auto never_departs = [](const Departed&) { FAIL(); };
   queue.serve(Bytes(100), test::at_ms(1), never_departs);
   std::vector<Bytes> dropped;
-  queue.discard(Bytes(750), test::at_ms(2), [&](Bytes length) { dropped.push_back(length); });
+  queue.discard(Bytes(750), test::at_ms(2), [&](const packet::Packet&, Bytes length) { dropped.push_back(length); });
   EXPECT_EQ(dropped, std::vector<Bytes>({Bytes(400), Bytes(400)}));  // 300 left of the first, and the second
   const QueueCounters& c = queue.counters();
   EXPECT_EQ(c.dropped_packets, 2U);
@@ -169,8 +169,10 @@ packet::Packet segment(std::uint16_t port, std::size_t length) {
 class ShortFlowsFirst : public testing::Test {
  protected:
   bool push(std::uint16_t port, std::int64_t length, double ms) {
-    return queue_.push(segment(port, static_cast<std::size_t>(length)), Bytes(length), at_ms(ms),
-                       [this](Bytes gone) { evicted_.push_back(gone.count()); });
+    const bool taken = queue_.push(segment(port, static_cast<std::size_t>(length)), Bytes(length), at_ms(ms),
+                                   [this](const packet::Packet&, Bytes gone) { evicted_.push_back(gone.count()); });
+    if (!taken) evicted_.pop_back();  // itself
+    return taken;
   }
   QueueConfig config_{Bytes(0), BufferUnit::packets, 20, DropPolicy::tail, QueueOrder::short_flows_first, {}};
   UeQueue queue_{config_};
@@ -222,7 +224,8 @@ TEST(UeQueue, HeadDropMakesRoomByTheOldestThatIsNotInTransit) {
   UeQueue queue({Bytes(0), BufferUnit::packets, 2, DropPolicy::head});
   Lengths evicted;
   const auto push = [&](std::int64_t length, double ms) {
-    return queue.push(any_packet(), Bytes(length), at_ms(ms), [&](Bytes gone) { evicted.push_back(gone.count()); });
+    return queue.push(any_packet(), Bytes(length), at_ms(ms),
+                      [&](const packet::Packet&, Bytes gone) { evicted.push_back(gone.count()); });
   };
   push(101, 0);
   serve(queue, 1, 1);

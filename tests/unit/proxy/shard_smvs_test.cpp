@@ -21,8 +21,15 @@ proxy::ShardConfig smvs_config() {
 
 class ShardSmvs : public testing::Test {
  protected:
-  void report(Bytes allowance) {
+  void report(Bytes allowance) { report_from(0, control::feedback::RadioState::normal, allowance); }
+  /// By the Node-B that calls itself `sender`; each counts its datagrams in a way of its own.
+  void report_from(std::uint64_t sender, control::feedback::RadioState state, Bytes allowance) {
     proxy::ReportArrival arrival = reports.next();
+    arrival.sender = sender;
+    arrival.epoch += sender;
+    arrival.sequence -= 1000 * sender;
+    arrival.bearer.state = state;
+    arrival.bearer.arrived = 1'000'000 * sender;
     arrival.bearer.allowance = allowance;
     reports.send(arrival);
   }
@@ -117,6 +124,50 @@ TEST_F(ShardSmvs, LateReportsFallBackAndComeBack) {
   EXPECT_EQ(lab.count(Counter::recoveries), 2U);
   offer(5);
   EXPECT_EQ(data_sent(), 0);
+}
+
+TEST_F(ShardSmvs, AfterAHandoverTheOtherNodeBSteersAndTheFirstOneNoMore) {
+  using enum control::feedback::RadioState;
+  sequence = 5000;
+  hosts.open();
+  report_from(1, normal, Bytes(0));
+  offer(30);
+  EXPECT_EQ(data_sent(), 0);
+  report_from(2, normal, Bytes(5000));
+  EXPECT_EQ(data_sent(), 0) << "the UE is still with the first";
+  EXPECT_EQ(lab.count(Counter::reports_elsewhere), 1U);
+  report_from(1, handover, Bytes(0));
+  report_from(2, handover, Bytes(5000));
+  EXPECT_EQ(data_sent(), 0) << "it is with neither";
+  report_from(2, normal, Bytes(2200));
+  EXPECT_EQ(data_sent(), 2 * 1052) << "its sequence numbers are below the first one's and do not matter";
+  report_from(1, normal, Bytes(9000));
+  report_from(1, handover, Bytes(9000));
+  EXPECT_EQ(data_sent(), 0) << "late on the way";
+  EXPECT_EQ(lab.count(Counter::reports_elsewhere), 4U);
+  EXPECT_EQ(lab.count(Counter::reports_stale), 0U);
+  EXPECT_EQ(lab.count(Counter::fallbacks), 0U);
+  report_from(2, handover, Bytes(0));
+  report_from(1, normal, Bytes(1100));
+  EXPECT_EQ(data_sent(), 1052) << "and back again";
+}
+
+TEST_F(ShardSmvs, ANodeBWhoseHandoverReportWasLostIsReplacedWhenItIsSilent) {
+  using enum control::feedback::RadioState;
+  sequence = 5000;
+  hosts.open();
+  report_from(1, normal, Bytes(0));
+  offer(10);
+  lab.pass_time(std::chrono::milliseconds(6));
+  static_cast<void>(data_sent());  // one step at the mean rate bridges what is missing
+  report_from(2, normal, Bytes(9000));
+  EXPECT_EQ(data_sent(), 0);
+  EXPECT_EQ(lab.count(Counter::reports_elsewhere), 1U);
+  lab.pass_time(std::chrono::milliseconds(14));
+  static_cast<void>(data_sent());
+  report_from(2, normal, Bytes(2200));
+  EXPECT_GT(data_sent(), 0);
+  EXPECT_EQ(lab.count(Counter::reports_elsewhere), 1U);
 }
 
 TEST_F(ShardSmvs, OneMissingReportIsBridged) {

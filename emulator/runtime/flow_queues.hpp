@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/cell/radio_cell.hpp"
+#include "emulator/net/flow_key.hpp"
+#include "emulator/report/delay_digest.hpp"
+#include "emulator/report/result.hpp"
+
+namespace sluice::emulator {
+
+/// What the radio queues were to each flow that went through them: how much of it waited, for how long, and what was
+/// dropped. Thread: the loop's.
+class FlowQueues {
+ public:
+  /// A packet left the queue of `ue` after `queueing`.
+  void departed(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing);
+  /// A packet of `ue` was dropped.
+  void dropped(UeIndex ue, const packet::Packet& packet, Bytes length);
+  /// One row per flow, in the order of their first packets, over a measurement of `seconds`.
+  [[nodiscard]] std::vector<QueueRow> rows(const RadioCell& cell, double seconds) const;
+
+ private:
+  struct Flow {
+    UeIndex ue = 0;
+    FlowKey key;
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t dropped_packets = 0;
+    std::uint64_t dropped_bytes = 0;
+    double byte_seconds = 0;  ///< of what left: by Little's law, over the time its mean share of the queue
+    DelayDigest delays;
+  };
+  struct Hash {
+    std::size_t operator()(const FlowKey& key) const { return key.hash(); }
+  };
+  Flow& flow_of(UeIndex ue, const packet::Packet& packet);
+
+  std::vector<Flow> flows_;
+  std::unordered_map<FlowKey, std::size_t, Hash> numbers_;
+};
+
+}  // namespace sluice::emulator
