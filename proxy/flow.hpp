@@ -67,17 +67,17 @@ struct Flow {
   std::array<Leg, 2> legs;  ///< by the side they face
   flow::FlowKey key;
   Handshake handshake;
+  BearerId bearer = no_id;
   Instant last_activity{};
   Instant deadline = never;  ///< when the timer wheel is to look at it
-  BearerId bearer = no_id;
   FlowId bearer_next = no_id;  ///< ring of the bearer's flows
   FlowId bearer_previous = no_id;
-  FlowPhase phase = FlowPhase::syn;
-  Side initiator = Side::radio;
+  FlowPhase phase : 4 = FlowPhase::syn;
+  Side initiator : 4 = Side::radio;
   Streams stirred = Streams::none;    ///< what to serve before the burst ends; when any, it is on the list of flows
   LetGo let_go = LetGo::no;           ///< it is to go, and why
-  bool shut = false;                  ///< the server was left without a window: reports decide when it gets one
-  bool moving = false;                ///< had data that the UE had not acknowledged, at its last service
+  bool shut : 1 = false;              ///< the server was left without a window: reports decide when it gets one
+  bool moving : 1 = false;            ///< had data that the UE had not acknowledged, at its last service
   std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
   std::uint32_t governed = no_id;     ///< its law of windows, where it has one
   RegulatedId heir = no_id;           ///< the same connection as it goes on end to end once the handover is complete

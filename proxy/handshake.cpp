@@ -99,7 +99,7 @@ KnownConnection known(const Flow& flow) {
     known.next.at(at) = known.syn_of(opposite(receiver)).isn + 1;
     known.edge.at(at) = known.next.at(at) + known.syn_of(receiver).window;
   }
-  if (!seen.repeated) known.round_trip = seen.initiator_rtt + seen.responder_rtt;
+  if (!seen.repeated) known.round_trip = tcp::tick::micro_duration(seen.initiator_rtt + seen.responder_rtt);
   return known;
 }
 

@@ -328,7 +328,7 @@ void close_by_server(ScriptedHosts& hosts) {
 }
 
 TEST(Closing, ASynThatTimeWaitDoesNotTakeIsTheServersToAnswer) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   close_by_server(hosts);
   ASSERT_EQ(lab.shard.flow_count(), 1U) << "within tcp.time_wait";
@@ -357,7 +357,7 @@ TEST(Closing, ASynThatTimeWaitDoesNotTakeIsTheServersToAnswer) {
 }
 
 TEST(Closing, AnOldSynAfterBothFinsEndsNothingThatLives) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   close_by_server(hosts);
   lab.forget_output();
@@ -373,7 +373,7 @@ TEST(Closing, AnOldSynAfterBothFinsEndsNothingThatLives) {
 }
 
 TEST(Closing, AKeepAliveIsTheOtherHostsToAnswer) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.open();
   lab.put(Side::radio,

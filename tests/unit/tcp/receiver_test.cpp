@@ -201,13 +201,13 @@ TEST(ReceiveWindow, SmallStepsAreSavedUp) {
 
 // A window that steers its peer tells of each segment; else every second one is soon enough.
 TEST(ReceiveWindow, IsToldPromptlyWhereItSteers) {
-  for (const WindowUpdates updates : {WindowUpdates::sparing, WindowUpdates::prompt}) {
+  for (const tcp::WindowUpdates updates : {tcp::WindowUpdates::sparing, tcp::WindowUpdates::prompt}) {
     Script s;
     s.open(Script::peer_window, 20'000);
     s.endpoint.set_receive_room(Bytes(20'000 + Script::mss - 1), updates);
     EXPECT_FALSE(s.endpoint.wants_to_send(s.now)) << "less than a segment is not worth one";
     s.endpoint.set_receive_room(Bytes(20'000 + Script::mss), updates);
-    EXPECT_EQ(s.endpoint.wants_to_send(s.now), updates == WindowUpdates::prompt);
+    EXPECT_EQ(s.endpoint.wants_to_send(s.now), updates == tcp::WindowUpdates::prompt);
     s.endpoint.set_receive_room(Bytes(20'000 + 2 * Script::mss), updates);
     EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
   }
