@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <optional>
 
 #include "control/ack_regulator.hpp"
@@ -136,7 +137,10 @@ class FairShareLaw : public LawHooks {
  public:
   FairShareLaw(const LawParameters& parameters, const LawStart&) : packet_(parameters.fair_share.segment) {}
   [[nodiscard]] Bytes window(Bytes, const QueueView& queue, const FlowView&) const {
-    return fair_share_window(queue.buffer, packet_, queue.flows);
+    // Whole packets of the buffer, however much of each is counted.
+    const auto buffer = static_cast<double>(queue.buffer.count()) / queue.counted_share;
+    const Bytes share = fair_share_window(Bytes(std::round(buffer)), packet_, queue.flows);
+    return Bytes(std::round(static_cast<double>(share.count()) * queue.counted_share));
   }
   [[nodiscard]] static FlowCounting counting(const LawParameters& parameters) {
     return {0, parameters.fair_share.idle};

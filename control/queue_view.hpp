@@ -16,6 +16,7 @@ struct QueueView {
   Duration price{};                 ///< CLAMP's p
   Bytes advertised = Bytes::max();  ///< GWA's φ where the Node-B computes it
   bool dropped = false;             ///< it has turned packets away since the report before
+  double counted_share = 1;         ///< of an IP packet that amounts and rates count: its payload, or all of it
 };
 
 /// Where one flow stands in that queue, in positions (StreamPosition): left ≤ arrived ≤ sent.

@@ -27,6 +27,7 @@ control::QueueView GovernedFlow::queue(Bearer& bearer, Instant now) const {
   control::QueueView view = bearer.queue_view(now);
   if (packet_ == payload_) return view;
   const double share = static_cast<double>(payload_.count()) / static_cast<double>(packet_.count());
+  view.counted_share = share;
   for (Bytes* const amount : {&view.queue, &view.buffer, &view.advertised}) {
     if (*amount != Bytes::max()) *amount = Bytes(static_cast<double>(amount->count()) * share);
   }

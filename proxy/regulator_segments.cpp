@@ -86,9 +86,10 @@ void Regulator::take_data(RegulatedFlow& flow, Side in, const tcp::Segment& segm
   if (end <= way.sent || end > way.window.edge() + widest_window) return;
   way.position = position;
   way.sent = end;
-  if (in != Side::core || !flow.governed) return;
+  if (!flow.governed) return;
+  // Either way: a share counted in packets is the same for uploads and downloads.
   flow.governed->carried(Bytes(segment.payload_len), Bytes(ip_length));
-  flow.governed->on_sent(parts_.registry.bearer(flow.bearer), end);
+  if (in == Side::core) flow.governed->on_sent(parts_.registry.bearer(flow.bearer), end);
 }
 
 void Regulator::take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet,
