@@ -69,7 +69,7 @@ struct Flow {
   Handshake handshake;
   BearerId bearer = no_id;
   Instant last_activity{};
-  Instant deadline = never;  ///< when the timer wheel is to look at it
+  Instant deadline = never;    ///< when the timer wheel is to look at it
   FlowId bearer_next = no_id;  ///< ring of the bearer's flows
   FlowId bearer_previous = no_id;
   FlowPhase phase : 4 = FlowPhase::syn;
