@@ -124,7 +124,7 @@ void Shard::Impl::steer(Bearer& bearer, Instant now) {
 void Shard::Impl::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   if (!flow.terminated()) return;
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.moving_flows, 1);
+  const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.backlogged_flows, 1);
   endpoint.set_window_source(bearer.window_source(), seed);
   if (bearer.bounds()) begin_steering(flow, bearer, now);
   mark(flow, id, Streams::both);

@@ -180,7 +180,7 @@ Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held) {
 
 void Shard::Impl::note_backlog(Flow& flow, Bearer& bearer) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  const bool moving = relay::held_towards(flow, Side::radio) > Bytes{};
+  const bool moving = flow.window_loop != no_id && relay::held_towards(flow, Side::radio) > Bytes{};
   bearer.moving_flows += (moving ? 1U : 0U) - (flow.moving ? 1U : 0U);
   flow.moving = moving;
   const Bytes unsent = endpoint.unsent();

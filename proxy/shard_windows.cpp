@@ -95,7 +95,7 @@ void Shard::Impl::begin_steering(Flow& flow, Bearer& bearer, Instant now) {
   GovernedFlow* const governed = law_of(flow, bearer);
   if (governed == nullptr) return;
   const Bytes window = bearer.seed_window(flow.leg(Side::radio).endpoint.least_rtt());
-  governed->seed(window / std::max<std::uint32_t>(bearer.moving_flows, 1), bearer.queue_view(now));
+  governed->seed(window / std::max<std::uint32_t>(bearer.backlogged_flows, 1), bearer.queue_view(now));
 }
 
 void Shard::Impl::forget_law(Flow& flow, Bearer& bearer) {
