@@ -124,7 +124,6 @@ class Bearer {
   [[nodiscard]] bool reported() const { return reported_; }
   /// Sender id of the Node-B that serves the UE, as of the last report.
   [[nodiscard]] std::uint64_t reporter() const { return last_.sender; }
-  [[nodiscard]] Instant last_report_time() const { return report_time_; }
   [[nodiscard]] std::uint64_t falls() const { return fallback_.falls(); }
   [[nodiscard]] const control::Smvs* law() const { return law_ ? &*law_ : nullptr; }
 

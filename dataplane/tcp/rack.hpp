@@ -55,7 +55,6 @@ class Rack {
 
   /// How long a segment that was overtaken may still come (step 4); tick::micro.
   [[nodiscard]] std::uint32_t window(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const;
-  [[nodiscard]] bool reordering_seen() const { return reordering_seen_; }
   void note_reordering() { reordering_seen_ = true; }
 
   /// A recovery begins. Reports of duplicates widen the window once for each.
