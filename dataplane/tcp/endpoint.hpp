@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
 
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/queue.hpp"
 #include "dataplane/tcp/congestion.hpp"
+#include "dataplane/tcp/endpoint_config.hpp"
 #include "dataplane/tcp/output.hpp"
 #include "dataplane/tcp/rack.hpp"
 #include "dataplane/tcp/rate_reduction.hpp"
@@ -14,95 +14,13 @@
 #include "dataplane/tcp/rtt.hpp"
 #include "dataplane/tcp/segment.hpp"
 #include "dataplane/tcp/send_queue.hpp"
+#include "dataplane/tcp/state.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::tcp {
 
-/// RFC 9293 section 3.3.2. (LISTEN is the host's matter: an endpoint is one connection.)
-#define SLUICE_TCP_STATES(X) \
-  X(closed)                  \
-  X(syn_sent)                \
-  X(syn_received)            \
-  X(established)             \
-  X(fin_wait_1)              \
-  X(fin_wait_2)              \
-  X(close_wait)              \
-  X(closing)                 \
-  X(last_ack)                \
-  X(time_wait)
-
-enum class State : std::uint8_t {
-#define X(name) name,
-  SLUICE_TCP_STATES(X)
-#undef X
-};
-[[nodiscard]] std::string_view to_string(State state);
-
-/// Why an endpoint is closed.
-#define SLUICE_TCP_CLOSE_REASONS(X) \
-  X(none)                           \
-  X(finished)                       \
-  X(reset_by_peer)                  \
-  X(aborted)                        \
-  X(timed_out)                      \
-  X(refused)
-
-enum class CloseReason : std::uint8_t {
-#define X(name) name,
-  SLUICE_TCP_CLOSE_REASONS(X)
-#undef X
-};
-[[nodiscard]] std::string_view to_string(CloseReason reason);
-
-/// What decides how much may be outstanding beside the peer's window.
-enum class WindowSource : std::uint8_t {
-  congestion_control,  ///< cwnd
-  allowance            ///< the caller's allowance in emit(); loss is still repaired, cwnd is not consulted
-};
-
-/// How far the right edge must be able to move before a segment is sent for it alone.
-enum class WindowUpdates : std::uint8_t {
-  sparing,  ///< two segments: what the reader frees is told with the acknowledgements
-  prompt    ///< one: the window is what steers the peer, and each segment that it is late for is missing later
-};
-
-struct PacedSender;
-
-/// What many endpoints have in common. Outlives them.
-struct EndpointConfig {
-  CongestionAlgorithm congestion = CongestionAlgorithm::cubic;
-  Duration min_rto = std::chrono::milliseconds(200);  ///< lower bound of the RTO's variation term, hence of the RTO
-  Duration max_rto = std::chrono::seconds(60);
-  Duration delayed_ack = std::chrono::milliseconds(40);
-  Duration time_wait = std::chrono::seconds(1);
-  std::uint32_t initial_window_segments = 10;  ///< RFC 6928
-  std::uint32_t max_retransmissions = 15;      ///< in a row, then the connection has timed out (RFC 1122 4.2.3.5 R2)
-  bool tail_loss_probes = true;                ///< RFC 8985 section 7
-  bool pacing = false;                         ///< spread the window over the round trip; BBR does in any case
-  std::uint32_t max_out_of_order = 4096;       ///< packets held for reassembly, at most Reassembly::capacity
-  bool answers_keepalives = true;              ///< false: the owner does, see take_question()
-  /// Where a paced connection keeps what others need not have; the configuration is then that connection's own (see
-  /// PacedEndpoint). Without it there is neither pacing nor BBR: CUBIC takes its place.
-  PacedSender* paced = nullptr;
-
-  /// A connection under this needs a PacedEndpoint.
-  [[nodiscard]] bool wants_pacing() const { return pacing || congestion == CongestionAlgorithm::bbr; }
-};
-
-/// The state of a connection that was opened by others and is taken over.
-struct Takeover {
-  SeqNum snd_nxt;                ///< next byte we send (impersonating the other side)
-  SeqNum rcv_nxt;                ///< next byte we expect
-  SeqNum rcv_edge;               ///< right edge of the window already promised to the peer
-  SynOptions local;              ///< the SYN options of the host we stand for
-  SynOptions remote;             ///< the peer's
-  std::uint32_t snd_window = 0;  ///< the peer's window in bytes (scaled)
-  std::uint32_t ts_recent = 0;   ///< newest timestamp heard from the peer
-  bool snd_una_is_acked = true;  ///< the peer has acknowledged all before snd_nxt
-  Duration rtt{};                ///< of the handshake on this leg; zero when not measured
-};
-
+/// What one endpoint counts. All but `retransmitted` stop at their limit.
 struct EndpointCounters {
   std::uint32_t retransmitted = 0;    ///< segments sent again
   std::uint16_t duplicate_acks = 0;   ///< received
@@ -112,8 +30,6 @@ struct EndpointCounters {
   std::uint16_t fast_recoveries = 0;  ///< loss recoveries that did not need the timer
   std::uint16_t tail_probes = 0;      ///< segments sent to learn of a lost tail (RFC 8985 section 7)
 };
-
-/// What one endpoint counts. All but `retransmitted` stop at their limit.
 
 /// One TCP connection as a value (RFC 9293): no I/O, no clock, no allocation. Lives in place; closed when constructed.
 ///

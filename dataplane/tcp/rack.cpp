@@ -19,6 +19,7 @@ std::uint32_t Rack::window(std::uint32_t min_rtt, std::uint32_t srtt, unsigned s
 }
 
 void Rack::on_duplicate() {
+  reordering_seen_ = true;  // what was repeated too early is no longer told by its place: step 3 looks at it no more
   if (widened_) return;
   widened_ = true;
   persist_ = 16;

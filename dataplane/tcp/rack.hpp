@@ -59,7 +59,7 @@ class Rack {
 
   /// A recovery begins. Reports of duplicates widen the window once for each.
   void on_recovery() { widened_ = false; }
-  /// The peer reported a duplicate of what a recovery repeated: the window was too narrow.
+  /// The peer reported a duplicate of what a recovery repeated: the path reorders, and the window was too narrow.
   void on_duplicate();
   /// A recovery is over; the sixteenth in a row without a duplicate brings the narrow window back.
   void on_recovered();

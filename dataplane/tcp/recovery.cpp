@@ -7,6 +7,14 @@
 // 5681). Detection marks packets in the send queue; what and how much is sent is emit_data.cpp's.
 
 namespace sluice::tcp {
+namespace {
+
+/// The timer waits longer than the window (RFC 8985 section 6.2 step 5 leaves it to the implementation). An
+/// acknowledgement that comes by after the window decides at once; where none does, what comes as late as the window
+/// must not be repeated because the path scatters by a millisecond. Linux has two jiffies.
+constexpr Duration timer_slack = std::chrono::milliseconds(2);
+
+}  // namespace
 
 void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
   if (event.acked != 0) {
@@ -40,7 +48,7 @@ void Endpoint::detect_overdue(AckEvent& event) {
   }
   if (!send_.outstanding()) return;
   if (wait != 0) {
-    arm(Timer::reorder, event.now + tick::micro_duration(wait));
+    arm(Timer::reorder, event.now + tick::micro_duration(wait) + timer_slack);
   } else if (timer_ < Timer::probe || (timer_ == Timer::probe && !may_probe_tail())) {
     arm_retransmit_slow(event.now);
   }

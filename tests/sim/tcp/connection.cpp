@@ -314,12 +314,15 @@ void Connection::launch(int from, SentSegment sent) {
   const bool data = sent.segment.payload_len != 0;
   if (data && end.data_segments < 64 && (path.drop_first_data >> end.data_segments++ & 1) != 0) return;
   if (path.largest != 0 && sent.segment.payload_len > path.largest) return;
-  if (random_.chance(path.loss)) return;
+  if (random_.chance(path.loss)) {
+    if (data && from == 0) ++lost_from_a_;
+    return;
+  }
   if (sent.segment.ecn != 0 && random_.chance(path.marking)) sent.segment.ecn = tcp::congestion_experienced;
   const int copies = random_.chance(path.duplication) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
     Duration late = random_.below(path.jitter);
-    if (random_.chance(path.reordering)) late += random_.below(path.hold);
+    if (random_.chance(path.reordering)) late += path.hold_whole ? path.hold : random_.below(path.hold);
     Instant at = now_ + path.delay;
     if (!path.reordering_behind) at += late;
     const Duration into_stall = at - (start + path.stall_at);

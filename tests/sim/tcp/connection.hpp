@@ -17,7 +17,8 @@ struct Impairment {
   double loss = 0;     ///< corruption is loss: the checksum catches it
   double marking = 0;  ///< share of the segments that can be marked (RFC 3168) which are
   double duplication = 0;
-  double reordering = 0;  ///< share that is held back by up to `hold`
+  double reordering = 0;  ///< share that is held back: by anything up to `hold`, or by just that
+  bool hold_whole = false;
   Duration delay = std::chrono::milliseconds(10);
   Duration jitter{};
   Duration hold = std::chrono::milliseconds(30);
@@ -75,6 +76,8 @@ class Connection {
   /// Instant at which the last payload byte was read at b.
   [[nodiscard]] Instant last_read_by_b() const { return ends_[1].last_read; }
   [[nodiscard]] std::uint64_t segments_sent() const { return segments_sent_; }
+  /// Segments of a with payload that the path lost at random.
+  [[nodiscard]] std::uint64_t lost_from_a() const { return lost_from_a_; }
   /// What a keeps where it is paced.
   [[nodiscard]] const tcp::PacedSender& paced_a() const { return ends_[0].paced.sender; }
   /// The path from a; what is changed holds for what is sent from now on.
@@ -146,6 +149,7 @@ class Connection {
   Instant next_grant_{};
   Bytes allowance_;
   std::uint64_t segments_sent_ = 0;
+  std::uint64_t lost_from_a_ = 0;
 };
 
 }  // namespace sluice::test

@@ -69,6 +69,7 @@ TEST(Efficiency, ABurstOfLossesIsRepairedWithoutTheTimer) {
 }
 
 TEST(Efficiency, ReorderingCostsNoWindow) {
+  unsigned mistaken = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Scenario scenario = download(seed);
@@ -77,11 +78,12 @@ TEST(Efficiency, ReorderingCostsNoWindow) {
     scenario.a_to_b.reordering = 0.01;
     Connection connection(scenario);
     connection.run();
-    EXPECT_GE(connection.a().counters().fast_recoveries, 1) << "else nothing is tested";
+    mistaken += connection.a().counters().fast_recoveries;
     EXPECT_EQ(connection.a().counters().timeouts, 0);
     EXPECT_EQ(connection.a().ssthresh(), Bytes(UINT32_MAX));
     if (HasFailure()) return;
   }
+  EXPECT_GE(mistaken, 20U) << "else nothing is tested";
 }
 
 }  // namespace

@@ -59,5 +59,32 @@ INSTANTIATE_TEST_SUITE_P(
                     Path{"EveryOneByUpToFiveMilliseconds", 0, milliseconds(0), milliseconds(5), 2}),
     [](const auto& kind) { return std::string(kind.param.name); });
 
+/// The worst moment to come at: late by just the first window, a quarter of the round trip, on a path whose
+/// acknowledgements scatter a little and whose losses leave few of them. A connection may learn it by one repetition,
+/// and once more in sixteen recoveries, when RFC 8985 section 6.2 step 4 forgets.
+TEST(ReorderingByTheWindow, IsLearnedByOneRepetition) {
+  std::uint64_t spurious = 0;
+  std::uint64_t lessons = 0;
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    Scenario scenario;
+    scenario.seed = seed;
+    scenario.options_a = {.mss = 1460, .window_scale = 7, .has_window_scale = true, .sack_permitted = true};
+    scenario.options_b = scenario.options_a;
+    scenario.a.to_send = 3'000'000;
+    scenario.a.whole_writes = true;
+    scenario.a_to_b = {.loss = seed % 2 == 0 ? 0.01 : 0.05, .reordering = 0.05, .hold_whole = true};
+    scenario.a_to_b.hold = milliseconds(5);
+    scenario.a_to_b.spacing = std::chrono::microseconds(240);
+    scenario.a_to_b.reordering_behind = true;
+    scenario.b_to_a.jitter = std::chrono::microseconds(300);
+    Connection connection(scenario);
+    connection.run();
+    ASSERT_EQ(connection.received_by_b(), scenario.a.to_send) << "seed " << seed;
+    spurious += connection.a().counters().retransmitted - connection.lost_from_a();
+    lessons += 1 + connection.a().counters().fast_recoveries / 16U;
+  }
+  EXPECT_LE(spurious, lessons);
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "dataplane/tcp/congestion.hpp"
+#include "dataplane/tcp/segment.hpp"
+#include "dataplane/tcp/seq.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::tcp {
+
+/// What decides how much may be outstanding beside the peer's window.
+enum class WindowSource : std::uint8_t {
+  congestion_control,  ///< cwnd
+  allowance            ///< the caller's allowance in emit(); loss is still repaired, cwnd is not consulted
+};
+
+/// How far the right edge must be able to move before a segment is sent for it alone.
+enum class WindowUpdates : std::uint8_t {
+  sparing,  ///< two segments: what the reader frees is told with the acknowledgements
+  prompt    ///< one: the window is what steers the peer, and each segment that it is late for is missing later
+};
+
+struct PacedSender;
+
+/// What many endpoints have in common. Outlives them.
+struct EndpointConfig {
+  CongestionAlgorithm congestion = CongestionAlgorithm::cubic;
+  Duration min_rto = std::chrono::milliseconds(200);  ///< lower bound of the RTO's variation term, hence of the RTO
+  Duration max_rto = std::chrono::seconds(60);
+  Duration delayed_ack = std::chrono::milliseconds(40);
+  Duration time_wait = std::chrono::seconds(1);
+  std::uint32_t initial_window_segments = 10;  ///< RFC 6928
+  std::uint32_t max_retransmissions = 15;      ///< in a row, then the connection has timed out (RFC 1122 4.2.3.5 R2)
+  bool tail_loss_probes = true;                ///< RFC 8985 section 7
+  bool pacing = false;                         ///< spread the window over the round trip; BBR does in any case
+  std::uint32_t max_out_of_order = 4096;       ///< packets held for reassembly, at most Reassembly::capacity
+  bool answers_keepalives = true;              ///< false: the owner does, see take_question()
+  /// Where a paced connection keeps what others need not have; the configuration is then that connection's own (see
+  /// PacedEndpoint). Without it there is neither pacing nor BBR: CUBIC takes its place.
+  PacedSender* paced = nullptr;
+
+  /// A connection under this needs a PacedEndpoint.
+  [[nodiscard]] bool wants_pacing() const { return pacing || congestion == CongestionAlgorithm::bbr; }
+};
+
+/// The state of a connection that was opened by others and is taken over.
+struct Takeover {
+  SeqNum snd_nxt;                ///< next byte we send (impersonating the other side)
+  SeqNum rcv_nxt;                ///< next byte we expect
+  SeqNum rcv_edge;               ///< right edge of the window already promised to the peer
+  SynOptions local;              ///< the SYN options of the host we stand for
+  SynOptions remote;             ///< the peer's
+  std::uint32_t snd_window = 0;  ///< the peer's window in bytes (scaled)
+  std::uint32_t ts_recent = 0;   ///< newest timestamp heard from the peer
+  bool snd_una_is_acked = true;  ///< the peer has acknowledged all before snd_nxt
+  Duration rtt{};                ///< of the handshake on this leg; zero when not measured
+};
+
+}  // namespace sluice::tcp
