@@ -64,7 +64,7 @@ TEST(RadioQueue, WithEcnCodelLosesNothing) {
   EXPECT_GT(marking.counters.at("radio_marks"), 10U);
   EXPECT_EQ(marking.retransmissions, 0U);
   EXPECT_LT(marking.radio_queue_delay.p50_ms, 15);
-  EXPECT_GT(marking.utilisation, 0.9);
+  EXPECT_GT(marking.utilisation, 0.7);
   expect_balance(marking);
 }
 
@@ -72,7 +72,7 @@ TEST(RadioQueue, EverySchedulerServesManagedQueues) {
   for (const std::string scheduler : {"rr", "mci", "pf", "pf-rate", "pf-sp", "pf-rp", "fcds"}) {
     SCOPED_TRACE(scheduler);
     const std::string ue =
-        ", queue: {type: codel}, buffer: 4000 frames, channel: {type: hsdpa, radio: {distance: 200m}}}\n";
+        ", frame: 0B, queue: {type: codel}, buffer: 100 packets, channel: {type: hsdpa, radio: {distance: 200m}}}\n";
     const RunResult result = run_all(
                                  "duration: 12s\nwarmup: 2s\nmodes: [none]\noutput: {ues: true}\n"
                                  "cell:\n  tti: 2ms\n  harq: {}\n  scheduler: " +

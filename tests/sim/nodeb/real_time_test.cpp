@@ -53,7 +53,7 @@ TEST_P(RealTime, CarriesWhatVirtualTimeCarries) {
 
 INSTANTIATE_TEST_SUITE_P(Queues, RealTime,
                          testing::Values("{type: fifo}", "{type: codel, target: 2ms, interval: 20ms}"),
-                         [](const auto& info) { return info.index == 0 ? "fifo" : "codel"; });
+                         [](const auto& queue) { return queue.index == 0 ? "fifo" : "codel"; });
 
 }  // namespace
 }  // namespace sluice::emulator
