@@ -323,6 +323,9 @@ void describe(Section& s, SweepSpec& sweep) {
               sweep.column.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos &&
               sweep.column != "seed" && sweep.column != "mode",
           "column", "lower-case letters, digits and _, not mode or seed", "\"" + sweep.column + "\"");
+  s.check(!is_result_column(sweep.column) && sweep.column != "scenario" && sweep.column != "clock" &&
+              !sweep.column.starts_with(paper_prefix),
+          "column", "a name that results.csv does not have already", "\"" + sweep.column + "\"");
 }
 
 void describe(Section& s, LiveSpec& live) {

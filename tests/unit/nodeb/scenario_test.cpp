@@ -285,6 +285,17 @@ TEST(Plan, ASweepMultipliesTheRuns) {
   EXPECT_EQ(plan->runs[11].scenario.cell.ues[0].channel.period, 2s);
 }
 
+TEST(Plan, ASweptColumnHasANameOfItsOwn) {
+  for (const std::string taken :
+       {"utilisation", "drops", "radio_marks", "flow_jain", "scenario", "clock", "paper_drops"}) {
+    std::string text = swept;
+    text.replace(text.find("period_s"), 8, taken);
+    EXPECT_THAT(errors_of(text),
+                HasSubstr("s.yaml:7:6: sweep[0].column, expected a name that results.csv does not have"))
+        << taken;
+  }
+}
+
 TEST(Plan, SweepsMayAdvanceTogether) {
   const auto plan = parse_plan(swept +
                                    "  - {column: buffer_packets, keys: [cell.ues.*.buffer], unit: ' packets', values: "
