@@ -11,8 +11,8 @@ CodelControl::CodelControl(const CodelParameters& parameters) : parameters_(para
   }
 }
 
-bool CodelControl::standing(const std::optional<Queued>& packet, Bytes backlog, Instant now) {
-  if (!packet || now - packet->since < parameters_.target || backlog <= parameters_.max_packet) {
+bool CodelControl::standing(const Queued* packet, Bytes backlog, Instant now) {
+  if (packet == nullptr || now - packet->since < parameters_.target || backlog <= parameters_.max_packet) {
     first_above_.reset();
     return false;
   }

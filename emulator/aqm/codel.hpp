@@ -22,12 +22,12 @@ class CodelControl {
   /// Throws std::invalid_argument when a time is not above 0.
   explicit CodelControl(const CodelParameters& parameters);
 
-  /// The next packet to be sent. `pull()` takes the oldest (optional<Queued>), `backlog()` says how many bytes remain
-  /// behind it, `drop(Queued)` and `mark()` are told what becomes of packets.
+  /// The next packet to be sent. `pull()` takes the oldest (optional of a Queued or what derives from it), `backlog()`
+  /// says how many bytes remain behind it, `drop(packet)` and `mark()` are told what becomes of packets.
   template <typename Pull, typename Backlog, typename Drop, typename Mark>
-  std::optional<Queued> dequeue(Instant now, Pull&& pull, Backlog&& backlog, Drop&& drop, Mark&& mark) {
-    std::optional<Queued> packet = pull();
-    bool ok_to_drop = standing(packet, backlog(), now);
+  auto dequeue(Instant now, Pull&& pull, Backlog&& backlog, Drop&& drop, Mark&& mark) -> decltype(pull()) {
+    auto packet = pull();
+    bool ok_to_drop = standing(address_of(packet), backlog(), now);
     if (dropping_) {
       if (!ok_to_drop) dropping_ = false;
       while (dropping_ && now >= drop_next_) {
@@ -37,7 +37,7 @@ class CodelControl {
           break;
         }
         packet = pull();
-        ok_to_drop = standing(packet, backlog(), now);
+        ok_to_drop = standing(address_of(packet), backlog(), now);
         if (ok_to_drop) {
           drop_next_ = control_law(drop_next_);
         } else {
@@ -47,7 +47,7 @@ class CodelControl {
     } else if (ok_to_drop) {
       if (!notify(*packet, drop, mark)) {
         packet = pull();
-        static_cast<void>(standing(packet, backlog(), now));
+        static_cast<void>(standing(address_of(packet), backlog(), now));
       }
       begin_dropping(now);
     }
@@ -56,9 +56,13 @@ class CodelControl {
   [[nodiscard]] bool dropping() const { return dropping_; }
 
  private:
+  template <typename Item>
+  [[nodiscard]] static const Queued* address_of(const std::optional<Item>& packet) {
+    return packet ? &*packet : nullptr;
+  }
   /// Marks (true: the packet stays) or drops.
-  template <typename Drop, typename Mark>
-  bool notify(Queued& packet, Drop& drop, Mark& mark) {
+  template <typename Item, typename Drop, typename Mark>
+  bool notify(Item& packet, Drop& drop, Mark& mark) {
     if (parameters_.ecn && mark_congestion(packet.packet)) {
       mark();
       return true;
@@ -66,8 +70,8 @@ class CodelControl {
     drop(packet);
     return false;
   }
-  /// dodequeue(): whether the delay has been above target for an interval.
-  bool standing(const std::optional<Queued>& packet, Bytes backlog, Instant now);
+  /// dodequeue(): whether the delay has been above target for an interval. `packet` is null when there was none.
+  bool standing(const Queued* packet, Bytes backlog, Instant now);
   void begin_dropping(Instant now);
   [[nodiscard]] Instant control_law(Instant from) const;
 

@@ -33,6 +33,10 @@ struct Queued {
   packet::Packet packet;
   Instant since{};
 };
+/// Of the whole frame.
+[[nodiscard]] inline Bytes size_of(const Queued& queued) {
+  return Bytes(queued.packet.size());
+}
 
 /// The queue of a router's outgoing line: what it takes, what it drops or marks, and whose turn it is. The packet being
 /// sent is not in it. Pure: time is an argument, randomness a generator handed in.

@@ -42,12 +42,14 @@ link::HarqBlock AirLink::fill(const Grant& grant, Bytes capacity, std::uint32_t 
   Content content;
   content.repeated = rlc_.take(capacity, now);
   counters_.repeated += static_cast<std::uint64_t>(content.repeated.size().count());
-  const Bytes used = queue.serve(capacity - content.repeated.size(), now, [&](Departed departed) {
+  const auto depart = [&](Departed departed) {
     const link::RlcRange range{packed_, packed_ + static_cast<std::uint64_t>(departed.air.count())};
     packed_ = range.to;
     user_.left_queue(ue_, departed, now);
     held_.push({std::move(departed), range});
-  });
+  };
+  const auto dropped = [&](const packet::Packet& gone, Bytes length) { user_.dropped(ue_, gone, length, now); };
+  const Bytes used = queue.serve(capacity - content.repeated.size(), now, depart, dropped);
   content.fresh = {sent_, sent_ + static_cast<std::uint64_t>(used.count())};
   sent_ = content.fresh.to;
   contents_.push_back(content);

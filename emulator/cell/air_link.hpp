@@ -37,6 +37,8 @@ class AirLinkUser {
  public:
   /// The last byte of a packet left the radio queue for the first time.
   virtual void left_queue(std::uint32_t ue, const Departed& departed, Instant now) = 0;
+  /// Active queue management dropped a packet out of the radio queue, before any of it was transmitted.
+  virtual void dropped(std::uint32_t ue, const packet::Packet& packet, Bytes length, Instant now) = 0;
   /// A packet has reached the UE, whole and in its turn.
   virtual void arrived(std::uint32_t ue, Departed departed, Instant now) = 0;
   /// A packet will not reach the UE: bytes of it were lost on the air for good.

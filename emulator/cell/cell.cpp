@@ -78,10 +78,8 @@ void Cell::receive(packet::Packet packet, Instant now) {
   }
   Ue& ue = ues_[*index];
   const bool was_empty = ue.queue.empty();
-  const auto dropped = [&](const packet::Packet& gone, Bytes length) {
-    if (observer_ != nullptr) observer_->on_drop(*index, gone, length, now);
-  };
-  if (!ue.queue.push(std::move(packet), header->length, now, dropped)) return;
+  const auto refused = [&](const packet::Packet& gone, Bytes length) { dropped(*index, gone, length, now); };
+  if (!ue.queue.push(std::move(packet), header->length, now, refused)) return;
   if (arrivals_ != nullptr) arrivals_->on_arrival(*index, now);
   // What comes in a TTI's first instant misses that TTI.
   if (was_empty) wake_at(ue.channel->next_useful(tti_of(now) + 1));
@@ -107,9 +105,7 @@ void Cell::reset_link(UeIndex index, Instant now) {
 void Cell::flush(UeIndex index, Instant now) {
   Ue& ue = ues_[index];
   if (ue.air != nullptr) ue.air->abandon(now);
-  ue.queue.clear(now, [&](const packet::Packet& gone, Bytes length) {
-    if (observer_ != nullptr) observer_->on_drop(index, gone, length, now);
-  });
+  ue.queue.clear(now, [&](const packet::Packet& gone, Bytes length) { dropped(index, gone, length, now); });
 }
 
 void Cell::set_state(UeIndex index, control::feedback::RadioState state) {
@@ -269,18 +265,18 @@ void Cell::transmit(std::uint64_t tti, const Allocation& allocation, Instant now
 
 Bytes Cell::serve(Ue& ue, UeIndex index, Bytes capacity, Instant now) {
   ue.failures = 0;
-  return ue.queue.serve(capacity, now, [&](Departed departed) {
+  const auto leave = [&](Departed departed) {
     left_queue(index, departed, now);
     depart(index, std::move(departed), now);
-  });
+  };
+  return ue.queue.serve(capacity, now, leave,
+                        [&](const packet::Packet& gone, Bytes length) { dropped(index, gone, length, now); });
 }
 
 void Cell::drop_after_attempts(Ue& ue, UeIndex index, Bytes capacity, Instant now) {
   if (ue.attempts == 0 || ++ue.failures < ue.attempts) return;
   ue.failures = 0;
-  ue.queue.discard(capacity, now, [&](const packet::Packet& gone, Bytes length) {
-    if (observer_ != nullptr) observer_->on_drop(index, gone, length, now);
-  });
+  ue.queue.discard(capacity, now, [&](const packet::Packet& gone, Bytes length) { dropped(index, gone, length, now); });
 }
 
 void Cell::depart(UeIndex index, Departed departed, Instant now) {
@@ -294,13 +290,17 @@ void Cell::left_queue(std::uint32_t index, const Departed& departed, Instant now
   if (observer_ != nullptr) observer_->on_departure(index, departed.packet, departed.length, departed.queueing, now);
 }
 
+void Cell::dropped(std::uint32_t index, const packet::Packet& packet, Bytes length, Instant now) {
+  if (observer_ != nullptr) observer_->on_drop(index, packet, length, now);
+}
+
 void Cell::arrived(std::uint32_t index, Departed departed, Instant now) {
   depart(index, std::move(departed), now);
 }
 
 void Cell::lost(std::uint32_t index, Departed departed, Instant now) {
   ues_[index].queue.lost(departed.length);
-  if (observer_ != nullptr) observer_->on_drop(index, departed.packet, departed.length, now);
+  dropped(index, departed.packet, departed.length, now);
 }
 
 void Cell::ready_at(std::uint32_t index, Instant when) {

@@ -161,6 +161,7 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
   void account(std::uint64_t tti, std::uint32_t units);
   void depart(UeIndex index, Departed departed, Instant now);
   void left_queue(std::uint32_t ue, const Departed& departed, Instant now) override;
+  void dropped(std::uint32_t ue, const packet::Packet& packet, Bytes length, Instant now) override;
   void arrived(std::uint32_t ue, Departed departed, Instant now) override;
   void lost(std::uint32_t ue, Departed departed, Instant now) override;
   void ready_at(std::uint32_t ue, Instant when) override;

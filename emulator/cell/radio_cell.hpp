@@ -19,7 +19,8 @@ class CellObserver {
   /// A packet of `length` IP bytes left the queue, `queueing` after it came. `packet` is on its way to the UE; with
   /// hybrid ARQ its last byte was sent for the first time.
   virtual void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) = 0;
-  /// A packet found the queue full, was given up unsent, or was lost on the air for good.
+  /// A packet found the queue full, was given up unsent or dropped by active queue management, or was lost on the air
+  /// for good.
   virtual void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, Instant now) = 0;
 
  protected:

@@ -5,8 +5,28 @@
 #include <utility>
 
 namespace sluice::emulator {
+namespace {
 
-UeQueue::UeQueue(const QueueConfig& config) : config_(config), classes_(config.flows) {
+std::unique_ptr<WaitingLine> make_line(const QueueConfig& config) {
+  if (config.management == QueueManagement::none) {
+    if (config.order == QueueOrder::fifo) return std::make_unique<FifoLine>(config.drop);
+    return std::make_unique<ShortFlowsFirstLine>();
+  }
+  if (config.order != QueueOrder::fifo) {
+    throw std::invalid_argument("radio queue: active queue management needs the order fifo");
+  }
+  CodelParameters codel = config.codel;
+  codel.max_packet = config.packet;
+  if (config.management == QueueManagement::codel) return std::make_unique<CodelLine>(config.drop, codel);
+  FqCodelParameters flows;
+  flows.codel = codel;
+  flows.quantum = config.packet;
+  return std::make_unique<FqCodelLine>(flows);
+}
+
+}  // namespace
+
+UeQueue::UeQueue(const QueueConfig& config) : config_(config), classes_(config.flows), line_(make_line(config)) {
   if (config.frame < Bytes(0) || (config.unit == BufferUnit::frames && config.frame == Bytes(0))) {
     throw std::invalid_argument("radio queue: the frame size must be above 0 where the buffer is counted in frames");
   }
@@ -25,7 +45,7 @@ std::uint64_t UeQueue::used_buffer() const {
     case BufferUnit::bytes:
       return static_cast<std::uint64_t>((bytes_ - (serving_ ? head_bytes_left() : Bytes(0))).count());
     case BufferUnit::packets:
-      return waiting_[0].size() + waiting_[1].size();
+      return line_->size();
   }
   return 0;
 }
@@ -41,34 +61,24 @@ bool UeQueue::has_room(Bytes length) const {
   return used_buffer() + more <= config_.limit;
 }
 
-UeQueue::Waiting UeQueue::arrive(packet::Packet packet, Bytes length, Instant now) {
+Waiting UeQueue::arrive(packet::Packet packet, Bytes length, Instant now) {
   const Bytes air = on_air(length);
   ++counters_.arrived_packets;
   counters_.arrived_bytes += static_cast<std::uint64_t>(length.count());
   counters_.arrived_air += static_cast<std::uint64_t>(air.count());
   const bool is_short = config_.order == QueueOrder::fifo || classes_.is_short(packet.bytes(), length, now);
-  return {std::move(packet), now, static_cast<std::uint32_t>(length.count()), static_cast<std::uint32_t>(air.count()),
+  return {{std::move(packet), now},
+          static_cast<std::uint32_t>(length.count()),
+          static_cast<std::uint32_t>(air.count()),
           is_short};
 }
 
-bool UeQueue::may_evict(const Waiting& comer) const {
-  if (config_.order == QueueOrder::short_flows_first) return comer.is_short && !waiting_[1].empty();
-  return config_.drop == DropPolicy::head && !waiting_[0].empty();
-}
-
-UeQueue::Waiting UeQueue::victim() {
-  if (config_.order == QueueOrder::fifo) return waiting_[0].pop();
-  return waiting_[1].pop_back();
-}
-
-UeQueue::Waiting UeQueue::drop(Waiting waiting, Instant now) {
+/// A packet that waited goes.
+void UeQueue::drop(const Waiting& gone, Instant now) {
   integrate(now);
-  bytes_ -= Bytes(waiting.length);
-  air_bytes_ -= Bytes(waiting.air);
-  if (!waiting.is_short) classes_.long_gone(waiting.packet.bytes());
-  ++counters_.dropped_packets;
-  counters_.dropped_bytes += waiting.length;
-  return waiting;
+  bytes_ -= size_of(gone);
+  air_bytes_ -= Bytes(gone.air);
+  refuse(gone);
 }
 
 void UeQueue::refuse(const Waiting& waiting) {
@@ -82,29 +92,23 @@ void UeQueue::admit(Waiting waiting, Instant now) {
   bytes_ += Bytes(waiting.length);
   air_bytes_ += Bytes(waiting.air);
   counters_.most_air = std::max(counters_.most_air, static_cast<std::uint64_t>(air_bytes_.count()));
-  waiting_[waiting.is_short ? 0 : 1].push(std::move(waiting));
-}
-
-const UeQueue::Waiting& UeQueue::head() const {
-  if (serving_) return *serving_;
-  return waiting_[0].empty() ? waiting_[1].front() : waiting_[0].front();
+  line_->push(std::move(waiting));
 }
 
 Bytes UeQueue::head_bytes_left() const {
-  const Waiting& first = head();
-  return std::max(Bytes(0), Bytes(first.length) - head_sent_);
+  return std::max(Bytes(0), size_of(*serving_) - head_sent_);
 }
 
 void UeQueue::pull(Instant now) {
-  // A packet that comes in this very instant misses it, also when it is of a short flow and a long one waits behind.
-  const bool short_ready = waiting_[1].empty() || (!waiting_[0].empty() && waiting_[0].front().enqueued < now);
-  serving_ = waiting_[short_ready ? 0 : 1].pop();
+  serving_ = line_->next(now, interventions_);
   head_sent_ = Bytes(0);
+  for (const Waiting& gone : interventions_.dropped) drop(gone, now);
+  counters_.early_packets += interventions_.dropped.size();
+  counters_.marked_packets += std::exchange(interventions_.marked, 0);
 }
 
 Bytes UeQueue::transmit(Bytes most, Instant now) {
   integrate(now);
-  if (!serving_) pull(now);
   const Bytes before = head_bytes_left();
   const Bytes amount = std::min(most, head_left());
   head_sent_ += amount;
@@ -121,12 +125,15 @@ Departed UeQueue::take(Instant now) {
   head_sent_ = Bytes(0);
   if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
   ++counters_.transmitted_packets;
-  return {std::move(gone.packet), Bytes(gone.length), Bytes(gone.air), gone.enqueued, now - gone.enqueued};
+  return {std::move(gone.packet), size_of(gone), Bytes(gone.air), gone.since, now - gone.since};
 }
 
-UeQueue::Waiting UeQueue::drop_head(Instant now) {
+Waiting UeQueue::drop_head(Instant now) {
   integrate(now);
-  if (!serving_) pull(now);
+  if (!serving_) {
+    serving_ = line_->pop(now);
+    head_sent_ = Bytes(0);
+  }
   // Bytes of it that went before were transmitted; only the rest is dropped, so that the counters still add up.
   const Bytes rest = head_bytes_left();
   bytes_ -= rest;

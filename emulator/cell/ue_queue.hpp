@@ -1,24 +1,19 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 #include "emulator/cell/flow_classes.hpp"
-#include "emulator/net/ring.hpp"
+#include "emulator/cell/waiting_line.hpp"
 
 namespace sluice::emulator {
 
 enum class BufferUnit : std::uint8_t { frames, bytes, packets };
-
-/// Whose packet goes when there is no room.
-enum class DropPolicy : std::uint8_t {
-  tail,  ///< the one that comes
-  head   ///< the oldest that is not being transmitted
-};
 
 /// In which order a UE's packets leave.
 enum class QueueOrder : std::uint8_t {
@@ -26,6 +21,13 @@ enum class QueueOrder : std::uint8_t {
   /// Flows that are short before those that are long (SFP of the Window Regulator paper); a packet of a short flow that
   /// finds no room evicts the newest packets of long ones.
   short_flows_first
+};
+
+/// What keeps the queue short before it is full.
+enum class QueueManagement : std::uint8_t {
+  none,
+  codel,    ///< RFC 8289
+  fq_codel  ///< RFC 8290: a queue per flow of the UE; `drop` does not matter, the fattest loses its oldest
 };
 
 struct QueueConfig {
@@ -39,7 +41,10 @@ struct QueueConfig {
   DropPolicy drop = DropPolicy::tail;
   QueueOrder order = QueueOrder::fifo;
   FlowClassParameters flows{};  ///< what is short, for short_flows_first
-  Bytes packet{1500};           ///< a full packet: what one of a limit in packets is taken for where bytes are asked
+  /// A full packet: what one of a limit in packets is taken for where bytes are asked, and CoDel's MTU and quantum.
+  Bytes packet{1500};
+  QueueManagement management = QueueManagement::none;  ///< codel and fq_codel need order fifo
+  CodelParameters codel{};                             ///< its max_packet is `packet`
 };
 
 /// Cumulative since the start. Bytes are IP bytes. arrived = transmitted + dropped + what is queued, at every moment.
@@ -51,9 +56,11 @@ struct QueueCounters {
   std::uint64_t transmitted_packets = 0;  ///< that left whole
   std::uint64_t delivered_bytes = 0;      ///< that reached the UE: of whole packets
   std::uint64_t delivered_packets = 0;
-  std::uint64_t dropped_bytes = 0;  ///< found no room, were evicted or given up unsent
+  std::uint64_t dropped_bytes = 0;  ///< found no room, were evicted, given up unsent or dropped early
   std::uint64_t dropped_packets = 0;
-  std::uint64_t lost_bytes = 0;  ///< of packets that left and were lost on the air for good
+  std::uint64_t early_packets = 0;   ///< of the dropped ones, those that active queue management chose
+  std::uint64_t marked_packets = 0;  ///< told of congestion by it instead (ECN)
+  std::uint64_t lost_bytes = 0;      ///< of packets that left and were lost on the air for good
   std::uint64_t lost_packets = 0;
   std::uint64_t carried = 0;   ///< bytes on the air, padding of the last frame included
   std::uint64_t most_air = 0;  ///< the largest backlog, bytes on the air
@@ -72,7 +79,8 @@ struct Departed {
 /// One UE's radio queue, finite. The packet in transit is out of reach of eviction and dropping.
 class UeQueue {
  public:
-  /// Throws std::invalid_argument when frames are the unit but `frame` is 0, or `frame` is negative.
+  /// Throws std::invalid_argument when frames are the unit but `frame` is 0, `frame` is negative, or what active queue
+  /// management needs is out of its range or order.
   explicit UeQueue(const QueueConfig& config);
 
   /// Takes a packet of `length` IP bytes (>= 1); false when there was no room and it was dropped. `dropped(packet,
@@ -80,9 +88,10 @@ class UeQueue {
   template <typename Dropped>
   bool push(packet::Packet packet, Bytes length, Instant now, Dropped&& dropped) {
     Waiting waiting = arrive(std::move(packet), length, now);
-    while (!has_room(length) && may_evict(waiting)) {
-      const Waiting gone = drop(victim(), now);
-      dropped(gone.packet, Bytes(gone.length));
+    while (!has_room(length) && line_->may_evict(waiting)) {
+      const Waiting gone = line_->evict();
+      drop(gone, now);
+      dropped(gone.packet, size_of(gone));
     }
     if (has_room(length)) {
       admit(std::move(waiting), now);
@@ -96,12 +105,12 @@ class UeQueue {
     return push(std::move(packet), length, now, [](const packet::Packet&, Bytes) {});
   }
   /// Transmits up to `grant` bytes on the air of what came before `now` (strictly: a packet that comes in the instant
-  /// of an opportunity misses it), and calls `depart(Departed)` for each packet whose last byte went. Returns the bytes
-  /// used.
-  template <typename Depart>
-  Bytes serve(Bytes grant, Instant now, Depart&& depart) {
+  /// of an opportunity misses it), and calls `depart(Departed)` for each packet whose last byte went, and
+  /// `dropped(packet, length)` for each that active queue management drops where one begins. Returns the bytes used.
+  template <typename Depart, typename Dropped>
+  Bytes serve(Bytes grant, Instant now, Depart&& depart, Dropped&& dropped) {
     Bytes left = grant;
-    while (left > Bytes(0) && ready(now)) {
+    while (left > Bytes(0) && begin(now, dropped)) {
       left -= transmit(left, now);
       if (head_left() == Bytes(0)) depart(take(now));
     }
@@ -109,15 +118,21 @@ class UeQueue {
     counters_.carried += static_cast<std::uint64_t>(used.count());
     return used;
   }
+  template <typename Depart>
+  Bytes serve(Bytes grant, Instant now, Depart&& depart) {
+    return serve(grant, now, depart, [](const packet::Packet&, Bytes) {});
+  }
   /// Gives up the packets that a block of `grant` bytes on the air would have completed, calling `dropped(packet,
   /// length)` for each; one that it would only have begun or carried on stays. What the CLAMP paper does after the last
   /// attempt.
   template <typename Dropped>
   void discard(Bytes grant, Instant now, Dropped&& dropped) {
-    while (ready(now) && head_left() <= grant) {
-      grant -= head_left();
+    while (ready(now)) {
+      const Bytes first = serving_ ? head_left() : Bytes(line_->front(now).air);
+      if (first > grant) return;
+      grant -= first;
       const Waiting gone = drop_head(now);
-      dropped(gone.packet, Bytes(gone.length));
+      dropped(gone.packet, size_of(gone));
     }
   }
 
@@ -126,25 +141,19 @@ class UeQueue {
   void clear(Instant now, Dropped&& dropped) {
     while (!empty()) {
       const Waiting gone = drop_head(now);
-      dropped(gone.packet, Bytes(gone.length));
+      dropped(gone.packet, size_of(gone));
     }
   }
 
-  [[nodiscard]] bool empty() const { return !serving_ && waiting_[0].empty() && waiting_[1].empty(); }
+  [[nodiscard]] bool empty() const { return !serving_ && line_->size() == 0; }
   /// Something is there that came before `now`.
-  [[nodiscard]] bool ready(Instant now) const {
-    if (serving_) return true;
-    return (!waiting_[0].empty() && waiting_[0].front().enqueued < now) ||
-           (!waiting_[1].empty() && waiting_[1].front().enqueued < now);
-  }
+  [[nodiscard]] bool ready(Instant now) const { return serving_ || line_->ready(now); }
   /// What is sent next is of a short flow; false in a FIFO queue.
   [[nodiscard]] bool short_head() const {
     if (config_.order == QueueOrder::fifo) return false;
-    return serving_ ? serving_->is_short : !waiting_[0].empty();
+    return serving_ ? serving_->is_short : line_->short_front();
   }
-  [[nodiscard]] std::size_t packets() const {
-    return waiting_[0].size() + waiting_[1].size() + (serving_ ? std::size_t{1} : std::size_t{0});
-  }
+  [[nodiscard]] std::size_t packets() const { return line_->size() + (serving_ ? std::size_t{1} : std::size_t{0}); }
   /// IP bytes not yet transmitted.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   /// Bytes on the air not yet transmitted: whole frames where there are frames.
@@ -169,37 +178,36 @@ class UeQueue {
   [[nodiscard]] const QueueConfig& config() const { return config_; }
 
  private:
-  struct Waiting {
-    packet::Packet packet;
-    Instant enqueued{};
-    std::uint32_t length = 0;  ///< IP bytes
-    std::uint32_t air = 0;     ///< bytes on the air
-    bool is_short = true;
-  };
-  using Line = Ring<Waiting>;
-
   Waiting arrive(packet::Packet packet, Bytes length, Instant now);
   void admit(Waiting waiting, Instant now);
   void refuse(const Waiting& waiting);
-  [[nodiscard]] bool may_evict(const Waiting& comer) const;
-  Waiting victim();
-  Waiting drop(Waiting waiting, Instant now);
+  void drop(const Waiting& gone, Instant now);
   Waiting drop_head(Instant now);
   [[nodiscard]] Bytes on_air(Bytes length) const;
   [[nodiscard]] std::uint64_t used_buffer() const;  ///< in the unit
   [[nodiscard]] bool has_room(Bytes length) const;
-  [[nodiscard]] const Waiting& head() const;
-  [[nodiscard]] Bytes head_left() const { return Bytes(head().air) - head_sent_; }
+  // Of the packet in transit; requires one.
+  [[nodiscard]] Bytes head_left() const { return Bytes(serving_->air) - head_sent_; }
   [[nodiscard]] Bytes head_bytes_left() const;  ///< IP bytes; padding goes last
-  Bytes transmit(Bytes most, Instant now);
+  /// A packet is in transit, the next one from here on if there was none; false when there is nothing to send.
+  template <typename Dropped>
+  bool begin(Instant now, Dropped& dropped) {
+    if (serving_ || !line_->ready(now)) return serving_.has_value();
+    pull(now);
+    for (const Waiting& gone : interventions_.dropped) dropped(gone.packet, size_of(gone));
+    interventions_.dropped.clear();
+    return serving_.has_value();
+  }
   void pull(Instant now);
+  Bytes transmit(Bytes most, Instant now);
   Departed take(Instant now);
   void integrate(Instant now);
 
   QueueConfig config_;
   FlowClasses classes_;
+  std::unique_ptr<WaitingLine> line_;
   std::optional<Waiting> serving_;  ///< the packet in transit
-  std::array<Line, 2> waiting_;     ///< of short flows (in a FIFO queue, of all), of long flows
+  Interventions interventions_;     ///< of the latest pull
   Bytes head_sent_;                 ///< bytes on the air of the packet in transit that went
   Bytes bytes_;
   Bytes air_bytes_;

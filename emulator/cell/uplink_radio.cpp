@@ -29,10 +29,8 @@ void UplinkRadio::receive(packet::Packet packet, Instant now) {
     next_.receive(std::move(packet), now);
     return;
   }
-  const auto dropped = [&](const packet::Packet& gone, Bytes length) {
-    if (observer_ != nullptr) observer_->on_drop(at->second, gone, length, now);
-  };
-  if (!uplinks_[at->second].queue.push(std::move(packet), header->length, now, dropped)) return;
+  const auto refused = [&](const packet::Packet& gone, Bytes length) { dropped(at->second, gone, length, now); };
+  if (!uplinks_[at->second].queue.push(std::move(packet), header->length, now, refused)) return;
   wake(at->second, tti_of(now) + 1);
 }
 
@@ -45,19 +43,25 @@ void UplinkRadio::wake(std::uint32_t index, std::uint64_t from) {
   loop_.at(Instant(Duration(static_cast<Duration::rep>(tti) * tti_.count())), *this, index);
 }
 
+void UplinkRadio::dropped(std::uint32_t index, const packet::Packet& packet, Bytes length, Instant now) {
+  if (observer_ != nullptr) observer_->on_drop(index, packet, length, now);
+}
+
 void UplinkRadio::on_event(std::uint64_t tag, Instant now) {
   const auto index = static_cast<std::uint32_t>(tag);
   Uplink& uplink = uplinks_[index];
   const std::uint64_t tti = tti_of(now);
   uplink.awake = false;
   const Bytes carried = uplink.channel->at(tti).carried();
-  uplink.queue.serve(carried, now, [&](Departed departed) {
+  const auto depart = [&](Departed departed) {
     if (observer_ != nullptr) {
       observer_->on_departure(index, departed.packet, departed.length, departed.queueing, now);
     }
     uplink.queue.delivered(departed.length);
     next_.receive(std::move(departed.packet), now);
-  });
+  };
+  uplink.queue.serve(carried, now, depart,
+                     [&](const packet::Packet& gone, Bytes length) { dropped(index, gone, length, now); });
   if (!uplink.queue.empty()) wake(index, tti + 1);
 }
 

@@ -31,8 +31,8 @@ bool check_profiles(const Plan& plan) {
 bool check_traces(const Plan& plan, TraceLibrary& traces) {
   std::set<std::string> names;
   for (const RunPlan& run : plan.runs) {
-    for (const UeSpec& ue : run.scenario.cell.ues) {
-      if (ue.channel.type == ChannelType::trace) names.insert(ue.channel.file);
+    for (const ChannelSpec* const channel : all_channels(run.scenario)) {
+      if (channel->type == ChannelType::trace) names.insert(channel->file);
     }
   }
   bool good = true;

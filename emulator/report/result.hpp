@@ -113,7 +113,7 @@ struct RunResult {
   double queue_mean_frames = 0;  ///< time average of the radio queue
   double queue_stddev_frames = 0;
   double queue_empty = 0;             ///< share of the time in which the queue was empty
-  std::uint64_t drops = 0;            ///< packets the radio queue turned away
+  std::uint64_t drops = 0;            ///< packets the radio queue turned away or dropped early, or lost on the air
   std::uint64_t retransmissions = 0;  ///< segments sent towards the UEs more than once, by whoever faces the radio
   std::uint64_t server_retransmissions = 0;
   double jain = 1;            ///< fairness of throughput between UEs, 1/n … 1

@@ -26,6 +26,16 @@ void count_queue(std::map<std::string, std::uint64_t>& counters, const std::stri
   counters[name + "_marks"] = queue->marked;
 }
 
+/// What active queue management did in the radio queues that have any.
+void count_managed(std::map<std::string, std::uint64_t>& counters, const Cell& cell) {
+  for (UeIndex ue = 0; ue < cell.ues(); ++ue) {
+    const UeQueue& queue = cell.queue(ue);
+    if (queue.config().management == QueueManagement::none) continue;
+    counters["radio_early_drops"] += queue.counters().early_packets;
+    counters["radio_marks"] += queue.counters().marked_packets;
+  }
+}
+
 }  // namespace
 
 ReporterConfig reporter_config(const Scenario& scenario) {
@@ -95,6 +105,9 @@ void Network::make_uplinks(EventLoop& loop, const Scenario& scenario, std::uint6
     config.addresses = ue.more_addresses;
     config.addresses.push_back(ue.address);
     config.queue = {ue.uplink->frame, ue.uplink->buffer.unit, ue.uplink->buffer.limit, ue.uplink->drop};
+    config.queue.packet = Bytes(scenario.hosts.mtu);
+    config.queue.management = ue.uplink->queue.type;
+    config.queue.codel = ue.uplink->queue.codel;
     config.channel = make_moving_uplink(scenario, i, seed, traces);
     uplinks_->add_ue(std::move(config));
   }
@@ -108,6 +121,8 @@ void Network::add_ues(const Scenario& scenario, std::uint64_t seed, TraceLibrary
     config.address = spec.address;
     config.queue = {spec.frame, spec.buffer.unit, spec.buffer.limit,        spec.drop,
                     spec.order, spec.flows,       Bytes(scenario.hosts.mtu)};
+    config.queue.management = spec.queue.type;
+    config.queue.codel = spec.queue.codel;
     config.channel = make_moving_channel(scenario, i, seed, traces);
     config.air = scenario.cell.harq;
     config.sector = spec.cell;
@@ -134,7 +149,9 @@ void Network::count(std::map<std::string, std::uint64_t>& counters) const {
     counters["uplink_delay_p50_us"] = microseconds(uplink_meter_.delays.percentile(0.50));
     counters["uplink_delay_p95_us"] = microseconds(uplink_meter_.delays.percentile(0.95));
   }
-  if (!cell_ || cell_->ues() == 0 || cell_->air(0) == nullptr) return;
+  if (!cell_ || cell_->ues() == 0) return;
+  count_managed(counters, *cell_);
+  if (cell_->air(0) == nullptr) return;
   std::uint64_t lost = 0;
   AirLinkCounters sum;
   for (UeIndex ue = 0; ue < cell_->ues(); ++ue) {

@@ -71,6 +71,18 @@ std::shared_ptr<const CapacityProfile> TraceLibrary::profile(const ProfileSpec& 
   return known->second[spec.ue];
 }
 
+std::vector<const ChannelSpec*> all_channels(const Scenario& scenario) {
+  std::vector<const ChannelSpec*> channels;
+  for (const UeSpec& ue : scenario.cell.ues) {
+    channels.push_back(&ue.channel);
+    if (ue.uplink) channels.push_back(&ue.uplink->channel);
+  }
+  for (const MoveSpec& move : scenario.moves) {
+    if (move.channel) channels.push_back(&*move.channel);
+  }
+  return channels;
+}
+
 std::unique_ptr<Channel> make_channel(const ChannelSpec& spec, Duration tti, std::uint64_t seed, std::uint32_t ue,
                                       TraceLibrary& traces) {
   switch (spec.type) {

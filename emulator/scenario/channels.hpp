@@ -49,6 +49,9 @@ class TraceLibrary {
   std::map<std::string, std::vector<std::shared_ptr<const CapacityProfile>>> profiles_;
 };
 
+/// Every link of a scenario: of UEs, of uplinks of their own, and those that handovers lead to.
+[[nodiscard]] std::vector<const ChannelSpec*> all_channels(const Scenario& scenario);
+
 /// The channel of UE number `ue`. `seed`: of the run; each UE and kind of model has its own stream. Throws what the
 /// library and the channels throw.
 [[nodiscard]] std::unique_ptr<Channel> make_channel(const ChannelSpec& spec, Duration tti, std::uint64_t seed,

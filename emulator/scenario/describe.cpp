@@ -149,6 +149,8 @@ void check_moves(Section& s, Scenario& scenario) {
             std::to_string(move.cell));
     s.check(!scenario.cell.is_wlan(), "moves", "a cell with TTIs", "an access point");
     if (move.channel) move.channel->ofdma.resource_blocks = scenario.cell.resources.blocks;
+    s.check(!scenario.cell.harq || !move.channel || move.channel->has_transport_blocks(), "moves",
+            "channels with transport blocks (hsdpa, ofdma) in a cell with harq", "another");
     before = move.at;
     if (move.ue >= busy.size()) continue;
     s.check(move.at >= busy[move.ue], "moves", "what happens to a UE one after the other",
@@ -216,6 +218,11 @@ bool needs_reports(const Scenario& scenario, RunMode mode) {
   return mode.proxied && treatment.needs_reports();
 }
 
+void describe_times(Section& s, CodelParameters& codel) {
+  s.value("target", codel.target, {1us, 10s}, "delay of the standing queue");
+  s.value("interval", codel.interval, {1us, 10s}, "a worst-case round trip");
+}
+
 void describe(Section& s, QueueSpec& queue) {
   s.required().choice("type", queue.type, disciplines, "whose turn it is, and who is dropped");
   s.value("packets", queue.packets, {0, 1'000'000},
@@ -229,10 +236,7 @@ void describe(Section& s, QueueSpec& queue) {
     s.value("weight", queue.red.weight, {1e-9, 1}, "of the newest length in the average");
   });
   const bool codel = queue.type == DisciplineType::codel || queue.type == DisciplineType::fq_codel;
-  s.when(codel, "type is codel or fq-codel", [&] {
-    s.value("target", queue.codel.target, {1us, 10s}, "delay of the standing queue");
-    s.value("interval", queue.codel.interval, {1us, 10s}, "a worst-case round trip");
-  });
+  s.when(codel, "type is codel or fq-codel", [&] { describe_times(s, queue.codel); });
   s.when(codel || queue.type == DisciplineType::red, "type is red, codel or fq-codel",
          [&] { s.value("ecn", queue.ecn, "marks packets whose senders understand it, instead of dropping them"); });
 }
@@ -319,6 +323,9 @@ void describe(Section& s, SweepSpec& sweep) {
               sweep.column.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos &&
               sweep.column != "seed" && sweep.column != "mode",
           "column", "lower-case letters, digits and _, not mode or seed", "\"" + sweep.column + "\"");
+  s.check(!is_result_column(sweep.column) && sweep.column != "scenario" && sweep.column != "clock" &&
+              !sweep.column.starts_with(paper_prefix),
+          "column", "a name that results.csv does not have already", "\"" + sweep.column + "\"");
 }
 
 void describe(Section& s, LiveSpec& live) {

@@ -37,6 +37,9 @@ void describe(config::Section& s, MoveSpec& move);
 void describe(config::Section& s, UplinkSpec& uplink);
 void describe(config::Section& s, UeSpec& ue);
 void describe(config::Section& s, QueueSpec& queue);
+void describe(config::Section& s, RadioQueueSpec& queue);
+/// CoDel's times, wherever it runs.
+void describe_times(config::Section& s, CodelParameters& codel);
 void describe(config::Section& s, WlanParameters& wlan);
 void describe(config::Section& s, AirLinkConfig& link);
 void describe(config::Section& s, CellSpec& cell);

@@ -41,6 +41,10 @@ constexpr Choice<DropPolicy> drop_policies[] = {{"tail", DropPolicy::tail, "the 
 constexpr Choice<QueueOrder> queue_orders[] = {{"fifo", QueueOrder::fifo, "as they came"},
                                                {"short-flows-first", QueueOrder::short_flows_first,
                                                 "short flows before long ones, whose newest packets they evict"}};
+constexpr Choice<QueueManagement> radio_queues[] = {
+    {"fifo", QueueManagement::none, "only what finds no room is dropped"},
+    {"codel", QueueManagement::codel, "RFC 8289"},
+    {"fq-codel", QueueManagement::fq_codel, "RFC 8290: a queue per flow of the UE, the fattest loses its oldest"}};
 
 const Rate fastest = Rate::bits_per_second(100e9);
 
@@ -173,6 +177,16 @@ void describe(Section& s, ChannelSpec& channel) {
   });
 }
 
+namespace {
+
+/// A link beside the one a UE begins on.
+void check_own_link(Section& s, const ChannelSpec& channel) {
+  s.check(channel.type != ChannelType::wlan, "channel", "a channel with TTIs", "an access point's air");
+  s.check(channel.type != ChannelType::profile, "channel", "a profile only as the link a UE begins on", "a profile");
+}
+
+}  // namespace
+
 void describe(Section& s, MoveSpec& move) {
   s.required().choice("type", move.type, move_types, "what happens");
   s.required().value("at", move.at, {0s, 24h}, "when");
@@ -184,10 +198,18 @@ void describe(Section& s, MoveSpec& move) {
     s.value("cell", move.cell, {0, 99}, "to which of the Node-B's cells, counted from 0");
     s.value("forwarding", move.forwarding, "what waits goes along; else it is dropped");
     s.section("channel", move.channel, "the link there; as before when not set");
+    if (move.channel) check_own_link(s, *move.channel);
   });
 }
 
 namespace {
+
+void check_managed(Section& s, const UeSpec& ue) {
+  if (ue.queue.type == QueueManagement::none) return;
+  s.check(ue.order == QueueOrder::fifo, "queue", "order fifo under active queue management", "short-flows-first");
+  s.check(ue.channel.type != ChannelType::wlan, "queue", "fifo on the air of an access point, which has the queue",
+          "active queue management of a UE's own");
+}
 
 void check_frames(Section& s, const BufferSpec& buffer, Bytes frame) {
   s.check(buffer.unit != BufferUnit::frames || frame > Bytes(0), "buffer", "packets or a size where frame is 0B",
@@ -196,13 +218,22 @@ void check_frames(Section& s, const BufferSpec& buffer, Bytes frame) {
 
 }  // namespace
 
+void describe(Section& s, RadioQueueSpec& queue) {
+  s.choice("type", queue.type, radio_queues, "who is dropped, and when");
+  s.when(queue.type != QueueManagement::none, "type is codel or fq-codel", [&] {
+    describe_times(s, queue.codel);
+    s.value("ecn", queue.codel.ecn, "marks packets whose senders understand it, instead of dropping them");
+  });
+}
+
 void describe(Section& s, UplinkSpec& uplink) {
   s.value("frame", uplink.frame, {Bytes(0), Bytes(65'535)},
           "size of a radio frame; 0B = packets are sent byte by byte");
   s.value("buffer", uplink.buffer, "of the queue in the UE");
   s.choice("drop", uplink.drop, drop_policies, "whose packet goes when there is no room");
+  s.section("queue", uplink.queue, "what keeps that queue short before it is full");
   s.required().section("channel", uplink.channel, "the link, the UE's alone; lost blocks are sent again a TTI later");
-  s.check(uplink.channel.type != ChannelType::wlan, "channel", "a channel with TTIs", "an access point's air");
+  check_own_link(s, uplink.channel);
   check_frames(s, uplink.buffer, uplink.frame);
 }
 
@@ -218,6 +249,7 @@ void describe(Section& s, UeSpec& ue) {
             "a flow is short until it has sent so much");
     s.value("short_reset", ue.flows.reset, {1ms, 1h}, "and again when it was idle for so long");
   });
+  s.section("queue", ue.queue, "what keeps the radio queue short before it is full; needs order fifo");
   s.value("cell", ue.cell, {0, 99}, "in which it begins, counted from 0");
   s.value("loss", ue.loss, {0, 1}, "share of the packets that leave its queue and are lost on the air for good");
   s.required().section("channel", ue.channel, "the UE's link");
@@ -225,6 +257,7 @@ void describe(Section& s, UeSpec& ue) {
           Scalar<double>::format(ue.loss));
   s.section("uplink", ue.uplink, "the UE's own way up, before cell.uplink; without, only that line");
   check_frames(s, ue.buffer, ue.frame);
+  check_managed(s, ue);
 }
 
 void describe(Section& s, WlanParameters& wlan) {
@@ -275,8 +308,7 @@ void describe(Section& s, CellSpec& cell) {
     s.check(!ue.uplink || !cell.is_wlan(), "ues", "no uplinks where the air of an access point takes both ways",
             ue.address.to_string() + " has one");
     s.check(ue.cell < cell.cells, "ues", "a cell below " + std::to_string(cell.cells), std::to_string(ue.cell));
-    const bool transport_blocks = ue.channel.type == ChannelType::hsdpa || ue.channel.type == ChannelType::ofdma;
-    s.check(!cell.harq || transport_blocks, "harq", "channels with transport blocks (hsdpa, ofdma)",
+    s.check(!cell.harq || ue.channel.has_transport_blocks(), "harq", "channels with transport blocks (hsdpa, ofdma)",
             ue.address.to_string() + " has another");
   }
   s.check(cell.pf_window > 1, "pf_window", "more than 1", Scalar<double>::format(cell.pf_window));

@@ -83,6 +83,12 @@ struct BufferSpec {
   BufferUnit unit = BufferUnit::frames;
 };
 
+/// What keeps a radio queue short before it is full.
+struct RadioQueueSpec {
+  QueueManagement type = QueueManagement::none;
+  CodelParameters codel;  ///< codel, fq_codel; max_packet is the hosts' MTU
+};
+
 enum class ChannelType : std::uint8_t {
   constant,
   piecewise,
@@ -120,6 +126,8 @@ struct ChannelSpec {
   ClampParameters clamp;                        ///< clamp
   EvdoParameters evdo;                          ///< evdo
   OfdmaParameters ofdma;                        ///< ofdma; resource_blocks are the cell's
+  /// Hybrid ARQ can send its blocks again.
+  [[nodiscard]] bool has_transport_blocks() const { return type == ChannelType::hsdpa || type == ChannelType::ofdma; }
 };
 
 /// A UE's own way up, before the line that all share.
@@ -127,6 +135,7 @@ struct UplinkSpec {
   Bytes frame;  ///< size of a radio frame; 0 = byte by byte
   BufferSpec buffer{200, BufferUnit::packets};
   DropPolicy drop = DropPolicy::tail;
+  RadioQueueSpec queue;
   ChannelSpec channel;
 };
 
@@ -138,6 +147,7 @@ struct UeSpec {
   DropPolicy drop = DropPolicy::tail;
   QueueOrder order = QueueOrder::fifo;
   FlowClassParameters flows;  ///< order short_flows_first
+  RadioQueueSpec queue;       ///< managed ones need order fifo
   std::uint32_t cell = 0;     ///< in which it begins
   double loss = 0;            ///< share of the packets that leave the queue and are lost on the air
   ChannelSpec channel;

@@ -207,3 +207,18 @@ def test_a_malformed_scenario_is_named_by_its_place(tmp_path, text, place):
         run = subprocess.run([programs.program("nodeb"), *map(str, words)], capture_output=True, text=True, timeout=20, check=False)
         assert run.returncode == 2, (words, run.stderr)
         assert f"{file}:{place}: " in run.stderr if place else str(file) in run.stderr, run.stderr
+
+
+@pytest.mark.parametrize("scenario", [
+    "cell: {ues: [{address: 10.45.0.2, channel: {type: trace, file: broken.down}}]}\n",
+    "cell: {ues: [{address: 10.45.0.2, channel: {type: constant}, uplink: {channel: {type: trace, file: broken.down}}}]}\n",
+    "cell: {ues: [{address: 10.45.0.2, channel: {type: constant}}]}\n"
+    "moves: [{type: handover, at: 1s, channel: {type: trace, file: broken.down}}]\n"])
+def test_a_broken_trace_is_named_by_its_line_wherever_the_scenario_uses_it(tmp_path, scenario):
+    (tmp_path / "broken.down").write_text("1\n2\nthree\n", encoding="utf-8")
+    file = tmp_path / "scenario.yaml"
+    file.write_text("duration: 2s\nwarmup: 1s\nmodes: [none]\n" + scenario, encoding="utf-8")
+    for words, code in ((["--check", file], 2), (["run", file], 1)):
+        run = subprocess.run([programs.program("nodeb"), *map(str, words)], capture_output=True, text=True, timeout=20, check=False)
+        assert run.returncode == code, (words, run.stderr)
+        assert f"{tmp_path}/broken.down:3: expected a time in whole milliseconds, got \"three\"" in run.stderr

@@ -15,16 +15,22 @@
 namespace sluice::emulator {
 namespace {
 
-const std::string scenario =
-    "duration: 3s\nwarmup: 500ms\nmodes: [none]\nproxy_nodeb: {delay: 5ms}\n"
-    "cell:\n  tti: 2ms\n  scheduler: pf\n  harq: {}\n  ues:\n"
-    "    - {address: 10.45.0.2, buffer: 1000 frames, channel: {type: hsdpa, radio: {distance: 100m}}}\n"
-    "    - {address: 10.45.0.3, buffer: 1000 frames, channel: {type: hsdpa, radio: {distance: 200m, speed: 30km/h}}}\n"
-    "apps:\n  - {type: bulk, ue: 0}\n"
-    "  - {type: on-off, ue: 1, interval: 10ms, sizes: {kind: fixed, min: 1000B}}\n";
+std::string scenario(const std::string& queue) {
+  return "duration: 3s\nwarmup: 500ms\nmodes: [none]\nproxy_nodeb: {delay: 5ms}\n"
+         "cell:\n  tti: 2ms\n  scheduler: pf\n  harq: {}\n  ues:\n"
+         "    - {address: 10.45.0.2, buffer: 1000 frames, queue: " +
+         queue +
+         ", channel: {type: hsdpa, radio: {distance: 100m}}}\n"
+         "    - {address: 10.45.0.3, buffer: 1000 frames, channel: {type: hsdpa, radio: {distance: 200m, speed: "
+         "30km/h}}}\n"
+         "apps:\n  - {type: bulk, ue: 0}\n"
+         "  - {type: on-off, ue: 1, interval: 10ms, sizes: {kind: fixed, min: 1000B}}\n";
+}
 
-TEST(RealTime, CarriesWhatVirtualTimeCarries) {
-  const auto plan = parse_plan(scenario, "real.yaml");
+class RealTime : public testing::TestWithParam<const char*> {};
+
+TEST_P(RealTime, CarriesWhatVirtualTimeCarries) {
+  const auto plan = parse_plan(scenario(GetParam()), "real.yaml");
   ASSERT_TRUE(plan) << config::to_string(plan.errors);
   TraceLibrary traces({});
   const RunResult expected = run_virtual(plan->runs.front(), "real", test::pool(), traces);
@@ -37,7 +43,17 @@ TEST(RealTime, CarriesWhatVirtualTimeCarries) {
   EXPECT_NEAR(result.throughput_bps / expected.throughput_bps, 1, 0.005);
   EXPECT_NEAR(result.utilisation / expected.utilisation, 1, 0.005);
   EXPECT_EQ(result.series.size(), expected.series.size());
+  const auto early = [](const RunResult& run) {
+    const auto drops = run.counters.find("radio_early_drops");
+    return drops == run.counters.end() ? 0.0 : static_cast<double>(drops->second);
+  };
+  EXPECT_EQ(early(expected) > 0, std::string(GetParam()).find("codel") != std::string::npos);
+  EXPECT_NEAR(early(result), early(expected), 1);
 }
+
+INSTANTIATE_TEST_SUITE_P(Queues, RealTime,
+                         testing::Values("{type: fifo}", "{type: codel, target: 2ms, interval: 20ms}"),
+                         [](const auto& queue) { return queue.index == 0 ? "fifo" : "codel"; });
 
 }  // namespace
 }  // namespace sluice::emulator

@@ -7,21 +7,14 @@
 #include "emulator/report/results_csv.hpp"
 #include "emulator/runtime/virtual_run.hpp"
 #include "emulator/scenario/plan.hpp"
-#include "tests/support/eal.hpp"
+#include "tests/sim/nodeb/run_all.hpp"
 
 // Whole runs with what a scenario can be built of besides one cell: access points, routers, handovers, hybrid ARQ.
 
 namespace sluice::emulator {
 namespace {
 
-std::vector<RunResult> run_all(const std::string& text) {
-  auto plan = parse_plan(text, "test.yaml");
-  EXPECT_TRUE(plan) << config::to_string(plan.errors);
-  TraceLibrary traces({});
-  std::vector<RunResult> results;
-  for (const RunPlan& run : plan->runs) results.push_back(run_virtual(run, plan->name, test::pool(), traces));
-  return results;
-}
+using test::run_all;
 
 /// One flow up and one down through an access point with a buffer of so many packets; TCP as in the paper.
 std::string wlan(int buffer, const std::string& rest) {

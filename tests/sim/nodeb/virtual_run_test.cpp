@@ -7,20 +7,12 @@
 #include "emulator/report/html_report.hpp"
 #include "emulator/report/results_csv.hpp"
 #include "emulator/scenario/plan.hpp"
-#include "tests/support/eal.hpp"
+#include "tests/sim/nodeb/run_all.hpp"
 
 namespace sluice::emulator {
 namespace {
 
-/// Runs every plan of a scenario.
-std::vector<RunResult> run_all(const std::string& text, unsigned seeds = 1) {
-  auto plan = parse_plan(text, "test.yaml", seeds);
-  EXPECT_TRUE(plan) << config::to_string(plan.errors);
-  TraceLibrary traces({});
-  std::vector<RunResult> results;
-  for (const RunPlan& run : plan->runs) results.push_back(run_virtual(run, plan->name, test::pool(), traces));
-  return results;
-}
+using test::run_all;
 
 std::string link(const std::string& channel, const std::string& rest) {
   return "duration: 12s\nwarmup: 2s\n" + rest +

@@ -43,15 +43,19 @@ class Script final : public Channel {
 /// A cell of 2-ms TTIs with one UE behind hybrid ARQ.
 class AirLinkTest : public testing::Test {
  protected:
-  void add(std::set<std::uint64_t> lost, link::RlcMode mode = link::RlcMode::acknowledged) {
+  UeConfig config(std::set<std::uint64_t> lost, link::RlcMode mode, QueueManagement management) const {
     UeConfig config;
     config.address = ue_;
     config.queue = {Bytes(40), BufferUnit::frames, 0};
+    config.queue.management = management;
     config.channel = std::make_unique<Script>(std::move(lost));
     config.air.emplace();
     config.air->rlc.mode = mode;
     config.air->rlc.status_delay = milliseconds(50);
-    cell_.add_ue(std::move(config));
+    return config;
+  }
+  void add(std::set<std::uint64_t> lost, link::RlcMode mode = link::RlcMode::acknowledged) {
+    cell_.add_ue(config(std::move(lost), mode, QueueManagement::none));
   }
   void send(int packets, std::size_t length = 400) {
     for (int i = 0; i < packets; ++i) cell_.receive(frame(ue_, length), loop_.now());
@@ -147,6 +151,53 @@ TEST_F(AirLinkTest, CountersAddUp) {
   const AirLinkCounters& air = cell_.air(0)->counters();
   EXPECT_EQ(air.received + air.given_up, air.blocks);
   EXPECT_EQ(cell_.air(0)->under_way(), 0U);
+}
+
+/// Adds up what it is told.
+class Totals final : public CellObserver {
+ public:
+  void on_departure(UeIndex, const packet::Packet&, Bytes, Duration, Instant) override { ++departed; }
+  void on_drop(UeIndex, const packet::Packet&, Bytes length, Instant) override {
+    ++dropped;
+    dropped_bytes += static_cast<std::uint64_t>(length.count());
+  }
+  std::uint64_t departed = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t dropped_bytes = 0;
+};
+
+TEST_F(AirLinkTest, WhatCodelDropsWasNeverOnTheAirAndWhatWasComesThrough) {
+  for (const QueueManagement management : {QueueManagement::codel, QueueManagement::fq_codel}) {
+    SCOPED_TRACE(static_cast<int>(management));
+    std::set<std::uint64_t> lost;
+    Random random(1);
+    for (std::uint64_t tti = 0; tti < 5000; ++tti) {
+      if (random.chance(0.3)) lost.insert(tti);
+    }
+    EventLoop loop;
+    Recorder ues;
+    Cell cell(loop, milliseconds(2), std::make_unique<RoundRobin>(), ues);
+    Totals totals;
+    cell.set_observer(&totals);
+    cell.add_ue(config(std::move(lost), link::RlcMode::acknowledged, management));
+    for (int i = 0; i < 1000; ++i) {
+      cell.receive(frame(ue_, 300 + random.below(700)), loop.now());
+      loop.run_until(loop.now() + milliseconds(2));  // about as much again as the link carries
+    }
+    loop.run_until(at_ms(30'000));
+    const QueueCounters& c = cell.queue(0).counters();
+    EXPECT_GT(c.early_packets, 20U);
+    EXPECT_EQ(c.early_packets, c.dropped_packets);
+    EXPECT_EQ(c.delivered_packets + c.dropped_packets, 1000U);
+    EXPECT_EQ(c.delivered_bytes + c.dropped_bytes, c.arrived_bytes);
+    EXPECT_EQ(c.lost_packets, 0U);
+    EXPECT_EQ(cell.air(0)->under_way(), 0U);
+    EXPECT_GT(cell.air(0)->counters().retransmissions, 100U);
+    EXPECT_EQ(ues.entries.size(), c.delivered_packets);
+    EXPECT_EQ(totals.departed, c.delivered_packets);
+    EXPECT_EQ(totals.dropped, c.dropped_packets);
+    EXPECT_EQ(totals.dropped_bytes, c.dropped_bytes);
+  }
 }
 
 /// A UE that never runs dry, on a real channel: the air is used wholly, and nothing comes out of order.

@@ -54,6 +54,16 @@ inline packet::Packet frame(const IpAddress& to, std::size_t length) {
   return packet_of(frame_bytes(to, length));
 }
 
+/// A TCP segment of `length` IP bytes (>= 22) of the flow from `port`.
+inline packet::Packet segment(std::uint16_t port, std::size_t length, bool ecn_capable = false) {
+  std::vector<std::uint8_t> bytes = frame_bytes(address("10.45.0.2"), length);
+  bytes[14 + 1] = ecn_capable ? 2 : 0;
+  bytes[14 + 9] = 6;
+  bytes[14 + 20] = static_cast<std::uint8_t>(port >> 8);
+  bytes[14 + 21] = static_cast<std::uint8_t>(port & 0xff);
+  return packet_of(bytes);
+}
+
 /// Writes down when a packet came and how large its frame was, and keeps nothing else.
 class Recorder final : public Element {
  public:

@@ -89,6 +89,26 @@ TEST_F(ReporterTest, ReportsEveryPeriodWhatTheQueueHoldsAndDid) {
   EXPECT_EQ(report.buffer, Bytes(0));
 }
 
+TEST_F(ReporterTest, WhatCodelDropsIsReportedAsDropped) {
+  const IpAddress managed = address("10.45.0.3");
+  QueueConfig queue{Bytes(0), BufferUnit::packets, 0};
+  queue.management = QueueManagement::codel;
+  Recorder far;
+  Cell cell(loop_, milliseconds(1), std::make_unique<RoundRobin>(), far);
+  cell.add_ue({managed, queue, std::make_unique<Dial>(per_tti_), nullptr});
+  Reporter reporter(loop_, cell, {.period = milliseconds(10), .law = {}}, sink_);
+  reporter.start(loop_.now());
+  for (int i = 0; i < 500; ++i) {
+    for (int both = 0; both < 2; ++both) cell.receive(frame(managed, 900), loop_.now());
+    loop_.run_until(loop_.now() + milliseconds(1));
+  }
+  const BearerReport& report = sink_.batches.back().reports[0];
+  EXPECT_GT(report.dropped, 5U * 900);
+  EXPECT_EQ(report.dropped % 900, 0U) << "whole packets";
+  EXPECT_EQ(report.arrived, 900'000U);
+  EXPECT_EQ(report.arrived, report.transmitted + report.dropped + static_cast<std::uint64_t>(report.queue.count()));
+}
+
 TEST_F(ReporterTest, AnEmptyQueueDoesNotLowerTheMean) {
   Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
   reporter.start(loop_.now());

@@ -122,17 +122,24 @@ TEST(UeQueue, CountersAlwaysAddUp) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random random(seed);
     const auto unit = static_cast<BufferUnit>(random.below(3));
-    UeQueue queue({Bytes(40), unit, unit == BufferUnit::bytes ? 20'000U : 40U});
+    QueueConfig config{Bytes(40), unit, unit == BufferUnit::bytes ? 20'000U : 40U};
+    config.management = static_cast<QueueManagement>(random.below(3));
+    config.drop = static_cast<DropPolicy>(random.below(2));
+    UeQueue queue(config);
     Bytes used;
     for (int step = 0; step < 2000; ++step) {
       if (random.chance(0.5)) queue.push(any_packet(), Bytes(1 + random.below(1500)), at_ms(step));
-      used += queue.serve(Bytes(random.below(1500)), at_ms(step),
+      used += queue.serve(Bytes(random.below(1200)), at_ms(step),
                           [&](Departed departed) { queue.delivered(departed.length); });
+      const auto nobody = [](const packet::Packet&, Bytes) {};
+      if (random.chance(0.01)) queue.discard(Bytes(random.below(3000)), at_ms(step), nobody);
+      if (random.chance(0.001)) queue.clear(at_ms(step), nobody);
       const QueueCounters& c = queue.counters();
       const auto queued = static_cast<std::uint64_t>(queue.bytes().count());
       ASSERT_EQ(c.arrived_bytes, c.transmitted_bytes + c.dropped_bytes + queued) << "seed " << seed;
       ASSERT_EQ(c.arrived_packets, c.transmitted_packets + c.dropped_packets + queue.packets()) << "seed " << seed;
       ASSERT_EQ(c.delivered_packets, c.transmitted_packets) << "seed " << seed;
+      ASSERT_LE(c.early_packets, config.management == QueueManagement::none ? 0 : c.dropped_packets) << "seed " << seed;
       ASSERT_LE(c.delivered_bytes, c.transmitted_bytes) << "seed " << seed;
       ASSERT_EQ(c.carried, static_cast<std::uint64_t>(used.count())) << "seed " << seed;
       ASSERT_EQ(queue.empty(), queue.air_bytes() == Bytes(0)) << "seed " << seed;
@@ -156,20 +163,11 @@ TEST(UeQueue, WhatIsGivenUpIsDroppedAndWhatIsOnlyBegunStays) {
   EXPECT_EQ(queue.air_bytes(), Bytes(400));
 }
 
-/// A TCP segment of the flow from `port`.
-packet::Packet segment(std::uint16_t port, std::size_t length) {
-  std::vector<std::uint8_t> bytes = test::frame_bytes(test::address("10.45.0.2"), length);
-  bytes[14 + 9] = 6;
-  bytes[14 + 20] = static_cast<std::uint8_t>(port >> 8);
-  bytes[14 + 21] = static_cast<std::uint8_t>(port & 0xff);
-  return test::packet_of(bytes);
-}
-
 /// Long flows get port 1 and lengths of 1000, short ones others.
 class ShortFlowsFirst : public testing::Test {
  protected:
   bool push(std::uint16_t port, std::int64_t length, double ms) {
-    const bool taken = queue_.push(segment(port, static_cast<std::size_t>(length)), Bytes(length), at_ms(ms),
+    const bool taken = queue_.push(test::segment(port, static_cast<std::size_t>(length)), Bytes(length), at_ms(ms),
                                    [this](const packet::Packet&, Bytes gone) { evicted_.push_back(gone.count()); });
     if (!taken) evicted_.pop_back();  // itself
     return taken;

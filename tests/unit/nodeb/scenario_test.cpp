@@ -178,6 +178,28 @@ TEST(Scenario, RoutersNeedARateAndRedThresholds) {
   EXPECT_TRUE(plan->base.server_proxy.queue->ecn);
 }
 
+TEST(Scenario, RadioQueuesMayBeManaged) {
+  const std::string ue = "cell:\n  ues:\n    - address: 10.0.0.1\n      channel: {type: constant}\n      queue: ";
+  const auto plan = parse_plan(ue + "{type: fq-codel, target: 8ms, interval: 200ms, ecn: true}\n", "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  const RadioQueueSpec& queue = plan->base.cell.ues[0].queue;
+  EXPECT_EQ(queue.type, QueueManagement::fq_codel);
+  EXPECT_EQ(queue.codel.target, 8ms);
+  EXPECT_EQ(queue.codel.interval, 200ms);
+  EXPECT_TRUE(queue.codel.ecn);
+  EXPECT_EQ(parse_plan(smallest, "s.yaml")->base.cell.ues[0].queue.type, QueueManagement::none);
+  EXPECT_THAT(errors_of(ue + "{type: red}\n"),
+              HasSubstr("s.yaml:5:21: cell.ues[0].queue.type, expected one of fifo, codel, fq-codel"));
+  EXPECT_THAT(errors_of(ue + "{type: codel, target: 0s}\n"), HasSubstr("s.yaml:5:36: cell.ues[0].queue.target"));
+  EXPECT_THAT(errors_of(ue + "{target: 5ms}\n"), HasSubstr("only when type is codel or fq-codel"));
+  EXPECT_THAT(errors_of(ue + "{type: codel}\n      order: short-flows-first\n"),
+              HasSubstr("s.yaml:5:7: cell.ues[0].queue, expected order fifo"));
+  EXPECT_THAT(
+      errors_of("modes: [none]\ncell: {ues: [{address: 10.0.0.1, queue: {type: codel}, channel: {type: wlan}}]}\n"),
+      HasSubstr("s.yaml:2:34: cell.ues[0].queue, expected fifo on the air of an access point"));
+  EXPECT_EQ(errors_of(smallest + "      uplink: {queue: {type: codel}, channel: {type: constant}}\n"), "");
+}
+
 TEST(Scenario, MovesAreCheckedAgainstTimeAndTopology) {
   EXPECT_THAT(errors_of(smallest + "moves: [{type: outage, at: 1s, ue: 1}]\n"), HasSubstr("a ue below 1"));
   EXPECT_THAT(errors_of(smallest + "moves: [{type: handover, at: 1s, cell: 1}]\n"), HasSubstr("a cell below 1"));
@@ -187,6 +209,14 @@ TEST(Scenario, MovesAreCheckedAgainstTimeAndTopology) {
               HasSubstr("one after the other"));
   EXPECT_THAT(errors_of(smallest + "moves: [{type: leave, at: 1s, duration: 2s}]\n"),
               HasSubstr("only when type is outage or handover"));
+  EXPECT_THAT(errors_of(smallest + "moves: [{type: handover, at: 1s, channel: {type: wlan}}]\n"),
+              HasSubstr("s.yaml:5:34: moves[0].channel, expected a channel with TTIs"));
+  EXPECT_THAT(
+      errors_of(smallest + "moves: [{type: handover, at: 1s, channel: {type: profile, profile: {file: s.yaml}}}]\n"),
+      HasSubstr("s.yaml:5:34: moves[0].channel, expected a profile only as the link a UE begins on"));
+  const std::string repeats = "cell: {harq: {}, ues: [{address: 10.0.0.1, channel: {type: hsdpa}}]}\n";
+  EXPECT_THAT(errors_of(repeats + "moves: [{type: handover, at: 1s, channel: {type: constant}}]\n"),
+              HasSubstr("s.yaml:2:1: moves, expected channels with transport blocks"));
   const auto plan = parse_plan(
       smallest + "moves: [{type: handover, at: 1s, forwarding: false, channel: {type: constant, rate: 1Mb/s}}]\n",
       "s.yaml");
@@ -253,6 +283,17 @@ TEST(Plan, ASweepMultipliesTheRuns) {
   EXPECT_EQ(plan->runs[2].seed, 3U);
   EXPECT_EQ(plan->runs[3].mode, RunMode::smvs);
   EXPECT_EQ(plan->runs[11].scenario.cell.ues[0].channel.period, 2s);
+}
+
+TEST(Plan, ASweptColumnHasANameOfItsOwn) {
+  for (const std::string taken :
+       {"utilisation", "drops", "radio_marks", "flow_jain", "scenario", "clock", "paper_drops"}) {
+    std::string text = swept;
+    text.replace(text.find("period_s"), 8, taken);
+    EXPECT_THAT(errors_of(text),
+                HasSubstr("s.yaml:7:6: sweep[0].column, expected a name that results.csv does not have"))
+        << taken;
+  }
 }
 
 TEST(Plan, SweepsMayAdvanceTogether) {
