@@ -30,7 +30,7 @@ void UplinkRadio::receive(packet::Packet packet, Instant now) {
     return;
   }
   const auto dropped = [&](const packet::Packet& gone, Bytes length) {
-    if (observer_ != nullptr) observer_->on_drop(at->second, gone, length, now);
+    if (observer_ != nullptr) observer_->on_drop(at->second, gone, length, DropReason::full, now);
   };
   if (!uplinks_[at->second].queue.push(std::move(packet), header->length, now, dropped)) return;
   wake(at->second, tti_of(now) + 1);

@@ -39,6 +39,7 @@ void describe(config::Section& s, UeSpec& ue);
 void describe(config::Section& s, QueueSpec& queue);
 void describe(config::Section& s, WlanParameters& wlan);
 void describe(config::Section& s, AirLinkConfig& link);
+void describe(config::Section& s, NodebSpec& nodeb);
 void describe(config::Section& s, CellSpec& cell);
 void describe(config::Section& s, HostsSpec& hosts);
 void describe(config::Section& s, AppSpec& app);
@@ -46,5 +47,10 @@ void describe(config::Section& s, SizeDistribution& size);
 void describe(config::Section& s, SweepSpec& sweep);
 void describe(config::Section& s, LiveSpec& live);
 void describe(config::Section& s, Scenario& scenario);
+
+/// Rules across the Node-Bs, and across what happens to UEs; fills in the numbers of the Node-Bs that they name.
+void check_nodebs(config::Section& s, Scenario& scenario);
+void check_moves(config::Section& s, Scenario& scenario);
+void check_live_nodebs(config::Section& s, const Scenario& scenario);
 
 }  // namespace sluice::emulator
