@@ -329,13 +329,7 @@ void describe(Section& s, Scenario& scenario) {
   s.section("server_proxy", scenario.server_proxy, "the hop between servers and proxy");
   s.section("proxy_nodeb", scenario.proxy_nodeb, "the hop between proxy and Node-B");
   s.required().section("cell", scenario.cell, "the radio");
-  NodebSpec further{static_cast<const RadioSpec&>(scenario.cell), std::nullopt};
-  further.name.clear();
-  s.sections("nodebs", scenario.nodebs, {0, 15}, further,
-             "further Node-Bs, each with reports of its own; what one leaves out is as in cell");
-  check_nodebs(s, scenario);
-  s.section("forwarding", scenario.forwarding,
-            "the line from each Node-B to each other that what waits for a UE takes when it is handed over");
+  describe_nodebs(s, scenario);
   s.list("servers", scenario.servers, {1, 1000}, "their addresses");
   s.sections("server_hops", scenario.server_hops, {0, 1000},
              "the built-in servers' own hops before the common one, in their order; none, or one each");
@@ -343,9 +337,7 @@ void describe(Section& s, Scenario& scenario) {
           "none, or one for each of " + std::to_string(scenario.servers.size()) + " servers",
           std::to_string(scenario.server_hops.size()));
   s.section("hosts", scenario.hosts, "TCP of the built-in UEs and servers");
-  s.sections("moves", scenario.moves, {0, 10'000},
-             "handovers, holes in coverage, UEs that leave; in the order of time");
-  check_moves(s, scenario);
+  describe_moves(s, scenario);
   s.sections("apps", scenario.apps, {0, 10'000}, "what the built-in UEs do");
   derive_law(scenario);
   s.section(

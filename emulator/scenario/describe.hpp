@@ -48,9 +48,10 @@ void describe(config::Section& s, SweepSpec& sweep);
 void describe(config::Section& s, LiveSpec& live);
 void describe(config::Section& s, Scenario& scenario);
 
-/// Rules across the Node-Bs, and across what happens to UEs; fills in the numbers of the Node-Bs that they name.
-void check_nodebs(config::Section& s, Scenario& scenario);
-void check_moves(config::Section& s, Scenario& scenario);
+/// The scenario's keys of further Node-Bs and of what happens to UEs, with the rules across them; fills in the numbers
+/// of the Node-Bs that they name. In this order, with cell before them.
+void describe_nodebs(config::Section& s, Scenario& scenario);
+void describe_moves(config::Section& s, Scenario& scenario);
 void check_live_nodebs(config::Section& s, const Scenario& scenario);
 
 }  // namespace sluice::emulator

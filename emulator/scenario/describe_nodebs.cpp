@@ -3,7 +3,7 @@
 
 #include "emulator/scenario/describe.hpp"
 
-// Rules across Node-Bs and what happens to UEs on their way.
+// Further Node-Bs, what happens to UEs on their way, and the rules across them.
 
 namespace sluice::emulator {
 namespace {
@@ -90,7 +90,13 @@ Duration end_of(const MoveSpec& move) {
 
 }  // namespace
 
-void check_nodebs(Section& s, Scenario& scenario) {
+void describe_nodebs(Section& s, Scenario& scenario) {
+  NodebSpec further{static_cast<const RadioSpec&>(scenario.cell), std::nullopt};
+  further.name.clear();
+  s.sections("nodebs", scenario.nodebs, {0, 15}, further,
+             "further Node-Bs, each with reports of its own; what one leaves out is as in cell");
+  s.section("forwarding", scenario.forwarding,
+            "the line from each Node-B to each other that what waits for a UE takes when it is handed over");
   s.check(scenario.nodebs.empty() || !scenario.cell.is_wlan(), "nodebs", "cells with TTIs", "an access point");
   for (std::size_t i = 0; i < scenario.nodebs.size(); ++i) {
     const NodebSpec& nodeb = scenario.nodebs[i];
@@ -104,7 +110,9 @@ void check_nodebs(Section& s, Scenario& scenario) {
   check_homes(s, scenario);
 }
 
-void check_moves(Section& s, Scenario& scenario) {
+void describe_moves(Section& s, Scenario& scenario) {
+  s.sections("moves", scenario.moves, {0, 10'000},
+             "handovers, holes in coverage, UEs that leave; in the order of time");
   Duration before{};
   const std::size_t ues = scenario.cell.ues.size();
   std::vector<Duration> busy(ues);
