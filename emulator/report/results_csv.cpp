@@ -42,7 +42,6 @@ Column<Row> text(std::string name, std::string Row::*member) {
 const std::vector<Column<UePoint>>& ue_columns() {
   static const std::vector<Column<UePoint>> columns = {number("time_s", &UePoint::time_s),
                                                        text("ue", &UePoint::ue),
-                                                       text("nodeb", &UePoint::nodeb),
                                                        text("state", &UePoint::state),
                                                        number("link_rate_bps", &UePoint::link_rate_bps),
                                                        number("link_used_bps", &UePoint::link_used_bps),
@@ -55,7 +54,8 @@ const std::vector<Column<UePoint>>& ue_columns() {
                                                        count("dropped_bytes", &UePoint::dropped_bytes),
                                                        count("dropped_packets", &UePoint::dropped_packets),
                                                        count("lost_packets", &UePoint::lost_packets),
-                                                       count("forwarded_bytes", &UePoint::forwarded_bytes)};
+                                                       count("forwarded_bytes", &UePoint::forwarded_bytes),
+                                                       text("nodeb", &UePoint::nodeb)};
   return columns;
 }
 

@@ -165,7 +165,7 @@ void LiveRun::poll() {
   Instant next_publication{};
   Instant now{};
   while (!stop_.load(std::memory_order_relaxed) && now < end) {
-    now = Instant{} + (dpdk::now() - origin);
+    now = std::min(end, Instant{} + (dpdk::now() - origin));  // late or not, nothing after the end belongs to the run
     bool worked = run_due(now);
     for (const auto& port : ports_) worked = port->poll(now) > 0 || worked;
     worked = deliver(now) || worked;

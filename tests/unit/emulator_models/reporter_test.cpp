@@ -189,6 +189,24 @@ TEST_F(ReporterTest, CountersBeginWithAUeThatComes) {
   EXPECT_NEAR(report.service_rate.bytes_per_second(), 1e6, 0.15e6) << "since it is here";
 }
 
+TEST_F(ReporterTest, NothingIsGrantedToAUeWhosePacketsWouldBeLost) {
+  control::SmvsParameters law;
+  law.step = milliseconds(5);
+  Reporter reporter(loop_, cell_, {.period = milliseconds(5), .law = law}, sink_);
+  reporter.start(loop_.now());
+  loop_.run_until(at_ms(6));
+  EXPECT_GT(sink_.batches.back().reports.at(0).allowance, Bytes(0));
+  cell_.set_state(0, RadioState::handover);
+  cell_.set_losing(0);
+  loop_.run_until(at_ms(11));
+  EXPECT_EQ(sink_.batches.back().reports.at(0).allowance, Bytes(0));
+  cell_.detach(0, loop_.now());
+  loop_.run_until(at_ms(21));
+  cell_.attach(0, loop_.now());
+  loop_.run_until(at_ms(26));
+  EXPECT_GT(sink_.batches.back().reports.at(0).allowance, Bytes(0)) << "it is here again";
+}
+
 TEST_F(ReporterTest, AStatusThatAnswersAnotherNodeBSaysNothingOfWhatWasGrantedHere) {
   control::SmvsParameters law;
   law.step = milliseconds(5);
