@@ -49,8 +49,9 @@ struct ReporterConfig {
 /// what GWA advertises: the free buffer, shared by the flows that the proxy counts.
 ///
 /// Of a UE that goes to another Node-B it reports the state (handover), and as waiting also what was handed on, since
-/// that waits over there, and grants nothing where what comes would be lost; then that it is gone, once at least, and then nothing more. Of a UE that comes from another
-/// one it reports from then on, with counters and laws that begin with it.
+/// that waits over there, and grants nothing where what comes would be lost; then that it is gone, once at least, and
+/// then nothing more. Of a UE that comes from another one it reports from then on, with counters and laws that begin
+/// with it.
 class Reporter final : public EventTarget, private ArrivalObserver, private PresenceObserver {
  public:
   /// Throws std::invalid_argument when the configuration is out of range. Add the cell's UEs first.
