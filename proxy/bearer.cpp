@@ -100,7 +100,7 @@ void Bearer::settle_ring() {
 }
 
 bool Bearer::heeds(const ReportArrival& report, Instant now) const {
-  if (!moved(report)) return true;
+  if (!changes_reporter(report)) return true;
   using control::feedback::RadioState;
   const Duration silence = std::max(2 * last_.period, least_silence);
   return report.bearer.state == RadioState::normal &&
@@ -115,10 +115,11 @@ void Bearer::follow(const ReportArrival& report) {
   rates_.clear();
   dropped_ = report.bearer.dropped;
   bridges_ = 0;
+  applied_sequence_ = 0;
 }
 
 Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, double share) {
-  const bool from_another = moved(report);
+  const bool from_another = changes_reporter(report);
   const bool restarted = reported_ && report.epoch != last_.epoch;
   if (reported_ && !from_another && !restarted && report.sequence <= last_.sequence) return Verdict::stale;
 
@@ -272,6 +273,7 @@ control::feedback::BearerStatus Bearer::status(Bytes unsent) const {
   status.backlog = unsent;
   status.allowance_left = std::max(allowance_, Bytes{});
   status.active_flows = flow_count;
+  if (reported_) status.reporter = last_.sender;
   return status;
 }
 

@@ -60,6 +60,10 @@ class Bearer {
   /// UE is with it (state normal) after the last one has said that it is not (handover, outage, released), or has been
   /// silent for two periods. Until then, and in what of its own comes late afterwards, nobody listens to it.
   [[nodiscard]] bool heeds(const ReportArrival& report, Instant now) const;
+  /// Whether a report that it heeds is by another Node-B than the last.
+  [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
+    return reported_ && report.sender != last_.sender;
+  }
   /// Applies a report that it heeds: runs the law, or takes the Node-B's allowance. What is left of the last allowance
   /// is forfeited but for the fraction of a packet that could not be sent. Of several bearers under SMVS each is
   /// granted its `share` of what the law gives for the whole queue.
@@ -146,7 +150,6 @@ class Bearer {
   Instant empty_since{};  ///< when its last flow went
 
  private:
-  [[nodiscard]] bool moved(const ReportArrival& report) const { return reported_ && report.sender != last_.sender; }
   void follow(const ReportArrival& report);
   void grant(Bytes allowance);
   Bytes granted_in_advance(const ReportArrival& report);

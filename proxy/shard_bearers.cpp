@@ -23,6 +23,7 @@ void Shard::Impl::on_report(const ReportArrival& report, Instant now) {
     counters_.add(Counter::reports_elsewhere);
     return;
   }
+  if (registry_.bearer(id).changes_reporter(report)) counters_.add(Counter::reporters_changed);
   count_group(registry_.bearer(id), report);
   Bearer* bearer = &registry_.bearer(id);
   do {

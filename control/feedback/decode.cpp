@@ -33,6 +33,7 @@ class FieldReader {
     }
   }
   void into(std::uint64_t& number) { number = whole<std::uint64_t>(); }
+  void into(std::optional<std::uint64_t>& number) { into(number.emplace()); }
   void into(std::uint32_t& number) { number = whole<std::uint32_t>(); }
   void into(Bytes& amount) { amount = Bytes(bounded(whole<std::uint64_t>(), largest_signed)); }
   void into(std::optional<Bytes>& amount) { into(amount.emplace()); }
@@ -69,7 +70,7 @@ class FieldReader {
 };
 
 constexpr std::uint8_t last_report_field = static_cast<std::uint8_t>(ReportField::allowance);
-constexpr std::uint8_t last_status_field = static_cast<std::uint8_t>(StatusField::allowance_left);
+constexpr std::uint8_t last_status_field = static_cast<std::uint8_t>(StatusField::reporter);
 
 // Every field is read into the member of its name.
 void read_field(std::uint8_t id, FieldReader& in, BearerReport& report) {

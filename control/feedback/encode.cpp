@@ -98,6 +98,7 @@ void write(RecordWriter& out, const BearerStatus& status) {
   out.number(StatusField::backlog, on_wire(status.backlog));
   out.number(StatusField::active_flows, status.active_flows);
   out.number(StatusField::allowance_left, on_wire(status.allowance_left));
+  if (status.reporter) out.always(StatusField::reporter, *status.reporter);
 }
 
 template <typename Record>

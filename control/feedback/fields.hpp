@@ -34,7 +34,8 @@ enum class RecordKind : std::uint16_t { report = 1, status = 2 };
   X(3, applied_sequence)        \
   X(4, backlog)                 \
   X(5, active_flows)            \
-  X(6, allowance_left)
+  X(6, allowance_left)          \
+  X(7, reporter)
 
 #define X(number, name) name = number,
 enum class ReportField : std::uint8_t { SLUICE_REPORT_FIELDS(X) };

@@ -46,6 +46,9 @@ struct BearerStatus {
   Bytes backlog;                       ///< bytes the proxy holds for this bearer and has not sent
   Bytes allowance_left;                ///< what of that allowance is still unused at the moment of sending
   std::uint32_t active_flows = 0;
+  /// Sender id of the Node-B whose reports it answers, and whose sequence numbers applied_sequence is of. Absent: of a
+  /// proxy that has heard none, or does not say.
+  std::optional<std::uint64_t> reporter = std::nullopt;
 };
 
 }  // namespace sluice::control::feedback

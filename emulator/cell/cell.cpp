@@ -50,7 +50,7 @@ UeIndex Cell::add_ue(UeConfig config) {
   auto air = config.air ? std::make_unique<AirLink>(loop_, *config.air, index, user) : nullptr;
   ues_.push_back({config.address, UeQueue(config.queue), std::move(config.channel), towards, std::move(air),
                   config.attempts, 0, config.sector, control::feedback::RadioState::normal, 0, config.loss,
-                  config.loss_draws});
+                  config.loss_draws, config.here, false});
   candidates_.reserve(ues_.size());
   if (schedulers_.front()->follows_idle()) wake_at(tti_of(loop_.now()) + 1);
   return index;
@@ -76,13 +76,23 @@ void Cell::receive(packet::Packet packet, Instant now) {
     forward_unknown(std::move(packet), now);
     return;
   }
-  Ue& ue = ues_[*index];
+  enqueue(*index, std::move(packet), header->length, now);
+}
+
+void Cell::enqueue(UeIndex index, packet::Packet packet, Bytes length, Instant now) {
+  Ue& ue = ues_[index];
   const bool was_empty = ue.queue.empty();
-  const auto refused = [&](const packet::Packet& gone, Bytes length) { dropped(*index, gone, length, now); };
-  if (!ue.queue.push(std::move(packet), header->length, now, refused)) return;
-  if (arrivals_ != nullptr) arrivals_->on_arrival(*index, now);
+  const auto refused = [&](const packet::Packet& gone, Bytes size) { drop(index, gone, size, DropReason::full, now); };
+  if (!ue.queue.push(std::move(packet), length, now, refused)) return;
+  if (arrivals_ != nullptr) arrivals_->on_arrival(index, now);
   // What comes in a TTI's first instant misses that TTI.
   if (was_empty) wake_at(ue.channel->next_useful(tti_of(now) + 1));
+}
+
+void Cell::take_over(UeIndex index, packet::Packet packet, Bytes length, Instant now) {
+  if (ues_[index].state == control::feedback::RadioState::released) return forward_unknown(std::move(packet), now);
+  note_taken_over(index, length);
+  enqueue(index, std::move(packet), length, now);
 }
 
 void Cell::forward_unknown(packet::Packet packet, Instant now) {
@@ -102,10 +112,46 @@ void Cell::reset_link(UeIndex index, Instant now) {
   if (ues_[index].air != nullptr) ues_[index].air->reset(now);
 }
 
-void Cell::flush(UeIndex index, Instant now) {
-  Ue& ue = ues_[index];
-  if (ue.air != nullptr) ue.air->abandon(now);
-  ue.queue.clear(now, [&](const packet::Packet& gone, Bytes length) { dropped(index, gone, length, now); });
+void Cell::part(UeIndex index, const Parting& parting, Instant now) {
+  if (ues_[index].air == nullptr) return;
+  parting_ = parting;
+  ues_[index].air->abandon(now);
+  parting_ = {};
+}
+
+void Cell::flush(UeIndex index, DropReason reason, Instant now) {
+  part(index, {reason, nullptr}, now);
+  ues_[index].queue.clear(now,
+                          [&](const packet::Packet& gone, Bytes length) { drop(index, gone, length, reason, now); });
+}
+
+void Cell::hand_on(UeIndex index, Element& to, Instant now) {
+  part(index, {DropReason::handover, &to}, now);
+  ues_[index].queue.hand_on(now, [&](packet::Packet gone, Bytes) { to.receive(std::move(gone), now); });
+}
+
+void Cell::pass_on(UeIndex index, packet::Packet packet, Bytes length, Element& to, Instant now) {
+  ues_[index].queue.pass_on(length);
+  to.receive(std::move(packet), now);
+}
+
+void Cell::turn_away(UeIndex index, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) {
+  ues_[index].queue.turn_away(length);
+  drop(index, packet, length, reason, now);
+}
+
+void Cell::attach(UeIndex index, Instant now) {
+  settle_offers(now);
+  ues_[index].here = true;
+  ues_[index].losing = false;
+  set_state(index, control::feedback::RadioState::normal);
+  if (presence_ != nullptr) presence_->on_presence(index, true, now);
+}
+
+void Cell::detach(UeIndex index, Instant now) {
+  settle_offers(now);
+  ues_[index].here = false;
+  if (presence_ != nullptr) presence_->on_presence(index, false, now);
 }
 
 void Cell::set_state(UeIndex index, control::feedback::RadioState state) {
@@ -183,7 +229,7 @@ void Cell::gather(std::uint32_t sector, std::uint64_t tti, Instant now) {
   candidates_.clear();
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     Ue& ue = ues_[i];
-    if (ue.sector != sector) continue;
+    if (ue.sector != sector || !ue.here) continue;
     bool backlogged = ue.queue.ready(now);
     if (ue.air != nullptr) {
       // A UE has one process per TTI; what sent a block again in this one has no other.
@@ -276,7 +322,9 @@ Bytes Cell::serve(Ue& ue, UeIndex index, Bytes capacity, Instant now) {
 void Cell::drop_after_attempts(Ue& ue, UeIndex index, Bytes capacity, Instant now) {
   if (ue.attempts == 0 || ++ue.failures < ue.attempts) return;
   ue.failures = 0;
-  ue.queue.discard(capacity, now, [&](const packet::Packet& gone, Bytes length) { dropped(index, gone, length, now); });
+  ue.queue.discard(capacity, now, [&](const packet::Packet& gone, Bytes length) {
+    drop(index, gone, length, DropReason::given_up, now);
+  });
 }
 
 void Cell::depart(UeIndex index, Departed departed, Instant now) {
@@ -291,7 +339,11 @@ void Cell::left_queue(std::uint32_t index, const Departed& departed, Instant now
 }
 
 void Cell::dropped(std::uint32_t index, const packet::Packet& packet, Bytes length, Instant now) {
-  if (observer_ != nullptr) observer_->on_drop(index, packet, length, now);
+  drop(index, packet, length, DropReason::early, now);
+}
+
+void Cell::drop(UeIndex index, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) {
+  if (observer_ != nullptr) observer_->on_drop(index, packet, length, reason, now);
 }
 
 void Cell::arrived(std::uint32_t index, Departed departed, Instant now) {
@@ -299,8 +351,13 @@ void Cell::arrived(std::uint32_t index, Departed departed, Instant now) {
 }
 
 void Cell::lost(std::uint32_t index, Departed departed, Instant now) {
+  if (parting_.onwards != nullptr) {
+    ues_[index].queue.recall(departed.length);
+    parting_.onwards->receive(std::move(departed.packet), now);
+    return;
+  }
   ues_[index].queue.lost(departed.length);
-  dropped(index, departed.packet, departed.length, now);
+  drop(index, departed.packet, departed.length, parting_.reason, now);
 }
 
 void Cell::ready_at(std::uint32_t index, Instant when) {
@@ -323,16 +380,33 @@ LinkUse Cell::use(Instant now) {
   LinkUse sum;
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     const LinkUse ue = use(i, now);
-    sum.offered += ue.offered;
     sum.carried += ue.carried;
     sum.airtime += ue.airtime;
     sum.ttis = ue.ttis;
   }
-  if (!ues_.empty()) {
-    const std::uint64_t everybodys = sum.offered * schedulers_.size();
-    sum.offered = offered_served_ + (everybodys - std::min(everybodys, offered_to_all_)) / ues_.size();
-  }
+  sum.offered = offered_served_ + nobodys_before_ + offered_to_nobody(offered_to_everybody(now));
   return sum;
+}
+
+std::uint64_t Cell::offered_to_everybody(Instant now) {
+  std::uint64_t sum = 0;
+  for (UeIndex i = 0; i < ues_.size(); ++i) sum += use(i, now).offered;
+  return sum * schedulers_.size();
+}
+
+/// Since a UE came or went last: by the mean of those that are here.
+std::uint64_t Cell::offered_to_nobody(std::uint64_t everybodys) const {
+  const auto here = std::count_if(ues_.begin(), ues_.end(), [](const Ue& ue) { return ue.here; });
+  if (here == 0) return 0;
+  const std::uint64_t all = everybodys - everybodys_before_;
+  return (all - std::min(all, offered_to_all_ - to_all_before_)) / static_cast<std::uint64_t>(here);
+}
+
+void Cell::settle_offers(Instant now) {
+  const std::uint64_t everybodys = offered_to_everybody(now);
+  nobodys_before_ += offered_to_nobody(everybodys);
+  everybodys_before_ = everybodys;
+  to_all_before_ = offered_to_all_;
 }
 
 Backlog Cell::backlog(std::size_t index) const {
@@ -349,18 +423,20 @@ UeSnapshot Cell::snapshot(UeIndex index, Instant now) {
   snapshot.use = use(index, now);
   snapshot.queued = ue.queue.air_bytes();
   snapshot.queued_seconds = counters.air_seconds;
-  snapshot.arrived_bytes = counters.arrived_bytes;
+  snapshot.arrived_bytes = counters.arrived_bytes - counters.taken_over_bytes;
   snapshot.transmitted_bytes = counters.transmitted_bytes;
   snapshot.delivered_bytes = counters.delivered_bytes;
   snapshot.dropped_bytes = counters.dropped_bytes;
   snapshot.dropped_packets = counters.dropped_packets;
   snapshot.lost_packets = counters.lost_packets;
+  snapshot.forwarded_bytes = counters.forwarded_bytes;
+  snapshot.forwarded_packets = counters.forwarded_packets;
   return snapshot;
 }
 
 std::uint32_t Cell::active_users() const {
   std::uint32_t active = 0;
-  for (const Ue& ue : ues_) active += ue.queue.empty() ? 0U : 1U;
+  for (const Ue& ue : ues_) active += ue.here && !ue.queue.empty() ? 1U : 0U;
   return active;
 }
 

@@ -30,6 +30,16 @@ class ArrivalObserver {
   ~ArrivalObserver() = default;
 };
 
+/// Told of UEs that come to a Node-B from another one, or have gone to one.
+class PresenceObserver {
+ public:
+  /// `here`: the Node-B serves the UE from `now` on; else no longer.
+  virtual void on_presence(UeIndex ue, bool here, Instant now) = 0;
+
+ protected:
+  ~PresenceObserver() = default;
+};
+
 struct UeConfig {
   IpAddress address;
   QueueConfig queue;
@@ -43,6 +53,7 @@ struct UeConfig {
   std::uint32_t sector = 0;  ///< of the Node-B's cells the one it is in
   double loss = 0;           ///< share of the packets that leave and are lost on the air for good, 0 … 1
   Random loss_draws{0};
+  bool here = true;  ///< false: it is with another Node-B at first
 };
 
 /// What a TTI has to give away.
@@ -63,9 +74,10 @@ struct CellCounters {
 
 /// The radio half of a Node-B: per-UE queues, per-UE channels and a scheduler that gives each TTI to one UE, or its
 /// resource blocks to several. A Node-B may have several sectors (cells), each with a scheduler and TTIs of its own; a
-/// UE is in one of them and may be moved. Packets for its UEs come in by receive() and leave towards the UEs. TTI n
-/// runs at n times the TTI's length; TTIs in which nothing waits are passed over, which changes nothing but the time a
-/// run takes.
+/// UE is in one of them and may be moved. A UE may also be with another Node-B: then it is not here, its channel must
+/// be silent, and what comes for it waits until it is. Packets for its UEs come in by receive() and leave towards the
+/// UEs. TTI n runs at n times the TTI's length; TTIs in which nothing waits are passed over, which changes nothing but
+/// the time a run takes.
 class Cell final : public RadioCell, public Element, public EventTarget, private AirLinkUser {
  public:
   /// `tti` > 0: 1 ms for traces and LTE, 2 ms for HSDPA. `loop`, `towards_ue` outlive the cell.
@@ -83,7 +95,25 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
   /// Sets hybrid ARQ and RLC up anew, where it has any.
   void reset_link(UeIndex ue, Instant now);
   /// Drops what waits for a UE and what is on its way to it.
-  void flush(UeIndex ue, Instant now);
+  void flush(UeIndex ue, DropReason reason, Instant now);
+  /// Hands all that on instead, in its order: to another Node-B. What is not known to have reached the UE goes again.
+  void hand_on(UeIndex ue, Element& to, Instant now);
+  /// A packet for a UE that is not here any more: it is handed on without waiting, or dropped.
+  void pass_on(UeIndex ue, packet::Packet packet, Bytes length, Element& to, Instant now);
+  void turn_away(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
+  /// A packet that another Node-B has handed on, for a UE that is here or comes.
+  void take_over(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
+  /// The same for one that has gone again: what is passed on or turned away next.
+  void note_taken_over(UeIndex ue, Bytes length) { ues_[ue].queue.take_over(length); }
+  /// The UE has come from another Node-B; it has gone to one. What TTIs without a user would have carried is the mean
+  /// of the links of the UEs that are here.
+  void attach(UeIndex ue, Instant now);
+  void detach(UeIndex ue, Instant now);
+  [[nodiscard]] bool here(UeIndex ue) const { return ues_[ue].here; }
+  /// What comes for the UE is lost until it is attached again: it is on its way to another Node-B that nothing is
+  /// forwarded to.
+  void set_losing(UeIndex ue) { ues_[ue].losing = true; }
+  [[nodiscard]] bool losing(UeIndex ue) const { return ues_[ue].losing; }
   /// What the reports say of a UE's radio. A released one has left: its packets go the default route.
   void set_state(UeIndex ue, control::feedback::RadioState state);
   [[nodiscard]] control::feedback::RadioState state(UeIndex ue) const { return ues_[ue].state; }
@@ -92,6 +122,7 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
   void set_default_route(Element* route) { default_route_ = route; }
   void set_observer(CellObserver* observer) override { observer_ = observer; }
   void set_arrival_observer(ArrivalObserver* observer) { arrivals_ = observer; }
+  void set_presence_observer(PresenceObserver* observer) { presence_ = observer; }
 
   /// A downlink frame: into the queue of the UE it is addressed to.
   void receive(packet::Packet packet, Instant now) override;
@@ -114,7 +145,7 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
   /// that went to nobody the mean of all UEs' links: a cell that always serves somebody is used to 100 %, whatever its
   /// scheduler.
   [[nodiscard]] LinkUse use(Instant now) override;
-  /// UEs with something in their queue.
+  /// UEs that are here with something in their queue.
   [[nodiscard]] std::uint32_t active_users() const;
   [[nodiscard]] const CellCounters& counters() const { return counters_; }
   [[nodiscard]] Duration tti() const { return tti_; }
@@ -133,6 +164,13 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
     std::uint64_t airtime = 0;
     double loss = 0;
     Random loss_draws{0};
+    bool here = true;
+    bool losing = false;
+  };
+  /// What becomes of packets on the air whose link is given up.
+  struct Parting {
+    DropReason reason = DropReason::air;
+    Element* onwards = nullptr;  ///< they are handed on; null: dropped
   };
   /// What a UE is given of a TTI.
   struct Allocation {
@@ -147,6 +185,11 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
     return static_cast<std::uint64_t>(now.time_since_epoch() / tti_);
   }
   void forward_unknown(packet::Packet packet, Instant now);
+  void enqueue(UeIndex index, packet::Packet packet, Bytes length, Instant now);
+  void part(UeIndex index, const Parting& parting, Instant now);
+  [[nodiscard]] std::uint64_t offered_to_everybody(Instant now);
+  [[nodiscard]] std::uint64_t offered_to_nobody(std::uint64_t everybodys) const;
+  void settle_offers(Instant now);
   void wake_at(std::uint64_t tti);
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from);
   void run_tti(std::uint64_t tti, Instant now);
@@ -162,6 +205,7 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
   void depart(UeIndex index, Departed departed, Instant now);
   void left_queue(std::uint32_t ue, const Departed& departed, Instant now) override;
   void dropped(std::uint32_t ue, const packet::Packet& packet, Bytes length, Instant now) override;
+  void drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
   void arrived(std::uint32_t ue, Departed departed, Instant now) override;
   void lost(std::uint32_t ue, Departed departed, Instant now) override;
   void ready_at(std::uint32_t ue, Instant when) override;
@@ -174,6 +218,8 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
   Element* default_route_ = nullptr;
   CellObserver* observer_ = nullptr;
   ArrivalObserver* arrivals_ = nullptr;
+  PresenceObserver* presence_ = nullptr;
+  Parting parting_;
   std::vector<Ue> ues_;
   std::unordered_map<IpAddress, UeIndex> by_address_;
   std::vector<Candidate> candidates_;
@@ -184,6 +230,11 @@ class Cell final : public RadioCell, public Element, public EventTarget, private
   // Of the TTIs, or parts of TTIs, that went to some UE: bytes that UE's link offered, and the links of all together.
   std::uint64_t offered_served_ = 0;
   std::uint64_t offered_to_all_ = 0;
+  // Up to the last time that a UE came or went: what the links of all offered in all TTIs, in those that went to some
+  // UE, and on average in those that went to nobody.
+  std::uint64_t everybodys_before_ = 0;
+  std::uint64_t to_all_before_ = 0;
+  std::uint64_t nobodys_before_ = 0;
 };
 
 }  // namespace sluice::emulator

@@ -7,6 +7,7 @@
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/time.hpp"
+#include "emulator/cell/drop_reason.hpp"
 
 namespace sluice::emulator {
 
@@ -19,9 +20,8 @@ class CellObserver {
   /// A packet of `length` IP bytes left the queue, `queueing` after it came. `packet` is on its way to the UE; with
   /// hybrid ARQ its last byte was sent for the first time.
   virtual void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) = 0;
-  /// A packet found the queue full, was given up unsent or dropped by active queue management, or was lost on the air
-  /// for good.
-  virtual void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, Instant now) = 0;
+  /// A packet will not reach the UE, unless its sender repeats it.
+  virtual void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) = 0;
 
  protected:
   ~CellObserver() = default;
@@ -53,16 +53,20 @@ struct Backlog {
 /// One UE at an instant, cumulative where it says so.
 struct UeSnapshot {
   const char* state = "normal";
+  std::uint32_t nodeb = 0;    ///< the Node-B it is with
   LinkUse use;                ///< cumulative
   Bytes queued;               ///< bytes on the air
   double queued_seconds = 0;  ///< the backlog integrated over time, cumulative
-  // IP bytes and packets, cumulative.
+  // IP bytes and packets, cumulative. What one Node-B hands on to another arrives once: arrived_bytes counts it where
+  // it came first.
   std::uint64_t arrived_bytes = 0;
   std::uint64_t transmitted_bytes = 0;
   std::uint64_t delivered_bytes = 0;
   std::uint64_t dropped_bytes = 0;
   std::uint64_t dropped_packets = 0;
   std::uint64_t lost_packets = 0;
+  std::uint64_t forwarded_bytes = 0;  ///< handed on to other Node-Bs
+  std::uint64_t forwarded_packets = 0;
 };
 
 /// What measurements need of a cell, whatever its radio.

@@ -29,6 +29,7 @@ const ReporterConfig& checked(const ReporterConfig& config) {
 Reporter::Reporter(EventLoop& loop, Cell& cell, const ReporterConfig& config, ReportSink& sink)
     : loop_(loop), cell_(cell), config_(checked(config)), sink_(sink), bearers_(cell.ues()) {
   batch_.reserve(bearers_.size());
+  cell_.set_presence_observer(this);
   if (config_.price) {
     for (Bearer& bearer : bearers_) bearer.price.emplace(*config_.price);
     cell_.set_arrival_observer(this);
@@ -43,6 +44,7 @@ Reporter::Reporter(EventLoop& loop, Cell& cell, const ReporterConfig& config, Re
 }
 
 Reporter::~Reporter() {
+  cell_.set_presence_observer(nullptr);
   if (config_.price) cell_.set_arrival_observer(nullptr);
 }
 
@@ -55,12 +57,33 @@ void Reporter::start(Instant now) {
   tick_ = 0;
   started_ = now;
   running_ = true;
-  for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
-    Bearer& bearer = bearers_[ue];
-    bearer.reported = bearer.checked = Mark{now, cell_.queue(ue).counters().transmitted_bytes};
-    bearer.progressed = now;
-  }
+  for (UeIndex ue = 0; ue < bearers_.size(); ++ue) begin(ue, now);
   set_next();
+}
+
+void Reporter::begin(UeIndex ue, Instant now) {
+  Bearer& bearer = bearers_[ue];
+  bearer.reported = bearer.checked = Mark{now, cell_.queue(ue).counters().transmitted_bytes};
+  bearer.progressed = now;
+}
+
+/// What was learned of it the last time it was here is of another place.
+void Reporter::on_presence(UeIndex ue, bool here, Instant now) {
+  if (!here) return;
+  begin(ue, now);
+  Bearer& bearer = bearers_[ue];
+  const UeQueue& queue = cell_.queue(ue);
+  // What was handed on before it came has arrived with it.
+  bearer.since = queue.counters();
+  bearer.since.arrived_bytes -= static_cast<std::uint64_t>(queue.bytes().count());
+  bearer.mean_known = false;
+  bearer.mean = 0;
+  bearer.fraction = 0;
+  if (bearer.price) bearer.price.emplace(*config_.price);
+  if (!bearer.law) return;
+  bearer.law->restart();
+  bearer.law->seed(Rate());
+  bearer.ledger->restart();
 }
 
 void Reporter::set_next() {
@@ -84,6 +107,7 @@ void Reporter::report_all(Instant now) {
   batch_.clear();
   active_users_ = cell_.active_users();
   for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
+    if (!has_news(ue)) continue;
     batch_.push_back(describe(ue, now));
     bearers_[ue].reported_early = false;
     bearers_[ue].checked = bearers_[ue].reported;
@@ -96,7 +120,7 @@ void Reporter::report_changes(Instant now) {
   batch_.clear();
   active_users_ = cell_.active_users();
   for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
-    if (!changed_sharply(ue, now)) continue;
+    if (!cell_.here(ue) || !changed_sharply(ue, now)) continue;
     bearers_[ue].reported_early = true;
     batch_.push_back(describe(ue, now));
   }
@@ -144,14 +168,16 @@ control::feedback::BearerReport Reporter::describe(UeIndex ue, Instant now) {
   report.ue = cell_.address(ue);
   if (now - bearer.progressed >= config_.outage_after) report.state = control::feedback::RadioState::outage;
   if (cell_.state(ue) != control::feedback::RadioState::normal) report.state = cell_.state(ue);
-  report.queue = queue.air_bytes();
-  report.queue_frames = queue.frames();
+  bearer.believed_here = report.state == control::feedback::RadioState::normal;
+  report.queue = waiting(ue);
+  const std::int64_t frame = queue.config().frame.count();
+  if (frame > 0) report.queue_frames = static_cast<std::uint32_t>((report.queue.count() + frame - 1) / frame);
   report.buffer = queue.buffer();
   const QueueCounters& counters = queue.counters();
-  report.arrived = counters.arrived_bytes;
-  report.transmitted = counters.transmitted_bytes;
-  report.delivered = counters.delivered_bytes;
-  report.dropped = counters.dropped_bytes;
+  report.arrived = counters.arrived_bytes - bearer.since.arrived_bytes;
+  report.transmitted = counters.transmitted_bytes - bearer.since.transmitted_bytes;
+  report.delivered = counters.delivered_bytes - bearer.since.delivered_bytes;
+  report.dropped = counters.dropped_bytes - bearer.since.dropped_bytes;
   report.service_rate = bearer.rate;
   report.mean_service_rate = Rate::bytes_per_second(bearer.mean);
   report.active_flows = bearer.active_flows;
@@ -159,11 +185,17 @@ control::feedback::BearerReport Reporter::describe(UeIndex ue, Instant now) {
   if (bearer.price) report.clamp = bearer.price->price(report.mean_service_rate);
   if (config_.advertised_buffer) report.gwa_window = advertise(bearer, queue);
   if (bearer.law) {
-    report.allowance = allowance(bearer, queue, now);
+    report.allowance = allowance(bearer, queue, report.queue, now);
+    if (cell_.losing(ue)) report.allowance = Bytes(0);
     report.mean_service_rate = bearer.law->state().mean_rate;
     bearer.ledger->granted(now, sink_.next_sequence(), *report.allowance);
   }
   return report;
+}
+
+Bytes Reporter::waiting(UeIndex ue) const {
+  const UeQueue& queue = cell_.queue(ue);
+  return queue.air_bytes() + Bytes(queue.counters().forwarded_air - bearers_[ue].since.forwarded_air);
 }
 
 /// GWA-FCFS: one queue, what is free is shared.
@@ -176,7 +208,7 @@ Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue) const {
   return control::gwa_window(parameters, seen);
 }
 
-Bytes Reporter::allowance(Bearer& bearer, const UeQueue& queue, Instant now) {
+Bytes Reporter::allowance(Bearer& bearer, const UeQueue& queue, Bytes waiting, Instant now) {
   const QueueCounters& counters = queue.counters();
   // The law works in bytes on the air (the paper's γ frames per packet); the proxy counts IP bytes.
   // Until some full packets have come, handshakes and bare acknowledgements, which are nearly all padding, do not
@@ -187,7 +219,7 @@ Bytes Reporter::allowance(Bearer& bearer, const UeQueue& queue, Instant now) {
   const Bytes in_flight = bearer.ledger->in_flight(now, counters.arrived_bytes);
   control::SmvsObservation observation;
   observation.now = now;
-  observation.queue = queue.air_bytes();
+  observation.queue = waiting;
   observation.arrived = counters.arrived_air;
   observation.served = counters.carried;
   observation.in_flight = Bytes(static_cast<double>(in_flight.count()) * air_per_ip);
@@ -201,7 +233,9 @@ void Reporter::on_status(const control::feedback::BearerStatus& status, Instant 
   const auto ue = cell_.find(status.ue);
   if (!ue || *ue >= bearers_.size()) return;
   bearers_[*ue].active_flows = status.active_flows;
-  if (bearers_[*ue].ledger) bearers_[*ue].ledger->on_status(now, status, cell_.queue(*ue).counters().arrived_bytes);
+  const bool answers_another = config_.sender != 0 && status.reporter && *status.reporter != config_.sender;
+  if (!bearers_[*ue].ledger || answers_another) return;
+  bearers_[*ue].ledger->on_status(now, status, cell_.queue(*ue).counters().arrived_bytes);
 }
 
 void Reporter::on_sink_restart() {
@@ -211,7 +245,7 @@ void Reporter::on_sink_restart() {
 }
 
 const control::SmvsState* Reporter::law(UeIndex ue) const {
-  return bearers_[ue].law ? &bearers_[ue].law->state() : nullptr;
+  return bearers_[ue].law && cell_.here(ue) ? &bearers_[ue].law->state() : nullptr;
 }
 
 }  // namespace sluice::emulator

@@ -39,12 +39,20 @@ struct ReporterConfig {
   std::optional<control::ClampPriceParameters> price = std::nullopt;
   /// GWA's φ is reported, with this B where the queue is unlimited.
   std::optional<Bytes> advertised_buffer = std::nullopt;
+  /// The Node-B's sender id. A status that answers the reports of another Node-B says nothing of what was granted here;
+  /// 0: they are not told apart.
+  std::uint64_t sender = 0;
 };
 
 /// The Node-B's reports on its radio queues: every Ts, of all UEs, and on sharp change. Computes the SMVS allowance
 /// where configured, with what the proxy's statuses say is under way; likewise CLAMP's price, from every arrival, and
 /// what GWA advertises: the free buffer, shared by the flows that the proxy counts.
-class Reporter final : public EventTarget, private ArrivalObserver {
+///
+/// Of a UE that goes to another Node-B it reports the state (handover), and as waiting also what was handed on, since
+/// that waits over there, and grants nothing where what comes would be lost; then that it is gone, once at least, and
+/// then nothing more. Of a UE that comes from another one it reports from then on, with counters and laws that begin
+/// with it.
+class Reporter final : public EventTarget, private ArrivalObserver, private PresenceObserver {
  public:
   /// Throws std::invalid_argument when the configuration is out of range. Add the cell's UEs first.
   Reporter(EventLoop& loop, Cell& cell, const ReporterConfig& config, ReportSink& sink);
@@ -62,7 +70,7 @@ class Reporter final : public EventTarget, private ArrivalObserver {
 
   void on_event(std::uint64_t tag, Instant now) override;
 
-  /// State of a UE's law, for logs and plots; null where the Node-B computes none.
+  /// State of a UE's law, for logs and plots; null where the Node-B computes none, or the UE is with another one.
   [[nodiscard]] const control::SmvsState* law(UeIndex ue) const;
   [[nodiscard]] std::uint64_t reports() const { return reports_; }      ///< sent, of all UEs together
   [[nodiscard]] std::uint64_t early_reports() const { return early_; }  ///< of these, for sharp change
@@ -86,9 +94,16 @@ class Reporter final : public EventTarget, private ArrivalObserver {
     bool mean_known = false;
     double fraction = 0;  ///< of a byte of allowance, carried to the next report
     std::uint32_t active_flows = 0;
+    QueueCounters since;         ///< counters when it came: those reported begin there
+    bool believed_here = false;  ///< the last report said nothing else
   };
 
   void on_arrival(UeIndex ue, Instant now) override;
+  void on_presence(UeIndex ue, bool here, Instant now) override;
+  [[nodiscard]] bool has_news(UeIndex ue) const { return cell_.here(ue) || bearers_[ue].believed_here; }
+  void begin(UeIndex ue, Instant now);
+  /// What waits for the UE, here and where it was handed on to.
+  [[nodiscard]] Bytes waiting(UeIndex ue) const;
   [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue) const;
   void set_next();
   void report_all(Instant now);
@@ -96,7 +111,7 @@ class Reporter final : public EventTarget, private ArrivalObserver {
   [[nodiscard]] bool changed_sharply(UeIndex ue, Instant now);
   void measure(Bearer& bearer, const UeQueue& queue, Instant now);
   [[nodiscard]] control::feedback::BearerReport describe(UeIndex ue, Instant now);
-  [[nodiscard]] Bytes allowance(Bearer& bearer, const UeQueue& queue, Instant now);
+  [[nodiscard]] Bytes allowance(Bearer& bearer, const UeQueue& queue, Bytes waiting, Instant now);
 
   EventLoop& loop_;
   Cell& cell_;

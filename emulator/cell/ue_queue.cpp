@@ -61,11 +61,15 @@ bool UeQueue::has_room(Bytes length) const {
   return used_buffer() + more <= config_.limit;
 }
 
-Waiting UeQueue::arrive(packet::Packet packet, Bytes length, Instant now) {
-  const Bytes air = on_air(length);
+void UeQueue::count_arrival(Bytes length) {
   ++counters_.arrived_packets;
   counters_.arrived_bytes += static_cast<std::uint64_t>(length.count());
-  counters_.arrived_air += static_cast<std::uint64_t>(air.count());
+  counters_.arrived_air += static_cast<std::uint64_t>(on_air(length).count());
+}
+
+Waiting UeQueue::arrive(packet::Packet packet, Bytes length, Instant now) {
+  const Bytes air = on_air(length);
+  count_arrival(length);
   const bool is_short = config_.order == QueueOrder::fifo || classes_.is_short(packet.bytes(), length, now);
   return {{std::move(packet), now},
           static_cast<std::uint32_t>(length.count()),
@@ -128,23 +132,56 @@ Departed UeQueue::take(Instant now) {
   return {std::move(gone.packet), size_of(gone), Bytes(gone.air), gone.since, now - gone.since};
 }
 
-Waiting UeQueue::drop_head(Instant now) {
+// Bytes of it that went before were transmitted; only the rest is dropped or handed on, so that the counters add up.
+UeQueue::Taken UeQueue::take_head(Instant now) {
   integrate(now);
   if (!serving_) {
     serving_ = line_->pop(now);
     head_sent_ = Bytes(0);
   }
-  // Bytes of it that went before were transmitted; only the rest is dropped, so that the counters still add up.
-  const Bytes rest = head_bytes_left();
-  bytes_ -= rest;
-  air_bytes_ -= head_left();
-  Waiting gone = std::move(*serving_);
+  Taken taken{{}, head_bytes_left(), head_left()};
+  bytes_ -= taken.unsent;
+  air_bytes_ -= taken.unsent_air;
+  taken.waiting = std::move(*serving_);
   serving_.reset();
   head_sent_ = Bytes(0);
-  if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
+  if (!taken.waiting.is_short) classes_.long_gone(taken.waiting.packet.bytes());
+  return taken;
+}
+
+Waiting UeQueue::drop_head(Instant now) {
+  Taken taken = take_head(now);
   ++counters_.dropped_packets;
-  counters_.dropped_bytes += static_cast<std::uint64_t>(rest.count());
-  return gone;
+  counters_.dropped_bytes += static_cast<std::uint64_t>(taken.unsent.count());
+  return std::move(taken.waiting);
+}
+
+Waiting UeQueue::forward_head(Instant now) {
+  Taken taken = take_head(now);
+  ++counters_.forwarded_packets;
+  counters_.forwarded_bytes += taken.waiting.length;
+  counters_.forwarded_air += static_cast<std::uint64_t>(taken.unsent_air.count());
+  counters_.recalled_bytes += taken.waiting.length - static_cast<std::uint64_t>(taken.unsent.count());
+  return std::move(taken.waiting);
+}
+
+void UeQueue::recall(Bytes length) {
+  ++counters_.forwarded_packets;
+  counters_.forwarded_bytes += static_cast<std::uint64_t>(length.count());
+  counters_.recalled_bytes += static_cast<std::uint64_t>(length.count());
+}
+
+void UeQueue::pass_on(Bytes length) {
+  count_arrival(length);
+  ++counters_.forwarded_packets;
+  counters_.forwarded_bytes += static_cast<std::uint64_t>(length.count());
+  counters_.forwarded_air += static_cast<std::uint64_t>(on_air(length).count());
+}
+
+void UeQueue::turn_away(Bytes length) {
+  count_arrival(length);
+  ++counters_.dropped_packets;
+  counters_.dropped_bytes += static_cast<std::uint64_t>(length.count());
 }
 
 void UeQueue::integrate(Instant now) {

@@ -47,7 +47,8 @@ struct QueueConfig {
   CodelParameters codel{};                             ///< its max_packet is `packet`
 };
 
-/// Cumulative since the start. Bytes are IP bytes. arrived = transmitted + dropped + what is queued, at every moment.
+/// Cumulative since the start. Bytes are IP bytes. At every moment arrived = transmitted + dropped + (forwarded -
+/// recalled) + what is queued.
 struct QueueCounters {
   std::uint64_t arrived_bytes = 0;  ///< that reached the queue, dropped ones included
   std::uint64_t arrived_packets = 0;
@@ -62,6 +63,12 @@ struct QueueCounters {
   std::uint64_t marked_packets = 0;  ///< told of congestion by it instead (ECN)
   std::uint64_t lost_bytes = 0;      ///< of packets that left and were lost on the air for good
   std::uint64_t lost_packets = 0;
+  std::uint64_t forwarded_bytes = 0;  ///< handed on to another Node-B, whole packets
+  std::uint64_t forwarded_packets = 0;
+  std::uint64_t forwarded_air = 0;     ///< bytes on the air that this Node-B was spared by it
+  std::uint64_t recalled_bytes = 0;    ///< of the forwarded bytes those that had been transmitted, in vain
+  std::uint64_t taken_over_bytes = 0;  ///< of the bytes that arrived those that another Node-B had handed on
+  std::uint64_t taken_over_packets = 0;
   std::uint64_t carried = 0;   ///< bytes on the air, padding of the last frame included
   std::uint64_t most_air = 0;  ///< the largest backlog, bytes on the air
   double air_seconds = 0;      ///< the backlog integrated over time; its difference over the time between is the mean
@@ -145,6 +152,26 @@ class UeQueue {
     }
   }
 
+  /// Hands everything on, in the order in which it would have left and the packet in transit whole, calling
+  /// `taken(packet, length)` for each.
+  template <typename Taken>
+  void hand_on(Instant now, Taken&& taken) {
+    while (!empty()) {
+      Waiting gone = forward_head(now);
+      taken(std::move(gone.packet), Bytes(gone.length));
+    }
+  }
+  /// A packet comes and is handed on, or dropped, without ever having been queued.
+  void pass_on(Bytes length);
+  void turn_away(Bytes length);
+  /// A packet that left, and of which it is not known that it reached the UE, is handed on.
+  void recall(Bytes length);
+  /// The packet that is pushed next was handed on by another Node-B.
+  void take_over(Bytes length) {
+    ++counters_.taken_over_packets;
+    counters_.taken_over_bytes += static_cast<std::uint64_t>(length.count());
+  }
+
   [[nodiscard]] bool empty() const { return !serving_ && line_->size() == 0; }
   /// Something is there that came before `now`.
   [[nodiscard]] bool ready(Instant now) const { return serving_ || line_->ready(now); }
@@ -178,11 +205,20 @@ class UeQueue {
   [[nodiscard]] const QueueConfig& config() const { return config_; }
 
  private:
+  void count_arrival(Bytes length);
   Waiting arrive(packet::Packet packet, Bytes length, Instant now);
   void admit(Waiting waiting, Instant now);
   void refuse(const Waiting& waiting);
   void drop(const Waiting& gone, Instant now);
   Waiting drop_head(Instant now);
+  Waiting forward_head(Instant now);
+  /// A packet taken out of the queue, and what had not been transmitted of it.
+  struct Taken {
+    Waiting waiting;
+    Bytes unsent;  ///< IP bytes
+    Bytes unsent_air;
+  };
+  Taken take_head(Instant now);
   [[nodiscard]] Bytes on_air(Bytes length) const;
   [[nodiscard]] std::uint64_t used_buffer() const;  ///< in the unit
   [[nodiscard]] bool has_room(Bytes length) const;

@@ -29,7 +29,9 @@ void UplinkRadio::receive(packet::Packet packet, Instant now) {
     next_.receive(std::move(packet), now);
     return;
   }
-  const auto refused = [&](const packet::Packet& gone, Bytes length) { dropped(at->second, gone, length, now); };
+  const auto refused = [&](const packet::Packet& gone, Bytes length) {
+    drop(at->second, gone, length, DropReason::full, now);
+  };
   if (!uplinks_[at->second].queue.push(std::move(packet), header->length, now, refused)) return;
   wake(at->second, tti_of(now) + 1);
 }
@@ -43,8 +45,9 @@ void UplinkRadio::wake(std::uint32_t index, std::uint64_t from) {
   loop_.at(Instant(Duration(static_cast<Duration::rep>(tti) * tti_.count())), *this, index);
 }
 
-void UplinkRadio::dropped(std::uint32_t index, const packet::Packet& packet, Bytes length, Instant now) {
-  if (observer_ != nullptr) observer_->on_drop(index, packet, length, now);
+void UplinkRadio::drop(std::uint32_t index, const packet::Packet& packet, Bytes length, DropReason reason,
+                       Instant now) {
+  if (observer_ != nullptr) observer_->on_drop(index, packet, length, reason, now);
 }
 
 void UplinkRadio::on_event(std::uint64_t tag, Instant now) {
@@ -60,8 +63,9 @@ void UplinkRadio::on_event(std::uint64_t tag, Instant now) {
     uplink.queue.delivered(departed.length);
     next_.receive(std::move(departed.packet), now);
   };
-  uplink.queue.serve(carried, now, depart,
-                     [&](const packet::Packet& gone, Bytes length) { dropped(index, gone, length, now); });
+  uplink.queue.serve(carried, now, depart, [&](const packet::Packet& gone, Bytes length) {
+    drop(index, gone, length, DropReason::early, now);
+  });
   if (!uplink.queue.empty()) wake(index, tti + 1);
 }
 

@@ -54,7 +54,7 @@ class UplinkRadio final : public Element, public EventTarget {
     return static_cast<std::uint64_t>(now.time_since_epoch() / tti_);
   }
   void wake(std::uint32_t index, std::uint64_t from);
-  void dropped(std::uint32_t index, const packet::Packet& packet, Bytes length, Instant now);
+  void drop(std::uint32_t index, const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
 
   EventLoop& loop_;
   Duration tti_;

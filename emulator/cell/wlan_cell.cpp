@@ -51,7 +51,9 @@ void WlanCell::queue(std::size_t station, std::uint32_t limit, Waiting waiting, 
   Station& sender = stations_[station];
   if (limit > 0 && sender.queue.size() >= limit) {
     ++sender.dropped;
-    if (station == 0 && observer_ != nullptr) observer_->on_drop(waiting.ue, waiting.packet, waiting.length, now);
+    if (station == 0 && observer_ != nullptr) {
+      observer_->on_drop(waiting.ue, waiting.packet, waiting.length, DropReason::full, now);
+    }
     return;
   }
   if (station == 0) backlog_ += waiting.length;

@@ -166,6 +166,12 @@ void Host::end_run(Instant now) {
   for (auto& [number, slot] : connections_) slot.connection->end_run(now);
 }
 
+std::uint64_t Host::timeouts() const {
+  std::uint64_t sum = counters_.timeouts;
+  for (const auto& [number, slot] : connections_) sum += slot.connection->endpoint().counters().timeouts;
+  return sum;
+}
+
 void Host::set_alarm(Slot& slot, Instant now) {
   Instant deadline = slot.connection->endpoint().next_deadline();
   if (slot.connection->starved()) deadline = std::min(deadline, now + starvation_retry);

@@ -67,6 +67,8 @@ class Host final : public Element, public EventTarget {
   [[nodiscard]] const HostConfig& config() const { return config_; }
   [[nodiscard]] const HostCounters& counters() const { return counters_; }
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+  /// Retransmission timeouts of all its connections, those that are closed included.
+  [[nodiscard]] std::uint64_t timeouts() const;
 
  private:
   using Key = std::tuple<IpAddress, std::uint16_t, std::uint16_t>;  ///< remote address and port, local port

@@ -43,6 +43,7 @@ struct SeriesPoint {
 struct UePoint {
   double time_s = 0;  ///< end of the interval, since the run began
   std::string ue;
+  std::string nodeb;            ///< name of the Node-B it is with
   std::string state;            ///< of its radio: "normal", "outage", "handover", "released"
   double link_rate_bps = 0;     ///< what its link could have carried in the interval, had it been its own
   double link_used_bps = 0;     ///< what it carried
@@ -54,7 +55,8 @@ struct UePoint {
   std::uint64_t delivered_bytes = 0;
   std::uint64_t dropped_bytes = 0;
   std::uint64_t dropped_packets = 0;
-  std::uint64_t lost_packets = 0;  ///< on the air, for good
+  std::uint64_t lost_packets = 0;     ///< on the air, for good
+  std::uint64_t forwarded_bytes = 0;  ///< handed on to other Node-Bs; each arrived once
 };
 
 /// One connection of a built-in application.

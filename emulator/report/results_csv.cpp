@@ -53,7 +53,9 @@ const std::vector<Column<UePoint>>& ue_columns() {
                                                        count("delivered_bytes", &UePoint::delivered_bytes),
                                                        count("dropped_bytes", &UePoint::dropped_bytes),
                                                        count("dropped_packets", &UePoint::dropped_packets),
-                                                       count("lost_packets", &UePoint::lost_packets)};
+                                                       count("lost_packets", &UePoint::lost_packets),
+                                                       count("forwarded_bytes", &UePoint::forwarded_bytes),
+                                                       text("nodeb", &UePoint::nodeb)};
   return columns;
 }
 

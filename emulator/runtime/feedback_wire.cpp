@@ -9,10 +9,12 @@ namespace feedback = control::feedback;
 
 constexpr std::uint32_t key_id = 1;
 
-feedback::SessionConfig session(feedback::Role role) {
+constexpr std::uint64_t proxy_sender = 2;
+
+feedback::SessionConfig session(feedback::Role role, std::uint64_t sender) {
   feedback::SessionConfig config;
   config.role = role;
-  config.sender = role == feedback::Role::node_b ? 1 : 2;
+  config.sender = sender;
   config.epoch = 1;
   config.keys = {{key_id, std::vector<std::uint8_t>(32, 0x5c)}};
   config.send_key = key_id;
@@ -59,25 +61,74 @@ void DatagramLine::on_event(std::uint64_t /*tag*/, Instant now) {
   spare_.push_back(std::move(datagram));
 }
 
+/// A Node-B's end, and the lines from and to it.
+class FeedbackWire::Link final : public ReportSink {
+ public:
+  Link(FeedbackWire& wire, std::uint32_t nodeb, std::uint64_t seed)
+      : wire_(wire),
+        session_(session(feedback::Role::node_b, sender_of(nodeb))),
+        down_(wire.loop_, wire.config_.delay, wire.config_.loss, Random::stream(seed, "reports", nodeb),
+              [&wire](std::span<const std::uint8_t> datagram, Instant now) { wire.at_proxy(datagram, now); }),
+        up_(wire.loop_, wire.config_.delay, wire.config_.loss, Random::stream(seed, "statuses", nodeb),
+            [this](std::span<const std::uint8_t> datagram, Instant now) { at_nodeb(datagram, now); }) {}
+
+  void set_reporter(Reporter& reporter) { reporter_ = &reporter; }
+  [[nodiscard]] std::uint64_t next_sequence() const override { return session_.next_sequence(); }
+  void send(std::span<const feedback::BearerReport> reports, Instant now) override {
+    wire_.meter_.reported(reports);
+    session_.send_reports(reports, now.time_since_epoch(), wire_.config_.period, false, down_);
+  }
+  [[nodiscard]] DatagramLine& up() { return up_; }
+  [[nodiscard]] std::uint64_t lost() const { return down_.lost() + up_.lost(); }
+
+ private:
+  void at_nodeb(std::span<const std::uint8_t> datagram, Instant now) {
+    Collector collector;
+    if (session_.receive(datagram, collector) != feedback::Failure::none) {
+      ++wire_.refused_;
+      return;
+    }
+    for (const feedback::BearerStatus& status : collector.statuses) reporter_->on_status(status, now);
+  }
+
+  FeedbackWire& wire_;
+  feedback::Session session_;
+  DatagramLine down_;  ///< to the proxy
+  DatagramLine up_;
+  Reporter* reporter_ = nullptr;
+};
+
 FeedbackWire::FeedbackWire(EventLoop& loop, const Config& config, std::uint64_t seed, ProxyNode& proxy, Meter& meter)
     : loop_(loop),
       config_(config),
       proxy_(proxy),
       meter_(meter),
-      nodeb_(session(feedback::Role::node_b)),
-      proxy_session_(session(feedback::Role::proxy)),
-      down_(loop, config.delay, config.loss, Random::stream(seed, "reports"),
-            [this](std::span<const std::uint8_t> datagram, Instant now) { at_proxy(datagram, now); }),
-      up_(loop, config.delay, config.loss, Random::stream(seed, "statuses"),
-          [this](std::span<const std::uint8_t> datagram, Instant now) { at_nodeb(datagram, now); }) {}
+      proxy_session_(session(feedback::Role::proxy, proxy_sender)) {
+  for (std::uint32_t i = 0; i < config.nodebs; ++i) links_.push_back(std::make_unique<Link>(*this, i, seed));
+}
+
+FeedbackWire::~FeedbackWire() = default;
+
+std::uint64_t FeedbackWire::sender_of(std::uint32_t nodeb) {
+  return nodeb == 0 ? 1 : proxy_sender + nodeb;
+}
+
+ReportSink& FeedbackWire::sink(std::uint32_t nodeb) {
+  return *links_[nodeb];
+}
+
+void FeedbackWire::set_reporter(std::uint32_t nodeb, Reporter& reporter) {
+  links_[nodeb]->set_reporter(reporter);
+}
+
+std::uint64_t FeedbackWire::datagrams_lost() const {
+  std::uint64_t lost = 0;
+  for (const auto& link : links_) lost += link->lost();
+  return lost;
+}
 
 void FeedbackWire::start(Instant now) {
   loop_.at(now + config_.period, *this);
-}
-
-void FeedbackWire::send(std::span<const feedback::BearerReport> reports, Instant now) {
-  meter_.reported(reports);
-  nodeb_.send_reports(reports, now.time_since_epoch(), config_.period, false, down_);
 }
 
 void FeedbackWire::on_event(std::uint64_t /*tag*/, Instant now) {
@@ -95,20 +146,15 @@ void FeedbackWire::at_proxy(std::span<const std::uint8_t> datagram, Instant now)
   send_statuses(now, collector.poll);
 }
 
-void FeedbackWire::at_nodeb(std::span<const std::uint8_t> datagram, Instant now) {
-  Collector collector;
-  if (nodeb_.receive(datagram, collector) != feedback::Failure::none) {
-    ++refused_;
-    return;
-  }
-  for (const feedback::BearerStatus& status : collector.statuses) reporter_->on_status(status, now);
-}
-
 void FeedbackWire::send_statuses(Instant now, bool all) {
   statuses_.clear();
   proxy_.collect_status(statuses_, all);
   if (statuses_.empty()) return;
-  proxy_session_.send_statuses(statuses_, now.time_since_epoch(), config_.period, false, up_);
+  proxy_session_.send_statuses(statuses_, now.time_since_epoch(), config_.period, false, *this);
+}
+
+void FeedbackWire::send(std::span<const std::uint8_t> datagram) {
+  for (const auto& link : links_) link->up().send(datagram);
 }
 
 }  // namespace sluice::emulator

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -40,43 +41,46 @@ class DatagramLine final : public control::feedback::DatagramSink, public EventT
   std::uint64_t lost_ = 0;
 };
 
-/// The feedback between Node-B and proxy in virtual time: real datagrams, signed, checked and decoded by the protocol's
-/// own sessions, over a line each way. The proxy answers each report with its statuses, and sends them every period.
-class FeedbackWire final : public ReportSink, public EventTarget {
+/// The feedback between Node-Bs and proxy in virtual time: real datagrams, signed, checked and decoded by the
+/// protocol's own sessions, one at the proxy and one at each Node-B, over lines of their own each way. The proxy
+/// answers each report with its statuses, and sends them every period; as over UDP, to all Node-Bs alike.
+class FeedbackWire final : public EventTarget, private control::feedback::DatagramSink {
  public:
   struct Config {
     Duration period{};  ///< Ts
     Duration delay{};   ///< one way
     double loss = 0;
+    std::uint32_t nodebs = 1;
   };
-  /// Everything outlives it; set_reporter() before start().
+  /// Everything outlives it; set_reporter() of every Node-B before start().
   FeedbackWire(EventLoop& loop, const Config& config, std::uint64_t seed, ProxyNode& proxy, Meter& meter);
+  ~FeedbackWire();
 
-  void set_reporter(Reporter& reporter) { reporter_ = &reporter; }
+  /// The id of a Node-B as a sender.
+  [[nodiscard]] static std::uint64_t sender_of(std::uint32_t nodeb);
+  /// Where the reports of a Node-B go.
+  [[nodiscard]] ReportSink& sink(std::uint32_t nodeb);
+  /// Who hears what the proxy says to that Node-B.
+  void set_reporter(std::uint32_t nodeb, Reporter& reporter);
   void start(Instant now);
-
-  [[nodiscard]] std::uint64_t next_sequence() const override { return nodeb_.next_sequence(); }
-  void send(std::span<const control::feedback::BearerReport> reports, Instant now) override;
   void on_event(std::uint64_t tag, Instant now) override;
 
-  [[nodiscard]] std::uint64_t datagrams_lost() const { return down_.lost() + up_.lost(); }
+  [[nodiscard]] std::uint64_t datagrams_lost() const;
   /// Datagrams that a session refused; 0 unless something is wrong.
   [[nodiscard]] std::uint64_t datagrams_refused() const { return refused_; }
 
  private:
+  class Link;
   void at_proxy(std::span<const std::uint8_t> datagram, Instant now);
-  void at_nodeb(std::span<const std::uint8_t> datagram, Instant now);
   void send_statuses(Instant now, bool all);
+  void send(std::span<const std::uint8_t> datagram) override;
 
   EventLoop& loop_;
   Config config_;
   ProxyNode& proxy_;
   Meter& meter_;
-  Reporter* reporter_ = nullptr;
-  control::feedback::Session nodeb_;
   control::feedback::Session proxy_session_;
-  DatagramLine down_;  ///< Node-B to proxy
-  DatagramLine up_;
+  std::vector<std::unique_ptr<Link>> links_;  ///< by Node-B
   std::vector<control::feedback::BearerStatus> statuses_;
   std::uint64_t refused_ = 0;
 };

@@ -137,7 +137,8 @@ bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
   bool any = false;
   feedback::BearerStatus status;
   while (incoming_.pop(status)) {
-    take_echo(status.applied_sequence, now);
+    // The number is another Node-B's where the proxy heeds that one's reports of the UE.
+    if (!status.reporter || *status.reporter == session_.config().sender) take_echo(status.applied_sequence, now);
     from_proxy_.push_back(status);
     loop_.at(now + timing_.delay, *this, way_in);
     ++statuses_;

@@ -42,9 +42,16 @@ void LiveRun::check_topology() const {
   if (mode_ != RunMode::none && !live.hop_server.empty() && live.hop_proxy.empty()) {
     throw std::runtime_error("live.hop_proxy: a port towards the proxy's core port is needed beside hop_server");
   }
-  if (needs_reports(scenario_, mode_) && !live.feedback) {
-    throw std::runtime_error("live.feedback: addresses and a key are needed in mode " + std::string(to_string(mode_)));
+  if (!needs_reports(scenario_, mode_)) return;
+  for (std::uint32_t i = 0; i < scenario_.nodeb_count(); ++i) {
+    if (feedback_of(i)) continue;
+    const std::string key = i == 0 ? "live.feedback" : "nodebs[" + std::to_string(i - 1) + "].feedback";
+    throw std::runtime_error(key + ": addresses and a key are needed in mode " + std::string(to_string(mode_)));
   }
+}
+
+const std::optional<config::FeedbackConfig>& LiveRun::feedback_of(std::uint32_t nodeb) const {
+  return nodeb == 0 ? scenario_.live.feedback : scenario_.nodebs[nodeb - 1].feedback;
 }
 
 Element& LiveRun::open_port(const std::string& name, const std::string& device, dpdk::Facing facing, Joint& inwards) {
@@ -73,7 +80,7 @@ void LiveRun::build(TraceLibrary& traces) {
     ends.proxy_core = servers_here ? &open_port("hop_proxy", live.hop_proxy, dpdk::Facing::radio, from_proxy_core_)
                                    : static_cast<Element*>(&discard_);
   }
-  network_.emplace(loop_, scenario_, scenario_.seed, traces, ends);
+  network_.emplace(loop_, pool_, scenario_, scenario_.seed, traces, ends);
   from_proxy_radio_.lead_to(network_->from_proxy_radio());
   from_proxy_core_.lead_to(network_->from_proxy_core());
   from_servers_.lead_to(network_->from_servers());
@@ -99,9 +106,21 @@ void LiveRun::add_feedback() {
   const proxy::SmvsMode& smvs = scenario_.proxy.smvs;
   const LiveFeedback::Timing timing{smvs.parameters.step,
                                     scenario_.reports.delay.value_or(scenario_.proxy_nodeb.delay)};
-  feedback_.emplace(loop_, *scenario_.live.feedback, timing, network_->meter(), policy_);
-  reporter_.emplace(loop_, network_->cell(), reporter_config(scenario_), *feedback_);
-  network_->meter().set_reporter(&*reporter_);
+  for (std::uint32_t i = 0; i < network_->nodebs(); ++i) {
+    const config::FeedbackConfig& config = *feedback_of(i);
+    Reports reports;
+    reports.feedback = std::make_unique<LiveFeedback>(loop_, config, timing, network_->meter(), policy_);
+    reports.reporter = std::make_unique<Reporter>(loop_, network_->cell(i), reporter_config(scenario_, config.sender),
+                                                  *reports.feedback);
+    network_->meter().add_reporter(*reports.reporter);
+    reports_.push_back(std::move(reports));
+  }
+}
+
+bool LiveRun::deliver(Instant now) {
+  bool any = false;
+  for (const Reports& reports : reports_) any = reports.feedback->deliver(*reports.reporter, now) || any;
+  return any;
 }
 
 std::vector<std::string> LiveRun::describe() const {
@@ -124,9 +143,10 @@ void LiveRun::stop() {
   stop_ = true;
   policy_.wake();
   if (thread_.joinable()) thread_.join();
-  if (!feedback_) return;
-  feedback_->stop();
-  if (const auto& stale = feedback_->stale()) spdlog::warn("statuses were refused: {}", to_string(*stale));
+  for (const Reports& reports : reports_) {
+    reports.feedback->stop();
+    if (const auto& stale = reports.feedback->stale()) spdlog::warn("statuses were refused: {}", to_string(*stale));
+  }
 }
 
 void LiveRun::poll() {
@@ -138,17 +158,17 @@ void LiveRun::poll() {
   policy_.prepare_thread();
   const dpdk::ThreadRegistration registration;
   network_->meter().start(loop_.now());
-  if (reporter_) reporter_->start(loop_.now());
+  for (const Reports& reports : reports_) reports.reporter->start(loop_.now());
 
   const Instant origin = dpdk::now();
   const Instant end = Instant{} + scenario_.duration;
   Instant next_publication{};
   Instant now{};
   while (!stop_.load(std::memory_order_relaxed) && now < end) {
-    now = Instant{} + (dpdk::now() - origin);
+    now = std::min(end, Instant{} + (dpdk::now() - origin));  // late or not, nothing after the end belongs to the run
     bool worked = run_due(now);
     for (const auto& port : ports_) worked = port->poll(now) > 0 || worked;
-    if (feedback_ && feedback_->deliver(*reporter_, now)) worked = true;
+    worked = deliver(now) || worked;
     loop_.run_until(now);  // what the packets just set for now
     for (const auto& port : ports_) port->flush();
     if (now >= next_publication) {
@@ -177,8 +197,12 @@ void LiveRun::publish(Instant) {
   if (!lock) return;  // somebody is reading; the next time will do
   status_.point = network_->meter().newest();
   status_.ttis_missed = ttis_missed_;
-  status_.reports = reporter_ ? reporter_->reports() : 0;
-  status_.statuses = feedback_ ? feedback_->statuses() : 0;
+  status_.reports = 0;
+  status_.statuses = 0;
+  for (const Reports& reports : reports_) {
+    status_.reports += reports.reporter->reports();
+    status_.statuses += reports.feedback->statuses();
+  }
 }
 
 LiveStatus LiveRun::status() {
@@ -215,17 +239,23 @@ RunResult LiveRun::result() {
   for (const auto& device : devices_)
     port_drops += device->counters().transmit_dropped + device->counters().copy_failed;
   result.counters["port_drops"] = port_drops;
-  if (feedback_) {
-    result.counters["reports"] = reporter_->reports();
-    result.counters["reports_lost"] = feedback_->reports_lost();
-    result.counters["statuses"] = feedback_->statuses();
-    const DelayDigest& echoes = feedback_->echoes();
-    result.counters["report_echo_p50_us"] = microseconds(echoes.percentile(0.50));
-    result.counters["report_echo_p99_us"] = microseconds(echoes.percentile(0.99));
-    result.counters["feedback_refused"] = feedback_->datagrams_refused();
-    result.counters["feedback_send_errors"] = feedback_->socket().send_errors;
-  }
+  if (!reports_.empty()) count_feedback(result.counters);
   return result;
+}
+
+void LiveRun::count_feedback(std::map<std::string, std::uint64_t>& counters) const {
+  DelayDigest echoes;
+  for (const Reports& reports : reports_) {
+    const LiveFeedback& feedback = *reports.feedback;
+    counters["reports"] += reports.reporter->reports();
+    counters["reports_lost"] += feedback.reports_lost();
+    counters["statuses"] += feedback.statuses();
+    counters["feedback_refused"] += feedback.datagrams_refused();
+    counters["feedback_send_errors"] += feedback.socket().send_errors;
+    echoes.merge(feedback.echoes());
+  }
+  counters["report_echo_p50_us"] = microseconds(echoes.percentile(0.50));
+  counters["report_echo_p99_us"] = microseconds(echoes.percentile(0.99));
 }
 
 }  // namespace sluice::emulator

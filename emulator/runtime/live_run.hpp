@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -58,6 +59,9 @@ class LiveRun {
   void check_topology() const;
   void build(TraceLibrary& traces);
   void add_feedback();
+  [[nodiscard]] const std::optional<config::FeedbackConfig>& feedback_of(std::uint32_t nodeb) const;
+  bool deliver(Instant now);
+  void count_feedback(std::map<std::string, std::uint64_t>& counters) const;
   void poll();
   bool run_due(Instant now);
   void publish(Instant now);
@@ -80,8 +84,12 @@ class LiveRun {
   std::optional<Network> network_;
   std::optional<BuiltInServers> servers_;
   std::optional<BuiltInUes> ues_;
-  std::optional<LiveFeedback> feedback_;
-  std::optional<Reporter> reporter_;
+  /// A Node-B's reports, and where they go.
+  struct Reports {
+    std::unique_ptr<LiveFeedback> feedback;
+    std::unique_ptr<Reporter> reporter;
+  };
+  std::vector<Reports> reports_;  ///< by Node-B; none where nothing is reported
 
   DelayDigest lateness_;
   std::uint64_t ttis_missed_ = 0;

@@ -26,6 +26,7 @@ Meter::Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario)
       round_trip_(scenario.server_proxy.delay * 2 + scenario.proxy_nodeb.delay * 2 + scenario.cell.uplink.delay),
       snapshots_(cell.ues()),
       output_(scenario.output) {
+  for (std::uint32_t i = 0; i < scenario.nodeb_count(); ++i) nodebs_.push_back(scenario.radio(i).name);
   cell.set_observer(this);
 }
 
@@ -82,10 +83,11 @@ void Meter::on_departure(UeIndex ue, const packet::Packet& packet, Bytes length,
   radio_max_ = std::max(radio_max_, queueing);
 }
 
-void Meter::on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, Instant now) {
+void Meter::on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) {
   if (output_.packets) write_packet(ue, "dropped", length, {}, now);
   if (now >= measure_from_) {
     ++drops_;
+    ++drops_by_reason_[static_cast<std::size_t>(reason)];
     if (output_.queues) flow_queues_.dropped(ue, packet, length);
     if (drop_event_ == never || now > drop_event_ + round_trip_) {
       ++drop_events_;
@@ -140,9 +142,11 @@ void Meter::sample_series(Instant now) {
     point.queue_bytes += static_cast<double>(backlog.air.count());
     point.queue_frames += backlog.frames;
   }
-  for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {
-    const control::SmvsState* const law = reporter_ != nullptr ? reporter_->law(ue) : nullptr;
-    if (law != nullptr) point.reference_bytes = point.reference_bytes.value_or(0) + law->reference;
+  for (const Reporter* reporter : reporters_) {
+    for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {
+      const control::SmvsState* const law = reporter->law(ue);
+      if (law != nullptr) point.reference_bytes = point.reference_bytes.value_or(0) + law->reference;
+    }
   }
   if (any_grant_) point.allowance_bps = static_cast<double>(granted_) * 8 / seconds;
   point.radio_queue_delay_ms = to_milliseconds(std::exchange(radio_max_, Duration{}));
@@ -165,6 +169,7 @@ void Meter::sample_ues(Instant now) {
     UePoint point;
     point.time_s = to_seconds(now - started_);
     point.ue = cell_.address(ue).to_string();
+    point.nodeb = nodebs_[fresh.nodeb];
     point.state = fresh.state;
     point.link_rate_bps = static_cast<double>(use.offered) * 8 / seconds;
     point.link_used_bps = static_cast<double>(use.carried) * 8 / seconds;
@@ -177,6 +182,7 @@ void Meter::sample_ues(Instant now) {
     point.dropped_bytes = fresh.dropped_bytes;
     point.dropped_packets = fresh.dropped_packets;
     point.lost_packets = fresh.lost_packets;
+    point.forwarded_bytes = fresh.forwarded_bytes;
     ue_points_.push_back(std::move(point));
     snapshots_[ue] = fresh;
   }
@@ -210,6 +216,9 @@ RunResult Meter::result(Instant now) {
   result.retransmissions = flights_.proxy_retransmissions();
   result.server_retransmissions = flights_.server_retransmissions();
   result.counters["drop_events"] = drop_events_;
+  for (std::size_t i = 0; i < drop_reasons; ++i) {
+    result.counters["drops_" + std::string(drop_table[i].name)] = drops_by_reason_[i];
+  }
   result.counters["segments_unmatched"] = flights_.unmatched();
   result.series = series_;
   result.ues = ue_points_;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "control/feedback/report.hpp"
@@ -24,8 +26,8 @@ class Meter final : public CellObserver, public EventTarget {
   /// `cell` and `loop` outlive it. Add the cell's UEs first.
   Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario);
 
-  /// Where the Node-B computes the law, so that its reference can be shown.
-  void set_reporter(const Reporter* reporter) { reporter_ = reporter; }
+  /// A Node-B's, where it computes the law: so that its reference can be shown.
+  void add_reporter(const Reporter& reporter) { reporters_.push_back(&reporter); }
   /// Begins to sample; the measurement itself begins after the warm-up.
   void start(Instant now);
 
@@ -37,13 +39,15 @@ class Meter final : public CellObserver, public EventTarget {
   void reported(std::span<const control::feedback::BearerReport> reports);
 
   void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) override;
-  void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, Instant now) override;
+  void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) override;
   void on_event(std::uint64_t tag, Instant now) override;
 
   /// What was measured up to `now`; everything but the key and what applications and runtimes add.
   [[nodiscard]] RunResult result(Instant now);
   /// The newest point of the series; its time is 0 before the first.
   [[nodiscard]] const SeriesPoint& newest() const { return newest_; }
+  /// Segments sent past the proxy again, since the measurement began.
+  [[nodiscard]] std::uint64_t retransmissions() const { return flights_.proxy_retransmissions(); }
 
  private:
   enum Tag : std::uint64_t { series_tag, queue_tag, begin_tag };
@@ -57,13 +61,15 @@ class Meter final : public CellObserver, public EventTarget {
 
   EventLoop& loop_;
   RadioCell& cell_;
-  const Reporter* reporter_ = nullptr;
+  std::vector<const Reporter*> reporters_;
+  std::vector<std::string> nodebs_;  ///< their names
   Duration interval_;
   Instant started_{};
   Instant measure_from_;
   FlightRecorder flights_;
   DelayDigest radio_;
   std::uint64_t drops_ = 0;
+  std::array<std::uint64_t, drop_reasons> drops_by_reason_{};
   std::uint64_t drop_events_ = 0;  ///< a drop and those in the round trip behind it
   Instant drop_event_ = never;     ///< when the last of these began
   Duration round_trip_;            ///< propagation

@@ -8,95 +8,176 @@ namespace {
 
 using control::feedback::RadioState;
 
+/// What an event does; its tag is three times the number of the move, and this.
+enum class Step : std::uint8_t { begin, end, path_switch, count };
+constexpr auto steps = static_cast<std::uint64_t>(Step::count);
+
+std::uint64_t tag_of(std::size_t move, Step step) {
+  return move * steps + static_cast<std::uint64_t>(step);
+}
+
 /// The first TTI that begins at `when` or later.
 std::uint64_t tti_from(Duration when, Duration tti) {
   return static_cast<std::uint64_t>((when + tti - Duration(1)) / tti);
 }
 
-/// A UE's link with the silences that its moves bring. `replace(move)` is the link after a handover; null: as before.
-template <typename Replace>
-std::unique_ptr<Channel> with_moves(std::unique_ptr<Channel> first, const Scenario& scenario, std::uint32_t ue,
-                                    Replace&& replace) {
-  const Duration tti = scenario.cell.tti;
-  std::unique_ptr<TimelineChannel> timeline;
-  for (const MoveSpec& move : scenario.moves) {
-    if (move.ue != ue) continue;
-    if (timeline == nullptr) timeline = std::make_unique<TimelineChannel>(std::move(first));
-    timeline->silence_from(tti_from(move.at, tti));
-    if (move.type == MoveType::leave) break;
-    const std::uint64_t back = tti_from(move.at + move.duration, tti);
-    std::unique_ptr<Channel> next = move.type == MoveType::handover ? replace(move) : nullptr;
-    if (next != nullptr) {
-      timeline->replace_from(back, std::move(next));
+/// The links that one UE has at one Node-B, one after the other.
+class LinkThere {
+ public:
+  LinkThere(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t ue, std::uint64_t seed, TraceLibrary& traces)
+      : scenario_(scenario), nodeb_(nodeb), ue_(ue), seed_(seed), traces_(traces), with_(scenario.cell.ues[ue].home) {}
+
+  std::unique_ptr<Channel> make() {
+    std::unique_ptr<Channel> first = make_channel(specification(), tti(), first_draws(), ue_, traces_);
+    if (std::none_of(scenario_.moves.begin(), scenario_.moves.end(), [&](const MoveSpec& m) { return m.ue == ue_; }) &&
+        with_ == nodeb_) {
+      return first;
+    }
+    timeline_ = std::make_unique<TimelineChannel>(std::move(first));
+    if (with_ != nodeb_) timeline_->silence_from(0);
+    for (const MoveSpec& move : scenario_.moves) {
+      if (move.ue == ue_) add(move);
+      if (move.ue == ue_ && move.type == MoveType::leave) break;
+    }
+    return std::move(timeline_);
+  }
+
+ private:
+  [[nodiscard]] Duration tti() const { return scenario_.radio(nodeb_).tti; }
+  /// As the UE's first link, with the resources of this Node-B.
+  [[nodiscard]] ChannelSpec specification() const {
+    ChannelSpec channel = scenario_.cell.ues[ue_].channel;
+    channel.ofdma.resource_blocks = scenario_.radio(nodeb_).resources.blocks;
+    return channel;
+  }
+  [[nodiscard]] std::uint64_t first_draws() const {
+    return with_ == nodeb_ ? seed_ : Random::stream(seed_, "nodeb", nodeb_).next();
+  }
+
+  void add(const MoveSpec& move) {
+    // A stream of its own for every place it comes to.
+    if (move.channel) ++changes_;
+    if (with_ == nodeb_) timeline_->silence_from(tti_from(move.at, tti()));
+    with_ = move.to;
+    if (move.type == MoveType::leave || with_ != nodeb_) return;
+    const std::uint64_t back = tti_from(move.at + move.duration, tti());
+    if (move.channel) {
+      const std::uint64_t there = Random::stream(seed_, "moved", changes_).next();
+      timeline_->replace_from(back, make_channel(*move.channel, tti(), there, ue_, traces_));
     } else {
-      timeline->resume_from(back);
+      timeline_->resume_from(back);
     }
   }
-  if (timeline != nullptr) return timeline;
-  return first;
-}
+
+  const Scenario& scenario_;
+  std::uint32_t nodeb_;
+  std::uint32_t ue_;
+  std::uint64_t seed_;
+  TraceLibrary& traces_;
+  std::uint32_t with_;
+  std::uint64_t changes_ = 0;
+  std::unique_ptr<TimelineChannel> timeline_;
+};
 
 }  // namespace
 
-std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t ue, std::uint64_t seed,
-                                             TraceLibrary& traces) {
-  const Duration tti = scenario.cell.tti;
-  std::uint64_t changes = 0;
-  return with_moves(make_channel(scenario.cell.ues[ue].channel, tti, seed, ue, traces), scenario, ue,
-                    [&](const MoveSpec& move) -> std::unique_ptr<Channel> {
-                      if (!move.channel) return nullptr;
-                      // A stream of its own for every cell it comes to.
-                      const std::uint64_t there = Random::stream(seed, "moved", ++changes).next();
-                      return make_channel(*move.channel, tti, there, ue, traces);
-                    });
+std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t ue,
+                                             std::uint64_t seed, TraceLibrary& traces) {
+  return LinkThere(scenario, nodeb, ue, seed, traces).make();
 }
 
 std::unique_ptr<Channel> make_moving_uplink(const Scenario& scenario, std::uint32_t ue, std::uint64_t seed,
                                             TraceLibrary& traces) {
+  const Duration tti = scenario.cell.tti;
   const std::uint64_t draws = Random::stream(seed, "uplink", ue).next();
-  return with_moves(make_channel(scenario.cell.ues[ue].uplink->channel, scenario.cell.tti, draws, ue, traces), scenario,
-                    ue, [](const MoveSpec&) { return nullptr; });
+  auto link = make_channel(scenario.cell.ues[ue].uplink->channel, tti, draws, ue, traces);
+  std::unique_ptr<TimelineChannel> timeline;
+  for (const MoveSpec& move : scenario.moves) {
+    if (move.ue != ue) continue;
+    if (timeline == nullptr) timeline = std::make_unique<TimelineChannel>(std::move(link));
+    timeline->silence_from(tti_from(move.at, tti));
+    if (move.type == MoveType::leave) break;
+    timeline->resume_from(tti_from(move.at + move.duration, tti));
+  }
+  if (timeline != nullptr) return timeline;
+  return link;
 }
 
-Mobility::Mobility(EventLoop& loop, Cell& cell, const std::vector<MoveSpec>& moves) : cell_(cell), moves_(moves) {
-  for (std::size_t i = 0; i < moves_.size(); ++i) {
-    const Instant at = loop.now() + moves_[i].at;
-    loop.at(at, *this, 2 * i);
-    if (moves_[i].type != MoveType::leave) loop.at(at + moves_[i].duration, *this, 2 * i + 1);
+Mobility::Mobility(EventLoop& loop, std::vector<MobilityNodeb> nodebs, Switches switches, const Scenario& scenario)
+    : nodebs_(std::move(nodebs)), switches_(switches) {
+  std::vector<std::uint32_t> handovers(scenario.cell.ues.size());
+  for (const MoveSpec& spec : scenario.moves) {
+    const std::size_t i = moves_.size();
+    moves_.push_back({spec, spec.between_nodebs() ? ++handovers[spec.ue] : 0});
+    const Instant at = loop.now() + spec.at;
+    loop.at(at, *this, tag_of(i, Step::begin));
+    if (spec.type != MoveType::leave) loop.at(at + spec.duration, *this, tag_of(i, Step::end));
+    if (spec.between_nodebs()) loop.at(at + spec.duration + spec.path_switch, *this, tag_of(i, Step::path_switch));
   }
 }
 
 void Mobility::on_event(std::uint64_t tag, Instant now) {
-  const MoveSpec& move = moves_[tag / 2];
-  if (tag % 2 == 0) {
-    begin(move, now);
-  } else {
-    end(move);
+  const Move& move = moves_[tag / steps];
+  switch (static_cast<Step>(tag % steps)) {
+    case Step::begin:
+      return begin(move, now);
+    case Step::end:
+      return end(move, now);
+    default:
+      return switch_path(move, now);
   }
 }
 
-void Mobility::begin(const MoveSpec& move, Instant now) {
-  switch (move.type) {
+void Mobility::begin(const Move& move, Instant now) {
+  const MoveSpec& spec = move.spec;
+  Cell& cell = cell_of(spec);
+  switch (spec.type) {
     case MoveType::outage:
-      cell_.set_state(move.ue, RadioState::outage);
+      cell.set_state(spec.ue, RadioState::outage);
       return;
     case MoveType::handover:
-      cell_.set_state(move.ue, RadioState::handover);
-      cell_.reset_link(move.ue, now);
-      if (!move.forwarding) cell_.flush(move.ue, now);
+      if (spec.between_nodebs()) return leave(move, now);
+      cell.set_state(spec.ue, RadioState::handover);
+      cell.reset_link(spec.ue, now);
+      if (!spec.forwarding) cell.flush(spec.ue, DropReason::handover, now);
       return;
     case MoveType::leave:
-      cell_.set_state(move.ue, RadioState::released);
-      cell_.reset_link(move.ue, now);
-      cell_.flush(move.ue, now);
+      cell.set_state(spec.ue, RadioState::released);
+      cell.reset_link(spec.ue, now);
+      cell.flush(spec.ue, DropReason::left, now);
       return;
   }
 }
 
-void Mobility::end(const MoveSpec& move) {
-  if (cell_.state(move.ue) == RadioState::released) return;
-  if (move.type == MoveType::handover) cell_.move(move.ue, move.cell);
-  cell_.set_state(move.ue, RadioState::normal);
+void Mobility::leave(const Move& move, Instant now) {
+  const MoveSpec& spec = move.spec;
+  MobilityNodeb& from = nodebs_[spec.from];
+  nodebs_[spec.to].port->expect(spec.ue, move.handover, spec.forwarding);
+  from.port->leave(spec.ue, move.handover, spec.forwarding ? from.onwards[spec.to] : nullptr, now);
+  switches_.up->interrupt(spec.ue);
+}
+
+void Mobility::end(const Move& move, Instant now) {
+  const MoveSpec& spec = move.spec;
+  if (cell_of(spec).state(spec.ue) == RadioState::released) return;
+  if (spec.between_nodebs()) {
+    cell_of(spec).detach(spec.ue, now);
+    Cell& there = *nodebs_[spec.to].cell;
+    there.move(spec.ue, spec.cell);
+    there.attach(spec.ue, now);
+    switches_.up->arrive(spec.ue, spec.to, now);
+    return;
+  }
+  if (spec.type == MoveType::handover) cell_of(spec).move(spec.ue, spec.cell);
+  cell_of(spec).set_state(spec.ue, RadioState::normal);
+}
+
+void Mobility::switch_path(const Move& move, Instant now) {
+  const MoveSpec& spec = move.spec;
+  switches_.down->lead(spec.ue, spec.to, move.handover, now);
+  nodebs_[spec.from].port->path_switched(spec.ue, move.handover, now);
+  nodebs_[spec.to].port->path_switched(spec.ue, move.handover, now);
+  ++handovers_;
 }
 
 }  // namespace sluice::emulator

@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "emulator/runtime/endpoints.hpp"
 #include "emulator/runtime/feedback_wire.hpp"
 #include "emulator/runtime/figures.hpp"
+#include "emulator/runtime/handover_watch.hpp"
 #include "emulator/runtime/joint.hpp"
 #include "emulator/runtime/network.hpp"
 #include "emulator/runtime/profiles.hpp"
@@ -32,19 +34,22 @@ class VirtualRun {
       ends.proxy_core = &proxy_->core_port();
       ends.proxy_radio = &proxy_->radio_port();
     }
-    network_.emplace(loop_, plan.scenario, plan.seed, traces, ends);
+    network_.emplace(loop_, pool, plan.scenario, plan.seed, traces, ends);
     servers_.emplace(loop_, pool, plan.scenario, plan.seed, network_->from_servers());
     ues_.emplace(loop_, pool, plan.scenario, plan.seed, network_->from_ues());
     to_servers_.lead_to(servers_->entry());
     to_ues_.lead_to(ues_->entry());
     if (proxy_) proxy_->connect(network_->from_proxy_radio(), network_->from_proxy_core());
     if (needs_reports(plan.scenario, plan.mode)) add_feedback();
+    watch_.emplace(loop_, plan.scenario, [this] {
+      return HandoverWatch::Sample{network_->meter().retransmissions(), timeouts()};
+    });
   }
 
   RunResult run(const Progress& progress) {
     network_->meter().start(loop_.now());
     if (feedback_) feedback_->start(loop_.now());
-    if (reporter_) reporter_->start(loop_.now());
+    for (const auto& reporter : reporters_) reporter->start(loop_.now());
     const Instant end = loop_.now() + plan_.scenario.duration;
     constexpr int parts = 100;
     for (int part = 1; part <= parts; ++part) {
@@ -61,11 +66,24 @@ class VirtualRun {
     feedback_.emplace(
         loop_,
         FeedbackWire::Config{smvs.parameters.step, scenario.reports.delay.value_or(scenario.proxy_nodeb.delay),
-                             scenario.reports.loss},
+                             scenario.reports.loss, network_->nodebs()},
         plan_.seed, *proxy_, network_->meter());
-    reporter_.emplace(loop_, network_->cell(), reporter_config(scenario), *feedback_);
-    feedback_->set_reporter(*reporter_);
-    network_->meter().set_reporter(&*reporter_);
+    for (std::uint32_t i = 0; i < network_->nodebs(); ++i) {
+      const ReporterConfig config = reporter_config(scenario, FeedbackWire::sender_of(i));
+      reporters_.push_back(std::make_unique<Reporter>(loop_, network_->cell(i), config, feedback_->sink(i)));
+      feedback_->set_reporter(i, *reporters_.back());
+      network_->meter().add_reporter(*reporters_.back());
+    }
+  }
+
+  /// Of whoever faces the radio: the proxy where it splits connections, else the servers.
+  [[nodiscard]] std::uint64_t timeouts() const {
+    if (proxy_ && proxy_->shard().counters()[proxy::Counter::flows_split] > 0) {
+      return proxy_->shard().counters()[proxy::Counter::timeouts_radio];
+    }
+    std::uint64_t sum = 0;
+    for (const auto& host : servers_->hosts()) sum += host->timeouts();
+    return sum;
   }
 
   RunResult result(Instant now) {
@@ -83,6 +101,11 @@ class VirtualRun {
     add_flow_figures(result, log, measured_from);
     add_fetch_figures(result, log, measured_from, ues.empty() ? nullptr : &ues.front().address);
     network_->count(result.counters);
+    result.counters["timeouts"] = timeouts();
+    if (watch_->any()) {
+      result.counters["handover_retransmissions"] = watch_->result().retransmissions;
+      result.counters["handover_timeouts"] = watch_->result().timeouts;
+    }
     result.fetches = log.fetches;
     if (log.fetches > 0) {
       result.fetch_p50_ms = to_milliseconds(log.fetch_times.percentile(0.50));
@@ -99,6 +122,8 @@ class VirtualRun {
       const proxy::Counters& counters = proxy_->shard().counters();
       result.counters["proxy_timeouts"] = counters[proxy::Counter::timeouts_radio];
       result.counters["proxy_fast_recoveries"] = counters[proxy::Counter::fast_recoveries_radio];
+      result.counters["reports_elsewhere"] = counters[proxy::Counter::reports_elsewhere];
+      result.counters["reporters_changed"] = counters[proxy::Counter::reporters_changed];
     }
     return result;
   }
@@ -113,7 +138,8 @@ class VirtualRun {
   std::optional<BuiltInServers> servers_;
   std::optional<BuiltInUes> ues_;
   std::optional<FeedbackWire> feedback_;
-  std::optional<Reporter> reporter_;
+  std::optional<HandoverWatch> watch_;
+  std::vector<std::unique_ptr<Reporter>> reporters_;  ///< by Node-B
 };
 
 }  // namespace

@@ -139,26 +139,6 @@ void check_topology(Section& s, const Scenario& scenario) {
   }
 }
 
-void check_moves(Section& s, Scenario& scenario) {
-  Duration before{};
-  std::vector<Duration> busy(scenario.cell.ues.size());
-  for (MoveSpec& move : scenario.moves) {
-    s.check(move.ue < busy.size(), "moves", "a ue below " + std::to_string(busy.size()), std::to_string(move.ue));
-    s.check(move.at >= before, "moves", "the order of time", Scalar<Duration>::format(move.at));
-    s.check(move.cell < scenario.cell.cells, "moves", "a cell below " + std::to_string(scenario.cell.cells),
-            std::to_string(move.cell));
-    s.check(!scenario.cell.is_wlan(), "moves", "a cell with TTIs", "an access point");
-    if (move.channel) move.channel->ofdma.resource_blocks = scenario.cell.resources.blocks;
-    s.check(!scenario.cell.harq || !move.channel || move.channel->has_transport_blocks(), "moves",
-            "channels with transport blocks (hsdpa, ofdma) in a cell with harq", "another");
-    before = move.at;
-    if (move.ue >= busy.size()) continue;
-    s.check(move.at >= busy[move.ue], "moves", "what happens to a UE one after the other",
-            Scalar<Duration>::format(move.at) + " while something else lasts");
-    busy[move.ue] = move.type == MoveType::leave ? Duration::max() : move.at + move.duration;
-  }
-}
-
 void check_sweeps(Section& s, const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.sweep.size(); ++i) {
     const SweepSpec& sweep = scenario.sweep[i];
@@ -354,6 +334,7 @@ void describe(Section& s, Scenario& scenario) {
   s.section("server_proxy", scenario.server_proxy, "the hop between servers and proxy");
   s.section("proxy_nodeb", scenario.proxy_nodeb, "the hop between proxy and Node-B");
   s.required().section("cell", scenario.cell, "the radio");
+  describe_nodebs(s, scenario);
   s.list("servers", scenario.servers, {1, 1000}, "their addresses");
   s.sections("server_hops", scenario.server_hops, {0, 1000},
              "the built-in servers' own hops before the common one, in their order; none, or one each");
@@ -361,9 +342,7 @@ void describe(Section& s, Scenario& scenario) {
           "none, or one for each of " + std::to_string(scenario.servers.size()) + " servers",
           std::to_string(scenario.server_hops.size()));
   s.section("hosts", scenario.hosts, "TCP of the built-in UEs and servers");
-  s.sections("moves", scenario.moves, {0, 10'000},
-             "handovers, holes in coverage, UEs that leave; in the order of time");
-  check_moves(s, scenario);
+  describe_moves(s, scenario);
   s.sections("apps", scenario.apps, {0, 10'000}, "what the built-in UEs do");
   derive_law(scenario);
   s.section(
@@ -388,6 +367,7 @@ void describe(Section& s, Scenario& scenario) {
   s.section("paper", scenario.paper, "what the experiment repeats");
   s.value("buffers", scenario.buffers, {1024, 16'777'216}, "packet buffers of a virtual-time run");
   s.section("live", scenario.live, "what real time needs");
+  check_live_nodebs(s, scenario);
   s.check(scenario.warmup < scenario.duration, "warmup", "less than duration",
           Scalar<Duration>::format(scenario.warmup));
   s.check(scenario.duration / scenario.interval <= 1'000'000, "interval", "at most a million in the duration",

@@ -42,6 +42,7 @@ void describe(config::Section& s, RadioQueueSpec& queue);
 void describe_times(config::Section& s, CodelParameters& codel);
 void describe(config::Section& s, WlanParameters& wlan);
 void describe(config::Section& s, AirLinkConfig& link);
+void describe(config::Section& s, NodebSpec& nodeb);
 void describe(config::Section& s, CellSpec& cell);
 void describe(config::Section& s, HostsSpec& hosts);
 void describe(config::Section& s, AppSpec& app);
@@ -49,5 +50,11 @@ void describe(config::Section& s, SizeDistribution& size);
 void describe(config::Section& s, SweepSpec& sweep);
 void describe(config::Section& s, LiveSpec& live);
 void describe(config::Section& s, Scenario& scenario);
+
+/// The scenario's keys of further Node-Bs and of what happens to UEs, with the rules across them; fills in the numbers
+/// of the Node-Bs that they name. In this order, with cell before them.
+void describe_nodebs(config::Section& s, Scenario& scenario);
+void describe_moves(config::Section& s, Scenario& scenario);
+void check_live_nodebs(config::Section& s, const Scenario& scenario);
 
 }  // namespace sluice::emulator

@@ -195,9 +195,13 @@ void describe(Section& s, MoveSpec& move) {
     s.value("duration", move.duration, {0s, 1h}, "how long there is no link");
   });
   s.when(move.type == MoveType::handover, "type is handover", [&] {
-    s.value("cell", move.cell, {0, 99}, "to which of the Node-B's cells, counted from 0");
+    s.value("nodeb", move.nodeb, "name of another Node-B; empty: to another cell of the same");
+    s.value("cell", move.cell, {0, 99}, "to which of that Node-B's cells, counted from 0");
     s.value("forwarding", move.forwarding, "what waits goes along; else it is dropped");
-    s.section("channel", move.channel, "the link there; as before when not set");
+    s.value("path_switch", move.path_switch, {0s, 1min},
+            "to another Node-B: from the UE's coming there until the core sends there");
+    s.section("channel", move.channel,
+              "the link there; when not set as before: where the UE was, or the last time with that Node-B");
     if (move.channel) check_own_link(s, *move.channel);
   });
 }
@@ -250,7 +254,8 @@ void describe(Section& s, UeSpec& ue) {
     s.value("short_reset", ue.flows.reset, {1ms, 1h}, "and again when it was idle for so long");
   });
   s.section("queue", ue.queue, "what keeps the radio queue short before it is full; needs order fifo");
-  s.value("cell", ue.cell, {0, 99}, "in which it begins, counted from 0");
+  s.value("nodeb", ue.nodeb, "name of the Node-B with which it begins; empty: the first");
+  s.value("cell", ue.cell, {0, 99}, "of that Node-B, in which it begins, counted from 0");
   s.value("loss", ue.loss, {0, 1}, "share of the packets that leave its queue and are lost on the air for good");
   s.required().section("channel", ue.channel, "the UE's link");
   s.check(ue.loss <= 0 || ue.channel.type != ChannelType::wlan, "loss", "0 on the air of an access point",
@@ -284,20 +289,40 @@ void describe(Section& s, AirLinkConfig& link) {
   s.value("poll", link.poll, {1ms, 10s}, "after which a loss with nothing behind it is noticed");
 }
 
-void describe(Section& s, CellSpec& cell) {
-  s.value("tti", cell.tti, {100us, 1s},
+namespace {
+
+void describe_radio(Section& s, RadioSpec& radio) {
+  s.value("tti", radio.tti, {100us, 1s},
           "transmission time interval: 1ms for traces and LTE, 500us for NR at 30 kHz, 2ms for HSDPA, 3ms for clamp");
-  s.value("resource_blocks", cell.resources.blocks, {1, 1000},
+  s.value("resource_blocks", radio.resources.blocks, {1, 1000},
           "that a TTI has to give: 100 for 20 MHz of LTE, 51 for 20 MHz of NR; 1: a TTI belongs to one UE");
-  s.value("cells", cell.cells, {1, 100}, "of the Node-B, each with a scheduler and TTIs of its own");
-  s.value("users_per_tti", cell.resources.sharers, {1, 1000},
+  s.value("cells", radio.cells, {1, 100}, "of the Node-B, each with a scheduler and TTIs of its own");
+  s.value("users_per_tti", radio.resources.sharers, {1, 1000},
           "UEs that get an even share of the resource blocks; what they do not need goes to others");
   static const std::string known = schedulers(WithText::yes);
-  s.value("scheduler", cell.scheduler, known);
-  s.value("pf_window", cell.pf_window, {1, 1e9}, "TTIs over which pf and fcds average");
+  s.value("scheduler", radio.scheduler, known);
+  s.value("pf_window", radio.pf_window, {1, 1e9}, "TTIs over which pf and fcds average");
+  s.section("uplink", radio.uplink, "from the UEs to the Node-B: one line for all, behind the uplinks of their own");
+  s.section("harq", radio.harq, "hybrid ARQ, reordering and RLC; without, a lost block stays in the queue");
+  s.check(radio.pf_window > 1, "pf_window", "more than 1", Scalar<double>::format(radio.pf_window));
+  s.check(make_scheduler(radio.scheduler) != nullptr, "scheduler", schedulers(WithText::no),
+          "\"" + radio.scheduler + "\"");
+}
+
+}  // namespace
+
+void describe(Section& s, NodebSpec& nodeb) {
+  s.required().value("name", nodeb.name, "what handovers call it");
+  describe_radio(s, nodeb);
+  s.section("feedback", nodeb.feedback, "in real time: its own side of the UDP protocol with the proxy");
+  s.check(!nodeb.name.empty(), "name", "a name", "nothing");
+}
+
+void describe(Section& s, CellSpec& cell) {
+  s.value("name", cell.name, "of the first Node-B, that handovers call it by");
+  describe_radio(s, cell);
   s.required().sections("ues", cell.ues, {1, 1000}, "the UEs of the cell");
-  s.section("uplink", cell.uplink, "from the UEs to the Node-B: one line for all, behind the uplinks of their own");
-  s.section("harq", cell.harq, "hybrid ARQ, reordering and RLC; without, a lost block stays in the queue");
+  s.check(!cell.name.empty(), "name", "a name", "nothing");
   s.when(cell.ues.empty() || cell.is_wlan(), "the UEs' channels are of type wlan",
          [&] { s.section("wlan", cell.wlan, "the access point"); });
   for (UeSpec& ue : cell.ues) {
@@ -307,13 +332,9 @@ void describe(Section& s, CellSpec& cell) {
     if (ue.uplink) ue.uplink->channel.ofdma.resource_blocks = cell.resources.blocks;
     s.check(!ue.uplink || !cell.is_wlan(), "ues", "no uplinks where the air of an access point takes both ways",
             ue.address.to_string() + " has one");
-    s.check(ue.cell < cell.cells, "ues", "a cell below " + std::to_string(cell.cells), std::to_string(ue.cell));
     s.check(!cell.harq || ue.channel.has_transport_blocks(), "harq", "channels with transport blocks (hsdpa, ofdma)",
             ue.address.to_string() + " has another");
   }
-  s.check(cell.pf_window > 1, "pf_window", "more than 1", Scalar<double>::format(cell.pf_window));
-  s.check(make_scheduler(cell.scheduler) != nullptr, "scheduler", schedulers(WithText::no),
-          "\"" + cell.scheduler + "\"");
 }
 
 }  // namespace sluice::emulator

@@ -148,7 +148,9 @@ struct UeSpec {
   QueueOrder order = QueueOrder::fifo;
   FlowClassParameters flows;  ///< order short_flows_first
   RadioQueueSpec queue;       ///< managed ones need order fifo
-  std::uint32_t cell = 0;     ///< in which it begins
+  std::string nodeb;          ///< with which it begins; empty: the first
+  std::uint32_t cell = 0;     ///< of that Node-B, in which it begins
+  std::uint32_t home = 0;     ///< number of that Node-B
   double loss = 0;            ///< share of the packets that leave the queue and are lost on the air
   ChannelSpec channel;
   std::optional<UplinkSpec> uplink;  ///< else its packets only take the shared line
@@ -161,21 +163,38 @@ struct MoveSpec {
   MoveType type = MoveType::outage;
   Duration at{};
   std::uint32_t ue = 0;
-  Duration duration = std::chrono::milliseconds(50);  ///< of an outage, or of a handover's interruption
-  std::uint32_t cell = 0;                             ///< handover: to which
-  bool forwarding = true;                             ///< handover: what waits goes along; else it is dropped
-  std::optional<ChannelSpec> channel;                 ///< handover: the link there; as before when not set
+  Duration duration = std::chrono::milliseconds(50);     ///< of an outage, or of a handover's interruption
+  std::string nodeb;                                     ///< handover: to which; empty: another cell of the same one
+  std::uint32_t cell = 0;                                ///< handover: to which
+  bool forwarding = true;                                ///< handover: what waits goes along; else it is dropped
+  Duration path_switch = std::chrono::milliseconds(10);  ///< handover: from the UE's coming until the core knows
+  std::optional<ChannelSpec> channel;                    ///< handover: the link there; as before when not set
+  std::uint32_t from = 0;                                ///< handover: number of the Node-B it is with
+  std::uint32_t to = 0;                                  ///< … and of the one it goes to
+  /// The UE goes to another Node-B.
+  [[nodiscard]] bool between_nodebs() const { return type == MoveType::handover && from != to; }
 };
 
-struct CellSpec {
+/// The radio of one Node-B.
+struct RadioSpec {
+  std::string name = "first";  ///< of the Node-B
   Duration tti = std::chrono::milliseconds(1);
   CellResources resources;
   std::string scheduler = "rr";
   double pf_window = 1000;  ///< TTIs
   std::uint32_t cells = 1;  ///< of the Node-B, each with a scheduler and TTIs of its own
-  std::vector<UeSpec> ues;
   HopSpec uplink{std::chrono::milliseconds(10), Rate(), Bytes()};
   std::optional<AirLinkConfig> harq;
+};
+
+/// A further Node-B, with reports of its own.
+struct NodebSpec : RadioSpec {
+  std::optional<config::FeedbackConfig> feedback;  ///< in real time
+};
+
+/// The first Node-B, and the UEs.
+struct CellSpec : RadioSpec {
+  std::vector<UeSpec> ues;
   WlanParameters wlan;  ///< where the UEs' channels are of type wlan
   /// The UEs share the air of an access point.
   [[nodiscard]] bool is_wlan() const { return !ues.empty() && ues.front().channel.type == ChannelType::wlan; }
@@ -283,6 +302,8 @@ struct Scenario {
   HopSpec server_proxy{std::chrono::milliseconds(20), Rate(), Bytes()};
   HopSpec proxy_nodeb{std::chrono::milliseconds(10), Rate(), Bytes()};
   CellSpec cell;
+  std::vector<NodebSpec> nodebs;                                      ///< beside the first
+  HopSpec forwarding{std::chrono::milliseconds(5), Rate(), Bytes()};  ///< from each Node-B to each other
   std::vector<IpAddress> servers{IpAddress::v4(192, 0, 2, 1)};
   std::vector<HopSpec> server_hops;  ///< of each server before the common hop; none, or as many as servers
   HostsSpec hosts;
@@ -296,6 +317,12 @@ struct Scenario {
   std::optional<PaperSpec> paper;
   std::uint32_t buffers = 32'768;  ///< packet buffers of a virtual-time run
   LiveSpec live;
+
+  [[nodiscard]] std::uint32_t nodeb_count() const { return static_cast<std::uint32_t>(nodebs.size() + 1); }
+  /// Of Node-B number `nodeb`; the first is 0.
+  [[nodiscard]] const RadioSpec& radio(std::uint32_t nodeb) const {
+    return nodeb == 0 ? static_cast<const RadioSpec&>(cell) : nodebs[nodeb - 1];
+  }
 };
 
 /// Whether the Node-B has to report in that mode.

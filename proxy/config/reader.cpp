@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cassert>
+#include <charconv>
 
 #include "proxy/config/yaml.hpp"
 
@@ -109,9 +110,28 @@ class Reader final : public Section {
 
  private:
   [[nodiscard]] Error complaint(std::string_view key, std::string_view expected, std::string_view got) const {
-    const Entry* entry = node_.find(key);
-    return {shared_.file, entry != nullptr ? entry->place : node_.place, key.empty() ? path_ : joined(path_, key),
-            std::string(expected), std::string(got)};
+    return {shared_.file, place_of(node_, key), key.empty() ? path_ : joined(path_, key), std::string(expected),
+            std::string(got)};
+  }
+
+  /// Where "key", "key[2]" or "key[2].below" stands; as much of it as the file has.
+  static Place place_of(const Node& node, std::string_view key) {
+    const std::size_t end = std::min(key.find_first_of(".["), key.size());
+    const Entry* entry = node.find(key.substr(0, end));
+    if (entry == nullptr) return node.place;
+    std::string_view rest = key.substr(end);
+    const Node* value = &entry->value;
+    Place place = entry->place;
+    if (rest.starts_with('[')) {
+      const std::size_t close = std::min(rest.find(']'), rest.size() - 1);
+      std::size_t index = 0;
+      std::from_chars(rest.data() + 1, rest.data() + close, index);
+      if (index >= value->items.size()) return place;
+      value = &value->items[index];
+      place = value->place;
+      rest = rest.substr(close + 1);
+    }
+    return rest.starts_with('.') ? place_of(*value, rest.substr(1)) : place;
   }
 
   /// The entry of a key, null when there is none to read. Reports what is missing and what does not apply.

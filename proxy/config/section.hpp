@@ -177,7 +177,8 @@ class Section {
   /// does not hold they are refused, with that sentence.
   virtual void when(bool applies, std::string_view condition, const std::function<void()>& keys) = 0;
   /// A rule across keys. When `ok` is false the file is refused at `key` (of this section; the section itself if the
-  /// file does not have it, or if empty): "key: what, expected …, got …". Not evaluated further when keys had errors.
+  /// file does not have it, or if empty): "key: what, expected …, got …". "list[2].below" reaches into what stands
+  /// below a key. Not evaluated further when keys had errors.
   virtual void check(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
   /// A rule whose breach is reported and not refused.
   virtual void advise(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;

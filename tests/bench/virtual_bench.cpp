@@ -43,7 +43,7 @@ class Endless final : public CellObserver {
     cell_.receive(std::move(packet), now);
   }
   void on_departure(UeIndex, const packet::Packet&, Bytes, Duration, Instant now) override { send(now); }
-  void on_drop(UeIndex, const packet::Packet&, Bytes, Instant) override {}
+  void on_drop(UeIndex, const packet::Packet&, Bytes, DropReason, Instant) override {}
 
  private:
   Cell& cell_;

@@ -166,6 +166,40 @@ def test_a_memif_peer_that_leaves_and_comes_back_in_mid_traffic(tmp_path, ours, 
         radio.sluice.stop_and_check()
 
 
+@pytest.mark.parametrize("forwarding", ["true", "false"])
+def test_a_ue_that_goes_from_one_node_b_to_another(tmp_path, forwarding):
+    """Two Node-Bs with reports of their own: the proxy follows at every handover, and every byte arrives."""
+    handovers = 4
+    moves = [{"type": "handover", "at": f"{4 + 3 * i}s", "nodeb": ("second", "first")[i % 2], "duration": "50ms", "path_switch": "20ms",
+              "forwarding": forwarding} for i in range(handovers)]
+    second = {"listen": f"127.0.0.1:{programs.NODEB_FEEDBACK + 1}", "peers": [f"127.0.0.1:{programs.PROXY_FEEDBACK}"],
+              "sender": 3, "keys": [{"id": 1, "secret": programs.KEY}]}
+    with lab_module.Lab(f"handover-{forwarding}", tmp_path) as lab:
+        radio = Radio(lab, "smvs", STEADY, 60, nodebs=[{"name": "second", "feedback": second}], moves=moves)
+        with traffic.Server(radio.wire.server.socket) as server:
+            client = radio.client(server)
+            for number in range(6):
+                client.download(6 * MEGA, number)
+            client.upload(MEGA, 9)
+        wait_for_counter(radio.sluice, "reporters_changed", handovers - 1, timeout=20)
+        assert radio.nodeb.process.stop() == 0
+        results = radio.nodeb.results()
+        assert int(results["handovers"]) == handovers
+        assert int(results["end_markers_missed"]) == 0
+        assert (int(results["forwarded_packets"]) > 0) == (forwarding == "true")
+        assert (int(results["drops_handover"]) > 0) == (forwarding == "false")
+        radio.sluice.stop_and_check()
+
+
+def test_further_node_bs_need_reports_of_their_own(tmp_path):
+    file = tmp_path / "scenario.yaml"
+    file.write_text(programs.to_yaml(programs.nodeb_scenario(STEADY, nodebs=[{"name": "second"}])), encoding="utf-8")
+    run = subprocess.run([programs.program("nodeb"), "live", str(file), "--mode", "smvs"], capture_output=True, text=True, timeout=20,
+                         check=False)
+    assert run.returncode == 1, run.stderr
+    assert "nodebs[0].feedback: addresses and a key are needed in mode smvs" in run.stderr
+
+
 def test_without_reports_the_proxy_goes_on(tmp_path):
     """Feedback with another key is refused and counted; the bearer stays with congestion control."""
     with lab_module.Lab("forged", tmp_path) as lab:

@@ -32,7 +32,8 @@ class Refill final : public CellObserver {
     static_cast<void>(packet);
     cell_.receive(test::frame(ue_address(ue), static_cast<std::size_t>(length.count())), now);
   }
-  void on_drop(UeIndex /*ue*/, const packet::Packet& /*packet*/, Bytes /*length*/, Instant /*now*/) override {}
+  void on_drop(UeIndex /*ue*/, const packet::Packet& /*packet*/, Bytes /*length*/, DropReason /*reason*/,
+               Instant /*now*/) override {}
 
  private:
   Cell& cell_;

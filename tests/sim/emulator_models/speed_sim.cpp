@@ -35,7 +35,8 @@ class Endless final : public CellObserver {
                     Instant now) override {
     cell_.receive(test::packet_of(bytes_), now);
   }
-  void on_drop(UeIndex /*ue*/, const packet::Packet& /*packet*/, Bytes /*length*/, Instant /*now*/) override {}
+  void on_drop(UeIndex /*ue*/, const packet::Packet& /*packet*/, Bytes /*length*/, DropReason /*reason*/,
+               Instant /*now*/) override {}
 
  private:
   Cell& cell_;

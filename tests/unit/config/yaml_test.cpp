@@ -106,6 +106,33 @@ spare:
   EXPECT_EQ(car->spare->fuel, Bytes(4096));
 }
 
+struct Fleet {
+  std::vector<Engine> engines;
+  Wheel wheel;
+};
+void describe(Section& s, Fleet& fleet) {
+  s.sections("engines", fleet.engines, {0, 4}, "theirs");
+  s.section("wheel", fleet.wheel, "a spare one");
+  for (std::size_t i = 1; i < fleet.engines.size(); ++i) {
+    const std::string stroke = "engines[" + std::to_string(i) + "].stroke";
+    s.check(fleet.engines[i].stroke == fleet.engines[0].stroke, stroke, "that of the first", "another");
+  }
+  s.check(fleet.wheel.size < 5, "wheel.size", "less than 5m", "more");
+  s.check(!fleet.engines.empty(), "engines[7].stroke", "an engine", "none");
+}
+
+TEST(Yaml, ARuleAcrossKeysMayPointIntoAList) {
+  const auto errors = [](std::string_view text) { return to_string(parse<Fleet>(text, "f.yaml").errors); };
+  EXPECT_THAT(errors("wheel: {size: 1m}\nengines:\n  - stroke: 5ms\n  - fuel: 1MiB\n    stroke: 6ms\n"),
+              HasSubstr("f.yaml:5:5: engines[1].stroke, expected that of the first"));
+  EXPECT_THAT(errors("wheel: {size: 1m}\nengines:\n  - stroke: 5ms\n  - fuel: 1MiB\n"),
+              HasSubstr("f.yaml:4:5: engines[1].stroke, expected"))
+      << "the element, where it has no such key";
+  EXPECT_THAT(errors("engines: [{}]\nwheel: {size: 6m}\n"), HasSubstr("f.yaml:2:9: wheel.size, expected less than 5m"));
+  EXPECT_THAT(errors("wheel: {size: 1m}\nengines: []\n"),
+              HasSubstr("f.yaml:2:1: engines[7].stroke, expected an engine"));
+}
+
 TEST(Yaml, AMalformedValueIsReportedWhereItStands) {
   EXPECT_THAT(errors_of("doors: many\n"),
               ElementsAre("car.yaml:1:8: doors, expected a whole number, 1 … 9, got \"many\""));

@@ -207,7 +207,8 @@ class ObserverOfAll final : public CellObserver {
     queueings.push_back(queueing);
     last = now;
   }
-  void on_drop(UeIndex /*ue*/, const packet::Packet& packet, Bytes length, Instant /*now*/) override {
+  void on_drop(UeIndex /*ue*/, const packet::Packet& packet, Bytes length, DropReason /*reason*/,
+               Instant /*now*/) override {
     EXPECT_EQ(packet.size(), length.count() + 14);
     dropped += length;
   }

@@ -100,7 +100,7 @@ TEST_F(Cells, AUeThatMovesSharesTheOtherCell) {
 TEST_F(Cells, AFlushDropsWhatWaits) {
   send(0, 10);
   loop_.run_until(at_ms(3));
-  cell_.flush(0, loop_.now());
+  cell_.flush(0, DropReason::handover, loop_.now());
   loop_.run_until(at_ms(40));
   EXPECT_EQ(carried(0), 3U);
   EXPECT_EQ(cell_.queue(0).counters().dropped_packets, 7U);
@@ -166,7 +166,7 @@ TEST(Handover, AbandonedEverythingUnderWayIsLost) {
   cell.add_ue(std::move(config));
   for (int i = 0; i < 6; ++i) cell.receive(frame(address("10.45.0.2"), 400), loop.now());
   loop.run_until(at_ms(7));
-  cell.flush(0, loop.now());
+  cell.flush(0, DropReason::left, loop.now());
   EXPECT_EQ(cell.air(0)->under_way(), 0U);
   const QueueCounters& c = cell.queue(0).counters();
   EXPECT_EQ(c.lost_packets, 3U);

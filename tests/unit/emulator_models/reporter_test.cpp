@@ -152,6 +152,105 @@ TEST_F(ReporterTest, ASharpChangeIsReportedAtOnceButOnceAPeriod) {
   EXPECT_EQ(sink_.batches[5].at, at_ms(200));
 }
 
+TEST_F(ReporterTest, OfAUeThatGoesItSaysSoAndThenNothing) {
+  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
+  reporter.start(loop_.now());
+  send(100);
+  loop_.run_until(at_ms(12));
+  per_tti_ = 0;
+  Recorder elsewhere;
+  cell_.set_state(0, RadioState::handover);
+  cell_.hand_on(0, elsewhere, loop_.now());
+  loop_.run_until(at_ms(25));
+  const BearerReport& leaving = sink_.batches.back().reports.at(0);
+  EXPECT_EQ(leaving.state, RadioState::handover);
+  EXPECT_EQ(leaving.queue, Bytes(40 * 25 * (100 - 12))) << "what was handed on waits for it elsewhere";
+  EXPECT_EQ(leaving.arrived, leaving.transmitted + leaving.dropped + static_cast<std::uint64_t>(leaving.queue.count()));
+  cell_.detach(0, loop_.now());
+  loop_.run_until(at_ms(45));
+  EXPECT_TRUE(sink_.batches.back().reports.empty());
+}
+
+TEST_F(ReporterTest, AUeThatIsGoneBetweenTwoReportsIsReportedOnceMore) {
+  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
+  reporter.start(loop_.now());
+  loop_.run_until(at_ms(12));
+  cell_.set_state(0, RadioState::handover);
+  cell_.detach(0, loop_.now());
+  loop_.run_until(at_ms(35));
+  ASSERT_EQ(sink_.batches.size(), 3U);
+  ASSERT_EQ(sink_.batches[1].reports.size(), 1U);
+  EXPECT_EQ(sink_.batches[1].reports[0].state, RadioState::handover);
+  EXPECT_TRUE(sink_.batches[2].reports.empty());
+}
+
+TEST_F(ReporterTest, CountersBeginWithAUeThatComes) {
+  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
+  reporter.start(loop_.now());
+  send(100);
+  loop_.run_until(at_ms(12));
+  per_tti_ = 0;
+  Recorder elsewhere;
+  cell_.set_state(0, RadioState::handover);
+  cell_.hand_on(0, elsewhere, loop_.now());
+  cell_.detach(0, loop_.now());
+  loop_.run_until(at_ms(32));
+  for (int i = 0; i < 5; ++i) cell_.take_over(0, frame(ue_, 1000), Bytes(1000), loop_.now());
+  per_tti_ = 1000;
+  cell_.attach(0, loop_.now());
+  loop_.run_until(at_ms(35));
+  send(7);
+  loop_.run_until(at_ms(41));
+  const BearerReport& report = sink_.batches.back().reports.at(0);
+  EXPECT_EQ(report.state, RadioState::normal);
+  EXPECT_EQ(report.arrived, 12'000U) << "what was handed over came with it";
+  EXPECT_EQ(report.arrived, report.transmitted + static_cast<std::uint64_t>(report.queue.count()));
+  EXPECT_EQ(report.dropped, 0U);
+  EXPECT_NEAR(report.service_rate.bytes_per_second(), 1e6, 0.15e6) << "since it is here";
+}
+
+TEST_F(ReporterTest, NothingIsGrantedToAUeWhosePacketsWouldBeLost) {
+  control::SmvsParameters law;
+  law.step = milliseconds(5);
+  Reporter reporter(loop_, cell_, {.period = milliseconds(5), .law = law}, sink_);
+  reporter.start(loop_.now());
+  loop_.run_until(at_ms(6));
+  EXPECT_GT(sink_.batches.back().reports.at(0).allowance, Bytes(0));
+  cell_.set_state(0, RadioState::handover);
+  cell_.set_losing(0);
+  loop_.run_until(at_ms(11));
+  EXPECT_EQ(sink_.batches.back().reports.at(0).allowance, Bytes(0));
+  cell_.detach(0, loop_.now());
+  loop_.run_until(at_ms(21));
+  cell_.attach(0, loop_.now());
+  loop_.run_until(at_ms(26));
+  EXPECT_GT(sink_.batches.back().reports.at(0).allowance, Bytes(0)) << "it is here again";
+}
+
+TEST_F(ReporterTest, AStatusThatAnswersAnotherNodeBSaysNothingOfWhatWasGrantedHere) {
+  control::SmvsParameters law;
+  law.step = milliseconds(5);
+  const auto granted_after = [&](std::optional<std::uint64_t> reporter_id) {
+    Sink sink;
+    ReporterConfig config{.period = milliseconds(5), .law = law};
+    config.sender = 7;
+    Reporter reporter(loop_, cell_, config, sink);
+    reporter.start(loop_.now());
+    loop_.run_until(loop_.now() + milliseconds(6));
+    BearerStatus status;
+    status.ue = ue_;
+    status.applied_sequence = 1;
+    status.reporter = reporter_id;
+    reporter.on_status(status, loop_.now());
+    loop_.run_until(loop_.now() + milliseconds(5));
+    return sink.batches.back().reports.at(0).allowance.value();
+  };
+  const Bytes own = granted_after(7);
+  EXPECT_GT(own, Bytes(0)) << "the first grant was taken up and used: there is room again";
+  EXPECT_EQ(granted_after(std::nullopt), own) << "a proxy that does not say whose it answers";
+  EXPECT_LT(granted_after(8), own) << "the first grant is still under way";
+}
+
 TEST_F(ReporterTest, StopsAndStartsAgain) {
   Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
   reporter.start(loop_.now());

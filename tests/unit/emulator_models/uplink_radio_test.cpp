@@ -97,7 +97,7 @@ TEST_F(Uplinks, AFullQueueDropsAndAnotherUeIsNotHeldUp) {
   class Drops final : public CellObserver {
    public:
     void on_departure(UeIndex, const packet::Packet&, Bytes, Duration queueing, Instant) override { last = queueing; }
-    void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, Instant) override {
+    void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason, Instant) override {
       EXPECT_EQ(ue, 0U);
       EXPECT_EQ(packet.size(), length.count() + 14);
       ++count;

@@ -127,6 +127,25 @@ TEST(ProtocolPage, TheStatusAndPollVectorsAreWhatWeSendAndUnderstand) {
   EXPECT_EQ(collector.statuses.size(), 1U);
 }
 
+TEST(ProtocolPage, AStatusMaySayWhoseReportsItAnswers) {
+  Session proxy(config(Role::proxy, 2002, epoch + 1));
+  wind_on(proxy, 9);
+  Recorder recorder;
+  BearerStatus status;
+  status.ue = IpAddress::v4(10, 45, 0, 2);
+  status.injected = 1234567;
+  status.applied_sequence = 42;
+  status.reporter = 1001;
+  proxy.send_statuses(std::array{status}, 5010ms, 0s, false, recorder);
+  ASSERT_EQ(recorder.sent.size(), 1U);
+  EXPECT_EQ(recorder.sent[0], vector_of("status_of_two"));
+  Session node_b(config(Role::node_b, 1001));
+  Collector collector;
+  ASSERT_EQ(node_b.receive(vector_of("status_of_two"), collector), Failure::none);
+  ASSERT_EQ(collector.statuses.size(), 1U);
+  EXPECT_EQ(tie(collector.statuses[0].second), tie(status));
+}
+
 TEST(ProtocolPage, ALaterVersionsSenderIsUnderstood) {
   Session proxy(config(Role::proxy, 2002));
   Collector collector;

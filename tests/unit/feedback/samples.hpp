@@ -52,7 +52,7 @@ inline auto tie(const BearerReport& r) {
 }
 
 inline auto tie(const BearerStatus& s) {
-  return std::tuple(s.ue, s.injected, s.applied_sequence, s.backlog, s.active_flows, s.allowance_left);
+  return std::tuple(s.ue, s.injected, s.applied_sequence, s.backlog, s.active_flows, s.allowance_left, s.reporter);
 }
 
 /// Anything a sender may say, extremes included.
@@ -92,6 +92,7 @@ inline BearerStatus any_status(std::mt19937_64& random) {
   s.backlog = Bytes(wild() >> 1);
   s.active_flows = static_cast<std::uint32_t>(wild());
   s.allowance_left = Bytes(wild() >> 1);
+  if (random() % 2 == 0) s.reporter = wild();
   return s;
 }
 

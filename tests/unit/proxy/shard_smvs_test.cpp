@@ -146,9 +146,26 @@ TEST_F(ShardSmvs, AfterAHandoverTheOtherNodeBSteersAndTheFirstOneNoMore) {
   EXPECT_EQ(lab.count(Counter::reports_elsewhere), 4U);
   EXPECT_EQ(lab.count(Counter::reports_stale), 0U);
   EXPECT_EQ(lab.count(Counter::fallbacks), 0U);
+  EXPECT_EQ(lab.count(Counter::reporters_changed), 1U);
   report_from(2, handover, Bytes(0));
   report_from(1, normal, Bytes(1100));
   EXPECT_EQ(data_sent(), 1052) << "and back again";
+  EXPECT_EQ(lab.count(Counter::reporters_changed), 2U);
+}
+
+TEST_F(ShardSmvs, AStatusSaysWhoseReportsItAnswers) {
+  using enum control::feedback::RadioState;
+  std::vector<control::feedback::BearerStatus> statuses;
+  hosts.open();
+  lab.shard.collect_status(statuses, true);
+  ASSERT_EQ(statuses.size(), 1U);
+  EXPECT_FALSE(statuses[0].reporter) << "none so far";
+  report_from(5, normal, Bytes(3000));
+  statuses.clear();
+  lab.shard.collect_status(statuses, true);
+  ASSERT_EQ(statuses.size(), 1U);
+  EXPECT_EQ(statuses[0].reporter, 5U);
+  EXPECT_GT(statuses[0].applied_sequence, 0U);
 }
 
 TEST_F(ShardSmvs, ANodeBWhoseHandoverReportWasLostIsReplacedWhenItIsSilent) {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace sluice::emulator {
+
+/// Why packets for a UE are dropped at a Node-B. A new reason is a line here.
+#define SLUICE_CELL_DROPS(X)                                                                                       \
+  X(full, "found no room in the radio queue, or had to go for another one")                                        \
+  X(early, "active queue management chose them, before the radio queue was full")                                  \
+  X(given_up, "not received after the last attempt")                                                               \
+  X(air, "left the radio queue and were lost on the air for good")                                                 \
+  X(handover, "were for a UE that was handed over without forwarding, or found no room to wait for older packets") \
+  X(left, "waited for a UE that left")
+
+enum class DropReason : std::uint8_t {
+#define X(name, text) name,
+  SLUICE_CELL_DROPS(X)
+#undef X
+      count
+};
+inline constexpr std::size_t drop_reasons = static_cast<std::size_t>(DropReason::count);
+
+struct DropText {
+  std::string_view name;
+  std::string_view text;
+};
+inline constexpr std::array<DropText, drop_reasons> drop_table = {{
+#define X(name, text) DropText{#name, text},
+    SLUICE_CELL_DROPS(X)
+#undef X
+}};
+[[nodiscard]] constexpr std::string_view to_string(DropReason reason) {
+  return drop_table[static_cast<std::size_t>(reason)].name;
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <optional>
+
+#include "emulator/scenario/describe.hpp"
+
+// Further Node-Bs, what happens to UEs on their way, and the rules across them.
+
+namespace sluice::emulator {
+namespace {
+
+using config::Scalar;
+using config::Section;
+
+std::string element(const char* list, std::size_t index, const char* key) {
+  return std::string(list) + "[" + std::to_string(index) + "]" + key;
+}
+
+std::optional<std::uint32_t> number_of(const Scenario& scenario, const std::string& name) {
+  for (std::uint32_t i = 0; i < scenario.nodeb_count(); ++i) {
+    if (scenario.radio(i).name == name) return i;
+  }
+  return std::nullopt;
+}
+
+std::string known_names(const Scenario& scenario) {
+  std::string list = scenario.cell.name;
+  for (const NodebSpec& nodeb : scenario.nodebs) list += ", " + nodeb.name;
+  return list;
+}
+
+/// What UEs begin with.
+void check_homes(Section& s, Scenario& scenario) {
+  for (std::size_t i = 0; i < scenario.cell.ues.size(); ++i) {
+    UeSpec& ue = scenario.cell.ues[i];
+    const auto home = ue.nodeb.empty() ? std::optional(0U) : number_of(scenario, ue.nodeb);
+    s.check(home.has_value(), "cell." + element("ues", i, ".nodeb"), "a Node-B: " + known_names(scenario),
+            "\"" + ue.nodeb + "\"");
+    ue.home = home.value_or(0);
+    const RadioSpec& radio = scenario.radio(ue.home);
+    s.check(ue.cell < radio.cells, "cell." + element("ues", i, ".cell"), "a cell below " + std::to_string(radio.cells),
+            std::to_string(ue.cell));
+    ue.channel.ofdma.resource_blocks = radio.resources.blocks;
+  }
+}
+
+/// The sides of the feedback protocol must be told apart.
+void check_senders(Section& s, const Scenario& scenario, std::size_t index) {
+  const auto& own = scenario.nodebs[index].feedback;
+  if (!own) return;
+  const auto differs = [&](const std::optional<config::FeedbackConfig>& other, const std::string& name) {
+    if (!other) return;
+    s.check(own->sender != other->sender, element("nodebs", index, ".feedback.sender"),
+            "another id than that of Node-B " + name, std::to_string(own->sender));
+    s.check(own->listen.port == 0 || own->listen != other->listen, element("nodebs", index, ".feedback.listen"),
+            "another address than that of Node-B " + name, Scalar<config::SocketAddress>::format(own->listen));
+  };
+  differs(scenario.live.feedback, scenario.cell.name);
+  for (std::size_t i = 0; i < index; ++i) differs(scenario.nodebs[i].feedback, scenario.nodebs[i].name);
+}
+
+/// From which Node-B to which; the one that the UE is with afterwards.
+std::uint32_t check_target(Section& s, const Scenario& scenario, MoveSpec& move, std::size_t index,
+                           std::uint32_t with) {
+  const auto to = move.nodeb.empty() ? std::optional(with) : number_of(scenario, move.nodeb);
+  s.check(to.has_value(), element("moves", index, ".nodeb"), "a Node-B: " + known_names(scenario),
+          "\"" + move.nodeb + "\"");
+  s.check(move.nodeb.empty() || to != with, element("moves", index, ".nodeb"),
+          "another Node-B than the one that the UE is with", "\"" + move.nodeb + "\"");
+  move.from = with;
+  move.to = to.value_or(with);
+  const RadioSpec& radio = scenario.radio(move.to);
+  s.check(move.type != MoveType::handover || move.cell < radio.cells, element("moves", index, ".cell"),
+          "a cell below " + std::to_string(radio.cells), std::to_string(move.cell));
+  if (!move.channel) return move.to;
+  move.channel->ofdma.resource_blocks = radio.resources.blocks;
+  s.check(!radio.harq || move.channel->has_transport_blocks(), element("moves", index, ".channel"),
+          "a channel with transport blocks (hsdpa, ofdma)", "another");
+  return move.to;
+}
+
+/// When nothing else may happen to the UE.
+Duration end_of(const MoveSpec& move) {
+  if (move.type == MoveType::leave) return Duration::max();
+  return move.at + move.duration + (move.between_nodebs() ? move.path_switch : Duration());
+}
+
+}  // namespace
+
+void describe_nodebs(Section& s, Scenario& scenario) {
+  NodebSpec further{static_cast<const RadioSpec&>(scenario.cell), std::nullopt};
+  further.name.clear();
+  s.sections("nodebs", scenario.nodebs, {0, 15}, further,
+             "further Node-Bs, each with reports of its own; what one leaves out is as in cell");
+  s.section("forwarding", scenario.forwarding,
+            "the line from each Node-B to each other that what waits for a UE takes when it is handed over");
+  s.check(scenario.nodebs.empty() || !scenario.cell.is_wlan(), "nodebs", "cells with TTIs", "an access point");
+  for (std::size_t i = 0; i < scenario.nodebs.size(); ++i) {
+    const NodebSpec& nodeb = scenario.nodebs[i];
+    s.check(number_of(scenario, nodeb.name) == i + 1, element("nodebs", i, ".name"), "every name once",
+            "\"" + nodeb.name + "\" again");
+    for (const UeSpec& ue : scenario.cell.ues) {
+      s.check(!nodeb.harq || ue.channel.has_transport_blocks(), element("nodebs", i, ".harq"),
+              "channels with transport blocks (hsdpa, ofdma)", ue.address.to_string() + " has another");
+    }
+  }
+  check_homes(s, scenario);
+}
+
+void describe_moves(Section& s, Scenario& scenario) {
+  s.sections("moves", scenario.moves, {0, 10'000},
+             "handovers, holes in coverage, UEs that leave; in the order of time");
+  Duration before{};
+  const std::size_t ues = scenario.cell.ues.size();
+  std::vector<Duration> busy(ues);
+  std::vector<std::uint32_t> with;
+  for (const UeSpec& ue : scenario.cell.ues) with.push_back(ue.home);
+  for (std::size_t i = 0; i < scenario.moves.size(); ++i) {
+    MoveSpec& move = scenario.moves[i];
+    const std::string at = element("moves", i, ".at");
+    s.check(move.ue < ues, element("moves", i, ".ue"), "a ue below " + std::to_string(ues), std::to_string(move.ue));
+    s.check(move.at >= before, at, "the order of time", Scalar<Duration>::format(move.at));
+    s.check(!scenario.cell.is_wlan(), "moves", "a cell with TTIs", "an access point");
+    before = move.at;
+    if (move.ue >= ues) continue;
+    with[move.ue] = check_target(s, scenario, move, i, with[move.ue]);
+    s.check(move.at >= busy[move.ue], at, "what happens to a UE one after the other",
+            Scalar<Duration>::format(move.at) + " while something else lasts");
+    busy[move.ue] = end_of(move);
+    s.check(!move.between_nodebs() || busy[move.ue] <= scenario.duration, at,
+            "the UE to be with the other Node-B before the run ends, at " + Scalar<Duration>::format(scenario.duration),
+            "there at " + Scalar<Duration>::format(busy[move.ue]));
+  }
+}
+
+void check_live_nodebs(Section& s, const Scenario& scenario) {
+  for (std::size_t i = 0; i < scenario.nodebs.size(); ++i) check_senders(s, scenario, i);
+}
+
+}  // namespace sluice::emulator
