@@ -33,6 +33,19 @@ class ShardSmvs : public testing::Test {
     arrival.bearer.allowance = allowance;
     reports.send(arrival);
   }
+  void report_queue(Bytes queue, Bytes allowance) {
+    proxy::ReportArrival arrival = reports.next();
+    arrival.bearer.queue = queue;
+    arrival.bearer.allowance = allowance;
+    reports.send(arrival);
+  }
+  /// The window that the server has, by the newest word to it: how much more it may send than what was offered.
+  std::int64_t promised() {
+    while (const auto seen = lab.next(Side::core)) {
+      edge = seen->segment().ack + (std::uint32_t{seen->segment().window} << hosts.options.window_scale);
+    }
+    return edge - (hosts.server_isn + 1 + offered);
+  }
   /// IP bytes of data that came out towards the UE.
   std::int64_t data_sent() {
     std::int64_t bytes = 0;
@@ -51,6 +64,7 @@ class ShardSmvs : public testing::Test {
   ScriptedHosts hosts{lab};
   ScriptedReports reports{lab, hosts};
   std::uint32_t offered = 0;
+  tcp::SeqNum edge;
 };
 
 TEST_F(ShardSmvs, AnAllowanceIsWhatIsSentAndNoMore) {
@@ -241,6 +255,29 @@ TEST_F(ShardSmvs, TheFlowsOfABearerShareItsAllowance) {
   }
   EXPECT_EQ(segments[0] + segments[1], 12);
   EXPECT_GE(std::min(segments[0], segments[1]), 4);
+}
+
+// Everything that a connection was promised has come, was delivered and acknowledged: no packet, timer or window of its
+// own is left that would look at it again. The radio queue that shut it is another connection's.
+TEST_F(ShardSmvs, AServerLeftWithoutAWindowGetsOneWhenTheQueueOfOthersHasGone) {
+  hosts.open();
+  const std::uint16_t other_port = 40001;
+  hosts.ue_to_server.src_port = other_port;
+  hosts.open();
+  hosts.ue_to_server.src_port = 40000;
+  report_queue(Bytes(1'000'000), Bytes(1'000'000));
+  offer(65);
+  static_cast<void>(data_sent());
+  hosts.ue(Flags::ack_bit, 0, offered);
+  EXPECT_LT(promised(), 1460) << "the first window and no more";
+  for (int step = 0; step < 100; ++step) {
+    lab.pass_time(period);
+    report_queue(Bytes(1'000'000), Bytes(0));
+  }
+  EXPECT_LT(promised(), 1460) << "not while that queue stands";
+  report_queue(Bytes(0), Bytes(0));
+  EXPECT_GT(promised(), 10 * 1460);
+  EXPECT_EQ(lab.count(Counter::fallbacks), 0U) << "nor was it that";
 }
 
 TEST_F(ShardSmvs, AReportForSomebodyElseIsCounted) {
