@@ -47,6 +47,7 @@ void Bearer::inherit(const Bearer& before, Instant now) {
     arrived_total_ = before.arrived_total_;
     left_total_ = before.left_total_;
   }
+  framing_ = before.framing_;
   used = used || before.used;
   if (!before.reported_) return;
   last_ = before.last_;
@@ -251,13 +252,13 @@ void Bearer::spend(Bytes bytes) {
   if (window_source() == tcp::WindowSource::allowance) allowance_ -= bytes;
 }
 
-Bytes Bearer::radio_error() const {
-  if (treatment_->law() != Mode::smvs) return Bytes{};
+control::OnWire<Bytes> Bearer::radio_error() const {
+  if (treatment_->law() != Mode::smvs) return {};
   const control::SmvsParameters& parameters = treatment_->smvs.parameters;
   const Rate mean = mean_rate();
   const Bytes sent_since(static_cast<std::int64_t>(in_flight_.total() - sent_at_report_));
-  return radio_load_ + sent_since - mean.in(2 * parameters.one_way_delay) -
-         Bytes(control::smvs_reference(parameters, mean));
+  return control::OnWire(radio_load_ + sent_since - mean.in(2 * parameters.one_way_delay) -
+                         Bytes(control::smvs_reference(parameters, mean)));
 }
 
 Rate Bearer::mean_rate() const {

@@ -112,7 +112,9 @@ class Shard::Impl {
   }
   void allow_acknowledgements(Flow& flow, Bearer& bearer);
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
-  [[nodiscard]] Bytes downlink_room(Flow& flow, Bearer& bearer, Bytes held);
+  [[nodiscard]] control::ReceiveWindowLoop* second_loop(Flow& flow, const Bearer& bearer, Bytes held);
+  [[nodiscard]] static Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop);
+  static void note_shut(Flow& flow, Bearer& bearer, bool shut);
   /// The bearer, where a law wants to know what goes to the radio.
   [[nodiscard]] static Bearer* counted(Bearer& bearer) { return bearer.counts() ? &bearer : nullptr; }
   void note_backlog(Flow& flow, Bearer& bearer);

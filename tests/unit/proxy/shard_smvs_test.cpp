@@ -33,9 +33,11 @@ class ShardSmvs : public testing::Test {
     arrival.bearer.allowance = allowance;
     reports.send(arrival);
   }
+  /// Of a queue that all data has reached which was looked at.
   void report_queue(Bytes queue, Bytes allowance) {
     proxy::ReportArrival arrival = reports.next();
     arrival.bearer.queue = queue;
+    arrival.bearer.arrived = arrived;
     arrival.bearer.allowance = allowance;
     reports.send(arrival);
   }
@@ -52,11 +54,12 @@ class ShardSmvs : public testing::Test {
     while (const auto seen = lab.next(Side::radio)) {
       if (!seen->payload.empty()) bytes += seen->parsed.ip_length;
     }
+    arrived += static_cast<std::uint64_t>(bytes);
     return bytes;
   }
-  void offer(std::uint32_t segments) {
-    for (std::uint32_t i = 0; i < segments; ++i, offered += 1000) {
-      hosts.server(Flags::ack_bit, offered, 0, std::string(1000, 's'));
+  void offer(std::uint32_t segments, std::uint32_t size = 1000) {
+    for (std::uint32_t i = 0; i < segments; ++i, offered += size) {
+      hosts.server(Flags::ack_bit, offered, 0, std::string(size, 's'));
     }
   }
 
@@ -64,6 +67,7 @@ class ShardSmvs : public testing::Test {
   ScriptedHosts hosts{lab};
   ScriptedReports reports{lab, hosts};
   std::uint32_t offered = 0;
+  std::uint64_t arrived = 0;
   tcp::SeqNum edge;
 };
 
@@ -278,6 +282,30 @@ TEST_F(ShardSmvs, AServerLeftWithoutAWindowGetsOneWhenTheQueueOfOthersHasGone) {
   report_queue(Bytes(0), Bytes(0));
   EXPECT_GT(promised(), 10 * 1460);
   EXPECT_EQ(lab.count(Counter::fallbacks), 0U) << "nor was it that";
+}
+
+// All the law reckons with is what the radio carries, headers included; what is promised to the server are bytes of its
+// stream.
+TEST_F(ShardSmvs, TheServerIsPromisedWhatTheRadioTakesLessTheHeaders) {
+  hosts.open();
+  const auto step = [&](std::uint32_t segments) {
+    lab.pass_time(period);
+    report_queue(Bytes(0), Bytes(1'000'000));
+    offer(segments, 500);
+    static_cast<void>(data_sent());
+    hosts.ue(Flags::ack_bit, 0, offered);
+  };
+  for (int i = 0; i < 400; ++i) step(1);
+  for (int i = 0; i < 100; ++i) step(0);  // nothing is under way any more
+  step(2);                                // two are acknowledged at once
+  const proxy::SmvsMode smvs = smvs_config().smvs;
+  const control::SmvsParameters& law = smvs.parameters;
+  const Rate rate = reports.next().bearer.mean_service_rate;
+  const double radio = static_cast<double>(rate.in(2 * law.one_way_delay).count()) + control::smvs_reference(law, rate);
+  const double relay = smvs.receive_window.reference.in_bytes(Bytes(40), rate);
+  const double on_wire = static_cast<double>(promised()) / 500 * 552;
+  EXPECT_LE(on_wire, radio + relay);
+  EXPECT_GE(on_wire, radio + relay - 2 * 552 - 1460 * 1.2) << "the last segments, and what a window update is worth";
 }
 
 TEST_F(ShardSmvs, AReportForSomebodyElseIsCounted) {
