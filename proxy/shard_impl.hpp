@@ -148,7 +148,13 @@ class Shard::Impl {
   [[gnu::cold, gnu::noinline]] bool follow_released(Side in, packet::Packet& packet, packet::ParseResult result,
                                                     const packet::Parsed& parsed, const flow::FlowKey& key,
                                                     Instant now);
-  bool take_up(std::uint32_t released, Side in, const packet::Parsed& parsed, Instant now);
+  bool take_up(const FollowedConnection& connection, const flow::FlowKey& key, PolicyIndex policy, Side in,
+               const tcp::Segment& segment, Instant now);
+  bool take_up_released(std::uint32_t released, Side in, const packet::Parsed& parsed, const flow::FlowKey& key,
+                        Instant now);
+  [[gnu::cold, gnu::noinline]] void let_pass_until_split(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                                         const packet::Parsed& parsed, const flow::FlowKey& key,
+                                                         RegulatedId id, Instant now);
   void sweep(LetGo reason);
   void sweep_on();
 
