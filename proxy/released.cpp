@@ -25,17 +25,17 @@ bool comes_back(LetGo reason) {
 Released::Released(std::uint32_t max_flows, std::uint64_t seed)
     : flows_(capacity_for(max_flows)), table_(capacity_for(max_flows), seed), ages_(capacity_for(max_flows)) {}
 
-void Released::add(const Flow& flow) {
+std::uint32_t Released::add(const Flow& flow) {
+  std::uint32_t forgotten = 0;
   if (const std::uint32_t old = find(flow.key); old != none) forget(old);
   std::uint32_t id = flows_.emplace();
   while (id == flow::Slab<ReleasedFlow>::none) {
-    const AgeRing::Entry oldest = ages_.pop();
-    if (flows_.contains(oldest.id) && flows_[oldest.id].ticket == oldest.ticket) forget(oldest.id);
+    if (forget(ages_.pop())) ++forgotten;
     id = flows_.emplace();
   }
   if (!table_.insert(flow.key, id)) {
     flows_.erase(id);
-    return;
+    return forgotten;
   }
   ReleasedFlow& released = flows_[id];
   released.key = flow.key;
@@ -56,10 +56,15 @@ void Released::add(const Flow& flow) {
     host.timed = true;
     host.rtt = tcp::tick::micro(own.srtt());
   }
-  const AgeRing::Entry displaced = ages_.push(id, released.ticket);
-  if (displaced.id != no_id && flows_.contains(displaced.id) && flows_[displaced.id].ticket == displaced.ticket) {
-    forget(displaced.id);
-  }
+  if (forget(ages_.push(id, released.ticket))) ++forgotten;
+  return forgotten;
+}
+
+/// False where that one has come back or ended already.
+bool Released::forget(const AgeRing::Entry& oldest) {
+  if (oldest.id == no_id || !flows_.contains(oldest.id) || flows_[oldest.id].ticket != oldest.ticket) return false;
+  forget(oldest.id);
+  return true;
 }
 
 void Released::forget(std::uint32_t id) {

@@ -29,8 +29,9 @@ class Released {
 
   Released(std::uint32_t max_flows, std::uint64_t seed);
 
-  /// The flow is let go. It is wanted back by itself unless an operator or a surprise has sent it away.
-  void add(const Flow& flow);
+  /// The flow is let go. It is wanted back by itself unless an operator or a surprise has sent it away. Returns how
+  /// many others are no longer followed, since there was no place for it.
+  [[nodiscard]] std::uint32_t add(const Flow& flow);
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
   void forget(std::uint32_t id);
   /// Those of the UE (of all) are wanted back. Looks at every one.
@@ -41,6 +42,8 @@ class Released {
   [[nodiscard]] std::uint32_t size() const { return flows_.size(); }
 
  private:
+  [[nodiscard]] bool forget(const AgeRing::Entry& oldest);
+
   flow::Slab<ReleasedFlow> flows_;
   flow::FlowTable table_;
   AgeRing ages_;

@@ -70,6 +70,9 @@ class Shard {
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;
   [[nodiscard]] std::uint32_t bearer_count() const;
+  /// Connections that were let go and are followed while they pass; a quarter of limits.max_flows at most (16 at
+  /// least).
+  [[nodiscard]] std::uint32_t released_count() const;
   /// Snapshots for observers; at most `limit` entries.
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;

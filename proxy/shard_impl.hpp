@@ -54,6 +54,7 @@ class Shard::Impl {
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint32_t flow_count() const { return registry_.flows().size() + regulator_.size(); }
   [[nodiscard]] std::uint32_t bearer_count() const { return registry_.bearers().size(); }
+  [[nodiscard]] std::uint32_t released_count() const { return released_.size(); }
 
  private:
   static constexpr std::size_t burst_size = 32;

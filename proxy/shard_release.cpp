@@ -124,7 +124,8 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
 /// The flow is about to be forgotten; its connection goes on between its hosts, and is followed where it may come back.
 void Shard::Impl::let_go(const Flow& flow) {
   counters_.add(counter_of(flow.let_go));
-  if (!relay::quiet(flow) && flow.heir == no_id) released_.add(flow);
+  if (relay::quiet(flow) || flow.heir != no_id) return;
+  counters_.add(Counter::released_forgotten, released_.add(flow));
 }
 
 /// Splits a connection that passes from this segment on; false where it has no place.

@@ -223,6 +223,7 @@ def test_taken_up_again_and_again(wire):
         time.sleep(0.3)
         sluice.ask("release", "all")
         wait_for(lambda: sluice.ask("status")["flows"] == 0, "the connection is still split")
+        assert sluice.ask("status")["flows_let_go"] == 1
         time.sleep(0.2)
         sluice.ask("take-up", "all")
         wait_for(lambda: sluice.counters()["flows_taken_up"] == turn, "it was not taken up again")  # noqa: B023

@@ -243,6 +243,8 @@ TEST(TakingUp, TheOldestAreForgottenWhenThereAreTooMany) {
     lab.shard.release({}, lab.now);
     lab.pass_time(std::chrono::milliseconds(1));
   }
+  EXPECT_EQ(lab.shard.released_count(), 16U);
+  EXPECT_EQ(lab.count(Counter::released_forgotten), 4U);
   lab.shard.take_up({});
   for (std::uint16_t i = 0; i < 20; ++i) {
     hosts.ue_to_server.src_port = static_cast<std::uint16_t>(20'000 + i);
@@ -251,6 +253,7 @@ TEST(TakingUp, TheOldestAreForgottenWhenThereAreTooMany) {
     hosts.ue(Flags::ack_bit, 0, 0, "x");
   }
   EXPECT_EQ(lab.count(Counter::flows_taken_up), 16U);
+  EXPECT_EQ(lab.shard.released_count(), 0U);
 }
 
 }  // namespace
