@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/allowance.hpp"
+
 namespace sluice::proxy {
 namespace {
-
-/// A grant smaller than a packet must be able to add up to one, or low rates would never send.
-constexpr Bytes packet_size{1500};
 
 /// What N is counted by.
 control::GwaParameters counting_of(const Treatment& treatment) {
@@ -214,7 +213,7 @@ Bytes Bearer::run_law(const ReportArrival& report, Bytes in_flight, Instant now)
 }
 
 void Bearer::grant(Bytes allowance) {
-  const Bytes carried = std::min(std::max(allowance_, Bytes{}), backlog > Bytes{} ? packet_size : Bytes{});
+  const Bytes carried = std::min(std::max(allowance_, Bytes{}), backlog > Bytes{} ? control::longest_packet : Bytes{});
   granted_ = std::max(allowance, Bytes{});
   allowance_ = granted_ + carried;
 }
