@@ -59,8 +59,6 @@ class AckRegulator {
   void on_released(Bytes ack);
 
   [[nodiscard]] SourcePhase phase() const { return phase_; }
-  /// W, the source's window as it is seen here.
-  [[nodiscard]] Bytes source_window() const { return window_; }
 
  private:
   [[nodiscard]] AckRelease release();
@@ -73,7 +71,7 @@ class AckRegulator {
   Bytes released_;  ///< highest position acknowledged to it
   Bytes acked_;     ///< highest position the UE has acknowledged
   Bytes queue_;
-  Bytes window_;           ///< W
+  Bytes window_;           ///< W, the source's window as it is seen here
   Bytes round_end_;        ///< the round ends when so much is acknowledged to the server
   Bytes window_at_round_;  ///< W when it began
   Bytes recovery_end_;     ///< what had arrived when the drop happened

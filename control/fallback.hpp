@@ -42,7 +42,6 @@ class Fallback {
   [[nodiscard]] Instant deadline() const { return deadline_; }
   /// How often steering went from feedback to congestion control.
   [[nodiscard]] std::uint64_t falls() const { return falls_; }
-  [[nodiscard]] Rate last_rate() const { return rate_; }
   /// The congestion window to start from on a fall: last measured rate × smoothed round trip, at least the initial
   /// window. A rate of zero (an outage) gives the initial window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;

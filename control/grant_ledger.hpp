@@ -11,9 +11,14 @@
 namespace sluice::control {
 
 /// At the Node-B: what is under way to one UE's queue, i.e. SmvsObservation::in_flight where the Node-B computes the
-/// law: allowances granted that the proxy has not been seen to take up, and what is left of the one it has. What the
-/// proxy sends and its word of it travel the same way, so what it had sent before a status has arrived with it: nothing
-/// adds up that is lost on the way. Without statuses it knows only its own grants. No clock inside.
+/// law: allowances granted that the proxy has not been seen to take up, and what is left of the one it has, up to the
+/// part of a packet that it keeps of it. More was left because there was nothing to send, and the next allowance
+/// replaces it. What the proxy sends and its word of it travel the same way, so what it had sent before a status has
+/// arrived with it: nothing adds up that is lost on the way. Without statuses it knows only its own grants. No clock
+/// inside.
+///
+/// Allowances on their way to the proxy count whole, although one that has nothing to send will not spend them: nobody
+/// can know that, and several at once may be spent on a burst. README.md has what it costs to count less.
 class GrantLedger {
  public:
   explicit GrantLedger(Duration one_way_delay) : round_trip_(2 * one_way_delay) {}

@@ -8,13 +8,15 @@ namespace sluice::control {
 ReceiveWindowLoop::ReceiveWindowLoop(const ReceiveWindowParameters& parameters) : parameters_(parameters) {}
 
 Bytes ReceiveWindowLoop::advance(const ReceiveWindowObservation& seen) {
-  const auto held = static_cast<double>((seen.buffered + seen.radio_error + seen.promised).count());
-  known_ = known_ || seen.drain > Rate();
+  const Bytes radio_error = seen.framing.payload_of(seen.radio_error);
+  const Rate drain = seen.framing.payload_of(seen.drain);
+  const auto held = static_cast<double>((seen.buffered + radio_error + seen.promised).count());
+  known_ = known_ || drain > Rate();
   if (known_) {
-    state_.reference = std::max(parameters_.reference.in_bytes(parameters_.frame, seen.drain),
+    state_.reference = std::max(parameters_.reference.in_bytes(parameters_.frame, drain),
                                 static_cast<double>(parameters_.minimum_reference.count()));
     const double rtt_s = std::max(0.0, to_seconds(seen.server_rtt));
-    state_.target = state_.reference + seen.drain.bytes_per_second() * rtt_s;
+    state_.target = state_.reference + drain.bytes_per_second() * rtt_s;
   } else {
     state_.target = static_cast<double>(parameters_.initial.count());
   }

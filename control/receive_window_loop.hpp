@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "control/framing.hpp"
 #include "control/reference.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
@@ -21,14 +22,16 @@ struct ReceiveWindowParameters {
 
 /// What the second loop is told, whenever convenient (each ACK that is built, each step).
 struct ReceiveWindowObservation {
-  Bytes buffered;     ///< received and not yet sent towards the radio
-  Bytes promised;     ///< right edge − rcv_nxt
-  Bytes radio_error;  ///< this flow's share of what is on the way to the radio queue and in it, less what belongs there
-  Rate drain;         ///< what the radio leg takes, or could take (b̄ of the first loop); zero while unknown
+  Bytes buffered;  ///< payload received and not yet sent towards the radio
+  Bytes promised;  ///< right edge − rcv_nxt
+  /// This flow's share of what is on the way to the radio queue and in it, less what belongs there.
+  OnWire<Bytes> radio_error;
+  OnWire<Rate> drain;   ///< what the radio leg takes, or could take (b̄ of the first loop); zero while unknown
   Duration server_rtt;  ///< zero while unknown
+  Framing framing{};    ///< of what the radio leg sends
 };
 
-/// A snapshot for observers.
+/// A snapshot for observers. All of it is payload.
 struct ReceiveWindowState {
   double reference = 0;        ///< q0, bytes
   double target = 0;           ///< what buffered + radio error + promised is steered to, bytes

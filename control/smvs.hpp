@@ -98,8 +98,6 @@ class Smvs {
 
   [[nodiscard]] const SmvsState& state() const { return state_; }
   [[nodiscard]] const SmvsParameters& parameters() const { return parameters_; }
-  /// d = ceil(τp / Ts).
-  [[nodiscard]] std::size_t delay_steps() const { return delay_steps_; }
   /// Starts with a known mean rate instead of from nothing (a law that takes over from another, a bearer that returns).
   /// Zero makes it unknown again.
   void seed(Rate mean);
@@ -120,7 +118,7 @@ class Smvs {
   Bytes grant(Instant now, double allowance);
 
   SmvsParameters parameters_;
-  std::size_t delay_steps_;
+  std::size_t delay_steps_;  ///< d = ceil(τp / Ts)
   SlidingExtremes eta_;
   std::vector<Command> commands_;  ///< ring of the last 2d allowances; only for Prediction::commanded
   std::size_t next_command_ = 0;

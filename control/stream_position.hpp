@@ -23,6 +23,10 @@ class StreamPosition {
     furthest_ = std::max(furthest_, position);
     return position;
   }
+  /// The sequence number at a position.
+  [[nodiscard]] std::uint32_t sequence_at(Bytes position) const {
+    return first_ + static_cast<std::uint32_t>(position.count());
+  }
 
  private:
   std::uint32_t first_;

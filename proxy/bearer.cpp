@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/allowance.hpp"
+
 namespace sluice::proxy {
 namespace {
-
-/// A grant smaller than a packet must be able to add up to one, or low rates would never send.
-constexpr Bytes packet_size{1500};
 
 /// What N is counted by.
 control::GwaParameters counting_of(const Treatment& treatment) {
@@ -47,6 +46,7 @@ void Bearer::inherit(const Bearer& before, Instant now) {
     arrived_total_ = before.arrived_total_;
     left_total_ = before.left_total_;
   }
+  framing_ = before.framing_;
   used = used || before.used;
   if (!before.reported_) return;
   last_ = before.last_;
@@ -214,7 +214,7 @@ Bytes Bearer::run_law(const ReportArrival& report, Bytes in_flight, Instant now)
 }
 
 void Bearer::grant(Bytes allowance) {
-  const Bytes carried = std::min(std::max(allowance_, Bytes{}), backlog > Bytes{} ? packet_size : Bytes{});
+  const Bytes carried = std::min(std::max(allowance_, Bytes{}), backlog > Bytes{} ? control::longest_packet : Bytes{});
   granted_ = std::max(allowance, Bytes{});
   allowance_ = granted_ + carried;
 }
@@ -252,13 +252,13 @@ void Bearer::spend(Bytes bytes) {
   if (window_source() == tcp::WindowSource::allowance) allowance_ -= bytes;
 }
 
-Bytes Bearer::radio_error() const {
-  if (treatment_->law() != Mode::smvs) return Bytes{};
+control::OnWire<Bytes> Bearer::radio_error() const {
+  if (treatment_->law() != Mode::smvs) return {};
   const control::SmvsParameters& parameters = treatment_->smvs.parameters;
   const Rate mean = mean_rate();
   const Bytes sent_since(static_cast<std::int64_t>(in_flight_.total() - sent_at_report_));
-  return radio_load_ + sent_since - mean.in(2 * parameters.one_way_delay) -
-         Bytes(control::smvs_reference(parameters, mean));
+  return control::OnWire(radio_load_ + sent_since - mean.in(2 * parameters.one_way_delay) -
+                         Bytes(control::smvs_reference(parameters, mean)));
 }
 
 Rate Bearer::mean_rate() const {

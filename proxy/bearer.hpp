@@ -5,6 +5,7 @@
 
 #include "control/fallback.hpp"
 #include "control/feedback/report.hpp"
+#include "control/framing.hpp"
 #include "control/in_flight.hpp"
 #include "control/smvs.hpp"
 #include "dataplane/units/bytes.hpp"
@@ -53,6 +54,10 @@ class Bearer {
     for (Bearer* other = sibling_; other != this; other = other->sibling_)
       [[unlikely]] other->in_flight_.injected(now, bytes);
   }
+  /// Such a packet of one of its split connections had `payload` > 0.
+  void carried(Bytes payload, Bytes packet) { framing_.sent(payload, control::OnWire(packet)); }
+  /// Of the data of its split connections, as far as somebody counts what goes to the radio.
+  [[nodiscard]] const control::Framing& framing() const { return framing_; }
   /// Some bearer of the UE wants to know what goes to the radio.
   [[nodiscard]] bool counts() const { return counts_; }
 
@@ -121,7 +126,7 @@ class Bearer {
   [[nodiscard]] Rate mean_rate() const;
   /// What is in the radio queue and on the way there, less what belongs there: b̄ over the round trip to the Node-B and
   /// the reference of SMVS. Of this instant, by what the last report said; nothing under other laws.
-  [[nodiscard]] Bytes radio_error() const;
+  [[nodiscard]] control::OnWire<Bytes> radio_error() const;
 
   [[nodiscard]] control::feedback::BearerStatus status(Bytes backlog) const;
   [[nodiscard]] const control::feedback::BearerReport& last_report() const { return last_.bearer; }
@@ -171,6 +176,7 @@ class Bearer {
   bool counts_;
   control::Fallback fallback_;
   control::InFlight in_flight_;
+  control::Framing framing_;
   std::optional<control::Smvs> law_;
   std::optional<control::ClampPriceAgent> price_;  ///< where the Node-B tells no price
   control::GwaFlowCount count_;                    ///< N

@@ -50,7 +50,9 @@ namespace sluice::proxy {
   X(paths_smaller_radio, "times segments to the radio became smaller because a router said so")                \
   X(paths_smaller_core, "times segments to the core became smaller because a router said so")                  \
   X(flows_taken_up, "connections that had been handed back and are split again")                               \
+  X(flows_split_by_switch, "connections that were end to end when the policies changed, and are split since")  \
   SLUICE_PROXY_LET_GO(X)                                                                                       \
+  X(released_forgotten, "connections handed back that are no longer followed: newer ones needed their place")  \
   X(flows_regulated, "connections that pass end to end under a law")                                           \
   X(windows_rewritten, "ACKs that went on with another window than they came with")                            \
   X(acks_held, "ACKs that had to wait")                                                                        \

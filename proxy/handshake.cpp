@@ -84,7 +84,7 @@ KnownConnection known(const Flow& flow) {
   const Side initiator = flow.initiator;
   const Side responder = opposite(initiator);
   const auto note = [](tcp::SeqNum isn, std::uint16_t window, const tcp::SynOptions& options) {
-    return SynNote{isn, window, options.mss, options.window_scale, options.has_window_scale};
+    return SynNote{isn, window, options};
   };
   constexpr std::uint16_t widest = UINT16_MAX;  // of the first SYN, whose window nobody remembers
   KnownConnection known;

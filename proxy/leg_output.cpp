@@ -38,7 +38,10 @@ std::uint32_t LegOutput::transmit(const tcp::Segment& segment, packet::Packet* p
   note.header_len =
       packet::write_headers(frame, leg.headers, addresses_towards(side_, flow_.key), segment, sum, leg.ip_id++);
   const auto ip_size = static_cast<std::uint32_t>(frame.size() - leg.headers.l2_len);
-  if (bearer_ != nullptr) bearer_->injected(now, Bytes(ip_size));
+  if (bearer_ != nullptr) {
+    bearer_->injected(now, Bytes(ip_size));
+    if (segment.payload_len != 0) bearer_->carried(Bytes(segment.payload_len), Bytes(ip_size));
+  }
   parts_.queue.push(side_, std::move(frame), now);
   return ip_size;
 }

@@ -36,6 +36,8 @@ class Registry {
   void erase(const flow::FlowKey& key) { connections_.erase(key); }
   /// A new flow, entered in its bearer, which is made where it is the UE's first. no_id when a limit is reached.
   FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now);
+  /// There is a place for another flow.
+  [[nodiscard]] bool has_room() const { return flows_.size() < flows_.capacity(); }
   /// Takes the flow out of its bearer, the table and the timers and destroys it; its packets go back to the pool.
   void close(FlowId id, Instant now);
 

@@ -29,6 +29,13 @@ enum class Opening : std::uint8_t {
   switched       ///< another law was in force, or it was split: by an eighth of that
 };
 
+/// What becomes of a connection that passes end to end although its policy splits.
+enum class Splitting : std::uint8_t {
+  never,     ///< its policy does not split, it cannot be split, or it is ending
+  wanted,    ///< it is followed from its next segment on …
+  following  ///< … and split when both directions are quiet
+};
+
 /// One direction of the data of a connection that passes end to end, as its segments show it.
 struct DataWay {
   control::StreamPosition position{0};
@@ -44,9 +51,7 @@ inline constexpr std::uint16_t least_segment = 88;
 struct SynNote {
   tcp::SeqNum isn;
   std::uint16_t window = 0;
-  std::uint16_t mss = 536;
-  std::uint8_t scale = 0;
-  bool has_scale = false;
+  tcp::SynOptions options;
 };
 
 /// What must be known of a connection to follow it from its middle on.
@@ -91,9 +96,13 @@ struct RegulatedFlow {
   bool heir = false;     ///< it is still being handed over by a split connection, under whose name it is found
   RegulatedPhase phase = RegulatedPhase::syn;
   Side initiator = Side::radio;
+  Splitting splitting = Splitting::never;
+  bool splittable = true;  ///< the options of its SYNs are all understood
 
   [[nodiscard]] DataWay& towards(Side side) { return ways[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] const DataWay& towards(Side side) const { return ways[static_cast<std::size_t>(side)]; }
   [[nodiscard]] SynNote& syn_of(Side side) { return syns[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] const SynNote& syn_of(Side side) const { return syns[static_cast<std::size_t>(side)]; }
 };
 static_assert(sizeof(RegulatedFlow) <= 1024, "about what a split connection takes");
 

@@ -11,7 +11,11 @@ constexpr Duration closing_time = std::chrono::seconds(10);
 }  // namespace
 
 Regulator::Regulator(const ShardConfig& config, const Parts& parts, Instant origin)
-    : config_(config), parts_(parts), flows_(config.limits.max_flows), wheel_(config.limits.max_flows, origin) {}
+    : config_(config),
+      parts_(parts),
+      flows_(config.limits.max_flows),
+      followed_(config.limits.max_flows),
+      wheel_(config.limits.max_flows, origin) {}
 
 Regulator::~Regulator() = default;
 
@@ -45,7 +49,7 @@ RegulatedId Regulator::adopt(const KnownConnection& known, Bytes window, Instant
   flow.fins = known.fins;
   flow.running = known.running;
   flow.round_trip = known.round_trip;
-  flow.segment = std::max(flow.syn_of(Side::radio).mss, least_segment);
+  flow.segment = std::max(flow.syn_of(Side::radio).options.mss, least_segment);
   flow.last_activity = now;
   flow.heir = true;
   ++heirs_;
@@ -108,17 +112,20 @@ void Regulator::rebind(const Policies& policies, Instant now) {
     if (to == no_id) return;  // no room for another bearer: it stays where it is, under its old law
     --before.guests;
     become_guest(flow, to);
+    const bool splits = flow.splittable && parts_.registry.bearer(to).treatment().splits();
+    if (!splits) flow.splitting = Splitting::never;
+    if (splits && flow.splitting == Splitting::never) flow.splitting = Splitting::wanted;
   });
 }
 
 /// Both sides have said how their windows are to be read.
 void Regulator::begin(RegulatedFlow& flow, const KnownConnection& known) {
-  const bool scaling = flow.syns[0].has_scale && flow.syns[1].has_scale;
+  const bool scaling = flow.syns[0].options.has_window_scale && flow.syns[1].options.has_window_scale;
   for (const Side receiver : {Side::radio, Side::core}) {
     const auto at = static_cast<std::size_t>(receiver);
     DataWay& way = flow.towards(receiver);
     way.position = control::StreamPosition(known.next.at(at).raw());
-    way.window = control::AdvertisedWindow(scaling ? flow.syn_of(receiver).scale : std::uint8_t{0});
+    way.window = control::AdvertisedWindow(scaling ? flow.syn_of(receiver).options.window_scale : std::uint8_t{0});
     way.window.promised(Bytes(known.edge.at(at) - known.next.at(at)));
   }
   const bool both_closed = flow.fins == (bit(Side::radio) | bit(Side::core));

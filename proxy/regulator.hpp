@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "control/ack_release.hpp"
+#include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/flow/timer_wheel.hpp"
 #include "dataplane/packet/parse.hpp"
+#include "proxy/followed.hpp"
 #include "proxy/info.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/regulated_flow.hpp"
@@ -58,6 +60,17 @@ class Regulator {
   /// `in_need`: packet buffers are short, so nothing is to wait.
   void take(RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool believed, bool in_need,
             Instant now);
+  /// Its policy splits: it passes end to end only until that can be done.
+  [[nodiscard]] bool to_be_split(RegulatedId id) const { return flows_[id].splitting != Splitting::never; }
+  /// It can be from this segment on, which was neither followed nor taken and has a good checksum.
+  [[nodiscard]] bool may_be_split(RegulatedId id, Side in, const tcp::Segment& segment) const;
+  /// Such a segment of a connection that is to be split and cannot be yet; it is to be taken, too.
+  void follow(RegulatedId id, Side in, const packet::Packet& packet, const packet::Parsed& parsed);
+  /// It is forgotten here because it is split now. What waits goes on; the answer says where its hosts stand.
+  FollowedConnection give_up(RegulatedId id, Instant now);
+  /// There is something about its SYNs that cannot be split.
+  void keep_end_to_end(RegulatedId id) { flows_[id].splittable = false; }
+  [[nodiscard]] PolicyIndex policy_of(RegulatedId id) const { return parts_.registry.bearer(flows_[id].bearer).policy; }
   /// A new connection begins with the addresses of this one: it is forgotten.
   [[nodiscard]] bool is_over(RegulatedId id, const tcp::Segment& syn);
   void close(RegulatedId id, Instant now);
@@ -99,6 +112,7 @@ class Regulator {
   const ShardConfig& config_;
   Parts parts_;
   flow::Slab<RegulatedFlow> flows_;
+  flow::LazyArray<FollowedConnection> followed_;  ///< by RegulatedId, of those that are to be split
   std::uint32_t heirs_ = 0;
   flow::TimerWheel wheel_;
 };

@@ -69,7 +69,7 @@ void Regulator::learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segm
   if (flow.phase != RegulatedPhase::syn) return;
   if (segment.flags.ack() == (in == flow.initiator)) return;
   SynNote& note = flow.syn_of(in);
-  note = {segment.seq, segment.window, segment.syn.mss, segment.syn.window_scale, segment.syn.has_window_scale};
+  note = {segment.seq, segment.window, segment.syn};
   if (in == Side::radio) flow.segment = std::max(segment.syn.mss, least_segment);
   if (segment.flags.ack()) {
     if (segment.ack != flow.syn_of(flow.initiator).isn + 1) return;

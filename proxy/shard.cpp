@@ -186,6 +186,9 @@ std::uint32_t Shard::flow_count() const {
 std::uint32_t Shard::bearer_count() const {
   return impl_->bearer_count();
 }
+std::uint32_t Shard::released_count() const {
+  return impl_->released_count();
+}
 void Shard::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
   impl_->describe_flows(out, limit);
 }

@@ -45,8 +45,8 @@ class Shard {
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
 
   /// Puts these treatments in force, for running connections too: each goes on under its new law from what was measured
-  /// under the old one. How a connection is intercepted does not change while it runs. `policies` outlives the
-  /// shard.
+  /// under the old one. What is split and is not to be is handed over to its hosts; what is end to end and is to be
+  /// split is split when both directions are quiet. `policies` outlives the shard.
   void apply(const Policies& policies, Instant now);
 
   /// What the control group and the others came to.
@@ -70,6 +70,9 @@ class Shard {
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;
   [[nodiscard]] std::uint32_t bearer_count() const;
+  /// Connections that were let go and are followed while they pass; a quarter of limits.max_flows at most (16 at
+  /// least).
+  [[nodiscard]] std::uint32_t released_count() const;
   /// Snapshots for observers; at most `limit` entries.
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;

@@ -136,11 +136,23 @@ void Shard::Impl::update_window_of_ue(Flow& flow) {
 void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer) {
   if (!window_matters(flow, Side::core)) return;
   const Bytes held = relay::held_towards(flow, Side::radio);
-  const Bytes room = downlink_room(flow, bearer, held);
-  const bool steered = bearer.steered() && flow.window_loop != no_id;
-  relay::open_window(flow, Side::core, room, steered ? tcp::WindowUpdates::prompt : tcp::WindowUpdates::sparing);
+  if (!bearer.steered()) {
+    relay::open_window(flow, Side::core, promise_to(flow, Side::core, relay_limit_) - held);
+    note_shut(flow, bearer, false);
+    return;
+  }
+  control::ReceiveWindowLoop* const loop = second_loop(flow, bearer, held);
+  if (loop == nullptr) {
+    relay::open_window(flow, Side::core, first_window(flow, Side::core) - held);
+    return;
+  }
+  const Bytes room = std::min(relay_limit_ - held, steered_room(flow, bearer, *loop));
+  relay::open_window(flow, Side::core, room, tcp::WindowUpdates::prompt);
   // With nothing under way nothing of this flow's own would bring it back here.
-  const bool shut = steered && room < Bytes(flow.leg(Side::core).endpoint.effective_mss());
+  note_shut(flow, bearer, room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
+}
+
+void Shard::Impl::note_shut(Flow& flow, Bearer& bearer, bool shut) {
   bearer.shut_flows += (shut ? 1U : 0U) - (flow.shut ? 1U : 0U);
   flow.shut = shut;
 }
@@ -151,31 +163,31 @@ Bytes Shard::Impl::first_window(const Flow& flow, Side from) const {
   return steered ? std::min(relay_limit_, treatment.smvs.receive_window.initial) : relay_limit_;
 }
 
-Bytes Shard::Impl::downlink_room(Flow& flow, Bearer& bearer, Bytes held) {
-  if (!bearer.steered()) {
-    return promise_to(flow, Side::core, relay_limit_) - held;
-  }
-  const Bytes free = relay_limit_ - held;
-  const control::ReceiveWindowParameters& parameters = bearer.treatment().smvs.receive_window;
-  const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+/// None while the connection carries little: its first window is all it takes.
+control::ReceiveWindowLoop* Shard::Impl::second_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   if (flow.window_loop == no_id) {
-    // A connection that carries little never needs the loop: its first window is all it takes.
-    if (held + Bytes(server.rcv_nxt() - (flow.first_byte_from(Side::core))) < parameters.initial / 2) {
-      return std::min(free, parameters.initial - held);
-    }
+    const control::ReceiveWindowParameters& parameters = bearer.treatment().smvs.receive_window;
+    const Bytes received(flow.leg(Side::core).endpoint.rcv_nxt() - flow.first_byte_from(Side::core));
+    if (held + received < parameters.initial / 2) return nullptr;
     flow.window_loop = window_loops_.emplace(parameters);
-    if (flow.window_loop == no_id) return std::min(free, parameters.initial - held);
+    if (flow.window_loop == no_id) return nullptr;
   }
+  return &window_loops_[flow.window_loop];
+}
+
+/// What the second loop promises the server.
+Bytes Shard::Impl::steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) {
+  const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes promised(server.rcv_edge() - server.rcv_nxt());
   const std::uint32_t sharing = std::max<std::uint32_t>(bearer.moving_flows, 1);
   // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
   const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
                                                .promised = promised,
-                                               .radio_error = bearer.radio_error() / sharing,
-                                               .drain = bearer.mean_rate() * (1.0 / sharing),
-                                               .server_rtt = server.srtt()};
-  const Bytes advance = window_loops_[flow.window_loop].advance(seen);
-  return std::min(free, promised + advance);
+                                               .radio_error = control::OnWire(bearer.radio_error().amount() / sharing),
+                                               .drain = control::OnWire(bearer.mean_rate() * (1.0 / sharing)),
+                                               .server_rtt = server.srtt(),
+                                               .framing = bearer.framing()};
+  return promised + loop.advance(seen);
 }
 
 void Shard::Impl::note_backlog(Flow& flow, Bearer& bearer) {

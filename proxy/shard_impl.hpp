@@ -54,6 +54,7 @@ class Shard::Impl {
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint32_t flow_count() const { return registry_.flows().size() + regulator_.size(); }
   [[nodiscard]] std::uint32_t bearer_count() const { return registry_.bearers().size(); }
+  [[nodiscard]] std::uint32_t released_count() const { return released_.size(); }
 
  private:
   static constexpr std::size_t burst_size = 32;
@@ -112,7 +113,9 @@ class Shard::Impl {
   }
   void allow_acknowledgements(Flow& flow, Bearer& bearer);
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
-  [[nodiscard]] Bytes downlink_room(Flow& flow, Bearer& bearer, Bytes held);
+  [[nodiscard]] control::ReceiveWindowLoop* second_loop(Flow& flow, const Bearer& bearer, Bytes held);
+  [[nodiscard]] static Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop);
+  static void note_shut(Flow& flow, Bearer& bearer, bool shut);
   /// The bearer, where a law wants to know what goes to the radio.
   [[nodiscard]] static Bearer* counted(Bearer& bearer) { return bearer.counts() ? &bearer : nullptr; }
   void note_backlog(Flow& flow, Bearer& bearer);
@@ -146,7 +149,13 @@ class Shard::Impl {
   [[gnu::cold, gnu::noinline]] bool follow_released(Side in, packet::Packet& packet, packet::ParseResult result,
                                                     const packet::Parsed& parsed, const flow::FlowKey& key,
                                                     Instant now);
-  bool take_up(std::uint32_t released, Side in, const packet::Parsed& parsed, Instant now);
+  bool take_up(const FollowedConnection& connection, const flow::FlowKey& key, PolicyIndex policy, Side in,
+               const tcp::Segment& segment, Instant now);
+  bool take_up_released(std::uint32_t released, Side in, const packet::Parsed& parsed, const flow::FlowKey& key,
+                        Instant now);
+  [[gnu::cold, gnu::noinline]] void let_pass_until_split(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                                         const packet::Parsed& parsed, const flow::FlowKey& key,
+                                                         RegulatedId id, Instant now);
   void sweep(LetGo reason);
   void sweep_on();
 

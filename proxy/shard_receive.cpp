@@ -197,6 +197,8 @@ void Shard::Impl::regulate(Side in, packet::Packet&& packet, packet::ParseResult
     regulator_.close(id, now);
     ids_stale_ = true;
     handle_new(in, std::move(packet), result, parsed, now);
+  } else if (regulator_.to_be_split(id)) [[unlikely]] {
+    let_pass_until_split(in, std::move(packet), result, parsed, key_of(in, parsed), id, now);
   } else {
     let_pass(in, std::move(packet), result, parsed, id, now);
   }
@@ -205,6 +207,9 @@ void Shard::Impl::regulate(Side in, packet::Packet&& packet, packet::ParseResult
 void Shard::Impl::let_pass(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                            RegulatedId id, Instant now) {
   const bool believed = !handshake_damaged(in, packet, parsed);
+  const bool unsplittable = result != packet::ParseResult::tcp || parsed.segment.payload_len != 0;
+  if (parsed.segment.flags.syn() && unsplittable) [[unlikely]]
+    regulator_.keep_end_to_end(id);
   if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
   regulator_.take(id, in, std::move(packet), parsed, believed, refuse_flows_, now);
   if (!regulator_.contains(id)) ids_stale_ = true;
@@ -219,12 +224,13 @@ bool Shard::Impl::follow_released(Side in, packet::Packet& packet, packet::Parse
     return false;
   }
   if (result == packet::ParseResult::tcp && !handshake_damaged(in, packet, parsed)) {
-    const bool welcome = !draining_ && !refuse_flows_;
-    if (welcome && released_.may_return(id, in, parsed.segment) && take_up(id, in, parsed, now)) {
+    const bool welcome = !draining_ && !refuse_flows_ && released_.wanted(id);
+    FollowedConnection& connection = released_.connection(id);
+    if (welcome && connection.may_be_split(in, parsed.segment) && take_up_released(id, in, parsed, key, now)) {
       take_in(in, std::move(packet), parsed, registry_.find(key), now);
       return true;
     }
-    if (!released_.follow(id, in, parsed.segment)) released_.forget(id);
+    if (!connection.follow(in, parsed.segment)) released_.forget(id);
   }
   forward(in, std::move(packet), result, parsed, Counter::forward_mid_flow, now);
   return true;

@@ -124,24 +124,54 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
 /// The flow is about to be forgotten; its connection goes on between its hosts, and is followed where it may come back.
 void Shard::Impl::let_go(const Flow& flow) {
   counters_.add(counter_of(flow.let_go));
-  if (!relay::quiet(flow) && flow.heir == no_id) released_.add(flow);
+  if (relay::quiet(flow) || flow.heir != no_id) return;
+  counters_.add(Counter::released_forgotten, released_.add(flow));
 }
 
-/// Splits a connection again from this segment on; false where it has no place, or its policy is another now.
-bool Shard::Impl::take_up(std::uint32_t released, Side in, const packet::Parsed& parsed, Instant now) {
-  const PolicyIndex policy = policies_->choose(view_of(in, parsed));
-  const Treatment& treatment = policies_->treatment(policy);
-  if (treatment.mode == Mode::bypass || treatment.regulates()) return false;
-  const flow::FlowKey key = in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
+/// Splits a connection that passes from this segment on; false where it has no place.
+bool Shard::Impl::take_up(const FollowedConnection& connection, const flow::FlowKey& key, PolicyIndex policy, Side in,
+                          const tcp::Segment& segment, Instant now) {
   const FlowId id = registry_.open(key, policy, now);
   if (id == no_id) return false;
   Flow& flow = registry_.flow(id);
-  released_.restore(released, in, parsed.segment, flow, endpoint_configs(id), now);
+  connection.restore(in, segment, flow, endpoint_configs(id), now);
   ids_stale_ = true;
-  released_.forget(released);
   begin_split(flow, registry_.bearer(flow.bearer));
+  return true;
+}
+
+/// One that was let go; false also where its policy is another now.
+bool Shard::Impl::take_up_released(std::uint32_t released, Side in, const packet::Parsed& parsed,
+                                   const flow::FlowKey& key, Instant now) {
+  const PolicyIndex policy = policies_->choose(view_of(in, parsed));
+  if (!policies_->treatment(policy).splits()) return false;
+  if (!take_up(released_.connection(released), key, policy, in, parsed.segment, now)) return false;
+  released_.forget(released);
   counters_.add(Counter::flows_taken_up);
   return true;
+}
+
+/// Of a connection that passes end to end although its policy splits: it is split when both directions are quiet.
+void Shard::Impl::let_pass_until_split(Side in, packet::Packet&& packet, packet::ParseResult result,
+                                       const packet::Parsed& parsed, const flow::FlowKey& key, RegulatedId id,
+                                       Instant now) {
+  if (result == packet::ParseResult::tcp && !handshake_damaged(in, packet, parsed)) {
+    const bool welcome = !draining_ && !refuse_flows_ && registry_.has_room();
+    if (welcome && regulator_.may_be_split(id, in, parsed.segment)) {
+      const PolicyIndex policy = regulator_.policy_of(id);
+      const FollowedConnection connection = regulator_.give_up(id, now);
+      ids_stale_ = true;
+      if (take_up(connection, key, policy, in, parsed.segment, now)) {
+        counters_.add(Counter::flows_split_by_switch);
+        take_in(in, std::move(packet), parsed, registry_.find(key), now);
+      } else {  // cannot be: there is room, and its name is free
+        forward(in, std::move(packet), result, parsed, Counter::forward_flow_limit, now);
+      }
+      return;
+    }
+    regulator_.follow(id, in, packet, parsed);
+  }
+  let_pass(in, std::move(packet), result, parsed, id, now);
 }
 
 void Shard::Impl::pass_over(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,

@@ -47,10 +47,27 @@ std::uint64_t write_syn_options(std::uint8_t* at, const tcp::Segment& segment) n
   return sum;
 }
 
-/// Timestamps, then as many SACK blocks as `length` leaves room for.
-inline std::uint64_t write_options(std::uint8_t* at, const tcp::Segment& segment, std::size_t length) noexcept {
+/// What decides where everything stands in a frame.
+struct Layout {
+  bool ipv4 = true;
+  bool syn = false;
+  bool timestamps = true;
+  std::uint16_t options = 12;  ///< bytes
+};
+
+/// Nearly every segment: IPv4, timestamps and no other option. The writers are inlined with it, all lengths known.
+constexpr Layout usual_layout{};
+
+[[nodiscard]] bool is_usual(const HeaderTemplate& header, const tcp::Segment& segment) noexcept {
+  return header.ip_version == 4 && segment.has_timestamps && segment.sack_count == 0 && !segment.flags.syn();
+}
+
+/// Timestamps, then as many SACK blocks as the options have room for.
+[[gnu::always_inline]] inline std::uint64_t write_options(std::uint8_t* at, const tcp::Segment& segment,
+                                                          const Layout& layout) noexcept {
   std::uint64_t sum = 0;
-  if (segment.has_timestamps) {
+  std::size_t length = layout.options;
+  if (layout.timestamps) {
     sum += put32(at, word(tcp_option::nop, tcp_option::nop, tcp_option::timestamps, 10));
     sum += put32(at + 4, segment.ts_value);
     sum += put32(at + 8, segment.ts_echo);
@@ -69,33 +86,42 @@ inline std::uint64_t write_options(std::uint8_t* at, const tcp::Segment& segment
   return sum;
 }
 
-/// Writes the TCP header but for its checksum; returns its sum.
-inline std::uint64_t write_tcp(std::uint8_t* at, const AddressesView& addresses, const tcp::Segment& segment,
-                               std::size_t options) noexcept {
-  const auto offset = static_cast<std::uint32_t>((tcp_length + options) / 4);
-  std::uint64_t sum = put32(at, std::uint32_t{addresses.src_port} << 16 | addresses.dst_port);
+/// Writes the TCP header; `sum` is that of the pseudo-header and the payload.
+[[gnu::always_inline]] inline void write_tcp(std::uint8_t* at, const AddressesView& addresses,
+                                             const tcp::Segment& segment, const Layout& layout,
+                                             std::uint64_t sum) noexcept {
+  const auto offset = static_cast<std::uint32_t>((tcp_length + layout.options) / 4);
+  sum += put32(at, std::uint32_t{addresses.src_port} << 16 | addresses.dst_port);
   sum += put32(at + 4, segment.seq.raw());
   sum += put32(at + 8, segment.ack.raw());
   sum += put32(at + 12, offset << 28 | std::uint32_t{segment.flags.bits} << 16 | segment.window);
-  sum += put32(at + 16, segment.urgent);
-  if (segment.flags.syn()) [[unlikely]]
-    return sum + write_syn_options(at + tcp_length, segment);
-  return options == 0 ? sum : sum + write_options(at + tcp_length, segment, options);
+  if (layout.syn) {
+    sum += write_syn_options(at + tcp_length, segment);
+  } else if (layout.options != 0) {
+    sum += write_options(at + tcp_length, segment, layout);
+  }
+  const std::uint16_t urgent = __builtin_bswap16(segment.urgent);
+  store32(at + 16, std::uint32_t{urgent} << 16 | static_cast<std::uint16_t>(~fold(sum + urgent)));
 }
 
 /// What an IP header writer leaves for the transport checksum: the sum of the addresses.
-std::uint64_t write_ipv4(std::uint8_t* at, const HeaderTemplate& header, const AddressesView& addresses,
-                         const IpPayload& payload) noexcept {
-  const std::uint32_t src = load32(addresses.src.octets.data() + 12);
-  const std::uint32_t dst = load32(addresses.dst.octets.data() + 12);
-  const std::uint32_t length = static_cast<std::uint32_t>(ipv4_length + payload.length);
-  std::uint64_t sum = put32(at, word(0x45, payload.tos, 0, 0) | length);
-  sum += put32(at + 4, std::uint32_t{payload.ip_id} << 16 | (header.dont_fragment ? 0x4000U : 0U));
-  sum += put32(at + 8, word(header.ttl, payload.protocol, 0, 0));
+[[gnu::always_inline]] inline std::uint64_t write_ipv4(std::uint8_t* at, const HeaderTemplate& header,
+                                                       const AddressesView& addresses,
+                                                       const IpPayload& payload) noexcept {
+  const std::uint32_t src = load32(addresses.src.octets.data() + 12), dst = load32(addresses.dst.octets.data() + 12);
+  const auto total = static_cast<std::uint16_t>(ipv4_length + payload.length);
+  // The words as they lie in memory, lowest byte first.
+  const std::uint32_t first = 0x45U | std::uint32_t{payload.tos} << 8 | std::uint32_t{__builtin_bswap16(total)} << 16;
+  const std::uint32_t second =
+      std::uint32_t{__builtin_bswap16(payload.ip_id)} | (header.dont_fragment ? 0x400000U : 0U);
+  const std::uint32_t third = header.ttl | std::uint32_t{payload.protocol} << 8;
+  const std::uint64_t addresses_sum = std::uint64_t{src} + dst;
+  const std::uint64_t sum = addresses_sum + first + second + third;
+  store32(at, first);
+  store32(at + 4, second);
+  store32(at + 8, third | std::uint32_t{static_cast<std::uint16_t>(~fold(sum))} << 16);
   store32(at + 12, src);
   store32(at + 16, dst);
-  const std::uint64_t addresses_sum = std::uint64_t{src} + dst;
-  store16(at + 10, static_cast<std::uint16_t>(~fold(sum + addresses_sum)));
   return addresses_sum;
 }
 
@@ -110,93 +136,58 @@ std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const A
   return sum;
 }
 
-}  // namespace
-
-std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
-                                const IpPayload& payload) noexcept {
+[[gnu::always_inline]] inline std::uint64_t write_link_and_ip(std::uint8_t* frame, const HeaderTemplate& header,
+                                                              const AddressesView& addresses, const IpPayload& payload,
+                                                              bool ipv4) noexcept {
   std::uint8_t* const ip = frame + header.l2_len;
   // The template's spare bytes land where the IP header comes next: one fixed-size copy for every depth of tags.
   std::memcpy(frame, header.l2.data(), header.l2.size());
-  return header.ip_version == 4 ? write_ipv4(ip, header, addresses, payload)
-                                : write_ipv6(ip, header, addresses, payload);
+  return ipv4 ? write_ipv4(ip, header, addresses, payload) : write_ipv6(ip, header, addresses, payload);
 }
 
-namespace {
-
-[[gnu::noinline]] std::uint16_t write_any(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
-                                          const tcp::Segment& segment, std::uint16_t payload_sum,
-                                          std::uint16_t ip_id) noexcept {
-  const std::uint16_t options = tcp_options_length(segment);
-  const std::size_t l2 = header.l2_len;
-  const std::size_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
-  const auto front = static_cast<std::uint16_t>(l2 + ip + tcp_length + options);
-  const auto tcp_total = static_cast<std::uint16_t>(tcp_length + options + segment.payload_len);
+[[gnu::always_inline]] inline std::uint16_t write(Packet& packet, const HeaderTemplate& header,
+                                                  const AddressesView& addresses, const tcp::Segment& segment,
+                                                  std::uint16_t payload_sum, std::uint16_t ip_id,
+                                                  const Layout& layout) noexcept {
+  const auto l2_and_ip = static_cast<std::uint32_t>(header.l2_len + (layout.ipv4 ? ipv4_length : ipv6_length));
+  const std::uint32_t tcp_header = static_cast<std::uint32_t>(tcp_length) + layout.options;
+  const auto tcp_total = static_cast<std::uint16_t>(tcp_header + segment.payload_len);
   const IpPayload payload{.length = tcp_total,
                           .ip_id = ip_id,
                           .protocol = ip_protocol::tcp,
                           .tos = static_cast<std::uint8_t>(header.tos | segment.ecn)};
+  const auto front = static_cast<std::uint16_t>(l2_and_ip + tcp_header);
   std::uint8_t* const frame = packet.prepend(front);
   packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
-  std::uint64_t sum = write_ip_and_link(frame, header, addresses, payload);
-  std::uint8_t* const tcp = frame + l2 + ip;
-  sum += write_tcp(tcp, addresses, segment, options);
-  sum += std::uint64_t{payload_sum} + __builtin_bswap16(tcp_total) + (std::uint32_t{ip_protocol::tcp} << 8);
-  store16(tcp + 16, static_cast<std::uint16_t>(~fold(sum)));
+  const std::uint64_t addresses_sum = write_link_and_ip(frame, header, addresses, payload, layout.ipv4);
+  write_tcp(frame + l2_and_ip, addresses, segment, layout,
+            addresses_sum + payload_sum + __builtin_bswap16(tcp_total) + (std::uint32_t{ip_protocol::tcp} << 8));
   return front;
 }
 
-/// What nearly every segment looks like: IPv4, timestamps and no other option. The same bytes as write_any(), with
-/// every length known beforehand.
-inline std::uint16_t write_usual(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
-                                 const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept {
-  constexpr std::uint32_t tcp_header = tcp_length + 12;
-  const std::uint32_t l2 = header.l2_len;
-  const std::uint32_t tcp_total = tcp_header + segment.payload_len;
-  const std::uint32_t src = load32(addresses.src.octets.data() + 12), dst = load32(addresses.dst.octets.data() + 12);
-  std::uint8_t* const frame = packet.prepend(static_cast<std::uint16_t>(l2 + ipv4_length + tcp_header));
-  packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
-  std::memcpy(frame, header.l2.data(), header.l2.size());
-
-  // The words of the IP header as they lie in memory, lowest byte first.
-  std::uint8_t* const ip = frame + l2;
-  const std::uint32_t tos = static_cast<std::uint32_t>(header.tos | segment.ecn);
-  const std::uint32_t first =
-      0x45U | tos << 8 | std::uint32_t{__builtin_bswap16(static_cast<std::uint16_t>(ipv4_length + tcp_total))} << 16;
-  const std::uint32_t second = std::uint32_t{__builtin_bswap16(ip_id)} | (header.dont_fragment ? 0x400000U : 0U);
-  const std::uint32_t third = header.ttl | std::uint32_t{ip_protocol::tcp} << 8;
-  const std::uint64_t addresses_sum = std::uint64_t{src} + dst;
-  const std::uint64_t ip_sum = addresses_sum + first + second + third;
-  store32(ip, first);
-  store32(ip + 4, second);
-  store32(ip + 8, third | std::uint32_t{static_cast<std::uint16_t>(~fold(ip_sum))} << 16);
-  store32(ip + 12, src);
-  store32(ip + 16, dst);
-
-  std::uint8_t* const tcp = ip + ipv4_length;
-  std::uint64_t sum = addresses_sum + payload_sum + __builtin_bswap16(static_cast<std::uint16_t>(tcp_total)) +
-                      (std::uint32_t{ip_protocol::tcp} << 8);
-  sum += put32(tcp, std::uint32_t{addresses.src_port} << 16 | addresses.dst_port);
-  sum += put32(tcp + 4, segment.seq.raw());
-  sum += put32(tcp + 8, segment.ack.raw());
-  sum += put32(tcp + 12, (tcp_header / 4) << 28 | std::uint32_t{segment.flags.bits} << 16 | segment.window);
-  sum += put32(tcp + 20, word(tcp_option::nop, tcp_option::nop, tcp_option::timestamps, 10));
-  sum += put32(tcp + 24, segment.ts_value);
-  sum += put32(tcp + 28, segment.ts_echo);
-  const std::uint16_t urgent = __builtin_bswap16(segment.urgent);
-  store32(tcp + 16, std::uint32_t{urgent} << 16 | static_cast<std::uint16_t>(~fold(sum + urgent)));
-  return static_cast<std::uint16_t>(l2 + ipv4_length + tcp_header);
+[[gnu::noinline]] std::uint16_t write_unusual(Packet& packet, const HeaderTemplate& header,
+                                              const AddressesView& addresses, const tcp::Segment& segment,
+                                              std::uint16_t payload_sum, std::uint16_t ip_id) noexcept {
+  const Layout layout{.ipv4 = header.ip_version == 4,
+                      .syn = segment.flags.syn(),
+                      .timestamps = segment.has_timestamps,
+                      .options = tcp_options_length(segment)};
+  return write(packet, header, addresses, segment, payload_sum, ip_id, layout);
 }
 
 }  // namespace
 
+std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
+                                const IpPayload& payload) noexcept {
+  return write_link_and_ip(frame, header, addresses, payload, header.ip_version == 4);
+}
+
 std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
                             const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept {
   assert(packet.size() == segment.payload_len);
-  const bool usual =
-      header.ip_version == 4 && segment.has_timestamps && segment.sack_count == 0 && !segment.flags.syn();
-  if (usual) [[likely]]
-    return write_usual(packet, header, addresses, segment, payload_sum, ip_id);
-  return write_any(packet, header, addresses, segment, payload_sum, ip_id);
+  if (is_usual(header, segment)) [[likely]]
+    return write(packet, header, addresses, segment, payload_sum, ip_id, usual_layout);
+  return write_unusual(packet, header, addresses, segment, payload_sum, ip_id);
 }
 
 HeaderTemplate learn(const Packet& packet, const Parsed& parsed) noexcept {

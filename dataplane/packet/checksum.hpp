@@ -70,22 +70,6 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>(sum << 8 | sum >> 8);
 }
 
-/// Sum of A followed by B, from the sums of both. `first_length` is the length of A in bytes.
-[[nodiscard]] constexpr std::uint16_t combine_sums(std::uint16_t first, std::size_t first_length,
-                                                   std::uint16_t second) noexcept {
-  const std::uint32_t sum = std::uint32_t{first} + (first_length % 2 != 0 ? swap_sum(second) : second);
-  return static_cast<std::uint16_t>((sum & 0xffffU) + (sum >> 16));
-}
-
-/// Sum of B, from the sum of A followed by B and the sum of A. `first_length` is the length of A in bytes.
-[[nodiscard]] constexpr std::uint16_t subtract_prefix(std::uint16_t whole, std::uint16_t first,
-                                                      std::size_t first_length) noexcept {
-  std::uint32_t sum = std::uint32_t{whole} + static_cast<std::uint16_t>(~first);
-  sum = (sum & 0xffffU) + (sum >> 16);
-  const auto rest = static_cast<std::uint16_t>(sum);
-  return first_length % 2 != 0 ? swap_sum(rest) : rest;
-}
-
 /// Sum of A, from the sum of A followed by B and the sum of B. `first_length` is the length of A in bytes.
 [[nodiscard]] constexpr std::uint16_t subtract_suffix(std::uint16_t whole, std::uint16_t second,
                                                       std::size_t first_length) noexcept {
@@ -100,13 +84,6 @@ namespace sluice::packet {
                                                       std::uint16_t after) noexcept {
   const std::uint32_t sum =
       std::uint32_t{static_cast<std::uint16_t>(~checksum)} + std::uint32_t{static_cast<std::uint16_t>(~before)} + after;
-  return static_cast<std::uint16_t>(~fold(sum));
-}
-
-/// The same for a 32-bit word (a sequence number, a timestamp), as it lies in memory.
-[[nodiscard]] constexpr std::uint16_t update_checksum32(std::uint16_t checksum, std::uint32_t before,
-                                                        std::uint32_t after) noexcept {
-  const std::uint64_t sum = std::uint64_t{static_cast<std::uint16_t>(~checksum)} + std::uint64_t{~before} + after;
   return static_cast<std::uint16_t>(~fold(sum));
 }
 

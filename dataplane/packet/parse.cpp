@@ -76,6 +76,44 @@ void set_v4(IpAddress& address, const std::uint8_t* at) {
   store64(address.octets.data() + 8, std::uint64_t{load32(at)} << 32 | 0xffff0000U);
 }
 
+/// The fields of an IPv4 header that was found good.
+[[gnu::always_inline]] inline void take_ipv4(const std::uint8_t* ip, std::uint16_t total, Parsed& out) noexcept {
+  out.ip_version = 4;
+  out.ip_length = total;
+  out.ip_id = load_be16(ip + 4);
+  out.tos = ip[1];
+  out.ttl = ip[8];
+  out.protocol = ip[9];
+  out.dont_fragment = (ip[6] & 0x40U) != 0;
+  set_v4(out.src, ip + 12);
+  set_v4(out.dst, ip + 16);
+}
+
+/// The fields of a TCP header before its options. `length`: of it and its payload, of which `header` is the header.
+[[gnu::always_inline]] inline void take_tcp(const std::uint8_t* tcp, std::size_t header, std::size_t length,
+                                            Parsed& out) noexcept {
+  out.src_port = load_be16(tcp);
+  out.dst_port = load_be16(tcp + 2);
+  tcp::Segment& segment = out.segment;
+  segment.seq = tcp::SeqNum(load_be32(tcp + 4));
+  segment.ack = tcp::SeqNum(load_be32(tcp + 8));
+  segment.flags.bits = tcp[13];
+  segment.window = load_be16(tcp + 14);
+  segment.urgent = load_be16(tcp + 18);
+  segment.payload_len = static_cast<std::uint16_t>(length - header);
+  segment.ecn = out.tos & 3U;
+  segment.sack_count = 0;
+}
+
+/// Timestamps behind two NOPs and nothing else, as RFC 7323 appendix A recommends: what stands there, as load32()
+/// reads.
+constexpr std::uint32_t only_timestamps = 0x0a080101U;
+[[gnu::always_inline]] inline void take_timestamps(const std::uint8_t* tcp, tcp::Segment& segment) noexcept {
+  segment.has_timestamps = true;
+  segment.ts_value = load_be32(tcp + tcp_length + 4);
+  segment.ts_echo = load_be32(tcp + tcp_length + 8);
+}
+
 /// Reads an IPv4 header (RFC 791) that begins at `offset` and whose first 20 bytes are in the frame; `tcp` means: go on
 /// with protocol and l4_offset.
 ParseResult read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset, Parsed& out) {
@@ -89,17 +127,8 @@ ParseResult read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset, P
     sum = add_words(sum, ip + ipv4_length, header - ipv4_length);
   if (fold(sum) != 0xffff) return ParseResult::bad_ip_checksum;
 
-  const std::uint16_t fragment = load_be16(ip + 6);
-  out.ip_version = 4;
-  out.ip_length = total;
-  out.ip_id = load_be16(ip + 4);
-  out.tos = ip[1];
-  out.ttl = ip[8];
-  out.protocol = ip[9];
-  out.dont_fragment = (fragment & 0x4000U) != 0;
-  set_v4(out.src, ip + 12);
-  set_v4(out.dst, ip + 16);
-  if ((fragment & 0x3fffU) != 0) return ParseResult::ip_fragment;  // offset, or more to come
+  take_ipv4(ip, total, out);
+  if ((load_be16(ip + 6) & 0x3fffU) != 0) return ParseResult::ip_fragment;  // offset, or more to come
   out.l4_offset = static_cast<std::uint16_t>(offset + header);
   return header > ipv4_length ? ParseResult::ip_options : ParseResult::tcp;
 }
@@ -160,25 +189,14 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   if (header < tcp_length || header > length) return ParseResult::bad_tcp_header;
 
   tcp::Segment& segment = out.segment;
-  out.src_port = load_be16(tcp);
-  out.dst_port = load_be16(tcp + 2);
   out.payload_offset = static_cast<std::uint16_t>(offset + header);
-  segment.seq = tcp::SeqNum(load_be32(tcp + 4));
-  segment.ack = tcp::SeqNum(load_be32(tcp + 8));
-  segment.flags.bits = tcp[13];
+  take_tcp(tcp, header, length, out);
   segment.has_timestamps = false;
-  segment.sack_count = 0;
-  segment.window = load_be16(tcp + 14);
-  segment.urgent = load_be16(tcp + 18);
-  segment.payload_len = static_cast<std::uint16_t>(length - header);
-  segment.ecn = out.tos & 3U;
 
   // Nearly every segment has no options, or timestamps alone.
   const bool syn = segment.flags.syn();
-  if (header == tcp_length + 12 && load32(tcp + 20) == 0x0a080101U && !syn) [[likely]] {
-    segment.has_timestamps = true;
-    segment.ts_value = load_be32(tcp + 24);
-    segment.ts_echo = load_be32(tcp + 28);
+  if (header == tcp_length + 12 && load32(tcp + tcp_length) == only_timestamps && !syn) [[likely]] {
+    take_timestamps(tcp, segment);
     return ParseResult::tcp;
   }
   if (header == tcp_length && !syn) return ParseResult::tcp;
@@ -234,41 +252,20 @@ inline bool read_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcep
   const std::uint32_t link = load32(at + 12), middle = load32(at + 20);
   const std::uint16_t control = load16(at + tcp_at + 12);
   const bool usual = (link & 0x00ffffffU) == type_and_version && (middle & 0xff00ff3fU) == fragment_and_protocol &&
-                     (control & 0x02f0U) == offset_and_syn && load32(at + tcp_at + tcp_length) == 0x0a080101U;
+                     (control & 0x02f0U) == offset_and_syn && load32(at + tcp_at + tcp_length) == only_timestamps;
   const std::size_t total = load_be16(at + ip_at + 2);
   if (!usual || total < payload_at - ip_at || total > frame.size() - ip_at) return false;
   if (fold(add_wide(add_wide(load64(at + ip_at), load64(at + ip_at + 8)), load32(at + ip_at + 16))) != 0xffff)
     return false;
 
-  set_v4(out.src, at + ip_at + 12);
-  set_v4(out.dst, at + ip_at + 16);
-  out.src_port = load_be16(at + tcp_at);
-  out.dst_port = load_be16(at + tcp_at + 2);
   out.vlan = {};
+  out.l2_len = ethernet_length;
   out.l4_offset = tcp_at;
   out.payload_offset = payload_at;
-  out.ip_length = static_cast<std::uint16_t>(total);
-  out.ip_id = load_be16(at + ip_at + 4);
-  out.l2_len = ethernet_length;
-  out.ip_version = 4;
-  out.tos = static_cast<std::uint8_t>(link >> 24);
-  out.ttl = static_cast<std::uint8_t>(middle >> 16);
-  out.protocol = ip_protocol::tcp;
-  out.dont_fragment = (middle & 0x40U) != 0;
   out.unknown_options = {};
-
-  tcp::Segment& segment = out.segment;
-  segment.seq = tcp::SeqNum(load_be32(at + tcp_at + 4));
-  segment.ack = tcp::SeqNum(load_be32(at + tcp_at + 8));
-  segment.window = load_be16(at + tcp_at + 14);
-  segment.payload_len = static_cast<std::uint16_t>(total - (payload_at - ip_at));
-  segment.urgent = load_be16(at + tcp_at + 18);
-  segment.flags.bits = static_cast<std::uint8_t>(control >> 8);
-  segment.sack_count = 0;
-  segment.has_timestamps = true;
-  segment.ecn = static_cast<std::uint8_t>(link >> 24 & 3U);
-  segment.ts_value = load_be32(at + tcp_at + tcp_length + 4);
-  segment.ts_echo = load_be32(at + tcp_at + tcp_length + 8);
+  take_ipv4(at + ip_at, static_cast<std::uint16_t>(total), out);
+  take_tcp(at + tcp_at, payload_at - tcp_at, total - (tcp_at - ip_at), out);
+  take_timestamps(at + tcp_at, out.segment);
   return true;
 }
 

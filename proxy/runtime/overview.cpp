@@ -62,6 +62,12 @@ std::uint64_t Overview::bearer_count() const {
   return sum;
 }
 
+std::uint64_t Overview::released_count() const {
+  std::uint64_t sum = 0;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().released_count;
+  return sum;
+}
+
 void Overview::add_shard_counters(std::vector<NamedCounter>& out) const {
   const Counters sum = totals();
   for (std::size_t i = 0; i < counter_count; ++i) {
@@ -140,6 +146,7 @@ Json Overview::status() const {
                  {"uptime_s", to_seconds(std::chrono::floor<std::chrono::milliseconds>(dpdk::now() - parts_.started))},
                  {"shards", parts_.channels.size()},
                  {"flows", flow_count()},
+                 {"flows_let_go", released_count()},
                  {"bearers", bearer_count()},
                  {"draining", draining()},
                  {"packet_buffers", {{"total", parts_.pool->capacity()}, {"in_use", parts_.pool->in_use()}}}};
@@ -183,6 +190,7 @@ Json Overview::shards() const {
     const dpdk::ShardPorts& ports = parts_.steering->shard(i);
     list.push_back({{"shard", i},
                     {"flows", shard.flow_count},
+                    {"flows_let_go", shard.released_count},
                     {"bearers", shard.bearer_count},
                     {"received", shard.counters.received()},
                     {"optimised", shard.counters[Counter::optimised]},

@@ -53,6 +53,7 @@ class Overview {
   [[nodiscard]] std::uint64_t flow_count() const;
   [[nodiscard]] bool draining() const;
   [[nodiscard]] std::uint64_t bearer_count() const;
+  [[nodiscard]] std::uint64_t released_count() const;
   void add_shard_counters(std::vector<NamedCounter>& out) const;
   void add_port_counters(std::vector<NamedCounter>& out) const;
   void add_feedback_counters(std::vector<NamedCounter>& out) const;

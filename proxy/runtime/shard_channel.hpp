@@ -52,6 +52,7 @@ struct ShardSnapshot {
   GroupStatistics groups{};
   std::uint32_t flow_count = 0;
   std::uint32_t bearer_count = 0;
+  std::uint32_t released_count = 0;
   std::uint64_t sleeps = 0;         ///< rests of the poll thread
   std::uint64_t statuses_lost = 0;  ///< for want of room in the queue to the control thread
   Histogram exposure;               ///< bytes acknowledged and not delivered, see Shard::sample_exposure()

@@ -194,6 +194,7 @@ void ShardThread::publish(Instant now, const DetailRequest& wanted) {
   snapshot.groups = shard_.groups();
   snapshot.flow_count = shard_.flow_count();
   snapshot.bearer_count = shard_.bearer_count();
+  snapshot.released_count = shard_.released_count();
   snapshot.sleeps = policy_.sleeps();
   snapshot.statuses_lost = statuses_lost_;
   snapshot.exposure = shard_.exposure();

@@ -114,7 +114,8 @@ def test_a_transfer_outlives_every_switch(radio):
         seen.append(phases(radio.sluice))
     assert transfer.running(), "it was over before the last switch"
     transfer.finish()
-    assert seen == [{"split"}, {"split"}, {"regulated"}, {"bypassed"}, {"regulated"}, {"regulated"}, {"observed"}, {"bypassed"}]
+    assert seen[:-1] == [{"split"}, {"split"}, {"regulated"}, {"bypassed"}, {"regulated"}, {"regulated"}, {"observed"}]
+    assert seen[-1] in ({"bypassed"}, {"split"}), "split again if there was a moment with nothing under way"
     counters = settled(radio, "forward_followed")
     assert counters["let_go_switch"] == 1
     assert counters["flows_split"] == 1

@@ -194,7 +194,8 @@ def test_a_router_with_a_narrow_link(tmp_path, side, family):
 
 
 def test_taken_up_again_and_again(wire):
-    """Questions and answers go on while their connection is handed back and taken up; every byte is compared."""
+    """Questions and answers go on while their connection is handed back and taken up, by word and by a switch of the mode;
+    every byte is compared."""
     sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp")
     ue, server = connected(wire)
     stop, rounds, failures = threading.Event(), [0], []
@@ -222,9 +223,16 @@ def test_taken_up_again_and_again(wire):
         time.sleep(0.3)
         sluice.ask("release", "all")
         wait_for(lambda: sluice.ask("status")["flows"] == 0, "the connection is still split")
+        assert sluice.ask("status")["flows_let_go"] == 1
         time.sleep(0.2)
         sluice.ask("take-up", "all")
         wait_for(lambda: sluice.counters()["flows_taken_up"] == turn, "it was not taken up again")  # noqa: B023
+    for turn in range(1, 3):
+        time.sleep(0.2)
+        sluice.ask("mode", "bypass")
+        wait_for(lambda: sluice.counters()["let_go_switch"] == turn, "it was not handed to its hosts")  # noqa: B023
+        sluice.ask("mode", "i-tcp")
+        wait_for(lambda: sluice.counters()["flows_split_by_switch"] == turn, "it stays end to end")  # noqa: B023
     before = rounds[0]
     time.sleep(0.5)
     assert rounds[0] > before, "it stands still"

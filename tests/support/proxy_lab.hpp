@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -71,6 +73,12 @@ class ProxyLab final : public proxy::Transmitter {
     Seen seen = std::move(queue.front());
     queue.pop_front();
     return seen;
+  }
+  /// The newest; all older ones are forgotten with it.
+  std::optional<Seen> last(proxy::Side out) {
+    std::optional<Seen> newest;
+    while (auto seen = next(out)) newest = std::move(seen);
+    return newest;
   }
   [[nodiscard]] bool silent(proxy::Side out) const { return out_[static_cast<std::size_t>(out)].empty(); }
   void forget_output() {
@@ -158,6 +166,15 @@ class ScriptedHosts {
 
  private:
   ProxyLab& lab_;
+};
+
+/// A test of what a shard does between a UE and a server, frame by frame.
+class ScriptedShard : public testing::Test {
+ protected:
+  explicit ScriptedShard(const proxy::ShardConfig& config = shard_config()) : lab(config) {}
+
+  ProxyLab lab;
+  ScriptedHosts hosts{lab};
 };
 
 /// The reports of a Node-B on the queue of a script's UE: 5 Mb/s, every 5 ms by their own word.

@@ -2,12 +2,13 @@
 
 #include <cmath>
 
-#include "tests/sim/nodeb/paper_point.hpp"
+#include "tests/sim/nodeb/paper_runs.hpp"
 
 namespace sluice::emulator {
 namespace {
 
 using namespace std::chrono_literals;
+using test::paper_run;
 
 struct Moments {
   double mean = 0;
@@ -28,8 +29,8 @@ Moments between(const RunResult& result, double SeriesPoint::*member, double fro
 }
 
 TEST(ClampPaper, Figure2WindowsSettleWithoutASawtoothAndTheQueueCountsTheFlows) {
-  const RunResult clamp = run_paper("clamp-fig2", {"law=clamp/regulate"}, 250s);
-  const RunResult plain = run_paper("clamp-fig2", {"law=none"}, 250s);
+  const RunResult clamp = paper_run("clamp-fig2", {"law=clamp/regulate"}, 250s);
+  const RunResult plain = paper_run("clamp-fig2", {"law=none"}, 250s);
   EXPECT_EQ(clamp.drops, 0U);
   EXPECT_GT(plain.drops, 100U);
   // One flow, two, three, two, one.
@@ -51,7 +52,7 @@ TEST(ClampPaper, Equation11HoldsForOneTwoAndThreeFlows) {
     for (const int flows : {1, 2, 3}) {
       SCOPED_TRACE(std::string(mode) + ", flows: " + std::to_string(flows));
       const RunResult result =
-          run_paper("clamp-equilibrium", {"mode=" + std::string(mode), "flows=" + std::to_string(flows)}, 50s);
+          paper_run("clamp-equilibrium", {"mode=" + std::string(mode), "flows=" + std::to_string(flows)}, 50s);
       EXPECT_NEAR(result.queue_mean_frames, 5500 + 500 * flows, 0.1 * (5500 + 500 * flows));
       EXPECT_GT(result.utilisation, 0.99);
       EXPECT_EQ(result.drops, 0U);
@@ -84,16 +85,16 @@ void expect_clamp_fair_and_tcp_not(const Rates& clamp, const Rates& plain) {
 }
 
 TEST(ClampPaper, Figure4FastFadingQueuesAndThePairAreEven) {
-  const Rates plain = rates(run_paper("clamp-pair", {"speed_kmh=36", "law=none"}, 120s));
+  const Rates plain = rates(paper_run("clamp-pair", {"speed_kmh=36", "law=none"}, 120s));
   for (const char* law : {"law=clamp/regulate", "law=clamp"}) {
     SCOPED_TRACE(law);
-    expect_clamp_fair_and_tcp_not(rates(run_paper("clamp-pair", {"speed_kmh=36", law}, 120s)), plain);
+    expect_clamp_fair_and_tcp_not(rates(paper_run("clamp-pair", {"speed_kmh=36", law}, 120s)), plain);
   }
 }
 
 TEST(ClampPaper, Figures4And5SlowFadingIsLessFairAndStillHalvesTheMeanFetch) {
-  const RunResult plain = run_paper("clamp-pair", {"speed_kmh=0.36", "law=none"}, 420s);
-  const RunResult clamp = run_paper("clamp-pair", {"speed_kmh=0.36", "law=clamp/regulate"}, 420s);
+  const RunResult plain = paper_run("clamp-pair", {"speed_kmh=0.36", "law=none"}, 420s);
+  const RunResult clamp = paper_run("clamp-pair", {"speed_kmh=0.36", "law=clamp/regulate"}, 420s);
   EXPECT_NEAR(plain.radio_queue_delay.mean_ms, 50, 12);
   EXPECT_NEAR(clamp.radio_queue_delay.mean_ms, 50, 12);
   EXPECT_GT(plain.figures.at("fetch_1mb_s"), 1.8 * clamp.figures.at("fetch_1mb_s"));
@@ -102,20 +103,20 @@ TEST(ClampPaper, Figures4And5SlowFadingIsLessFairAndStillHalvesTheMeanFetch) {
 }
 
 TEST(ClampPaper, Figure10TheLowerRateNeedsNoOtherSettings) {
-  const Rates clamp = rates(run_paper("clamp-fig10", {"law=clamp/regulate", "a_bytes=8000"}, 270s));
+  const Rates clamp = rates(paper_run("clamp-fig10", {"law=clamp/regulate", "a_bytes=8000"}, 270s));
   EXPECT_NEAR(clamp.flow[1], clamp.flow[0], 0.05 * clamp.flow[0]);
   EXPECT_NEAR(clamp.flow[3], clamp.flow[2], 0.15 * clamp.flow[2]);
   for (const char* buffer : {"buffer_bytes=5000", "buffer_bytes=10000"}) {
     SCOPED_TRACE(buffer);
-    const Rates plain = rates(run_paper("clamp-fig10", {"law=none", buffer}, 270s));
+    const Rates plain = rates(paper_run("clamp-fig10", {"law=none", buffer}, 270s));
     EXPECT_LT(plain.flow[3], 0.5 * plain.flow[2]);
     EXPECT_NEAR(plain.total, clamp.total, 0.05 * clamp.total);
   }
 }
 
 TEST(ClampPaper, Figure8TheLongFlowGoesMoreEvenlyAtTheSameMeanQueue) {
-  const RunResult plain = run_paper("clamp-fig8", {"law=none"}, 150s);
-  const RunResult clamp = run_paper("clamp-fig8", {"law=clamp/regulate"}, 150s);
+  const RunResult plain = paper_run("clamp-fig8", {"law=none"}, 150s);
+  const RunResult clamp = paper_run("clamp-fig8", {"law=clamp/regulate"}, 150s);
   EXPECT_NEAR(clamp.queue_mean_frames, plain.queue_mean_frames, 0.3 * plain.queue_mean_frames);
   EXPECT_LT(clamp.figures.at("flow_1_variation"), plain.figures.at("flow_1_variation"));
   EXPECT_GT(clamp.utilisation, 0.97);

@@ -1,17 +1,18 @@
 // The figures of Gerla, Lo Cigno, Mascolo and Weng (ETT 2002) at a few of their points, shorter than ./run experiment
 // has them.
 
-#include "tests/sim/nodeb/paper_point.hpp"
+#include "tests/sim/nodeb/paper_runs.hpp"
 
 namespace sluice::emulator {
 namespace {
 
 using namespace std::chrono_literals;
+using test::paper_run;
 
 constexpr const char* advertised[] = {"router=gwa-rr", "router=gwa-fcfs", "router=ba"};
 
 RunResult lan(const char* router) {
-  return run_paper("gwa-lan", {router, "buffer_kb=60"}, 8s);
+  return paper_run("gwa-lan", {router, "buffer_kb=60"}, 8s);
 }
 
 TEST(GwaPaper, Figure4InALanAdvertisedWindowsAreFairAndFullWithoutLoss) {
@@ -35,14 +36,14 @@ TEST(GwaPaper, Figures4And5InALanDropTailAndRedLoseAreUnevenAndDelayTelnetByTime
     EXPECT_GT(result.counters.at("server_proxy_down_drops"), 1000U);
     EXPECT_GT(result.figures.at("fetch_max_ms"), 200);
   }
-  const RunResult ecn = run_paper("gwa-lan", {"router=ecn", "buffer_kb=120"}, 8s);
+  const RunResult ecn = paper_run("gwa-lan", {"router=ecn", "buffer_kb=120"}, 8s);
   EXPECT_GT(ecn.counters.at("server_proxy_down_marks"), 1000U);
   EXPECT_EQ(ecn.server_retransmissions, 0U) << "marks instead of drops once it has started";
   EXPECT_LT(ecn.figures.at("fetch_max_ms"), 10);
 }
 
 TEST(GwaPaper, Figure5WithAQueuePerFlowTelnetWaitsForNobody) {
-  const RunResult own = run_paper("gwa-lan-rr", {"buffer_kb=120"}, 10s);
+  const RunResult own = paper_run("gwa-lan-rr", {"buffer_kb=120"}, 10s);
   EXPECT_LT(own.figures.at("fetch_max_ms"), 0.5);
   EXPECT_GT(own.figures.at("flow_jain"), 0.999);
   EXPECT_GT(own.utilisation, 0.98);
@@ -50,7 +51,7 @@ TEST(GwaPaper, Figure5WithAQueuePerFlowTelnetWaitsForNobody) {
 
 TEST(GwaPaper, Figure7InAWanOneQueueFavoursShortRoundTripsAndBandwidthAwareDoesNot) {
   const auto wan = [](const char* router, const char* buffer) {
-    return run_paper("gwa-wan", {router, buffer, "telnets=0"}, 7s);
+    return paper_run("gwa-wan", {router, buffer, "telnets=0"}, 7s);
   };
   for (const char* router : {"router=gwa-rr", "router=gwa-fcfs"}) {
     SCOPED_TRACE(router);
@@ -71,14 +72,14 @@ TEST(GwaPaper, Figure7InAWanOneQueueFavoursShortRoundTripsAndBandwidthAwareDoesN
 TEST(GwaPaper, Figure10AHundredFlowsAreEvenOnlyWhereWindowsAreAdvertised) {
   for (const char* router : {"router=gwa-rr", "router=gwa-fcfs"}) {
     SCOPED_TRACE(router);
-    const RunResult result = run_paper("gwa-many", {router, "buffer_kb=400"}, 30s);
+    const RunResult result = paper_run("gwa-many", {router, "buffer_kb=400"}, 30s);
     EXPECT_GT(result.figures.at("flow_jain"), 0.98);
     EXPECT_GT(result.utilisation, 0.99);
     EXPECT_EQ(result.drops, 0U);
   }
   for (const char* router : {"router=drop-tail", "router=ecn"}) {
     SCOPED_TRACE(router);
-    const RunResult result = run_paper("gwa-many", {router, "buffer_kb=400"}, 30s);
+    const RunResult result = paper_run("gwa-many", {router, "buffer_kb=400"}, 30s);
     EXPECT_GT(result.figures.at("flow_max_bps"), 2.5 * result.figures.at("flow_min_bps"));
     EXPECT_GT(result.counters.at("server_proxy_down_drops"), 1000U);
   }

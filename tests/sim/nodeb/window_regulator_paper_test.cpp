@@ -1,11 +1,12 @@
 // The figures of Chan and Ramjee (INFOCOM 2004) at a few of their points, shorter than ./run experiment has them.
 
-#include "tests/sim/nodeb/paper_point.hpp"
+#include "tests/sim/nodeb/paper_runs.hpp"
 
 namespace sluice::emulator {
 namespace {
 
 using namespace std::chrono_literals;
+using test::paper_run;
 
 using Points = std::vector<std::string>;
 
@@ -13,7 +14,7 @@ using Points = std::vector<std::string>;
 double throughput(const std::string& figure, const std::string& mode, Points point, Duration duration) {
   point.push_back("mode=" + mode);
   double sum = 0;
-  for (const std::uint64_t seed : {1U, 2U}) sum += run_paper(figure, point, duration, seed).throughput_bps / 2000;
+  for (const std::uint64_t seed : {1U, 2U}) sum += paper_run(figure, point, duration, seed).throughput_bps / 2000;
   return sum;
 }
 
@@ -31,7 +32,7 @@ TEST(WindowRegulatorPaper, Figure7NoLawLosesBySmallBuffersAndAllMeetAtLargeOnes)
   for (const char* mode : {"wrs/regulate", "wrd/regulate", "wrb/regulate"}) {
     SCOPED_TRACE(mode);
     const std::string on = "mode=" + std::string(mode);
-    const RunResult result = run_paper("wr-fig7", {"buffer_packets=10", on}, 140s);
+    const RunResult result = paper_run("wr-fig7", {"buffer_packets=10", on}, 140s);
     // A fifth of a percent of the packets, where drop-tail loses ten times as many.
     const double packets = result.throughput_bps * result.measured_s / 8 / 948;
     EXPECT_LT(static_cast<double>(result.drops), packets / 500);
@@ -42,7 +43,7 @@ TEST(WindowRegulatorPaper, Figure7NoLawLosesBySmallBuffersAndAllMeetAtLargeOnes)
 
 TEST(WindowRegulatorPaper, Figure8WithManyUsersTheGainsShrinkAndTheAckRegulatorPassesWrd) {
   const auto rate = [](const std::string& mode, const char* users) {
-    return run_paper("wr-fig8", {"mode=" + mode, users, "buffer_packets=5"}, 120s).throughput_bps;
+    return paper_run("wr-fig8", {"mode=" + mode, users, "buffer_packets=5"}, 120s).throughput_bps;
   };
   const double four = rate("none", "users=4");
   const double eight = rate("none", "users=8");
@@ -82,7 +83,7 @@ TEST(WindowRegulatorPaper, Figure10aRandomLossMakesThemAllAlike) {
 
 TEST(WindowRegulatorPaper, Figure10bWiredCongestionTurnsTheGainOfWindowsIntoALoss) {
   const auto mobile = [](const std::string& mode, const char* cross) {
-    return run_paper("wr-fig10b", {"mode=" + mode, cross}, 120s).figures.at("flow_1_bps");
+    return paper_run("wr-fig10b", {"mode=" + mode, cross}, 120s).figures.at("flow_1_bps");
   };
   const double free = mobile("none", "cross_kbps=300");
   EXPECT_GT(mobile("wrb/regulate", "cross_kbps=300"), free);
@@ -93,7 +94,7 @@ TEST(WindowRegulatorPaper, Figure10bWiredCongestionTurnsTheGainOfWindowsIntoALos
 
 /// Mean times of short flows: of all users, and of the first, who is at +4 dB and has no files.
 TEST(WindowRegulatorPaper, Figure14ShortFlowsFirstShortensThemUnderEveryScheduler) {
-  const auto cell = [](const char* scheduler) { return run_paper("wr-fig14", {scheduler}, 1020s); };
+  const auto cell = [](const char* scheduler) { return paper_run("wr-fig14", {scheduler}, 1020s); };
   const auto fifo = cell("scheduler=pf-fifo").figures;
   for (const char* scheduler : {"scheduler=pf-sfp", "scheduler=pf-sp", "scheduler=pf-rp"}) {
     SCOPED_TRACE(scheduler);
@@ -106,7 +107,7 @@ TEST(WindowRegulatorPaper, Figure14ShortFlowsFirstShortensThemUnderEverySchedule
 /// Serving short flows whatever their links costs diversity; where fades last long, the cell cannot carry it any more.
 TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWhereFadesLast) {
   const auto cell = [](const char* scheduler) {
-    return run_paper("wr-fig15", {"speed_kmh=0.2", scheduler}, 1520s).figures;
+    return paper_run("wr-fig15", {"speed_kmh=0.2", scheduler}, 1520s).figures;
   };
   const auto strict = cell("scheduler=pf-sp");
   const auto by_rate = cell("scheduler=pf-rp");

@@ -12,112 +12,124 @@ using proxy::Counter;
 using proxy::Side;
 using tcp::Flags;
 
-/// The newest frame that came out, if any.
-std::optional<Seen> last(ProxyLab& lab, Side out) {
-  std::optional<Seen> newest;
-  while (auto seen = lab.next(out)) newest = std::move(seen);
-  return newest;
-}
-
-/// Data towards `gone` is never acknowledged: the other host hears of it.
-void expect_told_of_a_host_that_is_gone(Side gone) {
+/// Whose end comes soon.
+proxy::ShardConfig impatient() {
   proxy::ShardConfig config = shard_config();
   config.tcp.max_retransmissions = 3;
-  ProxyLab lab(config);
-  ScriptedHosts hosts(lab);
-  hosts.open();
-  if (gone == Side::radio) {
-    hosts.server(Flags::ack_bit, 0, 0, std::string(100, 'z'));
-  } else {
-    hosts.ue(Flags::ack_bit, 0, 0, std::string(100, 'u'));
-  }
-  lab.forget_output();
-  lab.pass_time(std::chrono::seconds(120));
-  const auto reset = last(lab, opposite(gone));
-  ASSERT_TRUE(reset);
-  EXPECT_TRUE(reset->segment().flags.rst());
-  EXPECT_EQ(lab.count(Counter::flows_timed_out), 1U);
-  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  return config;
 }
 
-TEST(Closing, AFinFollowsTheBytesBeforeIt) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+class Closing : public ScriptedShard {
+ protected:
+  Closing() : ScriptedShard(impatient()) {}
+
+  /// Data towards `gone` is never acknowledged: the other host hears of it.
+  void expect_told_of_a_host_that_is_gone(Side gone) {
+    hosts.open();
+    if (gone == Side::radio) {
+      hosts.server(Flags::ack_bit, 0, 0, std::string(100, 'z'));
+    } else {
+      hosts.ue(Flags::ack_bit, 0, 0, std::string(100, 'u'));
+    }
+    lab.forget_output();
+    lab.pass_time(std::chrono::seconds(120));
+    expect_newest(opposite(gone), Flags::rst_bit);
+    EXPECT_EQ(lab.count(Counter::flows_timed_out), 1U);
+    EXPECT_EQ(lab.shard.flow_count(), 0U);
+  }
+  /// The newest frame that came out has this flag; the others are forgotten.
+  Seen expect_newest(Side out, std::uint8_t flag) {
+    const auto seen = lab.last(out);
+    EXPECT_TRUE(seen && (seen->segment().flags.bits & flag) != 0);
+    return seen.value_or(Seen{});
+  }
+  /// Nothing that came out has it; all is forgotten.
+  void expect_none(Side out, std::uint8_t flag) {
+    while (const auto seen = lab.next(out)) EXPECT_EQ(seen->segment().flags.bits & flag, 0) << "it overtook data";
+  }
+  /// Both hosts have closed, the UE first, and both FINs are acknowledged.
+  void close_by_ue() {
+    hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
+    hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 1);
+    hosts.ue(Flags::ack_bit, 1, 1);
+  }
+  /// The server has closed first and waits; the relay remembers both ends.
+  void close_by_server() {
+    hosts.open();
+    hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
+    hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 1);
+    hosts.server(Flags::ack_bit, 1, 1);
+  }
+  /// 2000 bytes have come from the server, and the UE's buffer is full after the first half.
+  void fill_the_ue() {
+    hosts.open();
+    hosts.ue_window = 0;
+    hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+    hosts.ue(Flags::ack_bit, 0, 1000);
+    hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
+  }
+  /// Then there is room.
+  void empty_the_ue() {
+    hosts.ue_window = 1000;
+    hosts.ue(Flags::ack_bit, 0, 1000);
+  }
+};
+
+TEST_F(Closing, AFinFollowsTheBytesBeforeIt) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'd'));
   hosts.server(Flags::ack_bit | Flags::fin_bit, 1000, 0);
   const auto data = lab.next(Side::radio);
   ASSERT_TRUE(data);
   EXPECT_EQ(data->payload.size(), 1000U);
-  const auto fin = last(lab, Side::radio);
-  ASSERT_TRUE(fin);
-  EXPECT_TRUE(fin->segment().flags.fin());
-  EXPECT_EQ(fin->segment().seq + fin->segment().payload_len, hosts.server_isn + 1 + 1000);
+  const Seen fin = expect_newest(Side::radio, Flags::fin_bit);
+  EXPECT_EQ(fin.segment().seq + fin.segment().payload_len, hosts.server_isn + 1 + 1000);
 }
 
-TEST(Closing, HalfCloseLeavesTheOtherDirectionOpen) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, HalfCloseLeavesTheOtherDirectionOpen) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
-  const auto fin = last(lab, Side::core);
-  ASSERT_TRUE(fin);
-  EXPECT_TRUE(fin->segment().flags.fin());
+  expect_newest(Side::core, Flags::fin_bit);
   hosts.server(Flags::ack_bit, 0, 1);
   lab.forget_output();
   hosts.server(Flags::ack_bit, 0, 1, "still talking");
-  const auto data = last(lab, Side::radio);
+  const auto data = lab.last(Side::radio);
   ASSERT_TRUE(data);
   EXPECT_EQ(data->payload, "still talking");
 }
 
-TEST(Closing, AfterBothFinsTheFlowIsGone) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AfterBothFinsTheFlowIsGone) {
   hosts.open();
-  hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
-  hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 1);
-  hosts.ue(Flags::ack_bit, 1, 1);
+  close_by_ue();
   lab.pass_time(std::chrono::seconds(3));
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   EXPECT_EQ(lab.count(Counter::flows_closed), 1U);
 }
 
-TEST(Closing, AResetWaitsForAcknowledgedBytes) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AResetWaitsForAcknowledgedBytes) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1448, 'r'));
   hosts.server(Flags::ack_bit, 1448, 0, std::string(1448, 'r'));
   hosts.server(Flags::rst_bit | Flags::ack_bit, 2896, 0);
-  while (const auto seen = lab.next(Side::radio))
-    EXPECT_FALSE(seen->segment().flags.rst()) << "the reset overtook data";
+  expect_none(Side::radio, Flags::rst_bit);
   hosts.ue(Flags::ack_bit, 0, 2896);
-  const auto reset = last(lab, Side::radio);
-  ASSERT_TRUE(reset);
-  EXPECT_TRUE(reset->segment().flags.rst());
-  EXPECT_EQ(reset->segment().seq, hosts.server_isn + 1 + 2896);
-  EXPECT_TRUE(reset->checksum_good);
+  const Seen reset = expect_newest(Side::radio, Flags::rst_bit);
+  EXPECT_EQ(reset.segment().seq, hosts.server_isn + 1 + 2896);
+  EXPECT_TRUE(reset.checksum_good);
   lab.pass_time(std::chrono::seconds(2));
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   EXPECT_EQ(lab.count(Counter::flows_reset), 1U);
 }
 
-TEST(Closing, AResetOfAnEmptyRelayPassesAtOnce) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AResetOfAnEmptyRelayPassesAtOnce) {
   hosts.open();
   hosts.ue(Flags::rst_bit | Flags::ack_bit, 0, 0);
-  const auto reset = last(lab, Side::core);
-  ASSERT_TRUE(reset);
-  EXPECT_TRUE(reset->segment().flags.rst());
-  EXPECT_EQ(reset->segment().seq, hosts.ue_isn + 1);
+  const Seen reset = expect_newest(Side::core, Flags::rst_bit);
+  EXPECT_EQ(reset.segment().seq, hosts.ue_isn + 1);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(Closing, AResetThatIsNotExactEndsNothing) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AResetThatIsNotExactEndsNothing) {
   hosts.open();
   hosts.ue(Flags::rst_bit | Flags::ack_bit, 100, 0);
   EXPECT_EQ(lab.shard.flow_count(), 1U);
@@ -127,63 +139,44 @@ TEST(Closing, AResetThatIsNotExactEndsNothing) {
   EXPECT_TRUE(lab.silent(Side::core));
 }
 
-TEST(Closing, AUeThatIsGoneIsToldToTheServer) {
+TEST_F(Closing, AUeThatIsGoneIsToldToTheServer) {
   expect_told_of_a_host_that_is_gone(Side::radio);
 }
 
-TEST(Closing, AddressesMayBeUsedAgainAtOnce) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AddressesMayBeUsedAgainAtOnce) {
   hosts.open();
-  hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
-  hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 1);
-  hosts.ue(Flags::ack_bit, 1, 1);
+  close_by_ue();
   hosts.ue_isn = tcp::SeqNum(900000);
   hosts.server_isn = tcp::SeqNum(700000);
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, "second life");
-  const auto data = last(lab, Side::radio);
+  const auto data = lab.last(Side::radio);
   ASSERT_TRUE(data);
   EXPECT_EQ(data->payload, "second life");
   EXPECT_EQ(lab.count(Counter::flows_split), 2U);
 }
 
-TEST(Closing, AFinIsAcknowledgedHereAndPassedAtOnce) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AFinIsAcknowledgedHereAndPassedAtOnce) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
-  const auto fin = last(lab, Side::core);
-  ASSERT_TRUE(fin);
-  EXPECT_TRUE(fin->segment().flags.fin());
-  EXPECT_EQ(fin->segment().seq, hosts.ue_isn + 1);
-  const auto ack = last(lab, Side::radio);
+  const Seen fin = expect_newest(Side::core, Flags::fin_bit);
+  EXPECT_EQ(fin.segment().seq, hosts.ue_isn + 1);
+  const auto ack = lab.last(Side::radio);
   ASSERT_TRUE(ack);
   EXPECT_EQ(ack->segment().ack, hosts.ue_isn + 2);
   EXPECT_FALSE(ack->segment().flags.fin()) << "the server has not closed";
 }
 
-TEST(Closing, AFinWaitsForAClosedWindowToTakeTheBytesBeforeIt) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
-  hosts.open();
-  hosts.ue_window = 0;
-  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
-  hosts.ue(Flags::ack_bit, 0, 1000);
-  hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
+TEST_F(Closing, AFinWaitsForAClosedWindowToTakeTheBytesBeforeIt) {
+  fill_the_ue();
   hosts.server(Flags::ack_bit | Flags::fin_bit, 2000, 0);
-  while (const auto seen = lab.next(Side::radio)) EXPECT_FALSE(seen->segment().flags.fin());
-  hosts.ue_window = 1000;
-  hosts.ue(Flags::ack_bit, 0, 1000);
-  const auto fin = last(lab, Side::radio);
-  ASSERT_TRUE(fin);
-  EXPECT_TRUE(fin->segment().flags.fin());
-  EXPECT_EQ(fin->segment().seq + fin->segment().payload_len, hosts.server_isn + 1 + 2000);
+  expect_none(Side::radio, Flags::fin_bit);
+  empty_the_ue();
+  const Seen fin = expect_newest(Side::radio, Flags::fin_bit);
+  EXPECT_EQ(fin.segment().seq + fin.segment().payload_len, hosts.server_isn + 1 + 2000);
 }
 
-TEST(Closing, ALostFinIsRepeatedByUs) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, ALostFinIsRepeatedByUs) {
   hosts.open();
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
   lab.forget_output();
@@ -194,9 +187,7 @@ TEST(Closing, ALostFinIsRepeatedByUs) {
   EXPECT_TRUE(lab.silent(Side::core));
 }
 
-TEST(Closing, AFinThatComesTwiceIsPassedOnce) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AFinThatComesTwiceIsPassedOnce) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   hosts.server(Flags::ack_bit, 0, 1);
@@ -208,13 +199,11 @@ TEST(Closing, AFinThatComesTwiceIsPassedOnce) {
   EXPECT_EQ(ack->segment().ack, hosts.ue_isn + 2);
 }
 
-TEST(Closing, FinsThatCrossEndBothSides) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, FinsThatCrossEndBothSides) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
-  EXPECT_TRUE(last(lab, Side::radio)->segment().flags.fin());
+  expect_newest(Side::radio, Flags::fin_bit);
   hosts.ue(Flags::ack_bit, 1, 1);
   hosts.server(Flags::ack_bit, 1, 1);
   lab.pass_time(std::chrono::seconds(3));
@@ -222,9 +211,7 @@ TEST(Closing, FinsThatCrossEndBothSides) {
   EXPECT_EQ(lab.count(Counter::flows_closed), 1U);
 }
 
-TEST(Closing, AHalfClosedConnectionThatIsSilentGoesBackToItsHosts) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AHalfClosedConnectionThatIsSilentGoesBackToItsHosts) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   hosts.server(Flags::ack_bit, 0, 1);
@@ -236,101 +223,70 @@ TEST(Closing, AHalfClosedConnectionThatIsSilentGoesBackToItsHosts) {
   EXPECT_TRUE(lab.next(Side::radio)->segment().flags.fin());
 }
 
-TEST(Closing, AResetByTheUeInADownloadReachesTheServerAtOnce) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AResetByTheUeInADownloadReachesTheServerAtOnce) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1448, 'd'));
   hosts.server(Flags::ack_bit, 1448, 0, std::string(1448, 'd'));
   hosts.ue(Flags::rst_bit | Flags::ack_bit, 0, 1448);
-  const auto reset = last(lab, Side::core);
-  ASSERT_TRUE(reset);
-  EXPECT_TRUE(reset->segment().flags.rst()) << "what was on its way to the UE has nobody to go to";
-  EXPECT_EQ(reset->segment().seq, hosts.ue_isn + 1);
+  const Seen reset = expect_newest(Side::core, Flags::rst_bit);  // what was on its way to the UE has nobody to go to
+  EXPECT_EQ(reset.segment().seq, hosts.ue_isn + 1);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   EXPECT_EQ(lab.count(Counter::flows_reset), 1U);
 }
 
-TEST(Closing, AResetWaitsForAClosedWindowToo) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
-  hosts.open();
-  hosts.ue_window = 0;
-  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
-  hosts.ue(Flags::ack_bit, 0, 1000);
-  hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
+TEST_F(Closing, AResetWaitsForAClosedWindowToo) {
+  fill_the_ue();
   hosts.server(Flags::rst_bit | Flags::ack_bit, 2000, 0);
-  while (const auto seen = lab.next(Side::radio)) EXPECT_FALSE(seen->segment().flags.rst());
-  hosts.ue_window = 1000;
-  hosts.ue(Flags::ack_bit, 0, 1000);
-  EXPECT_EQ(last(lab, Side::radio)->payload, std::string(1000, 'b'));
+  expect_none(Side::radio, Flags::rst_bit);
+  empty_the_ue();
+  EXPECT_EQ(lab.last(Side::radio)->payload, std::string(1000, 'b'));
   hosts.ue(Flags::ack_bit, 0, 2000);
-  EXPECT_TRUE(last(lab, Side::radio)->segment().flags.rst());
+  expect_newest(Side::radio, Flags::rst_bit);
 }
 
-TEST(Closing, AResetBehindAFinFollowsIt) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AResetBehindAFinFollowsIt) {
   hosts.open();
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
   hosts.ue(Flags::ack_bit, 0, 1);
   lab.forget_output();
   hosts.server(Flags::rst_bit, 1, 0);  // its program is gone, too
-  const auto reset = last(lab, Side::radio);
-  ASSERT_TRUE(reset);
-  EXPECT_TRUE(reset->segment().flags.rst());
-  EXPECT_EQ(reset->segment().seq, hosts.server_isn + 2);
+  const Seen reset = expect_newest(Side::radio, Flags::rst_bit);
+  EXPECT_EQ(reset.segment().seq, hosts.server_isn + 2);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(Closing, DataForAProgramThatIsGoneIsAnsweredByItsHostsReset) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, DataForAProgramThatIsGoneIsAnsweredByItsHostsReset) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);  // close(), not shutdown()
   hosts.server(Flags::ack_bit, 0, 1, std::string(500, 'd'));
   lab.forget_output();
   hosts.ue(Flags::rst_bit, 1, 0);
-  const auto reset = last(lab, Side::core);
-  ASSERT_TRUE(reset);
-  EXPECT_TRUE(reset->segment().flags.rst());
+  expect_newest(Side::core, Flags::rst_bit);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(Closing, AServerThatIsGoneIsToldToTheUe) {
+TEST_F(Closing, AServerThatIsGoneIsToldToTheUe) {
   expect_told_of_a_host_that_is_gone(Side::core);
 }
 
-TEST(Closing, AUeThatForgotTheConnectionEndsItWithItsNextSyn) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AUeThatForgotTheConnectionEndsItWithItsNextSyn) {
   hosts.open();
   hosts.ue_isn = tcp::SeqNum(900'000);
   hosts.send_syn();  // the UE has restarted
-  const auto challenge = last(lab, Side::radio);
+  const auto challenge = lab.last(Side::radio);
   ASSERT_TRUE(challenge) << "RFC 5961 section 4: what the server would have answered";
   EXPECT_TRUE(lab.silent(Side::core));
   EXPECT_EQ(challenge->segment().ack.raw(), 1001U);
   lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::rst_bit, challenge->segment().ack.raw(), 0)));
-  EXPECT_TRUE(last(lab, Side::core)->segment().flags.rst());
+  expect_newest(Side::core, Flags::rst_bit);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   hosts.server_isn = tcp::SeqNum(700'000);
   hosts.open();
   EXPECT_EQ(lab.count(Counter::flows_split), 2U);
 }
 
-/// The server has closed first and waits; the relay remembers both ends.
-void close_by_server(ScriptedHosts& hosts) {
-  hosts.open();
-  hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
-  hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 1);
-  hosts.server(Flags::ack_bit, 1, 1);
-}
-
-TEST(Closing, ASynThatTimeWaitDoesNotTakeIsTheServersToAnswer) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
-  close_by_server(hosts);
+TEST_F(Closing, ASynThatTimeWaitDoesNotTakeIsTheServersToAnswer) {
+  close_by_server();
   ASSERT_EQ(lab.shard.flow_count(), 1U) << "within tcp.time_wait";
   const tcp::SeqNum old_server = hosts.server_isn;
   const tcp::SeqNum old_ue = hosts.ue_isn;
@@ -356,10 +312,8 @@ TEST(Closing, ASynThatTimeWaitDoesNotTakeIsTheServersToAnswer) {
   EXPECT_EQ(lab.count(Counter::flows_split), 2U);
 }
 
-TEST(Closing, AnOldSynAfterBothFinsEndsNothingThatLives) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
-  close_by_server(hosts);
+TEST_F(Closing, AnOldSynAfterBothFinsEndsNothingThatLives) {
+  close_by_server();
   lab.forget_output();
   hosts.send_syn();  // the very first one again, late
   EXPECT_TRUE(lab.next(Side::core));
@@ -372,9 +326,7 @@ TEST(Closing, AnOldSynAfterBothFinsEndsNothingThatLives) {
   EXPECT_EQ(lab.count(Counter::flows_split), 1U);
 }
 
-TEST(Closing, AKeepAliveIsTheOtherHostsToAnswer) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AKeepAliveIsTheOtherHostsToAnswer) {
   hosts.open();
   lab.put(Side::radio,
           hosts.frame(true, hosts.segment(Flags::ack_bit, hosts.ue_isn.raw(), hosts.server_isn.raw() + 1)));
@@ -386,9 +338,7 @@ TEST(Closing, AKeepAliveIsTheOtherHostsToAnswer) {
   EXPECT_TRUE(lab.next(Side::radio));
 }
 
-TEST(Closing, ARefusalIsTheServersOwn) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, ARefusalIsTheServersOwn) {
   hosts.send_syn();
   EXPECT_TRUE(lab.silent(Side::radio)) << "nobody answers on the server's behalf";
   const packet::Packet refusal =
@@ -399,9 +349,7 @@ TEST(Closing, ARefusalIsTheServersOwn) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(Closing, AServerThatNeverAnswersIsNotAnsweredFor) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AServerThatNeverAnswersIsNotAnsweredFor) {
   hosts.send_syn();
   lab.pass_time(std::chrono::seconds(80));
   EXPECT_TRUE(lab.silent(Side::radio));
@@ -430,9 +378,7 @@ std::vector<std::uint8_t> unreachable(const packet::Packet& about, const Scripte
   return frame;
 }
 
-TEST(Closing, AnUnreachableServerIsReportedByItsRouter) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AnUnreachableServerIsReportedByItsRouter) {
   hosts.send_syn();
   lab.forget_output();
   const packet::Packet syn = hosts.frame(true, hosts.segment(Flags::syn_bit, hosts.ue_isn.raw(), 0));
@@ -444,9 +390,7 @@ TEST(Closing, AnUnreachableServerIsReportedByItsRouter) {
   EXPECT_EQ(lab.count(proxy::counter_of(packet::ParseResult::icmp)), 1U);
 }
 
-TEST(Closing, AnErrorOfARouterEndsNoOpenConnection) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Closing, AnErrorOfARouterEndsNoOpenConnection) {
   hosts.open();
   const packet::Packet data =
       hosts.frame(true, hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + 1, hosts.server_isn.raw() + 1), "x");

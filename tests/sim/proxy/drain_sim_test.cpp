@@ -10,13 +10,6 @@ namespace {
 
 using proxy::Obstacle;
 
-void expect_complete(Network& network, Duration limit) {
-  ASSERT_TRUE(network.run(limit)) << "stuck";
-  EXPECT_EQ(network.log.corrupted, 0U);
-  EXPECT_EQ(network.server_counters.corrupted, 0U);
-  for (const auto& client : network.clients) EXPECT_EQ(client->corrupted(), 0U);
-}
-
 /// Runs until nothing is split any more; false when something still is after `limit`.
 bool run_until_drained(Network& network, Duration limit) {
   const Instant end = network.loop.now() + limit;
@@ -86,17 +79,10 @@ TEST(DrainSim, ConnectionsOlderThanTheProxyAreNeverReset) {
 /// Random connections over random wires; at random times some are let go, the proxy drains, or drains and restarts.
 void live(std::uint64_t seed) {
   Random random = Random::stream(seed, "drain");
-  proxy::ShardConfig config = small_shard();
-  config.limits.relay_buffer = Bytes(65'536 + random.below(400'000));
-  random_exposure(random, config.limits);
-  Wires wires = random_wires(random);
-  // What passes untouched is checked by the hosts alone, and two bits of it, damaged on either side, may cancel out.
-  wires.core_down.corrupt = wires.core_up.corrupt = 0;
+  const proxy::ShardConfig config = random_shard(random);
+  const Wires wires = random_wires_sound_in_the_core(random);
   Network network(seed, config, wires, random_host(random), random_host(random));
-  const std::uint64_t count = 1 + random.below(4);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    network.transfer(1 + random.below(1'000'000), random.chance(0.4), std::chrono::milliseconds(random.below(2000)));
-  }
+  transfer_at_random(network, random, 1'000'000);
   for (std::uint64_t i = 1 + random.below(5); i > 0; --i) {
     network.loop.run_until(network.loop.now() + std::chrono::milliseconds(random.below(2000)));
     if (random.chance(0.5)) {
@@ -114,10 +100,7 @@ void live(std::uint64_t seed) {
       network.node.order([](proxy::Shard& shard) { shard.drain(false); });
     }
   }
-  expect_complete(network, std::chrono::seconds(900));
-  network.loop.run_until(network.loop.now() + std::chrono::seconds(700));
-  EXPECT_EQ(network.node.shard().flow_count(), 0U) << "flows outlived their connections";
-  expect_accounted(network.node.shard().counters());
+  expect_end(network);
 }
 
 TEST(DrainSim, RandomLivesWithRandomLettingGo) {

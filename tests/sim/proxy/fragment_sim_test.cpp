@@ -28,26 +28,16 @@ TEST(FragmentSim, ADownloadWhoseSegmentsAreCutInItsMiddleGoesOn) {
 /// Random wires, and a router that begins to cut at a random time.
 void live(std::uint64_t seed) {
   Random random = Random::stream(seed, "fragments");
-  proxy::ShardConfig config = small_shard();
-  Wires wires = random_wires(random);
-  wires.core_down.corrupt = wires.core_up.corrupt = 0;  // see drain_sim_test.cpp
+  Wires wires = random_wires_sound_in_the_core(random);
   // A part alone has no TCP checksum; corruption that IP does not see would meet another one on the radio.
   wires.radio_down.corrupt = 0;
-  Network network(seed, config, wires, random_host(random), random_host(random));
+  Network network(seed, small_shard(), wires, random_host(random), random_host(random));
   Fragmenter router(network.core_port, Instant(std::chrono::milliseconds(random.below(4000))), small_mtu);
   Reassembler ip_layer(network.ue);
   network.precede_core(router);
   network.precede_ue(ip_layer);
-  const std::uint64_t count = 1 + random.below(4);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    network.transfer(1 + random.below(1'000'000), random.chance(0.3), std::chrono::milliseconds(random.below(2000)));
-  }
-  ASSERT_TRUE(network.run(std::chrono::seconds(900))) << "stuck";
-  EXPECT_EQ(network.log.corrupted, 0U);
-  EXPECT_EQ(network.server_counters.corrupted, 0U);
-  network.loop.run_until(network.loop.now() + std::chrono::seconds(700));
-  EXPECT_EQ(network.node.shard().flow_count(), 0U) << "flows outlived their connections";
-  expect_accounted(network.node.shard().counters());
+  transfer_at_random(network, random, 1'000'000, 0.3);
+  expect_end(network);
 }
 
 TEST(FragmentSim, RandomLivesWithFragments) {

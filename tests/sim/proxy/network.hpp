@@ -263,6 +263,44 @@ inline void expect_accounted(const proxy::Counters& counters) {
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
 }
 
+/// Every byte arrives, and it is the right one.
+inline void expect_complete(Network& network, Duration limit) {
+  ASSERT_TRUE(network.run(limit)) << "stuck";
+  EXPECT_EQ(network.log.corrupted, 0U);
+  EXPECT_EQ(network.server_counters.corrupted, 0U);
+  for (const auto& client : network.clients) EXPECT_EQ(client->corrupted(), 0U);
+}
+/// … and nothing is left of any connection.
+inline void expect_end(Network& network) {
+  expect_complete(network, std::chrono::seconds(900));
+  network.loop.run_until(network.loop.now() + std::chrono::seconds(700));
+  EXPECT_EQ(network.node.shard().flow_count(), 0U) << "flows outlived their connections";
+  expect_accounted(network.node.shard().counters());
+}
+
+/// Up to four connections in the first two seconds, each of up to `most` bytes.
+inline void transfer_at_random(Network& network, Random& random, std::uint64_t most, double uploads = 0.4) {
+  const std::uint64_t count = 1 + random.below(4);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    network.transfer(1 + random.below(most), random.chance(uploads), std::chrono::milliseconds(random.below(2000)));
+  }
+}
+
+/// A relay of a random size, whose bytes may be exposed as far as it happens.
+inline proxy::ShardConfig random_shard(Random& random) {
+  proxy::ShardConfig config = small_shard();
+  config.limits.relay_buffer = Bytes(65'536 + random.below(400'000));
+  random_exposure(random, config.limits);
+  return config;
+}
+
+/// What passes untouched is checked by the hosts alone, and two bits of it, damaged on either side, may cancel out.
+inline Wires random_wires_sound_in_the_core(Random& random) {
+  Wires wires = random_wires(random);
+  wires.core_down.corrupt = wires.core_up.corrupt = 0;
+  return wires;
+}
+
 inline std::uint64_t seeds_to_run() {
   const char* const text = std::getenv("SLUICE_SIM_SEEDS");
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 300;

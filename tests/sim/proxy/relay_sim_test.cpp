@@ -18,17 +18,8 @@ void live(std::uint64_t seed) {
   const HostConfig ue = random_host(random);
   const HostConfig server = random_host(random);
   Network network(seed, config, random_wires(random), ue, server);
-  const std::uint64_t count = 1 + random.below(4);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    network.transfer(1 + random.below(200'000), random.chance(0.4), std::chrono::milliseconds(random.below(2000)));
-  }
-  ASSERT_TRUE(network.run(std::chrono::seconds(900))) << "stuck";
-  EXPECT_EQ(network.log.corrupted, 0U);
-  EXPECT_EQ(network.server_counters.corrupted, 0U);
-  for (const auto& client : network.clients) EXPECT_EQ(client->corrupted(), 0U);
-  network.loop.run_until(network.loop.now() + std::chrono::seconds(400));
-  EXPECT_EQ(network.node.shard().flow_count(), 0U) << "flows outlived their connections";
-  expect_accounted(network.node.shard().counters());
+  transfer_at_random(network, random, 200'000);
+  expect_end(network);
 }
 
 TEST(RelaySim, RandomLivesOfConnections) {

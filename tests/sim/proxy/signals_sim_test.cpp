@@ -10,13 +10,6 @@
 namespace sluice::test {
 namespace {
 
-void expect_complete(Network& network, Duration limit) {
-  ASSERT_TRUE(network.run(limit)) << "stuck";
-  EXPECT_EQ(network.log.corrupted, 0U);
-  EXPECT_EQ(network.server_counters.corrupted, 0U);
-  for (const auto& client : network.clients) EXPECT_EQ(client->corrupted(), 0U);
-}
-
 /// Where urgent data ends in the server's stream.
 constexpr std::uint32_t urgent_end = 150'001;
 
@@ -161,16 +154,10 @@ TEST(NarrowPathSim, AnErrorCutsTheRadioLegAndTenMinutesLaterItGrowsAgain) {
 /// Random connections that are let go and taken up again at random.
 void live(std::uint64_t seed) {
   Random random = Random::stream(seed, "taking up");
-  proxy::ShardConfig config = small_shard();
-  config.limits.relay_buffer = Bytes(65'536 + random.below(400'000));
-  random_exposure(random, config.limits);
-  Wires wires = random_wires(random);
-  wires.core_down.corrupt = wires.core_up.corrupt = 0;
+  const proxy::ShardConfig config = random_shard(random);
+  const Wires wires = random_wires_sound_in_the_core(random);
   Network network(seed, config, wires, random_host(random), random_host(random));
-  const std::uint64_t count = 1 + random.below(4);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    network.transfer(1 + random.below(600'000), random.chance(0.4), std::chrono::milliseconds(random.below(2000)));
-  }
+  transfer_at_random(network, random, 600'000);
   for (int i = 0; i < 12; ++i) {
     network.loop.run_until(network.loop.now() + std::chrono::milliseconds(random.below(700)));
     const double what = random.uniform(0, 1);
@@ -182,10 +169,7 @@ void live(std::uint64_t seed) {
     });
   }
   network.node.order([](proxy::Shard& shard) { shard.drain(false); });
-  expect_complete(network, std::chrono::seconds(900));
-  network.loop.run_until(network.loop.now() + std::chrono::seconds(700));
-  EXPECT_EQ(network.node.shard().flow_count(), 0U) << "flows outlived their connections";
-  expect_accounted(network.node.shard().counters());
+  expect_end(network);
 }
 
 TEST(TakingUpSim, RandomLivesOfConnectionsThatComeAndGo) {

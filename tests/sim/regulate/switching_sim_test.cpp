@@ -3,9 +3,11 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "emulator/hosts/request_client.hpp"
 #include "tests/sim/regulate/regulated_network.hpp"
 
 namespace sluice::test {
@@ -104,6 +106,12 @@ std::string name_of(const Policies& policies) {
   return std::string(to_string(treatment.mode)) + (treatment.splits() ? "" : "/end-to-end");
 }
 
+proxy::ShardConfig config_of(const Policies& policies) {
+  proxy::ShardConfig config = first_config();
+  static_cast<proxy::Treatment&>(config) = policies.otherwise;
+  return config;
+}
+
 /// A download over a link of 8 Mb/s, with no end, under one treatment and then another.
 class Download {
  public:
@@ -129,11 +137,6 @@ class Download {
   }
 
  private:
-  static proxy::ShardConfig config_of(const Policies& policies) {
-    proxy::ShardConfig config = first_config();
-    static_cast<proxy::Treatment&>(config) = policies.otherwise;
-    return config;
-  }
   RegulatedNetwork network_;
   emulator::BulkClient* client_ = nullptr;
 };
@@ -169,6 +172,101 @@ TEST(Switching, EveryModeTakesOverFromEveryOther) {
       EXPECT_EQ(end_to_end, !(from->otherwise.splits() && to->otherwise.splits()))
           << name_of(*from) << " → " << name_of(*to) << " " << download.phase();
     }
+  }
+}
+
+/// Phases of all connections, in order.
+std::multiset<std::string> phases_of(const RegulatedNetwork& network) {
+  std::vector<proxy::FlowInfo> flows;
+  network.node.shard.describe_flows(flows, 8);
+  std::multiset<std::string> phases;
+  for (const proxy::FlowInfo& flow : flows) phases.emplace(flow.phase);
+  return phases;
+}
+
+/// One connection on which 20 kB are asked for again and again, and one that asks once. Both are end to end; the new
+/// mode splits. `bulk_pauses`: the law's window lets even that one come to rest.
+void switch_to_split(const Policies& from, const Policies& to, bool bulk_pauses) {
+  SCOPED_TRACE(name_of(from) + " → " + name_of(to));
+  RegulatedNetwork network(5, config_of(from), {});
+  network.node.watched = false;
+  emulator::RequestConfig config;
+  config.server = RegulatedNetwork::server_address();
+  config.port = RegulatedNetwork::port;
+  config.interval = 200ms;
+  config.size = {emulator::SizeKind::fixed, 20_KiB, 20_KiB, 1};
+  emulator::RequestClient requests(network.loop, network.ue, config, emulator::Random::stream(5, "requests"),
+                                   network.log);
+  emulator::BulkClient& bulk = network.transfer(6'000'000, false, 100ms);
+  network.loop.run_until(Instant(2s));
+  ASSERT_EQ(phases_of(network).count("split"), 0U);
+  ASSERT_EQ(phases_of(network).size(), 2U);
+  const std::uint64_t fetches = network.log.fetches;
+  network.node.shard.apply(to, network.loop.now());
+  network.node.arm();
+  network.loop.run_until(Instant(5s));
+  const proxy::Counters& counters = network.node.shard.counters();
+  EXPECT_GE(counters[Counter::flows_split_by_switch], 1U) << "the one with pauses";
+  if (!bulk_pauses) {
+    EXPECT_EQ(phases_of(network).count("split"), 1U) << "something of the other is always under way";
+  }
+  EXPECT_EQ(phases_of(network).size(), 2U);
+  EXPECT_FALSE(bulk.complete()) << "over before anything could be seen";
+  ASSERT_TRUE(network.run(60s));
+  EXPECT_GT(network.log.fetches, fetches);
+  EXPECT_EQ(network.log.corrupted, 0U);
+  EXPECT_EQ(network.server_counters.corrupted, 0U);
+  EXPECT_EQ(network.log.failures, 0U);
+  EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
+}
+
+TEST(Switching, WhatPausesIsSplitByASwitchAndWhatDoesNotStaysEndToEnd) {
+  const auto treatments = all_treatments();
+  for (const auto& from : treatments) {
+    if (!from->otherwise.regulates()) continue;
+    for (const auto& to : treatments) {
+      const Mode mode = to->otherwise.mode;
+      const bool same_law = mode == from->otherwise.mode;
+      const bool chosen = mode == Mode::i_tcp || mode == Mode::smvs || same_law;
+      if (chosen && to->otherwise.splits()) switch_to_split(*from, *to, same_law);
+    }
+  }
+}
+
+/// Requests and answers while the mode goes back and forth between one that splits and one that does not.
+void switch_back_and_forth(std::uint64_t seed, const RegulatedWires& wires) {
+  SCOPED_TRACE(seed);
+  const auto treatments = all_treatments();
+  RegulatedNetwork network(seed, first_config(), wires);
+  network.node.watched = false;
+  emulator::RequestConfig config;
+  config.server = RegulatedNetwork::server_address();
+  config.port = RegulatedNetwork::port;
+  config.interval = 50ms;
+  config.size = {emulator::SizeKind::uniform, 100_B, 30_KiB, 1};
+  emulator::RequestClient requests(network.loop, network.ue, config, emulator::Random::stream(seed, "requests"),
+                                   network.log);
+  for (std::size_t round = 0; round < 2 * treatments.size(); ++round) {
+    network.loop.run_until(network.loop.now() + 1s);
+    network.node.shard.apply(*treatments[(round * 8) % treatments.size()], network.loop.now());
+    network.node.arm();
+  }
+  const proxy::Counters& counters = network.node.shard.counters();
+  EXPECT_GT(counters[Counter::flows_split_by_switch], 3U);
+  EXPECT_GT(counters[Counter::let_go_switch], 3U);
+  EXPECT_EQ(network.log.corrupted, 0U);
+  EXPECT_EQ(network.log.failures, 0U);
+  EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
+}
+
+TEST(Switching, BackAndForthBetweenRequestsOverBadWires) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    RegulatedWires wires;
+    wires.radio_down.loss = wires.radio_up.loss = 0.01;
+    wires.core_down.loss = wires.core_up.loss = 0.005;
+    wires.core_down.reorder = wires.radio_up.reorder = 0.02;
+    wires.radio_up.duplicate = wires.core_down.duplicate = 0.01;
+    switch_back_and_forth(seed, wires);
   }
 }
 

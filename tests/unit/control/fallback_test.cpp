@@ -68,7 +68,7 @@ TEST(Fallback, AReleasedBearerFallsAtOnce) {
   EXPECT_EQ(fallback.on_report(at(1025ms), 25ms, RadioState::released, Rate()), Steering::congestion_control);
   EXPECT_EQ(fallback.deadline(), never);
   EXPECT_EQ(fallback.falls(), 1U);
-  EXPECT_EQ(fallback.last_rate(), rate) << "a release says nothing about the rate";
+  EXPECT_EQ(fallback.seed_window(1s), rate.in(1s)) << "a release says nothing about the rate";
   fallback.on_report(at(1050ms), 25ms, RadioState::released, Rate());
   EXPECT_EQ(fallback.falls(), 1U);
 }

@@ -41,6 +41,16 @@ TEST(GrantLedger, AStatusReplacesGuessesByFacts) {
   EXPECT_EQ(ledger.in_flight(at(1020ms), 6000), 4000_B);
 }
 
+// The next allowance replaces what is left, but for the part of a packet.
+TEST(GrantLedger, WhatWasNotSpentForWantOfDataIsNotUnderWay) {
+  GrantLedger ledger(10ms);
+  ledger.granted(at(1000ms), 1, 20'000_B);
+  ledger.granted(at(1005ms), 2, 4000_B);
+  ledger.on_status(at(1020ms), status(1, 20'000_B), 0);
+  EXPECT_EQ(ledger.in_flight(at(1020ms), 0), 5500_B);
+  EXPECT_EQ(ledger.in_flight(at(1021ms), 1000), 4500_B) << "some data has come after all";
+}
+
 TEST(GrantLedger, AnIdleFlowLeavesNothingBehind) {
   GrantLedger ledger(10ms);
   ledger.granted(at(1000ms), 1, 1000_B);

@@ -44,8 +44,8 @@ struct Relay {
       told += 0.02 * ((told_capacity ? room : taken) - told);
       const Bytes more = loop.advance({.buffered = Bytes(buffered),
                                        .promised = Bytes(edge - received),
-                                       .radio_error = 0_B,
-                                       .drain = Rate::bytes_per_second(told * 1000),
+                                       .radio_error = {},
+                                       .drain = OnWire(Rate::bytes_per_second(told * 1000)),
                                        .server_rtt = std::chrono::milliseconds(rtt_ms)});
       ASSERT_GE(more, 0_B);
       edge += more.count();
@@ -68,49 +68,68 @@ struct Relay {
 
 TEST(ReceiveWindowLoop, StartsWithTheInitialWindow) {
   ReceiveWindowLoop loop;
-  EXPECT_EQ(loop.advance({0_B, 0_B, 0_B, Rate(), 0ms}), 65536_B);
-  EXPECT_EQ(loop.advance({0_B, 65536_B, 0_B, Rate(), 0ms}), 0_B);
-  EXPECT_EQ(loop.advance({1000_B, 60000_B, 0_B, Rate(), 0ms}), 4536_B);
+  EXPECT_EQ(loop.advance({0_B, 0_B, {}, {}, 0ms}), 65536_B);
+  EXPECT_EQ(loop.advance({0_B, 65536_B, {}, {}, 0ms}), 0_B);
+  EXPECT_EQ(loop.advance({1000_B, 60000_B, {}, {}, 0ms}), 4536_B);
 }
 
 TEST(ReceiveWindowLoop, SteersToTheDelayTimesTheDrainPlusTheReference) {
   ReceiveWindowLoop loop;
-  const Rate drain = Rate::bytes_per_second(1e6);
-  const Bytes more = loop.advance({40000_B, 0_B, 0_B, drain, 100ms});
+  const OnWire drain(Rate::bytes_per_second(1e6));
+  const Bytes more = loop.advance({40000_B, 0_B, {}, drain, 100ms});
   // q0 = 30 ms · 1 MB/s = 30000, RTT · b̄ = 100000, and 40000 are there already.
   EXPECT_EQ(more, 90000_B);
   EXPECT_DOUBLE_EQ(loop.state().reference, 30000);
-  EXPECT_EQ(loop.advance({40000_B, 90000_B, 0_B, drain, 100ms}), 0_B);
-  EXPECT_EQ(loop.advance({90000_B, 90000_B, 0_B, drain, 100ms}), 0_B) << "an edge is never taken back";
+  EXPECT_EQ(loop.advance({40000_B, 90000_B, {}, drain, 100ms}), 0_B);
+  EXPECT_EQ(loop.advance({90000_B, 90000_B, {}, drain, 100ms}), 0_B) << "an edge is never taken back";
 }
 
 // What is too much at the radio is withheld from the server at once, what is missing there is sent for.
 TEST(ReceiveWindowLoop, WhatTheRadioHasTooMuchOrTooLittleOfCounts) {
-  const Rate drain = Rate::bytes_per_second(1e6);
+  const OnWire drain(Rate::bytes_per_second(1e6));
   const auto advance = [&](Bytes error) {
     ReceiveWindowLoop loop;
-    return loop.advance({40000_B, 0_B, error, drain, 100ms});
+    return loop.advance({40000_B, 0_B, OnWire(error), drain, 100ms});
   };
   EXPECT_EQ(advance(30000_B), 60000_B);
   EXPECT_EQ(advance(-20000_B), 110000_B);
   EXPECT_EQ(advance(500000_B), 0_B);
 }
 
+// A queue and a rate of small segments are a tenth headers; what is promised is not.
+TEST(ReceiveWindowLoop, WhatIsPromisedFillsTheRadioWithItsHeaders) {
+  ReceiveWindowObservation seen{0_B,   0_B,           OnWire(11040_B), OnWire(Rate::bytes_per_second(1.104e6)),
+                                100ms, /*framing=*/{}};
+  EXPECT_EQ(ReceiveWindowLoop().advance(seen), 132480_B) << "nothing is known of the packets yet";
+  for (int packet = 0; packet < 1000; ++packet) seen.framing.sent(500_B, OnWire(552_B));
+  EXPECT_EQ(ReceiveWindowLoop().advance(seen), 120000_B) << "240 segments, with their headers 132480 bytes";
+}
+
+TEST(Framing, IsThatOfThePacketsOfLate) {
+  Framing framing;
+  EXPECT_EQ(framing.share(), 1);
+  for (int packet = 0; packet < 1000; ++packet) framing.sent(1448_B, OnWire(1500_B));
+  EXPECT_NEAR(framing.share(), 1448.0 / 1500, 1e-3);
+  for (int packet = 0; packet < 4000; ++packet) framing.sent(100_B, OnWire(152_B));
+  EXPECT_NEAR(framing.share(), 100.0 / 152, 0.05);
+  EXPECT_EQ(framing.payload_of(OnWire(Bytes{})), 0_B);
+}
+
 // After an outage so long that the first loop has forgotten its rate, servers must not be promised the first window
 // again.
 TEST(ReceiveWindowLoop, ALinkThatStandsStillIsNotANewOne) {
   ReceiveWindowLoop loop;
-  loop.advance({0_B, 0_B, 0_B, Rate::bytes_per_second(1e6), 100ms});
-  EXPECT_EQ(loop.advance({3000_B, 0_B, 0_B, Rate(), 100ms}), 0_B);
-  EXPECT_EQ(loop.advance({0_B, 0_B, 0_B, Rate(), 100ms}), 3000_B) << "only what finds out whether it moves again";
+  loop.advance({0_B, 0_B, {}, OnWire(Rate::bytes_per_second(1e6)), 100ms});
+  EXPECT_EQ(loop.advance({3000_B, 0_B, {}, {}, 100ms}), 0_B);
+  EXPECT_EQ(loop.advance({0_B, 0_B, {}, {}, 100ms}), 3000_B) << "only what finds out whether it moves again";
 }
 
 TEST(ReceiveWindowLoop, NeverHoldsMoreThanTheMaximum) {
   ReceiveWindowParameters parameters;
   parameters.maximum = Bytes(200000);
   ReceiveWindowLoop loop(parameters);
-  EXPECT_EQ(loop.advance({40000_B, 50000_B, 0_B, Rate::bits_per_second(1e9), 100ms}), 110000_B);
-  EXPECT_EQ(loop.advance({150000_B, 50000_B, 0_B, Rate::bits_per_second(1e9), 100ms}), 0_B);
+  EXPECT_EQ(loop.advance({40000_B, 50000_B, {}, OnWire(Rate::bits_per_second(1e9)), 100ms}), 110000_B);
+  EXPECT_EQ(loop.advance({150000_B, 50000_B, {}, OnWire(Rate::bits_per_second(1e9)), 100ms}), 0_B);
 }
 
 TEST(ReceiveWindowLoop, KeepsASteadyRadioLegBusyAndItsOwnBufferSmall) {

@@ -52,7 +52,6 @@ class Script {
 
 TEST(Smvs, ComputesEquation36) {
   Script script(paper());
-  EXPECT_EQ(script.smvs.delay_steps(), 1U);
   script.step(25ms, 4000_B, 4000_B, 0_B);
   // b(1) = 1000 B / 25 ms = 40000 B/s is the first sample and becomes b̄.
   script.step(25ms, 3000_B, 0_B, 1000_B);

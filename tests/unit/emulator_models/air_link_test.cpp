@@ -157,12 +157,14 @@ TEST_F(AirLinkTest, CountersAddUp) {
 class Totals final : public CellObserver {
  public:
   void on_departure(UeIndex, const packet::Packet&, Bytes, Duration, Instant) override { ++departed; }
-  void on_drop(UeIndex, const packet::Packet&, Bytes length, Instant) override {
+  void on_drop(UeIndex, const packet::Packet&, Bytes length, DropReason reason, Instant) override {
+    early += reason == DropReason::early ? 1U : 0U;
     ++dropped;
     dropped_bytes += static_cast<std::uint64_t>(length.count());
   }
   std::uint64_t departed = 0;
   std::uint64_t dropped = 0;
+  std::uint64_t early = 0;
   std::uint64_t dropped_bytes = 0;
 };
 

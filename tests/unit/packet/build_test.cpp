@@ -193,7 +193,7 @@ TEST(Build, UdpOfBothFamilies) {
       const auto datagram = packet.bytes().subspan(parsed.l4_offset);
       const std::uint16_t pseudo =
           pseudo_header_sum(parsed.src, parsed.dst, 17, static_cast<std::uint16_t>(datagram.size()));
-      EXPECT_EQ(combine_sums(pseudo, 0, ones_complement_sum(datagram)), 0xffff);
+      EXPECT_EQ(fold(std::uint64_t{pseudo} + ones_complement_sum(datagram)), 0xffff);
       EXPECT_EQ(load_be16(datagram.data() + 4), size + 8);
     }
   }
@@ -225,7 +225,7 @@ TEST(Build, IcmpOfBothFamilies) {
   ASSERT_EQ(parse(v6, parsed), ParseResult::icmp);
   EXPECT_EQ(parsed.protocol, 58);
   const std::uint16_t pseudo = pseudo_header_sum(parsed.src, parsed.dst, 58, 56);
-  EXPECT_EQ(combine_sums(pseudo, 0, ones_complement_sum(v6.bytes().subspan(parsed.l4_offset))), 0xffff);
+  EXPECT_EQ(fold(std::uint64_t{pseudo} + ones_complement_sum(v6.bytes().subspan(parsed.l4_offset))), 0xffff);
 }
 
 }  // namespace

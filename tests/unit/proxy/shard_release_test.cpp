@@ -12,51 +12,63 @@ using proxy::Obstacle;
 using proxy::Side;
 using tcp::Flags;
 
+/// Many flows; an end that comes soon; and with a hundred buffers in use they are short.
 proxy::ShardConfig split_config() {
   proxy::ShardConfig config = shard_config();
   config.limits.max_flows = 1000;
+  config.limits.let_flows_go_at = 0.005;
+  config.tcp.max_retransmissions = 3;
   return config;
 }
 
-std::uint32_t staying(const ProxyLab& lab, Obstacle obstacle) {
-  return lab.shard.staying().by_obstacle[static_cast<std::size_t>(obstacle)];
-}
+class ShardRelease : public ScriptedShard {
+ protected:
+  ShardRelease() : ScriptedShard(split_config()) {}
 
-/// Puts a segment in and expects the very same frame at the other side.
-void expect_untouched(ProxyLab& lab, const ScriptedHosts& hosts, bool from_ue, std::uint8_t flags, std::uint32_t seq,
-                      std::uint32_t ack, const std::string& payload = {}) {
-  const std::uint32_t own = (from_ue ? hosts.ue_isn : hosts.server_isn).raw() + 1;
-  const std::uint32_t other = (from_ue ? hosts.server_isn : hosts.ue_isn).raw() + 1;
-  packet::Packet frame = hosts.frame(from_ue, hosts.segment(flags, own + seq, other + ack), payload);
-  const std::vector<std::uint8_t> before(frame.data(), frame.data() + frame.size());
-  lab.forget_output();
-  lab.put(from_ue ? Side::radio : Side::core, std::move(frame));
-  const auto seen = lab.next(from_ue ? Side::core : Side::radio);
-  ASSERT_TRUE(seen);
-  EXPECT_EQ(seen->frame, before);
-  EXPECT_TRUE(lab.silent(from_ue ? Side::radio : Side::core)) << "nobody answers on the other one's behalf";
-}
+  void release() { lab.shard.release(hosts.ue_to_server.src, lab.now); }
+  [[nodiscard]] std::uint32_t staying(Obstacle obstacle) const {
+    return lab.shard.staying().by_obstacle[static_cast<std::size_t>(obstacle)];
+  }
+  /// Puts a segment in and expects the very same frame at the other side.
+  void expect_untouched(bool from_ue, std::uint8_t flags, std::uint32_t seq, std::uint32_t ack,
+                        const std::string& payload = {}) {
+    const std::uint32_t own = (from_ue ? hosts.ue_isn : hosts.server_isn).raw() + 1;
+    const std::uint32_t other = (from_ue ? hosts.server_isn : hosts.ue_isn).raw() + 1;
+    packet::Packet frame = hosts.frame(from_ue, hosts.segment(flags, own + seq, other + ack), payload);
+    const std::vector<std::uint8_t> before(frame.data(), frame.data() + frame.size());
+    lab.forget_output();
+    lab.put(from_ue ? Side::radio : Side::core, std::move(frame));
+    const auto seen = lab.next(from_ue ? Side::core : Side::radio);
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->frame, before);
+    EXPECT_TRUE(lab.silent(from_ue ? Side::radio : Side::core)) << "nobody answers on the other one's behalf";
+  }
+  /// 1000 bytes of the server's that the UE has not acknowledged are ours when the connection is let go.
+  void release_with_data() {
+    hosts.open();
+    hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+    release();
+    lab.forget_output();
+  }
+};
+class ShardDrain : public ShardRelease {};
 
-TEST(ShardRelease, AnEmptyRelayGoesAtOnce) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, AnEmptyRelayGoesAtOnce) {
   hosts.open();
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
+  release();
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   EXPECT_EQ(lab.count(Counter::let_go_command), 1U);
-  expect_untouched(lab, hosts, false, Flags::ack_bit, 0, 0, "from the server");
-  expect_untouched(lab, hosts, true, Flags::ack_bit, 0, 15, "from the UE");
-  expect_untouched(lab, hosts, true, Flags::ack_bit | Flags::fin_bit, 11, 15);
+  expect_untouched(false, Flags::ack_bit, 0, 0, "from the server");
+  expect_untouched(true, Flags::ack_bit, 0, 15, "from the UE");
+  expect_untouched(true, Flags::ack_bit | Flags::fin_bit, 11, 15);
 }
 
-TEST(ShardRelease, OnlyTheUeThatWasNamedGoes) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, OnlyTheUeThatWasNamedGoes) {
   hosts.open();
   ScriptedHosts other(lab);
   other.ue_to_server.src = IpAddress::v4(10, 45, 0, 3);
   other.open();
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
+  release();
   EXPECT_EQ(lab.shard.flow_count(), 1U);
   lab.shard.release(IpAddress::v4(10, 45, 0, 99), lab.now);
   EXPECT_EQ(lab.shard.flow_count(), 1U);
@@ -65,17 +77,15 @@ TEST(ShardRelease, OnlyTheUeThatWasNamedGoes) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(ShardRelease, WhatWasAcknowledgedIsStillDeliveredAndTheRestPasses) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, WhatWasAcknowledgedIsStillDeliveredAndTheRestPasses) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
   hosts.ue(Flags::ack_bit, 0, 1000);
   lab.forget_output();
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
-  EXPECT_EQ(staying(lab, Obstacle::delivering), 1U);
-  expect_untouched(lab, hosts, false, Flags::ack_bit, 2000, 0, std::string(500, 'c'));
+  release();
+  EXPECT_EQ(staying(Obstacle::delivering), 1U);
+  expect_untouched(false, Flags::ack_bit, 2000, 0, std::string(500, 'c'));
   lab.pass_time(std::chrono::seconds(2));
   const auto again = lab.next(Side::radio);
   ASSERT_TRUE(again) << "ours is repeated until it is acknowledged";
@@ -83,48 +93,39 @@ TEST(ShardRelease, WhatWasAcknowledgedIsStillDeliveredAndTheRestPasses) {
   lab.forget_output();
   hosts.ue(Flags::ack_bit, 0, 1000);
   EXPECT_TRUE(lab.silent(Side::core)) << "the server has had this acknowledgement, and more";
-  expect_untouched(lab, hosts, true, Flags::ack_bit, 0, 2500);
+  expect_untouched(true, Flags::ack_bit, 0, 2500);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   EXPECT_EQ(lab.count(Counter::let_go_command), 1U);
   const proxy::Counters& counters = lab.shard.counters();
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
 }
 
-TEST(ShardRelease, BothWaysHaveTheirOwnSeam) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, BothWaysHaveTheirOwnSeam) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.ue(Flags::ack_bit, 0, 0, std::string(700, 'u'));
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
-  expect_untouched(lab, hosts, true, Flags::ack_bit, 700, 1000, "more from the UE");
+  release();
+  expect_untouched(true, Flags::ack_bit, 700, 1000, "more from the UE");
   EXPECT_EQ(lab.shard.flow_count(), 1U) << "the server has not acknowledged what is ours";
-  expect_untouched(lab, hosts, false, Flags::ack_bit, 1000, 716);
+  expect_untouched(false, Flags::ack_bit, 1000, 716);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(ShardRelease, AnAcknowledgementThatIsDueLeavesFirst) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, AnAcknowledgementThatIsDueLeavesFirst) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(100, 'd'));
   EXPECT_TRUE(lab.silent(Side::core)) << "it waits for company";
   hosts.ue(Flags::ack_bit, 0, 100);
   lab.forget_output();
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
+  release();
   const auto ack = lab.next(Side::core);
   ASSERT_TRUE(ack);
   EXPECT_EQ(ack->segment().ack, hosts.server_isn + 101);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(ShardRelease, OurLostAcknowledgementIsRepeated) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  hosts.open();
-  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
-  lab.forget_output();
+TEST_F(ShardRelease, OurLostAcknowledgementIsRepeated) {
+  release_with_data();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   const auto ack = lab.next(Side::core);
   ASSERT_TRUE(ack);
@@ -132,13 +133,11 @@ TEST(ShardRelease, OurLostAcknowledgementIsRepeated) {
   EXPECT_TRUE(lab.silent(Side::radio)) << "the UE gets it from us, once";
 }
 
-TEST(ShardRelease, DuplicateAcknowledgementsBehindTheSeamReachTheSender) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, DuplicateAcknowledgementsBehindTheSeamReachTheSender) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.ue(Flags::ack_bit, 0, 0, std::string(10, 'u'));  // keeps the flow here
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
+  release();
   tcp::Segment report = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + 11, hosts.server_isn.raw() + 1001);
   report.sack_count = 1;
   report.sack_blocks[0] = {hosts.server_isn + 2001, hosts.server_isn + 3001};
@@ -149,16 +148,14 @@ TEST(ShardRelease, DuplicateAcknowledgementsBehindTheSeamReachTheSender) {
   EXPECT_EQ(seen->segment().sack_count, 1);
 }
 
-TEST(ShardRelease, AHostThatWasPromisedMoreThanTheOtherTakesIsKept) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, AHostThatWasPromisedMoreThanTheOtherTakesIsKept) {
   hosts.open();
   hosts.ue_window = 10;  // of 128 bytes: the UE's buffer has filled up
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.ue(Flags::ack_bit, 0, 1000);
   lab.pass_time(std::chrono::milliseconds(50));
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
-  EXPECT_EQ(staying(lab, Obstacle::window), 1U);
+  release();
+  EXPECT_EQ(staying(Obstacle::window), 1U);
   lab.forget_output();
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
   hosts.ue(Flags::ack_bit, 0, 2000);
@@ -168,16 +165,14 @@ TEST(ShardRelease, AHostThatWasPromisedMoreThanTheOtherTakesIsKept) {
   EXPECT_EQ(lab.shard.flow_count(), 0U) << "now the promise is the UE's own";
 }
 
-TEST(ShardRelease, TheLastWindowSaidIsWhatTheOtherHostTakes) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, TheLastWindowSaidIsWhatTheOtherHostTakes) {
   hosts.ue_window = 10;
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1280, 'a'));
   hosts.ue(Flags::ack_bit, 0, 1280);
   lab.pass_time(std::chrono::milliseconds(50));
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
-  ASSERT_EQ(staying(lab, Obstacle::window), 0U);
+  release();
+  ASSERT_EQ(staying(Obstacle::window), 0U);
   lab.forget_output();
   hosts.ue_window = 4000;
   hosts.ue(Flags::ack_bit, 0, 1280);
@@ -186,9 +181,7 @@ TEST(ShardRelease, TheLastWindowSaidIsWhatTheOtherHostTakes) {
   EXPECT_EQ(update->segment().window, 4000);
 }
 
-TEST(ShardRelease, AConnectionThatCarriesLittleIsPromisedWhatTheOtherHostTakes) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, AConnectionThatCarriesLittleIsPromisedWhatTheOtherHostTakes) {
   hosts.ue_window = 500;
   hosts.open();
   for (std::uint32_t i = 0; i < 20; ++i) {
@@ -196,42 +189,33 @@ TEST(ShardRelease, AConnectionThatCarriesLittleIsPromisedWhatTheOtherHostTakes) 
     hosts.ue(Flags::ack_bit, 0, (i + 1) * 1000);
     lab.pass_time(std::chrono::milliseconds(50));
   }
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
+  release();
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(ShardRelease, AHoleIsFilledFirst) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, AHoleIsFilledFirst) {
   hosts.open();
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
-  EXPECT_EQ(staying(lab, Obstacle::reordering), 1U);
+  release();
+  EXPECT_EQ(staying(Obstacle::reordering), 1U);
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
-  EXPECT_EQ(staying(lab, Obstacle::delivering), 1U);
+  EXPECT_EQ(staying(Obstacle::delivering), 1U);
   hosts.ue(Flags::ack_bit, 0, 2000);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(ShardRelease, AHalfClosedConnectionGoesToo) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, AHalfClosedConnectionGoesToo) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
-  EXPECT_EQ(staying(lab, Obstacle::delivering), 1U) << "the FIN is ours to deliver";
-  expect_untouched(lab, hosts, false, Flags::ack_bit, 0, 1, "still talking");
+  release();
+  EXPECT_EQ(staying(Obstacle::delivering), 1U) << "the FIN is ours to deliver";
+  expect_untouched(false, Flags::ack_bit, 0, 1, "still talking");
   EXPECT_EQ(lab.shard.flow_count(), 0U);
-  expect_untouched(lab, hosts, false, Flags::ack_bit | Flags::fin_bit, 13, 1);
+  expect_untouched(false, Flags::ack_bit | Flags::fin_bit, 13, 1);
 }
 
-TEST(ShardRelease, AResetThatMeetsAHandoverWaitsForWhatIsOurs) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  hosts.open();
-  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
-  lab.forget_output();
+TEST_F(ShardRelease, AResetThatMeetsAHandoverWaitsForWhatIsOurs) {
+  release_with_data();
   hosts.server(Flags::rst_bit | Flags::ack_bit, 1000, 0);
   EXPECT_TRUE(lab.silent(Side::radio));
   hosts.ue(Flags::ack_bit, 0, 1000);
@@ -241,36 +225,25 @@ TEST(ShardRelease, AResetThatMeetsAHandoverWaitsForWhatIsOurs) {
   EXPECT_EQ(reset->segment().seq, hosts.server_isn + 1001);
 }
 
-TEST(ShardRelease, AUeThatIsGoneDuringAHandoverIsToldToTheServer) {
-  proxy::ShardConfig config = split_config();
-  config.tcp.max_retransmissions = 3;
-  ProxyLab lab(config);
-  ScriptedHosts hosts(lab);
-  hosts.open();
-  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
+TEST_F(ShardRelease, AUeThatIsGoneDuringAHandoverIsToldToTheServer) {
+  release_with_data();
   lab.pass_time(std::chrono::seconds(60));
-  std::optional<Seen> last;
-  while (auto seen = lab.next(Side::core)) last = std::move(seen);
+  const auto last = lab.last(Side::core);
   ASSERT_TRUE(last);
   EXPECT_TRUE(last->segment().flags.rst()) << "acknowledged bytes were not delivered, and the server hears of it";
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(ShardRelease, AHandshakeIsForgotten) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, AHandshakeIsForgotten) {
   hosts.send_syn();
-  lab.shard.release(hosts.ue_to_server.src, lab.now);
+  release();
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   hosts.send_syn_ack();
   hosts.ue(Flags::ack_bit, 0, 0);
   EXPECT_EQ(lab.count(Counter::flows_split), 0U);
 }
 
-TEST(ShardDrain, NothingNewIsSplitUntilItIsOver) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardDrain, NothingNewIsSplitUntilItIsOver) {
   hosts.open();
   lab.shard.drain(true);
   lab.pass_time(std::chrono::milliseconds(1));
@@ -286,17 +259,15 @@ TEST(ShardDrain, NothingNewIsSplitUntilItIsOver) {
   EXPECT_EQ(lab.count(Counter::flows_split), 2U);
 }
 
-TEST(ShardDrain, WhatIsCalledOffBeforeItsTurnStaysSplit) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardDrain, WhatIsCalledOffBeforeItsTurnStaysSplit) {
   hosts.open();
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));  // a hole: it cannot go yet
   lab.shard.drain(true);
   lab.pass_time(std::chrono::milliseconds(1));
-  EXPECT_EQ(staying(lab, Obstacle::reordering), 1U);
+  EXPECT_EQ(staying(Obstacle::reordering), 1U);
   lab.shard.drain(false);
   lab.pass_time(std::chrono::milliseconds(1));
-  EXPECT_EQ(staying(lab, Obstacle::none), 1U);
+  EXPECT_EQ(staying(Obstacle::none), 1U);
   lab.forget_output();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   const auto ack = lab.next(Side::core);
@@ -304,9 +275,7 @@ TEST(ShardDrain, WhatIsCalledOffBeforeItsTurnStaysSplit) {
   EXPECT_EQ(ack->segment().ack, hosts.server_isn + 2001);
 }
 
-TEST(ShardDrain, ManyFlowsAreWalkedInSteps) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(ShardDrain, ManyFlowsAreWalkedInSteps) {
   for (std::uint16_t i = 0; i < 500; ++i) {
     hosts.ue_to_server.src_port = static_cast<std::uint16_t>(20'000 + i);
     hosts.open();
@@ -319,11 +288,7 @@ TEST(ShardDrain, ManyFlowsAreWalkedInSteps) {
   EXPECT_EQ(lab.count(Counter::let_go_drain), 500U);
 }
 
-TEST(ShardRelease, WhenBuffersAreShortFlowsThatHoldNoneAreLetGo) {
-  proxy::ShardConfig config = split_config();
-  config.limits.let_flows_go_at = 0.005;  // 82 buffers
-  ProxyLab lab(config);
-  ScriptedHosts hosts(lab);
+TEST_F(ShardRelease, WhenBuffersAreShortFlowsThatHoldNoneAreLetGo) {
   hosts.open();
   std::vector<packet::Packet> hogs;
   for (int i = 0; i < 100; ++i) hogs.push_back(pool().allocate());

@@ -13,20 +13,6 @@ using proxy::Counter;
 using proxy::Side;
 using tcp::Flags;
 
-proxy::ShardConfig split_config() {
-  proxy::ShardConfig config;
-  config.mode = proxy::Mode::i_tcp;
-  config.limits.max_flows = 64;
-  config.limits.max_bearers = 8;
-  return config;
-}
-
-std::optional<Seen> last(ProxyLab& lab, Side out) {
-  std::optional<Seen> newest;
-  while (auto seen = lab.next(out)) newest = std::move(seen);
-  return newest;
-}
-
 /// A router behind the port `in` says something about a frame that came out of it.
 packet::Packet router_says(const Seen& about, const packet::IcmpHeader& icmp, std::size_t quoted = 60) {
   const std::uint8_t version = about.parsed.ip_version;
@@ -42,19 +28,25 @@ packet::Packet router_says(const Seen& about, const packet::IcmpHeader& icmp, st
 
 constexpr packet::IcmpHeader smaller{3, 4, 1000}, smaller6{2, 0, 1300};
 
-/// A download of 1448 bytes that the UE has not acknowledged; what went to the radio.
-Seen download(ProxyLab& lab, ScriptedHosts& hosts) {
-  hosts.open();
-  hosts.server(Flags::ack_bit, 0, 0, std::string(1400, 'd'));
-  Seen seen = *lab.next(Side::radio);
-  lab.forget_output();
-  return seen;
-}
+class RoutersErrors : public ScriptedShard {
+ protected:
+  /// 1400 bytes for the UE that it has not acknowledged; what went to the radio.
+  Seen download() {
+    hosts.open();
+    hosts.server(Flags::ack_bit, 0, 0, std::string(1400, 'd'));
+    Seen seen = *lab.next(Side::radio);
+    lab.forget_output();
+    return seen;
+  }
+  void use_ipv6() {
+    hosts.ip_version = 6;
+    hosts.ue_to_server.src = *IpAddress::parse("fd00:45::2");
+    hosts.ue_to_server.dst = *IpAddress::parse("fd00:99::2");
+  }
+};
 
-TEST(RoutersErrors, ASmallerPathBehindTheRadioCutsThatLegsSegments) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  const Seen data = download(lab, hosts);
+TEST_F(RoutersErrors, ASmallerPathBehindTheRadioCutsThatLegsSegments) {
+  const Seen data = download();
   const packet::Packet error = router_says(data, smaller);
   const std::vector<std::uint8_t> frame(error.data(), error.data() + error.size());
   lab.put(Side::radio, frame);
@@ -72,9 +64,7 @@ TEST(RoutersErrors, ASmallerPathBehindTheRadioCutsThatLegsSegments) {
   EXPECT_EQ(lab.count(Counter::icmp_believed), 1U);
 }
 
-TEST(RoutersErrors, ASmallerPathBehindTheCoreCutsTheOtherLegs) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(RoutersErrors, ASmallerPathBehindTheCoreCutsTheOtherLegs) {
   hosts.open();
   hosts.ue(Flags::ack_bit, 0, 0, std::string(1400, 'u'));
   const Seen data = *lab.next(Side::core);
@@ -84,30 +74,22 @@ TEST(RoutersErrors, ASmallerPathBehindTheCoreCutsTheOtherLegs) {
   EXPECT_EQ(lab.count(Counter::paths_smaller_core), 1U);
 }
 
-TEST(RoutersErrors, OverIpv6) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  hosts.ip_version = 6;
-  hosts.ue_to_server.src = *IpAddress::parse("fd00:45::2");
-  hosts.ue_to_server.dst = *IpAddress::parse("fd00:99::2");
-  const Seen data = download(lab, hosts);
+TEST_F(RoutersErrors, OverIpv6) {
+  use_ipv6();
+  const Seen data = download();
   lab.put(Side::radio, router_says(data, smaller6, 200));
   EXPECT_EQ(lab.next(Side::radio)->parsed.ip_length, 1300);
   EXPECT_EQ(lab.count(Counter::paths_smaller_radio), 1U);
 }
 
-TEST(RoutersErrors, OneThatLeavesTheSizeToUsMeansTheNextPlateau) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  const Seen data = download(lab, hosts);
+TEST_F(RoutersErrors, OneThatLeavesTheSizeToUsMeansTheNextPlateau) {
+  const Seen data = download();
   lab.put(Side::radio, router_says(data, {3, 4, 0}));
   EXPECT_EQ(lab.next(Side::radio)->parsed.ip_length, 1006);
 }
 
-TEST(RoutersErrors, WhatEvenTheLeastDoesNotFitMayBeFragmented) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  const Seen data = download(lab, hosts);
+TEST_F(RoutersErrors, WhatEvenTheLeastDoesNotFitMayBeFragmented) {
+  const Seen data = download();
   ASSERT_TRUE(data.parsed.dont_fragment);
   lab.put(Side::radio, router_says(data, {3, 4, 296}));
   const auto cut = lab.next(Side::radio);
@@ -116,10 +98,8 @@ TEST(RoutersErrors, WhatEvenTheLeastDoesNotFitMayBeFragmented) {
   EXPECT_FALSE(cut->parsed.dont_fragment);
 }
 
-TEST(RoutersErrors, LiesChangeNothing) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  Seen data = download(lab, hosts);
+TEST_F(RoutersErrors, LiesChangeNothing) {
+  Seen data = download();
   const auto say = [&](const Seen& about, const packet::IcmpHeader& icmp, std::size_t quoted = 60) {
     lab.forget_output();
     lab.put(Side::radio, router_says(about, icmp, quoted));
@@ -149,22 +129,16 @@ TEST(RoutersErrors, LiesChangeNothing) {
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
 }
 
-TEST(RoutersErrors, LessThan1280IsNotBelievedOfIpv6) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  hosts.ip_version = 6;
-  hosts.ue_to_server.src = *IpAddress::parse("fd00:45::2");
-  hosts.ue_to_server.dst = *IpAddress::parse("fd00:99::2");
-  const Seen data = download(lab, hosts);
+TEST_F(RoutersErrors, LessThan1280IsNotBelievedOfIpv6) {
+  use_ipv6();
+  const Seen data = download();
   for (const std::uint32_t mtu : {0U, 68U, 1279U}) lab.put(Side::radio, router_says(data, {2, 0, mtu}, 200));
   EXPECT_TRUE(lab.silent(Side::radio));
   EXPECT_EQ(lab.count(Counter::icmp_not_believed), 3U);
 }
 
-TEST(RoutersErrors, UnreachableEndsNothingAndIsNotRepeatedInASizeOfItsOwn) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  const Seen data = download(lab, hosts);
+TEST_F(RoutersErrors, UnreachableEndsNothingAndIsNotRepeatedInASizeOfItsOwn) {
+  const Seen data = download();
   for (const std::uint8_t code : std::initializer_list<std::uint8_t>{0, 1, 2, 3, 13})
     lab.put(Side::radio, router_says(data, {3, code, 0}));
   EXPECT_EQ(lab.shard.flow_count(), 1U);
@@ -172,13 +146,11 @@ TEST(RoutersErrors, UnreachableEndsNothingAndIsNotRepeatedInASizeOfItsOwn) {
   EXPECT_EQ(lab.count(Counter::icmp_believed), 5U);
   hosts.ue(Flags::ack_bit, 0, 1400);
   hosts.server(Flags::ack_bit, 1400, 0, "more");
-  EXPECT_EQ(last(lab, Side::radio)->payload, "more");
+  EXPECT_EQ(lab.last(Side::radio)->payload, "more");
 }
 
-TEST(RoutersErrors, TheSecondOneOfAFlightIsNoNews) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  const Seen data = download(lab, hosts);
+TEST_F(RoutersErrors, TheSecondOneOfAFlightIsNoNews) {
+  const Seen data = download();
   lab.put(Side::radio, router_says(data, smaller));
   lab.forget_output();
   lab.put(Side::radio, router_says(data, smaller));
@@ -188,18 +160,20 @@ TEST(RoutersErrors, TheSecondOneOfAFlightIsNoNews) {
 
 // --- urgent ---
 
-tcp::Segment urgent_from_server(const ScriptedHosts& hosts, std::uint32_t seq, std::uint16_t pointer) {
-  tcp::Segment segment =
-      hosts.segment(Flags::ack_bit | Flags::urg_bit, hosts.server_isn.raw() + 1 + seq, hosts.ue_isn.raw() + 1);
-  segment.urgent = pointer;
-  return segment;
-}
+class UrgentPointer : public ScriptedShard {
+ protected:
+  [[nodiscard]] packet::Packet urgent_from_server(std::uint32_t seq, std::uint16_t pointer,
+                                                  const std::string& payload = {}) const {
+    tcp::Segment segment =
+        hosts.segment(Flags::ack_bit | Flags::urg_bit, hosts.server_isn.raw() + 1 + seq, hosts.ue_isn.raw() + 1);
+    segment.urgent = pointer;
+    return hosts.frame(false, segment, payload);
+  }
+};
 
-TEST(UrgentPointer, PassesWithItsData) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(UrgentPointer, PassesWithItsData) {
   hosts.open();
-  lab.put(Side::core, hosts.frame(false, urgent_from_server(hosts, 0, 5), "hello"));
+  lab.put(Side::core, urgent_from_server(0, 5, "hello"));
   const auto seen = lab.next(Side::radio);
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->payload, "hello");
@@ -214,25 +188,21 @@ TEST(UrgentPointer, PassesWithItsData) {
   EXPECT_FALSE(next->segment().flags.urg());
 }
 
-TEST(UrgentPointer, OvertakesDataThatTheWindowHolds) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(UrgentPointer, OvertakesDataThatTheWindowHolds) {
   hosts.ue_window = 1;  // 128 bytes
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(128, 'a'));
   lab.forget_output();
-  lab.put(Side::core, hosts.frame(false, urgent_from_server(hosts, 128, 10)));
+  lab.put(Side::core, urgent_from_server(128, 10));
   const auto told = lab.next(Side::radio);
   ASSERT_TRUE(told) << "before there is any data of it";
   EXPECT_TRUE(told->segment().flags.urg());
   EXPECT_EQ(told->segment().seq + told->segment().urgent, hosts.server_isn + 1 + 138);
 }
 
-TEST(UrgentPointer, IsRepeatedWithWhatIsLost) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(UrgentPointer, IsRepeatedWithWhatIsLost) {
   hosts.open();
-  lab.put(Side::core, hosts.frame(false, urgent_from_server(hosts, 0, 100), std::string(100, 'u')));
+  lab.put(Side::core, urgent_from_server(0, 100, std::string(100, 'u')));
   lab.forget_output();
   lab.pass_time(std::chrono::seconds(2));
   const auto again = lab.next(Side::radio);
@@ -241,15 +211,12 @@ TEST(UrgentPointer, IsRepeatedWithWhatIsLost) {
   EXPECT_EQ(again->segment().urgent, 100);
 }
 
-TEST(UrgentPointer, OfWhatIsOursGoesWithItWhenTheFlowIsLetGo) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(UrgentPointer, OfWhatIsOursGoesWithItWhenTheFlowIsLetGo) {
   hosts.open();
-  lab.put(Side::core, hosts.frame(false, urgent_from_server(hosts, 0, 150), std::string(100, 'u')));
+  lab.put(Side::core, urgent_from_server(0, 150, std::string(100, 'u')));
   lab.shard.release(hosts.ue_to_server.src, lab.now);
   lab.forget_output();
-  const tcp::Segment behind = urgent_from_server(hosts, 100, 50);
-  const packet::Packet frame = hosts.frame(false, behind, std::string(50, 'v'));
+  const packet::Packet frame = urgent_from_server(100, 50, std::string(50, 'v'));
   const std::vector<std::uint8_t> bytes(frame.data(), frame.data() + frame.size());
   lab.put(Side::core, bytes);
   EXPECT_EQ(lab.next(Side::radio)->frame, bytes) << "behind the seam it is the server's own";
@@ -261,21 +228,29 @@ TEST(UrgentPointer, OfWhatIsOursGoesWithItWhenTheFlowIsLetGo) {
 
 // --- keep-alives ---
 
-/// What a host asks: an empty segment one below what is expected.
-void keep_alive_of_ue(ProxyLab& lab, const ScriptedHosts& hosts, std::uint32_t sent, std::uint32_t acked) {
-  lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + sent,
-                                                       hosts.server_isn.raw() + 1 + acked)));
-}
+class KeepAlives : public ScriptedShard {
+ protected:
+  /// What a host asks: an empty segment one below what is expected.
+  void keep_alive_of_ue(std::uint32_t sent, std::uint32_t acked) {
+    lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + sent,
+                                                         hosts.server_isn.raw() + 1 + acked)));
+  }
+  /// The first question of an open connection that has been silent.
+  void ask() {
+    hosts.open();
+    lab.pass_time(std::chrono::seconds(1));
+    keep_alive_of_ue(0, 0);
+    lab.forget_output();
+  }
+};
 
-TEST(KeepAlives, TheOtherHostsAnswerIsTheAnswer) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(KeepAlives, TheOtherHostsAnswerIsTheAnswer) {
   hosts.open();
   hosts.ue(Flags::ack_bit, 0, 0, "data");
   hosts.server(Flags::ack_bit, 0, 4);
   lab.pass_time(std::chrono::seconds(10));
   lab.forget_output();
-  keep_alive_of_ue(lab, hosts, 4, 0);
+  keep_alive_of_ue(4, 0);
   EXPECT_TRUE(lab.silent(Side::radio)) << "we do not answer for it";
   const auto question = lab.next(Side::core);
   ASSERT_TRUE(question);
@@ -289,51 +264,37 @@ TEST(KeepAlives, TheOtherHostsAnswerIsTheAnswer) {
   EXPECT_TRUE(lab.silent(Side::radio));
 }
 
-TEST(KeepAlives, ADeadPeerIsNotCoveredUp) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(KeepAlives, ADeadPeerIsNotCoveredUp) {
   hosts.open();
   for (int i = 0; i < 9; ++i) {
     lab.pass_time(std::chrono::seconds(1));
     lab.forget_output();
-    keep_alive_of_ue(lab, hosts, 0, 0);
+    keep_alive_of_ue(0, 0);
     lab.pass_time(std::chrono::milliseconds(500));
     EXPECT_TRUE(lab.silent(Side::radio));
     EXPECT_TRUE(lab.next(Side::core)) << "each is passed on";
   }
 }
 
-TEST(KeepAlives, AHostThatHasForgottenTheConnectionSaysSo) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  hosts.open();
-  lab.pass_time(std::chrono::seconds(1));
-  keep_alive_of_ue(lab, hosts, 0, 0);
-  lab.forget_output();
+TEST_F(KeepAlives, AHostThatHasForgottenTheConnectionSaysSo) {
+  ask();
   hosts.server(Flags::rst_bit, 0, 0);
   const auto reset = lab.next(Side::radio);
   ASSERT_TRUE(reset);
   EXPECT_TRUE(reset->segment().flags.rst());
 }
 
-TEST(KeepAlives, WithBytesOnTheirWayToTheOtherHostWeAnswer) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(KeepAlives, WithBytesOnTheirWayToTheOtherHostWeAnswer) {
   hosts.open();
   hosts.ue(Flags::ack_bit, 0, 0, "data");
   lab.pass_time(std::chrono::milliseconds(100));
   lab.forget_output();
-  keep_alive_of_ue(lab, hosts, 4, 0);
+  keep_alive_of_ue(4, 0);
   EXPECT_TRUE(lab.next(Side::radio)) << "should the server be gone, its silence ends the connection";
 }
 
-TEST(KeepAlives, AQuestionThatIsUnansweredDelaysNoData) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  hosts.open();
-  lab.pass_time(std::chrono::seconds(1));
-  keep_alive_of_ue(lab, hosts, 0, 0);
-  lab.forget_output();
+TEST_F(KeepAlives, AQuestionThatIsUnansweredDelaysNoData) {
+  ask();
   hosts.ue(Flags::ack_bit, 0, 0, "data");
   const auto data = lab.next(Side::core);
   ASSERT_TRUE(data);
@@ -342,21 +303,26 @@ TEST(KeepAlives, AQuestionThatIsUnansweredDelaysNoData) {
 
 // --- marks across the seam ---
 
-TEST(MarksAtTheSeam, AnEchoThatIsDueGoesWithTheLastAcknowledgement) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  hosts.options.ecn = true;
-  lab.put(Side::radio,
-          hosts.frame(true, hosts.segment(Flags::syn_bit | Flags::ece_bit | Flags::cwr_bit, hosts.ue_isn.raw(), 0)));
-  lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::syn_bit | Flags::ack_bit | Flags::ece_bit,
-                                                       hosts.server_isn.raw(), hosts.ue_isn.raw() + 1)));
-  hosts.ue(Flags::ack_bit, 0, 0);
-  lab.forget_output();
+class MarksAtTheSeam : public ScriptedShard {
+ protected:
+  void open_with_ecn() {
+    hosts.options.ecn = true;
+    lab.put(Side::radio,
+            hosts.frame(true, hosts.segment(Flags::syn_bit | Flags::ece_bit | Flags::cwr_bit, hosts.ue_isn.raw(), 0)));
+    lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::syn_bit | Flags::ack_bit | Flags::ece_bit,
+                                                         hosts.server_isn.raw(), hosts.ue_isn.raw() + 1)));
+    hosts.ue(Flags::ack_bit, 0, 0);
+    lab.forget_output();
+  }
+};
+
+TEST_F(MarksAtTheSeam, AnEchoThatIsDueGoesWithTheLastAcknowledgement) {
+  open_with_ecn();
   tcp::Segment marked = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1, hosts.ue_isn.raw() + 1);
   marked.ecn = tcp::congestion_experienced;
   lab.put(Side::core, hosts.frame(false, marked, std::string(1000, 'm')));
   lab.shard.release(hosts.ue_to_server.src, lab.now);
-  const auto echo = last(lab, Side::core);
+  const auto echo = lab.last(Side::core);
   ASSERT_TRUE(echo);
   EXPECT_TRUE(echo->segment().flags.ece());
   EXPECT_EQ(echo->segment().ack, hosts.server_isn + 1001);
@@ -373,15 +339,8 @@ TEST(MarksAtTheSeam, AnEchoThatIsDueGoesWithTheLastAcknowledgement) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(MarksAtTheSeam, AnEchoOfTheUeAboutWhatIsOursReducesOursAlone) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
-  hosts.options.ecn = true;
-  lab.put(Side::radio,
-          hosts.frame(true, hosts.segment(Flags::syn_bit | Flags::ece_bit | Flags::cwr_bit, hosts.ue_isn.raw(), 0)));
-  lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::syn_bit | Flags::ack_bit | Flags::ece_bit,
-                                                       hosts.server_isn.raw(), hosts.ue_isn.raw() + 1)));
-  hosts.ue(Flags::ack_bit, 0, 0);
+TEST_F(MarksAtTheSeam, AnEchoOfTheUeAboutWhatIsOursReducesOursAlone) {
+  open_with_ecn();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
   lab.shard.release(hosts.ue_to_server.src, lab.now);

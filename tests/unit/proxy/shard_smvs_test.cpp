@@ -33,17 +33,33 @@ class ShardSmvs : public testing::Test {
     arrival.bearer.allowance = allowance;
     reports.send(arrival);
   }
+  /// Of a queue that all data has reached which was looked at.
+  void report_queue(Bytes queue, Bytes allowance) {
+    proxy::ReportArrival arrival = reports.next();
+    arrival.bearer.queue = queue;
+    arrival.bearer.arrived = arrived;
+    arrival.bearer.allowance = allowance;
+    reports.send(arrival);
+  }
+  /// The window that the server has, by the newest word to it: how much more it may send than what was offered.
+  std::int64_t promised() {
+    while (const auto seen = lab.next(Side::core)) {
+      edge = seen->segment().ack + (std::uint32_t{seen->segment().window} << hosts.options.window_scale);
+    }
+    return edge - (hosts.server_isn + 1 + offered);
+  }
   /// IP bytes of data that came out towards the UE.
   std::int64_t data_sent() {
     std::int64_t bytes = 0;
     while (const auto seen = lab.next(Side::radio)) {
       if (!seen->payload.empty()) bytes += seen->parsed.ip_length;
     }
+    arrived += static_cast<std::uint64_t>(bytes);
     return bytes;
   }
-  void offer(std::uint32_t segments) {
-    for (std::uint32_t i = 0; i < segments; ++i, offered += 1000) {
-      hosts.server(Flags::ack_bit, offered, 0, std::string(1000, 's'));
+  void offer(std::uint32_t segments, std::uint32_t size = 1000) {
+    for (std::uint32_t i = 0; i < segments; ++i, offered += size) {
+      hosts.server(Flags::ack_bit, offered, 0, std::string(size, 's'));
     }
   }
 
@@ -51,6 +67,8 @@ class ShardSmvs : public testing::Test {
   ScriptedHosts hosts{lab};
   ScriptedReports reports{lab, hosts};
   std::uint32_t offered = 0;
+  std::uint64_t arrived = 0;
+  tcp::SeqNum edge;
 };
 
 TEST_F(ShardSmvs, AnAllowanceIsWhatIsSentAndNoMore) {
@@ -258,6 +276,53 @@ TEST_F(ShardSmvs, TheFlowsOfABearerShareItsAllowance) {
   }
   EXPECT_EQ(segments[0] + segments[1], 12);
   EXPECT_GE(std::min(segments[0], segments[1]), 4);
+}
+
+// Everything that a connection was promised has come, was delivered and acknowledged: no packet, timer or window of its
+// own is left that would look at it again. The radio queue that shut it is another connection's.
+TEST_F(ShardSmvs, AServerLeftWithoutAWindowGetsOneWhenTheQueueOfOthersHasGone) {
+  hosts.open();
+  const std::uint16_t other_port = 40001;
+  hosts.ue_to_server.src_port = other_port;
+  hosts.open();
+  hosts.ue_to_server.src_port = 40000;
+  report_queue(Bytes(1'000'000), Bytes(1'000'000));
+  offer(65);
+  static_cast<void>(data_sent());
+  hosts.ue(Flags::ack_bit, 0, offered);
+  EXPECT_LT(promised(), 1460) << "the first window and no more";
+  for (int step = 0; step < 100; ++step) {
+    lab.pass_time(period);
+    report_queue(Bytes(1'000'000), Bytes(0));
+  }
+  EXPECT_LT(promised(), 1460) << "not while that queue stands";
+  report_queue(Bytes(0), Bytes(0));
+  EXPECT_GT(promised(), 10 * 1460);
+  EXPECT_EQ(lab.count(Counter::fallbacks), 0U) << "nor was it that";
+}
+
+// All the law reckons with is what the radio carries, headers included; what is promised to the server are bytes of its
+// stream.
+TEST_F(ShardSmvs, TheServerIsPromisedWhatTheRadioTakesLessTheHeaders) {
+  hosts.open();
+  const auto step = [&](std::uint32_t segments) {
+    lab.pass_time(period);
+    report_queue(Bytes(0), Bytes(1'000'000));
+    offer(segments, 500);
+    static_cast<void>(data_sent());
+    hosts.ue(Flags::ack_bit, 0, offered);
+  };
+  for (int i = 0; i < 400; ++i) step(1);
+  for (int i = 0; i < 100; ++i) step(0);  // nothing is under way any more
+  step(2);                                // two are acknowledged at once
+  const proxy::SmvsMode smvs = smvs_config().smvs;
+  const control::SmvsParameters& law = smvs.parameters;
+  const Rate rate = reports.next().bearer.mean_service_rate;
+  const double radio = static_cast<double>(rate.in(2 * law.one_way_delay).count()) + control::smvs_reference(law, rate);
+  const double relay = smvs.receive_window.reference.in_bytes(Bytes(40), rate);
+  const double on_wire = static_cast<double>(promised()) / 500 * 552;
+  EXPECT_LE(on_wire, radio + relay);
+  EXPECT_GE(on_wire, radio + relay - 2 * 552 - 1460 * 1.2) << "the last segments, and what a window update is worth";
 }
 
 TEST_F(ShardSmvs, AReportForSomebodyElseIsCounted) {

@@ -11,17 +11,9 @@ using proxy::Counter;
 using proxy::Side;
 using tcp::Flags;
 
-proxy::ShardConfig split_config() {
-  proxy::ShardConfig config;
-  config.mode = proxy::Mode::i_tcp;
-  config.limits.max_flows = 64;
-  config.limits.max_bearers = 8;
-  return config;
-}
-
 /// A connection that has carried 1000 bytes each way and was handed back; the hosts have spoken since.
 struct Handed {
-  explicit Handed(const proxy::ShardConfig& config = split_config()) : lab(config), hosts(lab) {
+  explicit Handed(const proxy::ShardConfig& config = shard_config()) : lab(config), hosts(lab) {
     hosts.open();
     hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
     hosts.ue(Flags::ack_bit, 0, 1000, std::string(1000, 'b'));
@@ -194,7 +186,7 @@ TEST(TakingUp, AfterACancelledDrainByItself) {
 }
 
 TEST(TakingUp, WhenBuffersAreThereAgainByItself) {
-  proxy::ShardConfig config = split_config();
+  proxy::ShardConfig config = shard_config();
   config.limits.let_flows_go_at = 0.005;  // 82 buffers
   config.limits.refuse_flows_at = 0.004;
   Handed h(config);
@@ -224,7 +216,7 @@ TEST(TakingUp, AConnectionThatWasSilentAndSpeaksAgain) {
 }
 
 TEST(TakingUp, ConnectionsOlderThanUsStayForwarded) {
-  ProxyLab lab(split_config());
+  ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
   hosts.ue(Flags::ack_bit, 0, 0, "in the middle");
   hosts.server(Flags::ack_bit, 0, 13);
@@ -235,7 +227,7 @@ TEST(TakingUp, ConnectionsOlderThanUsStayForwarded) {
 }
 
 TEST(TakingUp, TheOldestAreForgottenWhenThereAreTooMany) {
-  ProxyLab lab(split_config());  // 16 places
+  ProxyLab lab(shard_config());  // 16 places
   ScriptedHosts hosts(lab);
   for (std::uint16_t i = 0; i < 20; ++i) {
     hosts.ue_to_server.src_port = static_cast<std::uint16_t>(20'000 + i);
@@ -243,6 +235,8 @@ TEST(TakingUp, TheOldestAreForgottenWhenThereAreTooMany) {
     lab.shard.release({}, lab.now);
     lab.pass_time(std::chrono::milliseconds(1));
   }
+  EXPECT_EQ(lab.shard.released_count(), 16U);
+  EXPECT_EQ(lab.count(Counter::released_forgotten), 4U);
   lab.shard.take_up({});
   for (std::uint16_t i = 0; i < 20; ++i) {
     hosts.ue_to_server.src_port = static_cast<std::uint16_t>(20'000 + i);
@@ -251,6 +245,7 @@ TEST(TakingUp, TheOldestAreForgottenWhenThereAreTooMany) {
     hosts.ue(Flags::ack_bit, 0, 0, "x");
   }
   EXPECT_EQ(lab.count(Counter::flows_taken_up), 16U);
+  EXPECT_EQ(lab.shard.released_count(), 0U);
 }
 
 }  // namespace

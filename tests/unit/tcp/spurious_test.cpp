@@ -37,10 +37,29 @@ void expect_undone(const Script& s) {
   EXPECT_EQ(s.endpoint.counters().retransmitted, 1U);
 }
 
-TEST(Eifel, AnEchoFromBeforeTheCopyPutsEverythingBack) {
+class Frto : public testing::Test {
+ protected:
+  void SetUp() override { time_out(s); }
   Script s;
-  s.use_timestamps();
-  time_out(s);
+};
+class Eifel : public testing::Test {
+ protected:
+  void SetUp() override {
+    s.use_timestamps();
+    time_out(s);
+  }
+  Script s;
+};
+class FrtoSack : public testing::Test {
+ protected:
+  void SetUp() override {
+    s.use_sack();
+    time_out(s);
+  }
+  Script s;
+};
+
+TEST_F(Eifel, AnEchoFromBeforeTheCopyPutsEverythingBack) {
   s.receive_ack(2 * mss);
   expect_undone(s);
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(8 * mss));
@@ -49,10 +68,7 @@ TEST(Eifel, AnEchoFromBeforeTheCopyPutsEverythingBack) {
   s.expect_nothing();
 }
 
-TEST(Eifel, TheFirstOfSeveralCopiesCounts) {
-  Script s;
-  s.use_timestamps();
-  time_out(s);
+TEST_F(Eifel, TheFirstOfSeveralCopiesCounts) {
   s.endpoint.set_timestamp(copy + 600);
   s.pass(400ms);
   s.expect_data(0, mss);
@@ -62,10 +78,7 @@ TEST(Eifel, TheFirstOfSeveralCopiesCounts) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
 }
 
-TEST(Eifel, AnOriginalIsRecognisedAfterTwoTimeouts) {
-  Script s;
-  s.use_timestamps();
-  time_out(s);
+TEST_F(Eifel, AnOriginalIsRecognisedAfterTwoTimeouts) {
   s.endpoint.set_timestamp(copy + 600);
   s.pass(400ms);
   EXPECT_EQ(s.endpoint.counters().timeouts, 2);
@@ -75,19 +88,13 @@ TEST(Eifel, AnOriginalIsRecognisedAfterTwoTimeouts) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
 }
 
-TEST(Eifel, AnAcknowledgementOfEverythingWillDo) {
-  Script s;
-  s.use_timestamps();
-  time_out(s);
+TEST_F(Eifel, AnAcknowledgementOfEverythingWillDo) {
   s.receive_ack(10 * mss);
   expect_undone(s);
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
 }
 
-TEST(Eifel, AClockThatStoodStillSaysNothing) {
-  Script s;
-  s.use_timestamps();
-  time_out(s);
+TEST_F(Eifel, AClockThatStoodStillSaysNothing) {
   s.their_echo = copy;  // as if the originals had carried it too
   s.receive_ack(mss);
   EXPECT_TRUE(s.endpoint.in_recovery());
@@ -98,9 +105,7 @@ TEST(Eifel, AClockThatStoodStillSaysNothing) {
   expect_undone(s);
 }
 
-TEST(Frto, TheSecondAcknowledgementDecides) {
-  Script s;
-  time_out(s);
+TEST_F(Frto, TheSecondAcknowledgementDecides) {
   s.receive_ack(mss);
   EXPECT_TRUE(s.endpoint.in_recovery());
   s.emit();
@@ -112,9 +117,7 @@ TEST(Frto, TheSecondAcknowledgementDecides) {
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(10 * mss)) << "eight old ones, two new ones";
 }
 
-TEST(Frto, ADuplicateAfterTheNewDataMeansLoss) {
-  Script s;
-  time_out(s);
+TEST_F(Frto, ADuplicateAfterTheNewDataMeansLoss) {
   s.receive_ack(mss);
   s.emit();
   s.discard_sent();
@@ -130,9 +133,7 @@ TEST(Frto, ADuplicateAfterTheNewDataMeansLoss) {
   EXPECT_EQ(s.endpoint.cwnd(), Bytes(3 * mss));
 }
 
-TEST(Frto, ADuplicateBeforeMeansLoss) {
-  Script s;
-  time_out(s);
+TEST_F(Frto, ADuplicateBeforeMeansLoss) {
   s.receive_ack(0);
   s.receive_ack(mss);
   s.emit();
@@ -141,7 +142,7 @@ TEST(Frto, ADuplicateBeforeMeansLoss) {
   s.expect_nothing();
 }
 
-TEST(Frto, WithoutNewDataTheRestIsRepeated) {
+TEST(SpuriousTimeout, WithoutNewDataTheRestIsRepeated) {
   Script s;
   s.handshake_rtt = 100ms;
   s.open();
@@ -158,9 +159,7 @@ TEST(Frto, WithoutNewDataTheRestIsRepeated) {
   EXPECT_TRUE(s.endpoint.in_recovery());
 }
 
-TEST(Frto, APartOfTheCopyIsNoAnswer) {
-  Script s;
-  time_out(s);
+TEST_F(Frto, APartOfTheCopyIsNoAnswer) {
   s.receive_ack(mss / 2);
   s.emit();
   s.receive_ack(mss);
@@ -170,10 +169,7 @@ TEST(Frto, APartOfTheCopyIsNoAnswer) {
   EXPECT_TRUE(s.endpoint.in_recovery());
 }
 
-TEST(Frto, NotInTheMiddleOfAnotherRepair) {
-  Script s;
-  s.use_timestamps();
-  time_out(s);
+TEST_F(Eifel, NotInTheMiddleOfAnotherRepair) {
   s.their_echo = copy;
   s.receive_ack(mss);
   s.receive_ack(mss);  // a real loss
@@ -188,10 +184,7 @@ TEST(Frto, NotInTheMiddleOfAnotherRepair) {
   EXPECT_TRUE(s.endpoint.in_recovery());
 }
 
-TEST(FrtoSack, NewlySackedOriginalsProveIt) {
-  Script s;
-  s.use_sack();
-  time_out(s);
+TEST_F(FrtoSack, NewlySackedOriginalsProveIt) {
   s.receive_ack(mss);
   s.emit();
   s.discard_sent();
@@ -203,10 +196,7 @@ TEST(FrtoSack, NewlySackedOriginalsProveIt) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1);
 }
 
-TEST(FrtoSack, NewDataThatOvertakesMeansLoss) {
-  Script s;
-  s.use_sack();
-  time_out(s);
+TEST_F(FrtoSack, NewDataThatOvertakesMeansLoss) {
   s.receive_ack(mss);
   s.emit();
   s.discard_sent();
@@ -217,10 +207,7 @@ TEST(FrtoSack, NewDataThatOvertakesMeansLoss) {
   s.expect_data(mss, mss);  // slow start, from the oldest
 }
 
-TEST(FrtoSack, DuplicatesBeforeTheAnswerAreNoVerdict) {
-  Script s;
-  s.use_sack();
-  time_out(s);
+TEST_F(FrtoSack, DuplicatesBeforeTheAnswerAreNoVerdict) {
   s.receive_sack(0, {{3 * mss, 4 * mss}});
   s.emit();
   s.expect_nothing();
@@ -390,7 +377,16 @@ TEST(SpuriousRecovery, WithoutSackThreeMoreDuplicatesAreNewsAgain) {
   EXPECT_EQ(s.endpoint.counters().fast_recoveries, 2);
 }
 
-TEST(Duplicates, AReportedCopyEndsTheRecovery) {
+class Duplicates : public testing::Test {
+ protected:
+  void SetUp() override {
+    s.use_sack();
+    reorder(s);
+  }
+  Script s;
+};
+
+TEST(SpuriousRecovery, AReportedCopyEndsIt) {
   for (const auto algorithm : {tcp::CongestionAlgorithm::newreno, tcp::CongestionAlgorithm::cubic}) {
     Script s;
     s.config.congestion = algorithm;
@@ -404,10 +400,7 @@ TEST(Duplicates, AReportedCopyEndsTheRecovery) {
   }
 }
 
-TEST(Duplicates, AReportedCopyIsHeardAfterTheRecovery) {
-  Script s;
-  s.use_sack();
-  reorder(s);
+TEST_F(Duplicates, AReportedCopyIsHeardAfterTheRecovery) {
   s.receive_ack(10 * mss);
   EXPECT_FALSE(s.endpoint.in_recovery());
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
@@ -415,10 +408,7 @@ TEST(Duplicates, AReportedCopyIsHeardAfterTheRecovery) {
   expect_undone(s);
 }
 
-TEST(Duplicates, EveryCopyMustHaveBeenOne) {
-  Script s;
-  s.use_sack();
-  reorder(s);
+TEST_F(Duplicates, EveryCopyMustHaveBeenOne) {
   s.receive_sack(0, {{5 * mss, 10 * mss}, {1 * mss, 4 * mss}});
   s.emit();
   s.expect_data(4 * mss, mss);
@@ -431,10 +421,7 @@ TEST(Duplicates, EveryCopyMustHaveBeenOne) {
   EXPECT_GE(s.endpoint.cwnd(), Bytes(10 * mss));
 }
 
-TEST(Duplicates, AReportMayStandWithinTheSecondBlock) {
-  Script s;
-  s.use_sack();
-  reorder(s);
+TEST_F(Duplicates, AReportMayStandWithinTheSecondBlock) {
   s.receive_sack(0, {{5 * mss, 10 * mss}, {1 * mss, 4 * mss}});
   s.emit();
   s.receive_sack(0, {{4 * mss, 5 * mss}, {1 * mss, 10 * mss}});  // RFC 2883 section 4.1.2
@@ -444,10 +431,7 @@ TEST(Duplicates, AReportMayStandWithinTheSecondBlock) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
 }
 
-TEST(Duplicates, OfAnotherTimeSayNothing) {
-  Script s;
-  s.use_sack();
-  reorder(s);
+TEST_F(Duplicates, OfAnotherTimeSayNothing) {
   s.receive_ack(10 * mss);
   s.emit();
   s.receive_sack(12 * mss, {{11 * mss, 12 * mss}});  // sent after the recovery: the network's own
@@ -455,10 +439,7 @@ TEST(Duplicates, OfAnotherTimeSayNothing) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
 }
 
-TEST(Duplicates, TakeBackATimeoutThatOneAcknowledgementAnswered) {
-  Script s;
-  s.use_sack();
-  time_out(s);
+TEST_F(FrtoSack, AReportedCopyTakesBackATimeoutThatOneAcknowledgementAnswered) {
   s.receive_ack(10 * mss);
   EXPECT_FALSE(s.endpoint.in_recovery());
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
@@ -466,10 +447,7 @@ TEST(Duplicates, TakeBackATimeoutThatOneAcknowledgementAnswered) {
   expect_undone(s);
 }
 
-TEST(Duplicates, ATimeoutWithinARecoveryIsNotTakenBack) {
-  Script s;
-  s.use_sack();
-  reorder(s);
+TEST_F(Duplicates, ATimeoutWithinARecoveryIsNotTakenBack) {
   s.pass(s.endpoint.rto());
   EXPECT_EQ(s.endpoint.counters().timeouts, 1);
   s.receive_sack(4 * mss, {{0, 1 * mss}});

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dataplane/packet/build.hpp"
+#include "dataplane/tcp/segment.hpp"
+#include "proxy/flow.hpp"
+#include "proxy/handshake.hpp"
+
+namespace sluice::proxy {
+
+/// One host of a connection that passes, as its segments show it.
+struct FollowedHost {
+  tcp::SeqNum next;            ///< behind the last byte it has sent, as far as is known
+  tcp::SeqNum acked;           ///< what it has acknowledged
+  tcp::SeqNum edge;            ///< right edge of the widest window it has granted, or was granted in its name
+  std::uint32_t window = 0;    ///< its window in bytes, from `acked`
+  std::uint32_t ts_value = 0;  ///< its newest timestamp, where `timed`
+  std::uint32_t rtt = 0;       ///< between here and it, tick::micro; 0 while unknown
+  bool timed = false;
+  bool heard = false;      ///< since it is followed
+  bool unsettled = false;  ///< its last segment was urgent or told of congestion
+};
+
+/// A connection whose segments pass from host to host, followed so that it can be split when it is quiet: everything
+/// that either host has sent is acknowledged, and the next segment begins where the last one ended. Its options must be
+/// known from its SYNs. Thread: its shard's.
+struct FollowedConnection {
+  Handshake handshake;
+  std::array<packet::HeaderTemplate, 2> headers;  ///< as Leg::headers
+  std::array<FollowedHost, 2> hosts;              ///< by the side they are behind
+  Side initiator = Side::radio;
+
+  /// A segment has passed. False when it ends the connection.
+  [[nodiscard]] bool follow(Side in, const tcp::Segment& segment);
+  /// It may be split from this segment on, which brings data and was not followed.
+  [[nodiscard]] bool may_be_split(Side in, const tcp::Segment& segment) const;
+  /// Puts the connection into `flow`, split, as it stands before that segment.
+  void restore(Side in, const tcp::Segment& segment, Flow& flow, const handshake::LegConfigs& configs,
+               Instant now) const;
+
+  [[nodiscard]] FollowedHost& host(Side side) { return hosts[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] const FollowedHost& host(Side side) const { return hosts[static_cast<std::size_t>(side)]; }
+
+ private:
+  [[nodiscard]] const tcp::SynOptions& options_of(Side side) const {
+    return side == initiator ? handshake.initiator_options : handshake.responder_options;
+  }
+  [[nodiscard]] std::uint32_t window_of(Side side, const tcp::Segment& segment) const;
+};
+
+}  // namespace sluice::proxy
