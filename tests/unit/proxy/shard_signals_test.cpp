@@ -149,6 +149,18 @@ TEST(RoutersErrors, LiesChangeNothing) {
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
 }
 
+TEST(RoutersErrors, OneAboutAConnectionEndToEndIsItsHosts) {
+  proxy::ShardConfig config = shard_config(proxy::Mode::wrs);
+  config.intercept = proxy::Intercept::regulate;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  const Seen data = download(lab, hosts);
+  lab.put(Side::radio, router_says(data, smaller));
+  EXPECT_FALSE(lab.silent(Side::core));
+  EXPECT_TRUE(lab.silent(Side::radio));
+  EXPECT_EQ(lab.count(Counter::icmp_believed) + lab.count(Counter::icmp_not_believed), 0U);
+}
+
 TEST(RoutersErrors, LessThan1280IsNotBelievedOfIpv6) {
   ProxyLab lab(split_config());
   ScriptedHosts hosts(lab);
