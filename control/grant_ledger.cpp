@@ -13,7 +13,7 @@ void GrantLedger::granted(Instant now, std::uint64_t sequence, Bytes allowance) 
 void GrantLedger::on_status(Instant now, const feedback::BearerStatus& status, std::uint64_t arrived) {
   if (status.applied_sequence < applied_sequence_) return;
   applied_sequence_ = status.applied_sequence;
-  left_ = status.allowance_left;
+  left_ = std::min(status.allowance_left, feedback::most_plausible);
   status_at_ = now;
   arrived_at_status_ = arrived;
 }

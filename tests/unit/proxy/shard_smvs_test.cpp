@@ -243,6 +243,15 @@ TEST_F(ShardSmvs, TheFlowsOfABearerShareItsAllowance) {
   EXPECT_GE(std::min(segments[0], segments[1]), 4);
 }
 
+TEST_F(ShardSmvs, AnAllowanceBeyondAllMeasureIsOne) {
+  hosts.open();
+  report(Bytes(500));  // of which nothing fits
+  offer(3);
+  ASSERT_EQ(data_sent(), 0);
+  report(Bytes::max());
+  EXPECT_EQ(data_sent(), 3 * 1052);
+}
+
 TEST_F(ShardSmvs, AReportForSomebodyElseIsCounted) {
   hosts.open();
   proxy::ReportArrival arrival;
