@@ -27,6 +27,9 @@ constexpr int first_segments = 10;
 /// A queue that has not drained by then is this law's own.
 constexpr Duration longest_drain = std::chrono::seconds(1);
 
+/// Of a queue on a link that stands still; keeps the conversion to a duration defined.
+constexpr double longest_wait_s = 3600;
+
 }  // namespace
 
 ClampLaw::ClampLaw(const LawParameters& parameters, const LawStart& start)
@@ -38,7 +41,8 @@ ClampLaw::ClampLaw(const LawParameters& parameters, const LawStart& start)
 
 /// The queue that is in equilibrium but for what each flow adds.
 Bytes ClampLaw::target(const QueueView& queue) const {
-  return Bytes(target_.in_bytes(frame_, queue.mean_rate) / slope_);
+  const double most = static_cast<double>(feedback::most_plausible.count());
+  return Bytes(std::min(target_.in_bytes(frame_, queue.mean_rate) / slope_, most));
 }
 
 void ClampLaw::seed(Bytes window, const QueueView& queue) {
@@ -55,8 +59,8 @@ Duration ClampLaw::price(Instant now, const QueueView& queue) {
   const Bytes excess = queue.queue - target(queue);
   if (start_ == Start::draining && (excess <= window_.gain() || now >= draining_until_)) start_ = Start::remembering;
   const double rate = queue.mean_rate.bytes_per_second();
-  const Duration present =
-      rate > 0 ? from_seconds(slope_ * static_cast<double>(std::max(excess, Bytes(0)).count()) / rate) : Duration{};
+  const double waiting = slope_ * static_cast<double>(std::max(excess, Bytes(0)).count());
+  const Duration present = rate > 0 ? from_seconds(std::min(waiting / rate, longest_wait_s)) : Duration{};
   if (start_ == Start::remembering && queue.price <= present) start_ = Start::over;
   return std::min(queue.price, present);
 }

@@ -30,6 +30,7 @@ void InFlight::injected(Instant now, Bytes amount) {
 
 /// What was injected after `when`, which lies within the lifetime. Within a slice it is taken to have flowed evenly.
 std::uint64_t InFlight::since(Instant when) const {
+  if (when < Instant{}) return total_;  // before the time line began
   const Duration::rep number = when.time_since_epoch() / slice_;
   std::uint64_t later = total_;
   for (std::size_t age = 0; age + 1 < slices; ++age) {

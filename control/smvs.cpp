@@ -14,6 +14,7 @@ std::size_t steps_of_delay(const SmvsParameters& parameters) {
 
 /// Beyond any link; keeps the conversion to an integer defined whatever counters claim.
 constexpr double largest_allowance = 1e12;
+constexpr double fastest = 1e14;  ///< bytes/s
 
 /// Observations that are so much older than the last one did not come late: their clock has been set anew.
 constexpr Duration largest_step_back = std::chrono::seconds(1);
@@ -50,7 +51,7 @@ void Smvs::restart() {
 }
 
 Bytes Smvs::step(const SmvsObservation& observation) {
-  if (last_ && observation.now + largest_step_back < last_->now) restart();
+  if (last_ && last_->now - observation.now > largest_step_back) restart();
   if (last_ && observation.now <= last_->now) return state_.allowance;
   if (last_) measure(observation);
   if (!last_ || !is_idle(observation)) busy_until_ = observation.now;
@@ -74,7 +75,7 @@ void Smvs::measure(const SmvsObservation& observation) {
   const double served = infer ? static_cast<double>((last_->queue - observation.queue).count()) +
                                     static_cast<double>(observation.arrived - last_->arrived)
                               : static_cast<double>(*observation.served - *last_->served);
-  const double rate = std::max(0.0, served) / elapsed_s;
+  const double rate = std::clamp(served / elapsed_s, 0.0, fastest);
   state_.rate = Rate::bytes_per_second(rate);
   const bool starved = parameters_.empty_queue == EmptyQueue::hold && observation.queue < parameters_.frame;
   if (starved && (rate < mean_ || rate <= 0)) return;
@@ -133,7 +134,7 @@ double smvs_reference(const SmvsParameters& parameters, Rate mean) {
   const double asked = std::max(parameters.reference.in_bytes(parameters.frame, mean),
                                 static_cast<double>(parameters.minimum_reference.count()));
   const auto buffer = static_cast<double>(parameters.buffer.count());
-  return buffer > 0 ? std::min(asked, buffer / 2) : asked;
+  return std::min(asked, buffer > 0 ? buffer / 2 : largest_allowance);
 }
 
 Bytes Smvs::grant(Instant now, double allowance) {

@@ -156,8 +156,9 @@ void Bearer::look_at_queue(const ReportArrival& report, Bytes under_way, Instant
   const control::feedback::BearerReport& queue = report.bearer;
   ++reports_;
   // In IP bytes, as the proxy counts; the report's own figure may be in frames on the air.
-  const std::uint64_t gone = std::min(queue.transmitted + queue.dropped, queue.arrived);
-  view_.queue = Bytes(queue.arrived - gone);
+  const std::uint64_t kept = queue.arrived - std::min(queue.transmitted, queue.arrived);
+  const std::uint64_t waits = kept - std::min(queue.dropped, kept);
+  view_.queue = std::min(Bytes(std::min<std::uint64_t>(waits, INT64_MAX)), control::feedback::most_plausible);
   view_.mean_rate = queue.mean_service_rate;
   rates_.add(now, queue.service_rate.bytes_per_second());
   view_.best_rate = Rate::bytes_per_second(rates_.high(now).value_or(0));

@@ -20,11 +20,11 @@ Regulator::Regulator(const ShardConfig& config, const Parts& parts, Instant orig
 Regulator::~Regulator() = default;
 
 RegulatedId Regulator::open(const flow::FlowKey& key, Side from, PolicyIndex policy, std::uint8_t dscp, Instant now) {
-  const BearerId bearer = parts_.registry.bearer_of(key.ue, policy, now);
-  if (bearer == no_id) return none;
+  // Its place first: a bearer that nobody uses would never be looked at again.
   const RegulatedId id = flows_.emplace();
   if (id == flow::Slab<RegulatedFlow>::none) return none;
-  if (!parts_.registry.enter_regulated(key, id)) {
+  const BearerId bearer = parts_.registry.bearer_of(key.ue, policy, now);
+  if (bearer == no_id || !parts_.registry.enter_regulated(key, id)) {
     flows_.erase(id);
     return none;
   }

@@ -25,7 +25,8 @@ void Shard::Impl::hear_router(Side in, const packet::Packet& packet, const packe
   const auto error = packet::read_icmp_error(packet, parsed);
   if (!error) return;
   const FlowId id = registry_.find(key_of(in, *error, parsed));
-  if (id == flow::no_flow || !registry_.flow(id).terminated()) return;
+  // What passes end to end is its hosts' own affair.
+  if (!registry_.is_flow(id) || !registry_.flow(id).terminated()) return;
   Flow& flow = registry_.flow(id);
   Leg& leg = flow.leg(in);
   const bool too_big = error->problem == packet::IcmpProblem::too_big;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -37,6 +38,21 @@ struct BearerReport {
   std::optional<Bytes> gwa_window;  ///< GWA φ
   std::optional<Bytes> allowance;   ///< what may be injected in the next period, where the Node-B computes the law
 };
+
+/// Beyond any radio link and its queue; sums and products of such amounts stay defined.
+inline constexpr Bytes most_plausible{1'000'000'000'000};
+inline constexpr Rate fastest_plausible = Rate::bits_per_second(1e15);
+
+/// A report whose amounts and rates are no more than plausible: its sender is authenticated, which does not make it
+/// sane. Counters stay as they are; they count modulo 2^64.
+[[nodiscard]] inline BearerReport plausible(BearerReport report) {
+  for (Bytes* const amount : {&report.queue, &report.buffer}) *amount = std::min(*amount, most_plausible);
+  for (Rate* const rate : {&report.service_rate, &report.mean_service_rate}) *rate = std::min(*rate, fastest_plausible);
+  if (report.clamp) report.clamp->mean_queue = std::min(report.clamp->mean_queue, most_plausible);
+  if (report.gwa_window) report.gwa_window = std::min(*report.gwa_window, most_plausible);
+  if (report.allowance) report.allowance = std::min(*report.allowance, most_plausible);
+  return report;
+}
 
 /// The proxy's side of one bearer, sent towards the Node-B.
 struct BearerStatus {

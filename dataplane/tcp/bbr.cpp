@@ -148,7 +148,7 @@ void Bbr::check_drain(const Ack& ack) {
 /// Anywhere in the cycle but in the phase that drains (section 4.3.4.2).
 void Bbr::enter_probe_bandwidth(Instant now) {
   mode_ = Mode::probe_bandwidth;
-  const std::uint32_t drawn = draw_ % (cycle.size() - 1);
+  const std::uint32_t drawn = draw_ % static_cast<std::uint32_t>(cycle.size() - 1);
   phase_ = static_cast<std::uint8_t>(drawn == 0 ? 0 : drawn + 1);
   draw_ = draw_ * 1664525U + 1013904223U;  // another one the next time
   phase_began_ = now;

@@ -29,8 +29,16 @@ Bytes Connection::send_room() const {
   return std::max(Bytes(0), std::min(parts_.send_buffer - held, write_ahead - endpoint_.unsent()));
 }
 
+/// How much of what is left goes into this packet: what the peer takes, the host's own link carries and the buffer
+/// holds. A peer may claim to take anything.
+std::uint16_t Connection::segment_for(const packet::Packet& packet, std::uint64_t left) const {
+  const std::uint32_t headers = wire_size(0);
+  const std::uint32_t own = parts_.mtu > headers ? parts_.mtu - headers : 1;
+  const std::uint32_t most = std::min({std::max(endpoint_.effective_mss(), 1U), own, std::uint32_t{packet.tailroom()}});
+  return static_cast<std::uint16_t>(std::min<std::uint64_t>(most, left));
+}
+
 std::size_t Connection::send(std::span<const std::uint8_t> bytes) {
-  const std::size_t most = std::max<std::size_t>(1, endpoint_.effective_mss());
   std::size_t done = 0;
   while (done < bytes.size()) {
     packet::Packet packet = pool_.allocate();
@@ -38,8 +46,8 @@ std::size_t Connection::send(std::span<const std::uint8_t> bytes) {
       starved_ = true;
       break;
     }
-    const std::size_t count = std::min(most, bytes.size() - done);
-    std::memcpy(packet.append(static_cast<std::uint16_t>(count)), bytes.data() + done, count);
+    const std::uint16_t count = segment_for(packet, bytes.size() - done);
+    std::memcpy(packet.append(count), bytes.data() + done, count);
     if (!write(std::move(packet))) break;
     done += count;
   }
@@ -47,7 +55,6 @@ std::size_t Connection::send(std::span<const std::uint8_t> bytes) {
 }
 
 std::uint64_t Connection::send_pattern(const PayloadPattern& pattern, std::uint64_t position, std::uint64_t count) {
-  const std::uint64_t most = std::max<std::uint64_t>(1, endpoint_.effective_mss());
   std::uint64_t done = 0;
   while (done < count) {
     packet::Packet packet = pool_.allocate();
@@ -55,7 +62,7 @@ std::uint64_t Connection::send_pattern(const PayloadPattern& pattern, std::uint6
       starved_ = true;
       break;
     }
-    const auto size = static_cast<std::uint16_t>(std::min(most, count - done));
+    const std::uint16_t size = segment_for(packet, count - done);
     pattern.fill(position + done, {packet.append(size), size});
     if (!write(std::move(packet))) break;
     done += size;

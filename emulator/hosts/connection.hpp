@@ -24,6 +24,7 @@ class Connection final : private tcp::Output {
     packet::HeaderTemplate headers;
     Bytes send_buffer;               ///< written and not acknowledged, at most
     std::uint32_t clock_offset = 0;  ///< of the timestamps it sends, ms
+    std::uint16_t mtu = 1500;        ///< of its host: whatever the peer takes, no packet is longer
   };
   /// `pool`, `wire` and `application` outlive the connection.
   Connection(const Parts& parts, packet::PacketPool& pool, Element& wire, Application& application)
@@ -65,6 +66,7 @@ class Connection final : private tcp::Output {
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
   void tell_application(Instant now);
   void deliver(Instant now);
+  [[nodiscard]] std::uint16_t segment_for(const packet::Packet& packet, std::uint64_t left) const;
   bool write(packet::Packet packet);
 
   Parts parts_;

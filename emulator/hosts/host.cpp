@@ -68,6 +68,7 @@ std::uint64_t Host::add(Connection::Parts parts, const Key& key, std::unique_ptr
   const std::uint64_t number = next_number_++;
   parts.number = number;
   parts.send_buffer = config_.send_buffer;
+  parts.mtu = config_.mtu;
   parts.clock_offset = static_cast<std::uint32_t>(random_.next());
   auto connection = owned ? std::make_unique<Connection>(parts, pool_, wire_, std::move(owned))
                           : std::make_unique<Connection>(parts, pool_, wire_, *lent);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "dataplane/dpdk/device_arguments.hpp"
 #include "dataplane/dpdk/eal.hpp"
 #include "emulator/nodeb/commands.hpp"
 #include "emulator/nodeb/progress_bar.hpp"
@@ -24,12 +25,18 @@ std::optional<RunMode> mode_of(const Scenario& scenario, const std::string& word
   return mode;
 }
 
-dpdk::EalConfig eal_config(const LiveSpec& live) {
-  constexpr std::uint64_t bytes_per_buffer = 3072;
+/// Packets come over ports, and from hosts that are built in.
+std::uint16_t room_for(const Scenario& scenario) {
+  return dpdk::buffer_room(std::max(scenario.live.mtu, scenario.hosts.mtu));
+}
+
+dpdk::EalConfig eal_config(const Scenario& scenario) {
+  const LiveSpec& live = scenario.live;
+  const std::uint64_t bytes_per_buffer = room_for(scenario) + std::uint64_t{1024};
   dpdk::EalConfig config;
   config.program = "nodeb";
   config.hugepages = live.hugepages;
-  config.memory_mib = static_cast<std::uint32_t>(128 + ((std::uint64_t{live.buffers} * bytes_per_buffer) >> 20));
+  config.memory_mib = static_cast<std::uint32_t>(128 + ((live.buffers * bytes_per_buffer) >> 20));
   config.arguments = live.eal_arguments;
   config.log = [](unsigned, std::string_view line) { spdlog::warn("DPDK: {}", line); };
   return config;
@@ -91,8 +98,8 @@ int command_live(const LiveOptions& options) {
     return exit_configuration;
   }
   TraceLibrary traces = trace_library(options.file, options.traces);
-  const dpdk::Eal eal(eal_config(scenario.live));
-  packet::PacketPool pool("nodeb", scenario.live.buffers);
+  const dpdk::Eal eal(eal_config(scenario));
+  packet::PacketPool pool("nodeb", scenario.live.buffers, room_for(scenario));
   RunResult result;
   try {
     LiveRun run(scenario, *mode, pool, traces);

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "dataplane/dpdk/device_arguments.hpp"
 #include "dataplane/dpdk/eal.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "emulator/runtime/virtual_run.hpp"
@@ -24,6 +25,13 @@ void drop_details(RunResult& result) {
   result.packets.clear();
 }
 
+/// Bytes that every packet of every run fits into.
+std::uint16_t room_for(const Plan& plan) {
+  std::uint16_t mtu = plan.base.hosts.mtu;
+  for (const RunPlan& run : plan.runs) mtu = std::max(mtu, run.scenario.hosts.mtu);
+  return dpdk::buffer_room(mtu);
+}
+
 /// Hands out runs to threads and gathers what they bring back.
 class Workshop {
  public:
@@ -39,7 +47,7 @@ class Workshop {
   void work(unsigned worker) {
     const dpdk::ThreadRegistration registration;
     try {
-      packet::PacketPool pool("experiment" + std::to_string(worker), plan_.base.buffers);
+      packet::PacketPool pool("experiment" + std::to_string(worker), plan_.base.buffers, room_for(plan_));
       for (std::size_t run = next_++; run < plan_.runs.size() && !stop_ && !failed_; run = next_++) one(run, pool);
     } catch (...) {
       fail();
@@ -117,8 +125,8 @@ ExperimentOutcome run_experiment(const Plan& plan, TraceLibrary& traces, unsigne
 }
 
 std::uint32_t experiment_memory_mib(const Plan& plan, unsigned workers) {
-  constexpr std::uint64_t bytes_per_buffer = 3072;  // headers, note, head room, data and the pool's own
-  const std::uint64_t bytes = std::uint64_t{plan.base.buffers} * bytes_per_buffer * std::max(1U, workers);
+  const std::uint64_t bytes_per_buffer = room_for(plan) + std::uint64_t{1024};  // data; headers, note, the pool's own
+  const std::uint64_t bytes = plan.base.buffers * bytes_per_buffer * std::max(1U, workers);
   return static_cast<std::uint32_t>(128 + (bytes >> 20));
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "emulator/hosts/web_client.hpp"
 #include "emulator/net/delay_line.hpp"
 #include "emulator/net/impairment.hpp"
+#include "emulator/net/tap.hpp"
 #include "emulator/runtime/joint.hpp"
 #include "tests/support/eal.hpp"
 
@@ -107,6 +109,21 @@ TEST(Hosts, CorruptedFramesAreDroppedByTheirChecksum) {
   pair.loop_.run_until(Instant(600s));
   EXPECT_GT(pair.client_.counters().bad_checksum + pair.server_.counters().bad_checksum, 0U);
   EXPECT_EQ(pair.log_.corrupted, 0U);
+}
+
+TEST(Hosts, NoPacketIsLongerThanTheSendersOwnMtuWhateverThePeerTakes) {
+  Pair pair;
+  HostConfig jumbo = Pair::config(client_v4);
+  jumbo.mtu = 9000;
+  Host client(pair.loop_, test::pool(), jumbo, Random(7), pair.up_);
+  std::uint16_t longest = 0;
+  Tap tap([&](const packet::Packet& packet, Instant) { longest = std::max(longest, packet.size()); }, client);
+  pair.to_client_.lead_to(tap);
+  BulkClient download(pair.loop_, client, pair.bulk(false, 300'000), pair.log_);
+  pair.loop_.run_until(Instant(60s));
+  EXPECT_TRUE(download.complete());
+  EXPECT_EQ(pair.log_.corrupted, 0U);
+  EXPECT_EQ(longest, 14 + 1500);
 }
 
 TEST(Hosts, AClosedPortRefuses) {

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 
 #include "emulator/report/html_report.hpp"
 #include "emulator/report/results_csv.hpp"
+#include "emulator/runtime/experiment.hpp"
 #include "emulator/scenario/plan.hpp"
 #include "tests/sim/nodeb/run_all.hpp"
 
@@ -36,6 +38,18 @@ TEST(VirtualRun, EveryModeFillsASteadyLink) {
     EXPECT_EQ(result.counters.at("segments_unmatched"), 0U);
     EXPECT_EQ(result.series.size(), 120U);
   }
+}
+
+TEST(VirtualRun, LongPacketsFitIntoTheBuffersOfAnExperiment) {
+  const auto plan = parse_plan(link(steady, "modes: [i-tcp]\nhosts: {mtu: 9000}\nbuffers: 2048\n"), "test.yaml", 1);
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  TraceLibrary traces({});
+  const std::atomic<bool> stop{false};
+  const ExperimentOutcome outcome = run_experiment(
+      *plan, traces, 1, [](const ExperimentProgress&) {}, stop);
+  const RunResult& result = outcome.results.at(0);
+  EXPECT_GT(result.throughput_bps, 0.97 * 8e6 * result.utilisation * 8948 / 9000);
+  EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
 }
 
 /// A cell of so many UEs with a varying link and two endless downloads each.

@@ -272,6 +272,23 @@ TEST(SynFlood, AScanOfManyUesLeavesNoBearersBehind) {
   EXPECT_EQ(lab.shard.bearer_count(), 0U);
 }
 
+TEST(SynFlood, ThoseOfAScanThatFindNoPlaceEndToEndLeaveNoBearersBehind) {
+  proxy::ShardConfig config = shard_config(proxy::Mode::wrs);
+  config.intercept = proxy::Intercept::regulate;
+  config.limits.max_flows = 4;
+  ProxyLab lab(config);
+  ScriptedHosts scan(lab);
+  for (std::uint8_t host = 1; host <= 16; ++host) {
+    scan.ue_to_server.src = IpAddress::v4(10, 46, 0, host);
+    scan.send_syn();
+  }
+  EXPECT_EQ(lab.shard.flow_count(), 4U);
+  EXPECT_EQ(lab.shard.bearer_count(), 4U);
+  lab.pass_time(std::chrono::seconds(80));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_EQ(lab.shard.bearer_count(), 0U);
+}
+
 TEST(SynFlood, AnEstablishedConnectionKeepsItsPlaceAndItsBytes) {
   ProxyLab lab(split_config());
   ScriptedHosts hosts(lab);

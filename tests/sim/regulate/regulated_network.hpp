@@ -306,7 +306,6 @@ class RegulatedNetwork final : public emulator::ReportSink, public emulator::Eve
   WatchedShard node;
   std::vector<std::unique_ptr<emulator::BulkClient>> clients;
   std::function<void(std::span<const control::feedback::BearerReport>, Instant)> take_reports;
-  std::unique_ptr<emulator::Reporter> reporter;
 
  private:
   WatchedShard::Port radio_port_, core_port_;
@@ -320,6 +319,7 @@ class RegulatedNetwork final : public emulator::ReportSink, public emulator::Eve
  public:
   emulator::Impairment down_radio, up_radio, up_core, down_core;
   emulator::Host ue, server;
+  std::unique_ptr<emulator::Reporter> reporter;  ///< goes before the cell that it watches
 };
 
 }  // namespace sluice::test

@@ -59,6 +59,13 @@ TEST(GrantLedger, AnIdleFlowLeavesNothingBehind) {
   EXPECT_EQ(ledger.in_flight(at(1041ms), 0), 0_B);
 }
 
+TEST(GrantLedger, WhatAStatusClaimsAddsUp) {
+  GrantLedger ledger(10ms);
+  ledger.granted(at(1000ms), 1, 1000_B);
+  ledger.on_status(at(1005ms), status(0, Bytes::max()), 0);
+  EXPECT_GT(ledger.in_flight(at(1005ms), 0), 1000_B);
+}
+
 TEST(GrantLedger, AnOldStatusIsPassedOver) {
   GrantLedger ledger(10ms);
   ledger.granted(at(1000ms), 1, 1000_B);

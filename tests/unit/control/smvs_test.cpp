@@ -177,6 +177,21 @@ TEST(Smvs, AClockThatIsSetBackDoesNotFreezeTheLaw) {
   EXPECT_NEAR(smvs.state().mean_rate.bytes_per_second(), 46000, 1e-6);
 }
 
+TEST(Smvs, AClockNearItsEndIsAClock) {
+  Smvs smvs(paper());
+  const Instant late = Instant::max() - 500ms;
+  smvs.step({late, 4000_B, 4000, 0, 0_B});
+  smvs.step({late + 25ms, 4000_B, 5000, 1000, 0_B});
+  EXPECT_DOUBLE_EQ(smvs.state().mean_rate.bytes_per_second(), 40000);
+}
+
+TEST(Smvs, NoLinkIsFasterThanCanBeCounted) {
+  Smvs smvs(paper());
+  smvs.step({Instant(1s), 4000_B, 0, 0, 0_B});
+  smvs.step({Instant(1s) + 1ns, 4000_B, 0, std::numeric_limits<std::uint64_t>::max(), 0_B});
+  EXPECT_GT(smvs.state().mean_rate.in(60s), 0_B);
+}
+
 TEST(Smvs, CountersThatRunBackwardsMeasureNothing) {
   Smvs smvs(paper());
   smvs.step({Instant(1s), 4000_B, 100000, 50000, 0_B});

@@ -145,6 +145,21 @@ TEST(WindowLaws, AQueueThatDoesNotDrainIsTheNewLawsOwn) {
   EXPECT_LT(law.window(0_B, view, flow()), 5'000_B);
 }
 
+TEST(WindowLaws, AQueueThatNeverDrainsIsTheNewLawsOwnToo) {
+  FlowLaw law(WindowLaw::clamp, {}, {40ms, 1000_B});
+  QueueView view = queue();
+  view.price = 50ms;
+  law.seed(40'000_B, view);
+  view.queue = feedback::most_plausible;
+  view.mean_rate = Rate::bytes_per_second(1e-3);
+  AckView ack{Instant(1s), 0_B, 1'000_B, Bytes(1 << 20), true, false};
+  for (int i = 0; i < 1500; ++i) {
+    ack.now += 1ms;
+    EXPECT_EQ(law.on_ack(ack, view, flow()).up_to, Bytes::max());
+  }
+  EXPECT_LT(law.window(0_B, view, flow()), 5'000_B);
+}
+
 TEST(WindowLaws, FlowsAreCountedAsTheirPaperCounts) {
   LawParameters parameters;
   parameters.gwa.decay = 0.8;

@@ -198,6 +198,7 @@ TEST_F(AirLinkTest, WhatCodelDropsWasNeverOnTheAirAndWhatWasComesThrough) {
     EXPECT_EQ(ues.entries.size(), c.delivered_packets);
     EXPECT_EQ(totals.departed, c.delivered_packets);
     EXPECT_EQ(totals.dropped, c.dropped_packets);
+    EXPECT_EQ(totals.early, c.early_packets);
     EXPECT_EQ(totals.dropped_bytes, c.dropped_bytes);
   }
 }

@@ -129,6 +129,21 @@ TEST_F(RoutersErrors, LiesChangeNothing) {
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
 }
 
+TEST(RoutersErrorsEndToEnd, OneAboutAConnectionEndToEndIsItsHosts) {
+  proxy::ShardConfig config = shard_config(proxy::Mode::wrs);
+  config.intercept = proxy::Intercept::regulate;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1400, 'd'));
+  const Seen data = *lab.next(Side::radio);
+  lab.forget_output();
+  lab.put(Side::radio, router_says(data, smaller));
+  EXPECT_FALSE(lab.silent(Side::core));
+  EXPECT_TRUE(lab.silent(Side::radio));
+  EXPECT_EQ(lab.count(Counter::icmp_believed) + lab.count(Counter::icmp_not_believed), 0U);
+}
+
 TEST_F(RoutersErrors, LessThan1280IsNotBelievedOfIpv6) {
   use_ipv6();
   const Seen data = download();

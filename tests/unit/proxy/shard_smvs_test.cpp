@@ -325,6 +325,15 @@ TEST_F(ShardSmvs, TheServerIsPromisedWhatTheRadioTakesLessTheHeaders) {
   EXPECT_GE(on_wire, radio + relay - 2 * 552 - 1460 * 1.2) << "the last segments, and what a window update is worth";
 }
 
+TEST_F(ShardSmvs, AnAllowanceBeyondAllMeasureIsOne) {
+  hosts.open();
+  report(Bytes(500));  // of which nothing fits
+  offer(3);
+  ASSERT_EQ(data_sent(), 0);
+  report(Bytes::max());
+  EXPECT_EQ(data_sent(), 3 * 1052);
+}
+
 TEST_F(ShardSmvs, AReportForSomebodyElseIsCounted) {
   hosts.open();
   proxy::ReportArrival arrival;

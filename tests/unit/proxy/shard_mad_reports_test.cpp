@@ -1,0 +1,117 @@
+// Reports of a Node-B that has the key and has lost its mind: whatever it says, connections go on.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "tests/support/proxy_lab.hpp"
+#include "tests/unit/feedback/samples.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::LawPlace;
+using proxy::Mode;
+using proxy::Side;
+using tcp::Flags;
+
+struct Case {
+  Mode mode;
+  proxy::Intercept intercept;
+  LawPlace law = LawPlace::nodeb;
+};
+
+std::vector<Case> every_case() {
+  std::vector<Case> cases{{Mode::smvs, proxy::Intercept::split, LawPlace::proxy}};
+  for (const proxy::ModeText& text : proxy::mode_table) {
+    if (!proxy::needs_feedback(text.mode)) continue;
+    if (proxy::can_split(text.mode)) cases.push_back({text.mode, proxy::Intercept::split});
+    if (proxy::can_regulate(text.mode)) cases.push_back({text.mode, proxy::Intercept::regulate});
+  }
+  return cases;
+}
+
+class MadReports : public testing::TestWithParam<Case> {
+ protected:
+  static proxy::ShardConfig config() {
+    proxy::ShardConfig config = shard_config(GetParam().mode);
+    config.intercept = GetParam().intercept;
+    config.smvs.law = GetParam().law;
+    return config;
+  }
+
+  /// Anything that the decoder lets pass.
+  void report_anything() {
+    proxy::ReportArrival arrival = reports.next();
+    const IpAddress ue = arrival.bearer.ue;
+    arrival.bearer = control::feedback::test::any_report(random);
+    arrival.bearer.ue = ue;
+    arrival.bearer.state = control::feedback::RadioState::normal;
+    arrival.period = Duration(static_cast<std::int64_t>(random() % 60'000'000'000) >> (random() % 36));
+    if (random() % 8 == 0) arrival.sender_time = Duration(static_cast<std::int64_t>(random() >> 1));
+    reports.send(arrival);
+  }
+  /// The server sends what follows the last byte that was acknowledged to it, the UE acknowledges what comes.
+  void transfer() {
+    for (std::uint32_t i = 0; i < 3; ++i) hosts.server(Flags::ack_bit, acked + 1000 * i, 0, std::string(1000, 's'));
+    take_in();
+  }
+  void take_in() {
+    while (const auto seen = lab.next(Side::radio)) {
+      if (seen->payload.empty()) continue;
+      const std::uint32_t begin = position(seen->segment().seq);
+      if (begin <= received) received = std::max(received, begin + seen->segment().payload_len);
+      hosts.ue(Flags::ack_bit, 0, received);
+    }
+    while (const auto seen = lab.next(Side::core)) acked = std::max(acked, position(seen->segment().ack));
+  }
+  /// In the server's stream.
+  [[nodiscard]] std::uint32_t position(tcp::SeqNum number) const {
+    return static_cast<std::uint32_t>(number - (hosts.server_isn + 1));
+  }
+
+  std::mt19937_64 random{1};
+  ProxyLab lab{config()};
+  ScriptedHosts hosts{lab};
+  ScriptedReports reports{lab, hosts};
+  std::uint32_t acked = 0;
+  std::uint32_t received = 0;
+};
+
+TEST_P(MadReports, BreakNothing) {
+  hosts.open();
+  for (int i = 0; i < 500; ++i) {
+    report_anything();
+    transfer();
+    lab.pass_time(std::chrono::milliseconds(5));
+    take_in();
+    std::vector<proxy::BearerInfo> bearers;
+    lab.shard.describe_bearers(bearers, 1);
+    ASSERT_GE(bearers.at(0).allowance, Bytes{}) << "report " << i;
+    ASSERT_GE(bearers.at(0).mean_rate.in(std::chrono::minutes(1)), Bytes{}) << "report " << i;
+  }
+  // Without reports it is a connection like any other.
+  for (int second = 0; second < 360; ++second) {
+    lab.pass_time(std::chrono::seconds(1));
+    take_in();
+  }
+  const std::uint32_t before = received;
+  for (int i = 0; i < 10; ++i) {
+    transfer();
+    lab.pass_time(std::chrono::seconds(1));
+    take_in();
+  }
+  EXPECT_GE(received, before + 10'000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, MadReports, testing::ValuesIn(every_case()), [](const auto& of) {
+  std::string name(proxy::to_string(of.param.mode));
+  std::replace(name.begin(), name.end(), '-', '_');
+  if (of.param.intercept == proxy::Intercept::regulate) name += "_end_to_end";
+  return of.param.law == LawPlace::proxy ? name + "_here" : name;
+});
+
+}  // namespace
+}  // namespace sluice::test
