@@ -59,7 +59,10 @@ struct ShardConfig : Treatment {
     return accept_partial_checksums[static_cast<std::size_t>(in)];
   }
   /// The part that can be exchanged while the shard runs.
-  [[nodiscard]] Policies treatments() const { return {*this, policies, control_group}; }
+  [[nodiscard]] Policies treatments() const {
+    const Treatment& by_default = *this;
+    return {by_default, policies, control_group};
+  }
 };
 
 }  // namespace sluice::proxy

@@ -34,7 +34,7 @@ std::vector<Case> every_case() {
 }
 
 class MadReports : public testing::TestWithParam<Case> {
- protected:
+ public:
   static proxy::ShardConfig config() {
     proxy::ShardConfig config = shard_config(GetParam().mode);
     config.intercept = GetParam().intercept;
