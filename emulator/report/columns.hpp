@@ -105,6 +105,7 @@ inline constexpr std::array figure_table = std::to_array<ColumnText>({
 inline constexpr std::string_view counter_table[] = {"connections_failed",
                                                      "drop_events",
                                                      "drops_air",
+                                                     "drops_early",
                                                      "drops_full",
                                                      "drops_given_up",
                                                      "drops_handover",

@@ -216,7 +216,7 @@ TEST(Scenario, MovesAreCheckedAgainstTimeAndTopology) {
       HasSubstr("s.yaml:5:34: moves[0].channel, expected a profile only as the link a UE begins on"));
   const std::string repeats = "cell: {harq: {}, ues: [{address: 10.0.0.1, channel: {type: hsdpa}}]}\n";
   EXPECT_THAT(errors_of(repeats + "moves: [{type: handover, at: 1s, channel: {type: constant}}]\n"),
-              HasSubstr("s.yaml:2:1: moves, expected channels with transport blocks"));
+              HasSubstr("s.yaml:2:34: moves[0].channel, expected a channel with transport blocks"));
   const auto plan = parse_plan(
       smallest + "moves: [{type: handover, at: 1s, forwarding: false, channel: {type: constant, rate: 1Mb/s}}]\n",
       "s.yaml");
