@@ -43,6 +43,7 @@ struct Leg {
   packet::HeaderTemplate headers;  ///< of the host we stand for, learned from its own packets
   std::uint16_t ip_id = 0;
   bool reset_pending : 1 = false;  ///< a reset waits until the host has every byte acknowledged to the other side
+  bool passed_by : 1 = false;      ///< bytes of the host passed while the connection was handed over
   bool questioned : 1 = false;     ///< the host asks whether the other one is there, and that one was asked
   bool heard = false;              ///< the host has sent data
   std::uint32_t exposed = 0;  ///< bytes acknowledged to the host and not yet by the other one, where that is capped

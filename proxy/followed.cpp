@@ -39,6 +39,7 @@ bool FollowedConnection::may_be_split(Side in, const tcp::Segment& segment) cons
   const FollowedHost& from = host(in);
   const FollowedHost& to = host(opposite(in));
   if (!from.heard || !to.heard || from.unsettled || to.unsettled) return false;
+  if (to.acked < from.unseen || from.acked < to.unseen) return false;
   if ((segment.flags.bits & ~tcp::Flags::psh_bit) != tcp::Flags::ack_bit || segment.sack_count != 0) return false;
   const bool timestamps = handshake.initiator_options.timestamps && handshake.responder_options.timestamps;
   if (timestamps != segment.has_timestamps) return false;

@@ -13,6 +13,7 @@ namespace sluice::proxy {
 /// One host of a connection that passes, as its segments show it.
 struct FollowedHost {
   tcp::SeqNum next;            ///< behind the last byte it has sent, as far as is known
+  tcp::SeqNum unseen;          ///< up to here it may have sent what was not followed; what repeats it looks new
   tcp::SeqNum acked;           ///< what it has acknowledged
   tcp::SeqNum edge;            ///< right edge of the widest window it has granted, or was granted in its name
   std::uint32_t window = 0;    ///< its window in bytes, from `acked`

@@ -23,6 +23,7 @@ FollowedConnection connection_of(const RegulatedFlow& flow) {
     const DataWay& received = flow.towards(side);
     FollowedHost& host = connection.host(side);
     host.next = tcp::SeqNum(sent.position.sequence_at(sent.sent));
+    host.unseen = host.next;
     host.acked = tcp::SeqNum(received.position.sequence_at(received.acked));
     host.edge = tcp::SeqNum(received.position.sequence_at(received.window.edge()));
   }

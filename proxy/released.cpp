@@ -56,6 +56,10 @@ std::uint32_t Released::add(const Flow& flow) {
     host.timed = true;
     host.rtt = tcp::tick::micro(own.srtt());
   }
+  for (const Side side : sides) {
+    FollowedHost& host = connection.host(side);
+    host.unseen = flow.leg(side).passed_by ? connection.host(opposite(side)).edge : host.next;
+  }
   if (forget(ages_.push(id, released.ticket))) ++forgotten;
   return forgotten;
 }

@@ -194,6 +194,7 @@ void Shard::Impl::pass_over(Side in, packet::Packet&& packet, packet::ParseResul
     let_pass(in, std::move(packet), result, parsed, flow.heir, now);
     if (!regulator_.contains(flow.heir)) flow.heir = no_id;
   } else if (verdict.forward) {
+    if (parsed.segment.payload_len != 0) flow.leg(in).passed_by = true;
     forward(in, std::move(packet), result, parsed, Counter::forward_handover, now);
   } else {
     counters_.add(Counter::optimised);

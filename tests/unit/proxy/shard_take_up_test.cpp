@@ -97,6 +97,22 @@ TEST(TakingUp, TheWindowThatWasPromisedStands) {
   EXPECT_GE(edge + 127, h.hosts.ue_isn + 1 + 1500 + 128'000) << "the right edge has not moved back";
 }
 
+/// They are not among what is known of the connection, so their repetition looks new; but the UE may have them.
+TEST(TakingUp, NotByWhatRepeatsBytesThatPassedDuringTheHandover) {
+  Handed h;
+  h.hosts.server(Flags::ack_bit, 1000, 1000, std::string(500, 'c'));  // ours until the UE has it
+  h.lab.shard.release(h.hosts.ue_to_server.src, h.lab.now);
+  ASSERT_EQ(h.lab.shard.flow_count(), 1U);
+  h.hosts.server(Flags::ack_bit, 1500, 1000, std::string(500, 'd'));  // passes, and its acknowledgement is lost
+  h.hosts.ue(Flags::ack_bit, 1000, 1500);
+  ASSERT_EQ(h.lab.shard.flow_count(), 0U);
+  h.hosts.server(Flags::ack_bit, 1000, 1000, std::string(500, 'c'));
+  h.hosts.ue(Flags::ack_bit, 1000, 1500);
+  h.lab.shard.take_up({});
+  h.hosts.server(Flags::ack_bit, 1500, 1000, std::string(500, 'd'));
+  EXPECT_EQ(h.taken_up(), 0U);
+}
+
 TEST(TakingUp, NotWhileAnythingIsOutstanding) {
   Handed h;
   h.release();
