@@ -26,6 +26,7 @@ bool FollowedConnection::follow(Side in, const tcp::Segment& segment) {
   from.edge = tcp::later(from.edge, segment.ack + window);
   // What is acknowledged was sent, by whatever way it passed.
   to.next = tcp::later(to.next, segment.ack);
+  to.unseen = tcp::later(to.unseen, segment.ack);  // must not come to lie ahead when sequence numbers wrap
   const bool newer = static_cast<std::int32_t>(segment.ts_value - from.ts_value) > 0;
   if (newer || !from.timed) from.ts_value = segment.ts_value;
   from.timed = true;

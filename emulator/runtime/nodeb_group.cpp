@@ -5,11 +5,15 @@
 namespace sluice::emulator {
 namespace {
 
+void add(LinkUse& sum, const LinkUse& more) {
+  sum.offered += more.offered;
+  sum.carried += more.carried;
+  sum.airtime += more.airtime;
+  sum.ttis = std::max(sum.ttis, more.ttis);
+}
+
 void add(UeSnapshot& sum, const UeSnapshot& more) {
-  sum.use.offered += more.use.offered;
-  sum.use.carried += more.use.carried;
-  sum.use.airtime += more.use.airtime;
-  sum.use.ttis = std::max(sum.use.ttis, more.use.ttis);
+  add(sum.use, more.use);
   sum.queued += more.queued;
   sum.queued_seconds += more.queued_seconds;
   sum.arrived_bytes += more.arrived_bytes;
@@ -34,13 +38,7 @@ Backlog NodebGroup::backlog(std::size_t queue) const {
 
 LinkUse NodebGroup::use(Instant now) {
   LinkUse sum;
-  for (Cell* cell : cells_) {
-    const LinkUse use = cell->use(now);
-    sum.offered += use.offered;
-    sum.carried += use.carried;
-    sum.airtime += use.airtime;
-    sum.ttis = std::max(sum.ttis, use.ttis);
-  }
+  for (Cell* cell : cells_) add(sum, cell->use(now));
   return sum;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "proxy/followed.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {
@@ -111,6 +112,26 @@ TEST(TakingUp, NotByWhatRepeatsBytesThatPassedDuringTheHandover) {
   h.lab.shard.take_up({});
   h.hosts.server(Flags::ack_bit, 1500, 1000, std::string(500, 'd'));
   EXPECT_EQ(h.taken_up(), 0U);
+}
+
+TEST(TakingUp, NorDoesThatMatterOnceItIsAcknowledgedHoweverFarTheConnectionGoesOn) {
+  proxy::FollowedConnection connection;
+  proxy::FollowedHost& server = connection.host(Side::core);
+  server.next = tcp::SeqNum(1000);
+  server.unseen = tcp::SeqNum(2000);
+  tcp::Segment ack;
+  ack.flags.bits = Flags::ack_bit;
+  ack.window = 65535;
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    ack.ack = tcp::SeqNum(i << 30);
+    ASSERT_TRUE(connection.follow(Side::radio, ack));
+  }
+  tcp::Segment data = ack;
+  data.seq = ack.ack;
+  data.ack = tcp::SeqNum(0);
+  ASSERT_TRUE(connection.follow(Side::core, data)) << "it speaks";
+  data.payload_len = 100;
+  EXPECT_TRUE(connection.may_be_split(Side::core, data));
 }
 
 TEST(TakingUp, NotWhileAnythingIsOutstanding) {
