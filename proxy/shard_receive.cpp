@@ -207,8 +207,9 @@ void Shard::Impl::regulate(Side in, packet::Packet&& packet, packet::ParseResult
 void Shard::Impl::let_pass(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                            RegulatedId id, Instant now) {
   const bool believed = !handshake_damaged(in, packet, parsed);
-  const bool unsplittable = result != packet::ParseResult::tcp || parsed.segment.payload_len != 0;
-  if (parsed.segment.flags.syn() && unsplittable) [[unlikely]]
+  // A SYN with data or options that the split does not understand.
+  if (parsed.segment.flags.syn() && (result != packet::ParseResult::tcp || parsed.segment.payload_len != 0))
+      [[unlikely]]
     regulator_.keep_end_to_end(id);
   if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
   regulator_.take(id, in, std::move(packet), parsed, believed, refuse_flows_, now);

@@ -5,6 +5,7 @@
 
 #include "emulator/scenario/describe.hpp"
 #include "emulator/scenario/plan.hpp"
+#include "tests/unit/nodeb/scenario_errors.hpp"
 
 // Several Node-Bs in a scenario, and the handovers between them.
 
@@ -13,17 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-
-const std::string smallest = R"(cell:
-  ues:
-    - address: 10.45.0.2
-      channel: {type: constant, rate: 5Mb/s}
-)";
-
-/// The errors of a scenario, one line each.
-std::string errors_of(const std::string& text) {
-  return config::to_string(parse_plan(text, "s.yaml").errors);
-}
 
 const std::string two_nodebs = R"(cell:
   name: west

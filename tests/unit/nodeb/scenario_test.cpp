@@ -8,23 +8,13 @@
 #include "emulator/scenario/channels.hpp"
 #include "emulator/scenario/describe.hpp"
 #include "emulator/scenario/plan.hpp"
+#include "tests/unit/nodeb/scenario_errors.hpp"
 
 namespace sluice::emulator {
 namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-
-const std::string smallest = R"(cell:
-  ues:
-    - address: 10.45.0.2
-      channel: {type: constant, rate: 5Mb/s}
-)";
-
-/// The errors of a scenario, one line each.
-std::string errors_of(const std::string& text) {
-  return config::to_string(parse_plan(text, "s.yaml").errors);
-}
 
 TEST(Scenario, TheSmallestOneHasDefaults) {
   const auto plan = parse_plan(smallest, "folder/small.yaml");
