@@ -21,21 +21,23 @@ void Endpoint::heed_mark(const Segment& segment) {
 }
 
 /// The peer echoes congestion: as after a loss, once for each window of data, spread over the round trip as PRR does.
-/// What a loss has reduced already is answered with no more than CWR.
-void Endpoint::heed_echo(const Segment& segment, const AckEvent& event, const Delivery& delivery) {
+/// What a loss has reduced already is answered with no more than CWR. CWR leaves with what is sent after the reduction:
+/// up to its acknowledgement the peer goes on echoing the old mark, also in the one that reaches recovery_point_.
+void Endpoint::heed_echo(const Segment& segment, const AckEvent& event) {
   const bool steered = window_source_ == WindowSource::congestion_control;
   if (reduced_ && snd_una_ >= recovery_point_) {
     reduced_ = false;
     if (steered) congestion_.on_recovery_exit(path(event.now), true);
   }
-  if (segment.flags.ece() && !reduced_ && recovery_ == Recovery::none && send_.outstanding()) {
+  const bool heard_of = snd_una_ <= recovery_point_;
+  if (segment.flags.ece() && !reduced_ && !heard_of && recovery_ == Recovery::none && send_.outstanding()) {
     reduced_ = cwr_due_ = true;
     tail_out_ = false;
     recovery_point_ = snd_nxt_;
     reduction_.begin();
     if (steered) congestion_.on_mark(path(event.now));
   }
-  if (reduced_ && use_sack_) shape_reduction(event, delivery);
+  if (reduced_ && use_sack_) shape_reduction(event);
 }
 
 }  // namespace sluice::tcp

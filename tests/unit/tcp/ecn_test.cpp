@@ -156,6 +156,29 @@ TEST(Ecn, AnEchoReducesTheWindowOncePerRoundTripAndIsAnsweredWithCwr) {
   EXPECT_LT(s.endpoint.ssthresh(), Bytes(4 * mss)) << "a new one";
 }
 
+/// CWR is still on its way to the peer when the last segment that left before it is acknowledged.
+TEST(Ecn, TheEchoUpToCwrIsThatOfTheOldMark) {
+  Script s;
+  open(s);
+  s.config.tail_loss_probes = false;
+  s.write_segments(40);
+  s.emit();
+  const auto out = static_cast<std::uint32_t>(s.sent());
+  s.discard_sent();
+  s.now += 100ms;
+  s.receive(s.segment(0, 4 * mss, echo));
+  const Bytes once = s.endpoint.ssthresh();
+  s.emit();
+  ASSERT_GT(s.sent(), 0U);
+  EXPECT_TRUE(s.wire.next().segment.flags.cwr());
+  s.receive(s.segment(0, out * mss, echo));
+  EXPECT_EQ(s.endpoint.ssthresh(), once);
+  s.emit();
+  s.now += 100ms;
+  s.receive(s.segment(0, (out + 2) * mss, echo));
+  EXPECT_LT(s.endpoint.ssthresh(), once) << "the peer has seen CWR and another mark";
+}
+
 TEST(Ecn, ALossInTheSameWindowDoesNotReduceItAgain) {
   Script s;
   open(s);
