@@ -37,7 +37,7 @@ void CongestionControl::on_ack(const AckEvent& event, const PathView& path, bool
     return;
   }
   if (window_.slow_start()) {
-    const std::uint32_t growth = std::min(event.acked, path.mss * (after_timeout ? 1 : slow_start_limit));
+    const std::uint32_t growth = std::min(event.delivered, path.mss * (after_timeout ? 1 : slow_start_limit));
     auto* const first = std::get_if<HyStart>(&algorithm_);
     const std::uint32_t allowed = first == nullptr ? growth : first->growth(window_, event, path, growth);
     window_.cwnd = std::min({window_.cwnd + allowed, window_.ssthresh, largest_window});

@@ -17,6 +17,7 @@ struct AckEvent {
   Duration rtt = no_rtt;           ///< of the newest segment it delivered that was sent once; no_rtt when none
   std::uint32_t acked = 0;         ///< bytes by which SND.UNA moved
   std::uint32_t newly_sacked = 0;  ///< bytes that were not sacked before
+  std::uint32_t delivered = 0;     ///< bytes acknowledged or sacked, none of them before: what windows grow by
   std::uint32_t newly_lost = 0;    ///< bytes taken for lost because of it
   std::uint32_t in_flight = 0;     ///< pipe before it (RFC 6675)
   bool duplicate = false;          ///< a duplicate acknowledgement (RFC 5681 section 2, RFC 6675 section 2)
@@ -43,7 +44,7 @@ struct PathView {
 /// The hooks of a congestion control, all doing nothing. An algorithm hides the ones it needs and keeps its state in
 /// place; slow start and the bounds of the window are common to all (CongestionControl).
 struct CongestionHooks {
-  /// New data was acknowledged in congestion avoidance while the window was the limit.
+  /// New data arrived (event.delivered) in congestion avoidance while the window was the limit.
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&) {}
   /// Loss recovery begins: sets ssthresh. The window follows it.
   void on_congestion(CongestionWindow&, const PathView&) {}

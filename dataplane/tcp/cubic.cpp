@@ -38,14 +38,14 @@ void Cubic::on_ack(CongestionWindow& window, const AckEvent& event, const PathVi
 
   // Section 4.3: what Reno would have; its slope is milder until the old window is reached again.
   constexpr float mild = 3 * (1 - beta) / (1 + beta);
-  w_est += (w_est < cwnd_prior ? mild : 1) * segments(event.acked, path) / cwnd;
+  w_est += (w_est < cwnd_prior ? mild : 1) * segments(event.delivered, path) / cwnd;
   if (cubic_at(t) < w_est) {
     window.cwnd = std::max(window.cwnd, static_cast<std::uint32_t>(w_est * static_cast<float>(path.mss)));
     return;
   }
   // Sections 4.4 and 4.5: reach W_cubic(t + RTT) in one round trip, by half as much again at most.
   const float target = std::clamp(cubic_at(t + seconds(path.srtt)), cwnd, 1.5F * cwnd);
-  const float growth = fraction + (target - cwnd) / cwnd * static_cast<float>(event.acked);
+  const float growth = fraction + (target - cwnd) / cwnd * static_cast<float>(event.delivered);
   const auto whole = static_cast<std::uint32_t>(growth);
   fraction = growth - static_cast<float>(whole);
   window.cwnd += whole;

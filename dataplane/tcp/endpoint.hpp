@@ -252,6 +252,7 @@ class Endpoint {
   void advance_una(SeqNum ack, AckEvent& event);
   void update_window(const Segment& segment, SeqNum una_before);
   [[nodiscard]] bool is_duplicate_ack(const Segment& segment) const;
+  [[nodiscard]] bool window_may_grow(const AckEvent& event, Recovery repairing) const;
   [[nodiscard]] PathView path(Instant now) const;
   /// RFC 6675 pipe. Without SACK each duplicate acknowledgement stands for a segment that has left the network.
   [[nodiscard]] std::uint32_t pipe() const {
@@ -264,7 +265,7 @@ class Endpoint {
   void recover(AckEvent& event, const Delivery& delivery);
   void recover_by_time(AckEvent& event, const Delivery& delivery);
   void detect_overdue(AckEvent& event);
-  void shape_reduction(const AckEvent& event, const Delivery& delivery);
+  void shape_reduction(const AckEvent& event);
   [[nodiscard]] std::uint32_t reordering_window() const;
   void on_reordering_timeout(Instant now);
   void on_duplicate_ack(AckEvent& event);
@@ -296,7 +297,7 @@ class Endpoint {
   // ecn.cpp
   [[gnu::cold, gnu::noinline]] void mark_ecn(Segment& segment);
   void heed_mark(const Segment& segment);
-  void heed_echo(const Segment& segment, const AckEvent& event, const Delivery& delivery);
+  void heed_echo(const Segment& segment, const AckEvent& event);
 
   // tail_probe.cpp
   [[nodiscard]] bool may_probe_tail() const;

@@ -15,9 +15,9 @@ constexpr std::uint8_t conservative_rounds = 5;      ///< CSS_ROUNDS
 
 /// A round ends when what was in flight at its start has been acknowledged.
 bool HyStart::begin_round(const AckEvent& event, const PathView& path) {
-  const bool over = round_left <= event.acked;
+  const bool over = round_left <= event.delivered;
   if (!over) {
-    round_left -= event.acked;
+    round_left -= event.delivered;
     return false;
   }
   round_left = path.flight_size;

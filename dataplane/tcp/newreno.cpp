@@ -4,7 +4,7 @@ namespace sluice::tcp {
 
 // RFC 5681 section 3.1, counting bytes: one segment more per window acknowledged.
 void NewReno::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
-  counted += event.acked;
+  counted += event.delivered;
   if (counted < window.cwnd) return;
   counted -= window.cwnd;
   window.cwnd += path.mss;

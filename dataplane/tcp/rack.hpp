@@ -56,6 +56,7 @@ class Rack {
   /// How long a segment that was overtaken may still come (step 4); tick::micro.
   [[nodiscard]] std::uint32_t window(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const;
   void note_reordering() { reordering_seen_ = true; }
+  [[nodiscard]] bool reordering_seen() const { return reordering_seen_; }
 
   /// A recovery begins. Reports of duplicates widen the window once for each.
   void on_recovery() { widened_ = false; }

@@ -31,6 +31,7 @@ inline bool Endpoint::is_expected(const Segment& segment) const {
 inline void Endpoint::acknowledge(SeqNum ack, Instant now) {
   AckEvent event{.now = now, .cwnd_limited = cwnd_limited_};
   advance_una(ack, event);
+  event.delivered = event.acked;
   if (window_source_ == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
 }
 

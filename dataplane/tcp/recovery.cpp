@@ -38,7 +38,7 @@ void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
 void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
   rack_.update(delivery);
   if (!timeout_in_doubt()) detect_overdue(event);
-  if (recovery_ == Recovery::fast) shape_reduction(event, delivery);
+  if (recovery_ == Recovery::fast) shape_reduction(event);
 }
 
 void Endpoint::detect_overdue(AckEvent& event) {
@@ -62,17 +62,16 @@ std::uint32_t Endpoint::reordering_window() const {
 void Endpoint::on_reordering_timeout(Instant now) {
   AckEvent event{.now = now};
   detect_overdue(event);
-  if (recovery_ == Recovery::fast) shape_reduction(event, Delivery{});
+  if (recovery_ == Recovery::fast) shape_reduction(event);
   if (timer_ == Timer::none && (send_.outstanding() || fin_outstanding())) arm_retransmit_slow(now);
 }
 
 /// RFC 6937.
-void Endpoint::shape_reduction(const AckEvent& event, const Delivery& delivery) {
+void Endpoint::shape_reduction(const AckEvent& event) {
   if (window_source_ == WindowSource::allowance || congestion_.modelled()) return;
-  const std::uint32_t delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
   const bool safe = event.acked != 0 && event.newly_lost == 0;
   const std::uint32_t allowed =
-      reduction_.allowed(delivered, pipe(), congestion_.ssthresh(), congestion_.reduction(), mss_, safe);
+      reduction_.allowed(event.delivered, pipe(), congestion_.ssthresh(), congestion_.reduction(), mss_, safe);
   congestion_.reduce_to(pipe() + allowed, mss_);
 }
 

@@ -32,6 +32,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   if (segment.ack > snd_una_) advance_una(segment.ack, event);
   update_window(segment, before);
   if (use_sack_) send_.mark_sacked(segment.sacks(), snd_una_, snd_nxt_, event, delivery);
+  event.delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
   event.duplicate = use_sack_ ? event.newly_sacked != 0 && event.acked == 0 : repeats;
   if (event.duplicate) count(counters_.duplicate_acks);
   if (use_sack_ && reports_duplicate(segment)) {
@@ -43,14 +44,20 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   if (doubt_ != Doubt::none && recovery_ == Recovery::fast && event.acked != 0) judge_fast_recovery(original);
   const Recovery repairing = recovery_;
   recover(event, delivery);
-  if (use_ecn_) heed_echo(segment, event, delivery);
+  if (use_ecn_) heed_echo(segment, event);
   if (paced()) follow_model(event);
-  if (window_source_ == WindowSource::congestion_control && event.acked != 0 && repairing != Recovery::fast &&
-      recovery_ != Recovery::fast && !reduced_ && !congestion_.modelled()) {
-    congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
-  }
+  if (window_may_grow(event, repairing)) congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
   if (fin_sent_ && snd_una_ > snd_end_) fin_acknowledged(now);
   return state_ != State::closed;
+}
+
+/// Not while a fast recovery shapes the window, nor after a mark. What is only sacked is a sign of loss, and does not
+/// count before the hole is filled; but where the path is known to reorder it is waited for (RFC 8985 section 6.2), and
+/// what arrives meanwhile says of the path what an acknowledgement would say.
+bool Endpoint::window_may_grow(const AckEvent& event, Recovery repairing) const {
+  if (window_source_ != WindowSource::congestion_control || congestion_.modelled() || reduced_) return false;
+  if (repairing == Recovery::fast || recovery_ == Recovery::fast) return false;
+  return event.acked != 0 || (rack_.reordering_seen() && recovery_ == Recovery::none);
 }
 
 /// RFC 5681 section 2.

@@ -23,7 +23,7 @@ class Flow {
     const std::uint32_t acks = control.cwnd() / mss;
     for (std::uint32_t i = 0; i < acks; ++i) {
       now += rtt_ / acks;
-      control.on_ack({.now = now, .acked = mss, .cwnd_limited = true}, path(), false);
+      control.on_ack({.now = now, .delivered = mss, .cwnd_limited = true}, path(), false);
     }
   }
   void lose() { control.on_congestion(path()); }
@@ -47,9 +47,9 @@ TEST(SlowStart, DoublesEveryRound) {
 
 TEST(SlowStart, OneAcknowledgementIsWorthEightSegments) {
   Flow flow(CongestionAlgorithm::newreno, 10, 100ms);
-  flow.control.on_ack({.now = flow.now, .acked = 100 * mss, .cwnd_limited = true}, flow.path(), false);
+  flow.control.on_ack({.now = flow.now, .delivered = 100 * mss, .cwnd_limited = true}, flow.path(), false);
   EXPECT_EQ(flow.control.cwnd(), 18 * mss);
-  flow.control.on_ack({.now = flow.now, .acked = 100 * mss, .cwnd_limited = true}, flow.path(), true);
+  flow.control.on_ack({.now = flow.now, .delivered = 100 * mss, .cwnd_limited = true}, flow.path(), true);
   EXPECT_EQ(flow.control.cwnd(), 19 * mss) << "one after a timeout";
 }
 
@@ -70,7 +70,7 @@ struct SlowStartUnderCubic {
   void round(Duration rtt) {
     const std::uint32_t flight = control.cwnd();
     for (std::uint32_t acked = 0; acked < flight; acked += mss) {
-      const AckEvent event{.now = now, .rtt = rtt, .acked = mss, .cwnd_limited = true};
+      const AckEvent event{.now = now, .rtt = rtt, .delivered = mss, .cwnd_limited = true};
       control.on_ack(event, {.now = now, .srtt = rtt, .mss = mss, .flight_size = flight}, false);
     }
     now += rtt;
@@ -117,7 +117,7 @@ TEST(HyStart, FewSamplesAreNoProof) {
   Instant now{1h};
   for (const Duration rtt : {100ms, 150ms}) {
     for (int i = 0; i < 4; ++i) {
-      control.on_ack({.now = now, .rtt = rtt, .acked = mss, .cwnd_limited = true},
+      control.on_ack({.now = now, .rtt = rtt, .delivered = mss, .cwnd_limited = true},
                      {.now = now, .srtt = rtt, .mss = mss, .flight_size = 4 * mss}, false);
     }
   }
@@ -150,7 +150,7 @@ TEST(NewReno, NeverBelowTwoSegments) {
 TEST(Congestion, AWindowThatDoesNotLimitStays) {
   for (const auto algorithm : {CongestionAlgorithm::newreno, CongestionAlgorithm::cubic}) {
     Flow flow(algorithm, 10, 100ms);
-    flow.control.on_ack({.now = flow.now, .acked = 5 * mss}, flow.path(), false);
+    flow.control.on_ack({.now = flow.now, .delivered = 5 * mss}, flow.path(), false);
     EXPECT_EQ(flow.control.cwnd(), 10 * mss);
   }
 }

@@ -87,6 +87,25 @@ TEST(Rack, AfterAReorderingThreeSackedSegmentsAreNoProof) {
   s.expect_data(2 * mss, mss);
 }
 
+TEST(Rack, WhatIsSackedWhileAReorderingIsWaitedForGrowsTheWindow) {
+  Script s;
+  send_window(s, 20);
+  s.receive_sack(0, {{1 * mss, 2 * mss}});
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(20 * mss)) << "nothing yet says that it is no loss";
+  s.receive_ack(2 * mss);
+  const Bytes before = s.endpoint.cwnd();
+  s.receive_sack(2 * mss, {{3 * mss, 7 * mss}});
+  EXPECT_EQ(s.endpoint.cwnd(), before + Bytes(4 * mss)) << "slow start";
+  s.receive_ack(8 * mss);
+  EXPECT_EQ(s.endpoint.cwnd(), before + Bytes(6 * mss)) << "none of them twice";
+  s.receive_sack(8 * mss, {{9 * mss, 13 * mss}});
+  s.pass(28ms);
+  EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1);
+  const Bytes reduced = s.endpoint.cwnd();
+  s.receive_sack(8 * mss, {{9 * mss, 14 * mss}});
+  EXPECT_LE(s.endpoint.cwnd(), reduced) << "a repair shapes the window its own way";
+}
+
 TEST(Rack, AReportedDuplicateWidensTheWindowOnceForEachRecovery) {
   tcp::Rack rack;
   rack.note_reordering();
