@@ -8,11 +8,14 @@ The same wire (tests/bench/impaired_wire.cpp) with the same seed carries a downl
 kernel in the one and the proxy's endpoint (CUBIC as well) in the other. Spurious retransmissions are counted at the UE,
 the same way for both: segments that brought nothing new, which its kernel reports as duplicates (RFC 2883).
 
-Real time: other work on the machine falsifies the figures."""
+Real time: other work on the machine falsifies the figures, and so do too many runs at a time."""
 
 import argparse
+import concurrent.futures
 import itertools
 import math
+import multiprocessing
+import os
 import statistics
 import sys
 import tempfile
@@ -89,6 +92,14 @@ def measure(proxied, cell, arguments, seed):
         return goodput, kernel_counter(wire.ue, "TCPDSACKOldSent", "TCPDSACKOfoSent")
 
 
+def measure_in_worker(*task):
+    """measure() in a process of a pool, which would take the request to end for a task that failed, and the next task."""
+    try:
+        return measure(*task)
+    except SystemExit as left:
+        os._exit(left.code)  # the namespaces are gone by now
+
+
 def table(rows):
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(rows[0]))]
     return "\n".join("  ".join(str(value).rjust(width) for value, width in zip(row, widths)) for row in rows)
@@ -102,20 +113,53 @@ def cells_of(arguments):
     return list(itertools.product(*chosen))
 
 
+def spread(runs):
+    """The relative standard error of their mean; nothing is known of a single run's."""
+    mean = statistics.fmean(runs)
+    return statistics.stdev(runs) / math.sqrt(len(runs)) / mean if len(runs) > 1 and mean > 0 else math.nan
+
+
+def compare(cell, kernel, proxy):
+    """(ratio of the means, row of the table) from the (goodput, duplicates) of each run. The runs of a cell meet different
+    losses, the kernel's and the proxy's too: hence the standard error beside the ratio."""
+    goodput = [[value for value, _ in runs] for runs in (kernel, proxy)]
+    means = [statistics.fmean(values) for values in goodput]
+    ratio = means[1] / max(means[0], 1)
+    error = ratio * math.hypot(*map(spread, goodput))
+    again = [sum(count for _, count in runs) for runs in (kernel, proxy)]
+    return ratio, (f"{cell[0] * 100:g}", cell[1], f"{cell[2] * 100:g}", f"{means[0] / 1e6:.2f}", f"{means[1] / 1e6:.2f}",
+                   f"{ratio:.2f}", "" if math.isnan(error) else f"{error:.2f}", *again)
+
+
+def measured(cells, repeat, parallel, arguments):
+    """Yields (cell, kernel's runs, proxy's runs), the cells in their order."""
+    seeds = range(arguments.seed, arguments.seed + repeat)
+    with concurrent.futures.ProcessPoolExecutor(parallel, initializer=lab_module.exit_on_sigterm) as workers:
+        try:
+            started = [(cell, [[workers.submit(measure_in_worker, proxied, cell, arguments, seed) for seed in seeds]
+                               for proxied in (False, True)]) for cell in cells]
+            for cell, runs in started:
+                yield cell, *([run.result() for run in of_one] for of_one in runs)
+        except BaseException:
+            workers.shutdown(wait=False, cancel_futures=True)
+            for worker in multiprocessing.active_children():
+                worker.terminate()  # it removes its namespaces
+            raise
+
+
+def all_runs(cells, arguments):
+    """Cells without loss fill the wire: they run alone, and once, for there is little chance in them."""
+    yield from measured([cell for cell in cells if cell[0] == 0], 1, 1, arguments)
+    yield from measured([cell for cell in cells if cell[0] > 0], arguments.repeat, arguments.parallel, arguments)
+
+
 def run(arguments):
-    rows = [("loss %", "RTT ms", "reordered %", "kernel Mb/s", "proxy Mb/s", "ratio", "kernel dup.", "proxy dup.")]
-    ratios, duplicates = {}, [0, 0]
+    rows = [("loss %", "RTT ms", "reordered %", "kernel Mb/s", "proxy Mb/s", "ratio", "+-", "kernel dup.", "proxy dup.")]
+    ratios = {}
     cells = cells_of(arguments)
-    for number, cell in enumerate(cells, 1):
-        seeds = range(arguments.seed, arguments.seed + arguments.repeat)
-        pairs = [[measure(proxied, cell, arguments, seed) for proxied in (False, True)] for seed in seeds]
-        results = list(zip(*pairs))
-        goodput = [statistics.fmean(value for value, _ in runs) for runs in results]
-        again = [sum(count for _, count in runs) for runs in results]
-        duplicates = [a + b for a, b in zip(duplicates, again)]
-        ratios[cell] = goodput[1] / max(goodput[0], 1)
-        rows.append((f"{cell[0] * 100:g}", cell[1], f"{cell[2] * 100:g}", f"{goodput[0] / 1e6:.2f}", f"{goodput[1] / 1e6:.2f}",
-                     f"{ratios[cell]:.2f}", *again))
+    for number, (cell, kernel, proxy) in enumerate(all_runs(cells, arguments), 1):
+        ratios[cell], row = compare(cell, kernel, proxy)
+        rows.append(row)
         print(f"{number}/{len(cells)}: loss {cell[0] * 100:g} %, {cell[1]} ms, reordered {cell[2] * 100:g} %: "
               f"{ratios[cell]:.2f}", file=sys.stderr)
     print(table(rows))
@@ -123,14 +167,15 @@ def run(arguments):
     worst = min(ratios, key=ratios.get)
     print(f"geometric mean of proxy / kernel {mean:.3f} (goal {GOAL_MEAN:g}); worst cell {ratios[worst]:.2f} (goal "
           f"{GOAL_WORST:g}) at loss {worst[0] * 100:g} %, {worst[1]} ms, reordered {worst[2] * 100:g} %")
-    print(f"duplicates at the UE: kernel {duplicates[0]}, proxy {duplicates[1]}")
+    print(f"duplicates at the UE: kernel {sum(row[-2] for row in rows[1:])}, proxy {sum(row[-1] for row in rows[1:])}")
     return mean, ratios[worst]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=10, help="measured in each cell, after the warm-up (10)")
-    parser.add_argument("--repeat", type=int, default=1, help="runs of each cell, with seeds one after the other, of which the mean counts (1)")
+    parser.add_argument("--repeat", type=int, default=1, help="runs of each cell with loss, with seeds one after the other, of which the mean counts (1)")
+    parser.add_argument("--parallel", type=int, default=1, help="runs at a time of cells with loss; each takes a tenth of a processor (1)")
     parser.add_argument("--rate", type=float, default=50, help="of the wire, in Mb/s (50)")
     parser.add_argument("--seed", type=int, default=1, help="of everything random (1)")
     parser.add_argument("--congestion", default="cubic", help="the proxy's; the kernel's is always cubic (cubic)")

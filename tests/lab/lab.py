@@ -95,9 +95,11 @@ def remove_leftovers():
 
 
 def exit_on_sigterm():
-    """Makes SIGTERM unwind the stack, so that context managers clean up."""
+    """Makes SIGTERM unwind the stack, so that context managers clean up. A second one does not disturb them."""
 
     def leave(signum, _frame):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
         raise SystemExit(128 + signum)
 
     signal.signal(signal.SIGTERM, leave)
