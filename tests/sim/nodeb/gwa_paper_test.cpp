@@ -36,7 +36,7 @@ TEST(GwaPaper, Figures4And5InALanDropTailAndRedLoseAreUnevenAndDelayTelnetByTime
     EXPECT_GT(result.counters.at("server_proxy_down_drops"), 1000U);
     EXPECT_GT(result.figures.at("fetch_max_ms"), 200);
   }
-  const RunResult ecn = paper_run("gwa-lan", {"router=ecn", "buffer_kb=120"}, 8s);
+  const RunResult ecn = paper_run("gwa-lan", {"router=ecn", "buffer_kb=160"}, 8s);
   EXPECT_GT(ecn.counters.at("server_proxy_down_marks"), 1000U);
   EXPECT_EQ(ecn.server_retransmissions, 0U) << "marks instead of drops once it has started";
   EXPECT_LT(ecn.figures.at("fetch_max_ms"), 10);
