@@ -39,6 +39,7 @@ LiveFeedback::LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config
   endpoint_->start();
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "feedback");
+    if (timing_.priority == dpdk::ThreadPriority::real_time) dpdk::take_real_time_priority();
     context_.run();
   });
 } catch (const boost::system::system_error& problem) {

@@ -16,6 +16,7 @@
 #include "control/feedback/session.hpp"
 #include "control/feedback/udp_endpoint.hpp"
 #include "dataplane/dpdk/poll_policy.hpp"
+#include "dataplane/dpdk/thread_priority.hpp"
 #include "emulator/cell/reporter.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/report/delay_digest.hpp"
@@ -31,8 +32,9 @@ namespace sluice::emulator {
 class LiveFeedback final : public ReportSink, public EventTarget, private control::feedback::RecordHandler {
  public:
   struct Timing {
-    Duration period{};  ///< Ts
-    Duration delay{};   ///< one way
+    Duration period{};                                             ///< Ts
+    Duration delay{};                                              ///< one way
+    dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;  ///< of the thread that sends the reports
   };
   /// Binds and starts the thread. `loop`, `meter` and `poll_thread`, which is woken for what the proxy says, outlive
   /// it. Throws std::runtime_error when the address cannot be had.

@@ -9,6 +9,7 @@
 
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/eal.hpp"
+#include "dataplane/dpdk/thread_priority.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -104,8 +105,8 @@ void LiveRun::build(TraceLibrary& traces) {
 
 void LiveRun::add_feedback() {
   const proxy::SmvsMode& smvs = scenario_.proxy.smvs;
-  const LiveFeedback::Timing timing{smvs.parameters.step,
-                                    scenario_.reports.delay.value_or(scenario_.proxy_nodeb.delay)};
+  const LiveFeedback::Timing timing{smvs.parameters.step, scenario_.reports.delay.value_or(scenario_.proxy_nodeb.delay),
+                                    scenario_.live.priority};
   for (std::uint32_t i = 0; i < network_->nodebs(); ++i) {
     const config::FeedbackConfig& config = *feedback_of(i);
     Reports reports;
@@ -154,6 +155,9 @@ void LiveRun::poll() {
   const LiveSpec& live = scenario_.live;
   if (live.cpu && !dpdk::pin_to_cpu(*live.cpu)) {
     spdlog::warn("live.cpu: processor {} cannot be had; the thread runs where the system puts it", *live.cpu);
+  }
+  if (live.priority == dpdk::ThreadPriority::real_time && !dpdk::take_real_time_priority()) {
+    spdlog::warn("live.priority: real-time is not allowed (CAP_SYS_NICE or a limit of real-time priority)");
   }
   policy_.prepare_thread();
   const dpdk::ThreadRegistration registration;

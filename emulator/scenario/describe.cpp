@@ -317,6 +317,7 @@ void describe(Section& s, LiveSpec& live) {
   s.value("mtu", live.mtu, {576, 9000}, "longest IP packet in bytes");
   s.value("fix_offloads", live.fix_offloads, "repair a kernel interface's settings instead of refusing it");
   s.choice("poll", live.poll, poll_modes, "what the poll thread does when nothing is due");
+  proxy::describe_priority(s, live.poll, live.priority);
   s.value("cpu", live.cpu, {0, 1023}, "processor of the poll thread; not pinned when not set");
   s.value("buffers", live.buffers, {1024, 16'777'216}, "packet buffers of 2 KiB");
   s.value("hugepages", live.hugepages, "use huge pages; plain memory otherwise");

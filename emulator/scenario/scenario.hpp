@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dataplane/dpdk/poll_policy.hpp"
+#include "dataplane/dpdk/thread_priority.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
@@ -284,6 +285,7 @@ struct LiveSpec {
   std::uint16_t mtu = 1500;
   bool fix_offloads = false;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
+  dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;
   std::optional<std::uint16_t> cpu;
   std::uint32_t buffers = 32'768;
   bool hugepages = false;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dataplane/dpdk/poll_policy.hpp"
+#include "dataplane/dpdk/thread_priority.hpp"
 #include "proxy/config/feedback.hpp"
 #include "proxy/config/yaml.hpp"
 #include "proxy/shard_config.hpp"
@@ -65,8 +66,9 @@ struct ShardsSettings {
   std::uint16_t count = 1;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
   Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< of a poll thread with a port that cannot wake it
-  std::vector<std::uint16_t> cpus;                          ///< one per shard; empty: not pinned
-  std::uint32_t burst = 32;                                 ///< packets taken from a port at once
+  dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;
+  std::vector<std::uint16_t> cpus;  ///< one per shard; empty: not pinned
+  std::uint32_t burst = 32;         ///< packets taken from a port at once
 };
 
 /// Packet buffers, taken at start.
@@ -113,6 +115,8 @@ void describe(config::Section& s, EalSettings& eal);
 void describe(config::Section& s, PortSettings& port);
 void describe(config::Section& s, PortsSettings& ports);
 void describe(config::Section& s, ShardsSettings& shards);
+/// The key `priority` of poll threads that rest as `poll` says; the same in the Node-B's files.
+void describe_priority(config::Section& s, dpdk::PollMode poll, dpdk::ThreadPriority& priority);
 void describe(config::Section& s, LoggingSettings& logging);
 void describe(config::Section& s, AdminSettings& admin);
 void describe(config::Section& s, Config& config);

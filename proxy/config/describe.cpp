@@ -185,12 +185,23 @@ void describe(Section& s, PortsSettings& ports) {
           "\"" + name(ports.core.device) + "\" twice");
 }
 
+void describe_priority(Section& s, dpdk::PollMode poll, dpdk::ThreadPriority& priority) {
+  constexpr Choice<dpdk::ThreadPriority> priorities[] = {
+      {"normal", dpdk::ThreadPriority::normal, "shares its processor with everything else"},
+      {"real-time", dpdk::ThreadPriority::real_time, "before everything ordinary; needs CAP_SYS_NICE"}};
+  s.choice("priority", priority, priorities, "of a poll thread that has something to do");
+  s.check(poll == dpdk::PollMode::adaptive || priority == dpdk::ThreadPriority::normal, "priority",
+          "normal with poll: busy (the system stops a real-time thread that never sleeps for 50 ms of every second)",
+          "real-time");
+}
+
 void describe(Section& s, ShardsSettings& shards) {
   s.value("count", shards.count, {1, 64}, "poll threads; each UE belongs to one");
   s.choice("poll", shards.poll, poll_modes, "what a poll thread does when nothing comes in");
   s.value("longest_sleep", shards.longest_sleep, {10us, 10ms},
           "of a poll thread with a port that cannot wake it (net_memif, net_ring): so late the first packet after a "
           "silence may be; longer sleeps take less of the processor");
+  describe_priority(s, shards.poll, shards.priority);
   s.list("cpus", shards.cpus, {0, 64}, {0, 1023}, "the processor of each shard; not pinned when empty");
   s.value("burst", shards.burst, {1, 256}, "packets taken from a port at once");
   s.check(shards.cpus.empty() || shards.cpus.size() == shards.count, "cpus",

@@ -109,6 +109,7 @@ void Runtime::start_shards() {
     thread.index = i;
     if (!config_.shards.cpus.empty()) thread.cpu = config_.shards.cpus.at(i);
     thread.poll = config_.shards.poll;
+    thread.priority = config_.shards.priority;
     thread.longest_sleep = config_.shards.longest_sleep;
     thread.burst = config_.shards.burst;
     if (config_.feedback) thread.status_period = config_.feedback->status_period;

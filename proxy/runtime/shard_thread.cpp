@@ -10,6 +10,7 @@
 
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/eal.hpp"
+#include "dataplane/dpdk/thread_priority.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -74,6 +75,10 @@ void ShardThread::prepare() {
   if (config_.cpu && !dpdk::pin_to_cpu(*config_.cpu)) {
     spdlog::warn("shard {}: processor {} of shards.cpus cannot be had; the thread runs where the system puts it",
                  config_.index, *config_.cpu);
+  }
+  if (config_.priority == dpdk::ThreadPriority::real_time && !dpdk::take_real_time_priority()) {
+    spdlog::warn("shard {}: shards.priority: real-time is not allowed (CAP_SYS_NICE or a limit of real-time priority)",
+                 config_.index);
   }
   policy_.prepare_thread();
   constexpr double modest = 0.05;

@@ -9,6 +9,7 @@
 
 #include "dataplane/dpdk/poll_policy.hpp"
 #include "dataplane/dpdk/steering.hpp"
+#include "dataplane/dpdk/thread_priority.hpp"
 #include "proxy/runtime/shard_channel.hpp"
 #include "proxy/shard.hpp"
 
@@ -18,6 +19,7 @@ struct ShardThreadConfig {
   unsigned index = 0;
   std::optional<unsigned> cpu;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
+  dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;
   Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< where a port cannot wake it
   std::uint32_t burst = 32;
   std::optional<Duration> status_period;  ///< how often statuses are collected; not at all when not set

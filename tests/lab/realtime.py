@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """nodeb by the clock: does it keep its TTIs, how late do packets leave, how old are its reports at the proxy.
 
-Everything is on this machine and needs no root: nodeb's built-in hosts, its wired hops and its cell run in one thread; with
-a proxy every packet also goes through sluice and back, over shared memory (memif), and the reports over UDP. Other work on the
+Everything is on this machine and needs root for its real-time priority alone: nodeb's built-in hosts, its wired hops and
+its cell run in one thread; with a proxy every packet also goes through sluice and back, over shared memory (memif), and the reports over UDP. Other work on the
 machine shows as lateness: what the kernel says of it is printed beside (the share of the run in which some thread waited
 for a processor, of which the programs' own threads are part)."""
 
@@ -50,10 +50,11 @@ def memif(number, role, folder, name):
     return f"net_memif{number},role={role},id=0,socket={folder}/{name}.memif"
 
 
-def start_sluice(folder, mode):
+def start_sluice(folder, mode, priority):
     law = {"law": "nodeb", "parameters": {"step": "5ms", "reference": "20ms", "one_way_delay": "5ms"}}
     text = programs.sluice_configuration(memif(0, "server", folder, "radio"), memif(1, "server", folder, "core"),
-                                         folder / "sluice.sock", mode=mode, smvs=law)
+                                         folder / "sluice.sock", mode=mode, smvs=law,
+                                         shards={"priority": priority})
     file = folder / "sluice.yaml"
     file.write_text(programs.to_yaml(text), encoding="utf-8")
     log = open(folder / "sluice.log", "w+", encoding="utf-8")  # pylint: disable=consider-using-with
@@ -68,9 +69,10 @@ def start_sluice(folder, mode):
     return process
 
 
-def scenario_of(folder, mode, cell, hops, apps):
+def scenario_of(folder, mode, cell, hops, apps, priority):
     scenario = {"warmup": "2s", "modes": [mode], **hops, "cell": cell, "apps": apps,
-                "smvs": {"law": "nodeb", "parameters": {"step": "5ms", "reference": "20ms"}}, "live": {"buffers": 65536}}
+                "smvs": {"law": "nodeb", "parameters": {"step": "5ms", "reference": "20ms"}},
+                "live": {"buffers": 65536, "priority": priority}}
     if mode != "none":
         scenario["live"].update(cell_core=memif(0, "client", folder, "radio"), hop_proxy=memif(1, "client", folder, "core"),
                                 feedback={"listen": f"127.0.0.1:{programs.NODEB_FEEDBACK}",
@@ -79,14 +81,14 @@ def scenario_of(folder, mode, cell, hops, apps):
     return scenario
 
 
-def run(mode, cell, hops, apps, seconds):
+def run(mode, cell, hops, apps, seconds, priority):
     """One run: nodeb's row of results.csv."""
     with tempfile.TemporaryDirectory(prefix="sluice-rt-") as name:
         folder = Path(name)
-        sluice = start_sluice(folder, mode) if mode != "none" else None
+        sluice = start_sluice(folder, mode, priority) if mode != "none" else None
         try:
             file = folder / "nodeb.yaml"
-            file.write_text(programs.to_yaml(scenario_of(folder, mode, cell, hops, apps)), encoding="utf-8")
+            file.write_text(programs.to_yaml(scenario_of(folder, mode, cell, hops, apps, priority)), encoding="utf-8")
             nodeb = subprocess.run([programs.program("nodeb"), "live", file, "--seconds", str(seconds), "--out", folder / "out"],
                                    capture_output=True, text=True, timeout=seconds + 60, check=False,
                                    env={**os.environ, "XDG_RUNTIME_DIR": str(folder)})
@@ -114,6 +116,8 @@ def main():
     parser = argparse.ArgumentParser(prog="./run bench realtime")
     parser.add_argument("--seconds", type=float, default=20, help="of each run (default 20)")
     parser.add_argument("--repeat", type=int, default=1, help="rounds of all runs (default 1)")
+    parser.add_argument("--priority", choices=("normal", "real-time"), default="real-time",
+                        help="of the poll threads (default real-time, which takes root or CAP_SYS_NICE)")
     args = parser.parse_args()
     if args.seconds <= 3:
         parser.error("--seconds: more than 3, the warm-up of 2 s is not measured")
@@ -123,7 +127,7 @@ def main():
         for _ in range(args.repeat):
             for name, mode, cell, hops, apps in RUNS:
                 before, began = pressure(), time.monotonic()
-                row = run(mode, cell, hops, apps, args.seconds)
+                row = run(mode, cell, hops, apps, args.seconds, args.priority)
                 waited = None if before is None else (pressure() - before) / 1e6 / (time.monotonic() - began)
                 print(line(name, row, waited), flush=True)
     except LabError as problem:

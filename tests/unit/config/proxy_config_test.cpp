@@ -126,6 +126,10 @@ TEST(ProxyConfig, RulesAcrossKeys) {
               ElementsAre("s.yaml:3:3: ports.core, expected another device than radio has, got \"net_null0\" twice"));
   EXPECT_THAT(errors_of(p + "shards:\n  count: 2\n  cpus: [1]\n"),
               ElementsAre("s.yaml:6:3: shards.cpus, expected as many as shards.count, 2, got 1"));
+  EXPECT_THAT(errors_of(p + "shards:\n  poll: busy\n  priority: real-time\n"),
+              ElementsAre("s.yaml:6:3: shards.priority, expected normal with poll: busy (the system stops a real-time "
+                          "thread that never sleeps for 50 ms of every second), got real-time"));
+  EXPECT_THAT(errors_of(p + "shards: {priority: real-time}\n"), ElementsAre());
   EXPECT_THAT(errors_of(p + "mode: smvs\n"),
               ElementsAre("s.yaml:4:1: mode, expected a feedback section beside mode smvs, got none"));
   EXPECT_THAT(errors_of(p + "tcp: { min_rto: 30s, max_rto: 2s }\n"),

@@ -6,6 +6,7 @@
 #include <rte_lcore.h>
 #include <rte_log.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "dataplane/dpdk/port.hpp"
+#include "dataplane/dpdk/thread_priority.hpp"
 #include "dataplane/packet/pool.hpp"
 
 namespace sluice::dpdk {
@@ -100,6 +102,18 @@ TEST_F(EalTest, ThreadsRegisterAndLeave) {
       EXPECT_NE(rte_lcore_id(), LCORE_ID_ANY);
     }
     EXPECT_EQ(rte_lcore_id(), LCORE_ID_ANY);
+  }).join();
+}
+
+TEST_F(EalTest, APollThreadGoesBeforeOrdinaryOnesWhereThatIsAllowedAndItsChildrenDoNot) {
+  std::thread([] {
+    const auto own_policy = [] { return sched_getscheduler(0) & ~SCHED_RESET_ON_FORK; };
+    rlimit limit{};
+    ASSERT_EQ(getrlimit(RLIMIT_RTPRIO, &limit), 0);
+    const bool allowed = geteuid() == 0 || limit.rlim_cur >= 1;
+    EXPECT_EQ(take_real_time_priority(), allowed);
+    EXPECT_EQ(own_policy(), allowed ? SCHED_FIFO : SCHED_OTHER);
+    std::thread([&] { EXPECT_EQ(own_policy(), SCHED_OTHER); }).join();
   }).join();
 }
 
