@@ -133,6 +133,7 @@ def nodeb_scenario(channel, proxy=True, **changes):
             "hop_proxy": af_packet(1, "hop"),
             "cell_core": af_packet(2, "cell"),
             "cell_ue": af_packet(3, "radio"),
+            "priority": "real-time",
         },
     }
     if proxy:
