@@ -49,7 +49,7 @@ DEVICE_ONLY = ("dataplane/dpdk", "tests")
 # Tables whose rows are tests, named `Suite.Name`, and the suites all of whose tests must be rows.
 TEST_TABLES = {
     "proxy/CLOSING.md": ("Closing",),
-    "proxy/LIMITS.md": ("Limits", "SynFlood"),
+    "proxy/LIMITS.md": ("Limits", "SynFlood", "SynFloodEndToEnd"),
 }
 
 MAX_FILE_LINES = 500

@@ -16,9 +16,10 @@ namespace sluice::proxy {
 
 /// Where a regulated connection stands.
 enum class RegulatedPhase : std::uint8_t {
-  syn,     ///< a SYN went by
-  open,    ///< and its SYN-ACK: both sides' windows can be read
-  closing  ///< both sides have sent a FIN
+  syn,      ///< a SYN went by …
+  syn_ack,  ///< … and its SYN-ACK: both sides' windows can be read …
+  open,     ///< … and an ACK by which its initiator knows of it: this is no forged SYN
+  closing   ///< both sides have sent a FIN
 };
 
 /// Why a window opens by and by only, whatever is offered: all at once would be promised for good, and its sender may
@@ -81,11 +82,12 @@ struct RegulatedFlow {
   Bytes opening_window;  ///< and what window there was
   packet::Queue held;    ///< ACKs of the UE, oldest first
   Instant last_activity{};
-  Instant handshake{};  ///< when its newest segment passed
+  Instant handshake{};  ///< while it is half open: when the newest segment of its handshake passed
   Duration round_trip{};
   BearerId bearer = no_id;
   RegulatedId holding_next = no_id;  ///< list of the bearer's flows that hold ACKs
   RegulatedId holding_previous = no_id;
+  std::uint32_t ticket = 0;  ///< of its handshake among those half open
   std::uint16_t held_count = 0;
   std::uint16_t segment = 536;  ///< largest payload towards the UE, by the UE's SYN
   std::uint8_t duplicate_acks = 0;
@@ -99,6 +101,8 @@ struct RegulatedFlow {
   Splitting splitting = Splitting::never;
   bool splittable = true;  ///< the options of its SYNs are all understood
 
+  /// Its handshake is under way, and may never come to an end.
+  [[nodiscard]] bool half_open() const { return phase == RegulatedPhase::syn || phase == RegulatedPhase::syn_ack; }
   [[nodiscard]] DataWay& towards(Side side) { return ways[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const DataWay& towards(Side side) const { return ways[static_cast<std::size_t>(side)]; }
   [[nodiscard]] SynNote& syn_of(Side side) { return syns[static_cast<std::size_t>(side)]; }

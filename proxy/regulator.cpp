@@ -15,12 +15,26 @@ Regulator::Regulator(const ShardConfig& config, const Parts& parts, Instant orig
       parts_(parts),
       flows_(config.limits.max_flows),
       followed_(config.limits.max_flows),
+      half_open_(config.limits.max_flows),
       wheel_(config.limits.max_flows, origin) {}
 
 Regulator::~Regulator() = default;
 
 RegulatedId Regulator::open(const flow::FlowKey& key, Side from, PolicyIndex policy, std::uint8_t dscp, Instant now) {
-  // Its place first: a bearer that nobody uses would never be looked at again.
+  const AgeRing::Entry begun = half_open_.begin([&] { return enter(key, policy, now); },
+                                                [&](const AgeRing::Entry& oldest) { displace(oldest, now); });
+  if (begun.id == none) return none;
+  RegulatedFlow& flow = flows_[begun.id];
+  flow.ticket = begun.ticket;
+  flow.initiator = from;
+  flow.dscp = dscp;
+  schedule(flow, begun.id);
+  return begun.id;
+}
+
+/// A place in the tables; `none` where one of them is full.
+RegulatedId Regulator::enter(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
+  // Its own first: a bearer that nobody uses would never be looked at again.
   const RegulatedId id = flows_.emplace();
   if (id == flow::Slab<RegulatedFlow>::none) return none;
   const BearerId bearer = parts_.registry.bearer_of(key.ue, policy, now);
@@ -30,12 +44,17 @@ RegulatedId Regulator::open(const flow::FlowKey& key, Side from, PolicyIndex pol
   }
   RegulatedFlow& flow = flows_[id];
   flow.key = key;
-  flow.initiator = from;
-  flow.dscp = dscp;
   flow.last_activity = now;
   become_guest(flow, bearer);
-  schedule(flow, id);
   return id;
+}
+
+void Regulator::displace(const AgeRing::Entry& oldest, Instant now) {
+  if (oldest.id == none || !flows_.contains(oldest.id)) return;
+  const RegulatedFlow& flow = flows_[oldest.id];
+  if (!flow.half_open() || flow.ticket != oldest.ticket) return;
+  parts_.counters.add(Counter::handshakes_displaced);
+  close(oldest.id, now);
 }
 
 RegulatedId Regulator::adopt(const KnownConnection& known, Bytes window, Instant now) {
@@ -55,6 +74,7 @@ RegulatedId Regulator::adopt(const KnownConnection& known, Bytes window, Instant
   ++heirs_;
   become_guest(flow, known.bearer);
   begin(flow, known);
+  establish(flow);
   if (known.running) begin_opening(flow, Opening::switched, Bytes{}, window);
   return id;
 }
@@ -128,6 +148,10 @@ void Regulator::begin(RegulatedFlow& flow, const KnownConnection& known) {
     way.window = control::AdvertisedWindow(scaling ? flow.syn_of(receiver).options.window_scale : std::uint8_t{0});
     way.window.promised(Bytes(known.edge.at(at) - known.next.at(at)));
   }
+}
+
+/// Its handshake is complete.
+void Regulator::establish(RegulatedFlow& flow) {
   const bool both_closed = flow.fins == (bit(Side::radio) | bit(Side::core));
   flow.phase = both_closed ? RegulatedPhase::closing : RegulatedPhase::open;
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
@@ -139,6 +163,7 @@ Instant Regulator::forgotten_at(const RegulatedFlow& flow) const {
   if (flow.heir) return never;  // who hands it over knows it by its id
   switch (flow.phase) {
     case RegulatedPhase::syn:
+    case RegulatedPhase::syn_ack:
       return flow.last_activity + config_.timeouts.handshake;
     case RegulatedPhase::closing:
       return flow.last_activity + closing_time;
@@ -149,7 +174,7 @@ Instant Regulator::forgotten_at(const RegulatedFlow& flow) const {
 }
 
 const char* Regulator::name_of_phase(const RegulatedFlow& flow) const {
-  if (flow.phase == RegulatedPhase::syn) return "handshake";
+  if (flow.half_open()) return "handshake";
   const Treatment& treatment = parts_.registry.bearer(flow.bearer).treatment();
   if (treatment.observes()) return "observed";
   return can_regulate(treatment.mode) ? "regulated" : "bypassed";

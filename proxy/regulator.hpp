@@ -9,6 +9,7 @@
 #include "dataplane/flow/timer_wheel.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "proxy/followed.hpp"
+#include "proxy/half_open.hpp"
 #include "proxy/info.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/regulated_flow.hpp"
@@ -42,7 +43,8 @@ class Regulator {
   [[nodiscard]] std::uint32_t size() const { return flows_.size() - heirs_; }
   [[nodiscard]] bool contains(RegulatedId id) const { return flows_.contains(id); }
   void prefetch(RegulatedId id) const { flows_.prefetch(id); }
-  /// Follows a connection from its first SYN on, which is still to be taken. `none`: a limit is reached.
+  /// Follows a connection from its first SYN on, which is still to be taken. The oldest handshakes make room for it;
+  /// `none`: a limit is reached by connections.
   RegulatedId open(const flow::FlowKey& key, Side from, PolicyIndex policy, std::uint8_t dscp, Instant now);
   /// Follows a connection from its middle on, as heir of the one that it is found as until inherit(). `none`: there is
   /// no room for it.
@@ -83,8 +85,11 @@ class Regulator {
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
  private:
+  RegulatedId enter(const flow::FlowKey& key, PolicyIndex policy, Instant now);
+  void displace(const AgeRing::Entry& oldest, Instant now);
   void learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now);
-  void begin(RegulatedFlow& flow, const KnownConnection& known);
+  static void begin(RegulatedFlow& flow, const KnownConnection& known);
+  void establish(RegulatedFlow& flow);
   void become_guest(RegulatedFlow& flow, BearerId bearer);
   void begin_law(RegulatedFlow& flow, Bearer& bearer, Instant now);
   [[nodiscard]] const char* name_of_phase(const RegulatedFlow& flow) const;
@@ -114,6 +119,7 @@ class Regulator {
   flow::Slab<RegulatedFlow> flows_;
   flow::LazyArray<FollowedConnection> followed_;  ///< by RegulatedId, of those that are to be split
   std::uint32_t heirs_ = 0;
+  HalfOpen half_open_;
   flow::TimerWheel wheel_;
 };
 

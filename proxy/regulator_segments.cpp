@@ -52,9 +52,6 @@ void Regulator::take(RegulatedId id, Side in, packet::Packet&& packet, const pac
     if (over) close(id, now);
     return;
   }
-  if (in == flow.initiator && flow.handshake != Instant{}) {
-    flow.round_trip += now - std::exchange(flow.handshake, Instant{});
-  }
   take_ack(flow, id, in, std::move(packet), parsed, in_need, now);
   if (segment.payload_len != 0) take_data(flow, in, segment, parsed.ip_length);
   if (segment.flags.fin()) {
@@ -75,6 +72,7 @@ void Regulator::learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segm
     if (segment.ack != flow.syn_of(flow.initiator).isn + 1) return;
     flow.round_trip = now - flow.handshake;
     begin(flow, from_the_start(flow));
+    flow.phase = RegulatedPhase::syn_ack;
   }
   flow.handshake = now;
 }
@@ -105,6 +103,10 @@ void Regulator::take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::P
     release(flow, id, control::AckRelease::all(), now);
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;
+  }
+  if (flow.phase == RegulatedPhase::syn_ack && in == flow.initiator && ack >= Bytes{}) {
+    flow.round_trip += now - flow.handshake;
+    establish(flow);
   }
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   const Bytes newly = std::max(ack - way.acked, Bytes{});

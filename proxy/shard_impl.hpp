@@ -11,8 +11,8 @@
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
-#include "proxy/age_ring.hpp"
 #include "proxy/governed_flow.hpp"
+#include "proxy/half_open.hpp"
 #include "proxy/histogram.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/registry.hpp"
@@ -192,8 +192,7 @@ class Shard::Impl {
   flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; none where nothing is paced
   mutable Regulator regulator_;
   Released released_;
-  AgeRing half_open_;  ///< handshakes
-  std::uint32_t last_ticket_ = 0;
+  HalfOpen half_open_;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
   bool refuse_flows_ = false;

@@ -237,19 +237,12 @@ bool Shard::Impl::follow_released(Side in, packet::Packet& packet, packet::Parse
   return true;
 }
 
-/// A flow for a handshake, the oldest handshakes making room where a table is full of them; no_id where it is full of
-/// connections.
+/// A flow for a handshake; no_id where a table is full of connections.
 FlowId Shard::Impl::open_flow(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
-  constexpr int attempts = 4;  // entries of handshakes that are complete by now make no room
-  FlowId id = registry_.open(key, policy, now);
-  for (int i = 0; i < attempts && id == no_id; ++i) {
-    displace(half_open_.pop(), now);
-    id = registry_.open(key, policy, now);
-  }
-  if (id == no_id) return no_id;
-  registry_.flow(id).handshake.ticket = ++last_ticket_;
-  displace(half_open_.push(id, last_ticket_), now);
-  return id;
+  const AgeRing::Entry begun = half_open_.begin([&] { return registry_.open(key, policy, now); },
+                                                [&](const AgeRing::Entry& oldest) { displace(oldest, now); });
+  if (begun.id != no_id) registry_.flow(begun.id).handshake.ticket = begun.ticket;
+  return begun.id;
 }
 
 void Shard::Impl::displace(const AgeRing::Entry& oldest, Instant now) {

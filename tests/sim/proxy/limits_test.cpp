@@ -43,6 +43,22 @@ TEST(Limits, ConnectionsBeyondMaxFlowsPassUnsplit) {
   EXPECT_TRUE(lab.silent(Side::core));
 }
 
+TEST(Limits, EndToEndConnectionsBeyondMaxFlowsAreNotFollowed) {
+  proxy::ShardConfig config = shard_config(proxy::Mode::wrs);
+  config.intercept = proxy::Intercept::regulate;
+  config.limits.max_flows = 2;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  for (std::uint16_t port = 1; port <= 3; ++port) {
+    hosts.ue_to_server.src_port = port;
+    hosts.open();
+  }
+  EXPECT_EQ(lab.shard.flow_count(), 2U);
+  EXPECT_EQ(lab.count(Counter::flows_regulated), 2U);
+  EXPECT_EQ(lab.count(Counter::forward_flow_limit), 1U);
+  EXPECT_EQ(lab.count(Counter::handshakes_displaced), 0U);
+}
+
 TEST(Limits, UesBeyondMaxBearersPassUnsplit) {
   proxy::ShardConfig config = shard_config();
   config.limits.max_bearers = 2;

@@ -22,6 +22,13 @@ proxy::ShardConfig split_config() {
   return config;
 }
 
+/// A shard that splits, and the hosts of one connection.
+class Syn : public ScriptedShard {
+ protected:
+  Syn() : ScriptedShard(split_config()) {}
+};
+using SynFlood = Syn;
+
 Octets octets_of(const packet::Packet& packet) {
   return {packet.data(), packet.data() + packet.size()};
 }
@@ -34,9 +41,7 @@ void expect_split(ProxyLab& lab, ScriptedHosts& hosts) {
   EXPECT_TRUE(lab.next(Side::core));
 }
 
-TEST(Syn, ARepeatedSynPassesAndTheConnectionIsSplit) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Syn, ARepeatedSynPassesAndTheConnectionIsSplit) {
   for (int i = 0; i < 3; ++i) {
     hosts.send_syn();
     EXPECT_TRUE(lab.next(Side::core)) << "each copy is the server's to answer";
@@ -48,9 +53,7 @@ TEST(Syn, ARepeatedSynPassesAndTheConnectionIsSplit) {
   expect_split(lab, hosts);
 }
 
-TEST(Syn, ALostSynAckIsRepeatedByTheServer) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Syn, ALostSynAckIsRepeatedByTheServer) {
   hosts.send_syn();
   hosts.send_syn_ack();
   lab.forget_output();
@@ -60,9 +63,7 @@ TEST(Syn, ALostSynAckIsRepeatedByTheServer) {
   expect_split(lab, hosts);
 }
 
-TEST(Syn, ASynAckThatComesAgainAfterTheSplitIsAcknowledgedForTheUe) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Syn, ASynAckThatComesAgainAfterTheSplitIsAcknowledgedForTheUe) {
   hosts.open();
   hosts.send_syn_ack();  // the last word of the handshake was lost behind us
   const auto ack = lab.next(Side::core);
@@ -71,9 +72,7 @@ TEST(Syn, ASynAckThatComesAgainAfterTheSplitIsAcknowledgedForTheUe) {
   EXPECT_TRUE(lab.silent(Side::radio));
 }
 
-TEST(Syn, ANewAttemptFromTheSamePortsBeginsAnew) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Syn, ANewAttemptFromTheSamePortsBeginsAnew) {
   hosts.send_syn();
   hosts.ue_isn = tcp::SeqNum(77'000);
   hosts.open();
@@ -81,9 +80,7 @@ TEST(Syn, ANewAttemptFromTheSamePortsBeginsAnew) {
   expect_split(lab, hosts);
 }
 
-TEST(Syn, ASimultaneousOpenPassesUnsplit) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Syn, ASimultaneousOpenPassesUnsplit) {
   hosts.send_syn();
   lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::syn_bit, hosts.server_isn.raw(), 0)));
   EXPECT_TRUE(lab.next(Side::radio));
@@ -97,9 +94,7 @@ TEST(Syn, ASimultaneousOpenPassesUnsplit) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
-TEST(Syn, AServerMayOpenTheConnectionToTheUe) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Syn, AServerMayOpenTheConnectionToTheUe) {
   lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::syn_bit, hosts.server_isn.raw(), 0)));
   lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::syn_bit | Flags::ack_bit, hosts.ue_isn.raw(),
                                                        hosts.server_isn.raw() + 1)));
@@ -108,9 +103,7 @@ TEST(Syn, AServerMayOpenTheConnectionToTheUe) {
   expect_split(lab, hosts);
 }
 
-TEST(Syn, ANewerSynEndsTheWaitForOldDuplicates) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Syn, ANewerSynEndsTheWaitForOldDuplicates) {
   hosts.open();
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 1);
@@ -122,9 +115,7 @@ TEST(Syn, ANewerSynEndsTheWaitForOldDuplicates) {
   EXPECT_TRUE(lab.next(Side::core)->segment().flags.syn()) << "the server decides (RFC 6191)";
 }
 
-TEST(Syn, AServerThatChallengesTheSynOfARestartedUeIsHeard) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Syn, AServerThatChallengesTheSynOfARestartedUeIsHeard) {
   hosts.send_syn();
   lab.forget_output();
   lab.put(Side::core, hosts.frame(false, hosts.segment(Flags::ack_bit, 123'456, 999)));  // of its old connection
@@ -176,7 +167,7 @@ const Option not_understood[] = {
     {"a length that cannot be", {2, 77, 5, 0xb4}},
 };
 
-TEST(Syn, OptionsThatAreNotUnderstoodPassUntouchedAndUnsplit) {
+TEST(SynOptions, OptionsThatAreNotUnderstoodPassUntouchedAndUnsplit) {
   for (const Option& option : not_understood) {
     for (const char* payload : {"", "early data"}) {
       SCOPED_TRACE(option.name);
@@ -195,7 +186,7 @@ TEST(Syn, OptionsThatAreNotUnderstoodPassUntouchedAndUnsplit) {
   }
 }
 
-TEST(Syn, OptionsOfTheSynAckCountAsMuch) {
+TEST(SynOptions, OptionsOfTheSynAckCountAsMuch) {
   for (const Option& option : not_understood) {
     SCOPED_TRACE(option.name);
     ProxyLab lab(split_config());
@@ -211,9 +202,7 @@ TEST(Syn, OptionsOfTheSynAckCountAsMuch) {
   }
 }
 
-TEST(Syn, ASynWithoutAnyOptionIsSplit) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Syn, ASynWithoutAnyOptionIsSplit) {
   lab.put(Side::radio, with_options(hosts, true, {}));
   lab.put(Side::core, with_options(hosts, false, {}));
   hosts.options = {};
@@ -221,9 +210,7 @@ TEST(Syn, ASynWithoutAnyOptionIsSplit) {
   EXPECT_EQ(lab.count(Counter::flows_split), 1U);
 }
 
-TEST(Syn, DscpAndTtlAreTheHostsOwnAndFollowThem) {
-  ProxyLab lab(split_config());
-  ScriptedHosts hosts(lab);
+TEST_F(Syn, DscpAndTtlAreTheHostsOwnAndFollowThem) {
   hosts.open();
   std::uint32_t sent = 0;
   for (const auto& [tos, ttl] : {std::pair<int, int>{0xb8, 57}, {0x28, 57}, {0, 200}}) {
@@ -245,8 +232,7 @@ TEST(Syn, DscpAndTtlAreTheHostsOwnAndFollowThem) {
   }
 }
 
-TEST(SynFlood, TheOldestHandshakesMakeRoomForNewOnes) {
-  ProxyLab lab(split_config());
+TEST_F(SynFlood, TheOldestHandshakesMakeRoomForNewOnes) {
   ScriptedHosts flood(lab);
   for (std::uint16_t port = 1; port <= 1000; ++port) {
     flood.ue_to_server.src_port = port;
@@ -254,13 +240,11 @@ TEST(SynFlood, TheOldestHandshakesMakeRoomForNewOnes) {
   }
   EXPECT_EQ(lab.shard.flow_count(), 16U) << "a quarter of the table";
   EXPECT_EQ(lab.count(Counter::handshakes_displaced), 1000U - 16U);
-  ScriptedHosts hosts(lab);
   hosts.open();
   EXPECT_EQ(lab.count(Counter::flows_split), 1U) << "there is room for a connection that goes on";
 }
 
-TEST(SynFlood, AScanOfManyUesLeavesNoBearersBehind) {
-  ProxyLab lab(split_config());
+TEST_F(SynFlood, AScanOfManyUesLeavesNoBearersBehind) {
   ScriptedHosts scan(lab);
   for (std::uint32_t i = 0; i < 2000; ++i) {
     scan.ue_to_server.src = IpAddress::v4(10, 46, static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i));
@@ -272,9 +256,47 @@ TEST(SynFlood, AScanOfManyUesLeavesNoBearersBehind) {
   EXPECT_EQ(lab.shard.bearer_count(), 0U);
 }
 
-TEST(SynFlood, ThoseOfAScanThatFindNoPlaceEndToEndLeaveNoBearersBehind) {
-  proxy::ShardConfig config = shard_config(proxy::Mode::wrs);
-  config.intercept = proxy::Intercept::regulate;
+/// Connections pass end to end and are followed, under a law or observed.
+class SynFloodEndToEnd : public testing::TestWithParam<proxy::Mode> {
+ protected:
+  SynFloodEndToEnd() {
+    config.mode = GetParam();
+    config.intercept = proxy::Intercept::regulate;
+  }
+  proxy::ShardConfig config = split_config();
+};
+
+TEST_P(SynFloodEndToEnd, TheOldestHandshakesMakeRoomForNewOnes) {
+  ProxyLab lab(config);
+  ScriptedHosts flood(lab);
+  for (std::uint16_t port = 1; port <= 1000; ++port) {
+    flood.ue_to_server.src_port = port;
+    flood.send_syn();
+  }
+  EXPECT_EQ(lab.shard.flow_count(), 16U) << "a quarter of the table";
+  EXPECT_EQ(lab.count(Counter::handshakes_displaced), 1000U - 16U);
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  EXPECT_EQ(lab.count(Counter::flows_regulated), 1U) << "there is room for a connection that goes on";
+}
+
+TEST_P(SynFloodEndToEnd, ServersThatAnswerMakeNothingOfItLast) {
+  ProxyLab lab(config);
+  ScriptedHosts flood(lab);
+  for (std::uint8_t host = 1; host <= 100; ++host) {
+    flood.ue_to_server.src = IpAddress::v4(10, 46, 0, host);
+    flood.send_syn();
+    flood.send_syn_ack();
+    lab.put(Side::radio, flood.frame(true, flood.segment(Flags::ack_bit, flood.ue_isn.raw() + 1, 77)));
+  }
+  EXPECT_EQ(lab.shard.flow_count(), 16U);
+  EXPECT_EQ(lab.count(Counter::flows_regulated), 0U) << "nobody has answered what the servers said";
+  lab.pass_time(std::chrono::seconds(80));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_EQ(lab.shard.bearer_count(), 0U);
+}
+
+TEST_P(SynFloodEndToEnd, AScanThatFindsNoPlaceLeavesNoBearersBehind) {
   config.limits.max_flows = 4;
   ProxyLab lab(config);
   ScriptedHosts scan(lab);
@@ -289,9 +311,46 @@ TEST(SynFlood, ThoseOfAScanThatFindNoPlaceEndToEndLeaveNoBearersBehind) {
   EXPECT_EQ(lab.shard.bearer_count(), 0U);
 }
 
-TEST(SynFlood, AnEstablishedConnectionKeepsItsPlaceAndItsBytes) {
-  ProxyLab lab(split_config());
+TEST_P(SynFloodEndToEnd, AScanOfMoreUesThanThereIsRoomForShutsNobodyOut) {
+  config.limits.max_bearers = 8;
+  ProxyLab lab(config);
+  ScriptedHosts scan(lab);
+  for (std::uint8_t host = 1; host <= 100; ++host) {
+    scan.ue_to_server.src = IpAddress::v4(10, 46, 0, host);
+    scan.send_syn();
+  }
+  EXPECT_EQ(lab.shard.bearer_count(), 8U);
   ScriptedHosts hosts(lab);
+  hosts.open();
+  EXPECT_EQ(lab.count(Counter::flows_regulated), 1U);
+}
+
+TEST_P(SynFloodEndToEnd, EstablishedConnectionsAreFollowedOn) {
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  for (std::uint16_t port = 1; port <= 48; ++port) {
+    hosts.ue_to_server.src_port = port;
+    hosts.open();
+  }
+  ScriptedHosts flood(lab);
+  flood.ue_to_server.src = IpAddress::v4(10, 45, 0, 77);
+  for (std::uint16_t port = 1; port <= 1000; ++port) {
+    flood.ue_to_server.src_port = port;
+    flood.send_syn();
+  }
+  EXPECT_EQ(lab.shard.flow_count(), 48U + 16U);
+  const std::uint64_t before = lab.count(Counter::forward_regulated);
+  for (std::uint16_t port = 1; port <= 48; ++port) {
+    hosts.ue_to_server.src_port = port;
+    hosts.server(Flags::ack_bit, 0, 0, "still known");
+  }
+  EXPECT_EQ(lab.count(Counter::forward_regulated) - before, 48U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, SynFloodEndToEnd, testing::Values(proxy::Mode::wrs, proxy::Mode::observe),
+                         [](const auto& mode) { return mode.param == proxy::Mode::wrs ? "Regulated" : "Observed"; });
+
+TEST_F(SynFlood, AnEstablishedConnectionKeepsItsPlaceAndItsBytes) {
   hosts.open();
   ScriptedHosts flood(lab);
   flood.ue_to_server.src = IpAddress::v4(10, 45, 0, 77);
