@@ -6,19 +6,17 @@
 #include <set>
 #include <vector>
 
-#include "emulator/cell/cell.hpp"
 #include "emulator/channel/hsdpa.hpp"
-#include "emulator/scheduler/round_robin.hpp"
-#include "tests/unit/emulator_models/frames.hpp"
+#include "tests/unit/emulator_models/one_cell.hpp"
 
 namespace sluice::emulator {
 namespace {
 
 using std::chrono::milliseconds;
-using test::address;
 using test::at_ms;
+using test::behind_arq;
 using test::frame;
-using test::Recorder;
+using test::OneCell;
 
 /// 400 bytes in every TTI; what is sent in the TTIs named is lost, whatever is combined.
 class Script final : public Channel {
@@ -41,91 +39,76 @@ class Script final : public Channel {
 };
 
 /// A cell of 2-ms TTIs with one UE behind hybrid ARQ.
-class AirLinkTest : public testing::Test {
+class AirLinkTest : public testing::Test, protected OneCell {
  protected:
+  AirLinkTest() : OneCell(milliseconds(2)) {}
   UeConfig config(std::set<std::uint64_t> lost, link::RlcMode mode, QueueManagement management) const {
-    UeConfig config;
-    config.address = ue_;
-    config.queue = {Bytes(40), BufferUnit::frames, 0};
+    UeConfig config = behind_arq(the_ue, std::make_unique<Script>(std::move(lost)));
     config.queue.management = management;
-    config.channel = std::make_unique<Script>(std::move(lost));
-    config.air.emplace();
     config.air->rlc.mode = mode;
     config.air->rlc.status_delay = milliseconds(50);
     return config;
   }
   void add(std::set<std::uint64_t> lost, link::RlcMode mode = link::RlcMode::acknowledged) {
-    cell_.add_ue(config(std::move(lost), mode, QueueManagement::none));
+    cell.add_ue(config(std::move(lost), mode, QueueManagement::none));
   }
-  void send(int packets, std::size_t length = 400) {
-    for (int i = 0; i < packets; ++i) cell_.receive(frame(ue_, length), loop_.now());
-  }
-  std::vector<double> arrivals() {
-    std::vector<double> times;
-    for (const auto& entry : ues_.entries) times.push_back(to_milliseconds(entry.at.time_since_epoch()));
-    return times;
-  }
-
-  const IpAddress ue_ = address("10.45.0.2");
-  EventLoop loop_;
-  Recorder ues_;
-  Cell cell_{loop_, milliseconds(2), std::make_unique<RoundRobin>(), ues_};
+  void send(int packets, std::size_t length = 400) { OneCell::send(the_ue, packets, length); }
 };
 
 TEST_F(AirLinkTest, WithoutLossItIsAsIfThereWereNone) {
   add({});
   send(3);
-  loop_.run_until(at_ms(100));
+  loop.run_until(at_ms(100));
   EXPECT_EQ(arrivals(), std::vector<double>({2, 4, 6}));
-  EXPECT_EQ(cell_.queue(0).counters().delivered_packets, 3U);
+  EXPECT_EQ(cell.queue(0).counters().delivered_packets, 3U);
 }
 
 TEST_F(AirLinkTest, ALostBlockComesAgainTwelveMillisecondsLaterAndHoldsUpTheOthers) {
   add({1});  // the block of 2 ms
   send(3);
-  loop_.run_until(at_ms(100));
+  loop.run_until(at_ms(100));
   EXPECT_EQ(arrivals(), std::vector<double>({14, 14, 14}));
-  EXPECT_EQ(cell_.air(0)->counters().retransmissions, 1U);
-  EXPECT_EQ(cell_.counters().blocks_lost, 1U);
-  EXPECT_EQ(cell_.air(0)->under_way(), 0U);
+  EXPECT_EQ(cell.air(0)->counters().retransmissions, 1U);
+  EXPECT_EQ(cell.counters().blocks_lost, 1U);
+  EXPECT_EQ(cell.air(0)->under_way(), 0U);
 }
 
 TEST_F(AirLinkTest, ARetransmissionGoesBeforeNewData) {
   add({1});
   send(20);
-  loop_.run_until(at_ms(12.5));
-  EXPECT_EQ(cell_.queue(0).counters().transmitted_packets, 6U);
-  loop_.run_until(at_ms(14.5));
-  EXPECT_EQ(cell_.queue(0).counters().transmitted_packets, 6U) << "the TTI of 14 ms went to the block of 2 ms";
-  EXPECT_EQ(ues_.entries.size(), 6U);
+  loop.run_until(at_ms(12.5));
+  EXPECT_EQ(cell.queue(0).counters().transmitted_packets, 6U);
+  loop.run_until(at_ms(14.5));
+  EXPECT_EQ(cell.queue(0).counters().transmitted_packets, 6U) << "the TTI of 14 ms went to the block of 2 ms";
+  EXPECT_EQ(ues.entries.size(), 6U);
 }
 
 TEST_F(AirLinkTest, UnacknowledgedAPacketThatLostABlockIsGoneAfterTheStallTimer) {
   add({1, 7, 13}, link::RlcMode::unacknowledged);  // 2, 14 and 26 ms
   send(3, 600);  // packets of 15 frames, blocks of 10: the lost one held two thirds of the first
-  loop_.run_until(at_ms(28.5));
-  EXPECT_TRUE(ues_.entries.empty());
-  loop_.run_until(at_ms(100));
+  loop.run_until(at_ms(28.5));
+  EXPECT_TRUE(ues.entries.empty());
+  loop.run_until(at_ms(100));
   // The block behind came at 4 ms and started the timer of 25 ms.
   EXPECT_EQ(arrivals(), std::vector<double>({29, 29}));
-  EXPECT_EQ(cell_.queue(0).counters().lost_packets, 1U);
-  EXPECT_EQ(cell_.queue(0).counters().lost_bytes, 600U);
+  EXPECT_EQ(cell.queue(0).counters().lost_packets, 1U);
+  EXPECT_EQ(cell.queue(0).counters().lost_bytes, 600U);
 }
 
 TEST_F(AirLinkTest, AcknowledgedItIsSentAgainAndNothingIsLost) {
   add({1, 7, 13});
   send(3, 600);
-  loop_.run_until(at_ms(300));
+  loop.run_until(at_ms(300));
   // Noticed at 29 ms, sent again 50 ms later, in the TTI of 80 ms.
   EXPECT_EQ(arrivals(), std::vector<double>({80, 80, 80}));
-  EXPECT_EQ(cell_.air(0)->counters().repeated, 400U);
-  EXPECT_EQ(cell_.queue(0).counters().lost_packets, 0U);
+  EXPECT_EQ(cell.air(0)->counters().repeated, 400U);
+  EXPECT_EQ(cell.queue(0).counters().lost_packets, 0U);
 }
 
 TEST_F(AirLinkTest, ALossWithNothingBehindItIsNoticedByThePoll) {
   add({1, 7, 13});
   send(1);
-  loop_.run_until(at_ms(1000));
+  loop.run_until(at_ms(1000));
   // Given up at 26 ms, polled 200 ms later, status 50 ms, next TTI.
   EXPECT_EQ(arrivals(), std::vector<double>({276}));
 }
@@ -139,18 +122,18 @@ TEST_F(AirLinkTest, CountersAddUp) {
   add(std::move(lost), link::RlcMode::unacknowledged);
   for (int i = 0; i < 200; ++i) {
     send(3, 100 + random.below(900));
-    loop_.run_until(loop_.now() + milliseconds(20));
+    loop.run_until(loop.now() + milliseconds(20));
   }
-  loop_.run_until(at_ms(9000));
-  const QueueCounters& c = cell_.queue(0).counters();
+  loop.run_until(at_ms(9000));
+  const QueueCounters& c = cell.queue(0).counters();
   EXPECT_EQ(c.arrived_packets, 600U);
   EXPECT_EQ(c.delivered_packets + c.lost_packets, 600U);
   EXPECT_EQ(c.delivered_bytes + c.lost_bytes, c.arrived_bytes);
   EXPECT_GT(c.lost_packets, 20U);
-  EXPECT_EQ(ues_.entries.size(), c.delivered_packets);
-  const AirLinkCounters& air = cell_.air(0)->counters();
+  EXPECT_EQ(ues.entries.size(), c.delivered_packets);
+  const AirLinkCounters& air = cell.air(0)->counters();
   EXPECT_EQ(air.received + air.given_up, air.blocks);
-  EXPECT_EQ(cell_.air(0)->under_way(), 0U);
+  EXPECT_EQ(cell.air(0)->under_way(), 0U);
 }
 
 /// Adds up what it is told.
@@ -176,26 +159,24 @@ TEST_F(AirLinkTest, WhatCodelDropsWasNeverOnTheAirAndWhatWasComesThrough) {
     for (std::uint64_t tti = 0; tti < 5000; ++tti) {
       if (random.chance(0.3)) lost.insert(tti);
     }
-    EventLoop loop;
-    Recorder ues;
-    Cell cell(loop, milliseconds(2), std::make_unique<RoundRobin>(), ues);
+    OneCell managed(milliseconds(2));
     Totals totals;
-    cell.set_observer(&totals);
-    cell.add_ue(config(std::move(lost), link::RlcMode::acknowledged, management));
+    managed.cell.set_observer(&totals);
+    managed.cell.add_ue(config(std::move(lost), link::RlcMode::acknowledged, management));
     for (int i = 0; i < 1000; ++i) {
-      cell.receive(frame(ue_, 300 + random.below(700)), loop.now());
-      loop.run_until(loop.now() + milliseconds(2));  // about as much again as the link carries
+      managed.cell.receive(frame(the_ue, 300 + random.below(700)), managed.loop.now());
+      managed.loop.run_until(managed.loop.now() + milliseconds(2));  // about as much again as the link carries
     }
-    loop.run_until(at_ms(30'000));
-    const QueueCounters& c = cell.queue(0).counters();
+    managed.loop.run_until(at_ms(30'000));
+    const QueueCounters& c = managed.cell.queue(0).counters();
     EXPECT_GT(c.early_packets, 20U);
     EXPECT_EQ(c.early_packets, c.dropped_packets);
     EXPECT_EQ(c.delivered_packets + c.dropped_packets, 1000U);
     EXPECT_EQ(c.delivered_bytes + c.dropped_bytes, c.arrived_bytes);
     EXPECT_EQ(c.lost_packets, 0U);
-    EXPECT_EQ(cell.air(0)->under_way(), 0U);
-    EXPECT_GT(cell.air(0)->counters().retransmissions, 100U);
-    EXPECT_EQ(ues.entries.size(), c.delivered_packets);
+    EXPECT_EQ(managed.cell.air(0)->under_way(), 0U);
+    EXPECT_GT(managed.cell.air(0)->counters().retransmissions, 100U);
+    EXPECT_EQ(managed.ues.entries.size(), c.delivered_packets);
     EXPECT_EQ(totals.departed, c.delivered_packets);
     EXPECT_EQ(totals.dropped, c.dropped_packets);
     EXPECT_EQ(totals.early, c.early_packets);
@@ -204,22 +185,14 @@ TEST_F(AirLinkTest, WhatCodelDropsWasNeverOnTheAirAndWhatWasComesThrough) {
 }
 
 /// A UE that never runs dry, on a real channel: the air is used wholly, and nothing comes out of order.
-TEST(AirLink, ABackloggedHsdpaUeUsesItsWholeLinkInOrder) {
-  EventLoop loop;
-  Recorder ues;
-  Cell cell(loop, milliseconds(2), std::make_unique<RoundRobin>(), ues);
-  UeConfig config;
-  config.address = address("10.45.0.2");
-  config.queue = {Bytes(40), BufferUnit::frames, 0};
+TEST_F(AirLinkTest, ABackloggedHsdpaUeUsesItsWholeLinkInOrder) {
   HsdpaParameters radio;
   radio.speed_kmh = 30;
-  config.channel = std::make_unique<HsdpaChannel>(radio, milliseconds(2), Random(5));
-  config.air.emplace();
-  cell.add_ue(std::move(config));
+  cell.add_ue(behind_arq(the_ue, std::make_unique<HsdpaChannel>(radio, milliseconds(2), Random(5))));
   std::uint8_t mark = 0;
   for (int i = 0; i < 400; ++i) {
     while (cell.queue(0).packets() < 50) {
-      packet::Packet packet = frame(address("10.45.0.2"), 1000);
+      packet::Packet packet = frame(the_ue, 1000);
       packet.data()[packet.size() - 1U] = mark++;
       cell.receive(std::move(packet), loop.now());
     }
@@ -247,23 +220,21 @@ class Deaf final : public Channel {
 };
 
 TEST(Attempts, AfterNFailuresInARowThePacketsTheBlockWouldHaveCompletedAreDropped) {
-  EventLoop loop;
-  Recorder ues;
-  Cell cell(loop, milliseconds(3), std::make_unique<RoundRobin>(), ues);
+  OneCell slots(milliseconds(3));
   UeConfig config;
-  config.address = address("10.45.0.2");
+  config.address = slots.the_ue;
   config.queue = {Bytes(0), BufferUnit::packets, 0};
   config.channel = std::make_unique<Deaf>();
   config.attempts = 5;
-  cell.add_ue(std::move(config));
-  for (int i = 0; i < 4; ++i) cell.receive(frame(address("10.45.0.2"), 400), loop.now());
-  loop.run_until(at_ms(14.9));
-  EXPECT_EQ(cell.queue(0).packets(), 4U);
-  loop.run_until(at_ms(15.1));
-  EXPECT_EQ(cell.queue(0).packets(), 2U) << "1000 bytes would have completed two and begun the third";
-  EXPECT_EQ(cell.queue(0).counters().dropped_packets, 2U);
-  EXPECT_EQ(cell.queue(0).counters().dropped_bytes, 800U);
-  EXPECT_EQ(cell.queue(0).bytes(), Bytes(800));
+  slots.cell.add_ue(std::move(config));
+  slots.send(slots.the_ue, 4, 400);
+  slots.loop.run_until(at_ms(14.9));
+  EXPECT_EQ(slots.cell.queue(0).packets(), 4U);
+  slots.loop.run_until(at_ms(15.1));
+  EXPECT_EQ(slots.cell.queue(0).packets(), 2U) << "1000 bytes would have completed two and begun the third";
+  EXPECT_EQ(slots.cell.queue(0).counters().dropped_packets, 2U);
+  EXPECT_EQ(slots.cell.queue(0).counters().dropped_bytes, 800U);
+  EXPECT_EQ(slots.cell.queue(0).bytes(), Bytes(800));
 }
 
 }  // namespace

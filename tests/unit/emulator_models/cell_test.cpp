@@ -10,8 +10,7 @@
 
 #include "emulator/channel/constant.hpp"
 #include "emulator/channel/trace.hpp"
-#include "emulator/scheduler/round_robin.hpp"
-#include "tests/unit/emulator_models/frames.hpp"
+#include "tests/unit/emulator_models/one_cell.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -20,6 +19,7 @@ using std::chrono::milliseconds;
 using test::address;
 using test::at_ms;
 using test::frame;
+using test::OneCell;
 using test::Recorder;
 
 std::unique_ptr<Channel> replay(std::vector<std::uint32_t> lines) {
@@ -29,26 +29,19 @@ std::unique_ptr<Channel> replay(std::vector<std::uint32_t> lines) {
 constexpr QueueConfig unlimited{Bytes(0), BufferUnit::packets, 0};
 
 /// A cell of 1-ms TTIs, served round robin.
-class CellTest : public testing::Test {
+class CellTest : public testing::Test, protected OneCell {
  protected:
+  CellTest() : OneCell(milliseconds(1)) {}
   UeIndex add(const IpAddress& ue, std::unique_ptr<Channel> channel, const QueueConfig& queue = unlimited) {
-    return cell_.add_ue({ue, queue, std::move(channel), nullptr});
+    return cell.add_ue({ue, queue, std::move(channel), nullptr});
   }
   void send(double ms, const IpAddress& to, std::size_t length) {
-    loop_.run_until(at_ms(ms));
-    cell_.receive(frame(to, length), loop_.now());
-  }
-  [[nodiscard]] std::vector<double> departures() const {
-    std::vector<double> times;
-    for (const auto& entry : ues_.entries) times.push_back(to_milliseconds(entry.at.time_since_epoch()));
-    return times;
+    loop.run_until(at_ms(ms));
+    cell.receive(frame(to, length), loop.now());
   }
 
   const IpAddress ue_a_ = address("10.45.0.2");
   const IpAddress ue_b_ = address("10.45.0.3");
-  EventLoop loop_;
-  Recorder ues_;
-  Cell cell_{loop_, milliseconds(1), std::make_unique<RoundRobin>(), ues_};
 };
 
 TEST_F(CellTest, ServesInTheMillisecondOfTheOpportunity) {
@@ -56,33 +49,33 @@ TEST_F(CellTest, ServesInTheMillisecondOfTheOpportunity) {
   send(0, ue_a_, 1500);
   send(0.5, ue_a_, 1500);
   send(4, ue_a_, 1500);
-  loop_.run_until(at_ms(30));
-  EXPECT_EQ(departures(), std::vector<double>({4, 7, 10}));
+  loop.run_until(at_ms(30));
+  EXPECT_EQ(arrivals(), std::vector<double>({4, 7, 10}));
 }
 
 TEST_F(CellTest, APacketThatComesInTheMillisecondOfAnOpportunityMissesIt) {
   add(ue_a_, replay({4, 10}));
   send(4, ue_a_, 100);
-  loop_.run_until(at_ms(9.5));
-  EXPECT_TRUE(departures().empty());
+  loop.run_until(at_ms(9.5));
+  EXPECT_TRUE(arrivals().empty());
   send(9.999, ue_a_, 100);
-  loop_.run_until(at_ms(30));
-  EXPECT_EQ(departures(), std::vector<double>({10, 10}));
+  loop.run_until(at_ms(30));
+  EXPECT_EQ(arrivals(), std::vector<double>({10, 10}));
 }
 
 TEST_F(CellTest, EachUeHasItsOwnQueueAndAddresses) {
   const UeIndex a = add(ue_a_, replay({1}));
   const UeIndex b = add(ue_b_, replay({1}));
-  cell_.add_address(b, address("2001:db8::3"));
+  cell.add_address(b, address("2001:db8::3"));
   send(0, ue_a_, 300);
   send(0, ue_b_, 200);
   send(0, address("2001:db8::3"), 100);
-  EXPECT_EQ(cell_.queue(a).bytes(), Bytes(300));
-  EXPECT_EQ(cell_.queue(b).bytes(), Bytes(300));
-  EXPECT_EQ(cell_.active_users(), 2U);
-  EXPECT_EQ(cell_.find(address("2001:db8::3")), b);
+  EXPECT_EQ(cell.queue(a).bytes(), Bytes(300));
+  EXPECT_EQ(cell.queue(b).bytes(), Bytes(300));
+  EXPECT_EQ(cell.active_users(), 2U);
+  EXPECT_EQ(cell.find(address("2001:db8::3")), b);
   EXPECT_THROW(add(ue_a_, replay({1})), std::invalid_argument);
-  EXPECT_THROW(cell_.add_address(a, ue_b_), std::invalid_argument);
+  EXPECT_THROW(cell.add_address(a, ue_b_), std::invalid_argument);
   EXPECT_THROW(add(address("10.45.0.9"), nullptr), std::invalid_argument);
 }
 
@@ -91,25 +84,25 @@ TEST_F(CellTest, VlanTagsAreKeptAndPaddingDoesNotCount) {
   std::vector<std::uint8_t> bytes = test::frame_bytes(ue_a_, 46);
   bytes.insert(bytes.begin() + 12, {0x81, 0x00, 0x20, 0x07, 0x88, 0xa8, 0x00, 0x01});
   bytes.resize(90, 0);
-  cell_.receive(test::packet_of(bytes), loop_.now());
-  EXPECT_EQ(cell_.queue(a).bytes(), Bytes(46));
-  loop_.run_until(at_ms(5));
-  ASSERT_EQ(ues_.entries.size(), 1U);
-  EXPECT_EQ(ues_.entries[0].size, 90U);
+  cell.receive(test::packet_of(bytes), loop.now());
+  EXPECT_EQ(cell.queue(a).bytes(), Bytes(46));
+  loop.run_until(at_ms(5));
+  ASSERT_EQ(ues.entries.size(), 1U);
+  EXPECT_EQ(ues.entries[0].size, 90U);
 }
 
 TEST_F(CellTest, WhatIsNotForItsUesGoesTheDefaultRoute) {
   add(ue_a_, replay({1}));
   send(0, address("10.45.0.77"), 100);
-  cell_.receive(test::packet_of(std::vector<std::uint8_t>(60, 0)), loop_.now());
-  EXPECT_EQ(cell_.counters().unknown_destination, 1U);
-  EXPECT_EQ(cell_.counters().not_ip, 1U);
-  EXPECT_EQ(cell_.counters().dropped_no_route, 2U);
+  cell.receive(test::packet_of(std::vector<std::uint8_t>(60, 0)), loop.now());
+  EXPECT_EQ(cell.counters().unknown_destination, 1U);
+  EXPECT_EQ(cell.counters().not_ip, 1U);
+  EXPECT_EQ(cell.counters().dropped_no_route, 2U);
   Recorder elsewhere;
-  cell_.set_default_route(&elsewhere);
+  cell.set_default_route(&elsewhere);
   send(0, address("10.45.0.77"), 100);
   EXPECT_EQ(elsewhere.entries.size(), 1U);
-  EXPECT_EQ(cell_.counters().dropped_no_route, 2U);
+  EXPECT_EQ(cell.counters().dropped_no_route, 2U);
 }
 
 TEST_F(CellTest, DamagedHeadersAreNotIp) {
@@ -131,8 +124,8 @@ TEST_F(CellTest, DamagedHeadersAreNotIp) {
   const std::vector all{
       longer_than_the_frame, wrong_version, shorter_than_a_header, three_tags, short_ipv6, empty, runt,
       vlan_at_the_end};
-  for (const auto& bytes : all) cell_.receive(test::packet_of(bytes), loop_.now());
-  EXPECT_EQ(cell_.counters().not_ip, all.size());
+  for (const auto& bytes : all) cell.receive(test::packet_of(bytes), loop.now());
+  EXPECT_EQ(cell.counters().not_ip, all.size());
 }
 
 TEST_F(CellTest, ALateArrivalForAnotherUeDoesNotWaitForTheSleepers) {
@@ -140,34 +133,34 @@ TEST_F(CellTest, ALateArrivalForAnotherUeDoesNotWaitForTheSleepers) {
   add(ue_b_, replay({5}));
   send(0, ue_a_, 100);
   send(1, ue_b_, 200);
-  loop_.run_until(at_ms(60));
-  EXPECT_EQ(departures(), std::vector<double>({5, 50}));
+  loop.run_until(at_ms(60));
+  EXPECT_EQ(arrivals(), std::vector<double>({5, 50}));
 }
 
 TEST_F(CellTest, TtisWithNothingToDoAreNotRun) {
   add(ue_a_, replay({10}));
   send(0, ue_a_, 100);
-  loop_.run_until(at_ms(1000));
-  EXPECT_EQ(cell_.counters().ttis, 1U);
-  EXPECT_EQ(loop_.next(), never);
+  loop.run_until(at_ms(1000));
+  EXPECT_EQ(cell.counters().ttis, 1U);
+  EXPECT_EQ(loop.next(), never);
   send(1000.5, ue_a_, 100);
-  loop_.run_until(at_ms(2000));
-  EXPECT_EQ(departures(), std::vector<double>({10, 1010}));
-  EXPECT_EQ(cell_.counters().ttis, 2U);
+  loop.run_until(at_ms(2000));
+  EXPECT_EQ(arrivals(), std::vector<double>({10, 1010}));
+  EXPECT_EQ(cell.counters().ttis, 2U);
 }
 
 TEST_F(CellTest, UseIsWhatTheLinkCarriedOfWhatItCould) {
   const UeIndex a = add(ue_a_, std::make_unique<ConstantChannel>(Rate::bits_per_second(8e6), milliseconds(1)));
   send(0, ue_a_, 1400);  // 1000 bytes a TTI
-  loop_.run_until(at_ms(10));
-  const LinkUse first = cell_.use(a, at_ms(10));
+  loop.run_until(at_ms(10));
+  const LinkUse first = cell.use(a, at_ms(10));
   EXPECT_EQ(first.ttis, 10U);
   EXPECT_EQ(first.carried, 1400U);
   EXPECT_EQ(first.airtime, 2U);
   EXPECT_DOUBLE_EQ(first.utilisation(), 0.14);
   for (int i = 0; i < 10; ++i) send(10, ue_a_, 1000);
-  loop_.run_until(at_ms(20.5));
-  const LinkUse second = cell_.use(a, at_ms(20.5)) - first;
+  loop.run_until(at_ms(20.5));
+  const LinkUse second = cell.use(a, at_ms(20.5)) - first;
   EXPECT_EQ(second.offered, second.ttis * 1000);
   EXPECT_EQ(second.carried, 10'000U);
 }
@@ -179,11 +172,11 @@ TEST_F(CellTest, SharedTimeIsSplitBetweenTheUes) {
     send(0, ue_a_, 1000);
     send(0, ue_b_, 1000);
   }
-  loop_.run_until(at_ms(40.5));
-  EXPECT_EQ(cell_.use(a, loop_.now()).airtime, 20U);
-  EXPECT_EQ(cell_.use(b, loop_.now()).airtime, 20U);
-  EXPECT_EQ(cell_.queue(a).counters().delivered_packets, 20U);
-  EXPECT_EQ(cell_.queue(b).counters().delivered_packets, 40U);
+  loop.run_until(at_ms(40.5));
+  EXPECT_EQ(cell.use(a, loop.now()).airtime, 20U);
+  EXPECT_EQ(cell.use(b, loop.now()).airtime, 20U);
+  EXPECT_EQ(cell.queue(a).counters().delivered_packets, 20U);
+  EXPECT_EQ(cell.queue(b).counters().delivered_packets, 40U);
 }
 
 TEST_F(CellTest, TheAirOffersWhatTheServedCouldBeCarriedAndWhenIdleTheMean) {
@@ -191,8 +184,8 @@ TEST_F(CellTest, TheAirOffersWhatTheServedCouldBeCarriedAndWhenIdleTheMean) {
   add(ue_b_, std::make_unique<ConstantChannel>(Rate::bits_per_second(16e6), milliseconds(1)));
   for (int i = 0; i < 10; ++i) send(0.5, ue_a_, 1000);
   for (int i = 0; i < 10; ++i) send(0.5, ue_b_, 2000);
-  loop_.run_until(at_ms(40.5));
-  const LinkUse use = cell_.use(loop_.now());
+  loop.run_until(at_ms(40.5));
+  const LinkUse use = cell.use(loop.now());
   EXPECT_EQ(use.ttis, 41U);
   EXPECT_EQ(use.airtime, 20U);
   EXPECT_EQ(use.carried, 10U * 1000 + 10U * 2000);
@@ -219,11 +212,11 @@ class ObserverOfAll final : public CellObserver {
 
 TEST_F(CellTest, TheObserverHearsOfDelaysAndDrops) {
   ObserverOfAll observer;
-  cell_.set_observer(&observer);
+  cell.set_observer(&observer);
   add(ue_a_, replay({5}), {Bytes(40), BufferUnit::frames, 38});
   send(1.5, ue_a_, 1400);
   send(1.5, ue_a_, 1400);
-  loop_.run_until(at_ms(8));
+  loop.run_until(at_ms(8));
   EXPECT_EQ(observer.queueings, std::vector<Duration>({std::chrono::microseconds(3500)}));
   EXPECT_EQ(observer.last, at_ms(5));
   EXPECT_EQ(observer.dropped, Bytes(1400));
@@ -243,11 +236,11 @@ class HalfLost final : public Channel {
 TEST_F(CellTest, ALostBlockCostsItsTtiAndNothingElse) {
   const UeIndex a = add(ue_a_, std::make_unique<HalfLost>());
   for (int i = 0; i < 3; ++i) send(0, ue_a_, 1500);
-  loop_.run_until(at_ms(9.5));
-  EXPECT_EQ(departures(), std::vector<double>({1, 3, 5}));
-  EXPECT_EQ(cell_.counters().blocks, 5U);
-  EXPECT_EQ(cell_.counters().blocks_lost, 2U);
-  EXPECT_EQ(cell_.use(a, loop_.now()).offered, 5U * 1500);
+  loop.run_until(at_ms(9.5));
+  EXPECT_EQ(arrivals(), std::vector<double>({1, 3, 5}));
+  EXPECT_EQ(cell.counters().blocks, 5U);
+  EXPECT_EQ(cell.counters().blocks_lost, 2U);
+  EXPECT_EQ(cell.use(a, loop.now()).offered, 5U * 1500);
 }
 
 /// A UE that answers within the same instant: what it sends comes back into the queue being served.
@@ -267,13 +260,13 @@ class Echo final : public Element {
 
 TEST_F(CellTest, PacketsMayComeBackWhileItServes) {
   Echo echo(ue_a_);
-  Cell cell(loop_, milliseconds(1), std::make_unique<RoundRobin>(), echo);
-  echo.cell = &cell;
-  cell.add_ue({ue_a_, unlimited, replay({1}), nullptr});
-  cell.receive(frame(ue_a_, 100), loop_.now());
-  loop_.run_until(at_ms(100));
+  Cell echoing(loop, milliseconds(1), std::make_unique<RoundRobin>(), echo);
+  echo.cell = &echoing;
+  echoing.add_ue({ue_a_, unlimited, replay({1}), nullptr});
+  echoing.receive(frame(ue_a_, 100), loop.now());
+  loop.run_until(at_ms(100));
   EXPECT_EQ(echo.count, 1 + 3 * 20);
-  EXPECT_TRUE(cell.queue(0).empty());
+  EXPECT_TRUE(echoing.queue(0).empty());
 }
 
 /// A cell whose TTIs of 1 ms have 10 resource blocks of 100 bytes each for everybody.

@@ -4,11 +4,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "emulator/cell/cell.hpp"
 #include "emulator/channel/constant.hpp"
 #include "emulator/channel/timeline.hpp"
-#include "emulator/scheduler/round_robin.hpp"
-#include "tests/unit/emulator_models/frames.hpp"
+#include "tests/unit/emulator_models/one_cell.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -17,8 +15,8 @@ using control::feedback::RadioState;
 using std::chrono::milliseconds;
 using test::address;
 using test::at_ms;
-using test::frame;
-using test::Recorder;
+using test::behind_arq;
+using test::OneCell;
 
 std::unique_ptr<Channel> constant(double bytes_per_ms) {
   return std::make_unique<ConstantChannel>(Rate::bytes_per_second(bytes_per_ms * 1000), milliseconds(1));
@@ -51,67 +49,61 @@ TEST(Timeline, WhatEndsInSilenceIsNeverUsefulAgain) {
 }
 
 /// Two cells of 1-ms TTIs; UEs get 1000 bytes a TTI.
-class Cells : public testing::Test {
+class Cells : public testing::Test, protected OneCell {
  protected:
-  Cells() {
-    cell_.add_sector(std::make_unique<RoundRobin>());
+  Cells() : OneCell(milliseconds(1)) {
+    cell.add_sector(std::make_unique<RoundRobin>());
     for (int i = 0; i < 3; ++i) {
       UeConfig config;
       config.address = ue(i);
       config.queue = {Bytes(0), BufferUnit::packets, 0};
       config.channel = constant(1000);
       config.sector = i == 2 ? 1 : 0;
-      cell_.add_ue(std::move(config));
+      cell.add_ue(std::move(config));
     }
   }
   static IpAddress ue(int i) { return address("10.45.0." + std::to_string(i + 2)); }
-  void send(int i, int packets) {
-    for (int k = 0; k < packets; ++k) cell_.receive(frame(ue(i), 1000), loop_.now());
-  }
-  std::uint64_t carried(UeIndex i) { return cell_.queue(i).counters().delivered_packets; }
-
-  EventLoop loop_;
-  Recorder ues_;
-  Cell cell_{loop_, milliseconds(1), std::make_unique<RoundRobin>(), ues_};
+  void send(int i, int packets) { OneCell::send(ue(i), packets, 1000); }
+  std::uint64_t carried(UeIndex i) { return cell.queue(i).counters().delivered_packets; }
 };
 
 TEST_F(Cells, EachHasTtisOfItsOwn) {
   for (int i = 0; i < 3; ++i) send(i, 100);
-  loop_.run_until(at_ms(20));
+  loop.run_until(at_ms(20));
   EXPECT_EQ(carried(0), 10U);
   EXPECT_EQ(carried(1), 10U);
   EXPECT_EQ(carried(2), 20U) << "alone in the second";
-  const LinkUse use = cell_.use(at_ms(20.5));
+  const LinkUse use = cell.use(at_ms(20.5));
   EXPECT_EQ(use.carried, 40'000U) << "20 TTIs in each";
   EXPECT_EQ(use.offered, 42'000U) << "and the very first, in which nothing was there yet";
 }
 
 TEST_F(Cells, AUeThatMovesSharesTheOtherCell) {
   for (int i = 0; i < 3; ++i) send(i, 100);
-  loop_.run_until(at_ms(20));
-  cell_.move(0, 1);
-  loop_.run_until(at_ms(40));
+  loop.run_until(at_ms(20));
+  cell.move(0, 1);
+  loop.run_until(at_ms(40));
   EXPECT_EQ(carried(0), 20U);
   EXPECT_EQ(carried(1), 30U);
   EXPECT_EQ(carried(2), 30U);
-  EXPECT_THROW(cell_.move(0, 2), std::invalid_argument);
+  EXPECT_THROW(cell.move(0, 2), std::invalid_argument);
 }
 
 TEST_F(Cells, AFlushDropsWhatWaits) {
   send(0, 10);
-  loop_.run_until(at_ms(3));
-  cell_.flush(0, DropReason::handover, loop_.now());
-  loop_.run_until(at_ms(40));
+  loop.run_until(at_ms(3));
+  cell.flush(0, DropReason::handover, loop.now());
+  loop.run_until(at_ms(40));
   EXPECT_EQ(carried(0), 3U);
-  EXPECT_EQ(cell_.queue(0).counters().dropped_packets, 7U);
-  EXPECT_TRUE(cell_.queue(0).empty());
+  EXPECT_EQ(cell.queue(0).counters().dropped_packets, 7U);
+  EXPECT_TRUE(cell.queue(0).empty());
 }
 
 TEST_F(Cells, AReleasedUesPacketsGoTheDefaultRoute) {
-  cell_.set_state(0, RadioState::released);
+  cell.set_state(0, RadioState::released);
   send(0, 2);
-  EXPECT_EQ(cell_.counters().dropped_no_route, 2U);
-  EXPECT_TRUE(cell_.queue(0).empty());
+  EXPECT_EQ(cell.counters().dropped_no_route, 2U);
+  EXPECT_TRUE(cell.queue(0).empty());
 }
 
 /// Every block is lost at first.
@@ -130,21 +122,19 @@ class Late final : public Channel {
   }
 };
 
-TEST(Handover, AResetLinkLosesItsBlocksAndRlcBringsThemBack) {
-  EventLoop loop;
-  Recorder ues;
-  Cell cell(loop, milliseconds(2), std::make_unique<RoundRobin>(), ues);
-  UeConfig config;
-  config.address = address("10.45.0.2");
-  config.queue = {Bytes(40), BufferUnit::frames, 0};
+class Handover : public testing::Test, protected OneCell {
+ protected:
+  Handover() : OneCell(milliseconds(2)) {}
+};
+
+TEST_F(Handover, AResetLinkLosesItsBlocksAndRlcBringsThemBack) {
   auto timeline = std::make_unique<TimelineChannel>(std::make_unique<Late>());
   timeline->silence_from(5);
   timeline->replace_from(10, std::make_unique<ConstantChannel>(Rate::bytes_per_second(200'000), milliseconds(2)));
-  config.channel = std::move(timeline);
-  config.air.emplace();
+  UeConfig config = behind_arq(the_ue, std::move(timeline));
   config.air->rlc.status_delay = milliseconds(20);
   cell.add_ue(std::move(config));
-  for (int i = 0; i < 4; ++i) cell.receive(frame(address("10.45.0.2"), 400), loop.now());
+  send(the_ue, 4, 400);
   loop.run_until(at_ms(9));
   EXPECT_EQ(cell.air(0)->under_way(), 4U);
   cell.reset_link(0, loop.now());
@@ -154,17 +144,9 @@ TEST(Handover, AResetLinkLosesItsBlocksAndRlcBringsThemBack) {
   EXPECT_EQ(cell.queue(0).counters().lost_packets, 0U);
 }
 
-TEST(Handover, AbandonedEverythingUnderWayIsLost) {
-  EventLoop loop;
-  Recorder ues;
-  Cell cell(loop, milliseconds(2), std::make_unique<RoundRobin>(), ues);
-  UeConfig config;
-  config.address = address("10.45.0.2");
-  config.queue = {Bytes(40), BufferUnit::frames, 0};
-  config.channel = std::make_unique<Late>();
-  config.air.emplace();
-  cell.add_ue(std::move(config));
-  for (int i = 0; i < 6; ++i) cell.receive(frame(address("10.45.0.2"), 400), loop.now());
+TEST_F(Handover, AbandonedEverythingUnderWayIsLost) {
+  cell.add_ue(behind_arq(the_ue, std::make_unique<Late>()));
+  send(the_ue, 6, 400);
   loop.run_until(at_ms(7));
   cell.flush(0, DropReason::left, loop.now());
   EXPECT_EQ(cell.air(0)->under_way(), 0U);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -14,21 +15,15 @@ using namespace std::chrono_literals;
 /// What was decided, as "0 1 -2": block 2 was lost.
 class ReorderingTest : public testing::Test {
  protected:
-  void receive(std::uint64_t tsn, Duration when) {
-    buffer_.received(tsn, Instant(when), [this](std::uint64_t n, bool here) { note(n, here); });
-  }
-  void expire(Duration when) {
-    buffer_.expire(Instant(when), [this](std::uint64_t n, bool here) { note(n, here); });
-  }
-  void give_up(std::uint64_t tsn, Duration when) {
-    buffer_.given_up(tsn, Instant(when), [this](std::uint64_t n, bool here) { note(n, here); });
-  }
-  void note(std::uint64_t tsn, bool here) {
-    decided_ += (decided_.empty() ? "" : " ") + std::string(here ? "" : "-") + std::to_string(tsn);
-  }
+  void receive(std::uint64_t tsn, Duration when) { buffer_.received(tsn, Instant(when), note_); }
+  void expire(Duration when) { buffer_.expire(Instant(when), note_); }
+  void give_up(std::uint64_t tsn, Duration when) { buffer_.given_up(tsn, Instant(when), note_); }
 
   ReorderingBuffer buffer_{ReorderingParameters{.window = 8, .stall_timer = 25ms}};
   std::string decided_;
+  const std::function<void(std::uint64_t, bool)> note_ = [this](std::uint64_t tsn, bool here) {
+    decided_ += (decided_.empty() ? "" : " ") + std::string(here ? "" : "-") + std::to_string(tsn);
+  };
 };
 
 TEST_F(ReorderingTest, InOrderNothingWaits) {

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "emulator/channel/constant.hpp"
-#include "emulator/scheduler/round_robin.hpp"
-#include "tests/unit/emulator_models/frames.hpp"
+#include "tests/unit/emulator_models/one_cell.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -21,6 +21,7 @@ using std::chrono::milliseconds;
 using test::address;
 using test::at_ms;
 using test::frame;
+using test::OneCell;
 using test::Recorder;
 
 class Sink final : public ReportSink {
@@ -52,32 +53,42 @@ class Dial final : public Channel {
   const std::int64_t& bytes_;
 };
 
-class ReporterTest : public testing::Test {
+ReporterConfig every_ten_ms() {
+  ReporterConfig config;
+  config.period = milliseconds(10);
+  return config;
+}
+
+class ReporterTest : public testing::Test, protected OneCell {
  protected:
-  ReporterTest() { cell_.add_ue({ue_, {Bytes(40), BufferUnit::frames, 0}, std::make_unique<Dial>(per_tti_), nullptr}); }
-  void send(int packets, std::size_t length = 1000) {
-    for (int i = 0; i < packets; ++i) cell_.receive(frame(ue_, length), loop_.now());
+  ReporterTest() : OneCell(milliseconds(1)) {
+    cell.add_ue({the_ue, {Bytes(40), BufferUnit::frames, 0}, std::make_unique<Dial>(per_tti_), nullptr});
+  }
+  void send(int packets, std::size_t length = 1000) { OneCell::send(the_ue, packets, length); }
+  /// Begins to report on the cell.
+  Reporter& start(const ReporterConfig& config = every_ten_ms()) {
+    reporter_.emplace(loop, cell, config, sink_);
+    reporter_->start(loop.now());
+    return *reporter_;
   }
 
-  const IpAddress ue_ = address("10.45.0.2");
   std::int64_t per_tti_ = 1000;  ///< bytes
-  EventLoop loop_;
-  Recorder far_;
-  Cell cell_{loop_, milliseconds(1), std::make_unique<RoundRobin>(), far_};
   Sink sink_;
+
+ private:
+  std::optional<Reporter> reporter_;
 };
 
 TEST_F(ReporterTest, ReportsEveryPeriodWhatTheQueueHoldsAndDid) {
-  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
-  reporter.start(loop_.now());
+  start();
   send(100);
-  loop_.run_until(at_ms(25));
+  loop.run_until(at_ms(25));
   ASSERT_EQ(sink_.batches.size(), 2U);
   EXPECT_EQ(sink_.batches[0].at, at_ms(10));
   EXPECT_EQ(sink_.batches[1].at, at_ms(20));
   ASSERT_EQ(sink_.batches[1].reports.size(), 1U);
   const BearerReport& report = sink_.batches[1].reports[0];
-  EXPECT_EQ(report.ue, ue_);
+  EXPECT_EQ(report.ue, the_ue);
   EXPECT_EQ(report.state, RadioState::normal);
   EXPECT_EQ(report.arrived, 100'000U);
   EXPECT_EQ(report.arrived, report.transmitted + report.dropped + static_cast<std::uint64_t>(report.queue.count()));
@@ -93,16 +104,13 @@ TEST_F(ReporterTest, WhatCodelDropsIsReportedAsDropped) {
   const IpAddress managed = address("10.45.0.3");
   QueueConfig queue{Bytes(0), BufferUnit::packets, 0};
   queue.management = QueueManagement::codel;
-  Recorder far;
-  Cell cell(loop_, milliseconds(1), std::make_unique<RoundRobin>(), far);
   cell.add_ue({managed, queue, std::make_unique<Dial>(per_tti_), nullptr});
-  Reporter reporter(loop_, cell, {.period = milliseconds(10), .law = {}}, sink_);
-  reporter.start(loop_.now());
+  start();
   for (int i = 0; i < 500; ++i) {
-    for (int both = 0; both < 2; ++both) cell.receive(frame(managed, 900), loop_.now());
-    loop_.run_until(loop_.now() + milliseconds(1));
+    OneCell::send(managed, 2, 900);
+    loop.run_until(loop.now() + milliseconds(1));
   }
-  const BearerReport& report = sink_.batches.back().reports[0];
+  const BearerReport& report = sink_.batches.back().reports[1];
   EXPECT_GT(report.dropped, 5U * 900);
   EXPECT_EQ(report.dropped % 900, 0U) << "whole packets";
   EXPECT_EQ(report.arrived, 900'000U);
@@ -110,10 +118,9 @@ TEST_F(ReporterTest, WhatCodelDropsIsReportedAsDropped) {
 }
 
 TEST_F(ReporterTest, AnEmptyQueueDoesNotLowerTheMean) {
-  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
-  reporter.start(loop_.now());
+  start();
   send(30);
-  loop_.run_until(at_ms(500));
+  loop.run_until(at_ms(500));
   const BearerReport& report = sink_.batches.back().reports[0];
   EXPECT_EQ(report.service_rate, Rate());
   EXPECT_GT(report.mean_service_rate.bytes_per_second(), 0.8e6);
@@ -121,63 +128,59 @@ TEST_F(ReporterTest, AnEmptyQueueDoesNotLowerTheMean) {
 }
 
 TEST_F(ReporterTest, ABackloggedUeThatGetsNothingIsInOutage) {
-  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .outage_after = milliseconds(50), .law = {}}, sink_);
-  reporter.start(loop_.now());
+  start({.period = milliseconds(10), .outage_after = milliseconds(50), .law = {}});
   send(100);
-  loop_.run_until(at_ms(30));
+  loop.run_until(at_ms(30));
   per_tti_ = 0;
-  loop_.run_until(at_ms(75));
+  loop.run_until(at_ms(75));
   EXPECT_EQ(sink_.batches.back().reports[0].state, RadioState::normal);
-  loop_.run_until(at_ms(95));
+  loop.run_until(at_ms(95));
   EXPECT_EQ(sink_.batches.back().reports[0].state, RadioState::outage);
   per_tti_ = 1000;
-  loop_.run_until(at_ms(115));
+  loop.run_until(at_ms(115));
   EXPECT_EQ(sink_.batches.back().reports[0].state, RadioState::normal);
 }
 
 TEST_F(ReporterTest, ASharpChangeIsReportedAtOnceButOnceAPeriod) {
-  Reporter reporter(loop_, cell_, {.period = milliseconds(40), .sharp_change = 0.5, .law = {}}, sink_);
-  reporter.start(loop_.now());
+  Reporter& reporter = start({.period = milliseconds(40), .sharp_change = 0.5, .law = {}});
   send(2000);
-  loop_.run_until(at_ms(161));
+  loop.run_until(at_ms(161));
   EXPECT_EQ(sink_.batches.size(), 4U);
   EXPECT_EQ(reporter.early_reports(), 0U);
   per_tti_ = 200;
-  loop_.run_until(at_ms(199));
+  loop.run_until(at_ms(199));
   ASSERT_EQ(sink_.batches.size(), 5U);
   EXPECT_EQ(sink_.batches[4].at, at_ms(170));
   EXPECT_EQ(reporter.early_reports(), 1U);
-  loop_.run_until(at_ms(201));
+  loop.run_until(at_ms(201));
   EXPECT_EQ(sink_.batches.size(), 6U);
   EXPECT_EQ(sink_.batches[5].at, at_ms(200));
 }
 
 TEST_F(ReporterTest, OfAUeThatGoesItSaysSoAndThenNothing) {
-  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
-  reporter.start(loop_.now());
+  start();
   send(100);
-  loop_.run_until(at_ms(12));
+  loop.run_until(at_ms(12));
   per_tti_ = 0;
   Recorder elsewhere;
-  cell_.set_state(0, RadioState::handover);
-  cell_.hand_on(0, elsewhere, loop_.now());
-  loop_.run_until(at_ms(25));
+  cell.set_state(0, RadioState::handover);
+  cell.hand_on(0, elsewhere, loop.now());
+  loop.run_until(at_ms(25));
   const BearerReport& leaving = sink_.batches.back().reports.at(0);
   EXPECT_EQ(leaving.state, RadioState::handover);
   EXPECT_EQ(leaving.queue, Bytes(40 * 25 * (100 - 12))) << "what was handed on waits for it elsewhere";
   EXPECT_EQ(leaving.arrived, leaving.transmitted + leaving.dropped + static_cast<std::uint64_t>(leaving.queue.count()));
-  cell_.detach(0, loop_.now());
-  loop_.run_until(at_ms(45));
+  cell.detach(0, loop.now());
+  loop.run_until(at_ms(45));
   EXPECT_TRUE(sink_.batches.back().reports.empty());
 }
 
 TEST_F(ReporterTest, AUeThatIsGoneBetweenTwoReportsIsReportedOnceMore) {
-  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
-  reporter.start(loop_.now());
-  loop_.run_until(at_ms(12));
-  cell_.set_state(0, RadioState::handover);
-  cell_.detach(0, loop_.now());
-  loop_.run_until(at_ms(35));
+  start();
+  loop.run_until(at_ms(12));
+  cell.set_state(0, RadioState::handover);
+  cell.detach(0, loop.now());
+  loop.run_until(at_ms(35));
   ASSERT_EQ(sink_.batches.size(), 3U);
   ASSERT_EQ(sink_.batches[1].reports.size(), 1U);
   EXPECT_EQ(sink_.batches[1].reports[0].state, RadioState::handover);
@@ -185,22 +188,21 @@ TEST_F(ReporterTest, AUeThatIsGoneBetweenTwoReportsIsReportedOnceMore) {
 }
 
 TEST_F(ReporterTest, CountersBeginWithAUeThatComes) {
-  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
-  reporter.start(loop_.now());
+  start();
   send(100);
-  loop_.run_until(at_ms(12));
+  loop.run_until(at_ms(12));
   per_tti_ = 0;
   Recorder elsewhere;
-  cell_.set_state(0, RadioState::handover);
-  cell_.hand_on(0, elsewhere, loop_.now());
-  cell_.detach(0, loop_.now());
-  loop_.run_until(at_ms(32));
-  for (int i = 0; i < 5; ++i) cell_.take_over(0, frame(ue_, 1000), Bytes(1000), loop_.now());
+  cell.set_state(0, RadioState::handover);
+  cell.hand_on(0, elsewhere, loop.now());
+  cell.detach(0, loop.now());
+  loop.run_until(at_ms(32));
+  for (int i = 0; i < 5; ++i) cell.take_over(0, frame(the_ue, 1000), Bytes(1000), loop.now());
   per_tti_ = 1000;
-  cell_.attach(0, loop_.now());
-  loop_.run_until(at_ms(35));
+  cell.attach(0, loop.now());
+  loop.run_until(at_ms(35));
   send(7);
-  loop_.run_until(at_ms(41));
+  loop.run_until(at_ms(41));
   const BearerReport& report = sink_.batches.back().reports.at(0);
   EXPECT_EQ(report.state, RadioState::normal);
   EXPECT_EQ(report.arrived, 12'000U) << "what was handed over came with it";
@@ -212,18 +214,17 @@ TEST_F(ReporterTest, CountersBeginWithAUeThatComes) {
 TEST_F(ReporterTest, NothingIsGrantedToAUeWhosePacketsWouldBeLost) {
   control::SmvsParameters law;
   law.step = milliseconds(5);
-  Reporter reporter(loop_, cell_, {.period = milliseconds(5), .law = law}, sink_);
-  reporter.start(loop_.now());
-  loop_.run_until(at_ms(6));
+  start({.period = milliseconds(5), .law = law});
+  loop.run_until(at_ms(6));
   EXPECT_GT(sink_.batches.back().reports.at(0).allowance, Bytes(0));
-  cell_.set_state(0, RadioState::handover);
-  cell_.set_losing(0);
-  loop_.run_until(at_ms(11));
+  cell.set_state(0, RadioState::handover);
+  cell.set_losing(0);
+  loop.run_until(at_ms(11));
   EXPECT_EQ(sink_.batches.back().reports.at(0).allowance, Bytes(0));
-  cell_.detach(0, loop_.now());
-  loop_.run_until(at_ms(21));
-  cell_.attach(0, loop_.now());
-  loop_.run_until(at_ms(26));
+  cell.detach(0, loop.now());
+  loop.run_until(at_ms(21));
+  cell.attach(0, loop.now());
+  loop.run_until(at_ms(26));
   EXPECT_GT(sink_.batches.back().reports.at(0).allowance, Bytes(0)) << "it is here again";
 }
 
@@ -234,15 +235,15 @@ TEST_F(ReporterTest, AStatusThatAnswersAnotherNodeBSaysNothingOfWhatWasGrantedHe
     Sink sink;
     ReporterConfig config{.period = milliseconds(5), .law = law};
     config.sender = 7;
-    Reporter reporter(loop_, cell_, config, sink);
-    reporter.start(loop_.now());
-    loop_.run_until(loop_.now() + milliseconds(6));
+    Reporter reporter(loop, cell, config, sink);
+    reporter.start(loop.now());
+    loop.run_until(loop.now() + milliseconds(6));
     BearerStatus status;
-    status.ue = ue_;
+    status.ue = the_ue;
     status.applied_sequence = 1;
     status.reporter = reporter_id;
-    reporter.on_status(status, loop_.now());
-    loop_.run_until(loop_.now() + milliseconds(5));
+    reporter.on_status(status, loop.now());
+    loop.run_until(loop.now() + milliseconds(5));
     return sink.batches.back().reports.at(0).allowance.value();
   };
   const Bytes own = granted_after(7);
@@ -252,21 +253,20 @@ TEST_F(ReporterTest, AStatusThatAnswersAnotherNodeBSaysNothingOfWhatWasGrantedHe
 }
 
 TEST_F(ReporterTest, StopsAndStartsAgain) {
-  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
-  reporter.start(loop_.now());
-  loop_.run_until(at_ms(15));
+  Reporter& reporter = start();
+  loop.run_until(at_ms(15));
   reporter.stop();
-  loop_.run_until(at_ms(50));
+  loop.run_until(at_ms(50));
   EXPECT_EQ(sink_.batches.size(), 1U);
-  reporter.start(loop_.now());
-  reporter.start(loop_.now());
-  loop_.run_until(at_ms(75));
+  reporter.start(loop.now());
+  reporter.start(loop.now());
+  loop.run_until(at_ms(75));
   EXPECT_EQ(sink_.batches.size(), 3U);
 }
 
 TEST_F(ReporterTest, RefusesWhatIsOutOfRange) {
   const auto refused = [&](const ReporterConfig& config) {
-    EXPECT_THROW(Reporter(loop_, cell_, config, sink_), std::invalid_argument);
+    EXPECT_THROW(Reporter(loop, cell, config, sink_), std::invalid_argument);
   };
   refused({.period = milliseconds(0), .law = {}});
   refused({.sharp_change = -1, .law = {}});
@@ -331,59 +331,55 @@ TEST_F(ReporterTest, TheLawHoldsTheQueueAtItsReferenceThroughTheLoop) {
   law.one_way_delay = milliseconds(10);
   law.reference = control::Reference::bytes(Bytes(20'000));
   law.boundary_layer = control::Reference::bytes(Bytes(20'000));
-  Reporter reporter(loop_, cell_, {.period = milliseconds(5), .law = law}, sink_);
-  Proxy proxy(loop_, cell_, sink_, ue_, milliseconds(10), 512);
+  Reporter& reporter = start({.period = milliseconds(5), .law = law});
+  Proxy proxy(loop, cell, sink_, the_ue, milliseconds(10), 512);
   proxy.set_reporter(reporter);
-  reporter.start(loop_.now());
   proxy.run(at_ms(2000));
-  const LinkUse before = cell_.use(0, loop_.now());
+  const LinkUse before = cell.use(0, loop.now());
   double queue = 0;
   int samples = 0;
   for (double ms = 2000; ms < 6000; ms += 10, ++samples) {
     proxy.run(at_ms(ms));
-    queue += static_cast<double>(cell_.queue(0).air_bytes().count());
+    queue += static_cast<double>(cell.queue(0).air_bytes().count());
   }
-  EXPECT_GT((cell_.use(0, loop_.now()) - before).utilisation(), 0.99);
+  EXPECT_GT((cell.use(0, loop.now()) - before).utilisation(), 0.99);
   EXPECT_NEAR(queue / samples, 20'000, 5'000);
   ASSERT_NE(reporter.law(0), nullptr);
   EXPECT_NEAR(reporter.law(0)->mean_rate.bytes_per_second(), 1e6, 0.05e6);
 }
 
 TEST_F(ReporterTest, TheRadiosStateIsReported) {
-  Reporter reporter(loop_, cell_, {.period = milliseconds(5), .law = {}}, sink_);
-  reporter.start(loop_.now());
+  start({.period = milliseconds(5), .law = {}});
   const auto reported = [&](double ms) {
-    loop_.run_until(at_ms(ms));
+    loop.run_until(at_ms(ms));
     return sink_.batches.back().reports[0].state;
   };
   EXPECT_EQ(reported(5), RadioState::normal);
   for (const RadioState state : {RadioState::handover, RadioState::outage, RadioState::normal, RadioState::released}) {
-    cell_.set_state(0, state);
-    EXPECT_EQ(reported(to_milliseconds(loop_.now().time_since_epoch()) + 5), state);
+    cell.set_state(0, state);
+    EXPECT_EQ(reported(to_milliseconds(loop.now().time_since_epoch()) + 5), state);
   }
 }
 
 TEST_F(ReporterTest, StatusesOfStrangersAreIgnored) {
-  Reporter reporter(loop_, cell_, {.period = milliseconds(5), .law = control::SmvsParameters{}}, sink_);
-  reporter.on_status({address("192.0.2.7"), 1000, 1, Bytes(), Bytes(), 1}, loop_.now());
+  Reporter reporter(loop, cell, {.period = milliseconds(5), .law = control::SmvsParameters{}}, sink_);
+  reporter.on_status({address("192.0.2.7"), 1000, 1, Bytes(), Bytes(), 1}, loop.now());
   reporter.on_sink_restart();
-  reporter.start(loop_.now());
-  loop_.run_until(at_ms(20));
+  reporter.start(loop.now());
+  loop.run_until(at_ms(20));
   EXPECT_TRUE(sink_.batches.back().reports[0].allowance.has_value());
 }
 
 /// The mean is over arrivals: e^{−2I} of the past, I = 1 s.
 TEST_F(ReporterTest, ThePriceOfTheQueueFromItsArrivals) {
-  ReporterConfig config;
-  config.period = milliseconds(10);
+  ReporterConfig config = every_ten_ms();
   config.price = control::ClampPriceParameters{};
-  Reporter reporter(loop_, cell_, config, sink_);
   per_tti_ = 0;
-  reporter.start(loop_.now());
+  start(config);
   send(1);
-  loop_.run_until(at_ms(1000));
+  loop.run_until(at_ms(1000));
   send(1);
-  loop_.run_until(at_ms(1010));
+  loop.run_until(at_ms(1010));
   const auto clamp = sink_.batches.back().reports[0].clamp;
   ASSERT_TRUE(clamp);
   EXPECT_NEAR(static_cast<double>(clamp->mean_queue.count()), 0.1353 * 1000 + 0.8647 * 2000, 1);
@@ -391,25 +387,22 @@ TEST_F(ReporterTest, ThePriceOfTheQueueFromItsArrivals) {
 }
 
 TEST_F(ReporterTest, WhatGwaAdvertisesIsTheFreeBufferSharedByTheProxysFlows) {
-  ReporterConfig config;
-  config.period = milliseconds(10);
+  ReporterConfig config = every_ten_ms();
   config.advertised_buffer = Bytes(50'000);
-  Reporter reporter(loop_, cell_, config, sink_);
   per_tti_ = 0;
-  reporter.start(loop_.now());
+  Reporter& reporter = start(config);
   send(10);  // of 1000 bytes, whole frames of 40
   BearerStatus status;
-  status.ue = ue_;
+  status.ue = the_ue;
   status.active_flows = 4;
-  reporter.on_status(status, loop_.now());
-  loop_.run_until(at_ms(10));
+  reporter.on_status(status, loop.now());
+  loop.run_until(at_ms(10));
   EXPECT_EQ(sink_.batches.back().reports[0].gwa_window, Bytes((50'000 - 10'000) / 4));
 }
 
 TEST_F(ReporterTest, WithoutBothTheReportHasNeither) {
-  Reporter reporter(loop_, cell_, {.period = milliseconds(10), .law = {}}, sink_);
-  reporter.start(loop_.now());
-  loop_.run_until(at_ms(10));
+  start();
+  loop.run_until(at_ms(10));
   EXPECT_FALSE(sink_.batches.back().reports[0].clamp);
   EXPECT_FALSE(sink_.batches.back().reports[0].gwa_window);
 }
