@@ -6,27 +6,14 @@
 #include <vector>
 
 #include "emulator/report/results_csv.hpp"
-#include "emulator/runtime/virtual_run.hpp"
-#include "emulator/scenario/plan.hpp"
-#include "tests/support/eal.hpp"
+#include "tests/sim/nodeb/run_all.hpp"
 
 // Whole runs in which a UE goes from one Node-B to another and back, with and without data forwarding.
 
 namespace sluice::emulator {
 namespace {
 
-std::vector<RunResult> run_all(const std::string& text) {
-  auto plan = parse_plan(text, "test.yaml");
-  EXPECT_TRUE(plan) << config::to_string(plan.errors);
-  TraceLibrary traces({});
-  std::vector<RunResult> results;
-  if (!plan) return results;
-  for (const RunPlan& run : plan->runs) {
-    results.push_back(run_virtual(run, plan->name, test::pool(), traces));
-    EXPECT_EQ(test::pool().in_use(), 0U) << "buffers were left behind";
-  }
-  return results;
-}
+using test::run_all;
 
 constexpr double first_handover_s = 3;
 constexpr double between_handovers_s = 2;

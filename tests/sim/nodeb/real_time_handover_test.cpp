@@ -1,13 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
-#include <thread>
 
-#include "emulator/runtime/live_run.hpp"
-#include "emulator/runtime/virtual_run.hpp"
-#include "emulator/scenario/plan.hpp"
-#include "tests/support/eal.hpp"
+#include "tests/sim/nodeb/both_clocks.hpp"
 
 // A UE that goes from one Node-B to another and back, by the clock and in virtual time.
 
@@ -23,14 +18,7 @@ const std::string scenario =
     "apps:\n  - {type: bulk}\n  - {type: bulk, direction: upload}\n";
 
 TEST(RealTimeHandover, IsAsInVirtualTime) {
-  const auto plan = parse_plan(scenario, "real.yaml");
-  ASSERT_TRUE(plan) << config::to_string(plan.errors);
-  TraceLibrary traces({});
-  const RunResult expected = run_virtual(plan->runs.front(), "real", test::pool(), traces);
-  LiveRun live(plan->runs.front().scenario, RunMode::none, test::pool(), traces);
-  live.start();
-  while (!live.status().finished) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const RunResult result = live.result();
+  const auto [expected, result] = test::run_by_both_clocks(scenario);
   EXPECT_EQ(result.counters.at("handovers"), 2U);
   EXPECT_GT(result.counters.at("forwarded_packets"), 0U);
   EXPECT_EQ(result.counters.at("end_markers_missed"), 0U);

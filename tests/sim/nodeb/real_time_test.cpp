@@ -1,16 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
-#include <thread>
 
-#include "emulator/runtime/live_run.hpp"
-#include "emulator/runtime/virtual_run.hpp"
-#include "emulator/scenario/plan.hpp"
-#include "tests/support/eal.hpp"
+#include "tests/sim/nodeb/both_clocks.hpp"
 
-// The same scenario by the clock and in virtual time. The clock only says how far the event loop may go, so that a busy
-// machine makes a run late and not different.
+// The same scenario by the clock and in virtual time.
 
 namespace sluice::emulator {
 namespace {
@@ -30,14 +24,7 @@ std::string scenario(const std::string& queue) {
 class RealTime : public testing::TestWithParam<const char*> {};
 
 TEST_P(RealTime, CarriesWhatVirtualTimeCarries) {
-  const auto plan = parse_plan(scenario(GetParam()), "real.yaml");
-  ASSERT_TRUE(plan) << config::to_string(plan.errors);
-  TraceLibrary traces({});
-  const RunResult expected = run_virtual(plan->runs.front(), "real", test::pool(), traces);
-  LiveRun live(plan->runs.front().scenario, RunMode::none, test::pool(), traces);
-  live.start();
-  while (!live.status().finished) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const RunResult result = live.result();
+  const auto [expected, result] = test::run_by_both_clocks(scenario(GetParam()));
   EXPECT_EQ(result.key.clock, "real");
   EXPECT_GT(expected.throughput_bps, 5e5);
   EXPECT_NEAR(result.throughput_bps / expected.throughput_bps, 1, 0.005);

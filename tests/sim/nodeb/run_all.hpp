@@ -17,8 +17,10 @@ inline std::vector<RunResult> run_all(const std::string& text, unsigned seeds = 
   EXPECT_TRUE(plan) << config::to_string(plan.errors);
   TraceLibrary traces({});
   std::vector<RunResult> results;
+  if (!plan) return results;
   for (const RunPlan& run : plan->runs) {
     results.push_back(run_virtual(run, plan->name, ::sluice::test::pool(), traces));
+    EXPECT_EQ(::sluice::test::pool().in_use(), 0U) << "buffers were left behind";
   }
   return results;
 }

@@ -9,6 +9,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// Over a path whose segments may overtake each other.
+Scenario overtaking(std::uint64_t seed, std::uint64_t to_send) {
+  Scenario scenario;
+  scenario.seed = seed;
+  scenario.options_a = {.mss = 1460, .window_scale = 7, .has_window_scale = true, .sack_permitted = true};
+  scenario.options_b = scenario.options_a;
+  scenario.a.to_send = to_send;
+  scenario.a_to_b.reordering_behind = true;
+  return scenario;
+}
+
 struct Path {
   const char* name;
   double share;
@@ -27,16 +38,11 @@ TEST_P(Reordering, IsNotTakenForLoss) {
   std::uint64_t sent = 0;
   std::uint64_t repeated = 0;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    Scenario scenario;
-    scenario.seed = seed;
-    scenario.options_a = {.mss = 1460, .window_scale = 7, .has_window_scale = true, .sack_permitted = true};
-    scenario.options_a.timestamps = seed % 2 == 1;
-    scenario.options_b = scenario.options_a;
+    Scenario scenario = overtaking(seed, 2'000'000);
+    scenario.options_a.timestamps = scenario.options_b.timestamps = seed % 2 == 1;
     scenario.config.time_wait = std::chrono::minutes(5);
-    scenario.a.to_send = 2'000'000;
     scenario.a_to_b.delay = scenario.b_to_a.delay = milliseconds(40);
     scenario.a_to_b.spacing = std::chrono::microseconds(300);
-    scenario.a_to_b.reordering_behind = true;
     scenario.a_to_b.reordering = GetParam().share;
     scenario.a_to_b.hold = GetParam().hold;
     scenario.a_to_b.jitter = GetParam().jitter;
@@ -66,16 +72,13 @@ TEST(ReorderingByTheWindow, IsLearnedByOneRepetition) {
   std::uint64_t spurious = 0;
   std::uint64_t lessons = 0;
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
-    Scenario scenario;
-    scenario.seed = seed;
-    scenario.options_a = {.mss = 1460, .window_scale = 7, .has_window_scale = true, .sack_permitted = true};
-    scenario.options_b = scenario.options_a;
-    scenario.a.to_send = 3'000'000;
+    Scenario scenario = overtaking(seed, 3'000'000);
     scenario.a.whole_writes = true;
-    scenario.a_to_b = {.loss = seed % 2 == 0 ? 0.01 : 0.05, .reordering = 0.05, .hold_whole = true};
+    scenario.a_to_b.loss = seed % 2 == 0 ? 0.01 : 0.05;
+    scenario.a_to_b.reordering = 0.05;
+    scenario.a_to_b.hold_whole = true;
     scenario.a_to_b.hold = milliseconds(5);
     scenario.a_to_b.spacing = std::chrono::microseconds(240);
-    scenario.a_to_b.reordering_behind = true;
     scenario.b_to_a.jitter = std::chrono::microseconds(300);
     Connection connection(scenario);
     connection.run();

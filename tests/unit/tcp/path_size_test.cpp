@@ -10,100 +10,6 @@ namespace {
 
 constexpr std::uint32_t mss = Script::mss;
 
-void send(Script& s, int segments) {
-  s.config.tail_loss_probes = false;
-  s.handshake_rtt = 100ms;
-  s.open();
-  s.write_segments(segments);
-  s.emit();
-  s.discard_sent();
-}
-
-TEST(PathSize, ARoutersWordCutsWhatIsOutstandingAndWhatFollows) {
-  Script s;
-  s.use_sack();
-  send(s, 2);
-  const Bytes window = s.endpoint.cwnd();
-  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(600), s.now));
-  EXPECT_EQ(s.endpoint.effective_mss(), 600U);
-  EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
-  s.emit();
-  s.expect_data(0, 600);
-  s.expect_data(600, 400);
-  s.expect_data(1000, 600);
-  s.expect_data(1600, 400);
-  s.expect_nothing();
-  EXPECT_EQ(s.endpoint.cwnd(), window) << "no congestion";
-  EXPECT_EQ(s.endpoint.in_flight(), Bytes(2 * mss));
-  s.write(mss);
-  s.emit();
-  s.expect_data(2000, 600);
-  s.expect_data(2600, 400);
-  s.now += 100ms;
-  s.receive_ack(3 * mss);
-  EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
-  EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
-}
-
-TEST(PathSize, AQuoteOfWhatIsNotOutstandingIsNotBelieved) {
-  Script s;
-  send(s, 2);
-  EXPECT_FALSE(s.endpoint.path_carries(s.our_base - 1, Bytes(600), s.now));
-  EXPECT_FALSE(s.endpoint.path_carries(s.our_base + 2 * mss, Bytes(600), s.now));
-  EXPECT_EQ(s.endpoint.effective_mss(), mss);
-}
-
-TEST(PathSize, NeitherMoreNorTooLittleIsTaken) {
-  Script s;
-  send(s, 2);
-  EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(mss), s.now));
-  EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(9000), s.now));
-  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(8), s.now));
-  EXPECT_EQ(s.endpoint.effective_mss(), 512U);
-}
-
-TEST(PathSize, WhatThePeerHoldsIsNotSentAgain) {
-  Script s;
-  s.use_sack();
-  send(s, 3);
-  s.receive_sack(0, {{1 * mss, 2 * mss}});
-  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(600), s.now));
-  s.emit();
-  s.expect_data(0, 600);
-  s.expect_data(600, 400);
-  s.expect_data(2000, 600);
-  s.expect_data(2600, 400);
-  s.expect_nothing();
-}
-
-TEST(PathSize, ABlackHoleIsFoundWhereThePeerIsHeard) {
-  Script s;
-  send(s, 2);
-  std::uint32_t position = 0;
-  for (int i = 0; i < 40 && s.endpoint.effective_mss() == mss; ++i) {
-    s.pass(100ms);
-    s.receive_data(position, 10);  // the other direction works
-    position += 10;
-    s.their_sent = position;
-  }
-  EXPECT_EQ(s.endpoint.effective_mss(), 512U);
-  EXPECT_EQ(s.endpoint.counters().timeouts, 3);
-  while (s.sent() != 0 && s.wire.segments.front().segment.payload_len != 512) s.wire.next();
-  s.expect_data(0, 512);
-  s.receive_ack(512);
-  s.emit();
-  while (s.sent() != 0 && s.wire.segments.front().segment.payload_len == 0) s.wire.next();
-  s.expect_data(512, 488);
-}
-
-TEST(PathSize, AnOutageIsNoBlackHole) {
-  Script s;
-  send(s, 2);
-  s.pass(300ms + 600ms + 1200ms + 2400ms + 100ms);
-  EXPECT_EQ(s.endpoint.counters().timeouts, 4);
-  EXPECT_EQ(s.endpoint.effective_mss(), mss);
-}
-
 /// A peer behind a path that carries so much, and reports what it lacks.
 class NarrowPath {
  public:
@@ -140,29 +46,120 @@ class NarrowPath {
   std::uint32_t acked_ = 0;
 };
 
-/// Told to send at most 600 bytes, ten minutes and more ago.
-NarrowPath send_smaller(Script& s) {
+class PathSize : public testing::Test {
+ protected:
+  /// So many segments are under way.
+  void send(int segments) {
+    s.config.tail_loss_probes = false;
+    s.handshake_rtt = 100ms;
+    s.open();
+    s.write_segments(segments);
+    s.emit();
+    s.discard_sent();
+  }
+  /// Told to send at most 600 bytes.
+  NarrowPath send_smaller() {
+    s.use_sack();
+    send(2);
+    EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(600), s.now));
+    NarrowPath path(s, 600);
+    for (int i = 0; i < 4; ++i) path.round();
+    EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
+    return path;
+  }
+
+  Script s;
+};
+
+TEST_F(PathSize, ARoutersWordCutsWhatIsOutstandingAndWhatFollows) {
   s.use_sack();
-  send(s, 2);
+  send(2);
+  const Bytes window = s.endpoint.cwnd();
   EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(600), s.now));
-  NarrowPath path(s, 600);
-  for (int i = 0; i < 4; ++i) path.round();
+  EXPECT_EQ(s.endpoint.effective_mss(), 600U);
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
+  s.emit();
+  s.expect_data(0, 600);
+  s.expect_data(600, 400);
+  s.expect_data(1000, 600);
+  s.expect_data(1600, 400);
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.cwnd(), window) << "no congestion";
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(2 * mss));
+  s.write(mss);
+  s.emit();
+  s.expect_data(2000, 600);
+  s.expect_data(2600, 400);
+  s.now += 100ms;
+  s.receive_ack(3 * mss);
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
-  return path;
 }
 
-TEST(PathSize, NothingLargerIsTriedForTenMinutes) {
-  Script s;
-  static_cast<void>(send_smaller(s));
+TEST_F(PathSize, AQuoteOfWhatIsNotOutstandingIsNotBelieved) {
+  send(2);
+  EXPECT_FALSE(s.endpoint.path_carries(s.our_base - 1, Bytes(600), s.now));
+  EXPECT_FALSE(s.endpoint.path_carries(s.our_base + 2 * mss, Bytes(600), s.now));
+  EXPECT_EQ(s.endpoint.effective_mss(), mss);
+}
+
+TEST_F(PathSize, NeitherMoreNorTooLittleIsTaken) {
+  send(2);
+  EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(mss), s.now));
+  EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(9000), s.now));
+  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(8), s.now));
+  EXPECT_EQ(s.endpoint.effective_mss(), 512U);
+}
+
+TEST_F(PathSize, WhatThePeerHoldsIsNotSentAgain) {
+  s.use_sack();
+  send(3);
+  s.receive_sack(0, {{1 * mss, 2 * mss}});
+  EXPECT_TRUE(s.endpoint.path_carries(s.our_base, Bytes(600), s.now));
+  s.emit();
+  s.expect_data(0, 600);
+  s.expect_data(600, 400);
+  s.expect_data(2000, 600);
+  s.expect_data(2600, 400);
+  s.expect_nothing();
+}
+
+TEST_F(PathSize, ABlackHoleIsFoundWhereThePeerIsHeard) {
+  send(2);
+  std::uint32_t position = 0;
+  for (int i = 0; i < 40 && s.endpoint.effective_mss() == mss; ++i) {
+    s.pass(100ms);
+    s.receive_data(position, 10);  // the other direction works
+    position += 10;
+    s.their_sent = position;
+  }
+  EXPECT_EQ(s.endpoint.effective_mss(), 512U);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 3);
+  while (s.sent() != 0 && s.wire.segments.front().segment.payload_len != 512) s.wire.next();
+  s.expect_data(0, 512);
+  s.receive_ack(512);
+  s.emit();
+  while (s.sent() != 0 && s.wire.segments.front().segment.payload_len == 0) s.wire.next();
+  s.expect_data(512, 488);
+}
+
+TEST_F(PathSize, AnOutageIsNoBlackHole) {
+  send(2);
+  s.pass(300ms + 600ms + 1200ms + 2400ms + 100ms);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 4);
+  EXPECT_EQ(s.endpoint.effective_mss(), mss);
+}
+
+TEST_F(PathSize, NothingLargerIsTriedForTenMinutes) {
+  send_smaller();
   s.now += 600s;
   s.write_segments(12);
   s.emit();
   while (s.sent() != 0) EXPECT_LE(s.wire.next().segment.payload_len, 600);
 }
 
-TEST(PathSize, APathThatCarriesMoreAgainIsFoundOut) {
-  Script s;
-  static_cast<void>(send_smaller(s));
+TEST_F(PathSize, APathThatCarriesMoreAgainIsFoundOut) {
+  send_smaller();
   s.now += 900s;
   s.write_segments(12);
   s.emit();
@@ -174,9 +171,8 @@ TEST(PathSize, APathThatCarriesMoreAgainIsFoundOut) {
   EXPECT_TRUE(s.endpoint.smooth());
 }
 
-TEST(PathSize, ASearchFindsWhatThePathCarriesAndCostsNoWindow) {
-  Script s;
-  NarrowPath path = send_smaller(s);
+TEST_F(PathSize, ASearchFindsWhatThePathCarriesAndCostsNoWindow) {
+  NarrowPath path = send_smaller();
   const Bytes window = s.endpoint.cwnd();
   path.carries = 830;
   s.now += 900s;
@@ -190,9 +186,8 @@ TEST(PathSize, ASearchFindsWhatThePathCarriesAndCostsNoWindow) {
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
 }
 
-TEST(PathSize, ARoutersAnswerEndsTheSearch) {
-  Script s;
-  static_cast<void>(send_smaller(s));
+TEST_F(PathSize, ARoutersAnswerEndsTheSearch) {
+  send_smaller();
   s.now += 900s;
   s.write_segments(12);
   s.emit();
@@ -204,9 +199,8 @@ TEST(PathSize, ARoutersAnswerEndsTheSearch) {
   s.expect_data(2800, 200);
 }
 
-TEST(PathSize, TooLittleDataTriesNothing) {
-  Script s;
-  static_cast<void>(send_smaller(s));
+TEST_F(PathSize, TooLittleDataTriesNothing) {
+  send_smaller();
   s.now += 900s;
   s.write_segments(2);
   s.emit();

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "emulator/runtime/live_run.hpp"
+#include "emulator/runtime/virtual_run.hpp"
+#include "emulator/scenario/plan.hpp"
+#include "tests/support/eal.hpp"
+
+namespace sluice::emulator::test {
+
+/// One run without a proxy, in virtual time and by the clock. The clock only says how far the event loop may go, so
+/// that a busy machine makes a run late and not different.
+struct BothClocks {
+  RunResult expected;  ///< in virtual time
+  RunResult result;
+};
+
+inline BothClocks run_by_both_clocks(const std::string& text) {
+  const auto plan = parse_plan(text, "real.yaml");
+  EXPECT_TRUE(plan) << config::to_string(plan.errors);
+  if (!plan) return {};
+  TraceLibrary traces({});
+  BothClocks both;
+  both.expected = run_virtual(plan->runs.front(), "real", ::sluice::test::pool(), traces);
+  LiveRun live(plan->runs.front().scenario, RunMode::none, ::sluice::test::pool(), traces);
+  live.start();
+  while (!live.status().finished) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  both.result = live.result();
+  return both;
+}
+
+}  // namespace sluice::emulator::test
