@@ -63,9 +63,11 @@ struct Decoded {
   std::span<const std::uint8_t> records;  ///< what follows the header
 };
 
-/// Takes the records of a datagram.
+/// Takes what a datagram says.
 class RecordHandler {
  public:
+  /// A datagram that was accepted as a whole; its records follow, if it has any.
+  virtual void on_message(const Header& /*header*/) {}
   virtual void on_report(const Header& header, const BearerReport& report) = 0;
   virtual void on_status(const Header& header, const BearerStatus& status) = 0;
 

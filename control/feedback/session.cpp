@@ -122,6 +122,7 @@ Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& ha
   const Failure records = decode_records(decoded.records, decoded.header, &gathered_);
   if (records != Failure::none) return records;
   header = decoded.header;
+  handler.on_message(header);
   for (const BearerReport& report : gathered_.reports) handler.on_report(header, report);
   for (const BearerStatus& status : gathered_.statuses) handler.on_status(header, status);
   return Failure::none;

@@ -69,9 +69,9 @@ class Session {
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll,
                               DatagramSink& sink);
 
-  /// Judges a datagram and, when all of it is good, hands every record to the handler.
+  /// Judges a datagram and, when all of it is good, hands its header and then every record to the handler.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler);
-  /// The same; `header` becomes that of an accepted datagram (which may have no records).
+  /// The same; `header` becomes that of an accepted datagram.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, Header& header);
 
   /// The sequence number of the datagram sent next. Reports carry theirs so that an allowance can be told from the one

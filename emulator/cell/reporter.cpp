@@ -112,8 +112,22 @@ void Reporter::report_all(Instant now) {
     bearers_[ue].reported_early = false;
     bearers_[ue].checked = bearers_[ue].reported;
   }
+  all_reported_ = now;
   sink_.send(batch_, now);
   reports_ += batch_.size();
+}
+
+void Reporter::on_poll(Instant now) {
+  if (!running_ || all_reported_ == now) return;
+  batch_.clear();
+  active_users_ = cell_.active_users();
+  for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
+    if (!has_news(ue)) continue;
+    bearers_[ue].reported_early = true;
+    batch_.push_back(describe(ue, now));
+  }
+  all_reported_ = now;
+  send_early(now);
 }
 
 void Reporter::report_changes(Instant now) {
@@ -124,7 +138,10 @@ void Reporter::report_changes(Instant now) {
     bearers_[ue].reported_early = true;
     batch_.push_back(describe(ue, now));
   }
-  if (batch_.empty()) return;
+  if (!batch_.empty()) send_early(now);
+}
+
+void Reporter::send_early(Instant now) {
   sink_.send(batch_, now);
   reports_ += batch_.size();
   early_ += batch_.size();

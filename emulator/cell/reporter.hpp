@@ -44,9 +44,9 @@ struct ReporterConfig {
   std::uint64_t sender = 0;
 };
 
-/// The Node-B's reports on its radio queues: every Ts, of all UEs, and on sharp change. Computes the SMVS allowance
-/// where configured, with what the proxy's statuses say is under way; likewise CLAMP's price, from every arrival, and
-/// what GWA advertises: the free buffer, shared by the flows that the proxy counts.
+/// The Node-B's reports on its radio queues: every Ts and when polled, of all UEs, and on sharp change. Computes the
+/// SMVS allowance where configured, with what the proxy's statuses say is under way; likewise CLAMP's price, from every
+/// arrival, and what GWA advertises: the free buffer, shared by the flows that the proxy counts.
 ///
 /// Of a UE that goes to another Node-B it reports the state (handover), and as waiting also what was handed on, since
 /// that waits over there, and grants nothing where what comes would be lost; then that it is gone, once at least, and
@@ -65,6 +65,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   void stop() { running_ = false; }
   /// The proxy's word on one bearer; already authenticated. Bearers of other cells are ignored.
   void on_status(const control::feedback::BearerStatus& status, Instant now);
+  /// The proxy wants to hear of all UEs at once. What went out at this very instant answers it.
+  void on_poll(Instant now);
   /// The sink's sequence numbers begin anew.
   void on_sink_restart();
 
@@ -73,7 +75,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// State of a UE's law, for logs and plots; null where the Node-B computes none, or the UE is with another one.
   [[nodiscard]] const control::SmvsState* law(UeIndex ue) const;
   [[nodiscard]] std::uint64_t reports() const { return reports_; }      ///< sent, of all UEs together
-  [[nodiscard]] std::uint64_t early_reports() const { return early_; }  ///< of these, for sharp change
+  [[nodiscard]] std::uint64_t early_reports() const { return early_; }  ///< of these, for sharp change, or polled
 
  private:
   /// A queue's counter at an instant.
@@ -108,6 +110,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   void set_next();
   void report_all(Instant now);
   void report_changes(Instant now);
+  void send_early(Instant now);
   [[nodiscard]] bool changed_sharply(UeIndex ue, Instant now);
   void measure(Bearer& bearer, const UeQueue& queue, Instant now);
   [[nodiscard]] control::feedback::BearerReport describe(UeIndex ue, Instant now);
@@ -120,6 +123,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   std::vector<Bearer> bearers_;
   std::vector<control::feedback::BearerReport> batch_;
   std::uint32_t active_users_ = 0;  ///< of the batch
+  Instant all_reported_{};          ///< when all UEs were last reported
   bool running_ = false;
   Instant started_{};
   std::uint64_t tick_ = 0;        ///< the one that is set, in quarters of the period since started_

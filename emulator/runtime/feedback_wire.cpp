@@ -29,8 +29,8 @@ class Collector final : public feedback::RecordHandler {
   bool poll = false;
 
   Collector() { reports.reserve(16); }
+  void on_message(const feedback::Header& header) override { poll = header.poll; }
   void on_report(const feedback::Header& header, const feedback::BearerReport& report) override {
-    poll = poll || header.poll;
     reports.push_back({report, header.sender, header.epoch, header.sequence, header.sender_time, header.period});
   }
   void on_status(const feedback::Header&, const feedback::BearerStatus& status) override { statuses.push_back(status); }
@@ -89,6 +89,7 @@ class FeedbackWire::Link final : public ReportSink {
       return;
     }
     for (const feedback::BearerStatus& status : collector.statuses) reporter_->on_status(status, now);
+    if (collector.poll) reporter_->on_poll(now);
   }
 
   FeedbackWire& wire_;
@@ -149,7 +150,7 @@ void FeedbackWire::at_proxy(std::span<const std::uint8_t> datagram, Instant now)
 void FeedbackWire::send_statuses(Instant now, bool all) {
   statuses_.clear();
   proxy_.collect_status(statuses_, all);
-  if (statuses_.empty()) return;
+  if (statuses_.empty() && !all) return;
   proxy_session_.send_statuses(statuses_, now.time_since_epoch(), config_.period, false, *this);
 }
 

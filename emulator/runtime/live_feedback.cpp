@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 #include <chrono>
@@ -14,9 +15,10 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// Tags of events: a message reaches the proxy's side, or the reporter.
+/// Tags of events: a message reaches the proxy's side, a status or a poll the reporter.
 constexpr std::uint64_t way_out = 0;
 constexpr std::uint64_t way_in = 1;
+constexpr std::uint64_t poll_in = 2;
 
 std::uint64_t wall_clock_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -86,7 +88,6 @@ std::uint64_t LiveFeedback::datagrams_for(std::span<const feedback::BearerReport
 
 void LiveFeedback::send(std::span<const feedback::BearerReport> reports, Instant now) {
   meter_.reported(reports);
-  if (reports.empty()) return;
   for (std::uint64_t count = datagrams_for(reports); count > 0; --count) {
     due_[++sequence_ % due_.size()] = now + timing_.delay;
   }
@@ -98,6 +99,8 @@ void LiveFeedback::on_event(std::uint64_t tag, Instant now) {
   if (tag == way_out) {
     hand_over(to_proxy_.front());
     to_proxy_.pop_front();
+  } else if (tag == poll_in) {
+    reporter_->on_poll(now);
   } else {
     reporter_->on_status(from_proxy_.front(), now);
     from_proxy_.pop_front();
@@ -105,10 +108,11 @@ void LiveFeedback::on_event(std::uint64_t tag, Instant now) {
 }
 
 void LiveFeedback::hand_over(const Message& message) {
-  if (outgoing_.write_available() < message.reports.size()) {
+  if (outgoing_.write_available() < std::max<std::size_t>(message.reports.size(), 1)) {
     reports_lost_ += message.reports.size();
     return;
   }
+  if (message.reports.empty()) outgoing_.push({std::nullopt, message.sent.time_since_epoch(), true});
   for (std::size_t i = 0; i < message.reports.size(); ++i) {
     outgoing_.push({message.reports[i], message.sent.time_since_epoch(), i + 1 == message.reports.size()});
   }
@@ -119,7 +123,7 @@ void LiveFeedback::drain() {
   draining_ = false;  // before looking: what is pushed from here on posts anew
   Outgoing item;
   while (outgoing_.pop(item)) {
-    batch_.push_back(item.report);
+    if (item.report) batch_.push_back(*item.report);
     if (!item.last) continue;
     endpoint_->send_reports(batch_, item.now, timing_.period);
     batch_.clear();
@@ -145,7 +149,18 @@ bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
     ++statuses_;
     any = true;
   }
+  if (polled_.load(std::memory_order_relaxed)) {
+    polled_.store(false, std::memory_order_relaxed);
+    loop_.at(now + timing_.delay, *this, poll_in);
+    any = true;
+  }
   return any;
+}
+
+void LiveFeedback::on_message(const feedback::Header& header) {
+  if (!header.poll) return;
+  polled_.store(true, std::memory_order_relaxed);
+  poll_thread_.wake_if_asleep();
 }
 
 void LiveFeedback::on_report(const feedback::Header&, const feedback::BearerReport&) {

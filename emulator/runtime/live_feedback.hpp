@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -67,7 +68,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
 
  private:
   struct Outgoing {
-    control::feedback::BearerReport report;
+    std::optional<control::feedback::BearerReport> report;  ///< none in a message that has no records
     Duration now{};
     bool last = false;  ///< of its message
   };
@@ -77,6 +78,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   };
   static constexpr std::size_t ring_size = 4096;
 
+  void on_message(const control::feedback::Header& header) override;
   void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override;
   void on_status(const control::feedback::Header& header, const control::feedback::BearerStatus& status) override;
   void take_echo(std::uint64_t applied, Instant now);
@@ -101,6 +103,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<ring_size>> incoming_;
   std::atomic<bool> draining_{false};
+  std::atomic<bool> polled_{false};  ///< the proxy wants to hear of all UEs
 
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;

@@ -48,15 +48,21 @@ FeedbackLink::~FeedbackLink() {
   endpoint_.stop();
 }
 
+/// A poll is answered whether or not it brings records.
+void FeedbackLink::on_message(const feedback::Header& header) {
+  if (!header.poll) return;
+  for (ShardChannel* each : shards_.channels) each->all_statuses_wanted.store(true, std::memory_order_relaxed);
+  for (unsigned shard = 0; shard < waking_.size(); ++shard) wake_soon(shard);
+  asked_ = true;
+  answer_soon();
+}
+
 void FeedbackLink::on_report(const feedback::Header& header, const feedback::BearerReport& report) {
   const unsigned shard = shards_.owner(report.ue);
   ShardChannel& channel = *shards_.channels.at(shard);
   if (!channel.reports.push(
           {report, header.sender, header.epoch, header.sequence, header.sender_time, header.period})) {
     ++reports_lost_;
-  }
-  if (header.poll) {
-    for (ShardChannel* each : shards_.channels) each->all_statuses_wanted.store(true, std::memory_order_relaxed);
   }
   wake_soon(shard);
   answer_soon();
@@ -79,7 +85,7 @@ void FeedbackLink::wake_soon(unsigned shard) {
 void FeedbackLink::tick() {
   ticker_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
-    send_statuses();
+    send_statuses(false);
     // From the due time, not from now: lateness does not add up. After a long stall the missed ticks are skipped.
     const auto now = boost::asio::steady_timer::clock_type::now();
     const auto next = ticker_.expiry() + period_;
@@ -94,17 +100,18 @@ void FeedbackLink::answer_soon() {
   answer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     answering_ = false;
-    send_statuses();
+    send_statuses(std::exchange(asked_, false));
   });
 }
 
-void FeedbackLink::send_statuses() {
+/// `asked`: somebody waits for an answer, be it an empty one.
+void FeedbackLink::send_statuses(bool asked) {
   statuses_.clear();
   for (ShardChannel* channel : shards_.channels) {
     channel->statuses.consume_all([this](const feedback::BearerStatus& status) { statuses_.push_back(status); });
   }
   const Instant now = dpdk::now();
-  if (statuses_.empty() && now - last_sent_ < heartbeat) return;
+  if (statuses_.empty() && !asked && now - last_sent_ < heartbeat) return;
   last_sent_ = now;
   endpoint_.send_statuses(statuses_, now.time_since_epoch(), period_);
 }

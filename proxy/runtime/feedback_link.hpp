@@ -40,12 +40,13 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
 
  private:
+  void on_message(const control::feedback::Header& header) override;
   void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override;
   void on_status(const control::feedback::Header& header, const control::feedback::BearerStatus& status) override;
   void wake_soon(unsigned shard);
   void tick();
   void answer_soon();
-  void send_statuses();
+  void send_statuses(bool asked);
 
   Duration period_;
   boost::asio::io_context& context_;
@@ -56,6 +57,7 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer answer_;
   bool answering_ = false;
+  bool asked_ = false;  ///< by a poll that is not answered yet
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant last_sent_{};
   std::uint64_t reports_lost_ = 0;

@@ -166,16 +166,17 @@ bool ShardThread::take_orders(Instant now) {
 }
 
 void ShardThread::collect_statuses(Instant now, bool answer) {
-  if (!answer && now < next_status_) return;
+  const bool polled = channel_.all_statuses_wanted.load(std::memory_order_relaxed);
+  if (!answer && !polled && now < next_status_) return;
   next_status_ = now + *config_.status_period;
-  const bool all = channel_.all_statuses_wanted.exchange(false, std::memory_order_relaxed);
+  if (polled) channel_.all_statuses_wanted.store(false, std::memory_order_relaxed);
+  const bool all = polled || tell_all_;
   statuses_.clear();
   shard_.collect_status(statuses_, all);
   const std::size_t sent = channel_.statuses.push(statuses_.data(), statuses_.size());
-  if (sent == statuses_.size()) return;
+  tell_all_ = sent < statuses_.size();
   // The control thread is behind; the next round tells everything again.
   statuses_lost_ += statuses_.size() - sent;
-  channel_.all_statuses_wanted.store(true, std::memory_order_relaxed);
 }
 
 void ShardThread::publish_when_due(Instant now) {

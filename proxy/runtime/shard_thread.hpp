@@ -77,6 +77,7 @@ class ShardThread {
   std::vector<packet::Packet> burst_;
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant next_status_{};
+  bool tell_all_ = false;  ///< some statuses of the last round were lost
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;
   std::uint32_t order_taken_ = 0;      ///< its outcome is published once the shard is through with it

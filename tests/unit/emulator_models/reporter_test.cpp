@@ -252,6 +252,26 @@ TEST_F(ReporterTest, AStatusThatAnswersAnotherNodeBSaysNothingOfWhatWasGrantedHe
   EXPECT_LT(granted_after(8), own) << "the first grant is still under way";
 }
 
+TEST_F(ReporterTest, APollIsAnsweredAtOnceOfAllUes) {
+  Reporter reporter(loop, cell, every_ten_ms(), sink_);
+  reporter.on_poll(loop.now());
+  EXPECT_TRUE(sink_.batches.empty()) << "it has not begun";
+  reporter.start(loop.now());
+  send(100);
+  loop.run_until(at_ms(14));
+  ASSERT_EQ(sink_.batches.size(), 1U);
+  reporter.on_poll(loop.now());
+  ASSERT_EQ(sink_.batches.size(), 2U);
+  ASSERT_EQ(sink_.batches[1].reports.size(), 1U);
+  EXPECT_EQ(sink_.batches[1].reports[0].arrived, 100'000U);
+  EXPECT_GT(sink_.batches[1].reports[0].transmitted, sink_.batches[0].reports[0].transmitted) << "as it is now";
+  reporter.on_poll(loop.now());
+  EXPECT_EQ(sink_.batches.size(), 2U) << "answered by what has just gone out";
+  loop.run_until(at_ms(21));
+  ASSERT_EQ(sink_.batches.size(), 3U);
+  EXPECT_EQ(sink_.batches[2].at, at_ms(20)) << "the period goes on";
+}
+
 TEST_F(ReporterTest, StopsAndStartsAgain) {
   Reporter& reporter = start();
   loop.run_until(at_ms(15));

@@ -38,8 +38,10 @@ struct Recorder final : DatagramSink {
 
 /// Keeps what was handed over.
 struct Collector final : RecordHandler {
+  std::vector<Header> messages;
   std::vector<std::pair<Header, BearerReport>> reports;
   std::vector<std::pair<Header, BearerStatus>> statuses;
+  void on_message(const Header& header) override { messages.push_back(header); }
   void on_report(const Header& header, const BearerReport& report) override { reports.emplace_back(header, report); }
   void on_status(const Header& header, const BearerStatus& status) override { statuses.emplace_back(header, status); }
 };

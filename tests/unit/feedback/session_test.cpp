@@ -61,6 +61,21 @@ TEST(Session, CarriesReportsAndStatuses) {
   EXPECT_EQ(pair.proxy.counters()[0], 1U);
 }
 
+TEST(Session, AMessageIsHeardOnceWhetherOrNotItHasRecords) {
+  Pair pair;
+  pair.node_b.send_reports({}, 3s, 5ms, true, pair.wire);
+  ASSERT_EQ(pair.give(pair.wire.sent.back()), Failure::none);
+  ASSERT_EQ(pair.heard.messages.size(), 1U);
+  EXPECT_TRUE(pair.heard.messages[0].poll);
+  const std::vector<BearerReport> reports{any_report(pair.random), any_report(pair.random)};
+  pair.node_b.send_reports(reports, 3s, 5ms, false, pair.wire);
+  ASSERT_EQ(pair.give(pair.wire.sent.back()), Failure::none);
+  ASSERT_EQ(pair.heard.messages.size(), 2U);
+  EXPECT_FALSE(pair.heard.messages[1].poll);
+  EXPECT_EQ(pair.give(pair.wire.sent.back()), Failure::replayed);
+  EXPECT_EQ(pair.heard.messages.size(), 2U);
+}
+
 TEST(Session, SplitsWhatDoesNotFitIntoOneDatagram) {
   for (const std::size_t limit : {256U, 600U, 1400U}) {
     SessionConfig small = config(Role::node_b, 1001);

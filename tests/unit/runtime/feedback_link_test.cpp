@@ -17,8 +17,9 @@ namespace feedback = control::feedback;
 const IpAddress ue_even = IpAddress::v4(10, 0, 0, 2);
 const IpAddress ue_odd = IpAddress::v4(10, 0, 0, 3);
 
-config::FeedbackConfig proxy_config() {
+config::FeedbackConfig proxy_config(Duration status_period = 5ms) {
   config::FeedbackConfig config;
+  config.status_period = status_period;
   config.sender = 1;
   config.keys.push_back({1, {}, {}, std::vector<std::uint8_t>(32, 7)});
   return config;
@@ -46,9 +47,12 @@ class NodeB final : public feedback::RecordHandler {
     report.queue = Bytes(4000);
     endpoint_.send_reports(std::span(&report, 1), 1s, 5ms, poll);
   }
+  void poll() { endpoint_.send_reports({}, 1s, 5ms, true); }
+  void on_message(const feedback::Header&) override { ++messages; }
   void on_report(const feedback::Header&, const feedback::BearerReport&) override {}
   void on_status(const feedback::Header&, const feedback::BearerStatus& status) override { heard.push_back(status); }
 
+  int messages = 0;
   std::vector<feedback::BearerStatus> heard;
 
  private:
@@ -59,8 +63,8 @@ class NodeB final : public feedback::RecordHandler {
 /// A link with two shards that own the even and the odd UEs.
 class Link : public testing::Test {
  protected:
-  Link()
-      : link_(context_, proxy_config(),
+  explicit Link(Duration status_period = 5ms)
+      : link_(context_, proxy_config(status_period),
               {{channels_[0].get(), channels_[1].get()},
                [](const IpAddress& ue) { return ue.octets[15] % 2U; },
                [this](unsigned shard) { ++woken_[shard]; }}),
@@ -114,9 +118,32 @@ TEST_F(Link, StatusesOfAllShardsReachTheNodeBThatWasHeard) {
   EXPECT_EQ(node_b_.heard[1].ue, ue_odd);
 }
 
-TEST_F(Link, APollAsksEveryShardForEverything) {
+/// Says nothing by itself.
+class QuietLink : public Link {
+ protected:
+  QuietLink() : Link(60s) {}
+};
+
+TEST_F(QuietLink, APollAsksEveryShardForEverything) {
   node_b_.report(ue_even, true);
-  run_until([&] { return channels_[0]->all_statuses_wanted.load() && channels_[1]->all_statuses_wanted.load(); });
+  run_until([&] { return node_b_.messages == 1; });
+  for (const auto& channel : channels_) EXPECT_TRUE(channel->all_statuses_wanted.load());
+  EXPECT_EQ(woken_, (std::array{1, 1}));
+}
+
+TEST_F(QuietLink, APollWithoutRecordsIsAnsweredEvenIfThereIsNothingToSay) {
+  node_b_.poll();
+  run_until([&] { return node_b_.messages == 1; });
+  for (const auto& channel : channels_) EXPECT_TRUE(channel->all_statuses_wanted.load());
+  EXPECT_EQ(woken_, (std::array{1, 1}));
+  EXPECT_TRUE(node_b_.heard.empty());
+  feedback::BearerStatus status;
+  status.ue = ue_odd;
+  ASSERT_TRUE(channels_[1]->statuses.push(status));
+  node_b_.poll();
+  run_until([&] { return node_b_.messages == 2; });
+  ASSERT_EQ(node_b_.heard.size(), 1U);
+  EXPECT_EQ(node_b_.heard[0].ue, ue_odd);
 }
 
 TEST_F(Link, AShardThatDoesNotTakeItsReportsCostsThemAndNothingElse) {
