@@ -18,6 +18,9 @@ namespace {
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
+/// How long clients wait when one could not be let in: what is missing does not come back by asking at once.
+constexpr auto pause_after_error = std::chrono::milliseconds(100);
+
 /// Removes what an earlier run left behind; throws when the path is in use.
 void clear_path(boost::asio::io_context& context, const std::string& path) {
   struct stat status {};
@@ -111,8 +114,14 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
   bool last_ = false;
 };
 
-Server::Server(boost::asio::io_context& context, std::string path, CommandTable commands, ServerLimits limits)
-    : path_(std::move(path)), commands_(std::move(commands)), limits_(limits), acceptor_(context) {
+Server::Server(boost::asio::io_context& context, std::string path, CommandTable commands, ServerLimits limits,
+               Warn warn)
+    : path_(std::move(path)),
+      commands_(std::move(commands)),
+      limits_(limits),
+      warn_(std::move(warn)),
+      acceptor_(context),
+      pause_(context) {
   if (path_.empty() || path_.size() >= 108) {
     throw std::runtime_error("the admin socket's path must have 1 to 107 characters: '" + path_ + "'");
   }
@@ -150,8 +159,20 @@ Server::~Server() {
 void Server::accept() {
   acceptor_.async_accept([this](const error_code& error, stream_protocol::socket socket) {
     if (error == boost::asio::error::operation_aborted) return;
-    if (!error) begin(std::move(socket));
+    if (error) return accept_later(error);
+    shut_out_ = false;
+    begin(std::move(socket));
     accept();
+  });
+}
+
+void Server::accept_later(const error_code& why) {
+  if (!std::exchange(shut_out_, true) && warn_) {
+    warn_("the admin socket " + path_ + " cannot let a client in: " + why.message() + "; it is tried again");
+  }
+  pause_.expires_after(pause_after_error);
+  pause_.async_wait([this](const error_code& error) {
+    if (!error) accept();
   });
 }
 

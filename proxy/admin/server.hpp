@@ -4,8 +4,10 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -26,9 +28,15 @@ struct ServerLimits {
 /// the io_context. The socket file belongs to the user who runs the program (mode 0600).
 class Server {
  public:
+  /// Where the server says what an operator should know.
+  using Warn = std::function<void(const std::string&)>;
+
   /// Binds and listens. A socket file on which nobody answers is a leftover and removed; a live one, or a file of
-  /// another kind, is refused. Throws std::runtime_error with the reason and what to do.
-  Server(boost::asio::io_context& context, std::string path, CommandTable commands, ServerLimits limits = {});
+  /// another kind, is refused. While clients cannot be let in, because the program has no file descriptor left for one,
+  /// it is said once and tried again now and then; they wait meanwhile. Throws std::runtime_error with the reason and
+  /// what to do.
+  Server(boost::asio::io_context& context, std::string path, CommandTable commands, ServerLimits limits = {},
+         Warn warn = {});
   /// Closes every connection and removes the socket file if it is still ours.
   ~Server();
   Server(const Server&) = delete;
@@ -41,12 +49,16 @@ class Server {
   class Connection;
   void listen();
   void accept();
+  void accept_later(const boost::system::error_code& why);
   void begin(boost::asio::local::stream_protocol::socket socket);
 
   std::string path_;
   CommandTable commands_;
   ServerLimits limits_;
+  Warn warn_;
   boost::asio::local::stream_protocol::acceptor acceptor_;
+  boost::asio::steady_timer pause_;
+  bool shut_out_ = false;  ///< the last client could not be let in
   std::set<std::shared_ptr<Connection>> connections_;
   dev_t device_ = 0;  ///< of the socket file, to recognise it
   ino_t inode_ = 0;

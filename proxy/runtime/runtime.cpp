@@ -139,7 +139,8 @@ void Runtime::start_feedback() {
 
 void Runtime::start_admin() {
   if (!config_.admin.socket) return;
-  admin_ = std::make_unique<admin::Server>(context_, *config_.admin.socket, commands());
+  admin_ = std::make_unique<admin::Server>(context_, *config_.admin.socket, commands(), admin::ServerLimits{},
+                                           Logging::warn);
   spdlog::info("admin: listening on {}", *config_.admin.socket);
 }
 

@@ -1,9 +1,12 @@
 #include "proxy/admin/server.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -206,6 +209,76 @@ TEST_F(AdminServer, ASocketThatIsNoLongerOursIsLeftAlone) {
   std::ofstream(socket_) << "somebody else's";
   stop();
   EXPECT_TRUE(std::filesystem::exists(socket_));
+}
+
+/// The process has as many files open as it may have, for as long as this lives.
+class NoDescriptorLeft {
+ public:
+  NoDescriptorLeft() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int highest = open("/dev/null", O_RDONLY);
+    taken_.push_back(highest);
+    rlimit few = before_;
+    few.rlim_cur = static_cast<rlim_t>(highest) + 1;
+    setrlimit(RLIMIT_NOFILE, &few);
+    for (int next = 0; (next = dup(highest)) >= 0;) taken_.push_back(next);
+  }
+  ~NoDescriptorLeft() {
+    for (const int descriptor : taken_) close(descriptor);
+    setrlimit(RLIMIT_NOFILE, &before_);
+  }
+  NoDescriptorLeft(const NoDescriptorLeft&) = delete;
+  NoDescriptorLeft& operator=(const NoDescriptorLeft&) = delete;
+
+ private:
+  rlimit before_{};
+  std::vector<int> taken_;
+};
+
+/// A server without a thread: the test runs what there is to do.
+class AdminServerByHand : public AdminServer {
+ protected:
+  AdminServerByHand() {
+    server_ = std::make_unique<Server>(context_, socket_, commands(), ServerLimits{},
+                                       [this](const std::string& warning) { warnings_.push_back(warning); });
+    client_.open();
+  }
+  /// Does what can be done now; false when that does not come to an end.
+  bool settle() {
+    constexpr int plenty = 1000;
+    for (int i = 0; i < plenty; ++i) {
+      if (context_.poll_one() == 0) return true;
+    }
+    return false;
+  }
+
+  std::vector<std::string> warnings_;
+  boost::asio::io_context at_client_;
+  stream_protocol::socket client_{at_client_};
+};
+
+TEST_F(AdminServerByHand, WithoutADescriptorForAClientItWaitsAndSaysSoOnce) {
+  {
+    const NoDescriptorLeft none;
+    client_.connect(stream_protocol::endpoint(socket_));
+    EXPECT_TRUE(settle()) << "it goes on trying";
+    while (warnings_.empty()) context_.run_one();
+    for (int i = 0; i < 3; ++i) context_.run_one();  // tries again
+    EXPECT_TRUE(settle());
+  }
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_THAT(warnings_[0], HasSubstr(socket_ + " cannot let a client in: Too many open files"));
+  while (server_->connections() == 0) context_.run_one();
+  client_.close();
+  while (server_->connections() == 1) context_.run_one();
+  stream_protocol::socket next(at_client_);
+  next.open();
+  {
+    const NoDescriptorLeft none;
+    next.connect(stream_protocol::endpoint(socket_));
+    while (warnings_.size() == 1) context_.run_one();
+  }
+  EXPECT_THAT(warnings_[1], HasSubstr("Too many open files")) << "of the next time";
 }
 
 TEST(AdminClient, SaysWhoDoesNotAnswer) {
