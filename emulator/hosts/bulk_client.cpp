@@ -34,7 +34,7 @@ void BulkClient::on_open(Connection& connection, Instant now) {
   pattern_ = config_.upload ? client_pattern(addresses.dst_port, addresses.src_port)
                             : server_pattern(addresses.dst_port, addresses.src_port);
   const Request request{config_.upload ? Request::Verb::put : Request::Verb::fetch, config_.size};
-  static_cast<void>(connection.send(request.encode()));
+  connection.send(request.encode());
 }
 
 void BulkClient::on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant now) {

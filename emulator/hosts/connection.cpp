@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "dataplane/packet/checksum.hpp"
 
@@ -38,25 +39,36 @@ std::uint16_t Connection::segment_for(const packet::Packet& packet, std::uint64_
   return static_cast<std::uint16_t>(std::min<std::uint64_t>(most, left));
 }
 
-std::size_t Connection::send(std::span<const std::uint8_t> bytes) {
+void Connection::send(std::span<const std::uint8_t> bytes) {
+  waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
+  write_waiting();
+}
+
+void Connection::write_waiting() {
   std::size_t done = 0;
-  while (done < bytes.size()) {
+  while (done < waiting_.size()) {
     packet::Packet packet = pool_.allocate();
     if (!packet) {
       starved_ = true;
       break;
     }
-    const std::uint16_t count = segment_for(packet, bytes.size() - done);
-    std::memcpy(packet.append(count), bytes.data() + done, count);
-    if (!write(std::move(packet))) break;
+    const std::uint16_t count = segment_for(packet, waiting_.size() - done);
+    std::memcpy(packet.append(count), waiting_.data() + done, count);
+    write(std::move(packet));
     done += count;
   }
-  return done;
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
+  if (waiting_.empty() && std::exchange(finish_wanted_, false)) endpoint_.finish();
+}
+
+void Connection::finish() {
+  finish_wanted_ = true;
+  write_waiting();
 }
 
 std::uint64_t Connection::send_pattern(const PayloadPattern& pattern, std::uint64_t position, std::uint64_t count) {
   std::uint64_t done = 0;
-  while (done < count) {
+  while (done < count && waiting_.empty()) {
     packet::Packet packet = pool_.allocate();
     if (!packet) {
       starved_ = true;
@@ -64,24 +76,24 @@ std::uint64_t Connection::send_pattern(const PayloadPattern& pattern, std::uint6
     }
     const std::uint16_t size = segment_for(packet, count - done);
     pattern.fill(position + done, {packet.append(size), size});
-    if (!write(std::move(packet))) break;
+    write(std::move(packet));
     done += size;
   }
   return done;
 }
 
-bool Connection::write(packet::Packet packet) {
+void Connection::write(packet::Packet packet) {
   packet::PacketNote& note = packet.note();
   note.payload_len = packet.size();
   note.payload_sum = packet::ones_complement_sum(packet.bytes());
   endpoint_.write(std::move(packet));
-  return true;
 }
 
 bool Connection::serve(Instant now) {
   starved_ = false;
   endpoint_.set_timestamp(static_cast<std::uint32_t>(now.time_since_epoch() / std::chrono::milliseconds(1)) +
                           parts_.clock_offset);
+  write_waiting();
   tell_application(now);
   endpoint_.emit(now, *this);
   if (endpoint_.state() != tcp::State::closed) return true;

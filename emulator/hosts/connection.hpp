@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "dataplane/packet/build.hpp"
 #include "dataplane/packet/pool.hpp"
@@ -40,12 +41,13 @@ class Connection final : private tcp::Output {
   [[nodiscard]] const tcp::Endpoint& endpoint() const { return endpoint_; }
   /// Bytes that may be written now.
   [[nodiscard]] Bytes send_room() const;
-  /// Writes; returns how many bytes were taken: fewer than given only when packet memory is exhausted.
-  std::size_t send(std::span<const std::uint8_t> bytes);
-  /// Writes `count` bytes of `pattern` from `position` on; returns as send().
+  /// Writes all of it, for what is small: where packet memory is exhausted, the rest waits here until it is not.
+  void send(std::span<const std::uint8_t> bytes);
+  /// Writes `count` bytes of `pattern` from `position` on; returns how many were taken: fewer than given only when
+  /// packet memory is exhausted. The application asks again when there is room.
   std::uint64_t send_pattern(const PayloadPattern& pattern, std::uint64_t position, std::uint64_t count);
   /// FIN after everything written.
-  void finish() { endpoint_.finish(); }
+  void finish();
   void abort() { endpoint_.abort(); }
 
   // --- for the host ---
@@ -67,7 +69,8 @@ class Connection final : private tcp::Output {
   void tell_application(Instant now);
   void deliver(Instant now);
   [[nodiscard]] std::uint16_t segment_for(const packet::Packet& packet, std::uint64_t left) const;
-  bool write(packet::Packet packet);
+  void write(packet::Packet packet);
+  void write_waiting();
 
   Parts parts_;
   packet::PacketPool& pool_;
@@ -76,9 +79,11 @@ class Connection final : private tcp::Output {
   Application* application_;
   std::unique_ptr<tcp::PacedEndpoint> paced_;
   tcp::Endpoint endpoint_;
+  std::vector<std::uint8_t> waiting_;  ///< written, for want of packet memory not yet in the endpoint's hands
   std::uint16_t ip_id_ = 0;
   bool open_ = false;
   bool peer_finished_ = false;
+  bool finish_wanted_ = false;  ///< once nothing waits
   bool starved_ = false;
 };
 

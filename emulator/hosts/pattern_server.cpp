@@ -34,7 +34,7 @@ void PatternServer::begin(Connection& connection, const Request& request) {
     return;
   }
   put_size_ = put_left_ = request.size;
-  if (put_left_ == 0) static_cast<void>(connection.send(request.encode()));
+  if (put_left_ == 0) connection.send(request.encode());
 }
 
 std::size_t PatternServer::take_put(Connection& connection, std::span<const std::uint8_t> bytes) {
@@ -43,7 +43,7 @@ std::size_t PatternServer::take_put(Connection& connection, std::span<const std:
   received_ += count;
   counters_.received += count;
   put_left_ -= count;
-  if (put_left_ == 0) static_cast<void>(connection.send(Request{Request::Verb::put, put_size_}.encode()));
+  if (put_left_ == 0) connection.send(Request{Request::Verb::put, put_size_}.encode());
   return count;
 }
 

@@ -45,7 +45,7 @@ void RequestClient::ask(Instant now) {
   if (asked_.size() < most_asked) {
     const std::uint64_t size = config_.size.draw(random_);
     asked_.push_back({now, size});
-    static_cast<void>(connection_->send(Request{Request::Verb::fetch, size}.encode()));
+    connection_->send(Request{Request::Verb::fetch, size}.encode());
   }
   if (config_.pace == RequestPace::clocked) set_next(now);
 }

@@ -33,7 +33,7 @@ void WebClient::next_object(Connection& connection, Instant now) {
   const double most = static_cast<double>(config_.object_max.count());
   object_left_ = static_cast<std::uint64_t>(std::min(drawn, most));
   asked_ = now;
-  static_cast<void>(connection.send(Request{Request::Verb::fetch, object_left_}.encode()));
+  connection.send(Request{Request::Verb::fetch, object_left_}.encode());
 }
 
 void WebClient::on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant now) {

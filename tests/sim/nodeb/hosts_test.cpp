@@ -126,6 +126,62 @@ TEST(Hosts, NoPacketIsLongerThanTheSendersOwnMtuWhateverThePeerTakes) {
   EXPECT_EQ(longest, 14 + 1500);
 }
 
+std::vector<packet::Packet> all_packet_memory() {
+  std::vector<packet::Packet> taken;
+  for (packet::Packet packet = test::pool().allocate(); packet; packet = test::pool().allocate()) {
+    taken.push_back(std::move(packet));
+  }
+  return taken;
+}
+
+TEST(Hosts, ARequestThatFindsNoPacketMemoryIsSentLater) {
+  for (const bool upload : {false, true}) {
+    Pair pair;
+    std::vector<packet::Packet> taken;
+    const auto famine = [&](const packet::Packet&, Instant) {
+      if (taken.empty()) taken = all_packet_memory();
+    };
+    Tap tap(famine, pair.client_);
+    pair.to_client_.lead_to(tap);
+    BulkClient client(pair.loop_, pair.client_, pair.bulk(upload, 300'000), pair.log_);
+    pair.loop_.run_until(Instant(1s));
+    ASSERT_FALSE(taken.empty()) << "since the SYN-ACK";
+    EXPECT_EQ(pair.counters_.requests, 0U);
+    taken.clear();
+    pair.to_client_.lead_to(pair.client_);
+    pair.loop_.run_until(Instant(60s));
+    EXPECT_TRUE(client.complete());
+    EXPECT_EQ(pair.log_.corrupted + pair.counters_.corrupted + pair.counters_.refused, 0U);
+    EXPECT_EQ(pair.client_.connections() + pair.server_.connections(), 0U);
+  }
+}
+
+/// Has no packet memory for its answers when it makes them.
+class ShortOfMemory final : public Application {
+ public:
+  ShortOfMemory(const packet::Addresses& ours, ServerCounters& counters) : server_(ours, counters) {}
+  void on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant now) override {
+    const std::vector<packet::Packet> taken = all_packet_memory();
+    server_.on_data(connection, bytes, now);
+  }
+  void on_room(Connection& connection, Instant now) override { server_.on_room(connection, now); }
+  void on_peer_finished(Connection& connection, Instant now) override { server_.on_peer_finished(connection, now); }
+
+ private:
+  PatternServer server_;
+};
+
+TEST(Hosts, SoIsTheAnswerThatAnUploadIsComplete) {
+  Pair pair;
+  pair.server_.listen(
+      80, [&](const packet::Addresses& ours) { return std::make_unique<ShortOfMemory>(ours, pair.counters_); });
+  BulkClient client(pair.loop_, pair.client_, pair.bulk(true, 10'000), pair.log_);
+  pair.loop_.run_until(Instant(60s));
+  EXPECT_TRUE(client.complete());
+  EXPECT_EQ(pair.counters_.received, 10'000U);
+  EXPECT_EQ(pair.client_.connections() + pair.server_.connections(), 0U);
+}
+
 TEST(Hosts, AClosedPortRefuses) {
   Pair pair;
   BulkConfig bulk = pair.bulk(false, 1000);
@@ -178,7 +234,7 @@ TEST(Hosts, SomethingElseThanARequestIsRefused) {
    public:
     void on_open(Connection& connection, Instant) override {
       const std::vector<std::uint8_t> bytes(64, 0xee);
-      static_cast<void>(connection.send(bytes));
+      connection.send(bytes);
     }
     void on_data(Connection&, std::span<const std::uint8_t>, Instant) override {}
     void on_closed(Connection& connection, Instant) override { reason = connection.endpoint().close_reason(); }
