@@ -58,6 +58,7 @@ void PatternServer::on_room(Connection& connection, Instant /*now*/) {
     if (fetches_.front() == 0) fetches_.pop_front();
     if (done == 0) return;
   }
+  if (peer_finished_) connection.finish();
 }
 
 void PatternServer::on_run_end(Connection& connection, Instant /*now*/) {
@@ -68,6 +69,7 @@ void PatternServer::on_run_end(Connection& connection, Instant /*now*/) {
 }
 
 void PatternServer::on_peer_finished(Connection& connection, Instant /*now*/) {
+  peer_finished_ = true;
   // An endless fetch whose client has gone is over; finite ones are sent out first.
   if (!fetches_.empty() && fetches_.front() == Request::endless) fetches_.clear();
   if (fetches_.empty()) connection.finish();

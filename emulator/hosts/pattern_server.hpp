@@ -60,6 +60,7 @@ class PatternServer final : public Application {
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
   bool refused_ = false;
+  bool peer_finished_ = false;
 };
 
 }  // namespace sluice::emulator
