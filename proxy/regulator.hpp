@@ -87,6 +87,8 @@ class Regulator {
  private:
   RegulatedId enter(const flow::FlowKey& key, PolicyIndex policy, Instant now);
   void displace(const AgeRing::Entry& oldest, Instant now);
+  [[gnu::cold, gnu::noinline]] void follow_handshake(RegulatedFlow& flow, Side in, const tcp::Segment& segment,
+                                                     Instant now);
   void learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now);
   static void begin(RegulatedFlow& flow, const KnownConnection& known);
   void establish(RegulatedFlow& flow);

@@ -44,13 +44,15 @@ void Regulator::take(RegulatedId id, Side in, packet::Packet&& packet, const pac
   const bool regulated = can_regulate(parts_.registry.bearer(flow.bearer).treatment().mode);
   parts_.counters.add(regulated ? Counter::forward_regulated : Counter::forward_followed);
   flow.last_activity = now;
-  if (segment.flags.syn() || segment.flags.rst() || flow.phase == RegulatedPhase::syn || !segment.flags.ack()) {
-    release(flow, id, control::AckRelease::all(), now);
-    if (segment.flags.syn()) learn_syn(flow, in, segment, now);
-    const bool over = segment.flags.rst();
-    pass(flow, in, std::move(packet), parsed.ip_length, now);
-    if (over) close(id, now);
-    return;
+  const bool ordinary = segment.flags.ack() && !segment.flags.syn() && !segment.flags.rst();
+  if (!ordinary || flow.half_open()) [[unlikely]] {
+    follow_handshake(flow, in, segment, now);
+    if (!ordinary || flow.phase == RegulatedPhase::syn) {
+      release(flow, id, control::AckRelease::all(), now);
+      pass(flow, in, std::move(packet), parsed.ip_length, now);
+      if (segment.flags.rst()) close(id, now);
+      return;
+    }
   }
   take_ack(flow, id, in, std::move(packet), parsed, in_need, now);
   if (segment.payload_len != 0) take_data(flow, in, segment, parsed.ip_length);
@@ -59,6 +61,19 @@ void Regulator::take(RegulatedId id, Side in, packet::Packet&& packet, const pac
     if (flow.fins == (bit(Side::radio) | bit(Side::core))) flow.phase = RegulatedPhase::closing;
     schedule(flow, id);
   }
+}
+
+/// It is complete with an ACK that only somebody who has seen the SYN-ACK can know.
+void Regulator::follow_handshake(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now) {
+  if (segment.flags.syn()) return learn_syn(flow, in, segment, now);
+  const bool last = flow.phase == RegulatedPhase::syn_ack && in == flow.initiator && segment.flags.ack();
+  if (!last || segment.flags.rst()) return;
+  const DataWay& way = flow.towards(in);
+  control::StreamPosition position = way.position;
+  const Bytes ack = position.of(segment.ack.raw());
+  if (ack < Bytes{} || ack > way.sent + Bytes(1)) return;
+  flow.round_trip += now - flow.handshake;
+  establish(flow);
 }
 
 /// Windows in SYNs are never scaled (RFC 7323 section 2.2), and nothing is written into them.
@@ -103,10 +118,6 @@ void Regulator::take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::P
     release(flow, id, control::AckRelease::all(), now);
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;
-  }
-  if (flow.phase == RegulatedPhase::syn_ack && in == flow.initiator && ack >= Bytes{}) {
-    flow.round_trip += now - flow.handshake;
-    establish(flow);
   }
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   const Bytes newly = std::max(ack - way.acked, Bytes{});
