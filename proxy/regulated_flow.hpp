@@ -30,13 +30,6 @@ enum class Opening : std::uint8_t {
   switched       ///< another law was in force, or it was split: by an eighth of that
 };
 
-/// What becomes of a connection that passes end to end although its policy splits.
-enum class Splitting : std::uint8_t {
-  never,     ///< its policy does not split, it cannot be split, or it is ending
-  wanted,    ///< it is followed from its next segment on …
-  following  ///< … and split when both directions are quiet
-};
-
 /// One direction of the data of a connection that passes end to end, as its segments show it.
 struct DataWay {
   control::StreamPosition position{0};
@@ -87,7 +80,8 @@ struct RegulatedFlow {
   BearerId bearer = no_id;
   RegulatedId holding_next = no_id;  ///< list of the bearer's flows that hold ACKs
   RegulatedId holding_previous = no_id;
-  std::uint32_t ticket = 0;  ///< of its handshake among those half open
+  std::uint32_t followed = no_id;  ///< where what must be known to split it is kept, once that is begun
+  std::uint32_t ticket = 0;        ///< of its handshake among those half open
   std::uint16_t held_count = 0;
   std::uint16_t segment = 536;  ///< largest payload towards the UE, by the UE's SYN
   std::uint8_t duplicate_acks = 0;
@@ -98,8 +92,8 @@ struct RegulatedFlow {
   bool heir = false;     ///< it is still being handed over by a split connection, under whose name it is found
   RegulatedPhase phase = RegulatedPhase::syn;
   Side initiator = Side::radio;
-  Splitting splitting = Splitting::never;
-  bool splittable = true;  ///< the options of its SYNs are all understood
+  bool splittable = true;    ///< the options of its SYNs are all understood
+  bool to_be_split = false;  ///< it passes end to end although its policy splits, until both directions are quiet
 
   /// Its handshake is under way, and may never come to an end.
   [[nodiscard]] bool half_open() const { return phase == RegulatedPhase::syn || phase == RegulatedPhase::syn_ack; }

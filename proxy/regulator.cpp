@@ -115,6 +115,7 @@ void Regulator::close(RegulatedId id, Instant now) {
   } else {
     parts_.registry.erase(flow.key);
   }
+  leave_unsplit(flow);
   wheel_.cancel(id);
   flows_.erase(id);
 }
@@ -133,8 +134,8 @@ void Regulator::rebind(const Policies& policies, Instant now) {
     --before.guests;
     become_guest(flow, to);
     const bool splits = flow.splittable && parts_.registry.bearer(to).treatment().splits();
-    if (!splits) flow.splitting = Splitting::never;
-    if (splits && flow.splitting == Splitting::never) flow.splitting = Splitting::wanted;
+    if (!splits) leave_unsplit(flow);
+    flow.to_be_split = splits;
   });
 }
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "control/ack_release.hpp"
-#include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/flow/timer_wheel.hpp"
 #include "dataplane/packet/parse.hpp"
@@ -63,7 +62,7 @@ class Regulator {
   void take(RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool believed, bool in_need,
             Instant now);
   /// Its policy splits: it passes end to end only until that can be done.
-  [[nodiscard]] bool to_be_split(RegulatedId id) const { return flows_[id].splitting != Splitting::never; }
+  [[nodiscard]] bool to_be_split(RegulatedId id) const { return flows_[id].to_be_split; }
   /// It can be from this segment on, which was neither followed nor taken and has a good checksum.
   [[nodiscard]] bool may_be_split(RegulatedId id, Side in, const tcp::Segment& segment) const;
   /// Such a segment of a connection that is to be split and cannot be yet; it is to be taken, too.
@@ -92,6 +91,7 @@ class Regulator {
   void learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now);
   static void begin(RegulatedFlow& flow, const KnownConnection& known);
   void establish(RegulatedFlow& flow);
+  void leave_unsplit(RegulatedFlow& flow);
   void become_guest(RegulatedFlow& flow, BearerId bearer);
   void begin_law(RegulatedFlow& flow, Bearer& bearer, Instant now);
   [[nodiscard]] const char* name_of_phase(const RegulatedFlow& flow) const;
@@ -119,7 +119,7 @@ class Regulator {
   const ShardConfig& config_;
   Parts parts_;
   flow::Slab<RegulatedFlow> flows_;
-  flow::LazyArray<FollowedConnection> followed_;  ///< by RegulatedId, of those that are to be split
+  flow::Slab<FollowedConnection> followed_;  ///< of those that are to be split
   std::uint32_t heirs_ = 0;
   HalfOpen half_open_;
   flow::TimerWheel wheel_;

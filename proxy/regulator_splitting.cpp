@@ -1,5 +1,7 @@
 // Connections that pass end to end under a policy that splits: followed until a moment when they can be.
 
+#include <utility>
+
 #include "proxy/regulator.hpp"
 
 namespace sluice::proxy {
@@ -34,28 +36,30 @@ FollowedConnection connection_of(const RegulatedFlow& flow) {
 
 bool Regulator::may_be_split(RegulatedId id, Side in, const tcp::Segment& segment) const {
   const RegulatedFlow& flow = flows_[id];
-  return flow.splitting == Splitting::following && flow.fins == 0 && followed_[id].may_be_split(in, segment);
+  return flow.followed != no_id && flow.fins == 0 && followed_[flow.followed].may_be_split(in, segment);
 }
 
 void Regulator::follow(RegulatedId id, Side in, const packet::Packet& packet, const packet::Parsed& parsed) {
   RegulatedFlow& flow = flows_[id];
   if (flow.phase == RegulatedPhase::syn) return;
-  FollowedConnection& connection = followed_[id];
-  if (flow.splitting == Splitting::wanted) {
-    connection = connection_of(flow);
-    flow.splitting = Splitting::following;
-  }
+  if (flow.followed == no_id) flow.followed = followed_.emplace(connection_of(flow));
+  FollowedConnection& connection = followed_[flow.followed];
   const bool goes_on = flow.fins == 0 && connection.follow(in, parsed.segment);
-  if (!goes_on) flow.splitting = Splitting::never;
-  if (goes_on && connection.host(in).heard) {
+  if (!goes_on) return leave_unsplit(flow);
+  if (connection.host(in).heard) {
     connection.headers.at(static_cast<std::size_t>(opposite(in))) = packet::learn(packet, parsed);
   }
+}
+
+void Regulator::leave_unsplit(RegulatedFlow& flow) {
+  flow.to_be_split = false;
+  if (flow.followed != no_id) followed_.erase(std::exchange(flow.followed, no_id));
 }
 
 FollowedConnection Regulator::give_up(RegulatedId id, Instant now) {
   RegulatedFlow& flow = flows_[id];
   release(flow, id, control::AckRelease::all(), now);
-  FollowedConnection connection = followed_[id];
+  FollowedConnection connection = followed_[flow.followed];
   // Its hosts' own windows may be wider than what a law let through.
   for (const Side side : sides) {
     const DataWay& received = flow.towards(side);

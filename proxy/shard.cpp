@@ -141,7 +141,8 @@ void Shard::advance(Instant now) {
 Instant Shard::next_deadline() const {
   return impl_->next_deadline();
 }
-void Shard::on_report(const ReportArrival& report, Instant now) {
+void Shard::on_report(ReportArrival report, Instant now) {
+  control::feedback::bound(report.bearer);
   impl_->on_report(report, now);
 }
 void Shard::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {

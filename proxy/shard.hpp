@@ -40,7 +40,7 @@ class Shard {
   [[nodiscard]] Instant next_deadline() const;
 
   /// A report that passed authentication and replay checks.
-  void on_report(const ReportArrival& report, Instant now);
+  void on_report(ReportArrival report, Instant now);
   /// What the Node-B is to be told of the bearers that changed since the last call (all, when `all`).
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
 

@@ -12,9 +12,8 @@ constexpr Bytes turn{2 * 1500};
 
 }  // namespace
 
-void Shard::Impl::on_report(const ReportArrival& arrival, Instant now) {
-  ReportArrival report = arrival;
-  report.bearer = control::feedback::plausible(arrival.bearer);
+/// Its amounts and rates are bounded by now.
+void Shard::Impl::on_report(const ReportArrival& report, Instant now) {
   counters_.add(Counter::reports);
   const BearerId id = registry_.find_bearer(report.bearer.ue);
   if (id == flow::no_flow) {

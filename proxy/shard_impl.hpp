@@ -35,7 +35,7 @@ class Shard::Impl {
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
   void advance(Instant now);
   [[nodiscard]] Instant next_deadline() const;
-  void on_report(const ReportArrival& arrival, Instant now);
+  void on_report(const ReportArrival& report, Instant now);
   void apply(const Policies& policies, Instant now);
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;

@@ -43,15 +43,14 @@ struct BearerReport {
 inline constexpr Bytes most_plausible{1'000'000'000'000};
 inline constexpr Rate fastest_plausible = Rate::bits_per_second(1e15);
 
-/// A report whose amounts and rates are no more than plausible: its sender is authenticated, which does not make it
+/// Makes the amounts and rates of a report no more than plausible: its sender is authenticated, which does not make it
 /// sane. Counters stay as they are; they count modulo 2^64.
-[[nodiscard]] inline BearerReport plausible(BearerReport report) {
+inline void bound(BearerReport& report) {
   for (Bytes* const amount : {&report.queue, &report.buffer}) *amount = std::min(*amount, most_plausible);
   for (Rate* const rate : {&report.service_rate, &report.mean_service_rate}) *rate = std::min(*rate, fastest_plausible);
   if (report.clamp) report.clamp->mean_queue = std::min(report.clamp->mean_queue, most_plausible);
   if (report.gwa_window) report.gwa_window = std::min(*report.gwa_window, most_plausible);
   if (report.allowance) report.allowance = std::min(*report.allowance, most_plausible);
-  return report;
 }
 
 /// The proxy's side of one bearer, sent towards the Node-B.
