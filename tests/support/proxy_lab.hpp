@@ -173,6 +173,7 @@ class ScriptedShard : public testing::Test {
  protected:
   explicit ScriptedShard(const proxy::ShardConfig& config = shard_config()) : lab(config) {}
 
+ public:
   ProxyLab lab;
   ScriptedHosts hosts{lab};
 };

@@ -260,14 +260,14 @@ TEST_F(SynFlood, AScanOfManyUesLeavesNoBearersBehind) {
 class SynFloodEndToEnd : public testing::TestWithParam<proxy::Mode> {
  protected:
   SynFloodEndToEnd() {
-    config.mode = GetParam();
-    config.intercept = proxy::Intercept::regulate;
+    config_.mode = GetParam();
+    config_.intercept = proxy::Intercept::regulate;
   }
-  proxy::ShardConfig config = split_config();
+  proxy::ShardConfig config_ = split_config();
 };
 
 TEST_P(SynFloodEndToEnd, TheOldestHandshakesMakeRoomForNewOnes) {
-  ProxyLab lab(config);
+  ProxyLab lab(config_);
   ScriptedHosts flood(lab);
   for (std::uint16_t port = 1; port <= 1000; ++port) {
     flood.ue_to_server.src_port = port;
@@ -281,7 +281,7 @@ TEST_P(SynFloodEndToEnd, TheOldestHandshakesMakeRoomForNewOnes) {
 }
 
 TEST_P(SynFloodEndToEnd, ServersThatAnswerMakeNothingOfItLast) {
-  ProxyLab lab(config);
+  ProxyLab lab(config_);
   ScriptedHosts flood(lab);
   for (std::uint8_t host = 1; host <= 100; ++host) {
     flood.ue_to_server.src = IpAddress::v4(10, 46, 0, host);
@@ -297,8 +297,8 @@ TEST_P(SynFloodEndToEnd, ServersThatAnswerMakeNothingOfItLast) {
 }
 
 TEST_P(SynFloodEndToEnd, AScanThatFindsNoPlaceLeavesNoBearersBehind) {
-  config.limits.max_flows = 4;
-  ProxyLab lab(config);
+  config_.limits.max_flows = 4;
+  ProxyLab lab(config_);
   ScriptedHosts scan(lab);
   for (std::uint8_t host = 1; host <= 16; ++host) {
     scan.ue_to_server.src = IpAddress::v4(10, 46, 0, host);
@@ -312,8 +312,8 @@ TEST_P(SynFloodEndToEnd, AScanThatFindsNoPlaceLeavesNoBearersBehind) {
 }
 
 TEST_P(SynFloodEndToEnd, AScanOfMoreUesThanThereIsRoomForShutsNobodyOut) {
-  config.limits.max_bearers = 8;
-  ProxyLab lab(config);
+  config_.limits.max_bearers = 8;
+  ProxyLab lab(config_);
   ScriptedHosts scan(lab);
   for (std::uint8_t host = 1; host <= 100; ++host) {
     scan.ue_to_server.src = IpAddress::v4(10, 46, 0, host);
@@ -326,7 +326,7 @@ TEST_P(SynFloodEndToEnd, AScanOfMoreUesThanThereIsRoomForShutsNobodyOut) {
 }
 
 TEST_P(SynFloodEndToEnd, EstablishedConnectionsAreFollowedOn) {
-  ProxyLab lab(config);
+  ProxyLab lab(config_);
   ScriptedHosts hosts(lab);
   for (std::uint16_t port = 1; port <= 48; ++port) {
     hosts.ue_to_server.src_port = port;

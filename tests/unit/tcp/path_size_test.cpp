@@ -68,6 +68,7 @@ class PathSize : public testing::Test {
     return path;
   }
 
+ public:
   Script s;
 };
 
