@@ -1,9 +1,11 @@
+// The hash's state is a plain value here, so that a key's can be kept and copied. EVP hides it behind contexts whose
+// every copy takes memory from the heap: for datagrams of a few hundred bytes that costs as much as the hash.
+#define OPENSSL_SUPPRESS_DEPRECATED
+
 #include "control/feedback/authenticator.hpp"
 
-#include <openssl/core_names.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/params.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -14,27 +16,25 @@ namespace sluice::control::feedback {
 namespace {
 
 constexpr std::size_t least_secret = 16;
-constexpr std::size_t whole_tag = 32;  // SHA-256
+constexpr std::size_t block = SHA256_CBLOCK;
+using Digest = std::array<std::uint8_t, SHA256_DIGEST_LENGTH>;
 
-struct FreeMac {
-  void operator()(EVP_MAC* mac) const { EVP_MAC_free(mac); }
-};
-struct FreeContext {
-  void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
-};
-using Context = std::unique_ptr<EVP_MAC_CTX, FreeContext>;
+Digest finished(SHA256_CTX& hash) {
+  Digest digest;
+  SHA256_Final(digest.data(), &hash);
+  return digest;
+}
 
-Context prepare(const Key& key) {
-  const std::unique_ptr<EVP_MAC, FreeMac> mac(EVP_MAC_fetch(nullptr, OSSL_MAC_NAME_HMAC, nullptr));
-  if (mac == nullptr) throw std::runtime_error("the cryptographic library has no HMAC");
-  Context context(EVP_MAC_CTX_new(mac.get()));
-  std::string digest = "SHA256";
-  const std::array parameters{OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), 0),
-                              OSSL_PARAM_construct_end()};
-  if (context == nullptr || EVP_MAC_init(context.get(), key.secret.data(), key.secret.size(), parameters.data()) != 1) {
-    throw std::runtime_error("the cryptographic library refuses HMAC-SHA-256");
-  }
-  return context;
+/// The hash of a key's block with `pad` in every byte (RFC 2104 section 2).
+SHA256_CTX padded(std::span<const std::uint8_t, block> key, std::uint8_t pad) {
+  std::array<std::uint8_t, block> mixed;
+  std::transform(key.begin(), key.end(), mixed.begin(),
+                 [pad](std::uint8_t byte) { return static_cast<std::uint8_t>(byte ^ pad); });
+  SHA256_CTX hash;
+  SHA256_Init(&hash);
+  SHA256_Update(&hash, mixed.data(), mixed.size());
+  OPENSSL_cleanse(mixed.data(), mixed.size());
+  return hash;
 }
 
 int digit(char c) {
@@ -46,22 +46,41 @@ int digit(char c) {
 
 }  // namespace
 
+/// HMAC-SHA-256 under one key (RFC 2104): both hashes as they are behind the key's blocks.
 struct Authenticator::Entry {
-  std::uint32_t id = 0;
-  Context context;  ///< keyed; every use begins by rewinding it
-
-  [[nodiscard]] std::optional<Tag> tag(std::span<const std::uint8_t> data) {
-    std::array<std::uint8_t, whole_tag> whole{};
-    std::size_t length = 0;
-    if (EVP_MAC_init(context.get(), nullptr, 0, nullptr) != 1 ||
-        EVP_MAC_update(context.get(), data.data(), data.size()) != 1 ||
-        EVP_MAC_final(context.get(), whole.data(), &length, whole.size()) != 1 || length != whole.size()) {
-      return std::nullopt;  // out of memory inside the library
+  explicit Entry(const Key& key) : id(key.id) {
+    std::array<std::uint8_t, block> whole{};
+    if (key.secret.size() > block) {
+      SHA256(key.secret.data(), key.secret.size(), whole.data());
+    } else {
+      std::copy(key.secret.begin(), key.secret.end(), whole.begin());
     }
-    Tag result{};
+    inner = padded(whole, 0x36);
+    outer = padded(whole, 0x5c);
+    OPENSSL_cleanse(whole.data(), whole.size());
+  }
+  ~Entry() {
+    OPENSSL_cleanse(&inner, sizeof inner);
+    OPENSSL_cleanse(&outer, sizeof outer);
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+  [[nodiscard]] Tag tag(std::span<const std::uint8_t> data) const {
+    SHA256_CTX hash = inner;
+    SHA256_Update(&hash, data.data(), data.size());
+    const Digest message = finished(hash);
+    hash = outer;
+    SHA256_Update(&hash, message.data(), message.size());
+    const Digest whole = finished(hash);
+    Tag result;
     std::copy_n(whole.begin(), result.size(), result.begin());
     return result;
   }
+
+  std::uint32_t id;
+  SHA256_CTX inner{};
+  SHA256_CTX outer{};
 };
 
 std::optional<Key> Key::from_hex(std::uint32_t id, std::string_view digits) {
@@ -83,7 +102,7 @@ Authenticator::Authenticator(std::span<const Key> keys) {
       throw std::invalid_argument("feedback: key " + std::to_string(key.id) + " is shorter than 16 bytes");
     }
     if (knows(key.id)) throw std::invalid_argument("feedback: key id " + std::to_string(key.id) + " is given twice");
-    entries_.push_back(std::make_unique<Entry>(Entry{key.id, prepare(key)}));
+    entries_.push_back(std::make_unique<Entry>(key));
   }
 }
 
@@ -91,7 +110,7 @@ Authenticator::~Authenticator() = default;
 Authenticator::Authenticator(Authenticator&&) noexcept = default;
 Authenticator& Authenticator::operator=(Authenticator&&) noexcept = default;
 
-Authenticator::Entry* Authenticator::find(std::uint32_t key_id) const {
+const Authenticator::Entry* Authenticator::find(std::uint32_t key_id) const {
   const auto found =
       std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry->id == key_id; });
   return found == entries_.end() ? nullptr : found->get();
@@ -101,13 +120,14 @@ bool Authenticator::knows(std::uint32_t key_id) const {
   return find(key_id) != nullptr;
 }
 
-std::optional<Tag> Authenticator::sign(std::uint32_t key_id, std::span<const std::uint8_t> data) {
-  Entry* const entry = find(key_id);
-  return entry == nullptr ? std::nullopt : entry->tag(data);
+std::optional<Tag> Authenticator::sign(std::uint32_t key_id, std::span<const std::uint8_t> data) const {
+  const Entry* const entry = find(key_id);
+  if (entry == nullptr) return std::nullopt;
+  return entry->tag(data);
 }
 
 bool Authenticator::verify(std::uint32_t key_id, std::span<const std::uint8_t> data,
-                           std::span<const std::uint8_t, tag_size> tag) {
+                           std::span<const std::uint8_t, tag_size> tag) const {
   const std::optional<Tag> expected = sign(key_id, data);
   return expected && CRYPTO_memcmp(expected->data(), tag.data(), tag_size) == 0;
 }

@@ -77,7 +77,7 @@ void Session::seal(DatagramWriter& writer, Header& header, DatagramSink& sink) {
   header.sequence = ++sequence_;
   const std::span<const std::uint8_t> body = writer.finish(header);
   const std::optional<Tag> tag = authenticator_.sign(config_.send_key, body);
-  if (!tag) return;  // the library is out of memory: the datagram is lost, as any may be
+  if (!tag) return;  // cannot be: the constructor has looked for the key
   std::copy(tag->begin(), tag->end(), buffer_.begin() + static_cast<std::ptrdiff_t>(body.size()));
   sink.send(std::span(buffer_).first(body.size() + tag_size));
 }

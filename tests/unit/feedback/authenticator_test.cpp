@@ -1,8 +1,14 @@
 #include "control/feedback/authenticator.hpp"
 
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <random>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
@@ -22,6 +28,33 @@ TEST(Authenticator, TruncatesAsTheStandardSays) {
   Authenticator authenticator(keys);
   const Tag expected{0xa3, 0xb6, 0x16, 0x74, 0x73, 0x10, 0x0e, 0xe0, 0x6e, 0x0c, 0x79, 0x6c, 0x29, 0x55, 0x55, 0x2b};
   for (int i = 0; i < 3; ++i) EXPECT_EQ(authenticator.sign(1, octets("Test With Truncation")), expected);
+}
+
+// RFC 4231 test case 6: a key that is longer than the hash's block, its tag cut to 128 bits.
+TEST(Authenticator, HashesALongKeyFirst) {
+  const std::vector<Key> keys{{1, std::vector<std::uint8_t>(131, 0xaa)}};
+  const Tag expected{0x60, 0xe4, 0x31, 0x59, 0x1e, 0xe0, 0xb6, 0x7f, 0x0d, 0x8a, 0x26, 0xaa, 0xcb, 0xf5, 0xb7, 0x7f};
+  EXPECT_EQ(Authenticator(keys).sign(1, octets("Test Using Larger Than Block-Size Key - Hash Key First")), expected);
+}
+
+// Whatever lies where blocks end: the library's own HMAC says the same.
+TEST(Authenticator, AgreesWithTheLibraryAtEveryLength) {
+  std::mt19937 random(1);
+  std::vector<std::uint8_t> data(1400);
+  for (std::uint8_t& octet : data) octet = static_cast<std::uint8_t>(random());
+  for (const std::size_t secret : {16U, 32U, 63U, 64U, 65U, 200U}) {
+    const std::vector<Key> keys{{1, {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(secret)}}};
+    const Authenticator authenticator(keys);
+    for (std::size_t length = 0; length <= data.size(); length += length < 300 ? 1 : 11) {
+      std::array<std::uint8_t, 32> whole{};
+      unsigned size = 0;
+      ASSERT_NE(
+          HMAC(EVP_sha256(), keys[0].secret.data(), static_cast<int>(secret), data.data(), length, whole.data(), &size),
+          nullptr);
+      const std::optional<Tag> tag = authenticator.sign(1, std::span(data).first(length));
+      ASSERT_TRUE(tag && std::equal(tag->begin(), tag->end(), whole.begin())) << secret << ' ' << length;
+    }
+  }
 }
 
 TEST(Authenticator, AcceptsItsOwnTagsAndNoOthers) {
