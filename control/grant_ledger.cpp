@@ -21,11 +21,12 @@ void GrantLedger::on_status(Instant now, const feedback::BearerStatus& status, s
 }
 
 Bytes GrantLedger::in_flight(Instant now, std::uint64_t arrived) const {
-  // What is older than a round trip and was not taken up never will be.
   Bytes pending;
-  for (std::size_t i = 0; i < used_; ++i) {
-    const Grant& grant = grants_[i];
-    if (grant.sequence > applied_sequence_ && now - grant.at <= round_trip_) pending += grant.allowance;
+  for (std::size_t age = 1; age <= used_; ++age) {
+    const Grant& grant = grants_[(next_ + capacity - age) % capacity];
+    // What is older than a round trip and was not taken up never will be.
+    if (now - grant.at > round_trip_) break;
+    if (grant.sequence > applied_sequence_) pending += grant.allowance;
   }
   if (now - status_at_ > round_trip_ || arrived < arrived_at_status_) return pending;
   return pending + std::max(Bytes(0), left_ - Bytes(arrived - arrived_at_status_));

@@ -24,7 +24,7 @@ class GrantLedger {
   explicit GrantLedger(Duration one_way_delay) : round_trip_(2 * one_way_delay) {}
 
   /// An allowance goes out. `sequence` is Session::next_sequence() before the reports of this step are sent, so that it
-  /// holds whichever of several datagrams carries the record. At most 64 are remembered.
+  /// holds whichever of several datagrams carries the record. At most 64 are remembered. `now` never goes back.
   void granted(Instant now, std::uint64_t sequence, Bytes allowance);
   /// The proxy's word on this bearer, authenticated; `arrived` is the queue's cumulative counter now. Words that come
   /// out of order are passed over.

@@ -32,18 +32,21 @@ void InFlight::injected(Instant now, Bytes amount) {
 std::uint64_t InFlight::since(Instant when) const {
   if (when < Instant{}) return total_;  // before the time line began
   const Duration::rep number = when.time_since_epoch() / slice_;
-  std::uint64_t later = total_;
-  for (std::size_t age = 0; age + 1 < slices; ++age) {
-    const Slice& slice = back(age);
-    const std::uint64_t before = back(age + 1).total;
-    if (slice.number < number) return total_ - slice.total;
-    if (slice.number == number) {
-      const double past = to_seconds(when.time_since_epoch() % slice_) / to_seconds(slice_);
-      return total_ - before - static_cast<std::uint64_t>(past * static_cast<double>(slice.total - before));
+  // Ages go back in time: the youngest slice that does not lie behind `when`, of all but the oldest.
+  std::size_t age = 0;
+  for (std::size_t end = slices - 1; age < end;) {
+    const std::size_t middle = (age + end) / 2;
+    if (back(middle).number > number) {
+      age = middle + 1;
+    } else {
+      end = middle;
     }
-    later = before;
   }
-  return total_ - later;
+  const Slice& slice = back(age);
+  if (age == slices - 1 || slice.number < number) return total_ - slice.total;
+  const std::uint64_t before = back(age + 1).total;
+  const double past = to_seconds(when.time_since_epoch() % slice_) / to_seconds(slice_);
+  return total_ - before - static_cast<std::uint64_t>(past * static_cast<double>(slice.total - before));
 }
 
 Bytes InFlight::on_report(Instant now, std::uint64_t arrived) {

@@ -84,7 +84,8 @@ void Smvs::measure(const SmvsObservation& observation) {
     return;
   }
   const double step_s = to_seconds(parameters_.step);
-  const double past = std::pow(parameters_.alpha, elapsed_s / step_s);
+  // Nearly every report comes on time.
+  const double past = elapsed_s == step_s ? parameters_.alpha : std::pow(parameters_.alpha, elapsed_s / step_s);
   mean_ = past * mean_ + (1 - past) * rate;
   eta_.add(observation.now, (rate - mean_) * std::min(elapsed_s, step_s));
 }
@@ -119,8 +120,9 @@ double Smvs::law(const SmvsObservation& observation) {
   state_.reference = smvs_reference(parameters_, mean);
   const double arriving = static_cast<double>(observation.queue.count()) + under_way(observation);
   state_.predicted_error = predicted_queue(arriving, mean_ * horizon_s) - state_.reference;
-  state_.eta_low = eta_.low(observation.now).value_or(0);
-  state_.eta_high = eta_.high(observation.now).value_or(0);
+  const SlidingExtremes::Range eta = eta_.range(observation.now).value_or(SlidingExtremes::Range{});
+  state_.eta_low = eta.low;
+  state_.eta_high = eta.high;
   const double eta_middle = (state_.eta_high + state_.eta_low) / 2;
   const double eta_half = (state_.eta_high - state_.eta_low) / 2;
   const double direction =

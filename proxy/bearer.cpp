@@ -161,7 +161,7 @@ void Bearer::look_at_queue(const ReportArrival& report, Bytes under_way, Instant
   view_.queue = std::min(Bytes(std::min<std::uint64_t>(waits, INT64_MAX)), control::feedback::most_plausible);
   view_.mean_rate = queue.mean_service_rate;
   rates_.add(now, queue.service_rate.bytes_per_second());
-  view_.best_rate = Rate::bytes_per_second(rates_.high(now).value_or(0));
+  view_.best_rate = Rate::bytes_per_second(rates_.range(now).value_or(control::SlidingExtremes::Range{}).high);
   view_.dropped = reports_ > 1 && queue.dropped > dropped_;
   dropped_ = queue.dropped;
   if (treatment_->laws.buffer <= Bytes{} && queue.buffer > Bytes{}) view_.buffer = queue.buffer;

@@ -163,9 +163,11 @@ void Registry::leave(Bearer& bearer, FlowId id) {
 }
 
 void Registry::schedule_bearer(BearerId id, Instant when) {
-  Bearer& bearer = bearers_[id];
-  if (when >= bearer.wheel_deadline) return;
-  bearer.wheel_deadline = when;
+  if (when < bearers_[id].wheel_deadline) reschedule_bearer(id, when);
+}
+
+void Registry::reschedule_bearer(BearerId id, Instant when) {
+  bearers_[id].wheel_deadline = when;
   wheel_.schedule(flows_.capacity() + id, when);
 }
 

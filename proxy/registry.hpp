@@ -83,7 +83,10 @@ class Registry {
     flow.deadline = when;
     wheel_.schedule(id, when);
   }
+  /// The same for a bearer.
   void schedule_bearer(BearerId id, Instant when);
+  /// Looks at the bearer at `when`, whatever was appointed; `never`: not at all.
+  void reschedule_bearer(BearerId id, Instant when);
   /// Calls on_flow(id) and on_bearer(id) for all that are due. They reschedule themselves.
   template <typename OnFlow, typename OnBearer>
   void run_due(Instant now, OnFlow&& on_flow, OnBearer&& on_bearer) {

@@ -1,6 +1,7 @@
 // Reports and allowances: what the Node-B says of a UE's queue, and what the UE's connections may send because of it.
 
 #include <algorithm>
+#include <utility>
 
 #include "proxy/shard_impl.hpp"
 
@@ -109,9 +110,10 @@ void Shard::Impl::on_bearer_due(BearerId id, Instant now) {
 }
 
 void Shard::Impl::reschedule_bearer(BearerId id) {
+  // Nearly always a report has put the deadline off: the bearer is not looked at for that.
   const Bearer& bearer = registry_.bearer(id);
-  registry_.schedule_bearer(id, bearer.deadline());
-  if (!bearer.in_use()) registry_.schedule_bearer(id, bearer.empty_since + config_.timeouts.idle);
+  const Instant idle = bearer.in_use() ? never : bearer.empty_since + config_.timeouts.idle;
+  registry_.reschedule_bearer(id, std::min(bearer.deadline(), idle));
 }
 
 void Shard::Impl::steer(Bearer& bearer, Instant now) {
@@ -176,18 +178,19 @@ void Shard::Impl::collect_status(std::vector<control::feedback::BearerStatus>& o
     // Of several bearers of a UE the entry to their ring speaks for all; one alone is its entry.
     const bool alone = &bearer.sibling() == &bearer;
     if (!alone && registry_.find_bearer(bearer.ue()) != id) return;
-    bool changed = bearer.status_changed;
-    control::feedback::BearerStatus status = bearer.status(bearer.backlog);
+    bool changed = std::exchange(bearer.status_changed, false);
     for (Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
+      changed = std::exchange(other->status_changed, false) || changed;
+    }
+    if (!all && !changed) return;
+    control::feedback::BearerStatus status = bearer.status(bearer.backlog);
+    for (const Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
       const control::feedback::BearerStatus more = other->status(other->backlog);
       status.backlog += more.backlog;
       status.allowance_left += more.allowance_left;
       status.active_flows += more.active_flows;
-      changed = changed || other->status_changed;
-      other->status_changed = false;
     }
-    bearer.status_changed = false;
-    if (all || changed) out.push_back(status);
+    out.push_back(status);
   });
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "control/feedback/codec.hpp"
 #include "control/feedback/fields.hpp"
@@ -22,20 +23,26 @@ std::uint64_t on_wire(Rate rate) {
   return static_cast<std::uint64_t>(std::llround(std::clamp(rate.bps(), 0.0, fastest)));
 }
 
-/// One record: its header, then its fields. A field whose value is zero is left out.
+/// A report with every field, about an IPv6 address: 161 bytes.
+constexpr std::size_t room_for_record = 192;
+
+/// One record: its header, then its fields. A field whose value is zero is left out. It is put together in a place of
+/// its own, where everything fits; only the whole is measured against a datagram.
 class RecordWriter {
  public:
-  RecordWriter(std::span<std::uint8_t> buffer, std::size_t start, RecordKind kind) : out_(buffer, start), length_(0) {
+  explicit RecordWriter(RecordKind kind) {
     out_.put(static_cast<std::uint16_t>(kind));
-    length_ = out_.position();
     out_.put(std::uint16_t{0});
   }
+  RecordWriter(const RecordWriter&) = delete;
+  RecordWriter& operator=(const RecordWriter&) = delete;
 
   template <typename Field>
   void address(Field field, const IpAddress& address) {
     const std::span<const std::uint8_t> octets(address.octets);
-    head(field, address.is_v4() ? 4 : 16);
-    out_.put(address.is_v4() ? octets.last(4) : octets);
+    const bool v4 = address.is_v4();
+    head(field, v4 ? 4 : 16);
+    out_.put(v4 ? octets.last(4) : octets);
   }
   template <typename Field, typename Number>
   void number(Field field, Number value) {
@@ -54,12 +61,12 @@ class RecordWriter {
     out_.put(second);
   }
 
-  /// Where the record ends; nothing when it did not fit.
-  [[nodiscard]] std::optional<std::size_t> finish(std::span<std::uint8_t> buffer) const {
-    if (!out_.fitted()) return std::nullopt;
-    WireWriter patch(buffer, length_);
-    patch.put(static_cast<std::uint16_t>(out_.position() - length_ - sizeof(std::uint16_t)));
-    return out_.position();
+  /// The record, its length entered.
+  [[nodiscard]] std::span<const std::uint8_t> finish() {
+    constexpr std::size_t header = 2 * sizeof(std::uint16_t);
+    WireWriter length(std::span<std::uint8_t>(octets_).subspan(sizeof(std::uint16_t)));
+    length.put(static_cast<std::uint16_t>(out_.position() - header));
+    return std::span<const std::uint8_t>(octets_).first(out_.position());
   }
 
  private:
@@ -68,8 +75,9 @@ class RecordWriter {
     out_.put(static_cast<std::uint8_t>(field));
     out_.put(static_cast<std::uint8_t>(size));
   }
-  WireWriter out_;
-  std::size_t length_;
+
+  std::array<std::uint8_t, room_for_record> octets_;
+  WireWriter out_{octets_};
 };
 
 void write(RecordWriter& out, const BearerReport& report) {
@@ -103,11 +111,13 @@ void write(RecordWriter& out, const BearerStatus& status) {
 
 template <typename Record>
 bool append(std::span<std::uint8_t> buffer, std::size_t& used, RecordKind kind, const Record& record) {
-  RecordWriter out(buffer, used, kind);
+  RecordWriter out(kind);
   write(out, record);
-  const auto end = out.finish(buffer);
-  if (end) used = *end;
-  return end.has_value();
+  const std::span<const std::uint8_t> octets = out.finish();
+  if (octets.size() > buffer.size() - used) return false;
+  std::memcpy(buffer.data() + used, octets.data(), octets.size());
+  used += octets.size();
+  return true;
 }
 
 }  // namespace
@@ -127,7 +137,7 @@ bool DatagramWriter::add(const BearerStatus& status) {
 }
 
 std::span<const std::uint8_t> DatagramWriter::finish(Header header) {
-  WireWriter out(buffer_, 0);
+  WireWriter out(buffer_);
   out.put(magic);
   out.put(version);
   out.put(static_cast<std::uint8_t>(header.type));

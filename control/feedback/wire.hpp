@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -23,34 +24,27 @@ template <std::unsigned_integral Number>
   }
 }
 
-/// Writes big-endian numbers into a buffer; remembers when one did not fit and writes nothing from then on.
+/// Writes big-endian numbers into a buffer that has room for them.
 class WireWriter {
  public:
-  WireWriter(std::span<std::uint8_t> buffer, std::size_t position) : buffer_(buffer), position_(position) {}
+  explicit WireWriter(std::span<std::uint8_t> buffer) : buffer_(buffer) {}
 
   template <std::unsigned_integral Number>
   void put(Number number) {
-    if (!room(sizeof(Number))) return;
     const Number wire = big_endian(number);
-    std::memcpy(buffer_.data() + position_, &wire, sizeof wire);
-    position_ += sizeof wire;
+    put(&wire, sizeof wire);
   }
-  void put(std::span<const std::uint8_t> octets) {
-    if (!room(octets.size())) return;
-    std::memcpy(buffer_.data() + position_, octets.data(), octets.size());
-    position_ += octets.size();
-  }
+  void put(std::span<const std::uint8_t> octets) { put(octets.data(), octets.size()); }
   [[nodiscard]] std::size_t position() const { return position_; }
-  [[nodiscard]] bool fitted() const { return fitted_; }
 
  private:
-  bool room(std::size_t size) {
-    if (size > buffer_.size() - position_) fitted_ = false;
-    return fitted_;
+  void put(const void* from, std::size_t size) {
+    assert(size <= buffer_.size() - position_);
+    std::memcpy(buffer_.data() + position_, from, size);
+    position_ += size;
   }
   std::span<std::uint8_t> buffer_;
-  std::size_t position_;
-  bool fitted_ = true;
+  std::size_t position_ = 0;
 };
 
 /// The big-endian number that fills `octets`, of which there are sizeof(Number) at least.

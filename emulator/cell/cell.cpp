@@ -176,6 +176,7 @@ std::uint64_t Cell::next_tti(std::uint64_t from) {
   if (schedulers_.front()->follows_idle()) return from;
   std::uint64_t next = asleep;
   for (Ue& ue : ues_) {
+    if (next == from) break;  // the first UE that has something to send decides, where the cell is busy
     if (!ue.queue.empty()) next = std::min(next, ue.channel->next_useful(from));
     if (ue.air == nullptr) continue;
     next = std::min(next, ue.air->next_retransmission(from));

@@ -81,7 +81,7 @@ Waiting UeQueue::arrive(packet::Packet packet, Bytes length, Instant now) {
 void UeQueue::drop(const Waiting& gone, Instant now) {
   integrate(now);
   bytes_ -= size_of(gone);
-  air_bytes_ -= Bytes(gone.air);
+  change_air(-Bytes(gone.air));
   refuse(gone);
 }
 
@@ -94,7 +94,7 @@ void UeQueue::refuse(const Waiting& waiting) {
 void UeQueue::admit(Waiting waiting, Instant now) {
   integrate(now);
   bytes_ += Bytes(waiting.length);
-  air_bytes_ += Bytes(waiting.air);
+  change_air(Bytes(waiting.air));
   counters_.most_air = std::max(counters_.most_air, static_cast<std::uint64_t>(air_bytes_.count()));
   line_->push(std::move(waiting));
 }
@@ -116,7 +116,7 @@ Bytes UeQueue::transmit(Bytes most, Instant now) {
   const Bytes before = head_bytes_left();
   const Bytes amount = std::min(most, head_left());
   head_sent_ += amount;
-  air_bytes_ -= amount;
+  change_air(-amount);
   const Bytes went = before - head_bytes_left();
   bytes_ -= went;
   counters_.transmitted_bytes += static_cast<std::uint64_t>(went.count());
@@ -141,7 +141,7 @@ UeQueue::Taken UeQueue::take_head(Instant now) {
   }
   Taken taken{{}, head_bytes_left(), head_left()};
   bytes_ -= taken.unsent;
-  air_bytes_ -= taken.unsent_air;
+  change_air(-taken.unsent_air);
   taken.waiting = std::move(*serving_);
   serving_.reset();
   head_sent_ = Bytes(0);
@@ -195,10 +195,11 @@ QueueCounters UeQueue::counters(Instant now) const {
   return result;
 }
 
-std::uint32_t UeQueue::frames() const {
-  if (config_.frame == Bytes(0)) return 0;
+void UeQueue::change_air(Bytes by) {
+  air_bytes_ += by;
+  if (config_.frame == Bytes(0)) return;
   const std::int64_t frame = config_.frame.count();
-  return static_cast<std::uint32_t>((air_bytes_.count() + frame - 1) / frame);
+  frames_ = static_cast<std::uint32_t>((air_bytes_.count() + frame - 1) / frame);
 }
 
 Bytes UeQueue::buffer() const {

@@ -186,7 +186,7 @@ class UeQueue {
   /// Bytes on the air not yet transmitted: whole frames where there are frames.
   [[nodiscard]] Bytes air_bytes() const { return air_bytes_; }
   /// Frames not yet wholly transmitted; 0 where there are none.
-  [[nodiscard]] std::uint32_t frames() const;
+  [[nodiscard]] std::uint32_t frames() const { return frames_; }
   /// The size of the buffer in bytes on the air (frames times frame, bytes, or full packets); 0 = unlimited.
   [[nodiscard]] Bytes buffer() const;
   [[nodiscard]] const QueueCounters& counters() const { return counters_; }
@@ -238,6 +238,7 @@ class UeQueue {
   Bytes transmit(Bytes most, Instant now);
   Departed take(Instant now);
   void integrate(Instant now);
+  void change_air(Bytes by);
 
   QueueConfig config_;
   FlowClasses classes_;
@@ -247,6 +248,7 @@ class UeQueue {
   Bytes head_sent_;                 ///< bytes on the air of the packet in transit that went
   Bytes bytes_;
   Bytes air_bytes_;
+  std::uint32_t frames_ = 0;  ///< of air_bytes_; asked for more often than it changes
   Instant integrated_{};
   QueueCounters counters_;
 };

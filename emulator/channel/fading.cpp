@@ -13,10 +13,14 @@ constexpr std::uint64_t anchor_interval = 1024;
 /// Random displacement of each angle, as a part of the angle between neighbours. Large enough that two UEs' frequencies
 /// differ, small enough that the autocorrelation stays at J0.
 constexpr double displacement = 0.1;
+static_assert(anchor_interval % Fading::stretch == 0);
 /// Sums that run side by side.
 constexpr std::size_t lanes = 8;
 
-double total(const std::array<double, lanes>& sums) {
+using Lanes = std::array<double, lanes>;
+using Sums = std::array<Lanes, Fading::stretch>;  ///< by step
+
+double total(const Lanes& sums) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
@@ -50,24 +54,6 @@ void Fading::anchor(std::uint64_t number) {
   at_ = number;
 }
 
-void Fading::rotate() {
-  for (std::size_t n = 0; n < sinusoids; ++n) {
-    const double re = re_[n] * step_re_[n] - im_[n] * step_im_[n];
-    im_[n] = re_[n] * step_im_[n] + im_[n] * step_re_[n];
-    re_[n] = re;
-  }
-  ++at_;
-}
-
-double Fading::sum(const Row& row) {
-  // Several sums side by side, in an order that is written down, so that the compiler may use vector registers.
-  std::array<double, lanes> sums{};
-  for (std::size_t n = 0; n < sinusoids; n += lanes) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += row[n + lane];
-  }
-  return total(sums);
-}
-
 namespace {
 
 /// The rows of a Fading as its kernels see them.
@@ -78,49 +64,61 @@ struct Rows {
   const double* step_im;
 };
 
-/// rotate() and sum() of both rows in one pass, `width` sinusoids at a time: the same operations in the same order, and
-/// the same bits, however many a processor takes at once. It is what every TTI of every UE takes; spelled out, because
-/// compilers do not find it.
+/// Sinusoids whose rotations, each of which waits for the one before, run side by side.
+constexpr std::size_t chains = 4;
+
+/// Adds up the sinusoids of a stretch of steps and leaves them at the step behind it, `width` at a time: the same
+/// operations in the same order, and the same bits, however many a processor takes at once. It is what every TTI of
+/// every UE takes; spelled out, because compilers do not find it.
 template <std::size_t width>
-[[gnu::always_inline]] inline std::complex<double> rotate_and_sum(const Rows& rows) {
+[[gnu::always_inline]] inline void add_up(const Rows& rows, Sums& sums_re, Sums& sums_im) {
   using Vector [[gnu::vector_size(width * sizeof(double))]] = double;
-  constexpr std::size_t vectors = lanes / width;
-  Vector sum_re[vectors]{};
-  Vector sum_im[vectors]{};
-  for (std::size_t n = 0; n < Fading::sinusoids; n += lanes) {
+  for (std::size_t from = 0; from < Fading::sinusoids; from += chains * lanes) {
+    for (std::size_t lane = 0; lane < lanes; lane += width) {
+      const std::size_t at = from + lane;
+      Vector re[chains];
+      Vector im[chains];
 #pragma GCC unroll 4
-    for (std::size_t k = 0; k < vectors; ++k) {
-      const std::size_t at = n + width * k;
-      Vector re;
-      Vector im;
-      Vector step_re;
-      Vector step_im;
-      std::memcpy(&re, rows.re + at, sizeof re);
-      std::memcpy(&im, rows.im + at, sizeof im);
-      std::memcpy(&step_re, rows.step_re + at, sizeof step_re);
-      std::memcpy(&step_im, rows.step_im + at, sizeof step_im);
-      const Vector next_re = re * step_re - im * step_im;
-      const Vector next_im = re * step_im + im * step_re;
-      std::memcpy(rows.re + at, &next_re, sizeof next_re);
-      std::memcpy(rows.im + at, &next_im, sizeof next_im);
-      sum_re[k] += next_re;
-      sum_im[k] += next_im;
+      for (std::size_t c = 0; c < chains; ++c) {
+        std::memcpy(&re[c], rows.re + at + c * lanes, sizeof re[c]);
+        std::memcpy(&im[c], rows.im + at + c * lanes, sizeof im[c]);
+      }
+      for (std::size_t step = 0; step < Fading::stretch; ++step) {
+        Vector sum_re;
+        Vector sum_im;
+        std::memcpy(&sum_re, &sums_re[step][lane], sizeof sum_re);
+        std::memcpy(&sum_im, &sums_im[step][lane], sizeof sum_im);
+#pragma GCC unroll 4
+        for (std::size_t c = 0; c < chains; ++c) {
+          sum_re += re[c];
+          sum_im += im[c];
+          Vector step_re;
+          Vector step_im;
+          std::memcpy(&step_re, rows.step_re + at + c * lanes, sizeof step_re);
+          std::memcpy(&step_im, rows.step_im + at + c * lanes, sizeof step_im);
+          const Vector next_re = re[c] * step_re - im[c] * step_im;
+          im[c] = re[c] * step_im + im[c] * step_re;
+          re[c] = next_re;
+        }
+        std::memcpy(&sums_re[step][lane], &sum_re, sizeof sum_re);
+        std::memcpy(&sums_im[step][lane], &sum_im, sizeof sum_im);
+      }
+#pragma GCC unroll 4
+      for (std::size_t c = 0; c < chains; ++c) {
+        std::memcpy(rows.re + at + c * lanes, &re[c], sizeof re[c]);
+        std::memcpy(rows.im + at + c * lanes, &im[c], sizeof im[c]);
+      }
     }
   }
-  std::array<double, lanes> re;
-  std::array<double, lanes> im;
-  std::memcpy(re.data(), sum_re, sizeof re);
-  std::memcpy(im.data(), sum_im, sizeof im);
-  return {total(re), total(im)};
 }
 
-std::complex<double> rotated_by_two(const Rows& rows) {
-  return rotate_and_sum<2>(rows);
+void add_up_by_two(const Rows& rows, Sums& re, Sums& im) {
+  add_up<2>(rows, re, im);
 }
 
 /// AVX2 alone: with fused multiplication the last bits would be others.
-__attribute__((target("avx2"))) std::complex<double> rotated_by_four(const Rows& rows) {
-  return rotate_and_sum<4>(rows);
+__attribute__((target("avx2"))) void add_up_by_four(const Rows& rows, Sums& re, Sums& im) {
+  add_up<4>(rows, re, im);
 }
 
 bool have_avx2() {
@@ -128,22 +126,24 @@ bool have_avx2() {
   return __builtin_cpu_supports("avx2") != 0;
 }
 
-const auto rotated_by = have_avx2() ? rotated_by_four : rotated_by_two;
+const auto add_up_sinusoids = have_avx2() ? add_up_by_four : add_up_by_two;
 
 }  // namespace
 
-std::complex<double> Fading::rotated() {
-  ++at_;
-  return rotated_by({re_.data(), im_.data(), step_re_.data(), step_im_.data()});
-}
-
-std::complex<double> Fading::gain(std::uint64_t number) {
+void Fading::compute(std::uint64_t first) {
   // Always from the same anchor by the same rotations, so that the value depends on the number alone.
-  const std::uint64_t base = number / anchor_interval * anchor_interval;
-  if (at_ > number || at_ < base) anchor(base);
-  while (at_ + 1 < number) rotate();
-  if (at_ < number) return rotated();
-  return {sum(re_), sum(im_)};
+  const std::uint64_t base = first / anchor_interval * anchor_interval;
+  if (at_ > first || at_ <= base) anchor(base);
+  Sums re;
+  Sums im;
+  do {
+    re = {};
+    im = {};
+    add_up_sinusoids({re_.data(), im_.data(), step_re_.data(), step_im_.data()}, re, im);
+    at_ += stretch;
+  } while (at_ <= first);
+  for (std::size_t step = 0; step < stretch; ++step) gains_[step] = {total(re[step]), total(im[step])};
+  first_ = first;
 }
 
 }  // namespace sluice::emulator

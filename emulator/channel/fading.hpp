@@ -25,6 +25,8 @@ inline constexpr double carrier_wavelength = 0.15;
 class Fading {
  public:
   static constexpr std::size_t sinusoids = 64;
+  /// Steps that are computed at once: each sinusoid is fetched and put back once for all of them.
+  static constexpr std::size_t stretch = 16;
 
   /// `interval`: time between steps, > 0. `doppler` >= 0, in Hz. Throws std::invalid_argument otherwise.
   Fading(double doppler, Duration interval, Random random);
@@ -32,20 +34,24 @@ class Fading {
   /// |h|² at step `number`; its mean is 1. Any order, fastest when increasing.
   double power(std::uint64_t number) { return std::norm(gain(number)); }
   /// h at step `number`.
-  std::complex<double> gain(std::uint64_t number);
+  std::complex<double> gain(std::uint64_t number) {
+    const std::uint64_t first = number / stretch * stretch;
+    if (first != first_) compute(first);
+    return gains_[number - first];
+  }
 
  private:
   using Row = std::array<double, sinusoids>;
   void anchor(std::uint64_t number);
-  void rotate();
-  [[nodiscard]] static double sum(const Row& row);
-  std::complex<double> rotated();
+  void compute(std::uint64_t first);
 
   Row turn_{};                 ///< of each sinusoid, radians per step
   Row phase_{};                ///< at step 0
   Row re_{}, im_{};            ///< each sinusoid at step at_
   Row step_re_{}, step_im_{};  ///< the rotation of one step
-  std::uint64_t at_ = 0;
+  std::uint64_t at_ = 0;       ///< behind the stretch that was computed last
+  std::uint64_t first_ = UINT64_MAX;
+  std::array<std::complex<double>, stretch> gains_{};  ///< from step first_ on
 };
 
 }  // namespace sluice::emulator

@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "emulator/link/cqi.hpp"
-
 namespace sluice::emulator {
 namespace {
 
@@ -57,6 +55,10 @@ HsdpaChannel::HsdpaChannel(const HsdpaParameters& parameters, Duration tti, cons
       shadowing_(parameters.speed_kmh / 3.6, tti, parameters.shadowing_db, parameters.shadowing_distance_m,
                  random.split("shadowing")),
       errors_(random.split("block errors")) {
+  for (int cqi = 0; cqi <= link::max_cqi; ++cqi) {
+    const int bits = link::transport_block_bits(cqi, parameters_.category);
+    capacities_[static_cast<std::size_t>(cqi)] = link::pdu_size * link::pdus(bits);
+  }
   // The link has been up before the run begins: the first TTIs have CQIs to use.
   for (int i = 0; i < parameters_.cqi_delay; ++i) measure();
 }
@@ -81,7 +83,7 @@ Grant HsdpaChannel::step(std::uint64_t /*tti*/) {
   grant.quality_db = measured_[(measurements_ - 1 - delay) % measured_.size()];
   const int cqi = link::cqi_of(grant.quality_db);
   grant.cqi = static_cast<std::uint8_t>(cqi);
-  grant.capacity = link::pdu_size * link::pdus(link::transport_block_bits(cqi, parameters_.category));
+  grant.capacity = capacities_[static_cast<std::size_t>(cqi)];
   // Drawn in every TTI, so that whether a block is received does not depend on who was served before.
   grant.draw = errors_.uniform();
   if (parameters_.block_errors && cqi > 0) grant.received = link::block_received(grant.snr_db, cqi, grant.draw);

@@ -3,10 +3,12 @@
 #include <array>
 #include <cstdint>
 
+#include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 #include "emulator/channel/channel.hpp"
 #include "emulator/channel/multipath.hpp"
 #include "emulator/channel/shadowing.hpp"
+#include "emulator/link/cqi.hpp"
 #include "emulator/random.hpp"
 
 namespace sluice::emulator {
@@ -57,7 +59,8 @@ class HsdpaChannel final : public Channel {
   Multipath fading_;
   Shadowing shadowing_;
   Random errors_;
-  std::array<double, 16> measured_{};  ///< ring of the newest SNRs
+  std::array<Bytes, link::max_cqi + 1> capacities_{};  ///< of a TTI, by CQI
+  std::array<double, 16> measured_{};                  ///< ring of the newest SNRs
   std::uint64_t measurements_ = 0;
 };
 

@@ -44,6 +44,7 @@ class Harq {
 
   /// The block that must be sent again in `tti`; null when there is none.
   [[nodiscard]] const HarqBlock* waiting(std::uint64_t tti) const {
+    if (under_way_ == 0) return nullptr;
     const Process& process = processes_[tti % processes_.size()];
     return process.due == tti ? &process.block : nullptr;
   }

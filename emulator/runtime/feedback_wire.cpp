@@ -21,19 +21,37 @@ feedback::SessionConfig session(feedback::Role role, std::uint64_t sender) {
   return config;
 }
 
-/// Gathers what one datagram brings.
-class Collector final : public feedback::RecordHandler {
+/// Gathers the reports that one datagram brings.
+class Reports final : public feedback::RecordHandler {
  public:
-  std::vector<proxy::ReportArrival> reports;
-  std::vector<feedback::BearerStatus> statuses;
-  bool poll = false;
-
-  Collector() { reports.reserve(16); }
-  void on_message(const feedback::Header& header) override { poll = header.poll; }
+  explicit Reports(std::vector<proxy::ReportArrival>& into) : into_(into) { into_.clear(); }
+  void on_message(const feedback::Header& header) override { poll_ = header.poll; }
   void on_report(const feedback::Header& header, const feedback::BearerReport& report) override {
-    reports.push_back({report, header.sender, header.epoch, header.sequence, header.sender_time, header.period});
+    into_.push_back({report, header.sender, header.epoch, header.sequence, header.sender_time, header.period});
   }
-  void on_status(const feedback::Header&, const feedback::BearerStatus& status) override { statuses.push_back(status); }
+  void on_status(const feedback::Header&, const feedback::BearerStatus&) override {}
+  [[nodiscard]] bool poll() const { return poll_; }
+
+ private:
+  std::vector<proxy::ReportArrival>& into_;
+  bool poll_ = false;
+};
+
+/// Tells a Node-B what one datagram says of its UEs.
+class Statuses final : public feedback::RecordHandler {
+ public:
+  Statuses(Reporter& reporter, Instant now) : reporter_(reporter), now_(now) {}
+  void on_message(const feedback::Header& header) override { poll_ = header.poll; }
+  void on_report(const feedback::Header&, const feedback::BearerReport&) override {}
+  void on_status(const feedback::Header&, const feedback::BearerStatus& status) override {
+    reporter_.on_status(status, now_);
+  }
+  [[nodiscard]] bool poll() const { return poll_; }
+
+ private:
+  Reporter& reporter_;
+  Instant now_;
+  bool poll_ = false;
 };
 
 }  // namespace
@@ -83,13 +101,12 @@ class FeedbackWire::Link final : public ReportSink {
 
  private:
   void at_nodeb(std::span<const std::uint8_t> datagram, Instant now) {
-    Collector collector;
-    if (session_.receive(datagram, collector) != feedback::Failure::none) {
+    Statuses statuses(*reporter_, now);
+    if (session_.receive(datagram, statuses) != feedback::Failure::none) {
       ++wire_.refused_;
-      return;
+    } else if (statuses.poll()) {
+      reporter_->on_poll(now);
     }
-    for (const feedback::BearerStatus& status : collector.statuses) reporter_->on_status(status, now);
-    if (collector.poll) reporter_->on_poll(now);
   }
 
   FeedbackWire& wire_;
@@ -138,13 +155,13 @@ void FeedbackWire::on_event(std::uint64_t /*tag*/, Instant now) {
 }
 
 void FeedbackWire::at_proxy(std::span<const std::uint8_t> datagram, Instant now) {
-  Collector collector;
-  if (proxy_session_.receive(datagram, collector) != feedback::Failure::none) {
+  Reports reports(reports_);
+  if (proxy_session_.receive(datagram, reports) != feedback::Failure::none) {
     ++refused_;
     return;
   }
-  proxy_.on_reports(collector.reports, now);
-  send_statuses(now, collector.poll);
+  proxy_.on_reports(reports_, now);
+  send_statuses(now, reports.poll());
 }
 
 void FeedbackWire::send_statuses(Instant now, bool all) {

@@ -19,18 +19,17 @@ Instant at(Duration time) {
 
 TEST(SlidingExtremes, KnowsNothingAtFirst) {
   const SlidingExtremes extremes(100ms);
-  EXPECT_FALSE(extremes.low(at(1s)).has_value());
-  EXPECT_FALSE(extremes.high(at(1s)).has_value());
+  EXPECT_FALSE(extremes.range(at(1s)).has_value());
 }
 
 TEST(SlidingExtremes, ForgetsWithTheWindow) {
   SlidingExtremes extremes(160ms);
   extremes.add(at(1000ms), 5);
   extremes.add(at(1100ms), -3);
-  EXPECT_EQ(extremes.high(at(1100ms)), 5);
-  EXPECT_EQ(extremes.low(at(1100ms)), -3);
-  EXPECT_EQ(extremes.high(at(1200ms)), -3);
-  EXPECT_FALSE(extremes.high(at(2000ms)).has_value());
+  EXPECT_EQ(extremes.range(at(1100ms)).value().high, 5);
+  EXPECT_EQ(extremes.range(at(1100ms)).value().low, -3);
+  EXPECT_EQ(extremes.range(at(1200ms)).value().high, -3);
+  EXPECT_FALSE(extremes.range(at(2000ms)).has_value());
 }
 
 // Against a plain list: never wrong by more than one slice.
@@ -42,19 +41,27 @@ TEST(SlidingExtremes, AgreesWithAListOfSamples) {
   SlidingExtremes extremes(window);
   std::deque<std::pair<Instant, double>> samples;
   Instant now = at(5s);
-  const auto high_since = [&](Instant from) {
-    double high = -1e9;
-    for (const auto& [when, value] : samples) high = when >= from ? std::max(high, value) : high;
-    return high;
+  const auto range_since = [&](Instant from) {
+    SlidingExtremes::Range range{1e9, -1e9};
+    for (const auto& [when, value] : samples) {
+      if (when >= from) range = {std::min(range.low, value), std::max(range.high, value)};
+    }
+    return range;
   };
   for (int i = 0; i < 5000; ++i) {
     now += Duration(std::uniform_int_distribution<std::int64_t>(0, 20'000'000)(random));
     const double value = std::uniform_real_distribution<>(-100, 100)(random);
     extremes.add(now, value);
     samples.emplace_back(now, value);
-    const double high = extremes.high(now).value();
-    ASSERT_GE(high, high_since(now - window + slice)) << "seed " << seed << " sample " << i;
-    ASSERT_LE(high, high_since(now - window - slice)) << "seed " << seed << " sample " << i;
+    // At the sample's own instant, and some slices later.
+    for (const Instant then : {now, now + 3 * slice}) {
+      const auto range = extremes.range(then);
+      ASSERT_TRUE(range) << "seed " << seed << " sample " << i;
+      const SlidingExtremes::Range least = range_since(then - window + slice);
+      const SlidingExtremes::Range most = range_since(then - window - slice);
+      ASSERT_TRUE(range->low <= least.low && range->low >= most.low) << "seed " << seed << " sample " << i;
+      ASSERT_TRUE(range->high >= least.high && range->high <= most.high) << "seed " << seed << " sample " << i;
+    }
   }
 }
 

@@ -24,6 +24,13 @@ TEST(Authenticator, TruncatesAsTheStandardSays) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(authenticator.sign(1, octets("Test With Truncation")), expected);
 }
 
+// RFC 4231 test case 6: a key that is longer than the hash's block, its tag cut to 128 bits.
+TEST(Authenticator, HashesALongKeyFirst) {
+  const std::vector<Key> keys{{1, std::vector<std::uint8_t>(131, 0xaa)}};
+  const Tag expected{0x60, 0xe4, 0x31, 0x59, 0x1e, 0xe0, 0xb6, 0x7f, 0x0d, 0x8a, 0x26, 0xaa, 0xcb, 0xf5, 0xb7, 0x7f};
+  EXPECT_EQ(Authenticator(keys).sign(1, octets("Test Using Larger Than Block-Size Key - Hash Key First")), expected);
+}
+
 TEST(Authenticator, AcceptsItsOwnTagsAndNoOthers) {
   const std::vector<Key> keys{test_key(7), test_key(8)};
   Authenticator authenticator(keys);
