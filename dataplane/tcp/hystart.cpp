@@ -13,7 +13,7 @@ constexpr std::uint8_t conservative_rounds = 5;      ///< CSS_ROUNDS
 
 }  // namespace
 
-/// A round ends when what was in flight at its start has been acknowledged.
+/// A round ends when as much as was in flight at its start has arrived.
 bool HyStart::begin_round(const AckEvent& event, const PathView& path) {
   const bool over = round_left <= event.delivered;
   if (!over) {

@@ -119,26 +119,25 @@ void Reporter::report_all(Instant now) {
 
 void Reporter::on_poll(Instant now) {
   if (!running_ || all_reported_ == now) return;
-  batch_.clear();
-  active_users_ = cell_.active_users();
-  for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
-    if (!has_news(ue)) continue;
-    bearers_[ue].reported_early = true;
-    batch_.push_back(describe(ue, now));
-  }
+  gather_early(now, [this](UeIndex ue) { return has_news(ue); });
   all_reported_ = now;
   send_early(now);
 }
 
 void Reporter::report_changes(Instant now) {
+  gather_early(now, [this, now](UeIndex ue) { return cell_.here(ue) && changed_sharply(ue, now); });
+  if (!batch_.empty()) send_early(now);
+}
+
+template <typename Wanted>
+void Reporter::gather_early(Instant now, Wanted wanted) {
   batch_.clear();
   active_users_ = cell_.active_users();
   for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
-    if (!cell_.here(ue) || !changed_sharply(ue, now)) continue;
+    if (!wanted(ue)) continue;
     bearers_[ue].reported_early = true;
     batch_.push_back(describe(ue, now));
   }
-  if (!batch_.empty()) send_early(now);
 }
 
 void Reporter::send_early(Instant now) {

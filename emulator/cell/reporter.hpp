@@ -110,6 +110,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   void set_next();
   void report_all(Instant now);
   void report_changes(Instant now);
+  template <typename Wanted>
+  void gather_early(Instant now, Wanted wanted);
   void send_early(Instant now);
   [[nodiscard]] bool changed_sharply(UeIndex ue, Instant now);
   void measure(Bearer& bearer, const UeQueue& queue, Instant now);

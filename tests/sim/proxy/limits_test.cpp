@@ -27,15 +27,20 @@ std::int64_t edge_for_server(ProxyLab& lab, const ScriptedHosts& hosts) {
   return edge;
 }
 
+/// Three connections of one UE.
+void open_three(ScriptedHosts& hosts) {
+  for (std::uint16_t port = 1; port <= 3; ++port) {
+    hosts.ue_to_server.src_port = port;
+    hosts.open();
+  }
+}
+
 TEST(Limits, ConnectionsBeyondMaxFlowsPassUnsplit) {
   proxy::ShardConfig config = shard_config();
   config.limits.max_flows = 2;
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
-  for (std::uint16_t port = 1; port <= 3; ++port) {
-    hosts.ue_to_server.src_port = port;
-    hosts.open();
-  }
+  open_three(hosts);
   EXPECT_EQ(lab.shard.flow_count(), 2U);
   EXPECT_EQ(lab.count(Counter::forward_flow_limit), 1U);
   hosts.server(Flags::ack_bit, 0, 0, "untouched");
@@ -49,10 +54,7 @@ TEST(Limits, EndToEndConnectionsBeyondMaxFlowsAreNotFollowed) {
   config.limits.max_flows = 2;
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
-  for (std::uint16_t port = 1; port <= 3; ++port) {
-    hosts.ue_to_server.src_port = port;
-    hosts.open();
-  }
+  open_three(hosts);
   EXPECT_EQ(lab.shard.flow_count(), 2U);
   EXPECT_EQ(lab.count(Counter::flows_regulated), 2U);
   EXPECT_EQ(lab.count(Counter::forward_flow_limit), 1U);

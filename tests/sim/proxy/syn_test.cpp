@@ -263,6 +263,14 @@ class SynFloodEndToEnd : public testing::TestWithParam<proxy::Mode> {
     config_.mode = GetParam();
     config_.intercept = proxy::Intercept::regulate;
   }
+  /// A SYN from each of so many UEs; nothing answers.
+  static void scan(ProxyLab& lab, std::uint8_t ues) {
+    ScriptedHosts hosts(lab);
+    for (std::uint8_t host = 1; host <= ues; ++host) {
+      hosts.ue_to_server.src = IpAddress::v4(10, 46, 0, host);
+      hosts.send_syn();
+    }
+  }
   proxy::ShardConfig config_ = split_config();
 };
 
@@ -299,11 +307,7 @@ TEST_P(SynFloodEndToEnd, ServersThatAnswerMakeNothingOfItLast) {
 TEST_P(SynFloodEndToEnd, AScanThatFindsNoPlaceLeavesNoBearersBehind) {
   config_.limits.max_flows = 4;
   ProxyLab lab(config_);
-  ScriptedHosts scan(lab);
-  for (std::uint8_t host = 1; host <= 16; ++host) {
-    scan.ue_to_server.src = IpAddress::v4(10, 46, 0, host);
-    scan.send_syn();
-  }
+  scan(lab, 16);
   EXPECT_EQ(lab.shard.flow_count(), 4U);
   EXPECT_EQ(lab.shard.bearer_count(), 4U);
   lab.pass_time(std::chrono::seconds(80));
@@ -314,11 +318,7 @@ TEST_P(SynFloodEndToEnd, AScanThatFindsNoPlaceLeavesNoBearersBehind) {
 TEST_P(SynFloodEndToEnd, AScanOfMoreUesThanThereIsRoomForShutsNobodyOut) {
   config_.limits.max_bearers = 8;
   ProxyLab lab(config_);
-  ScriptedHosts scan(lab);
-  for (std::uint8_t host = 1; host <= 100; ++host) {
-    scan.ue_to_server.src = IpAddress::v4(10, 46, 0, host);
-    scan.send_syn();
-  }
+  scan(lab, 100);
   EXPECT_EQ(lab.shard.bearer_count(), 8U);
   ScriptedHosts hosts(lab);
   hosts.open();
