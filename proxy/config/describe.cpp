@@ -139,6 +139,13 @@ void describe(Section& s, ShardLimits& limits) {
           "share of the packet buffers in use from which new connections pass unsplit");
   s.value("let_flows_go_at", limits.let_flows_go_at, {0, 1},
           "share of the packet buffers in use from which connections that hold none go back to plain forwarding");
+  // Each mark is a stronger remedy than the one before it, and must not come first.
+  s.check(limits.shrink_windows_at <= limits.refuse_flows_at, "refuse_flows_at",
+          "at least shrink_windows_at, " + config::Scalar<double>::format(limits.shrink_windows_at),
+          config::Scalar<double>::format(limits.refuse_flows_at));
+  s.check(limits.refuse_flows_at <= limits.let_flows_go_at, "let_flows_go_at",
+          "at least refuse_flows_at, " + config::Scalar<double>::format(limits.refuse_flows_at),
+          config::Scalar<double>::format(limits.let_flows_go_at));
 }
 
 void describe(Section& s, ShardTimeouts& timeouts) {

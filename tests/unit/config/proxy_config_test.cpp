@@ -141,6 +141,16 @@ TEST(ProxyConfig, RulesAcrossKeys) {
   EXPECT_THAT(errors_of(p + "eal: { memory: 20MiB }\n"), ElementsAre(HasSubstr("s.yaml:4:1: eal, expected memory of")));
 }
 
+TEST(ProxyConfig, AStrongerRemedyForShortBuffersMustNotComeFirst) {
+  const std::string p = ports;
+  EXPECT_THAT(errors_of(p + "limits: { shrink_windows_at: 0.6, refuse_flows_at: 0.5 }\n"),
+              ElementsAre("s.yaml:4:35: limits.refuse_flows_at, expected at least shrink_windows_at, 0.6, got 0.5"));
+  EXPECT_THAT(errors_of(p + "limits: { let_flows_go_at: 0.7 }\n"),
+              ElementsAre("s.yaml:4:11: limits.let_flows_go_at, expected at least refuse_flows_at, 0.75, got 0.7"));
+  EXPECT_THAT(errors_of(p + "limits: { shrink_windows_at: 0.5, refuse_flows_at: 0.5, let_flows_go_at: 0.5 }\n"),
+              IsEmpty());
+}
+
 TEST(ProxyConfig, PoliciesTakeWhatTheyLeaveOutFromTheTopLevel) {
   const auto config = parsed(std::string(ports) + R"(mode: i-tcp
 longest_hold: 70ms
