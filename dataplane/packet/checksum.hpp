@@ -78,6 +78,14 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>((sum & 0xffffU) + (sum >> 16));
 }
 
+/// Sum of A followed by B, from the sums of both. `first_length` is the length of A in bytes.
+[[nodiscard]] constexpr std::uint16_t append_suffix(std::uint16_t first, std::uint16_t second,
+                                                    std::size_t first_length) noexcept {
+  const std::uint16_t moved = first_length % 2 != 0 ? swap_sum(second) : second;
+  const std::uint32_t sum = std::uint32_t{first} + moved;
+  return static_cast<std::uint16_t>((sum & 0xffffU) + (sum >> 16));
+}
+
 /// A checksum field after one of the 16-bit words under it changed from `before` to `after`: RFC 1624 equation 3,
 /// HC' = ~(~HC + ~m + m'). All three as they lie in memory.
 [[nodiscard]] constexpr std::uint16_t update_checksum(std::uint16_t checksum, std::uint16_t before,
