@@ -28,6 +28,8 @@ SANITIZER_OPTIONS = {
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
 }
+# The presets that --full adds.
+SANITIZED = ("debug", "tsan")
 
 
 def heading(text):
@@ -76,21 +78,37 @@ def run_ctest(preset):
     return tally
 
 
-def run_pytest():
-    heading("end to end tests (network namespaces)")
-    folders = [f for f in ("tests/lint", "tests/lab", "tests/e2e") if list((ROOT / f).glob("test_*.py"))]
-    report = ROOT / "build" / "pytest.xml"
+def findings(folder):
+    """What the sanitizers wrote about programs that pytest ran, whether or not a test saw them end."""
+    tally = Tally()
+    for file in sorted(folder.glob("report.*")):
+        tally.add(failure(f"a program's fault, {file.relative_to(ROOT)}", file.read_text(errors="replace")))
+    return tally
+
+
+def run_pytest(preset="release"):
+    """The tests that are Python's, with the programs of a preset; of a sanitized one those that run programs."""
+    heading(f"end to end tests (network namespaces, {preset})")
+    folders = ["tests/lint", "tests/lab", "tests/e2e"] if preset == "release" else ["tests/e2e"]
+    reports = ROOT / "build" / preset / "reports"
+    shutil.rmtree(reports, ignore_errors=True)
+    reports.mkdir(parents=True)
+    report = ROOT / "build" / preset / "pytest.xml"
     report.unlink(missing_ok=True)
-    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    # Programs write what is found to a file of their own: some tests end them, and never see what they said.
+    sanitizers = {name: f"{value}:log_path={reports}/report" for name, value in SANITIZER_OPTIONS.items()}
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", SLUICE_BUILD=str(ROOT / "build" / preset), **sanitizers)
     # One line for each file; what failed stands in the report, and at the end of everything.
     options = ["-p", "no:cacheprovider", "--tb=short", "--no-header", "--no-summary", "-o", "junit_logging=all",
                "-o", "junit_log_passing_tests=false", f"--junitxml={report}"]
     run = subprocess.run(["/usr/bin/python3", "-m", "pytest", *options, *folders], cwd=ROOT, env=environment, check=False)
     if not report.is_file():
         return failure(f"pytest ended with {run.returncode} and no report")
-    tally = read_cases(report, "", lambda c: f"{c.get('classname')}.{c.get('name')}")
+    prefix = "" if preset == "release" else f"{preset}: "
+    tally = read_cases(report, prefix, lambda c: f"{c.get('classname')}.{c.get('name')}")
     if run.returncode not in (0, 1):
-        tally.add(failure(f"pytest ended with {run.returncode}"))
+        tally.add(failure(f"pytest ended with {run.returncode} ({preset})"))
+    tally.add(findings(reports))
     return tally
 
 
@@ -131,7 +149,7 @@ def run_fuzz(seconds):
 
 def main():
     parser = argparse.ArgumentParser(prog="./run test")
-    parser.add_argument("--full", action="store_true", help="also unit and simulation tests under the sanitizers")
+    parser.add_argument("--full", action="store_true", help="also everything but fuzzing under the sanitizers")
     parser.add_argument("--fast", action="store_true", help="unit and simulation tests only")
     parser.add_argument("--only", choices=("unit", "e2e", "fuzz"), help="one kind of test")
     parser.add_argument("--fuzz-seconds", type=int, default=10, metavar="N")
@@ -145,10 +163,16 @@ def main():
         kinds = []
     if "unit" in kinds:
         total.add(run_ctest("release"))
-        for preset in ("debug", "tsan") if args.full else ():
-            total.add(run_ctest(preset) if build(preset) else failure(f"build of the {preset} preset"))
     if "e2e" in kinds:
         total.add(run_pytest())
+    for preset in SANITIZED if args.full and kinds != ["fuzz"] else ():
+        if not build(preset):
+            total.add(failure(f"build of the {preset} preset"))
+            continue
+        if "unit" in kinds:
+            total.add(run_ctest(preset))
+        if "e2e" in kinds:
+            total.add(run_pytest(preset))
     if "fuzz" in kinds:
         total.add(run_fuzz(args.fuzz_seconds))
 

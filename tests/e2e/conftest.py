@@ -1,6 +1,7 @@
 """End to end: kernel TCP on both sides, the programs between them, everything inside network namespaces.
 
-With SLUICE_E2E_CONTROL=1 the kernel's bridge takes the proxy's place: the tests of what hosts see must pass over it as
+With SLUICE_BUILD=build/debug (or tsan) the programs of that preset are run; tests that ask for a rate, a delay or a share of
+the processor are left out then, for sanitizers take several times as long. With SLUICE_E2E_CONTROL=1 the kernel's bridge takes the proxy's place: the tests of what hosts see must pass over it as
 well, or they ask for more than a cable gives."""
 
 import os
@@ -17,13 +18,20 @@ import traffic  # noqa: E402
 
 WHY_NOT = lab_module.why_not()
 CONTROL = os.environ.get("SLUICE_E2E_CONTROL") == "1"
-TEST_SECONDS = 150
+SANITIZERS = programs.sanitizers()
+TEST_SECONDS = 600 if SANITIZERS else 150
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "real_time: asks for a rate, a delay or a share of the processor")
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         if WHY_NOT:
             item.add_marker(pytest.mark.skip(reason=WHY_NOT))
+        elif SANITIZERS and item.get_closest_marker("real_time"):
+            item.add_marker(pytest.mark.skip(reason=f"asks for more speed than programs have under {SANITIZERS}"))
         elif CONTROL and "path" not in item.fixturenames:
             item.add_marker(pytest.mark.skip(reason="tests the programs; SLUICE_E2E_CONTROL=1 runs without them"))
 

@@ -168,6 +168,7 @@ def test_nobody_at_the_operators_socket_is_said(tmp_path):
     assert "none.sock" in run.stderr
 
 
+@pytest.mark.real_time
 def test_an_idle_proxy_rests_and_still_answers_at_once(busy):
     _, _, sluice, client, _ = busy
     client.download(100_000)

@@ -89,6 +89,7 @@ def test_bytes_survive_the_radio(tmp_path):
         radio.sluice.stop_and_check()
 
 
+@pytest.mark.real_time
 def test_smvs_keeps_the_queue_short_and_the_link_busy(tmp_path):
     results = {mode: run_mode(tmp_path, mode, VARYING, 15) for mode in ("none", "i-tcp", "smvs")}
     assert results["smvs"]["utilisation"] > 0.85
@@ -97,6 +98,7 @@ def test_smvs_keeps_the_queue_short_and_the_link_busy(tmp_path):
     assert results["smvs"]["server_to_ue_delay_p95_ms"] < results["none"]["server_to_ue_delay_p95_ms"]
 
 
+@pytest.mark.real_time
 def test_a_recorded_lte_link(tmp_path):
     trace = TRACES / "Verizon-LTE-short.down"
     if not trace.is_file():

@@ -26,6 +26,7 @@ def results(tmp_path, **changes):
         return {(row["trace"], int(row["radio_round_trip_ms"])): row for row in csv.DictReader(file)}
 
 
+@pytest.mark.real_time
 def test_one_setting_of_smvs_serves_lte_and_umts(tmp_path):
     names = ["Verizon-LTE-short.down", "TMobile-UMTS-driving.down"]
     for name in names:

@@ -104,6 +104,7 @@ def test_a_client_that_vanishes(path, server):
     assert any("Reset" in failure or "Pipe" in failure for failure in server.failures[before:])
 
 
+@pytest.mark.real_time
 def test_no_delay_for_interactive_traffic(path):
     """A byte, its answer, a thousand times: nothing may sit on a lone small segment."""
     listener = path.wire.server.socket()

@@ -11,6 +11,7 @@ from pathlib import Path
 from lab import LabError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+# Where the programs that are run were built: SLUICE_BUILD=build/debug runs those of another preset.
 BUILD = Path(os.environ.get("SLUICE_BUILD", ROOT / "build" / "release"))
 # Where both ends of the feedback listen, on the box's own loopback, and their shared secret; worth nothing outside.
 PROXY_FEEDBACK, NODEB_FEEDBACK = 38425, 38426
@@ -22,6 +23,13 @@ def program(name):
     if not path.is_file():
         raise LabError(f"{path} was not built (./run build)")
     return path
+
+
+def sanitizers():
+    """What the programs were built with to find their faults ("address,undefined", "thread"); "" for nothing."""
+    cache = BUILD / "CMakeCache.txt"
+    lines = cache.read_text(encoding="utf-8").splitlines() if cache.is_file() else []
+    return next((line.partition("=")[2] for line in lines if line.startswith("SLUICE_SANITIZE:")), "")
 
 
 def af_packet(number, interface):
