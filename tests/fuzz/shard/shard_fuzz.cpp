@@ -33,10 +33,9 @@ const std::vector<Treatment>& treatments() {
     std::vector<Treatment> list;
     for (const ModeText& text : mode_table) {
       for (const Intercept intercept : {Intercept::split, Intercept::regulate}) {
-        if (!(intercept == Intercept::split ? can_split(text.mode) : can_regulate(text.mode)) &&
-            text.mode != Mode::bypass) {
-          continue;
-        }
+        const bool regulates = intercept == Intercept::regulate;
+        const bool can = regulates ? can_regulate(text.mode) : can_split(text.mode) || text.mode == Mode::bypass;
+        if (!can) continue;
         Treatment treatment;
         treatment.mode = text.mode;
         treatment.intercept = intercept;
