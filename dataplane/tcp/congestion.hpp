@@ -20,6 +20,7 @@ struct AckEvent {
   std::uint32_t delivered = 0;     ///< bytes acknowledged or sacked, none of them before: what windows grow by
   std::uint32_t newly_lost = 0;    ///< bytes taken for lost because of it
   std::uint32_t in_flight = 0;     ///< pipe before it (RFC 6675)
+  std::int32_t small = 0;          ///< packets of less than SendQueue::small bytes that it took from the queue
   bool duplicate = false;          ///< a duplicate acknowledgement (RFC 5681 section 2, RFC 6675 section 2)
   bool cwnd_limited = false;       ///< the congestion window was what held the sender back
 

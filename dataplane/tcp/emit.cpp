@@ -29,7 +29,7 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   }
   // SACK blocks have no room beside a full segment: they go ahead on their own.
   if (ack_now_ && !reassembly_.report().empty()) emit_ack(now, output);
-  if (small_path_) cut_segments(now, allowance);
+  if (small_path_) cut_segments(now, output, allowance);
   const std::uint32_t before = send_.in_flight();
   const Bytes sent = emit_data(now, output, paced() ? burst_allowance(now, output, allowance) : allowance);
   if (paced()) note_burst(now, sent, allowance);

@@ -61,6 +61,8 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
   if (!transmit(segment, next, now, output, left)) return false;
   if (segment.flags.cwr()) [[unlikely]]
     cwr_due_ = false;
+  if (segment.payload_len < SendQueue::small && small_out_ < UINT8_MAX) [[unlikely]]
+    ++small_out_;
   if (!smooth_) [[unlikely]]
     note_sent(next, now);
   snd_nxt_ += segment.payload_len;
@@ -81,7 +83,7 @@ Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   while (const packet::Cursor lost = next_repair()) {
     if (small_path_ && lost.note().payload_len > mss_) {
       if (trying_larger_) larger_failed(now);
-      if (send_.cut(lost, mss_)) continue;
+      if (output.grant_cut(pipe() == 0) && send_.cut(lost, mss_)) continue;
     }
     if (!may_retransmit(lost) || !emit_again(lost, now, output, left)) return allowance - left;
   }
@@ -97,7 +99,7 @@ void Endpoint::emit_new(Instant now, Output& output, Bytes& left) {
   if (whole || may_split()) {
     Segment segment = header(snd_nxt_);
     do {
-      if (!whole && !split_for_window()) break;
+      if (!whole && (!output.grant_cut(true) || !split_for_window())) break;
       if (!emit_next(segment, now, output, left)) break;
       whole = may_send_new();
     } while (whole || may_split());

@@ -37,6 +37,10 @@ std::string_view to_string(CloseReason reason) {
 void Endpoint::write(packet::Packet&& payload) {
   packet::PacketNote& note = payload.note();
   if (fin_wanted_ || reset_due_ || state_ == State::closed || note.payload_len == 0) return;
+  if (config_->joins_payloads && send_.join_back(payload, most_joined())) {
+    snd_end_ += note.payload_len;
+    return;
+  }
   note.header_len = static_cast<std::uint16_t>(payload.size() - note.payload_len);
   note.seq = snd_end_.raw();
   snd_end_ += note.payload_len;

@@ -57,6 +57,9 @@ class Endpoint {
   /// Takes one segment. `payload` is empty, or exactly segment.payload_len bytes with note().payload_len and
   /// payload_sum set; its checksum has been verified and nobody else holds the buffer.
   void receive(const Segment& segment, packet::Packet&& payload, Instant now);
+  /// Takes one segment whose payload there was no memory for: all it tells is heard, its payload counts as lost on the
+  /// way.
+  void receive_without_payload(const Segment& segment, Instant now);
   /// The next payload in order (note().seq, payload_len and payload_sum valid), or an empty handle. What was received
   /// before a reset stays readable.
   [[nodiscard]] packet::Packet read();
@@ -165,6 +168,11 @@ class Endpoint {
   [[nodiscard]] SeqNum snd_una() const { return snd_una_; }
   [[nodiscard]] SeqNum snd_nxt() const { return snd_nxt_; }
   [[nodiscard]] SeqNum rcv_nxt() const { return rcv_nxt_; }
+  /// What the peer may still send of what it was promised.
+  [[nodiscard]] Bytes promised() const {
+    const std::int32_t open = rcv_edge_ - rcv_nxt_;
+    return Bytes(open > 0 && !fin_received_ && state_ != State::closed ? open : 0);
+  }
   /// Right edge of the window promised to the peer.
   [[nodiscard]] SeqNum rcv_edge() const { return rcv_edge_; }
   /// The peer's window in bytes, from SND.UNA.
@@ -281,7 +289,7 @@ class Endpoint {
   // path_size.cpp
   void shrink_segments(std::uint32_t payload, Instant now);
   void suspect_black_hole(Instant now);
-  [[gnu::cold, gnu::noinline]] void cut_segments(Instant now, Bytes allowance);
+  [[gnu::cold, gnu::noinline]] void cut_segments(Instant now, Output& output, Bytes allowance);
   [[nodiscard]] packet::Cursor try_larger(Instant now);
   [[nodiscard]] bool may_try_larger(Instant now) const;
   void judge_larger(SeqNum ack, Instant now);
@@ -344,6 +352,8 @@ class Endpoint {
   [[nodiscard]] bool fin_can_go() const;
 
   // emit_data.cpp
+  /// What several payloads in one buffer come to at most: a segment's. Where that is small, they are cut again.
+  [[nodiscard]] std::uint32_t most_joined() const { return full_mss_ < SendQueue::small ? least_joined : mss_; }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length) const;
   [[nodiscard]] bool may_send_new() const;
   [[nodiscard]] bool may_retransmit(packet::Cursor position) const;
@@ -386,6 +396,11 @@ class Endpoint {
 
   static constexpr std::uint32_t largest_window_field = 65535;
   static constexpr std::uint8_t copies_unknown = UINT8_MAX;
+  static constexpr std::uint8_t most_duplicates_due = 31;
+  /// Segments of less than SendQueue::small bytes in flight. A further one waits for an acknowledgement, and is joined
+  /// by what is written meanwhile: Nagle's rule (RFC 9293 section 3.7.4) with more than one segment, to spare buffers.
+  static constexpr std::uint8_t most_small = 128;
+  static constexpr std::uint32_t least_joined = 1024;     ///< bytes; payloads that wait are joined up to this at least
   static constexpr std::uint8_t backoff_limit = 16;       ///< what RttEstimator::timeout() tells apart
   static constexpr std::uint32_t challenge_spacing = 12;  ///< tick::rough: 100 ms
 
@@ -407,7 +422,8 @@ class Endpoint {
   bool urgent_out_ : 1 = false;     ///< ours, up to snd_up_, is not acknowledged yet
   bool trying_larger_ : 1 = false;  ///< a segment larger than mss_ is out, to see whether it arrives
   bool asked_ : 1 = false;          ///< the peer's keep-alive waits for the owner
-  Timer timer_ = Timer::none;
+  Timer timer_ : 3 = Timer::none;
+  std::uint8_t duplicates_due_ : 5 = 0;  ///< acknowledgements owed to a peer without SACK for segments out of order
   CloseReason close_reason_ : 3 = CloseReason::none;
   std::uint8_t backoff_ : 5 = 0;           ///< doublings of the RTO or persist timer, at most backoff_limit
   std::uint8_t snd_shift_ : 4 = 0;         ///< peer's window scale
@@ -424,7 +440,7 @@ class Endpoint {
   bool use_timestamps_ : 1 = false;
   bool use_sack_ : 1 = false;
   bool use_scale_ : 1 = false;
-  bool small_path_ : 1 = false;  ///< segments are smaller than the handshake agreed on
+  bool small_path_ : 1 = false;  ///< what waits to be sent may be larger than a segment: it is cut when it is sent
   bool heard_ : 1 = false;       ///< the peer was, since the retransmission timer expired
   bool use_ecn_ : 1 = false;
   bool ece_due_ : 1 = false;  ///< the peer is told of congestion until it answers with CWR
@@ -466,9 +482,9 @@ class Endpoint {
   std::uint16_t local_mss_ = 536;  ///< what we announce; in the padding before it
   RateReduction reduction_;
   [[no_unique_address]] CongestionControl congestion_;
-  std::uint8_t copies_ = 0;          ///< sent by the last repair and not known to have been duplicates
-  std::uint8_t retries_ = 0;         ///< transmissions in a row without an answer
-  std::uint8_t duplicates_due_ = 0;  ///< acknowledgements owed to a peer without SACK for segments out of order
+  std::uint8_t copies_ = 0;     ///< sent by the last repair and not known to have been duplicates
+  std::uint8_t retries_ = 0;    ///< transmissions in a row without an answer
+  std::uint8_t small_out_ = 0;  ///< segments of less than SendQueue::small bytes in flight
   std::uint32_t ts_value_ = 0;
   std::uint32_t ts_recent_ = 0;
   std::uint16_t ts_recent_at_ = 0;  ///< when it was heard, tick::slow

@@ -37,6 +37,9 @@ struct EndpointConfig {
   bool pacing = false;                         ///< spread the window over the round trip; BBR does in any case
   std::uint32_t max_out_of_order = 4096;       ///< packets held for reassembly, at most Reassembly::capacity
   bool answers_keepalives = true;              ///< false: the owner does, see take_question()
+  /// Payload that waits to be sent is copied behind what waits before it while one segment can carry both, so that
+  /// buffers are in proportion to bytes however small the writes are. For connections that relay others' segments.
+  bool joins_payloads = false;
   /// Where a paced connection keeps what others need not have; the configuration is then that connection's own (see
   /// PacedEndpoint). Without it there is neither pacing nor BBR: CUBIC takes its place.
   PacedSender* paced = nullptr;

@@ -86,7 +86,10 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
     if (!keeps_timer()) arm_retransmit(event.now);
   } else {
     arm(Timer::none, never);
+    small_out_ = 0;
   }
+  if (event.small > 0) [[unlikely]]
+    small_out_ = static_cast<std::uint8_t>(small_out_ - std::min<std::int32_t>(event.small, small_out_));
 }
 
 /// RFC 9293 section 3.10.7.4: newer segments decide; of equally old ones the larger window.
@@ -144,6 +147,8 @@ inline bool Endpoint::may_send_new() const {
   const packet::Cursor next = send_.unsent();
   if (!next) return false;
   const std::uint32_t length = next.note().payload_len;
+  if (length < SendQueue::small && small_out_ >= most_small) [[unlikely]]
+    return false;
   return snd_nxt_ + length <= window_edge() && fits_cwnd(length);
 }
 

@@ -33,7 +33,9 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   backoff_ = 0;
   snd_shift_ = 0;
   rcv_shift_ = 0;
-  retries_ = duplicates_due_ = unacked_segments_ = 0;
+  retries_ = small_out_ = 0;
+  duplicates_due_ = 0;
+  unacked_segments_ = 0;
   use_timestamps_ = use_sack_ = use_scale_ = small_path_ = heard_ = use_ecn_ = ece_due_ = cwr_due_ = reduced_ = false;
   acks_held_ = ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = retransmit_first_ = false;
   cwnd_limited_ = tail_due_ = tail_out_ = false;
@@ -60,6 +62,7 @@ void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs) {
   rcv_shift_ = scale_of(ours, use_scale_) & 15U;
   const std::uint16_t mss = std::max(theirs.mss, smallest_mss);
   mss_ = full_mss_ = static_cast<std::uint16_t>(mss - (use_timestamps_ ? timestamp_option : 0));
+  small_path_ = config_->joins_payloads && mss_ < SendQueue::small;
 }
 
 /// What our SYN offers, from where it is kept until the answer comes.

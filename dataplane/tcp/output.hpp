@@ -22,6 +22,10 @@ class Output {
   /// IP packet size that transmit would return for `payload_len` bytes of data (without SACK blocks); for allowances.
   [[nodiscard]] virtual std::uint32_t wire_size(std::uint32_t payload_len) const = 0;
 
+  /// Asks for the buffer that cutting a packet takes; true when it may be taken. `only`: nothing of the connection is
+  /// in flight, so that without it nothing would ever be.
+  [[nodiscard]] virtual bool grant_cut([[maybe_unused]] bool only) { return true; }
+
  protected:
   ~Output() = default;
 };

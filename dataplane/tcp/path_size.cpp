@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <climits>
 
 #include "dataplane/tcp/fast_path.hpp"
 
@@ -8,6 +9,7 @@
 namespace sluice::tcp {
 namespace {
 
+constexpr int most_cuts = INT_MAX;
 constexpr std::uint8_t suspicious = 3;  ///< timeouts in a row while the peer can be heard
 constexpr std::uint8_t hopeless = 6;    ///< or whether it can be heard or not
 constexpr std::uint8_t rest = 6;        ///< ticks before larger segments are tried again: 687 s at least
@@ -59,7 +61,7 @@ void Endpoint::suspect_black_hole(Instant now) {
 
 /// Cuts what can be sent now into segments that fit; what waits longer stays whole, for the path may carry more by
 /// then. Without buffers some stay as they are until the next time.
-void Endpoint::cut_segments(Instant now, Bytes allowance) {
+void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
   packet::Cursor at = send_.unsent();
   if (at && may_try_larger(now)) at = try_larger(now);
   std::int64_t room = std::min<std::int64_t>(window_edge() - snd_nxt_, allowance.count());
@@ -67,9 +69,11 @@ void Endpoint::cut_segments(Instant now, Bytes allowance) {
     room = std::min(room, std::int64_t{congestion_.cwnd()} - pipe());
   }
   bool least = pipe() == 0;  // one segment may always be in flight
+  int cuts = mss_ < SendQueue::small ? most_small - small_out_ : most_cuts;
   for (; at && (least || room >= mss_); at = at.next(), least = false) {
-    while (at.note().payload_len > mss_) {
-      if (!send_.cut(at, mss_)) return;
+    while (at.note().payload_len > mss_ && (least || room >= mss_)) {
+      if (--cuts < 0 || !output.grant_cut(least) || !send_.cut(at, mss_)) return;
+      least = false;
       room -= mss_;
     }
     room -= at.note().payload_len;

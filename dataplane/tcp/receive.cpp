@@ -51,6 +51,12 @@ void Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant
   schedule_ack(now);
 }
 
+void Endpoint::receive_without_payload(const Segment& segment, Instant now) {
+  smooth_ = false;
+  receive_slow(segment, {}, now);
+  settle();
+}
+
 void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now) {
   if (state_ == State::closed || reset_due_) return;
   if (state_ == State::syn_sent) {

@@ -26,7 +26,12 @@ void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Ins
     fin_known_ = true;
     fin_seq_ = end;
   }
-  if (segment.payload_len != 0) accept_payload(segment.seq, std::move(payload), now);
+  if (payload) {
+    accept_payload(segment.seq, std::move(payload), now);
+  } else if (segment.payload_len != 0) {  // there was no memory for it
+    count(counters_.discarded);
+    ack_now_ = true;
+  }
   if (fin_known_ && rcv_nxt_ >= fin_seq_) receive_fin(now);
   if (segment.flags.fin() && !acks_held_) ack_now_ = true;
 }
@@ -72,7 +77,7 @@ void Endpoint::accept_out_of_order(packet::Packet&& payload) {
     return;
   }
   count(counters_.out_of_order);
-  if (!use_sack_ && duplicates_due_ < UINT8_MAX) ++duplicates_due_;
+  if (!use_sack_ && duplicates_due_ < most_duplicates_due) ++duplicates_due_;
   reassembly_.insert(std::move(payload));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "dataplane/packet/join.hpp"
 #include "dataplane/packet/split.hpp"
 
 namespace sluice::tcp {
@@ -26,6 +27,12 @@ bool awaits_copy(const packet::PacketNote& note) {
 }
 
 }  // namespace
+
+bool SendQueue::join_back(const packet::Packet& payload, std::uint32_t most) {
+  if (!unsent_) return false;
+  packet::Loan last(packets_.back());
+  return packet::join(*last, payload, most);
+}
 
 void SendQueue::resent(packet::Cursor position, Instant now) {
   packet::PacketNote& note = position.note();
@@ -79,6 +86,8 @@ bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
 inline void SendQueue::pop_acknowledged(AckEvent& event) {
   const packet::Cursor at = packets_.front();
   const packet::PacketNote& note = at.note();
+  if (note.payload_len < small) [[unlikely]]
+    ++event.small;
   if (note.flags == 0) [[likely]] {
     in_flight_ -= note.payload_len;
     if (note.transmissions == 1) event.rtt = event.now - note.sent;  // the newest comes last
@@ -105,11 +114,11 @@ void SendQueue::unmark(packet::Cursor at, AckEvent& event) {
 
 void SendQueue::acknowledge(SeqNum ack, AckEvent& event) {
   while (outstanding() && end(packets_.front().note()) <= ack) pop_acknowledged(event);
-  if (outstanding() && first(packets_.front().note()) < ack) trim_front(ack);
+  if (outstanding() && first(packets_.front().note()) < ack) trim_front(ack, event);
 }
 
 // The peer acknowledged a part of a packet: the rest is what is left to deliver.
-void SendQueue::trim_front(SeqNum ack) {
+void SendQueue::trim_front(SeqNum ack, AckEvent& event) {
   packet::Loan front(packets_.front());
   packet::PacketNote& note = front->note();
   const auto count = static_cast<std::uint16_t>(ack - first(note));
@@ -117,6 +126,8 @@ void SendQueue::trim_front(SeqNum ack) {
     in_flight_ -= copies(note) * count;
     if (awaits_copy(note)) to_retransmit_ -= count;
   }
+  if (note.payload_len >= small && std::uint32_t{note.payload_len} - count < small)
+    --event.small;  // it will leave as a small one
   packet::skip_front(*front, count);
 }
 

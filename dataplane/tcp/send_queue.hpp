@@ -39,6 +39,12 @@ class SendQueue {
   /// Lost bytes of which no new copy was sent yet.
   [[nodiscard]] std::uint32_t to_retransmit() const { return to_retransmit_; }
 
+  /// Packets of fewer bytes take much more memory than they carry.
+  static constexpr std::uint32_t small = 512;
+
+  /// Copies `payload` behind the last packet when that is unsent and both come to `most` bytes at most. False when it
+  /// must be pushed.
+  [[nodiscard]] bool join_back(const packet::Packet& payload, std::uint32_t most);
   /// Appends; note().seq, payload_len and payload_sum must be set.
   void push(packet::Packet&& packet) {
     packet::PacketNote& note = packet.note();
@@ -65,7 +71,7 @@ class SendQueue {
   /// False when there was no buffer for them.
   bool cut(packet::Cursor position, std::uint32_t length);
 
-  /// Drops what lies before `ack` and adds it to `event` (acked is the caller's; rtt here).
+  /// Drops what lies before `ack` and adds it to `event` (acked is the caller's; rtt and small here).
   void acknowledge(SeqNum ack, AckEvent& event);
 
   // --- what an acknowledgement of a disturbed connection tells; in this order, note_delivered() before acknowledge()
@@ -112,7 +118,7 @@ class SendQueue {
  private:
   void pop_acknowledged(AckEvent& event);
   [[gnu::cold, gnu::noinline]] void unmark(packet::Cursor at, AckEvent& event);
-  [[gnu::cold, gnu::noinline]] void trim_front(SeqNum ack);
+  [[gnu::cold, gnu::noinline]] void trim_front(SeqNum ack, AckEvent& event);
   void sample(const packet::PacketNote& note, AckEvent& event) const;
   void lose(packet::Cursor at, AckEvent& event);
   void mark_sacked(packet::Cursor position, AckEvent& event, Delivery& delivery);

@@ -53,6 +53,12 @@ class Wire final : public tcp::Output {
   }
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override { return 40 + payload_len; }
 
+  [[nodiscard]] bool grant_cut(bool only) override {
+    if (cuts == 0) return only;
+    --cuts;
+    return true;
+  }
+
   /// The oldest segment not looked at yet; there must be one.
   SentSegment next() {
     EXPECT_FALSE(segments.empty()) << "expected a segment to have been sent";
@@ -65,6 +71,7 @@ class Wire final : public tcp::Output {
   std::deque<SentSegment> segments;
   bool blocked = false;                   ///< nothing can be sent
   std::uint64_t full_after = UINT64_MAX;  ///< so many segments can still be sent
+  std::uint64_t cuts = UINT64_MAX;        ///< so many packets may still be cut
 
  private:
   static std::vector<std::uint8_t> take(const tcp::Segment& segment, packet::Packet& payload) {
