@@ -149,6 +149,7 @@ class Bearer {
   std::uint32_t backlogged_flows = 0;   ///< … and how many have any
   std::uint32_t shut_flows = 0;         ///< flows whose server has no window; reports open it
   std::uint32_t moving_flows = 0;       ///< flows with a second loop and data that the UE has not acknowledged
+  Bytes committed{};                    ///< of all flows: held and promised, both ways, at their last service
   bool status_changed = true;
   Bytes exposed{};        ///< of all flows, both ways: acknowledged and not delivered; kept where it is capped
   bool used = false;      ///< had a split connection: what was learned is kept for a while when its last flow goes

@@ -45,6 +45,8 @@ namespace sluice::proxy {
   X(flows_closed, "split connections that closed on both sides")                                               \
   X(flows_reset, "split connections that a reset ended")                                                       \
   X(flows_timed_out, "split connections given up after too many retransmissions")                              \
+  X(out_of_order_forgotten, "times that segments held out of order were forgotten for want of packet buffers") \
+  X(flows_reset_memory, "split connections reset for want of packet buffers: large, and without progress")     \
   X(icmp_believed, "errors of routers about what a split connection has outstanding")                          \
   X(icmp_not_believed, "such errors that quote nothing outstanding, or name a size that cannot be")            \
   X(paths_smaller_radio, "times segments to the radio became smaller because a router said so")                \
@@ -68,6 +70,7 @@ namespace sluice::proxy {
   X(timeouts_radio, "retransmission timeouts towards the radio")                                               \
   X(timeouts_core, "retransmission timeouts towards the core")                                                 \
   X(buffers_exhausted, "transmissions put off because no packet buffer was left")                              \
+  X(payload_refused, "segments whose payload was not kept for want of packet buffers, nor acknowledged")       \
   X(reports, "bearer records taken from reports")                                                              \
   X(reports_unknown_bearer, "bearer records for a UE that has no bearer here")                                 \
   X(reports_stale, "bearer records older than the newest one applied")                                         \

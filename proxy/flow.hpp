@@ -8,6 +8,7 @@
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/letting_go.hpp"
+#include "proxy/memory_budget.hpp"
 #include "proxy/side.hpp"
 
 namespace sluice::proxy {
@@ -45,8 +46,9 @@ struct Leg {
   bool reset_pending : 1 = false;  ///< a reset waits until the host has every byte acknowledged to the other side
   bool passed_by : 1 = false;      ///< bytes of the host passed while the connection was handed over
   bool questioned : 1 = false;     ///< the host asks whether the other one is there, and that one was asked
-  bool heard = false;              ///< the host has sent data
+  bool heard : 1 = false;          ///< the host has sent data
   std::uint32_t exposed = 0;  ///< bytes acknowledged to the host and not yet by the other one, where that is capped
+  Promise promise;            ///< the window that the host was promised, as the budget knows it
 };
 
 /// What is remembered of the three segments of a handshake.
@@ -82,8 +84,13 @@ struct Flow {
   std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
   std::uint32_t governed = no_id;     ///< its law of windows, where it has one
   RegulatedId heir = no_id;           ///< the same connection as it goes on end to end once the handover is complete
-  Bytes backlog{};                    ///< unsent bytes towards the UE at its last service
-  Bytes sent_to_radio{};              ///< IP bytes of data, retransmissions included
+  std::uint32_t backlog = 0;          ///< unsent bytes towards the UE at its last service
+  /// By Side: when the host last acknowledged something new, or something came to be held for it where nothing was;
+  /// tick::coarse. See relay::stalled_for().
+  std::array<std::uint16_t, 2> progress{};
+  std::uint32_t demands = no_id;  ///< what its directions need, once one of them carries much
+  std::uint32_t committed = 0;    ///< bytes held and promised, both ways, at its last service
+  Bytes sent_to_radio{};          ///< IP bytes of data, retransmissions included
 
   /// First byte of payload that the host behind `side` can send.
   [[nodiscard]] tcp::SeqNum first_byte_from(Side side) const {
@@ -96,6 +103,6 @@ struct Flow {
   [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }
 };
 
-static_assert(sizeof(Flow) <= 928, "with its place in table and wheel an idle pair takes 1000 bytes, of 1024");
+static_assert(sizeof(Flow) <= 952, "with its place in table and wheel an idle pair takes 1024 bytes");
 
 }  // namespace sluice::proxy

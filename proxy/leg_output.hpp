@@ -6,6 +6,7 @@
 #include "dataplane/tcp/output.hpp"
 #include "proxy/bearer.hpp"
 #include "proxy/flow.hpp"
+#include "proxy/memory_budget.hpp"
 #include "proxy/transmit_queue.hpp"
 
 namespace sluice::proxy {
@@ -13,6 +14,7 @@ namespace sluice::proxy {
 /// What every leg's output needs of its shard.
 struct OutputParts {
   packet::PacketPool& pool;
+  MemoryBudget& budget;
   TransmitQueue& queue;
   Counters& counters;
 };
@@ -27,6 +29,11 @@ class LegOutput final : public tcp::Output {
 
   std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) override;
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
+  [[nodiscard]] bool grant_cut(bool only) override {
+    if (parts_.budget.exhausted() && (!only || parts_.budget.reserve_touched())) return false;
+    parts_.budget.taken();
+    return true;
+  }
 
  private:
   [[nodiscard]] packet::Packet frame_for(packet::Packet* payload, const tcp::Segment& segment);

@@ -57,6 +57,15 @@ int run(const sluice::proxy::Config& config, const std::string& file,
   }
 }
 
+/// What the limits come to: how much the packet buffers hold, and for whom.
+std::string memory_line(const sluice::proxy::Config& config) {
+  const sluice::proxy::PacketMemory memory = sluice::proxy::packet_memory(config);
+  const auto megabytes = [](sluice::Bytes bytes) { return std::to_string(bytes.count() / 1'000'000) + " MB"; };
+  return "packet memory: " + std::to_string(config.pool.buffers) +
+         " buffers; a shard's connections may hold and be promised " + megabytes(memory.shard) + ", those of one UE " +
+         megabytes(memory.ue) + ", one alone " + megabytes(memory.connection) + " each way\n";
+}
+
 int with_file(const Options& options) {
   const auto loaded = sluice::proxy::load_config(options.file);
   if (!loaded) {
@@ -67,7 +76,7 @@ int with_file(const Options& options) {
   if (options.print) return print(print_config(*loaded, options.show_secrets ? Secrets::show : Secrets::hide));
   if (!options.check) return run(*loaded, options.file, loaded.warnings);
   for (const auto& warning : loaded.warnings) std::fprintf(stderr, "warning: %s\n", warning.to_string().c_str());
-  return print("OK\n");
+  return print(memory_line(*loaded) + "OK\n");
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ const char* name_of(FlowPhase phase) {
 /// What a keep-alive asks for is the other host's to answer.
 tcp::EndpointConfig leg_config(tcp::EndpointConfig config) {
   config.answers_keepalives = false;
+  config.joins_payloads = true;
   return config;
 }
 
@@ -39,13 +40,15 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       pool_(pool),
       queue_(transmitter, counters_),
       registry_(config_, first_policies_, seed, origin),
-      parts_{pool_, queue_, counters_},
+      parts_{pool_, budget_, queue_, counters_},
       window_loops_(config.limits.max_flows),
       governed_(config.limits.max_flows),
       paced_(config.tcp.wants_pacing() ? config.limits.max_flows : 0),
       regulator_(config_, {registry_, queue_, counters_}, origin),
       released_(config.limits.max_flows, seed ^ 0x165667b19e3779f9U),
       half_open_(config.limits.max_flows),
+      budget_(config_.limits, pool),
+      demands_(config.limits.max_flows),
       relay_limit_(config.limits.relay_buffer) {
   marked_.reserve(config.limits.max_flows);
 }
@@ -53,17 +56,20 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
 Shard::Impl::~Impl() = default;
 
 void Shard::Impl::advance(Instant now) {
+  look_at_memory(now);
   registry_.run_due(
       now, [&](FlowId id) { on_flow_due(id, now); }, [&](BearerId id) { on_bearer_due(id, now); });
   if (sweep_.active) [[unlikely]]
     sweep_on();
+  if (reclaim_.active) [[unlikely]]
+    reclaim_on(now);
   serve_marked(now);
   regulator_.advance(now);
   queue_.flush(now);
 }
 
 Instant Shard::Impl::next_deadline() const {
-  if (sweep_.active) return Instant{};
+  if (sweep_.active || reclaim_.active) return Instant{};
   return std::min(registry_.next_deadline(), regulator_.next_deadline());
 }
 

@@ -20,16 +20,24 @@ namespace sluice::proxy {
 struct ShardLimits {
   std::uint32_t max_flows = 65'536;  ///< 1 … 16 777 216
   std::uint32_t max_bearers = 16'384;
-  /// Payload bytes that one direction of one connection may hold here: received and acknowledged, not yet acknowledged
-  /// by the other side (the ack exposure), or promised as window.
+  /// Payload bytes that one direction of one connection may hold here at most: received and acknowledged, not yet
+  /// acknowledged by the other side (the ack exposure), or promised as window. How much it is depends on what the
+  /// connection needs and on the packet buffers left (MemoryBudget).
   /// At least 64 KiB, which is what a SYN-ACK may promise in the host's own name.
-  Bytes relay_buffer{1024 * 1024};
+  Bytes relay_buffer{16 * 1024 * 1024};
   /// Bytes acknowledged to one host and not yet by the other one: of one direction of a connection, and of all
   /// connections of a UE together. 0 acknowledges nothing before the other host has; not set: relay_buffer is all.
   std::optional<Bytes> exposure_per_flow;
   std::optional<Bytes> exposure_per_bearer;
-  /// Share of the packet buffers in use from which windows shrink, and from which new connections go unsplit.
+  /// Share of the packet buffers that relayed payload never takes: they receive, acknowledge and forward.
+  double reserve = 0.0625;
+  /// Shards that take from the same pool; each has an equal part of it.
+  std::uint32_t pool_sharers = 1;
+  /// Share of the others that the connections of one UE may hold and promise together.
+  double ue_share = 0.6;
+  /// Share of them up to which windows may be wider than the connection has shown to need.
   double shrink_windows_at = 0.5;
+  /// Share of all packet buffers in use from which new connections go unsplit.
   double refuse_flows_at = 0.75;
   /// … and from which connections that hold no packet go back to plain forwarding.
   double let_flows_go_at = 0.875;

@@ -14,9 +14,6 @@ namespace {
 /// Two segments of the usual size: less window than this is none.
 constexpr Bytes least_relay{2 * 1460};
 
-/// While packet buffers are short the flows that hold none are looked for this often.
-constexpr Duration shed_period = std::chrono::milliseconds(100);
-
 /// Until a host has sent something, the window that the handshake itself promised it is as good as ours, and an update
 /// would be a packet for nothing; unless it is too small to begin with.
 bool window_matters(const Flow& flow, Side from) {
@@ -58,14 +55,15 @@ inline void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
   Bearer& bearer = registry_.bearer(flow.bearer);
   if (contains(stirred, Streams::to_radio)) {
     relay::pump_towards(flow, Side::radio);
-    update_window_of_server(flow, bearer);
+    update_window_of_server(flow, bearer, now);
   }
   if (contains(stirred, Streams::to_core)) {
     relay::pump_towards(flow, Side::core);
-    update_window_of_ue(flow);
+    update_window_of_ue(flow, bearer, now);
   }
   emit(flow, bearer, now);
   note_backlog(flow, bearer);
+  note_memory(flow, bearer, stirred);
   reschedule(flow, id, now);
 }
 
@@ -79,8 +77,8 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
   relay::pump(flow);
   relay::pass_ends(flow);
   relay::pass_questions(flow);
-  update_window_of_ue(flow);
-  update_window_of_server(flow, bearer);
+  update_window_of_ue(flow, bearer, now);
+  update_window_of_server(flow, bearer, now);
   emit_with_ends(flow, bearer, now);
   if (relay::finished(flow)) {
     count_end(flow);
@@ -100,6 +98,7 @@ void Shard::Impl::emit_with_ends(Flow& flow, Bearer& bearer, Instant now) {
     emit(flow, bearer, now);
   }
   note_backlog(flow, bearer);
+  note_memory(flow, bearer, Streams::both);
 }
 
 void Shard::Impl::emit(Flow& flow, Bearer& bearer, Instant now) {
@@ -127,17 +126,18 @@ void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instan
   }
 }
 
-void Shard::Impl::update_window_of_ue(Flow& flow) {
+void Shard::Impl::update_window_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::radio)) return;
-  const Bytes most = promise_to(flow, Side::radio, relay_limit_);
+  const Bytes most = promise_to(flow, Side::radio, relay_limit(flow, bearer, Side::radio, now));
   relay::open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
 }
 
-void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer) {
+void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::core)) return;
   const Bytes held = relay::held_towards(flow, Side::radio);
+  const Bytes limit = relay_limit(flow, bearer, Side::core, now);
   if (!bearer.steered()) {
-    relay::open_window(flow, Side::core, promise_to(flow, Side::core, relay_limit_) - held);
+    relay::open_window(flow, Side::core, promise_to(flow, Side::core, limit) - held);
     note_shut(flow, bearer, false);
     return;
   }
@@ -146,7 +146,7 @@ void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer) {
     relay::open_window(flow, Side::core, first_window(flow, Side::core) - held);
     return;
   }
-  const Bytes room = std::min(relay_limit_ - held, steered_room(flow, bearer, *loop));
+  const Bytes room = std::min(limit - held, steered_room(flow, bearer, *loop));
   relay::open_window(flow, Side::core, room, tcp::WindowUpdates::prompt);
   // With nothing under way nothing of this flow's own would bring it back here.
   note_shut(flow, bearer, room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
@@ -158,9 +158,11 @@ void Shard::Impl::note_shut(Flow& flow, Bearer& bearer, bool shut) {
 }
 
 Bytes Shard::Impl::first_window(const Flow& flow, Side from) const {
-  const Treatment& treatment = registry_.bearer(flow.bearer).treatment();
+  const Bearer& bearer = registry_.bearer(flow.bearer);
+  const Treatment& treatment = bearer.treatment();
+  const Bytes most = std::clamp(budget_.most_of_ue(bearer.committed, Bytes{}), least_relay, relay_limit_);
   const bool steered = needs_feedback(treatment.mode) && from == Side::core;
-  return steered ? std::min(relay_limit_, treatment.smvs.receive_window.initial) : relay_limit_;
+  return steered ? std::min(most, treatment.smvs.receive_window.initial) : most;
 }
 
 /// None while the connection carries little: its first window is all it takes.
@@ -195,10 +197,10 @@ void Shard::Impl::note_backlog(Flow& flow, Bearer& bearer) {
   const bool moving = flow.window_loop != no_id && relay::held_towards(flow, Side::radio) > Bytes{};
   bearer.moving_flows += (moving ? 1U : 0U) - (flow.moving ? 1U : 0U);
   flow.moving = moving;
-  const Bytes unsent = endpoint.unsent();
+  const auto unsent = static_cast<std::uint32_t>(endpoint.unsent().count());
   if (unsent == flow.backlog) return;
-  bearer.backlog += unsent - flow.backlog;
-  bearer.backlogged_flows += (unsent > Bytes{} ? 1U : 0U) - (flow.backlog > Bytes{} ? 1U : 0U);
+  bearer.backlog += Bytes(unsent) - Bytes(flow.backlog);
+  bearer.backlogged_flows += (unsent != 0 ? 1U : 0U) - (flow.backlog != 0 ? 1U : 0U);
   flow.backlog = unsent;
 }
 
@@ -241,21 +243,25 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
 void Shard::Impl::count_end(const Flow& flow) {
   bool reset = false;
   bool timed_out = false;
+  bool abandoned = true;  // counted when it was
   for (const Leg& leg : flow.legs) {
     reset = reset || leg.endpoint.close_reason() == tcp::CloseReason::reset_by_peer;
     timed_out = timed_out || leg.endpoint.close_reason() == tcp::CloseReason::timed_out;
+    abandoned = abandoned && leg.endpoint.close_reason() == tcp::CloseReason::aborted;
   }
+  if (abandoned) return;
   counters_.add(timed_out ? Counter::flows_timed_out : reset ? Counter::flows_reset : Counter::flows_closed);
 }
 
 void Shard::Impl::close(FlowId id, Instant now) {
   Flow& flow = registry_.flow(id);
   Bearer& bearer = registry_.bearer(flow.bearer);
-  bearer.backlog -= flow.backlog;
-  if (flow.backlog > Bytes{}) --bearer.backlogged_flows;
+  bearer.backlog -= Bytes(flow.backlog);
+  if (flow.backlog != 0) --bearer.backlogged_flows;
   if (flow.moving) --bearer.moving_flows;
   if (flow.shut) --bearer.shut_flows;
   for (const Leg& leg : flow.legs) bearer.exposed -= Bytes(leg.exposed);
+  forget_memory(flow, bearer);
   if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
   if (flow.governed != no_id) forget_law(flow, bearer);
   if (flow.stirred != Streams::none) std::erase(marked_, id);
@@ -268,20 +274,6 @@ void Shard::Impl::close(FlowId id, Instant now) {
     regulator_.close(heir, now);
   } else {
     regulator_.inherit(heir, now);
-  }
-}
-
-void Shard::Impl::update_pressure(Instant now) {
-  if (now - pressure_checked_ < std::chrono::milliseconds(1)) return;
-  pressure_checked_ = now;
-  const double used = 1 - static_cast<double>(pool_.available()) / pool_.capacity();
-  const double from = config_.limits.shrink_windows_at;
-  const double share = used <= from ? 1 : std::max(0.0, (1 - used) / (1 - from));
-  relay_limit_ = std::max(least_relay, Bytes(static_cast<double>(config_.limits.relay_buffer.count()) * share));
-  refuse_flows_ = used > config_.limits.refuse_flows_at;
-  if (used > config_.limits.let_flows_go_at && !sweep_.active && now - shed_ >= shed_period) {
-    shed_ = now;
-    sweep(LetGo::let_go_memory);
   }
 }
 

@@ -11,10 +11,12 @@
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
+#include "proxy/demand.hpp"
 #include "proxy/governed_flow.hpp"
 #include "proxy/half_open.hpp"
 #include "proxy/histogram.hpp"
 #include "proxy/leg_output.hpp"
+#include "proxy/memory_budget.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/regulator.hpp"
 #include "proxy/released.hpp"
@@ -106,8 +108,8 @@ class Shard::Impl {
   void emit(Flow& flow, Bearer& bearer, Instant now);
   [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, Bearer& bearer, Instant now);
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
-  void update_window_of_ue(Flow& flow);
-  void update_window_of_server(Flow& flow, Bearer& bearer);
+  void update_window_of_ue(Flow& flow, const Bearer& bearer, Instant now);
+  void update_window_of_server(Flow& flow, Bearer& bearer, Instant now);
   [[nodiscard]] bool exposure_capped() const {
     return config_.limits.exposure_per_flow || config_.limits.exposure_per_bearer;
   }
@@ -123,7 +125,18 @@ class Shard::Impl {
   void reschedule(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void close(FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);
-  void update_pressure(Instant now);
+
+  // shard_memory.cpp
+  void look_at_memory(Instant now);
+  [[nodiscard]] Bytes relay_limit(Flow& flow, const Bearer& bearer, Side in, Instant now);
+  [[nodiscard]] Bytes need_of(Flow& flow, Side in, Instant now);
+  void note_memory(Flow& flow, Bearer& bearer, Streams stirred);
+  void forget_memory(Flow& flow, Bearer& bearer);
+  [[nodiscard, gnu::cold, gnu::noinline]] bool keeps_payload(const Flow& flow, Side in,
+                                                             const tcp::Segment& segment) const;
+  void begin_reclaim();
+  [[gnu::cold, gnu::noinline]] void reclaim_on(Instant now);
+  void reclaim_from(Flow& flow, FlowId id, Instant now);
 
   // shard_windows.cpp
   [[gnu::noinline]] void follow_law(Flow& flow, Bearer& bearer, Instant now);
@@ -194,7 +207,9 @@ class Shard::Impl {
   Released released_;
   HalfOpen half_open_;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
-  Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
+  MemoryBudget budget_;
+  flow::Slab<Demands> demands_;
+  Bytes relay_limit_;  ///< what one direction of a flow may hold of which nothing is known, by the buffers left
   bool refuse_flows_ = false;
   bool draining_ = false;
   /// A walk over all flows, some per advance(), that asks them to go (or to stay).
@@ -204,6 +219,14 @@ class Shard::Impl {
     bool active = false;
   };
   Sweep sweep_;
+  /// A walk over all flows, some per advance(), for memory.
+  struct Reclaim {
+    std::uint32_t next = 0;
+    Bytes largest{};    ///< held by a connection without progress, of those looked at in this walk
+    Bytes take_from{};  ///< a connection without progress that holds so much is ended
+    bool active = false;
+  };
+  Reclaim reclaim_;
   GroupStatistics groups_{};
   /// What is known of the packets of the burst in hand.
   struct Scratch {
@@ -213,11 +236,10 @@ class Shard::Impl {
     std::array<Registry::ConnectionId, burst_size> ids;
   };
   Scratch scratch_{};
-  bool ids_stale_ = false;  ///< a flow was opened or closed since the burst's keys were looked up
-  Instant pressure_checked_{};
+  bool ids_stale_ = false;         ///< a flow was opened or closed since the burst's keys were looked up
   Histogram exposure_;             ///< bytes acknowledged and not delivered, of every direction of every sample
   std::uint32_t next_sample_ = 0;  ///< flow to begin the next sample with
-  Instant shed_{};                 ///< when flows that hold no packets were last let go for want of buffers
+  Instant shed_{};                 ///< when flows were last gone through for want of buffers
 };
 
 }  // namespace sluice::proxy

@@ -40,7 +40,7 @@ Counter reason_to_give_up(const tcp::Segment& segment, packet::ParseResult resul
 
 void Shard::Impl::receive(Side in, std::span<packet::Packet> burst, Instant now) {
   counters_.add(in == Side::radio ? Counter::received_radio : Counter::received_core, burst.size());
-  update_pressure(now);
+  look_at_memory(now);
   while (!burst.empty()) {
     const std::size_t count = std::min(burst.size(), burst_size);
     receive_chunk(in, burst.first(count), now);
@@ -380,13 +380,23 @@ inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet:
   packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
   if (outdated(known, packet, parsed)) known = packet::learn(packet, parsed);
   const auto recoveries = own.endpoint.counters().fast_recoveries;
+  Leg& other = flow.leg(opposite(in));
   const tcp::SeqNum acked = own.endpoint.snd_una();
   Streams stirred = Streams::none;
+  if (parsed.segment.length() != 0 && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) {
+    relay::note_progress(flow, opposite(in), now);
+  }
   if (parsed.segment.payload_len != 0) {
     own.heard = true;
     stirred = stream_to(opposite(in));
-    packet::strip_to_payload(packet, parsed);
-    own.endpoint.receive(parsed.segment, std::move(packet), now);
+    if (budget_.tight() && !keeps_payload(flow, in, parsed.segment)) [[unlikely]] {
+      counters_.add(Counter::payload_refused);
+      own.endpoint.receive_without_payload(parsed.segment, now);
+    } else {
+      budget_.taken();
+      packet::strip_to_payload(packet, parsed);
+      own.endpoint.receive(parsed.segment, std::move(packet), now);
+    }
   } else {
     packet.reset();
     own.endpoint.receive(parsed.segment, {}, now);
@@ -394,13 +404,15 @@ inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet:
   if (!own.endpoint.smooth() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     counters_.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
-  Leg& other = flow.leg(opposite(in));
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   if (other.questioned) [[unlikely]] {
     other.questioned = false;
     other.endpoint.answer_question();
   }
-  if (own.endpoint.snd_una() != acked) stirred = stirred | stream_to(in);
+  if (own.endpoint.snd_una() != acked) {
+    stirred = stirred | stream_to(in);
+    relay::note_progress(flow, in, now);
+  }
   mark(flow, id, stirred != Streams::none ? stirred : Streams::both);
 }
 

@@ -187,7 +187,9 @@ void Shard::Impl::pass_over(Side in, packet::Packet&& packet, packet::ParseResul
       packet::strip_to_payload(packet, parsed);
       payload = std::move(packet);
     }
+    const tcp::SeqNum acked = own.snd_una();
     own.receive(verdict.ours, std::move(payload), now);
+    if (own.snd_una() != acked) relay::note_progress(flow, in, now);
     mark(flow, id, Streams::both);
   }
   if (verdict.forward && flow.heir != no_id) {

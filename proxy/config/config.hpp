@@ -103,6 +103,13 @@ struct Config {
   ShardConfig shard;
 };
 
+/// What the packet buffers of a configuration hold of relayed payload.
+struct PacketMemory {
+  Bytes shard;       ///< all connections of a shard, held and promised
+  Bytes ue;          ///< those of one UE
+  Bytes connection;  ///< one direction of one connection that is alone
+};
+[[nodiscard]] PacketMemory packet_memory(const Config& config);
 /// DPDK memory that so many buffers need, with what drivers take besides.
 [[nodiscard]] Bytes memory_for(const Config& config);
 /// Bytes of a frame that one packet buffer takes: what the larger MTU of both ports needs.

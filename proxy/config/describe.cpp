@@ -6,6 +6,7 @@
 #include "dataplane/packet/pool.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/laws.hpp"
+#include "proxy/memory_budget.hpp"
 
 namespace sluice::tcp {
 
@@ -90,6 +91,12 @@ void check_memory(Section& s, const Config& config) {
   s.check(config.pool.buffers >= held + 1024, "pool",
           "at least " + std::to_string(held + 1024) + " buffers: the receive descriptors of every shard and 1024 more",
           std::to_string(config.pool.buffers));
+  const Bytes wanted = config.shard.limits.relay_buffer;
+  const Bytes reach = packet_memory(config).connection;
+  s.advise(wanted == ShardLimits{}.relay_buffer || wanted <= reach, "limits",
+           "relay_buffer of at most " + config::Scalar<Bytes>::format(reach) +
+               ", which is what pool.buffers and limits.ue_share leave to one connection",
+           config::Scalar<Bytes>::format(wanted));
   const Bytes needed = memory_for(config);
   s.check(!config.eal.memory || *config.eal.memory >= needed, "eal",
           "memory of at least " + config::Scalar<Bytes>::format(needed) + " for pool.buffers",
@@ -101,6 +108,14 @@ void check_memory(Section& s, const Config& config) {
 std::uint16_t buffer_room_for(const Config& config) {
   return std::max(packet::PacketPool::default_room,
                   dpdk::buffer_room(std::max(config.ports.radio.mtu, config.ports.core.mtu)));
+}
+
+PacketMemory packet_memory(const Config& config) {
+  ShardLimits limits = config.shard.limits;
+  limits.pool_sharers = config.shards.count;
+  const Bytes shard = MemoryBudget::whole(limits, config.pool.buffers);
+  return {shard, Bytes(static_cast<double>(shard.count()) * limits.ue_share),
+          MemoryBudget::largest(limits, config.pool.buffers)};
 }
 
 Bytes memory_for(const Config& config) {
@@ -127,14 +142,19 @@ void describe(Section& s, ShardLimits& limits) {
   s.value("max_flows", limits.max_flows, {1, 16'777'216}, "connections tracked per shard; those beyond pass unsplit");
   s.value("max_bearers", limits.max_bearers, {1, 1'048'576}, "UEs per shard; connections of those beyond pass unsplit");
   s.value("relay_buffer", limits.relay_buffer, {Bytes(64 * 1024), Bytes(1 << 30)},
-          "bytes one direction of a connection may hold: acknowledged here and not there, or promised as window");
+          "most bytes one direction of a connection may hold: acknowledged here and not there, or promised as window; "
+          "how many it is depends on what the connection needs and on the packet buffers left");
   s.value("exposure_per_flow", limits.exposure_per_flow, {Bytes(0), Bytes(1 << 30)},
           "bytes of one direction of a connection acknowledged here and not yet there; 0B acknowledges nothing before "
           "the other host has; relay_buffer is the limit where not set");
   s.value("exposure_per_bearer", limits.exposure_per_bearer, {Bytes(0), Bytes(1 << 30)},
           "the same for all connections of a UE together");
+  s.value("reserve", limits.reserve, {0.02, 0.5},
+          "share of the packet buffers that relayed payload never takes: they receive, acknowledge and forward");
+  s.value("ue_share", limits.ue_share, {0.01, 1},
+          "share of the others that the connections of one UE may hold and promise together");
   s.value("shrink_windows_at", limits.shrink_windows_at, {0, 1},
-          "share of the packet buffers in use from which advertised windows shrink");
+          "share of them, held or promised, from which a connection is promised only what it has shown to need");
   s.value("refuse_flows_at", limits.refuse_flows_at, {0, 1},
           "share of the packet buffers in use from which new connections pass unsplit");
   s.value("let_flows_go_at", limits.let_flows_go_at, {0, 1},

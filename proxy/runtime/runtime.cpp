@@ -42,6 +42,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
       watch_timer_(context_),
       statistics_timer_(context_),
       stop_timer_(context_) {
+  config_.shard.limits.pool_sharers = config_.shards.count;
   for (unsigned i = 0; i < config_.shards.count; ++i) channels_.push_back(std::make_unique<ShardChannel>());
   start_feedback();
   std::vector<ShardChannel*> channels;

@@ -36,7 +36,8 @@ def check(tmp_path, text):
 
 def test_a_good_configuration_passes_the_check(tmp_path):
     _, run = check(tmp_path, CONFIGURATION)
-    assert (run.returncode, run.stderr, run.stdout) == (0, "", "OK\n")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.startswith("packet memory: ") and run.stdout.endswith("OK\n")
 
 
 @pytest.mark.parametrize(("text", "line", "column", "what"), [

@@ -109,9 +109,101 @@ TEST(Limits, WindowsShrinkWhenBuffersGetShort) {
   const std::int64_t plenty = exchange(0);
   EXPECT_GT(plenty, 500'000);
   const auto taken = hog(0.7);
+  lab.pass_time(std::chrono::milliseconds(2));
   const std::int64_t short_of = exchange(2000);
   EXPECT_LE(short_of, plenty) << "it gets no further";
   EXPECT_GT(short_of, plenty - 128) << "and the right edge never moves back, but for the rounding of the field";
+}
+
+/// What the UE may be sent of the server's bytes beyond those it has acknowledged.
+std::string numbered(std::uint32_t from, std::size_t count) {
+  std::string bytes(count, '\0');
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<char>((from + i) * 7);
+  return bytes;
+}
+
+TEST(Limits, OneUeDoesNotTakeWhatOthersNeed) {
+  proxy::ShardConfig config = shard_config();
+  config.limits.ue_share = 0.01;  // 215 kB
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.window = 8000;
+  hosts.open();
+  for (std::uint32_t sent = 0; sent < 400'000; sent += 1000) {
+    hosts.server(Flags::ack_bit, sent, 0, std::string(1000, 'a'));
+    hosts.ue(Flags::ack_bit, 0, sent + 1000);
+  }
+  EXPECT_LE(edge_for_server(lab, hosts) - 400'000, 215'000 * 2 / 3);
+}
+
+TEST(Limits, WhenBuffersAreShortNothingWaitsForAHole) {
+  ProxyLab lab(shard_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.server(Flags::ack_bit, 1000, 0, numbered(1000, 1000));
+  const auto held = pool().in_use();
+  auto taken = hog(0.85);
+  lab.pass_time(std::chrono::milliseconds(200));
+  EXPECT_EQ(lab.count(Counter::out_of_order_forgotten), 1U);
+  EXPECT_LT(pool().in_use() - taken.size(), held);
+  hosts.server(Flags::ack_bit, 2000, 0, numbered(2000, 1000));
+  EXPECT_EQ(lab.count(Counter::payload_refused), 1U);
+  // What is in order is taken, and what was refused or forgotten comes again.
+  hosts.server(Flags::ack_bit, 0, 0, numbered(0, 1000));
+  taken.clear();
+  lab.pass_time(std::chrono::milliseconds(2));
+  hosts.server(Flags::ack_bit, 1000, 0, numbered(1000, 1000));
+  hosts.server(Flags::ack_bit, 2000, 0, numbered(2000, 1000));
+  for (std::uint32_t from = 0; from < 3000; from += 1000) {
+    EXPECT_EQ(lab.next(Side::radio)->payload, numbered(from, 1000));
+  }
+}
+
+TEST(Limits, PayloadIsRefusedBeforeTheReserveIsTouched) {
+  ProxyLab lab(shard_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, numbered(0, 1400));
+  const auto taken = hog(0.95);  // most of the reserve is left
+  lab.pass_time(std::chrono::milliseconds(2));
+  hosts.server(Flags::ack_bit, 1400, 0, numbered(1400, 1400));
+  hosts.server(Flags::ack_bit, 2800, 0, numbered(2800, 1400));
+  EXPECT_EQ(lab.count(Counter::payload_refused), 0U);
+  hosts.server(Flags::ack_bit, 4200, 0, numbered(4200, 1400));
+  EXPECT_EQ(lab.count(Counter::payload_refused), 1U) << "it holds two segments and more";
+  EXPECT_EQ(lab.last(Side::core)->segment().ack - (hosts.server_isn + 1), 4200) << "and is not acknowledged";
+  hosts.ue(Flags::ack_bit, 0, 4200);
+  hosts.server(Flags::ack_bit, 4200, 0, numbered(4200, 1400));
+  EXPECT_EQ(lab.last(Side::radio)->payload, numbered(4200, 1400));
+}
+
+TEST(Limits, TheLargestThatMakeNoProgressGiveWay) {
+  ProxyLab lab(shard_config());
+  ScriptedHosts large(lab);
+  large.open();
+  for (std::uint32_t from = 0; from < 14'000; from += 1400) {
+    large.server(Flags::ack_bit, from, 0, numbered(from, 1400));
+  }
+  ScriptedHosts small(lab);
+  small.ue_to_server.src_port = 2;
+  small.open();
+  small.server(Flags::ack_bit, 0, 0, numbered(0, 1000));
+  lab.pass_time(std::chrono::seconds(4));
+  auto taken = hog(0.85);
+  lab.pass_time(std::chrono::milliseconds(500));
+  EXPECT_EQ(lab.count(Counter::flows_reset_memory), 0U) << "both may still be about to go on";
+  lab.forget_output();
+  // The smaller one's UE takes what it was sent.
+  small.ue(Flags::ack_bit, 0, 1000);
+  lab.pass_time(std::chrono::seconds(2));
+  EXPECT_EQ(lab.count(Counter::flows_reset_memory), 1U);
+  EXPECT_TRUE(lab.last(Side::radio)->segment().flags.rst());
+  EXPECT_TRUE(lab.last(Side::core)->segment().flags.rst());
+  EXPECT_EQ(lab.shard.flow_count(), 1U);
+  taken.clear();
+  lab.pass_time(std::chrono::milliseconds(2));
+  small.server(Flags::ack_bit, 1000, 0, numbered(1000, 1000));
+  EXPECT_EQ(lab.last(Side::radio)->payload, numbered(1000, 1000));
 }
 
 TEST(Limits, NewConnectionsPassUnsplitWhenBuffersAreShort) {

@@ -84,7 +84,7 @@ TEST(SluiceCommandLine, ChecksAConfiguration) {
   const std::string good = folder.write("good.yaml", memif_config(folder, ""));
   const Finished ok = run(sluice_program, {"--check", good});
   EXPECT_EQ(ok.code, 0);
-  EXPECT_EQ(ok.out, "OK\n");
+  EXPECT_EQ(ok.out.substr(ok.out.size() - 3), "OK\n");
   const std::string bad = folder.write("bad.yaml", "mod: smvs\n" + memif_config(folder, "tcp: { min_rto: 1 }\n"));
   const Finished refused = run(sluice_program, {"--check", bad});
   EXPECT_EQ(refused.code, 2);

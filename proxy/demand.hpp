@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+
+#include "dataplane/tcp/seq.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::proxy {
+
+/// What one direction of a connection needs to hold and promise so that neither leg ever waits for the other: twice
+/// what is delivered in a round trip over both legs. Dynamic right-sizing (Fisk and Feng, LACSI 2001), which hosts do
+/// for their receive buffers; with a window that grows, what is delivered grows, so it doubles with each round trip
+/// until the path is full. It falls by an eighth for each round trip that needs less.
+class Demand {
+ public:
+  /// What is granted before anything is known: the window of a SYN that is not scaled.
+  static constexpr Bytes first{64 * 1024};
+
+  /// Before the first byte is delivered.
+  Demand() = default;
+  Demand(tcp::SeqNum delivered, Instant now) : mark_(delivered), since_(now) {}
+
+  /// `delivered`: acknowledged by the receiver up to here. `round_trip`: over both legs, without the receiver's queues.
+  void follow(tcp::SeqNum delivered, Duration round_trip, Instant now);
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+
+ private:
+  Bytes bytes_ = first;
+  tcp::SeqNum mark_;
+  Instant since_{};
+};
+
+/// Of both directions, by the Side that the bytes go to.
+using Demands = std::array<Demand, 2>;
+
+}  // namespace sluice::proxy

@@ -1,0 +1,144 @@
+#include "proxy/memory_budget.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "proxy/demand.hpp"
+#include "tests/support/eal.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Demand;
+using proxy::MemoryBudget;
+using proxy::Promise;
+using proxy::ShardLimits;
+
+constexpr Instant start{std::chrono::seconds(10)};
+
+/// A budget over the tests' pool.
+struct Budget {
+  explicit Budget(const ShardLimits& limits = {})
+      : whole(MemoryBudget::whole(limits, pool().capacity())), budget(limits, pool()) {
+    static_cast<void>(budget.look(start));
+  }
+  /// The promise grows as far as it may.
+  void grow(Promise& promise) {
+    budget.promise(promise, static_cast<std::uint32_t>(budget.most(Bytes(promise.bytes)).count()));
+  }
+  Bytes whole;
+  MemoryBudget budget;
+};
+
+double share(std::uint32_t bytes, Bytes whole) {
+  return static_cast<double>(bytes) / static_cast<double>(whole.count());
+}
+
+TEST(MemoryBudget, OneConnectionAloneGetsTwoThirds) {
+  Budget b;
+  Promise promise;
+  for (int i = 0; i < 10; ++i) b.grow(promise);
+  EXPECT_NEAR(share(promise.bytes, b.whole), 2.0 / 3, 0.01);
+}
+
+TEST(MemoryBudget, ConnectionsThatAllWantMoreGetEqualParts) {
+  Budget b;
+  std::vector<Promise> promises(20);
+  for (int round = 0; round < 200; ++round) {
+    for (Promise& promise : promises) b.grow(promise);
+  }
+  for (const Promise& promise : promises) EXPECT_NEAR(share(promise.bytes, b.whole), 1 / 20.5, 0.002);
+  EXPECT_GT(b.budget.most({}), b.whole / 100) << "something is left for the next";
+}
+
+TEST(MemoryBudget, WhatEndsIsFreeAgain) {
+  Budget b;
+  Promise promise;
+  const Bytes before = b.budget.most({});
+  b.grow(promise);
+  EXPECT_LT(b.budget.most({}), before);
+  b.budget.forget(promise);
+  EXPECT_EQ(b.budget.most({}), before);
+}
+
+TEST(MemoryBudget, PromisesOfIdleConnectionsAge) {
+  Budget b;
+  const Bytes before = b.budget.most({});
+  std::vector<Promise> idle(100'000);
+  for (Promise& promise : idle) b.budget.promise(promise, 64'000);
+  EXPECT_LT(b.budget.most({}), Bytes());
+  static_cast<void>(b.budget.look(start + std::chrono::seconds(1)));
+  EXPECT_LT(b.budget.most({}), Bytes());
+  static_cast<void>(b.budget.look(start + std::chrono::milliseconds(2500)));
+  EXPECT_EQ(b.budget.most({}), before);
+  // One that comes back is counted again, once.
+  b.budget.promise(idle[0], 64'000);
+  EXPECT_EQ(b.budget.most({}), before - Bytes(64'000) * 2 / 3 - Bytes(1));
+  for (Promise& promise : idle) b.budget.forget(promise);
+  EXPECT_EQ(b.budget.most({}), before);
+}
+
+TEST(MemoryBudget, APromiseThatLooksYoungAfterHoursTakesNothingAway) {
+  Budget b;
+  const Bytes before = b.budget.most({});
+  Promise old;
+  b.budget.promise(old, 1'000'000);
+  static_cast<void>(b.budget.look(start + Duration(std::int64_t{65'536} << 28)));
+  b.budget.promise(old, 0);
+  EXPECT_EQ(b.budget.most({}), before);
+}
+
+TEST(MemoryBudget, BuffersThatAreTakenAreMissing) {
+  ShardLimits limits;
+  limits.reserve = 0.25;
+  Budget b(limits);
+  std::vector<packet::Packet> taken;
+  const auto take_until = [&](double used) {
+    while (pool().in_use() < used * pool().capacity()) taken.push_back(pool().allocate());
+    static Instant at = start;
+    static_cast<void>(b.budget.look(at += std::chrono::milliseconds(2)));
+  };
+  take_until(0.5);
+  EXPECT_FALSE(b.budget.tight());
+  take_until(0.70);
+  EXPECT_TRUE(b.budget.tight());
+  EXPECT_FALSE(b.budget.exhausted());
+  take_until(0.76);
+  EXPECT_TRUE(b.budget.exhausted());
+  EXPECT_FALSE(b.budget.reserve_touched());
+  take_until(0.90);
+  EXPECT_TRUE(b.budget.reserve_touched());
+}
+
+TEST(MemoryBudget, ShardsThatShareAPoolHaveEqualParts) {
+  ShardLimits limits;
+  const Bytes alone = MemoryBudget::whole(limits, 32'768);
+  limits.pool_sharers = 4;
+  EXPECT_EQ(MemoryBudget::whole(limits, 32'768), alone / 4);
+}
+
+TEST(Demand, DoublesWhileThePathDeliversMore) {
+  Demand demand(tcp::SeqNum(0), start);
+  std::uint32_t delivered = 0;
+  for (int i = 1; i <= 6; ++i) {
+    delivered += static_cast<std::uint32_t>(demand.bytes().count());
+    demand.follow(tcp::SeqNum(delivered), std::chrono::milliseconds(100), start + i * std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(demand.bytes(), Demand::first * 64);
+}
+
+TEST(Demand, FollowsARateAndFallsSlowly) {
+  Demand demand(tcp::SeqNum(0), start);
+  // 1 Gb/s over 100 ms.
+  demand.follow(tcp::SeqNum(12'500'000), std::chrono::milliseconds(100), start + std::chrono::milliseconds(100));
+  EXPECT_EQ(demand.bytes(), Bytes(25'000'000));
+  demand.follow(tcp::SeqNum(12'500'100), std::chrono::milliseconds(100), start + std::chrono::milliseconds(200));
+  EXPECT_EQ(demand.bytes(), Bytes(21'875'000));
+  // What comes sooner than a round trip is not looked at.
+  demand.follow(tcp::SeqNum(90'000'000), std::chrono::milliseconds(100), start + std::chrono::milliseconds(210));
+  EXPECT_EQ(demand.bytes(), Bytes(21'875'000));
+}
+
+}  // namespace
+}  // namespace sluice::test
