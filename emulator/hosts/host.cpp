@@ -8,7 +8,6 @@ namespace sluice::emulator {
 namespace {
 
 constexpr std::uint16_t first_ephemeral_port = 49'152;
-constexpr std::uint8_t window_scale = 8;
 constexpr Duration starvation_retry = std::chrono::milliseconds(10);
 
 packet::Addresses local_view(const packet::Parsed& parsed) {
@@ -34,7 +33,7 @@ tcp::SynOptions Host::syn_options() const {
   const int headers = config_.address.is_v4() ? 40 : 60;
   options.mss = static_cast<std::uint16_t>(config_.mtu - headers);
   options.has_window_scale = true;
-  options.window_scale = window_scale;
+  options.window_scale = config_.window_scale;
   options.sack_permitted = config_.sack;
   options.ecn = config_.ecn;
   options.timestamps = config_.timestamps;

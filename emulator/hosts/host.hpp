@@ -21,10 +21,11 @@ struct HostConfig {
   IpAddress address;
   std::array<std::uint8_t, 6> mac{0x02, 0, 0, 0, 0, 1};
   std::array<std::uint8_t, 6> gateway_mac{0x02, 0, 0, 0, 0, 2};
-  std::uint16_t mtu = 1500;  ///< bytes of IP packet; the MSS offered follows from it (RFC 9293 section 3.7.1)
-  bool timestamps = true;    ///< RFC 7323
-  bool sack = true;          ///< RFC 2018
-  bool ecn = false;          ///< RFC 3168: offered, and agreed to
+  std::uint16_t mtu = 1500;       ///< bytes of IP packet; the MSS offered follows from it (RFC 9293 section 3.7.1)
+  bool timestamps = true;         ///< RFC 7323
+  std::uint8_t window_scale = 8;  ///< offered, 0 … 14 (RFC 7323 section 2.2)
+  bool sack = true;               ///< RFC 2018
+  bool ecn = false;               ///< RFC 3168: offered, and agreed to
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};
   tcp::EndpointConfig tcp;
