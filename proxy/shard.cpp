@@ -21,18 +21,11 @@ const char* name_of(FlowPhase phase) {
   return "?";
 }
 
-/// What a keep-alive asks for is the other host's to answer.
-tcp::EndpointConfig leg_config(tcp::EndpointConfig config) {
-  config.answers_keepalives = false;
-  return config;
-}
-
 }  // namespace
 
 Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
                   Instant origin)
     : config_(config),
-      tcp_(leg_config(config.tcp)),
       first_policies_(config.treatments()),
       policies_(&first_policies_),
       radio_counted_(first_policies_.needs_feedback()),
@@ -42,7 +35,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       parts_{pool_, queue_, counters_},
       window_loops_(config.limits.max_flows),
       governed_(config.limits.max_flows),
-      paced_(config.tcp.wants_pacing() ? config.limits.max_flows : 0),
+      paced_(config.limits.max_flows),
       regulator_(config_, {registry_, queue_, counters_}, origin),
       released_(config.limits.max_flows, seed ^ 0x165667b19e3779f9U),
       half_open_(config.limits.max_flows),

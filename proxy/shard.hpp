@@ -46,7 +46,8 @@ class Shard {
 
   /// Puts these treatments in force, for running connections too: each goes on under its new law from what was measured
   /// under the old one. What is split and is not to be is handed over to its hosts; what is end to end and is to be
-  /// split is split when both directions are quiet. `policies` outlives the shard.
+  /// split is split when both directions are quiet. Endpoints of running connections keep their configuration.
+  /// `policies` outlives the shard.
   void apply(const Policies& policies, Instant now);
 
   /// What the control group and the others came to.

@@ -61,7 +61,9 @@ struct ShardConfig : Treatment {
   /// The part that can be exchanged while the shard runs.
   [[nodiscard]] Policies treatments() const {
     const Treatment& by_default = *this;
-    return {by_default, policies, control_group};
+    tcp::EndpointConfig legs = tcp;
+    legs.answers_keepalives = false;  // what they ask for is the other host's to answer
+    return {by_default, policies, control_group, legs};
   }
 };
 

@@ -178,7 +178,6 @@ class Shard::Impl {
   void reschedule_bearer(BearerId id);
 
   const ShardConfig config_;
-  const tcp::EndpointConfig tcp_;  ///< of the legs
   const Policies first_policies_;  ///< those of the configuration
   const Policies* policies_;       ///< those in force
   bool radio_counted_ = false;     ///< some policy was steered by reports: what passes to the radio is looked up
@@ -189,7 +188,7 @@ class Shard::Impl {
   OutputParts parts_;
   flow::Slab<control::ReceiveWindowLoop> window_loops_;
   flow::Slab<GovernedFlow> governed_;
-  flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; none where nothing is paced
+  flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; no memory where nothing is paced
   mutable Regulator regulator_;
   Released released_;
   HalfOpen half_open_;

@@ -323,11 +323,13 @@ void Shard::Impl::leave_end_to_end(Side in, packet::Packet&& packet, packet::Par
   }
 }
 
-/// By Side. A paced connection has its own, with a place for what it keeps.
+/// By Side: of the policies in force, which outlive the connection. A paced one has its own, with a place for what it
+/// keeps.
 std::array<const tcp::EndpointConfig*, 2> Shard::Impl::endpoint_configs(FlowId id) {
-  if (!tcp_.wants_pacing()) return {&tcp_, &tcp_};
+  const tcp::EndpointConfig& legs = policies_->legs;
+  if (!legs.wants_pacing()) return {&legs, &legs};
   std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
-  return {&places[0].begin(tcp_), &places[1].begin(tcp_)};
+  return {&places[0].begin(legs), &places[1].begin(legs)};
 }
 
 void Shard::Impl::begin_split(Flow& flow, Bearer& bearer) {
