@@ -37,6 +37,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
       pool_("packets", config_.pool.buffers, buffer_room_for(config_)),
       ports_{open_port(Side::radio), open_port(Side::core)},
       steering_({ports_[0].get(), ports_[1].get()}, config_.shards.count),
+      shard_watch_(config_.shards.count),
       reloader_(context_, config_, std::move(file), [this](const Policies& policies) { put_in_force(policies); }),
       watch_(config_.logging.warning_period),
       watch_timer_(context_),
@@ -52,6 +53,8 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
                                     &steering_,
                                     &pool_,
                                     feedback_.get(),
+                                    &shard_watch_,
+                                    {&links_[0], &links_[1]},
                                     dpdk::now()});
   details_.emplace(context_, *overview_);
   orders_.emplace(context_, *overview_, [this] {
@@ -285,10 +288,57 @@ void Runtime::put_in_force(const Policies& policies) {
 void Runtime::watch_counters() {
   overview_->refresh();
   for (const std::string& warning : watch_.look(overview_->counters(), dpdk::now())) spdlog::warn("{}", warning);
+  watch_shards();
+  watch_links();
   watch_timer_.expires_after(counter_watch_period);
   watch_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) watch_counters();
   });
+}
+
+void Runtime::watch_shards() {
+  std::vector<Instant> published;
+  for (const auto& channel : channels_) published.push_back(channel->snapshots.front().at);
+  for (const ShardWatch::Event& event : shard_watch_.look(published, dpdk::now())) {
+    if (event.stands) {
+      spdlog::error("shard {} has stood still for {:.1f} s: its processor is taken, or something does not return",
+                    event.shard, to_seconds(event.length));
+    } else {
+      spdlog::warn("shard {} runs again; it stood still for {:.1f} s", event.shard, to_seconds(event.length));
+    }
+  }
+}
+
+void Runtime::watch_links() {
+  watch_link(Side::radio);
+  watch_link(Side::core);
+}
+
+void Runtime::watch_link(Side side) {
+  const auto at = static_cast<std::size_t>(side);
+  dpdk::Port& port = *ports_.at(at);
+  dpdk::Link link = port.link();
+  if (link != dpdk::Link::absent && port.interface_replaced()) {
+    const std::string before = std::exchange(link_problems_.at(at), std::string());
+    try {
+      port.take_up_interface();
+      spdlog::info("port {}: the interface was made again and is taken up", name_of(side));
+    } catch (const std::runtime_error& problem) {
+      link = dpdk::Link::absent;
+      link_problems_.at(at) = problem.what();
+      if (before != problem.what()) spdlog::error("port {}: {}", name_of(side), problem.what());
+    }
+  }
+  const auto change = links_.at(at).look(link, dpdk::now());
+  if (!change) return;
+  if (link == dpdk::Link::up) {
+    spdlog::info("port {}: the link is up again; it was {} for {:.1f} s", name_of(side), to_string(change->before),
+                 to_seconds(change->lasted));
+  } else if (link == dpdk::Link::down) {
+    spdlog::warn("port {}: the link is down", name_of(side));
+  } else {
+    spdlog::error("port {}: the interface is gone", name_of(side));
+  }
 }
 
 void Runtime::log_statistics() {

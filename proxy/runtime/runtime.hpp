@@ -18,11 +18,13 @@
 #include "proxy/runtime/counter_watch.hpp"
 #include "proxy/runtime/detail_collector.hpp"
 #include "proxy/runtime/feedback_link.hpp"
+#include "proxy/runtime/link_watch.hpp"
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/overview.hpp"
 #include "proxy/runtime/reloader.hpp"
 #include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/shard_thread.hpp"
+#include "proxy/runtime/shard_watch.hpp"
 
 namespace sluice::proxy {
 
@@ -54,6 +56,9 @@ class Runtime {
   void await_signal();
   void handle_signal(int number);
   void watch_counters();
+  void watch_shards();
+  void watch_links();
+  void watch_link(Side side);
   void log_statistics();
   void put_in_force(const Policies& policies);
   void reload();
@@ -69,6 +74,9 @@ class Runtime {
   dpdk::Steering steering_;
   std::vector<std::unique_ptr<ShardChannel>> channels_;
   std::vector<std::unique_ptr<ShardThread>> shards_;
+  ShardWatch shard_watch_;
+  std::array<LinkWatch, 2> links_;              ///< by Side
+  std::array<std::string, 2> link_problems_{};  ///< why an interface that was made again cannot be taken up
   std::unique_ptr<FeedbackLink> feedback_;
   std::optional<Overview> overview_;
   std::optional<DetailCollector> details_;
