@@ -44,6 +44,7 @@ namespace sluice::proxy {
   X(flows_refused, "tracked handshakes that ended in a reset")                                                 \
   X(flows_closed, "split connections that closed on both sides")                                               \
   X(flows_reset, "split connections that a reset ended")                                                       \
+  X(flows_reset_by_stop, "split connections reset on both sides: the program ended, and bytes were held")      \
   X(flows_timed_out, "split connections given up after too many retransmissions")                              \
   X(icmp_believed, "errors of routers about what a split connection has outstanding")                          \
   X(icmp_not_believed, "such errors that quote nothing outstanding, or name a size that cannot be")            \

@@ -54,6 +54,11 @@ std::uint32_t exposed_to(const Flow& flow, Side in) {
   return ahead > 0 ? static_cast<std::uint32_t>(ahead) : 0;
 }
 
+bool owes(const Flow& flow) {
+  return exposed_to(flow, Side::radio) != 0 || exposed_to(flow, Side::core) != 0 || has_news_of_end(flow) ||
+         flow.leg(Side::radio).reset_pending || flow.leg(Side::core).reset_pending;
+}
+
 void pump_towards(Flow& flow, Side out) {
   Leg& from = flow.leg(opposite(out));
   if (from.endpoint.unread() > 0_B) move_payload(from, flow.leg(out));

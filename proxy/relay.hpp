@@ -21,6 +21,9 @@ namespace relay {
 /// Bytes acknowledged to the host behind `in` that the other one has not acknowledged.
 [[nodiscard]] std::uint32_t exposed_to(const Flow& flow, Side in);
 
+/// One host was told something that the other one does not know yet: bytes or a FIN acknowledged to it, or a reset.
+[[nodiscard]] bool owes(const Flow& flow);
+
 /// Moves the payload that can be moved now, both ways, and the newest timestamps. Cheap when there is nothing.
 void pump(Flow& flow);
 

@@ -49,7 +49,7 @@ void Shard::Impl::advance(Instant now) {
   registry_.run_due(
       now, [&](FlowId id) { on_flow_due(id, now); }, [&](BearerId id) { on_bearer_due(id, now); });
   if (sweep_.active) [[unlikely]]
-    sweep_on();
+    sweep_on(now);
   serve_marked(now);
   regulator_.advance(now);
   queue_.flush(now);
@@ -155,6 +155,9 @@ void Shard::take_up(const std::optional<IpAddress>& ue) {
 }
 void Shard::drain(bool on) {
   impl_->drain(on);
+}
+void Shard::abort_all() {
+  impl_->abort_all();
 }
 bool Shard::draining() const {
   return impl_->draining();

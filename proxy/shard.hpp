@@ -59,6 +59,9 @@ class Shard {
   /// Connections of a UE (of all) that were handed back are split again, each when it is quiet. Those that went because
   /// they were silent, buffers were short or the proxy drained come back by themselves when that is over.
   void take_up(const std::optional<IpAddress>& ue);
+  /// Ends what draining has not: new connections are not split, and every one that still is goes in this moment.
+  /// Those of which nothing is held pass untouched from then on, the others are reset on both sides.
+  void abort_all();
   [[nodiscard]] bool draining() const;
   /// Flows are still being asked to go, or to stay; advance() goes on with it.
   [[nodiscard]] bool sweeping() const;

@@ -45,6 +45,7 @@ class Shard::Impl {
   void release(const std::optional<IpAddress>& ue, Instant now);
   void want_back(const std::optional<IpAddress>& ue) { released_.want(ue); }
   void drain(bool on);
+  void abort_all();
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] bool sweeping() const { return sweep_.active; }
   [[nodiscard]] StayingFlows staying() const;
@@ -157,7 +158,8 @@ class Shard::Impl {
                                                          const packet::Parsed& parsed, const flow::FlowKey& key,
                                                          RegulatedId id, Instant now);
   void sweep(LetGo reason);
-  void sweep_on();
+  void sweep_on(Instant now);
+  [[nodiscard, gnu::cold, gnu::noinline]] bool end_now(Flow& flow, FlowId id, Instant now);
 
   // shard_icmp.cpp
   [[gnu::cold, gnu::noinline]] void hear_router(Side in, const packet::Packet& packet, const packet::Parsed& parsed,
@@ -196,11 +198,13 @@ class Shard::Impl {
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left
   bool refuse_flows_ = false;
   bool draining_ = false;
-  /// A walk over all flows, some per advance(), that asks them to go (or to stay).
+  /// A walk over all flows, some per advance(), that asks them to go (or to stay), or ends them.
   struct Sweep {
     std::uint32_t next = 0;
     LetGo reason = LetGo::no;
     bool active = false;
+    bool ends = false;   ///< none is asked
+    bool again = false;  ///< some could not be told for want of a buffer: once more
   };
   Sweep sweep_;
   GroupStatistics groups_{};

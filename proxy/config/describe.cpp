@@ -231,6 +231,12 @@ void describe(Section& s, AdminSettings& admin) {
           "a path of 1 to 107 characters", std::to_string(admin.socket.value_or("").size()));
 }
 
+void describe(Section& s, StopSettings& stop) {
+  s.value("drain", stop.drain, {0s, 10min},
+          "how long connections that are split may take to go back to their hosts; those left then are reset on both "
+          "sides");
+}
+
 void describe(Section& s, Config& config) {
   s.choice("mode", config.shard.mode, modes, "what is done with TCP connections");
   s.choice("intercept", config.shard.intercept, intercepts, "how connections are got hold of");
@@ -256,6 +262,7 @@ void describe(Section& s, Config& config) {
             "the UDP protocol with the Node-B; required by smvs and by every mode that gives windows");
   s.section("logging", config.logging, "what is written where");
   s.section("admin", config.admin, "the operator's socket");
+  s.section("stop", config.stop, "the program's end");
   s.list("shared_queues", config.shard.shared_queues, {0, 64},
          "prefixes of UEs behind one queue, an access point's: their connections share a bearer");
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},

@@ -38,6 +38,8 @@ class Overview {
 
   /// Takes the newest snapshot of every shard.
   void refresh();
+  /// One counter of the shards, summed.
+  [[nodiscard]] std::uint64_t count(Counter counter) const { return totals()[counter]; }
   /// Every counter of the program: of the shards (summed), ports, steering and feedback.
   [[nodiscard]] std::vector<NamedCounter> counters() const;
   /// Answers of the admin commands.

@@ -60,6 +60,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
   orders_.emplace(context_, *overview_, [this] {
     for (const auto& shard : shards_) shard->wake();
   });
+  stop_.emplace(context_, *orders_, *overview_, config_.stop.drain, [this] { context_.stop(); });
   start_admin();
   start_shards();
 }
@@ -121,7 +122,7 @@ void Runtime::start_shards() {
                                                       boost::asio::post(context_, [this, why] {
                                                         failed_ = true;
                                                         spdlog::critical("{}", why);
-                                                        stop("a shard failed");
+                                                        stop_->begin_hurried("a shard failed");
                                                       });
                                                     }));
   }
@@ -191,12 +192,12 @@ admin::CommandTable Runtime::commands() {
        [this](const Words&, const admin::Reply& reply) { reply(reloader_.confirm()); }},
       {"groups", "", "the control group beside the others", 0, now([](Overview& o) { return o.groups(); })},
       {"version", "", "the program's release", 0, now([](Overview&) { return admin::Json(std::string(version)); })},
-      {"stop", "", "ends the program", 0,
+      {"stop", "", "ends the program; connections go back to their hosts for stop.drain at most; again: at once", 0,
        [this](const Words&, const admin::Reply& reply) {
          reply(Answer::success("stopping"));
          stop_timer_.expires_after(stop_delay);
          stop_timer_.async_wait([this](const boost::system::error_code& error) {
-           if (!error) stop("asked to by the admin socket");
+           if (!error) stop_->begin("asked to by the admin socket");
          });
        }},
   });
@@ -261,12 +262,12 @@ void Runtime::await_signal() {
 }
 
 void Runtime::handle_signal(int number) {
-  if (number != SIGHUP) return stop(number == SIGTERM ? "SIGTERM" : "SIGINT");
+  await_signal();
+  if (number != SIGHUP) return stop_->begin(number == SIGTERM ? "SIGTERM" : "SIGINT");
   const std::string problem = log_.reopen();
   if (!problem.empty()) spdlog::error("the log file cannot be opened again: {}", problem);
   spdlog::info("SIGHUP: log opened again");
   reload();
-  await_signal();
 }
 
 void Runtime::reload() {
@@ -350,11 +351,6 @@ void Runtime::log_statistics() {
     spdlog::info("{}", overview_->statistics_line());
     log_statistics();
   });
-}
-
-void Runtime::stop(const std::string& why) {
-  spdlog::info("stopping: {}", why);
-  context_.stop();
 }
 
 }  // namespace sluice::proxy

@@ -25,6 +25,7 @@
 #include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/shard_thread.hpp"
 #include "proxy/runtime/shard_watch.hpp"
+#include "proxy/runtime/stop_sequence.hpp"
 
 namespace sluice::proxy {
 
@@ -40,7 +41,8 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Runs until SIGTERM, SIGINT or the admin command `stop` (true), or until a shard fails (false, logged).
+  /// Runs until SIGTERM, SIGINT or the admin command `stop`, and then for as long as connections take to go back to
+  /// their hosts (true); or until a shard fails (false, logged). See StopSequence.
   [[nodiscard]] bool run();
 
  private:
@@ -62,7 +64,6 @@ class Runtime {
   void log_statistics();
   void put_in_force(const Policies& policies);
   void reload();
-  void stop(const std::string& why);
 
   Config config_;
   Logging& log_;
@@ -84,6 +85,7 @@ class Runtime {
   std::vector<std::unique_ptr<const Policies>> policies_;
   Reloader reloader_;
   std::optional<ShardOrders> orders_;
+  std::optional<StopSequence> stop_;
   CounterWatch watch_;
   boost::asio::steady_timer watch_timer_;
   boost::asio::steady_timer statistics_timer_;

@@ -156,6 +156,9 @@ bool ShardThread::take_orders(Instant now) {
     case ShardOrder::Kind::take_up_all:
       shard_.take_up({});
       break;
+    case ShardOrder::Kind::abort_all:
+      shard_.abort_all();
+      break;
     case ShardOrder::Kind::drain:
     case ShardOrder::Kind::resume:
       shard_.drain(order.kind == ShardOrder::Kind::drain);
