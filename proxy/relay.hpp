@@ -21,6 +21,13 @@ namespace relay {
 /// Bytes acknowledged to the host behind `in` that the other one has not acknowledged.
 [[nodiscard]] std::uint32_t exposed_to(const Flow& flow, Side in);
 
+/// A host was told, or is told with the next segment, that we have something that the other one has not acknowledged.
+[[nodiscard]] inline bool exposing(const Flow& flow) {
+  const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
+  const tcp::Endpoint& core = flow.leg(Side::core).endpoint;
+  return radio.next_acknowledgement() != core.snd_una() || core.next_acknowledgement() != radio.snd_una();
+}
+
 /// One host was told something that the other one does not know yet: bytes or a FIN acknowledged to it, or a reset.
 [[nodiscard]] bool owes(const Flow& flow);
 

@@ -24,7 +24,7 @@ const char* name_of(FlowPhase phase) {
 }  // namespace
 
 Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
-                  Instant origin)
+                  Instant origin, FlowJournal journal)
     : config_(config),
       first_policies_(config.treatments()),
       policies_(&first_policies_),
@@ -38,6 +38,8 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       paced_(config.limits.max_flows),
       regulator_(config_, {registry_, queue_, counters_}, origin),
       released_(config.limits.max_flows, seed ^ 0x165667b19e3779f9U),
+      journal_(journal),
+      seed_(seed),
       half_open_(config.limits.max_flows),
       relay_limit_(config.limits.relay_buffer) {
   marked_.reserve(config.limits.max_flows);
@@ -52,12 +54,19 @@ void Shard::Impl::advance(Instant now) {
     sweep_on(now);
   serve_marked(now);
   regulator_.advance(now);
+  if (orphans_ && now >= orphans_->next_deadline()) [[unlikely]]
+    orphans_->advance(now, parts_);
   queue_.flush(now);
 }
 
 Instant Shard::Impl::next_deadline() const {
   if (sweep_.active) return Instant{};
-  return std::min(registry_.next_deadline(), regulator_.next_deadline());
+  const Instant due = std::min(registry_.next_deadline(), regulator_.next_deadline());
+  return orphans_ ? std::min(due, orphans_->next_deadline()) : due;
+}
+
+void Shard::Impl::inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {
+  if (!orphans.empty()) orphans_.emplace(std::vector(orphans.begin(), orphans.end()), entries, seed_, keep);
 }
 
 void Shard::Impl::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
@@ -121,9 +130,13 @@ void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t lim
 }
 
 Shard::Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
-             Instant origin)
-    : impl_(std::make_unique<Impl>(config, pool, transmitter, seed, origin)) {}
+             Instant origin, FlowJournal journal)
+    : impl_(std::make_unique<Impl>(config, pool, transmitter, seed, origin, journal)) {}
 Shard::~Shard() = default;
+
+void Shard::inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {
+  impl_->inherit(orphans, entries, keep);
+}
 
 void Shard::receive(Side in, std::span<packet::Packet> burst, Instant now) {
   impl_->receive(in, burst, now);

@@ -11,6 +11,7 @@
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/counters.hpp"
+#include "proxy/flow_journal.hpp"
 #include "proxy/histogram.hpp"
 #include "proxy/info.hpp"
 #include "proxy/report_arrival.hpp"
@@ -25,12 +26,16 @@ namespace sluice::proxy {
 class Shard {
  public:
   /// `seed` keeps outsiders from choosing connections that collide in the tables; `origin` is not later than any time
-  /// that is passed in afterwards. Throws std::bad_alloc.
+  /// that is passed in afterwards. `journal` is told what a later run must know. Throws std::bad_alloc.
   Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
-        Instant origin);
+        Instant origin, FlowJournal journal = {});
   ~Shard();
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
+
+  /// Before anything else: connections of an earlier run that are to be reset, with the journal's entries of them, one
+  /// for one, or none. For as long as `keep` their hosts are answered when they speak. Throws std::bad_alloc.
+  void inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep);
 
   /// Takes frames that came in on `in`. Everything they cause to be sent has been handed to the transmitter on return.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);

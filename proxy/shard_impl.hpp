@@ -15,8 +15,10 @@
 #include "proxy/half_open.hpp"
 #include "proxy/histogram.hpp"
 #include "proxy/leg_output.hpp"
+#include "proxy/orphans.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/regulator.hpp"
+#include "proxy/relay.hpp"
 #include "proxy/released.hpp"
 #include "proxy/shard.hpp"
 #include "proxy/transmit_queue.hpp"
@@ -29,8 +31,10 @@ namespace sluice::proxy {
 class Shard::Impl {
  public:
   Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
-       Instant origin);
+       Instant origin, FlowJournal journal);
   ~Impl();
+
+  void inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep);
 
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
   void advance(Instant now);
@@ -84,7 +88,7 @@ class Shard::Impl {
                                                     const packet::Parsed& parsed, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void take_over(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
                                               Instant now);
-  void begin_split(Flow& flow, Bearer& bearer);
+  void begin_split(Flow& flow, FlowId id, Bearer& bearer);
   void take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now);
   [[nodiscard]] std::array<const tcp::EndpointConfig*, 2> endpoint_configs(FlowId id);
   /// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
@@ -104,8 +108,16 @@ class Shard::Impl {
   [[gnu::flatten]] void serve_marked(Instant now);
   void serve(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
+  /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
+  void keep_journal(Flow& flow, FlowId id) {
+    if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
+  }
+  [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed) {
+    flow.journaled = exposed;
+    journal_.note(id, flow, exposed);
+  }
   void emit(Flow& flow, Bearer& bearer, Instant now);
-  [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, Bearer& bearer, Instant now);
+  [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_window_of_ue(Flow& flow);
   void update_window_of_server(Flow& flow, Bearer& bearer);
@@ -157,6 +169,9 @@ class Shard::Impl {
   [[gnu::cold, gnu::noinline]] void let_pass_until_split(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                          const packet::Parsed& parsed, const flow::FlowKey& key,
                                                          RegulatedId id, Instant now);
+  /// Of a connection that an earlier run had split; false when it is of none.
+  [[gnu::cold, gnu::noinline]] bool end_orphan(Side in, const packet::Packet& packet, const packet::Parsed& parsed,
+                                               const flow::FlowKey& key, Instant now);
   void sweep(LetGo reason);
   void sweep_on(Instant now);
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_now(Flow& flow, FlowId id, Instant now);
@@ -193,6 +208,9 @@ class Shard::Impl {
   flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; no memory where nothing is paced
   mutable Regulator regulator_;
   Released released_;
+  FlowJournal journal_;
+  const std::uint64_t seed_;
+  std::optional<Orphans> orphans_;  ///< while there are any
   HalfOpen half_open_;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   Bytes relay_limit_;           ///< what one direction of one flow may hold, by the packet buffers left

@@ -147,7 +147,7 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
   if (flow.heir != no_id) {
     regulator_.promised(flow.heir, handover::make_room(flow, regulator_.opening_window(flow.heir)));
   }
-  emit_with_ends(flow, bearer, now);
+  emit_with_ends(flow, id, bearer, now);
   if (relay::finished(flow)) {
     count_end(flow);
   } else if (relay::quiet(flow) || (flow.phase == FlowPhase::handing_over && handover::delivered(flow))) {
@@ -174,7 +174,7 @@ bool Shard::Impl::take_up(const FollowedConnection& connection, const flow::Flow
   Flow& flow = registry_.flow(id);
   connection.restore(in, segment, flow, endpoint_configs(id), now);
   ids_stale_ = true;
-  begin_split(flow, registry_.bearer(flow.bearer));
+  begin_split(flow, id, registry_.bearer(flow.bearer));
   return true;
 }
 

@@ -62,6 +62,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
   });
   stop_.emplace(context_, *orders_, *overview_, config_.stop.drain, [this] { context_.stop(); });
   start_admin();
+  open_state();
   start_shards();
 }
 
@@ -107,6 +108,27 @@ std::unique_ptr<dpdk::Port> Runtime::open_port(Side side) {
   }
 }
 
+void Runtime::open_state() {
+  if (!config_.state.file) return;
+  try {
+    state_.emplace(*config_.state.file,
+                   StateIdentity{config_.ports.radio.device + "\n" + config_.ports.core.device, config_.shards.count,
+                                 config_.shard.limits.max_flows, config_.state.keep,
+                                 [this](const IpAddress& ue) { return steering_.owner(ue); }},
+                   dpdk::now());
+  } catch (const std::runtime_error& problem) {
+    spdlog::warn("{}; should this run end without a word, the next one cannot tell the hosts", problem.what());
+    return;
+  }
+  const StateFile::Left& left = state_->left();
+  if (!left.ignored.empty()) spdlog::info("state.file {}: {}", *config_.state.file, left.ignored);
+  if (left.orphans.empty() && left.even == 0) return;
+  spdlog::warn(
+      "an earlier run has ended without a word: {} connection(s) that it had split lost bytes and are reset, {} "
+      "go on between their hosts",
+      left.orphans.size(), left.even);
+}
+
 void Runtime::start_shards() {
   for (unsigned i = 0; i < config_.shards.count; ++i) {
     ShardThreadConfig thread;
@@ -117,14 +139,19 @@ void Runtime::start_shards() {
     thread.longest_sleep = config_.shards.longest_sleep;
     thread.burst = config_.shards.burst;
     if (config_.feedback) thread.status_period = config_.feedback->status_period;
-    shards_.push_back(std::make_unique<ShardThread>(thread, config_.shard, pool_, steering_.shard(i), *channels_.at(i),
-                                                    [this](const std::string& why) {
-                                                      boost::asio::post(context_, [this, why] {
-                                                        failed_ = true;
-                                                        spdlog::critical("{}", why);
-                                                        stop_->begin_hurried("a shard failed");
-                                                      });
-                                                    }));
+    shards_.push_back(std::make_unique<ShardThread>(
+        thread, config_.shard, pool_, steering_.shard(i), *channels_.at(i),
+        [this](const std::string& why) {
+          boost::asio::post(context_, [this, why] {
+            failed_ = true;
+            spdlog::critical("{}", why);
+            stop_->begin_hurried("a shard failed");
+          });
+        },
+        state_ ? FlowJournal(state_->entries_of(i)) : FlowJournal()));
+    if (!state_) continue;
+    const StateFile::Inherited inherited = state_->inherited_by(i);
+    shards_.back()->inherit(inherited.orphans, inherited.entries, config_.state.keep);
   }
   for (const auto& shard : shards_) shard->start();
 }
@@ -250,6 +277,7 @@ bool Runtime::run() {
                config_.shards.count);
   context_.run();
   for (const auto& shard : shards_) shard->stop();
+  if (state_ && !failed_ && stop_->complete()) state_->remove();
   overview_->refresh();
   spdlog::info("stopped; {}", overview_->statistics_line());
   return !failed_;
@@ -288,6 +316,7 @@ void Runtime::put_in_force(const Policies& policies) {
 
 void Runtime::watch_counters() {
   overview_->refresh();
+  if (state_) state_->keep_alive(dpdk::now());
   for (const std::string& warning : watch_.look(overview_->counters(), dpdk::now())) spdlog::warn("{}", warning);
   watch_shards();
   watch_links();

@@ -25,6 +25,7 @@
 #include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/shard_thread.hpp"
 #include "proxy/runtime/shard_watch.hpp"
+#include "proxy/runtime/state_file.hpp"
 #include "proxy/runtime/stop_sequence.hpp"
 
 namespace sluice::proxy {
@@ -48,6 +49,7 @@ class Runtime {
  private:
   [[nodiscard]] dpdk::EalConfig eal_config() const;
   [[nodiscard]] std::unique_ptr<dpdk::Port> open_port(Side side);
+  void open_state();
   void start_shards();
   void start_feedback();
   void start_admin();
@@ -74,6 +76,7 @@ class Runtime {
   std::array<std::unique_ptr<dpdk::Port>, 2> ports_;
   dpdk::Steering steering_;
   std::vector<std::unique_ptr<ShardChannel>> channels_;
+  std::optional<StateFile> state_;  ///< outlives the shards
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
   std::array<LinkWatch, 2> links_;              ///< by Side

@@ -32,13 +32,14 @@ std::uint64_t random_seed() {
 }  // namespace
 
 ShardThread::ShardThread(const ShardThreadConfig& config, const ShardConfig& shard, packet::PacketPool& pool,
-                         dpdk::ShardPorts& ports, ShardChannel& channel, std::function<void(std::string)> failed)
+                         dpdk::ShardPorts& ports, ShardChannel& channel, std::function<void(std::string)> failed,
+                         FlowJournal journal)
     : config_(config),
       ports_(ports),
       channel_(channel),
       failed_(std::move(failed)),
       output_(ports),
-      shard_(shard, pool, output_, random_seed(), dpdk::now()),
+      shard_(shard, pool, output_, random_seed(), dpdk::now(), journal),
       policy_(config.poll, config.longest_sleep),
       burst_(config.burst) {
   statuses_.reserve(shard.limits.max_bearers);
