@@ -35,6 +35,7 @@ namespace sluice::proxy {
   X(forward_handshake_unseen, "forwarded: of a handshake of which segments went by unseen; not split")         \
   X(forward_simultaneous_open, "forwarded: a SYN that crosses another one; not split")                         \
   X(drop_tcp_checksum, "dropped: TCP checksum of a split connection's segment is wrong")                       \
+  X(drop_orphan, "dropped: of a connection that lost bytes with an earlier run; its sender is reset instead")  \
   X(drop_partial_checksum, "dropped: unfinished TCP checksum on a port that refuses those")                    \
   X(rx_partial_checksum, "segments taken with an unfinished (offloaded) checksum")                             \
   X(transmitted_radio, "frames handed to the radio port")                                                      \
@@ -44,6 +45,8 @@ namespace sluice::proxy {
   X(flows_refused, "tracked handshakes that ended in a reset")                                                 \
   X(flows_closed, "split connections that closed on both sides")                                               \
   X(flows_reset, "split connections that a reset ended")                                                       \
+  X(flows_reset_by_stop, "split connections reset on both sides: the program ended, and bytes were held")      \
+  X(orphans_reset, "connections that lost bytes with an earlier run, and whose hosts both know now")           \
   X(flows_timed_out, "split connections given up after too many retransmissions")                              \
   X(out_of_order_forgotten, "times that segments held out of order were forgotten for want of packet buffers") \
   X(flows_reset_memory, "split connections reset for want of packet buffers: large, and without progress")     \

@@ -80,6 +80,7 @@ struct Flow {
   Streams stirred = Streams::none;    ///< what to serve before the burst ends; when any, it is on the list of flows
   LetGo let_go = LetGo::no;           ///< it is to go, and why
   bool shut : 1 = false;              ///< the server was left without a window: reports decide when it gets one
+  bool journaled : 1 = false;         ///< the journal has it as exposed
   bool moving : 1 = false;            ///< it has a second loop and had data that the UE had not acknowledged
   std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
   std::uint32_t governed = no_id;     ///< its law of windows, where it has one

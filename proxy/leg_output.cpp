@@ -3,15 +3,6 @@
 #include <utility>
 
 namespace sluice::proxy {
-namespace {
-
-/// A leg facing the radio speaks for the server, one facing the core for the UE.
-packet::AddressesView addresses_towards(Side side, const flow::FlowKey& key) {
-  if (side == Side::radio) return {key.server, key.ue, key.server_port, key.ue_port};
-  return {key.ue, key.server, key.ue_port, key.server_port};
-}
-
-}  // namespace
 
 packet::Packet LegOutput::frame_for(packet::Packet* payload, const tcp::Segment& segment) {
   if (payload == nullptr) {

@@ -11,6 +11,12 @@
 
 namespace sluice::proxy {
 
+/// Of what goes out on a side: towards the radio we speak for the server, towards the core for the UE. Outlives no key.
+[[nodiscard]] inline packet::AddressesView addresses_towards(Side side, const flow::FlowKey& key) {
+  if (side == Side::radio) return {key.server, key.ue, key.server_port, key.ue_port};
+  return {key.ue, key.server, key.ue_port, key.server_port};
+}
+
 /// What every leg's output needs of its shard.
 struct OutputParts {
   packet::PacketPool& pool;

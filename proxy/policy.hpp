@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "dataplane/tcp/endpoint_config.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "proxy/treatment.hpp"
 
@@ -43,6 +44,7 @@ struct Policies {
   Treatment otherwise;
   std::vector<Policy> list;
   double control_group = 0;  ///< share of the UEs that stay on ordinary TCP, 0 … 1
+  tcp::EndpointConfig legs;  ///< of connections that are split while this is in force; they keep it
 
   /// The position of the policy in the list; its length for the default.
   [[nodiscard]] PolicyIndex choose(const ConnectionView& connection) const;

@@ -60,6 +60,11 @@ Duration stalled_for(const Flow& flow, Side out, Instant now) {
   return tcp::tick::coarse_duration(static_cast<std::uint16_t>(tcp::tick::coarse(now) - since));
 }
 
+bool owes(const Flow& flow) {
+  return exposed_to(flow, Side::radio) != 0 || exposed_to(flow, Side::core) != 0 || has_news_of_end(flow) ||
+         flow.leg(Side::radio).reset_pending || flow.leg(Side::core).reset_pending;
+}
+
 void pump_towards(Flow& flow, Side out) {
   Leg& from = flow.leg(opposite(out));
   if (from.endpoint.unread() > 0_B) move_payload(from, flow.leg(out));

@@ -31,6 +31,16 @@ inline void note_progress(Flow& flow, Side out, Instant now) {
 /// quarter of a second, and right up to 4.9 hours, which no limit exceeds.
 [[nodiscard]] Duration stalled_for(const Flow& flow, Side out, Instant now);
 
+/// A host was told, or is told with the next segment, that we have something that the other one has not acknowledged.
+[[nodiscard]] inline bool exposing(const Flow& flow) {
+  const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
+  const tcp::Endpoint& core = flow.leg(Side::core).endpoint;
+  return radio.next_acknowledgement() != core.snd_una() || core.next_acknowledgement() != radio.snd_una();
+}
+
+/// One host was told something that the other one does not know yet: bytes or a FIN acknowledged to it, or a reset.
+[[nodiscard]] bool owes(const Flow& flow);
+
 /// Moves the payload that can be moved now, both ways, and the newest timestamps. Cheap when there is nothing.
 void pump(Flow& flow);
 

@@ -21,19 +21,11 @@ const char* name_of(FlowPhase phase) {
   return "?";
 }
 
-/// What a keep-alive asks for is the other host's to answer.
-tcp::EndpointConfig leg_config(tcp::EndpointConfig config) {
-  config.answers_keepalives = false;
-  config.joins_payloads = true;
-  return config;
-}
-
 }  // namespace
 
 Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
-                  Instant origin)
+                  Instant origin, FlowJournal journal)
     : config_(config),
-      tcp_(leg_config(config.tcp)),
       first_policies_(config.treatments()),
       policies_(&first_policies_),
       radio_counted_(first_policies_.needs_feedback()),
@@ -43,9 +35,11 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       parts_{pool_, budget_, queue_, counters_},
       window_loops_(config.limits.max_flows),
       governed_(config.limits.max_flows),
-      paced_(config.tcp.wants_pacing() ? config.limits.max_flows : 0),
+      paced_(config.limits.max_flows),
       regulator_(config_, {registry_, queue_, counters_}, origin),
       released_(config.limits.max_flows, seed ^ 0x165667b19e3779f9U),
+      journal_(journal),
+      seed_(seed),
       half_open_(config.limits.max_flows),
       budget_(config_.limits, pool),
       demands_(config.limits.max_flows),
@@ -60,17 +54,24 @@ void Shard::Impl::advance(Instant now) {
   registry_.run_due(
       now, [&](FlowId id) { on_flow_due(id, now); }, [&](BearerId id) { on_bearer_due(id, now); });
   if (sweep_.active) [[unlikely]]
-    sweep_on();
+    sweep_on(now);
   if (reclaim_.active) [[unlikely]]
     reclaim_on(now);
   serve_marked(now);
   regulator_.advance(now);
+  if (orphans_ && now >= orphans_->next_deadline()) [[unlikely]]
+    orphans_->advance(now, parts_);
   queue_.flush(now);
 }
 
 Instant Shard::Impl::next_deadline() const {
   if (sweep_.active || reclaim_.active) return Instant{};
-  return std::min(registry_.next_deadline(), regulator_.next_deadline());
+  const Instant due = std::min(registry_.next_deadline(), regulator_.next_deadline());
+  return orphans_ ? std::min(due, orphans_->next_deadline()) : due;
+}
+
+void Shard::Impl::inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {
+  if (!orphans.empty()) orphans_.emplace(std::vector(orphans.begin(), orphans.end()), entries, seed_, keep);
 }
 
 void Shard::Impl::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
@@ -134,9 +135,13 @@ void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t lim
 }
 
 Shard::Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
-             Instant origin)
-    : impl_(std::make_unique<Impl>(config, pool, transmitter, seed, origin)) {}
+             Instant origin, FlowJournal journal)
+    : impl_(std::make_unique<Impl>(config, pool, transmitter, seed, origin, journal)) {}
 Shard::~Shard() = default;
+
+void Shard::inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {
+  impl_->inherit(orphans, entries, keep);
+}
 
 void Shard::receive(Side in, std::span<packet::Packet> burst, Instant now) {
   impl_->receive(in, burst, now);
@@ -168,6 +173,9 @@ void Shard::take_up(const std::optional<IpAddress>& ue) {
 }
 void Shard::drain(bool on) {
   impl_->drain(on);
+}
+void Shard::abort_all() {
+  impl_->abort_all();
 }
 bool Shard::draining() const {
   return impl_->draining();

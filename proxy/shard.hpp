@@ -11,6 +11,7 @@
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/counters.hpp"
+#include "proxy/flow_journal.hpp"
 #include "proxy/histogram.hpp"
 #include "proxy/info.hpp"
 #include "proxy/report_arrival.hpp"
@@ -25,12 +26,16 @@ namespace sluice::proxy {
 class Shard {
  public:
   /// `seed` keeps outsiders from choosing connections that collide in the tables; `origin` is not later than any time
-  /// that is passed in afterwards. Throws std::bad_alloc.
+  /// that is passed in afterwards. `journal` is told what a later run must know. Throws std::bad_alloc.
   Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
-        Instant origin);
+        Instant origin, FlowJournal journal = {});
   ~Shard();
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
+
+  /// Before anything else: connections of an earlier run that are to be reset, with the journal's entries of them, one
+  /// for one, or none. For as long as `keep` their hosts are answered when they speak. Throws std::bad_alloc.
+  void inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep);
 
   /// Takes frames that came in on `in`. Everything they cause to be sent has been handed to the transmitter on return.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
@@ -46,7 +51,8 @@ class Shard {
 
   /// Puts these treatments in force, for running connections too: each goes on under its new law from what was measured
   /// under the old one. What is split and is not to be is handed over to its hosts; what is end to end and is to be
-  /// split is split when both directions are quiet. `policies` outlives the shard.
+  /// split is split when both directions are quiet. Endpoints of running connections keep their configuration.
+  /// `policies` outlives the shard.
   void apply(const Policies& policies, Instant now);
 
   /// What the control group and the others came to.
@@ -58,6 +64,9 @@ class Shard {
   /// Connections of a UE (of all) that were handed back are split again, each when it is quiet. Those that went because
   /// they were silent, buffers were short or the proxy drained come back by themselves when that is over.
   void take_up(const std::optional<IpAddress>& ue);
+  /// Ends what draining has not: new connections are not split, and every one that still is goes in this moment.
+  /// Those of which nothing is held pass untouched from then on, the others are reset on both sides.
+  void abort_all();
   [[nodiscard]] bool draining() const;
   /// Flows are still being asked to go, or to stay; advance() goes on with it.
   [[nodiscard]] bool sweeping() const;

@@ -69,7 +69,10 @@ struct ShardConfig : Treatment {
   /// The part that can be exchanged while the shard runs.
   [[nodiscard]] Policies treatments() const {
     const Treatment& by_default = *this;
-    return {by_default, policies, control_group};
+    tcp::EndpointConfig legs = tcp;
+    legs.answers_keepalives = false;  // what they ask for is the other host's to answer
+    legs.joins_payloads = true;
+    return {by_default, policies, control_group, legs};
   }
 };
 

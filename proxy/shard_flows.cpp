@@ -61,6 +61,7 @@ inline void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
     relay::pump_towards(flow, Side::core);
     update_window_of_ue(flow, bearer, now);
   }
+  keep_journal(flow, id);
   emit(flow, bearer, now);
   note_backlog(flow, bearer);
   note_memory(flow, bearer, stirred);
@@ -79,7 +80,7 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
   relay::pass_questions(flow);
   update_window_of_ue(flow, bearer, now);
   update_window_of_server(flow, bearer, now);
-  emit_with_ends(flow, bearer, now);
+  emit_with_ends(flow, id, bearer, now);
   if (relay::finished(flow)) {
     count_end(flow);
     close(id, now);
@@ -89,8 +90,9 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
 }
 
 /// Sends what can be sent, and passes on the end that may have come of it.
-void Shard::Impl::emit_with_ends(Flow& flow, Bearer& bearer, Instant now) {
+void Shard::Impl::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   if (exposure_capped()) allow_acknowledgements(flow, bearer);
+  keep_journal(flow, id);
   emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) {
     relay::pump(flow);
@@ -267,6 +269,7 @@ void Shard::Impl::close(FlowId id, Instant now) {
   if (flow.stirred != Streams::none) std::erase(marked_, id);
   const RegulatedId heir = flow.heir;
   const bool over = flow.terminated() && relay::quiet(flow);
+  if (flow.terminated()) journal_.end(id);
   registry_.close(id, now);
   ids_stale_ = true;
   if (heir == no_id) return;

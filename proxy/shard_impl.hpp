@@ -17,8 +17,10 @@
 #include "proxy/histogram.hpp"
 #include "proxy/leg_output.hpp"
 #include "proxy/memory_budget.hpp"
+#include "proxy/orphans.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/regulator.hpp"
+#include "proxy/relay.hpp"
 #include "proxy/released.hpp"
 #include "proxy/shard.hpp"
 #include "proxy/transmit_queue.hpp"
@@ -31,8 +33,10 @@ namespace sluice::proxy {
 class Shard::Impl {
  public:
   Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
-       Instant origin);
+       Instant origin, FlowJournal journal);
   ~Impl();
+
+  void inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep);
 
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
   void advance(Instant now);
@@ -47,6 +51,7 @@ class Shard::Impl {
   void release(const std::optional<IpAddress>& ue, Instant now);
   void want_back(const std::optional<IpAddress>& ue) { released_.want(ue); }
   void drain(bool on);
+  void abort_all();
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] bool sweeping() const { return sweep_.active; }
   [[nodiscard]] StayingFlows staying() const;
@@ -85,7 +90,7 @@ class Shard::Impl {
                                                     const packet::Parsed& parsed, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void take_over(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
                                               Instant now);
-  void begin_split(Flow& flow, Bearer& bearer);
+  void begin_split(Flow& flow, FlowId id, Bearer& bearer);
   void take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now);
   [[nodiscard]] std::array<const tcp::EndpointConfig*, 2> endpoint_configs(FlowId id);
   /// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
@@ -105,8 +110,16 @@ class Shard::Impl {
   [[gnu::flatten]] void serve_marked(Instant now);
   void serve(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
+  /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
+  void keep_journal(Flow& flow, FlowId id) {
+    if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
+  }
+  [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed) {
+    flow.journaled = exposed;
+    journal_.note(id, flow, exposed);
+  }
   void emit(Flow& flow, Bearer& bearer, Instant now);
-  [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, Bearer& bearer, Instant now);
+  [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_window_of_ue(Flow& flow, const Bearer& bearer, Instant now);
   void update_window_of_server(Flow& flow, Bearer& bearer, Instant now);
@@ -169,8 +182,12 @@ class Shard::Impl {
   [[gnu::cold, gnu::noinline]] void let_pass_until_split(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                          const packet::Parsed& parsed, const flow::FlowKey& key,
                                                          RegulatedId id, Instant now);
+  /// Of a connection that an earlier run had split; false when it is of none.
+  [[gnu::cold, gnu::noinline]] bool end_orphan(Side in, const packet::Packet& packet, const packet::Parsed& parsed,
+                                               const flow::FlowKey& key, Instant now);
   void sweep(LetGo reason);
-  void sweep_on();
+  void sweep_on(Instant now);
+  [[nodiscard, gnu::cold, gnu::noinline]] bool end_now(Flow& flow, FlowId id, Instant now);
 
   // shard_icmp.cpp
   [[gnu::cold, gnu::noinline]] void hear_router(Side in, const packet::Packet& packet, const packet::Parsed& parsed,
@@ -191,7 +208,6 @@ class Shard::Impl {
   void reschedule_bearer(BearerId id);
 
   const ShardConfig config_;
-  const tcp::EndpointConfig tcp_;  ///< of the legs
   const Policies first_policies_;  ///< those of the configuration
   const Policies* policies_;       ///< those in force
   bool radio_counted_ = false;     ///< some policy was steered by reports: what passes to the radio is looked up
@@ -202,9 +218,12 @@ class Shard::Impl {
   OutputParts parts_;
   flow::Slab<control::ReceiveWindowLoop> window_loops_;
   flow::Slab<GovernedFlow> governed_;
-  flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; none where nothing is paced
+  flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; no memory where nothing is paced
   mutable Regulator regulator_;
   Released released_;
+  FlowJournal journal_;
+  const std::uint64_t seed_;
+  std::optional<Orphans> orphans_;  ///< while there are any
   HalfOpen half_open_;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   MemoryBudget budget_;
@@ -212,11 +231,13 @@ class Shard::Impl {
   Bytes relay_limit_;  ///< what one direction of a flow may hold of which nothing is known, by the buffers left
   bool refuse_flows_ = false;
   bool draining_ = false;
-  /// A walk over all flows, some per advance(), that asks them to go (or to stay).
+  /// A walk over all flows, some per advance(), that asks them to go (or to stay), or ends them.
   struct Sweep {
     std::uint32_t next = 0;
     LetGo reason = LetGo::no;
     bool active = false;
+    bool ends = false;   ///< none is asked
+    bool again = false;  ///< some could not be told for want of a buffer: once more
   };
   Sweep sweep_;
   /// A walk over all flows, some per advance(), for memory.

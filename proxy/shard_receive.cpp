@@ -159,6 +159,7 @@ std::optional<Counter> Shard::Impl::reason_not_to_track(Side in, const packet::P
 
 void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                              Instant now) {
+  if (orphans_ && is_tcp(result) && end_orphan(in, packet, parsed, key_of(in, parsed), now)) return;
   if (released_.size() != 0 && follow_released(in, packet, result, parsed, key_of(in, parsed), now)) return;
   if (const auto reason = reason_not_to_track(in, packet, parsed, result)) {
     forward(in, std::move(packet), result, parsed, *reason, now);
@@ -214,6 +215,20 @@ void Shard::Impl::let_pass(Side in, packet::Packet&& packet, packet::ParseResult
   if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
   regulator_.take(id, in, std::move(packet), parsed, believed, refuse_flows_, now);
   if (!regulator_.contains(id)) ids_stale_ = true;
+}
+
+bool Shard::Impl::end_orphan(Side in, const packet::Packet& packet, const packet::Parsed& parsed,
+                             const flow::FlowKey& key, Instant now) {
+  const std::uint32_t id = orphans_->find(key);
+  if (id == Orphans::none) return false;
+  if (parsed.segment.flags.syn()) {
+    orphans_->forget(id);  // its addresses are used again
+    return false;
+  }
+  if (!checksum_acceptable(in, packet::verify_tcp_checksum(packet, parsed))) return true;
+  counters_.add(Counter::drop_orphan);
+  if (orphans_->answer(id, in, parsed.segment, now, parts_)) counters_.add(Counter::orphans_reset);
+  return true;
 }
 
 bool Shard::Impl::follow_released(Side in, packet::Packet& packet, packet::ParseResult result,
@@ -297,7 +312,7 @@ void Shard::Impl::take_over(Side in, packet::Packet&& packet, const packet::Pars
   tcp::Segment ack = parsed.segment;
   const bool clamped = clamp_window(ack, flow, in);
   handshake::take_over(flow, ack, endpoint_configs(id), now);
-  begin_split(flow, bearer);
+  begin_split(flow, id, bearer);
   counters_.add(Counter::flows_split);
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
   mark(flow, id, Streams::both);
@@ -323,14 +338,17 @@ void Shard::Impl::leave_end_to_end(Side in, packet::Packet&& packet, packet::Par
   }
 }
 
-/// By Side. A paced connection has its own, with a place for what it keeps.
+/// By Side: of the policies in force, which outlive the connection. A paced one has its own, with a place for what it
+/// keeps.
 std::array<const tcp::EndpointConfig*, 2> Shard::Impl::endpoint_configs(FlowId id) {
-  if (!tcp_.wants_pacing()) return {&tcp_, &tcp_};
+  const tcp::EndpointConfig& legs = policies_->legs;
+  if (!legs.wants_pacing()) return {&legs, &legs};
   std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
-  return {&places[0].begin(tcp_), &places[1].begin(tcp_)};
+  return {&places[0].begin(legs), &places[1].begin(legs)};
 }
 
-void Shard::Impl::begin_split(Flow& flow, Bearer& bearer) {
+void Shard::Impl::begin_split(Flow& flow, FlowId id, Bearer& bearer) {
+  journal_.begin(id, flow);
   if (exposure_capped()) {
     for (Leg& leg : flow.legs) leg.endpoint.hold_acknowledgements();
   }

@@ -32,17 +32,55 @@ void Shard::Impl::drain(bool on) {
   sweep(on ? LetGo::let_go_drain : LetGo::no);
 }
 
-void Shard::Impl::sweep(LetGo reason) {
-  sweep_ = {0, reason, true};
+void Shard::Impl::abort_all() {
+  draining_ = true;
+  sweep(LetGo::let_go_drain);
+  sweep_.ends = true;
 }
 
-void Shard::Impl::sweep_on() {
+void Shard::Impl::sweep(LetGo reason) {
+  sweep_ = {.reason = reason, .active = true};
+}
+
+void Shard::Impl::sweep_on(Instant now) {
   flow::Slab<Flow>& flows = registry_.flows();
   const std::uint32_t end = std::min(sweep_.next + sweep_step, flows.reach());
   for (; sweep_.next < end; ++sweep_.next) {
-    if (flows.contains(sweep_.next)) ask_to_go(flows[sweep_.next], sweep_.next, sweep_.reason);
+    if (!flows.contains(sweep_.next)) continue;
+    if (!sweep_.ends) {
+      ask_to_go(flows[sweep_.next], sweep_.next, sweep_.reason);
+    } else if (!end_now(flows[sweep_.next], sweep_.next, now)) {
+      sweep_.again = true;
+    }
   }
-  sweep_.active = sweep_.next < flows.reach();
+  if (sweep_.next < flows.reach()) return;
+  sweep_.active = std::exchange(sweep_.again, false);
+  sweep_.next = 0;
+}
+
+/// What one host was told that the other one has: where nothing is missing there, plain forwarding takes over in this
+/// moment. Otherwise both are told that the connection is over. False when there was no buffer to say so.
+bool Shard::Impl::end_now(Flow& flow, FlowId id, Instant now) {
+  if (!flow.terminated()) {
+    close(id, now);
+    return true;
+  }
+  if (!relay::owes(flow)) {
+    if (flow.let_go == LetGo::no) flow.let_go = LetGo::let_go_drain;
+    let_go(flow);
+    close(id, now);
+    return true;
+  }
+  Bearer& bearer = registry_.bearer(flow.bearer);
+  for (const Side side : {Side::radio, Side::core}) {
+    flow.leg(side).reset_pending = false;
+    flow.leg(side).endpoint.abort();
+    emit(flow, bearer, side, Bytes::max(), now);
+  }
+  if (!relay::quiet(flow)) return false;
+  counters_.add(Counter::flows_reset_by_stop);
+  close(id, now);
+  return true;
 }
 
 void Shard::Impl::on_surprise(Side in, const packet::Parsed& parsed, Instant now) {
@@ -109,7 +147,7 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
   if (flow.heir != no_id) {
     regulator_.promised(flow.heir, handover::make_room(flow, regulator_.opening_window(flow.heir)));
   }
-  emit_with_ends(flow, bearer, now);
+  emit_with_ends(flow, id, bearer, now);
   if (relay::finished(flow)) {
     count_end(flow);
   } else if (relay::quiet(flow) || (flow.phase == FlowPhase::handing_over && handover::delivered(flow))) {
@@ -136,7 +174,7 @@ bool Shard::Impl::take_up(const FollowedConnection& connection, const flow::Flow
   Flow& flow = registry_.flow(id);
   connection.restore(in, segment, flow, endpoint_configs(id), now);
   ids_stale_ = true;
-  begin_split(flow, registry_.bearer(flow.bearer));
+  begin_split(flow, id, registry_.bearer(flow.bearer));
   return true;
 }
 

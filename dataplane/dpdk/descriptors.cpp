@@ -12,12 +12,16 @@
 namespace sluice::dpdk {
 namespace {
 
-bool receives_packets(int descriptor) {
+/// A socket's domain; -1 for what is none.
+int domain_of(int descriptor) {
   int domain = 0;
   socklen_t size = sizeof domain;
-  if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0) {
-    return domain == AF_PACKET || domain == AF_XDP;
-  }
+  return getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 ? domain : -1;
+}
+
+bool receives_packets(int descriptor) {
+  const int domain = domain_of(descriptor);
+  if (domain >= 0) return domain == AF_PACKET || domain == AF_XDP;
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error) == "/dev/net/tun";
 }
@@ -45,6 +49,14 @@ int new_packet_descriptor(const std::vector<int>& before) {
   for (const int descriptor : open_descriptors()) {
     if (!std::ranges::binary_search(before, descriptor) && receives_packets(descriptor)) found = descriptor;
   }
+  return found;
+}
+
+std::vector<int> new_packet_sockets(const std::vector<int>& before) {
+  std::vector<int> found = open_descriptors();
+  std::erase_if(found, [&](int descriptor) {
+    return std::ranges::binary_search(before, descriptor) || domain_of(descriptor) != AF_PACKET;
+  });
   return found;
 }
 

@@ -12,6 +12,7 @@
 namespace {
 
 std::atomic<bool> keep_apart = false;
+std::atomic<bool> groups = true;
 
 /// The driver numbers its groups by process id xor interface index, which neighbouring processes on neighbouring
 /// interfaces of one network namespace have in common; the kernel then refuses the second. Mixed with the process id
@@ -24,18 +25,20 @@ std::uint32_t group_of_this_process(std::uint32_t group) {
 
 namespace sluice::dpdk {
 
-void keep_fragments_apart() noexcept {
+void keep_fragments_apart(bool in_groups) noexcept {
   keep_apart = true;
+  groups = in_groups;
 }
 
 }  // namespace sluice::dpdk
 
 // Takes the place of the C library's setsockopt() in the whole process (a program's own definition comes first), and so
-// in the driver, to take one flag out of one option and give its group a number of its own. Everything else goes to the
-// kernel as it is.
+// in the driver, to take one flag out of one option and give its group a number of its own, or to leave the option out.
+// Everything else goes to the kernel as it is.
 extern "C" int setsockopt(int descriptor, int level, int name, const void* value, socklen_t length) noexcept {
   std::uint32_t fanout = 0;
   if (level == SOL_PACKET && name == PACKET_FANOUT && length == sizeof fanout && keep_apart) {
+    if (!groups) return 0;
     std::memcpy(&fanout, value, sizeof fanout);
     fanout &= ~(std::uint32_t{PACKET_FANOUT_FLAG_DEFRAG} << 16U);
     fanout = (fanout & 0xffff0000U) | group_of_this_process(fanout & 0xffffU);

@@ -154,9 +154,16 @@ void Port::transmit(std::uint16_t queue, std::span<packet::Packet> burst) noexce
   }
 }
 
-bool Port::link_up() const noexcept {
+Link Port::link() const noexcept {
+  if (!interface_.empty()) return interface_link(interface_);
   rte_eth_link link{};
-  return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+  return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP ? Link::up : Link::down;
+}
+
+bool Port::interface_replaced() const noexcept {
+  if (interface_.empty()) return false;
+  const unsigned present = interface_index(interface_);
+  return present != 0 && present != interface_index_;
 }
 
 PortCounters Port::counters() const noexcept {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dataplane/dpdk/device_arguments.hpp"
+#include "dataplane/dpdk/interface_link.hpp"
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/units/time.hpp"
@@ -88,7 +89,15 @@ class Port {
   /// kind.
   [[nodiscard]] int readiness_descriptor() const noexcept { return readiness_descriptor_; }
 
-  [[nodiscard]] bool link_up() const noexcept;
+  /// Of a kernel interface what the kernel says, for its drivers say that all is well whatever happens; otherwise the
+  /// driver's word. A system call or two.
+  [[nodiscard]] Link link() const noexcept;
+  [[nodiscard]] bool link_up() const noexcept { return link() == Link::up; }
+  /// The kernel interface was removed and made again under its name; the driver does not notice.
+  [[nodiscard]] bool interface_replaced() const noexcept;
+  /// Goes on with the one that is there now. While packets are received and sent; thread: the control thread. Throws
+  /// std::runtime_error saying why it cannot be.
+  void take_up_interface();
   [[nodiscard]] std::uint16_t id() const noexcept { return id_; }
   /// The device's name, "net_af_packet0".
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -125,6 +134,10 @@ class Port {
   bool checks_checksums_ = false;
   bool partial_checksums_ = false;
   int readiness_descriptor_ = -1;  ///< the driver's
+  PortConfig config_;
+  std::string interface_;  ///< of the kernel; empty where there is none
+  unsigned interface_index_ = 0;
+  std::vector<int> sockets_;  ///< the driver's packet sockets, where it has some
   bool plugged_by_us_ = false;
   bool reconnects_ = false;  ///< the driver must be restarted to find its peer again
   bool started_ = false;

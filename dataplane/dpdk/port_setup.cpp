@@ -77,7 +77,11 @@ void check_config(const PortConfig& config, const packet::PacketPool& pool) {
 }  // namespace
 
 Port::Port(const PortConfig& config, packet::PacketPool& pool)
-    : pool_(pool), traits_(&driver_traits(config.device)), name_(device_name(config.device)), facing_(config.facing) {
+    : pool_(pool),
+      traits_(&driver_traits(config.device)),
+      name_(device_name(config.device)),
+      facing_(config.facing),
+      config_(config) {
   partial_checksums_ = carries_partial_checksums(config.device);
   check_config(config, pool);
   if (traits_->kernel_interface) {
@@ -88,6 +92,8 @@ Port::Port(const PortConfig& config, packet::PacketPool& pool)
     } catch (const std::runtime_error& error) {
       fail(config.device, error.what());
     }
+    interface_ = *interface;
+    interface_index_ = interface_index(interface_);
   }
   const std::vector<int> open_before = open_descriptors();
   plug_in(config);
@@ -95,6 +101,7 @@ Port::Port(const PortConfig& config, packet::PacketPool& pool)
     configure(config);
     start(config);
     readiness_descriptor_ = new_packet_descriptor(open_before);
+    sockets_ = new_packet_sockets(open_before);
   } catch (...) {
     unplug();
     throw;
@@ -108,9 +115,21 @@ Port::~Port() {
   if (traits_->peer_may_leave) let_interrupt_thread_finish();
 }
 
+void Port::take_up_interface() {
+  const unsigned present = interface_index(interface_);
+  require_usable_interface(interface_, config_.mtu, config_.fix_offloads);
+  if (sockets_.empty()) fail(config_.device, "this driver cannot take up an interface that was made again; restart");
+  const std::string problem = rebind(sockets_, present);
+  if (!problem.empty()) fail(config_.device, "cannot be bound to the interface that was made again: " + problem);
+  interface_index_ = present;
+  if (!config_.promiscuous) return;
+  rte_eth_promiscuous_disable(id_);  // it believes that it is on
+  if (rte_eth_promiscuous_enable(id_) != 0) fail(config_.device, "cannot receive packets for other stations again");
+}
+
 void Port::plug_in(const PortConfig& config) {
   const std::string device = complete_device_arguments(config.device, config.mtu);
-  if (traits_->kernel_interface) keep_fragments_apart();
+  if (traits_->kernel_interface) keep_fragments_apart(device_argument(device, "qpairs").value_or("1") != "1");
   if (traits_->peer_may_leave) {
     FaultGuard::install();
     survive_ungreeted_peers();

@@ -35,9 +35,14 @@ void Endpoint::give_up() {
   close_reason_ = CloseReason::timed_out;
 }
 
+/// A reset is believed at exactly the next number that the peer expects (RFC 5961 section 3.2): that is SND.NXT where
+/// all that was sent arrives, SND.UNA where none of it does, its window being closed or its path gone. The one that is
+/// not exact is old or asked back.
 void Endpoint::emit_reset(Instant now, Output& output) {
-  Segment segment = header(snd_nxt_);
+  Segment segment = header(snd_una_);
   segment.flags.bits |= Flags::rst_bit;
+  if (snd_una_ != snd_nxt_ && output.transmit(segment, nullptr, now) == 0) return;
+  segment.seq = snd_nxt_;
   if (output.transmit(segment, nullptr, now) != 0) close(close_reason_);
 }
 

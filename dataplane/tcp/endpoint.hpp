@@ -77,6 +77,8 @@ class Endpoint {
   void acknowledge_up_to(SeqNum limit);
   /// What the peer was told, or is told next, that we have.
   [[nodiscard]] SeqNum acknowledged() const { return last_ack_sent_; }
+  /// What the next segment to the peer acknowledges.
+  [[nodiscard]] SeqNum next_acknowledgement() const { return acks_held_ ? last_ack_sent_ : rcv_nxt_; }
   /// Something was received and not acknowledged yet.
   [[nodiscard]] bool owes_acknowledgement() const { return ack_now_ || last_ack_sent_ != rcv_nxt_; }
   /// An acknowledgement that waits to be worth a segment goes out with the next emit().

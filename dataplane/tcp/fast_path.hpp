@@ -64,8 +64,7 @@ inline void Endpoint::consider_window_update() {
 inline std::uint16_t Endpoint::advertise() {
   if (edge_may_move(local_mss_)) rcv_edge_ += static_cast<std::uint32_t>(edge_gain());
   if (rcv_edge_ < rcv_nxt_) rcv_edge_ = rcv_nxt_;
-  const SeqNum acked = acks_held_ ? last_ack_sent_ : rcv_nxt_;
-  const auto window = static_cast<std::uint32_t>(rcv_edge_ - acked) >> rcv_shift_;
+  const auto window = static_cast<std::uint32_t>(rcv_edge_ - next_acknowledgement()) >> rcv_shift_;
   return static_cast<std::uint16_t>(std::min(window, largest_window_field));
 }
 
@@ -156,7 +155,7 @@ inline bool Endpoint::may_send_new() const {
 inline Segment Endpoint::header(SeqNum seq) {
   Segment segment;
   segment.seq = seq;
-  segment.ack = acks_held_ ? last_ack_sent_ : rcv_nxt_;
+  segment.ack = next_acknowledgement();
   segment.flags.bits = Flags::ack_bit;
   segment.window = advertise();
   if (use_timestamps_) {

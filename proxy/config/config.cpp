@@ -28,9 +28,9 @@ namespace {
 using config::Node;
 
 /// Keys at the top level that Policies are made of.
-constexpr std::array<std::string_view, 12> live_keys = {"observed",     "mode",         "intercept", "smvs",
-                                                        "radio_buffer", "longest_hold", "clamp",     "clamp_price",
-                                                        "gwa",          "fair_share",   "policies",  "control_group"};
+constexpr std::array<std::string_view, 13> live_keys = {
+    "observed",    "mode", "intercept",  "smvs",     "radio_buffer",  "longest_hold", "clamp",
+    "clamp_price", "gwa",  "fair_share", "policies", "control_group", "tcp"};
 
 /// Every value below a node, with its dotted path.
 void flatten(const Node& node, const std::string& path, std::vector<std::pair<std::string, std::string>>& out) {

@@ -91,6 +91,17 @@ struct AdminSettings {
   std::optional<std::string> socket;  ///< default: none
 };
 
+/// How the program ends.
+struct StopSettings {
+  Duration drain = std::chrono::seconds(5);  ///< for connections to go back to their hosts; what is left is reset
+};
+
+/// What a later run finds of this one, should it end without a word.
+struct StateSettings {
+  std::optional<std::string> file;           ///< default: none
+  Duration keep = std::chrono::minutes(10);  ///< it is of no interest any more after this
+};
+
 /// The whole configuration of a proxy. `shard` is what every shard is told.
 struct Config {
   EalSettings eal;
@@ -100,6 +111,8 @@ struct Config {
   std::optional<config::FeedbackConfig> feedback;  ///< required by mode smvs
   LoggingSettings logging;
   AdminSettings admin;
+  StopSettings stop;
+  StateSettings state;
   ShardConfig shard;
 };
 
@@ -126,6 +139,8 @@ void describe(config::Section& s, ShardsSettings& shards);
 void describe_priority(config::Section& s, dpdk::PollMode poll, dpdk::ThreadPriority& priority);
 void describe(config::Section& s, LoggingSettings& logging);
 void describe(config::Section& s, AdminSettings& admin);
+void describe(config::Section& s, StopSettings& stop);
+void describe(config::Section& s, StateSettings& state);
 void describe(config::Section& s, Config& config);
 
 /// Reads and checks a configuration file.

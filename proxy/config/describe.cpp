@@ -251,6 +251,21 @@ void describe(Section& s, AdminSettings& admin) {
           "a path of 1 to 107 characters", std::to_string(admin.socket.value_or("").size()));
 }
 
+void describe(Section& s, StopSettings& stop) {
+  s.value("drain", stop.drain, {0s, 10min},
+          "how long connections that are split may take to go back to their hosts; those left then are reset on both "
+          "sides");
+}
+
+void describe(Section& s, StateSettings& state) {
+  s.value("file", state.file,
+          "path of a file that outlives the program, best on a tmpfs such as /run: what is split is noted there, 128 "
+          "bytes for each of limits.max_flows of every shard, so that after a crash the next run can reset connections "
+          "that lost bytes; none when not set");
+  s.value("keep", state.keep, {10s, 24h}, "hosts of such connections are reset when they speak up to this long after");
+  s.check(!state.file || !state.file->empty(), "file", "a path", "nothing");
+}
+
 void describe(Section& s, Config& config) {
   s.choice("mode", config.shard.mode, modes, "what is done with TCP connections");
   s.choice("intercept", config.shard.intercept, intercepts, "how connections are got hold of");
@@ -276,6 +291,8 @@ void describe(Section& s, Config& config) {
             "the UDP protocol with the Node-B; required by smvs and by every mode that gives windows");
   s.section("logging", config.logging, "what is written where");
   s.section("admin", config.admin, "the operator's socket");
+  s.section("stop", config.stop, "the program's end");
+  s.section("state", config.state, "what remains when the program ends without a word");
   s.list("shared_queues", config.shard.shared_queues, {0, 64},
          "prefixes of UEs behind one queue, an access point's: their connections share a bearer");
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},

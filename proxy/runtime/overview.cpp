@@ -29,6 +29,10 @@ bool is_surprise(Counter counter, std::string_view name) {
   }
 }
 
+double whole_milliseconds(Duration duration) {
+  return to_seconds(std::chrono::floor<std::chrono::milliseconds>(duration));
+}
+
 double mbps(std::uint64_t bytes, double seconds) {
   return seconds > 0 ? static_cast<double>(bytes) * 8e-6 / seconds : 0;
 }
@@ -54,6 +58,14 @@ std::uint64_t Overview::flow_count() const {
 bool Overview::draining() const {
   return std::any_of(parts_.channels.begin(), parts_.channels.end(),
                      [](const ShardChannel* channel) { return channel->snapshots.front().draining; });
+}
+
+std::uint64_t Overview::standing_count() const {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < parts_.channels.size(); ++i) {
+    if (parts_.watch->standing(i, dpdk::now()) > Duration::zero()) ++count;
+  }
+  return count;
 }
 
 std::uint64_t Overview::bearer_count() const {
@@ -85,6 +97,8 @@ void Overview::add_port_counters(std::vector<NamedCounter>& out) const {
     out.push_back({prefix + "transmitted", "frames transmitted", counters.transmitted, false});
     out.push_back({prefix + "transmitted_bytes", "bytes transmitted", counters.transmitted_bytes, false});
     out.push_back({prefix + "transmit_dropped", "frames the device did not take", counters.transmit_dropped, true});
+    out.push_back(
+        {prefix + "link_changes", "times that the link went down or came up", parts_.links.at(side)->changes(), false});
     out.push_back({prefix + "copy_failed", "frames dropped: no packet buffer left for the copy the driver needs",
                    counters.copy_failed, true});
   }
@@ -128,6 +142,8 @@ void Overview::add_feedback_counters(std::vector<NamedCounter>& out) const {
 std::vector<NamedCounter> Overview::counters() const {
   std::vector<NamedCounter> out;
   add_shard_counters(out);
+  out.push_back({"shards.stalls", "times that a poll thread came to stand still for a second or more",
+                 parts_.watch->stalls(), false});
   add_port_counters(out);
   add_feedback_counters(out);
   return out;
@@ -143,8 +159,9 @@ Json Overview::status() const {
   const Config& config = *parts_.config;
   Json status = {{"version", version},
                  {"mode", to_string(config.shard.mode)},
-                 {"uptime_s", to_seconds(std::chrono::floor<std::chrono::milliseconds>(dpdk::now() - parts_.started))},
+                 {"uptime_s", whole_milliseconds(dpdk::now() - parts_.started)},
                  {"shards", parts_.channels.size()},
+                 {"shards_standing_still", standing_count()},
                  {"flows", flow_count()},
                  {"flows_let_go", released_count()},
                  {"bearers", bearer_count()},
@@ -152,7 +169,7 @@ Json Overview::status() const {
                  {"packet_buffers", {{"total", parts_.pool->capacity()}, {"in_use", parts_.pool->in_use()}}}};
   for (std::size_t side = 0; side < parts_.ports.size(); ++side) {
     status["ports"][side_names.at(side)] = {{"device", parts_.ports.at(side)->name()},
-                                            {"link", parts_.ports.at(side)->link_up() ? "up" : "down"}};
+                                            {"link", to_string(parts_.links.at(side)->link())}};
   }
   if (parts_.feedback == nullptr) return status;
   const auto& failures = parts_.feedback->failures();
@@ -172,7 +189,9 @@ Json Overview::ports() const {
     const dpdk::Port& port = *parts_.ports.at(side);
     Json& entry = object[side_names.at(side)];
     entry = {{"device", port.name()},
-             {"link", port.link_up() ? "up" : "down"},
+             {"link", to_string(parts_.links.at(side)->link())},
+             {"link_since_s", whole_milliseconds(dpdk::now() - parts_.links.at(side)->since())},
+             {"link_changes", parts_.links.at(side)->changes()},
              {"receive_queues", port.receive_queues()},
              {"transmit_queues", port.transmit_queues()},
              {"spreads_by_ue_address", port.receive_by_address()},
@@ -200,7 +219,8 @@ Json Overview::shards() const {
                     {"reports", shard.counters[Counter::reports]},
                     {"handed_over", ports.handed_over()},
                     {"handed_over_dropped", ports.dropped()},
-                    {"sleeps", shard.sleeps}});
+                    {"sleeps", shard.sleeps},
+                    {"stands_still_s", whole_milliseconds(parts_.watch->standing(i, dpdk::now()))}});
   }
   return list;
 }

@@ -13,7 +13,9 @@
 #include "proxy/config/config.hpp"
 #include "proxy/runtime/counter_watch.hpp"
 #include "proxy/runtime/feedback_link.hpp"
+#include "proxy/runtime/link_watch.hpp"
 #include "proxy/runtime/shard_channel.hpp"
+#include "proxy/runtime/shard_watch.hpp"
 
 namespace sluice::proxy {
 
@@ -28,12 +30,16 @@ class Overview {
     dpdk::Steering* steering;
     const packet::PacketPool* pool;
     const FeedbackLink* feedback;  ///< null when there is none
+    const ShardWatch* watch;
+    std::array<const LinkWatch*, 2> links;  ///< by Side
     Instant started;
   };
   explicit Overview(Parts parts) : parts_(std::move(parts)) {}
 
   /// Takes the newest snapshot of every shard.
   void refresh();
+  /// One counter of the shards, summed.
+  [[nodiscard]] std::uint64_t count(Counter counter) const { return totals()[counter]; }
   /// Every counter of the program: of the shards (summed), ports, steering and feedback.
   [[nodiscard]] std::vector<NamedCounter> counters() const;
   /// Answers of the admin commands.
@@ -52,6 +58,7 @@ class Overview {
   [[nodiscard]] Counters totals() const;
   [[nodiscard]] std::uint64_t flow_count() const;
   [[nodiscard]] bool draining() const;
+  [[nodiscard]] std::uint64_t standing_count() const;
   [[nodiscard]] std::uint64_t bearer_count() const;
   [[nodiscard]] std::uint64_t released_count() const;
   void add_shard_counters(std::vector<NamedCounter>& out) const;

@@ -14,7 +14,8 @@ using admin::Json;
 constexpr const char* note =
     "running connections go on under the new law; split ones that are not to be split are handed over to their hosts "
     "as "
-    "they come to rest, those that are end to end stay so (kept_by in flows)";
+    "they come to rest, those that are end to end stay so (kept_by in flows); tcp.* holds for connections split from "
+    "now on";
 
 std::string joined(const std::vector<config::Error>& errors) {
   std::string text;

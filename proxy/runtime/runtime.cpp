@@ -37,6 +37,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
       pool_("packets", config_.pool.buffers, buffer_room_for(config_)),
       ports_{open_port(Side::radio), open_port(Side::core)},
       steering_({ports_[0].get(), ports_[1].get()}, config_.shards.count),
+      shard_watch_(config_.shards.count),
       reloader_(context_, config_, std::move(file), [this](const Policies& policies) { put_in_force(policies); }),
       watch_(config_.logging.warning_period),
       watch_timer_(context_),
@@ -53,12 +54,16 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
                                     &steering_,
                                     &pool_,
                                     feedback_.get(),
+                                    &shard_watch_,
+                                    {&links_[0], &links_[1]},
                                     dpdk::now()});
   details_.emplace(context_, *overview_);
   orders_.emplace(context_, *overview_, [this] {
     for (const auto& shard : shards_) shard->wake();
   });
+  stop_.emplace(context_, *orders_, *overview_, config_.stop.drain, [this] { context_.stop(); });
   start_admin();
+  open_state();
   start_shards();
 }
 
@@ -104,6 +109,27 @@ std::unique_ptr<dpdk::Port> Runtime::open_port(Side side) {
   }
 }
 
+void Runtime::open_state() {
+  if (!config_.state.file) return;
+  try {
+    state_.emplace(*config_.state.file,
+                   StateIdentity{config_.ports.radio.device + "\n" + config_.ports.core.device, config_.shards.count,
+                                 config_.shard.limits.max_flows, config_.state.keep,
+                                 [this](const IpAddress& ue) { return steering_.owner(ue); }},
+                   dpdk::now());
+  } catch (const std::runtime_error& problem) {
+    spdlog::warn("{}; should this run end without a word, the next one cannot tell the hosts", problem.what());
+    return;
+  }
+  const StateFile::Left& left = state_->left();
+  if (!left.ignored.empty()) spdlog::info("state.file {}: {}", *config_.state.file, left.ignored);
+  if (left.orphans.empty() && left.even == 0) return;
+  spdlog::warn(
+      "an earlier run has ended without a word: {} connection(s) that it had split lost bytes and are reset, {} "
+      "go on between their hosts",
+      left.orphans.size(), left.even);
+}
+
 void Runtime::start_shards() {
   for (unsigned i = 0; i < config_.shards.count; ++i) {
     ShardThreadConfig thread;
@@ -114,14 +140,19 @@ void Runtime::start_shards() {
     thread.longest_sleep = config_.shards.longest_sleep;
     thread.burst = config_.shards.burst;
     if (config_.feedback) thread.status_period = config_.feedback->status_period;
-    shards_.push_back(std::make_unique<ShardThread>(thread, config_.shard, pool_, steering_.shard(i), *channels_.at(i),
-                                                    [this](const std::string& why) {
-                                                      boost::asio::post(context_, [this, why] {
-                                                        failed_ = true;
-                                                        spdlog::critical("{}", why);
-                                                        stop("a shard failed");
-                                                      });
-                                                    }));
+    shards_.push_back(std::make_unique<ShardThread>(
+        thread, config_.shard, pool_, steering_.shard(i), *channels_.at(i),
+        [this](const std::string& why) {
+          boost::asio::post(context_, [this, why] {
+            failed_ = true;
+            spdlog::critical("{}", why);
+            stop_->begin_hurried("a shard failed");
+          });
+        },
+        state_ ? FlowJournal(state_->entries_of(i)) : FlowJournal()));
+    if (!state_) continue;
+    const StateFile::Inherited inherited = state_->inherited_by(i);
+    shards_.back()->inherit(inherited.orphans, inherited.entries, config_.state.keep);
   }
   for (const auto& shard : shards_) shard->start();
 }
@@ -189,12 +220,12 @@ admin::CommandTable Runtime::commands() {
        [this](const Words&, const admin::Reply& reply) { reply(reloader_.confirm()); }},
       {"groups", "", "the control group beside the others", 0, now([](Overview& o) { return o.groups(); })},
       {"version", "", "the program's release", 0, now([](Overview&) { return admin::Json(std::string(version)); })},
-      {"stop", "", "ends the program", 0,
+      {"stop", "", "ends the program; connections go back to their hosts for stop.drain at most; again: at once", 0,
        [this](const Words&, const admin::Reply& reply) {
          reply(Answer::success("stopping"));
          stop_timer_.expires_after(stop_delay);
          stop_timer_.async_wait([this](const boost::system::error_code& error) {
-           if (!error) stop("asked to by the admin socket");
+           if (!error) stop_->begin("asked to by the admin socket");
          });
        }},
   });
@@ -247,6 +278,7 @@ bool Runtime::run() {
                config_.shards.count);
   context_.run();
   for (const auto& shard : shards_) shard->stop();
+  if (state_ && !failed_ && stop_->complete()) state_->remove();
   overview_->refresh();
   spdlog::info("stopped; {}", overview_->statistics_line());
   return !failed_;
@@ -259,12 +291,12 @@ void Runtime::await_signal() {
 }
 
 void Runtime::handle_signal(int number) {
-  if (number != SIGHUP) return stop(number == SIGTERM ? "SIGTERM" : "SIGINT");
+  await_signal();
+  if (number != SIGHUP) return stop_->begin(number == SIGTERM ? "SIGTERM" : "SIGINT");
   const std::string problem = log_.reopen();
   if (!problem.empty()) spdlog::error("the log file cannot be opened again: {}", problem);
   spdlog::info("SIGHUP: log opened again");
   reload();
-  await_signal();
 }
 
 void Runtime::reload() {
@@ -285,11 +317,59 @@ void Runtime::put_in_force(const Policies& policies) {
 
 void Runtime::watch_counters() {
   overview_->refresh();
+  if (state_) state_->keep_alive(dpdk::now());
   for (const std::string& warning : watch_.look(overview_->counters(), dpdk::now())) spdlog::warn("{}", warning);
+  watch_shards();
+  watch_links();
   watch_timer_.expires_after(counter_watch_period);
   watch_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) watch_counters();
   });
+}
+
+void Runtime::watch_shards() {
+  std::vector<Instant> published;
+  for (const auto& channel : channels_) published.push_back(channel->snapshots.front().at);
+  for (const ShardWatch::Event& event : shard_watch_.look(published, dpdk::now())) {
+    if (event.stands) {
+      spdlog::error("shard {} has stood still for {:.1f} s: its processor is taken, or something does not return",
+                    event.shard, to_seconds(event.length));
+    } else {
+      spdlog::warn("shard {} runs again; it stood still for {:.1f} s", event.shard, to_seconds(event.length));
+    }
+  }
+}
+
+void Runtime::watch_links() {
+  watch_link(Side::radio);
+  watch_link(Side::core);
+}
+
+void Runtime::watch_link(Side side) {
+  const auto at = static_cast<std::size_t>(side);
+  dpdk::Port& port = *ports_.at(at);
+  dpdk::Link link = port.link();
+  if (link != dpdk::Link::absent && port.interface_replaced()) {
+    const std::string before = std::exchange(link_problems_.at(at), std::string());
+    try {
+      port.take_up_interface();
+      spdlog::info("port {}: the interface was made again and is taken up", name_of(side));
+    } catch (const std::runtime_error& problem) {
+      link = dpdk::Link::absent;
+      link_problems_.at(at) = problem.what();
+      if (before != problem.what()) spdlog::error("port {}: {}", name_of(side), problem.what());
+    }
+  }
+  const auto change = links_.at(at).look(link, dpdk::now());
+  if (!change) return;
+  if (link == dpdk::Link::up) {
+    spdlog::info("port {}: the link is up again; it was {} for {:.1f} s", name_of(side), to_string(change->before),
+                 to_seconds(change->lasted));
+  } else if (link == dpdk::Link::down) {
+    spdlog::warn("port {}: the link is down", name_of(side));
+  } else {
+    spdlog::error("port {}: the interface is gone", name_of(side));
+  }
 }
 
 void Runtime::log_statistics() {
@@ -301,11 +381,6 @@ void Runtime::log_statistics() {
     spdlog::info("{}", overview_->statistics_line());
     log_statistics();
   });
-}
-
-void Runtime::stop(const std::string& why) {
-  spdlog::info("stopping: {}", why);
-  context_.stop();
 }
 
 }  // namespace sluice::proxy

@@ -18,11 +18,15 @@
 #include "proxy/runtime/counter_watch.hpp"
 #include "proxy/runtime/detail_collector.hpp"
 #include "proxy/runtime/feedback_link.hpp"
+#include "proxy/runtime/link_watch.hpp"
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/overview.hpp"
 #include "proxy/runtime/reloader.hpp"
 #include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/shard_thread.hpp"
+#include "proxy/runtime/shard_watch.hpp"
+#include "proxy/runtime/state_file.hpp"
+#include "proxy/runtime/stop_sequence.hpp"
 
 namespace sluice::proxy {
 
@@ -38,12 +42,14 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Runs until SIGTERM, SIGINT or the admin command `stop` (true), or until a shard fails (false, logged).
+  /// Runs until SIGTERM, SIGINT or the admin command `stop`, and then for as long as connections take to go back to
+  /// their hosts (true); or until a shard fails (false, logged). See StopSequence.
   [[nodiscard]] bool run();
 
  private:
   [[nodiscard]] dpdk::EalConfig eal_config() const;
   [[nodiscard]] std::unique_ptr<dpdk::Port> open_port(Side side);
+  void open_state();
   void start_shards();
   void start_feedback();
   void start_admin();
@@ -54,10 +60,12 @@ class Runtime {
   void await_signal();
   void handle_signal(int number);
   void watch_counters();
+  void watch_shards();
+  void watch_links();
+  void watch_link(Side side);
   void log_statistics();
   void put_in_force(const Policies& policies);
   void reload();
-  void stop(const std::string& why);
 
   Config config_;
   Logging& log_;
@@ -68,7 +76,11 @@ class Runtime {
   std::array<std::unique_ptr<dpdk::Port>, 2> ports_;
   dpdk::Steering steering_;
   std::vector<std::unique_ptr<ShardChannel>> channels_;
+  std::optional<StateFile> state_;  ///< outlives the shards
   std::vector<std::unique_ptr<ShardThread>> shards_;
+  ShardWatch shard_watch_;
+  std::array<LinkWatch, 2> links_;              ///< by Side
+  std::array<std::string, 2> link_problems_{};  ///< why an interface that was made again cannot be taken up
   std::unique_ptr<FeedbackLink> feedback_;
   std::optional<Overview> overview_;
   std::optional<DetailCollector> details_;
@@ -76,6 +88,7 @@ class Runtime {
   std::vector<std::unique_ptr<const Policies>> policies_;
   Reloader reloader_;
   std::optional<ShardOrders> orders_;
+  std::optional<StopSequence> stop_;
   CounterWatch watch_;
   boost::asio::steady_timer watch_timer_;
   boost::asio::steady_timer statistics_timer_;

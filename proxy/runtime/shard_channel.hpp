@@ -37,6 +37,7 @@ struct ShardOrder {
     release_all,  ///< … all connections
     drain,        ///< … and split no more
     resume,       ///< split again
+    abort_all,    ///< … and what is still split is reset
     take_up_ue,   ///< split those of one UE again that were handed back
     take_up_all   ///< … of all
   };

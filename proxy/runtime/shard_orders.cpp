@@ -29,6 +29,10 @@ void ShardOrders::drain(bool on, admin::Reply reply) {
   add({0, on ? ShardOrder::Kind::drain : ShardOrder::Kind::resume, {}}, std::move(reply));
 }
 
+void ShardOrders::abort_all(admin::Reply reply) {
+  add({0, ShardOrder::Kind::abort_all, {}}, std::move(reply));
+}
+
 void ShardOrders::look(admin::Reply reply) {
   add({0, ShardOrder::Kind::look, {}}, std::move(reply));
 }

@@ -27,6 +27,8 @@ class ShardOrders {
   void take_up(std::optional<IpAddress> ue, admin::Reply reply);
   /// Begins or ends draining.
   void drain(bool on, admin::Reply reply);
+  /// Ends what is still split: see Shard::abort_all().
+  void abort_all(admin::Reply reply);
   /// How far it is.
   void look(admin::Reply reply);
 

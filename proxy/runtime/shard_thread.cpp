@@ -32,13 +32,14 @@ std::uint64_t random_seed() {
 }  // namespace
 
 ShardThread::ShardThread(const ShardThreadConfig& config, const ShardConfig& shard, packet::PacketPool& pool,
-                         dpdk::ShardPorts& ports, ShardChannel& channel, std::function<void(std::string)> failed)
+                         dpdk::ShardPorts& ports, ShardChannel& channel, std::function<void(std::string)> failed,
+                         FlowJournal journal)
     : config_(config),
       ports_(ports),
       channel_(channel),
       failed_(std::move(failed)),
       output_(ports),
-      shard_(shard, pool, output_, random_seed(), dpdk::now()),
+      shard_(shard, pool, output_, random_seed(), dpdk::now(), journal),
       policy_(config.poll, config.longest_sleep),
       burst_(config.burst) {
   statuses_.reserve(shard.limits.max_bearers);
@@ -155,6 +156,9 @@ bool ShardThread::take_orders(Instant now) {
       break;
     case ShardOrder::Kind::take_up_all:
       shard_.take_up({});
+      break;
+    case ShardOrder::Kind::abort_all:
+      shard_.abort_all();
       break;
     case ShardOrder::Kind::drain:
     case ShardOrder::Kind::resume:

@@ -30,12 +30,17 @@ class ShardThread {
  public:
   /// Everything given outlives this. `failed` is called from the thread with a sentence when it ends by itself.
   ShardThread(const ShardThreadConfig& config, const ShardConfig& shard, packet::PacketPool& pool,
-              dpdk::ShardPorts& ports, ShardChannel& channel, std::function<void(std::string)> failed);
+              dpdk::ShardPorts& ports, ShardChannel& channel, std::function<void(std::string)> failed,
+              FlowJournal journal);
   /// Stops and joins.
   ~ShardThread();
   ShardThread(const ShardThread&) = delete;
   ShardThread& operator=(const ShardThread&) = delete;
 
+  /// Before start(): see Shard::inherit().
+  void inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {
+    shard_.inherit(orphans, entries, keep);
+  }
   void start();
   void stop();
   /// There is something in the channel: the thread need not sleep on. From any thread.

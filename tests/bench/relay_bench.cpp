@@ -238,9 +238,11 @@ struct Case {
   proxy::Intercept intercept;
   proxy::Counter counts;  ///< what shows that they are
   std::uint64_t at_least;
+  bool journal = false;  ///< notes what a later run must know (state.file)
 };
 constexpr std::array cases = {
     Case{"split", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split, flow_count},
+    Case{"journal", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split, flow_count, true},
     Case{"regulate", proxy::Mode::clamp, proxy::Intercept::regulate, proxy::Counter::flows_regulated, flow_count},
     Case{"bypass", proxy::Mode::bypass, proxy::Intercept::automatic, proxy::Counter::forward_bypass_mode, flow_count},
 };
@@ -257,7 +259,8 @@ bool run(const Case& which, int rounds) {
   proxy::ShardConfig config;
   config.mode = which.mode;
   config.intercept = which.intercept;
-  proxy::Shard shard(config, pool, sink, 1, Instant{});
+  std::vector<proxy::JournalEntry> entries(which.journal ? config.limits.max_flows : 0);
+  proxy::Shard shard(config, pool, sink, 1, Instant{}, proxy::FlowJournal(entries));
   Bench bench(pool, shard);
   bench.open(flow_count);
   bench.report();
@@ -295,7 +298,7 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 20000;
   const Case* const which = find_case(argc > 2 ? argv[2] : "split");
   if (rounds < 1 || which == nullptr) {
-    std::fprintf(stderr, "usage: relay_bench [ROUNDS [split|regulate|bypass]]\n");
+    std::fprintf(stderr, "usage: relay_bench [ROUNDS [split|journal|regulate|bypass]]\n");
     return 2;
   }
   dpdk::Eal eal(dpdk::EalConfig{});

@@ -115,7 +115,7 @@ class Server:
     """Listens in a namespace (or wherever make_socket makes sockets) and does what each connection's order says:
 
     send    sends `bytes` of payload `seed`, then closes
-    take    reads to the FIN, answers with the SHA-256, then closes
+    take    reads to the FIN, `pause` seconds between two reads where it says so, answers with the SHA-256, then closes
     leave   sends `bytes`, shuts down its side, then reads to the FIN; what it read is in results[`id`]
     duplex  sends `bytes` while it reads to the FIN, then sends the SHA-256 of what it read, then closes
     reset   sends `bytes`, waits for their acknowledgement where `settle` says so, then resets
@@ -188,8 +188,8 @@ class Server:
     def _do_send(self, connection, order):
         send_payload(connection, order["seed"], order["bytes"])
 
-    def _do_take(self, connection, _order):
-        _, sha, error = read_to_end(connection)
+    def _do_take(self, connection, order):
+        _, sha, error = read_to_end(connection, order.get("pause", 0))
         if not error:
             connection.sendall(sha.encode())
 

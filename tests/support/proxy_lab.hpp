@@ -41,7 +41,8 @@ inline proxy::ShardConfig shard_config(proxy::Mode mode = proxy::Mode::i_tcp) {
 /// A shard between two ports that only a test touches: put frames in, look at what comes out, let time pass.
 class ProxyLab final : public proxy::Transmitter {
  public:
-  explicit ProxyLab(const proxy::ShardConfig& config) : shard(config, pool(), *this, 42, Instant{}) {}
+  explicit ProxyLab(const proxy::ShardConfig& config, proxy::FlowJournal journal = {})
+      : shard(config, pool(), *this, 42, Instant{}, journal) {}
 
   void transmit(proxy::Side out, std::span<packet::Packet> burst, Instant) override {
     for (packet::Packet& packet : burst) {

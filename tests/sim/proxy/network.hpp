@@ -63,9 +63,27 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
   ShardNode(EventLoop& loop, const proxy::ShardConfig& config) : loop_(loop), config_(config) { start(); }
 
   /// As a program that begins: it knows of no connection.
-  void start() { shard_.emplace(config_, pool(), *this, 7, Instant{}); }
+  void start() { shard_.emplace(config_, pool(), *this, 7, Instant{}, proxy::FlowJournal(journal_)); }
   /// As a program that ends: its connections are forgotten, and nothing passes until it starts again.
   void stop() { shard_.reset(); }
+  /// As one that begins after another one was killed: it inherits what that one has noted.
+  void start_as_heir() {
+    std::vector<proxy::Orphan> orphans;
+    const auto look = [&](std::vector<proxy::JournalEntry>& entries) {
+      for (const proxy::JournalEntry& entry : entries) {
+        const auto orphan = proxy::read(entry);
+        if (orphan && entry.state == proxy::JournalEntry::exposed) orphans.push_back(*orphan);
+      }
+      entries.clear();
+    };
+    look(journal_);
+    look(inherited_);
+    for (const proxy::Orphan& orphan : orphans) inherited_.push_back(proxy::to_entry(orphan));
+    journal_.resize(config_.limits.max_flows);
+    start();
+    shard_->inherit(orphans, inherited_, std::chrono::minutes(10));
+    arm();
+  }
 
   class Port final : public Element {
    public:
@@ -116,6 +134,8 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
   std::array<Element*, 2> out_{};
   Instant alarm_ = never;
   const proxy::ShardConfig config_;
+  std::vector<proxy::JournalEntry> journal_{config_.limits.max_flows};
+  std::vector<proxy::JournalEntry> inherited_;
   std::optional<proxy::Shard> shard_;
 };
 

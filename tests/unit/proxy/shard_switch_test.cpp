@@ -18,10 +18,12 @@ class ShardSwitch : public testing::Test {
  protected:
   /// The policies must outlive their being in force.
   void switch_to(Mode mode, Intercept intercept = Intercept::automatic) {
-    Policies& policies = policies_.emplace_back();
-    policies.otherwise = shard_config(mode);
-    policies.otherwise.intercept = intercept;
-    lab.shard.apply(policies, lab.now);
+    proxy::ShardConfig config = shard_config(mode);
+    config.intercept = intercept;
+    switch_to(config);
+  }
+  void switch_to(const proxy::ShardConfig& config) {
+    lab.shard.apply(policies_.emplace_back(config.treatments()), lab.now);
   }
   [[nodiscard]] proxy::FlowInfo flow() const {
     std::vector<proxy::FlowInfo> flows;
@@ -315,6 +317,48 @@ TEST_F(ShardSwitch, TheSameAddressesMayBeginAnewUnderTheNewMode) {
   hosts.server_isn = tcp::SeqNum(77);
   hosts.open();
   EXPECT_EQ(phase(), "split");
+}
+
+TEST_F(ShardSwitch, NewConnectionsTakeUpTheEndpointsConfigurationAndRunningOnesKeepTheirs) {
+  constexpr Duration longer = std::chrono::milliseconds(200);
+  ScriptedHosts later(lab);
+  later.ue_to_server.src_port = 40001;
+  proxy::ShardConfig config = shard_config();
+  const Duration before = config.tcp.delayed_ack;
+  ASSERT_LT(before, longer);
+  hosts.open();
+  config.tcp.delayed_ack = longer;
+  switch_to(config);
+  later.open();
+  const auto acknowledged_by = [&](const ScriptedHosts& hosts_of) {
+    const auto seen = lab.next(Side::core);
+    return seen && seen->parsed.src_port == hosts_of.ue_to_server.src_port;
+  };
+  hosts.server(Flags::ack_bit, 0, 0, "one segment waits for company");
+  later.server(Flags::ack_bit, 0, 0, "one segment waits for company");
+  lab.forget_output();
+  lab.pass_time(before);
+  EXPECT_TRUE(acknowledged_by(hosts));
+  EXPECT_TRUE(lab.silent(Side::core));
+  lab.pass_time(longer);
+  EXPECT_TRUE(acknowledged_by(later));
+}
+
+TEST_F(ShardSwitch, PacingBeginsWithNewConnections) {
+  hosts.open();
+  proxy::ShardConfig config = shard_config();
+  config.tcp.congestion = tcp::CongestionAlgorithm::bbr;
+  switch_to(config);
+  ScriptedHosts later(lab);
+  later.ue_to_server.src_port = 40001;
+  later.open();
+  for (ScriptedHosts* each : {&hosts, &later}) {
+    each->server(Flags::ack_bit, 0, 0, std::string(1000, 's'));
+    const auto seen = lab.last(Side::radio);
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->payload, std::string(1000, 's'));
+    each->ue(Flags::ack_bit, 0, 1000);
+  }
 }
 
 }  // namespace

@@ -34,8 +34,11 @@ class ReloaderTest : public testing::Test {
   Config config;
   boost::asio::io_context context;
   std::vector<Mode> applied;
-  Reloader reloader{context, config, file,
-                    [this](const Policies& policies) { applied.push_back(policies.otherwise.mode); }};
+  tcp::EndpointConfig legs;
+  Reloader reloader{context, config, file, [this](const Policies& policies) {
+                      applied.push_back(policies.otherwise.mode);
+                      legs = policies.legs;
+                    }};
 };
 
 TEST_F(ReloaderTest, AModeIsSetAndTold) {
@@ -78,6 +81,14 @@ TEST_F(ReloaderTest, WhatOnlyARestartCanChangeIsRefusedAsAWhole) {
   EXPECT_THAT(text(answer), HasSubstr("pool.buffers"));
   EXPECT_TRUE(applied.empty());
   EXPECT_EQ(config.shard.mode, Mode::smvs);
+}
+
+TEST_F(ReloaderTest, TheEndpointsConfigurationIsTakenUp) {
+  rewrite("mode: smvs\ntcp: { min_rto: 300ms }\n");
+  const admin::Answer answer = reloader.reload({});
+  ASSERT_TRUE(answer.ok) << text(answer);
+  EXPECT_THAT(text(answer), HasSubstr(R"({"key":"tcp.min_rto","before":"200ms","after":"300ms"})"));
+  EXPECT_EQ(legs.min_rto, 300ms);
 }
 
 TEST_F(ReloaderTest, AnUnconfirmedChangeIsTakenBack) {

@@ -1,0 +1,43 @@
+#include "dataplane/dpdk/interface_link.hpp"
+
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace sluice::dpdk {
+
+Link interface_link(const std::string& name) noexcept {
+  const int asking = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (asking < 0) return Link::up;  // for want of a descriptor nothing is known to be wrong
+  ifreq request{};
+  name.copy(request.ifr_name, IFNAMSIZ - 1);
+  const bool known = ioctl(asking, SIOCGIFFLAGS, &request) == 0;
+  close(asking);
+  if (!known) return Link::absent;
+  constexpr int running = IFF_UP | IFF_RUNNING;
+  return (request.ifr_flags & running) == running ? Link::up : Link::down;
+}
+
+unsigned interface_index(const std::string& name) noexcept {
+  return if_nametoindex(name.c_str());
+}
+
+std::string rebind(std::span<const int> sockets, unsigned index) {
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(ETH_P_ALL);
+  address.sll_ifindex = static_cast<int>(index);
+  for (const int each : sockets) {
+    if (bind(each, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return strerror(errno);
+  }
+  return {};
+}
+
+}  // namespace sluice::dpdk

@@ -1,0 +1,225 @@
+#include "proxy/runtime/state_file.hpp"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace sluice::proxy {
+namespace {
+
+constexpr std::array<char, 8> magic{'S', 'L', 'U', 'I', 'C', 'E', 'S', 'T'};
+constexpr std::size_t chunk = 512;  ///< entries read at once
+static_assert(sizeof(StateFile::Header) % alignof(JournalEntry) == 0);
+
+[[noreturn]] void fail(const std::string& what) {
+  throw std::runtime_error(what);
+}
+[[noreturn]] void fail_with_errno(const std::string& what) {
+  fail(what + ": " + strerror(errno));
+}
+
+std::array<char, 40> boot_id() {
+  std::array<char, 40> id{};
+  std::ifstream("/proc/sys/kernel/random/boot_id").read(id.data(), 36);
+  return id;
+}
+
+std::uint64_t network_namespace() {
+  struct stat status {};
+  return stat("/proc/thread-self/ns/net", &status) == 0 ? status.st_ino : 0;
+}
+
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t fnv = 0xcbf29ce484222325U;
+  for (const char c : text) fnv = (fnv ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return fnv;
+}
+
+/// Reads that many bytes at `offset`; false where there are fewer.
+bool read_at(int descriptor, void* out, std::size_t size, std::size_t offset) {
+  return pread(descriptor, out, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+}
+
+void lock(int descriptor) {
+  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return;
+  if (errno == EWOULDBLOCK) fail("another program that runs uses it");
+  fail_with_errno("cannot be locked");
+}
+
+/// The folder that the file is to be in, such as /run/sluice, where only that one is missing. Whether it is there now
+/// shows when the file is made.
+void make_folder(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash != std::string::npos && slash != 0)
+    mkdir(path.substr(0, slash).c_str(), S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH);
+}
+
+void check_owner(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) fail_with_errno("cannot be looked at");
+  if (!S_ISREG(status.st_mode)) fail("is no ordinary file");
+  if (status.st_uid != geteuid()) fail("belongs to another user");
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) fail("may be read or written by others; chmod 600 it, or remove it");
+}
+
+}  // namespace
+
+/// Closed at its end, with its lock.
+class StateFile::Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
+StateFile::StateFile(std::string path, const StateIdentity& identity, Instant now)
+    : path_(std::move(path)), identity_(identity) {
+  try {
+    const Descriptor earlier(open(path_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    if (earlier.number() < 0 && errno != ENOENT) fail_with_errno("cannot be opened");
+    if (earlier.number() >= 0) {
+      check_owner(earlier.number());
+      lock(earlier.number());
+      read_left(earlier, now);
+      std::stable_sort(left_.orphans.begin(), left_.orphans.end(), [this](const Orphan& a, const Orphan& b) {
+        return identity_.owner(a.key.ue) < identity_.owner(b.key.ue);
+      });
+    }
+    begin_anew(now);
+  } catch (const std::runtime_error& problem) {
+    unlink((path_ + ".new").c_str());
+    if (memory_ != nullptr) munmap(memory_, size_);
+    throw std::runtime_error("state.file " + path_ + " " + problem.what());
+  }
+}
+
+StateFile::~StateFile() {
+  if (memory_ != nullptr) munmap(memory_, size_);
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+StateFile::Header StateFile::header_for(Instant now) const {
+  Header header{};
+  header.magic = magic;
+  header.version = JournalEntry::version;
+  header.entry_size = sizeof(JournalEntry);
+  header.entries = std::uint64_t{identity_.shards} * identity_.max_flows + left_.orphans.size();
+  header.network = network_namespace();
+  header.ports = hash_of(identity_.ports);
+  header.boot = boot_id();
+  header.alive = now.time_since_epoch().count();
+  return header;
+}
+
+/// The bytes come from outside: nothing in them is believed but what makes sense.
+void StateFile::read_left(const Descriptor& file, Instant now) {
+  Header header{};
+  const Header ours = header_for(now);
+  if (!read_at(file.number(), &header, sizeof header, 0)) return;  // empty: begun, and nothing more
+  if (header.magic != ours.magic || header.version != ours.version || header.entry_size != ours.entry_size) {
+    left_.ignored = "it is of another version of this program, or of none";
+  } else if (header.boot != ours.boot) {
+    left_.ignored = "it is from before this machine started";
+  } else if (header.network != ours.network || header.ports != ours.ports) {
+    left_.ignored = "it is of other ports";
+  } else if (std::chrono::abs(now - Instant(Duration(header.alive))) > identity_.keep) {
+    left_.ignored = "it is older than state.keep";
+  }
+  if (!left_.ignored.empty()) return;
+  const off_t end = lseek(file.number(), 0, SEEK_END);
+  const std::uint64_t fits =
+      (static_cast<std::uint64_t>(std::max<off_t>(end, 0)) - sizeof header) / sizeof(JournalEntry);
+  const std::uint64_t count = std::min(header.entries, fits);
+  const std::size_t most = std::size_t{identity_.shards} * identity_.max_flows;
+  std::vector<JournalEntry> entries(chunk);
+  for (std::uint64_t at = 0; at < count && left_.orphans.size() < most; at += chunk) {
+    const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, count - at));
+    if (!read_at(file.number(), entries.data(), some * sizeof(JournalEntry), sizeof header + at * sizeof(JournalEntry)))
+      return;
+    for (const JournalEntry& entry : std::span(entries).first(some)) {
+      const std::optional<Orphan> orphan = read(entry);
+      if (!orphan) continue;
+      if (entry.state == JournalEntry::even) {
+        ++left_.even;
+      } else {
+        left_.orphans.push_back(*orphan);
+      }
+    }
+  }
+}
+
+/// Another file takes the place of the earlier one when it is complete, so that a run that is killed in between leaves
+/// one of both.
+void StateFile::begin_anew(Instant now) {
+  const std::string fresh = path_ + ".new";
+  make_folder(path_);
+  unlink(fresh.c_str());
+  Descriptor file(open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (file.number() < 0) fail_with_errno("cannot be made");
+  lock(file.number());
+  const Header header = header_for(now);
+  size_ = sizeof header + header.entries * sizeof(JournalEntry);
+  const int taken = posix_fallocate(file.number(), 0, static_cast<off_t>(size_));
+  if (taken != 0) fail("finds no room for " + std::to_string(size_ >> 20U) + " MiB: " + strerror(taken));
+  void* const memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
+  if (memory == MAP_FAILED) fail_with_errno("cannot be mapped");
+  memory_ = static_cast<std::byte*>(memory);
+  std::memcpy(memory_, &header, sizeof header);
+  const std::span<JournalEntry> entries = orphan_entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = to_entry(left_.orphans[i]);
+  if (rename(fresh.c_str(), path_.c_str()) != 0) fail_with_errno("cannot be put in its place");
+  descriptor_ = file.release();
+}
+
+JournalEntry* StateFile::first_entry() const {
+  return reinterpret_cast<JournalEntry*>(memory_ + sizeof(Header));
+}
+
+std::span<JournalEntry> StateFile::entries_of(std::uint32_t shard) const {
+  return {first_entry() + std::size_t{shard} * identity_.max_flows, identity_.max_flows};
+}
+
+std::span<JournalEntry> StateFile::orphan_entries() const {
+  return {first_entry() + std::size_t{identity_.shards} * identity_.max_flows, left_.orphans.size()};
+}
+
+StateFile::Inherited StateFile::inherited_by(std::uint32_t shard) const {
+  const auto before = [this](const Orphan& orphan, std::uint32_t of) { return identity_.owner(orphan.key.ue) < of; };
+  const auto begin = left_.orphans.begin();
+  const auto first = std::lower_bound(begin, left_.orphans.end(), shard, before) - begin;
+  const auto end = std::lower_bound(begin, left_.orphans.end(), shard + 1, before) - begin;
+  const auto at = static_cast<std::size_t>(first);
+  const auto count = static_cast<std::size_t>(end - first);
+  return {std::span(left_.orphans).subspan(at, count), orphan_entries().subspan(at, count)};
+}
+
+void StateFile::keep_alive(Instant now) {
+  std::atomic_ref(reinterpret_cast<Header*>(memory_)->alive).store(now.time_since_epoch().count());
+}
+
+void StateFile::remove() {
+  munmap(std::exchange(memory_, nullptr), size_);
+  if (ftruncate(descriptor_, 0) != 0 || unlink(path_.c_str()) != 0) return;  // empty is as good
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,83 @@
+"""The proxy is killed under load and started again: every connection that it had split goes on between its hosts, or both
+learn that it is over. Connections that it had not split are not touched."""
+
+import socket
+import time
+
+import lab as lab_module
+import programs
+import pytest
+import traffic
+from outcomes import Outcomes, SlowReader, client
+
+MEGA = 1_000_000
+
+
+@pytest.fixture
+def wire(tmp_path):
+    with lab_module.Lab("restart", tmp_path) as lab:
+        made = lab.bump(ues=4)
+        made.lab = lab
+        yield made
+
+
+@pytest.fixture
+def server(wire):
+    with traffic.Server(wire.server.socket) as made:
+        yield made
+
+
+def start(wire, name):
+    return programs.Sluice(wire.lab, wire.box, mode="i-tcp", name=name, state={"file": str(wire.lab.log_dir / "state")})
+
+
+def speak_and_close(connection):
+    """Sends to a server that takes what comes, and has its answer."""
+    connection.sendall(b" and after")
+    connection.shutdown(socket.SHUT_WR)
+    assert len(connection.recv(64)) == 64
+    connection.close()
+
+
+def test_a_kill_under_load_leaves_nobody_hanging(wire, server):
+    first = start(wire, "first")
+    idle = [client(wire, server, i % 4).connect({"do": "take"}) for i in range(5)]
+    for connection in idle:
+        traffic.wait_until_acknowledged(connection)
+    reader = SlowReader(wire, server, first)
+    transfers = Outcomes(wire, server, 20, 8 * MEGA)
+    time.sleep(1)
+    first.kill()
+    assert transfers.running() > 0, "all were over before"
+    wire.box.bridge("br0", "core", "radio")
+    never_split = client(wire, server).connect({"do": "take"})
+    wire.box.ip("link", "del", "br0")
+    second = start(wire, "second")
+    second.process.wait_for("an earlier run has ended without a word")
+    reader.expect_reset()
+    seen = transfers.finish()
+    assert "reset" in seen, "bytes were on their way"
+    for connection in [*idle, never_split]:
+        speak_and_close(connection)
+    counters = second.counters()
+    assert counters["orphans_reset"] > 0 and counters["drop_orphan"] > 0
+    client(wire, server).download(MEGA, seed=3)
+    second.stop_and_check()
+    assert not (wire.lab.log_dir / "state").exists()
+
+
+def test_hosts_that_are_silent_learn_of_it_too(wire, server):
+    """The server has closed and knows nothing of it, the client waits for the rest: neither sends by itself."""
+    first = start(wire, "first")
+    reader = SlowReader(wire, server, first)
+    first.kill()
+    second = start(wire, "second")
+    reader.expect_reset()
+    second.stop_and_check()
+
+
+def test_a_file_that_cannot_be_had_is_said_and_nothing_more(wire, server):
+    sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", state={"file": "/nonexistent/folder/state"})
+    sluice.process.wait_for("state.file /nonexistent/folder/state cannot be made: No such file or directory")
+    client(wire, server).download(MEGA)
+    sluice.stop_and_check()

@@ -1,0 +1,255 @@
+// A run ends without a word. The next one resets the connections that lost bytes, and leaves all others alone.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <optional>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Counter;
+using proxy::JournalEntry;
+using proxy::Orphan;
+using proxy::Side;
+using tcp::Flags;
+
+constexpr Duration keep = std::chrono::minutes(10);
+
+/// Two runs of a shard over the same journal.
+class ShardOrphans : public testing::Test {
+ protected:
+  [[nodiscard]] std::size_t entries(std::uint32_t state) const {
+    return static_cast<std::size_t>(
+        std::count_if(journal.begin(), journal.end(), [&](const JournalEntry& entry) { return entry.state == state; }));
+  }
+  [[nodiscard]] bool exposed() const { return entries(JournalEntry::exposed) == 1; }
+  [[nodiscard]] bool even() const { return entries(JournalEntry::even) == 1; }
+  /// Ends the first run as a kill does, and begins the second with what the journal tells.
+  void restart() {
+    const Instant now = lab->now;
+    std::vector<Orphan> orphans;
+    for (const JournalEntry& entry : journal) {
+      const auto orphan = proxy::read(entry);
+      if (orphan && entry.state == JournalEntry::exposed) orphans.push_back(*orphan);
+    }
+    for (const Orphan& orphan : orphans) left.push_back(proxy::to_entry(orphan));
+    lab.emplace(shard_config());
+    lab->now = now;
+    hosts.emplace(*lab);
+    lab->shard.inherit(orphans, left, keep);
+    lab->shard.advance(lab->now);
+  }
+  /// Both segments have come, the second one's acknowledgement has gone: the UE has nothing of them.
+  void expose() {
+    hosts->open();
+    hosts->server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+    hosts->server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
+    lab->forget_output();
+  }
+  [[nodiscard]] std::uint32_t first_to(Side out) const {
+    return (out == Side::radio ? hosts->server_isn : hosts->ue_isn).raw() + 1;
+  }
+  /// A question to the host behind `out`: it acknowledges nothing new and cannot be taken.
+  void expect_question(Side out) {
+    const auto seen = lab->next(out);
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->segment().flags.bits, Flags::ack_bit);
+    EXPECT_EQ(seen->segment().seq.raw(), first_to(out) - 1);
+    EXPECT_TRUE(seen->checksum_good);
+    EXPECT_TRUE(seen->segment().has_timestamps);
+    const auto ue = hosts->ue_to_server;
+    EXPECT_EQ(packet::addresses_of(seen->parsed), out == Side::radio ? ue.reversed() : ue);
+    const auto& destination = out == Side::radio ? ScriptedHosts::ue_mac : ScriptedHosts::server_mac;
+    EXPECT_TRUE(std::equal(destination.begin(), destination.end(), seen->frame.begin()));
+  }
+  void expect_question_of_the_other_half(Side out) {
+    const auto seen = lab->next(out);
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->segment().seq.raw(), first_to(out) - 1 + (1U << 31U));
+  }
+  void expect_reset(Side out, std::uint32_t offset) {
+    const auto seen = lab->next(out);
+    ASSERT_TRUE(seen);
+    EXPECT_TRUE(seen->segment().flags.rst());
+    EXPECT_TRUE(seen->checksum_good);
+    EXPECT_EQ(seen->segment().seq.raw(), first_to(out) + offset);
+  }
+
+  std::array<JournalEntry, 64> journal{};
+  std::vector<JournalEntry> left;  ///< the second run's, of the first one's orphans
+  std::optional<ProxyLab> lab{std::in_place, shard_config(), proxy::FlowJournal(journal)};
+  std::optional<ScriptedHosts> hosts{std::in_place, *lab};
+};
+
+TEST_F(ShardOrphans, TheJournalSaysWhatIsExposed) {
+  hosts->send_syn();
+  hosts->send_syn_ack();
+  EXPECT_EQ(entries(JournalEntry::unused), journal.size()) << "a handshake is its hosts' own";
+  hosts->ue(Flags::ack_bit, 0, 0);
+  EXPECT_TRUE(even());
+  hosts->server(Flags::ack_bit, 0, 0, "data");
+  EXPECT_TRUE(exposed());
+  hosts->ue(Flags::ack_bit, 0, 4);
+  EXPECT_TRUE(even());
+  hosts->ue(Flags::ack_bit | Flags::fin_bit, 0, 4);
+  EXPECT_TRUE(exposed()) << "a FIN counts as much";
+  hosts->server(Flags::ack_bit, 4, 1);
+  EXPECT_TRUE(even());
+  hosts->server(Flags::ack_bit | Flags::fin_bit, 4, 1);
+  EXPECT_TRUE(exposed());
+  hosts->ue(Flags::ack_bit, 1, 5);
+  lab->pass_time(std::chrono::minutes(1));
+  EXPECT_EQ(lab->shard.flow_count(), 0U);
+  EXPECT_EQ(entries(JournalEntry::unused), journal.size());
+}
+
+TEST_F(ShardOrphans, TheJournalIsAheadOfWhatIsAcknowledged) {
+  hosts->open();
+  hosts->server(Flags::ack_bit, 0, 0, "this one's acknowledgement waits");
+  EXPECT_TRUE(lab->silent(Side::core));
+  EXPECT_TRUE(exposed());
+}
+
+TEST_F(ShardOrphans, WithoutExposureNothingIsEverExposed) {
+  proxy::ShardConfig config = shard_config();
+  config.limits.exposure_per_flow = Bytes(0);
+  lab.emplace(config, proxy::FlowJournal(journal));
+  hosts.emplace(*lab);
+  expose();
+  EXPECT_TRUE(even());
+  hosts->ue(Flags::ack_bit, 0, 1000);
+  EXPECT_TRUE(even());
+}
+
+TEST_F(ShardOrphans, WhatWasLetGoIsNoLongerThere) {
+  hosts->open();
+  lab->shard.release({}, lab->now);
+  lab->pass_time(std::chrono::milliseconds(1));
+  EXPECT_EQ(entries(JournalEntry::unused), journal.size());
+}
+
+TEST_F(ShardOrphans, BothHostsAreAskedAndResetAtWhatTheyAnswer) {
+  expose();
+  restart();
+  expect_question(Side::radio);
+  expect_question(Side::core);
+  hosts->ue(Flags::ack_bit, 0, 1000);  // one of both had arrived
+  expect_reset(Side::radio, 1000);
+  EXPECT_TRUE(lab->silent(Side::core));
+  EXPECT_EQ(lab->count(Counter::orphans_reset), 0U);
+  hosts->server(Flags::ack_bit, 2000, 0, "the server goes on");
+  expect_reset(Side::core, 0);
+  EXPECT_TRUE(lab->silent(Side::radio)) << "nothing of it passes";
+  EXPECT_EQ(lab->count(Counter::orphans_reset), 1U);
+  EXPECT_EQ(lab->count(Counter::drop_orphan), 2U);
+  EXPECT_EQ(left.front().state, std::uint32_t{JournalEntry::unused}) << "a third run has nothing to do with it";
+}
+
+TEST_F(ShardOrphans, AHostIsAskedUntilItSaysThatItHasGone) {
+  expose();
+  restart();
+  hosts->ue(Flags::ack_bit, 0, 0);
+  lab->forget_output();
+  lab->pass_time(std::chrono::seconds(1));
+  expect_question_of_the_other_half(Side::radio);  // the reset may have been lost
+  hosts->ue(Flags::rst_bit, 0, 0);
+  lab->forget_output();
+  lab->pass_time(std::chrono::seconds(60));
+  EXPECT_TRUE(lab->silent(Side::radio));
+  int asked = 0;
+  std::uint32_t other_half = 0;
+  while (const auto seen = lab->next(Side::core)) {
+    if (seen->segment().seq.raw() != first_to(Side::core) - 1) ++other_half;
+    ++asked;
+  }
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(other_half, 1U) << "wherever the host's numbers are by now, one of both is not in its window";
+  hosts->server(Flags::ack_bit, 2000, 0);
+  expect_reset(Side::core, 0);
+}
+
+TEST_F(ShardOrphans, AResetThatIsLostIsRepeatedWithTheHostsNextSegment) {
+  expose();
+  restart();
+  for (int i = 0; i < 3; ++i) {
+    lab->forget_output();
+    hosts->ue(Flags::ack_bit, 0, 0, "again");
+    expect_reset(Side::radio, 0);
+  }
+}
+
+TEST_F(ShardOrphans, AHostThatHasGoneByItselfIsNotAnswered) {
+  expose();
+  restart();
+  lab->forget_output();
+  hosts->server(Flags::rst_bit, 2000, 0);
+  EXPECT_TRUE(lab->silent(Side::core) && lab->silent(Side::radio));
+  hosts->ue(Flags::ack_bit, 0, 0);
+  EXPECT_EQ(lab->count(Counter::orphans_reset), 1U);
+}
+
+TEST_F(ShardOrphans, ConnectionsThatLostNothingAndThoseThatWereNeverSplitPass) {
+  hosts->open();
+  hosts->server(Flags::ack_bit, 0, 0, "data");
+  hosts->ue(Flags::ack_bit, 0, 4);
+  restart();
+  EXPECT_TRUE(lab->silent(Side::core) && lab->silent(Side::radio));
+  hosts->server(Flags::ack_bit, 4, 0, "more");
+  EXPECT_EQ(lab->next(Side::radio)->payload, "more");
+  hosts->ue(Flags::ack_bit, 0, 8);
+  EXPECT_EQ(lab->next(Side::core)->segment().ack.raw(), first_to(Side::radio) + 8);
+  hosts->ue_to_server.src_port = 40001;
+  hosts->server(Flags::ack_bit, 900, 0, "older than the proxy");
+  EXPECT_EQ(lab->next(Side::radio)->payload, "older than the proxy");
+  EXPECT_EQ(lab->count(Counter::forward_mid_flow), 3U);
+}
+
+TEST_F(ShardOrphans, TheSameAddressesMayBeUsedAgainAtOnce) {
+  expose();
+  restart();
+  hosts->ue_isn = tcp::SeqNum(777'000);
+  lab->forget_output();
+  hosts->open();
+  EXPECT_EQ(lab->shard.flow_count(), 1U);
+  hosts->server(Flags::ack_bit, 0, 0, "of the new one");
+  EXPECT_EQ(lab->next(Side::radio)->payload, "of the new one");
+  EXPECT_EQ(left.front().state, std::uint32_t{JournalEntry::unused});
+}
+
+TEST_F(ShardOrphans, TheyAreForgottenInTime) {
+  expose();
+  restart();
+  lab->pass_time(keep);
+  lab->forget_output();
+  hosts->ue(Flags::ack_bit, 0, 0);
+  EXPECT_EQ(lab->next(Side::core)->segment().ack.raw(), first_to(Side::radio)) << "it passes";
+  EXPECT_TRUE(lab->silent(Side::radio));
+  EXPECT_EQ(left.front().state, std::uint32_t{JournalEntry::unused});
+}
+
+TEST_F(ShardOrphans, EntriesThatMakeNoSenseAreNone) {
+  expose();
+  const JournalEntry good = *std::find_if(
+      journal.begin(), journal.end(), [](const JournalEntry& entry) { return entry.state == JournalEntry::exposed; });
+  ASSERT_TRUE(proxy::read(good));
+  const auto refused = [&](auto spoil) {
+    JournalEntry entry = good;
+    spoil(entry);
+    return !proxy::read(entry);
+  };
+  EXPECT_TRUE(refused([](JournalEntry& entry) { entry.state = 3; }));
+  EXPECT_TRUE(refused([](JournalEntry& entry) { entry.state = JournalEntry::unused; }));
+  EXPECT_TRUE(refused([](JournalEntry& entry) { entry.options = 2; }));
+  EXPECT_TRUE(refused([](JournalEntry& entry) { entry.key.ue = *IpAddress::parse("fd00::1"); }));
+  for (const std::uint8_t length : {0, 13, 15, 23, 255}) {
+    EXPECT_TRUE(refused([&](JournalEntry& entry) { entry.headers[1].l2_len = length; })) << int{length};
+  }
+  EXPECT_TRUE(refused([](JournalEntry& entry) { entry.headers[0].flow_label = 1U << 20U; }));
+  EXPECT_TRUE(refused([](JournalEntry& entry) { entry.headers[0].dont_fragment = 2; }));
+}
+
+}  // namespace
+}  // namespace sluice::test

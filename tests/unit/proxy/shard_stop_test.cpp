@@ -1,0 +1,121 @@
+// The end of the program: what is still split goes in one moment, and nobody is left waiting for bytes that are gone.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using proxy::Counter;
+using proxy::Side;
+using tcp::Flags;
+
+class ShardStop : public ScriptedShard {
+ protected:
+  void stop() {
+    lab.shard.abort_all();
+    lab.shard.advance(lab.now);
+  }
+  /// The next frame on that side is a reset with this number, counted from the first byte of data.
+  void expect_reset(Side out, std::uint32_t offset) {
+    const std::uint32_t first = (out == Side::radio ? hosts.server_isn : hosts.ue_isn).raw() + 1;
+    const auto seen = lab.next(out);
+    ASSERT_TRUE(seen);
+    EXPECT_TRUE(seen->segment().flags.rst());
+    EXPECT_TRUE(seen->checksum_good);
+    EXPECT_EQ(seen->segment().seq.raw(), first + offset);
+  }
+  void expect_passes(bool from_ue, std::uint8_t flags, std::uint32_t seq, std::uint32_t ack) {
+    const std::uint64_t before = lab.count(Counter::forward_mid_flow);
+    if (from_ue) {
+      hosts.ue(flags, seq, ack);
+    } else {
+      hosts.server(flags, seq, ack);
+    }
+    EXPECT_EQ(lab.count(Counter::forward_mid_flow), before + 1);
+    EXPECT_FALSE(lab.silent(from_ue ? Side::core : Side::radio));
+    EXPECT_TRUE(lab.silent(from_ue ? Side::radio : Side::core));
+    lab.forget_output();
+  }
+};
+
+TEST_F(ShardStop, WhatHoldsAcknowledgedBytesIsResetOnBothSides) {
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+  hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));  // the second one is acknowledged at once
+  lab.forget_output();
+  stop();
+  expect_reset(Side::core, 0);
+  expect_reset(Side::radio, 0);     // what the UE expects if nothing of this has arrived …
+  expect_reset(Side::radio, 2000);  // … and if all of it has
+  EXPECT_TRUE(lab.silent(Side::core) && lab.silent(Side::radio));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_EQ(lab.count(Counter::flows_reset_by_stop), 1U);
+  expect_passes(false, Flags::ack_bit, 2000, 0);
+  expect_passes(true, Flags::ack_bit, 0, 500);
+}
+
+TEST_F(ShardStop, BytesThatWaitForAClosedWindowAreNotLostInSilence) {
+  hosts.ue_window = 0;
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+  hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
+  lab.forget_output();
+  stop();
+  expect_reset(Side::core, 0);
+  expect_reset(Side::radio, 0);
+  EXPECT_EQ(lab.count(Counter::flows_reset_by_stop), 1U);
+}
+
+TEST_F(ShardStop, AFinThatOnlyWeHaveAcknowledgedCountsAsMuchAsBytes) {
+  hosts.open();
+  hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
+  lab.forget_output();
+  stop();
+  expect_reset(Side::core, 0);
+  EXPECT_EQ(lab.count(Counter::flows_reset_by_stop), 1U);
+}
+
+TEST_F(ShardStop, WhatHoldsNothingGoesOnUntouched) {
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+  hosts.ue(Flags::ack_bit, 0, 1000);
+  hosts.server(Flags::ack_bit, 1000, 0, "not acknowledged by anybody: its sender repeats it");
+  lab.forget_output();
+  stop();
+  EXPECT_TRUE(lab.silent(Side::core) && lab.silent(Side::radio));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_EQ(lab.count(Counter::flows_reset_by_stop), 0U);
+  EXPECT_EQ(lab.count(Counter::let_go_drain), 1U);
+  expect_passes(false, Flags::ack_bit, 1000, 0);
+}
+
+TEST_F(ShardStop, HandshakesAndWhatComesLaterPass) {
+  hosts.send_syn();
+  lab.forget_output();
+  stop();
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  hosts.send_syn();
+  EXPECT_EQ(lab.count(Counter::forward_draining), 1U);
+}
+
+TEST_F(ShardStop, WithoutABufferTheResetsWaitForOne) {
+  hosts.open();
+  hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
+  lab.forget_output();
+  std::vector<packet::Packet> taken;
+  while (packet::Packet packet = pool().allocate()) taken.push_back(std::move(packet));
+  stop();
+  EXPECT_TRUE(lab.shard.sweeping());
+  EXPECT_EQ(lab.shard.flow_count(), 1U);
+  taken.clear();
+  lab.shard.advance(lab.now);
+  EXPECT_FALSE(lab.shard.sweeping());
+  expect_reset(Side::core, 0);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_EQ(lab.count(Counter::flows_reset_by_stop), 1U);
+}
+
+}  // namespace
+}  // namespace sluice::test

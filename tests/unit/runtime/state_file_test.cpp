@@ -1,0 +1,163 @@
+#include "proxy/runtime/state_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include "tests/unit/runtime/program.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr Instant start = Instant(1000s);
+
+Orphan orphan(std::uint8_t ue, std::uint16_t port) {
+  Orphan made;
+  made.key.ue = IpAddress::v4(10, 45, 0, ue);
+  made.key.server = IpAddress::v4(198, 51, 100, 7);
+  made.key.ue_port = port;
+  made.key.server_port = 80;
+  for (packet::HeaderTemplate& header : made.headers) header.l2_len = 14;
+  made.acknowledged = {tcp::SeqNum(1), tcp::SeqNum(2)};
+  return made;
+}
+
+class StateFileTest : public testing::Test {
+ protected:
+  [[nodiscard]] StateIdentity identity() const {
+    return {"a\nb", shards, 8, 1min, [this](const IpAddress& ue) { return ue.octets.back() % shards; }};
+  }
+  [[nodiscard]] StateFile open(Instant now = start) const { return StateFile(path, identity(), now); }
+  /// A run that is killed: it had so many connections that were exposed, and one that was not.
+  void leave(std::uint8_t exposed) const {
+    StateFile file = open();
+    const std::span<JournalEntry> entries = file.entries_of(0);
+    for (std::uint8_t i = 0; i < exposed; ++i) entries[i] = to_entry(orphan(i, 40000));
+    entries[7] = to_entry(orphan(99, 1));
+    entries[7].state = JournalEntry::even;
+  }
+  [[nodiscard]] std::string refusal() const {
+    try {
+      static_cast<void>(open());
+    } catch (const std::runtime_error& problem) {
+      return problem.what();
+    }
+    return "";
+  }
+
+  test::TemporaryFolder folder;
+  std::string path = (folder.path() / "state").string();
+  std::uint32_t shards = 1;
+};
+
+TEST_F(StateFileTest, WhatARunLeavesTheNextOneFinds) {
+  EXPECT_TRUE(open().left().orphans.empty());
+  leave(3);
+  const StateFile next = open(start + 30s);
+  ASSERT_EQ(next.left().orphans.size(), 3U);
+  EXPECT_EQ(next.left().even, 1U);
+  EXPECT_EQ(next.left().ignored, "");
+  EXPECT_TRUE(next.left().orphans[1].key == orphan(1, 40000).key);
+  EXPECT_EQ(next.left().orphans[1].acknowledged, orphan(1, 40000).acknowledged);
+  for (const JournalEntry& entry : next.entries_of(0)) EXPECT_EQ(entry.state, std::uint32_t{JournalEntry::unused});
+}
+
+TEST_F(StateFileTest, OrphansStayUntilSomebodyHasSeenToThem) {
+  leave(3);
+  open().inherited_by(0).entries[1].state = JournalEntry::unused;
+  EXPECT_EQ(open().left().orphans.size(), 2U);
+}
+
+TEST_F(StateFileTest, EachShardGetsItsOwnWhateverTheNumberOfShardsWas) {
+  leave(5);
+  shards = 3;
+  const StateFile file = open();
+  std::size_t seen = 0;
+  for (std::uint32_t shard = 0; shard < shards; ++shard) {
+    const StateFile::Inherited inherited = file.inherited_by(shard);
+    ASSERT_EQ(inherited.orphans.size(), inherited.entries.size());
+    for (std::size_t i = 0; i < inherited.orphans.size(); ++i) {
+      EXPECT_EQ(inherited.orphans[i].key.ue.octets.back() % shards, shard);
+      EXPECT_TRUE(inherited.entries[i].key == inherited.orphans[i].key);
+      ++seen;
+    }
+    EXPECT_EQ(file.entries_of(shard).size(), 8U);
+  }
+  EXPECT_EQ(seen, 5U);
+}
+
+TEST_F(StateFileTest, AnEndAsItShouldBeLeavesNothing) {
+  leave(3);
+  StateFile file = open();
+  file.remove();
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(StateFileTest, OneThatIsInUseIsLeftAlone) {
+  const StateFile running = open();
+  EXPECT_THAT(refusal(), HasSubstr("state.file " + path + " another program that runs uses it"));
+}
+
+TEST_F(StateFileTest, OneOfOtherPortsOrOfLongAgoSaysNothing) {
+  leave(3);
+  StateIdentity others = identity();
+  others.ports = "c\nd";
+  EXPECT_THAT(StateFile(path, others, start).left().ignored, HasSubstr("other ports"));
+  leave(3);
+  const StateFile late(path, identity(), start + 2min);
+  EXPECT_THAT(late.left().ignored, HasSubstr("older than state.keep"));
+  EXPECT_TRUE(late.left().orphans.empty());
+}
+
+TEST_F(StateFileTest, ARunThatLivesLongIsNotOfLongAgo) {
+  {
+    StateFile file = open();
+    file.entries_of(0)[0] = to_entry(orphan(1, 40000));
+    file.keep_alive(start + 1h);
+  }
+  EXPECT_EQ(open(start + 1h + 30s).left().orphans.size(), 1U);
+}
+
+TEST_F(StateFileTest, FilesThatOthersCanReachAreRefused) {
+  leave(1);
+  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+  EXPECT_THAT(refusal(), HasSubstr("may be read or written by others"));
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(folder.write("elsewhere", ""), path);
+  EXPECT_THAT(refusal(), HasSubstr("cannot be opened"));
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  EXPECT_THAT(refusal(), HasSubstr("cannot be opened"));
+  path = (folder.path() / "no" / "such" / "folder").string();
+  EXPECT_THAT(refusal(), HasSubstr("cannot be made"));
+}
+
+TEST_F(StateFileTest, WhateverAFileHoldsNothingBreaks) {
+  leave(4);
+  const std::string good = folder.read("state");
+  std::mt19937 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    std::string bad = good.substr(0, i % 4 == 0 ? random() % good.size() : good.size());
+    // Beyond the header as well as in it, where little passes.
+    for (std::size_t n = 0; n < 1 + random() % 40 && !bad.empty(); ++n) {
+      const std::size_t from = i % 2 == 0 ? 0 : std::min(sizeof(StateFile::Header), bad.size() - 1);
+      bad[from + random() % (bad.size() - from)] = static_cast<char>(random());
+    }
+    static_cast<void>(folder.write("state", bad));
+    ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+    const StateFile file = open();
+    EXPECT_LE(file.left().orphans.size(), 8U);
+    for (const Orphan& each : file.left().orphans) EXPECT_LE(each.headers[0].l2_len, 22);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::proxy
