@@ -36,7 +36,7 @@ void Endpoint::give_up() {
 }
 
 void Endpoint::emit_reset(Instant now, Output& output) {
-  Segment segment = header(snd_nxt_);
+  Segment segment = header(acceptable_seq());
   segment.flags.bits |= Flags::rst_bit;
   if (output.transmit(segment, nullptr, now) != 0) close(close_reason_);
 }

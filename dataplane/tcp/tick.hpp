@@ -38,6 +38,15 @@ namespace sluice::tcp::tick {
   return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 23);
 }
 
+/// In units of 2^28 ns (268 ms); wraps after 4.9 hours.
+[[nodiscard]] constexpr std::uint16_t coarse(Instant at) {
+  return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 28);
+}
+/// A number of coarse ticks as a duration.
+[[nodiscard]] constexpr Duration coarse_duration(std::uint16_t ticks) {
+  return Duration(std::int64_t{ticks} << 28);
+}
+
 /// In units of 2^37 ns (137 s); wraps after 104 days.
 [[nodiscard]] constexpr std::uint16_t slow(Instant at) {
   return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 37);
