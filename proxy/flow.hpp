@@ -82,8 +82,11 @@ struct Flow {
   std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
   std::uint32_t governed = no_id;     ///< its law of windows, where it has one
   RegulatedId heir = no_id;           ///< the same connection as it goes on end to end once the handover is complete
-  Bytes backlog{};                    ///< unsent bytes towards the UE at its last service
-  Bytes sent_to_radio{};              ///< IP bytes of data, retransmissions included
+  std::uint32_t backlog = 0;          ///< unsent bytes towards the UE at its last service
+  /// By Side: when the host last acknowledged something new, or something came to be held for it where nothing was;
+  /// tick::coarse. See relay::stalled_for().
+  std::array<std::uint16_t, 2> progress{};
+  Bytes sent_to_radio{};  ///< IP bytes of data, retransmissions included
 
   /// First byte of payload that the host behind `side` can send.
   [[nodiscard]] tcp::SeqNum first_byte_from(Side side) const {

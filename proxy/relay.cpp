@@ -54,6 +54,12 @@ std::uint32_t exposed_to(const Flow& flow, Side in) {
   return ahead > 0 ? static_cast<std::uint32_t>(ahead) : 0;
 }
 
+Duration stalled_for(const Flow& flow, Side out, Instant now) {
+  if (gone(flow.leg(out).endpoint) || held_towards(flow, out).count() == 0) return {};
+  const std::uint16_t since = flow.progress[static_cast<std::size_t>(out)];
+  return tcp::tick::coarse_duration(static_cast<std::uint16_t>(tcp::tick::coarse(now) - since));
+}
+
 void pump_towards(Flow& flow, Side out) {
   Leg& from = flow.leg(opposite(out));
   if (from.endpoint.unread() > 0_B) move_payload(from, flow.leg(out));
@@ -95,6 +101,13 @@ void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates) {
   tcp::Endpoint& endpoint = flow.leg(in).endpoint;
   if (room < 0_B) room = 0_B;
   if (room != endpoint.receive_room()) endpoint.set_receive_room(room, updates);
+}
+
+void abandon(Flow& flow) {
+  for (Leg& leg : flow.legs) {
+    leg.reset_pending = false;
+    leg.endpoint.abort();
+  }
 }
 
 bool finished(const Flow& flow) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dataplane/tcp/tick.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/flow.hpp"
@@ -20,6 +21,15 @@ namespace relay {
 
 /// Bytes acknowledged to the host behind `in` that the other one has not acknowledged.
 [[nodiscard]] std::uint32_t exposed_to(const Flow& flow, Side in);
+
+/// The host behind `out` has acknowledged something new, or what comes in now is the first that is held for it.
+inline void note_progress(Flow& flow, Side out, Instant now) {
+  flow.progress[static_cast<std::size_t>(out)] = tcp::tick::coarse(now);
+}
+
+/// For how long the host behind `out` has acknowledged nothing of what is held for it; zero where nothing is. To a
+/// quarter of a second, and right up to 4.9 hours, which no limit exceeds.
+[[nodiscard]] Duration stalled_for(const Flow& flow, Side out, Instant now);
 
 /// Moves the payload that can be moved now, both ways, and the newest timestamps. Cheap when there is nothing.
 void pump(Flow& flow);
@@ -44,6 +54,9 @@ void pass_ends(Flow& flow);
 
 /// Promises `room` more bytes beyond what was received to the host behind `in`. Never takes a promise back.
 void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing);
+
+/// Ends the connection on both sides, whatever is held: the next emit() of each leg tells its host by a reset.
+void abandon(Flow& flow);
 
 /// Both legs are closed and nothing is held: the flow can go.
 [[nodiscard]] bool finished(const Flow& flow);

@@ -88,6 +88,7 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
     return;
   }
   reschedule(flow, id, now);
+  look_after_holes(flow, id);
 }
 
 /// Sends what can be sent, and passes on the end that may have come of it.
@@ -195,10 +196,10 @@ void Shard::Impl::note_backlog(Flow& flow, Bearer& bearer) {
   const bool moving = flow.window_loop != no_id && relay::held_towards(flow, Side::radio) > Bytes{};
   bearer.moving_flows += (moving ? 1U : 0U) - (flow.moving ? 1U : 0U);
   flow.moving = moving;
-  const Bytes unsent = endpoint.unsent();
+  const auto unsent = static_cast<std::uint32_t>(endpoint.unsent().count());
   if (unsent == flow.backlog) return;
-  bearer.backlog += unsent - flow.backlog;
-  bearer.backlogged_flows += (unsent > Bytes{} ? 1U : 0U) - (flow.backlog > Bytes{} ? 1U : 0U);
+  bearer.backlog += Bytes(unsent) - Bytes(flow.backlog);
+  bearer.backlogged_flows += (unsent != 0 ? 1U : 0U) - (flow.backlog != 0 ? 1U : 0U);
   flow.backlog = unsent;
 }
 
@@ -226,6 +227,7 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
     close(id, now);
     return;
   }
+  end_what_stalls(flow, now);
   for (const Side side : {Side::radio, Side::core}) {
     tcp::Endpoint& endpoint = flow.leg(side).endpoint;
     if (endpoint.next_deadline() > now) continue;
@@ -241,18 +243,21 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
 void Shard::Impl::count_end(const Flow& flow) {
   bool reset = false;
   bool timed_out = false;
+  bool abandoned = true;  // counted when it was
   for (const Leg& leg : flow.legs) {
     reset = reset || leg.endpoint.close_reason() == tcp::CloseReason::reset_by_peer;
     timed_out = timed_out || leg.endpoint.close_reason() == tcp::CloseReason::timed_out;
+    abandoned = abandoned && leg.endpoint.close_reason() == tcp::CloseReason::aborted;
   }
+  if (abandoned) return;
   counters_.add(timed_out ? Counter::flows_timed_out : reset ? Counter::flows_reset : Counter::flows_closed);
 }
 
 void Shard::Impl::close(FlowId id, Instant now) {
   Flow& flow = registry_.flow(id);
   Bearer& bearer = registry_.bearer(flow.bearer);
-  bearer.backlog -= flow.backlog;
-  if (flow.backlog > Bytes{}) --bearer.backlogged_flows;
+  bearer.backlog -= Bytes(flow.backlog);
+  if (flow.backlog != 0) --bearer.backlogged_flows;
   if (flow.moving) --bearer.moving_flows;
   if (flow.shut) --bearer.shut_flows;
   for (const Leg& leg : flow.legs) bearer.exposed -= Bytes(leg.exposed);

@@ -120,6 +120,12 @@ class Shard::Impl {
   [[nodiscard]] static Bearer* counted(Bearer& bearer) { return bearer.counts() ? &bearer : nullptr; }
   void note_backlog(Flow& flow, Bearer& bearer);
   void on_flow_due(FlowId id, Instant now);
+  // shard_stalls.cpp
+  void end_what_stalls(Flow& flow, Instant now);
+  void forget_overdue(Flow& flow, Instant now);
+  [[nodiscard]] bool has_stalled(const Flow& flow, Side out, Instant now) const;
+  void look_after_holes(Flow& flow, FlowId id);
+  // shard_flows.cpp
   void reschedule(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void close(FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);

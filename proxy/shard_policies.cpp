@@ -30,8 +30,8 @@ void Shard::Impl::rebind(Flow& flow, FlowId id, Instant now) {
   const BearerId to = registry_.bearer_of(flow.key.ue, policy, now);
   if (to == no_id) return;  // no room for another bearer: it stays where it is, under its old law
   if (flow.governed != no_id) forget_law(flow, before);
-  before.backlog -= flow.backlog;
-  if (flow.backlog > Bytes{}) --before.backlogged_flows;
+  before.backlog -= Bytes(flow.backlog);
+  if (flow.backlog != 0) --before.backlogged_flows;
   if (flow.moving) --before.moving_flows;
   if (flow.shut) --before.shut_flows;
   registry_.move(id, to);
@@ -43,8 +43,8 @@ void Shard::Impl::rebind(Flow& flow, FlowId id, Instant now) {
   const bool splits = bearer.treatment().splits();
   if (flow.phase == FlowPhase::split && !splits && flow.let_go == LetGo::no) flow.let_go = LetGo::let_go_switch;
   if (flow.phase == FlowPhase::split && splits && flow.let_go == LetGo::let_go_switch) flow.let_go = LetGo::no;
-  bearer.backlog += flow.backlog;
-  if (flow.backlog > Bytes{}) ++bearer.backlogged_flows;
+  bearer.backlog += Bytes(flow.backlog);
+  if (flow.backlog != 0) ++bearer.backlogged_flows;
   if (flow.moving) ++bearer.moving_flows;
   if (flow.shut) ++bearer.shut_flows;
 }

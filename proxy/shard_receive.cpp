@@ -380,8 +380,11 @@ inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet:
   packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
   if (outdated(known, packet, parsed)) known = packet::learn(packet, parsed);
   const auto recoveries = own.endpoint.counters().fast_recoveries;
+  Leg& other = flow.leg(opposite(in));
   const tcp::SeqNum acked = own.endpoint.snd_una();
   Streams stirred = Streams::none;
+  const bool brings = parsed.segment.payload_len != 0 || parsed.segment.flags.fin();
+  if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::note_progress(flow, opposite(in), now);
   if (parsed.segment.payload_len != 0) {
     own.heard = true;
     stirred = stream_to(opposite(in));
@@ -394,13 +397,15 @@ inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet:
   if (!own.endpoint.smooth() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     counters_.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
-  Leg& other = flow.leg(opposite(in));
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   if (other.questioned) [[unlikely]] {
     other.questioned = false;
     other.endpoint.answer_question();
   }
-  if (own.endpoint.snd_una() != acked) stirred = stirred | stream_to(in);
+  if (own.endpoint.snd_una() != acked) {
+    stirred = stirred | stream_to(in);
+    relay::note_progress(flow, in, now);
+  }
   mark(flow, id, stirred != Streams::none ? stirred : Streams::both);
 }
 

@@ -116,6 +116,7 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
     let_go(flow);
   } else {
     reschedule(flow, id, now);
+    look_after_holes(flow, id);
     return;
   }
   close(id, now);
@@ -187,7 +188,9 @@ void Shard::Impl::pass_over(Side in, packet::Packet&& packet, packet::ParseResul
       packet::strip_to_payload(packet, parsed);
       payload = std::move(packet);
     }
+    const tcp::SeqNum acked = own.snd_una();
     own.receive(verdict.ours, std::move(payload), now);
+    if (own.snd_una() != acked) relay::note_progress(flow, in, now);
     mark(flow, id, Streams::both);
   }
   if (verdict.forward && flow.heir != no_id) {

@@ -82,7 +82,7 @@ void Shard::Impl::serve_windowed(Bearer& bearer, Instant now) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
     Flow& flow = registry_.flow(id);
-    if (flow.terminated() && flow.backlog > Bytes{}) mark(flow, id, Streams::to_radio);
+    if (flow.terminated() && flow.backlog != 0) mark(flow, id, Streams::to_radio);
     id = flow.bearer_next;
   }
   // The next one is first in turn.
