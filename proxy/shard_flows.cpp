@@ -93,7 +93,7 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
 
 /// Sends what can be sent, and passes on the end that may have come of it.
 void Shard::Impl::emit_with_ends(Flow& flow, Bearer& bearer, Instant now) {
-  if (exposure_capped()) allow_acknowledgements(flow, bearer);
+  if (exposure_capped(flow)) allow_acknowledgements(flow, bearer);
   emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) {
     relay::pump(flow);
@@ -131,24 +131,24 @@ void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instan
 void Shard::Impl::update_window_of_ue(Flow& flow) {
   if (!window_matters(flow, Side::radio)) return;
   const Bytes most = promise_to(flow, Side::radio, relay_limit_);
-  relay::open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
+  open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
 }
 
 void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer) {
   if (!window_matters(flow, Side::core)) return;
   const Bytes held = relay::held_towards(flow, Side::radio);
   if (!bearer.steered()) {
-    relay::open_window(flow, Side::core, promise_to(flow, Side::core, relay_limit_) - held);
+    open_window(flow, Side::core, promise_to(flow, Side::core, relay_limit_) - held);
     note_shut(flow, bearer, false);
     return;
   }
   control::ReceiveWindowLoop* const loop = second_loop(flow, bearer, held);
   if (loop == nullptr) {
-    relay::open_window(flow, Side::core, first_window(flow, Side::core) - held);
+    open_window(flow, Side::core, first_window(flow, Side::core) - held);
     return;
   }
   const Bytes room = std::min(relay_limit_ - held, steered_room(flow, bearer, *loop));
-  relay::open_window(flow, Side::core, room, tcp::WindowUpdates::prompt);
+  open_window(flow, Side::core, room, tcp::WindowUpdates::prompt);
   // With nothing under way nothing of this flow's own would bring it back here.
   note_shut(flow, bearer, room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }

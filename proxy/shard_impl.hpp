@@ -108,10 +108,12 @@ class Shard::Impl {
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_window_of_ue(Flow& flow);
   void update_window_of_server(Flow& flow, Bearer& bearer);
-  [[nodiscard]] bool exposure_capped() const {
-    return config_.limits.exposure_per_flow || config_.limits.exposure_per_bearer;
-  }
+  // shard_exposure.cpp
+  [[nodiscard]] bool exposure_capped(const Flow& flow) const;
+  void hold_acknowledgements(Flow& flow) const;
+  void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const;
   void allow_acknowledgements(Flow& flow, Bearer& bearer);
+  // shard_flows.cpp
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
   [[nodiscard]] control::ReceiveWindowLoop* second_loop(Flow& flow, const Bearer& bearer, Bytes held);
   [[nodiscard]] static Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop);

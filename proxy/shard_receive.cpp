@@ -331,9 +331,7 @@ std::array<const tcp::EndpointConfig*, 2> Shard::Impl::endpoint_configs(FlowId i
 }
 
 void Shard::Impl::begin_split(Flow& flow, Bearer& bearer) {
-  if (exposure_capped()) {
-    for (Leg& leg : flow.legs) leg.endpoint.hold_acknowledgements();
-  }
+  hold_acknowledgements(flow);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
   bearer.status_changed = true;
   bearer.used = true;
