@@ -79,6 +79,14 @@ bool delivered(const Flow& flow) {
   });
 }
 
+bool breaks_without_us(const Flow& flow) {
+  if (relay::quiet(flow)) return false;
+  const auto owed = [&](Side side) {
+    return relay::is_broken(flow, side) || flow.leg(side).reset_pending || relay::exposed_to(flow, side) != 0;
+  };
+  return std::any_of(sides.begin(), sides.end(), owed);
+}
+
 Obstacle obstacle(const Flow& flow) {
   const Leg& radio = flow.leg(Side::radio);
   const Leg& core = flow.leg(Side::core);
@@ -86,7 +94,8 @@ Obstacle obstacle(const Flow& flow) {
   if (closing) return relay::quiet(flow) ? Obstacle::none : Obstacle::closing;
   if (flow.phase == FlowPhase::handing_over) return delivered(flow) ? Obstacle::none : Obstacle::delivering;
   if (radio.endpoint.reassembling() || core.endpoint.reassembling()) return Obstacle::reordering;
-  return promises_hold(flow) ? Obstacle::none : Obstacle::window;
+  if (promises_hold(flow)) return Obstacle::none;
+  return breaks_without_us(flow) ? Obstacle::delivering : Obstacle::window;
 }
 
 bool at_rest(const Flow& flow) {

@@ -21,6 +21,10 @@ namespace sluice::proxy::handover {
 /// Right edge of the window that the host behind `side` has granted.
 [[nodiscard]] tcp::SeqNum granted_edge(const Flow& flow, Side side);
 
+/// A stop of the proxy would break the connection: a byte or a FIN was acknowledged to one host and not by the other,
+/// or a reset is still on its way. Whatever else is held its sender repeats.
+[[nodiscard]] bool breaks_without_us(const Flow& flow);
+
 /// What keeps the flow here: from beginning the handover while it is split, from ending it afterwards.
 [[nodiscard]] Obstacle obstacle(const Flow& flow);
 

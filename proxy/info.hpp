@@ -64,6 +64,7 @@ struct Observed {
 struct StayingFlows {
   std::array<std::uint32_t, obstacle_count> by_obstacle{};
   std::uint32_t total = 0;
+  std::uint32_t broken_by_a_stop = 0;  ///< handover::breaks_without_us()
 };
 
 /// What an observer may know of one bearer.

@@ -29,7 +29,7 @@ enum class LetGo : std::uint8_t {
   X(delivering, "bytes acknowledged to one host are still on their way to the other one")     \
   X(reordering, "segments are held that came before their turn")                              \
   X(closing, "both hosts have closed, or one has reset; the end is still on its way through") \
-  X(window, "one host was promised more than the other one takes by now; a stop breaks nothing")
+  X(window, "one host was promised more than the other one takes by now; nothing is held, a stop breaks nothing")
 
 enum class Obstacle : std::uint8_t {
   none,

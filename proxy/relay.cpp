@@ -21,11 +21,17 @@ void move_payload(Leg& from, Leg& to) {
   }
 }
 
-/// The reset of one side reaches the other behind the bytes that were acknowledged before it.
+/// Up to where we answer to the host for what it has sent: what is acknowledged, or would be by now had it not reset.
+tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
+  return endpoint.holds_acknowledgements() ? endpoint.acknowledged() : endpoint.rcv_nxt();
+}
+
+/// The reset of one side reaches the other behind the bytes that we answer for. Those that were never acknowledged are
+/// dropped; without us they would be lost as well.
 void pass_reset(const Leg& from, Leg& to) {
   if (!to.reset_pending && broken(from.endpoint) && !gone(to.endpoint)) to.reset_pending = true;
   if (!to.reset_pending) return;
-  if (to.endpoint.unacknowledged().count() == 0 && to.endpoint.unsent().count() == 0) {
+  if (answered_for(from.endpoint) <= to.endpoint.snd_una()) {
     to.endpoint.abort();
     to.reset_pending = false;
   }
@@ -47,6 +53,10 @@ void pass_end(Leg& from, Leg& to) {
 Bytes held_towards(const Flow& flow, Side out) {
   const tcp::Endpoint& endpoint = flow.leg(out).endpoint;
   return endpoint.unacknowledged() + endpoint.unsent();
+}
+
+bool is_broken(const Flow& flow, Side side) {
+  return broken(flow.leg(side).endpoint);
 }
 
 std::uint32_t exposed_to(const Flow& flow, Side in) {

@@ -51,6 +51,9 @@ void pump_towards(Flow& flow, Side out);
 /// is one (answered in Shard::Impl::take_in).
 void pass_questions(Flow& flow);
 
+/// The host behind `side` is no longer there, or has said so: its leg ended other than by the book.
+[[nodiscard]] bool is_broken(const Flow& flow, Side side);
+
 /// Neither leg is ending, or has anything else out of the ordinary: no end can have to be passed on.
 [[nodiscard]] inline bool calm(const Flow& flow) {
   return flow.leg(Side::radio).endpoint.smooth() && flow.leg(Side::core).endpoint.smooth();

@@ -47,6 +47,10 @@ struct ShardLimits {
 struct ShardTimeouts {
   Duration handshake = std::chrono::seconds(75);  ///< a SYN that leads nowhere is forgotten
   Duration idle = std::chrono::seconds(300);  ///< a silent connection with an empty relay goes back to plain forwarding
+  /// A host that takes nothing of what is held for it for so long, alive or not, loses the connection; at most 4 h.
+  Duration stalled = std::chrono::hours(1);
+  Duration orphaned = std::chrono::minutes(3);      ///< the same where the host that sent it has reset or is gone
+  Duration out_of_order = std::chrono::minutes(1);  ///< segments whose turn does not come are forgotten
 };
 
 /// Everything a shard is told at its start. What it has of Treatment is the default of its policies.

@@ -87,11 +87,12 @@ void Shard::Impl::serve_troubled(Flow& flow, FlowId id, Instant now) {
     return;
   }
   reschedule(flow, id, now);
+  look_after_holes(flow, id);
 }
 
 /// Sends what can be sent, and passes on the end that may have come of it.
 void Shard::Impl::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  if (exposure_capped()) allow_acknowledgements(flow, bearer);
+  if (exposure_capped(flow)) allow_acknowledgements(flow, bearer);
   keep_journal(flow, id);
   emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) {
@@ -131,7 +132,7 @@ void Shard::Impl::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instan
 void Shard::Impl::update_window_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::radio)) return;
   const Bytes most = promise_to(flow, Side::radio, relay_limit(flow, bearer, Side::radio, now));
-  relay::open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
+  open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
 }
 
 void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer, Instant now) {
@@ -139,17 +140,17 @@ void Shard::Impl::update_window_of_server(Flow& flow, Bearer& bearer, Instant no
   const Bytes held = relay::held_towards(flow, Side::radio);
   const Bytes limit = relay_limit(flow, bearer, Side::core, now);
   if (!bearer.steered()) {
-    relay::open_window(flow, Side::core, promise_to(flow, Side::core, limit) - held);
+    open_window(flow, Side::core, promise_to(flow, Side::core, limit) - held);
     note_shut(flow, bearer, false);
     return;
   }
   control::ReceiveWindowLoop* const loop = second_loop(flow, bearer, held);
   if (loop == nullptr) {
-    relay::open_window(flow, Side::core, first_window(flow, Side::core) - held);
+    open_window(flow, Side::core, first_window(flow, Side::core) - held);
     return;
   }
   const Bytes room = std::min(limit - held, steered_room(flow, bearer, *loop));
-  relay::open_window(flow, Side::core, room, tcp::WindowUpdates::prompt);
+  open_window(flow, Side::core, room, tcp::WindowUpdates::prompt);
   // With nothing under way nothing of this flow's own would bring it back here.
   note_shut(flow, bearer, room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }
@@ -230,6 +231,7 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
     close(id, now);
     return;
   }
+  end_what_stalls(flow, now);
   for (const Side side : {Side::radio, Side::core}) {
     tcp::Endpoint& endpoint = flow.leg(side).endpoint;
     if (endpoint.next_deadline() > now) continue;

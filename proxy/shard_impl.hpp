@@ -123,10 +123,12 @@ class Shard::Impl {
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   void update_window_of_ue(Flow& flow, const Bearer& bearer, Instant now);
   void update_window_of_server(Flow& flow, Bearer& bearer, Instant now);
-  [[nodiscard]] bool exposure_capped() const {
-    return config_.limits.exposure_per_flow || config_.limits.exposure_per_bearer;
-  }
+  // shard_exposure.cpp
+  [[nodiscard]] bool exposure_capped(const Flow& flow) const;
+  void hold_acknowledgements(Flow& flow) const;
+  void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const;
   void allow_acknowledgements(Flow& flow, Bearer& bearer);
+  // shard_flows.cpp
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
   [[nodiscard]] control::ReceiveWindowLoop* second_loop(Flow& flow, const Bearer& bearer, Bytes held);
   [[nodiscard]] static Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop);
@@ -135,6 +137,12 @@ class Shard::Impl {
   [[nodiscard]] static Bearer* counted(Bearer& bearer) { return bearer.counts() ? &bearer : nullptr; }
   void note_backlog(Flow& flow, Bearer& bearer);
   void on_flow_due(FlowId id, Instant now);
+  // shard_stalls.cpp
+  void end_what_stalls(Flow& flow, Instant now);
+  void forget_overdue(Flow& flow, Instant now);
+  [[nodiscard]] bool has_stalled(const Flow& flow, Side out, Instant now) const;
+  void look_after_holes(Flow& flow, FlowId id);
+  // shard_flows.cpp
   void reschedule(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void close(FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);

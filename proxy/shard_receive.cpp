@@ -349,9 +349,7 @@ std::array<const tcp::EndpointConfig*, 2> Shard::Impl::endpoint_configs(FlowId i
 
 void Shard::Impl::begin_split(Flow& flow, FlowId id, Bearer& bearer) {
   journal_.begin(id, flow);
-  if (exposure_capped()) {
-    for (Leg& leg : flow.legs) leg.endpoint.hold_acknowledgements();
-  }
+  hold_acknowledgements(flow);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
   bearer.status_changed = true;
   bearer.used = true;
@@ -401,9 +399,8 @@ inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet:
   Leg& other = flow.leg(opposite(in));
   const tcp::SeqNum acked = own.endpoint.snd_una();
   Streams stirred = Streams::none;
-  if (parsed.segment.length() != 0 && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) {
-    relay::note_progress(flow, opposite(in), now);
-  }
+  const bool brings = parsed.segment.payload_len != 0 || parsed.segment.flags.fin();
+  if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::note_progress(flow, opposite(in), now);
   if (parsed.segment.payload_len != 0) {
     own.heard = true;
     stirred = stream_to(opposite(in));

@@ -100,9 +100,13 @@ void Shard::Impl::ask_to_go(Flow& flow, FlowId id, LetGo reason) {
   if (reason == LetGo::let_go_memory && !(flow.terminated() && relay::empty(flow))) return;
   if (reason == LetGo::no) {
     // A handover that has begun goes on: its segments are with the other host already. What the policies want stays.
-    if (flow.phase == FlowPhase::split && flow.let_go != LetGo::let_go_switch) flow.let_go = reason;
+    if (flow.phase == FlowPhase::split && flow.let_go != LetGo::let_go_switch) {
+      flow.let_go = reason;
+      hold_acknowledgements(flow);
+    }
   } else if (flow.let_go == LetGo::no) {
     flow.let_go = flow.terminated() ? reason : LetGo::forget;
+    if (flow.let_go == LetGo::let_go_drain) hold_acknowledgements(flow);
   }
   mark(flow, id, Streams::both);
 }
@@ -114,6 +118,7 @@ StayingFlows Shard::Impl::staying() const {
     const Obstacle obstacle = flow.let_go == LetGo::no ? Obstacle::none : handover::obstacle(flow);
     ++staying.by_obstacle[static_cast<std::size_t>(obstacle)];
     ++staying.total;
+    if (handover::breaks_without_us(flow)) ++staying.broken_by_a_stop;
   });
   return staying;
 }
@@ -154,6 +159,7 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
     let_go(flow);
   } else {
     reschedule(flow, id, now);
+    look_after_holes(flow, id);
     return;
   }
   close(id, now);

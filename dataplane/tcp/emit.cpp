@@ -38,6 +38,7 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   if (probe_due_) emit_probe(now, output);
   if (ack_now_) emit_ack(now, output);
   if (must_guard_window()) arm(Timer::persist, now + rto());
+  if (must_guard_refused()) arm(Timer::retransmit, now + rto());
   settle();
   return sent;
 }
@@ -46,7 +47,7 @@ bool Endpoint::wants_to_send(Instant now) const {
   if (ack_now_ || delayed_ack_deadline_ <= now) return true;
   if (syn_due_ || probe_due_ || reset_due_ || tail_due_) return true;
   if (state_ < State::established) return false;
-  return (can_send_now() && !held_by_pacing(now)) || fin_can_go() || must_guard_window();
+  return (can_send_now() && !held_by_pacing(now)) || fin_can_go() || must_guard_window() || must_guard_refused();
 }
 
 /// Decides whether the fast paths of receive() and emit() apply: an open connection that is not repairing, reordering,
@@ -58,12 +59,13 @@ void Endpoint::settle() {
   smooth_ = state_ == State::established && recovery_ == Recovery::none && duplicate_acks_ == 0 && !reset_due_ &&
             !acks_held_ && !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !tail_due_ && !tail_out_ &&
             !reduced_ && !small_path_ && !urgent_in_ && !urgent_out_ && !asked_ && send_.to_retransmit() == 0 &&
-            send_.sacked() == 0 && reassembly_.empty() && reassembly_.report().empty() && !paced();
+            send_.sacked() == 0 && reassembly_.empty() && reassembly_.report().empty() && !paced() &&
+            (snd_wnd_ != 0 || !send_.outstanding());
   if (send_.sacked() == 0 && recovery_ == Recovery::none) rack_.forget();
 }
 
 void Endpoint::emit_ack(Instant now, Output& output) {
-  Segment segment = header(snd_nxt_);
+  Segment segment = header(acceptable_seq());
   if (!reassembly_.report().empty() && !holding_back()) {
     if (use_sack_ && reassembly_.report().overflowed()) emit_all_runs(segment, now, output);
     fill_sacks(segment);

@@ -22,11 +22,14 @@ bool Endpoint::can_send_now() const {
   return may_send_new() || may_split();
 }
 
-/// A repetition needs the window the peer offers now, except for the oldest segment: should the peer have taken its
-/// window back, that one is the probe (RFC 7323 section 2.4).
+/// A repetition needs the window the peer offers now, except for the oldest segment, of which a part fits, and of which
+/// all may fit where the scale has rounded the window down (RFC 7323 section 2.4). Nothing is repeated into a window
+/// that is closed; on_refusal() probes it.
 bool Endpoint::may_retransmit(packet::Cursor position) const {
   const packet::PacketNote& note = position.note();
-  if (!(position == send_.front()) && SeqNum(note.seq) + note.payload_len > window_edge()) return false;
+  const bool oldest = position == send_.front();
+  if (!oldest && SeqNum(note.seq) + note.payload_len > window_edge()) return false;
+  if (snd_wnd_ == 0 && !may_fit_rounding(position)) return false;
   return retransmit_first_ || fits_cwnd(note.payload_len);
 }
 
@@ -138,7 +141,7 @@ bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, 
 void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const packet::Cursor next = send_.unsent();
   tail_repeated_ = !next || snd_nxt_ + next.note().payload_len > window_edge();
-  if (!send_.outstanding()) {
+  if (!send_.outstanding() || window_closed()) {
     tail_due_ = false;
     return;
   }

@@ -73,6 +73,9 @@ class Endpoint {
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
   /// From now on only what acknowledge_up_to() allows is acknowledged, nothing by itself. Costs the fast paths.
   void hold_acknowledgements();
+  /// From now on what is received is acknowledged again without being asked.
+  void acknowledge_freely();
+  [[nodiscard]] bool holds_acknowledgements() const { return acks_held_; }
   /// Acknowledges what was received up to `limit`. Requires hold_acknowledgements().
   void acknowledge_up_to(SeqNum limit);
   /// What the peer was told, or is told next, that we have.
@@ -83,8 +86,9 @@ class Endpoint {
   [[nodiscard]] bool owes_acknowledgement() const { return ack_now_ || last_ack_sent_ != rcv_nxt_; }
   /// An acknowledgement that waits to be worth a segment goes out with the next emit().
   void hurry_acknowledgement() { ack_now_ = ack_now_ || last_ack_sent_ != rcv_nxt_; }
-  /// The peer asks whether anybody is there (a keep-alive, RFC 9293 section 3.8.4) while nothing is under way here.
-  /// True once for each question. Only where the configuration leaves the answers to the owner: answer_question().
+  /// The peer asks whether anybody is there (a keep-alive, RFC 9293 section 3.8.4) while nothing is under way here, or
+  /// whether its window is still closed (section 3.8.6.1). True once for each question. Only where the configuration
+  /// leaves the answers to the owner: answer_question().
   [[nodiscard]] bool take_question() {
     const bool asked = asked_;
     asked_ = false;
@@ -95,6 +99,9 @@ class Endpoint {
   /// The peer has announced urgent data that was not read yet; it ends before urgent_end() (RFC 9293 section 3.8.5).
   [[nodiscard]] bool urgent_ahead() const { return urgent_in_; }
   [[nodiscard]] SeqNum urgent_end() const { return rcv_up_; }
+  /// When the first of what came before its turn came in: so long its hole has not been filled. never when there is
+  /// none.
+  [[nodiscard]] Instant out_of_order_since() const { return reassembly_.waits_since(); }
   /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
   void forget_out_of_order() { reassembly_.clear(); }
 
@@ -234,6 +241,8 @@ class Endpoint {
   [[gnu::cold, gnu::noinline]] void receive_slow(const Segment& segment, packet::Packet&& payload, Instant now);
   bool check_sequence(const Segment& segment, Instant now);
   [[nodiscard]] bool is_question(const Segment& segment) const;
+  [[nodiscard]] bool owner_answers() const;
+  [[nodiscard]] bool probes_window() const;
   bool check_timestamp(const Segment& segment, Instant now);
   void remember_timestamp(const Segment& segment, Instant now);
   void receive_reset(const Segment& segment, Instant now);
@@ -336,6 +345,11 @@ class Endpoint {
 
   // persist.cpp
   void on_persist();
+  [[nodiscard]] bool window_closed() const { return snd_wnd_ == 0 && state_ >= State::established; }
+  [[nodiscard]] bool must_guard_refused() const;
+  void on_refusal(Instant now);
+  [[nodiscard]] bool may_fit_rounding(packet::Cursor position) const;
+  [[gnu::cold, gnu::noinline]] void repeat_refused(Instant now);
   void emit_probe(Instant now, Output& output);
   [[nodiscard, gnu::cold, gnu::noinline]] bool must_guard_window() const;
   [[nodiscard]] bool may_split() const { return !send_.outstanding() && small_window_will_do(); }
@@ -347,6 +361,7 @@ class Endpoint {
   [[gnu::cold, gnu::noinline]] Bytes emit_slow(Instant now, Output& output, Bytes allowance);
   void settle();
   [[nodiscard]] Segment header(SeqNum seq);
+  [[nodiscard]] SeqNum acceptable_seq() const;
   void ack_went_out(const Segment& segment);
   void emit_ack(Instant now, Output& output);
   [[gnu::cold, gnu::noinline]] void emit_all_runs(Segment segment, Instant now, Output& output) const;

@@ -91,13 +91,14 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
     small_out_ = static_cast<std::uint8_t>(small_out_ - std::min<std::int32_t>(event.small, small_out_));
 }
 
-/// RFC 9293 section 3.10.7.4: newer segments decide; of equally old ones the larger window.
+/// RFC 9293 section 3.10.7.4: the newest segment decides, whether its window is larger or smaller; of equally new ones
+/// the last to come. SND.WL2 is SND.UNA as it was before this segment. Updates that were reordered may leave too small
+/// a window behind; the next segment or the answer to a probe corrects it.
 inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
   const std::uint32_t window = std::uint32_t{segment.window} << snd_shift_;
-  if (segment.ack < una_before) return;
-  const bool newer =
-      segment.ack > una_before || segment.seq > snd_wl1_ || (segment.seq == snd_wl1_ && window > snd_wnd_);
-  if (!newer) return;
+  if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_wl1_)) return;
+  if (window == 0) [[unlikely]]
+    smooth_ = false;
   if (window > snd_wnd_ && timer_ < Timer::reorder) {
     disarm(Timer::persist);
     backoff_ = 0;
@@ -149,6 +150,13 @@ inline bool Endpoint::may_send_new() const {
   if (length < SendQueue::small && small_out_ >= most_small) [[unlikely]]
     return false;
   return snd_nxt_ + length <= window_edge() && fits_cwnd(length);
+}
+
+/// Where a segment without data stands: SND.NXT, or the window's right edge where the peer has taken back more of its
+/// window than a scale rounds off. Beyond it nothing is acceptable, and the acknowledgement would not be read (RFC 9293
+/// section 3.10.7.4).
+inline SeqNum Endpoint::acceptable_seq() const {
+  return snd_nxt_ - window_edge() < 1 << snd_shift_ ? snd_nxt_ : window_edge();
 }
 
 /// A segment with what every segment of an open connection says.

@@ -16,6 +16,57 @@ bool Endpoint::must_guard_window() const {
   return fin_wanted_ && snd_end_ >= window_edge();
 }
 
+/// The peer has taken back a window in which something was outstanding (RFC 9293 section 3.8.6: it should not, and a
+/// sender must cope), and nothing would ask for it again.
+bool Endpoint::must_guard_refused() const {
+  return timer_ == Timer::none && window_closed() && state_ != State::time_wait && !reset_due_ &&
+         (send_.outstanding() || fin_outstanding());
+}
+
+/// The retransmission timer of what is outstanding in front of a closed window has become a persist timer: what is
+/// repeated would be refused, and that tells neither of the path nor of its congestion. Only silence counts against
+/// the peer, see process_ack(). What a scale may have rounded off the window still goes (RFC 7323 section 2.4).
+void Endpoint::on_refusal(Instant now) {
+  ++retries_;
+  if (backoff_ < backoff_limit) ++backoff_;
+  tail_due_ = tail_out_ = false;
+  probe_due_ = true;
+  if (!send_.outstanding()) {
+    fin_due_again_ = fin_outstanding();
+  } else if (may_fit_rounding(send_.front())) {
+    AckEvent event{.now = now};
+    send_.mark_lost_by_timeout(Instant::min(), event);
+    retransmit_first_ = true;
+    doubt_ = Doubt::none;
+  }
+  arm(Timer::retransmit, now + rto());
+}
+
+/// Whether a window that looks closed may have room for all of it.
+bool Endpoint::may_fit_rounding(packet::Cursor position) const {
+  return position.note().payload_len < 1U << snd_shift_;
+}
+
+/// The window has opened again. What the peer has refused is repeated at once: what has not been answered for a round
+/// trip, and the oldest segment. The windows stay, for nothing was lost by congestion.
+void Endpoint::repeat_refused(Instant now) {
+  backoff_ = 0;
+  retries_ = 0;
+  probe_due_ = false;
+  if (send_.front_sacked()) send_.forget_sacks();  // RFC 2018 section 8
+  AckEvent event{.now = now};
+  send_.mark_lost_by_timeout(lost_before(now), event);
+  tail_due_ = tail_out_ = false;
+  doubt_ = Doubt::none;
+  if (recovery_ != Recovery::fast) {
+    recovery_ = Recovery::timeout;
+    recovery_point_ = snd_nxt_;
+    duplicate_acks_ = 0;
+  }
+  retransmit_first_ = true;
+  arm(Timer::none, never);
+}
+
 void Endpoint::on_persist() {
   if (!send_.unsent() && !fin_wanted_) return;
   if (retries_ >= config_->max_retransmissions) {

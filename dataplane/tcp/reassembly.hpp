@@ -20,6 +20,9 @@ class Reassembly {
 
   static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets
 
+  /// When the first packet came in (note().received); never when none is held.
+  [[nodiscard]] Instant waits_since() const { return empty() ? never : packets_.front().note().received; }
+
   /// Takes `packet` (count() < capacity, note().seq and payload_len set, beginning beyond RCV.NXT), cut to what is
   /// missing: bytes that arrived first stay, unless it covers their whole packet. Notes the run, and the bytes that
   /// came twice, for the report.

@@ -107,13 +107,23 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
   return false;
 }
 
-/// A keep-alive that the owner answers: one below RCV.NXT, empty or with a byte of garbage, while nothing is under way
-/// either way and the window is open (else it may be a probe of the window, or our acknowledgement was lost).
+/// What the owner answers: a keep-alive, which is one below RCV.NXT, empty or with a byte of garbage, while nothing is
+/// under way either way (else our acknowledgement may have been lost); and the same as a probe of a closed window.
 bool Endpoint::is_question(const Segment& segment) const {
-  if (config_->answers_keepalives || segment.seq + 1 != rcv_nxt_ || segment.flags.fin()) return false;
+  if (segment.seq + 1 != rcv_nxt_ || segment.payload_len > 1 || segment.flags.fin()) return false;
+  if (probes_window()) return true;
+  return owner_answers() && send_.empty() && snd_una_ == snd_nxt_ && unread_ == 0 && reassembly_.empty();
+}
+
+bool Endpoint::owner_answers() const {
   const bool open = state_ == State::established || state_ == State::close_wait || state_ == State::fin_wait_2;
-  return open && segment.payload_len <= 1 && rcv_edge_ > rcv_nxt_ && last_ack_sent_ == rcv_nxt_ && send_.empty() &&
-         snd_una_ == snd_nxt_ && unread_ == 0 && reassembly_.empty();
+  return !config_->answers_keepalives && open && last_ack_sent_ == rcv_nxt_;
+}
+
+/// A segment that asks is a probe of a window that the peer sees closed: where the owner's own peer may have opened
+/// its window meanwhile, only that one knows.
+bool Endpoint::probes_window() const {
+  return owner_answers() && rcv_edge_ - rcv_nxt_ < 1 << rcv_shift_;
 }
 
 /// Protection against wrapped sequence numbers: RFC 7323 section 5.3.

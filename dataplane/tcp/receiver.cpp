@@ -44,7 +44,11 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
   const SeqNum end = earlier(seq + length, limit);
   if (begin >= end) {
     count(counters_.discarded);
-    ack_now_ = true;
+    if (length == 1 && seq == rcv_nxt_ && probes_window()) {  // the octet at the edge of a closed window
+      asked_ = true;
+    } else {
+      ack_now_ = true;
+    }
     return;
   }
   payload.note().seq = seq.raw();
@@ -58,6 +62,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
     ack_now_ = true;
   }
   if (begin != rcv_nxt_) {
+    payload.note().received = now;
     accept_out_of_order(std::move(payload));
     return;
   }
@@ -96,6 +101,11 @@ void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
 void Endpoint::hold_acknowledgements() {
   acks_held_ = true;
   smooth_ = false;
+}
+
+void Endpoint::acknowledge_freely() {
+  acks_held_ = false;
+  hurry_acknowledgement();
 }
 
 void Endpoint::acknowledge_up_to(SeqNum limit) {

@@ -132,6 +132,10 @@ void Endpoint::on_retransmission_timeout(Instant now) {
     give_up();
     return;
   }
+  if (window_closed()) {
+    on_refusal(now);
+    return;
+  }
   const bool first = retries_ == 0;
   ++retries_;
   if (backoff_ < backoff_limit) ++backoff_;

@@ -19,7 +19,8 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   const SeqNum before = snd_una_;
   const bool repeats = is_duplicate_ack(segment);
   heard_ = segment.ack == snd_una_;
-  if (snd_wnd_ == 0) retries_ = 0;  // a peer that answers probes is alive (RFC 9293 section 3.8.6.1)
+  const bool closed = snd_wnd_ == 0;
+  if (closed || segment.window == 0) retries_ = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)
   const bool original = doubt_ != Doubt::none && segment.ack > snd_una_ && answers_original(segment);
   Delivery delivery = send_.begin_delivery(snd_una_);
   delivery.now = tick::micro(now);
@@ -44,6 +45,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   if (doubt_ != Doubt::none && recovery_ == Recovery::fast && event.acked != 0) judge_fast_recovery(original);
   const Recovery repairing = recovery_;
   recover(event, delivery);
+  if (closed && snd_wnd_ != 0 && send_.outstanding()) repeat_refused(now);
   if (use_ecn_) heed_echo(segment, event);
   if (paced()) follow_model(event);
   if (window_may_grow(event, repairing)) congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
@@ -60,10 +62,10 @@ bool Endpoint::window_may_grow(const AckEvent& event, Recovery repairing) const 
   return event.acked != 0 || (rack_.reordering_seen() && recovery_ == Recovery::none);
 }
 
-/// RFC 5681 section 2.
+/// RFC 5681 section 2. One with a closed window answers what it refused.
 bool Endpoint::is_duplicate_ack(const Segment& segment) const {
   return segment.ack == snd_una_ && segment.payload_len == 0 && !segment.flags.fin() && send_.outstanding() &&
-         std::uint32_t{segment.window} << snd_shift_ == snd_wnd_;
+         snd_wnd_ != 0 && std::uint32_t{segment.window} << snd_shift_ == snd_wnd_;
 }
 
 }  // namespace sluice::tcp

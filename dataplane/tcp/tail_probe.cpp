@@ -9,7 +9,7 @@ namespace sluice::tcp {
 /// Section 7.2: an open connection that is not repairing anything, of which no probe is under way.
 bool Endpoint::may_probe_tail() const {
   return config_->tail_loss_probes && use_sack_ && rtt_.has_sample() && recovery_ == Recovery::none && backoff_ == 0 &&
-         !tail_out_ && send_.outstanding() && send_.sacked() == 0;
+         !tail_out_ && send_.outstanding() && send_.sacked() == 0 && snd_wnd_ != 0;
 }
 
 /// The probe, where there can be one before the timeout.

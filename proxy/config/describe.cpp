@@ -171,6 +171,15 @@ void describe(Section& s, ShardLimits& limits) {
 void describe(Section& s, ShardTimeouts& timeouts) {
   s.value("handshake", timeouts.handshake, {1s, 10min}, "a SYN that leads nowhere is forgotten after this");
   s.value("idle", timeouts.idle, {1s, 24h}, "a silent connection goes back to plain forwarding after this");
+  s.value(
+      "stalled", timeouts.stalled, {1s, 4h},
+      "a connection is reset on both sides when a host has taken nothing of what is held for it for so long, as one "
+      "with a closed window, even where it answers");
+  s.value("orphaned", timeouts.orphaned, {1s, 4h},
+          "the same where the host that sent it has reset the connection or is gone");
+  s.value("out_of_order", timeouts.out_of_order, {1s, 4h},
+          "segments that came before their turn are forgotten when it has not come after this; their sender repeats "
+          "them");
 }
 
 void describe(Section& s, SmvsMode& smvs) {

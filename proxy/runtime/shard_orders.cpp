@@ -75,14 +75,14 @@ Answer ShardOrders::summary() const {
     const ShardSnapshot& shard = channel->snapshots.front();
     draining = draining || shard.draining;
     sum.total += shard.staying.total;
+    sum.broken_by_a_stop += shard.staying.broken_by_a_stop;
     for (std::size_t i = 0; i < obstacle_count; ++i) sum.by_obstacle.at(i) += shard.staying.by_obstacle.at(i);
   }
   Json answer = {{"draining", draining}, {"still_split", sum.total}};
   for (std::size_t i = 1; i < obstacle_count; ++i) {
     answer["kept_by"][to_string(static_cast<Obstacle>(i))] = sum.by_obstacle.at(i);
   }
-  const auto harmless = sum.by_obstacle.at(static_cast<std::size_t>(Obstacle::window));
-  answer["broken_by_a_stop"] = sum.total - harmless;
+  answer["broken_by_a_stop"] = sum.broken_by_a_stop;
   return Answer::success(std::move(answer));
 }
 

@@ -68,6 +68,16 @@ class Closing : public ScriptedShard {
     hosts.ue(Flags::ack_bit, 0, 1000);
     hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
   }
+  /// How long it takes until a reset comes out, `most` at most, while the UE answers that its window is closed.
+  int minutes_until_reset(Side out, int most) {
+    for (int second = 0; second < most * 60; ++second) {
+      lab.pass_time(std::chrono::seconds(1));
+      const auto last = lab.last(out);
+      if (last && last->segment().flags.rst()) return second / 60;
+      if (last) hosts.ue(Flags::ack_bit, 0, 1000);
+    }
+    return most + 1;
+  }
   /// Then there is room.
   void empty_the_ue() {
     hosts.ue_window = 1000;
@@ -242,6 +252,24 @@ TEST_F(Closing, AResetWaitsForAClosedWindowToo) {
   EXPECT_EQ(lab.last(Side::radio)->payload, std::string(1000, 'b'));
   hosts.ue(Flags::ack_bit, 0, 2000);
   expect_newest(Side::radio, Flags::rst_bit);
+}
+
+TEST_F(Closing, AResetDoesNotWaitForEverForAWindowThatStaysClosed) {
+  fill_the_ue();
+  hosts.server(Flags::rst_bit | Flags::ack_bit, 2000, 0);
+  const int minutes = minutes_until_reset(Side::radio, 10);
+  EXPECT_GE(minutes, 3);
+  EXPECT_LE(minutes, 4);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+TEST_F(Closing, AHostThatTakesNothingForLongEndsTheConnection) {
+  fill_the_ue();
+  const int minutes = minutes_until_reset(Side::radio, 90);
+  EXPECT_GE(minutes, 60);
+  EXPECT_LE(minutes, 62);
+  expect_newest(Side::core, Flags::rst_bit);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
 TEST_F(Closing, AResetBehindAFinFollowsIt) {

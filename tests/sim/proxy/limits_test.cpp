@@ -257,5 +257,98 @@ TEST(Limits, SegmentsBeyondTheReassemblyLimitAreSentAgain) {
   EXPECT_EQ(acknowledged, 4000);
 }
 
+/// A UE that has taken 1000 bytes, has 1000 more waiting here, and offers no window from then on.
+struct StalledUe {
+  explicit StalledUe(const proxy::ShardConfig& config) : lab(config) {
+    hosts.open();
+    hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+    hosts.ue_window = 0;
+    hosts.ue(Flags::ack_bit, 0, 1000);
+    hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
+    lab.forget_output();
+  }
+  /// It answers whatever asks for its window. True when it was reset meanwhile.
+  bool answer_for(Duration time) {
+    bool reset = false;
+    for (const Instant end = lab.now + time; lab.now < end && !reset;) {
+      lab.pass_time(std::chrono::seconds(1));
+      bool asked = false;
+      while (const auto seen = lab.next(Side::radio)) {
+        asked = true;
+        reset = reset || seen->segment().flags.rst();
+      }
+      if (asked && !reset) hosts.ue(Flags::ack_bit, 0, 1000);
+    }
+    return reset;
+  }
+  [[nodiscard]] bool server_was_reset() {
+    const auto last = lab.last(Side::core);
+    return last && last->segment().flags.rst();
+  }
+
+  ProxyLab lab;
+  ScriptedHosts hosts{lab};
+};
+
+TEST(Limits, AReaderThatTakesNothingLosesTheConnectionInTheEnd) {
+  const std::uint32_t before = pool().in_use();
+  proxy::ShardConfig config = shard_config();
+  config.timeouts.stalled = std::chrono::minutes(30);
+  StalledUe stalled(config);
+  EXPECT_FALSE(stalled.answer_for(std::chrono::minutes(29))) << "it may have paused";
+  stalled.hosts.ue_window = 1;  // 128 bytes: it goes on a little
+  stalled.hosts.ue(Flags::ack_bit, 0, 1000);
+  stalled.lab.pass_time(std::chrono::minutes(1));
+  stalled.hosts.ue_window = 0;
+  stalled.hosts.ue(Flags::ack_bit, 0, 1128);
+  stalled.lab.forget_output();
+  for (int minute = 0; minute < 29; ++minute) {
+    stalled.lab.pass_time(std::chrono::minutes(1));
+    stalled.hosts.ue(Flags::ack_bit, 0, 1128);
+  }
+  EXPECT_EQ(stalled.lab.shard.flow_count(), 1U) << "what it took began the time anew";
+  for (int minute = 0; minute < 3 && stalled.lab.shard.flow_count() != 0; ++minute) {
+    stalled.hosts.ue(Flags::ack_bit, 0, 1128);
+    stalled.lab.pass_time(std::chrono::minutes(1));
+  }
+  EXPECT_EQ(stalled.lab.shard.flow_count(), 0U);
+  EXPECT_TRUE(stalled.server_was_reset());
+  EXPECT_TRUE(stalled.lab.last(Side::radio)->segment().flags.rst());
+  EXPECT_EQ(stalled.lab.count(Counter::flows_stalled), 1U);
+  EXPECT_EQ(stalled.lab.count(Counter::flows_closed), 0U);
+  EXPECT_EQ(pool().in_use(), before);
+}
+
+TEST(Limits, WhatAnAbortedHostHasSentWaitsForAClosedWindowNotForEver) {
+  const std::uint32_t before = pool().in_use();
+  StalledUe stalled(shard_config());
+  stalled.hosts.server(Flags::rst_bit | Flags::ack_bit, 2000, 0);
+  EXPECT_FALSE(stalled.answer_for(std::chrono::minutes(2))) << "the reset waits for what was acknowledged";
+  EXPECT_TRUE(stalled.answer_for(std::chrono::minutes(3)));
+  EXPECT_EQ(stalled.lab.shard.flow_count(), 0U);
+  EXPECT_EQ(stalled.lab.count(Counter::flows_orphaned), 1U);
+  EXPECT_EQ(stalled.lab.count(Counter::flows_reset), 1U);
+  EXPECT_EQ(pool().in_use(), before);
+}
+
+TEST(Limits, SegmentsWhoseTurnDoesNotComeAreForgotten) {
+  const std::uint32_t before = pool().in_use();
+  ProxyLab lab(shard_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'x'));
+  EXPECT_EQ(pool().in_use(), before + 1);
+  lab.pass_time(std::chrono::seconds(59));
+  EXPECT_EQ(pool().in_use(), before + 1);
+  lab.pass_time(std::chrono::seconds(2));
+  EXPECT_EQ(pool().in_use(), before);
+  EXPECT_EQ(lab.count(Counter::out_of_order_forgotten), 1U);
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'x'));
+  lab.pass_time(std::chrono::milliseconds(50));
+  EXPECT_EQ(lab.last(Side::core)->segment().ack, hosts.server_isn + 1001) << "the sender finds out and repeats it";
+  lab.pass_time(std::chrono::seconds(301));
+  EXPECT_EQ(lab.shard.flow_count(), 1U) << "the UE has not acknowledged it";
+}
+
 }  // namespace
 }  // namespace sluice::test

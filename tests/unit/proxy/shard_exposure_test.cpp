@@ -79,6 +79,133 @@ TEST(Exposure, AHoleIsReportedWhenEverythingBeforeItIsAcknowledged) {
   EXPECT_EQ(report->segment().sack_blocks[0].left, hosts.server_isn + 2001);
 }
 
+/// A UE whose program does not read: it takes 2048 bytes, and its host answers from then on that the window is closed.
+class StalledReader : public testing::Test {
+ protected:
+  void stall() {
+    hosts.ue_window = 16;  // of 128 bytes
+    hosts.open();
+    hosts.server(Flags::ack_bit, 0, 0, std::string(1024, 'x'));
+    hosts.server(Flags::ack_bit, 1024, 0, std::string(1024, 'x'));
+    lab.forget_output();
+    hosts.ue_window = 0;
+    hosts.ue(Flags::ack_bit, 0, 2048);
+  }
+  /// The server asks for its window, as Linux does or with the next byte.
+  void probe(bool with_a_byte) {
+    const std::uint32_t base = hosts.server_isn.raw() + 1;
+    const tcp::Segment probe =
+        hosts.segment(Flags::ack_bit, with_a_byte ? base + 2048 : base + 2047, hosts.ue_isn.raw() + 1);
+    lab.put(Side::core, hosts.frame(false, probe, with_a_byte ? "x" : ""));
+  }
+  void expect_probed_end_to_end(bool with_a_byte);
+
+ public:
+  ProxyLab lab{capped(Bytes(0))};
+  ScriptedHosts hosts{lab};
+};
+
+TEST_F(StalledReader, ItsHostsWindowIsWhatTheSenderSees) {
+  stall();
+  const auto ack = lab.last(Side::core);
+  ASSERT_TRUE(ack);
+  EXPECT_EQ(ack->segment().ack, hosts.server_isn + 2049) << "nothing stays unanswered";
+  EXPECT_EQ(ack->segment().window, 0);
+  hosts.ue_window = 100;
+  hosts.ue(Flags::ack_bit, 0, 2048);
+  EXPECT_EQ(lab.last(Side::core)->segment().window, 100);
+}
+
+TEST_F(StalledReader, NeverMoreIsPromisedThanItTakesAndTheCapAdds) {
+  ProxyLab with_cap(capped(Bytes(5000)));
+  ScriptedHosts pair(with_cap);
+  pair.open();
+  std::uint32_t sent = 0;
+  for (; sent < 150'000; sent += 1000) {
+    pair.server(Flags::ack_bit, sent, 0, std::string(1000, 'x'));
+    if (sent < 100'000) pair.ue(Flags::ack_bit, 0, sent + 1000);
+    std::optional<Seen> ack = with_cap.last(Side::core);
+    if (!ack) continue;
+    const std::int32_t edge = ack->segment().ack - (pair.server_isn + 1) + (ack->segment().window << 7);
+    EXPECT_LE(edge, static_cast<std::int32_t>(std::min(sent + 1000, 100'000U) + 128'000 + 5000));
+  }
+}
+
+void StalledReader::expect_probed_end_to_end(bool with_a_byte) {
+  stall();
+  lab.pass_time(std::chrono::seconds(1));
+  lab.forget_output();
+  probe(with_a_byte);
+  EXPECT_TRUE(lab.silent(Side::core)) << "only the UE knows";
+  const auto question = lab.next(Side::radio);
+  ASSERT_TRUE(question);
+  EXPECT_EQ(question->segment().payload_len, 0);
+  EXPECT_EQ(question->segment().seq, hosts.server_isn + 2048) << "below what it expects, so that it must answer";
+  hosts.ue(Flags::ack_bit, 0, 2048);
+  const auto still = lab.last(Side::core);
+  ASSERT_TRUE(still);
+  EXPECT_EQ(still->segment().ack, hosts.server_isn + 2049);
+  EXPECT_EQ(still->segment().window, 0);
+  hosts.ue_window = 100;  // it has read meanwhile, and its update was lost
+  probe(with_a_byte);
+  hosts.ue(Flags::ack_bit, 0, 2048);
+  EXPECT_EQ(lab.last(Side::core)->segment().window, 100);
+}
+
+TEST_F(StalledReader, AProbeIsTheReadersHostsToAnswer) {
+  expect_probed_end_to_end(false);
+}
+
+TEST_F(StalledReader, TheOctetAtTheEdgeIsAnswered) {
+  expect_probed_end_to_end(true);
+}
+
+TEST_F(StalledReader, TheSenderIsNotGivenUpHoweverLongItLasts) {
+  stall();
+  for (int minute = 0; minute < 200; ++minute) {
+    lab.pass_time(std::chrono::minutes(1));
+    lab.forget_output();
+    probe(false);
+    hosts.ue(Flags::ack_bit, 0, 2048);
+    ASSERT_EQ(lab.last(Side::core)->segment().window, 0);
+  }
+  hosts.ue_window = 100;
+  hosts.ue(Flags::ack_bit, 0, 2048);
+  lab.forget_output();
+  hosts.server(Flags::ack_bit, 2048, 0, std::string(1000, 'y'));
+  EXPECT_EQ(lab.last(Side::radio)->payload, std::string(1000, 'y'));
+}
+
+TEST_F(StalledReader, AResetDoesNotWaitForWhatWasNotAcknowledged) {
+  hosts.open();
+  hosts.ue_window = 0;
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'x'));
+  hosts.ue(Flags::ack_bit, 0, 1000);
+  hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'x'));
+  lab.forget_output();
+  hosts.server(Flags::rst_bit | Flags::ack_bit, 2000, 0);
+  const auto reset = lab.last(Side::radio);
+  ASSERT_TRUE(reset);
+  EXPECT_TRUE(reset->segment().flags.rst());
+  EXPECT_EQ(reset->segment().seq, hosts.server_isn + 1001) << "what the UE expects next";
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+TEST(Exposure, AWindowThatNeverOpenedIsProbedEndToEndWithoutACapToo) {
+  ProxyLab lab(capped({}));
+  ScriptedHosts hosts(lab);
+  hosts.ue_window = 0;
+  hosts.open();
+  lab.put(Side::core,
+          hosts.frame(false, hosts.segment(Flags::ack_bit, hosts.server_isn.raw(), hosts.ue_isn.raw() + 1)));
+  EXPECT_TRUE(lab.next(Side::radio)) << "the relay is empty: it is the UE's window that the server asks for";
+  hosts.ue_window = 1000;
+  hosts.ue(Flags::ack_bit, 0, 0);
+  const auto update = lab.last(Side::core);
+  ASSERT_TRUE(update);
+  EXPECT_EQ(update->segment().window, 1000);
+}
+
 TEST(Exposure, TheBearersCapHoldsForItsConnectionsTogether) {
   ProxyLab lab(capped({}, Bytes(3000)));
   ScriptedHosts one(lab);

@@ -275,6 +275,79 @@ TEST_F(ShardDrain, WhatIsCalledOffBeforeItsTurnStaysSplit) {
   EXPECT_EQ(ack->segment().ack, hosts.server_isn + 2001);
 }
 
+/// The server was promised more than the UE takes, has sent all of it, and closed.
+TEST_F(ShardDrain, BytesHeldBehindAClosedWindowCountAsBrokenByAStop) {
+  hosts.open();
+  hosts.ue_window = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 'a'));
+  hosts.ue(Flags::ack_bit, 0, 1000);
+  hosts.server(Flags::ack_bit | Flags::fin_bit, 4000, 0);
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 1U);
+  lab.shard.drain(true);
+  lab.pass_time(std::chrono::seconds(1));
+  EXPECT_EQ(staying(Obstacle::window), 0U);
+  EXPECT_EQ(staying(Obstacle::delivering), 1U);
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 1U);
+  hosts.ue_window = 1000;
+  hosts.ue(Flags::ack_bit, 0, 1000);
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 1U) << "sent, and not acknowledged";
+  hosts.ue(Flags::ack_bit, 0, 4000);
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 1U) << "the FIN is still ours to deliver";
+  hosts.ue(Flags::ack_bit, 0, 4001);
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 0U);
+}
+
+TEST_F(ShardDrain, AConnectionThatHoldsNothingIsNotBrokenByAStop) {
+  hosts.open();
+  EXPECT_EQ(lab.shard.staying().total, 1U);
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 0U);
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 0U) << "not acknowledged yet: its sender would repeat it";
+  hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'a'));
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 1U);
+  hosts.ue(Flags::ack_bit, 0, 2000);
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 0U);
+  hosts.server(Flags::rst_bit | Flags::ack_bit, 2000, 0);
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 0U) << "the reset has passed";
+}
+
+TEST_F(ShardDrain, WhatAStopWouldNotBreakStaysSo) {
+  hosts.open();
+  hosts.ue_window = 10;
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+  hosts.ue(Flags::ack_bit, 0, 1000);
+  lab.pass_time(std::chrono::milliseconds(50));
+  lab.shard.drain(true);
+  lab.pass_time(std::chrono::milliseconds(50));
+  ASSERT_EQ(staying(Obstacle::window), 1U);
+  lab.forget_output();
+  for (std::uint32_t i = 1; i < 5; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 'b'));
+  lab.pass_time(std::chrono::milliseconds(100));
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 0U) << "the promise is kept, but nothing more acknowledged";
+  hosts.ue_window = 1000;
+  hosts.ue(Flags::ack_bit, 0, 2000);
+  lab.pass_time(std::chrono::milliseconds(100));
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 0U);
+  EXPECT_EQ(lab.last(Side::core)->segment().ack, hosts.server_isn + 2001) << "what is delivered";
+}
+
+TEST_F(ShardDrain, WhatIsCalledOffAcknowledgesFreelyAgain) {
+  hosts.open();
+  hosts.ue_window = 10;
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+  hosts.ue(Flags::ack_bit, 0, 1000);
+  lab.pass_time(std::chrono::milliseconds(50));
+  lab.shard.drain(true);
+  lab.pass_time(std::chrono::milliseconds(50));
+  hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
+  lab.forget_output();
+  lab.shard.drain(false);
+  lab.pass_time(std::chrono::milliseconds(50));
+  const auto ack = lab.last(Side::core);
+  ASSERT_TRUE(ack);
+  EXPECT_EQ(ack->segment().ack, hosts.server_isn + 2001);
+}
+
 TEST_F(ShardDrain, ManyFlowsAreWalkedInSteps) {
   for (std::uint16_t i = 0; i < 500; ++i) {
     hosts.ue_to_server.src_port = static_cast<std::uint16_t>(20'000 + i);
