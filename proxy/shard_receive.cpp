@@ -367,7 +367,8 @@ bool Shard::Impl::checksum_acceptable(Side in, packet::ChecksumState state) {
 inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
                                  Instant now) {
   Flow& flow = registry_.flow(id);
-  if (parsed.segment.flags.syn() && !parsed.segment.flags.ack() && relay::quiet(flow)) {
+  if (parsed.segment.flags.syn() && !parsed.segment.flags.ack() && relay::quiet(flow) &&
+      !handshake_damaged(in, packet, parsed)) {
     // The old connection is over on both sides and its addresses are used again: a new one begins.
     close(id, now);
     handle_new(in, std::move(packet), packet::ParseResult::tcp, parsed, now);
@@ -375,30 +376,36 @@ inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet:
   }
   if (!checksum_acceptable(in, packet::verify_tcp_checksum(packet, parsed))) return;
   counters_.add(Counter::optimised);
-  flow.last_activity = now;
   Leg& own = flow.leg(in);
-  packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
-  if (outdated(known, packet, parsed)) known = packet::learn(packet, parsed);
+  Leg& other = flow.leg(opposite(in));
+  std::optional<packet::HeaderTemplate> moved;
+  if (outdated(other.headers, packet, parsed)) [[unlikely]]
+    moved = packet::learn(packet, parsed);
   const auto recoveries = own.endpoint.counters().fast_recoveries;
   const tcp::SeqNum acked = own.endpoint.snd_una();
   Streams stirred = Streams::none;
+  bool believed = false;
   if (parsed.segment.payload_len != 0) {
-    own.heard = true;
     stirred = stream_to(opposite(in));
     packet::strip_to_payload(packet, parsed);
-    own.endpoint.receive(parsed.segment, std::move(packet), now);
+    believed = own.endpoint.receive(parsed.segment, std::move(packet), now);
+    own.heard = own.heard || believed;
   } else {
     packet.reset();
-    own.endpoint.receive(parsed.segment, {}, now);
+    believed = own.endpoint.receive(parsed.segment, {}, now);
   }
   if (!own.endpoint.smooth() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     counters_.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
-  Leg& other = flow.leg(opposite(in));
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
-  if (other.questioned) [[unlikely]] {
-    other.questioned = false;
-    other.endpoint.answer_question();
+  if (believed) [[likely]] {
+    flow.last_activity = now;
+    if (moved) [[unlikely]]
+      other.headers = *moved;
+    if (other.questioned) [[unlikely]] {
+      other.questioned = false;
+      other.endpoint.answer_question();
+    }
   }
   if (own.endpoint.snd_una() != acked) stirred = stirred | stream_to(in);
   mark(flow, id, stirred != Streams::none ? stirred : Streams::both);

@@ -55,8 +55,14 @@ class Endpoint {
   // --- receiving ---
 
   /// Takes one segment. `payload` is empty, or exactly segment.payload_len bytes with note().payload_len and
-  /// payload_sum set; its checksum has been verified and nobody else holds the buffer.
-  void receive(const Segment& segment, packet::Packet&& payload, Instant now);
+  /// payload_sum set; its checksum has been verified and nobody else holds the buffer. Returns is_plausible(segment),
+  /// as it was before.
+  bool receive(const Segment& segment, packet::Packet&& payload, Instant now);
+  /// Its numbers are the peer's: it begins in the window or not far behind RCV.NXT (where repetitions begin), has no
+  /// older timestamp, and acknowledges what is outstanding or repeats the newest acknowledgement. A reset: it is exact.
+  /// Whoever cannot see the connection does not hit that (RFC 5961 section 1), so what concerns more than this segment
+  /// (headers, idleness) may be learned from it. Not in a handshake.
+  [[nodiscard]] bool is_plausible(const Segment& segment) const;
   /// The next payload in order (note().seq, payload_len and payload_sum valid), or an empty handle. What was received
   /// before a reset stays readable.
   [[nodiscard]] packet::Packet read();
