@@ -45,6 +45,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       paced_(config.tcp.wants_pacing() ? config.limits.max_flows : 0),
       regulator_(config_, {registry_, queue_, counters_}, origin),
       released_(config.limits.max_flows, seed ^ 0x165667b19e3779f9U),
+      newcomers_(config.limits.max_flows, seed ^ 0x27d4eb2f165667c5U),
       half_open_(config.limits.max_flows),
       relay_limit_(config.limits.relay_buffer) {
   marked_.reserve(config.limits.max_flows);

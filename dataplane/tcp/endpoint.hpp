@@ -96,6 +96,8 @@ class Endpoint {
   /// The peer has announced urgent data that was not read yet; it ends before urgent_end() (RFC 9293 section 3.8.5).
   [[nodiscard]] bool urgent_ahead() const { return urgent_in_; }
   [[nodiscard]] SeqNum urgent_end() const { return rcv_up_; }
+  /// Somebody else has promised the peer a window up to there: what lies in it is in the window. Never moves back.
+  void note_promise(SeqNum edge) { rcv_edge_ = later(rcv_edge_, edge); }
   /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
   void forget_out_of_order() { reassembly_.clear(); }
 
