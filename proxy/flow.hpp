@@ -82,6 +82,7 @@ struct Flow {
   bool shut : 1 = false;              ///< the server was left without a window: reports decide when it gets one
   bool journaled : 1 = false;         ///< the journal has it as exposed
   bool moving : 1 = false;            ///< it has a second loop and had data that the UE had not acknowledged
+  std::uint8_t surprises : 4 = 0;     ///< so often it was let go because of what cannot be split (Released)
   std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
   std::uint32_t governed = no_id;     ///< its law of windows, where it has one
   RegulatedId heir = no_id;           ///< the same connection as it goes on end to end once the handover is complete

@@ -5,6 +5,14 @@
 #include "dataplane/tcp/tick.hpp"
 
 namespace sluice::proxy {
+namespace {
+
+/// So far behind what was acknowledged a segment may begin: a repetition, or one that was overtaken.
+constexpr std::uint32_t most_behind = 1U << 20;
+/// A host may take back a window, and rounds it (RFC 7323 section 2.4); a probe is a byte beyond it.
+constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
+
+}  // namespace
 
 /// The window of a segment from that host, in bytes (RFC 7323 section 2.2).
 std::uint32_t FollowedConnection::window_of(Side side, const tcp::Segment& segment) const {
@@ -13,12 +21,31 @@ std::uint32_t FollowedConnection::window_of(Side side, const tcp::Segment& segme
   return std::uint32_t{segment.window} << (scaling ? std::min<unsigned>(own.window_scale, 14) : 0U);
 }
 
-bool FollowedConnection::follow(Side in, const tcp::Segment& segment) {
-  if (segment.flags.rst() || segment.flags.fin()) return false;
-  if (segment.flags.syn() || !segment.flags.ack()) return true;
+bool FollowedConnection::is_in_window(Side in, const tcp::Segment& segment) const {
+  const FollowedHost& to = host(opposite(in));
+  return segment.seq + most_behind >= to.acked && segment.seq + segment.length() <= to.edge + beyond_the_edge;
+}
+
+bool FollowedConnection::is_plausible(Side in, const tcp::Segment& segment) const {
+  const FollowedHost& from = host(in);
+  const FollowedHost& to = host(opposite(in));
+  if (segment.flags.syn()) return false;
+  if (segment.flags.rst()) return segment.seq == from.next || segment.seq == to.acked;
+  if (!segment.flags.ack()) return false;
+  return is_in_window(in, segment) && segment.ack >= from.acked && segment.ack <= from.edge + beyond_the_edge;
+}
+
+void FollowedConnection::note_unseen(Side in, const tcp::Segment& segment) {
+  if (!is_in_window(in, segment)) return;
+  FollowedHost& from = host(in);
+  from.unseen = tcp::later(from.unseen, segment.seq + options_of(opposite(in)).mss);
+}
+
+FollowedConnection::Heard FollowedConnection::follow(Side in, const tcp::Segment& segment) {
+  if (!is_plausible(in, segment)) return Heard::nothing;
+  if (segment.flags.rst() || segment.flags.fin()) return Heard::the_end;
   FollowedHost& from = host(in);
   FollowedHost& to = host(opposite(in));
-  if (segment.seq > to.edge || segment.ack < from.acked) return true;  // forged, or overtaken by others
   const std::uint32_t window = window_of(in, segment);
   from.next = tcp::later(from.next, segment.seq + segment.payload_len);
   from.acked = segment.ack;
@@ -33,7 +60,7 @@ bool FollowedConnection::follow(Side in, const tcp::Segment& segment) {
   from.heard = true;
   constexpr std::uint8_t news = tcp::Flags::urg_bit | tcp::Flags::ece_bit | tcp::Flags::cwr_bit;
   from.unsettled = (segment.flags.bits & news) != 0;
-  return true;
+  return Heard::more;
 }
 
 bool FollowedConnection::may_be_split(Side in, const tcp::Segment& segment) const {

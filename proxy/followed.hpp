@@ -33,8 +33,20 @@ struct FollowedConnection {
   std::array<FollowedHost, 2> hosts;              ///< by the side they are behind
   Side initiator = Side::radio;
 
-  /// A segment has passed. False when it ends the connection.
-  [[nodiscard]] bool follow(Side in, const tcp::Segment& segment);
+  /// What a segment that has passed is to those who follow.
+  enum class Heard : std::uint8_t {
+    nothing,  ///< its numbers are not this connection's: forged, overtaken by others, or of an older one
+    more,     ///< it is of this connection
+    the_end   ///< and ends it
+  };
+  Heard follow(Side in, const tcp::Segment& segment);
+  /// Its numbers are this connection's: it lies in the window that the other host has granted, or not far behind what
+  /// that one has acknowledged, and acknowledges within the window that its own host has granted. A reset: at a number
+  /// that the other host expects (RFC 5961 section 3.2).
+  [[nodiscard]] bool is_plausible(Side in, const tcp::Segment& segment) const;
+  /// The beginning of a segment has passed whose end is not known, nor what becomes of it: until the other host has
+  /// acknowledged all that it may have brought, a repetition of it looks new.
+  void note_unseen(Side in, const tcp::Segment& segment);
   /// It may be split from this segment on, which brings data and was not followed.
   [[nodiscard]] bool may_be_split(Side in, const tcp::Segment& segment) const;
   /// Puts the connection into `flow`, split, as it stands before that segment.
@@ -45,6 +57,7 @@ struct FollowedConnection {
   [[nodiscard]] const FollowedHost& host(Side side) const { return hosts[static_cast<std::size_t>(side)]; }
 
  private:
+  [[nodiscard]] bool is_in_window(Side in, const tcp::Segment& segment) const;
   [[nodiscard]] const tcp::SynOptions& options_of(Side side) const {
     return side == initiator ? handshake.initiator_options : handshake.responder_options;
   }

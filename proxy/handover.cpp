@@ -27,13 +27,18 @@ bool finished_receiving(const Leg& leg) {
   }
 }
 
-/// By how much the window field of the host behind `side` may fall short of what it grants (RFC 7323 section 2.4).
-std::uint32_t rounding(const Flow& flow, Side side) {
+/// By how much the window field of the host behind `side` is to be shifted (RFC 7323 section 2.2).
+unsigned scale(const Flow& flow, Side side) {
   const Handshake& seen = flow.handshake;
   const bool initiator = side == flow.initiator;
   const tcp::SynOptions& own = initiator ? seen.initiator_options : seen.responder_options;
   const tcp::SynOptions& other = initiator ? seen.responder_options : seen.initiator_options;
-  return own.has_window_scale && other.has_window_scale ? (1U << std::min<unsigned>(own.window_scale, 14)) - 1 : 0;
+  return own.has_window_scale && other.has_window_scale ? std::min<unsigned>(own.window_scale, 14) : 0U;
+}
+
+/// … and by how much it may fall short of what it grants (RFC 7323 section 2.4).
+std::uint32_t rounding(const Flow& flow, Side side) {
+  return (1U << scale(flow, side)) - 1;
 }
 
 /// Neither host was promised more than the other one takes.
@@ -159,7 +164,22 @@ KnownConnection known(const Flow& flow) {
   return known;
 }
 
-Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment) {
+namespace {
+
+/// Its numbers are the host's. It sends into the window that it was promised, and acknowledges within its own; what it
+/// says when nothing of ours is left for it does not concern us.
+bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
+  constexpr std::uint32_t slack = UINT16_MAX;  // windows are rounded, and may be taken back
+  constexpr std::uint32_t most_behind = 1U << 20;
+  const tcp::Endpoint& own = flow.leg(in).endpoint;
+  const bool ours_is_left = own.snd_una() != own.snd_nxt();
+  if (ours_is_left && segment.ack > tcp::later(granted_edge(flow, in), own.snd_nxt()) + slack) return false;
+  return segment.seq + most_behind >= own.rcv_nxt() && segment.seq <= tcp::later(edge, own.rcv_nxt()) + slack;
+}
+
+}  // namespace
+
+Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
   const tcp::Endpoint& own = flow.leg(in).endpoint;
   Verdict verdict;
   verdict.ours = segment;
@@ -170,17 +190,22 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment) {
     return verdict;
   }
   const bool brings = segment.length() != 0;
-  if (segment.flags.syn() || !segment.flags.ack()) {
-    verdict.forward = true;
+  if (segment.flags.syn() || !segment.flags.ack() || !is_plausible(flow, in, segment, edge)) {
+    verdict.forward = true;  // the host judges it
   } else if (brings && segment.seq + segment.length() <= own.rcv_nxt()) {
     verdict.feed = verdict.whole = true;  // our acknowledgement was lost
   } else {
     const tcp::SeqNum all_of_ours = flow.leg(opposite(in)).endpoint.rcv_nxt();
     verdict.forward = brings || segment.ack >= all_of_ours;
     verdict.feed = !brings || segment.ack > own.snd_una();  // data is no duplicate acknowledgement
+    verdict.believed = true;
     verdict.ours = acknowledgement_of(segment, own);
   }
   return verdict;
+}
+
+void note_promise(Flow& flow, Side in, const tcp::Segment& segment) {
+  flow.leg(opposite(in)).endpoint.note_promise(segment.ack + (std::uint32_t{segment.window} << scale(flow, in)));
 }
 
 }  // namespace sluice::proxy::handover

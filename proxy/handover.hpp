@@ -56,11 +56,16 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 
 /// What becomes of a segment while the handover lasts.
 struct Verdict {
-  bool forward = false;  ///< it passes untouched
-  bool feed = false;     ///< our leg is to see `ours`
-  bool whole = false;    ///< with its payload: it repeats what we have acknowledged
-  tcp::Segment ours;     ///< as far as it concerns us
+  bool forward = false;   ///< it passes untouched
+  bool feed = false;      ///< our leg is to see `ours`
+  bool whole = false;     ///< with its payload: it repeats what we have acknowledged
+  bool believed = false;  ///< what it tells of what lies behind the seams is the host's own word
+  tcp::Segment ours;      ///< as far as it concerns us
 };
-[[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment);
+/// `edge`: right edge of the widest window that the host behind `in` was promised, by whomever. What lies outside the
+/// windows is for the other host to judge, and changes nothing here.
+[[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
+/// A segment that came in on `in` passes, and is believed: the window that it grants is a promise to the other host.
+void note_promise(Flow& flow, Side in, const tcp::Segment& segment);
 
 }  // namespace sluice::proxy::handover

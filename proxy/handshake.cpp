@@ -7,12 +7,20 @@ namespace {
 
 constexpr unsigned ecn_bits = 2;  ///< of the type of service, behind the DSCP
 
+/// In the first window of a host whose SYN had this number.
+bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
+  return number > isn && number <= isn + 1 + UINT16_MAX;
+}
+
 Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum expected_ack = flow.handshake.initiator_isn + 1;
-  if (segment.flags.rst()) return segment.flags.ack() && segment.ack == expected_ack ? Step::refused : Step::go_on;
+  if (segment.flags.rst()) return segment.flags.ack() && segment.ack == expected_ack ? Step::refused : Step::unrelated;
   // Data before the handshake is complete here: it was completed without us.
-  if (!segment.flags.syn() && segment.payload_len != 0) return Step::give_up;
-  if (!segment.flags.syn() || !segment.flags.ack() || segment.ack != expected_ack) return Step::go_on;
+  if (!segment.flags.syn() && segment.payload_len != 0) {
+    return is_plausible(flow, opposite(flow.initiator), segment) ? Step::give_up : Step::unrelated;
+  }
+  // Its own SYN, without acknowledgement, may cross ours; that shows when the initiator answers it.
+  if (!segment.flags.syn() || !segment.flags.ack() || segment.ack != expected_ack) return Step::unrelated;
   if (!splittable || segment.payload_len != 0) return Step::give_up;
   // A second SYN-ACK with another number comes from a server that has restarted: the newest one counts.
   if (flow.phase == FlowPhase::syn_ack) flow.handshake.repeated = true;
@@ -22,27 +30,24 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   flow.handshake.responder_options = segment.syn;
   flow.handshake.responder_window = segment.window;
   flow.phase = FlowPhase::syn_ack;
-  return Step::go_on;
+  return Step::answered;
 }
 
 Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum next = flow.handshake.initiator_isn + 1;
-  if (segment.flags.rst()) return segment.seq == next ? Step::refused : Step::go_on;
+  if (segment.flags.rst()) return segment.seq == next ? Step::refused : Step::unrelated;
   if (segment.flags.syn()) {
-    if (segment.flags.ack()) return Step::give_up;  // a simultaneous open
-    if (!splittable || segment.payload_len != 0) return Step::give_up;
-    if (segment.seq != flow.handshake.initiator_isn) {
-      begin(flow, flow.initiator, segment, now);
-    } else {
-      flow.handshake.repeated = true;
-    }
+    if (segment.seq != flow.handshake.initiator_isn) return Step::unrelated;
+    // With its acknowledgement it answers a SYN that has crossed it: a simultaneous open.
+    if (segment.flags.ack() || !splittable || segment.payload_len != 0) return Step::give_up;
+    flow.handshake.repeated = true;
     return Step::go_on;
   }
-  // Anything but the first number of either side tells of segments that went by unseen (a SYN that we know may be one
-  // repeated to a connection older than us): where the hosts stand cannot be known.
+  // Anything but the first number of either side tells of segments that went by unseen: where the hosts stand cannot be
+  // known.
   const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && segment.seq == next &&
                          segment.ack == flow.handshake.responder_isn + 1;
-  if (!completes) return Step::give_up;
+  if (!completes) return is_plausible(flow, flow.initiator, segment) ? Step::give_up : Step::unrelated;
   flow.handshake.initiator_rtt = tcp::tick::micro(now) - flow.handshake.heard;
   return Step::take_over;
 }
@@ -71,12 +76,19 @@ void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now) {
 }
 
 Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now) {
+  return from == flow.initiator ? follow_initiator(flow, segment, splittable, now)
+                                : follow_responder(flow, segment, splittable, now);
+}
+
+bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment) {
+  const Handshake& seen = flow.handshake;
+  const bool answered = flow.phase == FlowPhase::syn_ack;
   if (from != flow.initiator) {
-    // A SYN from the other side that acknowledges nothing crosses ours: a simultaneous open.
-    if (segment.flags.syn() && !segment.flags.ack()) return Step::give_up;
-    return follow_responder(flow, segment, splittable, now);
+    const bool begins = !answered || segment.flags.syn() || is_behind(segment.seq, seen.responder_isn);
+    return begins && segment.flags.ack() && is_behind(segment.ack, seen.initiator_isn);
   }
-  return follow_initiator(flow, segment, splittable, now);
+  if (segment.flags.syn() || !is_behind(segment.seq, seen.initiator_isn)) return false;
+  return !answered || (segment.flags.ack() && is_behind(segment.ack, seen.responder_isn));
 }
 
 KnownConnection known(const Flow& flow) {

@@ -17,7 +17,9 @@ using LegConfigs = std::array<const tcp::EndpointConfig*, 2>;
 /// What a segment of a connection that is not yet split means for it. The segment is forwarded untouched in every case:
 /// the handshake stays the endpoints' own, so refusals, time-outs and options are end to end true.
 enum class Step : std::uint8_t {
-  go_on,      ///< the handshake proceeds, or the segment changes nothing
+  unrelated,  ///< its numbers are not the handshake's: it changes nothing
+  go_on,      ///< it is of the handshake, which proceeds
+  answered,   ///< this is the SYN-ACK
   take_over,  ///< this is the ACK that completes it: split the connection now
   refused,    ///< a reset ended it: forget the flow
   give_up     ///< something a split could not carry (options, data on a SYN-ACK): forget the flow, forward from now on
@@ -25,6 +27,10 @@ enum class Step : std::uint8_t {
 
 /// Remembers a first SYN. `from`: the side it came in on.
 void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now);
+
+/// Its numbers can be of this handshake, or of what follows it and was not seen: they lie behind the first ones of
+/// their hosts by no more than a window that is not scaled. Of SYNs only those that carry such an acknowledgement.
+[[nodiscard]] bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment);
 
 /// Follows a segment that came in on `from`. `splittable`: its options are all understood.
 [[nodiscard]] Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now);

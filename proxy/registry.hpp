@@ -12,6 +12,11 @@
 
 namespace sluice::proxy {
 
+/// The connection of a segment that came in on `in`.
+[[nodiscard]] inline flow::FlowKey key_of(Side in, const packet::Parsed& parsed) {
+  return in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
+}
+
 /// The shard's connections and bearers: who they are, where they live, when they next want to be looked at. All address
 /// space is taken at construction; nothing here allocates afterwards. Thread: its shard's.
 class Registry {

@@ -20,14 +20,16 @@ Regulator::Regulator(const ShardConfig& config, const Parts& parts, Instant orig
 
 Regulator::~Regulator() = default;
 
-RegulatedId Regulator::open(const flow::FlowKey& key, Side from, PolicyIndex policy, std::uint8_t dscp, Instant now) {
-  const AgeRing::Entry begun = half_open_.begin([&] { return enter(key, policy, now); },
+RegulatedId Regulator::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
+  const AgeRing::Entry begun = half_open_.begin([&] { return enter(first.key, policy, now); },
                                                 [&](const AgeRing::Entry& oldest) { displace(oldest, now); });
   if (begun.id == none) return none;
   RegulatedFlow& flow = flows_[begun.id];
   flow.ticket = begun.ticket;
-  flow.initiator = from;
-  flow.dscp = dscp;
+  flow.initiator = first.from;
+  flow.dscp = first.dscp;
+  flow.syn_of(first.from).isn = first.segment.seq;
+  learn_syn(flow, first.from, first.segment, first.at);
   schedule(flow, begun.id);
   return begun.id;
 }
@@ -98,10 +100,11 @@ void Regulator::become_guest(RegulatedFlow& flow, BearerId bearer) {
   ++parts_.registry.bearer(bearer).guests;
 }
 
-bool Regulator::is_over(RegulatedId id, const tcp::Segment& syn) {
-  RegulatedFlow& flow = flows_[id];
-  if (!syn.flags.syn() || syn.flags.ack()) return false;
-  return flow.phase != RegulatedPhase::syn && syn.seq != flow.syn_of(flow.initiator).isn;
+bool Regulator::is_own_syn(RegulatedId id, Side in, const tcp::Segment& syn) const {
+  const RegulatedFlow& flow = flows_[id];
+  const tcp::SeqNum isn = flow.syn_of(flow.initiator).isn;
+  if (syn.flags.ack()) return in != flow.initiator && syn.ack == isn + 1;
+  return in == flow.initiator && syn.seq == isn;
 }
 
 void Regulator::close(RegulatedId id, Instant now) {

@@ -10,6 +10,7 @@
 #include "proxy/followed.hpp"
 #include "proxy/half_open.hpp"
 #include "proxy/info.hpp"
+#include "proxy/newcomers.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/regulated_flow.hpp"
 #include "proxy/transmit_queue.hpp"
@@ -42,16 +43,20 @@ class Regulator {
   [[nodiscard]] std::uint32_t size() const { return flows_.size() - heirs_; }
   [[nodiscard]] bool contains(RegulatedId id) const { return flows_.contains(id); }
   void prefetch(RegulatedId id) const { flows_.prefetch(id); }
-  /// Follows a connection from its first SYN on, which is still to be taken. The oldest handshakes make room for it;
-  /// `none`: a limit is reached by connections.
-  RegulatedId open(const flow::FlowKey& key, Side from, PolicyIndex policy, std::uint8_t dscp, Instant now);
+  /// Follows a connection from its first SYN on, which is still to be taken where it has not passed. The oldest
+  /// handshakes make room for it; `none`: a limit is reached by connections.
+  RegulatedId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// Follows a connection from its middle on, as heir of the one that it is found as until inherit(). `none`: there is
-  /// no room for it.
-  /// `window`: how far the server may be ahead of the UE at first.
+  /// no room for it. `window`: how far the server may be ahead of the UE at first.
   RegulatedId adopt(const KnownConnection& known, Bytes window, Instant now);
   /// The server was promised a window up to there by what the heir is handed over from.
   void promised(RegulatedId id, tcp::SeqNum edge);
   [[nodiscard]] Bytes opening_window(RegulatedId id) const { return flows_[id].opening_window; }
+  /// Right edge of the widest window that the host behind `side` was let grant.
+  [[nodiscard]] tcp::SeqNum edge_towards(RegulatedId id, Side side) const {
+    const DataWay& way = flows_[id].towards(side);
+    return tcp::SeqNum(way.position.sequence_at(way.window.edge()));
+  }
   /// What the heir was handed over from is gone: from now on it is found itself.
   void inherit(RegulatedId id, Instant now);
   /// Other treatments are in force: every connection goes to the bearer that they want, whatever waits goes on, and
@@ -69,11 +74,14 @@ class Regulator {
   void follow(RegulatedId id, Side in, const packet::Packet& packet, const packet::Parsed& parsed);
   /// It is forgotten here because it is split now. What waits goes on; the answer says where its hosts stand.
   FollowedConnection give_up(RegulatedId id, Instant now);
+  /// The SYN, or SYN-ACK, is one of its own by the numbers: by others a new connection of the same addresses may begin.
+  [[nodiscard]] bool is_own_syn(RegulatedId id, Side in, const tcp::Segment& syn) const;
+  /// The beginning of a segment passes that cannot be split. Where its numbers are the connection's, that stays end to
+  /// end: nobody knows any more what its hosts have.
+  void surprised(RegulatedId id, Side in, const tcp::Segment& segment);
   /// There is something about its SYNs that cannot be split.
   void keep_end_to_end(RegulatedId id) { flows_[id].splittable = false; }
   [[nodiscard]] PolicyIndex policy_of(RegulatedId id) const { return parts_.registry.bearer(flows_[id].bearer).policy; }
-  /// A new connection begins with the addresses of this one: it is forgotten.
-  [[nodiscard]] bool is_over(RegulatedId id, const tcp::Segment& syn);
   void close(RegulatedId id, Instant now);
 
   /// The bearer has a new report, or has none any more.
@@ -86,18 +94,28 @@ class Regulator {
  private:
   RegulatedId enter(const flow::FlowKey& key, PolicyIndex policy, Instant now);
   void displace(const AgeRing::Entry& oldest, Instant now);
-  [[gnu::cold, gnu::noinline]] void follow_handshake(RegulatedFlow& flow, Side in, const tcp::Segment& segment,
-                                                     Instant now);
-  void learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now);
+  /// Positions of the first byte that a segment brings and of what it acknowledges, each in its own direction.
+  struct Numbers {
+    Bytes seq;
+    Bytes ack;
+  };
+  [[nodiscard]] static Numbers numbers_of(const RegulatedFlow& flow, Side in, const tcp::Segment& segment);
+  [[nodiscard]] static bool is_plausible(const RegulatedFlow& flow, Side in, const tcp::Segment& segment,
+                                         const Numbers& numbers);
+  [[gnu::cold, gnu::noinline]] void take_syn_or_reset(RegulatedFlow& flow, RegulatedId id, Side in,
+                                                      packet::Packet&& packet, const packet::Parsed& parsed,
+                                                      Instant now);
+  [[gnu::cold, gnu::noinline]] void follow_handshake(RegulatedFlow& flow, Side in, const Numbers& numbers, Instant now);
+  static void learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now);
   static void begin(RegulatedFlow& flow, const KnownConnection& known);
   void establish(RegulatedFlow& flow);
   void leave_unsplit(RegulatedFlow& flow);
   void become_guest(RegulatedFlow& flow, BearerId bearer);
   void begin_law(RegulatedFlow& flow, Bearer& bearer, Instant now);
   [[nodiscard]] const char* name_of_phase(const RegulatedFlow& flow) const;
-  void take_data(RegulatedFlow& flow, Side in, const tcp::Segment& segment, std::uint16_t ip_length);
+  void take_data(RegulatedFlow& flow, Side in, const packet::Parsed& parsed, const Numbers& numbers);
   void take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
-                bool in_need, Instant now);
+                Bytes ack, bool in_need, Instant now);
   void rewrite(RegulatedFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
   void observe(RegulatedFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits, Instant now);
   static void begin_opening(RegulatedFlow& flow, Opening why, Bytes ack, Bytes at_least);

@@ -10,8 +10,10 @@ namespace sluice::proxy {
 namespace {
 
 constexpr std::uint16_t most_held = 256;
-/// Older than this no segment of a connection is, and no window reaches farther (RFC 7323 section 2.3).
-constexpr Bytes widest_window{1 << 30};
+/// So far behind what was acknowledged a segment may lie: a repetition, or one that was overtaken.
+constexpr Bytes most_behind{1 << 20};
+/// A host may take back a window, and probes the edge with a byte beyond it.
+constexpr Bytes beyond_the_edge{UINT16_MAX};
 constexpr std::int64_t least_segments = 2;
 constexpr std::int64_t first_segments = 10;  ///< RFC 6928
 constexpr std::uint8_t duplicates_of_a_loss = 3;
@@ -30,7 +32,48 @@ KnownConnection from_the_start(RegulatedFlow& flow) {
   return known;
 }
 
+/// The reset that ends a handshake is exact (RFC 9293 section 3.10.7.3, RFC 5961 section 3.2).
+bool refuses(const RegulatedFlow& flow, Side in, const tcp::Segment& reset) {
+  const tcp::SeqNum initiator = flow.syn_of(flow.initiator).isn;
+  if (in == flow.initiator) return reset.seq == initiator + 1;
+  const bool answered = flow.phase == RegulatedPhase::syn_ack && reset.seq == flow.syn_of(in).isn + 1;
+  return answered || (reset.flags.ack() && reset.ack == initiator + 1);
+}
+
 }  // namespace
+
+/// Where a segment lies, by the furthest that was seen in each direction.
+Regulator::Numbers Regulator::numbers_of(const RegulatedFlow& flow, Side in, const tcp::Segment& segment) {
+  control::StreamPosition sent = flow.towards(opposite(in)).position;
+  control::StreamPosition received = flow.towards(in).position;
+  return {sent.of(segment.seq.raw()), received.of(segment.ack.raw())};
+}
+
+/// The receiving host would take it, as far as can be told (RFC 5961): it lies in the window that this one was
+/// promised, or not far behind what it has acknowledged, and acknowledges what has passed. A FIN takes a place of its
+/// own behind the last byte. What acknowledges more than has passed is not of this connection, or went another way than
+/// its data. A reset must be exact: behind what has passed, or where the other host stands.
+bool Regulator::is_plausible(const RegulatedFlow& flow, Side in, const tcp::Segment& segment, const Numbers& numbers) {
+  const DataWay& sent = flow.towards(opposite(in));
+  const DataWay& received = flow.towards(in);
+  if (segment.flags.rst()) {
+    const Bytes fin((flow.fins & bit(in)) != 0 ? 1 : 0);
+    return numbers.seq == sent.sent + fin || numbers.seq == sent.acked;
+  }
+  if (!segment.flags.ack()) return false;
+  const bool in_window = numbers.seq >= sent.acked - most_behind &&
+                         numbers.seq + Bytes(segment.payload_len) <= sent.window.edge() + beyond_the_edge;
+  // Before the seam of a handover lies whatever the relay still holds.
+  const bool recent = flow.heir || numbers.ack >= received.acked - most_behind;
+  return in_window && recent && numbers.ack <= received.sent + Bytes(1);
+}
+
+void Regulator::surprised(RegulatedId id, Side in, const tcp::Segment& segment) {
+  RegulatedFlow& flow = flows_[id];
+  if (flow.phase == RegulatedPhase::syn || !is_plausible(flow, in, segment, numbers_of(flow, in, segment))) return;
+  flow.splittable = false;
+  leave_unsplit(flow);
+}
 
 void Regulator::take(RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool believed,
                      bool in_need, Instant now) {
@@ -43,19 +86,18 @@ void Regulator::take(RegulatedId id, Side in, packet::Packet&& packet, const pac
   }
   const bool regulated = can_regulate(parts_.registry.bearer(flow.bearer).treatment().mode);
   parts_.counters.add(regulated ? Counter::forward_regulated : Counter::forward_followed);
-  flow.last_activity = now;
-  const bool ordinary = segment.flags.ack() && !segment.flags.syn() && !segment.flags.rst();
-  if (!ordinary || flow.half_open()) [[unlikely]] {
-    follow_handshake(flow, in, segment, now);
-    if (!ordinary || flow.phase == RegulatedPhase::syn) {
-      release(flow, id, control::AckRelease::all(), now);
-      pass(flow, in, std::move(packet), parsed.ip_length, now);
-      if (segment.flags.rst()) close(id, now);
-      return;
-    }
+  if (segment.flags.syn() || segment.flags.rst()) [[unlikely]]
+    return take_syn_or_reset(flow, id, in, std::move(packet), parsed, now);
+  const Numbers numbers = numbers_of(flow, in, segment);
+  if (flow.phase == RegulatedPhase::syn || !is_plausible(flow, in, segment, numbers)) [[unlikely]] {
+    pass(flow, in, std::move(packet), parsed.ip_length, now);
+    return;
   }
-  take_ack(flow, id, in, std::move(packet), parsed, in_need, now);
-  if (segment.payload_len != 0) take_data(flow, in, segment, parsed.ip_length);
+  if (flow.half_open()) [[unlikely]]
+    follow_handshake(flow, in, numbers, now);
+  if (!flow.half_open()) flow.last_activity = now;
+  take_ack(flow, id, in, std::move(packet), parsed, numbers.ack, in_need, now);
+  if (segment.payload_len != 0) take_data(flow, in, parsed, numbers);
   if (segment.flags.fin()) {
     flow.fins |= bit(in);
     if (flow.fins == (bit(Side::radio) | bit(Side::core))) flow.phase = RegulatedPhase::closing;
@@ -63,15 +105,24 @@ void Regulator::take(RegulatedId id, Side in, packet::Packet&& packet, const pac
   }
 }
 
+void Regulator::take_syn_or_reset(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet,
+                                  const packet::Parsed& parsed, Instant now) {
+  const tcp::Segment& segment = parsed.segment;
+  if (!segment.flags.rst()) {
+    learn_syn(flow, in, segment, now);
+    pass(flow, in, std::move(packet), parsed.ip_length, now);
+    return;
+  }
+  const bool ends =
+      flow.half_open() ? refuses(flow, in, segment) : is_plausible(flow, in, segment, numbers_of(flow, in, segment));
+  if (ends) release(flow, id, control::AckRelease::all(), now);
+  pass(flow, in, std::move(packet), parsed.ip_length, now);
+  if (ends) close(id, now);
+}
+
 /// It is complete with an ACK that only somebody who has seen the SYN-ACK can know.
-void Regulator::follow_handshake(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now) {
-  if (segment.flags.syn()) return learn_syn(flow, in, segment, now);
-  const bool last = flow.phase == RegulatedPhase::syn_ack && in == flow.initiator && segment.flags.ack();
-  if (!last || segment.flags.rst()) return;
-  const DataWay& way = flow.towards(in);
-  control::StreamPosition position = way.position;
-  const Bytes ack = position.of(segment.ack.raw());
-  if (ack < Bytes{} || ack > way.sent + Bytes(1)) return;
+void Regulator::follow_handshake(RegulatedFlow& flow, Side in, const Numbers& numbers, Instant now) {
+  if (in != flow.initiator || numbers.ack < Bytes{} || numbers.seq < Bytes{}) return;
   flow.round_trip += now - flow.handshake;
   establish(flow);
 }
@@ -79,46 +130,37 @@ void Regulator::follow_handshake(RegulatedFlow& flow, Side in, const tcp::Segmen
 /// Windows in SYNs are never scaled (RFC 7323 section 2.2), and nothing is written into them.
 void Regulator::learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now) {
   if (flow.phase != RegulatedPhase::syn) return;
-  if (segment.flags.ack() == (in == flow.initiator)) return;
-  SynNote& note = flow.syn_of(in);
-  note = {segment.seq, segment.window, segment.syn};
+  const bool answer = in != flow.initiator;
+  if (segment.flags.ack() != answer) return;
+  const tcp::SeqNum isn = flow.syn_of(flow.initiator).isn;
+  if (answer ? segment.ack != isn + 1 : segment.seq != isn) return;
+  flow.syn_of(in) = {segment.seq, segment.window, segment.syn};
   if (in == Side::radio) flow.segment = std::max(segment.syn.mss, least_segment);
-  if (segment.flags.ack()) {
-    if (segment.ack != flow.syn_of(flow.initiator).isn + 1) return;
+  if (answer) {
     flow.round_trip = now - flow.handshake;
     begin(flow, from_the_start(flow));
     flow.phase = RegulatedPhase::syn_ack;
   }
-  flow.handshake = now;
+  flow.handshake = flow.last_activity = now;
 }
 
-void Regulator::take_data(RegulatedFlow& flow, Side in, const tcp::Segment& segment, std::uint16_t ip_length) {
+void Regulator::take_data(RegulatedFlow& flow, Side in, const packet::Parsed& parsed, const Numbers& numbers) {
   DataWay& way = flow.towards(opposite(in));
-  control::StreamPosition position = way.position;
-  const Bytes end = position.of(segment.seq.raw()) + Bytes(segment.payload_len);
-  if (end <= way.sent || end > way.window.edge() + widest_window) return;
-  way.position = position;
+  const Bytes payload(parsed.segment.payload_len);
+  const Bytes end = numbers.seq + payload;
+  if (end <= way.sent) return;
+  static_cast<void>(way.position.of(parsed.segment.seq.raw()));
   way.sent = end;
   if (!flow.governed) return;
   // Either way: a share counted in packets is the same for uploads and downloads.
-  flow.governed->carried(Bytes(segment.payload_len), Bytes(ip_length));
+  flow.governed->carried(payload, Bytes(parsed.ip_length));
   if (in == Side::core) flow.governed->on_sent(parts_.registry.bearer(flow.bearer), end);
 }
 
 void Regulator::take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet,
-                         const packet::Parsed& parsed, bool in_need, Instant now) {
+                         const packet::Parsed& parsed, Bytes ack, bool in_need, Instant now) {
   const tcp::Segment& segment = parsed.segment;
   DataWay& way = flow.towards(in);
-  control::StreamPosition position = way.position;
-  const Bytes ack = position.of(segment.ack.raw());
-  // A FIN takes a place of its own behind the last byte. What acknowledges more than has passed is not of this
-  // connection, or went another way than its data: it tells nothing.
-  const bool fits = ack <= way.sent + Bytes(1) && ack >= way.acked - widest_window;
-  if (!fits) {
-    release(flow, id, control::AckRelease::all(), now);
-    pass(flow, in, std::move(packet), parsed.ip_length, now);
-    return;
-  }
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   const Bytes newly = std::max(ack - way.acked, Bytes{});
   if (in == Side::radio && !flow.governed && bearer.windowed()) begin_law(flow, bearer, now);

@@ -44,9 +44,10 @@ void Regulator::follow(RegulatedId id, Side in, const packet::Packet& packet, co
   if (flow.phase == RegulatedPhase::syn) return;
   if (flow.followed == no_id) flow.followed = followed_.emplace(connection_of(flow));
   FollowedConnection& connection = followed_[flow.followed];
-  const bool goes_on = flow.fins == 0 && connection.follow(in, parsed.segment);
-  if (!goes_on) return leave_unsplit(flow);
-  if (connection.host(in).heard) {
+  if (flow.fins != 0) return leave_unsplit(flow);
+  const FollowedConnection::Heard heard = connection.follow(in, parsed.segment);
+  if (heard == FollowedConnection::Heard::the_end) return leave_unsplit(flow);
+  if (heard == FollowedConnection::Heard::more) {
     connection.headers.at(static_cast<std::size_t>(opposite(in))) = packet::learn(packet, parsed);
   }
 }

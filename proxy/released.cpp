@@ -15,9 +15,9 @@ std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
 
-/// An operator, or something that cannot be split, has sent it away: it does not come back by itself.
-bool comes_back(LetGo reason) {
-  return reason != LetGo::let_go_command && reason != LetGo::let_go_surprise;
+/// How long a connection that was surprised so often stays with its hosts.
+Duration wait_after(std::uint8_t surprises) {
+  return surprises == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (surprises - 1));
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ bool comes_back(LetGo reason) {
 Released::Released(std::uint32_t max_flows, std::uint64_t seed)
     : flows_(capacity_for(max_flows)), table_(capacity_for(max_flows), seed), ages_(capacity_for(max_flows)) {}
 
-std::uint32_t Released::add(const Flow& flow) {
+std::uint32_t Released::add(const Flow& flow, Instant now) {
   std::uint32_t forgotten = 0;
   if (const std::uint32_t old = find(flow.key); old != none) forget(old);
   std::uint32_t id = flows_.emplace();
@@ -42,7 +42,9 @@ std::uint32_t Released::add(const Flow& flow) {
   FollowedConnection& connection = released.connection;
   connection.handshake = flow.handshake;
   connection.initiator = flow.initiator;
-  released.wanted = comes_back(flow.let_go);
+  released.wanted = flow.let_go != LetGo::let_go_command;  // an operator's word stands
+  released.surprises = flow.surprises;
+  if (flow.let_go == LetGo::let_go_surprise) released.not_before = now + wait_after(flow.surprises);
   released.ticket = ++last_ticket_;
   for (const Side side : sides) {
     const tcp::Endpoint& own = flow.leg(side).endpoint;
@@ -76,9 +78,21 @@ void Released::forget(std::uint32_t id) {
   flows_.erase(id);
 }
 
+void Released::surprised(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now) {
+  const std::uint32_t id = find(key);
+  if (id == none) return;
+  ReleasedFlow& flow = flows_[id];
+  flow.connection.note_unseen(in, segment);
+  if (!flow.connection.is_plausible(in, segment)) return;
+  flow.surprises = std::max<std::uint8_t>(flow.surprises, 1);
+  flow.not_before = std::max(flow.not_before, now + wait_after(flow.surprises));
+}
+
 void Released::want(const std::optional<IpAddress>& ue) {
   flows_.for_each([&](std::uint32_t, ReleasedFlow& flow) {
-    if (!ue || flow.key.ue == *ue) flow.wanted = true;
+    if (ue && flow.key.ue != *ue) return;
+    flow.wanted = true;
+    flow.not_before = {};
   });
 }
 

@@ -40,6 +40,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       released_(config.limits.max_flows, seed ^ 0x165667b19e3779f9U),
       journal_(journal),
       seed_(seed),
+      newcomers_(config.limits.max_flows, seed ^ 0x27d4eb2f165667c5U),
       half_open_(config.limits.max_flows),
       budget_(config_.limits, pool),
       demands_(config.limits.max_flows),

@@ -227,7 +227,7 @@ void Shard::Impl::on_flow_due(FlowId id, Instant now) {
   }
   if (now - flow.last_activity >= config_.timeouts.idle && handover::at_rest(flow)) {
     flow.let_go = LetGo::let_go_idle;
-    let_go(flow);
+    let_go(flow, now);
     close(id, now);
     return;
   }

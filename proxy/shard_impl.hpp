@@ -18,6 +18,7 @@
 #include "proxy/leg_output.hpp"
 #include "proxy/memory_budget.hpp"
 #include "proxy/orphans.hpp"
+#include "proxy/newcomers.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/regulator.hpp"
 #include "proxy/relay.hpp"
@@ -79,6 +80,12 @@ class Shard::Impl {
                                                     const packet::Parsed& parsed, Instant now);
   [[gnu::cold, gnu::noinline]] void handle_new(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                const packet::Parsed& parsed, Instant now);
+  [[nodiscard]] bool begin(const FirstSyn& first, PolicyIndex policy, Instant now);
+  /// A SYN whose number is not that of the connection its addresses name: noted. A SYN-ACK that answers such a one: the
+  /// old connection is over, a new one begins. True when the packet has been passed on.
+  [[gnu::cold, gnu::noinline]] bool meet_newcomer(Side in, packet::Packet& packet, packet::ParseResult result,
+                                                  const packet::Parsed& parsed, const flow::FlowKey& key, Instant now);
+  void forget(const flow::FlowKey& key, Instant now);
   /// Of a connection that passes end to end and is followed.
   [[gnu::noinline]] void regulate(Side in, packet::Packet&& packet, packet::ParseResult result,
                                   const packet::Parsed& parsed, RegulatedId id, Instant now);
@@ -92,6 +99,9 @@ class Shard::Impl {
                                               Instant now);
   void begin_split(Flow& flow, FlowId id, Bearer& bearer);
   void take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id, Instant now);
+  bool take_segment(Side in, packet::Packet&& packet, const packet::Parsed& parsed, Flow& flow, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void take_rerouted(Side in, packet::Packet&& packet, const packet::Parsed& parsed,
+                                                  Flow& flow, FlowId id, Instant now);
   [[nodiscard]] std::array<const tcp::EndpointConfig*, 2> endpoint_configs(FlowId id);
   /// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
@@ -174,11 +184,13 @@ class Shard::Impl {
   [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void pass_over(Side in, packet::Packet&& packet, packet::ParseResult result,
                                               const packet::Parsed& parsed, FlowId id, Instant now);
-  /// Something that cannot be split comes from a host: whatever is split between it and the other one is handed back.
-  [[gnu::cold, gnu::noinline]] void on_surprise(Side in, const packet::Parsed& parsed, Instant now);
+  /// A part of a segment, or one behind IP options, that cannot be split: where its numbers are those of a connection
+  /// that is split, that one is handed back.
+  [[gnu::cold, gnu::noinline]] void on_surprise(Side in, const packet::Packet& packet, packet::ParseResult result,
+                                                const packet::Parsed& parsed, Instant now);
   void ask_to_go(Flow& flow, FlowId id, LetGo reason);
   void lead_out(Flow& flow, Instant now);
-  void let_go(const Flow& flow);
+  void let_go(const Flow& flow, Instant now);
   /// Of a connection that was let go; false when it is of none.
   [[gnu::cold, gnu::noinline]] bool follow_released(Side in, packet::Packet& packet, packet::ParseResult result,
                                                     const packet::Parsed& parsed, const flow::FlowKey& key,
@@ -232,6 +244,7 @@ class Shard::Impl {
   FlowJournal journal_;
   const std::uint64_t seed_;
   std::optional<Orphans> orphans_;  ///< while there are any
+  Newcomers newcomers_;
   HalfOpen half_open_;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   MemoryBudget budget_;

@@ -7,14 +7,9 @@
 #include "proxy/leg_output.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/shard_impl.hpp"
-#include "proxy/surprise.hpp"
 
 namespace sluice::proxy {
 namespace {
-
-flow::FlowKey key_of(Side in, const packet::Parsed& parsed) {
-  return in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
-}
 
 bool is_tcp(packet::ParseResult result) {
   return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
@@ -115,7 +110,7 @@ void Shard::Impl::handle_unparsed(Side in, packet::Packet&& packet, packet::Pars
     counters_.add(counter);
     return;
   }
-  if (may_carry_tcp(packet, parsed, result)) on_surprise(in, parsed, now);
+  on_surprise(in, packet, result, parsed, now);
   if (result == packet::ParseResult::icmp) hear_router(in, packet, parsed, now);
   forward(in, std::move(packet), result, parsed, counter, now);
 }
@@ -172,33 +167,72 @@ void Shard::Impl::handle_new(Side in, packet::Packet&& packet, packet::ParseResu
     forward(in, std::move(packet), result, parsed, Counter::forward_bypass_mode, now);
     return;
   }
-  const flow::FlowKey key = key_of(in, parsed);
-  const bool regulates = treatment.regulates();
-  ids_stale_ = true;  // later packets of this burst may be of it
-  const std::uint32_t id = regulates ? regulator_.open(key, in, policy, view.dscp, now) : open_flow(key, policy, now);
-  if (id == no_id) {
+  const FirstSyn first{key_of(in, parsed), in, view.dscp, parsed.segment, packet::learn(packet, parsed), now};
+  if (!begin(first, policy, now)) {
     forward(in, std::move(packet), result, parsed, Counter::forward_flow_limit, now);
-    return;
+  } else if (treatment.regulates()) {
+    let_pass(in, std::move(packet), result, parsed, registry_.regulated(registry_.find(first.key)), now);
+  } else {
+    forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
   }
-  if (regulates) {
-    let_pass(in, std::move(packet), result, parsed, id, now);
-    return;
-  }
+}
+
+/// Follows the connection that this SYN opens; false where a limit is reached.
+bool Shard::Impl::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
+  ids_stale_ = true;  // later packets of this burst may be of it
+  if (policies_->treatment(policy).regulates()) return regulator_.open(first, policy, now) != Regulator::none;
+  const FlowId id = open_flow(first.key, policy, now);
+  if (id == no_id) return false;
   Flow& flow = registry_.flow(id);
-  handshake::begin(flow, in, parsed.segment, now);
-  flow.leg(opposite(in)).headers = packet::learn(packet, parsed);
+  handshake::begin(flow, first.from, first.segment, first.at);
+  flow.handshake.repeated = first.repeated;
+  flow.leg(opposite(first.from)).headers = first.headers;
   registry_.schedule_flow(flow, id, now + config_.timeouts.handshake);
   counters_.add(Counter::flows_opened);
-  forward(in, std::move(packet), result, parsed, Counter::forward_handshake, now);
+  return true;
+}
+
+bool Shard::Impl::meet_newcomer(Side in, packet::Packet& packet, packet::ParseResult result,
+                                const packet::Parsed& parsed, const flow::FlowKey& key, Instant now) {
+  if (!parsed.segment.flags.ack()) {
+    if (reason_not_to_track(in, packet, parsed, result)) return false;
+    newcomers_.note({key, in, view_of(in, parsed).dscp, parsed.segment, packet::learn(packet, parsed), now});
+    return false;
+  }
+  FirstSyn first;
+  if (handshake_damaged(in, packet, parsed) || !newcomers_.take_answered(key, in, parsed.segment, first)) return false;
+  forget(key, now);
+  const PolicyIndex policy = policies_->choose({key.ue, key.server, key.server_port, first.dscp});
+  const bool followed = policies_->treatment(policy).mode != Mode::bypass && begin(first, policy, now);
+  const Registry::ConnectionId id = registry_.find(key);
+  if (!followed) {
+    forward(in, std::move(packet), result, parsed, Counter::forward_mid_flow, now);
+  } else if (registry_.is_regulated(id)) {
+    let_pass(in, std::move(packet), result, parsed, registry_.regulated(id), now);
+  } else {
+    track_handshake(in, std::move(packet), result, parsed, id, now);
+  }
+  return true;
+}
+
+/// Of a connection that is not split.
+void Shard::Impl::forget(const flow::FlowKey& key, Instant now) {
+  const Registry::ConnectionId id = registry_.find(key);
+  ids_stale_ = true;
+  if (registry_.is_flow(id)) {
+    close(id, now);
+  } else if (registry_.is_regulated(id)) {
+    regulator_.close(registry_.regulated(id), now);
+  }
+  if (const std::uint32_t released = released_.find(key); released != Released::none) released_.forget(released);
 }
 
 void Shard::Impl::regulate(Side in, packet::Packet&& packet, packet::ParseResult result, const packet::Parsed& parsed,
                            RegulatedId id, Instant now) {
-  if (parsed.segment.flags.syn() && regulator_.is_over(id, parsed.segment)) [[unlikely]] {
-    regulator_.close(id, now);
-    ids_stale_ = true;
-    handle_new(in, std::move(packet), result, parsed, now);
-  } else if (regulator_.to_be_split(id)) [[unlikely]] {
+  if (parsed.segment.flags.syn() && !regulator_.is_own_syn(id, in, parsed.segment)) [[unlikely]] {
+    if (meet_newcomer(in, packet, result, parsed, key_of(in, parsed), now)) return;
+  }
+  if (regulator_.to_be_split(id)) [[unlikely]] {
     let_pass_until_split(in, std::move(packet), result, parsed, key_of(in, parsed), id, now);
   } else {
     let_pass(in, std::move(packet), result, parsed, id, now);
@@ -209,8 +243,8 @@ void Shard::Impl::let_pass(Side in, packet::Packet&& packet, packet::ParseResult
                            RegulatedId id, Instant now) {
   const bool believed = !handshake_damaged(in, packet, parsed);
   // A SYN with data or options that the split does not understand.
-  if (parsed.segment.flags.syn() && (result != packet::ParseResult::tcp || parsed.segment.payload_len != 0))
-      [[unlikely]]
+  if (parsed.segment.flags.syn() && (result != packet::ParseResult::tcp || parsed.segment.payload_len != 0) &&
+      regulator_.is_own_syn(id, in, parsed.segment)) [[unlikely]]
     regulator_.keep_end_to_end(id);
   if (config_.accepts_partial_checksums(in)) packet::complete_partial_checksum(packet, parsed, result);
   regulator_.take(id, in, std::move(packet), parsed, believed, refuse_flows_, now);
@@ -235,18 +269,18 @@ bool Shard::Impl::follow_released(Side in, packet::Packet& packet, packet::Parse
                                   const packet::Parsed& parsed, const flow::FlowKey& key, Instant now) {
   const std::uint32_t id = released_.find(key);
   if (id == Released::none) return false;
-  if (parsed.segment.flags.syn() && !parsed.segment.flags.ack()) {
-    released_.forget(id);  // its addresses are used again
-    return false;
-  }
-  if (result == packet::ParseResult::tcp && !handshake_damaged(in, packet, parsed)) {
-    const bool welcome = !draining_ && !refuse_flows_ && released_.wanted(id);
+  if (parsed.segment.flags.syn()) {
+    const bool own = in == released_.connection(id).initiator && !parsed.segment.flags.ack() &&
+                     parsed.segment.seq == released_.connection(id).handshake.initiator_isn;
+    if (!own && meet_newcomer(in, packet, result, parsed, key, now)) return true;
+  } else if (result == packet::ParseResult::tcp && !handshake_damaged(in, packet, parsed)) {
+    const bool welcome = !draining_ && !refuse_flows_ && released_.wanted(id, now);
     FollowedConnection& connection = released_.connection(id);
     if (welcome && connection.may_be_split(in, parsed.segment) && take_up_released(id, in, parsed, key, now)) {
       take_in(in, std::move(packet), parsed, registry_.find(key), now);
       return true;
     }
-    if (!connection.follow(in, parsed.segment)) released_.forget(id);
+    if (connection.follow(in, parsed.segment) == FollowedConnection::Heard::the_end) released_.forget(id);
   }
   forward(in, std::move(packet), result, parsed, Counter::forward_mid_flow, now);
   return true;
@@ -279,14 +313,21 @@ void Shard::Impl::track_handshake(Side in, packet::Packet&& packet, packet::Pars
     forward(in, std::move(packet), result, parsed, Counter::forward_handshake_damaged, now);
     return;
   }
-  flow.last_activity = now;
   const bool splittable = result == packet::ParseResult::tcp;
   switch (handshake::follow(flow, in, parsed.segment, splittable, now)) {
+    case handshake::Step::unrelated:
+      if (parsed.segment.flags.syn() && meet_newcomer(in, packet, result, parsed, key_of(in, parsed), now)) return;
+      break;
     case handshake::Step::go_on:
-      if (in != flow.initiator && parsed.segment.flags.syn())
-        flow.leg(flow.initiator).headers = packet::learn(packet, parsed);
+      flow.last_activity = now;
+      break;
+    case handshake::Step::answered:
+      flow.last_activity = now;
+      flow.leg(flow.initiator).headers = packet::learn(packet, parsed);
       break;
     case handshake::Step::take_over:
+      flow.last_activity = now;
+      flow.leg(opposite(in)).headers = packet::learn(packet, parsed);
       if (registry_.bearer(flow.bearer).treatment().splits()) {
         take_over(in, std::move(packet), parsed, id, now);
       } else {
@@ -383,7 +424,8 @@ bool Shard::Impl::checksum_acceptable(Side in, packet::ChecksumState state) {
 inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet::Parsed& parsed, FlowId id,
                                  Instant now) {
   Flow& flow = registry_.flow(id);
-  if (parsed.segment.flags.syn() && !parsed.segment.flags.ack() && relay::quiet(flow)) {
+  if (parsed.segment.flags.syn() && !parsed.segment.flags.ack() && relay::quiet(flow) &&
+      !handshake_damaged(in, packet, parsed)) {
     // The old connection is over on both sides and its addresses are used again: a new one begins.
     close(id, now);
     handle_new(in, std::move(packet), packet::ParseResult::tcp, parsed, now);
@@ -391,36 +433,56 @@ inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet:
   }
   if (!checksum_acceptable(in, packet::verify_tcp_checksum(packet, parsed))) return;
   counters_.add(Counter::optimised);
-  flow.last_activity = now;
-  Leg& own = flow.leg(in);
+  if (outdated(flow.leg(opposite(in)).headers, packet, parsed)) [[unlikely]] {
+    take_rerouted(in, std::move(packet), parsed, flow, id, now);
+  } else {
+    take_segment(in, std::move(packet), parsed, flow, id, now);
+  }
+}
+
+/// The headers are other ones than before: they stay only if the numbers are the host's.
+void Shard::Impl::take_rerouted(Side in, packet::Packet&& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
+                                Instant now) {
   packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
-  if (outdated(known, packet, parsed)) known = packet::learn(packet, parsed);
-  const auto recoveries = own.endpoint.counters().fast_recoveries;
+  const packet::HeaderTemplate before = known;
+  known = packet::learn(packet, parsed);
+  if (!take_segment(in, std::move(packet), parsed, flow, id, now)) known = before;
+}
+
+/// Returns whether its numbers are the host's. Whatever concerns more than the segment is learned only then.
+inline bool Shard::Impl::take_segment(Side in, packet::Packet&& packet, const packet::Parsed& parsed, Flow& flow,
+                                      FlowId id, Instant now) {
+  Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
+  const auto recoveries = own.endpoint.counters().fast_recoveries;
   const tcp::SeqNum acked = own.endpoint.snd_una();
   Streams stirred = Streams::none;
   const bool brings = parsed.segment.payload_len != 0 || parsed.segment.flags.fin();
   if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::note_progress(flow, opposite(in), now);
+  bool believed = false;
   if (parsed.segment.payload_len != 0) {
-    own.heard = true;
     stirred = stream_to(opposite(in));
     if (budget_.tight() && !keeps_payload(flow, in, parsed.segment)) [[unlikely]] {
       counters_.add(Counter::payload_refused);
-      own.endpoint.receive_without_payload(parsed.segment, now);
+      believed = own.endpoint.receive_without_payload(parsed.segment, now);
     } else {
       budget_.taken();
       packet::strip_to_payload(packet, parsed);
-      own.endpoint.receive(parsed.segment, std::move(packet), now);
+      believed = own.endpoint.receive(parsed.segment, std::move(packet), now);
     }
+    if (believed) [[likely]]
+      own.heard = true;
   } else {
     packet.reset();
-    own.endpoint.receive(parsed.segment, {}, now);
+    believed = own.endpoint.receive(parsed.segment, {}, now);
   }
   if (!own.endpoint.smooth() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     counters_.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
-  if (other.questioned) [[unlikely]] {
+  if (believed) [[likely]]
+    flow.last_activity = now;
+  if (other.questioned && believed) [[unlikely]] {
     other.questioned = false;
     other.endpoint.answer_question();
   }
@@ -429,6 +491,7 @@ inline void Shard::Impl::take_in(Side in, packet::Packet&& packet, const packet:
     relay::note_progress(flow, in, now);
   }
   mark(flow, id, stirred != Streams::none ? stirred : Streams::both);
+  return believed;
 }
 
 }  // namespace sluice::proxy

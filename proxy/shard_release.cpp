@@ -6,6 +6,7 @@
 #include "proxy/handover.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/shard_impl.hpp"
+#include "proxy/surprise.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -83,17 +84,39 @@ bool Shard::Impl::end_now(Flow& flow, FlowId id, Instant now) {
   return true;
 }
 
-void Shard::Impl::on_surprise(Side in, const packet::Parsed& parsed, Instant now) {
-  const BearerId bearer = registry_.find_bearer(in == Side::radio ? parsed.src : parsed.dst);
-  if (bearer == flow::no_flow) return;
-  const IpAddress& server = in == Side::radio ? parsed.dst : parsed.src;
-  registry_.for_each_flow_of(bearer, [&](Flow& flow, FlowId id) {
-    if (flow.key.server != server || flow.phase == FlowPhase::handing_over) return;
-    flow.let_go = flow.terminated() ? LetGo::let_go_surprise : LetGo::forget;
-    mark(flow, id, Streams::both);
-  });
+void Shard::Impl::on_surprise(Side in, const packet::Packet& packet, packet::ParseResult result,
+                              const packet::Parsed& parsed, Instant now) {
+  const auto begun = read_surprise(packet, parsed, result);
+  if (!begun) return;
+  const flow::FlowKey key = key_of(in, *begun);
+  const Registry::ConnectionId id = registry_.find(key);
+  if (id == flow::no_flow) return released_.surprised(key, in, begun->segment, now);
+  if (registry_.is_regulated(id)) return regulator_.surprised(registry_.regulated(id), in, begun->segment);
+  Flow& flow = registry_.flow(id);
+  if (flow.phase == FlowPhase::handing_over) {
+    Leg& own = flow.leg(in);
+    const bool believed = handover::judge(flow, in, begun->segment, own.endpoint.rcv_edge()).believed;
+    own.passed_by = own.passed_by || believed;
+    return;
+  }
+  if (flow.terminated()) {
+    if (!flow.leg(in).endpoint.is_plausible(begun->segment)) return;
+    const bool news = flow.let_go != LetGo::let_go_surprise;
+    if (news && flow.surprises < Released::most_surprises) ++flow.surprises;
+    flow.let_go = LetGo::let_go_surprise;
+  } else {
+    if (!handshake::is_plausible(flow, in, begun->segment)) return;
+    flow.let_go = LetGo::forget;
+  }
+  mark(flow, id, Streams::both);
   // The seam has to be set before anything that came behind the surprise is looked at.
   serve_marked(now);
+  // What it brings lies behind the seam.
+  if (const Registry::ConnectionId left = registry_.find(key); left == flow::no_flow) {
+    released_.surprised(key, in, begun->segment, now);
+  } else if (registry_.flow(left).phase == FlowPhase::handing_over) {
+    registry_.flow(left).leg(in).passed_by = true;
+  }
 }
 
 void Shard::Impl::ask_to_go(Flow& flow, FlowId id, LetGo reason) {
@@ -156,7 +179,7 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
   if (relay::finished(flow)) {
     count_end(flow);
   } else if (relay::quiet(flow) || (flow.phase == FlowPhase::handing_over && handover::delivered(flow))) {
-    let_go(flow);
+    let_go(flow, now);
   } else {
     reschedule(flow, id, now);
     look_after_holes(flow, id);
@@ -166,10 +189,10 @@ void Shard::Impl::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant n
 }
 
 /// The flow is about to be forgotten; its connection goes on between its hosts, and is followed where it may come back.
-void Shard::Impl::let_go(const Flow& flow) {
+void Shard::Impl::let_go(const Flow& flow, Instant now) {
   counters_.add(counter_of(flow.let_go));
   if (relay::quiet(flow) || flow.heir != no_id) return;
-  counters_.add(Counter::released_forgotten, released_.add(flow));
+  counters_.add(Counter::released_forgotten, released_.add(flow, now));
 }
 
 /// Splits a connection that passes from this segment on; false where it has no place.
@@ -190,6 +213,7 @@ bool Shard::Impl::take_up_released(std::uint32_t released, Side in, const packet
   const PolicyIndex policy = policies_->choose(view_of(in, parsed));
   if (!policies_->treatment(policy).splits()) return false;
   if (!take_up(released_.connection(released), key, policy, in, parsed.segment, now)) return false;
+  registry_.flow(registry_.find(key)).surprises = released_.surprises(released) & 15U;
   released_.forget(released);
   counters_.add(Counter::flows_taken_up);
   return true;
@@ -222,9 +246,11 @@ void Shard::Impl::pass_over(Side in, packet::Packet&& packet, packet::ParseResul
                             FlowId id, Instant now) {
   Flow& flow = registry_.flow(id);
   if (!checksum_acceptable(in, packet::verify_tcp_checksum(packet, parsed))) return;
-  flow.last_activity = now;
-  const handover::Verdict verdict = handover::judge(flow, in, parsed.segment);
   tcp::Endpoint& own = flow.leg(in).endpoint;
+  tcp::SeqNum edge = own.rcv_edge();
+  if (flow.heir != no_id) edge = tcp::later(edge, regulator_.edge_towards(flow.heir, opposite(in)));
+  const handover::Verdict verdict = handover::judge(flow, in, parsed.segment, edge);
+  if (verdict.believed || verdict.feed) flow.last_activity = now;
   if (verdict.feed) {
     packet::Packet payload;
     if (verdict.whole && parsed.segment.payload_len != 0) {
@@ -240,7 +266,10 @@ void Shard::Impl::pass_over(Side in, packet::Packet&& packet, packet::ParseResul
     let_pass(in, std::move(packet), result, parsed, flow.heir, now);
     if (!regulator_.contains(flow.heir)) flow.heir = no_id;
   } else if (verdict.forward) {
-    if (parsed.segment.payload_len != 0) flow.leg(in).passed_by = true;
+    if (verdict.believed) {
+      handover::note_promise(flow, in, parsed.segment);
+      if (parsed.segment.payload_len != 0) flow.leg(in).passed_by = true;
+    }
     forward(in, std::move(packet), result, parsed, Counter::forward_handover, now);
   } else {
     counters_.add(Counter::optimised);

@@ -55,11 +55,17 @@ class Endpoint {
   // --- receiving ---
 
   /// Takes one segment. `payload` is empty, or exactly segment.payload_len bytes with note().payload_len and
-  /// payload_sum set; its checksum has been verified and nobody else holds the buffer.
-  void receive(const Segment& segment, packet::Packet&& payload, Instant now);
+  /// payload_sum set; its checksum has been verified and nobody else holds the buffer. Returns is_plausible(segment),
+  /// as it was before.
+  bool receive(const Segment& segment, packet::Packet&& payload, Instant now);
   /// Takes one segment whose payload there was no memory for: all it tells is heard, its payload counts as lost on the
-  /// way.
-  void receive_without_payload(const Segment& segment, Instant now);
+  /// way. Returns the same.
+  bool receive_without_payload(const Segment& segment, Instant now);
+  /// Its numbers are the peer's: it begins in the window or not far behind RCV.NXT (where repetitions begin), has no
+  /// older timestamp, and acknowledges what is outstanding or repeats the newest acknowledgement. A reset: it is exact.
+  /// Whoever cannot see the connection does not hit that (RFC 5961 section 1), so what concerns more than this segment
+  /// (headers, idleness) may be learned from it. Not in a handshake.
+  [[nodiscard]] bool is_plausible(const Segment& segment) const;
   /// The next payload in order (note().seq, payload_len and payload_sum valid), or an empty handle. What was received
   /// before a reset stays readable.
   [[nodiscard]] packet::Packet read();
@@ -102,6 +108,8 @@ class Endpoint {
   /// When the first of what came before its turn came in: so long its hole has not been filled. never when there is
   /// none.
   [[nodiscard]] Instant out_of_order_since() const { return reassembly_.waits_since(); }
+  /// Somebody else has promised the peer a window up to there: what lies in it is in the window. Never moves back.
+  void note_promise(SeqNum edge) { rcv_edge_ = later(rcv_edge_, edge); }
   /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
   void forget_out_of_order() { reassembly_.clear(); }
 

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::chrono::hours timestamp_age_limit{24 * 24};  ///< RFC 7323 section 5.5
 constexpr std::uint8_t ignored_flags = Flags::psh_bit;
+/// So far behind RCV.NXT at least a peer may begin that repeats what it has not heard an acknowledgement of.
+constexpr std::uint32_t least_repeated = 1U << 20;
 
 }  // namespace
 
@@ -35,26 +37,39 @@ inline void Endpoint::acknowledge(SeqNum ack, Instant now) {
   if (window_source_ == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
 }
 
-void Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now) {
+bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now) {
   if (!is_expected(segment)) [[unlikely]] {
+    const bool plausible = is_plausible(segment);
     smooth_ = false;
     receive_slow(segment, std::move(payload), now);
     settle();
-    return;
+    return plausible;
   }
   if (use_timestamps_) remember_timestamp(segment, now);
   const SeqNum before = snd_una_;
   if (segment.ack != before) acknowledge(segment.ack, now);
   update_window(segment, before);
-  if (segment.payload_len == 0) return;
+  if (segment.payload_len == 0) return true;
   append_in_order(std::move(payload));
   schedule_ack(now);
+  return true;
 }
 
-void Endpoint::receive_without_payload(const Segment& segment, Instant now) {
+bool Endpoint::is_plausible(const Segment& segment) const {
+  if (state_ < State::established || segment.flags.syn()) return false;
+  if (segment.flags.rst()) return segment.seq == rcv_nxt_;
+  if (!segment.flags.ack() || segment.ack < snd_una_ || segment.ack > snd_nxt_) return false;
+  const bool dated = use_timestamps_ && segment.has_timestamps;
+  if (dated && static_cast<std::int32_t>(segment.ts_value - ts_recent_) < 0) return false;
+  return segment.seq + std::max(room_, least_repeated) >= rcv_nxt_ && segment.seq <= later(rcv_edge_, rcv_nxt_);
+}
+
+bool Endpoint::receive_without_payload(const Segment& segment, Instant now) {
+  const bool plausible = is_plausible(segment);
   smooth_ = false;
   receive_slow(segment, {}, now);
   settle();
+  return plausible;
 }
 
 void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now) {
@@ -74,8 +89,8 @@ void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
   }
   if (!check_sequence(segment, now)) return;
   if (state_ == State::syn_received && !complete_handshake(segment, now)) return;
-  if (use_timestamps_) remember_timestamp(segment, now);
   if (!process_ack(segment, now)) return;
+  if (use_timestamps_) remember_timestamp(segment, now);  // not before its acknowledgement was found good
   if (segment.flags.urg()) take_urgent_pointer(segment);
   if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(payload), now);
 }
@@ -102,7 +117,7 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
     return false;
   }
   if (segment.payload_len != 0) report_duplicate(segment.seq, earlier(segment.seq + segment.payload_len, rcv_nxt_));
-  if (state_ == State::time_wait && segment.flags.fin()) enter_time_wait(now);
+  if (state_ == State::time_wait && segment.flags.fin() && end == rcv_nxt_) enter_time_wait(now);
   ack_now_ = true;
   return false;
 }

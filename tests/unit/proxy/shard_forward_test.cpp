@@ -55,8 +55,13 @@ Octets with_tags(Octets frame, int count) {
 const Guise guises[] = {
     {"a first fragment", proxy::counter_of(packet::ParseResult::ip_fragment), true,
      [](Octets frame) { return with_flags_and_offset(std::move(frame), 0x2000); }},
-    {"a later fragment", proxy::counter_of(packet::ParseResult::ip_fragment), true,
+    {"a later fragment", proxy::counter_of(packet::ParseResult::ip_fragment), false,
      [](Octets frame) { return with_flags_and_offset(std::move(frame), 0x0010); }},
+    {"eight bytes of a first fragment", proxy::counter_of(packet::ParseResult::ip_fragment), false,
+     [](Octets frame) {
+       frame.resize(link + 20 + 8);
+       return with_flags_and_offset(std::move(frame), 0x2000);
+     }},
     {"a fragment of UDP", proxy::counter_of(packet::ParseResult::ip_fragment), false,
      [](Octets frame) {
        frame[link + 9] = 17;
@@ -116,6 +121,39 @@ TEST(ShardForward, AFragmentLeavesConnectionsOfOtherHostsAlone) {
   EXPECT_EQ(lab.count(Counter::let_go_surprise), 1U);
 }
 
+TEST(ShardForward, AFragmentLeavesOtherConnectionsOfItsHostsAlone) {
+  ProxyLab lab(shard_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  ScriptedHosts beside(lab);
+  beside.ue_to_server.src_port = 40'001;
+  beside.open();
+  const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + 1, hosts.server_isn.raw() + 1);
+  lab.put(Side::radio, with_flags_and_offset(bytes_of(hosts.frame(true, data, std::string(200, 'f'))), 0x2000));
+  EXPECT_EQ(lab.shard.flow_count(), 1U);
+  EXPECT_EQ(lab.count(Counter::let_go_surprise), 1U);
+}
+
+/// Whoever does not see the connection does not know its numbers.
+TEST(ShardForward, AFragmentWithOtherNumbersChangesNothing) {
+  ProxyLab lab(shard_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  const std::uint32_t seq = hosts.ue_isn.raw() + 1;
+  const std::uint32_t ack = hosts.server_isn.raw() + 1;
+  for (const tcp::Segment& forged :
+       {hosts.segment(Flags::ack_bit, seq + 0x20000000U, ack), hosts.segment(Flags::ack_bit, seq - 0x20000000U, ack),
+        hosts.segment(Flags::ack_bit, seq, ack + 1), hosts.segment(Flags::ack_bit, seq, ack - 1),
+        hosts.segment(0, seq, ack), hosts.segment(Flags::syn_bit, seq, ack),
+        hosts.segment(Flags::rst_bit, seq + 1, ack)}) {
+    for (const Guise& guise : guises) {
+      lab.put(Side::radio, guise.disguise(bytes_of(hosts.frame(true, forged, std::string(200, 'f')))));
+    }
+  }
+  EXPECT_EQ(lab.shard.flow_count(), 1U);
+  EXPECT_EQ(lab.count(Counter::let_go_surprise), 0U);
+}
+
 TEST(ShardForward, AFragmentBehindBytesThatAreOursIsAcknowledgedEndToEnd) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
@@ -147,6 +185,67 @@ TEST(ShardForward, AFragmentThatFillsAHoleDoesNotStallWhatCameBehindIt) {
   EXPECT_EQ(lab.next(Side::radio)->payload, std::string(300, 'b'));
 }
 
+/// A connection between whose hosts a fragment passes from time to time.
+struct Fragmented {
+  Fragmented() { hosts.open(); }
+
+  /// A full segment of the UE's that is cut; all of it arrives and is acknowledged.
+  void fragment() {
+    constexpr std::uint32_t length = 1448;
+    const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + 1 + sent, hosts.server_isn.raw() + 1);
+    lab.put(Side::radio, with_flags_and_offset(bytes_of(hosts.frame(true, data, std::string(length, 'f'))), 0x2000));
+    sent += length;
+    hosts.server(Flags::ack_bit, 0, sent);
+  }
+  void whole() {
+    hosts.ue(Flags::ack_bit, sent, 0, std::string(100, 'w'));
+    sent += 100;
+    hosts.server(Flags::ack_bit, 0, sent);
+  }
+  [[nodiscard]] std::uint64_t taken_up() const { return lab.count(Counter::flows_taken_up); }
+
+  ProxyLab lab{shard_config()};
+  ScriptedHosts hosts{lab};
+  std::uint32_t sent = 0;
+};
+
+TEST(ShardForward, WhatWasLetGoBecauseOfAFragmentComesBackByItself) {
+  Fragmented f;
+  f.fragment();
+  ASSERT_EQ(f.lab.count(Counter::let_go_surprise), 1U);
+  f.whole();
+  EXPECT_EQ(f.taken_up(), 0U) << "more fragments may follow";
+  f.lab.pass_time(std::chrono::milliseconds(1100));
+  f.whole();
+  EXPECT_EQ(f.taken_up(), 1U);
+}
+
+TEST(ShardForward, WhereSegmentsAreCutAgainAndAgainItWaitsLongerEachTime) {
+  Fragmented f;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    f.fragment();
+    ASSERT_EQ(f.lab.count(Counter::let_go_surprise), i + 1);
+    f.whole();
+    f.lab.pass_time(std::chrono::milliseconds(900) * (1 << i));
+    f.whole();
+    EXPECT_EQ(f.taken_up(), i);
+    f.lab.pass_time(std::chrono::milliseconds(200) * (1 << i));
+    f.whole();
+    EXPECT_EQ(f.taken_up(), i + 1);
+  }
+}
+
+TEST(ShardForward, WhileFragmentsComeItStaysWithItsHosts) {
+  Fragmented f;
+  for (int i = 0; i < 20; ++i) {
+    f.fragment();
+    f.lab.pass_time(std::chrono::milliseconds(500));
+    f.whole();
+  }
+  EXPECT_EQ(f.taken_up(), 0U);
+  EXPECT_EQ(f.lab.count(Counter::let_go_surprise), 1U);
+}
+
 TEST(ShardForward, AFragmentDuringTheHandshakeLeavesItUnsplit) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
@@ -158,7 +257,18 @@ TEST(ShardForward, AFragmentDuringTheHandshakeLeavesItUnsplit) {
   EXPECT_EQ(lab.count(Counter::flows_split), 0U);
 }
 
-/// The UE's data segment of an IPv6 connection, behind these extension headers.
+TEST(ShardForward, AForgedFragmentDuringTheHandshakeChangesNothing) {
+  ProxyLab lab(shard_config());
+  ScriptedHosts hosts(lab);
+  hosts.send_syn();
+  hosts.send_syn_ack();
+  const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + 100'000, hosts.server_isn.raw() + 1);
+  lab.put(Side::radio, with_flags_and_offset(bytes_of(hosts.frame(true, data, std::string(200, 'f'))), 0x2000));
+  hosts.ue(Flags::ack_bit, 0, 0);
+  EXPECT_EQ(lab.count(Counter::flows_split), 1U);
+}
+
+/// A segment of the UE's of the connection of open_ipv6(), behind these extension headers.
 Octets ipv6_frame(const Octets& extensions, std::uint8_t first) {
   Octets frame(link, 0);
   packet::store_be16(frame.data() + 12, 0x86dd);
@@ -171,7 +281,12 @@ Octets ipv6_frame(const Octets& extensions, std::uint8_t first) {
   std::copy(ue.octets.begin(), ue.octets.end(), ip.begin() + 8);
   std::copy(server.octets.begin(), server.octets.end(), ip.begin() + 24);
   Octets tcp(20, 0);
+  packet::store_be16(tcp.data(), 40'000);
+  packet::store_be16(tcp.data() + 2, 80);
+  packet::store_be32(tcp.data() + 4, 1001);
+  packet::store_be32(tcp.data() + 8, 5001);
   tcp[12] = 0x50;
+  tcp[13] = Flags::ack_bit;
   packet::store_be16(ip.data() + 4, static_cast<std::uint16_t>(extensions.size() + tcp.size()));
   for (const Octets& part : {ip, extensions, tcp}) insert(frame, frame.size(), part);
   return frame;
@@ -191,6 +306,7 @@ TEST(ShardForward, Ipv6ExtensionHeadersAreFollowedToWhatTheyCarry) {
   const Octets hop_by_hop_then_icmp{58, 0, 5, 2, 0, 0, 1, 0};
   const Octets two_then_tcp{60, 0, 5, 2, 0, 0, 1, 0, 6, 0, 1, 4, 0, 0, 0, 0};
   const Octets fragment_of_tcp{6, 0, 0, 1, 0, 0, 0, 9};
+  const Octets later_fragment_of_tcp{6, 0, 0, 9, 0, 0, 0, 9};
   const Octets fragment_of_udp{17, 0, 0, 1, 0, 0, 0, 9};
   const Octets beyond_the_packet{60, 255, 0, 0, 0, 0, 0, 0};
   struct Case {
@@ -204,6 +320,7 @@ TEST(ShardForward, Ipv6ExtensionHeadersAreFollowedToWhatTheyCarry) {
                           Case{hop_by_hop_then_icmp, 0, ParseResult::ipv6_extension, false},
                           Case{two_then_tcp, 0, ParseResult::ipv6_extension, true},
                           Case{fragment_of_tcp, 44, ParseResult::ip_fragment, true},
+                          Case{later_fragment_of_tcp, 44, ParseResult::ip_fragment, false},
                           Case{fragment_of_udp, 44, ParseResult::ip_fragment, false},
                           Case{beyond_the_packet, 60, ParseResult::ipv6_extension, false}}) {
     ProxyLab lab(shard_config());

@@ -124,12 +124,13 @@ TEST(TakingUp, NorDoesThatMatterOnceItIsAcknowledgedHoweverFarTheConnectionGoesO
   ack.window = 65535;
   for (std::uint32_t i = 1; i <= 3; ++i) {
     ack.ack = tcp::SeqNum(i << 30);
-    ASSERT_TRUE(connection.follow(Side::radio, ack));
+    connection.host(Side::radio).edge = ack.ack;
+    ASSERT_EQ(connection.follow(Side::radio, ack), proxy::FollowedConnection::Heard::more);
   }
   tcp::Segment data = ack;
   data.seq = ack.ack;
   data.ack = tcp::SeqNum(0);
-  ASSERT_TRUE(connection.follow(Side::core, data)) << "it speaks";
+  ASSERT_EQ(connection.follow(Side::core, data), proxy::FollowedConnection::Heard::more) << "it speaks";
   data.payload_len = 100;
   EXPECT_TRUE(connection.may_be_split(Side::core, data));
 }
