@@ -18,6 +18,8 @@
 #include "dataplane/dpdk/greeting.hpp"
 #include "dataplane/dpdk/interface_check.hpp"
 #include "dataplane/dpdk/port.hpp"
+#include "dataplane/packet/headers.hpp"
+#include "dataplane/packet/pool_memory.hpp"
 
 namespace sluice::dpdk {
 namespace {
@@ -72,6 +74,12 @@ void check_config(const PortConfig& config, const packet::PacketPool& pool) {
     fail(config.device, "an MTU of " + std::to_string(config.mtu) + " needs packet buffers of " +
                             std::to_string(buffer_room(config.mtu)) + " bytes, these have " + std::to_string(room));
   }
+  // Buffers that lie beyond what it registers are refused by the kernel one by one, until no packet comes in any more.
+  if (driver_traits(config.device).contiguous_pool && !packet::is_contiguous(pool)) {
+    fail(config.device,
+         "needs all packet buffers in one piece of memory without gaps; run without huge pages, or with enough of them "
+         "on one NUMA node and with EAL's arguments --iova-mode va");
+  }
 }
 
 }  // namespace
@@ -81,17 +89,15 @@ Port::Port(const PortConfig& config, packet::PacketPool& pool)
       traits_(&driver_traits(config.device)),
       name_(device_name(config.device)),
       facing_(config.facing),
-      config_(config) {
+      longest_frame_(static_cast<std::uint16_t>(config.mtu + packet::ethernet_length + 2 * packet::vlan_tag_length)),
+      config_(config),
+      oversized_remedy_("the device merges packets, or ports of a larger mtu are on this wire") {
   partial_checksums_ = carries_partial_checksums(config.device);
   check_config(config, pool);
   if (traits_->kernel_interface) {
     const auto interface = device_argument(config.device, "iface");
     if (!interface) fail(config.device, "iface= is missing");
-    try {
-      require_usable_interface(*interface, config.mtu, config.fix_offloads);
-    } catch (const std::runtime_error& error) {
-      fail(config.device, error.what());
-    }
+    prepare_interface(config, *interface);
     interface_ = *interface;
     interface_index_ = interface_index(interface_);
   }
@@ -117,7 +123,7 @@ Port::~Port() {
 
 void Port::take_up_interface() {
   const unsigned present = interface_index(interface_);
-  require_usable_interface(interface_, config_.mtu, config_.fix_offloads);
+  prepare_interface(config_, interface_);
   if (sockets_.empty()) fail(config_.device, "this driver cannot take up an interface that was made again; restart");
   const std::string problem = rebind(sockets_, present);
   if (!problem.empty()) fail(config_.device, "cannot be bound to the interface that was made again: " + problem);
@@ -125,6 +131,30 @@ void Port::take_up_interface() {
   if (!config_.promiscuous) return;
   rte_eth_promiscuous_disable(id_);  // it believes that it is on
   if (rte_eth_promiscuous_enable(id_) != 0) fail(config_.device, "cannot receive packets for other stations again");
+}
+
+void Port::prepare_interface(const PortConfig& config, const std::string& interface) {
+  const bool veth = interface_state(interface).value_or(InterfaceState{}).driver == "veth";
+  if (veth) {
+    oversized_remedy_ = "the host at the other end of " + interface +
+                        " leaves segmentation to a device (TSO, GSO); set fix_offloads: true, or run there: ethtool -K "
+                        "INTERFACE tso off gso off";
+  }
+  // The driver of net_af_xdp brings a program of its own. Merging comes with either: it is switched off below.
+  if (veth && config.fix_offloads && !traits_->brings_xdp_program) {
+    try {
+      peer_segmentation_ = PeerSegmentation(interface);
+    } catch (const std::runtime_error& error) {
+      warning_ = std::string(error.what()) +
+                 ": should the host at its other end leave segmentation to a device, its frames are lost; run there: "
+                 "ethtool -K INTERFACE tso off gso off";
+    }
+  }
+  try {
+    require_usable_interface(interface, config.mtu, config.fix_offloads);
+  } catch (const std::runtime_error& error) {
+    fail(config.device, error.what());
+  }
 }
 
 void Port::plug_in(const PortConfig& config) {
