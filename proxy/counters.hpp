@@ -51,7 +51,7 @@ namespace sluice::proxy {
   X(flows_reset_memory, "split connections reset for want of packet buffers: large, and without progress")     \
   X(flows_stalled, "split connections reset: a host took nothing of what was held for it")                     \
   X(flows_orphaned, "… after the one that had sent it was gone or had reset")                                  \
-  X(out_of_order_forgotten, "times that segments held out of order were forgotten: no turn, or no buffers") \
+  X(out_of_order_forgotten, "times that segments held out of order were forgotten: no turn, or no buffers")    \
   X(icmp_believed, "errors of routers about what a split connection has outstanding")                          \
   X(icmp_not_believed, "such errors that quote nothing outstanding, or name a size that cannot be")            \
   X(paths_smaller_radio, "times segments to the radio became smaller because a router said so")                \
