@@ -68,7 +68,7 @@ bool Shard::Impl::end_now(Flow& flow, FlowId id, Instant now) {
   }
   if (!relay::owes(flow)) {
     if (flow.let_go == LetGo::no) flow.let_go = LetGo::let_go_drain;
-    let_go(flow);
+    let_go(flow, now);
     close(id, now);
     return true;
   }
