@@ -12,7 +12,7 @@ namespace sluice::admin {
 [[nodiscard]] Answer ask(const std::string& socket, const std::string& line, std::chrono::milliseconds timeout);
 
 /// An answer for people: objects as aligned "key value" lines (nested ones as "outer.inner"), lists of objects as a
-/// table, anything else as it is. Ends with a line end unless empty.
+/// table, anything else as it is; control characters as printable() has them. Ends with a line end unless empty.
 [[nodiscard]] std::string to_table(const Json& value);
 
 }  // namespace sluice::admin

@@ -1,14 +1,9 @@
 #include "proxy/admin/server.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
-#include <cerrno>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -20,22 +15,6 @@ using boost::system::error_code;
 
 /// How long clients wait when one could not be let in: what is missing does not come back by asking at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
-
-/// Removes what an earlier run left behind; throws when the path is in use.
-void clear_path(boost::asio::io_context& context, const std::string& path) {
-  struct stat status {};
-  if (lstat(path.c_str(), &status) != 0) return;
-  if (!S_ISSOCK(status.st_mode)) {
-    throw std::runtime_error(path + " exists and is not a socket; give admin.socket another path or remove the file");
-  }
-  stream_protocol::socket probe(context);
-  error_code error;
-  probe.connect(stream_protocol::endpoint(path), error);
-  if (!error) {
-    throw std::runtime_error("another program answers on " + path + "; stop it or give admin.socket another path");
-  }
-  if (error == boost::asio::error::connection_refused) unlink(path.c_str());
-}
 
 }  // namespace
 
@@ -114,46 +93,22 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
   bool last_ = false;
 };
 
-Server::Server(boost::asio::io_context& context, std::string path, CommandTable commands, ServerLimits limits,
+Server::Server(boost::asio::io_context& context, SocketPlace place, CommandTable commands, ServerLimits limits,
                Warn warn)
-    : path_(std::move(path)),
-      commands_(std::move(commands)),
+    : commands_(std::move(commands)),
       limits_(limits),
       warn_(std::move(warn)),
       acceptor_(context),
+      file_(context, std::move(place), acceptor_),
       pause_(context) {
-  if (path_.empty() || path_.size() >= 108) {
-    throw std::runtime_error("the admin socket's path must have 1 to 107 characters: '" + path_ + "'");
-  }
-  clear_path(context, path_);
-  listen();
-  accept();
-}
-
-void Server::listen() {
   error_code error;
-  acceptor_.open(stream_protocol());
-  acceptor_.bind(stream_protocol::endpoint(path_), error);
-  // Nobody can connect before listen(), so nobody gets in before the mode is set.
-  if (!error && chmod(path_.c_str(), S_IRUSR | S_IWUSR) != 0) {
-    error = error_code(errno, boost::system::system_category());
-  }
-  struct stat status {};
-  if (!error && stat(path_.c_str(), &status) == 0) {
-    device_ = status.st_dev;
-    inode_ = status.st_ino;
-  }
-  if (!error) acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
-  if (error) {
-    throw std::runtime_error("the admin socket " + path_ + " cannot be opened: " + error.message() +
-                             "; is its folder there and writable?");
-  }
+  acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
+  if (error) throw std::runtime_error("the admin socket " + path() + " cannot be opened: " + error.message());
+  accept();
 }
 
 Server::~Server() {
   for (const auto& connection : connections_) connection->close();
-  struct stat status {};
-  if (lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_) unlink(path_.c_str());
 }
 
 void Server::accept() {
@@ -168,7 +123,7 @@ void Server::accept() {
 
 void Server::accept_later(const error_code& why) {
   if (!std::exchange(shut_out_, true) && warn_) {
-    warn_("the admin socket " + path_ + " cannot let a client in: " + why.message() + "; it is tried again");
+    warn_("the admin socket " + path() + " cannot let a client in: " + why.message() + "; it is tried again");
   }
   pause_.expires_after(pause_after_error);
   pause_.async_wait([this](const error_code& error) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "proxy/admin/command.hpp"
+#include "proxy/admin/socket_file.hpp"
 
 namespace sluice::admin {
 
@@ -25,7 +24,7 @@ struct ServerLimits {
 };
 
 /// Answers commands on a Unix stream socket: a line in, a line of JSON out, one after the other. Runs on the thread of
-/// the io_context. The socket file belongs to the user who runs the program (mode 0600).
+/// the io_context. Who may connect is a matter of the socket's file: see SocketFile.
 class Server {
  public:
   /// Where the server says what an operator should know.
@@ -35,33 +34,30 @@ class Server {
   /// another kind, is refused. While clients cannot be let in, because the program has no file descriptor left for one,
   /// it is said once and tried again now and then; they wait meanwhile. Throws std::runtime_error with the reason and
   /// what to do.
-  Server(boost::asio::io_context& context, std::string path, CommandTable commands, ServerLimits limits = {},
+  Server(boost::asio::io_context& context, SocketPlace place, CommandTable commands, ServerLimits limits = {},
          Warn warn = {});
-  /// Closes every connection and removes the socket file if it is still ours.
+  /// Closes every connection and removes the socket's file.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return file_.path(); }
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
 
  private:
   class Connection;
-  void listen();
   void accept();
   void accept_later(const boost::system::error_code& why);
   void begin(boost::asio::local::stream_protocol::socket socket);
 
-  std::string path_;
   CommandTable commands_;
   ServerLimits limits_;
   Warn warn_;
   boost::asio::local::stream_protocol::acceptor acceptor_;
+  SocketFile file_;
   boost::asio::steady_timer pause_;
   bool shut_out_ = false;  ///< the last client could not be let in
   std::set<std::shared_ptr<Connection>> connections_;
-  dev_t device_ = 0;  ///< of the socket file, to recognise it
-  ino_t inode_ = 0;
 };
 
 }  // namespace sluice::admin

@@ -2,14 +2,15 @@
 #include <utility>
 
 #include "proxy/admin/client.hpp"
+#include "proxy/admin/printable.hpp"
 
 namespace sluice::admin {
 namespace {
 
 std::string cell(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
+  if (value.is_string()) return printable(value.get<std::string>());
   if (value.is_null()) return "-";
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 /// Columns that a terminal gives the text: bytes that do not continue a UTF-8 character.
@@ -41,7 +42,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
 
 void flatten(const Json& object, const std::string& prefix, std::vector<std::vector<std::string>>& rows) {
   for (const auto& [key, value] : object.items()) {
-    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    const std::string name = printable(prefix.empty() ? key : prefix + "." + key);
     if (value.is_object()) {
       flatten(value, name, rows);
     } else {
@@ -52,10 +53,10 @@ void flatten(const Json& object, const std::string& prefix, std::vector<std::vec
 
 std::string table_of(const Json& list) {
   std::vector<std::vector<std::string>> rows(1);
-  for (const auto& [key, value] : list.front().items()) rows.front().push_back(key);
+  for (const auto& [key, value] : list.front().items()) rows.front().push_back(printable(key));
   for (const Json& item : list) {
     std::vector<std::string> row;
-    for (const std::string& key : rows.front()) row.push_back(item.contains(key) ? cell(item[key]) : "-");
+    for (const auto& [key, value] : list.front().items()) row.push_back(item.contains(key) ? cell(item[key]) : "-");
     rows.push_back(std::move(row));
   }
   return aligned(rows);
@@ -72,7 +73,7 @@ std::string to_table(const Json& value) {
   const auto is_object = [](const Json& item) { return item.is_object(); };
   if (value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), is_object)) return table_of(value);
   if (value.is_array() && value.empty()) return "none\n";
-  const std::string text = cell(value);
+  const std::string text = value.is_string() ? printable(value.get<std::string>(), true) : cell(value);
   return text.empty() || text.back() == '\n' ? text : text + "\n";
 }
 

@@ -7,6 +7,7 @@
 
 #include "dataplane/dpdk/poll_policy.hpp"
 #include "dataplane/dpdk/thread_priority.hpp"
+#include "proxy/admin/default_socket.hpp"
 #include "proxy/config/feedback.hpp"
 #include "proxy/config/yaml.hpp"
 #include "proxy/shard_config.hpp"
@@ -88,7 +89,8 @@ struct LoggingSettings {
 };
 
 struct AdminSettings {
-  std::optional<std::string> socket;  ///< default: none
+  std::string socket = admin::default_socket;  ///< empty: none
+  std::optional<std::string> group;            ///< who may connect besides the user who runs the program
 };
 
 /// The whole configuration of a proxy. `shard` is what every shard is told.

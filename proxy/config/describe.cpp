@@ -246,9 +246,14 @@ void describe(Section& s, LoggingSettings& logging) {
 }
 
 void describe(Section& s, AdminSettings& admin) {
-  s.value("socket", admin.socket, "path of the Unix socket that sluicectl talks to; none when not set");
-  s.check(!admin.socket || (!admin.socket->empty() && admin.socket->size() < 108), "socket",
-          "a path of 1 to 107 characters", std::to_string(admin.socket.value_or("").size()));
+  s.value(
+      "socket", admin.socket,
+      "path of the Unix socket that sluicectl talks to, and commands come from: its folder is made if missing; none "
+      "when empty. Who is not root gives a path of their own, as to sluicectl");
+  s.value("group", admin.group,
+          "name or number of a group whose members may command it too (mode 0660); only the user who runs the program "
+          "when not set (0600)");
+  s.check(admin.socket.size() < 108, "socket", "a path of at most 107 characters", std::to_string(admin.socket.size()));
 }
 
 void describe(Section& s, Config& config) {

@@ -139,10 +139,10 @@ void Runtime::start_feedback() {
 }
 
 void Runtime::start_admin() {
-  if (!config_.admin.socket) return;
-  admin_ = std::make_unique<admin::Server>(context_, *config_.admin.socket, commands(), admin::ServerLimits{},
-                                           Logging::warn);
-  spdlog::info("admin: listening on {}", *config_.admin.socket);
+  if (config_.admin.socket.empty()) return;
+  const admin::SocketPlace place{config_.admin.socket, config_.admin.group};
+  admin_ = std::make_unique<admin::Server>(context_, place, commands(), admin::ServerLimits{}, Logging::warn);
+  spdlog::info("admin: listening on {}", config_.admin.socket);
 }
 
 admin::CommandTable Runtime::commands() {

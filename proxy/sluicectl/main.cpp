@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "proxy/admin/client.hpp"
+#include "proxy/admin/default_socket.hpp"
+#include "proxy/admin/printable.hpp"
 
 namespace {
 
@@ -31,10 +33,11 @@ int ask_and_print(const std::string& socket, const std::string& line, double tim
   const auto timeout = std::chrono::milliseconds(static_cast<long>(timeout_s * 1000));
   const sluice::admin::Answer answer = sluice::admin::ask(socket, line, timeout);
   if (!answer.ok) {
-    std::fprintf(stderr, "sluicectl: %s\n", answer.value.get<std::string>().c_str());
+    std::fprintf(stderr, "sluicectl: %s\n", sluice::admin::printable(answer.value.get<std::string>(), true).c_str());
     return exit_refused;
   }
-  const std::string text = json ? answer.value.dump(2) + "\n" : sluice::admin::to_table(answer.value);
+  // As ASCII, in which JSON has no control characters.
+  const std::string text = json ? answer.value.dump(2, ' ', true) + "\n" : sluice::admin::to_table(answer.value);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -44,7 +47,7 @@ int ask_and_print(const std::string& socket, const std::string& line, double tim
 int main(int argc, char** argv) {
   CLI::App app("Talks to a running sluice or nodeb", "sluicectl");
   app.footer(footer);
-  std::string socket = "/run/sluice/sluice.sock";
+  std::string socket = sluice::admin::default_socket;
   std::vector<std::string> words;
   double timeout_s = 5;
   bool json = false;

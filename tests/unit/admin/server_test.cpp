@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "proxy/admin/client.hpp"
@@ -58,7 +59,7 @@ class AdminServer : public testing::Test {
   }
 
   void start(ServerLimits limits = {}) {
-    server_ = std::make_unique<Server>(context_, socket_, commands(), limits);
+    server_ = std::make_unique<Server>(context_, SocketPlace{socket_}, commands(), limits);
     thread_ = std::thread([this] { context_.run(); });
   }
   void stop() {
@@ -172,6 +173,51 @@ TEST_F(AdminServer, TheSocketIsItsOwnersOnly) {
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
+TEST_F(AdminServer, AGroupMayBeLetIn) {
+  const std::string group = std::to_string(getgid());
+  const Server server(context_, {socket_, group}, commands());
+  struct stat status {};
+  ASSERT_EQ(stat(socket_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0660U);
+  EXPECT_EQ(status.st_gid, getgid());
+}
+
+TEST_F(AdminServer, AGroupThatThereIsNotIsExplainedAndLeavesNoSocket) {
+  try {
+    const Server server(context_, {socket_, "no-such-group"}, commands());
+    FAIL();
+  } catch (const std::runtime_error& problem) {
+    EXPECT_THAT(problem.what(), HasSubstr("there is no group 'no-such-group'"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(socket_));
+}
+
+TEST_F(AdminServer, ItsFolderIsMadeAndNobodyElseMayWriteThere) {
+  socket_ = (folder_ / "run" / "s").string();
+  start();
+  struct stat status {};
+  ASSERT_EQ(stat((folder_ / "run").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0022U, 0U);
+  EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
+}
+
+TEST_F(AdminServer, AFolderWhereAnybodyCouldReplaceItIsRefused) {
+  std::filesystem::permissions(folder_, std::filesystem::perms::all);
+  try {
+    const Server server(context_, {socket_}, commands());
+    FAIL();
+  } catch (const std::runtime_error& problem) {
+    EXPECT_THAT(problem.what(), HasSubstr("everybody may write to its folder"));
+  }
+}
+
+TEST_F(AdminServer, ALinkIsNotFollowed) {
+  const std::filesystem::path target = folder_ / "target";
+  std::filesystem::create_symlink(target, socket_);
+  EXPECT_THROW(Server(context_, {socket_}, commands()), std::runtime_error);
+  EXPECT_FALSE(std::filesystem::exists(target));
+}
+
 TEST_F(AdminServer, ALeftoverSocketIsReplacedALiveOneIsNot) {
   {
     stream_protocol::acceptor leftover(context_);
@@ -183,7 +229,7 @@ TEST_F(AdminServer, ALeftoverSocketIsReplacedALiveOneIsNot) {
   EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
   boost::asio::io_context other;
   try {
-    const Server second(other, socket_, commands());
+    const Server second(other, SocketPlace{socket_}, commands());
     FAIL() << "a live socket was taken over";
   } catch (const std::runtime_error& problem) {
     EXPECT_THAT(problem.what(), HasSubstr("another program answers on " + socket_));
@@ -193,14 +239,14 @@ TEST_F(AdminServer, ALeftoverSocketIsReplacedALiveOneIsNot) {
 
 TEST_F(AdminServer, OtherFilesAreNotRemoved) {
   std::ofstream(socket_) << "precious";
-  EXPECT_THROW(Server(context_, socket_, commands()), std::runtime_error);
+  EXPECT_THROW(Server(context_, SocketPlace{socket_}, commands()), std::runtime_error);
   EXPECT_EQ(std::filesystem::file_size(socket_), 8U);
 }
 
 TEST_F(AdminServer, PathsThatCannotWorkAreExplained) {
-  EXPECT_THROW(Server(context_, "/nonexistent/folder/s", commands()), std::runtime_error);
-  EXPECT_THROW(Server(context_, std::string(200, 'x'), commands()), std::runtime_error);
-  EXPECT_THROW(Server(context_, "", commands()), std::runtime_error);
+  EXPECT_THROW(Server(context_, {"/nonexistent/folder/s"}, commands()), std::runtime_error);
+  EXPECT_THROW(Server(context_, {std::string(200, 'x')}, commands()), std::runtime_error);
+  EXPECT_THROW(Server(context_, {""}, commands()), std::runtime_error);
 }
 
 TEST_F(AdminServer, ASocketThatIsNoLongerOursIsLeftAlone) {
@@ -239,7 +285,7 @@ class NoDescriptorLeft {
 class AdminServerByHand : public AdminServer {
  protected:
   AdminServerByHand() {
-    server_ = std::make_unique<Server>(context_, socket_, commands(), ServerLimits{},
+    server_ = std::make_unique<Server>(context_, SocketPlace{socket_}, commands(), ServerLimits{},
                                        [this](const std::string& warning) { warnings_.push_back(warning); });
     client_.open();
   }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "proxy/admin/client.hpp"
+#include "proxy/admin/printable.hpp"
 
 namespace sluice::admin {
 namespace {
@@ -17,6 +18,19 @@ TEST(Table, AListOfObjectsBecomesATable) {
 
 TEST(Table, WidthCountsCharactersNotBytes) {
   EXPECT_EQ(to_table({{"δ", 1}, {"ab", 2}}), "δ   1\nab  2\n");
+}
+
+TEST(Table, WhatATerminalWouldObeyIsShownInstead) {
+  const std::string red = "\x1b[31mred\x07";
+  EXPECT_EQ(to_table(red), "\\x1b[31mred\\x07\n");
+  EXPECT_EQ(to_table({{red, 1}}), "\\x1b[31mred\\x07  1\n");
+  EXPECT_EQ(to_table({{"name", "a\nb\r"}}), "name  a\\x0ab\\x0d\n");
+  EXPECT_EQ(to_table(Json::array({{{red, "\x7f"}}})), "\\x1b[31mred\\x07\n\\x7f\n");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "2J \xc2\xb5s \xe2\x80\xa6 \xf0\x9f\x98\x80"),
+            "\\xc2\\x9b2J \xc2\xb5s \xe2\x80\xa6 \xf0\x9f\x98\x80")
+      << "C1 in UTF-8; other characters stay";
+  EXPECT_EQ(printable("\xff\xc2"), "\\xff\\xc2");
 }
 
 TEST(Table, TheRestIsPrintedAsItIs) {
