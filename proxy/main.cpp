@@ -6,6 +6,7 @@
 
 #include "proxy/config/config.hpp"
 #include "proxy/runtime/logging.hpp"
+#include "proxy/runtime/resources.hpp"
 #include "proxy/runtime/runtime.hpp"
 #include "proxy/runtime/version.hpp"
 
@@ -49,10 +50,11 @@ int run(const sluice::proxy::Config& config, const std::string& file,
   sluice::proxy::Logging log(config.logging);
   for (const sluice::config::Error& warning : warnings) log.warn(warning.to_string());
   try {
+    sluice::proxy::require_descriptors(config);
     sluice::proxy::Runtime runtime(config, log, file);
     return runtime.run() ? exit_ok : exit_failure;
   } catch (const std::exception& problem) {
-    log.fail(problem.what());
+    log.fail(sluice::proxy::explain(problem, config));
     return exit_failure;
   }
 }
