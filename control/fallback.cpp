@@ -5,8 +5,6 @@
 namespace sluice::control {
 namespace {
 
-/// Whatever is announced, silence is not borne for longer than these make together.
-constexpr Duration longest_period = std::chrono::minutes(1);
 constexpr std::uint32_t most_periods = 1000;
 
 }  // namespace
@@ -18,9 +16,9 @@ Steering Fallback::on_report(Instant now, Duration period, feedback::RadioState 
   }
   rate_ = rate;
   steering_ = Steering::feedback;
-  const Duration step = std::clamp(period, Duration::zero(), longest_period);
+  const Duration step = std::clamp(period, Duration::zero(), std::max(parameters_.maximum, Duration::zero()));
   const auto periods = static_cast<std::int64_t>(std::clamp(parameters_.periods, 1U, most_periods));
-  deadline_ = now + std::max({step * periods, parameters_.minimum, Duration(1)});
+  deadline_ = now + std::max({std::min(step * periods, parameters_.maximum), parameters_.minimum, Duration(1)});
   return steering_;
 }
 

@@ -19,6 +19,9 @@ struct FallbackParameters {
   std::uint32_t periods = 5;  ///< reports are late after this many advertised periods without one, ≥ 1
   /// … but never sooner than this: a Ts of 2 ms must not turn scheduling jitter into a fallback.
   Duration minimum = std::chrono::milliseconds(20);
+  /// … and never later: what a report announces is the reporter's word, and one report of a day's period would steer
+  /// for that day. Two of the periods that base stations report at by default (1 s).
+  Duration maximum = std::chrono::seconds(2);
   Bytes segment{1448};                  ///< for the seeded window's bounds
   std::uint32_t initial_segments = 10;  ///< the least the seeded window holds (RFC 6928)
 };

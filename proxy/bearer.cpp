@@ -102,7 +102,7 @@ void Bearer::settle_ring() {
 bool Bearer::heeds(const ReportArrival& report, Instant now) const {
   if (!changes_reporter(report)) return true;
   using control::feedback::RadioState;
-  const Duration silence = std::max(2 * last_.period, least_silence);
+  const Duration silence = std::max(std::min(2 * last_.period, treatment_->smvs.fallback.maximum), least_silence);
   return report.bearer.state == RadioState::normal &&
          (last_.bearer.state != RadioState::normal || now - report_time_ >= silence);
 }
@@ -127,9 +127,10 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   const Bytes in_flight = in_flight_.on_report(now, report.bearer.arrived);
   const Bytes advanced = granted_in_advance(report);
   last_ = report;
+  last_.period = std::min(report.period, treatment_->smvs.fallback.maximum);  // longer silence is not borne
   reported_ = true;
   report_time_ = now;
-  bridge_at_ = now + report.period + report.period / 2;
+  bridge_at_ = now + last_.period + last_.period / 2;
   status_changed = true;
   if (!steerable()) return Verdict::applied;
 
@@ -142,7 +143,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   } else {
     look_at_queue(report, in_flight, now);
   }
-  fallback_.on_report(now, report.period, report.bearer.state, mean_rate());
+  fallback_.on_report(now, last_.period, report.bearer.state, mean_rate());
   set_steering();
   return Verdict::applied;
 }
@@ -156,9 +157,7 @@ void Bearer::look_at_queue(const ReportArrival& report, Bytes under_way, Instant
   const control::feedback::BearerReport& queue = report.bearer;
   ++reports_;
   // In IP bytes, as the proxy counts; the report's own figure may be in frames on the air.
-  const std::uint64_t kept = queue.arrived - std::min(queue.transmitted, queue.arrived);
-  const std::uint64_t waits = kept - std::min(queue.dropped, kept);
-  view_.queue = std::min(Bytes(std::min<std::uint64_t>(waits, INT64_MAX)), control::feedback::most_plausible);
+  view_.queue = std::min(control::feedback::waiting(queue), control::feedback::most_plausible);
   view_.mean_rate = queue.mean_service_rate;
   rates_.add(now, queue.service_rate.bytes_per_second());
   view_.best_rate = Rate::bytes_per_second(rates_.range(now).value_or(control::SlidingExtremes::Range{}).high);
@@ -211,7 +210,7 @@ Bytes Bearer::run_law(const ReportArrival& report, Bytes in_flight, Instant now)
     return *report.bearer.allowance;
   }
   // A Node-B that computes no allowance: its mean rate is the best that is known.
-  return report.bearer.mean_service_rate.in(report.period);
+  return report.bearer.mean_service_rate.in(last_.period);
 }
 
 void Bearer::grant(Bytes allowance) {

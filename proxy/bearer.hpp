@@ -63,7 +63,8 @@ class Bearer {
 
   /// Whether a report is by the Node-B that serves the UE. Another one than the last becomes it when it says that the
   /// UE is with it (state normal) after the last one has said that it is not (handover, outage, released), or has been
-  /// silent for two periods. Until then, and in what of its own comes late afterwards, nobody listens to it.
+  /// silent for two periods, or for the longest silence that is borne. Until then, and in what of its own comes late
+  /// afterwards, nobody listens to it.
   [[nodiscard]] bool heeds(const ReportArrival& report, Instant now) const;
   /// Whether a report that it heeds is by another Node-B than the last.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {

@@ -1,8 +1,17 @@
 #include "control/feedback/replay.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::control::feedback {
+namespace {
+
+bool is_ahead(std::uint64_t epoch, const ReceivedAt& at) {
+  constexpr auto lead = static_cast<std::uint64_t>(ReplayGuard::lead.count());
+  return epoch > at.wall_clock_ns && epoch - at.wall_clock_ns > lead;
+}
+
+}  // namespace
 
 bool ReplayWindow::take(std::uint64_t sequence) {
   if (sequence == 0) return false;
@@ -24,22 +33,49 @@ bool ReplayWindow::take(std::uint64_t sequence) {
   return true;
 }
 
-Failure ReplayGuard::take(std::uint64_t sender, std::uint64_t epoch, std::uint64_t sequence) {
-  if (epoch == 0 || sequence == 0) return Failure::malformed_header;
-  auto found = senders_.find(sender);
-  if (found == senders_.end()) {
-    if (senders_.size() >= max_senders_) return Failure::too_many_senders;
-    found = senders_.emplace(sender, Sender{epoch, {}}).first;
-  }
-  Sender& known = found->second;
-  if (epoch < known.epoch) return Failure::stale_epoch;
-  if (epoch > known.epoch) known = Sender{epoch, {}};
-  return known.window.take(sequence) ? Failure::none : Failure::replayed;
+Failure ReplayGuard::Newest::take(std::uint64_t of_epoch, std::uint64_t sequence, Instant now) {
+  if (of_epoch < epoch) return Failure::stale_epoch;
+  if (of_epoch > epoch) *this = Newest{of_epoch, {}, now};
+  if (!window.take(sequence)) return Failure::replayed;
+  heard = now;
+  return Failure::none;
 }
 
-std::uint64_t ReplayGuard::newest_epoch(std::uint64_t sender) const {
+Failure ReplayGuard::take(std::uint64_t sender, std::uint64_t epoch, std::uint64_t sequence, const ReceivedAt& at) {
+  if (epoch == 0 || sequence == 0) return Failure::malformed_header;
+  if (const auto found = senders_.find(sender); found != senders_.end()) {
+    return take(found->second, epoch, sequence, at);
+  }
+  if (epoch <= (is_ahead(epoch, at) ? forgotten_ahead_ : forgotten_usual_)) return Failure::stale_epoch;
+  if (senders_.size() >= max_senders_ && !make_room(at.now)) return Failure::too_many_senders;
+  return take(senders_[sender], epoch, sequence, at);
+}
+
+Failure ReplayGuard::take(Sender& known, std::uint64_t epoch, std::uint64_t sequence, const ReceivedAt& at) const {
+  // Our clock goes on, and may be set: an epoch stays with the numbers that were seen of it.
+  if (known.ahead.epoch > known.usual.epoch && !is_ahead(known.ahead.epoch, at)) {
+    known.usual = std::exchange(known.ahead, {});
+  }
+  if (epoch <= known.usual.epoch || !is_ahead(epoch, at)) return known.usual.take(epoch, sequence, at.now);
+  const bool elsewhere = known.usual.epoch != 0 && at.now - known.usual.heard < speaking;
+  return elsewhere ? Failure::epoch_ahead : known.ahead.take(epoch, sequence, at.now);
+}
+
+bool ReplayGuard::make_room(Instant now) {
+  const auto quietest = std::min_element(senders_.begin(), senders_.end(), [](const auto& a, const auto& b) {
+    return a.second.heard() < b.second.heard();
+  });
+  if (quietest == senders_.end() || now - quietest->second.heard() < forgettable) return false;
+  forgotten_usual_ = std::max(forgotten_usual_, quietest->second.usual.epoch);
+  forgotten_ahead_ = std::max(forgotten_ahead_, quietest->second.ahead.epoch);
+  senders_.erase(quietest);
+  return true;
+}
+
+std::uint64_t ReplayGuard::newer_epoch(std::uint64_t sender, std::uint64_t epoch) const {
   const auto found = senders_.find(sender);
-  return found == senders_.end() ? 0 : found->second.epoch;
+  if (found == senders_.end()) return std::max(forgotten_usual_, forgotten_ahead_);
+  return epoch <= found->second.usual.epoch ? found->second.usual.epoch : found->second.ahead.epoch;
 }
 
 }  // namespace sluice::control::feedback

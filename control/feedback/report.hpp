@@ -53,6 +53,28 @@ inline void bound(BearerReport& report) {
   if (report.allowance) report.allowance = std::min(*report.allowance, most_plausible);
 }
 
+/// What a UE's radio link and its queue can be at most, where the report is used.
+struct CellRange {
+  Rate rate = Rate::bits_per_second(20e9);  ///< the peak of a 5G cell (3GPP TR 38.913 section 7.1)
+  Bytes queue{std::int64_t{1} << 30};
+};
+
+/// IP bytes that wait in the queue by the report's counters; 0 where they contradict each other.
+[[nodiscard]] inline Bytes waiting(const BearerReport& report) {
+  const std::uint64_t kept = report.arrived - std::min(report.transmitted, report.arrived);
+  const std::uint64_t waits = kept - std::min(report.dropped, kept);
+  return Bytes(static_cast<std::int64_t>(std::min<std::uint64_t>(waits, INT64_MAX)));
+}
+
+/// Whether a report can be of such a cell, in everything that a law would go by. A buffer, and a window made of it, may
+/// be anything: a queue without limit has a large one.
+[[nodiscard]] inline bool plausible(const BearerReport& report, const CellRange& cell) {
+  const auto fits = [&cell](Bytes amount) { return amount <= cell.queue; };
+  return report.service_rate <= cell.rate && report.mean_service_rate <= cell.rate && fits(report.queue) &&
+         fits(waiting(report)) && fits(report.allowance.value_or(Bytes{})) &&
+         (!report.clamp || fits(report.clamp->mean_queue));
+}
+
 /// The proxy's side of one bearer, sent towards the Node-B.
 struct BearerStatus {
   IpAddress ue;

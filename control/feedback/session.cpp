@@ -82,13 +82,14 @@ void Session::seal(DatagramWriter& writer, Header& header, DatagramSink& sink) {
   sink.send(std::span(buffer_).first(body.size() + tag_size));
 }
 
-Failure Session::receive(std::span<const std::uint8_t> datagram, RecordHandler& handler) {
+Failure Session::receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at) {
   Header header;
-  return receive(datagram, handler, header);
+  return receive(datagram, handler, at, header);
 }
 
-Failure Session::receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, Header& header) {
-  const Failure failure = judge(datagram, handler, header);
+Failure Session::receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at,
+                         Header& header) {
+  const Failure failure = judge(datagram, handler, at, header);
   ++counters_[static_cast<std::size_t>(failure)];
   return failure;
 }
@@ -105,16 +106,16 @@ Failure Session::authenticate(std::span<const std::uint8_t> datagram) {
   return authenticator_.verify(key_id, body, datagram.last<tag_size>()) ? Failure::none : Failure::bad_tag;
 }
 
-Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& handler, Header& header) {
+Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at,
+                       Header& header) {
   if (const Failure failure = authenticate(datagram); failure != Failure::none) return failure;
   const Decoded decoded = decode_header(datagram.first(datagram.size() - tag_size));
   if (decoded.failure != Failure::none) return decoded.failure;
   if (decoded.header.type != accepted_by(config_.role)) return Failure::unexpected_type;
   if (decoded.header.sender == config_.sender) return Failure::own_sender;
-  const Failure replay = replay_.take(decoded.header.sender, decoded.header.epoch, decoded.header.sequence);
-  if (replay == Failure::stale_epoch) {
-    stale_ = {decoded.header.sender, decoded.header.epoch, replay_.newest_epoch(decoded.header.sender)};
-  }
+  const auto [sender, epoch] = std::pair(decoded.header.sender, decoded.header.epoch);
+  const Failure replay = replay_.take(sender, epoch, decoded.header.sequence, at);
+  if (replay == Failure::stale_epoch) stale_ = {sender, epoch, replay_.newer_epoch(sender, epoch)};
   if (replay != Failure::none) return replay;
   // All of it is judged before anything is handed over.
   gathered_.reports.clear();

@@ -28,7 +28,7 @@ struct SessionConfig {
   std::vector<Key> keys;       ///< all that are accepted
   std::uint32_t send_key = 0;  ///< the one this side signs with
   std::size_t max_datagram = default_max_datagram;  ///< bytes of UDP payload, 256 … 1400
-  std::size_t max_senders = 1024;                   ///< peers whose replay state is kept
+  std::size_t max_senders = 1024;  ///< peers whose replay state is kept; see ReplayGuard for more of them
 };
 
 /// The epoch for a sender that starts now: the wall clock in nanoseconds, or one more than the last run's where that
@@ -36,11 +36,12 @@ struct SessionConfig {
 [[nodiscard]] std::uint64_t next_epoch(std::optional<std::uint64_t> previous, std::uint64_t wall_clock_ns);
 
 /// An authenticated datagram of an epoch before its sender's newest: a recording that somebody plays back, or a sender
-/// that has restarted with its clock gone back, whose datagrams are refused until it is told.
+/// that has restarted with its clock gone back, whose datagrams are refused until it is told; or one that was not heard
+/// for long, and forgotten.
 struct StaleSender {
   std::uint64_t sender = 0;
   std::uint64_t epoch = 0;   ///< the datagram's
-  std::uint64_t newest = 0;  ///< of this sender
+  std::uint64_t newest = 0;  ///< of this sender, or of all that were forgotten
 };
 /// One sentence that says so, and what to do.
 [[nodiscard]] std::string to_string(const StaleSender& stale);
@@ -69,10 +70,11 @@ class Session {
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll,
                               DatagramSink& sink);
 
-  /// Judges a datagram and, when all of it is good, hands its header and then every record to the handler.
-  Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler);
+  /// Judges a datagram that was received `at` and, when all of it is good, hands its header and then every record to
+  /// the handler.
+  Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at);
   /// The same; `header` becomes that of an accepted datagram.
-  Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, Header& header);
+  Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at, Header& header);
 
   /// The sequence number of the datagram sent next. Reports carry theirs so that an allowance can be told from the one
   /// before it.
@@ -96,7 +98,8 @@ class Session {
                      DatagramSink& sink);
   void seal(DatagramWriter& writer, Header& header, DatagramSink& sink);
   [[nodiscard]] Failure authenticate(std::span<const std::uint8_t> datagram);
-  [[nodiscard]] Failure judge(std::span<const std::uint8_t> datagram, RecordHandler& handler, Header& header);
+  [[nodiscard]] Failure judge(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at,
+                              Header& header);
 
   SessionConfig config_;
   Authenticator authenticator_;

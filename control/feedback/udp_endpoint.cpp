@@ -27,11 +27,23 @@ udp::endpoint reachable_from(const udp::endpoint& local, const udp::endpoint& pe
   return {asio::ip::make_address_v6(asio::ip::v4_mapped, peer.address().to_v4()), peer.port()};
 }
 
+IpAddress address_of(const udp::endpoint& endpoint) {
+  IpAddress address;
+  if (endpoint.address().is_v4()) {
+    const auto octets = endpoint.address().to_v4().to_bytes();
+    return IpAddress::v4(octets[0], octets[1], octets[2], octets[3]);
+  }
+  const auto octets = endpoint.address().to_v6().to_bytes();  // an IPv4-mapped one is the IPv4 address
+  std::copy(octets.begin(), octets.end(), address.octets.begin());
+  return address;
+}
+
 }  // namespace
 
 UdpEndpoint::UdpEndpoint(asio::io_context& context, UdpEndpointConfig config, Session& session, RecordHandler& handler)
     : config_(std::move(config)), session_(session), handler_(handler), socket_(context), pause_(context) {
   if (config_.datagrams_per_wakeup == 0) throw std::invalid_argument("feedback: datagrams per wakeup must be positive");
+  if (!config_.clock) throw std::invalid_argument("feedback: a clock is needed");
   for (udp::endpoint& peer : config_.peers) peer = reachable_from(config_.local, peer);
   socket_.open(config_.local.protocol());
   // One socket on :: serves both families, whatever the system's default is.
@@ -99,30 +111,57 @@ bool UdpEndpoint::receive_one() {
   }
   ++counters_.datagrams_received;
   Header header;
-  if (session_.receive(std::span(buffer_).first(size), handler_, header) == Failure::none) learn(header.sender, from);
+  const ReceivedAt at = config_.clock();
+  if (session_.receive(std::span(buffer_).first(size), handler_, at, header) == Failure::none) {
+    learn(header.key_id, from, at.now);
+  }
   return true;
 }
 
-void UdpEndpoint::learn(std::uint64_t sender, const udp::endpoint& from) {
-  if (config_.learn_peers) learned_[sender] = from;
+void UdpEndpoint::learn(std::uint32_t key, const udp::endpoint& from, Instant now) {
+  if (config_.learn.empty() || std::find(config_.peers.begin(), config_.peers.end(), from) != config_.peers.end())
+    return;
+  if (const auto known = learned_.find(from); known != learned_.end()) {
+    known->second = now;
+  } else if (!may_learn(key, from)) {
+    ++counters_.not_answered;
+  } else {
+    forget_silent(now);
+    if (learned_.size() < config_.most_learned) {
+      learned_.emplace(from, now);
+    } else {
+      ++counters_.no_room_to_learn;
+    }
+  }
+}
+
+bool UdpEndpoint::may_learn(std::uint32_t key, const udp::endpoint& from) const {
+  const IpAddress address = address_of(from);
+  return std::any_of(config_.learn.begin(), config_.learn.end(), [&](const LearnFrom& learn) {
+    return learn.key == key && std::any_of(learn.addresses.begin(), learn.addresses.end(),
+                                           [&](const IpPrefix& prefix) { return prefix.contains(address); });
+  });
+}
+
+void UdpEndpoint::forget_silent(Instant now) {
+  std::erase_if(learned_, [now](const auto& place) { return now - place.second >= learned_for; });
 }
 
 std::uint64_t UdpEndpoint::send_reports(std::span<const BearerReport> reports, Duration now, Duration period,
                                         bool poll) {
+  forget_silent(config_.clock().now);
   return session_.send_reports(reports, now, period, poll, *this);
 }
 
 std::uint64_t UdpEndpoint::send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period,
                                          bool poll) {
+  forget_silent(config_.clock().now);
   return session_.send_statuses(statuses, now, period, poll, *this);
 }
 
 void UdpEndpoint::send(std::span<const std::uint8_t> datagram) {
   for (const udp::endpoint& peer : config_.peers) send_to(datagram, peer);
-  for (const auto& [sender, peer] : learned_) {
-    const bool configured = std::find(config_.peers.begin(), config_.peers.end(), peer) != config_.peers.end();
-    if (!configured) send_to(datagram, peer);
-  }
+  for (const auto& [peer, heard] : learned_) send_to(datagram, peer);
 }
 
 void UdpEndpoint::send_to(std::span<const std::uint8_t> datagram, const udp::endpoint& peer) {
@@ -142,9 +181,7 @@ udp::endpoint UdpEndpoint::local() const {
 
 std::vector<udp::endpoint> UdpEndpoint::destinations() const {
   std::vector<udp::endpoint> all = config_.peers;
-  for (const auto& [sender, peer] : learned_) {
-    if (std::find(all.begin(), all.end(), peer) == all.end()) all.push_back(peer);
-  }
+  for (const auto& [peer, heard] : learned_) all.push_back(peer);
   return all;
 }
 

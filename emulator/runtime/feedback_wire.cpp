@@ -102,7 +102,7 @@ class FeedbackWire::Link final : public ReportSink {
  private:
   void at_nodeb(std::span<const std::uint8_t> datagram, Instant now) {
     Statuses statuses(*reporter_, now);
-    if (session_.receive(datagram, statuses) != feedback::Failure::none) {
+    if (session_.receive(datagram, statuses, {now}) != feedback::Failure::none) {
       ++wire_.refused_;
     } else if (statuses.poll()) {
       reporter_->on_poll(now);
@@ -156,7 +156,7 @@ void FeedbackWire::on_event(std::uint64_t /*tag*/, Instant now) {
 
 void FeedbackWire::at_proxy(std::span<const std::uint8_t> datagram, Instant now) {
   Reports reports(reports_);
-  if (proxy_session_.receive(datagram, reports) != feedback::Failure::none) {
+  if (proxy_session_.receive(datagram, reports, {now}) != feedback::Failure::none) {
     ++refused_;
     return;
   }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "dataplane/dpdk/clock.hpp"
 #include "proxy/config/feedback_session.hpp"
 
 namespace sluice::emulator {
@@ -25,6 +26,10 @@ std::uint64_t wall_clock_ns() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
+feedback::ReceivedAt received_now() {
+  return {dpdk::now(), wall_clock_ns()};
+}
+
 }  // namespace
 
 LiveFeedback::LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config, const Timing& timing, Meter& meter,
@@ -36,7 +41,7 @@ LiveFeedback::LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config
       scratch_(static_cast<std::size_t>(config.max_datagram.count())),
       work_(context_.get_executor()),
       session_(config::session_config(config, feedback::Role::node_b, wall_clock_ns())) {
-  endpoint_ = std::make_unique<feedback::UdpEndpoint>(context_, config::endpoint_config(config), session_,
+  endpoint_ = std::make_unique<feedback::UdpEndpoint>(context_, config::endpoint_config(config, received_now), session_,
                                                       static_cast<feedback::RecordHandler&>(*this));
   endpoint_->start();
   thread_ = std::thread([this] {

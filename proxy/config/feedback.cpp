@@ -17,16 +17,20 @@ std::string first_line(std::string text) {
   return text;
 }
 
+/// Others than the owner and the group may read a file, or put something else into it.
+bool open_to_others(const std::string& path) {
+  using std::filesystem::perms;
+  std::error_code failure;
+  const perms permissions = std::filesystem::status(path, failure).permissions();
+  return !failure && (permissions & (perms::others_read | perms::others_write)) != perms::none;
+}
+
 void read_secret_file(Section& s, KeyConfig& key, std::optional<control::feedback::Key>& parsed) {
   const std::string path = s.resolve(*key.secret_file);
   std::vector<Error> errors;
   const std::string text = first_line(read_text(path, 4096, errors));
   s.check(errors.empty(), "secret_file", "a readable file", errors.empty() ? "" : errors.front().to_string());
   if (!errors.empty()) return;
-  std::error_code failure;
-  const auto permissions = std::filesystem::status(path, failure).permissions();
-  s.advise((permissions & std::filesystem::perms::others_read) == std::filesystem::perms::none, "secret_file",
-           "a file that only its owner may read (chmod 600 " + path + ")", "one that everybody may");
   parsed = control::feedback::Key::from_hex(key.id, text);
   s.check(parsed.has_value(), "secret_file", "a file of 32 hexadecimal digits or more (openssl rand -hex 32)", path);
 }
@@ -37,6 +41,9 @@ void describe(Section& s, KeyConfig& key) {
   s.required().value("id", key.id, "the key's number, the same on both sides");
   s.secret().value("secret", key.secret, "32 hexadecimal digits or more (openssl rand -hex 32)");
   s.value("secret_file", key.secret_file, "a file whose first line holds them; relative to this file's folder");
+  s.list(
+      "learn_from", key.learn_from, {0, 64},
+      "addresses at which a sender that signs with this key may be learned, see learn_peers; statuses go nowhere else");
   s.check(key.secret.has_value() != key.secret_file.has_value(), "", "either secret or secret_file",
           key.secret ? "both" : "neither");
   if (!s.reading() || key.secret.has_value() == key.secret_file.has_value()) return;
@@ -51,10 +58,32 @@ void describe(Section& s, KeyConfig& key) {
   if (parsed) key.bytes = std::move(parsed->secret);
 }
 
+namespace {
+
+/// A secret that everybody on the machine can read is none.
+void check_secrecy(Section& s, const FeedbackConfig& feedback) {
+  if (feedback.allow_readable_secrets) return;
+  const auto check = [&s](const std::string& file, const std::string& key) {
+    s.check(!open_to_others(file), key,
+            "a file that only its owner and group may read (chmod o-rw " + file + "), or allow_readable_secrets: true",
+            "one that everybody may");
+  };
+  for (std::size_t i = 0; i < feedback.keys.size(); ++i) {
+    const KeyConfig& key = feedback.keys[i];
+    const std::string at = "keys[" + std::to_string(i) + "]";
+    if (key.secret) check(s.file(), at + ".secret");
+    if (key.secret_file) check(s.resolve(*key.secret_file), at + ".secret_file");
+  }
+}
+
+}  // namespace
+
 void describe(Section& s, FeedbackConfig& feedback) {
   s.required().value("listen", feedback.listen, "where datagrams are received; port 0 = any");
   s.list("peers", feedback.peers, {0, 64}, "who is always sent to");
-  s.value("learn_peers", feedback.learn_peers, "also send to where each authenticated sender was last heard from");
+  s.value("learn_peers", feedback.learn_peers,
+          "also send to where authenticated senders are heard, where their key's learn_from has the address");
+  s.value("most_learned", feedback.most_learned, {1, 1024}, "places that are sent to because a sender is heard there");
   s.value("sender", feedback.sender, {1, UINT64_MAX}, "this program's id, different from every peer's");
   s.required().sections("keys", feedback.keys, {1, 64}, "the shared secrets that are accepted");
   s.value("send_key", feedback.send_key, "id of the key that this side signs with; the first when not set");
@@ -64,6 +93,12 @@ void describe(Section& s, FeedbackConfig& feedback) {
       "keeps the epoch of the last start, so that the peers go on believing this sender when the clock has gone back "
       "since; relative to this file's folder; none when not set");
   s.value("status_period", feedback.status_period, {1ms, 10s}, "how often the other side is told about each bearer");
+  s.value("largest_rate", feedback.largest.rate, {Rate::bits_per_second(1e3), control::feedback::fastest_plausible},
+          "of a UE's radio link; a report that says more is refused and counted");
+  s.value("largest_queue", feedback.largest.queue, {Bytes(1500), control::feedback::most_plausible},
+          "of a UE at the Node-B; likewise, and for what the report grants");
+  s.value("allow_readable_secrets", feedback.allow_readable_secrets,
+          "take secrets from files that everybody on this machine may read; for keys that are no secret");
   if (!s.reading()) return;
   if (feedback.epoch_file) feedback.epoch_path = s.resolve(*feedback.epoch_file);
   const auto has_id = [&feedback](std::uint32_t id) {
@@ -76,6 +111,7 @@ void describe(Section& s, FeedbackConfig& feedback) {
   }
   s.check(!feedback.send_key || has_id(*feedback.send_key) > 0, "send_key", "the id of one of the keys",
           std::to_string(feedback.send_key.value_or(0)));
+  check_secrecy(s, feedback);
   s.check(feedback.learn_peers || !feedback.peers.empty(), "peers", "at least one, or learn_peers: true", "none");
 }
 

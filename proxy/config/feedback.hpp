@@ -7,6 +7,7 @@
 
 #include "control/feedback/authenticator.hpp"
 #include "control/feedback/codec.hpp"
+#include "control/feedback/report.hpp"
 #include "proxy/config/yaml.hpp"
 
 namespace sluice::config {
@@ -17,6 +18,9 @@ struct KeyConfig {
   std::optional<std::string> secret;       ///< hexadecimal digits
   std::optional<std::string> secret_file;  ///< holds them
   std::vector<std::uint8_t> bytes;         ///< the secret, once read
+  /// Where senders that sign with it may be learned: on this machine, where nothing else is said.
+  std::vector<IpPrefix> learn_from{{IpAddress::v4(127, 0, 0, 0), 104},
+                                   {{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}, 128}};
 };
 void describe(Section& s, KeyConfig& key);
 
@@ -25,6 +29,7 @@ struct FeedbackConfig {
   SocketAddress listen{IpAddress::v4(127, 0, 0, 1), 0};
   std::vector<SocketAddress> peers;
   bool learn_peers = true;
+  std::uint16_t most_learned = 64;
   std::uint64_t sender = 1;
   std::vector<KeyConfig> keys;
   std::optional<std::uint32_t> send_key;  ///< default: the first of `keys`
@@ -32,6 +37,8 @@ struct FeedbackConfig {
   std::optional<std::string> epoch_file;  ///< where the last epoch is kept
   std::string epoch_path;                 ///< the same, once read: relative to the working directory or absolute
   Duration status_period = std::chrono::milliseconds(5);
+  control::feedback::CellRange largest;  ///< what a report may say
+  bool allow_readable_secrets = false;
 
   /// For a feedback session that starts now: kept in epoch_file where there is one. Throws std::runtime_error when that
   /// fails.

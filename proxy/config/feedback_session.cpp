@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/ip/address_v4.hpp>
 #include <boost/asio/ip/address_v6.hpp>
+#include <utility>
 
 namespace sluice::config {
 namespace {
@@ -35,11 +36,14 @@ feedback::SessionConfig session_config(const FeedbackConfig& config, feedback::R
   return session;
 }
 
-feedback::UdpEndpointConfig endpoint_config(const FeedbackConfig& config) {
+feedback::UdpEndpointConfig endpoint_config(const FeedbackConfig& config, std::function<feedback::ReceivedAt()> clock) {
   feedback::UdpEndpointConfig endpoint;
   endpoint.local = endpoint_of(config.listen);
   for (const SocketAddress& peer : config.peers) endpoint.peers.push_back(endpoint_of(peer));
-  endpoint.learn_peers = config.learn_peers;
+  endpoint.most_learned = config.most_learned;
+  endpoint.clock = std::move(clock);
+  if (!config.learn_peers) return endpoint;
+  for (const KeyConfig& key : config.keys) endpoint.learn.push_back({key.id, key.learn_from});
   return endpoint;
 }
 

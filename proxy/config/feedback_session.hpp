@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "control/feedback/session.hpp"
 #include "control/feedback/udp_endpoint.hpp"
@@ -14,7 +15,8 @@ namespace sluice::config {
                                                               control::feedback::Role role,
                                                               std::uint64_t wall_clock_ns);
 
-/// The same for the socket.
-[[nodiscard]] control::feedback::UdpEndpointConfig endpoint_config(const FeedbackConfig& config);
+/// The same for the socket, and the clock that it goes by.
+[[nodiscard]] control::feedback::UdpEndpointConfig endpoint_config(
+    const FeedbackConfig& config, std::function<control::feedback::ReceivedAt()> clock);
 
 }  // namespace sluice::config

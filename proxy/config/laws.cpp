@@ -112,8 +112,12 @@ void describe(Section& s, ReceiveWindowParameters& p) {
 void describe(Section& s, FallbackParameters& p) {
   s.value("periods", p.periods, {1, 10'000}, "reports are late after this many advertised periods without one");
   s.value("minimum", p.minimum, {0s, 1min}, "but never sooner than this");
+  s.value("maximum", p.maximum, {1ms, 1min},
+          "and never later, whatever period is announced; after as long a silence another Node-B may take over");
   s.value("segment", p.segment, {Bytes(88), Bytes(9000)}, "segment size for the bounds of the seeded window");
   s.value("initial_segments", p.initial_segments, {1, 1000}, "the least the seeded window holds, in segments");
+  s.check(p.minimum <= p.maximum, "maximum", "at least minimum, " + config::Scalar<Duration>::format(p.minimum),
+          config::Scalar<Duration>::format(p.maximum));
 }
 
 void describe(Section& s, ClampWindowParameters& p) {

@@ -58,6 +58,7 @@ class Reader final : public Section {
   }
 
   [[nodiscard]] bool reading() const override { return shared_.misread() == misread_before_; }
+  [[nodiscard]] std::string file() const override { return shared_.file; }
 
  protected:
   void scalar(const Field& field, const ScalarSpec& spec) override {
@@ -105,8 +106,6 @@ class Reader final : public Section {
       descend(entry->value.items[i], element(field, i), [&](Section& below) { spec.describe(below, i); });
     }
   }
-
-  [[nodiscard]] std::string file() const override { return shared_.file; }
 
  private:
   [[nodiscard]] Error complaint(std::string_view key, std::string_view expected, std::string_view got) const {

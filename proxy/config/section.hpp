@@ -184,6 +184,8 @@ class Section {
   virtual void advise(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
   /// A path that stands in the file: relative ones start at the file's folder, not at the working directory.
   [[nodiscard]] std::string resolve(const std::string& path) const;
+  /// The file that is read; empty when none is.
+  [[nodiscard]] virtual std::string file() const { return {}; }
   /// True while a file is read and every value so far of this section was well-formed: rules across keys mean
   /// something, and so does reading a file that a key names.
   [[nodiscard]] virtual bool reading() const = 0;
@@ -203,8 +205,6 @@ class Section {
   virtual void optional_map(const Field& field, bool present, const std::function<void()>& emplace,
                             const std::function<void(Section&)>& body) = 0;
   virtual void section_list(const Field& field, const SectionListSpec& spec) = 0;
-  /// The file that is read; empty when none is.
-  [[nodiscard]] virtual std::string file() const { return {}; }
 
  private:
   Field take(std::string_view key, std::string_view help) {

@@ -24,15 +24,20 @@ std::uint64_t wall_clock_ns() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
+feedback::ReceivedAt received_now() {
+  return {dpdk::now(), wall_clock_ns()};
+}
+
 }  // namespace
 
 FeedbackLink::FeedbackLink(boost::asio::io_context& context, const config::FeedbackConfig& config, Shards shards) try
     : period_(config.status_period),
+      largest_(config.largest),
       context_(context),
       shards_(std::move(shards)),
       waking_(shards_.channels.size()),
       session_(config::session_config(config, feedback::Role::proxy, wall_clock_ns())),
-      endpoint_(context, config::endpoint_config(config), session_, *this),
+      endpoint_(context, config::endpoint_config(config, received_now), session_, *this),
       ticker_(context),
       answer_(context) {
   endpoint_.start();
@@ -58,6 +63,10 @@ void FeedbackLink::on_message(const feedback::Header& header) {
 }
 
 void FeedbackLink::on_report(const feedback::Header& header, const feedback::BearerReport& report) {
+  if (!plausible(report, largest_)) {
+    ++reports_implausible_;
+    return;
+  }
   const unsigned shard = shards_.owner(report.ue);
   ShardChannel& channel = *shards_.channels.at(shard);
   if (!channel.reports.push(

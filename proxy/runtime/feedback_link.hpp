@@ -38,6 +38,8 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   [[nodiscard]] const control::feedback::UdpCounters& counters() const { return endpoint_.counters(); }
   /// Records that reached no shard because its queue was full.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
+  /// Records that reached none because no cell can be as they say.
+  [[nodiscard]] std::uint64_t reports_implausible() const { return reports_implausible_; }
 
  private:
   void on_message(const control::feedback::Header& header) override;
@@ -49,6 +51,7 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   void send_statuses(bool asked);
 
   Duration period_;
+  control::feedback::CellRange largest_;
   boost::asio::io_context& context_;
   Shards shards_;
   std::vector<bool> waking_;  ///< by shard: wake() is called soon
@@ -61,6 +64,7 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant last_sent_{};
   std::uint64_t reports_lost_ = 0;
+  std::uint64_t reports_implausible_ = 0;
 };
 
 }  // namespace sluice::proxy

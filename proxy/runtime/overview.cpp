@@ -117,6 +117,13 @@ void Overview::add_feedback_counters(std::vector<NamedCounter>& out) const {
   out.push_back({"feedback.receive_errors", "errors of the socket while receiving", udp.receive_errors, true});
   out.push_back(
       {"feedback.send_errors", "datagrams that could not be sent (the Node-B is down?)", udp.send_errors, true});
+  out.push_back({"feedback.not_answered", "datagrams of senders whose address their key's learn_from does not have",
+                 udp.not_answered, true});
+  out.push_back({"feedback.no_room_to_learn", "datagrams of senders at more places than feedback.most_learned",
+                 udp.no_room_to_learn, true});
+  out.push_back({"feedback.reports_implausible",
+                 "bearer records refused: beyond feedback.largest_rate or feedback.largest_queue",
+                 parts_.feedback->reports_implausible(), true});
   out.push_back({"feedback.reports_lost", "bearer records dropped because a shard fell behind",
                  parts_.feedback->reports_lost(), true});
   std::uint64_t statuses_lost = 0;

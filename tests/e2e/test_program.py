@@ -1,5 +1,6 @@
 """The program itself: configuration errors, start, stop, counters, the operator's command line."""
 
+import json
 import os
 import re
 import signal
@@ -81,11 +82,65 @@ def test_an_absent_interface_is_said(tmp_path):
     with lab_module.Lab("absent", tmp_path) as lab:
         box = lab.namespace("box")
         file = tmp_path / "absent.yaml"
-        file.write_text(programs.to_yaml(programs.sluice_configuration(
-            programs.af_packet(0, "nowhere"), programs.af_packet(1, "neither"), tmp_path / "a.sock")), encoding="utf-8")
+        programs.write(file, programs.sluice_configuration(
+            programs.af_packet(0, "nowhere"), programs.af_packet(1, "neither"), tmp_path / "a.sock"))
         process = box.start("absent", programs.program("sluice"), file, environment={"XDG_RUNTIME_DIR": str(tmp_path)})
         assert process.wait(20) not in (0, -signal.SIGSEGV, -signal.SIGABRT)
         assert "nowhere" in process.output() or "neither" in process.output()
+
+
+def start_with(tmp_path, *limits, more=""):
+    """What becomes of the program under these limits of prlimit."""
+    file = tmp_path / "proxy.yaml"
+    file.write_text(CONFIGURATION + f"admin: {{socket: {tmp_path}/s.sock}}\n" + more, encoding="utf-8")
+    return subprocess.run(["prlimit", *limits, programs.program("sluice"), file], capture_output=True, text=True, timeout=60,
+                          check=False, env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)})
+
+
+def test_too_few_descriptors_are_said(tmp_path):
+    for descriptors in (6, 8, 10, 12, 14, 16, 30):
+        run = start_with(tmp_path, f"--nofile={descriptors}:{descriptors}")
+        assert run.returncode == 1, run.stderr
+        assert "too few file descriptors" in run.stderr and f"the limit is {descriptors}; raise it" in run.stderr
+
+
+def test_too_little_memory_is_said(tmp_path):
+    if programs.sanitizers():
+        pytest.skip("a sanitizer needs more address space than the limit gives")
+    run = start_with(tmp_path, f"--as={1 << 30}", more="limits: {max_flows: 16777216}\n")
+    assert run.returncode == 1, run.stderr
+    assert "not enough memory to start: tables for 16777216 connections" in run.stderr
+
+
+def test_what_a_terminal_would_obey_is_not_printed(tmp_path):
+    """An answer is another program's text."""
+    path = tmp_path / "s.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        for answer in ({"ok": True, "result": {"name": "\x1b[2J\x07"}}, {"ok": False, "error": "\x1b[2J\x07"},
+                       {"ok": True, "result": "\x1b[2J\x07\x7f"}):
+            for words in ([], ["--json"]):
+                process = subprocess.Popen([programs.program("sluicectl"), "--socket", path, *words, "status"],
+                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                with listener.accept()[0] as connection:
+                    connection.recv(100)
+                    connection.sendall(json.dumps(answer).encode() + b"\n")
+                    shown = process.communicate(timeout=20)[0]
+                assert not any(octet < 0x20 and octet != 0x0a or octet == 0x7f for octet in shown), shown
+                assert b"[2J" in shown
+
+
+def test_a_secret_that_everybody_may_read_is_refused(tmp_path):
+    text = CONFIGURATION + "feedback:\n  listen: 127.0.0.1:0\n  keys: [{id: 1, secret: 00112233445566778899aabbccddeeff}]\n"
+    file = tmp_path / "proxy.yaml"
+    file.write_text(text, encoding="utf-8")
+    file.chmod(0o644)
+    run = run_program("sluice", "--check", file)
+    assert run.returncode == 2
+    assert f"{file}:9:18: feedback.keys[0].secret, expected a file that only its owner and group may read" in run.stderr
+    file.chmod(0o600)
+    assert run_program("sluice", "--check", file).returncode == 0
 
 
 @pytest.fixture

@@ -1,9 +1,12 @@
 """The whole path in real time: kernel hosts, the proxy, and the Node-B with its radio link and its reports."""
 
+import hashlib
+import hmac
 import os
 import random
 import signal
 import socket
+import struct
 import subprocess
 import time
 from pathlib import Path
@@ -195,7 +198,7 @@ def test_a_ue_that_goes_from_one_node_b_to_another(tmp_path, forwarding):
 
 def test_further_node_bs_need_reports_of_their_own(tmp_path):
     file = tmp_path / "scenario.yaml"
-    file.write_text(programs.to_yaml(programs.nodeb_scenario(STEADY, nodebs=[{"name": "second"}])), encoding="utf-8")
+    programs.write(file, programs.nodeb_scenario(STEADY, nodebs=[{"name": "second"}]))
     run = subprocess.run([programs.program("nodeb"), "live", str(file), "--mode", "smvs"], capture_output=True, text=True, timeout=20,
                          check=False)
     assert run.returncode == 1, run.stderr
@@ -230,6 +233,48 @@ def test_garbage_to_both_feedback_ports(tmp_path):
         assert radio.nodeb.process.poll() is None, radio.nodeb.process.tail()
         assert radio.sluice.ask("status")["feedback"]["refused"] > 1000
         assert radio.sluice.counters()["fallbacks"] == 0
+        assert radio.nodeb.process.stop() == 0
+        radio.sluice.stop_and_check()
+
+
+def sealed(sender, epoch, sequence, records=b"", count=0, period_ns=60_000_000_000):
+    """A REPORT of PROTOCOL.md under the lab's key."""
+    header = struct.pack(">4sBBHIHHQQQQQ", b"SLFB", 1, 1, 0, 1, count, 56, sender, epoch, sequence, 10**9, period_ns)
+    body = header + records
+    return body + hmac.new(bytes.fromhex(programs.KEY), body, hashlib.sha256).digest()[:16]
+
+
+def report_record(ue, queue=0, rate=1000):
+    """A bearer report of this queue (bytes) and service rate (bit/s)."""
+    fields = struct.pack(">BB4s", 1, 4, socket.inet_aton(ue)) + struct.pack(">BBQ", 3, 8, queue)
+    fields += struct.pack(">BBQ", 10, 8, rate) + struct.pack(">BBQ", 11, 8, rate)
+    return struct.pack(">HH", 1, len(fields)) + fields
+
+
+def test_a_holder_of_the_key_that_has_lost_its_mind(tmp_path):
+    """The last epoch there is under the Node-B's own id, figures of no cell, hundreds of sender ids: steering goes on."""
+    with lab_module.Lab("mad", tmp_path) as lab:
+        radio = Radio(lab, "smvs", STEADY, 60)
+        with traffic.Server(radio.wire.server.socket) as server, radio.wire.box.socket(socket.AF_INET, socket.SOCK_DGRAM) as mad:
+            with radio.client(server).connect({"do": "send", "bytes": 10 * MEGA, "seed": 9}) as connection:
+                wait_for_counter(radio.sluice, "reports", 50, timeout=20)
+                before = radio.sluice.counters()
+                implausible = report_record(radio.wire.ue_address, queue=1 << 40)
+                ids = range(1000, 1353)
+                for number in range(1, 101):
+                    mad.sendto(sealed(2, 2**64 - 1, number, report_record(radio.wire.ue_address), 1), ("127.0.0.1", programs.PROXY_FEEDBACK))
+                for sender in ids:
+                    mad.sendto(sealed(sender, 1, 1, implausible, 1), ("127.0.0.1", programs.PROXY_FEEDBACK))
+                    time.sleep(0.001)  # no more than the socket's buffer takes
+                assert traffic.read_to_end(connection) == (10 * MEGA, traffic.digest(9, 10 * MEGA), 0)
+                after = radio.sluice.counters()
+        grown = {name: after[name] - before[name] for name in after}
+        assert grown["feedback.refused_epoch_ahead"] > 0
+        assert grown["feedback.reports_implausible"] > 100
+        assert grown["feedback.refused_stale_epoch"] == 0, "the Node-B itself"
+        assert (grown["fallbacks"], grown["reporters_changed"]) == (0, 0)
+        # To the Node-B and to one place more, a few for each report; not to each id.
+        assert grown["feedback.datagrams_sent"] < 20 * grown["reports"]
         assert radio.nodeb.process.stop() == 0
         radio.sluice.stop_and_check()
 

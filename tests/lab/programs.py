@@ -42,6 +42,12 @@ def to_yaml(value):
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
+def write(file, configuration):
+    """A configuration into a file that only its owner may read, as one with a secret has to be."""
+    file.touch(mode=0o600)
+    file.write_text(to_yaml(configuration), encoding="utf-8")
+
+
 def merge(base, changes):
     """base with changes laid over it, section by section."""
     merged = dict(base)
@@ -79,8 +85,7 @@ class Sluice:
         self.lab = lab
         self.socket = lab.log_dir / f"{name}.sock"
         self.file = lab.log_dir / f"{name}.yaml"
-        self.file.write_text(to_yaml(sluice_configuration(af_packet(0, radio), af_packet(1, core), self.socket, **changes)),
-                             encoding="utf-8")
+        write(self.file, sluice_configuration(af_packet(0, radio), af_packet(1, core), self.socket, **changes))
         runtime = lab.log_dir / f"{name}-runtime"
         runtime.mkdir(exist_ok=True)
         self.process = box.start(name, program("sluice"), self.file, environment={"XDG_RUNTIME_DIR": str(runtime)},
@@ -156,7 +161,7 @@ class Nodeb:
     def __init__(self, lab, box, scenario, mode, seconds, name="nodeb", traces=None):
         self.out = lab.log_dir / f"{name}-results"
         self.file = lab.log_dir / f"{name}.yaml"
-        self.file.write_text(to_yaml(scenario), encoding="utf-8")
+        write(self.file, scenario)
         runtime = lab.log_dir / f"{name}-runtime"
         runtime.mkdir(exist_ok=True)
         more = ["--traces", traces] if traces else []

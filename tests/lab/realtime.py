@@ -56,7 +56,7 @@ def start_sluice(folder, mode, priority):
                                          folder / "sluice.sock", mode=mode, smvs=law,
                                          shards={"priority": priority})
     file = folder / "sluice.yaml"
-    file.write_text(programs.to_yaml(text), encoding="utf-8")
+    programs.write(file, text)
     log = open(folder / "sluice.log", "w+", encoding="utf-8")  # pylint: disable=consider-using-with
     process = subprocess.Popen([programs.program("sluice"), file], stdout=log, stderr=log,
                                env={**os.environ, "XDG_RUNTIME_DIR": str(folder)})
@@ -88,7 +88,7 @@ def run(mode, cell, hops, apps, seconds, priority):
         sluice = start_sluice(folder, mode, priority) if mode != "none" else None
         try:
             file = folder / "nodeb.yaml"
-            file.write_text(programs.to_yaml(scenario_of(folder, mode, cell, hops, apps, priority)), encoding="utf-8")
+            programs.write(file, scenario_of(folder, mode, cell, hops, apps, priority))
             nodeb = subprocess.run([programs.program("nodeb"), "live", file, "--seconds", str(seconds), "--out", folder / "out"],
                                    capture_output=True, text=True, timeout=seconds + 60, check=False,
                                    env={**os.environ, "XDG_RUNTIME_DIR": str(folder)})

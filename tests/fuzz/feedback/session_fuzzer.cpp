@@ -50,10 +50,11 @@ void require(bool holds) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Session session(config());
   Ignore ignore;
-  require(session.receive({data, size}, ignore) != Failure::none);
+  const ReceivedAt at{};
+  require(session.receive({data, size}, ignore, at) != Failure::none);
   const std::vector<std::uint8_t> datagram = sealed(data, size);
-  const Failure first = session.receive(datagram, ignore);
-  const Failure second = session.receive(datagram, ignore);
+  const Failure first = session.receive(datagram, ignore, at);
+  const Failure second = session.receive(datagram, ignore, at);
   require(first != Failure::bad_tag && first != Failure::bad_magic && first != Failure::unknown_key);
   require(first != Failure::none || second == Failure::replayed);
   return 0;

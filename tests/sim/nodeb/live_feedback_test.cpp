@@ -28,7 +28,7 @@ class ProxyEnd final : private feedback::RecordHandler {
           config.send_key = 1;
           return config;
         }()),
-        endpoint_(context, {udp::endpoint(boost::asio::ip::address_v4::loopback(), 0), {}, true, 64}, session_, *this) {
+        endpoint_(context, endpoint_config(), session_, *this) {
     endpoint_.start();
   }
   void poll() { endpoint_.send_statuses({}, 1s, 0s, true); }
@@ -40,6 +40,14 @@ class ProxyEnd final : private feedback::RecordHandler {
   void on_message(const feedback::Header& header) override { messages.push_back(header); }
   void on_report(const feedback::Header&, const feedback::BearerReport&) override {}
   void on_status(const feedback::Header&, const feedback::BearerStatus&) override {}
+
+  static feedback::UdpEndpointConfig endpoint_config() {
+    feedback::UdpEndpointConfig config;
+    config.local = udp::endpoint(boost::asio::ip::address_v4::loopback(), 0);
+    config.learn = {{1, {{IpAddress::v4(127, 0, 0, 1), 128}}}};
+    config.clock = [] { return feedback::ReceivedAt{}; };
+    return config;
+  }
 
   feedback::Session session_;
   feedback::UdpEndpoint endpoint_;
@@ -61,7 +69,9 @@ class LiveFeedbackTest : public testing::Test, protected test::OneCell {
   static config::FeedbackConfig nodeb(std::uint16_t proxy_port) {
     config::FeedbackConfig config;
     config.sender = 1;
-    config.keys.push_back({1, {}, {}, secret});
+    config::KeyConfig key;
+    key.bytes = secret;
+    config.keys.push_back(key);
     config.peers = {{IpAddress::v4(127, 0, 0, 1), proxy_port}};
     return config;
   }

@@ -63,7 +63,7 @@ class FaultyFeedback final : public control::feedback::DatagramSink, public emul
       }
       void on_status(const control::feedback::Header&, const control::feedback::BearerStatus&) override {}
     } handler;
-    const Failure failure = proxy_.receive(under_way_.at(tag), handler);
+    const Failure failure = proxy_.receive(under_way_.at(tag), handler, {now});
     ++outcomes[failure];
     under_way_.erase(tag);
     for (const proxy::ReportArrival& arrival : handler.reports) network_.node.shard.on_report(arrival, now);

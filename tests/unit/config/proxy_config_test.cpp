@@ -47,6 +47,7 @@ TEST(ProxyConfig, TwoPortsAreEnough) {
   EXPECT_EQ(config->shard.mode, Mode::i_tcp);
   EXPECT_EQ(config->ports.core.device, "net_null1");
   EXPECT_FALSE(config->feedback);
+  EXPECT_EQ(config->admin.socket, "/run/sluice/sluice.sock");
 }
 
 TEST(ProxyConfig, ReadsWhatEachSectionHolds) {
@@ -70,7 +71,7 @@ feedback:
   keys: [{ id: 9, secret: 00112233445566778899aabbccddeeff }, { id: 10, secret: ffeeddccbbaa99887766554433221100 }]
   send_key: 10
 logging: { level: debug, format: json, file: /tmp/x.log, statistics_period: 0s }
-admin: { socket: /tmp/x.sock }
+admin: { socket: /tmp/x.sock, group: operators }
 ue_prefixes: [10.0.0.0/8, "2001:db8::/32"]
 )");
   ASSERT_TRUE(config) << to_string(config.errors);
@@ -94,6 +95,7 @@ ue_prefixes: [10.0.0.0/8, "2001:db8::/32"]
   EXPECT_EQ(config->feedback->session_keys()[1].secret[0], 0xff);
   EXPECT_EQ(config->logging.format, LogFormat::json);
   EXPECT_EQ(config->admin.socket, "/tmp/x.sock");
+  EXPECT_EQ(config->admin.group, "operators");
   EXPECT_EQ(config->shard.ue_prefixes.size(), 2U);
 }
 
@@ -258,8 +260,34 @@ TEST(ProxyConfig, ASecretMayLieInAFileBesideTheConfiguration) {
   }
   std::filesystem::permissions(path / "feedback.key", std::filesystem::perms::others_read,
                                std::filesystem::perm_options::add);
-  EXPECT_THAT(to_string(load_config((path / "s.yaml").string()).warnings), HasSubstr("chmod 600"));
+  EXPECT_THAT(
+      to_string(load_config((path / "s.yaml").string()).errors),
+      HasSubstr("s.yaml:6:19: feedback.keys[0].secret_file, expected a file that only its owner and group may read"));
   std::filesystem::remove_all(path);
+}
+
+TEST(ProxyConfig, ASecretThatEverybodyMayReadIsRefusedUnlessThatIsMeant) {
+  std::string folder = (std::filesystem::temp_directory_path() / "sluice-config-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::filesystem::path path = std::filesystem::path(folder) / "s.yaml";
+  const auto errors_with = [&path](const std::string& more, std::filesystem::perms mode) {
+    std::ofstream(path) << ports << "feedback:\n  listen: 127.0.0.1:0\n" << more << "  keys: [" << key << "]\n";
+    std::filesystem::permissions(path, mode);
+    return to_string(load_config(path.string()).errors);
+  };
+  using std::filesystem::perms;
+  const perms owner = perms::owner_read | perms::owner_write;
+  EXPECT_EQ(errors_with("", owner), "");
+  EXPECT_EQ(errors_with("", owner | perms::group_read), "") << "the group was chosen by somebody";
+  for (const perms others : {perms::others_read, perms::others_write}) {
+    EXPECT_THAT(
+        errors_with("", owner | others),
+        HasSubstr("s.yaml:6:19: feedback.keys[0].secret, expected a file that only its owner and group may read "
+                  "(chmod o-rw " +
+                  path.string() + "), or allow_readable_secrets: true, got one that"));
+  }
+  EXPECT_EQ(errors_with("  allow_readable_secrets: true\n", owner | perms::others_read), "");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(ProxyConfig, AFileThatIsNotThereIsAnError) {
@@ -300,6 +328,20 @@ TEST_P(Example, Loads) {
   const auto config = load_config(GetParam().string());
   EXPECT_TRUE(config) << to_string(config.errors);
   EXPECT_THAT(config.warnings, IsEmpty());
+}
+
+// Everybody knows these keys.
+TEST_P(Example, WithAKeyInTheFileListensOnThisMachineOnly) {
+  const auto config = load_config(GetParam().string());
+  ASSERT_TRUE(config) << to_string(config.errors);
+  if (!config->feedback || !config->feedback->keys.at(0).secret) return;
+  EXPECT_EQ(config->feedback->listen.address, IpAddress::v4(127, 0, 0, 1));
+}
+
+TEST_P(Example, HasItsSocketWhereSluicectlLooksOrWhereNobodyElseWrites) {
+  const auto config = load_config(GetParam().string());
+  ASSERT_TRUE(config) << to_string(config.errors);
+  EXPECT_EQ(config->admin.socket.find("/tmp/"), std::string::npos);
 }
 
 std::vector<std::filesystem::path> examples() {

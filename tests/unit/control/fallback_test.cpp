@@ -93,6 +93,10 @@ TEST(Fallback, AnAbsurdPeriodIsNoTrouble) {
   Fallback fallback;
   fallback.on_report(at(1s), Duration::max(), RadioState::normal, rate);
   EXPECT_EQ(fallback.check(at(1000h)), Steering::congestion_control);
+  fallback.on_report(at(1s), 1min, RadioState::normal, rate);
+  EXPECT_EQ(fallback.deadline(), at(3s)) << "what is announced is believed up to the proxy's own bound";
+  fallback.on_report(at(1s), 1s, RadioState::normal, rate);
+  EXPECT_EQ(fallback.deadline(), at(3s)) << "five periods would be more";
   fallback.on_report(at(1s), Duration::min(), RadioState::normal, rate);
   EXPECT_EQ(fallback.deadline(), at(1020ms));
 }

@@ -18,6 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t epoch = 1'700'000'000'000'000'000;
+constexpr ReceivedAt at{Instant(1h), epoch};
 
 std::string page() {
   std::ostringstream text;
@@ -94,7 +95,7 @@ TEST(ProtocolPage, TheReportVectorIsWhatWeUnderstand) {
   Session proxy(config(Role::proxy, 2002));
   Collector collector;
   Header header;
-  ASSERT_EQ(proxy.receive(vector_of("report"), collector, header), Failure::none);
+  ASSERT_EQ(proxy.receive(vector_of("report"), collector, at, header), Failure::none);
   EXPECT_EQ(header.sender, 1001U);
   EXPECT_EQ(header.epoch, epoch);
   EXPECT_EQ(header.sequence, 42U);
@@ -119,10 +120,10 @@ TEST(ProtocolPage, TheStatusAndPollVectorsAreWhatWeSendAndUnderstand) {
   Session node_b(config(Role::node_b, 1001));
   Collector collector;
   Header header;
-  ASSERT_EQ(node_b.receive(vector_of("status"), collector, header), Failure::none);
+  ASSERT_EQ(node_b.receive(vector_of("status"), collector, at, header), Failure::none);
   ASSERT_EQ(collector.statuses.size(), 1U);
   EXPECT_EQ(tie(collector.statuses[0].second), tie(described_status()));
-  ASSERT_EQ(node_b.receive(vector_of("poll"), collector, header), Failure::none);
+  ASSERT_EQ(node_b.receive(vector_of("poll"), collector, at, header), Failure::none);
   EXPECT_TRUE(header.poll);
   EXPECT_EQ(collector.statuses.size(), 1U);
 }
@@ -141,7 +142,7 @@ TEST(ProtocolPage, AStatusMaySayWhoseReportsItAnswers) {
   EXPECT_EQ(recorder.sent[0], vector_of("status_of_two"));
   Session node_b(config(Role::node_b, 1001));
   Collector collector;
-  ASSERT_EQ(node_b.receive(vector_of("status_of_two"), collector), Failure::none);
+  ASSERT_EQ(node_b.receive(vector_of("status_of_two"), collector, at), Failure::none);
   ASSERT_EQ(collector.statuses.size(), 1U);
   EXPECT_EQ(tie(collector.statuses[0].second), tie(status));
 }
@@ -149,7 +150,7 @@ TEST(ProtocolPage, AStatusMaySayWhoseReportsItAnswers) {
 TEST(ProtocolPage, ALaterVersionsSenderIsUnderstood) {
   Session proxy(config(Role::proxy, 2002));
   Collector collector;
-  ASSERT_EQ(proxy.receive(vector_of("future"), collector), Failure::none);
+  ASSERT_EQ(proxy.receive(vector_of("future"), collector, at), Failure::none);
   ASSERT_EQ(collector.reports.size(), 1U);
   EXPECT_EQ(collector.reports[0].second.queue, 77_B);
   EXPECT_FALSE(collector.reports[0].first.poll);

@@ -10,6 +10,10 @@
 namespace sluice::control::feedback {
 namespace {
 
+using namespace std::chrono_literals;
+
+constexpr ReceivedAt at{Instant(1h), 1000};
+
 TEST(ReplayWindow, TakesEachNumberOnce) {
   ReplayWindow window;
   EXPECT_FALSE(window.take(0));
@@ -64,33 +68,49 @@ TEST(ReplayWindow, AgreesWithASetOfAllNumbers) {
 
 TEST(ReplayGuard, KeepsSendersApart) {
   ReplayGuard guard(10);
-  EXPECT_EQ(guard.take(1, 5, 1), Failure::none);
-  EXPECT_EQ(guard.take(2, 5, 1), Failure::none);
-  EXPECT_EQ(guard.take(1, 5, 1), Failure::replayed);
+  EXPECT_EQ(guard.take(1, 5, 1, at), Failure::none);
+  EXPECT_EQ(guard.take(2, 5, 1, at), Failure::none);
+  EXPECT_EQ(guard.take(1, 5, 1, at), Failure::replayed);
   EXPECT_EQ(guard.senders(), 2U);
 }
 
 TEST(ReplayGuard, ANewEpochStartsAnewAndEndsTheOld) {
   ReplayGuard guard(10);
-  EXPECT_EQ(guard.take(1, 5, 100), Failure::none);
-  EXPECT_EQ(guard.take(1, 6, 1), Failure::none);
-  EXPECT_EQ(guard.take(1, 6, 1), Failure::replayed);
-  EXPECT_EQ(guard.take(1, 5, 101), Failure::stale_epoch);
-  EXPECT_EQ(guard.take(1, 6, 2), Failure::none);
+  EXPECT_EQ(guard.take(1, 5, 100, at), Failure::none);
+  EXPECT_EQ(guard.take(1, 6, 1, at), Failure::none);
+  EXPECT_EQ(guard.take(1, 6, 1, at), Failure::replayed);
+  EXPECT_EQ(guard.take(1, 5, 101, at), Failure::stale_epoch);
+  EXPECT_EQ(guard.take(1, 6, 2, at), Failure::none);
 }
 
 TEST(ReplayGuard, IsBounded) {
   ReplayGuard guard(3);
-  for (std::uint64_t sender = 1; sender <= 3; ++sender) EXPECT_EQ(guard.take(sender, 1, 1), Failure::none);
-  EXPECT_EQ(guard.take(4, 1, 1), Failure::too_many_senders);
-  EXPECT_EQ(guard.take(1, 1, 2), Failure::none);
+  for (std::uint64_t sender = 1; sender <= 3; ++sender) EXPECT_EQ(guard.take(sender, 1, 1, at), Failure::none);
+  EXPECT_EQ(guard.take(4, 1, 1, at), Failure::too_many_senders);
+  EXPECT_EQ(guard.take(1, 1, 2, at), Failure::none);
   EXPECT_EQ(guard.senders(), 3U);
+}
+
+TEST(ReplayGuard, OnlyTheSilentAreForgottenAndTheirPastStaysPast) {
+  ReplayGuard guard(2);
+  EXPECT_EQ(guard.take(1, 100, 1, at), Failure::none);
+  ReceivedAt later = at;
+  later.now += 40s;
+  EXPECT_EQ(guard.take(2, 50, 1, later), Failure::none);
+  later.now += 30s;
+  EXPECT_EQ(guard.take(3, 100, 1, later), Failure::none) << "in the place of 1, as nobody was forgotten before";
+  EXPECT_EQ(guard.take(4, 200, 1, later), Failure::too_many_senders) << "2 was heard 30 s ago";
+  later.now += 2min;
+  EXPECT_EQ(guard.take(1, 100, 1, later), Failure::stale_epoch);
+  EXPECT_EQ(guard.newer_epoch(1, 100), 100U);
+  EXPECT_EQ(guard.take(1, 101, 1, later), Failure::none) << "restarted";
+  EXPECT_EQ(guard.senders(), 2U);
 }
 
 TEST(ReplayGuard, ZeroIsNeitherEpochNorSequence) {
   ReplayGuard guard(3);
-  EXPECT_EQ(guard.take(1, 0, 1), Failure::malformed_header);
-  EXPECT_EQ(guard.take(1, 1, 0), Failure::malformed_header);
+  EXPECT_EQ(guard.take(1, 0, 1, at), Failure::malformed_header);
+  EXPECT_EQ(guard.take(1, 1, 0, at), Failure::malformed_header);
   EXPECT_EQ(guard.senders(), 0U);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <stdexcept>
 
@@ -23,6 +24,7 @@ struct Pair {
   Recorder wire;
   Collector heard;
   std::mt19937_64 random{1};
+  ReceivedAt at{Instant(1h), 1'700'000'000'000'000'000};
 
   /// The next report's only datagram.
   Datagram report() {
@@ -30,7 +32,11 @@ struct Pair {
     node_b.send_reports(reports, 1s, 5ms, false, wire);
     return wire.sent.back();
   }
-  Failure give(const Datagram& datagram) { return proxy.receive(datagram, heard); }
+  Failure give(const Datagram& datagram) { return proxy.receive(datagram, heard, at); }
+  Failure give(Session& sender) {
+    sender.send_reports({}, 1s, 5ms, false, wire);
+    return give(wire.sent.back());
+  }
 };
 
 /// Signs anything, as only a holder of the key can.
@@ -47,7 +53,7 @@ TEST(Session, CarriesReportsAndStatuses) {
   const std::vector<BearerReport> reports{any_report(pair.random), any_report(pair.random)};
   pair.node_b.send_reports(reports, 3s, 5ms, true, pair.wire);
   Header header;
-  ASSERT_EQ(pair.proxy.receive(pair.wire.sent[0], pair.heard, header), Failure::none);
+  ASSERT_EQ(pair.proxy.receive(pair.wire.sent[0], pair.heard, pair.at, header), Failure::none);
   ASSERT_EQ(pair.heard.reports.size(), 2U);
   EXPECT_EQ(tie(pair.heard.reports[1].second), tie(reports[1]));
   EXPECT_EQ(header.sequence, 1U);
@@ -55,7 +61,7 @@ TEST(Session, CarriesReportsAndStatuses) {
 
   const std::vector<BearerStatus> statuses{any_status(pair.random)};
   pair.proxy.send_statuses(statuses, 3s, 0s, false, pair.wire);
-  ASSERT_EQ(pair.node_b.receive(pair.wire.sent[1], pair.heard), Failure::none);
+  ASSERT_EQ(pair.node_b.receive(pair.wire.sent[1], pair.heard, pair.at), Failure::none);
   ASSERT_EQ(pair.heard.statuses.size(), 1U);
   EXPECT_EQ(tie(pair.heard.statuses[0].second), tie(statuses[0]));
   EXPECT_EQ(pair.proxy.counters()[0], 1U);
@@ -199,12 +205,80 @@ TEST(Session, ARestartedSenderIsHeardAtOnceAndItsPastNoMore) {
   EXPECT_EQ(pair.give(straggler), Failure::stale_epoch);
 }
 
+// Any holder of the key may say that he is the sender, and that his epoch is the last there can be.
+TEST(Session, TheLastEpochOfAllDoesNotShutTheTrueSenderOut) {
+  Pair pair;
+  const std::uint64_t now = pair.at.wall_clock_ns;
+  pair.node_b = Session(config(Role::node_b, 1001, now));
+  Session forger(config(Role::node_b, 1001, std::numeric_limits<std::uint64_t>::max()));
+  ASSERT_EQ(pair.give(pair.node_b), Failure::none);
+  EXPECT_EQ(pair.give(forger), Failure::epoch_ahead) << "while the true one speaks nobody takes its place";
+  EXPECT_EQ(pair.give(pair.node_b), Failure::none);
+  pair.at.now += 1min;
+  EXPECT_EQ(pair.give(forger), Failure::none) << "he has the key, and nobody else speaks";
+  EXPECT_EQ(pair.give(pair.node_b), Failure::none) << "goes on at once";
+  pair.at.now += 1min;
+  EXPECT_EQ(pair.give(forger), Failure::none);
+  Session restarted(config(Role::node_b, 1001, now + 1000));
+  EXPECT_EQ(pair.give(restarted), Failure::none) << "and so does the next run";
+}
+
+TEST(Session, WhatWasTakenIsNotTakenAgainWhateverCameBetween) {
+  Pair pair;
+  const std::uint64_t now = pair.at.wall_clock_ns;
+  Session forger(config(Role::node_b, 1001, std::numeric_limits<std::uint64_t>::max()));
+  std::vector<Datagram> recorded;
+  for (std::uint64_t run = 0; run < 3; ++run) {
+    pair.node_b = Session(config(Role::node_b, 1001, now + run));
+    for (int i = 0; i < 300; ++i) {
+      recorded.push_back(pair.report());
+      ASSERT_EQ(pair.give(recorded.back()), Failure::none);
+    }
+    pair.at.now += 10s;
+    ASSERT_EQ(pair.give(forger), Failure::none);
+    recorded.push_back(pair.wire.sent.back());
+  }
+  pair.at.now += 24h;
+  for (const Datagram& datagram : recorded) ASSERT_NE(pair.give(datagram), Failure::none);
+}
+
+TEST(Session, AnEpochThatOurClockHasCaughtUpWithKeepsItsNumbers) {
+  Pair pair;
+  constexpr std::uint64_t two_days = 2ULL * 24 * 3600 * 1'000'000'000;
+  pair.node_b = Session(config(Role::node_b, 1001, pair.at.wall_clock_ns + two_days));
+  const Datagram ahead = pair.report();
+  EXPECT_EQ(pair.give(ahead), Failure::none) << "a sender whose clock is wrong is heard all the same";
+  pair.at.now += 48h;
+  pair.at.wall_clock_ns += two_days;
+  EXPECT_EQ(pair.give(ahead), Failure::replayed);
+  EXPECT_EQ(pair.give(pair.node_b), Failure::none);
+  pair.at.wall_clock_ns -= two_days;  // our clock was set back
+  EXPECT_EQ(pair.give(ahead), Failure::replayed);
+  EXPECT_EQ(pair.give(pair.node_b), Failure::none);
+}
+
+TEST(Session, ManyClaimedSendersDoNotShutATrueOneOut) {
+  Pair pair;
+  const std::uint64_t now = pair.at.wall_clock_ns;
+  pair.node_b = Session(config(Role::node_b, 1001, now + 5000));
+  std::vector<Datagram> claimed;
+  for (std::uint64_t sender = 10'000; sender < 11'024; ++sender) {
+    Session claimant(config(Role::node_b, sender, now));
+    ASSERT_EQ(pair.give(claimant), Failure::none);
+    claimed.push_back(pair.wire.sent.back());
+  }
+  EXPECT_EQ(pair.give(pair.node_b), Failure::too_many_senders);
+  pair.at.now += 61s;
+  EXPECT_EQ(pair.give(pair.node_b), Failure::none) << "the silent ones make room";
+  for (const Datagram& datagram : claimed) ASSERT_NE(pair.give(datagram), Failure::none);
+}
+
 TEST(Session, ASendersClockMayJump) {
   Pair pair;
   for (const Duration now : {Duration(5s), Duration(1h), Duration(0s), Duration(-5s), Duration::max(), Duration(1s)}) {
     pair.node_b.send_reports({}, now, 5ms, false, pair.wire);
     Header header;
-    ASSERT_EQ(pair.proxy.receive(pair.wire.sent.back(), pair.heard, header), Failure::none);
+    ASSERT_EQ(pair.proxy.receive(pair.wire.sent.back(), pair.heard, pair.at, header), Failure::none);
     EXPECT_EQ(header.sender_time, std::max(now, Duration(0)));
   }
 }
@@ -221,18 +295,18 @@ TEST(Session, KeysAreRotatedWithoutAGap) {
   pair.node_b = Session(switched);
   EXPECT_EQ(pair.give(pair.report()), Failure::none);
   Session old_only(config(Role::proxy, 2002));
-  EXPECT_EQ(old_only.receive(pair.report(), pair.heard), Failure::unknown_key);
+  EXPECT_EQ(old_only.receive(pair.report(), pair.heard, pair.at), Failure::unknown_key);
 }
 
 TEST(Session, EachSideTakesOnlyWhatIsForIt) {
   Pair pair;
   const Datagram report = pair.report();
   Session other_node_b(config(Role::node_b, 1002));
-  EXPECT_EQ(other_node_b.receive(report, pair.heard), Failure::unexpected_type);
+  EXPECT_EQ(other_node_b.receive(report, pair.heard, pair.at), Failure::unexpected_type);
   pair.proxy.send_statuses({}, 1s, 0s, false, pair.wire);
   EXPECT_EQ(pair.give(pair.wire.sent.back()), Failure::unexpected_type) << "reflected to its sender";
   Session namesake(config(Role::proxy, 1001));
-  EXPECT_EQ(namesake.receive(report, pair.heard), Failure::own_sender);
+  EXPECT_EQ(namesake.receive(report, pair.heard, pair.at), Failure::own_sender);
 }
 
 TEST(Session, SendersAreBounded) {
@@ -243,7 +317,7 @@ TEST(Session, SendersAreBounded) {
   for (std::uint64_t sender = 1; sender <= 3; ++sender) {
     Session node_b(config(Role::node_b, sender));
     node_b.send_reports({}, 1s, 5ms, false, pair.wire);
-    EXPECT_EQ(proxy.receive(pair.wire.sent.back(), pair.heard),
+    EXPECT_EQ(proxy.receive(pair.wire.sent.back(), pair.heard, pair.at),
               sender <= 2 ? Failure::none : Failure::too_many_senders);
   }
 }

@@ -24,6 +24,20 @@ udp::endpoint loopback(bool v6 = false, unsigned short port = 0) {
             : udp::endpoint(asio::ip::address_v4::loopback(), port);
 }
 
+const std::vector<IpPrefix> this_machine{IpPrefix::parse("127.0.0.0/8").value(), IpPrefix::parse("::1/128").value()};
+
+/// Learns nobody unless told from where.
+UdpEndpointConfig endpoint(const udp::endpoint& local, std::vector<udp::endpoint> peers,
+                           std::vector<IpPrefix> learn = {}) {
+  UdpEndpointConfig config;
+  config.local = local;
+  config.peers = std::move(peers);
+  if (!learn.empty()) config.learn = {{7, std::move(learn)}};
+  config.datagrams_per_wakeup = 16;
+  config.clock = [] { return ReceivedAt{Instant(std::chrono::steady_clock::now().time_since_epoch()), 0}; };
+  return config;
+}
+
 /// Runs the context until the condition holds. The bound only ends a test that has failed.
 bool run_until(asio::io_context& context, const std::function<bool()>& condition) {
   const auto give_up = std::chrono::steady_clock::now() + 20s;
@@ -38,10 +52,12 @@ bool run_until(asio::io_context& context, const std::function<bool()>& condition
 /// A proxy's endpoint that knows nobody yet, and a Node-B's that sends to it.
 struct Net {
   explicit Net(bool v6 = false) {
-    UdpEndpointConfig at_proxy{loopback(v6), {}, true, 16};
+    UdpEndpointConfig at_proxy = endpoint(loopback(v6), {}, this_machine);
+    at_proxy.most_learned = 4;
+    at_proxy.clock = [this] { return ReceivedAt{now, 0}; };
     proxy = std::make_unique<UdpEndpoint>(context, at_proxy, proxy_session, proxy_heard);
-    UdpEndpointConfig at_node_b{loopback(v6), {proxy->local()}, false, 16};
-    node_b = std::make_unique<UdpEndpoint>(context, at_node_b, node_b_session, node_b_heard);
+    node_b =
+        std::make_unique<UdpEndpoint>(context, endpoint(loopback(v6), {proxy->local()}), node_b_session, node_b_heard);
     proxy->start();
     node_b->start();
   }
@@ -52,6 +68,7 @@ struct Net {
   }
 
   asio::io_context context;
+  Instant now{1h};  ///< at the proxy
   Session proxy_session{config(Role::proxy, 2002)};
   Session node_b_session{config(Role::node_b, 1001)};
   Collector proxy_heard;
@@ -59,6 +76,19 @@ struct Net {
   std::unique_ptr<UdpEndpoint> proxy;
   std::unique_ptr<UdpEndpoint> node_b;
   std::mt19937_64 random{1};
+};
+
+/// Sends what sessions say from one socket.
+class OneSocket final : public DatagramSink {
+ public:
+  OneSocket(asio::io_context& context, udp::endpoint to) : socket_(context, loopback()), to_(std::move(to)) {}
+  void send(std::span<const std::uint8_t> datagram) override {
+    socket_.send_to(asio::buffer(datagram.data(), datagram.size()), to_);
+  }
+
+ private:
+  udp::socket socket_;
+  udp::endpoint to_;
 };
 
 class UdpEndpointFamilies : public testing::TestWithParam<bool> {};
@@ -81,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Udp, UdpEndpointFamilies, testing::Values(false, true))
 
 TEST(UdpEndpoint, OneSocketServesBothFamilies) {
   Net net;
-  UdpEndpointConfig both{udp::endpoint(asio::ip::address_v6::any(), 0), {net.proxy->local()}, false, 16};
+  UdpEndpointConfig both = endpoint(udp::endpoint(asio::ip::address_v6::any(), 0), {net.proxy->local()});
   Collector heard;
   Session session(config(Role::node_b, 1003));
   UdpEndpoint node_b(net.context, both, session, heard);
@@ -94,13 +124,13 @@ TEST(UdpEndpoint, OneSocketServesBothFamilies) {
 
 TEST(UdpEndpoint, AnIPv4SocketSaysThatItCannotReachIPv6) {
   Net net;
-  UdpEndpointConfig wrong{loopback(false), {loopback(true, 9)}, false, 16};
+  UdpEndpointConfig wrong = endpoint(loopback(false), {loopback(true, 9)});
   EXPECT_THROW(UdpEndpoint(net.context, wrong, net.proxy_session, net.proxy_heard), std::invalid_argument);
 }
 
 TEST(UdpEndpoint, APortThatIsTakenIsAnError) {
   Net net;
-  UdpEndpointConfig taken{net.proxy->local(), {}, false, 16};
+  UdpEndpointConfig taken = endpoint(net.proxy->local(), {});
   EXPECT_THROW(UdpEndpoint(net.context, taken, net.proxy_session, net.proxy_heard), boost::system::system_error);
 }
 
@@ -144,6 +174,57 @@ TEST(UdpEndpoint, OthersGetTheirTurnDuringAFlood) {
   EXPECT_TRUE(run_until(net.context, [&] { return net.proxy_heard.reports.size() == 100; }));
 }
 
+// Whoever has the key may claim any number of ids, from any number of places.
+TEST(UdpEndpoint, StatusesGoToAFewPlacesAndOnceToEach) {
+  Net net;
+  std::vector<std::unique_ptr<UdpEndpoint>> places;
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (std::uint64_t sender = 1; sender <= 30; ++sender) {
+    sessions.push_back(std::make_unique<Session>(config(Role::node_b, sender)));
+    places.push_back(std::make_unique<UdpEndpoint>(net.context, endpoint(loopback(), {net.proxy->local()}),
+                                                   *sessions.back(), net.node_b_heard));
+    places.back()->send_reports({}, 1s, 5ms);
+  }
+  ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_session.counters()[0] == 30; }));
+  EXPECT_EQ(net.proxy->destinations().size(), 4U);
+  EXPECT_EQ(net.proxy->counters().no_room_to_learn, 26U);
+  net.proxy->send_statuses({}, 1s, 0s);
+  EXPECT_EQ(net.proxy->counters().datagrams_sent, 4U);
+  net.now += 10s;
+  net.proxy->send_statuses({}, 1s, 0s);
+  EXPECT_EQ(net.proxy->counters().datagrams_sent, 4U) << "they have been silent since";
+  net.report();
+  ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_session.counters()[0] == 31; }));
+  EXPECT_EQ(net.proxy->destinations(), std::vector{net.node_b->local()}) << "and made room";
+}
+
+TEST(UdpEndpoint, ManySendersAtOnePlaceAreSentOneDatagram) {
+  Net net;
+  OneSocket sink(net.context, net.proxy->local());
+  for (std::uint64_t sender = 1; sender <= 353; ++sender) {
+    Session(config(Role::node_b, sender)).send_reports({}, 1s, 5ms, false, sink);
+    net.context.poll();
+  }
+  ASSERT_TRUE(run_until(net.context, [&] { return net.proxy_session.counters()[0] == 353; }));
+  net.proxy->send_statuses({}, 1s, 0s);
+  EXPECT_EQ(net.proxy->counters().datagrams_sent, 1U);
+}
+
+TEST(UdpEndpoint, AKeyIsAnsweredOnlyWhereItMayBe) {
+  Net net;
+  const UdpEndpointConfig elsewhere =
+      endpoint(loopback(), {}, {IpPrefix::parse("192.0.2.0/24").value(), IpPrefix::parse("127.0.0.2/32").value()});
+  Session session(config(Role::proxy, 2003));
+  Collector heard;
+  UdpEndpoint proxy(net.context, elsewhere, session, heard);
+  proxy.start();
+  UdpEndpoint node_b(net.context, endpoint(loopback(), {proxy.local()}), net.node_b_session, net.node_b_heard);
+  node_b.send_reports({}, 1s, 5ms);
+  ASSERT_TRUE(run_until(net.context, [&] { return session.counters()[0] == 1; })) << "what it says is heard";
+  EXPECT_TRUE(proxy.destinations().empty());
+  EXPECT_EQ(proxy.counters().not_answered, 1U);
+}
+
 TEST(UdpEndpoint, APeerThatIsDownAndComesBackIsNoEvent) {
   Net net;
   const udp::endpoint address = net.proxy->local();
@@ -152,7 +233,7 @@ TEST(UdpEndpoint, APeerThatIsDownAndComesBackIsNoEvent) {
     net.report();
     net.context.poll();
   }
-  UdpEndpointConfig back{address, {}, true, 16};
+  UdpEndpointConfig back = endpoint(address, {}, this_machine);
   net.proxy = std::make_unique<UdpEndpoint>(net.context, back, net.proxy_session, net.proxy_heard);
   net.proxy->start();
   net.report();
@@ -162,7 +243,7 @@ TEST(UdpEndpoint, APeerThatIsDownAndComesBackIsNoEvent) {
 TEST(UdpEndpoint, AnUnreachablePeerIsCounted) {
   Net net;
   // 240.0.0.1 is reserved: the kernel refuses to send there.
-  UdpEndpointConfig lost{loopback(), {udp::endpoint(asio::ip::make_address("240.0.0.1"), 9)}, false, 16};
+  UdpEndpointConfig lost = endpoint(loopback(), {udp::endpoint(asio::ip::make_address("240.0.0.1"), 9)});
   UdpEndpoint node_b(net.context, lost, net.node_b_session, net.node_b_heard);
   EXPECT_EQ(node_b.send_reports({}, 1s, 5ms), 1U);
   EXPECT_EQ(node_b.counters().send_errors, 1U);

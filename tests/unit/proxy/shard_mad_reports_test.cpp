@@ -92,8 +92,9 @@ TEST_P(MadReports, BreakNothing) {
     ASSERT_GE(bearers.at(0).allowance, Bytes{}) << "report " << i;
     ASSERT_GE(bearers.at(0).mean_rate.in(std::chrono::minutes(1)), Bytes{}) << "report " << i;
   }
-  // Without reports it is a connection like any other.
-  for (int second = 0; second < 360; ++second) {
+  // Without reports it is a connection like any other within seconds, whatever period the last one claimed; the longest
+  // timeout that they may have cost passes first.
+  for (int second = 0; second < 60; ++second) {
     lab.pass_time(std::chrono::seconds(1));
     take_in();
   }
@@ -104,6 +105,38 @@ TEST_P(MadReports, BreakNothing) {
     take_in();
   }
   EXPECT_GE(received, before + 10'000);
+}
+
+// One report with a period of a minute and a rate of next to nothing, then silence.
+TEST_P(MadReports, AClaimedPeriodIsNotBorneForLongerThanTheProxyMay) {
+  hosts.open();
+  proxy::ReportArrival report = reports.next();
+  report.period = std::chrono::minutes(1);
+  report.bearer.service_rate = report.bearer.mean_service_rate = Rate::bits_per_second(1000);
+  report.bearer.buffer = Bytes(1500);
+  reports.send(report);
+  std::vector<proxy::BearerInfo> bearers;
+  lab.shard.describe_bearers(bearers, 1);
+  ASSERT_EQ(bearers.at(0).steered, GetParam().mode != Mode::observe);
+  lab.pass_time(config().smvs.fallback.maximum + std::chrono::milliseconds(100));
+  bearers.clear();
+  lab.shard.describe_bearers(bearers, 1);
+  EXPECT_FALSE(bearers.at(0).steered);
+}
+
+TEST_P(MadReports, AnotherNodeBTakesOverFromASilentOneWhateverPeriodThatClaimed) {
+  hosts.open();
+  proxy::ReportArrival report = reports.next();
+  report.period = std::chrono::minutes(1);
+  reports.send(report);
+  report.sender = 77;
+  report.period = reports.period;
+  lab.pass_time(std::chrono::seconds(1));
+  reports.send(report);
+  EXPECT_EQ(lab.count(proxy::Counter::reporters_changed), 0U) << "both speak";
+  lab.pass_time(config().smvs.fallback.maximum);
+  reports.send(report);
+  EXPECT_EQ(lab.count(proxy::Counter::reporters_changed), 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, MadReports, testing::ValuesIn(every_case()), [](const auto& of) {

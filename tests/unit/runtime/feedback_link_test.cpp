@@ -21,7 +21,9 @@ config::FeedbackConfig proxy_config(Duration status_period = 5ms) {
   config::FeedbackConfig config;
   config.status_period = status_period;
   config.sender = 1;
-  config.keys.push_back({1, {}, {}, std::vector<std::uint8_t>(32, 7)});
+  config::KeyConfig key;
+  key.bytes = std::vector<std::uint8_t>(32, 7);
+  config.keys.push_back(key);
   return config;
 }
 
@@ -37,14 +39,16 @@ class NodeB final : public feedback::RecordHandler {
           config.send_key = 1;
           return config;
         }()),
-        endpoint_(context, {udp::endpoint(boost::asio::ip::address_v4::loopback(), 0), {proxy}, false, 64}, session_,
-                  *this) {
+        endpoint_(context, endpoint_config(proxy), session_, *this) {
     endpoint_.start();
   }
   void report(const IpAddress& ue, bool poll = false) {
     feedback::BearerReport report;
     report.ue = ue;
     report.queue = Bytes(4000);
+    send(report, poll);
+  }
+  void send(const feedback::BearerReport& report, bool poll = false) {
     endpoint_.send_reports(std::span(&report, 1), 1s, 5ms, poll);
   }
   void poll() { endpoint_.send_reports({}, 1s, 5ms, true); }
@@ -56,6 +60,13 @@ class NodeB final : public feedback::RecordHandler {
   std::vector<feedback::BearerStatus> heard;
 
  private:
+  static feedback::UdpEndpointConfig endpoint_config(const udp::endpoint& proxy) {
+    feedback::UdpEndpointConfig config;
+    config.local = udp::endpoint(boost::asio::ip::address_v4::loopback(), 0);
+    config.peers = {proxy};
+    config.clock = [] { return feedback::ReceivedAt{}; };
+    return config;
+  }
   feedback::Session session_;
   feedback::UdpEndpoint endpoint_;
 };
@@ -160,6 +171,26 @@ TEST_F(Link, AShardThatDoesNotTakeItsReportsCostsThemAndNothingElse) {
   EXPECT_EQ(channels_[0]->reports.read_available() + link_.reports_lost(), accepted);
   node_b_.report(ue_odd);
   run_until([&] { return channels_[1]->reports.read_available() == 1; });
+}
+
+TEST_F(Link, WhatNoCellCanBeIsCountedAndReachesNobody) {
+  feedback::BearerReport sane;
+  sane.ue = ue_even;
+  sane.buffer = Bytes(std::int64_t{1} << 40);  // without limit, as some say it
+  sane.service_rate = sane.mean_service_rate = Rate::bits_per_second(20e9);
+  std::vector<feedback::BearerReport> mad(6, sane);
+  mad[0].queue = Bytes((1 << 30) + 1);
+  mad[1].service_rate = Rate::bits_per_second(21e9);
+  mad[2].mean_service_rate = Rate::bits_per_second(1e15);
+  mad[3].arrived = 2'000'000'000;
+  mad[3].transmitted = 500'000'000;
+  mad[4].allowance = Bytes(std::int64_t{1} << 40);
+  mad[5].clamp = feedback::ClampPrice{Bytes(std::int64_t{1} << 40), 1ms};
+  for (const feedback::BearerReport& report : mad) node_b_.send(report);
+  node_b_.send(sane);
+  run_until([&] { return link_.failures().front() == mad.size() + 1; });
+  EXPECT_EQ(link_.reports_implausible(), mad.size());
+  EXPECT_EQ(channels_[0]->reports.read_available(), 1U);
 }
 
 TEST_F(Link, GarbageIsCountedAndReachesNobody) {
