@@ -19,7 +19,11 @@ namespace {
 
 constexpr std::array<DriverTraits, 10> known_drivers = {{
     {.prefix = "net_af_packet", .kernel_interface = true, .partial_checksums = true},
-    {.prefix = "net_af_xdp", .kernel_interface = true, .partial_checksums = true},
+    {.prefix = "net_af_xdp",
+     .kernel_interface = true,
+     .partial_checksums = true,
+     .contiguous_pool = true,
+     .brings_xdp_program = true},
     {.prefix = "net_tap", .partial_checksums = true, .software_offloads = true},
     {.prefix = "net_memif", .peer_may_leave = true},
     {.prefix = "net_pcap"},
@@ -88,6 +92,11 @@ std::optional<std::string> device_argument(std::string_view device, std::string_
     return std::string(equals == std::string_view::npos ? std::string_view{} : argument.substr(equals + 1));
   }
   return std::nullopt;
+}
+
+std::uint32_t buffers_held(std::string_view device, std::uint16_t descriptors) noexcept {
+  constexpr std::uint32_t fill_ring = 2048;
+  return driver_traits(device).contiguous_pool ? std::max<std::uint32_t>(descriptors, fill_ring) : descriptors;
 }
 
 std::uint16_t buffer_room(std::uint16_t mtu) noexcept {

@@ -15,6 +15,8 @@ struct DriverTraits {
   bool partial_checksums = false;   ///< see carries_partial_checksums()
   bool peer_may_leave = false;     ///< the other side is a process that comes and goes, and takes shared memory with it
   bool software_offloads = false;  ///< offers checksum verification, but does it in software, slower than we do
+  bool contiguous_pool = false;    ///< registers the pool with the kernel as one piece of memory without gaps
+  bool brings_xdp_program = false;  ///< puts an XDP program on its interface
 };
 [[nodiscard]] const DriverTraits& driver_traits(std::string_view device) noexcept;
 
@@ -26,6 +28,10 @@ struct DriverTraits {
 /// What comes in may carry checksums that a kernel on this machine (or of its guests) left to a device that does not
 /// exist: veth, TAP and live captures show packets before their checksum is there. A wire never does.
 [[nodiscard]] bool carries_partial_checksums(std::string_view device) noexcept;
+
+/// Packet buffers that one receive queue of this device holds at rest, with `descriptors` asked for: net_af_xdp lends
+/// the kernel 2048, whatever is asked.
+[[nodiscard]] std::uint32_t buffers_held(std::string_view device, std::uint16_t descriptors) noexcept;
 
 /// Bytes that a packet buffer needs behind its headroom for IP packets of `mtu` bytes with two VLAN tags; pools of
 /// ports are made with at least this.

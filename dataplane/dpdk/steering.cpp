@@ -49,6 +49,12 @@ Steering::~Steering() {
   }
 }
 
+std::uint64_t Steering::footprint(unsigned shards) noexcept {
+  if (shards == 1) return 0;
+  const std::uint64_t rings = std::uint64_t{4} * shards * shards;  // two sides, received and transmitted
+  return rings * static_cast<std::uint64_t>(rte_ring_get_memsize(default_ring_size));
+}
+
 unsigned Steering::poller(Facing side, std::uint16_t queue) const noexcept {
   // Single-queue ports are spread over the shards, so that one thread does not poll both.
   const Port& port = *ports_[static_cast<std::size_t>(side)];

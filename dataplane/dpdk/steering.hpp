@@ -64,12 +64,17 @@ class ShardPorts {
 /// empty.
 class Steering {
  public:
+  static constexpr std::uint32_t default_ring_size = 4096;
+
   /// `ports` indexed by Facing; they and `this` outlive the threads. Throws std::runtime_error when there is no
   /// memory for the rings, std::invalid_argument for no shard or more than 128.
-  Steering(std::array<Port*, 2> ports, unsigned shards, std::uint32_t ring_size = 4096);
+  Steering(std::array<Port*, 2> ports, unsigned shards, std::uint32_t ring_size = default_ring_size);
   ~Steering();
   Steering(const Steering&) = delete;
   Steering& operator=(const Steering&) = delete;
+
+  /// Bytes of DPDK memory that rings of the default size between so many shards take.
+  [[nodiscard]] static std::uint64_t footprint(unsigned shards) noexcept;
 
   [[nodiscard]] ShardPorts& shard(unsigned index) noexcept { return *shards_[index]; }
   [[nodiscard]] unsigned shards() const noexcept { return static_cast<unsigned>(shards_.size()); }

@@ -1,21 +1,13 @@
 #include "dataplane/packet/pool.hpp"
 
-#include <rte_errno.h>
-#include <rte_lcore.h>
-
 #include <cstring>
-#include <stdexcept>
+
+#include "dataplane/packet/pool_memory.hpp"
 
 namespace sluice::packet {
 
 PacketPool::PacketPool(const std::string& name, std::uint32_t count, std::uint16_t room)
-    : pool_(rte_pktmbuf_pool_create(name.c_str(), count, count > 1024 ? 256 : 0, note_size,
-                                    static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + room), SOCKET_ID_ANY)) {
-  if (pool_ == nullptr) {
-    throw std::runtime_error("packet pool '" + name + "': no memory for " + std::to_string(count) + " buffers of " +
-                             std::to_string(room) + " bytes: " + rte_strerror(rte_errno));
-  }
-}
+    : pool_(create_pool(name, count, room)) {}
 
 PacketPool::~PacketPool() {
   rte_mempool_free(pool_);

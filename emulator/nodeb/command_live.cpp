@@ -8,6 +8,7 @@
 
 #include "dataplane/dpdk/device_arguments.hpp"
 #include "dataplane/dpdk/eal.hpp"
+#include "dataplane/packet/pool_memory.hpp"
 #include "emulator/nodeb/commands.hpp"
 #include "emulator/nodeb/progress_bar.hpp"
 #include "emulator/report/results_csv.hpp"
@@ -32,11 +33,11 @@ std::uint16_t room_for(const Scenario& scenario) {
 
 dpdk::EalConfig eal_config(const Scenario& scenario) {
   const LiveSpec& live = scenario.live;
-  const std::uint64_t bytes_per_buffer = room_for(scenario) + std::uint64_t{1024};
   dpdk::EalConfig config;
   config.program = "nodeb";
   config.hugepages = live.hugepages;
-  config.memory_mib = static_cast<std::uint32_t>(128 + ((live.buffers * bytes_per_buffer) >> 20));
+  config.memory_mib =
+      static_cast<std::uint32_t>(128 + (packet::pool_footprint(live.buffers, room_for(scenario)) >> 20U));
   config.arguments = live.eal_arguments;
   config.log = [](unsigned, std::string_view line) { spdlog::warn("DPDK: {}", line); };
   return config;

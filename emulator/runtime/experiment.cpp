@@ -9,7 +9,7 @@
 
 #include "dataplane/dpdk/device_arguments.hpp"
 #include "dataplane/dpdk/eal.hpp"
-#include "dataplane/packet/pool.hpp"
+#include "dataplane/packet/pool_memory.hpp"
 #include "emulator/runtime/virtual_run.hpp"
 
 namespace sluice::emulator {
@@ -125,8 +125,7 @@ ExperimentOutcome run_experiment(const Plan& plan, TraceLibrary& traces, unsigne
 }
 
 std::uint32_t experiment_memory_mib(const Plan& plan, unsigned workers) {
-  const std::uint64_t bytes_per_buffer = room_for(plan) + std::uint64_t{1024};  // data; headers, note, the pool's own
-  const std::uint64_t bytes = plan.base.buffers * bytes_per_buffer * std::max(1U, workers);
+  const std::uint64_t bytes = packet::pool_footprint(plan.base.buffers, room_for(plan)) * std::max(1U, workers);
   return static_cast<std::uint32_t>(128 + (bytes >> 20));
 }
 

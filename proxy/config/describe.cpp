@@ -3,7 +3,8 @@
 #include <set>
 
 #include "dataplane/dpdk/device_arguments.hpp"
-#include "dataplane/packet/pool.hpp"
+#include "dataplane/dpdk/steering.hpp"
+#include "dataplane/packet/pool_memory.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/laws.hpp"
 #include "proxy/memory_budget.hpp"
@@ -86,10 +87,12 @@ void check_interception(Section& s, const Treatment& treatment) {
 
 /// Devices hold buffers from the start, and what remains must carry packets.
 void check_memory(Section& s, const Config& config) {
-  const std::uint32_t held = config.shards.count * (std::uint32_t{config.ports.radio.receive_descriptors} +
-                                                    config.ports.core.receive_descriptors);
+  const auto held_by = [](const PortSettings& port) {
+    return dpdk::buffers_held(port.device, port.receive_descriptors);
+  };
+  const std::uint32_t held = config.shards.count * (held_by(config.ports.radio) + held_by(config.ports.core));
   s.check(config.pool.buffers >= held + 1024, "pool",
-          "at least " + std::to_string(held + 1024) + " buffers: the receive descriptors of every shard and 1024 more",
+          "at least " + std::to_string(held + 1024) + " buffers: what the ports' receive queues hold and 1024 more",
           std::to_string(config.pool.buffers));
   const Bytes wanted = config.shard.limits.relay_buffer;
   const Bytes reach = packet_memory(config).connection;
@@ -119,9 +122,10 @@ PacketMemory packet_memory(const Config& config) {
 }
 
 Bytes memory_for(const Config& config) {
-  const std::int64_t per_buffer = buffer_room_for(config) + 512;  // with its share of the pool's book-keeping
-  constexpr std::int64_t mib = 1 << 20;
-  return Bytes((config.pool.buffers * per_buffer / mib + 64) * mib);  // rings, descriptors and drivers besides
+  const std::uint64_t needed = packet::pool_footprint(config.pool.buffers, buffer_room_for(config)) +
+                               dpdk::Steering::footprint(config.shards.count);
+  constexpr std::uint64_t mib = 1 << 20;
+  return Bytes(static_cast<std::int64_t>((needed / mib + 64) * mib));  // descriptors and drivers besides
 }
 
 void describe(Section& s, Policy& policy) {
@@ -194,8 +198,10 @@ void describe(Section& s, PortSettings& port) {
   s.required().value("device", port.device,
                      "DPDK device arguments (`net_af_packet0,iface=veth0`) or a PCI address (`0000:03:00.0`)");
   s.value("mtu", port.mtu, {68, 9000}, "longest IP packet in bytes");
-  s.value("fix_offloads", port.fix_offloads,
-          "repair a kernel interface's settings (merging off, up, MTU) instead of refusing to start");
+  s.value(
+      "fix_offloads", port.fix_offloads,
+      "repair a kernel interface's settings (merging off, up, MTU) instead of refusing to start, and have the host at "
+      "the other end of a veth segment for itself");
   s.value("promiscuous", port.promiscuous, "take frames for every MAC address; a bump in the wire needs it");
   s.value("receive_descriptors", port.receive_descriptors, {64, 8192}, "frames the device may hold for us");
   s.value("transmit_descriptors", port.transmit_descriptors, {64, 8192}, "frames we may hand over at once");

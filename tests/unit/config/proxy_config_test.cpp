@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "dataplane/packet/pool_memory.hpp"
 #include "proxy/config/config.hpp"
 
 namespace sluice::proxy {
@@ -138,9 +139,19 @@ TEST(ProxyConfig, RulesAcrossKeys) {
               ElementsAre("s.yaml:4:8: tcp.min_rto, expected at most max_rto, got 30s"));
   EXPECT_THAT(
       errors_of(p + "pool: { buffers: 2000 }\n"),
-      ElementsAre("s.yaml:4:1: pool, expected at least 3072 buffers: the receive descriptors of every shard and "
-                  "1024 more, got 2000"));
+      ElementsAre(
+          "s.yaml:4:1: pool, expected at least 3072 buffers: what the ports' receive queues hold and 1024 more, "
+          "got 2000"));
   EXPECT_THAT(errors_of(p + "eal: { memory: 20MiB }\n"), ElementsAre(HasSubstr("s.yaml:4:1: eal, expected memory of")));
+}
+
+TEST(ProxyConfig, MemoryIsReckonedForPoolsOfAnySize) {
+  for (const char* const buffers : {"32768", "40001", "1000000", "16777216"}) {
+    const auto config = parsed(std::string(ports) + "pool: { buffers: " + buffers + " }\n");
+    ASSERT_TRUE(config) << to_string(config.errors);
+    const std::uint64_t pool = packet::pool_footprint(config->pool.buffers);
+    EXPECT_GT(memory_for(*config), Bytes(static_cast<std::int64_t>(pool)));
+  }
 }
 
 TEST(ProxyConfig, AStrongerRemedyForShortBuffersMustNotComeFirst) {

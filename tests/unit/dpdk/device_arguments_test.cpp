@@ -63,6 +63,12 @@ TEST(DeviceArguments, AfPacketRingsSuitDriverAndKernel) {
   }
 }
 
+TEST(DeviceArguments, AfXdpLendsTheKernelWhatItsFillRingTakes) {
+  EXPECT_EQ(buffers_held("net_af_xdp0,iface=veth0", 1024), 2048U);
+  EXPECT_EQ(buffers_held("net_af_xdp0,iface=veth0", 4096), 4096U);
+  EXPECT_EQ(buffers_held("0000:03:00.0", 1024), 1024U);
+}
+
 TEST(DeviceArguments, WhatIsGivenIsKept) {
   const std::string given = "net_af_packet0,iface=x,qdisc_bypass=0,blocksz=4096,framesz=2048,framecnt=64";
   EXPECT_EQ(complete_device_arguments(given, 1500), given);
