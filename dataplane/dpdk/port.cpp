@@ -42,9 +42,11 @@ std::size_t Port::receive(std::uint16_t queue, std::span<packet::Packet> out) no
   for (std::uint16_t i = 0; i < count; ++i) {
     if (buffers[i]->nb_segs != 1) [[unlikely]] {
       rte_pktmbuf_free(buffers[i]);
-      add(counters.receive_dropped, 1);
+      add(counters.oversized, 1);
       continue;
     }
+    if (buffers[i]->data_len > longest_frame_) [[unlikely]]
+      add(counters.oversized, 1);
     packet::Packet packet(buffers[i]);
     packet.note() = packet::PacketNote{};
     bytes += packet.size();
@@ -165,7 +167,7 @@ PortCounters Port::counters() const noexcept {
     const QueueCounters& queue = queues_[i];
     sum.received += get(queue.received);
     sum.received_bytes += get(queue.received_bytes);
-    sum.receive_dropped += get(queue.receive_dropped);
+    sum.oversized += get(queue.oversized);
     sum.transmitted += get(queue.transmitted);
     sum.transmitted_bytes += get(queue.transmitted_bytes);
     sum.transmit_dropped += get(queue.transmit_dropped);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dataplane/dpdk/device_arguments.hpp"
+#include "dataplane/dpdk/peer_segmentation.hpp"
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/units/time.hpp"
@@ -33,7 +34,8 @@ struct PortConfig {
   std::uint16_t queues = 1;  ///< wanted; see receive_queues() and transmit_queues() for what it became
   std::uint16_t mtu = 1500;  ///< bytes of IP packet, 68 … 9000
   bool promiscuous = true;
-  bool fix_offloads = false;  ///< repair a kernel interface's settings instead of refusing it
+  /// Repair a kernel interface's settings instead of refusing it, and have the other end of a veth segment for itself.
+  bool fix_offloads = false;
   std::uint16_t receive_descriptors = 1024;
   std::uint16_t transmit_descriptors = 1024;
 };
@@ -42,7 +44,7 @@ struct PortConfig {
 struct alignas(64) QueueCounters {
   std::atomic<std::uint64_t> received{0};
   std::atomic<std::uint64_t> received_bytes{0};
-  std::atomic<std::uint64_t> receive_dropped{0};  ///< frames that do not fit one buffer
+  std::atomic<std::uint64_t> oversized{0};  ///< frames longer than the MTU allows; those of several buffers are dropped
   std::atomic<std::uint64_t> transmitted{0};
   std::atomic<std::uint64_t> transmitted_bytes{0};
   std::atomic<std::uint64_t> transmit_dropped{0};  ///< the device did not take them
@@ -51,7 +53,7 @@ struct alignas(64) QueueCounters {
 
 /// A sum of QueueCounters.
 struct PortCounters {
-  std::uint64_t received = 0, received_bytes = 0, receive_dropped = 0, transmitted = 0, transmitted_bytes = 0,
+  std::uint64_t received = 0, received_bytes = 0, oversized = 0, transmitted = 0, transmitted_bytes = 0,
                 transmit_dropped = 0, copy_failed = 0;
 };
 
@@ -88,6 +90,11 @@ class Port {
   /// kind.
   [[nodiscard]] int readiness_descriptor() const noexcept { return readiness_descriptor_; }
 
+  /// What could not be repaired and may do harm; empty when all is well.
+  [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
+  /// What ends frames longer than the MTU on this port, as a sentence for a log.
+  [[nodiscard]] const std::string& oversized_remedy() const noexcept { return oversized_remedy_; }
+
   [[nodiscard]] bool link_up() const noexcept;
   [[nodiscard]] std::uint16_t id() const noexcept { return id_; }
   /// The device's name, "net_af_packet0".
@@ -99,6 +106,7 @@ class Port {
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> extended_statistics() const;
 
  private:
+  void prepare_interface(const PortConfig& config, const std::string& interface);
   void plug_in(const PortConfig& config);
   void configure(const PortConfig& config);
   bool configure_rss(const PortConfig& config, rte_eth_conf& settings, const rte_eth_dev_info& device) const;
@@ -118,6 +126,7 @@ class Port {
   const DriverTraits* traits_;
   std::string name_;
   Facing facing_;
+  std::uint16_t longest_frame_;  ///< bytes of a frame with an IP packet of the MTU and two VLAN tags
   std::uint16_t id_ = 0;
   std::uint16_t receive_queues_ = 1;
   std::uint16_t transmit_queues_ = 1;
@@ -131,6 +140,9 @@ class Port {
   Instant look_again_{};  ///< when to see next whether the peer is there
   Instant down_since_ = never;
   std::unique_ptr<QueueCounters[]> queues_;
+  PeerSegmentation peer_segmentation_;
+  std::string warning_;
+  std::string oversized_remedy_;
 };
 
 }  // namespace sluice::dpdk

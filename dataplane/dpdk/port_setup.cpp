@@ -18,6 +18,8 @@
 #include "dataplane/dpdk/greeting.hpp"
 #include "dataplane/dpdk/interface_check.hpp"
 #include "dataplane/dpdk/port.hpp"
+#include "dataplane/packet/headers.hpp"
+#include "dataplane/packet/pool_memory.hpp"
 
 namespace sluice::dpdk {
 namespace {
@@ -72,22 +74,29 @@ void check_config(const PortConfig& config, const packet::PacketPool& pool) {
     fail(config.device, "an MTU of " + std::to_string(config.mtu) + " needs packet buffers of " +
                             std::to_string(buffer_room(config.mtu)) + " bytes, these have " + std::to_string(room));
   }
+  // Buffers that lie beyond what it registers are refused by the kernel one by one, until no packet comes in any more.
+  if (driver_traits(config.device).contiguous_pool && !packet::is_contiguous(pool)) {
+    fail(config.device,
+         "needs all packet buffers in one piece of memory without gaps; run without huge pages, or with enough of them "
+         "on one NUMA node and with EAL's arguments --iova-mode va");
+  }
 }
 
 }  // namespace
 
 Port::Port(const PortConfig& config, packet::PacketPool& pool)
-    : pool_(pool), traits_(&driver_traits(config.device)), name_(device_name(config.device)), facing_(config.facing) {
+    : pool_(pool),
+      traits_(&driver_traits(config.device)),
+      name_(device_name(config.device)),
+      facing_(config.facing),
+      longest_frame_(static_cast<std::uint16_t>(config.mtu + packet::ethernet_length + 2 * packet::vlan_tag_length)),
+      oversized_remedy_("the device merges packets, or ports of a larger mtu are on this wire") {
   partial_checksums_ = carries_partial_checksums(config.device);
   check_config(config, pool);
   if (traits_->kernel_interface) {
     const auto interface = device_argument(config.device, "iface");
     if (!interface) fail(config.device, "iface= is missing");
-    try {
-      require_usable_interface(*interface, config.mtu, config.fix_offloads);
-    } catch (const std::runtime_error& error) {
-      fail(config.device, error.what());
-    }
+    prepare_interface(config, *interface);
   }
   const std::vector<int> open_before = open_descriptors();
   plug_in(config);
@@ -106,6 +115,30 @@ Port::~Port() {
   if (started_) rte_eth_dev_stop(id_);
   unplug();
   if (traits_->peer_may_leave) let_interrupt_thread_finish();
+}
+
+void Port::prepare_interface(const PortConfig& config, const std::string& interface) {
+  const bool veth = interface_state(interface).value_or(InterfaceState{}).driver == "veth";
+  if (veth) {
+    oversized_remedy_ = "the host at the other end of " + interface +
+                        " leaves segmentation to a device (TSO, GSO); set fix_offloads: true, or run there: ethtool -K "
+                        "INTERFACE tso off gso off";
+  }
+  // The driver of net_af_xdp brings a program of its own. Merging comes with either: it is switched off below.
+  if (veth && config.fix_offloads && !traits_->brings_xdp_program) {
+    try {
+      peer_segmentation_ = PeerSegmentation(interface);
+    } catch (const std::runtime_error& error) {
+      warning_ = std::string(error.what()) +
+                 ": should the host at its other end leave segmentation to a device, its frames are lost; run there: "
+                 "ethtool -K INTERFACE tso off gso off";
+    }
+  }
+  try {
+    require_usable_interface(interface, config.mtu, config.fix_offloads);
+  } catch (const std::runtime_error& error) {
+    fail(config.device, error.what());
+  }
 }
 
 void Port::plug_in(const PortConfig& config) {

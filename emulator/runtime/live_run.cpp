@@ -66,6 +66,7 @@ Element& LiveRun::open_port(const std::string& name, const std::string& device, 
   } catch (const std::exception& problem) {
     throw std::runtime_error("live." + name + ": " + problem.what());
   }
+  if (!devices_.back()->warning().empty()) spdlog::warn("live.{}: {}", name, devices_.back()->warning());
   ports_.push_back(std::make_unique<LivePort>(*devices_.back(), inwards));
   return *ports_.back();
 }

@@ -315,7 +315,9 @@ void describe(Section& s, LiveSpec& live) {
   s.value("hop_proxy", live.hop_proxy,
           "device of the port towards the proxy's core port; servers elsewhere when empty");
   s.value("mtu", live.mtu, {576, 9000}, "longest IP packet in bytes");
-  s.value("fix_offloads", live.fix_offloads, "repair a kernel interface's settings instead of refusing it");
+  s.value("fix_offloads", live.fix_offloads,
+          "repair a kernel interface's settings instead of refusing it, and have the host at the other end of a veth "
+          "segment for itself");
   s.choice("poll", live.poll, poll_modes, "what the poll thread does when nothing is due");
   proxy::describe_priority(s, live.poll, live.priority);
   s.value("cpu", live.cpu, {0, 1023}, "processor of the poll thread; not pinned when not set");

@@ -82,6 +82,8 @@ void Overview::add_port_counters(std::vector<NamedCounter>& out) const {
     const std::string prefix = std::string("ports.") + side_names.at(side) + ".";
     out.push_back({prefix + "received", "frames received", counters.received, false});
     out.push_back({prefix + "received_bytes", "bytes received", counters.received_bytes, false});
+    out.push_back({prefix + "oversized", "frames longer than the port's MTU came in", counters.oversized, true,
+                   parts_.ports.at(side)->oversized_remedy()});
     out.push_back({prefix + "transmitted", "frames transmitted", counters.transmitted, false});
     out.push_back({prefix + "transmitted_bytes", "bytes transmitted", counters.transmitted_bytes, false});
     out.push_back({prefix + "transmit_dropped", "frames the device did not take", counters.transmit_dropped, true});

@@ -98,6 +98,7 @@ std::unique_ptr<dpdk::Port> Runtime::open_port(Side side) {
     spdlog::info("port {}: {} with {} receive and {} transmit queue(s), MTU {}, unfinished checksums {}", name_of(side),
                  opened->name(), opened->receive_queues(), opened->transmit_queues(), settings.mtu,
                  config_.shard.accepts_partial_checksums(side) ? "accepted" : "refused");
+    if (!opened->warning().empty()) spdlog::warn("port {}: {}", name_of(side), opened->warning());
     return opened;
   } catch (const std::exception& problem) {
     throw std::runtime_error(std::string("ports.") + name_of(side) + ": " + problem.what());

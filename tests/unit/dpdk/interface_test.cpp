@@ -8,9 +8,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -128,6 +131,27 @@ TEST_F(Interfaces, MergingIsRefusedWithTheCommandThatEndsIt) {
   EXPECT_FALSE(interface_state(a_)->gro);
 }
 
+TEST_F(Interfaces, TheOtherEndOfAVethSegmentsForItselfAsLongAsThePortIsThere) {
+  const auto leaves_it_to_a_device = [&] {
+    return shell("ethtool -k " + b_ + " | grep 'tcp-segmentation-offload: on'");
+  };
+  if (!shell("ethtool -K " + b_ + " tso on gso on") || !leaves_it_to_a_device())
+    GTEST_SKIP() << "this kernel's veth has no TSO";
+  PortConfig config = on("net_af_packet0", a_);
+  {
+    const Port as_it_is(config, sluice::test::pool());
+    EXPECT_TRUE(leaves_it_to_a_device());
+  }
+  config.fix_offloads = true;
+  {
+    const Port repaired(config, sluice::test::pool());
+    EXPECT_EQ(repaired.warning(), "");
+    EXPECT_FALSE(leaves_it_to_a_device());
+    EXPECT_FALSE(interface_state(a_)->gro) << "an XDP program brings merging, which is not wanted";
+  }
+  EXPECT_TRUE(leaves_it_to_a_device());
+}
+
 TEST_F(Interfaces, OneThatIsDownIsRefusedOrRaised) {
   shell("ip link set dev " + a_ + " down");
   EXPECT_THAT(refusal(on("net_af_packet0", a_)), testing::HasSubstr("ip link set dev " + a_ + " up"));
@@ -221,6 +245,25 @@ TEST_P(InterfacePorts, CarryFramesBothWays) {
   EXPECT_TRUE(left->partial_checksums());
 }
 
+TEST_P(InterfacePorts, ReceiveIntoEveryBufferOfThePool) {
+  if (IsSkipped()) return;
+  const auto left = open(0, a_);
+  const auto right = left ? open(1, b_) : nullptr;
+  if (!right) GTEST_SKIP() << reason_;
+  // All but what both devices hold themselves, and what is on its way.
+  const std::size_t all = own_pool_.capacity() - 5000;
+  std::vector<packet::Packet> held;
+  while (held.size() < all) {
+    std::vector<packet::Packet> burst;
+    for (std::size_t i = 0; i < 32; ++i) burst.push_back(datagram(ue(1), server(), "fill"));
+    left->transmit(0, burst);
+    std::vector<packet::Packet> got = collect(*right, 32, a_datagram);
+    if (got.empty()) break;
+    std::ranges::move(got, std::back_inserter(held));
+  }
+  EXPECT_GE(held.size(), all);
+}
+
 TEST_P(InterfacePorts, KeepVlanTags) {
   if (IsSkipped()) return;
   const auto left = open(0, a_);
@@ -294,6 +337,15 @@ TEST_F(Interfaces, WhatTheKernelSendsCarriesPartialChecksumsAndCanBeCompleted) {
   EXPECT_TRUE(packet::complete_partial_checksum(packet, parsed, result));
   EXPECT_FALSE(packet::complete_partial_checksum(packet, parsed, result)) << "complete now";
   EXPECT_EQ(text_of(packet), "from the kernel");
+}
+
+TEST_F(Interfaces, FramesLongerThanTheMtuAreCountedWithARemedy) {
+  ASSERT_TRUE(shell("ip link set dev " + a_ + " mtu 2000") && shell("ip link set dev " + b_ + " mtu 2000"));
+  Port port(on("net_af_packet0", b_), sluice::test::pool());
+  send_from_kernel(a_, std::string(1600, 'l'));
+  ASSERT_TRUE(receive_datagram(port));
+  EXPECT_EQ(port.counters().oversized, 1U);
+  EXPECT_THAT(port.oversized_remedy(), testing::HasSubstr("the other end of " + b_));
 }
 
 TEST_F(Interfaces, FragmentsArriveAsTheyAre) {

@@ -159,7 +159,7 @@ TEST(Port, FramesThatSpanBuffersAreDropped) {
   const std::vector<packet::Packet> got = drain(right);
   ASSERT_EQ(got.size(), 1U);
   EXPECT_EQ(text_of(got[0]), "second");
-  EXPECT_EQ(right.counters().receive_dropped, 1U);
+  EXPECT_EQ(right.counters().oversized, 1U);
 }
 
 TEST(Port, FilesAreWrittenAndReadBack) {
