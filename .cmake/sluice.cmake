@@ -90,6 +90,8 @@ function(sluice_program name)
   if(SLUICE_LTO)
     target_link_options(${name} PRIVATE -O3 -flto=auto)
   endif()
+  # Everything is bound at start, and what was relocated made read-only: a stray write finds no function to replace.
+  target_link_options(${name} PRIVATE -Wl,-z,relro,-z,now,-z,noexecstack)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endfunction()
 

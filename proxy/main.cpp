@@ -5,6 +5,7 @@
 #include <string>
 
 #include "proxy/config/config.hpp"
+#include "proxy/config/core_dumps.hpp"
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/resources.hpp"
 #include "proxy/runtime/runtime.hpp"
@@ -29,6 +30,7 @@ struct Options {
   bool print = false;
   bool show_secrets = false;
   bool help_config = false;
+  bool core_dumps = false;
 };
 
 void declare(CLI::App& app, Options& options) {
@@ -39,6 +41,8 @@ void declare(CLI::App& app, Options& options) {
   auto* print = app.add_flag("--print-config", options.print, "print every key with its value, and exit");
   auto* help = app.add_flag("--help-config", options.help_config, "print the reference of all keys, and exit");
   app.add_flag("--show-secrets", options.show_secrets, "with --print-config, print secrets too")->needs(print);
+  app.add_flag("--core-dumps", options.core_dumps,
+               "let a crash leave a core file, and a debugger attach; it holds keys and what connections carry");
   check->excludes(print)->excludes(help);
   print->excludes(help);
 }
@@ -96,6 +100,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_ok : exit_configuration;
   }
+  if (!options.core_dumps) sluice::config::forbid_core_dumps();
   if (options.help_config) return print(sluice::proxy::config_reference());
   if (options.file.empty()) {
     std::fputs("sluice: a configuration file is needed; see --help and --help-config\n", stderr);

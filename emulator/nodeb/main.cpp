@@ -5,6 +5,7 @@
 
 #include "emulator/nodeb/commands.hpp"
 #include "emulator/scenario/describe.hpp"
+#include "proxy/config/core_dumps.hpp"
 #include "proxy/runtime/version.hpp"
 
 namespace {
@@ -18,6 +19,7 @@ constexpr const char* footer =
 struct Options {
   std::string check;
   bool help_scenario = false;
+  bool core_dumps = false;
   std::vector<std::string> traces;
   RunOptions run;
   LiveOptions live;
@@ -74,6 +76,8 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--check", options.check, "check a scenario, print every error, and exit");
   app.add_option("--traces", options.traces, "with --check: folder of capacity traces");
   app.add_flag("--help-scenario", options.help_scenario, "print the reference of all keys of scenarios, and exit");
+  app.add_flag("--core-dumps", options.core_dumps,
+               "let a crash leave a core file, and a debugger attach; it holds keys and what connections carry");
   app.require_subcommand(0, 1);
   declare_run(app, options);
   declare_live(app, options);
@@ -107,6 +111,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_ok : exit_configuration;
   }
+  if (!options.core_dumps) sluice::config::forbid_core_dumps();
   try {
     return dispatch(app, options);
   } catch (const std::exception& problem) {

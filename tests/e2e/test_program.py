@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 import lab as lab_module
 import programs
@@ -141,6 +143,48 @@ def test_a_secret_that_everybody_may_read_is_refused(tmp_path):
     assert f"{file}:9:18: feedback.keys[0].secret, expected a file that only its owner and group may read" in run.stderr
     file.chmod(0o600)
     assert run_program("sluice", "--check", file).returncode == 0
+
+
+def readelf(name, *options):
+    return subprocess.run(["readelf", "-W", *options, programs.program(name)], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("name", ["sluice", "nodeb", "sluicectl"])
+def test_the_programs_are_built_to_withstand_a_flaw(name):
+    """No writable table of functions, no code at a known address or on the stack."""
+    if programs.sanitizers():
+        pytest.skip("a sanitizer checks more, and in its own way")
+    assert "DYN (Position-Independent Executable file)" in readelf(name, "-h")
+    segments = readelf(name, "-l")
+    assert "GNU_RELRO" in segments
+    assert re.search(r"GNU_STACK .* RW +0x", segments), segments
+    assert re.search(r"FLAGS_1.*NOW", readelf(name, "-d")), "what is relocated is bound, and made read-only, at start"
+
+
+def dumps_core(tmp_path, *words):
+    """Whether a running proxy leaves a core file when it is told to."""
+    file = tmp_path / "proxy.yaml"
+    file.write_text(CONFIGURATION + f"admin: {{socket: {tmp_path}/s.sock}}\n", encoding="utf-8")
+    few = 1 << 16  # a short one will do
+    process = subprocess.Popen([programs.program("sluice"), *words, file], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (few, few)))
+    for line in process.stderr:
+        if "running" in line:
+            break
+    process.send_signal(signal.SIGQUIT)
+    _, status = os.waitpid(process.pid, 0)
+    process.returncode = status
+    process.stderr.close()
+    assert os.WTERMSIG(status) == signal.SIGQUIT
+    return os.WCOREDUMP(status)
+
+
+def test_no_core_file_is_left_unless_asked_for(tmp_path):
+    """It would hold the keys, and what the connections carry."""
+    assert not dumps_core(tmp_path)
+    if not Path("/proc/sys/kernel/core_pattern").read_text(encoding="utf-8").startswith("|"):
+        assert dumps_core(tmp_path, "--core-dumps")
 
 
 @pytest.fixture
