@@ -182,8 +182,7 @@ TEST_F(ShardPolicies, ASwitchMovesARunningConnectionToTheNewLaw) {
 }
 
 TEST_F(ShardPolicies, TheControlGroupIsNotSteered) {
-  Policies next;
-  next.otherwise = config();
+  Policies next = config().treatments();
   next.control_group = 1;
   lab.shard.apply(next, lab.now);
   hosts.open();

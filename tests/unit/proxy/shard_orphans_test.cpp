@@ -244,7 +244,7 @@ TEST_F(ShardOrphans, EntriesThatMakeNoSenseAreNone) {
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.state = JournalEntry::unused; }));
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.options = 2; }));
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.key.ue = *IpAddress::parse("fd00::1"); }));
-  for (const std::uint8_t length : std::initializer_list<std::uint8_t>{0, 13, 15, 23, 255}) {
+  for (const auto length : std::to_array<std::uint8_t>({0, 13, 15, 23, 255})) {
     EXPECT_TRUE(refused([&](JournalEntry& entry) { entry.headers[1].l2_len = length; })) << int{length};
   }
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.headers[0].flow_label = 1U << 20U; }));

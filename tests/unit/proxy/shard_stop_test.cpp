@@ -57,14 +57,17 @@ TEST_F(ShardStop, WhatHoldsAcknowledgedBytesIsResetOnBothSides) {
 }
 
 TEST_F(ShardStop, BytesThatWaitForAClosedWindowAreNotLostInSilence) {
-  hosts.ue_window = 0;
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+  hosts.ue_window = 0;
+  hosts.ue(Flags::ack_bit, 0, 1000);
   hosts.server(Flags::ack_bit, 1000, 0, std::string(1000, 'b'));
+  hosts.server(Flags::ack_bit, 2000, 0, std::string(1000, 'c'));
   lab.forget_output();
   stop();
   expect_reset(Side::core, 0);
-  expect_reset(Side::radio, 0);
+  expect_reset(Side::radio, 1000);
+  EXPECT_TRUE(lab.silent(Side::radio)) << "nothing has left that might have arrived";
   EXPECT_EQ(lab.count(Counter::flows_reset_by_stop), 1U);
 }
 
@@ -81,6 +84,7 @@ TEST_F(ShardStop, WhatHoldsNothingGoesOnUntouched) {
   hosts.open();
   hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
   hosts.ue(Flags::ack_bit, 0, 1000);
+  lab.pass_time(std::chrono::seconds(1));
   hosts.server(Flags::ack_bit, 1000, 0, "not acknowledged by anybody: its sender repeats it");
   lab.forget_output();
   stop();

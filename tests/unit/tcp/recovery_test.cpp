@@ -371,7 +371,7 @@ TEST(Timeout, TooManyEndTheConnection) {
   s.pass(60s);
   EXPECT_EQ(s.endpoint.state(), tcp::State::closed);
   EXPECT_EQ(s.endpoint.close_reason(), tcp::CloseReason::timed_out);
-  ASSERT_EQ(s.sent(), 5U);
+  ASSERT_EQ(s.sent(), 6U);
   EXPECT_TRUE(s.wire.segments.back().segment.flags.rst()) << "the peer is told, should it be there";
 }
 

@@ -189,12 +189,16 @@ TEST(Question, IsNoneWhileSomethingIsUnderWay) {
   EXPECT_FALSE(s.endpoint.take_question());
 }
 
-TEST(Question, AClosedWindowThatIsProbedIsAnsweredHere) {
+TEST(Question, AProbeOfAClosedWindowIsTheOwnersToAnswer) {
   Script s;
   s.config.answers_keepalives = false;
   s.open(Script::peer_window, 0);
   s.endpoint.set_receive_room(Bytes(0));
   s.receive(s.segment(0xffffffff, 0));
+  s.emit();
+  s.expect_nothing();
+  EXPECT_TRUE(s.endpoint.take_question()) << "the owner's own peer may have opened its window";
+  s.endpoint.answer_question();
   s.emit();
   s.expect_ack(0);
 }
