@@ -59,15 +59,15 @@ class Pair:
 
 @pytest.fixture(scope="module", params=[{}, {"exposure_per_flow": "0B"}, {"exposure_per_flow": "20KiB"}],
                 ids=["uncapped", "nothing exposed", "little exposed"])
-def path(request, tmp_path_factory):
+def wire(request, tmp_path_factory):
     with lab_module.Lab("stalls", tmp_path_factory.mktemp("stalls")) as lab:
-        wire = lab.bump()
+        made = lab.bump()
         # Whoever is left without an answer for long gives up within the test: after 3 repetitions instead of 15.
-        wire.ue.sysctl("net.ipv4.tcp_retries2", RETRIES)
-        wire.server.sysctl("net.ipv4.tcp_retries2", RETRIES)
-        sluice = programs.Sluice(lab, wire.box, mode="i-tcp", limits=request.param,
+        made.ue.sysctl("net.ipv4.tcp_retries2", RETRIES)
+        made.server.sysctl("net.ipv4.tcp_retries2", RETRIES)
+        sluice = programs.Sluice(lab, made.box, mode="i-tcp", limits=request.param,
                                  tcp={"max_retransmissions": RETRIES, "time_wait": "1s"})
-        yield wire
+        yield made
         sluice.wait_until_at_rest()
         assert sluice.counters()["flows_timed_out"] == 0
         sluice.stop_and_check()
@@ -76,11 +76,11 @@ def path(request, tmp_path_factory):
 # Large pieces fill the window that was offered. Small ones fill the reader's memory before, so that its kernel takes
 # window back.
 @pytest.mark.parametrize(("size", "piece"), [(700_000, 100_000), (60_000, 20)], ids=["large pieces", "small pieces"])
-def test_a_reader_that_stalls_goes_on(path, size, piece):
+def test_a_reader_that_stalls_goes_on(wire, size, piece):
     """The UE and the server read, over IPv4 and IPv6, all at once."""
 
     def stall(number):
-        with contextlib.closing(Pair(path, FAMILIES[number // 2], SMALL_BUFFER, ue_reads=number % 2 == 0)) as pair:
+        with contextlib.closing(Pair(wire, FAMILIES[number // 2], SMALL_BUFFER, ue_reads=number % 2 == 0)) as pair:
             writer, digest = pair.write(size, piece)
             time.sleep(STALL)
             pair.expect(size, digest)
