@@ -1,19 +1,56 @@
 #include "dataplane/packet/join.hpp"
 
+#include <cassert>
 #include <cstring>
 
 #include "dataplane/packet/checksum.hpp"
 
 namespace sluice::packet {
+namespace {
+
+bool may_join(const Packet& held, const Packet& added, std::uint32_t most) {
+  return std::uint32_t{held.note().payload_len} + added.note().payload_len <= most && !held.shared();
+}
+
+/// What is held can be moved to make room for so many bytes more beside a full headroom.
+bool may_move(const Packet& held, std::uint16_t more) {
+  return held.size() == held.note().payload_len &&
+         std::uint32_t{RTE_PKTMBUF_HEADROOM} + held.size() + more <= held.capacity();
+}
+
+std::span<const std::uint8_t> payload(const Packet& packet) {
+  return packet.bytes().last(packet.note().payload_len);
+}
+
+}  // namespace
 
 bool join(Packet& first, const Packet& second, std::uint32_t most) noexcept {
   PacketNote& note = first.note();
   const PacketNote& more = second.note();
-  if (std::uint32_t{note.payload_len} + more.payload_len > most) return false;
-  if (more.payload_len > first.tailroom() || first.shared()) return false;
-  std::memcpy(first.append(more.payload_len), second.bytes().last(more.payload_len).data(), more.payload_len);
+  if (!may_join(first, second, most)) return false;
+  if (more.payload_len > first.tailroom()) {
+    if (!may_move(first, more.payload_len)) return false;
+    first.move_to(RTE_PKTMBUF_HEADROOM);
+  }
+  std::memcpy(first.append(more.payload_len), payload(second).data(), more.payload_len);
   note.payload_sum = append_suffix(note.payload_sum, more.payload_sum, note.payload_len);
   note.payload_len = static_cast<std::uint16_t>(note.payload_len + more.payload_len);
+  return true;
+}
+
+bool join_front(const Packet& first, Packet& second, std::uint32_t most) noexcept {
+  const PacketNote& more = first.note();
+  PacketNote& note = second.note();
+  assert(second.size() == note.payload_len);
+  if (!may_join(second, first, most)) return false;
+  if (second.headroom() < RTE_PKTMBUF_HEADROOM + more.payload_len) {
+    if (!may_move(second, more.payload_len)) return false;
+    second.move_to(static_cast<std::uint16_t>(second.capacity() - second.size()));
+  }
+  std::memcpy(second.prepend(more.payload_len), payload(first).data(), more.payload_len);
+  note.payload_sum = append_suffix(more.payload_sum, note.payload_sum, more.payload_len);
+  note.payload_len = second.size();
+  note.seq = more.seq;
   return true;
 }
 

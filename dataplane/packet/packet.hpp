@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -76,6 +77,8 @@ class Packet {
   [[nodiscard]] std::span<std::uint8_t> bytes() const noexcept { return {data(), size()}; }
   [[nodiscard]] std::uint16_t headroom() const noexcept { return rte_pktmbuf_headroom(buffer_); }
   [[nodiscard]] std::uint16_t tailroom() const noexcept { return rte_pktmbuf_tailroom(buffer_); }
+  /// Bytes of the whole buffer: headroom, what it holds, tailroom.
+  [[nodiscard]] std::uint16_t capacity() const noexcept { return buffer_->buf_len; }
 
   [[nodiscard]] PacketNote& note() const noexcept { return *static_cast<PacketNote*>(rte_mbuf_to_priv(buffer_)); }
 
@@ -107,6 +110,14 @@ class Packet {
     buffer_->data_len = static_cast<std::uint16_t>(buffer_->data_len + count);
     buffer_->pkt_len = buffer_->data_len;
     return start;
+  }
+  /// Moves the bytes within the buffer, so that `headroom` bytes are free in front of them. Requires
+  /// headroom + size() <= capacity().
+  void move_to(std::uint16_t headroom) noexcept {
+    assert(headroom + size() <= capacity());
+    const std::uint8_t* const from = data();
+    buffer_->data_off = headroom;
+    std::memmove(data(), from, size());
   }
 
  private:

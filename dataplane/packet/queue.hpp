@@ -79,6 +79,16 @@ class Queue {
     first.note().next = nullptr;
     return first;
   }
+  /// Takes over a chain of packets, linked from `first` to `last`, with their references.
+  void push_back_chain(Cursor first, Cursor last) noexcept {
+    last.note().next = nullptr;
+    if (front_) {
+      back_.note().next = first.buffer();
+    } else {
+      front_ = first;
+    }
+    back_ = last;
+  }
   /// Puts `packet` behind `position`, which is one of ours, or in front of everything when it is nothing.
   void insert_after(Cursor position, Packet packet) noexcept {
     const Cursor added(packet.release());

@@ -235,6 +235,7 @@ class Endpoint {
   // handshake.cpp
   void reset_connection(const EndpointConfig& config, SeqNum iss);
   void negotiate(const SynOptions& ours, const SynOptions& theirs);
+  [[nodiscard]] std::uint16_t payload_within(std::uint16_t mss) const;
   [[nodiscard]] SynOptions offer() const;
   void receive_syn(const Segment& syn, const SynOptions& ours, Instant now);
   void receive_in_syn_sent(const Segment& segment, Instant now);
@@ -262,6 +263,7 @@ class Endpoint {
   void accept_payload(SeqNum seq, packet::Packet&& payload, Instant now);
   void append_in_order(packet::Packet&& payload);
   void accept_out_of_order(packet::Packet&& payload);
+  [[nodiscard]] Reassembly::Limits reassembly_limits() const;
   void drain_reassembly();
   /// The owner keeps back the acknowledgement of data that is in order.
   [[nodiscard]] bool holding_back() const { return acks_held_ && last_ack_sent_ != rcv_nxt_; }

@@ -60,9 +60,13 @@ void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs) {
   use_scale_ = ours.has_window_scale && theirs.has_window_scale;
   snd_shift_ = scale_of(theirs, use_scale_) & 15U;
   rcv_shift_ = scale_of(ours, use_scale_) & 15U;
-  const std::uint16_t mss = std::max(theirs.mss, smallest_mss);
-  mss_ = full_mss_ = static_cast<std::uint16_t>(mss - (use_timestamps_ ? timestamp_option : 0));
+  mss_ = full_mss_ = payload_within(theirs.mss);
   small_path_ = config_->joins_payloads && mss_ < SendQueue::small;
+}
+
+/// What is left of an announced MSS beside the options of every segment (RFC 6691).
+std::uint16_t Endpoint::payload_within(std::uint16_t mss) const {
+  return static_cast<std::uint16_t>(std::max(mss, smallest_mss) - (use_timestamps_ ? timestamp_option : 0));
 }
 
 /// What our SYN offers, from where it is kept until the answer comes.

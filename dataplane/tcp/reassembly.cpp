@@ -2,115 +2,214 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "dataplane/packet/checksum.hpp"
+#include "dataplane/packet/join.hpp"
 
 namespace sluice::tcp {
 namespace {
 
-SeqNum first(packet::Cursor at) {
+using packet::Cursor;
+
+SeqNum first(Cursor at) {
   return SeqNum(at.note().seq);
 }
 
-SeqNum end(packet::Cursor at) {
+SeqNum end(Cursor at) {
   return SeqNum(at.note().seq) + at.note().payload_len;
 }
 
-/// The last packet of the run that begins with `begin`. A note only points forward within its run, and packets leave a
-/// run from its front (or are replaced together with what points to them, see drop_covered).
-packet::Cursor run_last(packet::Cursor begin) {
-  packet::Cursor last = begin;
-  while (true) {
-    const packet::Cursor known = packet::Cursor::from_bits(last.note().scratch64_b);
-    const packet::Cursor following = known ? known : last.next();
-    if (!following || (!known && first(following) != end(last))) break;
-    last = following;
-  }
-  if (!(last == begin)) begin.note().scratch64_b = last.bits();
-  return last;
+Cursor last(Cursor run) {
+  return Cursor::from_bits(run.note().scratch64_c);
+}
+
+void set_last(Cursor run, Cursor packet) {
+  run.note().scratch64_c = packet.bits();
+}
+
+SackBlock block(Cursor run) {
+  return {first(run), end(last(run))};
+}
+
+std::uint32_t length(Cursor run) {
+  return static_cast<std::uint32_t>(end(last(run)) - first(run));
 }
 
 }  // namespace
 
-Reassembly::Place Reassembly::find(SeqNum seq) const {
-  // The common case: the first segment behind a new hole.
-  if (packets_.empty() || end(packets_.back()) < seq) return {packet::Cursor(), packets_.back()};
-  Place place;
-  for (packet::Cursor at = packets_.front(); at && first(at) <= seq;) {
-    place.run = at;
-    place.before = run_last(at);
-    at = place.before.next();
-  }
-  return place;
-}
-
-void Reassembly::insert(packet::Packet packet) {
-  packet::PacketNote& note = packet.note();
-  note.scratch64_b = 0;
-  const SeqNum seq(note.seq);
-  const SeqNum stop = seq + note.payload_len;
-  Place place = find(seq);
-  if (place.run) {
-    const SeqNum held = end(place.before);
-    if (seq < held) report_.duplicate({seq, earlier(stop, held)});
-    if (stop <= held) {
-      report_.add({first(place.run), held});
-      return;
+bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
+  const packet::PacketNote& note = packet.note();
+  const SeqNum stop = SeqNum(note.seq) + note.payload_len;
+  Cursor run = runs_.around(SeqNum(note.seq)).before;
+  if (run) {
+    const SackBlock held = block(run);
+    if (SeqNum(note.seq) < held.right) report_.duplicate({SeqNum(note.seq), earlier(stop, held.right)});
+    if (stop <= held.right) {
+      report_.add(held);
+      return true;
     }
-    if (seq < held) trim_payload_front(packet, static_cast<std::uint32_t>(held - seq));
-    if (held < seq) place.run = packet::Cursor();  // a run of its own
+    if (SeqNum(note.seq) < held.right) {
+      trim_payload_front(packet, static_cast<std::uint32_t>(held.right - SeqNum(note.seq)));
+    }
+    if (held.right < SeqNum(note.seq)) run = Cursor();  // a hole lies between
   }
-  drop_covered(place.before, stop);
-  const packet::Cursor next = place.before ? place.before.next() : packets_.front();
-  if (next && first(next) < stop) {
-    truncate_payload(packet, static_cast<std::uint32_t>(first(next) - SeqNum(note.seq)));
+  const SeqNum seq(note.seq);
+  const bool freed = drop_covered(seq, stop);
+  Cursor following = runs_.around(seq).after;
+  if (following && first(following) < stop) {
+    truncate_payload(packet, static_cast<std::uint32_t>(first(following) - seq));
   }
-  packets_.insert_after(place.before, std::move(packet));
+  if (following && seq + note.payload_len != first(following)) following = Cursor();
+  if (!join(run, following, packet, limits.joined)) {
+    // What was dropped had been reported: this takes its place.
+    if (!freed && !has_room(note.payload_len, !run && !following, limits)) return false;
+    chain(run, following, std::move(packet));
+  }
+  if (run && following) unite(run, following, limits.joined);
+  report_.add(block(runs_.around(seq).before));
+  return true;
+}
+
+/// A run of less than `thin` bytes costs a buffer for next to nothing.
+bool Reassembly::has_room(std::uint32_t length, bool of_its_own, const Limits& limits) const {
+  if (of_its_own && length < thin && thin_ >= most_thin) return false;
+  return count_ < std::min(limits.packets, capacity);
+}
+
+/// Copies what fits there into the buffer before or behind it: of `run`, which it continues, or of the run that
+/// follows, where they are.
+bool Reassembly::join(Cursor run, Cursor following, const packet::Packet& packet, std::uint32_t joined) {
+  if (run) {
+    const std::uint32_t before = length(run);
+    if (packet::join(*packet::Loan(last(run)), packet, joined)) {
+      recount(before, length(run));
+      return true;
+    }
+  }
+  if (!following) return false;
+  const std::uint32_t before = length(following);
+  if (!packet::join_front(packet, *packet::Loan(following), joined)) return false;
+  recount(before, length(following));
+  return true;
+}
+
+/// The packet keeps its buffer: behind `run`, or in front of the one that follows, or as a run of its own.
+void Reassembly::chain(Cursor run, Cursor following, packet::Packet packet) {
+  const Cursor added(packet.release());
+  added.note().next = nullptr;
   ++count_;
-  if (!place.run) place.run = place.before ? place.before.next() : packets_.front();
-  report_.add({first(place.run), end(run_last(place.run))});
+  if (run) {
+    const std::uint32_t before = length(run);
+    last(run).note().next = added.buffer();
+    set_last(run, added);
+    recount(before, length(run));
+  } else if (following) {
+    const std::uint32_t before = length(following);
+    added.note().next = following.buffer();
+    set_last(added, last(following));
+    runs_.replace(following, added);
+    recount(before, length(added));
+  } else {
+    set_last(added, added);
+    runs_.insert(added);
+    recount(thin, length(added));
+  }
 }
 
-// A segment cut differently than before may cover whole packets. They are the first ones of their run, so no note of a
-// packet that stays points to one that goes.
-void Reassembly::drop_covered(packet::Cursor before, SeqNum stop) {
+/// The hole between `run` and the one that follows it is filled.
+void Reassembly::unite(Cursor run, Cursor following, std::uint32_t joined) {
+  const std::uint32_t before = length(run);
+  take_out(following);
+  const Cursor final_packet = last(following);
+  packet::Packet head(following.buffer());
+  Cursor rest = following;
+  packet::Loan back(last(run));
+  if (packet::join(*back, head, joined)) {
+    rest = following.next();
+    --count_;
+  } else {
+    static_cast<void>(head.release());
+  }
+  if (rest) {
+    last(run).note().next = rest.buffer();
+    set_last(run, final_packet);
+  }
+  recount(before, length(run));
+}
+
+/// Drops the runs that lie between `from` and `stop`; returns whether there were any. Each of their packets was paid
+/// for when it came.
+bool Reassembly::drop_covered(SeqNum from, SeqNum stop) {
+  bool any = false;
   while (true) {
-    const packet::Cursor next = before ? before.next() : packets_.front();
-    if (!next || end(next) > stop) return;
-    packets_.remove_after(before).reset();
+    const Cursor run = runs_.around(from).after;
+    if (!run || end(last(run)) > stop) return any;
+    take_out(run);
+    drop(run);
+    any = true;
+  }
+}
+
+void Reassembly::take_out(Cursor run) {
+  runs_.erase(run);
+  recount(length(run), thin);
+}
+
+/// Gives back the packets of a run that was taken out.
+void Reassembly::drop(Cursor run) {
+  while (run) {
+    packet::Packet packet(run.buffer());
+    run = run.next();
     --count_;
   }
 }
 
-packet::Packet Reassembly::take(SeqNum rcv_nxt) {
-  while (!packets_.empty() && first(packets_.front()) <= rcv_nxt) {
-    const bool old = end(packets_.front()) <= rcv_nxt;
-    packet::Packet packet = packets_.pop_front();
-    --count_;
-    if (old) continue;
-    const std::int32_t surplus = rcv_nxt - SeqNum(packet.note().seq);
-    if (surplus > 0) trim_payload_front(packet, static_cast<std::uint32_t>(surplus));
-    return packet;
-  }
-  return {};
+/// A run has another length now. One of `thin` bytes or more is not counted: that stands for none, too.
+void Reassembly::recount(std::uint32_t before, std::uint32_t after) {
+  if (before < thin) --thin_;
+  if (after < thin) ++thin_;
 }
 
-std::uint8_t Reassembly::runs(packet::Cursor& from, std::span<SackBlock> out) const {
-  packet::Cursor at = from ? from : packets_.front();
+void Reassembly::take(SeqNum rcv_nxt, packet::Queue& out) {
+  for (Cursor run = runs_.first(); run && first(run) <= rcv_nxt; run = runs_.first()) {
+    take_out(run);
+    const Cursor final_packet = last(run);
+    while (run && end(run) <= rcv_nxt) {
+      packet::Packet old(run.buffer());
+      run = run.next();
+      --count_;
+    }
+    if (!run) continue;
+    if (const std::int32_t surplus = rcv_nxt - first(run); surplus > 0) {
+      trim_payload_front(*packet::Loan(run), static_cast<std::uint32_t>(surplus));
+    }
+    for (Cursor at = run; at; at = at.next()) --count_;
+    out.push_back_chain(run, final_packet);
+    return;
+  }
+}
+
+std::uint8_t Reassembly::runs(Cursor& from, std::span<SackBlock> out) const {
+  Cursor at = from ? from : runs_.first();
   std::uint8_t count = 0;
   for (; at && count < out.size(); ++count) {
-    const packet::Cursor last = run_last(at);
-    out[count] = {first(at), end(last)};
-    at = last.next();
+    out[count] = block(at);
+    at = runs_.around(first(at)).after;
   }
   from = at;
   return count;
 }
 
 void Reassembly::clear() {
-  packets_.clear();
+  while (!runs_.empty()) {
+    const Cursor run = runs_.any();
+    runs_.erase(run);
+    drop(run);
+  }
   report_.clear();
   count_ = 0;
+  thin_ = 0;
 }
 
 void trim_payload_front(packet::Packet& packet, std::uint32_t count) {

@@ -77,20 +77,29 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
 void Endpoint::accept_out_of_order(packet::Packet&& payload) {
   // A block reported behind what is held back would make that look lost: the hole is told of when it is all that is.
   if (!holding_back()) ack_now_ = true;
-  if (reassembly_.count() >= std::min(config_->max_out_of_order, Reassembly::capacity)) {
+  if (!reassembly_.insert(std::move(payload), reassembly_limits())) {
     count(counters_.discarded);
     return;
   }
   count(counters_.out_of_order);
   if (!use_sack_ && duplicates_due_ < most_duplicates_due) ++duplicates_due_;
-  reassembly_.insert(std::move(payload));
 }
 
-/// A hole was filled (RFC 5681 section 4.2: acknowledge at once).
+/// A packet that segments were joined in is sent on as one: it is no larger than what this peer's segments may be, as
+/// on both sides of a relay the same was agreed on.
+Reassembly::Limits Endpoint::reassembly_limits() const {
+  return {.packets = config_->max_out_of_order, .joined = payload_within(local_mss_)};
+}
+
+/// A hole was filled (RFC 5681 section 4.2: acknowledge at once). What follows it becomes readable at once, however
+/// much it is: every packet of it was paid for by a segment that came before, so no sequence of segments costs more
+/// than its number. More than the window it is never, nor more packets than Reassembly::Limits allows.
 void Endpoint::drain_reassembly() {
   if (!acks_held_) ack_now_ = true;
   duplicates_due_ = 0;
-  while (packet::Packet next = reassembly_.take(rcv_nxt_)) append_in_order(std::move(next));
+  packet::Queue ready;
+  reassembly_.take(rcv_nxt_, ready);
+  while (!ready.empty()) append_in_order(ready.pop_front());
   reassembly_.report().advance(rcv_nxt_);
 }
 

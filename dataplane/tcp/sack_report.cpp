@@ -16,7 +16,7 @@ void SackReport::add(SackBlock run) {
   auto* const end = blocks_.begin() + count_;
   auto* const kept = std::remove_if(
       begin, end, [&](const SackBlock& known) { return known.left >= run.left && known.right <= run.right; });
-  count_ = static_cast<std::uint8_t>(kept - blocks_.begin());
+  count_ = static_cast<std::uint8_t>(kept - blocks_.begin()) & 3U;
   insert_at(first_run, run);
   if (kept == end && fresh_ < fresh_limit) ++fresh_;  // swallowed none: news of its own
 }
@@ -25,7 +25,7 @@ void SackReport::advance(SeqNum rcv_nxt) {
   auto* const begin = blocks_.begin() + (has_duplicate_ ? 1 : 0);
   auto* const end = blocks_.begin() + count_;
   auto* const kept = std::remove_if(begin, end, [&](const SackBlock& known) { return known.right <= rcv_nxt; });
-  count_ = static_cast<std::uint8_t>(kept - blocks_.begin());
+  count_ = static_cast<std::uint8_t>(kept - blocks_.begin()) & 3U;
 }
 
 void SackReport::duplicate(SackBlock bytes) {

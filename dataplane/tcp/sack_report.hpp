@@ -37,11 +37,11 @@ class SackReport {
 
   /// The duplicate, if any, then runs.
   std::array<SackBlock, capacity> blocks_{};
-  std::uint8_t count_ = 0;
-  std::uint8_t fresh_ : 7 = 0;  ///< additions since the last report, saturating
+  std::uint8_t count_ : 2 = 0;
+  std::uint8_t fresh_ : 5 = 0;  ///< additions since the last report, saturating
   bool has_duplicate_ : 1 = false;
 
-  static constexpr std::uint8_t fresh_limit = 127;
+  static constexpr std::uint8_t fresh_limit = 31;
 };
 
 }  // namespace sluice::tcp

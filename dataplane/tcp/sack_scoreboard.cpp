@@ -90,19 +90,24 @@ void SendQueue::note_delivered(SeqNum ack, Delivery& delivery) const {
 
 void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event,
                             Delivery& delivery) {
+  int steps = most_steps;
   for (const SackBlock& block : blocks) {
     // A block at or below SND.UNA reports a duplicate (RFC 2883); one beyond SND.NXT is nonsense.
     if (block.left < una || block.left >= block.right || block.right > nxt) continue;
-    mark_block(block, event, delivery);
+    mark_block(block, steps, event, delivery);
   }
 }
 
-void SendQueue::mark_block(const SackBlock& block, AckEvent& event, Delivery& delivery) {
+void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery) {
   const bool above = loss_edge_ && first(loss_edge_) <= block.left;
   packet::Cursor at = above ? loss_edge_ : packets_.front();
-  while (at && !(at == unsent_) && first(at) < block.left) at = (is_sacked(at) ? run_last(at) : at).next();
+  for (; at && !(at == unsent_) && first(at) < block.left; --steps) {
+    if (steps <= 0) return;
+    at = (is_sacked(at) ? run_last(at) : at).next();
+  }
   while (at && !(at == unsent_) && end(at) <= block.right) {
     if (is_sacked(at)) {
+      if (--steps <= 0) return;
       at = run_last(at).next();
       continue;
     }
@@ -194,13 +199,19 @@ void SendQueue::mark_lost_above(std::uint32_t payload, AckEvent& event) {
 }
 
 void SendQueue::unmark_lost() {
-  in_flight_ = to_retransmit_ = 0;
-  retransmit_ = loss_edge_ = copies_ = packet::Cursor();
-  for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
-    if (is_sacked(at)) continue;
-    at.note().flags = 0;
-    at.note().scratch64_b = 0;
-    in_flight_ += at.note().payload_len;
+  retransmit_ = loss_edge_ = packet::Cursor();
+  while (copies_) {
+    packet::PacketNote& note = copies_.note();
+    if ((note.flags & SendMark::lost) == 0) in_flight_ -= note.payload_len;  // it was there twice
+    note.flags = 0;
+    unlink_copy(copies_);
+  }
+  for (packet::Cursor at = packets_.front(); to_retransmit_ != 0; at = at.next()) {
+    packet::PacketNote& note = at.note();
+    if ((note.flags & SendMark::lost) == 0) continue;
+    note.flags = 0;
+    to_retransmit_ -= note.payload_len;
+    in_flight_ += note.payload_len;
   }
 }
 
@@ -225,14 +236,6 @@ packet::Cursor SendQueue::next_retransmission() const {
   }
   retransmit_ = at;
   return at;
-}
-
-packet::Cursor SendQueue::last_sent() const {
-  if (!outstanding()) return {};
-  if (!unsent_) return packets_.back();
-  packet::Cursor last = packets_.front();
-  while (!(last.next() == unsent_)) last = last.next();
-  return last;
 }
 
 void SendQueue::link_copy(packet::Cursor at) {

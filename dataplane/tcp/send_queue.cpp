@@ -49,8 +49,7 @@ void SendQueue::resent(packet::Cursor position, Instant now) {
 }
 
 void SendQueue::push_front_of_unsent(packet::Packet packet) {
-  packet::Cursor before;
-  for (packet::Cursor at = packets_.front(); !(at == unsent_); at = at.next()) before = at;
+  const packet::Cursor before = last_sent();
   packet::PacketNote& note = packet.note();
   note.flags = 0;
   note.transmissions = 0;
@@ -73,8 +72,11 @@ bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
   note.scratch32 = rest.scratch32;
   note.scratch64_c = rest.scratch64_c;
   note.scratch64_b = 0;
-  packet::Cursor before;
-  for (packet::Cursor at = packets_.front(); !(at == position); at = at.next()) before = at;
+  packet::Cursor before = last_sent();
+  if (!(position == unsent_)) {
+    before = packet::Cursor();
+    for (packet::Cursor at = packets_.front(); !(at == position); at = at.next()) before = at;
+  }
   packets_.insert_after(before, std::move(front));
   const packet::Cursor added = before ? before.next() : packets_.front();
   if (unsent_ == position) unsent_ = added;
@@ -133,7 +135,7 @@ void SendQueue::trim_front(SeqNum ack, AckEvent& event) {
 
 void SendQueue::clear() {
   packets_.clear();
-  unsent_ = retransmit_ = loss_edge_ = copies_ = packet::Cursor();
+  unsent_ = last_sent_ = retransmit_ = loss_edge_ = copies_ = packet::Cursor();
   in_flight_ = to_retransmit_ = 0;
   sacked_ = 0;
 }

@@ -60,6 +60,7 @@ class SendQueue {
     note.sent = now;
     note.transmissions = 1;
     in_flight_ += note.payload_len;
+    last_sent_ = unsent_;
     unsent_ = unsent_.next();
   }
   /// `position`, sent before, has been sent again.
@@ -80,8 +81,12 @@ class SendQueue {
   [[nodiscard]] Delivery begin_delivery(SeqNum una) const;
   /// Adds the packets before `ack`, which are about to go, to `delivery`.
   void note_delivered(SeqNum ack, Delivery& delivery) const;
-  /// Marks what the blocks cover; those outside [una, nxt] are ignored. Adds newly_sacked and rtt to `event`.
+  /// Marks what the blocks cover; those outside [una, nxt] are ignored. Adds newly_sacked and rtt to `event`. A peer
+  /// may report what it likes: at most `most_steps` packets that are not news are passed on the way to all the blocks,
+  /// and what lies farther is not marked this time. That is safe, for a report is advice (RFC 2018 section 8), and
+  /// seen only behind so many packets that are missing at once.
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
+  static constexpr int most_steps = 1000;
   /// Marks what `rack` gives up (RFC 8985 section 6.2 step 5), copies too, and adds newly_lost to `event`. Returns the
   /// ticks (tick::micro) until the next one may be given up; zero when none is waited for. A packet overtaken waits
   /// at most `window` beyond the round-trip time. The timer is for the first one, where RFC 8985 has the last.
@@ -104,7 +109,7 @@ class SendQueue {
   /// NextSeg() rule 1 of RFC 6675: the first packet that is lost and has no new copy; nothing when none.
   [[nodiscard]] packet::Cursor next_retransmission() const;
   /// The outstanding packet with the highest sequence number; nothing when none.
-  [[nodiscard]] packet::Cursor last_sent() const;
+  [[nodiscard]] packet::Cursor last_sent() const { return outstanding() ? last_sent_ : packet::Cursor(); }
   [[nodiscard]] bool front_sacked() const;
   /// The oldest outstanding packet is taken for lost.
   [[nodiscard]] bool front_lost() const;
@@ -122,12 +127,13 @@ class SendQueue {
   void sample(const packet::PacketNote& note, AckEvent& event) const;
   void lose(packet::Cursor at, AckEvent& event);
   void mark_sacked(packet::Cursor position, AckEvent& event, Delivery& delivery);
-  void mark_block(const SackBlock& block, AckEvent& event, Delivery& delivery);
+  void mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery);
   void link_copy(packet::Cursor at);
   void unlink_copy(packet::Cursor at);
 
   packet::Queue packets_;
   packet::Cursor unsent_;
+  packet::Cursor last_sent_;           ///< in front of `unsent_`, while something is outstanding
   mutable packet::Cursor retransmit_;  ///< where next_retransmission() looks first; nothing before it waits for a copy
   packet::Cursor loss_edge_;           ///< everything before it is sacked, taken for lost or sent again
   packet::Cursor copies_;              ///< the copy sent first of those in flight; the ring's start

@@ -60,6 +60,34 @@ TEST(Join, NotBeyondTheBuffer) {
   expect_sum_is_right(front);
 }
 
+TEST(Join, WhatFilledTheBufferFromBehindIsMoved) {
+  packet::Packet front = packet_of(std::string(1000, 'x'));
+  front.move_to(static_cast<std::uint16_t>(front.capacity() - front.size()));
+  ASSERT_TRUE(packet::join(front, packet_of("yy"), 1460));
+  EXPECT_EQ(payload_of(front), std::string(1000, 'x') + "yy");
+  EXPECT_GE(front.headroom(), RTE_PKTMBUF_HEADROOM);
+  expect_sum_is_right(front);
+}
+
+TEST(Join, InFrontUntilTheBufferIsFull) {
+  packet::Packet back = packet_of("z");
+  back.note().seq = 1000;
+  std::string expected = "z";
+  for (std::uint32_t i = 0; expected.size() < 2000; ++i) {
+    packet::Packet front = packet_of(std::string(1 + i % 5, static_cast<char>('a' + i % 20)));
+    front.note().seq = back.note().seq - front.note().payload_len;
+    expected.insert(0, payload_of(front));
+    ASSERT_TRUE(packet::join_front(front, back, 2048));
+    ASSERT_EQ(payload_of(back), expected);
+    ASSERT_EQ(back.note().seq, 1001U - static_cast<std::uint32_t>(expected.size()));
+    ASSERT_GE(back.headroom(), RTE_PKTMBUF_HEADROOM);
+    expect_sum_is_right(back);
+  }
+  EXPECT_FALSE(packet::join_front(packet_of("of many"), back, 2000));
+  EXPECT_FALSE(packet::join_front(packet_of(std::string(100, 'q')), back, 4000));
+  EXPECT_EQ(payload_of(back), expected);
+}
+
 TEST(Join, NotWhileSomebodyElseReadsTheBytes) {
   packet::Packet front = packet_of("one");
   const packet::Packet reader = front.share();

@@ -83,6 +83,8 @@ class Duel {
     ASSERT_EQ(queue_.in_flight(), model_.in_flight());
     ASSERT_EQ(queue_.to_retransmit() != 0, model_.next_retransmission() != nullptr);
     ASSERT_EQ(queue_.outstanding(), !model_.sent.empty());
+    if (!queue_.outstanding()) return;
+    ASSERT_EQ(queue_.last_sent().note().seq, (base + model_.sent.back().position).raw());
   }
 
  private:
@@ -170,10 +172,9 @@ TEST(Scoreboard, AgreesWithAPlainModel) {
   }
 }
 
-TEST(Scoreboard, KarnsRule) {
-  tcp::SendQueue queue;
-  Instant now(1h);
-  for (std::uint32_t i = 0; i < 3; ++i) {
+/// Packets of 10 bytes, each sent 10 ms after the one before; ends when the next would leave.
+void send_tens(tcp::SendQueue& queue, std::uint32_t count, Instant& now) {
+  for (std::uint32_t i = 0; i < count; ++i) {
     packet::Packet packet = payload_packet(stream_bytes(i * 10, 10));
     packet.note().seq = (base + i * 10).raw();
     packet.note().header_len = 0;
@@ -181,6 +182,60 @@ TEST(Scoreboard, KarnsRule) {
     queue.sent(now);
     now += 10ms;
   }
+}
+
+/// A report may name any place: what it costs to find it is bounded, not what the queue holds.
+TEST(Scoreboard, AReportBehindThousandsOfMissingPacketsIsNotLookedFor) {
+  constexpr std::uint32_t packets = 3000;
+  tcp::SendQueue queue;
+  Instant now(1h);
+  send_tens(queue, packets, now);
+  const auto report = [&](std::uint32_t number) {
+    tcp::AckEvent event{.now = now};
+    tcp::Delivery delivery = queue.begin_delivery(base);
+    const std::vector<tcp::SackBlock> blocks{{base + number * 10, base + number * 10 + 10}};
+    queue.mark_sacked(blocks, base, base + packets * 10, event, delivery);
+    return event.newly_sacked;
+  };
+  EXPECT_EQ(report(packets - 1), 0U);
+  EXPECT_EQ(report(tcp::SendQueue::most_steps), 10U);
+  tcp::AckEvent event{.now = now};
+  queue.acknowledge(base + (packets - 500) * 10, event);
+  EXPECT_EQ(report(packets - 1), 10U) << "within reach now";
+  queue.clear();
+}
+
+TEST(Scoreboard, ARepairThatIsTakenBackLeavesEverythingOnItsWayOnce) {
+  tcp::SendQueue queue;
+  Instant now(1h);
+  send_tens(queue, 20, now);
+  tcp::AckEvent event{.now = now};
+  tcp::Delivery delivery = queue.begin_delivery(base);
+  const std::vector<tcp::SackBlock> blocks{{base + 50, base + 80}};
+  queue.mark_sacked(blocks, base, base + 200, event, delivery);
+  queue.mark_lost_by_timeout(now - 50ms, event);
+  for (int i = 0; i < 4; ++i) queue.resent(queue.next_retransmission(), now);
+  queue.resent(queue.last_sent(), now);  // a loss probe
+  EXPECT_NE(queue.to_retransmit(), 0U);
+  queue.unmark_lost();
+  EXPECT_EQ(queue.in_flight(), 170U);
+  EXPECT_EQ(queue.to_retransmit(), 0U);
+  EXPECT_EQ(queue.sacked(), 3U);
+  EXPECT_FALSE(queue.front_lost());
+  EXPECT_FALSE(queue.front_repeated());
+  queue.acknowledge(base + 100, event);
+  EXPECT_EQ(queue.in_flight(), 100U);
+  queue.mark_lost_by_timeout(now, event);
+  EXPECT_EQ(queue.to_retransmit(), 100U);
+  queue.acknowledge(base + 200, event);
+  EXPECT_EQ(queue.in_flight(), 0U);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(Scoreboard, KarnsRule) {
+  tcp::SendQueue queue;
+  Instant now(1h);
+  send_tens(queue, 3, now);
   queue.resent(queue.front(), now);
   tcp::AckEvent event{.now = now + 100ms};
   queue.acknowledge(base + 10, event);

@@ -1,0 +1,156 @@
+#include "dataplane/tcp/run_tree.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace sluice::tcp {
+namespace {
+
+using packet::Cursor;
+
+SeqNum key(Cursor at) {
+  return SeqNum(at.note().seq);
+}
+Cursor left(Cursor at) {
+  return Cursor::from_bits(at.note().scratch64);
+}
+Cursor right(Cursor at) {
+  return Cursor::from_bits(at.note().scratch64_b);
+}
+void set_left(Cursor at, Cursor child) {
+  at.note().scratch64 = child.bits();
+}
+void set_right(Cursor at, Cursor child) {
+  at.note().scratch64_b = child.bits();
+}
+/// Leaves have level 1.
+int level(Cursor at) {
+  return at ? at.note().flags : 0;
+}
+void set_level(Cursor at, int value) {
+  at.note().flags = static_cast<std::uint8_t>(value);
+}
+
+/// `by` takes the place of `at`.
+void take_place(Cursor by, Cursor at) {
+  set_left(by, left(at));
+  set_right(by, right(at));
+  set_level(by, level(at));
+}
+
+/// A left child on the same level becomes the parent.
+Cursor skew(Cursor at) {
+  if (!at || !left(at) || level(left(at)) != level(at)) return at;
+  const Cursor top = left(at);
+  set_left(at, right(top));
+  set_right(top, at);
+  return top;
+}
+
+/// The middle one of three on the same level becomes their parent, a level up.
+Cursor split(Cursor at) {
+  if (!at || !right(at) || level(right(right(at))) != level(at)) return at;
+  const Cursor top = right(at);
+  set_right(at, left(top));
+  set_left(top, at);
+  set_level(top, level(top) + 1);
+  return top;
+}
+
+Cursor inserted(Cursor at, Cursor run) {
+  if (!at) {
+    set_left(run, {});
+    set_right(run, {});
+    set_level(run, 1);
+    return run;
+  }
+  if (key(run) < key(at)) {
+    set_left(at, inserted(left(at), run));
+  } else {
+    set_right(at, inserted(right(at), run));
+  }
+  return split(skew(at));
+}
+
+/// Something was taken out below `at`.
+Cursor rebalanced(Cursor at) {
+  if (!at) return at;
+  const int most = std::min(level(left(at)), level(right(at))) + 1;
+  if (most < level(at)) {
+    set_level(at, most);
+    if (most < level(right(at))) set_level(right(at), most);
+  }
+  at = skew(at);
+  set_right(at, skew(right(at)));
+  if (right(at)) set_right(right(at), skew(right(right(at))));
+  at = split(at);
+  set_right(at, split(right(at)));
+  return at;
+}
+
+Cursor erased(Cursor at, Cursor run) {
+  assert(at);
+  if (key(run) < key(at)) {
+    set_left(at, erased(left(at), run));
+  } else if (key(at) < key(run)) {
+    set_right(at, erased(right(at), run));
+  } else if (!right(at)) {
+    return {};  // of a leaf nothing is left
+  } else {
+    Cursor heir = right(at);
+    while (left(heir)) heir = left(heir);
+    const Cursor rest = erased(right(at), heir);
+    take_place(heir, at);
+    set_right(heir, rest);
+    at = heir;
+  }
+  return rebalanced(at);
+}
+
+}  // namespace
+
+RunTree::Neighbours RunTree::around(SeqNum place) const {
+  Neighbours found;
+  for (Cursor at = root_; at;) {
+    const bool begins_before = key(at) <= place;
+    (begins_before ? found.before : found.after) = at;
+    at = begins_before ? right(at) : left(at);
+  }
+  return found;
+}
+
+Cursor RunTree::first() const {
+  Cursor at = root_;
+  while (at && left(at)) at = left(at);
+  return at;
+}
+
+void RunTree::insert(Cursor run) {
+  root_ = inserted(root_, run);
+}
+
+void RunTree::erase(Cursor run) {
+  root_ = erased(root_, run);
+}
+
+void RunTree::replace(Cursor run, Cursor by) {
+  take_place(by, run);
+  if (root_ == run) {
+    root_ = by;
+    return;
+  }
+  Cursor parent = root_;
+  while (true) {
+    const bool to_left = key(run) < key(parent);
+    const Cursor child = to_left ? left(parent) : right(parent);
+    assert(child);
+    if (!(child == run)) {
+      parent = child;
+      continue;
+    }
+    to_left ? set_left(parent, by) : set_right(parent, by);
+    return;
+  }
+}
+
+}  // namespace sluice::tcp
