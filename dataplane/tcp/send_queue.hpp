@@ -40,7 +40,7 @@ class SendQueue {
   [[nodiscard]] std::uint32_t to_retransmit() const { return to_retransmit_; }
 
   /// Packets of fewer bytes take much more memory than they carry.
-  static constexpr std::uint32_t small = 512;
+  static constexpr std::uint32_t small = 256;
 
   /// Copies `payload` behind the last packet when that is unsent and both come to `most` bytes at most. False when it
   /// must be pushed.
