@@ -93,8 +93,8 @@ bool Orphans::answer(std::uint32_t id, Side in, const tcp::Segment& segment, Ins
   }
   constexpr std::uint8_t both = bit(Side::radio) | bit(Side::core);
   const std::uint8_t before = std::exchange(kept.told, static_cast<std::uint8_t>(kept.told | bit(in)));
-  // A reset may be lost on its way: only a host that answers with one of its own has surely heard. Until then a run after
-  // this one must know, too.
+  // A reset may be lost on its way: only a host that answers with one of its own has surely heard. Until then a run
+  // after this one must know, too.
   if (kept.gone == both && !entries_.empty()) entries_[id].state = JournalEntry::unused;
   return kept.told == both && before != both;
 }
