@@ -105,6 +105,6 @@ struct Flow {
   [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }
 };
 
-static_assert(sizeof(Flow) <= 952, "with its place in table and wheel an idle pair takes 1024 bytes");
+static_assert(sizeof(Flow) <= 952, "with its place in table and wheel an idle pair takes 1032 bytes");
 
 }  // namespace sluice::proxy
