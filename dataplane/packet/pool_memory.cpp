@@ -1,6 +1,5 @@
 #include "dataplane/packet/pool_memory.hpp"
 
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
@@ -55,13 +54,14 @@ bool addressed_virtually(const rte_memzone& zone) {
   return zone.iova == reinterpret_cast<std::uintptr_t>(zone.addr);
 }
 
-/// Plain memory is only an address range until it is touched, and then it is too late to say that there is none. Asked
-/// before it is reserved, for DPDK touches what it takes back. Huge pages are taken already.
-void require_memory(const std::string& name, std::uint32_t count, std::uint16_t room) {
-  if (rte_eal_has_hugepages() != 0) return;
-  const std::uint64_t needed = buffers_alone(count, room);
+/// Plain memory is only an address range until it is touched, and then it is too late to say that there is none. DPDK
+/// clears what it takes back, so the zone is left to it. Huge pages are taken already.
+void require_memory(Zone& zone, const std::string& name, std::uint32_t count) {
+  if (zone->hugepage_sz > page_size) return;
+  const std::uint64_t needed = zone->len;
   const std::optional<std::uint64_t> available = available_memory();
   if (!available || needed <= *available) return;
+  static_cast<void>(zone.release());
   throw std::runtime_error("packet pool '" + name + "': " + std::to_string(count) + " buffers take " +
                            std::to_string(needed >> 20U) + " MiB, and this machine (or this control group) has " +
                            std::to_string(*available >> 20U) + " MiB left; take fewer buffers");
@@ -104,9 +104,9 @@ rte_mempool* create_contiguous(const std::string& name, std::uint32_t count, std
 }  // namespace
 
 rte_mempool* create_pool(const std::string& name, std::uint32_t count, std::uint16_t room) {
-  require_memory(name, count, room);
   rte_mempool* pool = nullptr;
   if (Zone zone = reserve(name, count, room); zone && addressed_virtually(*zone)) {
+    require_memory(zone, name, count);
     pool = create_contiguous(name, count, room, std::move(zone));
   } else {
     zone.reset();
