@@ -99,6 +99,12 @@ struct Flow {
     return (side == initiator ? handshake.initiator_isn : handshake.responder_isn) + 1;
   }
 
+  /// What the host behind `side` has sent when its stream has come to `up_to`. Modulo 4 GiB, and from half of that on
+  /// the difference of two sequence numbers is negative.
+  [[nodiscard]] Bytes sent_from(Side side, tcp::SeqNum up_to) const {
+    return Bytes(static_cast<std::uint32_t>(up_to - first_byte_from(side)));
+  }
+
   /// Its endpoints live.
   [[nodiscard]] bool terminated() const { return phase >= FlowPhase::split; }
   [[nodiscard]] Leg& leg(Side side) { return legs[static_cast<std::size_t>(side)]; }

@@ -11,23 +11,20 @@
 namespace sluice::proxy {
 namespace {
 
-/// Two segments of the usual size: less window than this is none.
-constexpr Bytes least_relay{2 * 1460};
-
 /// Until a host has sent something, the window that the handshake itself promised it is as good as ours, and an update
 /// would be a packet for nothing; unless it is too small to begin with.
 bool window_matters(const Flow& flow, Side from) {
   if (flow.leg(from).heard) return true;
   const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
   return endpoint.rcv_nxt() != flow.first_byte_from(from) ||
-         Bytes(endpoint.rcv_edge() - endpoint.rcv_nxt()) < least_relay;
+         Bytes(endpoint.rcv_edge() - endpoint.rcv_nxt()) < relay::least_window;
 }
 
 /// What the host behind `in` may be promised: no more than the other one takes itself, until it has shown that it sends
 /// more. A connection that carries little can so be handed back at any time.
 Bytes promise_to(const Flow& flow, Side in, Bytes most) {
-  const auto sent = static_cast<std::uint32_t>(flow.leg(in).endpoint.rcv_nxt() - flow.first_byte_from(in));
-  return std::min(most, std::max(Bytes(sent), flow.leg(opposite(in)).endpoint.snd_window()));
+  const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
+  return std::min(most, std::max(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
 }  // namespace
@@ -163,7 +160,7 @@ void Shard::Impl::note_shut(Flow& flow, Bearer& bearer, bool shut) {
 Bytes Shard::Impl::first_window(const Flow& flow, Side from) const {
   const Bearer& bearer = registry_.bearer(flow.bearer);
   const Treatment& treatment = bearer.treatment();
-  const Bytes most = std::clamp(budget_.most_of_ue(bearer.committed, Bytes{}), least_relay, relay_limit_);
+  const Bytes most = std::clamp(budget_.most_of_ue(bearer.committed, Bytes{}), relay::least_window, relay_limit_);
   const bool steered = needs_feedback(treatment.mode) && from == Side::core;
   return steered ? std::min(most, treatment.smvs.receive_window.initial) : most;
 }
@@ -172,8 +169,8 @@ Bytes Shard::Impl::first_window(const Flow& flow, Side from) const {
 control::ReceiveWindowLoop* Shard::Impl::second_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   if (flow.window_loop == no_id) {
     const control::ReceiveWindowParameters& parameters = bearer.treatment().smvs.receive_window;
-    const Bytes received(flow.leg(Side::core).endpoint.rcv_nxt() - flow.first_byte_from(Side::core));
-    if (held + received < parameters.initial / 2) return nullptr;
+    if (held + flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt()) < parameters.initial / 2)
+      return nullptr;
     flow.window_loop = window_loops_.emplace(parameters);
     if (flow.window_loop == no_id) return nullptr;
   }

@@ -8,9 +8,6 @@
 namespace sluice::proxy {
 namespace {
 
-/// Two segments of the usual size: less window than this is none.
-constexpr Bytes least_relay{2 * 1460};
-
 /// What a connection is granted without having shown that it needs it, while the budget has room for that.
 constexpr Bytes unasked{1024 * 1024};
 
@@ -32,7 +29,8 @@ Bytes committed(const Flow& flow, Side in) {
 
 void Shard::Impl::look_at_memory(Instant now) {
   if (!budget_.look(now)) return;
-  relay_limit_ = std::clamp(budget_.most_unasked(Bytes{}), least_relay, std::min(unasked, config_.limits.relay_buffer));
+  relay_limit_ =
+      std::clamp(budget_.most_unasked(Bytes{}), relay::least_window, std::min(unasked, config_.limits.relay_buffer));
   refuse_flows_ = budget_.used() > config_.limits.refuse_flows_at;
   if (now - shed_ < shed_period) return;
   if (budget_.used() > config_.limits.let_flows_go_at && !sweep_.active) {
@@ -51,7 +49,7 @@ Bytes Shard::Impl::relay_limit(Flow& flow, const Bearer& bearer, Side in, Instan
   const Bytes own = committed(flow, in);
   const Bytes needed = std::min({need_of(flow, in, now), config_.limits.relay_buffer, budget_.most(own)});
   const Bytes plenty = std::min({unasked, config_.limits.relay_buffer, budget_.most_unasked(own)});
-  return std::max(std::min(std::max(needed, plenty), budget_.most_of_ue(bearer.committed, own)), least_relay);
+  return std::max(std::min(std::max(needed, plenty), budget_.most_of_ue(bearer.committed, own)), relay::least_window);
 }
 
 /// What the path needs, once the direction carries more than a first window.
@@ -59,7 +57,7 @@ Bytes Shard::Impl::need_of(Flow& flow, Side in, Instant now) {
   const Leg& to = flow.leg(opposite(in));
   const tcp::SeqNum delivered = to.endpoint.snd_una();
   if (flow.demands == no_id) {
-    if (Bytes(delivered - flow.first_byte_from(in)) < Demand::first) return Demand::first;
+    if (flow.sent_from(in, delivered) < Demand::first) return Demand::first;
     flow.demands = demands_.emplace();
     if (flow.demands == no_id) return Demand::first;  // cannot be: there is a place for every flow
     for (const Side out : {Side::radio, Side::core}) {
@@ -102,7 +100,7 @@ void Shard::Impl::forget_memory(Flow& flow, Bearer& bearer) {
 bool Shard::Impl::keeps_payload(const Flow& flow, Side in, const tcp::Segment& segment) const {
   if (segment.seq > flow.leg(in).endpoint.rcv_nxt()) return false;
   if (!budget_.exhausted()) return true;
-  return !budget_.reserve_touched() && relay::held_towards(flow, opposite(in)) < least_relay;
+  return !budget_.reserve_touched() && relay::held_towards(flow, opposite(in)) < relay::least_window;
 }
 
 void Shard::Impl::begin_reclaim() {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proxy/demand.hpp"
+#include "proxy/flow.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::test {
@@ -116,6 +117,16 @@ TEST(MemoryBudget, ShardsThatShareAPoolHaveEqualParts) {
   const Bytes alone = MemoryBudget::whole(limits, 32'768);
   limits.pool_sharers = 4;
   EXPECT_EQ(MemoryBudget::whole(limits, 32'768), alone / 4);
+}
+
+TEST(Flow, ADistanceOfMoreThanTwoGibibytesIsOne) {
+  proxy::Flow flow;
+  flow.initiator = proxy::Side::radio;
+  flow.handshake.initiator_isn = tcp::SeqNum(0xffffffff);
+  flow.handshake.responder_isn = tcp::SeqNum(999);
+  EXPECT_EQ(flow.sent_from(proxy::Side::radio, tcp::SeqNum(3U << 30U)), Bytes(std::int64_t{3} << 30U));
+  EXPECT_EQ(flow.sent_from(proxy::Side::core, tcp::SeqNum(1000)), Bytes(0));
+  EXPECT_EQ(flow.sent_from(proxy::Side::core, tcp::SeqNum(999)), Bytes(0xffffffff));
 }
 
 TEST(Demand, DoublesWhileThePathDeliversMore) {
