@@ -13,9 +13,14 @@ constexpr Duration tight_period = std::chrono::microseconds(100);
 constexpr std::uint32_t least_reserve = 64;
 constexpr std::int64_t tight_share = 8;
 
-std::uint32_t reserve_of(const ShardLimits& limits, std::uint32_t capacity) {
-  const auto wanted = static_cast<std::uint32_t>(limits.reserve * capacity);
-  return std::min(std::max(wanted, least_reserve), capacity / 2);
+/// What the ports leave of the pool.
+std::uint32_t left_of(const ShardLimits& limits, std::uint32_t buffers) {
+  return std::max(buffers - std::min(limits.port_buffers, buffers), 1U);
+}
+
+std::uint32_t reserve_of(const ShardLimits& limits, std::uint32_t left) {
+  const auto wanted = static_cast<std::uint32_t>(limits.reserve * left);
+  return std::min(std::max(wanted, least_reserve), left / 2);
 }
 
 Bytes share_of(Bytes whole, double share) {
@@ -25,7 +30,8 @@ Bytes share_of(Bytes whole, double share) {
 }  // namespace
 
 Bytes MemoryBudget::whole(const ShardLimits& limits, std::uint32_t buffers) {
-  return Bytes((buffers - reserve_of(limits, buffers)) / std::max<std::uint32_t>(limits.pool_sharers, 1) *
+  const std::uint32_t left = left_of(limits, buffers);
+  return Bytes((left - reserve_of(limits, left)) / std::max<std::uint32_t>(limits.pool_sharers, 1) *
                payload_per_buffer);
 }
 
@@ -36,9 +42,10 @@ Bytes MemoryBudget::largest(const ShardLimits& limits, std::uint32_t buffers) {
 MemoryBudget::MemoryBudget(const ShardLimits& limits, const packet::PacketPool& pool)
     : pool_(pool),
       sharers_(std::max<std::uint32_t>(limits.pool_sharers, 1)),
-      reserve_(reserve_of(limits, pool.capacity())),
+      left_by_ports_(left_of(limits, pool.capacity())),
+      reserve_(reserve_of(limits, left_by_ports_)),
       half_reserve_(reserve_ / sharers_ / 2),
-      tight_below_((pool.capacity() - reserve_) / sharers_ / tight_share),
+      tight_below_((left_by_ports_ - reserve_) / sharers_ / tight_share),
       kept_for_need_(share_of(whole(limits, pool.capacity()), 1 - limits.shrink_windows_at)),
       of_one_ue_(share_of(whole(limits, pool.capacity()), limits.ue_share)) {
   static_cast<void>(look(looked_ + usual_period));
@@ -49,7 +56,7 @@ bool MemoryBudget::look(Instant now) {
   looked_ = now;
   if (const std::uint16_t epoch = epoch_of(now); epoch != epoch_) let_age(epoch);
   const std::int64_t available = pool_.available();
-  used_ = 1 - static_cast<double>(available) / pool_.capacity();
+  used_ = std::max(1 - static_cast<double>(available) / left_by_ports_, 0.0);
   spare_ = (available - reserve_) / sharers_;
   return true;
 }

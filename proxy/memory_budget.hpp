@@ -18,11 +18,11 @@ struct Promise {
 
 /// How many packet buffers the payload of a shard's split connections may take, and how the connections share them.
 ///
-/// The pool less a reserve is the budget. Free is what is neither taken nor promised. One direction of a connection may
-/// hold and promise together at most two thirds of what would be free without it. So whoever comes finds something, n
-/// connections that all want more get B / (n + 1/2) each, and one alone two thirds of the budget: the dynamic
-/// thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998) with
-/// alpha = 2.
+/// The pool less what the ports keep of it and a reserve is the budget. Free is what is neither taken nor promised. One
+/// direction of a connection may hold and promise together at most two thirds of what would be free without it. So
+/// whoever comes finds something, n connections that all want more get B / (n + 1/2) each, and one alone two thirds of
+/// the budget: the dynamic thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions on
+/// Networking 6(2), 1998) with alpha = 2.
 ///
 /// A promise counts for two seconds after its connection was last served. Idle connections have promised far more than
 /// any pool holds, and hardly ever does one of their senders use it at once: after a pause a sender begins with its
@@ -44,7 +44,7 @@ class MemoryBudget {
 
   /// Looks at the pool, and lets old promises go. True when the pool's level was read anew.
   bool look(Instant now);
-  /// A received buffer stays in a queue.
+  /// A received buffer stays here: in a queue of payload, or as an ACK that waits.
   void taken() { --spare_; }
   /// The promise is now this many bytes.
   void promise(Promise& promise, std::uint32_t bytes);
@@ -64,7 +64,7 @@ class MemoryBudget {
   [[nodiscard]] bool exhausted() const { return spare_ <= 0; }
   /// Half of the reserve is gone too: payload is refused even of connections that hold next to nothing.
   [[nodiscard]] bool reserve_touched() const { return spare_ <= -half_reserve_; }
-  /// Share of the whole pool that is in use, by whomever.
+  /// Share of what the ports leave of the pool that is in use, by whomever.
   [[nodiscard]] double used() const { return used_; }
 
  private:
@@ -79,10 +79,11 @@ class MemoryBudget {
   void let_age(std::uint16_t epoch);
 
   const packet::PacketPool& pool_;
-  std::uint32_t sharers_;      ///< shards that take from the pool
-  std::uint32_t reserve_;      ///< buffers of the pool
-  std::int64_t half_reserve_;  ///< of this shard's part of it
-  std::int64_t tight_below_;   ///< buffers
+  std::uint32_t sharers_;        ///< shards that take from the pool
+  std::uint32_t left_by_ports_;  ///< buffers of the pool that the ports do not keep
+  std::uint32_t reserve_;        ///< of these
+  std::int64_t half_reserve_;    ///< of this shard's part of it
+  std::int64_t tight_below_;     ///< buffers
   Bytes kept_for_need_;
   Bytes of_one_ue_;
   std::int64_t spare_ = 0;     ///< buffers that payload may still take

@@ -31,6 +31,8 @@ struct ShardLimits {
   std::optional<Bytes> exposure_per_bearer;
   /// Share of the packet buffers that relayed payload never takes: they receive, acknowledge and forward.
   double reserve = 0.0625;
+  /// Packet buffers that the ports keep for themselves, whatever happens: nobody is promised anything of them.
+  std::uint32_t port_buffers = 0;
   /// Shards that take from the same pool; each has an equal part of it.
   std::uint32_t pool_sharers = 1;
   /// Share of the others that the connections of one UE may hold and promise together.

@@ -85,12 +85,17 @@ void check_interception(Section& s, const Treatment& treatment) {
           "a mode that reports steer", std::string(to_string(treatment.observed)));
 }
 
-/// Devices hold buffers from the start, and what remains must carry packets.
-void check_memory(Section& s, const Config& config) {
+/// Packet buffers that the receive queues of both ports hold.
+std::uint32_t port_buffers(const Config& config) {
   const auto held_by = [](const PortSettings& port) {
     return dpdk::buffers_held(port.device, port.receive_descriptors);
   };
-  const std::uint32_t held = config.shards.count * (held_by(config.ports.radio) + held_by(config.ports.core));
+  return config.shards.count * (held_by(config.ports.radio) + held_by(config.ports.core));
+}
+
+/// Devices hold buffers from the start, and what remains must carry packets.
+void check_memory(Section& s, const Config& config) {
+  const std::uint32_t held = port_buffers(config);
   s.check(config.pool.buffers >= held + 1024, "pool",
           "at least " + std::to_string(held + 1024) + " buffers: what the ports' receive queues hold and 1024 more",
           std::to_string(config.pool.buffers));
@@ -116,6 +121,7 @@ std::uint16_t buffer_room_for(const Config& config) {
 PacketMemory packet_memory(const Config& config) {
   ShardLimits limits = config.shard.limits;
   limits.pool_sharers = config.shards.count;
+  limits.port_buffers = port_buffers(config);
   const Bytes shard = MemoryBudget::whole(limits, config.pool.buffers);
   return {shard, Bytes(static_cast<double>(shard.count()) * limits.ue_share),
           MemoryBudget::largest(limits, config.pool.buffers)};

@@ -44,6 +44,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
       statistics_timer_(context_),
       stop_timer_(context_) {
   config_.shard.limits.pool_sharers = config_.shards.count;
+  config_.shard.limits.port_buffers = pool_.in_use();  // nothing has been received yet
   for (unsigned i = 0; i < config_.shards.count; ++i) channels_.push_back(std::make_unique<ShardChannel>());
   start_feedback();
   std::vector<ShardChannel*> channels;

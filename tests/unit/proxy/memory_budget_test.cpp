@@ -119,6 +119,28 @@ TEST(MemoryBudget, ShardsThatShareAPoolHaveEqualParts) {
   EXPECT_EQ(MemoryBudget::whole(limits, 32'768), alone / 4);
 }
 
+TEST(MemoryBudget, NobodyIsPromisedWhatThePortsKeep) {
+  ShardLimits limits;
+  const std::uint32_t kept = pool().capacity() / 2;
+  const Bytes without_ports = MemoryBudget::whole(limits, pool().capacity());
+  limits.port_buffers = kept;
+  EXPECT_EQ(MemoryBudget::whole(limits, pool().capacity()), MemoryBudget::whole({}, pool().capacity() - kept));
+  EXPECT_LT(MemoryBudget::largest(limits, pool().capacity()), without_ports * 2 / 3 / 2);
+  std::vector<packet::Packet> of_ports;
+  for (std::uint32_t i = 0; i < kept; ++i) of_ports.push_back(pool().allocate());
+  Budget b(limits);
+  EXPECT_NEAR(b.budget.used(), 0, 0.01) << "what ports keep is not used by traffic";
+  EXPECT_FALSE(b.budget.tight());
+  EXPECT_LE(b.budget.most({}), b.whole * 2 / 3);
+  EXPECT_LE(b.budget.most_of_ue({}, {}), b.whole * 2 / 3);
+}
+
+TEST(MemoryBudget, PortsThatKeepEverythingLeaveNothingToPromise) {
+  ShardLimits limits;
+  limits.port_buffers = 40'000;
+  EXPECT_LE(MemoryBudget::whole(limits, 32'768), Bytes(MemoryBudget::payload_per_buffer));
+}
+
 TEST(Flow, ADistanceOfMoreThanTwoGibibytesIsOne) {
   proxy::Flow flow;
   flow.initiator = proxy::Side::radio;
