@@ -64,6 +64,7 @@ namespace sluice::proxy {
   X(windows_rewritten, "ACKs that went on with another window than they came with")                            \
   X(acks_held, "ACKs that had to wait")                                                                        \
   X(acks_overdue, "ACKs that went on because their time was up")                                               \
+  X(acks_freed, "ACKs that went on because packet buffers were short")                                         \
   X(policies_applied, "times that other policies were put in force")                                           \
   X(handshake_timeouts, "tracked handshakes that went nowhere")                                                \
   X(handshakes_displaced, "tracked handshakes forgotten because newer ones needed their place (a SYN flood?)") \

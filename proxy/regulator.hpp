@@ -10,6 +10,7 @@
 #include "proxy/followed.hpp"
 #include "proxy/half_open.hpp"
 #include "proxy/info.hpp"
+#include "proxy/memory_budget.hpp"
 #include "proxy/newcomers.hpp"
 #include "proxy/registry.hpp"
 #include "proxy/regulated_flow.hpp"
@@ -35,6 +36,7 @@ class Regulator {
     Registry& registry;
     TransmitQueue& queue;
     Counters& counters;
+    MemoryBudget& budget;
   };
   Regulator(const ShardConfig& config, const Parts& parts, Instant origin);
   ~Regulator();
@@ -87,7 +89,7 @@ class Regulator {
   /// The bearer has a new report, or has none any more.
   void on_report(BearerId bearer, Instant now);
   void advance(Instant now);
-  [[nodiscard]] Instant next_deadline() const { return wheel_.next(); }
+  [[nodiscard]] Instant next_deadline() const { return in_need() ? Instant{} : wheel_.next(); }
 
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
@@ -131,6 +133,9 @@ class Regulator {
   void leave_holding(RegulatedFlow& flow, RegulatedId id);
   void on_due(RegulatedId id, Instant now);
   void schedule(const RegulatedFlow& flow, RegulatedId id);
+  /// ACKs wait although packet buffers are short.
+  [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.tight(); }
+  [[gnu::cold, gnu::noinline]] void free_some(Instant now);
   [[nodiscard]] Duration longest_hold(const RegulatedFlow& flow) const;
   [[nodiscard]] Instant forgotten_at(const RegulatedFlow& flow) const;
 
@@ -139,6 +144,8 @@ class Regulator {
   flow::Slab<RegulatedFlow> flows_;
   flow::Slab<FollowedConnection> followed_;  ///< of those that are to be split
   std::uint32_t heirs_ = 0;
+  std::uint32_t waiting_ = 0;     ///< ACKs held, of all connections
+  std::uint32_t next_freed_ = 0;  ///< flow to look at next when they are to be freed
   HalfOpen half_open_;
   flow::TimerWheel wheel_;
 };

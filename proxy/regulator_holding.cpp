@@ -8,6 +8,9 @@
 namespace sluice::proxy {
 namespace {
 
+/// Flows looked at before packets get their turn again, while ACKs are to be freed.
+constexpr std::uint32_t free_step = 128;
+
 /// Of an ACK that waits, in its note: where its TCP header begins, what it acknowledges, since when.
 struct HeldAck {
   packet::PacketNote& note;
@@ -26,6 +29,8 @@ void Regulator::hold(RegulatedFlow& flow, RegulatedId id, packet::Packet&& packe
   if (flow.held.empty()) join_holding(flow, id);
   flow.held.push_back(std::move(packet));
   ++flow.held_count;
+  ++waiting_;
+  parts_.budget.taken();
   parts_.counters.add(Counter::acks_held);
   schedule(flow, id);
 }
@@ -45,6 +50,7 @@ void Regulator::release_front(RegulatedFlow& flow, RegulatedId id, Instant now) 
   packet::Packet packet = flow.held.pop_front();
   const HeldAck held{packet.note()};
   --flow.held_count;
+  --waiting_;
   if (flow.held.empty()) leave_holding(flow, id);
   rewrite(flow, Side::radio, packet, held.l4_offset(), held.ack(), now);
   pass(flow, Side::radio, std::move(packet), 0, now);
@@ -76,7 +82,19 @@ void Regulator::on_report(BearerId id, Instant now) {
   }
 }
 
+/// Goes on with a walk over the flows: what waits takes buffers that others need.
+void Regulator::free_some(Instant now) {
+  for (std::uint32_t step = 0; step < free_step && waiting_ > 0; ++step, ++next_freed_) {
+    if (next_freed_ >= flows_.reach()) next_freed_ = 0;
+    if (!flows_.contains(next_freed_) || flows_[next_freed_].held.empty()) continue;
+    parts_.counters.add(Counter::acks_freed, flows_[next_freed_].held_count);
+    release(flows_[next_freed_], next_freed_, control::AckRelease::all(), now);
+  }
+}
+
 void Regulator::advance(Instant now) {
+  if (in_need()) [[unlikely]]
+    free_some(now);
   wheel_.advance(now, [&](RegulatedId id) { on_due(id, now); });
 }
 

@@ -180,7 +180,7 @@ void Regulator::take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::P
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;
   }
-  const bool may_wait = bare && in == Side::radio && !in_need && flow.held_count < most_held;
+  const bool may_wait = bare && in == Side::radio && !in_need && !parts_.budget.tight() && flow.held_count < most_held;
   const bool first_in_line = flow.held.empty() && (ack <= go_on.up_to || go_on.at_least > 0);
   if (may_wait && !first_in_line) {
     hold(flow, id, std::move(packet), parsed.l4_offset, ack, now);

@@ -36,7 +36,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       window_loops_(config.limits.max_flows),
       governed_(config.limits.max_flows),
       paced_(config.limits.max_flows),
-      regulator_(config_, {registry_, queue_, counters_}, origin),
+      regulator_(config_, {registry_, queue_, counters_, budget_}, origin),
       released_(config.limits.max_flows, seed ^ 0x165667b19e3779f9U),
       journal_(journal),
       seed_(seed),

@@ -112,6 +112,47 @@ TEST(ShardRegulate, AnAckThatWaitsGoesWithTheQueueOrAfterItsTime) {
   EXPECT_EQ(lab.lab.count(Counter::acks_overdue), 1U);
 }
 
+TEST(ShardRegulate, AcksThatWaitGiveTheirBuffersBackWhenTheseAreShort) {
+  Lab lab(Mode::ack_regulator);
+  lab.open_with_a_full_buffer();
+  for (std::uint32_t i = 1; i <= 3; ++i) lab.hosts.ue(Flags::ack_bit, 0, 2000 * i);
+  ASSERT_TRUE(lab.lab.silent(Side::core));
+  std::vector<packet::Packet> taken;
+  while (pool().available() > pool().capacity() / 10) taken.push_back(pool().allocate());
+  lab.lab.pass_time(std::chrono::milliseconds(2));
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    const auto ack = lab.lab.next(Side::core);
+    ASSERT_TRUE(ack) << "the hold is longer than that";
+    EXPECT_EQ(ack->segment().ack.raw(), lab.hosts.server_isn.raw() + 1 + 2000 * i);
+  }
+  EXPECT_EQ(lab.lab.count(Counter::acks_freed), 3U);
+  lab.hosts.ue(Flags::ack_bit, 0, 8000);
+  EXPECT_FALSE(lab.lab.silent(Side::core)) << "no more are made to wait";
+  EXPECT_NE(lab.lab.shard.next_deadline(), Instant{}) << "nothing is left to do";
+}
+
+/// So that many cannot come between two looks at the pool.
+TEST(ShardRegulate, AcksThatWaitAreTakenFromTheBudgetAtOnce) {
+  proxy::ShardConfig config = config_of(Mode::ack_regulator);
+  config.limits.refuse_flows_at = 1;
+  Lab lab(config);
+  lab.open_with_a_full_buffer();
+  std::vector<packet::Packet> taken;
+  const double tight_at = config.limits.reserve + (1 - config.limits.reserve) / 8;
+  const auto nearly_tight = static_cast<std::uint32_t>(pool().capacity() * tight_at) + 10;
+  while (pool().available() > nearly_tight) taken.push_back(pool().allocate());
+  lab.keep_reporting(std::chrono::milliseconds(2), 10'000, 10'520, 0);
+  std::uint32_t waiting = 0;
+  for (std::uint32_t i = 1; i <= 40; ++i) {
+    lab.hosts.ue(Flags::ack_bit, 0, 2000 + i);
+    waiting += lab.lab.silent(Side::core) ? 1U : 0U;
+    while (lab.lab.next(Side::core)) {
+    }
+  }
+  EXPECT_GT(waiting, 5U);
+  EXPECT_LT(waiting, 15U);
+}
+
 TEST(ShardRegulate, DataOfTheUeTakesTheWaitingAcksAlong) {
   Lab lab(Mode::ack_regulator);
   lab.open_with_a_full_buffer();
