@@ -6,29 +6,13 @@ import os
 import time
 from pathlib import Path
 
-import lab as lab_module
 import programs
 import pytest
-import traffic
-from outcomes import PATIENCE, client
+from outcomes import PATIENCE, client, server, wire  # noqa: F401 (fixtures)
 
 MEGA = 1_000_000
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 WAIT_FOR_ANY_THREAD = 0x40000000  # __WALL
-
-
-@pytest.fixture
-def wire(tmp_path):
-    with lab_module.Lab("health", tmp_path) as lab:
-        made = lab.bump(ues=4)
-        made.lab = lab
-        yield made
-
-
-@pytest.fixture
-def server(wire):
-    with traffic.Server(wire.server.socket) as made:
-        yield made
 
 
 @contextlib.contextmanager

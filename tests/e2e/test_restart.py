@@ -4,27 +4,11 @@ learn that it is over. Connections that it had not split are not touched."""
 import socket
 import time
 
-import lab as lab_module
 import programs
-import pytest
 import traffic
-from outcomes import Outcomes, SlowReader, client
+from outcomes import Outcomes, SlowReader, client, server, wire  # noqa: F401 (fixtures)
 
 MEGA = 1_000_000
-
-
-@pytest.fixture
-def wire(tmp_path):
-    with lab_module.Lab("restart", tmp_path) as lab:
-        made = lab.bump(ues=4)
-        made.lab = lab
-        yield made
-
-
-@pytest.fixture
-def server(wire):
-    with traffic.Server(wire.server.socket) as made:
-        yield made
 
 
 def start(wire, name):

@@ -6,27 +6,11 @@ import signal
 import socket
 import time
 
-import lab as lab_module
 import programs
-import pytest
 import traffic
-from outcomes import PATIENCE, Outcomes, SlowReader, client
+from outcomes import PATIENCE, Outcomes, SlowReader, client, server, wire  # noqa: F401 (fixtures)
 
 MEGA = 1_000_000
-
-
-@pytest.fixture
-def wire(tmp_path):
-    with lab_module.Lab("stop", tmp_path) as lab:
-        made = lab.bump(ues=4)
-        made.lab = lab
-        yield made
-
-
-@pytest.fixture
-def server(wire):
-    with traffic.Server(wire.server.socket) as made:
-        yield made
 
 
 def reset_count(process):

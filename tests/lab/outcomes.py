@@ -1,17 +1,35 @@
-"""Connections whose proxy ends: each must come to its end or be reset, with nothing wrong before, and none may hang."""
+"""Connections whose proxy ends: each must come to its end or be reset, with nothing wrong before, and none may hang. With the
+fixtures that such tests share."""
 
 import errno
 import socket
 import threading
 import time
 
+import lab as lab_module
+import pytest
 import traffic
 
 PAUSE = 0.05  # of readers between two reads, so that transfers are under way for some seconds
 PATIENCE = 45  # far more than anything takes that is not stuck
 
 
-def client(wire, server, ue=0):
+@pytest.fixture
+def wire(tmp_path, request):
+    """Two hosts, nothing between them yet, and the lab they are in: of one test alone."""
+    with lab_module.Lab(request.module.__name__, tmp_path) as lab:
+        made = lab.bump(ues=4)
+        made.lab = lab
+        yield made
+
+
+@pytest.fixture
+def server(wire):  # pylint: disable=redefined-outer-name
+    with traffic.Server(wire.server.socket) as made:
+        yield made
+
+
+def client(wire, server, ue=0):  # pylint: disable=redefined-outer-name
     return traffic.Client(wire.server_address, wire.ue.socket, server.port, source=wire.ue_addresses[ue])
 
 
