@@ -81,15 +81,15 @@ class Tap:
     """Raw access to one interface of a namespace: frames out, frames in (without those sent by this host)."""
 
     def __init__(self, namespace, interface):
-        self._socket = namespace.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-        self._socket.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
-        self._socket.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
-        self._socket.bind((interface, ETH_P_ALL))
-        self._socket.setblocking(False)
+        self.socket = namespace.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+        self.socket.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+        self.socket.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+        self.socket.bind((interface, ETH_P_ALL))
+        self.socket.setblocking(False)
 
     def close(self):
-        self._socket.close()
+        self.socket.close()
 
     def __enter__(self):
         return self
@@ -100,15 +100,15 @@ class Tap:
     def send(self, frame):
         while True:
             try:
-                return self._socket.send(frame)
+                return self.socket.send(frame)
             except BlockingIOError:
-                select.select([], [self._socket], [], 1)
+                select.select([], [self.socket], [], 1)
 
     def receive(self, wanted=lambda frame: True, timeout=2.0):
         """The next frame for which wanted(frame) holds, None when none comes in time."""
         deadline = time.monotonic() + timeout
         while (left := deadline - time.monotonic()) > 0:
-            if select.select([self._socket], [], [], left)[0]:
+            if select.select([self.socket], [], [], left)[0]:
                 frame = self._read()
                 if wanted(frame):
                     return frame
@@ -116,7 +116,7 @@ class Tap:
 
     def _read(self):
         """One frame. The kernel takes the outer VLAN tag off and tells it beside; it is put back."""
-        frame, beside, _, _ = self._socket.recvmsg(65536, 256)
+        frame, beside, _, _ = self.socket.recvmsg(65536, 256)
         for level, kind, data in beside:
             if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
                 status, _, _, _, _, tag, tpid = struct.unpack("IIIHHHH", data[:20])

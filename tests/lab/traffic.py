@@ -16,6 +16,7 @@ import fcntl
 import hashlib
 import json
 import random
+import select
 import signal
 import socket
 import struct
@@ -59,6 +60,17 @@ def send_payload(connection, seed, size):
         connection.sendall(chunk)
         sha.update(chunk)
     return sha.hexdigest()
+
+
+def read_exactly(connection, size):
+    buffer, have = bytearray(size), 0
+    view = memoryview(buffer)
+    while have < size:
+        count = connection.recv_into(view[have:])
+        if not count:
+            raise TrafficError(f"the connection ended after {have} of {size} bytes")
+        have += count
+    return bytes(buffer)
 
 
 def read_to_end(connection, pause=0.0):
@@ -121,6 +133,7 @@ class Server:
     reset   sends `bytes`, waits for their acknowledgement where `settle` says so, then resets
     sink    reads to the FIN or the reset; what it saw is in results[`id`]
     timed   sends zeros for `seconds`, then closes
+    until   sends zeros until the client has shut down its side, then closes
     """
 
     def __init__(self, make_socket=socket.socket, address="", port=5001, family=socket.AF_INET, congestion=None,
@@ -221,6 +234,11 @@ class Server:
         while time.monotonic() < end:
             connection.sendall(zeros)
 
+    def _do_until(self, connection, _order):
+        zeros = bytes(CHUNK)
+        while not select.select([connection], [], [], 0)[0]:
+            connection.sendall(zeros)
+
 
 class Client:
     """Orders transfers from a Server and checks what arrives. Raises TrafficError where an end saw a wrong thing."""
@@ -269,7 +287,7 @@ class Client:
         with self.connect({"do": "take"}) as connection:
             sent = send_payload(connection, seed, size)
             connection.shutdown(socket.SHUT_WR)
-            self._compare("upload's answer", self._read_exactly(connection, 64).decode(), sent)
+            self._compare("upload's answer", read_exactly(connection, 64).decode(), sent)
             self._compare("after the answer", connection.recv(1), b"")
 
     def server_leaves_first(self, server, size, seed=1):
@@ -292,10 +310,10 @@ class Client:
 
             sender = threading.Thread(target=send, daemon=True)
             sender.start()
-            sha = hashlib.sha256(self._read_exactly(connection, size))
+            sha = hashlib.sha256(read_exactly(connection, size))
             self._compare("duplex down", sha.hexdigest(), digest(seed, size))
             sender.join()
-            self._compare("duplex up", self._read_exactly(connection, 64).decode(), sent[0])
+            self._compare("duplex up", read_exactly(connection, 64).decode(), sent[0])
 
     def reset_by_server(self, size, seed=1, settle=True, pause=0.0):
         """The server resets after size bytes; settled ones (all acknowledged) must all arrive before the reset does.
@@ -322,16 +340,6 @@ class Client:
             self._compare("bytes before the reset", got, size)
         self._compare("content before the reset", sha, digest(seed, got))
         return got
-
-    def _read_exactly(self, connection, size):
-        buffer, view, have = bytearray(size), None, 0
-        view = memoryview(buffer)
-        while have < size:
-            count = connection.recv_into(view[have:])
-            if not count:
-                raise TrafficError(f"the connection ended after {have} of {size} bytes")
-            have += count
-        return bytes(buffer)
 
 
 def many(count, workers, work):
