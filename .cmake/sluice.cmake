@@ -6,6 +6,8 @@ target_compile_options(sluice_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
   -Woverloaded-virtual -Wcast-align -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough
   -fno-omit-frame-pointer)
+# DPDK's inline functions need SSE4.2; anything wider is selected at run time.
+target_compile_options(sluice_flags INTERFACE -march=x86-64-v2)
 # Of null pointers g++ can only judge with full optimisation, which tests are compiled without.
 target_compile_options(sluice_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:SLUICE_TEST>>>:-Wnull-dereference>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -29,12 +31,44 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT CMAKE_BUILD_TYPE STREQUAL "Re
   set(SLUICE_LTO OFF)
 endif()
 
+set(SLUICE_HOT -O3 -flto=auto -ffat-lto-objects)
+# Tests compile in half the time when they are hardly optimised; what they test is.
+set(SLUICE_BRIEF -O1 -g1)
+
 # sluice_hot(target ...)   these libraries are on the packet path.
 function(sluice_hot)
   if(SLUICE_LTO)
     foreach(target ${ARGN})
-      target_compile_options(${target} PRIVATE -O3 -flto=auto -ffat-lto-objects)
+      target_compile_options(${target} PRIVATE ${SLUICE_HOT})
+      sluice_precompile(${target} hot)
     endforeach()
+  endif()
+endfunction()
+
+# What most files include is read once for each way of compiling, and kept. Four ways: the packet path (hot), other code
+# (plain), what talks to sockets and logs (io), and tests (test). A file still names all it includes: the preset clang
+# compiles without.
+option(SLUICE_PRECOMPILED_HEADERS "Precompile the headers of the standard library, DPDK, Boost.Asio and GoogleTest" ON)
+set(SLUICE_PRECOMPILED_STD <algorithm> <array> <atomic> <bit> <charconv> <chrono> <cmath> <compare> <cstddef> <cstdint>
+  <cstring> <deque> <filesystem> <fstream> <functional> <limits> <map> <memory> <optional> <random> <set> <span> <sstream>
+  <stdexcept> <string> <string_view> <tuple> <utility> <vector>)
+
+# sluice_precompiled(kind DEPS target ... OPTIONS ... HEADERS <header> ...)   what sluice_precompile(target kind) takes.
+function(sluice_precompiled kind)
+  cmake_parse_arguments(ARG "" "" "DEPS;OPTIONS;HEADERS" ${ARGN})
+  if(SLUICE_PRECOMPILED_HEADERS)
+    set(unit ${CMAKE_BINARY_DIR}/precompiled/${kind}.cpp)
+    file(CONFIGURE OUTPUT ${unit} CONTENT "")
+    add_library(sluice_precompiled_${kind} OBJECT ${unit})
+    target_link_libraries(sluice_precompiled_${kind} PRIVATE sluice_flags sluice_dpdk ${ARG_DEPS})
+    target_compile_options(sluice_precompiled_${kind} PRIVATE ${ARG_OPTIONS})
+    target_precompile_headers(sluice_precompiled_${kind} PRIVATE <rte_config.h> <rte_mbuf.h> ${SLUICE_PRECOMPILED_STD} ${ARG_HEADERS})
+  endif()
+endfunction()
+
+function(sluice_precompile target kind)
+  if(SLUICE_PRECOMPILED_HEADERS)
+    set_target_properties(${target} PROPERTIES PRECOMPILE_HEADERS_REUSE_FROM sluice_precompiled_${kind})
   endif()
 endfunction()
 
@@ -44,11 +78,26 @@ function(sluice_find_dpdk)
   pkg_check_modules(DPDK REQUIRED libdpdk>=22.11)
   add_library(sluice_dpdk INTERFACE)
   target_include_directories(sluice_dpdk SYSTEM INTERFACE ${DPDK_INCLUDE_DIRS})
-  set(cflags ${DPDK_CFLAGS_OTHER})
-  list(FILTER cflags EXCLUDE REGEX "^-march=")
-  # DPDK's inline functions need SSE4.2; anything wider is selected at run time.
-  target_compile_options(sluice_dpdk INTERFACE ${cflags} -march=x86-64-v2)
+  if(SLUICE_PRECOMPILED_HEADERS)
+    set(DPDK_CONFIG "")  # the first of the precompiled ones
+  else()
+    set(DPDK_CONFIG "SHELL:-include rte_config.h")
+  endif()
+  target_compile_options(sluice_dpdk INTERFACE ${DPDK_CONFIG})
   target_link_libraries(sluice_dpdk INTERFACE ${DPDK_LINK_LIBRARIES})
+endfunction()
+
+# Defines the target sluice_asio: Boost.Asio, of which what is no template is compiled once and not by everyone who
+# includes it.
+function(sluice_find_asio)
+  set(unit ${CMAKE_BINARY_DIR}/precompiled/asio.cpp)
+  file(CONFIGURE OUTPUT ${unit} CONTENT "#include <boost/asio/impl/src.hpp>\n")
+  add_library(sluice_asio STATIC ${unit})
+  target_compile_definitions(sluice_asio PUBLIC BOOST_ASIO_SEPARATE_COMPILATION)
+  target_link_libraries(sluice_asio PRIVATE sluice_flags PUBLIC Boost::headers Threads::Threads)
+  # g++ 12 sees null pointers in Asio where there are none.
+  set_source_files_properties(${unit} PROPERTIES COMPILE_OPTIONS -Wno-null-dereference)
+  target_compile_options(sluice_asio INTERFACE -Wno-null-dereference)
 endfunction()
 
 # sluice_library(name SOURCES a.cpp ... HEADERS a.hpp ... DEPS target ...)
@@ -57,6 +106,7 @@ function(sluice_library name)
   if(ARG_SOURCES)
     add_library(${name} STATIC ${ARG_SOURCES} ${ARG_HEADERS})
     target_link_libraries(${name} PUBLIC sluice_flags ${ARG_DEPS})
+    sluice_precompile(${name} plain)
   else()
     add_library(${name} INTERFACE ${ARG_HEADERS})
     target_link_libraries(${name} INTERFACE sluice_flags ${ARG_DEPS})
@@ -87,6 +137,7 @@ function(sluice_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE sluice_flags ${ARG_DEPS})
+  sluice_precompile(${name} plain)
   if(SLUICE_LTO)
     target_link_options(${name} PRIVATE -O3 -flto=auto)
   endif()
@@ -106,11 +157,11 @@ function(sluice_test name)
   if(SLUICE_LTO)
     target_link_options(${name} PRIVATE -fno-lto)
   endif()
-  # What is tested is optimised; the tests themselves compile in half the time when they are hardly.
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
     set_target_properties(${name} PROPERTIES SLUICE_TEST ON)
-    target_compile_options(${name} PRIVATE -O1 -g1)
+    target_compile_options(${name} PRIVATE ${SLUICE_BRIEF})
   endif()
+  sluice_precompile(${name} test)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABELS})
@@ -126,6 +177,7 @@ function(sluice_fuzzer name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE sluice_flags ${ARG_DEPS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  sluice_precompile(${name} plain)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
   add_dependencies(fuzzers ${name})
 endfunction()

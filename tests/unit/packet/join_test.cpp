@@ -64,7 +64,7 @@ TEST(Join, WhatFilledTheBufferFromBehindIsMoved) {
   packet::Packet front = packet_of(std::string(1000, 'x'));
   front.move_to(static_cast<std::uint16_t>(front.capacity() - front.size()));
   ASSERT_TRUE(packet::join(front, packet_of("yy"), 1460));
-  EXPECT_EQ(payload_of(front), std::string(1000, 'x') + "yy");
+  EXPECT_EQ(payload_of(front), std::string(1000, 'x').append("yy"));
   EXPECT_GE(front.headroom(), RTE_PKTMBUF_HEADROOM);
   expect_sum_is_right(front);
 }
