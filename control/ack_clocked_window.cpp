@@ -1,0 +1,249 @@
+#include "control/ack_clocked_window.hpp"
+
+#include <algorithm>
+
+#include "control/rule_checker.hpp"
+
+namespace sluice::control {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::int64_t least_segments = 2;
+
+/// Without a packet near the base delay for so long the queue is drained.
+constexpr Duration believed_for = seconds(5);
+/// After so long without a round trip as it is to be nothing that was known is believed.
+constexpr Duration hopeless_after = seconds(20);
+/// The base delay is doubted when the rate is down to this share of what it was, and no packet was near it for …
+constexpr double suspicious_share = 0.7;
+constexpr Duration least_suspicion = milliseconds(500);
+constexpr std::int64_t suspicious_round_trips = 8;
+/// … but after a doubt without cause not again for this, which doubles each time.
+constexpr Duration first_doubt_wait = seconds(1);
+constexpr Duration longest_doubt_wait = seconds(8);
+/// A drain that takes longer has met an outage, and is given up.
+constexpr Duration longest_drain = seconds(1);
+/// A silence counts for no more than this, or a round trip.
+constexpr Duration longest_listening = milliseconds(100);
+constexpr std::uint8_t enough_probes = 4;
+/// What two segments on the air, or an uplink that speaks now and then, make of a round trip is borne up to this. With
+/// a window that is too small all of it comes in one clump.
+constexpr Duration longest_margin = milliseconds(150);
+constexpr Duration longest_clump = milliseconds(10);
+
+/// About the base delay: as near as a timer's tick and an eighth.
+Duration near(Duration base) {
+  return base + base / 8 + milliseconds(1);
+}
+
+}  // namespace
+
+std::vector<Violation> validate(const AckClockedParameters& p) {
+  RuleChecker check;
+  using Severity = Violation::Severity;
+  check.require(p.reference > Duration::zero(), Severity::error, "reference > 0",
+                print("reference = ", to_seconds(p.reference), " s"));
+  check.require(p.reference_share >= 0 && p.reference_share <= 4, Severity::error, "0 ≤ reference share ≤ 4",
+                print("reference share = ", p.reference_share));
+  check.require(p.gain >= 1 && p.gain <= 4, Severity::error, "1 ≤ gain ≤ 4", print("gain = ", p.gain));
+  check.require(p.memory > Duration::zero(), Severity::error, "memory > 0",
+                print("memory = ", to_seconds(p.memory), " s"));
+  check.require(p.clumps >= 0 && p.clumps <= 2, Severity::error, "0 ≤ clumps ≤ 2", print("clumps = ", p.clumps));
+  check.require(p.segment > Bytes(0), Severity::error, "segment > 0", print("segment = ", p.segment.count(), " B"));
+  check.require(p.initial >= p.segment * least_segments, Severity::error, "initial ≥ 2 segments",
+                print("initial = ", p.initial.count(), " B"));
+  check.require(p.forget_after > Duration::zero(), Severity::error, "forget_after > 0",
+                print("forget_after = ", to_seconds(p.forget_after), " s"));
+  return check.take();
+}
+
+AckClockedWindow::AckClockedWindow(const AckClockedParameters& parameters)
+    : parameters_(parameters), delivery_(parameters.memory), doubt_wait_(first_doubt_wait) {
+  refuse_errors(validate(parameters));
+  start_ = static_cast<double>(parameters_.initial.count());
+  set_window();
+}
+
+void AckClockedWindow::on_resumed(Instant now) {
+  if (idle_ && last_heard_ == now) return;  // a round has ended, no pause begins
+  drain_ = Drain::none;                     // what is sent now meets no queue of ours anyway
+  unanswered_ = !idle_;
+  if (idle_ && heard_ && now - last_heard_ >= parameters_.forget_after) {
+    delivery_.restart();
+    base_ = longer_ = shorter_ = Duration::zero();
+    starting_ = true;
+    start_ = static_cast<double>(parameters_.initial.count());
+  }
+  set_window();
+}
+
+void AckClockedWindow::on_acknowledged(const Acknowledged& news) {
+  // Silence, of the link or of the source, speaks for no other base delay.
+  const Duration listened =
+      heard_ ? std::min(news.now - last_heard_, std::max(base_ + wait(), longest_listening)) : Duration::zero();
+  last_heard_ = news.now;
+  heard_ = true;
+  unanswered_ = false;
+  idle_ = news.in_flight <= Bytes{};
+  note_round_trip(news, listened);
+  const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
+  delivery_.on_delivered(news.now, news.delivered, news.held_back || waited > wait());
+  if (idle_ && !news.held_back) delivery_.on_idle();
+  if (starting_) start_up(news);
+  if (!starting_ && late_for_ >= hopeless_after) {
+    lengthen(least_late_);
+  } else if (drain_ != Drain::none) {
+    go_on_draining(news);
+  } else if (!starting_ && news.held_back && doubts_base_delay(news.now)) {
+    begin_drain(news.now);
+  }
+  set_window();
+}
+
+void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listened) {
+  if (news.round_trip <= Duration::zero()) return;
+  base_ = known() ? std::min(base_, news.round_trip) : news.round_trip;
+  const Duration margin = this->margin();
+  far_for_ = news.round_trip <= near(base_) + margin ? Duration::zero() : far_for_ + listened;
+  const Duration wanted = from_seconds(parameters_.gain * to_seconds(base_ + wait())) + margin;
+  if (news.round_trip <= wanted || !news.held_back) {
+    late_for_ = Duration::zero();
+  } else {
+    least_late_ = late_for_ <= Duration::zero() ? news.round_trip : std::min(least_late_, news.round_trip);
+    late_for_ += std::max(listened, Duration(1));
+  }
+}
+
+/// What packets that come at once make of a round trip.
+Duration AckClockedWindow::margin() const {
+  if (!delivery_.known()) return Duration::zero();
+  const Duration pair = std::min(delivery_.peak().time_for(parameters_.segment * least_segments), longest_margin);
+  return std::max(pair, std::min(delivery_.peak().time_for(delivery_.clump()), longest_clump));
+}
+
+/// Slow start, until a packet has waited longer than it is to.
+void AckClockedWindow::start_up(const Acknowledged& news) {
+  if (news.held_back) start_ += static_cast<double>(news.delivered.count());
+  if (!known() || news.round_trip <= Duration::zero()) return;
+  const double most = parameters_.gain * to_seconds(base_ + wait());
+  const double took = to_seconds(news.round_trip);
+  if (took <= most) return;
+  // Half of what is under way now was when this segment was sent, and has been delivered since.
+  delivery_.raise(news.now, Rate::bytes_per_second(static_cast<double>(news.in_flight.count()) / 2 / took));
+  starting_ = false;
+  if (shorter_ <= Duration::zero()) return;
+  // What two segments take on the air was not known while only they were under way.
+  const Duration on_air = delivery_.rate().time_for(parameters_.segment * least_segments);
+  base_ = std::max(shorter_, base_ - std::min(on_air, base_));
+  shorter_ = Duration::zero();
+}
+
+bool AckClockedWindow::doubts_base_delay(Instant now) const {
+  if (!known() || !delivery_.known()) return false;
+  if (now >= again_at_) return true;
+  if (far_for_ >= believed_for) return longer_ <= Duration::zero() || now >= next_doubt_;
+  const bool slower = delivery_.rate() < delivery_.peak() * suspicious_share;
+  return slower && now >= next_doubt_ && late_for_ >= std::max(least_suspicion, base_ * suspicious_round_trips);
+}
+
+/// What is under way while the queue is drained: half of what fills the way, so that a base delay of up to twice the
+/// true one is found out; and two segments, since one might have its acknowledgement delayed.
+double AckClockedWindow::drained() const {
+  const double least = static_cast<double>((parameters_.segment * least_segments).count());
+  return std::max(least, delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
+}
+
+void AckClockedWindow::begin_drain(Instant now) {
+  drain_ = Drain::emptying;
+  drained_from_ = base_;
+  again_at_ = never;
+  drain_began_ = now;
+  probes_ = 0;
+  ++drains_;
+}
+
+void AckClockedWindow::go_on_draining(const Acknowledged& news) {
+  if (drain_ == Drain::emptying) {
+    if (static_cast<double>(news.in_flight.count()) <= drained()) {
+      drain_ = Drain::probing;
+      drain_began_ = news.now;
+    } else if (news.now - drain_began_ > longest_drain + 2 * base_) {
+      drain_ = Drain::none;
+      far_for_ = Duration::zero();
+    }
+    return;
+  }
+  if (news.round_trip > Duration::zero() && news.now - news.round_trip >= drain_began_) {
+    probed_ = probes_ == 0 ? news.round_trip : std::min(probed_, news.round_trip);
+    if (probes_ == 0) probed_at_ = news.now;
+    ++probes_;
+  }
+  if (probes_ >= enough_probes || (probes_ > 0 && news.now - probed_at_ >= probed_ / 2)) end_drain(news.now);
+}
+
+void AckClockedWindow::end_drain(Instant now) {
+  drain_ = Drain::none;
+  if (probed_ <= near(base_) + margin()) {
+    base_ = std::min(probed_, near(base_));
+    // Half of what was too much may still have stood: one more, once the window is what the new delay makes it.
+    far_for_ = Duration::zero();
+    again_at_ = base_ < drained_from_ * 3 / 4 ? now + 2 * drained_from_ : never;
+    longer_ = Duration::zero();
+    doubt_wait_ = std::min(doubt_wait_ * 2, longest_doubt_wait);
+    next_doubt_ = now + doubt_wait_;
+    return;
+  }
+  next_doubt_ = now + std::max(least_suspicion, probed_ * suspicious_round_trips);
+  doubt_wait_ = first_doubt_wait;
+  // A link that stood still for a moment looks like a longer way: it must be seen twice.
+  if (longer_ > Duration::zero() && now - longer_at_ <= 2 * believed_for) {
+    lengthen(std::min(probed_, longer_));
+    return;
+  }
+  longer_ = probed_;
+  longer_at_ = now;
+  far_for_ = std::max(far_for_, believed_for);
+}
+
+/// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
+void AckClockedWindow::lengthen(Duration base) {
+  shorter_ = base_;
+  base_ = base;
+  longer_ = Duration::zero();
+  far_for_ = late_for_ = Duration::zero();
+  drain_ = Drain::none;
+  starting_ = true;
+  start_ = model();
+}
+
+/// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
+Duration AckClockedWindow::wait() const {
+  return std::max(parameters_.reference, from_seconds(parameters_.reference_share * to_seconds(base_)));
+}
+
+double AckClockedWindow::model() const {
+  const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
+  const double wanted = to_seconds(base_ + wait());
+  const double ahead = std::max(0.0, static_cast<double>(delivery_.clump().count()) - segments);
+  return parameters_.gain * delivery_.rate().bytes_per_second() * wanted + segments + parameters_.clumps * ahead;
+}
+
+void AckClockedWindow::set_window() {
+  double window = starting_ ? std::max(start_, model()) : model();
+  if (drain_ != Drain::none) window = std::min(window, drained());
+  const auto least = static_cast<double>((parameters_.segment * least_segments).count());
+  constexpr double most = 1e12;
+  window_ = Bytes(unanswered_ ? least : std::clamp(window, least, most));
+}
+
+Bytes AckClockedWindow::queued(Bytes in_flight) const {
+  return std::max(Bytes{}, in_flight - delivery_.rate().in(base_delay()));
+}
+
+Bytes AckClockedWindow::reference() const {
+  return std::max(window_ - delivery_.rate().in(base_delay()), Bytes{});
+}
+
+}  // namespace sluice::control

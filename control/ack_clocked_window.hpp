@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "control/delivery_estimator.hpp"
+#include "control/violation.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/rate.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// Parameters of the window that is clocked by acknowledgements. One setting for all links: what must scale with the
+/// link does so by itself. README.md says what they were chosen on.
+struct AckClockedParameters {
+  Duration reference = std::chrono::milliseconds(10);  ///< q0: what is to wait in the radio queue, > 0
+  double reference_share = 0.35;                       ///< … but no less than this share of the base delay
+  double gain = 1.25;                                  ///< ≥ 1: what is sent beyond the rate seen, to find out more
+  Duration memory = std::chrono::milliseconds(80);     ///< time constant of the mean rate, > 0
+  double clumps = 0.35;  ///< share of an uplink's clump of acknowledgements that is sent ahead of it, 0 … 2
+  Bytes segment{1500};   ///< a full packet towards the UE, > 0
+  Bytes initial{14600};  ///< the window while nothing is known (RFC 6928), ≥ 2 segments
+  Duration forget_after = std::chrono::seconds(10);  ///< after so long a pause the link is found anew, > 0
+};
+
+[[nodiscard]] std::vector<Violation> validate(const AckClockedParameters& parameters);
+
+/// What acknowledgements of a UE have told, of all its connections together.
+struct Acknowledged {
+  Instant now;
+  Bytes delivered;         ///< that it has and did not have before, > 0
+  Duration round_trip{};   ///< of the newest segment that was sent once (Karn); zero when there is none
+  Bytes in_flight;         ///< still under way, as far as not taken for lost
+  bool held_back = false;  ///< data has waited for the window meanwhile
+};
+
+/// How much may be under way to one UE so that its radio queue holds the reference, by its acknowledgements alone, with
+/// no report of the Node-B (law: acks). The window is
+///
+///     gain · rate · (base delay + reference) + two segments + a share of a clump
+///
+/// with the rate a mean of what was delivered and the base delay what a packet takes there and back where none waits.
+/// What is under way beyond rate · base delay waits in the radio queue.
+///
+/// The base delay is a minimum over the last seconds. Where no packet has come near it for five seconds, or where the
+/// rate falls although the window is what limits it (the way has become longer), the queue is drained for a round trip
+/// and the delay measured anew, whether it is longer or shorter. State and work are constant. No clock inside; thread:
+/// its owner's.
+class AckClockedWindow {
+ public:
+  /// Parameters must be free of errors according to validate(); throws std::invalid_argument otherwise.
+  explicit AckClockedWindow(const AckClockedParameters& parameters = {});
+
+  void on_acknowledged(const Acknowledged& news);
+  /// Something is about to be sent while nothing is under way: after a pause, or because all that was is taken for
+  /// lost.
+  void on_resumed(Instant now);
+  /// The link begins with a known rate (a law that takes over). Zero changes nothing.
+  void seed(Instant now, Rate rate) { delivery_.raise(now, rate); }
+
+  /// What may be under way; never less than two segments.
+  [[nodiscard]] Bytes window() const { return window_; }
+  [[nodiscard]] Rate rate() const { return delivery_.rate(); }
+  /// Zero while unknown.
+  [[nodiscard]] Duration base_delay() const { return base_; }
+  /// Of so much under way, what waits in the radio queue.
+  [[nodiscard]] Bytes queued(Bytes in_flight) const;
+  /// What is to wait there at the present rate.
+  [[nodiscard]] Bytes reference() const;
+  /// The link is being found: the window doubles with each round trip until a queue shows.
+  [[nodiscard]] bool starting() const { return starting_; }
+  [[nodiscard]] bool draining() const { return drain_ != Drain::none; }
+  /// How often the queue was drained to measure the base delay.
+  [[nodiscard]] std::uint32_t drains() const { return drains_; }
+
+ private:
+  /// The queue is drained in two steps: until what was under way is gone; until segments sent since have come back.
+  enum class Drain : std::uint8_t { none, emptying, probing };
+
+  [[nodiscard]] bool known() const { return base_ > Duration::zero(); }
+  void note_round_trip(const Acknowledged& news, Duration listened);
+  void start_up(const Acknowledged& news);
+  void begin_drain(Instant now);
+  void go_on_draining(const Acknowledged& news);
+  void end_drain(Instant now);
+  void lengthen(Duration base);
+  [[nodiscard]] Duration margin() const;
+  [[nodiscard]] bool doubts_base_delay(Instant now) const;
+  [[nodiscard]] Duration wait() const;
+  [[nodiscard]] double model() const;
+  [[nodiscard]] double drained() const;
+  void set_window();
+
+  AckClockedParameters parameters_;
+  DeliveryEstimator delivery_;
+  Duration base_{};  ///< zero while unknown
+  Bytes window_;
+  double start_ = 0;          ///< window of the start-up, bytes
+  Instant last_heard_{};      ///< when anything was acknowledged
+  Duration far_for_{};        ///< of listening, no round trip was about the base delay
+  Instant drain_began_{};     ///< and, while probing, when the queue was empty
+  Duration drained_from_{};   ///< base delay when the drain began
+  Instant again_at_ = never;  ///< when it is drained once more
+  Instant next_doubt_{};      ///< not before this is the base delay doubted because of the rate
+  Duration doubt_wait_{};     ///< that was for nothing so far: the next one comes later
+  Duration probed_{};         ///< the least round trip since the queue was empty
+  Instant probed_at_{};       ///< when the first one came
+  Duration late_for_{};       ///< … and every one was longer than it is to be although the window was the limit
+  Duration least_late_{};     ///< the least of these
+  Duration longer_{};         ///< than the base delay was what a drain found, once; zero: nothing was
+  Instant longer_at_{};
+  Duration shorter_{};  ///< the base delay before a longer one was believed, until the start-up after it is over
+  std::uint32_t drains_ = 0;
+  std::uint8_t probes_ = 0;
+  Drain drain_ = Drain::none;
+  bool starting_ = true;
+  bool heard_ = false;
+  bool idle_ = true;         ///< all that was sent has been acknowledged
+  bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
+};
+static_assert(sizeof(AckClockedWindow) <= 384, "one for each bearer");
+
+}  // namespace sluice::control

@@ -1,0 +1,78 @@
+#include "control/delivery_estimator.hpp"
+
+#include <algorithm>
+
+namespace sluice::control {
+namespace {
+
+/// What comes within this time came at once: a transmission interval of the uplink, read in several bursts.
+constexpr Duration clump_span = std::chrono::milliseconds(1);
+
+/// The share of the memory that must have been seen before there is a mean: the first acknowledgements may come
+/// compressed to any rate.
+constexpr double least_weight = 0.2;
+
+}  // namespace
+
+DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_(memory), peak_(std::chrono::seconds(5)) {}
+
+void DeliveryEstimator::restart() {
+  counting_ = false;
+  delivered_ = weight_ = mean_ = share_ = 0;
+  peak_.clear();
+}
+
+void DeliveryEstimator::raise(Instant now, Rate rate) {
+  mean_ = std::max(mean_, rate.bytes_per_second());
+  peak_.add(now, mean_);
+}
+
+void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
+  const auto bytes = static_cast<double>(newly.count());
+  // How long the first clump after a pause took is not known.
+  if (!counting_) first_clump_ = true;
+  const bool same_clump = counting_ && now - clump_began_ < clump_span;
+  first_clump_ = first_clump_ && (same_clump || !counting_);
+  note_clump(now, bytes);
+  counting_ = true;
+  if (first_clump_) {
+    last_ = now;
+    return;
+  }
+  const double before = mean_;
+  measure(now, bytes);
+  if (!lowers) mean_ = std::max(mean_, before);
+  if (mean_ > 0) peak_.add(now, mean_);
+}
+
+void DeliveryEstimator::note_clump(Instant now, double bytes) {
+  if (counting_ && now - clump_began_ < clump_span) {
+    gathered_ += bytes;
+    return;
+  }
+  if (gathered_ > 0) {
+    const double usual = mean_ * to_seconds(memory_);
+    clump_ += (gathered_ - clump_) * gathered_ / (gathered_ + usual);
+  }
+  clump_began_ = now;
+  gathered_ = bytes;
+}
+
+/// Exponential means over `memory`; mean_ begins with what was delivered and follows it, but may be held above it.
+void DeliveryEstimator::measure(Instant now, double bytes) {
+  double decay = 1;
+  if (now > last_) {
+    const Duration step = std::min(now - last_, memory_);
+    const double part = to_seconds(step) / to_seconds(memory_);
+    decay = 1 / (1 + part + part * part / 2);  // e^-part, near enough up to 1
+    share_ = (1 - decay) / to_seconds(step);
+    last_ = now;
+  }
+  delivered_ = decay * delivered_ + share_ * bytes;
+  weight_ = decay * weight_ + (1 - decay);
+  if (weight_ < least_weight) return;
+  const double recent = delivered_ / weight_;
+  mean_ = mean_ > 0 ? std::max(recent, decay * mean_ + share_ * bytes) : recent;
+}
+
+}  // namespace sluice::control

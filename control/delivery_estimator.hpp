@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+
+#include "control/windowed_extreme.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/rate.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// At what rate the radio link of one UE delivers, by its acknowledgements alone. They tell of every byte that has left
+/// the radio queue, some time later and often many at once: what comes together is a clump, and no burst of the link.
+/// State and work are constant. No clock inside; thread: its owner's.
+class DeliveryEstimator {
+ public:
+  /// `memory` > 0: the time constant of the mean. A silence counts for no longer: in an outage nothing is learned of
+  /// the rate that the link has when it returns.
+  explicit DeliveryEstimator(Duration memory);
+
+  /// The UE has `newly` more bytes. `lowers`: they tell what the link carries and not only what it was given, so the
+  /// mean may fall for them; else it may only rise.
+  void on_delivered(Instant now, Bytes newly, bool lowers);
+  /// Nothing is under way any more: the time until the next delivery is not the link's.
+  void on_idle() { counting_ = false; }
+  /// The rate is at least this, as is known otherwise.
+  void raise(Instant now, Rate rate);
+  /// Nothing is known any more.
+  void restart();
+
+  /// Enough was seen to speak of a rate.
+  [[nodiscard]] bool known() const { return mean_ > 0; }
+  /// The mean rate of late; zero while unknown.
+  [[nodiscard]] Rate rate() const { return Rate::bytes_per_second(mean_); }
+  /// The highest that it was in the last five to ten seconds.
+  [[nodiscard]] Rate peak() const { return peak_.known() ? Rate::bytes_per_second(peak_.value()) : Rate(); }
+  /// How much usually comes in one clump; the mean that a byte of it would see.
+  [[nodiscard]] Bytes clump() const { return Bytes(clump_); }
+
+ private:
+  void note_clump(Instant now, double bytes);
+  void measure(Instant now, double bytes);
+
+  Duration memory_;
+  Instant last_{};
+  Instant clump_began_{};
+  double gathered_ = 0;  ///< bytes of the clump in the making
+  double clump_ = 0;
+  double share_ = 0;      ///< what a byte adds to the mean, 1/s, since the last step of time
+  double delivered_ = 0;  ///< mean of what was delivered, bytes/s, times weight_
+  double weight_ = 0;     ///< of the past that is in it, towards 1
+  double mean_ = 0;       ///< bytes/s
+  WindowedExtreme<double, std::greater<>> peak_;
+  bool counting_ = false;     ///< deliveries since clump_began_ follow one another
+  bool first_clump_ = false;  ///< since a pause
+};
+
+}  // namespace sluice::control

@@ -1,0 +1,258 @@
+// The window that is clocked by acknowledgements in closed loop, with the truth of the queue beside what it believes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/unit/control/acked_link.hpp"
+
+namespace sluice::control::test {
+namespace {
+
+using Milliseconds = AckedLink::Milliseconds;
+
+auto constant(double bps) {
+  return [bps](Milliseconds) { return bps / 8000; };
+}
+
+/// An LTE uplink: acknowledgements leave every ten milliseconds, six late, one for two segments.
+void scheduled_uplink(AckedLink& link) {
+  link.uplink_speaks = [](Milliseconds now) { return now % 10 == 0; };
+  link.grant_delay = 6;
+  link.segments_per_ack = 2;
+}
+
+/// Opportunities of 1500 bytes at a rate whose logarithm wanders, with short outages.
+auto cellular(double mean_bps, std::uint64_t seed) {
+  struct State {
+    std::mt19937_64 random;
+    double walk = 0;
+    Milliseconds outage_until = -1;
+  };
+  auto state = std::make_shared<State>();
+  state->random.seed(seed);
+  return [=](Milliseconds now) {
+    if (now % 20 == 0) {
+      state->walk += std::normal_distribution<>(-0.02 * state->walk, 0.12)(state->random);
+      if (std::uniform_real_distribution<>()(state->random) < 0.004) state->outage_until = now + 60;
+    }
+    const int count = std::poisson_distribution<>(mean_bps / 12e6 * std::exp(state->walk))(state->random);
+    return now < state->outage_until ? 0.0 : 1500.0 * count;
+  };
+}
+
+TEST(AckClockedLink, OneSettingServesFrom300KilobitsTo300Megabits) {
+  for (const double bps : {0.3e6, 1e6, 3e6, 10e6, 30e6, 100e6, 300e6}) {
+    for (const Milliseconds way : {5, 10, 25, 75}) {
+      for (const bool scheduled : {false, true}) {
+        AckedLink link;
+        link.capacity = constant(bps);
+        link.down = link.up = [way](Milliseconds) { return way; };
+        if (scheduled) scheduled_uplink(link);
+        link.warmup = 3000;
+        const auto result = link.run(20'000);
+        const double round_trip = 2.0 * static_cast<double>(way) + (scheduled ? 16 : 0);
+        const double packets = 5 * 12e6 / bps;
+        EXPECT_GE(result.utilisation, bps < 2e6 ? 0.9 : 0.95) << bps << ' ' << way << ' ' << scheduled;
+        EXPECT_LE(result.delay_p95_ms, 25 + 0.8 * round_trip + packets) << bps << ' ' << way << ' ' << scheduled;
+      }
+    }
+  }
+}
+
+TEST(AckClockedLink, ACellularLinkIsUsedAtLowDelay) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    AckedLink link;
+    link.capacity = cellular(6e6, seed);
+    const auto result = link.run(60'000);
+    EXPECT_GE(result.utilisation, 0.95) << "seed " << seed;
+    EXPECT_LE(result.delay_p95_ms, 60) << "seed " << seed;
+    AckedLink clumped;
+    clumped.capacity = cellular(6e6, seed);
+    scheduled_uplink(clumped);
+    const auto later = clumped.run(60'000);
+    EXPECT_GE(later.utilisation, 0.93) << "seed " << seed;
+    EXPECT_LE(later.delay_p95_ms, 75) << "seed " << seed;
+  }
+}
+
+// What is under way beyond rate · base delay is what waits in the queue: on average over a second, to a fifth.
+TEST(AckClockedLink, WhatItBelievesOfTheQueueIsTrue) {
+  AckedLink link;
+  link.capacity = constant(10e6);
+  const auto result = link.run(20'000);
+  double truth = 0;
+  double belief = 0;
+  for (std::size_t i = 10'000; i < 20'000; ++i) {
+    truth += result.queue[i] / 10'000;
+    belief += result.believed[i] / 10'000;
+  }
+  EXPECT_NEAR(belief, truth, 0.2 * truth);
+  EXPECT_NEAR(result.base_ms.back(), 20, 2.5);
+}
+
+// A queue that always stands must not become part of the base delay.
+TEST(AckClockedLink, TheBaseDelayDoesNotCreepInMinutes) {
+  AckedLink link;
+  link.capacity = constant(5e6);
+  scheduled_uplink(link);
+  link.warmup = 60'000;
+  const auto result = link.run(300'000);
+  EXPECT_LE(*std::max_element(result.base_ms.begin() + 60'000, result.base_ms.end()), 42);
+  EXPECT_GE(result.utilisation, 0.98);
+  EXPECT_LE(result.delay_p95_ms, 50);
+}
+
+TEST(AckClockedLink, ALongerWayIsFoundOutSoon) {
+  for (const Milliseconds after : {20, 40, 75}) {
+    AckedLink link;
+    link.capacity = constant(10e6);
+    link.down = link.up = [=](Milliseconds now) { return now < 20'000 ? 10 : after; };
+    const auto result = link.run(45'000);
+    EXPECT_GE(result.served_in(30'000, 45'000), 0.95 * 15'000 * 1250) << after;
+    EXPECT_NEAR(result.base_ms.back(), 2.0 * static_cast<double>(after), 0.2 * 2.0 * static_cast<double>(after));
+    const auto queue = *std::max_element(result.queue.begin() + 30'000, result.queue.end());
+    EXPECT_LE(queue, 1250 * (30 + 1.6 * static_cast<double>(after))) << after;
+  }
+}
+
+// What is under way stands in the queue from then on, so no packet sees the new delay before the queue is drained.
+TEST(AckClockedLink, AShorterWayIsFoundOutInSeconds) {
+  AckedLink link;
+  link.capacity = constant(10e6);
+  link.down = link.up = [](Milliseconds now) { return now < 10'000 ? 50 : 10; };
+  const auto result = link.run(25'000);
+  EXPECT_LE(*std::max_element(result.queue.begin() + 17'000, result.queue.end()), 1250 * 40);
+  EXPECT_GE(result.served_in(10'500, 25'000), 0.97 * 14'500 * 1250);
+}
+
+TEST(AckClockedLink, ALinkThatReturnsIsUsedAgain) {
+  for (const Milliseconds outage : {100, 1'000, 3'000, 30'000}) {
+    AckedLink link;
+    link.capacity = [=](Milliseconds now) { return now >= 5'000 && now < 5'000 + outage ? 0.0 : 1250.0; };
+    const Milliseconds end = 5'000 + outage + 3'000;
+    const auto result = link.run(end);
+    const auto during = *std::max_element(result.queue.begin() + 5'000, result.queue.begin() + 5'000 + outage);
+    EXPECT_LE(during, 1250 * 80 + static_cast<double>(outage) * 3) << "ms of outage: " << outage;
+    EXPECT_GE(result.served_in(end - 1'500, end), 0.95 * 1'500 * 1250) << "ms of outage: " << outage;
+    EXPECT_LE(*std::max_element(result.queue.end() - 1'000, result.queue.end()), 1250 * 60) << outage;
+  }
+}
+
+TEST(AckClockedLink, ARateThatFallsTenfoldDrainsAndOneThatRisesIsTaken) {
+  AckedLink link;
+  link.capacity = [](Milliseconds now) { return now < 5'000 || now >= 15'000 ? 1250.0 : 125.0; };
+  const auto result = link.run(20'000);
+  EXPECT_LE(*std::max_element(result.queue.begin() + 7'000, result.queue.begin() + 15'000), 125 * 80);
+  EXPECT_GE(result.served_in(16'000, 20'000), 0.95 * 4'000 * 1250);
+}
+
+TEST(AckClockedLink, BurstsAfterAPauseFindTheRateStillKnown) {
+  AckedLink link;
+  link.capacity = constant(20e6);
+  link.demand = [](Milliseconds now) { return now % 2'000 == 0 ? 100'500.0 : 0.0; };
+  const auto result = link.run(20'000);
+  // 40 ms on the link and 10 on the wire at best.
+  EXPECT_GE(result.served_in(18'000, 18'100), 100'000);
+}
+
+TEST(AckClockedLink, ASourceWithLittleToSendIsNotTakenForASlowLink) {
+  AckedLink link;
+  link.capacity = constant(20e6);
+  link.demand = [](Milliseconds now) { return now < 5'000 || now >= 10'000 ? 2600.0 : 125.0; };
+  const auto result = link.run(12'000);
+  EXPECT_GE(result.rate_bps[9'990], 15e6);
+  EXPECT_GE(result.served_in(10'030, 10'500), 0.95 * 470 * 2500);
+}
+
+TEST(AckClockedLink, LossCostsLittle) {
+  AckedLink link;
+  link.capacity = constant(10e6);
+  link.packet_loss = 0.01;
+  link.warmup = 2'000;
+  const auto result = link.run(30'000);
+  EXPECT_GE(result.utilisation, 0.97);
+  EXPECT_LE(result.delay_p95_ms, 50);
+}
+
+TEST(AckClockedLink, AnUplinkThatStallsIsNotTakenForAQueue) {
+  AckedLink link;
+  link.capacity = constant(10e6);
+  link.uplink_speaks = [](Milliseconds now) { return now % 3'000 >= 200; };
+  link.warmup = 3'000;
+  const auto result = link.run(60'000);
+  // Of each stall what is under way at its beginning is still carried.
+  EXPECT_GE(result.utilisation, 0.90);
+  EXPECT_LE(result.base_ms.back(), 25);
+}
+
+TEST(AckClockedLink, OthersThatFillTheQueueDoNotStarveIt) {
+  AckedLink link;
+  link.capacity = constant(10e6);
+  // Somebody holds 60 ms of the queue for half a minute: half of the link is his.
+  link.foreign = [](Milliseconds now) { return now < 10'000 || now >= 40'000 ? 0.0 : now < 10'060 ? 1250.0 : 625.0; };
+  const auto result = link.run(60'000);
+  EXPECT_GE(result.served_in(20'000, 40'000), 0.8 * 0.5 * 20'000 * 1250);
+  EXPECT_GE(result.served_in(50'000, 60'000), 0.95 * 10'000 * 1250);
+  EXPECT_LE(*std::max_element(result.queue.begin() + 50'000, result.queue.end()), 1250 * 60);
+}
+
+TEST(AckClockedLink, TheSameSeedGivesTheSameRun) {
+  const auto run = [] {
+    AckedLink link;
+    link.capacity = cellular(6e6, 9);
+    link.packet_loss = 0.01;
+    link.seed = 5;
+    return link.run(10'000).queue;
+  };
+  EXPECT_EQ(run(), run());
+}
+
+struct Recorded {
+  const char* file;
+  double least_use, most_p95_ms;                 ///< with an uplink that always speaks
+  double scheduled_least_use, scheduled_p95_ms;  ///< with a scheduled one
+};
+
+class RecordedLinks : public testing::TestWithParam<Recorded> {};
+
+TEST_P(RecordedLinks, AreUsedWithoutAnyReport) {
+  const char* const folder = std::getenv("SLUICE_TRACES");
+  if (folder == nullptr) GTEST_SKIP() << "SLUICE_TRACES names no folder with recorded traces";
+  std::ifstream in(std::string(folder) + '/' + GetParam().file);
+  if (!in) GTEST_SKIP() << GetParam().file << " is not in " << folder;
+  auto opportunities = std::make_shared<std::vector<double>>();
+  for (std::size_t ms = 0; in >> ms;) {
+    if (ms >= 180'000) break;
+    if (opportunities->size() <= ms) opportunities->resize(ms + 1, 0);
+    (*opportunities)[ms] += 1500;
+  }
+  for (const bool scheduled : {false, true}) {
+    AckedLink link;
+    link.capacity = [=](Milliseconds now) {
+      return (*opportunities)[static_cast<std::size_t>(now) % opportunities->size()];
+    };
+    if (scheduled) scheduled_uplink(link);
+    link.warmup = 5'000;
+    const auto result = link.run(180'000);
+    RecordProperty(scheduled ? "scheduled_use" : "use", std::to_string(result.utilisation));
+    RecordProperty(scheduled ? "scheduled_p95" : "p95", std::to_string(result.delay_p95_ms));
+    EXPECT_GE(result.utilisation, scheduled ? GetParam().scheduled_least_use : GetParam().least_use) << scheduled;
+    EXPECT_LE(result.delay_p95_ms, scheduled ? GetParam().scheduled_p95_ms : GetParam().most_p95_ms) << scheduled;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Traces, RecordedLinks,
+                         testing::Values(Recorded{"Verizon-LTE-short.down", 0.94, 60, 0.92, 72},
+                                         Recorded{"TMobile-UMTS-driving.down", 0.94, 80, 0.93, 90},
+                                         Recorded{"ATT-LTE-driving.down", 0.97, 45, 0.96, 55}));
+
+}  // namespace
+}  // namespace sluice::control::test

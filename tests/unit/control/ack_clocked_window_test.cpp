@@ -1,0 +1,100 @@
+#include "control/ack_clocked_window.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <stdexcept>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+Instant at(Duration since) {
+  return Instant(100s + since);
+}
+
+TEST(AckClockedWindow, BeginsWithTheInitialWindowAndDoubles) {
+  AckClockedWindow law;
+  law.on_resumed(at(0s));
+  EXPECT_EQ(law.window(), Bytes(14600));
+  law.on_acknowledged({at(20ms), Bytes(14600), 20ms, Bytes(0), true});
+  EXPECT_EQ(law.window(), Bytes(29200));
+  EXPECT_TRUE(law.starting());
+  EXPECT_EQ(law.base_delay(), 20ms);
+}
+
+TEST(AckClockedWindow, DoesNotGrowForASourceThatHasNothingToSend) {
+  AckClockedWindow law;
+  law.on_resumed(at(0s));
+  for (int i = 1; i < 50; ++i) law.on_acknowledged({at(i * 20ms), Bytes(1500), 20ms, Bytes(1500), false});
+  EXPECT_EQ(law.window(), Bytes(14600));
+}
+
+// By hand: 1.25 · 1.25 MB/s · (20 + 10) ms + 3000 = 49 875.
+TEST(AckClockedWindow, IsTheRateTimesTheDelayAndTheReference) {
+  AckClockedParameters parameters;
+  parameters.clumps = 0;
+  AckClockedWindow law(parameters);
+  for (int i = 1; i <= 2000; ++i) {
+    const Duration took = i < 10 ? 20ms : 36ms;  // 16 ms of queue
+    law.on_acknowledged({at(i * 1200us), Bytes(1500), took, Bytes(30'000), true});
+  }
+  law.on_acknowledged({at(2001 * 1200us), Bytes(1500), 40ms, Bytes(45'000), true});
+  EXPECT_FALSE(law.starting());
+  EXPECT_NEAR(law.rate().bps(), 10e6, 1e5);
+  EXPECT_NEAR(static_cast<double>(law.window().count()), 49'875, 500);
+  EXPECT_NEAR(static_cast<double>(law.queued(Bytes(45'000)).count()), 20'000, 300);
+  EXPECT_NEAR(static_cast<double>(law.reference().count()), 24'875, 500);
+}
+
+TEST(AckClockedWindow, IsNeverLessThanTwoSegments) {
+  AckClockedWindow law;
+  law.on_resumed(at(0s));
+  for (int i = 1; i < 20; ++i) law.on_acknowledged({at(i * 10s), Bytes(1), 9s, Bytes(3000), true});
+  EXPECT_GE(law.window(), Bytes(3000));
+}
+
+TEST(AckClockedWindow, WhenNothingComesBackOnlyAProbeGoesOut) {
+  AckClockedWindow law;
+  law.on_resumed(at(0s));
+  for (int i = 1; i <= 1000; ++i) law.on_acknowledged({at(i * 1ms), Bytes(1500), 20ms, Bytes(30'000), true});
+  law.on_resumed(at(3s));  // all of it is taken for lost
+  EXPECT_EQ(law.window(), Bytes(3000));
+  law.on_acknowledged({at(10s), Bytes(1500), Duration::zero(), Bytes(1500), true});
+  EXPECT_GT(law.window(), Bytes(15'000)) << "the link is back, and what was known of it holds";
+  EXPECT_EQ(law.base_delay(), 20ms);
+}
+
+TEST(AckClockedWindow, AfterALongPauseTheLinkIsFoundAnew) {
+  AckClockedWindow law;
+  law.on_resumed(at(0s));
+  for (int i = 1; i <= 1000; ++i) law.on_acknowledged({at(i * 1ms), Bytes(1500), 45ms, Bytes(60'000), true});
+  law.on_acknowledged({at(1001ms), Bytes(60'000), 45ms, Bytes(0), false});
+  law.on_resumed(at(5s));
+  EXPECT_GT(law.window(), Bytes(30'000));
+  law.on_acknowledged({at(5s + 45ms), Bytes(1500), 45ms, Bytes(0), false});
+  law.on_resumed(at(16s));
+  EXPECT_EQ(law.window(), Bytes(14600));
+  EXPECT_EQ(law.base_delay(), Duration::zero());
+}
+
+TEST(AckClockedWindow, ParametersOutOfRangeAreRefused) {
+  EXPECT_TRUE(validate(AckClockedParameters()).empty());
+  const auto refused = [](auto change) {
+    AckClockedParameters parameters;
+    change(parameters);
+    EXPECT_THROW(AckClockedWindow law(parameters), std::invalid_argument);
+  };
+  refused([](AckClockedParameters& p) { p.reference = 0s; });
+  refused([](AckClockedParameters& p) { p.reference_share = -1; });
+  refused([](AckClockedParameters& p) { p.gain = 0.9; });
+  refused([](AckClockedParameters& p) { p.memory = 0s; });
+  refused([](AckClockedParameters& p) { p.clumps = 3; });
+  refused([](AckClockedParameters& p) { p.segment = Bytes(0); });
+  refused([](AckClockedParameters& p) { p.initial = Bytes(1500); });
+  refused([](AckClockedParameters& p) { p.forget_after = 0s; });
+}
+
+}  // namespace
+}  // namespace sluice::control

@@ -1,0 +1,256 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "control/ack_clocked_window.hpp"
+
+namespace sluice::control::test {
+
+/// A radio link of which the sender hears by acknowledgements only: a source with as much to send as `demand` says, a
+/// wire, a queue, a link whose capacity changes every millisecond, a UE that delays acknowledgements, and an uplink
+/// that speaks when it is granted. Beside what the law believes stands what is true. Steps of one millisecond;
+/// everything is decided by the arguments.
+struct AckedLink {
+  using Milliseconds = std::int64_t;
+
+  AckClockedParameters parameters;
+  /// Bytes the link could carry in this millisecond.
+  std::function<double(Milliseconds)> capacity;
+  /// Bytes the source produces in this millisecond; greedy when unset.
+  std::function<double(Milliseconds)> demand;
+  /// Bytes that others put into the UE's queue in this millisecond; none when unset.
+  std::function<double(Milliseconds)> foreign;
+  /// From the sender to the queue, and from the UE back; both change for what is sent from then on.
+  std::function<Milliseconds(Milliseconds)> down = [](Milliseconds) { return 10; };
+  std::function<Milliseconds(Milliseconds)> up = [](Milliseconds) { return 10; };
+  /// Acknowledgements leave the UE only in such milliseconds; always when unset.
+  std::function<bool(Milliseconds)> uplink_speaks;
+  Milliseconds grant_delay = 0;  ///< between then and their leaving
+  int segments_per_ack = 1;
+  Milliseconds delayed_ack = 40;
+  double packet_loss = 0;  ///< on the air
+  Bytes buffer{};          ///< of the radio queue; 0 = unlimited
+  Bytes packet{1500};
+  std::uint64_t seed = 1;
+  Milliseconds warmup = 0;  ///< not counted in the result
+
+  struct Result {
+    double utilisation = 0;
+    double delay_p50_ms = 0;  ///< per packet, in the radio queue
+    double delay_p95_ms = 0;
+    double delivered = 0;
+    double capacity_bps = 0;
+    // Each millisecond:
+    std::vector<double> queue;     ///< true, bytes
+    std::vector<double> believed;  ///< the law's idea of it
+    std::vector<double> served;    ///< bytes of ours
+    std::vector<double> in_flight;
+    std::vector<double> window;
+    std::vector<double> base_ms;  ///< base delay as the law has it
+    std::vector<double> rate_bps;
+    std::uint32_t drains = 0;
+    /// Bytes of ours served in [from, to).
+    [[nodiscard]] double served_in(Milliseconds from, Milliseconds to) const {
+      double sum = 0;
+      for (Milliseconds i = from; i < to; ++i) sum += served[static_cast<std::size_t>(i)];
+      return sum;
+    }
+  };
+  [[nodiscard]] Result run(Milliseconds duration);
+
+ private:
+  struct Packet {
+    Milliseconds sent = 0;
+    Milliseconds arrival = 0;
+    double left = 0;
+    std::uint64_t number = 0;  ///< of ours, from 1; 0: of others
+    bool again = false;        ///< a repetition: its round trip proves nothing
+  };
+  static Instant at(Milliseconds ms) { return Instant(std::chrono::milliseconds(ms + 100'000)); }
+
+  void serve(Milliseconds now, Result& result);
+  void acknowledge(Milliseconds now);
+  void arrive(Milliseconds now);
+  void hear(Milliseconds now, AckClockedWindow& law);
+  void send(Milliseconds now, AckClockedWindow& law);
+  void put(Milliseconds now, bool again);
+
+  std::mt19937_64 random_;
+  std::deque<Packet> wire_, queue_, held_;
+  std::deque<std::pair<Milliseconds, Packet>> granted_, returning_;
+  std::deque<Packet> outstanding_;
+  std::vector<double> delays_;
+  double queued_ = 0, offered_ = 0, served_ = 0, backlog_ = 0, in_flight_ = 0;
+  int lost_ = 0;  ///< packets to be sent again
+  std::uint64_t next_ = 1;
+  bool waited_ = false;
+  Milliseconds last_heard_ = 0;
+};
+
+inline AckedLink::Result AckedLink::run(Milliseconds duration) {
+  AckClockedWindow law(parameters);
+  random_.seed(seed);
+  Result result;
+  for (Milliseconds now = 0; now < duration; ++now) {
+    serve(now, result);
+    acknowledge(now);
+    arrive(now);
+    hear(now, law);
+    if (demand) backlog_ += demand(now);
+    send(now, law);
+    result.queue.push_back(queued_);
+    result.in_flight.push_back(in_flight_);
+    result.window.push_back(static_cast<double>(law.window().count()));
+    result.believed.push_back(static_cast<double>(law.queued(Bytes(in_flight_)).count()));
+    result.base_ms.push_back(to_milliseconds(law.base_delay()));
+    result.rate_bps.push_back(law.rate().bps());
+  }
+  std::sort(delays_.begin(), delays_.end());
+  const auto part = [&](double share) {
+    return delays_.empty() ? 0 : delays_[static_cast<std::size_t>(share * static_cast<double>(delays_.size() - 1))];
+  };
+  result.utilisation = offered_ > 0 ? served_ / offered_ : 0;
+  result.delay_p50_ms = part(0.5);
+  result.delay_p95_ms = part(0.95);
+  result.delivered = served_;
+  result.capacity_bps = offered_ * 8000 / static_cast<double>(duration - warmup);
+  result.drains = law.drains();
+  return result;
+}
+
+inline void AckedLink::serve(Milliseconds now, Result& result) {
+  double room = capacity(now);
+  const bool counts = now >= warmup;
+  if (counts) offered_ += room;
+  double ours = 0;
+  while (room > 1e-9 && !queue_.empty()) {
+    Packet& first = queue_.front();
+    const double part = std::min(room, first.left);
+    first.left -= part;
+    room -= part;
+    queued_ -= part;
+    if (first.number != 0) ours += part;
+    if (counts) served_ += part;
+    if (first.left > 1e-9) break;
+    if (first.number != 0) {
+      if (counts) delays_.push_back(static_cast<double>(now - first.arrival));
+      if (std::uniform_real_distribution<>()(random_) >= packet_loss) {
+        first.arrival = now;
+        held_.push_back(first);
+      }
+    }
+    queue_.pop_front();
+  }
+  result.served.push_back(ours);
+}
+
+/// The UE owes acknowledgements, and the uplink carries them when it is granted.
+inline void AckedLink::acknowledge(Milliseconds now) {
+  if (held_.size() >= static_cast<std::size_t>(segments_per_ack) ||
+      (!held_.empty() && now - held_.front().arrival >= delayed_ack)) {
+    for (const Packet& arrived : held_) granted_.emplace_back(now, arrived);
+    held_.clear();
+  }
+  if (uplink_speaks && !uplink_speaks(now)) return;
+  for (; !granted_.empty(); granted_.pop_front())
+    returning_.emplace_back(now + grant_delay + up(now), granted_.front().second);
+}
+
+inline void AckedLink::arrive(Milliseconds now) {
+  const auto enter = [&](Packet coming) {
+    if (buffer > Bytes{} && queued_ + coming.left > static_cast<double>(buffer.count())) return;
+    coming.arrival = now;
+    queue_.push_back(coming);
+    queued_ += coming.left;
+  };
+  for (std::size_t i = 0; i < wire_.size();) {
+    if (wire_[i].arrival > now) {
+      ++i;
+      continue;
+    }
+    enter(wire_[i]);
+    wire_.erase(wire_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (foreign) {
+    if (const double bytes = foreign(now); bytes > 0) enter(Packet{now, now, bytes, 0, false});
+  }
+}
+
+/// What the sender makes of what has come back: packets that were overtaken are lost, and after a second without any
+/// news so is everything.
+inline void AckedLink::hear(Milliseconds now, AckClockedWindow& law) {
+  const auto size = static_cast<double>(packet.count());
+  Acknowledged news;
+  news.now = at(now);
+  news.held_back = waited_;
+  std::uint64_t newest = 0;
+  for (std::size_t i = 0; i < returning_.size();) {
+    if (returning_[i].first > now) {
+      ++i;
+      continue;
+    }
+    const Packet packet_back = returning_[i].second;
+    returning_.erase(returning_.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto known = std::find_if(outstanding_.begin(), outstanding_.end(),
+                                    [&](const Packet& p) { return p.number == packet_back.number; });
+    if (known == outstanding_.end()) continue;
+    news.delivered += packet;
+    in_flight_ -= size;
+    if (!packet_back.again && packet_back.number > newest) {
+      newest = packet_back.number;
+      news.round_trip = std::chrono::milliseconds(now - packet_back.sent);
+    }
+    outstanding_.erase(known);
+  }
+  while (newest > 0 && !outstanding_.empty() && outstanding_.front().number + 3 < newest) {
+    outstanding_.pop_front();
+    in_flight_ -= size;
+    ++lost_;
+  }
+  if (news.delivered > Bytes{}) {
+    last_heard_ = now;
+    news.in_flight = Bytes(in_flight_);
+    law.on_acknowledged(news);
+    waited_ = false;
+  } else if (!outstanding_.empty() && now - last_heard_ >= 1000) {
+    lost_ += static_cast<int>(outstanding_.size());
+    outstanding_.clear();
+    in_flight_ = 0;
+    last_heard_ = now;
+  }
+}
+
+inline void AckedLink::send(Milliseconds now, AckClockedWindow& law) {
+  const auto size = static_cast<double>(packet.count());
+  const auto waits = [&] { return lost_ > 0 || !demand || backlog_ >= size; };
+  if (in_flight_ <= 0 && waits()) {
+    law.on_resumed(at(now));
+    last_heard_ = now;
+  }
+  while (waits() && in_flight_ + size <= static_cast<double>(law.window().count())) {
+    const bool again = lost_ > 0;
+    if (again) {
+      --lost_;
+    } else if (demand) {
+      backlog_ -= size;
+    }
+    put(now, again);
+  }
+  if (waits()) waited_ = true;
+}
+
+inline void AckedLink::put(Milliseconds now, bool again) {
+  const auto size = static_cast<double>(packet.count());
+  const Packet sent{now, now + down(now), size, next_++, again};
+  in_flight_ += size;
+  wire_.push_back(sent);
+  outstanding_.push_back(sent);
+}
+
+}  // namespace sluice::control::test

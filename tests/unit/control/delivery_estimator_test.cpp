@@ -1,0 +1,89 @@
+#include "control/delivery_estimator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+Instant at(Duration since) {
+  return Instant(10s + since);
+}
+
+/// Acknowledgements of a link of `bps`, `packets` at once, for `time`.
+Instant feed(DeliveryEstimator& estimator, Instant from, double bps, std::int64_t packets, Duration time,
+             bool lowers = true) {
+  const Duration gap = from_seconds(static_cast<double>(packets) * 12'000 / bps);
+  Instant now = from;
+  for (; now < from + time; now += gap) estimator.on_delivered(now, Bytes(1500) * packets, lowers);
+  return now;
+}
+
+TEST(DeliveryEstimator, FindsARateOfAnySize) {
+  for (const double bps : {1e5, 1e6, 1e7, 1e8, 1e9}) {
+    DeliveryEstimator estimator(80ms);
+    feed(estimator, at(0s), bps, 1, 5s);
+    // A packet each 120 ms is a silence longer than the memory, which counts for no more than that.
+    EXPECT_NEAR(estimator.rate().bps(), bps < 2e5 ? 1.5e5 : bps, 0.05 * bps) << bps;
+  }
+}
+
+TEST(DeliveryEstimator, ClumpsChangeTheMeanLittleAndAreSeen) {
+  for (const std::int64_t packets : {1, 4, 8, 16}) {
+    DeliveryEstimator estimator(80ms);
+    feed(estimator, at(0s), 10e6, packets, 5s);
+    EXPECT_NEAR(estimator.rate().bps(), 10e6, 0.1e6) << packets;
+    EXPECT_NEAR(static_cast<double>(estimator.clump().count()), 1500.0 * static_cast<double>(packets), 200) << packets;
+  }
+}
+
+TEST(DeliveryEstimator, FollowsALinkWithinAFewMemories) {
+  DeliveryEstimator estimator(80ms);
+  Instant now = feed(estimator, at(0s), 10e6, 2, 2s);
+  now = feed(estimator, now, 2e6, 2, 300ms);
+  EXPECT_NEAR(estimator.rate().bps(), 2e6, 0.3e6);
+  feed(estimator, now, 20e6, 2, 300ms);
+  EXPECT_NEAR(estimator.rate().bps(), 20e6, 2e6);
+  EXPECT_NEAR(estimator.peak().bps(), 20e6, 2e6);
+}
+
+TEST(DeliveryEstimator, WhatTheSourceHadToSendDoesNotLowerIt) {
+  DeliveryEstimator estimator(80ms);
+  const Instant now = feed(estimator, at(0s), 10e6, 2, 2s);
+  feed(estimator, now, 1e6, 1, 2s, false);
+  EXPECT_GE(estimator.rate().bps(), 9.5e6);
+}
+
+TEST(DeliveryEstimator, APauseIsNotTheLinks) {
+  DeliveryEstimator estimator(80ms);
+  const Instant now = feed(estimator, at(0s), 10e6, 2, 2s);
+  estimator.on_idle();
+  feed(estimator, now + 5s, 10e6, 2, 20ms);
+  EXPECT_NEAR(estimator.rate().bps(), 10e6, 0.5e6);
+}
+
+// Ten acknowledgements within microseconds, again and again: an uplink that let them wait.
+TEST(DeliveryEstimator, WhatComesCompressedAfterAPauseIsNoRate) {
+  DeliveryEstimator estimator(80ms);
+  for (int i = 0; i < 50; ++i) {
+    for (int k = 0; k < 10; ++k) estimator.on_delivered(at(i * 200ms + k * 10us), Bytes(1500), false);
+    estimator.on_idle();
+  }
+  EXPECT_FALSE(estimator.known()) << estimator.rate().bps();
+}
+
+TEST(DeliveryEstimator, AnOutageCountsForNoMoreThanTheMemory) {
+  DeliveryEstimator estimator(80ms);
+  const Instant now = feed(estimator, at(0s), 10e6, 2, 2s);
+  estimator.on_delivered(now + 30s, Bytes(1500), true);
+  EXPECT_GE(estimator.rate().bps(), 3e6);
+  estimator.restart();
+  EXPECT_FALSE(estimator.known());
+}
+
+}  // namespace
+}  // namespace sluice::control
