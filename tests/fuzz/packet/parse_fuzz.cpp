@@ -12,12 +12,14 @@
 #include "dataplane/packet/icmp_error.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "tests/fuzz/packet/heap_packet.hpp"
+#include "tests/fuzz/packet/repair.hpp"
 
 namespace {
 
 using namespace sluice;
 using namespace sluice::packet;
 using fuzz::HeapPacket;
+using fuzz::repair;
 
 void require(bool condition) {
   if (!condition) std::abort();
@@ -99,18 +101,6 @@ void repair_icmp(std::vector<std::uint8_t>& bytes) {
     sum = add_wide(pseudo_header_v6(bytes.data() + parsed.l2_len + 8, ip_protocol::icmp_v6, length), sum);
   }
   store16(message.data() + 2, static_cast<std::uint16_t>(~fold(sum)));
-}
-
-/// Makes the IPv4 header checksum right, where there is a header; else nobody would get past it.
-void repair(std::vector<std::uint8_t>& bytes) {
-  for (const std::size_t ip : {ethernet_length, ethernet_length + 4, ethernet_length + 8}) {
-    if (bytes.size() < ip + ipv4_length || load_be16(bytes.data() + ip - 2) != ethertype::ipv4) continue;
-    const std::size_t length = (bytes[ip] & 15U) * 4U;
-    if (length < ipv4_length || bytes.size() < ip + length) return;
-    store16(bytes.data() + ip + 10, 0);
-    store16(bytes.data() + ip + 10, static_cast<std::uint16_t>(~ones_complement_sum({bytes.data() + ip, length})));
-    return;
-  }
 }
 
 }  // namespace
