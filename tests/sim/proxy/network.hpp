@@ -153,6 +153,10 @@ struct Wires {
   ImpairmentConfig radio_down, radio_up, core_down, core_up;
   Duration radio_delay = std::chrono::milliseconds(20);
   Duration core_delay = std::chrono::milliseconds(15);
+  Rate radio_rate = Rate::bits_per_second(20e6);  ///< downwards
+  Rate core_rate = Rate::bits_per_second(50e6);
+  Bytes radio_buffer{100'000};
+  Bytes core_buffer{300'000};
 };
 
 /// UE — wire — proxy — wire — server.
@@ -163,10 +167,10 @@ class Network {
       : node(loop, config),
         radio_port(node, Side::radio),
         core_port(node, Side::core),
-        ue_line(loop, {wires.radio_delay, Rate::bits_per_second(20e6), Bytes(100'000)}, to_ue_),
+        ue_line(loop, {wires.radio_delay, wires.radio_rate, wires.radio_buffer}, to_ue_),
         radio_line(loop, {wires.radio_delay, {}, {}}, radio_port),
         server_line(loop, {wires.core_delay, {}, {}}, to_server_),
-        core_line(loop, {wires.core_delay, Rate::bits_per_second(50e6), Bytes(300'000)}, at_core_),
+        core_line(loop, {wires.core_delay, wires.core_rate, wires.core_buffer}, at_core_),
         down_radio(loop, pool(), wires.radio_down, Random::stream(seed, "radio down"), ue_line),
         up_radio(loop, pool(), wires.radio_up, Random::stream(seed, "radio up"), radio_line),
         up_core(loop, pool(), wires.core_up, Random::stream(seed, "core up"), server_line),

@@ -35,6 +35,40 @@ TEST(RelaySim, ACleanDownloadNeedsNoRetransmission) {
   EXPECT_EQ(network.log.corrupted, 0U);
 }
 
+/// How long a large download from a server 100 ms away takes, whose hosts have buffers for twice what is under way.
+Duration far_download(proxy::Mode mode, double rate, std::uint64_t size) {
+  proxy::ShardConfig config = small_shard();
+  config.mode = mode;
+  config.limits.relay_buffer = proxy::ShardLimits{}.relay_buffer;
+  const Bytes under_way(static_cast<std::int64_t>(rate / 8 * 0.1));
+  Wires wires;
+  wires.radio_delay = std::chrono::microseconds(100);
+  wires.radio_rate = Rate::bits_per_second(rate * 2);
+  wires.radio_buffer = Bytes(1'000'000);
+  wires.core_delay = std::chrono::milliseconds(50);
+  wires.core_rate = Rate::bits_per_second(rate);
+  wires.core_buffer = under_way;
+  HostConfig host;
+  host.receive_buffer = host.send_buffer = under_way * 2;
+  Network network(1, config, wires, host, host);
+  network.transfer(size, false);
+  while (!network.clients[0]->complete() && network.loop.now() < Instant(std::chrono::seconds(60))) {
+    network.loop.run_until(network.loop.now() + std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(network.clients[0]->complete());
+  return network.loop.now().time_since_epoch();
+}
+
+TEST(RelaySim, AFarServerIsReadAsFastAsByItsHostAlone) {
+  for (const double rate : {50e6, 200e6}) {
+    const auto size = static_cast<std::uint64_t>(rate / 8 * 4);
+    const Duration alone = far_download(proxy::Mode::bypass, rate, size);
+    const Duration split = far_download(proxy::Mode::i_tcp, rate, size);
+    std::printf("%g Mb/s, 100 ms: %.3f s alone, %.3f s split\n", rate / 1e6, to_seconds(alone), to_seconds(split));
+    EXPECT_LE(to_seconds(split), to_seconds(alone) / 0.95) << rate;
+  }
+}
+
 TEST(RelaySim, TheRelayHidesLossOnTheRadioFromTheServer) {
   Wires wires;
   wires.radio_down.loss = 0.02;
