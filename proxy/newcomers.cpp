@@ -11,8 +11,8 @@ std::uint32_t capacity_for(std::uint32_t max_flows) {
 
 }  // namespace
 
-Newcomers::Newcomers(std::uint32_t max_flows, std::uint64_t seed)
-    : entries_(capacity_for(max_flows)), table_(capacity_for(max_flows), seed), ages_(capacity_for(max_flows)) {}
+Newcomers::Newcomers(std::uint32_t max_flows, const flow::HashKey& secret)
+    : entries_(capacity_for(max_flows)), table_(capacity_for(max_flows), secret), ages_(capacity_for(max_flows)) {}
 
 void Newcomers::note(const FirstSyn& syn) {
   if (const std::uint32_t known = table_.find(syn.key); known != flow::no_flow) {

@@ -30,7 +30,7 @@ struct FirstSyn {
 class Newcomers {
  public:
   /// A sixteenth as many as flows, 16 at least.
-  Newcomers(std::uint32_t max_flows, std::uint64_t seed);
+  Newcomers(std::uint32_t max_flows, const flow::HashKey& secret);
 
   void note(const FirstSyn& syn);
   /// The SYN that this SYN-ACK, which came in on `in`, answers, and which is forgotten now; false when there is none.

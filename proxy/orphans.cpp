@@ -40,9 +40,10 @@ tcp::Segment question(const Orphan& orphan, Side side, bool from_the_other_half)
 
 }  // namespace
 
-Orphans::Orphans(std::vector<Orphan> orphans, std::span<JournalEntry> entries, std::uint64_t seed, Duration keep)
+Orphans::Orphans(std::vector<Orphan> orphans, std::span<JournalEntry> entries, const flow::HashKey& secret,
+                 Duration keep)
     : entries_(entries),
-      table_(std::max<std::uint32_t>(static_cast<std::uint32_t>(orphans.size()), 1), seed),
+      table_(std::max<std::uint32_t>(static_cast<std::uint32_t>(orphans.size()), 1), secret),
       keep_(keep) {
   kept_.reserve(orphans.size());
   for (Orphan& orphan : orphans) {

@@ -24,7 +24,7 @@ class Orphans {
 
   /// `entries` is the journal's of `orphans`, one for one, or empty. `keep`: for how long from the first advance() on
   /// hosts that speak are answered; those that do not are asked in its first seconds only.
-  Orphans(std::vector<Orphan> orphans, std::span<JournalEntry> entries, std::uint64_t seed, Duration keep);
+  Orphans(std::vector<Orphan> orphans, std::span<JournalEntry> entries, const flow::HashKey& secret, Duration keep);
 
   /// Asks hosts whose turn it is, some at a time, and forgets those whose time is up.
   void advance(Instant now, const OutputParts& parts);

@@ -31,11 +31,11 @@ PolicyIndex Policies::choose(const ConnectionView& connection) const {
 
 bool Policies::in_control_group(const IpAddress& ue) const {
   if (control_group <= 0) return false;
-  constexpr std::uint64_t fixed_seed = 0x51ce0000a11ce5edU;
+  constexpr flow::HashKey known{0x51ce0000a11ce5edU, 0};  // the same UEs after every start
   constexpr double two_to_the_53rd = 9007199254740992.0;
   flow::FlowKey key;
   key.ue = ue;
-  return static_cast<double>(flow::hash(key, fixed_seed) >> 11U) < control_group * two_to_the_53rd;
+  return static_cast<double>(flow::hash(key, known) >> 11U) < control_group * two_to_the_53rd;
 }
 
 bool Policies::needs_feedback() const {

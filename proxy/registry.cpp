@@ -20,14 +20,14 @@ flow::FlowKey bearer_key(const IpAddress& ue, PolicyIndex policy, std::uint16_t 
 
 }  // namespace
 
-Registry::Registry(const ShardConfig& config, const Policies& policies, std::uint64_t seed, Instant origin)
+Registry::Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin)
     : config_(config),
       policies_(&policies),
       flows_(config.limits.max_flows),
       bearers_(2 * config.limits.max_bearers),
-      connections_(2 * config.limits.max_flows, seed),
-      entry_table_(2 * config.limits.max_bearers, seed ^ 0xc2b2ae3d27d4eb4fU),
-      bearer_table_(2 * config.limits.max_bearers, seed ^ 0x9e3779b97f4a7c15U),
+      connections_(2 * config.limits.max_flows, secret),
+      entry_table_(2 * config.limits.max_bearers, secret),
+      bearer_table_(2 * config.limits.max_bearers, secret),
       wheel_(config.limits.max_flows + 2 * config.limits.max_bearers, origin, std::chrono::microseconds(500)) {}
 
 FlowId Registry::open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
@@ -116,8 +116,11 @@ void Registry::close_bearer(BearerId id) {
   bearer.leave_ring();
   bearer_table_.erase(bearer_key(bearer.ue(), bearer.policy, bearer.generation));
   if (find_bearer(bearer.ue()) == id) {
-    entry_table_.erase(entry_key(bearer.ue()));
-    if (&other != &bearer) static_cast<void>(entry_table_.insert(entry_key(bearer.ue()), other.id));
+    if (&other != &bearer) {
+      entry_table_.reassign(entry_key(bearer.ue()), other.id);
+    } else {
+      entry_table_.erase(entry_key(bearer.ue()));
+    }
   }
   wheel_.cancel(flows_.capacity() + id);
   bearers_.erase(id);

@@ -23,8 +23,8 @@ class Registry {
  public:
   using ConnectionId = std::uint32_t;
 
-  /// `seed` keeps outsiders from choosing connections that collide; `origin` is not later than any time passed in.
-  Registry(const ShardConfig& config, const Policies& policies, std::uint64_t seed, Instant origin);
+  /// `secret` keeps outsiders from choosing connections that collide; `origin` is not later than any time passed in.
+  Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin);
 
   /// Who a connection is: a flow by its own id, a regulated connection by one behind all of those, or no_flow.
   [[nodiscard]] ConnectionId find(const flow::FlowKey& key) const { return connections_.find(key); }

@@ -22,8 +22,8 @@ Duration wait_after(std::uint8_t surprises) {
 
 }  // namespace
 
-Released::Released(std::uint32_t max_flows, std::uint64_t seed)
-    : flows_(capacity_for(max_flows)), table_(capacity_for(max_flows), seed), ages_(capacity_for(max_flows)) {}
+Released::Released(std::uint32_t max_flows, const flow::HashKey& secret)
+    : flows_(capacity_for(max_flows)), table_(capacity_for(max_flows), secret), ages_(capacity_for(max_flows)) {}
 
 std::uint32_t Released::add(const Flow& flow, Instant now) {
   std::uint32_t forgotten = 0;

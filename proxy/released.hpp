@@ -31,7 +31,7 @@ class Released {
   /// More surprises of one connection make no difference.
   static constexpr std::uint8_t most_surprises = 11;
 
-  Released(std::uint32_t max_flows, std::uint64_t seed);
+  Released(std::uint32_t max_flows, const flow::HashKey& secret);
 
   /// The flow is let go. It is wanted back by itself unless an operator has sent it away; after a surprise not before a
   /// second, and twice as long after each further one, up to 17 minutes: hosts whose segments are cut again and again

@@ -23,24 +23,24 @@ const char* name_of(FlowPhase phase) {
 
 }  // namespace
 
-Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
-                  Instant origin, FlowJournal journal)
+Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter,
+                  const flow::HashKey& secret, Instant origin, FlowJournal journal)
     : config_(config),
       first_policies_(config.treatments()),
       policies_(&first_policies_),
       radio_counted_(first_policies_.needs_feedback()),
       pool_(pool),
       queue_(transmitter, counters_),
-      registry_(config_, first_policies_, seed, origin),
+      registry_(config_, first_policies_, secret, origin),
       parts_{pool_, budget_, queue_, counters_},
       window_loops_(config.limits.max_flows),
       governed_(config.limits.max_flows),
       paced_(config.limits.max_flows),
       regulator_(config_, {registry_, queue_, counters_, budget_}, origin),
-      released_(config.limits.max_flows, seed ^ 0x165667b19e3779f9U),
+      released_(config.limits.max_flows, secret),
       journal_(journal),
-      seed_(seed),
-      newcomers_(config.limits.max_flows, seed ^ 0x27d4eb2f165667c5U),
+      secret_(secret),
+      newcomers_(config.limits.max_flows, secret),
       half_open_(config.limits.max_flows),
       budget_(config_.limits, pool),
       demands_(config.limits.max_flows),
@@ -72,7 +72,7 @@ Instant Shard::Impl::next_deadline() const {
 }
 
 void Shard::Impl::inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {
-  if (!orphans.empty()) orphans_.emplace(std::vector(orphans.begin(), orphans.end()), entries, seed_, keep);
+  if (!orphans.empty()) orphans_.emplace(std::vector(orphans.begin(), orphans.end()), entries, secret_, keep);
 }
 
 void Shard::Impl::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
@@ -135,9 +135,9 @@ void Shard::Impl::describe_bearers(std::vector<BearerInfo>& out, std::size_t lim
   });
 }
 
-Shard::Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
+Shard::Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
              Instant origin, FlowJournal journal)
-    : impl_(std::make_unique<Impl>(config, pool, transmitter, seed, origin, journal)) {}
+    : impl_(std::make_unique<Impl>(config, pool, transmitter, secret, origin, journal)) {}
 Shard::~Shard() = default;
 
 void Shard::inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {

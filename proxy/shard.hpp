@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control/feedback/report.hpp"
+#include "dataplane/flow/sip_hash.hpp"
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/units/time.hpp"
@@ -25,9 +26,9 @@ namespace sluice::proxy {
 /// object runs under DPDK and in the virtual-time network. Thread: one.
 class Shard {
  public:
-  /// `seed` keeps outsiders from choosing connections that collide in the tables; `origin` is not later than any time
+  /// `secret` keeps outsiders from choosing connections that collide in the tables; `origin` is not later than any time
   /// that is passed in afterwards. `journal` is told what a later run must know. Throws std::bad_alloc.
-  Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
+  Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
         Instant origin, FlowJournal journal = {});
   ~Shard();
   Shard(const Shard&) = delete;

@@ -33,7 +33,7 @@ namespace sluice::proxy {
 /// (reports and allowances), shard_windows.cpp (laws that give each flow a window), shard.cpp (the rest).
 class Shard::Impl {
  public:
-  Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, std::uint64_t seed,
+  Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
        Instant origin, FlowJournal journal);
   ~Impl();
 
@@ -242,7 +242,7 @@ class Shard::Impl {
   mutable Regulator regulator_;
   Released released_;
   FlowJournal journal_;
-  const std::uint64_t seed_;
+  const flow::HashKey secret_;
   std::optional<Orphans> orphans_;  ///< while there are any
   Newcomers newcomers_;
   HalfOpen half_open_;

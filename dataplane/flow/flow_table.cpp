@@ -21,24 +21,32 @@ std::uint32_t slot_count(std::uint32_t capacity) {
 
 }  // namespace
 
-FlowTable::FlowTable(std::uint32_t capacity, std::uint64_t seed)
+FlowTable::FlowTable(std::uint32_t capacity, const HashKey& secret)
     : capacity_(checked(capacity)),
       mask_(slot_count(capacity) - 1),
-      seed_(seed),
+      secret_(secret),
       slots_(slot_count(capacity)),
       keys_(capacity) {}
 
 std::uint32_t FlowTable::tag_of(const FlowKey& key) const noexcept {
-  return static_cast<std::uint32_t>(hash(key, seed_));
+  return static_cast<std::uint32_t>(hash(key, secret_));
 }
 
 FlowIndex FlowTable::find(const FlowKey& key, std::uint32_t tag) const noexcept {
-  for (std::uint32_t at = tag & mask_;; at = (at + 1) & mask_) {
+  const std::uint32_t at = slot_of(key, tag);
+  return at != no_slot ? slots_[at].index_plus - 1 : no_flow;
+}
+
+/// The slot that holds the key, or no_slot.
+inline std::uint32_t FlowTable::slot_of(const FlowKey& key, std::uint32_t tag) const noexcept {
+  for (std::uint32_t step = 0; step < longest_probe; ++step) {
+    const std::uint32_t at = (tag + step) & mask_;
     const Slot slot = slots_[at];
-    if (slot.index_plus == 0) return no_flow;
+    if (slot.index_plus == 0) return no_slot;
     if (slot.tag == tag && keys_[slot.index_plus - 1] == key) [[likely]]
-      return slot.index_plus - 1;
+      return at;
   }
+  return no_slot;
 }
 
 FlowIndex FlowTable::find(const FlowKey& key) const noexcept {
@@ -79,29 +87,38 @@ bool FlowTable::insert(const FlowKey& key, FlowIndex index) noexcept {
   assert(index < capacity_);
   if (size_ == capacity_) return false;
   const std::uint32_t tag = tag_of(key);
-  std::uint32_t at = tag & mask_;
-  for (; slots_[at].index_plus != 0; at = (at + 1) & mask_) {
-    if (slots_[at].tag == tag && keys_[slots_[at].index_plus - 1] == key) return false;
+  for (std::uint32_t step = 0; step < longest_probe; ++step) {
+    Slot& slot = slots_[(tag + step) & mask_];
+    if (slot.index_plus == 0) {
+      slot = Slot{tag, index + 1};
+      keys_[index] = key;
+      ++size_;
+      return true;
+    }
+    if (slot.tag == tag && keys_[slot.index_plus - 1] == key) return false;
   }
-  slots_[at] = Slot{tag, index + 1};
+  return false;
+}
+
+bool FlowTable::reassign(const FlowKey& key, FlowIndex index) noexcept {
+  assert(index < capacity_);
+  const std::uint32_t at = slot_of(key, tag_of(key));
+  if (at == no_slot) return false;
+  slots_[at].index_plus = index + 1;
   keys_[index] = key;
-  ++size_;
   return true;
 }
 
 FlowIndex FlowTable::erase(const FlowKey& key) noexcept {
-  const std::uint32_t tag = tag_of(key);
-  std::uint32_t hole = tag & mask_;
-  for (;; hole = (hole + 1) & mask_) {
-    const Slot slot = slots_[hole];
-    if (slot.index_plus == 0) return no_flow;
-    if (slot.tag == tag && keys_[slot.index_plus - 1] == key) break;
-  }
+  std::uint32_t hole = slot_of(key, tag_of(key));
+  if (hole == no_slot) return no_flow;
   const FlowIndex erased = slots_[hole].index_plus - 1;
-  // Close the gap: whoever was pushed past the hole by a collision moves back (Knuth, 6.4 algorithm R).
+  // Close the gap: whoever was pushed past the hole by a collision moves back (Knuth, 6.4 algorithm R). What lies
+  // farther from the hole than keys are pushed stays.
   for (std::uint32_t at = (hole + 1) & mask_; slots_[at].index_plus != 0; at = (at + 1) & mask_) {
-    const std::uint32_t wanted = slots_[at].tag & mask_;
-    if (((at - wanted) & mask_) < ((at - hole) & mask_)) continue;
+    const std::uint32_t distance = (at - hole) & mask_;
+    if (distance >= longest_probe) break;
+    if (((at - slots_[at].tag) & mask_) < distance) continue;
     slots_[hole] = slots_[at];
     hole = at;
   }

@@ -16,7 +16,7 @@ ProxyNode::ProxyNode(EventLoop& loop, packet::PacketPool& pool, const proxy::Sha
       pool_(pool),
       radio_(*this, proxy::Side::radio),
       core_(*this, proxy::Side::core),
-      shard_(config, pool, *this, seed, loop.now()) {}
+      shard_(config, pool, *this, {seed, ~seed}, loop.now()) {}
 
 void ProxyNode::connect(Element& towards_radio, Element& towards_core) {
   towards_radio_ = &towards_radio;

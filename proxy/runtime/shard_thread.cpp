@@ -2,10 +2,12 @@
 
 #include <pthread.h>
 #include <spdlog/spdlog.h>
+#include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
-#include <random>
+#include <system_error>
 #include <utility>
 
 #include "dataplane/dpdk/clock.hpp"
@@ -24,9 +26,14 @@ constexpr std::uint32_t sampled_flows = 128;
 /// Reports taken in one round: packets wait no longer than these take.
 constexpr int most_reports_at_once = 64;
 
-std::uint64_t random_seed() {
-  std::random_device source;
-  return std::uint64_t{source()} << 32U | source();
+/// From the system's random source: nobody outside can know it. Throws std::system_error.
+flow::HashKey new_secret() {
+  flow::HashKey secret;
+  // So few bytes come at once, or not at all (getrandom(2)).
+  if (getrandom(&secret, sizeof secret, 0) != sizeof secret) {
+    throw std::system_error(errno, std::generic_category(), "no random numbers from the system");
+  }
+  return secret;
 }
 
 }  // namespace
@@ -39,7 +46,7 @@ ShardThread::ShardThread(const ShardThreadConfig& config, const ShardConfig& sha
       channel_(channel),
       failed_(std::move(failed)),
       output_(ports),
-      shard_(shard, pool, output_, random_seed(), dpdk::now(), journal),
+      shard_(shard, pool, output_, new_secret(), dpdk::now(), journal),
       policy_(config.poll, config.longest_sleep),
       burst_(config.burst) {
   statuses_.reserve(shard.limits.max_bearers);

@@ -260,7 +260,7 @@ bool run(const Case& which, int rounds) {
   config.mode = which.mode;
   config.intercept = which.intercept;
   std::vector<proxy::JournalEntry> entries(which.journal ? config.limits.max_flows : 0);
-  proxy::Shard shard(config, pool, sink, 1, Instant{}, proxy::FlowJournal(entries));
+  proxy::Shard shard(config, pool, sink, {1, 2}, Instant{}, proxy::FlowJournal(entries));
   Bench bench(pool, shard);
   bench.open(flow_count);
   bench.report();

@@ -42,7 +42,7 @@ inline proxy::ShardConfig shard_config(proxy::Mode mode = proxy::Mode::i_tcp) {
 class ProxyLab final : public proxy::Transmitter {
  public:
   explicit ProxyLab(const proxy::ShardConfig& config, proxy::FlowJournal journal = {})
-      : shard(config, pool(), *this, 42, Instant{}, journal) {}
+      : shard(config, pool(), *this, {42, 43}, Instant{}, journal) {}
 
   void transmit(proxy::Side out, std::span<packet::Packet> burst, Instant) override {
     for (packet::Packet& packet : burst) {

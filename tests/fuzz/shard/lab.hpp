@@ -26,7 +26,7 @@ class Lab final : public Transmitter {
       : partial_(config.accept_partial_checksums[0] || config.accept_partial_checksums[1]),
         hosts_(hosts),
         pools_(pools),
-        shard(config, pools.shard, *this, 42, Instant{}) {}
+        shard(config, pools.shard, *this, {42, 43}, Instant{}) {}
 
   void transmit(Side out, std::span<packet::Packet> burst, Instant) override {
     for (packet::Packet& packet : burst) {

@@ -63,7 +63,7 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
   ShardNode(EventLoop& loop, const proxy::ShardConfig& config) : loop_(loop), config_(config) { start(); }
 
   /// As a program that begins: it knows of no connection.
-  void start() { shard_.emplace(config_, pool(), *this, 7, Instant{}, proxy::FlowJournal(journal_)); }
+  void start() { shard_.emplace(config_, pool(), *this, flow::HashKey{7, 8}, Instant{}, proxy::FlowJournal(journal_)); }
   /// As a program that ends: its connections are forgotten, and nothing passes until it starts again.
   void stop() { shard_.reset(); }
   /// As one that begins after another one was killed: it inherits what that one has noted.

@@ -57,7 +57,7 @@ struct Period {
 class Device final : public proxy::Transmitter, public EventTarget {
  public:
   Device(EventLoop& loop, const proxy::ShardConfig& config, std::uint32_t buffers)
-      : memory("pressure", buffers), shard(config, memory, *this, 7, Instant{}), loop_(loop) {}
+      : memory("pressure", buffers), shard(config, memory, *this, {7, 8}, Instant{}), loop_(loop) {}
 
   class Port final : public Element {
    public:

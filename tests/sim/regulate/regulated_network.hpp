@@ -129,7 +129,7 @@ class PassOracle {
 class WatchedShard final : public proxy::Transmitter, public emulator::EventTarget {
  public:
   WatchedShard(emulator::EventLoop& loop, const proxy::ShardConfig& config)
-      : loop_(loop), shard(config, pool(), *this, 7, Instant{}) {}
+      : loop_(loop), shard(config, pool(), *this, {7, 8}, Instant{}) {}
 
   class Port final : public emulator::Element {
    public:

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <cstring>
 #include <map>
 #include <random>
 #include <set>
@@ -35,27 +37,54 @@ TEST(FlowKey, BothDirectionsOfAConnectionHaveOneKey) {
   EXPECT_FALSE(FlowKey::from_ue(up) == FlowKey::from_server(down));
 }
 
-TEST(FlowKey, HashDependsOnEveryBitAndOnTheSeed) {
-  const FlowKey base = key(1);
-  std::set<std::uint64_t> hashes = {hash(base, 1), hash(base, 2)};
+/// Words whose bytes count up from zero.
+template <std::size_t count>
+std::array<std::uint64_t, count> counting_up() {
+  std::array<std::uint64_t, count> words;
+  for (std::size_t i = 0; i < count; ++i) words.at(i) = 0x0706050403020100U + i * 0x0808080808080808U;
+  return words;
+}
+
+TEST(SipHash, GivesThePublishedValues) {
+  constexpr HashKey secret{0x0706050403020100U, 0x0f0e0d0c0b0a0908U};
+  // The vectors of the reference implementation: the bytes from 0 up, 0, 8, 16 and 40 of them.
+  EXPECT_EQ((sip_hash<2, 4>(secret, counting_up<0>())), 0x726fdb47dd0e0e31U);
+  EXPECT_EQ((sip_hash<2, 4>(secret, counting_up<1>())), 0x93f5f5799a932462U);
+  EXPECT_EQ((sip_hash<2, 4>(secret, counting_up<2>())), 0x3f2acc7f57c29bdbU);
+  EXPECT_EQ((sip_hash<2, 4>(secret, counting_up<5>())), 0x0e3ea96b5304a7d0U);
+  EXPECT_EQ((sip_hash<1, 3>(secret, counting_up<0>())), 0xabac0158050fc4dcU);
+  EXPECT_EQ((sip_hash<1, 3>(secret, counting_up<1>())), 0x369095118d299a8eU);
+  EXPECT_EQ((sip_hash<1, 3>(secret, counting_up<2>())), 0xcc4fdd1a7d908b66U);
+  EXPECT_EQ((sip_hash<1, 3>(secret, counting_up<5>())), 0xc1d2363299e41531U);
+}
+
+class FlowKeyOf : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(IpVersions, FlowKeyOf, testing::Values(4, 6));
+
+TEST_P(FlowKeyOf, HashDependsOnEveryBitAndOnTheSecret) {
+  FlowKey v6 = key(1);
+  v6.ue = v6.server = *IpAddress::parse("2001:db8::1");
+  const FlowKey base = GetParam() == 4 ? key(1) : v6;
+  std::set<std::uint64_t> hashes = {hash(base, {1, 0}), hash(base, {2, 0})};
+  EXPECT_TRUE(hashes.insert(hash(base, {1, 1})).second);
   for (std::size_t bit = 0; bit < sizeof(FlowKey) * 8; ++bit) {
     FlowKey changed = base;
     auto* const bytes = reinterpret_cast<std::uint8_t*>(&changed);
     bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ (1U << (bit % 8)));
-    EXPECT_TRUE(hashes.insert(hash(changed, 1)).second) << bit;
+    EXPECT_TRUE(hashes.insert(hash(changed, {1, 0})).second) << bit;
   }
 }
 
 TEST(FlowKey, LowHashBitsOfNeighbouringKeysSpread) {
   // 64 Ki sequential connections into 64 Ki buckets: as with random numbers, about 63 % of the buckets are hit.
   std::vector<bool> hit(65536);
-  for (std::uint32_t i = 0; i < 65536; ++i) hit[hash(key(i), 99) % 65536] = true;
+  for (std::uint32_t i = 0; i < 65536; ++i) hit[hash(key(i), {99, 0}) % 65536] = true;
   const auto count = std::count(hit.begin(), hit.end(), true);
   EXPECT_NEAR(static_cast<double>(count) / 65536, 0.632, 0.02);
 }
 
 TEST(FlowTable, FindsWhatWasEntered) {
-  FlowTable table(100, 1);
+  FlowTable table(100, {1, 0});
   EXPECT_EQ(table.find(key(1)), no_flow);
   EXPECT_TRUE(table.insert(key(1), 42));
   EXPECT_EQ(table.find(key(1)), 42U);
@@ -69,7 +98,7 @@ TEST(FlowTable, FindsWhatWasEntered) {
 }
 
 TEST(FlowTable, RefusesDuplicatesAndOverflow) {
-  FlowTable table(3, 1);
+  FlowTable table(3, {1, 0});
   EXPECT_TRUE(table.insert(key(0), 0));
   EXPECT_FALSE(table.insert(key(0), 1));
   EXPECT_EQ(table.find(key(0)), 0U);
@@ -81,15 +110,15 @@ TEST(FlowTable, RefusesDuplicatesAndOverflow) {
 }
 
 TEST(FlowTable, RefusesImpossibleCapacities) {
-  EXPECT_THROW(FlowTable(0, 1), std::invalid_argument);
-  EXPECT_THROW(FlowTable(0x40000001U, 1), std::invalid_argument);
+  EXPECT_THROW(FlowTable(0, {1, 0}), std::invalid_argument);
+  EXPECT_THROW(FlowTable(0x40000001U, {1, 0}), std::invalid_argument);
 }
 
 TEST(FlowTable, AgreesWithAMapUnderRandomChanges) {
   for (const unsigned seed : {1U, 2U, 3U}) {
     std::mt19937 random(seed);
     constexpr std::uint32_t capacity = 500;
-    FlowTable table(capacity, seed);
+    FlowTable table(capacity, {seed, 0});
     std::map<std::uint32_t, FlowIndex> model;
     std::vector<FlowIndex> free_indices;
     for (std::uint32_t i = 0; i < capacity; ++i) free_indices.push_back(i);
@@ -112,7 +141,7 @@ TEST(FlowTable, AgreesWithAMapUnderRandomChanges) {
 }
 
 TEST(FlowTable, ABurstFindsWhatSingleLookupsFind) {
-  FlowTable table(4096, 7);
+  FlowTable table(4096, {7, 0});
   for (std::uint32_t i = 0; i < 4096; i += 2) ASSERT_TRUE(table.insert(key(i), i));
   for (const std::size_t burst : {0U, 1U, 31U, 32U, 33U, 100U}) {
     std::vector<FlowKey> keys;
@@ -123,8 +152,66 @@ TEST(FlowTable, ABurstFindsWhatSingleLookupsFind) {
   }
 }
 
+/// Keys that all want the slot that the first of them wants.
+std::vector<FlowKey> colliding(std::uint32_t count, std::uint32_t slots, const HashKey& secret) {
+  std::vector<FlowKey> keys;
+  for (std::uint32_t i = 0; keys.size() < count; ++i) {
+    if (hash(key(i), secret) % slots == 0) keys.push_back(key(i));
+  }
+  return keys;
+}
+
+TEST(FlowTable, NoLookupTakesMoreStepsThanItShould) {
+  constexpr HashKey secret{3, 4};
+  FlowTable table(200, secret);  // 512 slots
+  const std::vector<FlowKey> keys = colliding(FlowTable::longest_probe + 20, 512, secret);
+  for (std::uint32_t i = 0; i < keys.size(); ++i) {
+    EXPECT_EQ(table.insert(keys[i], i), i < FlowTable::longest_probe) << i;
+  }
+  for (std::uint32_t i = 0; i < FlowTable::longest_probe; ++i) EXPECT_EQ(table.find(keys[i]), i);
+  EXPECT_EQ(table.find(keys.back()), no_flow);
+  EXPECT_EQ(table.erase(keys[5]), 5U);
+  EXPECT_TRUE(table.insert(keys.back(), 5)) << "into the gap";
+  EXPECT_EQ(table.find(keys.back()), 5U);
+  for (std::uint32_t i = 6; i < FlowTable::longest_probe; ++i) EXPECT_EQ(table.erase(keys[i]), i);
+}
+
+/// Chosen without the secret: one word of a host's address such that a factor of a hash that multiplies words is zero,
+/// and nothing of the address's other word is left in the product.
+TEST(FlowKey, HostsOfAChosenPrefixDoNotCollide) {
+  struct Choice {
+    std::size_t fixed;
+    std::uint64_t factor;
+    std::size_t free;
+  };
+  constexpr std::uint32_t count = 1000;
+  for (const Choice& choice : {Choice{1, 0x9e3779b97f4a7c15U, 0}, Choice{2, 0xc2b2ae3d27d4eb4fU, 3}}) {
+    std::set<std::uint64_t> hashes;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      FlowKey chosen = key(1);
+      auto words = chosen.words();
+      words.at(choice.fixed) = choice.factor;
+      words.at(choice.free) = i;
+      std::memcpy(static_cast<void*>(&chosen), words.data(), sizeof chosen);
+      hashes.insert(hash(chosen, {0x1234U, 0x5678U}));
+    }
+    EXPECT_EQ(hashes.size(), count);
+  }
+}
+
+TEST(FlowTable, AKeyThatIsThereCanGetAnotherIndex) {
+  FlowTable table(100, {1, 0});
+  EXPECT_FALSE(table.reassign(key(1), 5)) << "it is not there";
+  ASSERT_TRUE(table.insert(key(1), 42));
+  EXPECT_TRUE(table.reassign(key(1), 5));
+  EXPECT_EQ(table.find(key(1)), 5U);
+  EXPECT_EQ(table.key_of(5), key(1));
+  EXPECT_EQ(table.size(), 1U);
+  EXPECT_EQ(table.erase(key(1)), 5U);
+}
+
 TEST(FlowTable, ALargeLimitCostsNothingUntilItIsUsed) {
-  FlowTable table(1U << 28U, 1);  // 15 GiB of address space
+  FlowTable table(1U << 28U, {1, 0});  // 15 GiB of address space
   EXPECT_TRUE(table.insert(key(5), (1U << 28U) - 1));
   EXPECT_EQ(table.find(key(5)), (1U << 28U) - 1);
 }
