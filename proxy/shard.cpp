@@ -45,7 +45,7 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       budget_(config_.limits, pool),
       demands_(config.limits.max_flows),
       relay_limit_(config.limits.relay_buffer) {
-  marked_.reserve(config.limits.max_flows);
+  marked_.reserve(config.limits.max_flows + burst_size);  // and those that were closed in between
 }
 
 Shard::Impl::~Impl() = default;

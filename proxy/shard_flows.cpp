@@ -37,10 +37,14 @@ void Shard::Impl::mark(Flow& flow, FlowId id, Streams streams) {
 void Shard::Impl::serve_marked(Instant now) {
   for (std::size_t i = 0; i < marked_.size(); ++i) {
     if (i + 1 < marked_.size()) registry_.flows().prefetch(marked_[i + 1]);
-    Flow& flow = registry_.flow(marked_[i]);
-    serve(flow, marked_[i], now);
+    const FlowId id = marked_[i];
+    // One that was closed since stays on the list; who has its place now is on it with a mark of its own.
+    if (closed_marked_ && !(registry_.flows().contains(id) && registry_.flow(id).stirred != Streams::none)) [[unlikely]]
+      continue;
+    serve(registry_.flow(id), id, now);
   }
   marked_.clear();
+  closed_marked_ = false;
 }
 
 inline void Shard::Impl::serve(Flow& flow, FlowId id, Instant now) {
@@ -265,7 +269,7 @@ void Shard::Impl::close(FlowId id, Instant now) {
   forget_memory(flow, bearer);
   if (flow.window_loop != no_id) window_loops_.erase(flow.window_loop);
   if (flow.governed != no_id) forget_law(flow, bearer);
-  if (flow.stirred != Streams::none) std::erase(marked_, id);
+  closed_marked_ = closed_marked_ || flow.stirred != Streams::none;
   const RegulatedId heir = flow.heir;
   const bool over = flow.terminated() && relay::quiet(flow);
   if (flow.terminated()) journal_.end(id);

@@ -247,6 +247,7 @@ class Shard::Impl {
   Newcomers newcomers_;
   HalfOpen half_open_;
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
+  bool closed_marked_ = false;  ///< some of them were closed since
   MemoryBudget budget_;
   flow::Slab<Demands> demands_;
   Bytes relay_limit_;  ///< what one direction of a flow may hold of which nothing is known, by the buffers left
