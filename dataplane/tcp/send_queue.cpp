@@ -74,8 +74,15 @@ bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
   note.scratch64_b = 0;
   packet::Cursor before = last_sent();
   if (!(position == unsent_)) {
-    before = packet::Cursor();
-    for (packet::Cursor at = packets_.front(); !(at == position); at = at.next()) before = at;
+    // Packets are sent again in the order of the queue: the copy sent last lies closely in front of the one to be cut,
+    // and a piece that was cut off right in front of the rest. So all the cuts of a recovery pass each packet once.
+    const bool never_sent = note.transmissions == 0;
+    packet::Cursor at = never_sent ? unsent_ : packets_.front();
+    if (!never_sent && copies_) {
+      const packet::Cursor newest = packet::Cursor::from_bits(copies_.note().scratch64_b);
+      if (first(newest.note()) < first(note)) at = newest;
+    }
+    for (before = packet::Cursor(); !(at == position); at = at.next()) before = at;
   }
   packets_.insert_after(before, std::move(front));
   const packet::Cursor added = before ? before.next() : packets_.front();
