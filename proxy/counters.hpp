@@ -26,6 +26,7 @@ namespace sluice::proxy {
   X(forward_mid_flow, "forwarded: TCP of a connection that is not split here (older than us, or let go)")      \
   X(forward_not_ue, "forwarded: the address on the radio side is not in ue_prefixes")                          \
   X(forward_flow_limit, "forwarded: SYN beyond max_flows or max_bearers")                                      \
+  X(forward_new_limit, "forwarded: a SYN or SYN-ACK beyond those of new connections that one burst may bring") \
   X(forward_memory, "forwarded: SYN while packet buffers are short")                                           \
   X(forward_draining, "forwarded: SYN while the proxy drains")                                                 \
   X(forward_handover, "forwarded: of a connection that is being handed back, behind what is still ours")       \
@@ -40,7 +41,7 @@ namespace sluice::proxy {
   X(rx_partial_checksum, "segments taken with an unfinished (offloaded) checksum")                             \
   X(transmitted_radio, "frames handed to the radio port")                                                      \
   X(transmitted_core, "frames handed to the core port")                                                        \
-  X(flows_opened, "handshakes tracked")                                                                        \
+  X(flows_opened, "handshakes tracked: a SYN and its SYN-ACK")                                                 \
   X(flows_split, "connections taken over")                                                                     \
   X(flows_refused, "tracked handshakes that ended in a reset")                                                 \
   X(flows_closed, "split connections that closed on both sides")                                               \
@@ -67,7 +68,7 @@ namespace sluice::proxy {
   X(acks_freed, "ACKs that went on because packet buffers were short")                                         \
   X(policies_applied, "times that other policies were put in force")                                           \
   X(handshake_timeouts, "tracked handshakes that went nowhere")                                                \
-  X(handshakes_displaced, "tracked handshakes forgotten because newer ones needed their place (a SYN flood?)") \
+  X(handshakes_displaced, "SYNs or handshakes forgotten because newer ones needed their place (a flood?)")     \
   X(bearers_opened, "bearers created")                                                                         \
   X(retransmitted_radio, "segments retransmitted towards the radio")                                           \
   X(retransmitted_core, "segments retransmitted towards the core")                                             \

@@ -1,5 +1,7 @@
 #include "proxy/shard.hpp"
 
+#include <algorithm>
+
 #include "proxy/handover.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/shard_impl.hpp"
@@ -40,7 +42,10 @@ Shard::Impl::Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitt
       released_(config.limits.max_flows, secret),
       journal_(journal),
       secret_(secret),
-      newcomers_(config.limits.max_flows, secret),
+      arrivals_(std::max<std::uint32_t>(config.limits.max_flows / 4, 16), Newcomers::Counts::first,
+                config.timeouts.handshake, secret),
+      newcomers_(std::max<std::uint32_t>(config.limits.max_flows / 16, 16), Newcomers::Counts::newest,
+                 config.timeouts.handshake, secret),
       half_open_(config.limits.max_flows),
       budget_(config_.limits, pool),
       demands_(config.limits.max_flows),

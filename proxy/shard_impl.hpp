@@ -29,8 +29,9 @@
 namespace sluice::proxy {
 
 /// What a shard is made of. The work is split over files by the way a packet takes:
-/// shard_receive.cpp (frames in, who they belong to), shard_flows.cpp (serving split connections), shard_bearers.cpp
-/// (reports and allowances), shard_windows.cpp (laws that give each flow a window), shard.cpp (the rest).
+/// shard_receive.cpp (frames in, who they belong to), shard_opening.cpp (connections that begin), shard_flows.cpp
+/// (serving split connections), shard_bearers.cpp (reports and allowances), shard_windows.cpp (laws that give each flow
+/// a window), shard.cpp (the rest).
 class Shard::Impl {
  public:
   Impl(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
@@ -66,6 +67,9 @@ class Shard::Impl {
 
  private:
   static constexpr std::size_t burst_size = 32;
+  /// So many SYNs, and answers to them, of one burst may make work; further ones pass. A burst that is full of both
+  /// costs no more than one of data then.
+  static constexpr std::uint32_t most_beginnings = 16;
 
   // shard_receive.cpp
   [[gnu::flatten]] void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
@@ -80,6 +84,15 @@ class Shard::Impl {
                                                     const packet::Parsed& parsed, Instant now);
   [[gnu::cold, gnu::noinline]] void handle_new(Side in, packet::Packet&& packet, packet::ParseResult result,
                                                const packet::Parsed& parsed, Instant now);
+  void note_syn(const FirstSyn& first);
+  /// A segment of a connection of which at most SYNs have been seen. True when it has been passed on.
+  [[nodiscard, gnu::cold, gnu::noinline]] bool meet_answer(Side in, packet::Packet& packet, packet::ParseResult result,
+                                                           const packet::Parsed& parsed, const flow::FlowKey& key,
+                                                           Instant now);
+  void begin_answered(Side in, packet::Packet& packet, packet::ParseResult result, const packet::Parsed& parsed,
+                      const FirstSyn& first, Instant now);
+  [[nodiscard]] std::optional<Counter> reason_not_to_begin(PolicyIndex policy);
+  [[nodiscard]] bool may_begin() { return beginnings_left_ != 0 && beginnings_left_-- != 0; }
   [[nodiscard]] bool begin(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// A SYN whose number is not that of the connection its addresses name: noted. A SYN-ACK that answers such a one: the
   /// old connection is over, a new one begins. True when the packet has been passed on.
@@ -244,10 +257,12 @@ class Shard::Impl {
   FlowJournal journal_;
   const flow::HashKey secret_;
   std::optional<Orphans> orphans_;  ///< while there are any
-  Newcomers newcomers_;
+  Newcomers arrivals_;              ///< of connections that nothing else is known of
+  Newcomers newcomers_;             ///< that name a connection which is known, or one of those with another number
   HalfOpen half_open_;
-  std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
-  bool closed_marked_ = false;  ///< some of them were closed since
+  std::uint32_t beginnings_left_ = most_beginnings;  ///< of the burst in hand
+  std::vector<FlowId> marked_;                       ///< flows to serve before the burst ends; reserved at construction
+  bool closed_marked_ = false;                       ///< some of them were closed since
   MemoryBudget budget_;
   flow::Slab<Demands> demands_;
   Bytes relay_limit_;  ///< what one direction of a flow may hold of which nothing is known, by the buffers left

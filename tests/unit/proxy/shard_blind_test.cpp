@@ -169,6 +169,7 @@ TEST_F(Blind, NothingForgedEndsAHandshakeOrTeachesIt) {
 
 TEST_F(Blind, AHandshakeThatOnlyForgedSegmentsAskForIsForgotten) {
   hosts.send_syn();
+  hosts.send_syn_ack();
   for (int i = 0; i < 100; ++i) {
     lab.pass_time(std::chrono::seconds(1));
     forge(Flags::ack_bit, guess(), guess(), "forged");

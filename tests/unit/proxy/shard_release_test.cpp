@@ -236,9 +236,9 @@ TEST_F(ShardRelease, AUeThatIsGoneDuringAHandoverIsToldToTheServer) {
 
 TEST_F(ShardRelease, AHandshakeIsForgotten) {
   hosts.send_syn();
+  hosts.send_syn_ack();
   release();
   EXPECT_EQ(lab.shard.flow_count(), 0U);
-  hosts.send_syn_ack();
   hosts.ue(Flags::ack_bit, 0, 0);
   EXPECT_EQ(lab.count(Counter::flows_split), 0U);
 }
