@@ -93,6 +93,7 @@ bool FlowTable::insert(const FlowKey& key, FlowIndex index) noexcept {
       slot = Slot{tag, index + 1};
       keys_[index] = key;
       ++size_;
+      ++changes_;
       return true;
     }
     if (slot.tag == tag && keys_[slot.index_plus - 1] == key) return false;
@@ -106,6 +107,7 @@ bool FlowTable::reassign(const FlowKey& key, FlowIndex index) noexcept {
   if (at == no_slot) return false;
   slots_[at].index_plus = index + 1;
   keys_[index] = key;
+  ++changes_;
   return true;
 }
 
@@ -124,6 +126,7 @@ FlowIndex FlowTable::erase(const FlowKey& key) noexcept {
   }
   slots_[hole] = Slot{};
   --size_;
+  ++changes_;
   return erased;
 }
 

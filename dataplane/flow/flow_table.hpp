@@ -39,6 +39,9 @@ class FlowTable {
   /// The connection that was last entered for this flow.
   [[nodiscard]] const FlowKey& key_of(FlowIndex index) const noexcept { return keys_[index]; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  /// How often something was entered, taken out or given another index, modulo 2^32: what was found is still so while
+  /// this stands.
+  [[nodiscard]] std::uint32_t changes() const noexcept { return changes_; }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
 
  private:
@@ -58,6 +61,7 @@ class FlowTable {
   std::uint32_t capacity_;
   std::uint32_t mask_;
   std::uint32_t size_ = 0;
+  std::uint32_t changes_ = 0;
   HashKey secret_;
   LazyArray<Slot> slots_;
   LazyArray<FlowKey> keys_;

@@ -109,6 +109,21 @@ TEST(FlowTable, RefusesDuplicatesAndOverflow) {
   EXPECT_TRUE(table.insert(key(3), 1));
 }
 
+TEST(FlowTable, TellsWhenWhatWasFoundMayNoLongerBeSo) {
+  FlowTable table(8, HashKey{1, 2});
+  const std::uint32_t before = table.changes();
+  EXPECT_TRUE(table.insert(key(1), 1));
+  EXPECT_EQ(table.changes(), before + 1);
+  EXPECT_FALSE(table.insert(key(1), 2));
+  EXPECT_EQ(table.find(key(2)), no_flow);
+  EXPECT_EQ(table.erase(key(2)), no_flow);
+  EXPECT_EQ(table.changes(), before + 1) << "nothing has changed";
+  EXPECT_TRUE(table.reassign(key(1), 2));
+  EXPECT_EQ(table.changes(), before + 2);
+  EXPECT_EQ(table.erase(key(1)), 2U);
+  EXPECT_EQ(table.changes(), before + 3);
+}
+
 TEST(FlowTable, RefusesImpossibleCapacities) {
   EXPECT_THROW(FlowTable(0, {1, 0}), std::invalid_argument);
   EXPECT_THROW(FlowTable(0x40000001U, {1, 0}), std::invalid_argument);
