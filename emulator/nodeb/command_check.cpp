@@ -5,7 +5,7 @@
 
 #include "emulator/nodeb/commands.hpp"
 #include "emulator/runtime/profiles.hpp"
-#include "proxy/config/scalar.hpp"
+#include "proxy/yaml/scalar.hpp"
 
 namespace sluice::emulator {
 namespace {

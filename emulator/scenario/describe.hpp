@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "emulator/scenario/scenario.hpp"
-#include "proxy/config/yaml.hpp"
+#include "proxy/yaml/yaml.hpp"
 
 // How the values of scenarios are written, and their keys with unit, range and default.
 

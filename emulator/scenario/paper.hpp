@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/config/error.hpp"
-#include "proxy/config/yaml.hpp"
+#include "proxy/yaml/error.hpp"
+#include "proxy/yaml/yaml.hpp"
 
 namespace sluice::emulator {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "emulator/scenario/scenario.hpp"
-#include "proxy/config/document.hpp"
-#include "proxy/config/error.hpp"
+#include "proxy/yaml/document.hpp"
+#include "proxy/yaml/error.hpp"
 
 namespace sluice::emulator {
 

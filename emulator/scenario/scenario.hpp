@@ -27,7 +27,7 @@
 #include "emulator/hosts/size_distribution.hpp"
 #include "emulator/scenario/paper.hpp"
 #include "proxy/config/feedback.hpp"
-#include "proxy/shard_config.hpp"
+#include "proxy/shard/config.hpp"
 
 namespace sluice::emulator {
 

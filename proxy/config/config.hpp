@@ -9,8 +9,8 @@
 #include "dataplane/dpdk/thread_priority.hpp"
 #include "proxy/admin/default_socket.hpp"
 #include "proxy/config/feedback.hpp"
-#include "proxy/config/yaml.hpp"
-#include "proxy/shard_config.hpp"
+#include "proxy/shard/config.hpp"
+#include "proxy/yaml/yaml.hpp"
 
 namespace sluice::tcp {
 void describe(config::Section& s, EndpointConfig& tcp);

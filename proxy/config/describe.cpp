@@ -7,7 +7,7 @@
 #include "dataplane/packet/pool_memory.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/laws.hpp"
-#include "proxy/memory_budget.hpp"
+#include "proxy/flows/memory_budget.hpp"
 
 namespace sluice::tcp {
 

@@ -8,7 +8,7 @@
 #include "control/feedback/authenticator.hpp"
 #include "control/feedback/codec.hpp"
 #include "control/feedback/report.hpp"
-#include "proxy/config/yaml.hpp"
+#include "proxy/yaml/yaml.hpp"
 
 namespace sluice::config {
 

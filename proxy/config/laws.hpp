@@ -9,7 +9,7 @@
 #include "control/reference.hpp"
 #include "control/smvs.hpp"
 #include "control/window_laws.hpp"
-#include "proxy/config/yaml.hpp"
+#include "proxy/yaml/yaml.hpp"
 
 // The keys of the control laws, the same wherever a law runs: in the proxy's configuration and in the Node-B's.
 

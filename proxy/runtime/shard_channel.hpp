@@ -8,12 +8,12 @@
 
 #include "control/feedback/report.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/counters.hpp"
-#include "proxy/histogram.hpp"
-#include "proxy/info.hpp"
-#include "proxy/policy.hpp"
-#include "proxy/report_arrival.hpp"
+#include "proxy/policy/policy.hpp"
 #include "proxy/runtime/triple_buffer.hpp"
+#include "proxy/shard/counters.hpp"
+#include "proxy/shard/histogram.hpp"
+#include "proxy/shard/info.hpp"
+#include "proxy/shard/report_arrival.hpp"
 
 namespace sluice::proxy {
 

@@ -11,7 +11,7 @@
 #include "dataplane/dpdk/steering.hpp"
 #include "dataplane/dpdk/thread_priority.hpp"
 #include "proxy/runtime/shard_channel.hpp"
-#include "proxy/shard.hpp"
+#include "proxy/shard/shard.hpp"
 
 namespace sluice::proxy {
 

@@ -10,7 +10,7 @@
 
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/flow_journal.hpp"
+#include "proxy/flows/flow_journal.hpp"
 
 namespace sluice::proxy {
 

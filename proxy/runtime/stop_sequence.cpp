@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "proxy/config/scalar.hpp"
+#include "proxy/yaml/scalar.hpp"
 
 namespace sluice::proxy {
 namespace {

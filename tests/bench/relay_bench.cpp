@@ -22,8 +22,8 @@
 #include "dataplane/packet/build.hpp"
 #include "dataplane/packet/checksum.hpp"
 #include "dataplane/packet/pool.hpp"
-#include "proxy/flow.hpp"
-#include "proxy/shard.hpp"
+#include "proxy/flows/flow.hpp"
+#include "proxy/shard/shard.hpp"
 
 namespace {
 

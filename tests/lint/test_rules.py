@@ -21,7 +21,7 @@ def includes(path, text):
 @pytest.mark.parametrize("code", [
     "auto t = std::chrono::steady_clock::now();", "clock_gettime(CLOCK_MONOTONIC, &t);", "auto t = time(nullptr);",
     "std::random_device seed;", "int x = rand();", "x = __rdtsc();"])
-@pytest.mark.parametrize("path", ["dataplane/tcp/rto.cpp", "control/smvs.cpp", "emulator/cell/cell.cpp", "proxy/shard.cpp"])
+@pytest.mark.parametrize("path", ["dataplane/tcp/rto.cpp", "control/smvs.cpp", "emulator/cell/cell.cpp", "proxy/shard/shard.cpp"])
 def test_clocks_and_random_sources_are_found(path, code):
     assert purity(path, f"void f() {{ {code} }}\n")
 
@@ -42,9 +42,9 @@ def test_device_names_stay_where_they_belong():
 
 @pytest.mark.parametrize(("path", "included", "allowed"), [
     ("control/smvs.cpp", "dataplane/units/time.hpp", True), ("control/smvs.cpp", "dataplane/packet/packet.hpp", False),
-    ("dataplane/flow/flow_table.cpp", "proxy/flow.hpp", False), ("proxy/shard.cpp", "emulator/net/element.hpp", False),
-    ("proxy/shard.cpp", "control/smvs.hpp", True), ("emulator/net/proxy_node.cpp", "proxy/shard.hpp", True),
-    ("dataplane/tcp/rto.cpp", "dataplane/dpdk/port.hpp", False), ("proxy/shard.cpp", "shard.hpp", False)])
+    ("dataplane/flow/flow_table.cpp", "proxy/flows/flow.hpp", False), ("proxy/shard/shard.cpp", "emulator/net/element.hpp", False),
+    ("proxy/shard/shard.cpp", "control/smvs.hpp", True), ("emulator/net/proxy_node.cpp", "proxy/shard/shard.hpp", True),
+    ("dataplane/tcp/rto.cpp", "dataplane/dpdk/port.hpp", False), ("proxy/shard/shard.cpp", "shard.hpp", False)])
 def test_dependencies_point_one_way(path, included, allowed):
     assert (includes(path, f'#include "{included}"\n') == []) is allowed
 

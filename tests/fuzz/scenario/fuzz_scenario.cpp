@@ -8,7 +8,7 @@
 
 #include "emulator/scenario/describe.hpp"
 #include "emulator/scenario/plan.hpp"
-#include "proxy/config/yaml.hpp"
+#include "proxy/yaml/yaml.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dataplane/packet/headers.hpp"
-#include "proxy/surprise.hpp"
+#include "proxy/handback/surprise.hpp"
 #include "tests/fuzz/packet/heap_packet.hpp"
 #include "tests/fuzz/packet/repair.hpp"
 

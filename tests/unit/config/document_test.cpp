@@ -1,4 +1,4 @@
-#include "proxy/config/document.hpp"
+#include "proxy/yaml/document.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "proxy/config/scalar.hpp"
+#include "proxy/yaml/scalar.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proxy/config/yaml.hpp"
+#include "proxy/yaml/yaml.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "proxy/counters.hpp"
+#include "proxy/shard/counters.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proxy/histogram.hpp"
+#include "proxy/shard/histogram.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "proxy/memory_budget.hpp"
+#include "proxy/flows/memory_budget.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "proxy/demand.hpp"
-#include "proxy/flow.hpp"
+#include "proxy/flows/demand.hpp"
+#include "proxy/flows/flow.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::test {

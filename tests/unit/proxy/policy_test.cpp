@@ -1,6 +1,6 @@
 // Which treatment a connection gets, and what a running shard makes of other treatments.
 
-#include "proxy/policy.hpp"
+#include "proxy/policy/policy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proxy/followed.hpp"
+#include "proxy/end_to_end/followed.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {

@@ -1,0 +1,102 @@
+#include "proxy/end_to_end/followed.hpp"
+
+#include <algorithm>
+
+#include "dataplane/tcp/tick.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// So far behind what was acknowledged a segment may begin: a repetition, or one that was overtaken.
+constexpr std::uint32_t most_behind = 1U << 20;
+/// A host may take back a window, and rounds it (RFC 7323 section 2.4); a probe is a byte beyond it.
+constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
+
+}  // namespace
+
+/// The window of a segment from that host, in bytes (RFC 7323 section 2.2).
+std::uint32_t FollowedConnection::window_of(Side side, const tcp::Segment& segment) const {
+  const tcp::SynOptions& own = options_of(side);
+  const bool scaling = own.has_window_scale && options_of(opposite(side)).has_window_scale;
+  return std::uint32_t{segment.window} << (scaling ? std::min<unsigned>(own.window_scale, 14) : 0U);
+}
+
+bool FollowedConnection::is_in_window(Side in, const tcp::Segment& segment) const {
+  const FollowedHost& to = host(opposite(in));
+  return segment.seq + most_behind >= to.acked && segment.seq + segment.length() <= to.edge + beyond_the_edge;
+}
+
+bool FollowedConnection::is_plausible(Side in, const tcp::Segment& segment) const {
+  const FollowedHost& from = host(in);
+  const FollowedHost& to = host(opposite(in));
+  if (segment.flags.syn()) return false;
+  if (segment.flags.rst()) return segment.seq == from.next || segment.seq == to.acked;
+  if (!segment.flags.ack()) return false;
+  return is_in_window(in, segment) && segment.ack >= from.acked && segment.ack <= from.edge + beyond_the_edge;
+}
+
+void FollowedConnection::note_unseen(Side in, const tcp::Segment& segment) {
+  if (!is_in_window(in, segment)) return;
+  FollowedHost& from = host(in);
+  from.unseen = tcp::later(from.unseen, segment.seq + options_of(opposite(in)).mss);
+}
+
+FollowedConnection::Heard FollowedConnection::follow(Side in, const tcp::Segment& segment) {
+  if (!is_plausible(in, segment)) return Heard::nothing;
+  if (segment.flags.rst() || segment.flags.fin()) return Heard::the_end;
+  FollowedHost& from = host(in);
+  FollowedHost& to = host(opposite(in));
+  const std::uint32_t window = window_of(in, segment);
+  from.next = tcp::later(from.next, segment.seq + segment.payload_len);
+  from.acked = segment.ack;
+  from.window = window;
+  from.edge = tcp::later(from.edge, segment.ack + window);
+  // What is acknowledged was sent, by whatever way it passed.
+  to.next = tcp::later(to.next, segment.ack);
+  to.unseen = tcp::later(to.unseen, segment.ack);  // must not come to lie ahead when sequence numbers wrap
+  const bool newer = static_cast<std::int32_t>(segment.ts_value - from.ts_value) > 0;
+  if (newer || !from.timed) from.ts_value = segment.ts_value;
+  from.timed = true;
+  from.heard = true;
+  constexpr std::uint8_t news = tcp::Flags::urg_bit | tcp::Flags::ece_bit | tcp::Flags::cwr_bit;
+  from.unsettled = (segment.flags.bits & news) != 0;
+  return Heard::more;
+}
+
+bool FollowedConnection::may_be_split(Side in, const tcp::Segment& segment) const {
+  const FollowedHost& from = host(in);
+  const FollowedHost& to = host(opposite(in));
+  if (!from.heard || !to.heard || from.unsettled || to.unsettled) return false;
+  if (to.acked < from.unseen || from.acked < to.unseen) return false;
+  if ((segment.flags.bits & ~tcp::Flags::psh_bit) != tcp::Flags::ack_bit || segment.sack_count != 0) return false;
+  const bool timestamps = handshake.initiator_options.timestamps && handshake.responder_options.timestamps;
+  if (timestamps != segment.has_timestamps) return false;
+  if (timestamps && static_cast<std::int32_t>(segment.ts_value - from.ts_value) < 0) return false;
+  const bool continues = segment.payload_len != 0 && segment.seq == from.next && to.acked == from.next &&
+                         segment.ack == to.next && from.acked <= to.next;
+  return continues && segment.seq + segment.payload_len <= to.edge;
+}
+
+void FollowedConnection::restore(Side in, const tcp::Segment& segment, Flow& flow, const handshake::LegConfigs& configs,
+                                 Instant now) const {
+  const auto leg_to = [&](Side side) {
+    const FollowedHost& peer = host(side);
+    const FollowedHost& local = host(opposite(side));
+    tcp::Takeover leg;
+    leg.snd_nxt = local.next;
+    leg.rcv_nxt = peer.next;
+    leg.local = options_of(opposite(side));
+    leg.remote = options_of(side);
+    leg.snd_window = side == in ? window_of(side, segment) : peer.window;
+    leg.rcv_edge = local.edge;
+    leg.ts_recent = peer.ts_value;
+    leg.rtt = peer.rtt == 0 ? Duration::zero() : tcp::tick::micro_duration(peer.rtt);
+    return leg;
+  };
+  flow.handshake = handshake;
+  flow.initiator = initiator;
+  for (const Side side : {Side::radio, Side::core}) flow.leg(side).headers = headers[static_cast<std::size_t>(side)];
+  handshake::split(flow, {leg_to(initiator), leg_to(opposite(initiator))}, configs, now);
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,124 @@
+// ACKs that wait: which flows hold some, when they go on, and that none waits for long.
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/end_to_end/regulator.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Flows looked at before packets get their turn again, while ACKs are to be freed.
+constexpr std::uint32_t free_step = 128;
+
+/// Of an ACK that waits, in its note: where its TCP header begins, what it acknowledges, since when.
+struct HeldAck {
+  packet::PacketNote& note;
+  [[nodiscard]] std::uint16_t l4_offset() const { return static_cast<std::uint16_t>(note.scratch32); }
+  [[nodiscard]] Bytes ack() const { return Bytes(note.scratch64); }
+};
+
+}  // namespace
+
+void Regulator::hold(RegulatedFlow& flow, RegulatedId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
+                     Instant now) {
+  packet::PacketNote& note = packet.note();
+  note.received = now;
+  note.scratch32 = l4_offset;
+  note.scratch64 = static_cast<std::uint64_t>(ack.count());
+  if (flow.held.empty()) join_holding(flow, id);
+  flow.held.push_back(std::move(packet));
+  ++flow.held_count;
+  ++waiting_;
+  parts_.budget.taken();
+  parts_.counters.add(Counter::acks_held);
+  schedule(flow, id);
+}
+
+void Regulator::release(RegulatedFlow& flow, RegulatedId id, const control::AckRelease& release, Instant now) {
+  std::size_t at_least = release.at_least;
+  while (!flow.held.empty()) {
+    if (HeldAck{flow.held.front().note()}.ack() > release.up_to) {
+      if (at_least == 0) return;
+    }
+    if (at_least > 0) --at_least;
+    release_front(flow, id, now);
+  }
+}
+
+void Regulator::release_front(RegulatedFlow& flow, RegulatedId id, Instant now) {
+  packet::Packet packet = flow.held.pop_front();
+  const HeldAck held{packet.note()};
+  --flow.held_count;
+  --waiting_;
+  if (flow.held.empty()) leave_holding(flow, id);
+  rewrite(flow, Side::radio, packet, held.l4_offset(), held.ack(), now);
+  pass(flow, Side::radio, std::move(packet), 0, now);
+}
+
+void Regulator::join_holding(RegulatedFlow& flow, RegulatedId id) {
+  Bearer& bearer = parts_.registry.bearer(flow.bearer);
+  flow.holding_previous = no_id;
+  flow.holding_next = bearer.first_holding;
+  if (bearer.first_holding != no_id) flows_[bearer.first_holding].holding_previous = id;
+  bearer.first_holding = id;
+}
+
+void Regulator::leave_holding(RegulatedFlow& flow, RegulatedId id) {
+  Bearer& bearer = parts_.registry.bearer(flow.bearer);
+  if (bearer.first_holding == id) bearer.first_holding = flow.holding_next;
+  if (flow.holding_previous != no_id) flows_[flow.holding_previous].holding_next = flow.holding_next;
+  if (flow.holding_next != no_id) flows_[flow.holding_next].holding_previous = flow.holding_previous;
+  flow.holding_next = flow.holding_previous = no_id;
+}
+
+void Regulator::on_report(BearerId id, Instant now) {
+  Bearer& bearer = parts_.registry.bearer(id);
+  for (RegulatedId next = bearer.first_holding; next != no_id;) {
+    const RegulatedId holding = next;
+    RegulatedFlow& flow = flows_[holding];
+    next = flow.holding_next;
+    if (flow.governed && bearer.windowed()) release(flow, holding, flow.governed->on_report(bearer, now), now);
+  }
+}
+
+/// Goes on with a walk over the flows: what waits takes buffers that others need.
+void Regulator::free_some(Instant now) {
+  for (std::uint32_t step = 0; step < free_step && waiting_ > 0; ++step, ++next_freed_) {
+    if (next_freed_ >= flows_.reach()) next_freed_ = 0;
+    if (!flows_.contains(next_freed_) || flows_[next_freed_].held.empty()) continue;
+    parts_.counters.add(Counter::acks_freed, flows_[next_freed_].held_count);
+    release(flows_[next_freed_], next_freed_, control::AckRelease::all(), now);
+  }
+}
+
+void Regulator::advance(Instant now) {
+  if (in_need()) [[unlikely]]
+    free_some(now);
+  wheel_.advance(now, [&](RegulatedId id) { on_due(id, now); });
+}
+
+void Regulator::on_due(RegulatedId id, Instant now) {
+  RegulatedFlow& flow = flows_[id];
+  while (!flow.held.empty() && flow.held.front().note().received + longest_hold(flow) <= now) {
+    parts_.counters.add(Counter::acks_overdue);
+    release_front(flow, id, now);
+  }
+  if (now >= forgotten_at(flow)) {
+    close(id, now);
+    return;
+  }
+  schedule(flow, id);
+}
+
+Duration Regulator::longest_hold(const RegulatedFlow& flow) const {
+  return parts_.registry.bearer(flow.bearer).treatment().laws.hold;
+}
+
+void Regulator::schedule(const RegulatedFlow& flow, RegulatedId id) {
+  Instant when = forgotten_at(flow);
+  if (!flow.held.empty()) when = std::min(when, flow.held.front().note().received + longest_hold(flow));
+  wheel_.schedule(id, when);
+}
+
+}  // namespace sluice::proxy

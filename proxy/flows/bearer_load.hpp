@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/units/bytes.hpp"
+
+namespace sluice::proxy {
+
+/// What one split connection adds to the load of its bearer, at its last service.
+struct FlowShare {
+  std::uint32_t backlog = 0;       ///< unsent bytes towards the UE
+  std::uint32_t committed = 0;     ///< bytes held and promised, both ways
+  std::uint32_t exposed : 30 = 0;  ///< bytes acknowledged and not delivered, both ways; kept where that is capped
+  bool moving : 1 = false;         ///< it has a second loop and data that the UE has not acknowledged
+  bool shut : 1 = false;           ///< the server was left without a window: reports decide when it gets one
+
+  static constexpr std::uint32_t most_exposed = (1U << 30) - 1;
+
+  friend bool operator==(const FlowShare&, const FlowShare&) = default;
+};
+static_assert(sizeof(FlowShare) == 12, "part of each flow");
+
+/// The sums over a bearer's split connections.
+struct BearerLoad {
+  Bytes backlog{};
+  Bytes committed{};
+  Bytes exposed{};
+  std::uint32_t backlogged_flows = 0;
+  std::uint32_t moving_flows = 0;
+  std::uint32_t shut_flows = 0;
+
+  /// A connection's share was `before` and is `after` now; one that comes or goes has none.
+  void change(const FlowShare& before, const FlowShare& after) {
+    backlog += Bytes(after.backlog) - Bytes(before.backlog);
+    committed += Bytes(after.committed) - Bytes(before.committed);
+    exposed += Bytes(after.exposed) - Bytes(before.exposed);
+    backlogged_flows += (after.backlog != 0 ? 1U : 0U) - (before.backlog != 0 ? 1U : 0U);
+    moving_flows += (after.moving ? 1U : 0U) - (before.moving ? 1U : 0U);
+    shut_flows += (after.shut ? 1U : 0U) - (before.shut ? 1U : 0U);
+  }
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dataplane/flow/flow_key.hpp"
+#include "dataplane/packet/build.hpp"
+#include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/flows/bearer_load.hpp"
+#include "proxy/flows/memory_budget.hpp"
+#include "proxy/handback/letting_go.hpp"
+#include "proxy/shard/side.hpp"
+
+namespace sluice::proxy {
+
+using FlowId = std::uint32_t;
+using BearerId = std::uint32_t;
+using RegulatedId = std::uint32_t;
+inline constexpr std::uint32_t no_id = UINT32_MAX;
+
+/// Where a connection stands between its first SYN and its end.
+enum class FlowPhase : std::uint8_t {
+  syn,           ///< a SYN went by
+  syn_ack,       ///< and its SYN-ACK
+  split,         ///< taken over: two endpoints and the relay between them
+  handing_over,  ///< going back to its hosts: ours is only what was acknowledged before
+};
+
+/// The two streams of bytes through a relay, each named by where it goes; a set of them.
+enum class Streams : std::uint8_t { none = 0, to_radio = 1, to_core = 2, both = 3 };
+[[nodiscard]] constexpr Streams operator|(Streams a, Streams b) {
+  return static_cast<Streams>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+[[nodiscard]] constexpr bool contains(Streams set, Streams stream) {
+  return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(stream)) != 0;
+}
+[[nodiscard]] constexpr Streams stream_to(Side out) {
+  return out == Side::radio ? Streams::to_radio : Streams::to_core;
+}
+
+/// One side of a split connection: the endpoint that talks to the host behind a port, in the other host's name.
+struct Leg {
+  tcp::Endpoint endpoint;
+  packet::HeaderTemplate headers;  ///< of the host we stand for, learned from its own packets
+  std::uint16_t ip_id = 0;
+  /// When the host last acknowledged something new, or something came to be held for it where nothing was;
+  /// tick::coarse. See relay::stalled_for().
+  std::uint16_t progress = 0;
+  bool reset_pending : 1 = false;  ///< a reset waits until the host has every byte acknowledged to the other side
+  bool passed_by : 1 = false;      ///< bytes of the host passed while the connection was handed over
+  bool questioned : 1 = false;     ///< the host asks whether the other one is there, and that one was asked
+  bool heard : 1 = false;          ///< the host has sent data
+  Promise promise;                 ///< the window that the host was promised, as the budget knows it
+};
+
+/// What is remembered of the three segments of a handshake.
+struct Handshake {
+  tcp::SeqNum initiator_isn;
+  tcp::SeqNum responder_isn;
+  tcp::SynOptions initiator_options;
+  tcp::SynOptions responder_options;
+  std::uint32_t heard = 0;          ///< when the newest segment of it went by, tick::micro
+  std::uint32_t initiator_rtt = 0;  ///< between here and the initiator, tick::micro; zero while unknown
+  std::uint32_t responder_rtt = 0;
+  std::uint32_t ticket = 0;            ///< its number, among all that were tracked
+  std::uint16_t responder_window = 0;  ///< of the SYN-ACK, never scaled
+  bool repeated = false;               ///< a SYN or SYN-ACK came twice: times prove nothing (Karn)
+};
+
+/// A TCP connection that passes through. Lives in the shard's slab; small, because there are many.
+struct Flow {
+  std::array<Leg, 2> legs;  ///< by the side they face
+  flow::FlowKey key;
+  Handshake handshake;
+  BearerId bearer = no_id;
+  Instant last_activity{};
+  Instant deadline = never;    ///< when the timer wheel is to look at it
+  FlowId bearer_next = no_id;  ///< ring of the bearer's flows
+  FlowId bearer_previous = no_id;
+  FlowPhase phase : 4 = FlowPhase::syn;
+  Side initiator : 4 = Side::radio;
+  Streams stirred = Streams::none;    ///< what to serve before the burst ends; when any, it is on the list of flows
+  LetGo let_go = LetGo::no;           ///< it is to go, and why
+  bool journaled : 1 = false;         ///< the journal has it as exposed
+  std::uint8_t surprises : 4 = 0;     ///< so often it was let go because of what cannot be split (Released)
+  std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
+  std::uint32_t governed = no_id;     ///< its law of windows, where it has one
+  RegulatedId heir = no_id;           ///< the same connection as it goes on end to end once the handover is complete
+  FlowShare share;                    ///< of the bearer's load
+  std::uint32_t demands = no_id;      ///< what its directions need, once one of them carries much
+  Bytes sent_to_radio{};              ///< IP bytes of data, retransmissions included
+
+  /// First byte of payload that the host behind `side` can send.
+  [[nodiscard]] tcp::SeqNum first_byte_from(Side side) const {
+    return (side == initiator ? handshake.initiator_isn : handshake.responder_isn) + 1;
+  }
+
+  /// What the host behind `side` has sent when its stream has come to `up_to`. Modulo 4 GiB, and from half of that on
+  /// the difference of two sequence numbers is negative.
+  [[nodiscard]] Bytes sent_from(Side side, tcp::SeqNum up_to) const {
+    return Bytes(static_cast<std::uint32_t>(up_to - first_byte_from(side)));
+  }
+
+  /// Its endpoints live.
+  [[nodiscard]] bool terminated() const { return phase >= FlowPhase::split; }
+  [[nodiscard]] Leg& leg(Side side) { return legs[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }
+};
+
+static_assert(sizeof(Flow) <= 952, "with its place in table and wheel an idle pair takes 1032 bytes");
+
+}  // namespace sluice::proxy

@@ -1,0 +1,88 @@
+#include "proxy/flows/memory_budget.hpp"
+
+#include <algorithm>
+
+namespace sluice::proxy {
+namespace {
+
+/// How often the pool is looked at, and how often while little is left: reading its level takes hundreds of steps.
+constexpr Duration usual_period = std::chrono::milliseconds(1);
+constexpr Duration tight_period = std::chrono::microseconds(100);
+
+/// So many buffers stay for what is received and forwarded, however small the pool.
+constexpr std::uint32_t least_reserve = 64;
+constexpr std::int64_t tight_share = 8;
+
+/// What the ports leave of the pool.
+std::uint32_t left_of(const ShardLimits& limits, std::uint32_t buffers) {
+  return std::max(buffers - std::min(limits.port_buffers, buffers), 1U);
+}
+
+std::uint32_t reserve_of(const ShardLimits& limits, std::uint32_t left) {
+  const auto wanted = static_cast<std::uint32_t>(limits.reserve * left);
+  return std::min(std::max(wanted, least_reserve), left / 2);
+}
+
+Bytes share_of(Bytes whole, double share) {
+  return Bytes(static_cast<double>(whole.count()) * share);
+}
+
+}  // namespace
+
+Bytes MemoryBudget::whole(const ShardLimits& limits, std::uint32_t buffers) {
+  const std::uint32_t left = left_of(limits, buffers);
+  return Bytes((left - reserve_of(limits, left)) / std::max<std::uint32_t>(limits.pool_sharers, 1) *
+               payload_per_buffer);
+}
+
+Bytes MemoryBudget::largest(const ShardLimits& limits, std::uint32_t buffers) {
+  return std::min(limits.relay_buffer, two_thirds(share_of(whole(limits, buffers), limits.ue_share)));
+}
+
+MemoryBudget::MemoryBudget(const ShardLimits& limits, const packet::PacketPool& pool)
+    : pool_(pool),
+      sharers_(std::max<std::uint32_t>(limits.pool_sharers, 1)),
+      left_by_ports_(left_of(limits, pool.capacity())),
+      reserve_(reserve_of(limits, left_by_ports_)),
+      half_reserve_(reserve_ / sharers_ / 2),
+      tight_below_((left_by_ports_ - reserve_) / sharers_ / tight_share),
+      kept_for_need_(share_of(whole(limits, pool.capacity()), 1 - limits.shrink_windows_at)),
+      of_one_ue_(share_of(whole(limits, pool.capacity()), limits.ue_share)) {
+  static_cast<void>(look(looked_ + usual_period));
+}
+
+bool MemoryBudget::look(Instant now) {
+  if (now - looked_ < (tight() ? tight_period : usual_period)) return false;
+  looked_ = now;
+  if (const std::uint16_t epoch = epoch_of(now); epoch != epoch_) let_age(epoch);
+  const std::int64_t available = pool_.available();
+  used_ = std::max(1 - static_cast<double>(available) / left_by_ports_, 0.0);
+  spare_ = (available - reserve_) / sharers_;
+  return true;
+}
+
+void MemoryBudget::let_age(std::uint16_t epoch) {
+  const auto passed = static_cast<std::uint16_t>(epoch - epoch_);
+  for (std::size_t i = 0; i < std::min<std::size_t>(passed, epochs); ++i) {
+    std::int64_t& oldest = by_epoch_[static_cast<std::uint16_t>(epoch_ + 1 + i) % epochs];
+    promised_ -= oldest;
+    oldest = 0;
+  }
+  epoch_ = epoch;
+}
+
+void MemoryBudget::promise(Promise& promise, std::uint32_t bytes) {
+  if (promise.bytes == bytes && promise.epoch == epoch_) return;
+  if (static_cast<std::uint16_t>(epoch_ - promise.epoch) < epochs) {
+    std::int64_t& known = by_epoch_[promise.epoch % epochs];
+    // After some hours an old promise looks young again; what is not there is not taken away.
+    const std::int64_t counted = std::min<std::int64_t>(promise.bytes, known);
+    known -= counted;
+    promised_ -= counted;
+  }
+  promise = {bytes, epoch_};
+  by_epoch_[epoch_ % epochs] += bytes;
+  promised_ += bytes;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,177 @@
+#include "proxy/flows/registry.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Some bearer of the UE: the entry to its ring.
+flow::FlowKey entry_key(const IpAddress& ue) {
+  flow::FlowKey key;
+  key.ue = ue;
+  return key;
+}
+
+/// One of its bearers. Generations begin with 1.
+flow::FlowKey bearer_key(const IpAddress& ue, PolicyIndex policy, std::uint16_t generation) {
+  flow::FlowKey key = entry_key(ue);
+  key.ue_port = policy;
+  key.server_port = generation;
+  return key;
+}
+
+}  // namespace
+
+Registry::Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin)
+    : config_(config),
+      policies_(&policies),
+      flows_(config.limits.max_flows),
+      bearers_(2 * config.limits.max_bearers),
+      connections_(2 * config.limits.max_flows, secret),
+      entry_table_(2 * config.limits.max_bearers, secret),
+      bearer_table_(2 * config.limits.max_bearers, secret),
+      wheel_(config.limits.max_flows + 2 * config.limits.max_bearers, origin, std::chrono::microseconds(500)) {}
+
+FlowId Registry::open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
+  const FlowId id = flows_.emplace();
+  if (id == flow::Slab<Flow>::none) return no_id;
+  const BearerId bearer = bearer_of(key.ue, policy, now);
+  if (bearer == no_id || !connections_.insert(key, id)) {
+    flows_.erase(id);
+    return no_id;
+  }
+  Flow& flow = flows_[id];
+  flow.key = key;
+  flow.last_activity = now;
+  flow.bearer = bearer;
+  join(bearers_[bearer], id);
+  return id;
+}
+
+void Registry::close(FlowId id, Instant now) {
+  Flow& flow = flows_[id];
+  Bearer& bearer = bearers_[flow.bearer];
+  leave(bearer, id);
+  bearer.status_changed = true;
+  rest_if_unused(flow.bearer, now);
+  connections_.erase(flow.key);
+  wheel_.cancel(id);
+  flows_.erase(id);
+}
+
+void Registry::leave_guest(BearerId id, Instant now) {
+  --bearers_[id].guests;
+  rest_if_unused(id, now);
+}
+
+void Registry::rest_if_unused(BearerId id, Instant now) {
+  Bearer& bearer = bearers_[id];
+  if (bearer.in_use()) return;
+  if (!bearer.used) {
+    close_bearer(id);  // of a handshake that led nowhere: a scan must not fill the table
+    return;
+  }
+  bearer.empty_since = now;
+  schedule_bearer(id, now + config_.timeouts.idle);
+}
+
+/// What the bearer of a UE goes by: its address, or the prefix of those whose queue it shares.
+const IpAddress& Registry::queue_of(const IpAddress& ue) const {
+  for (const IpPrefix& shared : config_.shared_queues) {
+    if (shared.contains(ue)) return shared.address;
+  }
+  return ue;
+}
+
+BearerId Registry::find_bearer(const IpAddress& ue) const {
+  return entry_table_.find(entry_key(queue_of(ue)));
+}
+
+BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant now) {
+  const IpAddress& ue = queue_of(of);
+  const flow::FlowKey key = bearer_key(ue, policy, generation_);
+  if (const BearerId known = bearer_table_.find(key); known != flow::no_flow) return known;
+  const BearerId entry = find_bearer(ue);
+  const bool moving = entry != flow::no_flow && is_outdated(bearers_[entry]);
+  if (bearers_.size() >= config_.limits.max_bearers && !moving) return no_id;
+  const BearerId id = bearers_.emplace(policies_->treatment(policy), ue, policies_->in_control_group(ue));
+  if (id == flow::Slab<Bearer>::none) return no_id;
+  if (!bearer_table_.insert(key, id) || (entry == flow::no_flow && !entry_table_.insert(entry_key(ue), id))) {
+    bearer_table_.erase(key);
+    bearers_.erase(id);
+    return no_id;
+  }
+  Bearer& bearer = bearers_[id];
+  bearer.id = id;
+  bearer.policy = policy;
+  bearer.generation = generation_;
+  bearer.empty_since = now;
+  if (entry == flow::no_flow) return id;
+  bearer.inherit(bearers_[entry], now);
+  bearer.join_ring(bearers_[entry]);
+  return id;
+}
+
+void Registry::close_bearer(BearerId id) {
+  Bearer& bearer = bearers_[id];
+  Bearer& other = bearer.sibling();
+  bearer.leave_ring();
+  bearer_table_.erase(bearer_key(bearer.ue(), bearer.policy, bearer.generation));
+  if (find_bearer(bearer.ue()) == id) {
+    if (&other != &bearer) {
+      entry_table_.reassign(entry_key(bearer.ue()), other.id);
+    } else {
+      entry_table_.erase(entry_key(bearer.ue()));
+    }
+  }
+  wheel_.cancel(flows_.capacity() + id);
+  bearers_.erase(id);
+}
+
+void Registry::exchange_policies(const Policies& policies) {
+  policies_ = &policies;
+  if (++generation_ == 0) generation_ = 1;
+}
+
+void Registry::move(FlowId id, BearerId to) {
+  Flow& flow = flows_[id];
+  leave(bearers_[flow.bearer], id);
+  flow.bearer = to;
+  join(bearers_[to], id);
+  bearers_[to].status_changed = true;
+}
+
+void Registry::join(Bearer& bearer, FlowId id) {
+  Flow& flow = flows_[id];
+  if (bearer.first_flow == no_id) {
+    flow.bearer_next = flow.bearer_previous = id;
+    bearer.first_flow = id;
+  } else {
+    Flow& first = flows_[bearer.first_flow];
+    flow.bearer_next = bearer.first_flow;
+    flow.bearer_previous = first.bearer_previous;
+    flows_[first.bearer_previous].bearer_next = id;
+    first.bearer_previous = id;
+  }
+  ++bearer.flow_count;
+}
+
+void Registry::leave(Bearer& bearer, FlowId id) {
+  Flow& flow = flows_[id];
+  if (--bearer.flow_count == 0) {
+    bearer.first_flow = no_id;
+    return;
+  }
+  flows_[flow.bearer_previous].bearer_next = flow.bearer_next;
+  flows_[flow.bearer_next].bearer_previous = flow.bearer_previous;
+  if (bearer.first_flow == id) bearer.first_flow = flow.bearer_next;
+}
+
+void Registry::schedule_bearer(BearerId id, Instant when) {
+  if (when < bearers_[id].wheel_deadline) reschedule_bearer(id, when);
+}
+
+void Registry::reschedule_bearer(BearerId id, Instant when) {
+  bearers_[id].wheel_deadline = when;
+  wheel_.schedule(flows_.capacity() + id, when);
+}
+
+}  // namespace sluice::proxy

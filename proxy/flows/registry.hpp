@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "dataplane/flow/flow_table.hpp"
+#include "dataplane/flow/slab.hpp"
+#include "dataplane/flow/timer_wheel.hpp"
+#include "proxy/flows/flow.hpp"
+#include "proxy/shard/config.hpp"
+#include "proxy/steering/bearer.hpp"
+
+namespace sluice::proxy {
+
+/// The connection of a segment that came in on `in`.
+[[nodiscard]] inline flow::FlowKey key_of(Side in, const packet::Parsed& parsed) {
+  return in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
+}
+
+/// The shard's connections and bearers: who they are, where they live, when they next want to be looked at. All address
+/// space is taken at construction; nothing here allocates afterwards. Thread: its shard's.
+class Registry {
+ public:
+  using ConnectionId = std::uint32_t;
+
+  /// `secret` keeps outsiders from choosing connections that collide; `origin` is not later than any time passed in.
+  Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin);
+
+  /// Who a connection is: a flow by its own id, a regulated connection by one behind all of those, or no_flow.
+  [[nodiscard]] ConnectionId find(const flow::FlowKey& key) const { return connections_.find(key); }
+  void find_burst(std::span<const flow::FlowKey> keys, std::span<ConnectionId> out) const {
+    connections_.lookup_burst(keys, out);
+  }
+  /// While this number stands, what was found is still so.
+  [[nodiscard]] std::uint32_t changes() const { return connections_.changes(); }
+  [[nodiscard]] bool is_flow(ConnectionId id) const { return id < flows_.capacity(); }
+  [[nodiscard]] bool is_regulated(ConnectionId id) const { return id - flows_.capacity() < flows_.capacity(); }
+  [[nodiscard]] RegulatedId regulated(ConnectionId id) const { return id - flows_.capacity(); }
+  /// From now on the connection is found as this one; false when it is another already.
+  bool enter_regulated(const flow::FlowKey& key, RegulatedId id) {
+    return connections_.insert(key, id + flows_.capacity());
+  }
+  void erase(const flow::FlowKey& key) { connections_.erase(key); }
+  /// A new flow, entered in its bearer, which is made where it is the UE's first. no_id when a limit is reached.
+  FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now);
+  /// There is a place for another flow.
+  [[nodiscard]] bool has_room() const { return flows_.size() < flows_.capacity(); }
+  /// Takes the flow out of its bearer, the table and the timers and destroys it; its packets go back to the pool.
+  void close(FlowId id, Instant now);
+
+  /// One of the UE's bearers, which leads to the others; no_flow when it has none.
+  [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
+  /// The UE's bearer under that policy, made where there is none: it goes on from what its siblings have measured.
+  /// no_id when there is no room.
+  BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
+  /// From now on these treatments are in force. Bearers of the old ones are to be left and closed; until then there may
+  /// be twice as many, and one that finds no room stays.
+  void exchange_policies(const Policies& policies);
+  [[nodiscard]] const Policies& policies() const { return *policies_; }
+  [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != generation_; }
+  /// The flow goes to another bearer.
+  void move(FlowId id, BearerId to);
+  /// One of the bearer's guests has gone.
+  void leave_guest(BearerId id, Instant now);
+  /// Destroys a bearer that is not in use.
+  void close_bearer(BearerId id);
+
+  [[nodiscard]] Flow& flow(FlowId id) { return flows_[id]; }
+  [[nodiscard]] Bearer& bearer(BearerId id) { return bearers_[id]; }
+  [[nodiscard]] flow::Slab<Flow>& flows() { return flows_; }
+  [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
+
+  /// Calls visit(flow, id) for the flows of a UE, of which `bearer` is one bearer. None may be closed meanwhile.
+  template <typename Visit>
+  void for_each_flow_of(BearerId bearer, Visit&& visit) {
+    Bearer* each = &bearers_[bearer];
+    do {
+      FlowId id = each->first_flow;
+      for (std::uint32_t i = each->flow_count; i > 0; --i) {
+        Flow& flow = flows_[id];
+        visit(flow, id);
+        id = flow.bearer_next;
+      }
+      each = &each->sibling();
+    } while (each->id != bearer);
+  }
+
+  /// Looks at the flow no later than `when`; an earlier appointment stands.
+  void schedule_flow(Flow& flow, FlowId id, Instant when) {
+    if (when >= flow.deadline) return;
+    flow.deadline = when;
+    wheel_.schedule(id, when);
+  }
+  /// The same for a bearer.
+  void schedule_bearer(BearerId id, Instant when);
+  /// Looks at the bearer at `when`, whatever was appointed; `never`: not at all.
+  void reschedule_bearer(BearerId id, Instant when);
+  /// Calls on_flow(id) and on_bearer(id) for all that are due. They reschedule themselves.
+  template <typename OnFlow, typename OnBearer>
+  void run_due(Instant now, OnFlow&& on_flow, OnBearer&& on_bearer) {
+    wheel_.advance(now, [&](std::uint32_t id) {
+      if (id < flows_.capacity()) {
+        flows_[id].deadline = never;
+        on_flow(id);
+      } else {
+        bearers_[id - flows_.capacity()].wheel_deadline = never;
+        on_bearer(id - flows_.capacity());
+      }
+    });
+  }
+  [[nodiscard]] Instant next_deadline() const { return wheel_.next(); }
+
+ private:
+  [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
+  void rest_if_unused(BearerId id, Instant now);
+  void join(Bearer& bearer, FlowId id);
+  void leave(Bearer& bearer, FlowId id);
+
+  const ShardConfig& config_;
+  const Policies* policies_;
+  std::uint16_t generation_ = 1;
+  flow::Slab<Flow> flows_;
+  flow::Slab<Bearer> bearers_;
+  flow::FlowTable connections_;   ///< of both kinds
+  flow::FlowTable entry_table_;   ///< by UE: one of its bearers, the entry to their ring
+  flow::FlowTable bearer_table_;  ///< by UE, policy and generation
+  flow::TimerWheel wheel_;        ///< ids: flows first, then bearers
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,211 @@
+#include "proxy/handback/handover.hpp"
+
+#include <algorithm>
+
+#include "proxy/opening/handshake.hpp"
+#include "proxy/split/relay.hpp"
+
+namespace sluice::proxy::handover {
+namespace {
+
+constexpr std::array<Side, 2> sides{Side::radio, Side::core};
+
+bool over(const Leg& leg) {
+  return leg.reset_pending || leg.endpoint.state() == tcp::State::closed;
+}
+
+bool finished_receiving(const Leg& leg) {
+  switch (leg.endpoint.state()) {
+    case tcp::State::close_wait:
+    case tcp::State::closing:
+    case tcp::State::last_ack:
+    case tcp::State::time_wait:
+    case tcp::State::closed:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// By how much the window field of the host behind `side` is to be shifted (RFC 7323 section 2.2).
+unsigned scale(const Flow& flow, Side side) {
+  const Handshake& seen = flow.handshake;
+  const bool initiator = side == flow.initiator;
+  const tcp::SynOptions& own = initiator ? seen.initiator_options : seen.responder_options;
+  const tcp::SynOptions& other = initiator ? seen.responder_options : seen.initiator_options;
+  return own.has_window_scale && other.has_window_scale ? std::min<unsigned>(own.window_scale, 14) : 0U;
+}
+
+/// … and by how much it may fall short of what it grants (RFC 7323 section 2.4).
+std::uint32_t rounding(const Flow& flow, Side side) {
+  return (1U << scale(flow, side)) - 1;
+}
+
+/// Neither host was promised more than the other one takes.
+bool promises_hold(const Flow& flow) {
+  return std::all_of(sides.begin(), sides.end(), [&](Side side) {
+    const Side other = opposite(side);
+    return flow.leg(side).endpoint.rcv_edge() <= granted_edge(flow, other) + rounding(flow, other);
+  });
+}
+
+/// An acknowledgement as our leg may see it: without what passes behind the seams.
+tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint& own) {
+  tcp::Segment ours = segment;
+  ours.flags.bits = tcp::Flags::ack_bit;
+  ours.seq = own.rcv_nxt();
+  ours.ack = tcp::earlier(segment.ack, own.snd_nxt());
+  ours.payload_len = 0;
+  return ours;
+}
+
+/// Of the stream that the host behind `side` sends. The last word about its window is the other host's own.
+void set_seam(Flow& flow, Side side) {
+  tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+  endpoint.forget_out_of_order();
+  const std::int32_t room = granted_edge(flow, opposite(side)) - endpoint.rcv_nxt();
+  endpoint.set_receive_room(Bytes(std::max(room, 0)));
+  endpoint.hurry_acknowledgement();
+}
+
+}  // namespace
+
+tcp::SeqNum granted_edge(const Flow& flow, Side side) {
+  const tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+  return endpoint.snd_una() + static_cast<std::uint32_t>(endpoint.snd_window().count());
+}
+
+bool delivered(const Flow& flow) {
+  return std::all_of(sides.begin(), sides.end(), [&](Side side) {
+    const tcp::Endpoint& in = flow.leg(side).endpoint;
+    const tcp::Endpoint& out = flow.leg(opposite(side)).endpoint;
+    return out.snd_una() == in.rcv_nxt() && out.snd_nxt() == in.rcv_nxt() && out.unsent().count() == 0 &&
+           !in.owes_acknowledgement();
+  });
+}
+
+bool breaks_without_us(const Flow& flow) {
+  if (relay::quiet(flow)) return false;
+  const auto owed = [&](Side side) {
+    return relay::is_broken(flow, side) || flow.leg(side).reset_pending || relay::exposed_to(flow, side) != 0;
+  };
+  return std::any_of(sides.begin(), sides.end(), owed);
+}
+
+Obstacle obstacle(const Flow& flow) {
+  const Leg& radio = flow.leg(Side::radio);
+  const Leg& core = flow.leg(Side::core);
+  const bool closing = over(radio) || over(core) || (finished_receiving(radio) && finished_receiving(core));
+  if (closing) return relay::quiet(flow) ? Obstacle::none : Obstacle::closing;
+  if (flow.phase == FlowPhase::handing_over) return delivered(flow) ? Obstacle::none : Obstacle::delivering;
+  if (radio.endpoint.reassembling() || core.endpoint.reassembling()) return Obstacle::reordering;
+  if (promises_hold(flow)) return Obstacle::none;
+  return breaks_without_us(flow) ? Obstacle::delivering : Obstacle::window;
+}
+
+bool at_rest(const Flow& flow) {
+  return std::none_of(flow.legs.begin(), flow.legs.end(),
+                      [](const Leg& leg) { return over(leg) || leg.endpoint.reassembling(); }) &&
+         delivered(flow);
+}
+
+void promise_no_more(Flow& flow, Bytes from_ue, Bytes from_server) {
+  for (const Side side : sides) {
+    const Bytes most = side == Side::radio ? from_ue : from_server;
+    const Bytes granted(granted_edge(flow, opposite(side)) - flow.leg(side).endpoint.rcv_nxt());
+    relay::open_window(flow, side, std::min(granted, most - relay::held_towards(flow, opposite(side))));
+  }
+}
+
+void begin(Flow& flow) {
+  flow.phase = FlowPhase::handing_over;
+  set_seam(flow, Side::radio);
+  set_seam(flow, Side::core);
+}
+
+Bytes most_for_heir(const Flow& flow) {
+  constexpr std::int64_t least_segments = 10;  // RFC 6928: with so many a connection may begin
+  const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
+  return std::max(radio.in_flight(), Bytes(radio.effective_mss() * least_segments));
+}
+
+void begin_for_heir(Flow& flow) {
+  flow.phase = FlowPhase::handing_over;
+  set_seam(flow, Side::radio);
+  tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+  server.forget_out_of_order();
+  server.hurry_acknowledgement();
+}
+
+tcp::SeqNum make_room(Flow& flow, Bytes most) {
+  tcp::Endpoint& endpoint = flow.leg(Side::core).endpoint;
+  const Bytes granted(granted_edge(flow, Side::radio) - endpoint.rcv_nxt());
+  relay::open_window(flow, Side::core, std::min(granted, most - relay::held_towards(flow, Side::radio)));
+  const tcp::SeqNum edge = endpoint.rcv_nxt() + static_cast<std::uint32_t>(endpoint.receive_room().count());
+  // It has nothing else to send by: it must not wait until the window is worth a packet by the usual rule.
+  if (edge - endpoint.rcv_edge() >= static_cast<std::int32_t>(2 * endpoint.effective_mss())) {
+    endpoint.hurry_acknowledgement();
+  }
+  return tcp::later(endpoint.rcv_edge(), edge);
+}
+
+KnownConnection known(const Flow& flow) {
+  KnownConnection known = handshake::known(flow);
+  for (const Side receiver : sides) {
+    const auto at = static_cast<std::size_t>(receiver);
+    const tcp::Endpoint& sender = flow.leg(opposite(receiver)).endpoint;
+    known.next.at(at) = sender.rcv_nxt();
+    const tcp::SeqNum promised = sender.rcv_edge();
+    known.edge.at(at) =
+        tcp::later(promised, sender.rcv_nxt() + static_cast<std::uint32_t>(sender.receive_room().count()));
+    if (finished_receiving(flow.leg(receiver))) known.fins |= bit(receiver);
+  }
+  known.running = true;
+  return known;
+}
+
+namespace {
+
+/// Its numbers are the host's. It sends into the window that it was promised, and acknowledges within its own; what it
+/// says when nothing of ours is left for it does not concern us.
+bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
+  constexpr std::uint32_t slack = UINT16_MAX;  // windows are rounded, and may be taken back
+  constexpr std::uint32_t most_behind = 1U << 20;
+  const tcp::Endpoint& own = flow.leg(in).endpoint;
+  const bool ours_is_left = own.snd_una() != own.snd_nxt();
+  if (ours_is_left && segment.ack > tcp::later(granted_edge(flow, in), own.snd_nxt()) + slack) return false;
+  return segment.seq + most_behind >= own.rcv_nxt() && segment.seq <= tcp::later(edge, own.rcv_nxt()) + slack;
+}
+
+}  // namespace
+
+Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
+  const tcp::Endpoint& own = flow.leg(in).endpoint;
+  Verdict verdict;
+  verdict.ours = segment;
+  if (segment.flags.rst()) {
+    // Where nothing has passed behind the seam it is as exact for us as for the host; otherwise the host judges it.
+    verdict.feed = segment.seq == own.rcv_nxt();
+    verdict.forward = !verdict.feed;
+    return verdict;
+  }
+  const bool brings = segment.length() != 0;
+  if (segment.flags.syn() || !segment.flags.ack() || !is_plausible(flow, in, segment, edge)) {
+    verdict.forward = true;  // the host judges it
+  } else if (brings && segment.seq + segment.length() <= own.rcv_nxt()) {
+    verdict.feed = verdict.whole = true;  // our acknowledgement was lost
+  } else {
+    const tcp::SeqNum all_of_ours = flow.leg(opposite(in)).endpoint.rcv_nxt();
+    verdict.forward = brings || segment.ack >= all_of_ours;
+    verdict.feed = !brings || segment.ack > own.snd_una();  // data is no duplicate acknowledgement
+    verdict.believed = true;
+    verdict.ours = acknowledgement_of(segment, own);
+  }
+  return verdict;
+}
+
+void note_promise(Flow& flow, Side in, const tcp::Segment& segment) {
+  flow.leg(opposite(in)).endpoint.note_promise(segment.ack + (std::uint32_t{segment.window} << scale(flow, in)));
+}
+
+}  // namespace sluice::proxy::handover

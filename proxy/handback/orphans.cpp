@@ -1,0 +1,108 @@
+#include "proxy/handback/orphans.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::proxy {
+namespace {
+
+constexpr std::array<Side, 2> sides{Side::radio, Side::core};
+
+/// Hosts are asked so many times, a second after the first time, then twice as long after each.
+constexpr std::uint32_t rounds = 5;
+constexpr Duration first_pause = std::chrono::seconds(1);
+/// Orphans that one advance() looks at before packets get their turn again.
+constexpr std::uint32_t step = 64;
+
+void send(const Orphan& orphan, Side out, const tcp::Segment& segment, Instant now, const ShardContext& shard) {
+  packet::Packet frame = shard.pool.allocate();
+  if (!frame) {
+    shard.counters.add(Counter::buffers_exhausted);
+    return;
+  }
+  packet::write_headers(frame, orphan.headers.at(static_cast<std::size_t>(out)), addresses_towards(out, orphan.key),
+                        segment, 0, 0);
+  shard.queue.push(out, std::move(frame), now);
+}
+
+/// A segment that the host behind `side` cannot take, and has to answer: one that is old. By now its numbers may have
+/// come round to where that one is new; every other time the question comes from the other half of all numbers.
+tcp::Segment question(const Orphan& orphan, Side side, bool from_the_other_half) {
+  constexpr std::uint32_t half = 1U << 31U;
+  tcp::Segment segment;
+  segment.flags.bits = tcp::Flags::ack_bit;
+  segment.seq = orphan.acknowledged.at(static_cast<std::size_t>(side)) - 1 + (from_the_other_half ? half : 0U);
+  segment.ack = orphan.acknowledged.at(static_cast<std::size_t>(opposite(side)));
+  segment.window = UINT16_MAX;
+  segment.has_timestamps = orphan.timestamps;  // without, some hosts drop it unanswered (RFC 7323 section 3.2)
+  return segment;
+}
+
+}  // namespace
+
+Orphans::Orphans(std::vector<Orphan> orphans, std::span<JournalEntry> entries, const flow::HashKey& secret,
+                 Duration keep)
+    : entries_(entries),
+      table_(std::max<std::uint32_t>(static_cast<std::uint32_t>(orphans.size()), 1), secret),
+      keep_(keep) {
+  kept_.reserve(orphans.size());
+  for (Orphan& orphan : orphans) {
+    static_cast<void>(
+        table_.insert(orphan.key, static_cast<std::uint32_t>(kept_.size())));  // a key that comes twice is one
+    kept_.push_back({std::move(orphan)});
+  }
+}
+
+void Orphans::advance(Instant now, const ShardContext& shard) {
+  if (now < next_) return;
+  if (end_ == never) end_ = now + keep_;
+  const bool over = now >= end_;
+  const auto last = std::min<std::uint32_t>(cursor_ + step, static_cast<std::uint32_t>(kept_.size()));
+  for (; cursor_ < last; ++cursor_) {
+    const Kept& kept = kept_[cursor_];
+    if (find(kept.orphan.key) != cursor_) continue;
+    if (over) {
+      forget(cursor_);
+    } else {
+      ask(kept, now, shard);
+    }
+  }
+  if (cursor_ == kept_.size()) end_round(now);
+}
+
+void Orphans::end_round(Instant now) {
+  cursor_ = 0;
+  next_ = ++round_ < rounds ? std::min(end_, now + first_pause * (1U << (round_ - 1))) : end_;
+}
+
+void Orphans::ask(const Kept& kept, Instant now, const ShardContext& shard) const {
+  for (const Side side : sides) {
+    if ((kept.gone & bit(side)) == 0) send(kept.orphan, side, question(kept.orphan, side, round_ % 2 != 0), now, shard);
+  }
+}
+
+bool Orphans::answer(std::uint32_t id, Side in, const tcp::Segment& segment, Instant now, const ShardContext& shard) {
+  Kept& kept = kept_[id];
+  if (segment.flags.rst()) {
+    kept.gone = static_cast<std::uint8_t>(kept.gone | bit(in));
+  } else {
+    if (!segment.flags.ack()) return false;
+    tcp::Segment reset;
+    reset.flags.bits = tcp::Flags::rst_bit;
+    reset.seq = segment.ack;
+    send(kept.orphan, in, reset, now, shard);
+  }
+  constexpr std::uint8_t both = bit(Side::radio) | bit(Side::core);
+  const std::uint8_t before = std::exchange(kept.told, static_cast<std::uint8_t>(kept.told | bit(in)));
+  // A reset may be lost on its way: only a host that answers with one of its own has surely heard. Until then a run
+  // after this one must know, too.
+  if (kept.gone == both && !entries_.empty()) entries_[id].state = JournalEntry::unused;
+  return kept.told == both && before != both;
+}
+
+void Orphans::forget(std::uint32_t id) {
+  table_.erase(kept_[id].orphan.key);
+  if (!entries_.empty()) entries_[id].state = JournalEntry::unused;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,99 @@
+#include "proxy/handback/released.hpp"
+
+#include <algorithm>
+
+#include "dataplane/tcp/tick.hpp"
+#include "proxy/handback/handover.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+constexpr std::array<Side, 2> sides{Side::radio, Side::core};
+
+/// As many as a quarter of the flows.
+std::uint32_t capacity_for(std::uint32_t max_flows) {
+  return std::max<std::uint32_t>(max_flows / 4, 16);
+}
+
+/// How long a connection that was surprised so often stays with its hosts.
+Duration wait_after(std::uint8_t surprises) {
+  return surprises == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (surprises - 1));
+}
+
+}  // namespace
+
+Released::Released(std::uint32_t max_flows, const flow::HashKey& secret)
+    : flows_(capacity_for(max_flows)), table_(capacity_for(max_flows), secret), ages_(capacity_for(max_flows)) {}
+
+std::uint32_t Released::add(const Flow& flow, Instant now) {
+  std::uint32_t forgotten = 0;
+  if (const std::uint32_t old = find(flow.key); old != none) forget(old);
+  std::uint32_t id = flows_.emplace();
+  while (id == flow::Slab<ReleasedFlow>::none) {
+    if (forget(ages_.pop())) ++forgotten;
+    id = flows_.emplace();
+  }
+  if (!table_.insert(flow.key, id)) {
+    flows_.erase(id);
+    return forgotten;
+  }
+  ReleasedFlow& released = flows_[id];
+  released.key = flow.key;
+  FollowedConnection& connection = released.connection;
+  connection.handshake = flow.handshake;
+  connection.initiator = flow.initiator;
+  released.wanted = flow.let_go != LetGo::let_go_command;  // an operator's word stands
+  released.surprises = flow.surprises;
+  if (flow.let_go == LetGo::let_go_surprise) released.not_before = now + wait_after(flow.surprises);
+  released.ticket = ++last_ticket_;
+  for (const Side side : sides) {
+    const tcp::Endpoint& own = flow.leg(side).endpoint;
+    connection.headers[static_cast<std::size_t>(side)] = flow.leg(side).headers;
+    FollowedHost& host = connection.host(side);
+    host.next = own.rcv_nxt();
+    host.acked = own.snd_una();
+    host.window = static_cast<std::uint32_t>(own.snd_window().count());
+    host.edge = tcp::later(handover::granted_edge(flow, side), flow.leg(opposite(side)).endpoint.rcv_edge());
+    host.ts_value = own.newest_ts_value();
+    host.timed = true;
+    host.rtt = tcp::tick::micro(own.srtt());
+  }
+  for (const Side side : sides) {
+    FollowedHost& host = connection.host(side);
+    host.unseen = flow.leg(side).passed_by ? connection.host(opposite(side)).edge : host.next;
+  }
+  if (forget(ages_.push(id, released.ticket))) ++forgotten;
+  return forgotten;
+}
+
+/// False where that one has come back or ended already.
+bool Released::forget(const AgeRing::Entry& oldest) {
+  if (oldest.id == no_id || !flows_.contains(oldest.id) || flows_[oldest.id].ticket != oldest.ticket) return false;
+  forget(oldest.id);
+  return true;
+}
+
+void Released::forget(std::uint32_t id) {
+  table_.erase(flows_[id].key);
+  flows_.erase(id);
+}
+
+void Released::surprised(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now) {
+  const std::uint32_t id = find(key);
+  if (id == none) return;
+  ReleasedFlow& flow = flows_[id];
+  flow.connection.note_unseen(in, segment);
+  if (!flow.connection.is_plausible(in, segment)) return;
+  flow.surprises = std::max<std::uint8_t>(flow.surprises, 1);
+  flow.not_before = std::max(flow.not_before, now + wait_after(flow.surprises));
+}
+
+void Released::want(const std::optional<IpAddress>& ue) {
+  flows_.for_each([&](std::uint32_t, ReleasedFlow& flow) {
+    if (ue && flow.key.ue != *ue) return;
+    flow.wanted = true;
+    flow.not_before = {};
+  });
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,29 @@
+#include "proxy/handback/sweep.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::proxy {
+namespace {
+
+constexpr std::uint32_t step = 128;
+
+}  // namespace
+
+void Sweep::go_on(Instant now) {
+  flow::Slab<Flow>& flows = shard_.registry.flows();
+  const std::uint32_t end = std::min(next_ + step, flows.reach());
+  for (; next_ < end; ++next_) {
+    if (!flows.contains(next_)) continue;
+    if (!ends_) {
+      flows_.ask_to_go(flows[next_], next_, reason_);
+    } else if (!flows_.end_now(flows[next_], next_, now)) {
+      again_ = true;
+    }
+  }
+  if (next_ < flows.reach()) return;
+  active_ = std::exchange(again_, false);
+  next_ = 0;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,164 @@
+#include "proxy/opening/handshake.hpp"
+
+#include "dataplane/tcp/tick.hpp"
+
+namespace sluice::proxy::handshake {
+namespace {
+
+constexpr unsigned ecn_bits = 2;  ///< of the type of service, behind the DSCP
+
+/// In the first window of a host whose SYN had this number.
+bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
+  return number > isn && number <= isn + 1 + UINT16_MAX;
+}
+
+Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
+  const tcp::SeqNum expected_ack = flow.handshake.initiator_isn + 1;
+  if (segment.flags.rst()) return segment.flags.ack() && segment.ack == expected_ack ? Step::refused : Step::unrelated;
+  // Data before the handshake is complete here: it was completed without us.
+  if (!segment.flags.syn() && segment.payload_len != 0) {
+    return is_plausible(flow, opposite(flow.initiator), segment) ? Step::give_up : Step::unrelated;
+  }
+  // Its own SYN, without acknowledgement, may cross ours; that shows when the initiator answers it.
+  if (!segment.flags.syn() || !segment.flags.ack() || segment.ack != expected_ack) return Step::unrelated;
+  if (!splittable || segment.payload_len != 0) return Step::give_up;
+  // A second SYN-ACK with another number comes from a server that has restarted: the newest one counts.
+  if (flow.phase == FlowPhase::syn_ack) flow.handshake.repeated = true;
+  flow.handshake.responder_rtt = tcp::tick::micro(now) - flow.handshake.heard;
+  flow.handshake.heard = tcp::tick::micro(now);
+  flow.handshake.responder_isn = segment.seq;
+  flow.handshake.responder_options = segment.syn;
+  flow.handshake.responder_window = segment.window;
+  flow.phase = FlowPhase::syn_ack;
+  return Step::answered;
+}
+
+Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
+  const tcp::SeqNum next = flow.handshake.initiator_isn + 1;
+  if (segment.flags.rst()) return segment.seq == next ? Step::refused : Step::unrelated;
+  if (segment.flags.syn()) {
+    if (segment.seq != flow.handshake.initiator_isn) return Step::unrelated;
+    // With its acknowledgement it answers a SYN that has crossed it: a simultaneous open.
+    if (segment.flags.ack() || !splittable || segment.payload_len != 0) return Step::give_up;
+    flow.handshake.repeated = true;
+    return Step::go_on;
+  }
+  // Anything but the first number of either side tells of segments that went by unseen: where the hosts stand cannot be
+  // known.
+  const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && segment.seq == next &&
+                         segment.ack == flow.handshake.responder_isn + 1;
+  if (!completes) return is_plausible(flow, flow.initiator, segment) ? Step::give_up : Step::unrelated;
+  flow.handshake.initiator_rtt = tcp::tick::micro(now) - flow.handshake.heard;
+  return Step::take_over;
+}
+
+Duration measured(std::uint32_t ticks) {
+  return ticks == 0 ? Duration::zero() : tcp::tick::micro_duration(ticks);
+}
+
+/// Window scaling is on when both sides offered it (RFC 7323 section 2.2).
+std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const tcp::SynOptions& receiver) {
+  const bool scaling = sender.has_window_scale && receiver.has_window_scale;
+  return static_cast<std::uint32_t>(window) << (scaling ? sender.window_scale : 0);
+}
+
+}  // namespace
+
+void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now) {
+  flow.initiator = from;
+  flow.phase = FlowPhase::syn;
+  const std::uint32_t ticket = flow.handshake.ticket;
+  flow.handshake = Handshake{};
+  flow.handshake.ticket = ticket;
+  flow.handshake.heard = tcp::tick::micro(now);
+  flow.handshake.initiator_isn = syn.seq;
+  flow.handshake.initiator_options = syn.syn;
+}
+
+Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now) {
+  return from == flow.initiator ? follow_initiator(flow, segment, splittable, now)
+                                : follow_responder(flow, segment, splittable, now);
+}
+
+bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment) {
+  const Handshake& seen = flow.handshake;
+  const bool answered = flow.phase == FlowPhase::syn_ack;
+  if (from != flow.initiator) {
+    const bool begins = !answered || segment.flags.syn() || is_behind(segment.seq, seen.responder_isn);
+    return begins && segment.flags.ack() && is_behind(segment.ack, seen.initiator_isn);
+  }
+  if (segment.flags.syn() || !is_behind(segment.seq, seen.initiator_isn)) return false;
+  return !answered || (segment.flags.ack() && is_behind(segment.ack, seen.responder_isn));
+}
+
+KnownConnection known(const Flow& flow) {
+  const Handshake& seen = flow.handshake;
+  const Side initiator = flow.initiator;
+  const Side responder = opposite(initiator);
+  const auto note = [](tcp::SeqNum isn, std::uint16_t window, const tcp::SynOptions& options) {
+    return SynNote{isn, window, options};
+  };
+  constexpr std::uint16_t widest = UINT16_MAX;  // of the first SYN, whose window nobody remembers
+  KnownConnection known;
+  known.key = flow.key;
+  known.bearer = flow.bearer;
+  known.initiator = initiator;
+  known.dscp = static_cast<std::uint8_t>(flow.leg(responder).headers.tos >> ecn_bits);
+  known.syn_of(initiator) = note(seen.initiator_isn, widest, seen.initiator_options);
+  known.syn_of(responder) = note(seen.responder_isn, seen.responder_window, seen.responder_options);
+  for (const Side receiver : {Side::radio, Side::core}) {
+    const auto at = static_cast<std::size_t>(receiver);
+    known.next.at(at) = known.syn_of(opposite(receiver)).isn + 1;
+    known.edge.at(at) = known.next.at(at) + known.syn_of(receiver).window;
+  }
+  if (!seen.repeated) known.round_trip = tcp::tick::micro_duration(seen.initiator_rtt + seen.responder_rtt);
+  return known;
+}
+
+void take_over(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now) {
+  const Handshake& seen = flow.handshake;
+  const tcp::SeqNum initiator_next = seen.initiator_isn + 1;
+  const tcp::SeqNum responder_next = seen.responder_isn + 1;
+  const std::uint32_t initiator_window = scaled(ack.window, seen.initiator_options, seen.responder_options);
+  // The window of a SYN-ACK is never scaled (RFC 7323 section 2.2).
+  const std::uint32_t responder_window = seen.responder_window;
+
+  tcp::Takeover to_initiator;  // stands for the responder
+  to_initiator.snd_nxt = responder_next;
+  to_initiator.rcv_nxt = initiator_next;
+  to_initiator.rcv_edge = initiator_next + responder_window;
+  to_initiator.local = seen.responder_options;
+  to_initiator.remote = seen.initiator_options;
+  to_initiator.snd_window = initiator_window;
+  to_initiator.ts_recent = ack.ts_value;
+
+  tcp::Takeover to_responder;  // stands for the initiator
+  to_responder.snd_nxt = initiator_next;
+  to_responder.rcv_nxt = responder_next;
+  to_responder.rcv_edge = responder_next + initiator_window;
+  to_responder.local = seen.initiator_options;
+  to_responder.remote = seen.responder_options;
+  to_responder.snd_window = responder_window;
+  to_responder.ts_recent = ack.ts_echo;  // the responder's own value, as the initiator echoes it
+
+  if (!seen.repeated) {
+    to_initiator.rtt = measured(seen.initiator_rtt);
+    to_responder.rtt = measured(seen.responder_rtt);
+  }
+
+  split(flow, {to_initiator, to_responder}, configs, now);
+}
+
+void split(Flow& flow, const Takeovers& legs, const LegConfigs& configs, Instant now) {
+  const auto open = [&](Side side, const tcp::Takeover& takeover) {
+    flow.leg(side).endpoint.take_over(*configs[static_cast<std::size_t>(side)], takeover, now);
+  };
+  open(flow.initiator, legs.to_initiator);
+  open(opposite(flow.initiator), legs.to_responder);
+  for (const Side side : {Side::radio, Side::core}) {
+    flow.leg(side).endpoint.set_timestamp(flow.leg(opposite(side)).endpoint.newest_ts_value());
+  }
+  flow.phase = FlowPhase::split;
+}
+
+}  // namespace sluice::proxy::handshake

@@ -1,0 +1,88 @@
+#include "proxy/opening/newcomers.hpp"
+
+namespace sluice::proxy {
+
+namespace {
+
+/// In the first window of a host whose SYN had this number.
+bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
+  return number > isn && number <= isn + 1 + UINT16_MAX;
+}
+
+}  // namespace
+
+AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment) {
+  using enum AnswerToSyn;
+  const tcp::SeqNum isn = syn.segment.seq;
+  const tcp::Flags flags = segment.flags;
+  if (syn.from == in) {
+    if (flags.rst()) return segment.seq == isn + 1 ? refuses : none;
+    if (flags.syn()) return flags.ack() && segment.seq == isn ? crosses : none;
+    return is_behind(segment.seq, isn) ? unseen : none;
+  }
+  if (!flags.ack()) return none;
+  if (flags.rst()) return segment.ack == isn + 1 ? refuses : none;
+  if (flags.syn()) return segment.ack == isn + 1 ? accepts : none;
+  return is_behind(segment.ack, isn) ? unseen : none;
+}
+
+Newcomers::Newcomers(std::uint32_t places, Counts which, Duration patience, const flow::HashKey& secret)
+    : which_(which), patience_(patience), entries_(places), table_(places, secret), ages_(places) {}
+
+Newcomers::Noted Newcomers::note(const FirstSyn& syn) {
+  if (const std::uint32_t known = table_.find(syn.key); known != flow::no_flow) {
+    FirstSyn& noted = entries_[known].syn;
+    const bool same = noted.from == syn.from && noted.segment.seq == syn.segment.seq;
+    if (!same && which_ == Counts::first && syn.at - noted.at < patience_) return Noted::no;
+    noted = syn;
+    noted.repeated = same;
+    return Noted::yes;
+  }
+  bool displacing = false;
+  std::uint32_t id = entries_.emplace();
+  while (id == flow::Slab<Entry>::none) {
+    displacing = forget(ages_.pop());
+    id = entries_.emplace();
+  }
+  entries_[id].syn = syn;
+  entries_[id].ticket = ++last_ticket_;
+  if (!table_.insert(syn.key, id)) {
+    entries_.erase(id);
+    return Noted::no;
+  }
+  displacing = forget(ages_.push(id, last_ticket_)) || displacing;
+  return displacing ? Noted::displacing : Noted::yes;
+}
+
+const FirstSyn* Newcomers::find(const flow::FlowKey& key) const {
+  if (entries_.size() == 0) return nullptr;
+  const std::uint32_t id = table_.find(key);
+  return id != flow::no_flow ? &entries_[id].syn : nullptr;
+}
+
+bool Newcomers::take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
+                              Instant now) {
+  const FirstSyn* const syn = find(key);
+  if (syn == nullptr || syn->from == in || syn_ack.ack != syn->segment.seq + 1) return false;
+  out = *syn;
+  forget(key);
+  return now - out.at < patience_;
+}
+
+void Newcomers::forget(const flow::FlowKey& key) {
+  if (const std::uint32_t id = table_.find(key); id != flow::no_flow) forget(id);
+}
+
+/// False where that one was answered already.
+bool Newcomers::forget(const AgeRing::Entry& oldest) {
+  if (oldest.id == no_id || !entries_.contains(oldest.id) || entries_[oldest.id].ticket != oldest.ticket) return false;
+  forget(oldest.id);
+  return true;
+}
+
+void Newcomers::forget(std::uint32_t id) {
+  table_.erase(entries_[id].syn.key);
+  entries_.erase(id);
+}
+
+}  // namespace sluice::proxy

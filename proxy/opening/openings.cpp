@@ -1,0 +1,297 @@
+#include "proxy/opening/openings.hpp"
+
+#include <algorithm>
+
+#include "proxy/opening/handshake.hpp"
+#include "proxy/shard/checksum.hpp"
+#include "proxy/split/leg_output.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Why a connection that was followed goes unsplit with this segment.
+Counter reason_to_give_up(const Arrival& arrival) {
+  if (arrival.result != packet::ParseResult::tcp) return proxy::counter_of(arrival.result);
+  if (!arrival.segment().flags.syn()) return Counter::forward_handshake_unseen;
+  return arrival.segment().payload_len != 0 ? Counter::forward_syn_data : Counter::forward_simultaneous_open;
+}
+
+/// Why a connection goes unsplit whose SYN was answered so.
+Counter counter_of(AnswerToSyn answer) {
+  if (answer == AnswerToSyn::refuses) return Counter::forward_reset_handshake;
+  return answer == AnswerToSyn::crosses ? Counter::forward_simultaneous_open : Counter::forward_handshake_unseen;
+}
+
+FirstSyn first_syn_of(const Arrival& arrival) {
+  return {arrival.key(),
+          arrival.in,
+          view_of(arrival).dscp,
+          arrival.segment(),
+          packet::learn(arrival.packet, arrival.parsed),
+          arrival.now};
+}
+
+}  // namespace
+
+Openings::Openings(const ShardContext& shard, SplitFlows& flows, Regulator& regulator, Forwarder& forwarder,
+                   const flow::HashKey& secret)
+    : shard_(shard),
+      flows_(flows),
+      regulator_(regulator),
+      forwarder_(forwarder),
+      first_syns_(std::max<std::uint32_t>(shard.config.limits.max_flows / 4, 16), Newcomers::Counts::first,
+                  shard.config.timeouts.handshake, secret),
+      newcomers_(std::max<std::uint32_t>(shard.config.limits.max_flows / 16, 16), Newcomers::Counts::newest,
+                 shard.config.timeouts.handshake, secret),
+      half_open_(shard.config.limits.max_flows) {}
+
+bool Openings::is_ue(const IpAddress& address) const {
+  const std::vector<IpPrefix>& prefixes = shard_.config.ue_prefixes;
+  return prefixes.empty() || std::any_of(prefixes.begin(), prefixes.end(),
+                                         [&](const IpPrefix& prefix) { return prefix.contains(address); });
+}
+
+std::optional<Counter> Openings::reason_not_to_note(const Arrival& arrival) const {
+  const tcp::Segment& segment = arrival.segment();
+  if (shard_.registry.policies().only_bypass()) return Counter::forward_bypass_mode;
+  if (!segment.flags.syn() || segment.flags.ack()) return Counter::forward_mid_flow;
+  if (!is_ue(arrival.in == Side::radio ? arrival.parsed.src : arrival.parsed.dst)) return Counter::forward_not_ue;
+  if (arrival.result == packet::ParseResult::tcp_options_unknown) return proxy::counter_of(arrival.result);
+  if (segment.payload_len != 0) return Counter::forward_syn_data;
+  if (draining_) return Counter::forward_draining;
+  if (flows_.memory().refuses_flows()) return Counter::forward_memory;
+  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed)) return Counter::forward_handshake_damaged;
+  return std::nullopt;
+}
+
+void Openings::meet(Arrival& arrival) {
+  const bool first_syn = arrival.segment().flags.syn() && !arrival.segment().flags.ack();
+  if (!first_syn && meet_answer(arrival)) return;
+  if (const auto reason = reason_not_to_note(arrival)) {
+    forwarder_.forward(arrival, *reason);
+    return;
+  }
+  const Policies& policies = shard_.registry.policies();
+  Counter counter = Counter::forward_handshake;
+  if (policies.treatment(policies.choose(view_of(arrival))).mode == Mode::bypass) {
+    counter = Counter::forward_bypass_mode;
+  } else if (!may_begin()) {
+    counter = Counter::forward_new_limit;
+  } else {
+    note(first_syn_of(arrival));
+  }
+  forwarder_.forward(arrival, counter);
+}
+
+/// Of a connection that nothing is known of. Another number than that of a SYN before is noted apart: who forges one
+/// takes nothing from the true one.
+void Openings::note(const FirstSyn& first) {
+  const Newcomers::Noted noted = first_syns_.note(first);
+  if (noted == Newcomers::Noted::no) newcomers_.note(first);
+  if (noted == Newcomers::Noted::displacing) shard_.counters.add(Counter::handshakes_displaced);
+}
+
+/// A segment of a connection of which at most SYNs have been seen. True when it has been passed on.
+bool Openings::meet_answer(Arrival& arrival) {
+  const flow::FlowKey key = arrival.key();
+  for (Newcomers* const syns : {&first_syns_, &newcomers_}) {
+    const FirstSyn* const noted = syns->find(key);
+    if (noted == nullptr) continue;
+    if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed)) {
+      forwarder_.forward(arrival, Counter::forward_handshake_damaged);
+      return true;
+    }
+    const AnswerToSyn answer = judge(*noted, arrival.in, arrival.segment());
+    if (answer == AnswerToSyn::none) continue;
+    const FirstSyn first = *noted;
+    syns->forget(key);
+    if (arrival.now - first.at >= shard_.config.timeouts.handshake) continue;
+    if (answer == AnswerToSyn::accepts) {
+      begin_answered(arrival, first);
+    } else {
+      if (answer == AnswerToSyn::refuses) shard_.counters.add(Counter::flows_refused);
+      forwarder_.forward(arrival, counter_of(answer));
+    }
+    return true;
+  }
+  return false;
+}
+
+/// Both hosts have agreed on a connection, and this SYN-ACK is the word of the second one.
+void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
+  const flow::FlowKey& key = first.key;
+  const PolicyIndex policy = shard_.registry.policies().choose({key.ue, key.server, key.server_port, first.dscp});
+  const auto reason = reason_not_to_begin(policy);
+  if (reason || !begin(first, policy, arrival.now)) {
+    forwarder_.forward(arrival, reason.value_or(Counter::forward_flow_limit));
+    return;
+  }
+  const Registry::ConnectionId id = shard_.registry.find(key);
+  if (shard_.registry.is_regulated(id)) {
+    forwarder_.pass_end_to_end(arrival, shard_.registry.regulated(id));
+  } else {
+    track(arrival, id);
+  }
+}
+
+/// Things may have changed since the SYN was noted.
+std::optional<Counter> Openings::reason_not_to_begin(PolicyIndex policy) {
+  if (shard_.registry.policies().treatment(policy).mode == Mode::bypass) return Counter::forward_bypass_mode;
+  if (draining_) return Counter::forward_draining;
+  if (flows_.memory().refuses_flows()) return Counter::forward_memory;
+  if (!may_begin()) return Counter::forward_new_limit;
+  return std::nullopt;
+}
+
+/// Follows the connection that this SYN opens; false where a limit is reached.
+bool Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
+  if (shard_.registry.policies().treatment(policy).regulates()) {
+    return regulator_.open(first, policy, now) != Regulator::none;
+  }
+  const FlowId id = open(first.key, policy, now);
+  if (id == no_id) return false;
+  Flow& flow = shard_.registry.flow(id);
+  handshake::begin(flow, first.from, first.segment, first.at);
+  flow.handshake.repeated = first.repeated;
+  flow.leg(opposite(first.from)).headers = first.headers;
+  shard_.registry.schedule_flow(flow, id, now + shard_.config.timeouts.handshake);
+  shard_.counters.add(Counter::flows_opened);
+  return true;
+}
+
+bool Openings::meet_newcomer(Arrival& arrival) {
+  if (!arrival.segment().flags.ack()) {
+    if (!reason_not_to_note(arrival) && may_begin()) newcomers_.note(first_syn_of(arrival));
+    return false;
+  }
+  FirstSyn first;
+  const flow::FlowKey key = arrival.key();
+  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed) ||
+      !newcomers_.take_answered(key, arrival.in, arrival.segment(), first, arrival.now)) {
+    return false;
+  }
+  forget(key, arrival.now);
+  begin_answered(arrival, first);
+  return true;
+}
+
+/// Of a connection that is not split.
+void Openings::forget(const flow::FlowKey& key, Instant now) {
+  const Registry::ConnectionId id = shard_.registry.find(key);
+  if (shard_.registry.is_flow(id)) {
+    flows_.close(id, now);
+  } else if (shard_.registry.is_regulated(id)) {
+    regulator_.close(shard_.registry.regulated(id), now);
+  }
+  Released& released = flows_.handback().released();
+  if (const std::uint32_t found = released.find(key); found != Released::none) released.forget(found);
+}
+
+/// A flow for a handshake; no_id where a table is full of connections.
+FlowId Openings::open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
+  const AgeRing::Entry begun = half_open_.begin([&] { return shard_.registry.open(key, policy, now); },
+                                                [&](const AgeRing::Entry& oldest) { displace(oldest, now); });
+  if (begun.id != no_id) shard_.registry.flow(begun.id).handshake.ticket = begun.ticket;
+  return begun.id;
+}
+
+void Openings::displace(const AgeRing::Entry& oldest, Instant now) {
+  if (oldest.id == no_id || !shard_.registry.flows().contains(oldest.id)) return;
+  const Flow& flow = shard_.registry.flow(oldest.id);
+  if (flow.terminated() || flow.handshake.ticket != oldest.ticket) return;
+  shard_.counters.add(Counter::handshakes_displaced);
+  flows_.close(oldest.id, now);
+}
+
+void Openings::track(Arrival& arrival, FlowId id) {
+  Flow& flow = shard_.registry.flow(id);
+  if (flow.let_go != LetGo::no) {
+    forwarder_.forward(arrival, Counter::forward_mid_flow);
+    return;
+  }
+  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed)) {
+    forwarder_.forward(arrival, Counter::forward_handshake_damaged);
+    return;
+  }
+  const bool splittable = arrival.result == packet::ParseResult::tcp;
+  switch (handshake::follow(flow, arrival.in, arrival.segment(), splittable, arrival.now)) {
+    case handshake::Step::unrelated:
+      if (arrival.segment().flags.syn() && meet_newcomer(arrival)) return;
+      break;
+    case handshake::Step::go_on:
+      flow.last_activity = arrival.now;
+      break;
+    case handshake::Step::answered:
+      flow.last_activity = arrival.now;
+      flow.leg(flow.initiator).headers = packet::learn(arrival.packet, arrival.parsed);
+      break;
+    case handshake::Step::take_over:
+      flow.last_activity = arrival.now;
+      flow.leg(opposite(arrival.in)).headers = packet::learn(arrival.packet, arrival.parsed);
+      if (shard_.registry.bearer(flow.bearer).treatment().splits()) {
+        split(arrival, id);
+      } else {
+        leave_end_to_end(arrival, id);
+      }
+      return;
+    case handshake::Step::refused:
+      shard_.counters.add(Counter::flows_refused);
+      flows_.ask_to_go(flow, id, LetGo::forget);
+      forwarder_.forward(arrival, Counter::forward_reset_handshake);
+      return;
+    case handshake::Step::give_up:
+      flows_.ask_to_go(flow, id, LetGo::forget);
+      forwarder_.forward(arrival, reason_to_give_up(arrival));
+      return;
+  }
+  forwarder_.forward(arrival, Counter::forward_handshake);
+}
+
+/// This is the last word of the handshake.
+void Openings::split(Arrival& arrival, FlowId id) {
+  Flow& flow = shard_.registry.flow(id);
+  tcp::Segment ack = arrival.segment();
+  const bool clamped = clamp_window(ack, flow, arrival.in);
+  handshake::take_over(flow, ack, flows_.endpoint_configs(id), arrival.now);
+  flows_.begin(flow, id);
+  shard_.counters.add(Counter::flows_split);
+  const bool bare = ack.payload_len == 0 && !ack.flags.fin();
+  flows_.mark(flow, id, Streams::both);
+  if (bare && !clamped) {
+    forwarder_.forward(arrival, Counter::forward_handshake);
+    return;
+  }
+  // The responder still waits for the handshake's last word.
+  if (bare) {
+    Bearer& bearer = shard_.registry.bearer(flow.bearer);
+    LegOutput(flow, opposite(arrival.in), bearer.counts() ? &bearer : nullptr, shard_)
+        .transmit(ack, nullptr, arrival.now);
+  }
+  flows_.receive(arrival, id);
+}
+
+/// The policies have changed since its SYN: it is not to be split any more.
+void Openings::leave_end_to_end(Arrival& arrival, FlowId id) {
+  Flow& flow = shard_.registry.flow(id);
+  const RegulatedId heir = regulator_.adopt(handshake::known(flow), Bytes::max(), arrival.now);
+  flow.heir = heir;
+  flows_.close(id, arrival.now);
+  if (heir == Regulator::none) {
+    forwarder_.forward(arrival, Counter::forward_flow_limit);
+  } else {
+    forwarder_.pass_end_to_end(arrival, heir);
+  }
+}
+
+/// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
+bool Openings::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
+  const Handshake& seen = flow.handshake;
+  const bool scaling = seen.initiator_options.has_window_scale && seen.responder_options.has_window_scale;
+  const unsigned shift = scaling ? seen.initiator_options.window_scale : 0U;
+  const std::int64_t most = flows_.first_window(flow, opposite(initiator)).count() >> shift;
+  if (ack.window <= most) return false;
+  ack.window = static_cast<std::uint16_t>(most);
+  return true;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,42 @@
+#include "proxy/policy/policy_switch.hpp"
+
+namespace sluice::proxy {
+
+void PolicySwitch::apply(const Policies& policies, Instant now) {
+  if (policies.needs_feedback()) forwarder_.count_radio();
+  Registry& registry = shard_.registry;
+  registry.exchange_policies(policies);
+  registry.flows().for_each([&](FlowId id, Flow& flow) { rebind(flow, id, now); });
+  regulator_.rebind(policies, now);
+  registry.bearers().for_each([&](BearerId id, Bearer& bearer) {
+    if (registry.is_outdated(bearer) && !bearer.in_use()) registry.close_bearer(id);
+  });
+  registry.bearers().for_each([&](BearerId id, Bearer&) { bearers_.reschedule(id); });
+  registry.flows().for_each(
+      [&](FlowId id, Flow& flow) { bearers_.steer(flow, id, registry.bearer(flow.bearer), now); });
+  shard_.counters.add(Counter::policies_applied);
+  flows_.serve_marked(now);
+  shard_.queue.flush(now);
+}
+
+/// A split connection that is not to be split any more is handed back to its hosts when that can be. One that is not
+/// split yet finds out with the end of its handshake.
+void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
+  constexpr unsigned ecn_bits = 2;
+  Registry& registry = shard_.registry;
+  const auto dscp = static_cast<std::uint8_t>(flow.leg(opposite(flow.initiator)).headers.tos >> ecn_bits);
+  const PolicyIndex policy = registry.policies().choose({flow.key.ue, flow.key.server, flow.key.server_port, dscp});
+  Bearer& before = registry.bearer(flow.bearer);
+  const BearerId to = registry.bearer_of(flow.key.ue, policy, now);
+  if (to == no_id) return;  // no room for another bearer: it stays where it is, under its old law
+  flows_.windows().forget(flow, before);
+  before.load.change(flow.share, {});
+  registry.move(id, to);
+  Bearer& bearer = registry.bearer(to);
+  bearer.load.change({}, flow.share);
+  const bool splits = bearer.treatment().splits();
+  if (flow.phase == FlowPhase::split && !splits && flow.let_go == LetGo::no) flow.let_go = LetGo::let_go_switch;
+  if (flow.phase == FlowPhase::split && splits && flow.let_go == LetGo::let_go_switch) flow.let_go = LetGo::no;
+}
+
+}  // namespace sluice::proxy

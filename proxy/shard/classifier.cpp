@@ -1,0 +1,128 @@
+#include "proxy/shard/classifier.hpp"
+
+#include <algorithm>
+
+#include "proxy/shard/checksum.hpp"
+#include "proxy/split/router_errors.hpp"
+
+namespace sluice::proxy {
+
+void Classifier::receive(Side in, std::span<packet::Packet> burst, Instant now) {
+  shard_.counters.add(in == Side::radio ? Counter::received_radio : Counter::received_core, burst.size());
+  while (!burst.empty()) {
+    const std::size_t count = std::min(burst.size(), burst_size);
+    receive_chunk(in, burst.first(count), now);
+    burst = burst.subspan(count);
+  }
+}
+
+/// What the packets are, and whose.
+void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
+  auto& [parsed, results, keys, ids] = scratch_;
+  for (const packet::Packet& packet : burst) __builtin_prefetch(packet.data());
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    results[i] = packet::parse(burst[i], parsed[i]);
+    keys[i] = key_of(in, parsed[i]);
+  }
+  shard_.registry.find_burst({keys.data(), burst.size()}, {ids.data(), burst.size()});
+}
+
+void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
+  look_up(in, burst);
+  auto& [parsed, results, keys, ids] = scratch_;
+  Registry& registry = shard_.registry;
+  const std::uint32_t changes = registry.changes();
+  parts_.openings.begin_burst();
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    if (registry.is_regulated(ids[i])) parts_.regulator.prefetch(registry.regulated(ids[i]));
+  }
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    if (registry.changes() != changes) [[unlikely]]
+      ids[i] = registry.find(keys[i]);
+    Arrival arrival{in, burst[i], results[i], parsed[i], now};
+    handle(arrival, ids[i]);
+    burst[i].reset();  // where nobody took it
+  }
+  parts_.flows.serve_marked(now);
+}
+
+inline void Classifier::handle(Arrival& arrival, Registry::ConnectionId id) {
+  Registry& registry = shard_.registry;
+  if (arrival.is_tcp() && registry.is_flow(id) && registry.flow(id).phase == FlowPhase::split &&
+      !is_reused(arrival, registry.flow(id))) [[likely]] {
+    parts_.flows.receive(arrival, id);
+  } else if (arrival.is_tcp() && registry.is_regulated(id)) {
+    handle_regulated(arrival, registry.regulated(id));
+  } else {
+    handle_other(arrival, id);
+  }
+}
+
+/// The old connection is over on both sides and its addresses are used again: a new one begins.
+inline bool Classifier::is_reused(const Arrival& arrival, const Flow& flow) const {
+  const tcp::Flags flags = arrival.segment().flags;
+  return flags.syn() && !flags.ack() && relay::quiet(flow) &&
+         !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed);
+}
+
+void Classifier::handle_other(Arrival& arrival, Registry::ConnectionId id) {
+  if (!arrival.is_tcp()) {
+    handle_unparsed(arrival);
+  } else if (id == flow::no_flow) {
+    handle_new(arrival);
+  } else if (shard_.registry.flow(id).phase == FlowPhase::split) {
+    parts_.flows.close(id, arrival.now);
+    handle_new(arrival);
+  } else if (shard_.registry.flow(id).phase == FlowPhase::handing_over) {
+    parts_.changeover.pass_during_handback(arrival, id);
+  } else {
+    parts_.openings.track(arrival, id);
+  }
+}
+
+void Classifier::handle_unparsed(Arrival& arrival) {
+  const Counter counter = counter_of(arrival.result);
+  if (packet::disposition(arrival.result) == packet::Disposition::drop) {
+    shard_.counters.add(counter);
+    return;
+  }
+  parts_.changeover.on_unsplittable(arrival);
+  if (arrival.result == packet::ParseResult::icmp) router_errors::hear(shard_, parts_.flows, arrival);
+  parts_.forwarder.forward(arrival, counter);
+}
+
+void Classifier::handle_new(Arrival& arrival) {
+  if (parts_.orphans && end_orphan(arrival)) return;
+  if (parts_.changeover.follow_released(arrival)) return;
+  parts_.openings.meet(arrival);
+}
+
+void Classifier::handle_regulated(Arrival& arrival, RegulatedId id) {
+  if (arrival.segment().flags.syn() && !parts_.regulator.is_own_syn(id, arrival.in, arrival.segment())) [[unlikely]] {
+    if (parts_.openings.meet_newcomer(arrival)) return;
+  }
+  if (parts_.regulator.to_be_split(id)) [[unlikely]] {
+    parts_.changeover.pass_until_split(arrival, id);
+  } else {
+    parts_.forwarder.pass_end_to_end(arrival, id);
+  }
+}
+
+bool Classifier::end_orphan(const Arrival& arrival) {
+  Orphans& orphans = *parts_.orphans;
+  const std::uint32_t id = orphans.find(arrival.key());
+  if (id == Orphans::none) return false;
+  if (arrival.segment().flags.syn()) {
+    orphans.forget(id);  // its addresses are used again
+    return false;
+  }
+  const packet::ChecksumState checksum = packet::verify_tcp_checksum(arrival.packet, arrival.parsed);
+  if (!accept_checksum(shard_.config, shard_.counters, arrival.in, checksum)) return true;
+  shard_.counters.add(Counter::drop_orphan);
+  if (orphans.answer(id, arrival.in, arrival.segment(), arrival.now, shard_)) {
+    shard_.counters.add(Counter::orphans_reset);
+  }
+  return true;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include "proxy/handback/changeover.hpp"
+#include "proxy/handback/orphans.hpp"
+#include "proxy/opening/openings.hpp"
+#include "proxy/shard/forwarder.hpp"
+#include "proxy/split/split_flows.hpp"
+
+namespace sluice::proxy {
+
+/// Frames in: what they are, whose they are, and who deals with them. What is nobody's passes untouched. Thread: the
+/// shard's.
+class Classifier {
+ public:
+  /// Those who deal with frames; they outlive it.
+  struct Parts {
+    SplitFlows& flows;
+    Regulator& regulator;
+    Forwarder& forwarder;
+    Openings& openings;
+    Changeover& changeover;
+    std::optional<Orphans>& orphans;
+  };
+  Classifier(const ShardContext& shard, const Parts& parts) : shard_(shard), parts_(parts) {}
+
+  /// Takes all packets of the burst.
+  void receive(Side in, std::span<packet::Packet> burst, Instant now);
+
+ private:
+  static constexpr std::size_t burst_size = 32;
+
+  void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
+  [[gnu::flatten, gnu::noinline]] void look_up(Side in, std::span<const packet::Packet> burst);
+  void handle(Arrival& arrival, Registry::ConnectionId id);
+  /// A packet that belongs to no connection yet, to one that begins or goes, or is no TCP segment at all.
+  [[gnu::cold, gnu::noinline]] void handle_other(Arrival& arrival, Registry::ConnectionId id);
+  [[gnu::cold, gnu::noinline]] void handle_unparsed(Arrival& arrival);
+  [[gnu::cold, gnu::noinline]] void handle_new(Arrival& arrival);
+  [[gnu::noinline]] void handle_regulated(Arrival& arrival, RegulatedId id);
+  [[nodiscard]] bool is_reused(const Arrival& arrival, const Flow& flow) const;
+  /// Of a connection that an earlier run had split; false when it is of none.
+  [[nodiscard, gnu::cold, gnu::noinline]] bool end_orphan(const Arrival& arrival);
+
+  const ShardContext shard_;
+  Parts parts_;
+  /// What is known of the packets of the burst in hand.
+  struct Scratch {
+    std::array<packet::Parsed, burst_size> parsed;
+    std::array<packet::ParseResult, burst_size> results;
+    std::array<flow::FlowKey, burst_size> keys;
+    std::array<Registry::ConnectionId, burst_size> ids;
+  };
+  Scratch scratch_{};
+};
+
+}  // namespace sluice::proxy

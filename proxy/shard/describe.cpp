@@ -1,0 +1,95 @@
+#include "proxy/shard/describe.hpp"
+
+#include "proxy/handback/handover.hpp"
+#include "proxy/split/relay.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+const char* name_of(FlowPhase phase) {
+  switch (phase) {
+    case FlowPhase::syn:
+    case FlowPhase::syn_ack:
+      return "handshake";
+    case FlowPhase::split:
+      return "split";
+    case FlowPhase::handing_over:
+      return "handing over";
+  }
+  return "?";
+}
+
+}  // namespace
+
+void describe_flows(Registry& registry, std::vector<FlowInfo>& out, std::size_t limit) {
+  registry.flows().for_each([&](FlowId, Flow& flow) {
+    if (out.size() >= limit) return;
+    FlowInfo info;
+    info.ue = flow.key.ue;
+    info.server = flow.key.server;
+    info.ue_port = flow.key.ue_port;
+    info.server_port = flow.key.server_port;
+    info.phase = name_of(flow.phase);
+    if (flow.let_go != LetGo::no && flow.terminated()) info.obstacle = to_string(handover::obstacle(flow)).data();
+    for (std::size_t i = 0; i < flow.legs.size() && flow.terminated(); ++i) {
+      const tcp::Endpoint& endpoint = flow.legs[i].endpoint;
+      info.state[i] = to_string(endpoint.state()).data();
+      info.in_flight[i] = endpoint.in_flight();
+      info.congestion_window[i] = endpoint.cwnd();
+      info.peer_window[i] = endpoint.snd_window();
+      info.srtt[i] = endpoint.srtt();
+      info.rto[i] = endpoint.rto();
+      info.held[i] = relay::held_towards(flow, static_cast<Side>(i));
+      info.retransmissions[i] = endpoint.counters().retransmitted;
+    }
+    out.push_back(info);
+  });
+}
+
+void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::size_t limit) {
+  registry.bearers().for_each([&](BearerId, Bearer& bearer) {
+    if (out.size() >= limit) return;
+    BearerInfo info;
+    info.ue = bearer.ue();
+    info.flows = bearer.flow_count + bearer.guests;
+    info.mode = to_string(bearer.treatment().mode).data();
+    info.policy = bearer.policy;
+    info.ordinary = bearer.ordinary();
+    info.observed = bearer.observed();
+    info.steered = bearer.steered();
+    info.allowance = bearer.granted();
+    FlowId id = bearer.first_flow;
+    for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
+      const Flow& flow = registry.flow(id);
+      const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+      if (flow.terminated()) {
+        info.congestion_window += endpoint.cwnd();
+        info.in_flight += endpoint.in_flight();
+        info.held += relay::held_towards(flow, Side::radio);
+      }
+      id = flow.bearer_next;
+    }
+    info.unsent = bearer.load.backlog;
+    info.injected = bearer.status(bearer.load.backlog).injected;
+    info.queue = bearer.last_report().queue;
+    info.service_rate = bearer.last_report().service_rate;
+    info.mean_rate = bearer.mean_rate();
+    info.predicted_error = bearer.law() != nullptr ? bearer.law()->state().predicted_error : 0;
+    info.falls = bearer.falls();
+    out.push_back(info);
+  });
+}
+
+StayingFlows count_staying(Registry& registry) {
+  StayingFlows staying;
+  registry.flows().for_each([&](FlowId, const Flow& flow) {
+    if (!flow.terminated()) return;
+    const Obstacle obstacle = flow.let_go == LetGo::no ? Obstacle::none : handover::obstacle(flow);
+    ++staying.by_obstacle[static_cast<std::size_t>(obstacle)];
+    ++staying.total;
+    if (handover::breaks_without_us(flow)) ++staying.broken_by_a_stop;
+  });
+  return staying;
+}
+
+}  // namespace sluice::proxy

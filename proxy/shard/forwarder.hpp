@@ -1,0 +1,31 @@
+#pragma once
+
+#include "proxy/end_to_end/regulator.hpp"
+#include "proxy/shard/arrival.hpp"
+#include "proxy/shard/context.hpp"
+#include "proxy/split/relay_memory.hpp"
+
+namespace sluice::proxy {
+
+/// What passes: untouched, or as a segment of a connection that is regulated end to end. Thread: the shard's.
+class Forwarder {
+ public:
+  /// What it is given outlives it.
+  Forwarder(const ShardContext& shard, Regulator& regulator, const RelayMemory& memory)
+      : shard_(shard), regulator_(regulator), memory_(memory) {}
+
+  /// From now on bearers are told what passes to the radio: some policy is steered by reports.
+  void count_radio() { radio_counted_ = true; }
+  /// Passes untouched, for this reason.
+  [[gnu::cold, gnu::noinline]] void forward(Arrival& arrival, Counter reason);
+  /// Of a connection that is regulated: now or later, with the window that its law wants.
+  void pass_end_to_end(Arrival& arrival, RegulatedId id);
+
+ private:
+  const ShardContext shard_;
+  Regulator& regulator_;
+  const RelayMemory& memory_;
+  bool radio_counted_ = false;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,194 @@
+#include "proxy/shard/shard.hpp"
+
+#include <algorithm>
+
+#include "proxy/handback/changeover.hpp"
+#include "proxy/handback/orphans.hpp"
+#include "proxy/handback/sweep.hpp"
+#include "proxy/opening/openings.hpp"
+#include "proxy/policy/policy_switch.hpp"
+#include "proxy/shard/classifier.hpp"
+#include "proxy/shard/describe.hpp"
+#include "proxy/shard/forwarder.hpp"
+#include "proxy/split/exposure_sample.hpp"
+#include "proxy/split/memory_relief.hpp"
+#include "proxy/split/split_flows.hpp"
+#include "proxy/steering/bearer_service.hpp"
+
+namespace sluice::proxy {
+
+/// What a shard is made of, each from what stands before it: nothing calls what comes after.
+struct Shard::Parts {
+  Parts(const ShardConfig& configuration, packet::PacketPool& pool, Transmitter& transmitter,
+        const flow::HashKey& hash_key, Instant origin, FlowJournal journal)
+      : config(configuration),
+        policies(config.treatments()),
+        secret(hash_key),
+        queue(transmitter, counters),
+        budget(config.limits, pool),
+        registry(config, policies, secret, origin),
+        context{config, pool, registry, queue, counters, budget},
+        regulator(config, {registry, queue, counters, budget}, origin),
+        flows(context, regulator, journal, secret),
+        sweep(context, flows),
+        relief(context, flows, sweep),
+        bearers(context, flows, regulator),
+        forwarder(context, regulator, flows.memory()),
+        openings(context, flows, regulator, forwarder, secret),
+        changeover(context, flows, regulator, forwarder, openings),
+        policy_switch(context, flows, regulator, bearers, forwarder),
+        classifier(context, {flows, regulator, forwarder, openings, changeover, orphans}) {
+    if (policies.needs_feedback()) forwarder.count_radio();
+  }
+
+  const ShardConfig config;
+  const Policies policies;  ///< those of the configuration
+  const flow::HashKey secret;
+  Counters counters;
+  TransmitQueue queue;
+  MemoryBudget budget;
+  Registry registry;
+  const ShardContext context;
+  Regulator regulator;
+  SplitFlows flows;
+  Sweep sweep;
+  MemoryRelief relief;
+  BearerService bearers;
+  Forwarder forwarder;
+  Openings openings;
+  Changeover changeover;
+  PolicySwitch policy_switch;
+  std::optional<Orphans> orphans;  ///< while there are any
+  Classifier classifier;
+  ExposureSample exposure;
+};
+
+Shard::Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
+             Instant origin, FlowJournal journal)
+    : parts_(std::make_unique<Parts>(config, pool, transmitter, secret, origin, journal)) {}
+Shard::~Shard() = default;
+
+void Shard::inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {
+  if (orphans.empty()) return;
+  parts_->orphans.emplace(std::vector(orphans.begin(), orphans.end()), entries, parts_->secret, keep);
+}
+
+void Shard::receive(Side in, std::span<packet::Packet> burst, Instant now) {
+  parts_->relief.look(now);
+  parts_->classifier.receive(in, burst, now);
+  parts_->queue.flush(now);
+}
+
+void Shard::advance(Instant now) {
+  Parts& parts = *parts_;
+  parts.relief.look(now);
+  parts.registry.run_due(
+      now, [&](FlowId id) { parts.flows.on_due(id, now); }, [&](BearerId id) { parts.bearers.on_due(id, now); });
+  if (parts.sweep.active()) [[unlikely]]
+    parts.sweep.go_on(now);
+  if (parts.relief.active()) [[unlikely]]
+    parts.relief.go_on(now);
+  parts.flows.serve_marked(now);
+  parts.regulator.advance(now);
+  if (parts.orphans && now >= parts.orphans->next_deadline()) [[unlikely]]
+    parts.orphans->advance(now, parts.context);
+  parts.queue.flush(now);
+}
+
+Instant Shard::next_deadline() const {
+  if (parts_->sweep.active() || parts_->relief.active()) return Instant{};
+  const Instant due = std::min(parts_->registry.next_deadline(), parts_->regulator.next_deadline());
+  return parts_->orphans ? std::min(due, parts_->orphans->next_deadline()) : due;
+}
+
+void Shard::on_report(ReportArrival report, Instant now) {
+  control::feedback::bound(report.bearer);
+  parts_->bearers.on_report(report, now);
+}
+
+void Shard::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
+  parts_->bearers.collect_status(out, all);
+}
+
+void Shard::apply(const Policies& policies, Instant now) {
+  parts_->policy_switch.apply(policies, now);
+}
+
+const GroupStatistics& Shard::groups() const {
+  return parts_->bearers.groups();
+}
+
+void Shard::release(const std::optional<IpAddress>& ue, Instant now) {
+  Parts& parts = *parts_;
+  if (!ue) {
+    parts.sweep.begin(LetGo::let_go_command);
+    return;
+  }
+  const BearerId bearer = parts.registry.find_bearer(*ue);
+  if (bearer == flow::no_flow) return;
+  parts.registry.for_each_flow_of(
+      bearer, [&](Flow& flow, FlowId id) { parts.flows.ask_to_go(flow, id, LetGo::let_go_command); });
+  parts.flows.serve_marked(now);
+  parts.queue.flush(now);
+}
+
+void Shard::drain(bool on) {
+  parts_->openings.drain(on);
+  parts_->sweep.begin(on ? LetGo::let_go_drain : LetGo::no);
+}
+
+void Shard::take_up(const std::optional<IpAddress>& ue) {
+  parts_->flows.handback().released().want(ue);
+}
+
+void Shard::abort_all() {
+  parts_->openings.drain(true);
+  parts_->sweep.begin_to_end();
+}
+
+bool Shard::draining() const {
+  return parts_->openings.draining();
+}
+
+bool Shard::sweeping() const {
+  return parts_->sweep.active();
+}
+
+StayingFlows Shard::staying() const {
+  return count_staying(parts_->registry);
+}
+
+void Shard::sample_exposure(std::uint32_t most) {
+  parts_->exposure.take(parts_->registry.flows(), most);
+}
+
+const Histogram& Shard::exposure() const {
+  return parts_->exposure.bytes();
+}
+
+const Counters& Shard::counters() const {
+  return parts_->counters;
+}
+
+std::uint32_t Shard::flow_count() const {
+  return parts_->registry.flows().size() + parts_->regulator.size();
+}
+
+std::uint32_t Shard::bearer_count() const {
+  return parts_->registry.bearers().size();
+}
+
+std::uint32_t Shard::released_count() const {
+  return parts_->flows.handback().released().size();
+}
+
+void Shard::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
+  proxy::describe_flows(parts_->registry, out, limit);
+  parts_->regulator.describe(out, limit);
+}
+
+void Shard::describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const {
+  proxy::describe_bearers(parts_->registry, out, limit);
+}
+
+}  // namespace sluice::proxy

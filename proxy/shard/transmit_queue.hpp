@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "dataplane/packet/packet.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/shard/counters.hpp"
+#include "proxy/shard/side.hpp"
+#include "proxy/shard/transmitter.hpp"
+
+namespace sluice::proxy {
+
+/// Gathers what a burst causes to be sent, so that ports are called once per burst and not once per packet. Nothing
+/// waits here beyond the burst: whoever fills it flushes it.
+class TransmitQueue {
+ public:
+  TransmitQueue(Transmitter& transmitter, Counters& counters) : transmitter_(transmitter), counters_(counters) {}
+
+  void push(Side out, packet::Packet&& packet, Instant now) {
+    Batch& batch = batches_[static_cast<std::size_t>(out)];
+    std::construct_at(&batch.packets[batch.count++], std::move(packet));  // in place of an empty handle
+    if (batch.count == capacity) flush(out, now);
+  }
+  void flush(Instant now) {
+    flush(Side::radio, now);
+    flush(Side::core, now);
+  }
+
+ private:
+  static constexpr std::size_t capacity = 64;
+  struct Batch {
+    std::array<packet::Packet, capacity> packets;
+    std::size_t count = 0;
+  };
+
+  void flush(Side out, Instant now) {
+    Batch& batch = batches_[static_cast<std::size_t>(out)];
+    if (batch.count == 0) return;
+    counters_.add(out == Side::radio ? Counter::transmitted_radio : Counter::transmitted_core, batch.count);
+    transmitter_.transmit(out, {batch.packets.data(), batch.count}, now);
+    batch.count = 0;
+  }
+
+  Transmitter& transmitter_;
+  Counters& counters_;
+  std::array<Batch, 2> batches_;
+};
+
+}  // namespace sluice::proxy

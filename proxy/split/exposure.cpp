@@ -1,0 +1,56 @@
+#include "proxy/split/exposure.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "proxy/handback/handover.hpp"
+#include "proxy/split/relay.hpp"
+
+namespace sluice::proxy {
+
+void Exposure::hold(Flow& flow) const {
+  const bool hold = caps(flow);
+  for (Leg& leg : flow.legs) {
+    if (hold) {
+      leg.endpoint.hold_acknowledgements();
+    } else if (leg.endpoint.holds_acknowledgements()) {
+      leg.endpoint.acknowledge_freely();
+    }
+  }
+}
+
+/// With a cap a host is promised no more than will be acknowledged, whether the other host's program reads or not: what
+/// that host has granted, and what the cap adds. A host that has sent more would wait for an acknowledgement until it
+/// gives up, where without us it would see a closed window. A bearer's cap adds nothing that could be counted on.
+void Exposure::open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates) const {
+  if (configured()) {
+    const Bytes granted(handover::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
+    room = std::min(room, granted + (limits_.exposure_per_bearer ? Bytes{} : *limits_.exposure_per_flow));
+  }
+  relay::open_window(flow, in, room, updates);
+}
+
+void Exposure::allow(Flow& flow, Bearer& bearer) const {
+  constexpr Bytes unbounded{1 << 30};
+  const bool draining = flow.let_go == LetGo::let_go_drain;
+  const Bytes per_flow = std::min(unbounded, draining ? Bytes{} : limits_.exposure_per_flow.value_or(unbounded));
+  const FlowShare before = flow.share;
+  const Bytes of_others = bearer.load.exposed - Bytes(before.exposed);
+  std::array<std::uint32_t, 2> own{relay::exposed_to(flow, Side::radio), relay::exposed_to(flow, Side::core)};
+  for (const Side in : {Side::radio, Side::core}) {
+    std::uint32_t& exposed = own.at(static_cast<std::size_t>(in));
+    const Bytes other_way(own.at(static_cast<std::size_t>(opposite(in))));
+    // What the other host has acknowledged may always be passed on: a full bearer makes it end to end, it stalls
+    // nobody.
+    const Bytes per_bearer = limits_.exposure_per_bearer.value_or(unbounded * 2);
+    const Bytes left = std::max(Bytes(exposed), per_bearer - of_others - other_way);
+    const Bytes room = std::min({per_flow, left, unbounded});
+    flow.leg(in).endpoint.acknowledge_up_to(flow.leg(opposite(in)).endpoint.snd_una() +
+                                            static_cast<std::uint32_t>(room.count()));
+    exposed = relay::exposed_to(flow, in);
+  }
+  flow.share.exposed = std::min(own[0] + own[1], FlowShare::most_exposed) & FlowShare::most_exposed;
+  bearer.load.change(before, flow.share);
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "dataplane/tcp/endpoint.hpp"
+#include "proxy/flows/flow.hpp"
+#include "proxy/shard/config.hpp"
+#include "proxy/steering/bearer.hpp"
+
+namespace sluice::proxy {
+
+/// What is acknowledged to one host before the other one has it: capped where that is configured. Thread: any; holds
+/// nothing but its limits.
+class Exposure {
+ public:
+  /// `limits` outlives it.
+  explicit Exposure(const ShardLimits& limits) : limits_(limits) {}
+
+  /// The flow's acknowledgements wait for allow(). What is acknowledged of a connection that drains can only become
+  /// less, so that a stop which breaks nothing at one moment breaks nothing at the next.
+  [[nodiscard]] bool caps(const Flow& flow) const { return configured() || flow.let_go == LetGo::let_go_drain; }
+  /// Sees to it that acknowledgements wait, or do not, as caps() says.
+  void hold(Flow& flow) const;
+  /// Promises the host behind `in` `room` more bytes, and no more than may be acknowledged.
+  void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const;
+  /// Lets acknowledgements go as far as the caps of the flow and of its bearer allow.
+  void allow(Flow& flow, Bearer& bearer) const;
+
+ private:
+  [[nodiscard]] bool configured() const {
+    return limits_.exposure_per_flow.has_value() || limits_.exposure_per_bearer.has_value();
+  }
+
+  const ShardLimits& limits_;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,47 @@
+#include "proxy/split/leg_output.hpp"
+
+#include <utility>
+
+namespace sluice::proxy {
+
+packet::Packet LegOutput::frame_for(packet::Packet* payload, const tcp::Segment& segment) {
+  if (payload == nullptr) {
+    packet::Packet frame = shard_.pool.allocate();
+    if (!frame) [[unlikely]]
+      shard_.counters.add(Counter::buffers_exhausted);
+    return frame;
+  }
+  // An earlier transmission that the device still holds will be on the wire soon enough: nothing to repeat yet.
+  if (payload->shared()) [[unlikely]]
+    return {};
+  if (const auto before = static_cast<std::uint16_t>(payload->size() - segment.payload_len); before != 0) [[unlikely]] {
+    payload->trim_front(before);
+  }
+  return payload->share();
+}
+
+std::uint32_t LegOutput::transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) {
+  packet::Packet frame = frame_for(payload, segment);
+  if (!frame) return 0;
+  Leg& leg = flow_.leg(side_);
+  packet::PacketNote& note = frame.note();
+  const std::uint16_t sum = payload != nullptr ? note.payload_sum : std::uint16_t{0};
+  note.header_len =
+      packet::write_headers(frame, leg.headers, addresses_towards(side_, flow_.key), segment, sum, leg.ip_id++);
+  const auto ip_size = static_cast<std::uint32_t>(frame.size() - leg.headers.l2_len);
+  if (bearer_ != nullptr) {
+    bearer_->injected(now, Bytes(ip_size));
+    if (segment.payload_len != 0) bearer_->carried(Bytes(segment.payload_len), Bytes(ip_size));
+  }
+  shard_.queue.push(side_, std::move(frame), now);
+  return ip_size;
+}
+
+std::uint32_t LegOutput::wire_size(std::uint32_t payload_len) const {
+  const Leg& leg = flow_.leg(side_);
+  tcp::Segment data;
+  data.has_timestamps = leg.endpoint.uses_timestamps();
+  return packet::header_length(leg.headers, data) - leg.headers.l2_len + payload_len;
+}
+
+}  // namespace sluice::proxy

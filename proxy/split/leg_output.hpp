@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/packet/pool.hpp"
+#include "dataplane/tcp/output.hpp"
+#include "proxy/flows/flow.hpp"
+#include "proxy/shard/context.hpp"
+#include "proxy/steering/bearer.hpp"
+
+namespace sluice::proxy {
+
+/// Of what goes out on a side: towards the radio we speak for the server, towards the core for the UE. Outlives no key.
+[[nodiscard]] inline packet::AddressesView addresses_towards(Side side, const flow::FlowKey& key) {
+  if (side == Side::radio) return {key.server, key.ue, key.server_port, key.ue_port};
+  return {key.ue, key.server, key.ue_port, key.server_port};
+}
+
+/// Puts headers on what one leg's endpoint sends, in the name of the host it stands for, and queues it for the port.
+/// Lives on the stack while the leg is served.
+class LegOutput final : public tcp::Output {
+ public:
+  /// `bearer`: told what goes to the radio; null where nobody counts it.
+  LegOutput(Flow& flow, Side side, Bearer* bearer, const ShardContext& shard)
+      : flow_(flow), side_(side), bearer_(side == Side::radio ? bearer : nullptr), shard_(shard) {}
+
+  std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) override;
+  [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
+  [[nodiscard]] bool grant_cut(bool only) override {
+    if (shard_.budget.exhausted() && (!only || shard_.budget.reserve_touched())) return false;
+    shard_.budget.taken();
+    return true;
+  }
+
+ private:
+  [[nodiscard]] packet::Packet frame_for(packet::Packet* payload, const tcp::Segment& segment);
+
+  Flow& flow_;
+  Side side_;
+  Bearer* bearer_;
+  const ShardContext& shard_;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,64 @@
+#include "proxy/split/memory_relief.hpp"
+
+#include <algorithm>
+
+namespace sluice::proxy {
+namespace {
+
+/// While little memory is left the connections are gone through this often.
+constexpr Duration period = std::chrono::milliseconds(100);
+
+/// Flows that a walk looks at before packets get their turn again.
+constexpr std::uint32_t step = 128;
+
+/// A connection whose host has taken nothing for so long may be ended for want of memory.
+constexpr Duration no_progress = std::chrono::seconds(5);
+
+}  // namespace
+
+void MemoryRelief::look(Instant now) {
+  if (!flows_.memory().look(now) || now - shed_ < period) return;
+  if (shard_.budget.used() > shard_.config.limits.let_flows_go_at && !sweep_.active()) {
+    shed_ = now;
+    sweep_.begin(LetGo::let_go_memory);
+  }
+  if (shard_.budget.tight() && !walk_.active) {
+    shed_ = now;
+    begin();
+  }
+}
+
+void MemoryRelief::begin() {
+  // Those that hold at least half of what the largest one held are next; none in the first walk.
+  walk_ = {0, Bytes{}, walk_.largest > Bytes{} ? walk_.largest / 2 : Bytes::max(), true};
+}
+
+void MemoryRelief::go_on(Instant now) {
+  flow::Slab<Flow>& flows = shard_.registry.flows();
+  const std::uint32_t end = std::min(walk_.next + step, flows.reach());
+  for (; walk_.next < end && shard_.budget.tight(); ++walk_.next) {
+    if (flows.contains(walk_.next) && flows[walk_.next].terminated()) reclaim_from(flows[walk_.next], walk_.next, now);
+  }
+  walk_.active = walk_.next < flows.reach() && shard_.budget.tight();
+  if (!shard_.budget.tight()) walk_ = {};
+}
+
+void MemoryRelief::reclaim_from(Flow& flow, FlowId id, Instant now) {
+  for (Leg& leg : flow.legs) {
+    if (!leg.endpoint.reassembling()) continue;
+    leg.endpoint.forget_out_of_order();
+    shard_.counters.add(Counter::out_of_order_forgotten);
+  }
+  for (const Side out : {Side::radio, Side::core}) {
+    if (relay::stalled_for(flow, out, now) < no_progress) continue;
+    const Bytes held = relay::held_towards(flow, out);
+    walk_.largest = std::max(walk_.largest, held);
+    if (held < walk_.take_from) continue;
+    shard_.counters.add(Counter::flows_reset_memory);
+    relay::abandon(flow);
+    flows_.mark(flow, id, Streams::both);
+    return;
+  }
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,146 @@
+#include "proxy/split/relay.hpp"
+
+#include <utility>
+
+namespace sluice::proxy::relay {
+namespace {
+
+bool gone(const tcp::Endpoint& endpoint) {
+  return endpoint.state() == tcp::State::closed;
+}
+
+/// A leg that ended other than by the book: its host is no longer there, or has said so.
+bool broken(const tcp::Endpoint& endpoint) {
+  return gone(endpoint) && endpoint.close_reason() != tcp::CloseReason::finished;
+}
+
+void move_payload(Leg& from, Leg& to) {
+  const bool deliverable = !gone(to.endpoint);
+  while (packet::Packet payload = from.endpoint.read()) {
+    if (deliverable) to.endpoint.write(std::move(payload));
+  }
+}
+
+/// Up to where we answer to the host for what it has sent: what is acknowledged, or would be by now had it not reset.
+tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
+  return endpoint.holds_acknowledgements() ? endpoint.acknowledged() : endpoint.rcv_nxt();
+}
+
+/// The reset of one side reaches the other behind the bytes that we answer for. Those that were never acknowledged are
+/// dropped; without us they would be lost as well.
+void pass_reset(const Leg& from, Leg& to) {
+  if (!to.reset_pending && broken(from.endpoint) && !gone(to.endpoint)) to.reset_pending = true;
+  if (!to.reset_pending) return;
+  if (answered_for(from.endpoint) <= to.endpoint.snd_una()) {
+    to.endpoint.abort();
+    to.reset_pending = false;
+  }
+}
+
+void pass(Leg& from, Leg& to) {
+  to.endpoint.set_timestamp(from.endpoint.newest_ts_value());
+  if (from.endpoint.urgent_ahead()) to.endpoint.announce_urgent(from.endpoint.urgent_end());
+  if (from.endpoint.unread() > 0_B) move_payload(from, to);
+}
+
+void pass_end(Leg& from, Leg& to) {
+  if (from.endpoint.peer_finished()) to.endpoint.finish();
+  if (gone(from.endpoint) || to.reset_pending) pass_reset(from, to);
+}
+
+}  // namespace
+
+Bytes held_towards(const Flow& flow, Side out) {
+  const tcp::Endpoint& endpoint = flow.leg(out).endpoint;
+  return endpoint.unacknowledged() + endpoint.unsent();
+}
+
+bool is_broken(const Flow& flow, Side side) {
+  return broken(flow.leg(side).endpoint);
+}
+
+std::uint32_t exposed_to(const Flow& flow, Side in) {
+  const std::int32_t ahead = flow.leg(in).endpoint.acknowledged() - flow.leg(opposite(in)).endpoint.snd_una();
+  return ahead > 0 ? static_cast<std::uint32_t>(ahead) : 0;
+}
+
+Duration stalled_for(const Flow& flow, Side out, Instant now) {
+  if (gone(flow.leg(out).endpoint) || held_towards(flow, out).count() == 0) return {};
+  const std::uint16_t since = flow.leg(out).progress;
+  return tcp::tick::coarse_duration(static_cast<std::uint16_t>(tcp::tick::coarse(now) - since));
+}
+
+bool owes(const Flow& flow) {
+  return exposed_to(flow, Side::radio) != 0 || exposed_to(flow, Side::core) != 0 || has_news_of_end(flow) ||
+         flow.leg(Side::radio).reset_pending || flow.leg(Side::core).reset_pending;
+}
+
+void pump_towards(Flow& flow, Side out) {
+  Leg& from = flow.leg(opposite(out));
+  if (from.endpoint.unread() > 0_B) move_payload(from, flow.leg(out));
+}
+
+void pump(Flow& flow) {
+  pass(flow.leg(Side::core), flow.leg(Side::radio));
+  pass(flow.leg(Side::radio), flow.leg(Side::core));
+}
+
+void pass_ends(Flow& flow) {
+  pass_end(flow.leg(Side::core), flow.leg(Side::radio));
+  pass_end(flow.leg(Side::radio), flow.leg(Side::core));
+}
+
+void pass_questions(Flow& flow) {
+  for (const Side side : {Side::radio, Side::core}) {
+    Leg& asking = flow.leg(side);
+    if (!asking.endpoint.take_question()) continue;
+    Leg& asked = flow.leg(opposite(side));
+    // What is on its way there asks already, and whoever does not take it is found to be gone.
+    asking.questioned = held_towards(flow, opposite(side)).count() == 0 && !gone(asked.endpoint);
+    if (asking.questioned) {
+      asked.endpoint.ask_peer();
+    } else {
+      asking.endpoint.answer_question();
+    }
+  }
+}
+
+bool has_news_of_end(const Flow& flow) {
+  const auto untold = [](const Leg& from, const Leg& to) {
+    return broken(from.endpoint) && !gone(to.endpoint) && !to.reset_pending;
+  };
+  return untold(flow.leg(Side::radio), flow.leg(Side::core)) || untold(flow.leg(Side::core), flow.leg(Side::radio));
+}
+
+void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates) {
+  tcp::Endpoint& endpoint = flow.leg(in).endpoint;
+  if (room < 0_B) room = 0_B;
+  if (room != endpoint.receive_room()) endpoint.set_receive_room(room, updates);
+}
+
+void abandon(Flow& flow) {
+  for (Leg& leg : flow.legs) {
+    leg.reset_pending = false;
+    leg.endpoint.abort();
+  }
+}
+
+bool finished(const Flow& flow) {
+  return gone(flow.leg(Side::radio).endpoint) && gone(flow.leg(Side::core).endpoint);
+}
+
+bool quiet(const Flow& flow) {
+  const auto over = [](const Leg& leg) { return gone(leg.endpoint) || leg.endpoint.state() == tcp::State::time_wait; };
+  return over(flow.leg(Side::radio)) && over(flow.leg(Side::core));
+}
+
+bool empty(const Flow& flow) {
+  for (const Side side : {Side::radio, Side::core}) {
+    if (flow.leg(side).endpoint.state() != tcp::State::established) return false;
+    if (held_towards(flow, side).count() != 0) return false;
+    if (flow.leg(side).endpoint.reassembling()) return false;
+  }
+  return true;
+}
+
+}  // namespace sluice::proxy::relay

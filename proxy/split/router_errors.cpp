@@ -1,0 +1,50 @@
+#include "proxy/split/router_errors.hpp"
+
+#include "dataplane/packet/icmp_error.hpp"
+
+namespace sluice::proxy::router_errors {
+namespace {
+
+/// A leg that faces the radio speaks in the server's name.
+flow::FlowKey key_of(Side in, const packet::IcmpError& error, const packet::Parsed& parsed) {
+  if (in == Side::radio) return {error.dst, error.src, error.dst_port, error.src_port, parsed.vlan};
+  return {error.src, error.dst, error.src_port, error.dst_port, parsed.vlan};
+}
+
+/// The size a router names, or leaves to us; 0 when it cannot be.
+std::uint32_t believable_mtu(const packet::IcmpError& error, std::uint8_t ip_version) {
+  const bool unsaid = error.mtu == 0 && ip_version == 4;
+  const std::uint32_t mtu = unsaid ? packet::plateau_below(error.ip_length) : error.mtu;
+  return mtu >= packet::least_mtu(ip_version) && mtu < error.ip_length ? mtu : 0;
+}
+
+}  // namespace
+
+void hear(const ShardContext& shard, SplitFlows& flows, const Arrival& arrival) {
+  const Side in = arrival.in;
+  const auto error = packet::read_icmp_error(arrival.packet, arrival.parsed);
+  if (!error) return;
+  const FlowId id = shard.registry.find(key_of(in, *error, arrival.parsed));
+  // What passes end to end is its hosts' own affair.
+  if (!shard.registry.is_flow(id) || !shard.registry.flow(id).terminated()) return;
+  Flow& flow = shard.registry.flow(id);
+  Leg& leg = flow.leg(in);
+  const bool too_big = error->problem == packet::IcmpProblem::too_big;
+  const std::uint32_t mtu = too_big ? believable_mtu(*error, arrival.parsed.ip_version) : 0;
+  if (!leg.endpoint.is_outstanding(error->seq) || (too_big && mtu == 0)) {
+    shard.counters.add(Counter::icmp_not_believed);
+    return;
+  }
+  shard.counters.add(Counter::icmp_believed);
+  if (!too_big) return;
+  const LegOutput output(flow, in, nullptr, shard);
+  const std::uint32_t headers = output.wire_size(0);
+  const std::uint32_t payload = mtu > headers ? mtu - headers : 0;
+  // Where even the least is too much, routers have to cut (RFC 1191 section 3).
+  if (payload < tcp::Endpoint::least_payload) leg.headers.dont_fragment = false;
+  if (!leg.endpoint.path_carries(error->seq, Bytes(payload), arrival.now)) return;
+  shard.counters.add(in == Side::radio ? Counter::paths_smaller_radio : Counter::paths_smaller_core);
+  flows.mark(flow, id, Streams::both);
+}
+
+}  // namespace sluice::proxy::router_errors

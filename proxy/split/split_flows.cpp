@@ -1,0 +1,348 @@
+#include "proxy/split/split_flows.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/handback/handover.hpp"
+#include "proxy/shard/checksum.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Closed flows that a burst can leave on the list of marked ones.
+constexpr std::uint32_t closed_in_a_burst = 32;
+
+/// The host's MAC addresses, DSCP or TTL are no longer those that were learned: a router has failed over.
+bool outdated(const packet::HeaderTemplate& known, const Arrival& arrival) {
+  constexpr std::uint8_t dscp_mask = 0xfc;
+  const std::uint8_t* const here = arrival.packet.data();
+  const std::uint64_t other_mac = (packet::load64(known.l2.data()) ^ packet::load64(here)) |
+                                  (packet::load32(known.l2.data() + 8) ^ packet::load32(here + 8));
+  return other_mac != 0 || known.ttl != arrival.parsed.ttl || ((known.tos ^ arrival.parsed.tos) & dscp_mask) != 0;
+}
+
+}  // namespace
+
+SplitFlows::SplitFlows(const ShardContext& shard, Regulator& regulator, FlowJournal journal,
+                       const flow::HashKey& secret)
+    : shard_(shard),
+      regulator_(regulator),
+      exposure_(shard.config.limits),
+      memory_(shard.config, shard.budget),
+      receive_windows_(shard.config.limits.max_flows, memory_, exposure_),
+      windows_(shard.config.limits.max_flows),
+      stalls_(shard),
+      handback_(shard, regulator, memory_, exposure_, secret),
+      journal_(journal),
+      paced_(shard.config.limits.max_flows) {
+  marked_.reserve(shard.config.limits.max_flows + closed_in_a_burst);
+}
+
+std::array<const tcp::EndpointConfig*, 2> SplitFlows::endpoint_configs(FlowId id) {
+  const tcp::EndpointConfig& legs = shard_.registry.policies().legs;
+  if (!legs.wants_pacing()) return {&legs, &legs};
+  std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
+  return {&places[0].begin(legs), &places[1].begin(legs)};
+}
+
+Bytes SplitFlows::first_window(const Flow& flow, Side from) const {
+  return receive_windows_.first(shard_.registry.bearer(flow.bearer), from);
+}
+
+void SplitFlows::begin(Flow& flow, FlowId id) {
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  journal_.begin(id, flow);
+  exposure_.hold(flow);
+  flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
+  bearer.status_changed = true;
+  bearer.used = true;
+}
+
+void SplitFlows::receive(Arrival& arrival, FlowId id) {
+  const packet::ChecksumState checksum = packet::verify_tcp_checksum(arrival.packet, arrival.parsed);
+  if (!accept_checksum(shard_.config, shard_.counters, arrival.in, checksum)) return;
+  shard_.counters.add(Counter::optimised);
+  Flow& flow = shard_.registry.flow(id);
+  if (outdated(flow.leg(opposite(arrival.in)).headers, arrival)) [[unlikely]] {
+    take_rerouted(arrival, flow, id);
+  } else {
+    take(arrival, flow, id);
+  }
+}
+
+/// The headers are other ones than before: they stay only if the numbers are the host's.
+void SplitFlows::take_rerouted(Arrival& arrival, Flow& flow, FlowId id) {
+  packet::HeaderTemplate& known = flow.leg(opposite(arrival.in)).headers;
+  const packet::HeaderTemplate before = known;
+  known = packet::learn(arrival.packet, arrival.parsed);
+  if (!take(arrival, flow, id)) known = before;
+}
+
+/// Returns whether its numbers are the host's. Whatever concerns more than the segment is learned only then.
+inline bool SplitFlows::take(Arrival& arrival, Flow& flow, FlowId id) {
+  const auto& [in, packet, result, parsed, now] = arrival;
+  const tcp::Segment& segment = parsed.segment;
+  Leg& own = flow.leg(in);
+  Leg& other = flow.leg(opposite(in));
+  const auto recoveries = own.endpoint.counters().fast_recoveries;
+  const tcp::SeqNum acked = own.endpoint.snd_una();
+  Streams stirred = Streams::none;
+  const bool brings = segment.payload_len != 0 || segment.flags.fin();
+  if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::note_progress(flow, opposite(in), now);
+  bool believed = false;
+  if (segment.payload_len != 0) {
+    stirred = stream_to(opposite(in));
+    if (!memory_.keeps(flow, in, segment)) [[unlikely]] {
+      shard_.counters.add(Counter::payload_refused);
+      believed = own.endpoint.receive_without_payload(segment, now);
+    } else {
+      shard_.budget.taken();
+      packet::strip_to_payload(packet, parsed);
+      believed = own.endpoint.receive(segment, std::move(packet), now);
+    }
+    if (believed) [[likely]]
+      own.heard = true;
+  } else {
+    packet.reset();
+    believed = own.endpoint.receive(segment, {}, now);
+  }
+  if (!own.endpoint.smooth() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
+    shard_.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
+  }
+  other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
+  if (believed) [[likely]]
+    flow.last_activity = now;
+  if (other.questioned && believed) [[unlikely]] {
+    other.questioned = false;
+    other.endpoint.answer_question();
+  }
+  if (own.endpoint.snd_una() != acked) {
+    stirred = stirred | stream_to(in);
+    relay::note_progress(flow, in, now);
+  }
+  mark(flow, id, stirred != Streams::none ? stirred : Streams::both);
+  return believed;
+}
+
+void SplitFlows::serve_marked(Instant now) {
+  for (std::size_t i = 0; i < marked_.size(); ++i) {
+    if (i + 1 < marked_.size()) shard_.registry.flows().prefetch(marked_[i + 1]);
+    const FlowId id = marked_[i];
+    // One that was closed since stays on the list; who has its place now is on it with a mark of its own.
+    if (closed_marked_ && !is_marked(id)) [[unlikely]]
+      continue;
+    serve(shard_.registry.flow(id), id, now);
+  }
+  marked_.clear();
+  closed_marked_ = false;
+}
+
+inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
+  const Streams stirred = std::exchange(flow.stirred, Streams::none);
+  if (!relay::calm(flow) || flow.let_go != LetGo::no) [[unlikely]] {
+    serve_troubled(flow, id, now);
+    return;
+  }
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  if (contains(stirred, Streams::to_radio)) {
+    relay::pump_towards(flow, Side::radio);
+    receive_windows_.update_of_server(flow, bearer, now);
+  }
+  if (contains(stirred, Streams::to_core)) {
+    relay::pump_towards(flow, Side::core);
+    receive_windows_.update_of_ue(flow, bearer, now);
+  }
+  keep_journal(flow, id);
+  emit(flow, bearer, now);
+  settle(flow, bearer, stirred);
+  reschedule(flow, id, now);
+}
+
+/// The same for a flow of which a leg is not open yet, in recovery, reordering or ending.
+void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  if (flow.let_go != LetGo::no) {
+    serve_leaving(flow, bearer, id, now);
+    return;
+  }
+  relay::pump(flow);
+  relay::pass_ends(flow);
+  relay::pass_questions(flow);
+  receive_windows_.update_of_ue(flow, bearer, now);
+  receive_windows_.update_of_server(flow, bearer, now);
+  emit_with_ends(flow, id, bearer, now);
+  if (relay::finished(flow)) {
+    count_end(flow);
+    close(id, now);
+    return;
+  }
+  reschedule(flow, id, now);
+  stalls_.watch_holes(flow, id);
+}
+
+void SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+  if (flow.let_go == LetGo::forget) {
+    close(id, now);
+    return;
+  }
+  relay::pump(flow);
+  relay::pass_ends(flow);
+  relay::pass_questions(flow);
+  handback_.advance(flow, now);
+  emit_with_ends(flow, id, bearer, now);
+  if (relay::finished(flow)) {
+    count_end(flow);
+  } else if (Handback::is_complete(flow)) {
+    handback_.let_go(flow, now);
+  } else {
+    reschedule(flow, id, now);
+    stalls_.watch_holes(flow, id);
+    return;
+  }
+  close(id, now);
+}
+
+/// Sends what can be sent, and passes on the end that may have come of it.
+void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+  if (exposure_.caps(flow)) exposure_.allow(flow, bearer);
+  keep_journal(flow, id);
+  emit(flow, bearer, now);
+  if (relay::has_news_of_end(flow)) {
+    relay::pump(flow);
+    relay::pass_ends(flow);
+    emit(flow, bearer, now);
+  }
+  settle(flow, bearer, Streams::both);
+}
+
+void SplitFlows::emit(Flow& flow, Bearer& bearer, Instant now) {
+  if (bearer.bounds()) [[unlikely]]
+    windows_.follow(flow, bearer, now);
+  if (!flow.leg(Side::core).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::core, Bytes::max(), now);
+  if (!flow.leg(Side::radio).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::radio, bearer.allowance(), now);
+}
+
+void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now) {
+  tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+  LegOutput output(flow, side, bearer.counts() ? &bearer : nullptr, shard_);
+  const std::uint32_t before = endpoint.counters().retransmitted;
+  if (side == Side::radio && bearer.bounds()) [[unlikely]]
+    most = windows_.room(flow, bearer, now);
+  const Bytes sent = endpoint.emit(now, output, most);
+  if (side == Side::radio) {
+    bearer.spend(sent);
+    flow.sent_to_radio += sent;
+    windows_.sent(flow, bearer, sent);
+  }
+  if (const std::uint32_t repeated = endpoint.counters().retransmitted - before; repeated != 0) [[unlikely]] {
+    shard_.counters.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core, repeated);
+  }
+}
+
+/// Tells the bearer and the memory budget what the flow has come to.
+void SplitFlows::settle(Flow& flow, Bearer& bearer, Streams stirred) {
+  const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
+  FlowShare now = flow.share;
+  now.backlog = static_cast<std::uint32_t>(radio.unsent().count());
+  now.moving = flow.window_loop != no_id && relay::held_towards(flow, Side::radio) > Bytes{};
+  now.committed = memory_.note(flow, stirred);
+  if (now == flow.share) return;
+  bearer.load.change(flow.share, now);
+  flow.share = now;
+}
+
+void SplitFlows::reschedule(Flow& flow, FlowId id, Instant now) {
+  const Instant due = std::min(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
+  if (flow.deadline <= due && flow.deadline != never) return;  // looked at in time, for idleness too
+  const Instant idle = std::max(flow.last_activity + shard_.config.timeouts.idle, now + std::chrono::seconds(1));
+  shard_.registry.schedule_flow(flow, id, std::min(due, idle));
+}
+
+void SplitFlows::on_due(FlowId id, Instant now) {
+  Flow& flow = shard_.registry.flow(id);
+  const ShardTimeouts& timeouts = shard_.config.timeouts;
+  if (!flow.terminated()) {
+    if (now - flow.last_activity >= timeouts.handshake) {
+      shard_.counters.add(Counter::handshake_timeouts);
+      close(id, now);
+    } else {
+      shard_.registry.schedule_flow(flow, id, flow.last_activity + timeouts.handshake);
+    }
+    return;
+  }
+  if (now - flow.last_activity >= timeouts.idle && handover::at_rest(flow)) {
+    flow.let_go = LetGo::let_go_idle;
+    handback_.let_go(flow, now);
+    close(id, now);
+    return;
+  }
+  stalls_.end(flow, now);
+  for (const Side side : {Side::radio, Side::core}) {
+    tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+    if (endpoint.next_deadline() > now) continue;
+    const auto before = endpoint.counters().timeouts;
+    endpoint.on_timer(now);
+    if (endpoint.counters().timeouts != before) {
+      shard_.counters.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
+    }
+  }
+  mark(flow, id, Streams::both);
+}
+
+bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
+  if (!flow.terminated()) {
+    close(id, now);
+    return true;
+  }
+  if (!relay::owes(flow)) {
+    if (flow.let_go == LetGo::no) flow.let_go = LetGo::let_go_drain;
+    handback_.let_go(flow, now);
+    close(id, now);
+    return true;
+  }
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  for (const Side side : {Side::radio, Side::core}) {
+    flow.leg(side).reset_pending = false;
+    flow.leg(side).endpoint.abort();
+    emit(flow, bearer, side, Bytes::max(), now);
+  }
+  if (!relay::quiet(flow)) return false;
+  shard_.counters.add(Counter::flows_reset_by_stop);
+  close(id, now);
+  return true;
+}
+
+void SplitFlows::count_end(const Flow& flow) {
+  bool reset = false;
+  bool timed_out = false;
+  bool abandoned = true;  // counted when it was
+  for (const Leg& leg : flow.legs) {
+    reset = reset || leg.endpoint.close_reason() == tcp::CloseReason::reset_by_peer;
+    timed_out = timed_out || leg.endpoint.close_reason() == tcp::CloseReason::timed_out;
+    abandoned = abandoned && leg.endpoint.close_reason() == tcp::CloseReason::aborted;
+  }
+  if (abandoned) return;
+  shard_.counters.add(timed_out ? Counter::flows_timed_out : reset ? Counter::flows_reset : Counter::flows_closed);
+}
+
+void SplitFlows::close(FlowId id, Instant now) {
+  Flow& flow = shard_.registry.flow(id);
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  bearer.load.change(flow.share, {});
+  memory_.forget(flow);
+  receive_windows_.forget(flow);
+  windows_.forget(flow, bearer);
+  closed_marked_ = closed_marked_ || flow.stirred != Streams::none;
+  const RegulatedId heir = flow.heir;
+  const bool over = flow.terminated() && relay::quiet(flow);
+  if (flow.terminated()) journal_.end(id);
+  shard_.registry.close(id, now);
+  if (heir == no_id) return;
+  if (over) {
+    regulator_.close(heir, now);
+  } else {
+    regulator_.inherit(heir, now);
+  }
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "dataplane/flow/lazy_array.hpp"
+#include "dataplane/tcp/paced_sender.hpp"
+#include "proxy/end_to_end/regulator.hpp"
+#include "proxy/flows/flow_journal.hpp"
+#include "proxy/handback/handback.hpp"
+#include "proxy/shard/arrival.hpp"
+#include "proxy/shard/context.hpp"
+#include "proxy/split/exposure.hpp"
+#include "proxy/split/leg_output.hpp"
+#include "proxy/split/relay.hpp"
+#include "proxy/split/relay_memory.hpp"
+#include "proxy/split/stalls.hpp"
+#include "proxy/steering/flow_windows.hpp"
+#include "proxy/steering/receive_windows.hpp"
+
+namespace sluice::proxy {
+
+/// The split connections at work: what came in is relayed, windows are told, segments are sent, timers run, and what
+/// is over is closed. Whatever changes a flow marks it; marked flows are served before the burst ends, each once.
+/// Thread: the shard's.
+class SplitFlows {
+ public:
+  /// What it is given outlives it.
+  SplitFlows(const ShardContext& shard, Regulator& regulator, FlowJournal journal, const flow::HashKey& secret);
+
+  [[nodiscard]] RelayMemory& memory() { return memory_; }
+  [[nodiscard]] const RelayMemory& memory() const { return memory_; }
+  [[nodiscard]] FlowWindows& windows() { return windows_; }
+  [[nodiscard]] Handback& handback() { return handback_; }
+  [[nodiscard]] const Handback& handback() const { return handback_; }
+
+  /// By Side: of the policies in force, which outlive the connection. A paced one has its own, with a place for what it
+  /// keeps.
+  [[nodiscard]] std::array<const tcp::EndpointConfig*, 2> endpoint_configs(FlowId id);
+  /// Of a flow that is about to be split: what the host behind `from` may be promised.
+  [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
+  /// The flow's endpoints live from now on.
+  void begin(Flow& flow, FlowId id);
+  /// A segment of the flow came in.
+  [[gnu::flatten, gnu::noinline]] void receive(Arrival& arrival, FlowId id);
+
+  /// To be served before the burst ends, as far as these streams are concerned.
+  void mark(Flow& flow, FlowId id, Streams streams) {
+    if (flow.stirred == Streams::none) marked_.push_back(id);
+    flow.stirred = flow.stirred | streams;
+  }
+  [[gnu::flatten, gnu::noinline]] void serve_marked(Instant now);
+  /// Lets the flow send what it can towards the radio, `most` IP bytes at most.
+  void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
+    emit(flow, bearer, Side::radio, most, now);
+  }
+  /// The flow is to go, or to stay (Handback::ask).
+  void ask_to_go(Flow& flow, FlowId id, LetGo reason) {
+    if (handback_.ask(flow, reason)) mark(flow, id, Streams::both);
+  }
+  /// The timer wheel has come to it.
+  void on_due(FlowId id, Instant now);
+  /// Ends the flow in this moment. What one host was told that the other one has: where nothing is missing there, plain
+  /// forwarding takes over. Otherwise both are told that the connection is over. False when there was no buffer to say
+  /// so.
+  [[nodiscard, gnu::cold, gnu::noinline]] bool end_now(Flow& flow, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void close(FlowId id, Instant now);
+
+ private:
+  bool take(Arrival& arrival, Flow& flow, FlowId id);
+  [[gnu::cold, gnu::noinline]] void take_rerouted(Arrival& arrival, Flow& flow, FlowId id);
+  [[nodiscard]] bool is_marked(FlowId id) const {
+    return shard_.registry.flows().contains(id) && shard_.registry.flow(id).stirred != Streams::none;
+  }
+  void serve(Flow& flow, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  void emit(Flow& flow, Bearer& bearer, Instant now);
+  void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
+  [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  void settle(Flow& flow, Bearer& bearer, Streams stirred);
+  void reschedule(Flow& flow, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);
+  /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
+  void keep_journal(Flow& flow, FlowId id) {
+    if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
+  }
+  [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed) {
+    flow.journaled = exposed;
+    journal_.note(id, flow, exposed);
+  }
+
+  const ShardContext shard_;
+  Regulator& regulator_;
+  Exposure exposure_;
+  RelayMemory memory_;
+  ReceiveWindows receive_windows_;
+  FlowWindows windows_;
+  Stalls stalls_;
+  Handback handback_;
+  FlowJournal journal_;
+  flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; no memory where nothing is paced
+  std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
+  bool closed_marked_ = false;  ///< some of them were closed since
+};
+
+}  // namespace sluice::proxy

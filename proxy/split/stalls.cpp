@@ -1,0 +1,41 @@
+#include "proxy/split/stalls.hpp"
+
+#include "proxy/split/relay.hpp"
+
+namespace sluice::proxy {
+
+void Stalls::end(Flow& flow, Instant now) {
+  forget_overdue(flow, now);
+  for (const Side out : {Side::radio, Side::core}) {
+    if (!has_stalled(flow, out, now)) continue;
+    shard_.counters.add(flow.leg(out).reset_pending ? Counter::flows_orphaned : Counter::flows_stalled);
+    relay::abandon(flow);
+    return;
+  }
+}
+
+bool Stalls::has_stalled(const Flow& flow, Side out, Instant now) const {
+  const ShardTimeouts& timeouts = shard_.config.timeouts;
+  return relay::stalled_for(flow, out, now) >= (flow.leg(out).reset_pending ? timeouts.orphaned : timeouts.stalled);
+}
+
+/// What was never acknowledged may be forgotten, reported or not (RFC 2018 section 8).
+void Stalls::forget_overdue(Flow& flow, Instant now) {
+  for (Leg& leg : flow.legs) {
+    const Instant since = leg.endpoint.out_of_order_since();
+    if (since == never || now - since < shard_.config.timeouts.out_of_order) continue;
+    leg.endpoint.forget_out_of_order();
+    shard_.counters.add(Counter::out_of_order_forgotten);
+  }
+}
+
+void Stalls::watch_holes(Flow& flow, FlowId id) {
+  for (const Leg& leg : flow.legs) {
+    const Instant since = leg.endpoint.out_of_order_since();
+    if (since == never) continue;
+    const Instant due = since + shard_.config.timeouts.out_of_order;
+    if (due < flow.deadline) shard_.registry.schedule_flow(flow, id, due);
+  }
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,206 @@
+#include "proxy/steering/bearer_service.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::proxy {
+namespace {
+
+/// What one flow may send in its turn while others of the bearer wait.
+constexpr Bytes turn{2 * 1500};
+
+/// What a bearer under SMVS gets of the grant for the whole queue: as many parts as it has flows that wait, of those of
+/// all its siblings under SMVS.
+double share_of(const Bearer& bearer) {
+  if (&bearer.sibling() == &bearer) return 1;
+  std::uint32_t waiting = std::max(bearer.load.backlogged_flows, 1U);
+  const std::uint32_t own = waiting;
+  for (const Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
+    if (other->treatment().mode == Mode::smvs) waiting += other->load.backlogged_flows;
+  }
+  return static_cast<double>(own) / waiting;
+}
+
+/// Calls visit(flow, id) for the bearer's flows, the one that was served least recently first.
+template <typename Visit>
+void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
+  FlowId id = bearer.first_flow;
+  for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
+    Flow& flow = registry.flow(id);
+    visit(flow, id);
+    id = flow.bearer_next;
+  }
+}
+
+}  // namespace
+
+void BearerService::on_report(const ReportArrival& report, Instant now) {
+  shard_.counters.add(Counter::reports);
+  const BearerId id = shard_.registry.find_bearer(report.bearer.ue);
+  if (id == flow::no_flow) {
+    shard_.counters.add(Counter::reports_unknown_bearer);
+    return;
+  }
+  if (!shard_.registry.bearer(id).heeds(report, now)) {
+    shard_.counters.add(Counter::reports_elsewhere);
+    return;
+  }
+  if (shard_.registry.bearer(id).changes_reporter(report)) shard_.counters.add(Counter::reporters_changed);
+  count_group(shard_.registry.bearer(id), report);
+  Bearer* bearer = &shard_.registry.bearer(id);
+  do {
+    if (!take(*bearer, report, now)) return;
+    bearer = &bearer->sibling();
+  } while (bearer->id != id);
+  shard_.queue.flush(now);
+}
+
+/// False when the report is stale, which it then is for all of the UE's bearers.
+bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant now) {
+  const bool before = bearer.steered();
+  if (bearer.on_report(report, now, share_of(bearer)) == Bearer::Verdict::stale) {
+    shard_.counters.add(Counter::reports_stale);
+    return false;
+  }
+  if (bearer.steered() != before) {
+    shard_.counters.add(bearer.steered() ? Counter::recoveries : Counter::fallbacks);
+    steer(bearer, now);
+  }
+  serve(bearer.id, now);
+  if (bearer.load.shut_flows > 0) [[unlikely]]
+    serve_shut(bearer, now);
+  regulator_.on_report(bearer.id, now);
+  reschedule(bearer.id);
+  return true;
+}
+
+/// Servers that were left without a window may get one again.
+void BearerService::serve_shut(Bearer& bearer, Instant now) {
+  for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
+    if (flow.share.shut) flows_.mark(flow, id, Streams::to_radio);
+  });
+  flows_.serve_marked(now);
+}
+
+void BearerService::count_group(const Bearer& bearer, const ReportArrival& report) {
+  const control::feedback::BearerReport& now = report.bearer;
+  const control::feedback::BearerReport& before = bearer.last_report();
+  GroupTotals& group = groups_[bearer.ordinary() ? 1 : 0];
+  ++group.reports;
+  const bool comparable = bearer.reported() && bearer.reporter() == report.sender;
+  if (comparable && now.transmitted >= before.transmitted) group.transmitted += now.transmitted - before.transmitted;
+  if (comparable && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
+  group.queue_bytes += static_cast<double>(now.queue.count());
+  if (now.mean_service_rate > Rate()) {
+    group.queue_delay_s += static_cast<double>(now.queue.count()) / now.mean_service_rate.bytes_per_second();
+  }
+}
+
+void BearerService::on_due(BearerId id, Instant now) {
+  Bearer& bearer = shard_.registry.bearer(id);
+  if (!bearer.in_use() && now - bearer.empty_since >= shard_.config.timeouts.idle) {
+    shard_.registry.close_bearer(id);
+    return;
+  }
+  const bool before = bearer.steered();
+  if (bearer.on_deadline(now)) {
+    if (bearer.steered() != before) {
+      shard_.counters.add(Counter::fallbacks);
+      steer(bearer, now);
+    }
+    serve(id, now);
+    regulator_.on_report(id, now);
+  }
+  reschedule(id);
+}
+
+void BearerService::reschedule(BearerId id) {
+  // Nearly always a report has put the deadline off: the bearer is not looked at for that.
+  const Bearer& bearer = shard_.registry.bearer(id);
+  const Instant idle = bearer.in_use() ? never : bearer.empty_since + shard_.config.timeouts.idle;
+  shard_.registry.reschedule_bearer(id, std::min(bearer.deadline(), idle));
+}
+
+void BearerService::steer(Bearer& bearer, Instant now) {
+  for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) { steer(flow, id, bearer, now); });
+}
+
+void BearerService::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+  if (!flow.terminated()) return;
+  tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1);
+  endpoint.set_window_source(bearer.window_source(), seed);
+  if (bearer.bounds()) flows_.windows().begin(flow, bearer, now);
+  flows_.mark(flow, id, Streams::both);
+}
+
+void BearerService::serve(BearerId id, Instant now) {
+  Bearer& bearer = shard_.registry.bearer(id);
+  if (bearer.bounds()) {
+    serve_windowed(bearer, now);
+    return;
+  }
+  if (bearer.treatment().smvs.short_flow > Bytes{}) {
+    while (bearer.allowance() > Bytes{} && serve_round(bearer, true, now)) {
+    }
+  }
+  while (bearer.allowance() > Bytes{} && serve_round(bearer, false, now)) {
+  }
+  flows_.serve_marked(now);
+}
+
+bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant now) {
+  bool sent_any = false;
+  FlowId id = bearer.first_flow;
+  const std::uint32_t count = bearer.flow_count;
+  for (std::uint32_t i = 0; i < count && bearer.allowance() > Bytes{}; ++i) {
+    Flow& flow = shard_.registry.flow(id);
+    const FlowId next = flow.bearer_next;
+    tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+    const bool chosen = !short_flows_only || flow.sent_to_radio < bearer.treatment().smvs.short_flow;
+    if (flow.terminated() && chosen && endpoint.can_send_now()) {
+      const Bytes before = bearer.allowance();
+      flows_.send_to_radio(flow, bearer, count == 1 ? before : std::min(before, turn), now);
+      if (bearer.allowance() != before) {
+        sent_any = true;
+        flows_.mark(flow, id, Streams::to_radio);  // its window towards the server, its timers and its share follow
+        bearer.first_flow = next;
+      }
+    }
+    id = next;
+  }
+  return sent_any && bearer.window_source() == tcp::WindowSource::allowance;
+}
+
+/// After a report: windows may have grown, so every flow that waits is served.
+void BearerService::serve_windowed(Bearer& bearer, Instant now) {
+  for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
+    if (flow.terminated() && flow.share.backlog != 0) flows_.mark(flow, id, Streams::to_radio);
+  });
+  // The next one is first in turn.
+  if (bearer.flow_count > 0) bearer.first_flow = shard_.registry.flow(bearer.first_flow).bearer_next;
+  flows_.serve_marked(now);
+}
+
+void BearerService::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
+  shard_.registry.bearers().for_each([&](BearerId id, Bearer& bearer) {
+    // Of several bearers of a UE the entry to their ring speaks for all; one alone is its entry.
+    const bool alone = &bearer.sibling() == &bearer;
+    if (!alone && shard_.registry.find_bearer(bearer.ue()) != id) return;
+    bool changed = std::exchange(bearer.status_changed, false);
+    for (Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
+      changed = std::exchange(other->status_changed, false) || changed;
+    }
+    if (!all && !changed) return;
+    control::feedback::BearerStatus status = bearer.status(bearer.load.backlog);
+    for (const Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
+      const control::feedback::BearerStatus more = other->status(other->load.backlog);
+      status.backlog += more.backlog;
+      status.allowance_left += more.allowance_left;
+      status.active_flows += more.active_flows;
+    }
+    out.push_back(status);
+  });
+}
+
+}  // namespace sluice::proxy

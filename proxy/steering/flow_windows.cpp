@@ -1,0 +1,89 @@
+#include "proxy/steering/flow_windows.hpp"
+
+#include <algorithm>
+
+#include "dataplane/packet/build.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// The least a window is taken for: without an acknowledgement under way none would ever open it.
+constexpr std::int64_t least_segments = 2;
+
+/// A full segment towards the UE as an IP packet.
+Bytes segment_on_wire(const Flow& flow) {
+  const Leg& leg = flow.leg(Side::radio);
+  tcp::Segment data;
+  data.has_timestamps = leg.endpoint.uses_timestamps();
+  return Bytes(packet::header_length(leg.headers, data) - leg.headers.l2_len) + Bytes(leg.endpoint.effective_mss());
+}
+
+/// What is in flight towards the UE as IP bytes. Headers are counted as those of full segments.
+Bytes flight_on_wire(const Flow& flow) {
+  const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  const std::int64_t segment = endpoint.effective_mss();
+  const std::int64_t segments = (endpoint.in_flight().count() + segment - 1) / segment;
+  const std::int64_t header = segment_on_wire(flow).count() - segment;
+  return endpoint.in_flight() + Bytes(header * segments);
+}
+
+}  // namespace
+
+/// The flow's law, made when it is first asked.
+GovernedFlow* FlowWindows::law_of(Flow& flow, Bearer& bearer) {
+  if (flow.governed == no_id) {
+    const control::LawStart start{flow.leg(Side::radio).endpoint.least_rtt(), segment_on_wire(flow)};
+    flow.governed = laws_.emplace(bearer, start);
+    if (flow.governed == no_id) return nullptr;  // cannot be: there is a place for every flow
+    laws_[flow.governed].on_sent(bearer, flight_on_wire(flow));
+  }
+  return &laws_[flow.governed];
+}
+
+void FlowWindows::follow(Flow& flow, Bearer& bearer, Instant now) {
+  GovernedFlow* const governed = law_of(flow, bearer);
+  if (governed == nullptr) return;
+  const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  governed->measured(endpoint.least_rtt());
+  governed->on_report(bearer, now);
+  const Bytes acked = governed->sent() - flight_on_wire(flow);
+  if (acked <= governed->acked()) return;
+  control::AckView ack;
+  ack.now = now;
+  ack.ack = acked;
+  ack.newly = acked - governed->acked();
+  ack.offered = endpoint.snd_window();
+  ack.limited = endpoint.unsent() > Bytes{};
+  ack.in_loss = endpoint.in_recovery();
+  governed->on_ack(bearer, ack);
+}
+
+Bytes FlowWindows::room(Flow& flow, Bearer& bearer, Instant now) {
+  const Bytes flight = flight_on_wire(flow);
+  Bytes window = segment_on_wire(flow) * least_segments;
+  if (GovernedFlow* const governed = law_of(flow, bearer)) {
+    window = std::max(window, governed->window(bearer, governed->sent() - flight, now));
+  }
+  return std::max(window - flight, Bytes{});
+}
+
+void FlowWindows::note_sent(const Flow& flow, const Bearer& bearer, Bytes bytes) {
+  GovernedFlow& governed = laws_[flow.governed];
+  governed.on_sent(bearer, governed.sent() + bytes);
+}
+
+void FlowWindows::begin(Flow& flow, Bearer& bearer, Instant now) {
+  GovernedFlow* const governed = law_of(flow, bearer);
+  if (governed == nullptr) return;
+  const Bytes window = bearer.seed_window(flow.leg(Side::radio).endpoint.least_rtt());
+  governed->seed(window / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1), bearer.queue_view(now));
+}
+
+void FlowWindows::forget(Flow& flow, Bearer& bearer) {
+  if (flow.governed == no_id) return;
+  laws_[flow.governed].leave(bearer);
+  laws_.erase(flow.governed);
+  flow.governed = no_id;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,101 @@
+#include "proxy/steering/receive_windows.hpp"
+
+#include <algorithm>
+
+#include "proxy/split/relay.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// Until a host has sent something, the window that the handshake itself promised it is as good as ours, and an update
+/// would be a packet for nothing; unless it is too small to begin with.
+bool window_matters(const Flow& flow, Side from) {
+  if (flow.leg(from).heard) return true;
+  const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
+  return endpoint.rcv_nxt() != flow.first_byte_from(from) ||
+         Bytes(endpoint.rcv_edge() - endpoint.rcv_nxt()) < relay::least_window;
+}
+
+/// What the host behind `in` may be promised: no more than the other one takes itself, until it has shown that it sends
+/// more. A connection that carries little can so be handed back at any time.
+Bytes promise_to(const Flow& flow, Side in, Bytes most) {
+  const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
+  return std::min(most, std::max(sent, flow.leg(opposite(in)).endpoint.snd_window()));
+}
+
+/// What the second loop promises the server.
+Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) {
+  const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+  const Bytes promised(server.rcv_edge() - server.rcv_nxt());
+  const std::uint32_t sharing = std::max<std::uint32_t>(bearer.load.moving_flows, 1);
+  // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
+  const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
+                                               .promised = promised,
+                                               .radio_error = control::OnWire(bearer.radio_error().amount() / sharing),
+                                               .drain = control::OnWire(bearer.mean_rate() * (1.0 / sharing)),
+                                               .server_rtt = server.srtt(),
+                                               .framing = bearer.framing()};
+  return promised + loop.advance(seen);
+}
+
+/// Whether the server is left without a window: reports then decide when it gets one.
+void note_shut(Flow& flow, Bearer& bearer, bool shut) {
+  if (flow.share.shut == shut) return;
+  const FlowShare before = flow.share;
+  flow.share.shut = shut;
+  bearer.load.change(before, flow.share);
+}
+
+}  // namespace
+
+Bytes ReceiveWindows::first(const Bearer& bearer, Side from) const {
+  const Treatment& treatment = bearer.treatment();
+  const Bytes most = memory_.first_limit(bearer);
+  const bool steered = needs_feedback(treatment.mode) && from == Side::core;
+  return steered ? std::min(most, treatment.smvs.receive_window.initial) : most;
+}
+
+void ReceiveWindows::update_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
+  if (!window_matters(flow, Side::radio)) return;
+  const Bytes most = promise_to(flow, Side::radio, memory_.limit(flow, bearer, Side::radio, now));
+  exposure_.open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
+}
+
+void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
+  if (!window_matters(flow, Side::core)) return;
+  const Bytes held = relay::held_towards(flow, Side::radio);
+  const Bytes limit = memory_.limit(flow, bearer, Side::core, now);
+  if (!bearer.steered()) {
+    exposure_.open_window(flow, Side::core, promise_to(flow, Side::core, limit) - held);
+    note_shut(flow, bearer, false);
+    return;
+  }
+  control::ReceiveWindowLoop* const loop = loop_of(flow, bearer, held);
+  if (loop == nullptr) {
+    exposure_.open_window(flow, Side::core, first(bearer, Side::core) - held);
+    return;
+  }
+  const Bytes room = std::min(limit - held, steered_room(flow, bearer, *loop));
+  exposure_.open_window(flow, Side::core, room, tcp::WindowUpdates::prompt);
+  // With nothing under way nothing of this flow's own would bring it back here.
+  note_shut(flow, bearer, room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
+}
+
+/// None while the connection carries little: its first window is all it takes.
+control::ReceiveWindowLoop* ReceiveWindows::loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
+  if (flow.window_loop == no_id) {
+    const control::ReceiveWindowParameters& parameters = bearer.treatment().smvs.receive_window;
+    const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
+    if (held + received < parameters.initial / 2) return nullptr;
+    flow.window_loop = loops_.emplace(parameters);
+    if (flow.window_loop == no_id) return nullptr;
+  }
+  return &loops_[flow.window_loop];
+}
+
+void ReceiveWindows::forget(Flow& flow) {
+  if (flow.window_loop != no_id) loops_.erase(flow.window_loop);
+  flow.window_loop = no_id;
+}
+
+}  // namespace sluice::proxy

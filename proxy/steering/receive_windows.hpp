@@ -1,0 +1,35 @@
+#pragma once
+
+#include "control/receive_window_loop.hpp"
+#include "dataplane/flow/slab.hpp"
+#include "proxy/flows/flow.hpp"
+#include "proxy/split/exposure.hpp"
+#include "proxy/split/relay_memory.hpp"
+#include "proxy/steering/bearer.hpp"
+
+namespace sluice::proxy {
+
+/// The windows that a split connection advertises: to the UE what the relay holds, to the server no more than the
+/// second loop wants where reports steer (control::ReceiveWindowLoop). Thread: the shard's.
+class ReceiveWindows {
+ public:
+  /// What it is given outlives it.
+  ReceiveWindows(std::uint32_t max_flows, RelayMemory& memory, const Exposure& exposure)
+      : memory_(memory), exposure_(exposure), loops_(max_flows) {}
+
+  /// Of a connection that has only begun: what the host behind `from` may be promised.
+  [[nodiscard]] Bytes first(const Bearer& bearer, Side from) const;
+  void update_of_ue(Flow& flow, const Bearer& bearer, Instant now);
+  void update_of_server(Flow& flow, Bearer& bearer, Instant now);
+  /// The flow ends.
+  void forget(Flow& flow);
+
+ private:
+  [[nodiscard]] control::ReceiveWindowLoop* loop_of(Flow& flow, const Bearer& bearer, Bytes held);
+
+  RelayMemory& memory_;
+  const Exposure& exposure_;
+  flow::Slab<control::ReceiveWindowLoop> loops_;
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+
+#include "proxy/yaml/yaml.hpp"
+
+namespace sluice::config {
+namespace {
+
+std::string joined(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : path + "." + std::string(key);
+}
+
+/// What reading the parts of one file shares.
+struct Reading {
+  const std::string& file;
+  std::vector<Error>& errors;
+  std::vector<Error>& warnings;
+  std::size_t broken_rules = 0;  ///< those of `errors` that check() found
+
+  /// Values that could not be read, so far.
+  [[nodiscard]] std::size_t misread() const { return errors.size() - broken_rules; }
+  void fail(Place place, std::string what, std::string expected, std::string got) {
+    errors.push_back({file, place, std::move(what), std::move(expected), std::move(got)});
+  }
+};
+
+/// Reads one map.
+class Reader final : public Section {
+ public:
+  Reader(Reading& shared, const Node& node, std::string path)
+      : shared_(shared), node_(node), path_(std::move(path)), misread_before_(shared.misread()) {}
+
+  /// Refuses what was not declared. Called once, after describe().
+  void finish() {
+    for (const Entry& entry : node_.entries) {
+      if (std::find(declared_.begin(), declared_.end(), entry.key) != declared_.end()) continue;
+      const std::string guess = nearest(entry.key, declared_);
+      shared_.fail(entry.place, "unknown key '" + joined(path_, entry.key.substr(0, 80)) + "'",
+                   guess.empty() ? "one of " + known_keys() : "'" + guess + "'", "");
+    }
+  }
+
+  void when(bool applies, std::string_view condition, const std::function<void()>& keys) override {
+    if (applies || !inactive_.empty()) return keys();
+    inactive_ = condition;
+    keys();
+    inactive_.clear();
+  }
+
+  void check(bool ok, std::string_view key, std::string_view expected, std::string_view got) override {
+    if (ok || !reading() || !inactive_.empty()) return;
+    shared_.errors.push_back(complaint(key, expected, got));
+    ++shared_.broken_rules;
+  }
+  void advise(bool ok, std::string_view key, std::string_view expected, std::string_view got) override {
+    if (!ok && reading() && inactive_.empty()) shared_.warnings.push_back(complaint(key, expected, got));
+  }
+
+  [[nodiscard]] bool reading() const override { return shared_.misread() == misread_before_; }
+  [[nodiscard]] std::string file() const override { return shared_.file; }
+
+ protected:
+  void scalar(const Field& field, const ScalarSpec& spec) override {
+    if (const Entry* entry = look_up(field)) assign(entry->value, joined(path_, field.key), spec);
+  }
+
+  void scalar_list(const Field& field, const ListSpec& spec) override {
+    const Entry* entry = look_up(field);
+    if (entry == nullptr || !is_list(*entry, field, spec.min_size, spec.max_size)) return;
+    spec.clear();
+    for (std::size_t i = 0; i < entry->value.items.size(); ++i) {
+      assign(entry->value.items[i], element(field, i), spec.append());
+    }
+  }
+
+  void map(const Field& field, const std::function<void(Section&)>& body) override {
+    static const Node none = [] {
+      Node node;
+      node.kind = Node::Kind::map;
+      return node;
+    }();
+    const Entry* entry = look_up(field);
+    if (!inactive_.empty()) return;
+    if (entry != nullptr) return descend(entry->value, joined(path_, field.key), body);
+    if (field.required) return;  // reported already; its keys would only repeat it
+    Node absent = none;
+    absent.place = node_.place;
+    descend(absent, joined(path_, field.key), body);
+  }
+
+  void optional_map(const Field& field, bool, const std::function<void()>& emplace,
+                    const std::function<void(Section&)>& body) override {
+    const Entry* entry = look_up(field);
+    if (entry == nullptr) return;
+    emplace();
+    descend(entry->value, joined(path_, field.key), body);
+  }
+
+  void section_list(const Field& field, const SectionListSpec& spec) override {
+    const Entry* entry = look_up(field);
+    if (entry == nullptr || !is_list(*entry, field, spec.min_size, spec.max_size)) return;
+    spec.clear();
+    for (std::size_t i = 0; i < entry->value.items.size(); ++i) {
+      spec.append();
+      descend(entry->value.items[i], element(field, i), [&](Section& below) { spec.describe(below, i); });
+    }
+  }
+
+ private:
+  [[nodiscard]] Error complaint(std::string_view key, std::string_view expected, std::string_view got) const {
+    return {shared_.file, place_of(node_, key), key.empty() ? path_ : joined(path_, key), std::string(expected),
+            std::string(got)};
+  }
+
+  /// Where "key", "key[2]" or "key[2].below" stands; as much of it as the file has.
+  static Place place_of(const Node& node, std::string_view key) {
+    const std::size_t end = std::min(key.find_first_of(".["), key.size());
+    const Entry* entry = node.find(key.substr(0, end));
+    if (entry == nullptr) return node.place;
+    std::string_view rest = key.substr(end);
+    const Node* value = &entry->value;
+    Place place = entry->place;
+    if (rest.starts_with('[')) {
+      const std::size_t close = std::min(rest.find(']'), rest.size() - 1);
+      std::size_t index = 0;
+      std::from_chars(rest.data() + 1, rest.data() + close, index);
+      if (index >= value->items.size()) return place;
+      value = &value->items[index];
+      place = value->place;
+      rest = rest.substr(close + 1);
+    }
+    return rest.starts_with('.') ? place_of(*value, rest.substr(1)) : place;
+  }
+
+  /// The entry of a key, null when there is none to read. Reports what is missing and what does not apply.
+  const Entry* look_up(const Field& field) {
+    declared_.emplace_back(field.key);
+    const Entry* entry = node_.find(field.key);
+    if (entry != nullptr && !inactive_.empty()) {
+      shared_.fail(entry->place, joined(path_, field.key), "this key only when " + inactive_, "");
+      return nullptr;
+    }
+    if (entry == nullptr && field.required && inactive_.empty()) {
+      shared_.fail(node_.place, "missing key '" + joined(path_, field.key) + "'", std::string(field.help), "");
+    }
+    return entry;
+  }
+
+  [[nodiscard]] std::string element(const Field& field, std::size_t index) const {
+    return joined(path_, field.key) + "[" + std::to_string(index) + "]";
+  }
+
+  [[nodiscard]] std::string known_keys() const {
+    std::string text;
+    for (const std::string& key : declared_) text += (text.empty() ? "" : ", ") + key;
+    return text;
+  }
+
+  void assign(const Node& node, const std::string& name, const ScalarSpec& spec) {
+    if (node.kind == Node::Kind::scalar && spec.assign(node.text)) return;
+    shared_.fail(node.place, name, spec.range.empty() ? spec.kind : spec.kind + ", " + spec.range, node.to_string());
+  }
+
+  bool is_list(const Entry& entry, const Field& field, std::size_t min, std::size_t max) {
+    const std::string name = joined(path_, field.key);
+    if (entry.value.kind != Node::Kind::list) {
+      shared_.fail(entry.value.place, name, "a list", entry.value.to_string());
+      return false;
+    }
+    const std::size_t size = entry.value.items.size();
+    if (size >= min && size <= max) return true;
+    shared_.fail(entry.value.place, name, std::to_string(min) + " to " + std::to_string(max) + " elements",
+                 std::to_string(size));
+    return false;
+  }
+
+  void descend(const Node& node, const std::string& path, const std::function<void(Section&)>& body) {
+    if (node.kind != Node::Kind::map && node.kind != Node::Kind::null) {
+      return shared_.fail(node.place, path, "a map", node.to_string());
+    }
+    Reader below(shared_, node, path);
+    body(below);
+    below.finish();
+  }
+
+  Reading& shared_;
+  const Node& node_;
+  std::string path_;
+  std::size_t misread_before_;
+  std::vector<std::string> declared_;
+  std::string inactive_;  ///< the condition of the keys that do not apply; empty otherwise
+};
+
+}  // namespace
+
+namespace detail {
+
+void read(std::string_view text, const std::string& file, const DocumentLimits& limits,
+          const std::function<void(Section&)>& body, std::vector<Error>& errors, std::vector<Error>& warnings) {
+  const Node root = parse_document(text, file, errors, limits);
+  // After a syntax error the tree is a part of what was meant: judging it would report keys as missing that are not.
+  if (!errors.empty() && root.entries.empty()) return;
+  read(root, file, body, errors, warnings);
+}
+
+void read(const Node& root, const std::string& file, const std::function<void(Section&)>& body,
+          std::vector<Error>& errors, std::vector<Error>& warnings) {
+  Reading shared{file, errors, warnings};
+  if (root.kind != Node::Kind::map) {
+    shared.fail(root.place, "the file", "a map of keys and values", root.to_string());
+    return;
+  }
+  Reader reader(shared, root, "");
+  body(reader);
+  reader.finish();
+  const auto earlier = [](const Error& a, const Error& b) { return a.place < b.place; };
+  std::stable_sort(errors.begin(), errors.end(), earlier);
+  std::stable_sort(warnings.begin(), warnings.end(), earlier);
+}
+
+}  // namespace detail
+}  // namespace sluice::config

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "proxy/yaml/document.hpp"
+#include "proxy/yaml/error.hpp"
+#include "proxy/yaml/section.hpp"
+
+namespace sluice::config {
+
+/// Whether print() writes values declared secret().
+enum class Secrets { hide, show };
+
+namespace detail {
+/// Reads a document's root map into what `body` declares; errors in the order of the file.
+void read(std::string_view text, const std::string& file, const DocumentLimits& limits,
+          const std::function<void(Section&)>& body, std::vector<Error>& errors, std::vector<Error>& warnings);
+/// The same from a tree that was parsed before, and perhaps changed since.
+void read(const Node& root, const std::string& file, const std::function<void(Section&)>& body,
+          std::vector<Error>& errors, std::vector<Error>& warnings);
+[[nodiscard]] std::string print(const std::function<void(Section&)>& body, Secrets secrets);
+[[nodiscard]] std::string reference(const std::function<void(Section&)>& body);
+}  // namespace detail
+
+/// Reads YAML text into a T whose defaults are `value`. `file` is how errors call it. Every error is reported, not only
+/// the first: syntax, duplicate and unknown keys (with the nearest known one), malformed values, values out of
+/// range, missing keys, and what describe() checks across keys.
+template <typename T>
+[[nodiscard]] Loaded<T> parse(std::string_view text, const std::string& file, T value = {},
+                              const DocumentLimits& limits = {}) {
+  Loaded<T> loaded;
+  detail::read(
+      text, file, limits, [&value](Section& root) { describe(root, value); }, loaded.errors, loaded.warnings);
+  if (loaded.errors.empty()) loaded.value = std::move(value);
+  return loaded;
+}
+
+/// As parse(), from a tree of parse_document(); for files whose values are varied before they are read.
+template <typename T>
+[[nodiscard]] Loaded<T> parse(const Node& root, const std::string& file, T value = {}) {
+  Loaded<T> loaded;
+  detail::read(
+      root, file, [&value](Section& section) { describe(section, value); }, loaded.errors, loaded.warnings);
+  if (loaded.errors.empty()) loaded.value = std::move(value);
+  return loaded;
+}
+
+/// As parse(), from a file.
+template <typename T>
+[[nodiscard]] Loaded<T> load(const std::string& file, T value = {}, const DocumentLimits& limits = {}) {
+  Loaded<T> loaded;
+  const std::string text = read_text(file, limits.bytes, loaded.errors);
+  if (!loaded.errors.empty()) return loaded;
+  return parse(text, file, std::move(value), limits);
+}
+
+/// Every key with its value as YAML; parse() reads it back to an equal T (when secrets are shown).
+template <typename T>
+[[nodiscard]] std::string print(const T& value, Secrets secrets = Secrets::hide) {
+  T copy = value;
+  return detail::print([&copy](Section& root) { describe(root, copy); }, secrets);
+}
+
+/// Every key with kind, range, default and meaning as Markdown: one table per map.
+template <typename T>
+[[nodiscard]] std::string reference() {
+  T value{};
+  return detail::reference([&value](Section& root) { describe(root, value); });
+}
+
+}  // namespace sluice::config

@@ -1,0 +1,84 @@
+#include "proxy/flows/bearer_load.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <random>
+
+namespace sluice::proxy {
+namespace {
+
+FlowShare share(std::uint32_t backlog, std::uint32_t committed, std::uint32_t exposed, bool moving, bool shut) {
+  FlowShare share;
+  share.backlog = backlog;
+  share.committed = committed;
+  share.exposed = exposed & FlowShare::most_exposed;
+  share.moving = moving;
+  share.shut = shut;
+  return share;
+}
+
+TEST(BearerLoad, AFlowThatComesAndGoesLeavesNothing) {
+  BearerLoad load;
+  const FlowShare flow = share(1000, 70'000, 500, true, true);
+  load.change({}, flow);
+  EXPECT_EQ(load.backlog, 1000_B);
+  EXPECT_EQ(load.committed, 70'000_B);
+  EXPECT_EQ(load.exposed, 500_B);
+  EXPECT_EQ(load.backlogged_flows, 1U);
+  EXPECT_EQ(load.moving_flows, 1U);
+  EXPECT_EQ(load.shut_flows, 1U);
+  load.change(flow, {});
+  EXPECT_EQ(load.backlog, 0_B);
+  EXPECT_EQ(load.committed, 0_B);
+  EXPECT_EQ(load.exposed, 0_B);
+  EXPECT_EQ(load.backlogged_flows, 0U);
+  EXPECT_EQ(load.moving_flows, 0U);
+  EXPECT_EQ(load.shut_flows, 0U);
+}
+
+TEST(BearerLoad, AFlowCountsAsBackloggedWhileItHasAnythingUnsent) {
+  BearerLoad load;
+  load.change({}, share(1, 0, 0, false, false));
+  load.change(share(1, 0, 0, false, false), share(2, 0, 0, false, false));
+  EXPECT_EQ(load.backlogged_flows, 1U);
+  load.change(share(2, 0, 0, false, false), share(0, 0, 0, false, false));
+  EXPECT_EQ(load.backlogged_flows, 0U);
+}
+
+TEST(BearerLoad, IsTheSumOverTheFlowsWhateverTheyDo) {
+  std::mt19937 engine(1);
+  const auto random = [&](std::uint32_t below) { return static_cast<std::uint32_t>(engine() % below); };
+  std::array<FlowShare, 8> flows{};
+  BearerLoad load;
+  for (int i = 0; i < 10'000; ++i) {
+    FlowShare& flow = flows.at(random(8));
+    const FlowShare after = share(random(3) * 1000, random(100'000), random(5000), random(2) == 0, random(2) == 0);
+    load.change(flow, after);
+    flow = after;
+  }
+  Bytes backlog;
+  Bytes committed;
+  Bytes exposed;
+  std::uint32_t backlogged = 0;
+  std::uint32_t moving = 0;
+  std::uint32_t shut = 0;
+  for (const FlowShare& flow : flows) {
+    backlog += Bytes(flow.backlog);
+    committed += Bytes(flow.committed);
+    exposed += Bytes(flow.exposed);
+    backlogged += flow.backlog != 0 ? 1U : 0U;
+    moving += flow.moving ? 1U : 0U;
+    shut += flow.shut ? 1U : 0U;
+  }
+  EXPECT_EQ(load.backlog, backlog);
+  EXPECT_EQ(load.committed, committed);
+  EXPECT_EQ(load.exposed, exposed);
+  EXPECT_EQ(load.backlogged_flows, backlogged);
+  EXPECT_EQ(load.moving_flows, moving);
+  EXPECT_EQ(load.shut_flows, shut);
+}
+
+}  // namespace
+}  // namespace sluice::proxy
