@@ -87,6 +87,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& news) {
   heard_ = true;
   unanswered_ = false;
   idle_ = news.in_flight <= Bytes{};
+  flows_ = std::max(news.flows, 1U);
   note_round_trip(news, listened);
   const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
   delivery_.on_delivered(news.now, news.delivered, news.held_back || waited > wait());
@@ -227,7 +228,9 @@ double AckClockedWindow::model() const {
   const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
   const double wanted = to_seconds(base_ + wait());
   const double ahead = std::max(0.0, static_cast<double>(delivery_.clump().count()) - segments);
-  return parameters_.gain * delivery_.rate().bytes_per_second() * wanted + segments + parameters_.clumps * ahead;
+  const double delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
+  return parameters_.gain * delivery_.rate().bytes_per_second() * wanted + segments + delayed +
+         parameters_.clumps * ahead;
 }
 
 void AckClockedWindow::set_window() {

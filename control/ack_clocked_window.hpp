@@ -29,10 +29,11 @@ struct AckClockedParameters {
 /// What acknowledgements of a UE have told, of all its connections together.
 struct Acknowledged {
   Instant now;
-  Bytes delivered;         ///< that it has and did not have before, > 0
-  Duration round_trip{};   ///< of the newest segment that was sent once (Karn); zero when there is none
-  Bytes in_flight;         ///< still under way, as far as not taken for lost
-  bool held_back = false;  ///< data has waited for the window meanwhile
+  Bytes delivered;          ///< that it has and did not have before, > 0
+  Duration round_trip{};    ///< of the newest segment that was sent once (Karn); zero when there is none
+  Bytes in_flight;          ///< still under way, as far as not taken for lost
+  std::uint32_t flows = 1;  ///< connections that share the window, ≥ 1
+  bool held_back = false;   ///< data has waited for the window meanwhile
 };
 
 /// How much may be under way to one UE so that its radio queue holds the reference, by its acknowledgements alone, with
@@ -40,6 +41,7 @@ struct Acknowledged {
 ///
 ///     gain · rate · (base delay + reference) + two segments + a share of a clump
 ///
+/// and one segment for each connection beyond the first, whose acknowledgement the UE may delay,
 /// with the rate a mean of what was delivered and the base delay what a packet takes there and back where none waits.
 /// What is under way beyond rate · base delay waits in the radio queue.
 ///
@@ -112,6 +114,7 @@ class AckClockedWindow {
   Instant longer_at_{};
   Duration shorter_{};  ///< the base delay before a longer one was believed, until the start-up after it is over
   std::uint32_t drains_ = 0;
+  std::uint32_t flows_ = 1;
   std::uint8_t probes_ = 0;
   Drain drain_ = Drain::none;
   bool starting_ = true;

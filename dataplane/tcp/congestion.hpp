@@ -27,6 +27,12 @@ struct AckEvent {
   static constexpr Duration no_rtt{-1};
 };
 
+/// What its owner may hear of an acknowledgement.
+struct AckNews {
+  std::uint32_t delivered = 0;      ///< bytes that the peer has and did not have before
+  Duration rtt = AckEvent::no_rtt;  ///< of the newest segment it delivered that was sent once; no_rtt when none
+};
+
 /// The window that every algorithm moves, in bytes.
 struct CongestionWindow {
   std::uint32_t cwnd = 0;

@@ -56,11 +56,11 @@ class Endpoint {
 
   /// Takes one segment. `payload` is empty, or exactly segment.payload_len bytes with note().payload_len and
   /// payload_sum set; its checksum has been verified and nobody else holds the buffer. Returns is_plausible(segment),
-  /// as it was before.
-  bool receive(const Segment& segment, packet::Packet&& payload, Instant now);
+  /// as it was before. `news`, where given, is told what it acknowledges, when that is anything.
+  bool receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news = nullptr);
   /// Takes one segment whose payload there was no memory for: all it tells is heard, its payload counts as lost on the
   /// way. Returns the same.
-  bool receive_without_payload(const Segment& segment, Instant now);
+  bool receive_without_payload(const Segment& segment, Instant now, AckNews* news = nullptr);
   /// Its numbers are the peer's: it begins in the window or not far behind RCV.NXT (where repetitions begin), has no
   /// older timestamp, and acknowledges what is outstanding or repeats the newest acknowledgement. A reset: it is exact.
   /// Whoever cannot see the connection does not hit that (RFC 5961 section 1), so what concerns more than this segment
@@ -247,7 +247,8 @@ class Endpoint {
 
   // receive.cpp
   [[nodiscard]] bool is_expected(const Segment& segment) const;
-  [[gnu::cold, gnu::noinline]] void receive_slow(const Segment& segment, packet::Packet&& payload, Instant now);
+  [[gnu::cold, gnu::noinline]] void receive_slow(const Segment& segment, packet::Packet&& payload, Instant now,
+                                                 AckNews* news);
   bool check_sequence(const Segment& segment, Instant now);
   [[nodiscard]] bool is_question(const Segment& segment) const;
   [[nodiscard]] bool owner_answers() const;
@@ -276,8 +277,8 @@ class Endpoint {
   [[nodiscard]] std::uint16_t advertise();
 
   // sender.cpp
-  void acknowledge(SeqNum ack, Instant now);
-  bool process_ack(const Segment& segment, Instant now);
+  void acknowledge(SeqNum ack, Instant now, AckNews* news);
+  bool process_ack(const Segment& segment, Instant now, AckNews* news);
   void advance_una(SeqNum ack, AckEvent& event);
   void update_window(const Segment& segment, SeqNum una_before);
   [[nodiscard]] bool is_duplicate_ack(const Segment& segment) const;

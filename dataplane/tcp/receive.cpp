@@ -30,24 +30,25 @@ inline bool Endpoint::is_expected(const Segment& segment) const {
 }
 
 /// The fast path's acknowledgement: makes progress, carries no SACK, meets nothing under repair.
-inline void Endpoint::acknowledge(SeqNum ack, Instant now) {
+inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckNews* news) {
   AckEvent event{.now = now, .cwnd_limited = cwnd_limited_};
   advance_una(ack, event);
   event.delivered = event.acked;
+  if (news != nullptr) *news = {event.delivered, event.rtt};
   if (window_source_ == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
 }
 
-bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now) {
+bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
   if (!is_expected(segment)) [[unlikely]] {
     const bool plausible = is_plausible(segment);
     smooth_ = false;
-    receive_slow(segment, std::move(payload), now);
+    receive_slow(segment, std::move(payload), now, news);
     settle();
     return plausible;
   }
   if (use_timestamps_) remember_timestamp(segment, now);
   const SeqNum before = snd_una_;
-  if (segment.ack != before) acknowledge(segment.ack, now);
+  if (segment.ack != before) acknowledge(segment.ack, now, news);
   update_window(segment, before);
   if (segment.payload_len == 0) return true;
   append_in_order(std::move(payload));
@@ -64,15 +65,15 @@ bool Endpoint::is_plausible(const Segment& segment) const {
   return segment.seq + std::max(room_, least_repeated) >= rcv_nxt_ && segment.seq <= later(rcv_edge_, rcv_nxt_);
 }
 
-bool Endpoint::receive_without_payload(const Segment& segment, Instant now) {
+bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckNews* news) {
   const bool plausible = is_plausible(segment);
   smooth_ = false;
-  receive_slow(segment, {}, now);
+  receive_slow(segment, {}, now, news);
   settle();
   return plausible;
 }
 
-void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now) {
+void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
   if (state_ == State::closed || reset_due_) return;
   if (state_ == State::syn_sent) {
     receive_in_syn_sent(segment, now);
@@ -89,7 +90,7 @@ void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
   }
   if (!check_sequence(segment, now)) return;
   if (state_ == State::syn_received && !complete_handshake(segment, now)) return;
-  if (!process_ack(segment, now)) return;
+  if (!process_ack(segment, now, news)) return;
   if (use_timestamps_) remember_timestamp(segment, now);  // not before its acknowledgement was found good
   if (segment.flags.urg()) take_urgent_pointer(segment);
   if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(payload), now);

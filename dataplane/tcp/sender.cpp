@@ -8,7 +8,7 @@
 namespace sluice::tcp {
 
 /// The slow path. Returns false when the segment is not to be looked at any further.
-bool Endpoint::process_ack(const Segment& segment, Instant now) {
+bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   if (!segment.flags.ack()) return false;
   // RFC 5961 section 5.2.
   if (segment.ack > snd_nxt_ || segment.ack < snd_una_ - max_wnd_) {
@@ -34,6 +34,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now) {
   update_window(segment, before);
   if (use_sack_) send_.mark_sacked(segment.sacks(), snd_una_, snd_nxt_, event, delivery);
   event.delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
+  if (news != nullptr && event.delivered != 0) *news = {event.delivered, event.rtt};
   event.duplicate = use_sack_ ? event.newly_sacked != 0 && event.acked == 0 : repeats;
   if (event.duplicate) count(counters_.duplicate_acks);
   if (use_sack_ && reports_duplicate(segment)) {

@@ -52,7 +52,12 @@ constexpr Choice<Intercept> intercepts[] = {
      "one connection end to end; windows are rewritten and ACKs wait in passing, where the mode is a law of windows"}};
 constexpr Choice<LawPlace> law_places[] = {
     {"nodeb", LawPlace::nodeb, "the allowance comes in the report"},
-    {"proxy", LawPlace::proxy, "the report brings the measurements, the proxy computes"}};
+    {"proxy", LawPlace::proxy, "the report brings the measurements, the proxy computes"},
+    {"acks", LawPlace::acks, "no report is needed, the UE's acknowledgements bring the measurements"}};
+
+constexpr Choice<WithoutReports> without_reports[] = {
+    {"congestion-control", WithoutReports::congestion_control, "the ordinary one of each connection"},
+    {"acks", WithoutReports::acks, "the law by acknowledgements"}};
 constexpr Choice<dpdk::PollMode> poll_modes[] = {
     {"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
     {"adaptive", dpdk::PollMode::adaptive,
@@ -197,6 +202,8 @@ void describe(Section& s, SmvsMode& smvs) {
   s.section("parameters", smvs.parameters, "of the law");
   s.section("receive_window", smvs.receive_window, "of the second loop, on the window advertised to the server");
   s.section("fallback", smvs.fallback, "when reports count as late");
+  s.choice("without_reports", smvs.without_reports, without_reports, "what steers while they are late");
+  s.section("acks", smvs.acks, "the law by acknowledgements");
   s.value("short_flow", smvs.short_flow, {Bytes(0), Bytes(1 << 30)},
           "flows that have sent less are served before the bearer's others; 0B = no preference");
 }

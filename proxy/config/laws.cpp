@@ -31,7 +31,7 @@ constexpr std::array<Choice<EmptyQueue>, 2> empty_queues{
 
 /// The key that a rule of validate() is about: the first symbol it names.
 std::string_view key_of(std::string_view rule) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 22> symbols{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 28> symbols{
       {{"δ", "delta"},
        {"ε", "epsilon"},
        {"α", "alpha"},
@@ -53,7 +53,13 @@ std::string_view key_of(std::string_view rule) {
        {"b ", "slope"},
        {"λ", "decay"},
        {"Δ", "interval"},
-       {"idle", "idle"}}};
+       {"idle", "idle"},
+       {"reference share", "reference_share"},
+       {"reference >", "reference"},
+       {"gain", "gain"},
+       {"memory", "memory"},
+       {"clumps", "clumps"},
+       {"forget_after", "forget_after"}}};
   std::string_view key;
   std::size_t earliest = std::string_view::npos;
   for (const auto& [symbol, name] : symbols) {
@@ -118,6 +124,18 @@ void describe(Section& s, FallbackParameters& p) {
   s.value("initial_segments", p.initial_segments, {1, 1000}, "the least the seeded window holds, in segments");
   s.check(p.minimum <= p.maximum, "maximum", "at least minimum, " + config::Scalar<Duration>::format(p.minimum),
           config::Scalar<Duration>::format(p.maximum));
+}
+
+void describe(Section& s, AckClockedParameters& p) {
+  s.value("reference", p.reference, {1ms, 10s}, "what is to wait in the radio queue, as time at the mean rate");
+  s.value("reference_share", p.reference_share, {0, 4}, "… but no less than this share of the base delay");
+  s.value("gain", p.gain, {1, 4}, "of the window: what is sent beyond the rate seen, to find out more");
+  s.value("memory", p.memory, {1ms, 10s}, "time constant of the mean rate");
+  s.value("clumps", p.clumps, {0, 2}, "share of the acknowledgements that come at once that is sent ahead of them");
+  s.value("segment", p.segment, {Bytes(88), Bytes(9000)}, "a full packet; two are always under way");
+  s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window while nothing is known");
+  s.value("forget_after", p.forget_after, {1ms, 24h}, "without data for so long, the link is found anew");
+  report(s, p);
 }
 
 void describe(Section& s, ClampWindowParameters& p) {

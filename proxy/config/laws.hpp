@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "control/ack_clocked_window.hpp"
 #include "control/fallback.hpp"
 #include "control/receive_window_loop.hpp"
 #include "control/reference.hpp"
@@ -32,6 +33,7 @@ namespace sluice::control {
 void describe(config::Section& s, SmvsParameters& parameters);
 void describe(config::Section& s, ReceiveWindowParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
+void describe(config::Section& s, AckClockedParameters& parameters);
 /// The laws of windows.
 void describe(config::Section& s, ClampWindowParameters& parameters);
 void describe(config::Section& s, ClampPriceParameters& parameters);

@@ -29,7 +29,7 @@ void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   Bearer& before = registry.bearer(flow.bearer);
   const BearerId to = registry.bearer_of(flow.key.ue, policy, now);
   if (to == no_id) return;  // no room for another bearer: it stays where it is, under its old law
-  flows_.windows().forget(flow, before);
+  flows_.leave(flow, id, before);
   before.load.change(flow.share, {});
   registry.move(id, to);
   Bearer& bearer = registry.bearer(to);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "control/ack_clocked_window.hpp"
 #include "control/fallback.hpp"
 #include "control/receive_window_loop.hpp"
 #include "control/smvs.hpp"
@@ -64,7 +65,14 @@ inline constexpr std::array mode_table = {
 /// Where the SMVS law is computed.
 enum class LawPlace : std::uint8_t {
   nodeb,  ///< the allowance comes in the report (the paper's way)
-  proxy   ///< the report brings the measurements, the proxy computes
+  proxy,  ///< the report brings the measurements, the proxy computes
+  acks    ///< no report is needed: the UE's acknowledgements bring the measurements (control/ack_clocked_window.hpp)
+};
+
+/// What steers a bearer whose law needs reports while these are late.
+enum class WithoutReports : std::uint8_t {
+  congestion_control,  ///< the ordinary one of each connection
+  acks                 ///< the law by acknowledgements
 };
 
 /// SMVS as the proxy applies it.
@@ -73,6 +81,8 @@ struct SmvsMode {
   control::SmvsParameters parameters;
   control::ReceiveWindowParameters receive_window;
   control::FallbackParameters fallback;
+  WithoutReports without_reports = WithoutReports::congestion_control;
+  control::AckClockedParameters acks;
   /// Flows that have sent less than this are served before the others of their bearer; 0 = no preference.
   Bytes short_flow{};
 };
@@ -105,7 +115,12 @@ struct Treatment {
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
   /// The Node-B's reports decide what is sent. The share of a buffer whose size is configured needs none.
   [[nodiscard]] bool needs_reports() const {
+    if (mode == Mode::smvs && smvs.law == LawPlace::acks) return false;
     return needs_feedback(mode) && !(mode == Mode::fair_share && laws.buffer > Bytes{});
+  }
+  /// The acknowledgements of its UEs are listened to: they steer always, or while reports are late.
+  [[nodiscard]] bool listens() const {
+    return mode == Mode::smvs && (smvs.law == LawPlace::acks || smvs.without_reports == WithoutReports::acks);
   }
   /// Connections pass end to end under a law.
   [[nodiscard]] bool regulates() const {

@@ -37,11 +37,29 @@ std::uint32_t LegOutput::transmit(const tcp::Segment& segment, packet::Packet* p
   return ip_size;
 }
 
-std::uint32_t LegOutput::wire_size(std::uint32_t payload_len) const {
-  const Leg& leg = flow_.leg(side_);
+namespace {
+
+/// Of a data segment without SACK blocks.
+std::uint32_t header_on_wire(const Leg& leg) {
   tcp::Segment data;
   data.has_timestamps = leg.endpoint.uses_timestamps();
-  return packet::header_length(leg.headers, data) - leg.headers.l2_len + payload_len;
+  return packet::header_length(leg.headers, data) - leg.headers.l2_len;
+}
+
+}  // namespace
+
+std::uint32_t LegOutput::wire_size(std::uint32_t payload_len) const {
+  return header_on_wire(flow_.leg(side_)) + payload_len;
+}
+
+Bytes segment_on_wire(const Leg& leg) {
+  return Bytes(header_on_wire(leg)) + Bytes(leg.endpoint.effective_mss());
+}
+
+Bytes on_wire(const Leg& leg, Bytes payload) {
+  const std::int64_t segment = leg.endpoint.effective_mss();
+  const std::int64_t segments = (payload.count() + segment - 1) / segment;
+  return payload + Bytes(header_on_wire(leg)) * segments;
 }
 
 }  // namespace sluice::proxy

@@ -41,4 +41,9 @@ class LegOutput final : public tcp::Output {
   const ShardContext& shard_;
 };
 
+/// A full segment of a leg as an IP packet.
+[[nodiscard]] Bytes segment_on_wire(const Leg& leg);
+/// So much payload in full segments of a leg, as IP packets.
+[[nodiscard]] Bytes on_wire(const Leg& leg, Bytes payload);
+
 }  // namespace sluice::proxy

@@ -31,6 +31,7 @@ SplitFlows::SplitFlows(const ShardContext& shard, Regulator& regulator, FlowJour
       memory_(shard.config, shard.budget),
       receive_windows_(shard.config.limits.max_flows, memory_, exposure_),
       windows_(shard.config.limits.max_flows),
+      acks_(shard.config.limits.max_flows),
       stalls_(shard),
       handback_(shard, regulator, memory_, exposure_, secret),
       journal_(journal),
@@ -90,22 +91,26 @@ inline bool SplitFlows::take(Arrival& arrival, Flow& flow, FlowId id) {
   const bool brings = segment.payload_len != 0 || segment.flags.fin();
   if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::note_progress(flow, opposite(in), now);
   bool believed = false;
+  tcp::AckNews news;
+  Bearer* const listening = in == Side::radio ? listener(flow) : nullptr;
+  tcp::AckNews* const told = listening != nullptr ? &news : nullptr;
   if (segment.payload_len != 0) {
     stirred = stream_to(opposite(in));
     if (!memory_.keeps(flow, in, segment)) [[unlikely]] {
       shard_.counters.add(Counter::payload_refused);
-      believed = own.endpoint.receive_without_payload(segment, now);
+      believed = own.endpoint.receive_without_payload(segment, now, told);
     } else {
       shard_.budget.taken();
       packet::strip_to_payload(packet, parsed);
-      believed = own.endpoint.receive(segment, std::move(packet), now);
+      believed = own.endpoint.receive(segment, std::move(packet), now, told);
     }
     if (believed) [[likely]]
       own.heard = true;
   } else {
     packet.reset();
-    believed = own.endpoint.receive(segment, {}, now);
+    believed = own.endpoint.receive(segment, {}, now, told);
   }
+  if (news.delivered != 0) acks_.hear(flow, id, *listening, news, now);
   if (!own.endpoint.smooth() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     shard_.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
@@ -156,6 +161,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   emit(flow, bearer, now);
   settle(flow, bearer, stirred);
   reschedule(flow, id, now);
+  if (bearer.load.backlogged_flows > 1 && bearer.clocked()) hand_on_room(bearer, now);
 }
 
 /// The same for a flow of which a leg is not open yet, in recovery, reordering or ending.
@@ -219,7 +225,9 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.bounds()) [[unlikely]]
     windows_.follow(flow, bearer, now);
   if (!flow.leg(Side::core).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::core, Bytes::max(), now);
-  if (!flow.leg(Side::radio).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::radio, bearer.allowance(), now);
+  if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return;
+  // By acknowledgements, what may be sent is not known before what is under way is looked at.
+  emit(flow, bearer, Side::radio, bearer.clocked() ? Bytes::max() : bearer.allowance(), now);
 }
 
 void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now) {
@@ -228,14 +236,36 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant
   const std::uint32_t before = endpoint.counters().retransmitted;
   if (side == Side::radio && bearer.bounds()) [[unlikely]]
     most = windows_.room(flow, bearer, now);
+  if (side == Side::radio && bearer.clocked()) most = room_by_acks(flow, bearer, most, now);
   const Bytes sent = endpoint.emit(now, output, most);
   if (side == Side::radio) {
     bearer.spend(sent);
     flow.sent_to_radio += sent;
     windows_.sent(flow, bearer, sent);
+    if (bearer.by_acks() != nullptr) acks_.sync(flow, shard_.registry.flows().index_of(flow), bearer);
   }
   if (const std::uint32_t repeated = endpoint.counters().retransmitted - before; repeated != 0) [[unlikely]] {
     shard_.counters.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core, repeated);
+  }
+}
+
+Bytes SplitFlows::room_by_acks(const Flow& flow, Bearer& bearer, Bytes most, Instant now) {
+  const bool handed_on = most <= turn;
+  return std::min(most, acks_.room(flow, shard_.registry.flows().index_of(flow), bearer, handed_on, now));
+}
+
+/// A few flows each time, those next in turn: what they sent brings them here again.
+void SplitFlows::hand_on_room(Bearer& bearer, Instant now) {
+  constexpr std::uint32_t most_flows = 4;
+  const std::uint32_t count = std::min(bearer.flow_count, most_flows);
+  for (std::uint32_t i = 0; i < count && bearer.allowance() >= bearer.treatment().smvs.acks.segment; ++i) {
+    const FlowId id = bearer.first_flow;
+    Flow& flow = shard_.registry.flow(id);
+    bearer.first_flow = flow.bearer_next;
+    if (!flow.terminated() || !flow.leg(Side::radio).endpoint.can_send_now()) continue;
+    const std::uint64_t before = bearer.sent_total();
+    emit(flow, bearer, Side::radio, turn, now);
+    if (bearer.sent_total() != before && marked_.size() < marked_.capacity()) mark(flow, id, Streams::to_radio);
   }
 }
 
@@ -331,7 +361,7 @@ void SplitFlows::close(FlowId id, Instant now) {
   bearer.load.change(flow.share, {});
   memory_.forget(flow);
   receive_windows_.forget(flow);
-  windows_.forget(flow, bearer);
+  leave(flow, id, bearer);
   closed_marked_ = closed_marked_ || flow.stirred != Streams::none;
   const RegulatedId heir = flow.heir;
   const bool over = flow.terminated() && relay::quiet(flow);

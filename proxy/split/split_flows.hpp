@@ -16,6 +16,7 @@
 #include "proxy/split/relay.hpp"
 #include "proxy/split/relay_memory.hpp"
 #include "proxy/split/stalls.hpp"
+#include "proxy/steering/ack_steering.hpp"
 #include "proxy/steering/flow_windows.hpp"
 #include "proxy/steering/receive_windows.hpp"
 
@@ -32,6 +33,11 @@ class SplitFlows {
   [[nodiscard]] RelayMemory& memory() { return memory_; }
   [[nodiscard]] const RelayMemory& memory() const { return memory_; }
   [[nodiscard]] FlowWindows& windows() { return windows_; }
+  /// The flow has another bearer from now on, or none.
+  void leave(Flow& flow, FlowId id, Bearer& bearer) {
+    windows_.forget(flow, bearer);
+    if (bearer.by_acks() != nullptr) acks_.forget(id, bearer);
+  }
   [[nodiscard]] Handback& handback() { return handback_; }
   [[nodiscard]] const Handback& handback() const { return handback_; }
 
@@ -80,6 +86,14 @@ class SplitFlows {
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
   [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   void settle(Flow& flow, Bearer& bearer, Streams stirred);
+  /// The bearer, where a law listens to the UE's acknowledgements.
+  [[nodiscard]] Bearer* listener(const Flow& flow) {
+    Bearer& bearer = shard_.registry.bearer(flow.bearer);
+    return bearer.by_acks() != nullptr ? &bearer : nullptr;
+  }
+  /// A flow under a law by acknowledgements has been served, and others wait: what it left of the window is theirs.
+  void hand_on_room(Bearer& bearer, Instant now);
+  [[nodiscard]] Bytes room_by_acks(const Flow& flow, Bearer& bearer, Bytes most, Instant now);
   void reschedule(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);
   /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
@@ -97,6 +111,7 @@ class SplitFlows {
   RelayMemory memory_;
   ReceiveWindows receive_windows_;
   FlowWindows windows_;
+  AckSteering acks_;
   Stalls stalls_;
   Handback handback_;
   FlowJournal journal_;

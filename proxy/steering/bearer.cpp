@@ -36,6 +36,7 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, bool ordinary)
       count_(counting_of(treatment)),
       rates_(std::chrono::seconds(1)) {
   if (treatment.law() == Mode::smvs && treatment.smvs.law == LawPlace::proxy) law_.emplace(treatment.smvs.parameters);
+  if (!ordinary && treatment.listens()) clock_.emplace(treatment.smvs.acks);
   view_.buffer = treatment.laws.buffer > Bytes{} ? treatment.laws.buffer : usual_buffer;
   set_steering();
 }
@@ -55,6 +56,7 @@ void Bearer::inherit(const Bearer& before, Instant now) {
   rates_ = before.rates_;
   applied_sequence_ = before.applied_sequence_;
   if (law_) law_->seed(before.mean_rate());
+  if (clock_) clock_->law().seed(now, before.mean_rate());
   if (!steerable()) {
     fallback_.remember(before.mean_rate());
     return;
@@ -67,7 +69,7 @@ void Bearer::inherit(const Bearer& before, Instant now) {
     fallback_.check(now);
   }
   look_at_queue(last_, in_flight_.on_report(now, last_.bearer.arrived), now);
-  bridge_at_ = now + last_.period;
+  bridge_at_ = treatment_->needs_reports() ? now + last_.period : never;
   grant(mean_rate().in(last_.period));
   set_steering();
 }
@@ -139,6 +141,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
     sent_at_report_ = in_flight_.total();
     const Bytes granted = run_law(report, in_flight, now) - advanced;
     radio_load_ = report.bearer.queue + in_flight;
+    if (treatment_->smvs.law == LawPlace::acks) bridge_at_ = never;
     grant(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted);
   } else {
     look_at_queue(report, in_flight, now);
@@ -205,6 +208,7 @@ Bytes Bearer::run_law(const ReportArrival& report, Bytes in_flight, Instant now)
     static_cast<void>(now);
     return law_->step(observation);
   }
+  if (treatment_->smvs.law == LawPlace::acks) return Bytes{};
   if (report.bearer.allowance) {
     applied_sequence_ = report.sequence;
     return *report.bearer.allowance;
@@ -246,15 +250,17 @@ tcp::WindowSource Bearer::window_source() const {
 }
 
 Bytes Bearer::allowance() const {
-  return window_source() == tcp::WindowSource::allowance ? allowance_ : Bytes::max();
+  if (window_source() != tcp::WindowSource::allowance) return Bytes::max();
+  return clocked() ? clock_->room() : allowance_;
 }
 
 void Bearer::spend(Bytes bytes) {
-  if (window_source() == tcp::WindowSource::allowance) allowance_ -= bytes;
+  if (window_source() == tcp::WindowSource::allowance && !clocked()) allowance_ -= bytes;
 }
 
 control::OnWire<Bytes> Bearer::radio_error() const {
   if (treatment_->law() != Mode::smvs) return {};
+  if (clocked()) return control::OnWire(clock_->excess());
   const control::SmvsParameters& parameters = treatment_->smvs.parameters;
   const Rate mean = mean_rate();
   const Bytes sent_since(static_cast<std::int64_t>(in_flight_.total() - sent_at_report_));
@@ -263,6 +269,7 @@ control::OnWire<Bytes> Bearer::radio_error() const {
 }
 
 Rate Bearer::mean_rate() const {
+  if (clocked()) return clock_->law().rate();
   return law_ && law_->state().steps > 0 ? law_->state().mean_rate : last_.bearer.mean_service_rate;
 }
 

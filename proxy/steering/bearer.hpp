@@ -18,6 +18,7 @@
 #include "proxy/shard/config.hpp"
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/report_arrival.hpp"
+#include "proxy/steering/ack_steering.hpp"
 
 namespace sluice::proxy {
 
@@ -112,6 +113,12 @@ class Bearer {
   /// What stands in for the congestion window. A law of windows leaves it in force and bounds what is in flight
   /// besides, as the window of an ACK does in its paper.
   [[nodiscard]] tcp::WindowSource window_source() const;
+  /// The law by acknowledgements, where the bearer listens to them; null elsewhere.
+  [[nodiscard]] AckClock* by_acks() { return clock_ ? &*clock_ : nullptr; }
+  /// … and it decides what is sent now.
+  [[nodiscard]] bool clocked() const {
+    return clock_ && (!treatment_->needs_reports() || fallback_.steering() != control::Steering::feedback);
+  }
   /// What the radio leg may send now; Bytes::max() under congestion control.
   [[nodiscard]] Bytes allowance() const;
   void spend(Bytes bytes);
@@ -164,7 +171,8 @@ class Bearer {
   void settle_ring();
   /// Reports come, or none are needed, and a law makes something of it.
   [[nodiscard]] bool hears() const {
-    return steerable() && (!treatment_->needs_reports() || fallback_.steering() == control::Steering::feedback);
+    if (!steerable()) return false;
+    return !treatment_->needs_reports() || clock_ || fallback_.steering() == control::Steering::feedback;
   }
 
   const Treatment* treatment_;
@@ -176,6 +184,7 @@ class Bearer {
   control::InFlight in_flight_;
   control::Framing framing_;
   std::optional<control::Smvs> law_;
+  std::optional<AckClock> clock_;
   std::optional<control::ClampPriceAgent> price_;  ///< where the Node-B tells no price
   control::GwaFlowCount count_;                    ///< N
   Instant counted_ = never;                        ///< when it was counted, where that still holds

@@ -6,9 +6,6 @@
 namespace sluice::proxy {
 namespace {
 
-/// What one flow may send in its turn while others of the bearer wait.
-constexpr Bytes turn{2 * 1500};
-
 /// What a bearer under SMVS gets of the grant for the whole queue: as many parts as it has flows that wait, of those of
 /// all its siblings under SMVS.
 double share_of(const Bearer& bearer) {

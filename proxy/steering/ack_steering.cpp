@@ -1,0 +1,47 @@
+#include "proxy/steering/ack_steering.hpp"
+
+#include <utility>
+
+#include "proxy/split/leg_output.hpp"
+#include "proxy/steering/bearer.hpp"
+
+namespace sluice::proxy {
+
+void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
+  const Leg& leg = flow.leg(Side::radio);
+  const auto now = static_cast<std::uint32_t>(on_wire(leg, leg.endpoint.in_flight()).count());
+  const std::uint32_t before = std::exchange(flights_[id], now);
+  bearer.by_acks()->add_flight(Bytes(now) - Bytes(before));
+}
+
+void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
+  sync(flow, id, bearer);
+  AckClock& clock = *bearer.by_acks();
+  control::Acknowledged heard;
+  heard.now = now;
+  heard.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
+  heard.round_trip = std::max(news.rtt, Duration::zero());
+  heard.in_flight = clock.flight();
+  heard.flows = std::max(bearer.load.backlogged_flows, 1U);
+  heard.held_back = bearer.load.backlog > Bytes{};
+  clock.law().on_acknowledged(heard);
+}
+
+Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
+  sync(flow, id, bearer);
+  AckClock& clock = *bearer.by_acks();
+  if (clock.flight() <= Bytes{}) clock.law().on_resumed(now);
+  const Bytes room = clock.room();
+  const std::uint32_t waiting = bearer.load.backlogged_flows + (flow.share.backlog == 0 ? 1U : 0U);
+  if (beyond_its_part || waiting <= 1) return room;
+  // A part of less than a segment would never be sent.
+  const Bytes least = segment_on_wire(flow.leg(Side::radio));
+  const Bytes part = std::max(clock.law().window() / waiting, least) - Bytes(flights_[id]);
+  return std::clamp(part, Bytes{}, room);
+}
+
+void AckSteering::forget(FlowId id, Bearer& bearer) {
+  bearer.by_acks()->add_flight(-Bytes(std::exchange(flights_[id], 0U)));
+}
+
+}  // namespace sluice::proxy

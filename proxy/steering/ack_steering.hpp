@@ -1,0 +1,61 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "control/ack_clocked_window.hpp"
+#include "dataplane/flow/lazy_array.hpp"
+#include "dataplane/tcp/congestion.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/flows/flow.hpp"
+
+namespace sluice::proxy {
+
+class Bearer;
+
+/// What one flow may send in its turn while others of the bearer wait.
+inline constexpr Bytes turn{2 * 1500};
+
+/// The law that needs no report, of one bearer: what its split connections have under way to the UE together, and how
+/// much that may be.
+class AckClock {
+ public:
+  explicit AckClock(const control::AckClockedParameters& parameters) : law_(parameters) {}
+
+  /// What may be sent now, as IP bytes.
+  [[nodiscard]] Bytes room() const { return std::max(law_.window() - flight_, Bytes{}); }
+  [[nodiscard]] Bytes flight() const { return flight_; }
+  void add_flight(Bytes change) { flight_ += change; }
+  /// What is under way and waiting at the radio beyond what is to be there; negative when it is less.
+  [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
+  [[nodiscard]] control::AckClockedWindow& law() { return law_; }
+  [[nodiscard]] const control::AckClockedWindow& law() const { return law_; }
+
+ private:
+  control::AckClockedWindow law_;
+  Bytes flight_;
+};
+
+/// Feeds the law of each bearer from the acknowledgements of its connections, and shares its window among them: none
+/// that waits has more than its part while another one wants it. Knows what of a bearer's flight is each flow's.
+/// Thread: the shard's.
+class AckSteering {
+ public:
+  explicit AckSteering(std::size_t most_flows) : flights_(most_flows) {}
+
+  /// What the flow has under way has changed, perhaps: an acknowledgement, a loss, a timeout, a segment sent.
+  void sync(const Flow& flow, FlowId id, Bearer& bearer);
+  /// The UE has acknowledged. Requires that the bearer listens.
+  void hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now);
+  /// What the flow may send now. `beyond_its_part`: nobody else has a use for it.
+  [[nodiscard]] Bytes room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now);
+  /// The flow leaves its bearer.
+  void forget(FlowId id, Bearer& bearer);
+
+ private:
+  flow::LazyArray<std::uint32_t> flights_;  ///< by FlowId, IP bytes; no memory where no bearer listens
+};
+
+}  // namespace sluice::proxy

@@ -1,0 +1,62 @@
+// smvs by acknowledgements alone, in virtual time with TCP at both ends: no report of any Node-B.
+
+#include <string>
+
+#include "tests/sim/nodeb/run_all.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+using test::run_all;
+
+/// Downloads by acknowledgements over a link, 20 ms to the Node-B and back.
+std::string cell(const std::string& channel, int ues, int flows, const std::string& more = {}) {
+  std::string text =
+      "duration: 25s\nwarmup: 5s\nmodes: [smvs]\nserver_proxy: {delay: 20ms}\nproxy_nodeb: {delay: 10ms}\n"
+      "smvs: {law: acks}\n" +
+      more + "cell:\n  tti: 1ms\n  scheduler: rr\n  uplink: {delay: 0ms}\n  ues:\n";
+  for (int ue = 0; ue < ues; ++ue) {
+    text += "    - {address: 10.45.0." + std::to_string(2 + ue) +
+            ", frame: 0B, buffer: unlimited, channel: " + channel + "}\n";
+  }
+  return text + "apps: [{type: bulk, connections: " + std::to_string(flows) + "}]\n";
+}
+
+const std::string varying = "{type: piecewise, min: 2Mb/s, max: 12Mb/s, period: 300ms}";
+
+TEST(Unaided, SteadyLinksAreUsedWithAShortQueue) {
+  for (const char* rate : {"1Mb/s", "8Mb/s", "60Mb/s"}) {
+    SCOPED_TRACE(rate);
+    const auto results = run_all(cell("{type: constant, rate: " + std::string(rate) + "}", 1, 1));
+    EXPECT_GT(results.at(0).utilisation, 0.95);
+    EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, std::string(rate) == "1Mb/s" ? 90 : 45);
+    EXPECT_EQ(results.at(0).drops, 0U);
+  }
+}
+
+TEST(Unaided, AVaryingLinkIsUsedWithAShortQueue) {
+  const auto results = run_all(cell(varying, 1, 1));
+  EXPECT_GT(results.at(0).utilisation, 0.9);
+  EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, 120);
+}
+
+TEST(Unaided, FlowsAndUesHaveEqualParts) {
+  const auto flows = run_all(cell(varying, 1, 4));
+  EXPECT_GT(flows.at(0).figures.at("flow_jain"), 0.98);
+  EXPECT_GT(flows.at(0).utilisation, 0.85);
+  const auto ues = run_all(cell(varying, 4, 1));
+  EXPECT_GT(ues.at(0).jain, 0.98);
+  EXPECT_GT(ues.at(0).utilisation, 0.85);
+}
+
+// Reports that never come: the law that asks for them goes on by acknowledgements.
+TEST(Unaided, ALawWithoutItsReportsGoesOnByAcknowledgements) {
+  std::string text = cell("{type: constant, rate: 8Mb/s}", 1, 1, "reports: {loss: 1}\n");
+  text.replace(text.find("law: acks"), 9, "law: proxy, without_reports: acks");
+  const auto results = run_all(text);
+  EXPECT_GT(results.at(0).utilisation, 0.95);
+  EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, 45);
+}
+
+}  // namespace
+}  // namespace sluice::emulator

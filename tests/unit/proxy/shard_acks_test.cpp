@@ -1,0 +1,150 @@
+// The law that needs no report: what the UE's acknowledgements let its flows send.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using namespace std::chrono_literals;
+using proxy::Side;
+using tcp::Flags;
+
+constexpr std::uint32_t segment_size = 1000;
+constexpr std::int64_t on_wire = segment_size + 52;  // headers are counted as those of full segments: 14 fit 14600
+
+proxy::ShardConfig acks_config() {
+  proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
+  config.smvs.law = proxy::LawPlace::acks;
+  return config;
+}
+
+class ShardAcks : public testing::Test {
+ protected:
+  explicit ShardAcks(const proxy::ShardConfig& config = acks_config()) : lab(config) {}
+
+  /// IP bytes of data that came out towards the UE.
+  std::int64_t data_sent() {
+    std::int64_t bytes = 0;
+    while (const auto seen = lab.next(Side::radio)) {
+      if (!seen->payload.empty()) bytes += seen->parsed.ip_length;
+    }
+    return bytes;
+  }
+  void offer(ScriptedHosts& of, std::uint32_t& position, std::uint32_t segments) {
+    for (std::uint32_t i = 0; i < segments; ++i, position += segment_size) {
+      of.server(Flags::ack_bit, position, 0, std::string(segment_size, 's'));
+    }
+  }
+
+  ProxyLab lab;
+  ScriptedHosts hosts{lab};
+  std::uint32_t offered = 0;
+};
+
+TEST_F(ShardAcks, WithoutAnyReportTheInitialWindowGoesOut) {
+  hosts.open();
+  offer(hosts, offered, 30);
+  EXPECT_EQ(data_sent(), 14 * on_wire);
+}
+
+TEST_F(ShardAcks, EachAcknowledgementMakesRoomAndTheStartDoubles) {
+  hosts.open();
+  offer(hosts, offered, 60);
+  const std::int64_t first = data_sent();
+  lab.pass_time(20ms);
+  hosts.ue(Flags::ack_bit, 0, static_cast<std::uint32_t>(first / on_wire * segment_size));
+  EXPECT_NEAR(static_cast<double>(data_sent()), 2.0 * static_cast<double>(first), 1.5 * on_wire);
+}
+
+TEST_F(ShardAcks, WhatIsTakenForLostIsNotUnderWay) {
+  hosts.open();
+  offer(hosts, offered, 30);
+  EXPECT_GT(data_sent(), 0);
+  lab.pass_time(10s);
+  EXPECT_GE(data_sent(), on_wire) << "it is sent again, whatever was under way";
+}
+
+TEST_F(ShardAcks, TwoFlowsShareTheWindow) {
+  hosts.open();
+  offer(hosts, offered, 60);
+  const std::int64_t first = data_sent();
+  ScriptedHosts other{lab};
+  other.ue_to_server.src_port = 40001;
+  other.open();
+  std::uint32_t of_other = 0;
+  offer(other, of_other, 60);
+  EXPECT_EQ(data_sent(), 0) << "the window is full";
+  lab.pass_time(20ms);
+  hosts.ue(Flags::ack_bit, 0, static_cast<std::uint32_t>(first / on_wire * segment_size));
+  std::int64_t old_flow = 0;
+  std::int64_t new_flow = 0;
+  while (const auto seen = lab.next(Side::radio)) {
+    if (seen->payload.empty()) continue;
+    (seen->parsed.dst_port == 40001 ? new_flow : old_flow) += seen->parsed.ip_length;
+  }
+  EXPECT_GT(new_flow, 0);
+  EXPECT_GT(old_flow, 0);
+}
+
+TEST_F(ShardAcks, AFlowThatEndsLeavesNothingUnderWay) {
+  hosts.open();
+  offer(hosts, offered, 30);
+  EXPECT_GT(data_sent(), 0);
+  hosts.ue(Flags::rst_bit, 0, 0);
+  hosts.server(Flags::rst_bit, offered, 0);
+  lab.forget_output();
+  ScriptedHosts other{lab};
+  other.ue_to_server.src_port = 40001;
+  other.open();
+  std::uint32_t of_other = 0;
+  offer(other, of_other, 30);
+  EXPECT_EQ(data_sent(), 14 * on_wire);
+}
+
+TEST_F(ShardAcks, ReportsChangeNothingOfIt) {
+  hosts.open();
+  ScriptedReports reports{lab, hosts};
+  for (int i = 0; i < 5; ++i) {
+    proxy::ReportArrival arrival = reports.next();
+    arrival.bearer.allowance = Bytes(1'000'000);
+    reports.send(arrival);
+  }
+  offer(hosts, offered, 30);
+  EXPECT_EQ(data_sent(), 14 * on_wire);
+  lab.pass_time(1s);
+  EXPECT_EQ(lab.count(proxy::Counter::fallbacks), 0U);
+}
+
+proxy::ShardConfig proxy_then_acks() {
+  proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
+  config.smvs.law = proxy::LawPlace::nodeb;
+  config.smvs.without_reports = proxy::WithoutReports::acks;
+  return config;
+}
+
+class ShardWithoutReports : public ShardAcks {
+ protected:
+  ShardWithoutReports() : ShardAcks(proxy_then_acks()) {}
+};
+
+TEST_F(ShardWithoutReports, TheLawByAcknowledgementsStandsInWhileReportsAreLate) {
+  hosts.open();
+  ScriptedReports reports{lab, hosts};
+  proxy::ReportArrival none = reports.next();
+  none.bearer.allowance = Bytes(0);
+  reports.send(none);
+  offer(hosts, offered, 30);
+  EXPECT_EQ(data_sent(), 0) << "the report's allowance";
+  lab.pass_time(1s);
+  EXPECT_EQ(data_sent(), 14 * on_wire) << "reports are late";
+  EXPECT_EQ(lab.count(proxy::Counter::fallbacks), 0U) << "no congestion control";
+  proxy::ReportArrival some = reports.next();
+  some.bearer.allowance = Bytes(2200);
+  reports.send(some);
+  EXPECT_EQ(data_sent(), 2 * on_wire) << "and reports are back";
+}
+
+}  // namespace
+}  // namespace sluice::test
