@@ -20,6 +20,13 @@ if(SLUICE_SANITIZE)
   target_compile_options(sluice_flags INTERFACE -fsanitize=${SLUICE_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(sluice_flags INTERFACE -fsanitize=${SLUICE_SANITIZE})
 endif()
+# Stack frames and copies are checked; on the packet path only the frames with arrays of bytes, which costs a segment 0.5 %
+# of its instructions where it is split, 2 % where it is forwarded. To check all frames there would take 0.6 % and 6 %.
+# Sanitizers check more, and in their own way.
+if(NOT SLUICE_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+  target_compile_options(sluice_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+    $<IF:$<BOOL:$<TARGET_PROPERTY:SLUICE_PACKET_PATH>>,-fstack-protector,-fstack-protector-strong>)
+endif()
 if(SLUICE_FUZZ)
   target_compile_options(sluice_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
@@ -37,6 +44,7 @@ set(SLUICE_BRIEF -O1 -g1)
 
 # sluice_hot(target ...)   these libraries are on the packet path.
 function(sluice_hot)
+  set_target_properties(${ARGN} PROPERTIES SLUICE_PACKET_PATH ON)
   if(SLUICE_LTO)
     foreach(target ${ARGN})
       target_compile_options(${target} PRIVATE ${SLUICE_HOT})

@@ -159,6 +159,9 @@ def test_the_programs_are_built_to_withstand_a_flaw(name):
     assert "GNU_RELRO" in segments
     assert re.search(r"GNU_STACK .* RW +0x", segments), segments
     assert re.search(r"FLAGS_1.*NOW", readelf(name, "-d")), "what is relocated is bound, and made read-only, at start"
+    imported = readelf(name, "--dyn-syms")
+    assert "__stack_chk_fail" in imported
+    assert re.search(r" __\w+_chk@", imported), "_FORTIFY_SOURCE"
 
 
 def dumps_core(tmp_path, *words):
