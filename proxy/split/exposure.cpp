@@ -42,9 +42,10 @@ void Exposure::allow(Flow& flow, Bearer& bearer) const {
     const Bytes other_way(own.at(static_cast<std::size_t>(opposite(in))));
     // What the other host has acknowledged may always be passed on: a full bearer makes it end to end, it stalls
     // nobody.
-    const Bytes per_bearer = limits_.exposure_per_bearer.value_or(unbounded * 2);
-    const Bytes left = std::max(Bytes(exposed), per_bearer - of_others - other_way);
-    const Bytes room = std::min({per_flow, left, unbounded});
+    const Bytes of_bearer = limits_.exposure_per_bearer
+                                ? std::max(Bytes(exposed), *limits_.exposure_per_bearer - of_others - other_way)
+                                : unbounded;
+    const Bytes room = std::min({per_flow, of_bearer, unbounded});
     flow.leg(in).endpoint.acknowledge_up_to(flow.leg(opposite(in)).endpoint.snd_una() +
                                             static_cast<std::uint32_t>(room.count()));
     exposed = relay::exposed_to(flow, in);
