@@ -224,34 +224,33 @@ void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant n
 void SplitFlows::emit(Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.bounds()) [[unlikely]]
     windows_.follow(flow, bearer, now);
-  if (!flow.leg(Side::core).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::core, Bytes::max(), now);
+  if (!flow.leg(Side::core).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::core, Bytes::max(), Part::own, now);
   if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return;
   // By acknowledgements, what may be sent is not known before what is under way is looked at.
-  emit(flow, bearer, Side::radio, bearer.clocked() ? Bytes::max() : bearer.allowance(), now);
+  emit(flow, bearer, Side::radio, bearer.clocked() ? Bytes::max() : bearer.allowance(), Part::own, now);
 }
 
-void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now) {
+void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   LegOutput output(flow, side, bearer.counts() ? &bearer : nullptr, shard_);
   const std::uint32_t before = endpoint.counters().retransmitted;
   if (side == Side::radio && bearer.bounds()) [[unlikely]]
     most = windows_.room(flow, bearer, now);
-  if (side == Side::radio && bearer.clocked()) most = room_by_acks(flow, bearer, most, now);
+  const bool heard = side == Side::radio && bearer.by_acks() != nullptr;
+  const FlowId id = heard ? shard_.registry.flows().index_of(flow) : no_id;
+  if (heard && bearer.clocked()) [[unlikely]]
+    most = std::min(most, acks_.room(flow, id, bearer, part == Part::all, now));
   const Bytes sent = endpoint.emit(now, output, most);
   if (side == Side::radio) {
     bearer.spend(sent);
     flow.sent_to_radio += sent;
     windows_.sent(flow, bearer, sent);
-    if (bearer.by_acks() != nullptr) acks_.sync(flow, shard_.registry.flows().index_of(flow), bearer);
+    if (heard) [[unlikely]]
+      acks_.sync(flow, id, bearer);
   }
   if (const std::uint32_t repeated = endpoint.counters().retransmitted - before; repeated != 0) [[unlikely]] {
     shard_.counters.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core, repeated);
   }
-}
-
-Bytes SplitFlows::room_by_acks(const Flow& flow, Bearer& bearer, Bytes most, Instant now) {
-  const bool handed_on = most <= turn;
-  return std::min(most, acks_.room(flow, shard_.registry.flows().index_of(flow), bearer, handed_on, now));
 }
 
 /// A few flows each time, those next in turn: what they sent brings them here again.
@@ -264,7 +263,7 @@ void SplitFlows::hand_on_room(Bearer& bearer, Instant now) {
     bearer.first_flow = flow.bearer_next;
     if (!flow.terminated() || !flow.leg(Side::radio).endpoint.can_send_now()) continue;
     const std::uint64_t before = bearer.sent_total();
-    emit(flow, bearer, Side::radio, turn, now);
+    emit(flow, bearer, Side::radio, turn, Part::all, now);
     if (bearer.sent_total() != before && marked_.size() < marked_.capacity()) mark(flow, id, Streams::to_radio);
   }
 }
@@ -334,7 +333,7 @@ bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
   for (const Side side : {Side::radio, Side::core}) {
     flow.leg(side).reset_pending = false;
     flow.leg(side).endpoint.abort();
-    emit(flow, bearer, side, Bytes::max(), now);
+    emit(flow, bearer, side, Bytes::max(), Part::own, now);
   }
   if (!relay::quiet(flow)) return false;
   shard_.counters.add(Counter::flows_reset_by_stop);

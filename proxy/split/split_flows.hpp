@@ -59,7 +59,7 @@ class SplitFlows {
   [[gnu::flatten, gnu::noinline]] void serve_marked(Instant now);
   /// Lets the flow send what it can towards the radio, `most` IP bytes at most.
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
-    emit(flow, bearer, Side::radio, most, now);
+    emit(flow, bearer, Side::radio, most, Part::all, now);
   }
   /// The flow is to go, or to stay (Handback::ask).
   void ask_to_go(Flow& flow, FlowId id, LetGo reason) {
@@ -83,7 +83,9 @@ class SplitFlows {
   [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   void emit(Flow& flow, Bearer& bearer, Instant now);
-  void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Instant now);
+  /// Of a window that flows share by acknowledgements: the flow's own part, or what the others leave, too.
+  enum class Part : std::uint8_t { own, all };
+  void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now);
   [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   void settle(Flow& flow, Bearer& bearer, Streams stirred);
   /// The bearer, where a law listens to the UE's acknowledgements.
@@ -93,7 +95,6 @@ class SplitFlows {
   }
   /// A flow under a law by acknowledgements has been served, and others wait: what it left of the window is theirs.
   void hand_on_room(Bearer& bearer, Instant now);
-  [[nodiscard]] Bytes room_by_acks(const Flow& flow, Bearer& bearer, Bytes most, Instant now);
   void reschedule(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);
   /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
