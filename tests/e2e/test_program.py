@@ -172,13 +172,16 @@ def dumps_core(tmp_path, *words):
     process = subprocess.Popen([programs.program("sluice"), *words, file], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
                                env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (few, few)))
-    for line in process.stderr:
-        if "running" in line:
-            break
-    process.send_signal(signal.SIGQUIT)
-    _, status = os.waitpid(process.pid, 0)
-    process.returncode = status
-    process.stderr.close()
+    try:
+        for line in process.stderr:
+            if "running" in line:
+                break
+        process.send_signal(signal.SIGQUIT)
+        _, status = os.waitpid(process.pid, 0)
+        process.returncode = status
+    finally:
+        process.kill()  # who started us may have SIGQUIT ignored
+        process.stderr.close()
     assert os.WTERMSIG(status) == signal.SIGQUIT
     return os.WCOREDUMP(status)
 
