@@ -18,7 +18,7 @@ TEST(AckClockedWindow, BeginsWithTheInitialWindowAndDoubles) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
   EXPECT_EQ(law.window(), Bytes(14600));
-  law.on_acknowledged({at(20ms), Bytes(14600), 20ms, Bytes(0), true});
+  law.on_acknowledged({at(20ms), Bytes(14600), 20ms, Bytes(0), 1, true});
   EXPECT_EQ(law.window(), Bytes(29200));
   EXPECT_TRUE(law.starting());
   EXPECT_EQ(law.base_delay(), 20ms);
@@ -27,7 +27,7 @@ TEST(AckClockedWindow, BeginsWithTheInitialWindowAndDoubles) {
 TEST(AckClockedWindow, DoesNotGrowForASourceThatHasNothingToSend) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
-  for (int i = 1; i < 50; ++i) law.on_acknowledged({at(i * 20ms), Bytes(1500), 20ms, Bytes(1500), false});
+  for (int i = 1; i < 50; ++i) law.on_acknowledged({at(i * 20ms), Bytes(1500), 20ms, Bytes(1500), 1, false});
   EXPECT_EQ(law.window(), Bytes(14600));
 }
 
@@ -38,9 +38,9 @@ TEST(AckClockedWindow, IsTheRateTimesTheDelayAndTheReference) {
   AckClockedWindow law(parameters);
   for (int i = 1; i <= 2000; ++i) {
     const Duration took = i < 10 ? 20ms : 36ms;  // 16 ms of queue
-    law.on_acknowledged({at(i * 1200us), Bytes(1500), took, Bytes(30'000), true});
+    law.on_acknowledged({at(i * 1200us), Bytes(1500), took, Bytes(30'000), 1, true});
   }
-  law.on_acknowledged({at(2001 * 1200us), Bytes(1500), 40ms, Bytes(45'000), true});
+  law.on_acknowledged({at(2001 * 1200us), Bytes(1500), 40ms, Bytes(45'000), 1, true});
   EXPECT_FALSE(law.starting());
   EXPECT_NEAR(law.rate().bps(), 10e6, 1e5);
   EXPECT_NEAR(static_cast<double>(law.window().count()), 49'875, 500);
@@ -51,17 +51,17 @@ TEST(AckClockedWindow, IsTheRateTimesTheDelayAndTheReference) {
 TEST(AckClockedWindow, IsNeverLessThanTwoSegments) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
-  for (int i = 1; i < 20; ++i) law.on_acknowledged({at(i * 10s), Bytes(1), 9s, Bytes(3000), true});
+  for (int i = 1; i < 20; ++i) law.on_acknowledged({at(i * 10s), Bytes(1), 9s, Bytes(3000), 1, true});
   EXPECT_GE(law.window(), Bytes(3000));
 }
 
 TEST(AckClockedWindow, WhenNothingComesBackOnlyAProbeGoesOut) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
-  for (int i = 1; i <= 1000; ++i) law.on_acknowledged({at(i * 1ms), Bytes(1500), 20ms, Bytes(30'000), true});
+  for (int i = 1; i <= 1000; ++i) law.on_acknowledged({at(i * 1ms), Bytes(1500), 20ms, Bytes(30'000), 1, true});
   law.on_resumed(at(3s));  // all of it is taken for lost
   EXPECT_EQ(law.window(), Bytes(3000));
-  law.on_acknowledged({at(10s), Bytes(1500), Duration::zero(), Bytes(1500), true});
+  law.on_acknowledged({at(10s), Bytes(1500), Duration::zero(), Bytes(1500), 1, true});
   EXPECT_GT(law.window(), Bytes(15'000)) << "the link is back, and what was known of it holds";
   EXPECT_EQ(law.base_delay(), 20ms);
 }
@@ -69,11 +69,11 @@ TEST(AckClockedWindow, WhenNothingComesBackOnlyAProbeGoesOut) {
 TEST(AckClockedWindow, AfterALongPauseTheLinkIsFoundAnew) {
   AckClockedWindow law;
   law.on_resumed(at(0s));
-  for (int i = 1; i <= 1000; ++i) law.on_acknowledged({at(i * 1ms), Bytes(1500), 45ms, Bytes(60'000), true});
-  law.on_acknowledged({at(1001ms), Bytes(60'000), 45ms, Bytes(0), false});
+  for (int i = 1; i <= 1000; ++i) law.on_acknowledged({at(i * 1ms), Bytes(1500), 45ms, Bytes(60'000), 1, true});
+  law.on_acknowledged({at(1001ms), Bytes(60'000), 45ms, Bytes(0), 1, false});
   law.on_resumed(at(5s));
   EXPECT_GT(law.window(), Bytes(30'000));
-  law.on_acknowledged({at(5s + 45ms), Bytes(1500), 45ms, Bytes(0), false});
+  law.on_acknowledged({at(5s + 45ms), Bytes(1500), 45ms, Bytes(0), 1, false});
   law.on_resumed(at(16s));
   EXPECT_EQ(law.window(), Bytes(14600));
   EXPECT_EQ(law.base_delay(), Duration::zero());
