@@ -94,7 +94,7 @@ class SplitFlows {
     return bearer.by_acks() != nullptr ? &bearer : nullptr;
   }
   /// A flow under a law by acknowledgements has been served, and others wait: what it left of the window is theirs.
-  void hand_on_room(Bearer& bearer, Instant now);
+  [[gnu::noinline]] void hand_on_room(Bearer& bearer, Instant now);
   void reschedule(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);
   /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.

@@ -46,11 +46,12 @@ class AckSteering {
   explicit AckSteering(std::size_t most_flows) : flights_(most_flows) {}
 
   /// What the flow has under way has changed, perhaps: an acknowledgement, a loss, a timeout, a segment sent.
-  void sync(const Flow& flow, FlowId id, Bearer& bearer);
+  [[gnu::noinline]] void sync(const Flow& flow, FlowId id, Bearer& bearer);
   /// The UE has acknowledged. Requires that the bearer listens.
-  void hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now);
+  [[gnu::noinline]] void hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now);
   /// What the flow may send now. `beyond_its_part`: nobody else has a use for it.
-  [[nodiscard]] Bytes room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now);
+  [[nodiscard, gnu::noinline]] Bytes room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
+                                          Instant now);
   /// The flow leaves its bearer.
   void forget(FlowId id, Bearer& bearer);
 

@@ -14,9 +14,9 @@ class FlowWindows {
   explicit FlowWindows(std::uint32_t max_flows) : laws_(max_flows) {}
 
   /// Tells the flow's law what the UE has acknowledged and the Node-B has reported since the flow was served last.
-  void follow(Flow& flow, Bearer& bearer, Instant now);
+  [[gnu::noinline]] void follow(Flow& flow, Bearer& bearer, Instant now);
   /// What may be sent now so that no more than the window is in flight, as IP bytes.
-  [[nodiscard]] Bytes room(Flow& flow, Bearer& bearer, Instant now);
+  [[nodiscard, gnu::noinline]] Bytes room(Flow& flow, Bearer& bearer, Instant now);
   /// Segments of so many IP bytes went towards the UE. Nothing where the flow has no law.
   void sent(const Flow& flow, const Bearer& bearer, Bytes bytes) {
     if (flow.governed != no_id) [[unlikely]]
@@ -29,7 +29,7 @@ class FlowWindows {
 
  private:
   [[nodiscard]] GovernedFlow* law_of(Flow& flow, Bearer& bearer);
-  void note_sent(const Flow& flow, const Bearer& bearer, Bytes bytes);
+  [[gnu::noinline]] void note_sent(const Flow& flow, const Bearer& bearer, Bytes bytes);
 
   flow::Slab<GovernedFlow> laws_;
 };

@@ -24,7 +24,7 @@ Bytes promise_to(const Flow& flow, Side in, Bytes most) {
 }
 
 /// What the second loop promises the server.
-Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) {
+[[gnu::noinline]] Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes promised(server.rcv_edge() - server.rcv_nxt());
   const std::uint32_t sharing = std::max<std::uint32_t>(bearer.load.moving_flows, 1);
@@ -38,12 +38,16 @@ Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindo
   return promised + loop.advance(seen);
 }
 
-/// Whether the server is left without a window: reports then decide when it gets one.
-void note_shut(Flow& flow, Bearer& bearer, bool shut) {
-  if (flow.share.shut == shut) return;
+[[gnu::cold, gnu::noinline]] void change_shut(Flow& flow, Bearer& bearer, bool shut) {
   const FlowShare before = flow.share;
   flow.share.shut = shut;
   bearer.load.change(before, flow.share);
+}
+
+/// Whether the server is left without a window: reports then decide when it gets one.
+void note_shut(Flow& flow, Bearer& bearer, bool shut) {
+  if (flow.share.shut != shut) [[unlikely]]
+    change_shut(flow, bearer, shut);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class ReceiveWindows {
   void forget(Flow& flow);
 
  private:
-  [[nodiscard]] control::ReceiveWindowLoop* loop_of(Flow& flow, const Bearer& bearer, Bytes held);
+  [[nodiscard, gnu::noinline]] control::ReceiveWindowLoop* loop_of(Flow& flow, const Bearer& bearer, Bytes held);
 
   RelayMemory& memory_;
   const Exposure& exposure_;
