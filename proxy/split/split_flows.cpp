@@ -262,6 +262,7 @@ void SplitFlows::hand_on_room(Bearer& bearer, Instant now) {
     Flow& flow = shard_.registry.flow(id);
     bearer.first_flow = flow.bearer_next;
     if (!flow.terminated() || !flow.leg(Side::radio).endpoint.can_send_now()) continue;
+    keep_journal(flow, id);  // it may not have been served since something came
     const std::uint64_t before = bearer.sent_total();
     emit(flow, bearer, Side::radio, turn, Part::all, now);
     if (bearer.sent_total() != before && marked_.size() < marked_.capacity()) mark(flow, id, Streams::to_radio);
