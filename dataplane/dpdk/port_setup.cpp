@@ -292,6 +292,7 @@ void Port::drop_strays() noexcept {
       dropped += count;
     }
   }
+  pool_.release_cached();  // the buffers are the poll thread's from here on
 }
 
 }  // namespace sluice::dpdk

@@ -28,7 +28,12 @@ std::uint32_t PacketPool::in_use() const noexcept {
   return rte_mempool_in_use_count(pool_);
 }
 std::uint32_t PacketPool::available() const noexcept {
-  return rte_mempool_avail_count(pool_);
+  const rte_mempool_cache* const cached = rte_mempool_default_cache(pool_, rte_lcore_id());
+  const unsigned shared = rte_mempool_get_ops(pool_->ops_index)->get_count(pool_);
+  return shared + (cached == nullptr ? 0 : cached->len);
+}
+void PacketPool::release_cached() noexcept {
+  rte_mempool_cache_flush(nullptr, pool_);
 }
 
 }  // namespace sluice::packet
