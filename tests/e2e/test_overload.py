@@ -66,7 +66,13 @@ class Deaf:
         for seed, connection in enumerate(self.connections):
             connection.answers = False
             connection.order = b'{"do": "send", "bytes": %d, "seed": %d}\n' % (self.SIZE, seed)
-            connection.send(0, connection.order)
+        self.repeat_orders()
+
+    def repeat_orders(self):
+        """Sends the orders of which nothing was acknowledged: they are payload too, and may be lost or refused."""
+        for connection in self.connections:
+            if connection.acknowledged == 0:
+                connection.send(0, connection.order)
 
     def expect_all(self):
         for connection in self.connections:
@@ -74,9 +80,7 @@ class Deaf:
         deadline = time.monotonic() + PATIENCE
         while left := [connection for connection in self.connections if not connection.finished]:
             assert time.monotonic() < deadline, [connection.taken for connection in left]
-            for connection in left:
-                if connection.acknowledged == 0:
-                    connection.send(0, connection.order)  # this payload may have been refused, too
+            self.repeat_orders()
             time.sleep(0.2)
         for seed, connection in enumerate(self.connections):
             assert (connection.taken, connection.sha.hexdigest()) == (self.SIZE, traffic.digest(seed, self.SIZE))
@@ -95,8 +99,10 @@ def test_payload_that_is_refused_comes_again(tmp_path):
         deaf.order()
         deadline = time.monotonic() + PATIENCE
         while not sluice.counters()["payload_refused"]:
-            assert time.monotonic() < deadline, sluice.ask("status")
+            ordered = sum(connection.acknowledged > 0 for connection in deaf.connections)
+            assert time.monotonic() < deadline, (ordered, sluice.ask("status")["packet_buffers"], sluice.ask("ports"))
             time.sleep(0.2)
+            deaf.repeat_orders()
         deaf.expect_all()  # before five seconds without progress have passed
         assert sluice.counters()["flows_reset_memory"] == 0
         sluice.stop_and_check()
