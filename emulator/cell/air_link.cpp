@@ -5,14 +5,8 @@
 
 namespace sluice::emulator {
 
-AirLink::AirLink(EventLoop& loop, const AirLinkConfig& config, std::uint32_t ue, AirLinkUser& user)
-    : loop_(loop),
-      config_(config),
-      ue_(ue),
-      user_(user),
-      harq_(config.harq),
-      reordering_(config.reordering),
-      rlc_(config.rlc) {
+AirLink::AirLink(EventLoop& loop, const AirLinkConfig& config, AirLinkUser& user)
+    : loop_(loop), config_(config), user_(user), harq_(config.harq), reordering_(config.reordering), rlc_(config.rlc) {
   if (config.poll <= Duration::zero()) throw std::invalid_argument("air link: the poll timer must be above 0");
 }
 
@@ -45,10 +39,10 @@ link::HarqBlock AirLink::fill(const Grant& grant, Bytes capacity, std::uint32_t 
   const auto depart = [&](Departed departed) {
     const link::RlcRange range{packed_, packed_ + static_cast<std::uint64_t>(departed.air.count())};
     packed_ = range.to;
-    user_.left_queue(ue_, departed, now);
+    user_.left_queue(departed, now);
     held_.push({std::move(departed), range});
   };
-  const auto dropped = [&](const packet::Packet& gone, Bytes length) { user_.dropped(ue_, gone, length, now); };
+  const auto dropped = [&](const packet::Packet& gone, Bytes length) { user_.dropped(gone, length, now); };
   const Bytes used = queue.serve(capacity - content.repeated.size(), now, depart, dropped);
   content.fresh = {sent_, sent_ + static_cast<std::uint64_t>(used.count())};
   sent_ = content.fresh.to;
@@ -72,12 +66,12 @@ void AirLink::settle(Instant now) {
   while (!held_.empty() && held_.front().range.to <= rlc_.settled()) {
     Held held = held_.pop();
     if (rlc_.damaged(held.range)) {
-      user_.lost(ue_, std::move(held.departed), now);
+      user_.lost(std::move(held.departed), now);
     } else {
-      user_.arrived(ue_, std::move(held.departed), now);
+      user_.arrived(std::move(held.departed), now);
     }
   }
-  if (rlc_.next_ready() != never) user_.ready_at(ue_, rlc_.next_ready());
+  if (rlc_.next_ready() != never) user_.ready_at(rlc_.next_ready());
   arm();
 }
 

@@ -36,15 +36,15 @@ struct AirLinkCounters {
 class AirLinkUser {
  public:
   /// The last byte of a packet left the radio queue for the first time.
-  virtual void left_queue(std::uint32_t ue, const Departed& departed, Instant now) = 0;
+  virtual void left_queue(const Departed& departed, Instant now) = 0;
   /// Active queue management dropped a packet out of the radio queue, before any of it was transmitted.
-  virtual void dropped(std::uint32_t ue, const packet::Packet& packet, Bytes length, Instant now) = 0;
+  virtual void dropped(const packet::Packet& packet, Bytes length, Instant now) = 0;
   /// A packet has reached the UE, whole and in its turn.
-  virtual void arrived(std::uint32_t ue, Departed departed, Instant now) = 0;
+  virtual void arrived(Departed departed, Instant now) = 0;
   /// A packet will not reach the UE: bytes of it were lost on the air for good.
-  virtual void lost(std::uint32_t ue, Departed departed, Instant now) = 0;
+  virtual void lost(Departed departed, Instant now) = 0;
   /// RLC has something to send again from `when` on.
-  virtual void ready_at(std::uint32_t ue, Instant when) = 0;
+  virtual void ready_at(Instant when) = 0;
 
  protected:
   ~AirLinkUser() = default;
@@ -54,9 +54,8 @@ class AirLinkUser {
 /// and RLC, which has lost ones sent again or lets the packets they held go.
 class AirLink final : public EventTarget {
  public:
-  /// `ue`: its number, for the user. `loop` and `user` outlive it. Throws std::invalid_argument when a parameter is out
-  /// of its range.
-  AirLink(EventLoop& loop, const AirLinkConfig& config, std::uint32_t ue, AirLinkUser& user);
+  /// `loop` and `user` outlive it. Throws std::invalid_argument when a parameter is out of its range.
+  AirLink(EventLoop& loop, const AirLinkConfig& config, AirLinkUser& user);
 
   /// The block that must be sent again in `tti`; null when there is none. It goes before new data.
   [[nodiscard]] const link::HarqBlock* waiting(std::uint64_t tti) const { return harq_.waiting(tti); }
@@ -104,7 +103,6 @@ class AirLink final : public EventTarget {
 
   EventLoop& loop_;
   AirLinkConfig config_;
-  std::uint32_t ue_;
   AirLinkUser& user_;
   link::Harq harq_;
   link::ReorderingBuffer reordering_;

@@ -35,7 +35,7 @@ void HandoverPort::from_neighbour(packet::Packet packet, Instant now) {
   const auto ue = header ? cell_.find(header->destination) : std::nullopt;
   if (!ue) return;
   if (passages_[*ue].left) {
-    cell_.note_taken_over(*ue, header->length);
+    cell_.downlink(*ue).note_taken_over(header->length);
     return follow(*ue, std::move(packet), header->length, now);
   }
   cell_.take_over(*ue, std::move(packet), header->length, now);
@@ -43,15 +43,15 @@ void HandoverPort::from_neighbour(packet::Packet packet, Instant now) {
 
 void HandoverPort::follow(UeIndex ue, packet::Packet packet, Bytes length, Instant now) {
   if (passages_[ue].onwards != nullptr) {
-    cell_.pass_on(ue, std::move(packet), length, *passages_[ue].onwards, now);
+    cell_.downlink(ue).pass_on(std::move(packet), length, *passages_[ue].onwards, now);
   } else {
-    cell_.turn_away(ue, packet, length, DropReason::handover, now);
+    cell_.downlink(ue).turn_away(packet, length, DropReason::handover, now);
   }
 }
 
 void HandoverPort::hold(UeIndex ue, packet::Packet packet, Bytes length, Instant now) {
   Ring<Held>& held = passages_[ue].held;
-  if (held.size() >= most_held) return cell_.turn_away(ue, packet, length, DropReason::handover, now);
+  if (held.size() >= most_held) return cell_.downlink(ue).turn_away(packet, length, DropReason::handover, now);
   held.push({std::move(packet), length});
   ++counters_.held_packets;
 }
@@ -76,11 +76,11 @@ void HandoverPort::leave(UeIndex ue, std::uint32_t handover, Element* onwards, I
   passage.onwards = onwards;
   passage.left_by = handover;
   cell_.set_state(ue, control::feedback::RadioState::handover);
-  cell_.reset_link(ue, now);
+  cell_.downlink(ue).reset_link(now);
   if (onwards != nullptr) {
-    cell_.hand_on(ue, *onwards, now);
+    cell_.downlink(ue).hand_on(*onwards, now);
   } else {
-    cell_.flush(ue, DropReason::handover, now);
+    cell_.downlink(ue).flush(DropReason::handover, now);
     cell_.set_losing(ue);
   }
   // What still waited for older packets goes after them.

@@ -26,16 +26,54 @@ std::unique_ptr<WaitingLine> make_line(const QueueConfig& config) {
 
 }  // namespace
 
-UeQueue::UeQueue(const QueueConfig& config) : config_(config), classes_(config.flows), line_(make_line(config)) {
+Bytes QueueConfig::on_air(Bytes length) const {
+  if (frame == Bytes(0)) return length;
+  const std::int64_t size = frame.count();
+  return Bytes((length.count() + size - 1) / size * size);
+}
+
+std::uint64_t QueueConfig::taken_by(Bytes length) const {
+  switch (unit) {
+    case BufferUnit::frames:
+      return static_cast<std::uint64_t>(on_air(length).count() / frame.count());
+    case BufferUnit::bytes:
+      return static_cast<std::uint64_t>(length.count());
+    case BufferUnit::packets:
+      return 1;
+  }
+  return 0;
+}
+
+Bytes QueueConfig::buffer() const {
+  const auto size = static_cast<std::int64_t>(limit);
+  switch (unit) {
+    case BufferUnit::frames:
+      return frame * size;
+    case BufferUnit::bytes:
+      return Bytes(size);
+    case BufferUnit::packets:
+      return packet * size;
+  }
+  return {};
+}
+
+Bytes PacketInTransit::send(Bytes air) {
+  const Bytes before = left();
+  sent_ += air;
+  return before - left();
+}
+
+Waiting PacketInTransit::take() {
+  Waiting gone = std::move(*packet_);
+  begin(std::nullopt);
+  return gone;
+}
+
+UeQueue::UeQueue(const QueueConfig& config)
+    : config_(config), classes_(config.flows), line_(make_line(config)), ledger_(config.frame) {
   if (config.frame < Bytes(0) || (config.unit == BufferUnit::frames && config.frame == Bytes(0))) {
     throw std::invalid_argument("radio queue: the frame size must be above 0 where the buffer is counted in frames");
   }
-}
-
-Bytes UeQueue::on_air(Bytes length) const {
-  if (config_.frame == Bytes(0)) return length;
-  const std::int64_t frame = config_.frame.count();
-  return Bytes((length.count() + frame - 1) / frame * frame);
 }
 
 std::uint64_t UeQueue::used_buffer() const {
@@ -43,7 +81,7 @@ std::uint64_t UeQueue::used_buffer() const {
     case BufferUnit::frames:
       return frames();
     case BufferUnit::bytes:
-      return static_cast<std::uint64_t>((bytes_ - (serving_ ? head_bytes_left() : Bytes(0))).count());
+      return static_cast<std::uint64_t>((bytes() - (head_ ? head_.left() : Bytes(0))).count());
     case BufferUnit::packets:
       return line_->size();
   }
@@ -51,25 +89,12 @@ std::uint64_t UeQueue::used_buffer() const {
 }
 
 bool UeQueue::has_room(Bytes length) const {
-  if (config_.limit == 0) return true;
-  std::uint64_t more = 1;
-  if (config_.unit == BufferUnit::frames) {
-    more = static_cast<std::uint64_t>(on_air(length).count() / config_.frame.count());
-  } else if (config_.unit == BufferUnit::bytes) {
-    more = static_cast<std::uint64_t>(length.count());
-  }
-  return used_buffer() + more <= config_.limit;
-}
-
-void UeQueue::count_arrival(Bytes length) {
-  ++counters_.arrived_packets;
-  counters_.arrived_bytes += static_cast<std::uint64_t>(length.count());
-  counters_.arrived_air += static_cast<std::uint64_t>(on_air(length).count());
+  return config_.limit == 0 || used_buffer() + config_.taken_by(length) <= config_.limit;
 }
 
 Waiting UeQueue::arrive(packet::Packet packet, Bytes length, Instant now) {
-  const Bytes air = on_air(length);
-  count_arrival(length);
+  const Bytes air = config_.on_air(length);
+  ledger_.arrived(length, air);
   const bool is_short = config_.order == QueueOrder::fifo || classes_.is_short(packet.bytes(), length, now);
   return {{std::move(packet), now},
           static_cast<std::uint32_t>(length.count()),
@@ -79,140 +104,77 @@ Waiting UeQueue::arrive(packet::Packet packet, Bytes length, Instant now) {
 
 /// A packet that waited goes.
 void UeQueue::drop(const Waiting& gone, Instant now) {
-  integrate(now);
-  bytes_ -= size_of(gone);
-  change_air(-Bytes(gone.air));
+  ledger_.left(size_of(gone), Bytes(gone.air), now);
   refuse(gone);
 }
 
 void UeQueue::refuse(const Waiting& waiting) {
-  if (!waiting.is_short) classes_.long_gone(waiting.packet.bytes());
-  ++counters_.dropped_packets;
-  counters_.dropped_bytes += waiting.length;
+  forget_class(waiting);
+  ledger_.dropped(size_of(waiting));
+}
+
+void UeQueue::forget_class(const Waiting& gone) {
+  if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
 }
 
 void UeQueue::admit(Waiting waiting, Instant now) {
-  integrate(now);
-  bytes_ += Bytes(waiting.length);
-  change_air(Bytes(waiting.air));
-  counters_.most_air = std::max(counters_.most_air, static_cast<std::uint64_t>(air_bytes_.count()));
+  ledger_.entered(size_of(waiting), Bytes(waiting.air), now);
   line_->push(std::move(waiting));
 }
 
-Bytes UeQueue::head_bytes_left() const {
-  return std::max(Bytes(0), size_of(*serving_) - head_sent_);
-}
-
 void UeQueue::pull(Instant now) {
-  serving_ = line_->next(now, interventions_);
-  head_sent_ = Bytes(0);
+  head_.begin(line_->next(now, interventions_));
   for (const Waiting& gone : interventions_.dropped) drop(gone, now);
-  counters_.early_packets += interventions_.dropped.size();
-  counters_.marked_packets += std::exchange(interventions_.marked, 0);
+  ledger_.intervened(interventions_.dropped.size(), std::exchange(interventions_.marked, 0));
 }
 
 Bytes UeQueue::transmit(Bytes most, Instant now) {
-  integrate(now);
-  const Bytes before = head_bytes_left();
-  const Bytes amount = std::min(most, head_left());
-  head_sent_ += amount;
-  change_air(-amount);
-  const Bytes went = before - head_bytes_left();
-  bytes_ -= went;
-  counters_.transmitted_bytes += static_cast<std::uint64_t>(went.count());
+  const Bytes amount = std::min(most, head_.air_left());
+  const Bytes went = head_.send(amount);
+  ledger_.left(went, amount, now);
+  ledger_.transmitted(went);
   return amount;
 }
 
 Departed UeQueue::take(Instant now) {
-  Waiting gone = std::move(*serving_);
-  serving_.reset();
-  head_sent_ = Bytes(0);
-  if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
-  ++counters_.transmitted_packets;
+  Waiting gone = head_.take();
+  forget_class(gone);
+  ledger_.transmitted_packet();
   return {std::move(gone.packet), size_of(gone), Bytes(gone.air), gone.since, now - gone.since};
 }
 
 // Bytes of it that went before were transmitted; only the rest is dropped or handed on, so that the counters add up.
 UeQueue::Taken UeQueue::take_head(Instant now) {
-  integrate(now);
-  if (!serving_) {
-    serving_ = line_->pop(now);
-    head_sent_ = Bytes(0);
-  }
-  Taken taken{{}, head_bytes_left(), head_left()};
-  bytes_ -= taken.unsent;
-  change_air(-taken.unsent_air);
-  taken.waiting = std::move(*serving_);
-  serving_.reset();
-  head_sent_ = Bytes(0);
-  if (!taken.waiting.is_short) classes_.long_gone(taken.waiting.packet.bytes());
+  if (!head_) head_.begin(line_->pop(now));
+  const Bytes unsent = head_.left();
+  const Bytes unsent_air = head_.air_left();
+  ledger_.left(unsent, unsent_air, now);
+  Taken taken{head_.take(), unsent, unsent_air};
+  forget_class(taken.waiting);
   return taken;
 }
 
 Waiting UeQueue::drop_head(Instant now) {
   Taken taken = take_head(now);
-  ++counters_.dropped_packets;
-  counters_.dropped_bytes += static_cast<std::uint64_t>(taken.unsent.count());
+  ledger_.dropped(taken.unsent);
   return std::move(taken.waiting);
 }
 
 Waiting UeQueue::forward_head(Instant now) {
   Taken taken = take_head(now);
-  ++counters_.forwarded_packets;
-  counters_.forwarded_bytes += taken.waiting.length;
-  counters_.forwarded_air += static_cast<std::uint64_t>(taken.unsent_air.count());
-  counters_.recalled_bytes += taken.waiting.length - static_cast<std::uint64_t>(taken.unsent.count());
+  ledger_.forwarded(size_of(taken.waiting), taken.unsent, taken.unsent_air);
   return std::move(taken.waiting);
 }
 
-void UeQueue::recall(Bytes length) {
-  ++counters_.forwarded_packets;
-  counters_.forwarded_bytes += static_cast<std::uint64_t>(length.count());
-  counters_.recalled_bytes += static_cast<std::uint64_t>(length.count());
-}
-
 void UeQueue::pass_on(Bytes length) {
-  count_arrival(length);
-  ++counters_.forwarded_packets;
-  counters_.forwarded_bytes += static_cast<std::uint64_t>(length.count());
-  counters_.forwarded_air += static_cast<std::uint64_t>(on_air(length).count());
+  const Bytes air = config_.on_air(length);
+  ledger_.arrived(length, air);
+  ledger_.forwarded(length, length, air);
 }
 
 void UeQueue::turn_away(Bytes length) {
-  count_arrival(length);
-  ++counters_.dropped_packets;
-  counters_.dropped_bytes += static_cast<std::uint64_t>(length.count());
-}
-
-void UeQueue::integrate(Instant now) {
-  counters_.air_seconds += static_cast<double>(air_bytes_.count()) * to_seconds(now - integrated_);
-  integrated_ = now;
-}
-
-QueueCounters UeQueue::counters(Instant now) const {
-  QueueCounters result = counters_;
-  result.air_seconds += static_cast<double>(air_bytes_.count()) * to_seconds(now - integrated_);
-  return result;
-}
-
-void UeQueue::change_air(Bytes by) {
-  air_bytes_ += by;
-  if (config_.frame == Bytes(0)) return;
-  const std::int64_t frame = config_.frame.count();
-  frames_ = static_cast<std::uint32_t>((air_bytes_.count() + frame - 1) / frame);
-}
-
-Bytes UeQueue::buffer() const {
-  const auto limit = static_cast<std::int64_t>(config_.limit);
-  switch (config_.unit) {
-    case BufferUnit::frames:
-      return config_.frame * limit;
-    case BufferUnit::bytes:
-      return Bytes(limit);
-    case BufferUnit::packets:
-      return config_.packet * limit;
-  }
-  return {};
+  ledger_.arrived(length, config_.on_air(length));
+  ledger_.dropped(length);
 }
 
 }  // namespace sluice::emulator

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 #include "emulator/cell/flow_classes.hpp"
+#include "emulator/cell/queue_ledger.hpp"
 #include "emulator/cell/waiting_line.hpp"
 
 namespace sluice::emulator {
@@ -45,33 +47,13 @@ struct QueueConfig {
   Bytes packet{1500};
   QueueManagement management = QueueManagement::none;  ///< codel and fq_codel need order fifo
   CodelParameters codel{};                             ///< its max_packet is `packet`
-};
 
-/// Cumulative since the start. Bytes are IP bytes. At every moment arrived = transmitted + dropped + (forwarded -
-/// recalled) + what is queued.
-struct QueueCounters {
-  std::uint64_t arrived_bytes = 0;  ///< that reached the queue, dropped ones included
-  std::uint64_t arrived_packets = 0;
-  std::uint64_t arrived_air = 0;          ///< the same in bytes on the air, padding of the last frame included
-  std::uint64_t transmitted_bytes = 0;    ///< that left over the air, those of a packet in transit included
-  std::uint64_t transmitted_packets = 0;  ///< that left whole
-  std::uint64_t delivered_bytes = 0;      ///< that reached the UE: of whole packets
-  std::uint64_t delivered_packets = 0;
-  std::uint64_t dropped_bytes = 0;  ///< found no room, were evicted, given up unsent or dropped early
-  std::uint64_t dropped_packets = 0;
-  std::uint64_t early_packets = 0;   ///< of the dropped ones, those that active queue management chose
-  std::uint64_t marked_packets = 0;  ///< told of congestion by it instead (ECN)
-  std::uint64_t lost_bytes = 0;      ///< of packets that left and were lost on the air for good
-  std::uint64_t lost_packets = 0;
-  std::uint64_t forwarded_bytes = 0;  ///< handed on to another Node-B, whole packets
-  std::uint64_t forwarded_packets = 0;
-  std::uint64_t forwarded_air = 0;     ///< bytes on the air that this Node-B was spared by it
-  std::uint64_t recalled_bytes = 0;    ///< of the forwarded bytes those that had been transmitted, in vain
-  std::uint64_t taken_over_bytes = 0;  ///< of the bytes that arrived those that another Node-B had handed on
-  std::uint64_t taken_over_packets = 0;
-  std::uint64_t carried = 0;   ///< bytes on the air, padding of the last frame included
-  std::uint64_t most_air = 0;  ///< the largest backlog, bytes on the air
-  double air_seconds = 0;      ///< the backlog integrated over time; its difference over the time between is the mean
+  /// What a packet takes up on the air.
+  [[nodiscard]] Bytes on_air(Bytes length) const;
+  /// What it takes up of the limit, in its unit.
+  [[nodiscard]] std::uint64_t taken_by(Bytes length) const;
+  /// The size of the buffer in bytes on the air (frames times frame, bytes, or full packets); 0 = unlimited.
+  [[nodiscard]] Bytes buffer() const;
 };
 
 /// A packet that has left the radio queue.
@@ -81,6 +63,30 @@ struct Departed {
   Bytes air;            ///< bytes on the air
   Instant enqueued{};   ///< when it came
   Duration queueing{};  ///< from coming to the departure of its last byte
+};
+
+/// The packet that a radio queue is transmitting, if there is one, and how far it is. Its padding goes last.
+class PacketInTransit {
+ public:
+  [[nodiscard]] explicit operator bool() const { return packet_.has_value(); }
+  /// Nothing of it has gone yet; nothing: none is in transit.
+  void begin(std::optional<Waiting> packet) {
+    packet_ = std::move(packet);
+    sent_ = Bytes(0);
+  }
+  // These require one.
+  [[nodiscard]] const Waiting& packet() const { return *packet_; }
+  /// Bytes on the air, and IP bytes, that have not gone.
+  [[nodiscard]] Bytes air_left() const { return Bytes(packet_->air) - sent_; }
+  [[nodiscard]] Bytes left() const { return std::max(Bytes(0), size_of(*packet_) - sent_); }
+  /// So many bytes on the air go, at most air_left(). Returns the IP bytes among them.
+  Bytes send(Bytes air);
+  /// It is in transit no more.
+  [[nodiscard]] Waiting take();
+
+ private:
+  std::optional<Waiting> packet_;
+  Bytes sent_;  ///< bytes on the air that went
 };
 
 /// One UE's radio queue, finite. The packet in transit is out of reach of eviction and dropping.
@@ -119,11 +125,10 @@ class UeQueue {
     Bytes left = grant;
     while (left > Bytes(0) && begin(now, dropped)) {
       left -= transmit(left, now);
-      if (head_left() == Bytes(0)) depart(take(now));
+      if (head_.air_left() == Bytes(0)) depart(take(now));
     }
-    const Bytes used = grant - left;
-    counters_.carried += static_cast<std::uint64_t>(used.count());
-    return used;
+    ledger_.carried(grant - left);
+    return grant - left;
   }
   template <typename Depart>
   Bytes serve(Bytes grant, Instant now, Depart&& depart) {
@@ -135,7 +140,7 @@ class UeQueue {
   template <typename Dropped>
   void discard(Bytes grant, Instant now, Dropped&& dropped) {
     while (ready(now)) {
-      const Bytes first = serving_ ? head_left() : Bytes(line_->front(now).air);
+      const Bytes first = head_ ? head_.air_left() : Bytes(line_->front(now).air);
       if (first > grant) return;
       grant -= first;
       const Waiting gone = drop_head(now);
@@ -164,48 +169,34 @@ class UeQueue {
   /// A packet comes and is handed on, or dropped, without ever having been queued.
   void pass_on(Bytes length);
   void turn_away(Bytes length);
-  /// A packet that left, and of which it is not known that it reached the UE, is handed on.
-  void recall(Bytes length);
   /// The packet that is pushed next was handed on by another Node-B.
-  void take_over(Bytes length) {
-    ++counters_.taken_over_packets;
-    counters_.taken_over_bytes += static_cast<std::uint64_t>(length.count());
-  }
+  void take_over(Bytes length) { ledger_.taken_over(length); }
+  // What becomes of a packet that left: it reaches the UE; it is lost on the air and will not come again; it is not
+  // known to have reached the UE and is handed on.
+  void delivered(Bytes length) { ledger_.delivered(length); }
+  void lost(Bytes length) { ledger_.lost(length); }
+  void recall(Bytes length) { ledger_.forwarded(length, Bytes(0), Bytes(0)); }
 
-  [[nodiscard]] bool empty() const { return !serving_ && line_->size() == 0; }
+  [[nodiscard]] bool empty() const { return !head_ && line_->size() == 0; }
   /// Something is there that came before `now`.
-  [[nodiscard]] bool ready(Instant now) const { return serving_ || line_->ready(now); }
+  [[nodiscard]] bool ready(Instant now) const { return head_ || line_->ready(now); }
   /// What is sent next is of a short flow; false in a FIFO queue.
   [[nodiscard]] bool short_head() const {
     if (config_.order == QueueOrder::fifo) return false;
-    return serving_ ? serving_->is_short : line_->short_front();
+    return head_ ? head_.packet().is_short : line_->short_front();
   }
-  [[nodiscard]] std::size_t packets() const { return line_->size() + (serving_ ? std::size_t{1} : std::size_t{0}); }
-  /// IP bytes not yet transmitted.
-  [[nodiscard]] Bytes bytes() const { return bytes_; }
-  /// Bytes on the air not yet transmitted: whole frames where there are frames.
-  [[nodiscard]] Bytes air_bytes() const { return air_bytes_; }
-  /// Frames not yet wholly transmitted; 0 where there are none.
-  [[nodiscard]] std::uint32_t frames() const { return frames_; }
-  /// The size of the buffer in bytes on the air (frames times frame, bytes, or full packets); 0 = unlimited.
-  [[nodiscard]] Bytes buffer() const;
-  [[nodiscard]] const QueueCounters& counters() const { return counters_; }
-  /// The counters with the backlog integrated up to `now`.
-  [[nodiscard]] QueueCounters counters(Instant now) const;
-  /// A packet that left has reached the UE.
-  void delivered(Bytes length) {
-    ++counters_.delivered_packets;
-    counters_.delivered_bytes += static_cast<std::uint64_t>(length.count());
-  }
-  /// A packet that left is lost on the air and will not come again.
-  void lost(Bytes length) {
-    ++counters_.lost_packets;
-    counters_.lost_bytes += static_cast<std::uint64_t>(length.count());
-  }
+  [[nodiscard]] std::size_t packets() const { return line_->size() + (head_ ? std::size_t{1} : std::size_t{0}); }
+  // As the ledger has them.
+  [[nodiscard]] Bytes bytes() const { return ledger_.bytes(); }
+  [[nodiscard]] Bytes air_bytes() const { return ledger_.air_bytes(); }
+  [[nodiscard]] std::uint32_t frames() const { return ledger_.frames(); }
+  [[nodiscard]] const QueueCounters& counters() const { return ledger_.counters(); }
+  [[nodiscard]] QueueCounters counters(Instant now) const { return ledger_.counters(now); }
+  /// The size of the buffer in bytes on the air; 0 = unlimited.
+  [[nodiscard]] Bytes buffer() const { return config_.buffer(); }
   [[nodiscard]] const QueueConfig& config() const { return config_; }
 
  private:
-  void count_arrival(Bytes length);
   Waiting arrive(packet::Packet packet, Bytes length, Instant now);
   void admit(Waiting waiting, Instant now);
   void refuse(const Waiting& waiting);
@@ -219,38 +210,28 @@ class UeQueue {
     Bytes unsent_air;
   };
   Taken take_head(Instant now);
-  [[nodiscard]] Bytes on_air(Bytes length) const;
+  void forget_class(const Waiting& gone);
   [[nodiscard]] std::uint64_t used_buffer() const;  ///< in the unit
   [[nodiscard]] bool has_room(Bytes length) const;
-  // Of the packet in transit; requires one.
-  [[nodiscard]] Bytes head_left() const { return Bytes(serving_->air) - head_sent_; }
-  [[nodiscard]] Bytes head_bytes_left() const;  ///< IP bytes; padding goes last
   /// A packet is in transit, the next one from here on if there was none; false when there is nothing to send.
   template <typename Dropped>
   bool begin(Instant now, Dropped& dropped) {
-    if (serving_ || !line_->ready(now)) return serving_.has_value();
+    if (head_ || !line_->ready(now)) return static_cast<bool>(head_);
     pull(now);
     for (const Waiting& gone : interventions_.dropped) dropped(gone.packet, size_of(gone));
     interventions_.dropped.clear();
-    return serving_.has_value();
+    return static_cast<bool>(head_);
   }
   void pull(Instant now);
   Bytes transmit(Bytes most, Instant now);
   Departed take(Instant now);
-  void integrate(Instant now);
-  void change_air(Bytes by);
 
   QueueConfig config_;
   FlowClasses classes_;
   std::unique_ptr<WaitingLine> line_;
-  std::optional<Waiting> serving_;  ///< the packet in transit
-  Interventions interventions_;     ///< of the latest pull
-  Bytes head_sent_;                 ///< bytes on the air of the packet in transit that went
-  Bytes bytes_;
-  Bytes air_bytes_;
-  std::uint32_t frames_ = 0;  ///< of air_bytes_; asked for more often than it changes
-  Instant integrated_{};
-  QueueCounters counters_;
+  PacketInTransit head_;
+  Interventions interventions_;  ///< of the latest pull
+  QueueLedger ledger_;
 };
 
 }  // namespace sluice::emulator

@@ -138,13 +138,13 @@ void Mobility::begin(const Move& move, Instant now) {
     case MoveType::handover:
       if (spec.between_nodebs()) return leave(move, now);
       cell.set_state(spec.ue, RadioState::handover);
-      cell.reset_link(spec.ue, now);
-      if (!spec.forwarding) cell.flush(spec.ue, DropReason::handover, now);
+      cell.downlink(spec.ue).reset_link(now);
+      if (!spec.forwarding) cell.downlink(spec.ue).flush(DropReason::handover, now);
       return;
     case MoveType::leave:
       cell.set_state(spec.ue, RadioState::released);
-      cell.reset_link(spec.ue, now);
-      cell.flush(spec.ue, DropReason::left, now);
+      cell.downlink(spec.ue).reset_link(now);
+      cell.downlink(spec.ue).flush(DropReason::left, now);
       return;
   }
 }

@@ -69,7 +69,7 @@ TEST_F(AirLinkTest, ALostBlockComesAgainTwelveMillisecondsLaterAndHoldsUpTheOthe
   loop.run_until(at_ms(100));
   EXPECT_EQ(arrivals(), std::vector<double>({14, 14, 14}));
   EXPECT_EQ(cell.air(0)->counters().retransmissions, 1U);
-  EXPECT_EQ(cell.counters().blocks_lost, 1U);
+  EXPECT_EQ(cell.tti_counters().blocks_lost, 1U);
   EXPECT_EQ(cell.air(0)->under_way(), 0U);
 }
 

@@ -141,12 +141,12 @@ TEST_F(CellTest, TtisWithNothingToDoAreNotRun) {
   add(ue_a_, replay({10}));
   send(0, ue_a_, 100);
   loop.run_until(at_ms(1000));
-  EXPECT_EQ(cell.counters().ttis, 1U);
+  EXPECT_EQ(cell.tti_counters().ttis, 1U);
   EXPECT_EQ(loop.next(), never);
   send(1000.5, ue_a_, 100);
   loop.run_until(at_ms(2000));
   EXPECT_EQ(arrivals(), std::vector<double>({10, 1010}));
-  EXPECT_EQ(cell.counters().ttis, 2U);
+  EXPECT_EQ(cell.tti_counters().ttis, 2U);
 }
 
 TEST_F(CellTest, UseIsWhatTheLinkCarriedOfWhatItCould) {
@@ -238,8 +238,8 @@ TEST_F(CellTest, ALostBlockCostsItsTtiAndNothingElse) {
   for (int i = 0; i < 3; ++i) send(0, ue_a_, 1500);
   loop.run_until(at_ms(9.5));
   EXPECT_EQ(arrivals(), std::vector<double>({1, 3, 5}));
-  EXPECT_EQ(cell.counters().blocks, 5U);
-  EXPECT_EQ(cell.counters().blocks_lost, 2U);
+  EXPECT_EQ(cell.tti_counters().blocks, 5U);
+  EXPECT_EQ(cell.tti_counters().blocks_lost, 2U);
   EXPECT_EQ(cell.use(a, loop.now()).offered, 5U * 1500);
 }
 

@@ -92,7 +92,7 @@ TEST_F(Cells, AUeThatMovesSharesTheOtherCell) {
 TEST_F(Cells, AFlushDropsWhatWaits) {
   send(0, 10);
   loop.run_until(at_ms(3));
-  cell.flush(0, DropReason::handover, loop.now());
+  cell.downlink(0).flush(DropReason::handover, loop.now());
   loop.run_until(at_ms(40));
   EXPECT_EQ(carried(0), 3U);
   EXPECT_EQ(cell.queue(0).counters().dropped_packets, 7U);
@@ -137,7 +137,7 @@ TEST_F(Handover, AResetLinkLosesItsBlocksAndRlcBringsThemBack) {
   send(the_ue, 4, 400);
   loop.run_until(at_ms(9));
   EXPECT_EQ(cell.air(0)->under_way(), 4U);
-  cell.reset_link(0, loop.now());
+  cell.downlink(0).reset_link(loop.now());
   loop.run_until(at_ms(100));
   ASSERT_EQ(ues.entries.size(), 4U);
   EXPECT_EQ(ues.entries[0].at, at_ms(30)) << "9 ms and the status delay, next TTI";
@@ -148,7 +148,7 @@ TEST_F(Handover, AbandonedEverythingUnderWayIsLost) {
   cell.add_ue(behind_arq(the_ue, std::make_unique<Late>()));
   send(the_ue, 6, 400);
   loop.run_until(at_ms(7));
-  cell.flush(0, DropReason::left, loop.now());
+  cell.downlink(0).flush(DropReason::left, loop.now());
   EXPECT_EQ(cell.air(0)->under_way(), 0U);
   const QueueCounters& c = cell.queue(0).counters();
   EXPECT_EQ(c.lost_packets, 3U);

@@ -1,0 +1,169 @@
+#include "emulator/cell/downlink.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace sluice::emulator {
+
+Downlink::Downlink(UeIndex ue, UeConfig config, EventLoop& loop, TtiClock& clock)
+    : ue_(ue),
+      clock_(clock),
+      queue_(config.queue),
+      channel_(std::move(config.channel)),
+      towards_ue_(*config.towards_ue),
+      attempts_(config.attempts),
+      loss_(config.loss),
+      loss_draws_(config.loss_draws) {
+  if (channel_ == nullptr) throw std::invalid_argument("cell: a UE without a channel");
+  AirLinkUser& user = *this;
+  if (config.air) air_ = std::make_unique<AirLink>(loop, *config.air, user);
+}
+
+bool Downlink::push(packet::Packet packet, Bytes length, Instant now) {
+  const bool was_empty = queue_.empty();
+  const auto refused = [&](const packet::Packet& gone, Bytes size) { drop(gone, size, DropReason::full, now); };
+  if (!queue_.push(std::move(packet), length, now, refused)) return false;
+  // What comes in a TTI's first instant misses that TTI.
+  if (was_empty) clock_.wake_at(channel_->next_useful(clock_.tti_of(now) + 1));
+  return true;
+}
+
+void Downlink::reset_link(Instant now) {
+  if (air_ != nullptr) air_->reset(now);
+}
+
+void Downlink::part(const Parting& parting, Instant now) {
+  if (air_ == nullptr) return;
+  parting_ = parting;
+  air_->abandon(now);
+  parting_ = {};
+}
+
+void Downlink::flush(DropReason reason, Instant now) {
+  part({reason, nullptr}, now);
+  queue_.clear(now, [&](const packet::Packet& gone, Bytes length) { drop(gone, length, reason, now); });
+}
+
+void Downlink::hand_on(Element& to, Instant now) {
+  part({DropReason::handover, &to}, now);
+  queue_.hand_on(now, [&](packet::Packet gone, Bytes) { to.receive(std::move(gone), now); });
+}
+
+void Downlink::pass_on(packet::Packet packet, Bytes length, Element& to, Instant now) {
+  queue_.pass_on(length);
+  to.receive(std::move(packet), now);
+}
+
+void Downlink::turn_away(const packet::Packet& packet, Bytes length, DropReason reason, Instant now) {
+  queue_.turn_away(length);
+  drop(packet, length, reason, now);
+}
+
+std::uint64_t Downlink::next_useful(std::uint64_t from) {
+  std::uint64_t next = TtiClock::asleep;
+  if (!queue_.empty()) next = channel_->next_useful(from);
+  if (air_ == nullptr) return next;
+  next = std::min(next, air_->next_retransmission(from));
+  const Instant repeat = air_->next_repeat();
+  if (repeat == never) return next;
+  return std::min(next, channel_->next_useful(std::max(from, clock_.first_from(repeat))));
+}
+
+bool Downlink::backlogged(std::uint64_t tti, Instant now) const {
+  if (air_ == nullptr) return queue_.ready(now);
+  // A UE has one process per TTI; what sent a block again in this one has no other.
+  const bool taken = air_->last_tti() == tti;
+  return !taken && (queue_.ready(now) || air_->repeats(now) > Bytes(0));
+}
+
+Candidate Downlink::candidate(std::uint64_t tti, bool is_backlogged) {
+  const Grant& grant = channel_->at(tti);
+  return {ue_, is_backlogged, grant.capacity, grant.quality_db, grant.cqi, queue_.short_head()};
+}
+
+const link::HarqBlock* Downlink::to_repeat(std::uint64_t tti) const {
+  return air_ != nullptr ? air_->waiting(tti) : nullptr;
+}
+
+Bytes Downlink::repeat(std::uint64_t tti, Instant now) {
+  const std::uint32_t units = air_->waiting(tti)->units;
+  airtime_ += units;
+  return air_->transmit(tti, channel_->at(tti), Bytes(), units, queue_, *channel_, now);
+}
+
+Transmitted Downlink::transmit(std::uint64_t tti, Bytes capacity, std::uint32_t units, Instant now) {
+  const Grant grant = channel_->at(tti);
+  airtime_ += units;
+  if (air_ != nullptr) {
+    const Bytes carried = air_->transmit(tti, grant, capacity, units, queue_, *channel_, now);
+    return {carried, carried > Bytes(0)};
+  }
+  if (grant.received) return {serve(capacity, now), true};
+  drop_after_attempts(capacity, now);
+  return {Bytes(), false};
+}
+
+Bytes Downlink::pending(Instant now) const {
+  return queue_.air_bytes() + (air_ != nullptr ? air_->repeats(now) : Bytes());
+}
+
+Bytes Downlink::serve(Bytes capacity, Instant now) {
+  failures_ = 0;
+  const auto leave = [&](Departed departed) {
+    left_queue(departed, now);
+    arrived(std::move(departed), now);
+  };
+  return queue_.serve(capacity, now, leave,
+                      [&](const packet::Packet& gone, Bytes length) { dropped(gone, length, now); });
+}
+
+void Downlink::drop_after_attempts(Bytes capacity, Instant now) {
+  if (attempts_ == 0 || ++failures_ < attempts_) return;
+  failures_ = 0;
+  queue_.discard(capacity, now,
+                 [&](const packet::Packet& gone, Bytes length) { drop(gone, length, DropReason::given_up, now); });
+}
+
+void Downlink::drop(const packet::Packet& packet, Bytes length, DropReason reason, Instant now) {
+  if (observer_ != nullptr) observer_->on_drop(ue_, packet, length, reason, now);
+}
+
+void Downlink::left_queue(const Departed& departed, Instant now) {
+  if (observer_ != nullptr) observer_->on_departure(ue_, departed.packet, departed.length, departed.queueing, now);
+}
+
+void Downlink::dropped(const packet::Packet& packet, Bytes length, Instant now) {
+  drop(packet, length, DropReason::early, now);
+}
+
+void Downlink::arrived(Departed departed, Instant now) {
+  if (loss_ > 0 && loss_draws_.chance(loss_)) return lost(std::move(departed), now);
+  queue_.delivered(departed.length);
+  towards_ue_.receive(std::move(departed.packet), now);
+}
+
+void Downlink::lost(Departed departed, Instant now) {
+  if (parting_.onwards != nullptr) {
+    queue_.recall(departed.length);
+    parting_.onwards->receive(std::move(departed.packet), now);
+    return;
+  }
+  queue_.lost(departed.length);
+  drop(departed.packet, departed.length, parting_.reason, now);
+}
+
+void Downlink::ready_at(Instant when) {
+  clock_.wake_at(channel_->next_useful(std::max(clock_.first_from(when), clock_.next())));
+}
+
+LinkUse Downlink::use(Instant now) {
+  LinkUse use;
+  use.carried = air_ != nullptr ? air_->counters().carried : queue_.counters().carried;
+  use.airtime = airtime_;
+  use.ttis = clock_.passed(now);
+  if (use.ttis > 0) use.offered = channel_->offered_through(use.ttis - 1);
+  return use;
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,157 @@
+#include "emulator/cell/sectors.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace sluice::emulator {
+
+Sectors::Sectors(std::vector<CellUe>& ues, std::unique_ptr<Scheduler> first, CellResources resources)
+    : ues_(ues), resources_(resources) {
+  if (resources.blocks == 0 || resources.sharers == 0) throw std::invalid_argument("cell: there is nothing to share");
+  add(std::move(first));
+}
+
+std::uint32_t Sectors::add(std::unique_ptr<Scheduler> scheduler) {
+  if (scheduler == nullptr) throw std::invalid_argument("cell: there is no scheduler");
+  schedulers_.push_back(std::move(scheduler));
+  return static_cast<std::uint32_t>(schedulers_.size() - 1);
+}
+
+void Sectors::check(std::uint32_t sector) const {
+  if (sector >= schedulers_.size()) throw std::invalid_argument("cell: a UE in a sector that there is not");
+}
+
+std::uint64_t Sectors::next_tti(std::uint64_t from) {
+  if (follow_idle()) return from;
+  std::uint64_t next = TtiClock::asleep;
+  for (const CellUe& ue : ues_) {
+    if (next == from) break;  // the first UE that has something to send decides, where the cell is busy
+    next = std::min(next, ue.downlink->next_useful(from));
+  }
+  return next;
+}
+
+void Sectors::run(std::uint64_t tti, Instant now) {
+  ++counters_.ttis;
+  allocations_.clear();
+  std::uint32_t units = 0;
+  for (std::uint32_t sector = 0; sector < schedulers_.size(); ++sector) units += run_sector(sector, tti, now);
+  account(tti, units);
+  for (std::size_t i = 0; i < allocations_.size(); ++i) transmit(tti, allocations_[i], now);
+}
+
+/// Sends a sector's retransmissions and allocates what is left of its TTI. Returns the units that are taken.
+std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti, Instant now) {
+  std::uint32_t units = repeat(sector, tti, now);
+  gather(sector, tti, now);
+  const std::size_t first = allocations_.size();
+  allocate(*schedulers_[sector], tti, now, resources_.blocks - std::min(units, resources_.blocks));
+  for (std::size_t i = first; i < allocations_.size(); ++i) units += allocations_[i].units;
+  return units;
+}
+
+/// Sends the blocks again that are due in this TTI. Returns the units they take.
+std::uint32_t Sectors::repeat(std::uint32_t sector, std::uint64_t tti, Instant now) {
+  std::uint32_t units = 0;
+  for (UeIndex i = 0; i < ues_.size(); ++i) {
+    if (ues_[i].sector != sector) continue;
+    const link::HarqBlock* const waiting = ues_[i].downlink->to_repeat(tti);
+    if (waiting == nullptr) continue;
+    units += waiting->units;
+    ++counters_.blocks;
+    const Bytes received = ues_[i].downlink->repeat(tti, now);
+    if (received == Bytes(0)) ++counters_.blocks_lost;
+    air_.served(static_cast<std::uint64_t>(received.count()));
+    schedulers_[sector]->served(i, received, tti);
+  }
+  return units;
+}
+
+void Sectors::gather(std::uint32_t sector, std::uint64_t tti, Instant now) {
+  candidates_.clear();
+  for (const CellUe& ue : ues_) {
+    if (ue.sector != sector || !ue.here) continue;
+    const bool backlogged = ue.downlink->backlogged(tti, now);
+    if (backlogged || follow_idle()) candidates_.push_back(ue.downlink->candidate(tti, backlogged));
+  }
+}
+
+void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units) {
+  if (units == 0) {
+    // Nothing left to give, but the scheduler's averages go on.
+    for (Candidate& candidate : candidates_) candidate.backlogged = false;
+    if (scheduler.follows_idle()) scheduler.pick(candidates_, tti);
+    return;
+  }
+  const std::size_t first = allocations_.size();
+  std::uint32_t left = units;
+  while (left > 0) {
+    const auto chosen = scheduler.pick(candidates_, tti);
+    if (!chosen) break;
+    Candidate& candidate = candidates_[*chosen];
+    candidate.backlogged = false;
+    const std::uint32_t needed = needed_by(candidate.ue, candidate.capacity, now);
+    const std::uint32_t share = std::max(1U, units / resources_.sharers);
+    const std::uint32_t given = std::min({left, needed, share});
+    allocations_.push_back({candidate.ue, needed, given});
+    left -= given;
+  }
+  for (std::size_t i = first; i < allocations_.size(); ++i) {
+    Allocation& allocation = allocations_[i];
+    const std::uint32_t more = std::min(left, allocation.needed - allocation.units);
+    allocation.units += more;
+    left -= more;
+  }
+}
+
+std::uint32_t Sectors::needed_by(UeIndex index, Bytes capacity, Instant now) const {
+  if (resources_.blocks == 1) return 1;
+  const Bytes pending = ues_[index].downlink->pending(now);
+  const std::int64_t units = (pending.count() * resources_.blocks + capacity.count() - 1) / capacity.count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(units, 1, resources_.blocks));
+}
+
+void Sectors::account(std::uint64_t tti, std::uint32_t units) {
+  if (units == 0) return;
+  std::uint64_t all = 0;
+  for (const CellUe& ue : ues_) all += static_cast<std::uint64_t>(ue.downlink->channel().at(tti).carried().count());
+  air_.taken(all * units / resources_.blocks);
+}
+
+void Sectors::transmit(std::uint64_t tti, const Allocation& allocation, Instant now) {
+  Downlink& downlink = *ues_[allocation.ue].downlink;
+  const Bytes capacity = downlink.channel().at(tti).capacity * allocation.units / resources_.blocks;
+  ++counters_.blocks;
+  const Transmitted result = downlink.transmit(tti, capacity, allocation.units, now);
+  if (result.received) {
+    air_.served(static_cast<std::uint64_t>(capacity.count()));
+  } else {
+    ++counters_.blocks_lost;
+  }
+  schedulers_[ues_[allocation.ue].sector]->served(allocation.ue, result.carried, tti);
+}
+
+LinkUse Sectors::use(Instant now) {
+  LinkUse sum;
+  for (const CellUe& ue : ues_) {
+    const LinkUse use = ue.downlink->use(now);
+    sum.carried += use.carried;
+    sum.airtime += use.airtime;
+    sum.ttis = use.ttis;
+  }
+  sum.offered = air_.offered(offered_by_all(now), here());
+  return sum;
+}
+
+std::uint64_t Sectors::offered_by_all(Instant now) {
+  std::uint64_t sum = 0;
+  for (const CellUe& ue : ues_) sum += ue.downlink->use(now).offered;
+  return sum * schedulers_.size();
+}
+
+std::uint64_t Sectors::here() const {
+  return static_cast<std::uint64_t>(std::count_if(ues_.begin(), ues_.end(), [](const CellUe& ue) { return ue.here; }));
+}
+
+}  // namespace sluice::emulator
