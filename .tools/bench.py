@@ -1,11 +1,17 @@
 #!/usr/bin/python3
 """What one relayed segment costs, split, end to end under a law and forwarded untouched: cycles as the benchmark counts
-them, instructions as callgrind does."""
+them, instructions as callgrind does.
+
+    bench.py [ROUNDS]            prints them
+    bench.py --record [REASON]   adds what does not depend on the machine to tests/bench/record.csv; REASON says why
+                                 more than before is accepted"""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import record
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/release/bench/relay_bench"
@@ -23,18 +29,37 @@ def number(pattern, text):
     return int(match[1])
 
 
-def instructions_per_segment(case):
+def measured(case):
+    """Instructions per relayed segment under callgrind, and what the benchmark printed."""
     run = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
                           "--toggle-collect=*measured_receive*", BENCH, str(CALLGRIND_ROUNDS), case],
                          capture_output=True, text=True, check=False)
     if run.returncode:
         sys.exit(f"bench: callgrind ended with {run.returncode}\n{run.stderr[-2000:]}")
-    return number(r"Collected : (\d+)", run.stderr) / number(r"relayed segments\s+(\d+)", run.stdout)
+    return number(r"Collected : (\d+)", run.stderr) / number(r"relayed segments\s+(\d+)", run.stdout), run.stdout
+
+
+def record_now(reason):
+    """One row of the record. What is measured must be what the commit holds."""
+    changed = subprocess.run(["git", "status", "--porcelain", "--untracked-files=no"], cwd=ROOT, capture_output=True,
+                             text=True, check=True).stdout.splitlines()
+    if any(not line.endswith(record.FILE.name) for line in changed):
+        sys.exit("bench: commit first what is to be measured")
+    commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True,
+                            check=True).stdout.strip()
+    split, printed = measured("split")
+    row = record.Row.of_today(commit, split=split, regulated=measured("regulate")[0], untouched=measured("bypass")[0],
+                              pair_bytes=number(r"bytes per idle connection pair\s+(\d+)", printed), reason=reason)
+    record.append(row)
+    print(row)
+    return record.main()
 
 
 def main():
     if not BENCH.is_file():
         sys.exit(f"bench: {BENCH} was not built")
+    if sys.argv[1:2] == ["--record"]:
+        return record_now(" ".join(sys.argv[2:]))
     rounds = sys.argv[1:2] or ["20000"]
     print("One relayed 1448-byte segment, in memory, 1000 active flows, burst 32", flush=True)
     for case, text in CASES.items():
@@ -42,7 +67,7 @@ def main():
         code = subprocess.run([BENCH, *rounds, case], check=False).returncode
         if code:
             return code
-        print(f"instructions per relayed segment    {instructions_per_segment(case):.0f} (callgrind)", flush=True)
+        print(f"instructions per relayed segment    {measured(case)[0]:.0f} (callgrind)", flush=True)
     return 0
 
 
