@@ -155,6 +155,9 @@ function(sluice_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endfunction()
 
+# All tests of ctest, without the programs.
+add_custom_target(unit_and_simulation_tests)
+
 # sluice_test(name SOURCES ... DEPS ... [LABELS unit|sim])   one GoogleTest binary; each of its tests is a ctest.
 function(sluice_test name)
   cmake_parse_arguments(ARG "" "LABELS" "SOURCES;DEPS" ${ARGN})
@@ -173,6 +176,7 @@ function(sluice_test name)
   sluice_precompile(${name} test)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
+  add_dependencies(unit_and_simulation_tests ${name})
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABELS})
 endfunction()
 
