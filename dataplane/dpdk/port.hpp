@@ -99,7 +99,7 @@ class Port {
   [[nodiscard]] bool interface_replaced() const noexcept;
   /// Goes on with the one that is there now. While packets are received and sent; thread: the control thread. Throws
   /// std::runtime_error saying why it cannot be.
-  void take_up_interface();
+  void rebind_interface();
 
   /// What could not be repaired and may do harm; empty when all is well.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }

@@ -13,10 +13,10 @@
 #include "dataplane/dpdk/address_hash.hpp"
 #include "dataplane/dpdk/descriptors.hpp"
 #include "dataplane/dpdk/eal.hpp"
+#include "dataplane/dpdk/fanout_setsockopt_workaround.hpp"
 #include "dataplane/dpdk/fault_guard.hpp"
-#include "dataplane/dpdk/fragments.hpp"
-#include "dataplane/dpdk/greeting.hpp"
 #include "dataplane/dpdk/interface_check.hpp"
+#include "dataplane/dpdk/memif_sendmsg_workaround.hpp"
 #include "dataplane/dpdk/port.hpp"
 #include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/pool_memory.hpp"
@@ -121,7 +121,7 @@ Port::~Port() {
   if (traits_->peer_may_leave) let_interrupt_thread_finish();
 }
 
-void Port::take_up_interface() {
+void Port::rebind_interface() {
   const unsigned present = interface_index(interface_);
   prepare_interface(config_, interface_);
   if (sockets_.empty()) fail(config_.device, "this driver cannot take up an interface that was made again; restart");

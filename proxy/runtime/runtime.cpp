@@ -354,8 +354,8 @@ void Runtime::watch_link(Side side) {
   if (link != dpdk::Link::absent && port.interface_replaced()) {
     const std::string before = std::exchange(link_problems_.at(at), std::string());
     try {
-      port.take_up_interface();
-      spdlog::info("port {}: the interface was made again and is taken up", name_of(side));
+      port.rebind_interface();
+      spdlog::info("port {}: the interface was made again and is bound again", name_of(side));
     } catch (const std::runtime_error& problem) {
       link = dpdk::Link::absent;
       link_problems_.at(at) = problem.what();

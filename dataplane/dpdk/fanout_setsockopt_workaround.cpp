@@ -1,4 +1,4 @@
-#include "dataplane/dpdk/fragments.hpp"
+#include "dataplane/dpdk/fanout_setsockopt_workaround.hpp"
 
 #include <linux/if_packet.h>
 #include <sys/socket.h>
@@ -32,7 +32,7 @@ void keep_fragments_apart(bool in_groups) noexcept {
 
 }  // namespace sluice::dpdk
 
-// Takes the place of the C library's setsockopt() in the whole process (a program's own definition comes first), and so
+// Replaces the C library's setsockopt() in the whole process (a program's own definition comes first), and so
 // in the driver, to take one flag out of one option and give its group a number of its own, or to leave the option out.
 // Everything else goes to the kernel as it is.
 extern "C" int setsockopt(int descriptor, int level, int name, const void* value, socklen_t length) noexcept {

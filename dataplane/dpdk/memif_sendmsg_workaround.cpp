@@ -1,4 +1,4 @@
-#include "dataplane/dpdk/greeting.hpp"
+#include "dataplane/dpdk/memif_sendmsg_workaround.hpp"
 
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -38,9 +38,9 @@ void survive_ungreeted_peers() noexcept {
 
 }  // namespace sluice::dpdk
 
-// Takes the place of the C library's sendmsg() in the whole process, as setsockopt() does in fragments.cpp: a memif
-// control message to a peer that has gone counts as sent. The driver then reads the end of the connection, and that it
-// takes as it should. Everything else goes to the kernel and comes back as it is.
+// Replaces the C library's sendmsg() in the whole process (a program's own definition comes first): a memif control
+// message to a peer that has gone counts as sent. The driver then reads the end of the connection, and that it takes as
+// it should. Everything else goes to the kernel and comes back as it is.
 extern "C" ssize_t sendmsg(int descriptor, const msghdr* message, int flags) {
   const ssize_t sent = syscall(SYS_sendmsg, descriptor, message, greet_the_gone ? flags | MSG_NOSIGNAL : flags);
   if (sent >= 0 || !greet_the_gone || (errno != EPIPE && errno != ECONNRESET)) return sent;

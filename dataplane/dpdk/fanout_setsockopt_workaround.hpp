@@ -2,6 +2,7 @@
 
 namespace sluice::dpdk {
 
+/// A workaround for DPDK's packet-socket driver: linking it replaces the C library's setsockopt() in the whole process.
 /// From now on the packet sockets that drivers open deliver IPv4 fragments as they came. DPDK's packet-socket driver
 /// puts its sockets into a fanout group that has the kernel reassemble them, has no room for the result, and offers no
 /// argument to change that; a datagram in fragments would never pass. Without `in_groups` they
