@@ -55,7 +55,8 @@ const std::optional<config::FeedbackConfig>& LiveRun::feedback_of(std::uint32_t 
   return nodeb == 0 ? scenario_.live.feedback : scenario_.nodebs[nodeb - 1].feedback;
 }
 
-Element& LiveRun::open_port(const std::string& name, const std::string& device, dpdk::Facing facing, Joint& inwards) {
+Element& LiveRun::open_port(const std::string& name, const std::string& device, dpdk::Facing facing,
+                            LateLink& inwards) {
   dpdk::PortConfig config;
   config.device = device;
   config.facing = facing;

@@ -16,7 +16,7 @@
 #include "emulator/report/delay_digest.hpp"
 #include "emulator/report/result.hpp"
 #include "emulator/runtime/endpoints.hpp"
-#include "emulator/runtime/joint.hpp"
+#include "emulator/runtime/late_link.hpp"
 #include "emulator/runtime/live_feedback.hpp"
 #include "emulator/runtime/live_port.hpp"
 #include "emulator/runtime/network.hpp"
@@ -55,7 +55,7 @@ class LiveRun {
   [[nodiscard]] std::vector<std::string> describe() const;
 
  private:
-  Element& open_port(const std::string& name, const std::string& device, dpdk::Facing facing, Joint& inwards);
+  Element& open_port(const std::string& name, const std::string& device, dpdk::Facing facing, LateLink& inwards);
   void check_topology() const;
   void build(TraceLibrary& traces);
   void add_feedback();
@@ -73,12 +73,12 @@ class LiveRun {
   EventLoop loop_;
   Discard discard_;
   // Where what the ports receive goes, once the network stands.
-  Joint from_servers_;
-  Joint from_proxy_core_;
-  Joint from_proxy_radio_;
-  Joint from_ues_;
-  Joint to_servers_;
-  Joint to_ues_;
+  LateLink from_servers_;
+  LateLink from_proxy_core_;
+  LateLink from_proxy_radio_;
+  LateLink from_ues_;
+  LateLink to_servers_;
+  LateLink to_ues_;
   std::vector<std::unique_ptr<dpdk::Port>> devices_;
   std::vector<std::unique_ptr<LivePort>> ports_;
   std::optional<Network> network_;

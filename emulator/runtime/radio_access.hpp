@@ -15,7 +15,7 @@
 #include "emulator/net/event_loop.hpp"
 #include "emulator/report/delay_digest.hpp"
 #include "emulator/runtime/hop.hpp"
-#include "emulator/runtime/joint.hpp"
+#include "emulator/runtime/late_link.hpp"
 #include "emulator/runtime/mobility.hpp"
 #include "emulator/runtime/nodeb_group.hpp"
 #include "emulator/runtime/path_switch.hpp"
@@ -71,7 +71,7 @@ class RadioAccess {
   /// One Node-B with its lines. Made from the UEs backwards, so that each finds the one it sends to.
   struct Site {
     Site(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, std::uint32_t nodeb, Element& to_core);
-    Joint to_radio;
+    LateLink to_radio;
     Hop down;
     Hop up;
     Hop uplink;
@@ -89,7 +89,7 @@ class RadioAccess {
   void count_handovers(std::map<std::string, std::uint64_t>& counters) const;
 
   std::vector<std::unique_ptr<Site>> sites_;
-  Joint from_air_;  ///< of the access point
+  LateLink from_air_;  ///< of the access point
   std::optional<WlanCell> wlan_;
   std::optional<NodebGroup> group_;
   std::optional<PathSwitch> path_switch_;

@@ -8,7 +8,7 @@
 #include "emulator/runtime/feedback_wire.hpp"
 #include "emulator/runtime/figures.hpp"
 #include "emulator/runtime/handover_watch.hpp"
-#include "emulator/runtime/joint.hpp"
+#include "emulator/runtime/late_link.hpp"
 #include "emulator/runtime/network.hpp"
 #include "emulator/runtime/profiles.hpp"
 #include "emulator/runtime/proxy_node.hpp"
@@ -131,8 +131,8 @@ class VirtualRun {
   const RunPlan& plan_;
   proxy::ShardConfig shard_config_;
   EventLoop loop_;
-  Joint to_servers_;
-  Joint to_ues_;
+  LateLink to_servers_;
+  LateLink to_ues_;
   std::optional<ProxyNode> proxy_;
   std::optional<Network> network_;
   std::optional<BuiltInServers> servers_;

@@ -10,7 +10,7 @@
 #include "emulator/net/delay_line.hpp"
 #include "emulator/net/impairment.hpp"
 #include "emulator/net/tap.hpp"
-#include "emulator/runtime/joint.hpp"
+#include "emulator/runtime/late_link.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::emulator {
@@ -49,8 +49,8 @@ class Pair {
   }
 
   EventLoop loop_;
-  Joint to_client_;
-  Joint to_server_;
+  LateLink to_client_;
+  LateLink to_server_;
   DelayLine down_line_;
   DelayLine up_line_;
   Impairment down_;

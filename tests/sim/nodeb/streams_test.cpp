@@ -9,7 +9,7 @@
 #include "emulator/hosts/pattern_server.hpp"
 #include "emulator/hosts/request_client.hpp"
 #include "emulator/net/delay_line.hpp"
-#include "emulator/runtime/joint.hpp"
+#include "emulator/runtime/late_link.hpp"
 #include "tests/support/eal.hpp"
 
 // The applications that fetch again and again, over 20 ms of round trip and 20 Mb/s.
@@ -52,8 +52,8 @@ class StreamsTest : public testing::Test {
   }
 
   EventLoop loop_;
-  Joint to_client_;
-  Joint to_server_;
+  LateLink to_client_;
+  LateLink to_server_;
   DelayLine down_{loop_, {10ms, Rate::bits_per_second(20e6), Bytes(200'000)}, to_client_};
   DelayLine up_{loop_, {10ms, Rate(), Bytes()}, to_server_};
   ServerCounters counters_;

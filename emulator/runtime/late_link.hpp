@@ -7,7 +7,7 @@
 namespace sluice::emulator {
 
 /// Passes on to an element that is made later: networks have cycles. Nothing may come before lead_to().
-class Joint final : public Element {
+class LateLink final : public Element {
  public:
   void lead_to(Element& next) { next_ = &next; }
   void receive(packet::Packet packet, Instant now) override { next_->receive(std::move(packet), now); }
