@@ -17,19 +17,19 @@ std::uint16_t AdvertisedWindow::field(Bytes ack, std::uint16_t offered, Bytes wi
   if (repeats && field_ > 0) return field_;
   const std::int64_t unit = std::int64_t{1} << scale_;
   const std::int64_t wanted = std::clamp(window.count(), std::int64_t{0}, largest_field * unit) / unit;
-  const std::int64_t ahead = promised_ ? std::clamp((edge_ - ack).count(), std::int64_t{0}, largest_field * unit) : 0;
+  const std::int64_t ahead = advertised_ ? std::clamp((edge_ - ack).count(), std::int64_t{0}, largest_field * unit) : 0;
   const std::int64_t kept = (ahead + unit - 1) / unit;
   field_ = static_cast<std::uint16_t>(std::min(std::int64_t{offered}, std::max(wanted, kept)));
   ack_ = ack;
   offered_ = offered;
   any_ = true;
-  promised(ack + in_bytes(field_));
+  advertise(ack + in_bytes(field_));
   return field_;
 }
 
-void AdvertisedWindow::promised(Bytes edge) {
-  edge_ = promised_ ? std::max(edge_, edge) : edge;
-  promised_ = true;
+void AdvertisedWindow::advertise(Bytes edge) {
+  edge_ = advertised_ ? std::max(edge_, edge) : edge;
+  advertised_ = true;
 }
 
 }  // namespace sluice::control

@@ -29,7 +29,7 @@ class AdvertisedWindow {
 
   /// The sender knows of a right edge at this position from ACKs that were not written here: the handshake's, or those
   /// that passed before regulation began.
-  void promised(Bytes edge);
+  void advertise(Bytes edge);
 
   /// The bytes that a field stands for.
   [[nodiscard]] Bytes in_bytes(std::uint16_t field) const { return Bytes(std::int64_t{field} << scale_); }
@@ -38,9 +38,9 @@ class AdvertisedWindow {
 
  private:
   std::uint8_t scale_;
-  bool any_ = false;       ///< a field was given out
-  bool promised_ = false;  ///< there is an edge
-  Bytes ack_;              ///< of the last field: what was acknowledged, offered and written
+  bool any_ = false;         ///< a field was given out
+  bool advertised_ = false;  ///< there is an edge
+  Bytes ack_;                ///< of the last field: what was acknowledged, offered and written
   std::uint16_t offered_ = 0;
   std::uint16_t field_ = 0;
   Bytes edge_;

@@ -9,22 +9,22 @@ constexpr std::uint32_t most_periods = 1000;
 
 }  // namespace
 
-Steering Fallback::on_report(Instant now, Duration period, feedback::RadioState state, Rate rate) {
+ControlSource Fallback::on_report(Instant now, Duration period, feedback::RadioState state, Rate rate) {
   if (state == feedback::RadioState::released) {
     fall();
-    return steering_;
+    return source_;
   }
   rate_ = rate;
-  steering_ = Steering::feedback;
+  source_ = ControlSource::feedback;
   const Duration step = std::clamp(period, Duration::zero(), std::max(parameters_.maximum, Duration::zero()));
   const auto periods = static_cast<std::int64_t>(std::clamp(parameters_.periods, 1U, most_periods));
   deadline_ = now + std::max({std::min(step * periods, parameters_.maximum), parameters_.minimum, Duration(1)});
-  return steering_;
+  return source_;
 }
 
-Steering Fallback::check(Instant now) {
+ControlSource Fallback::check(Instant now) {
   if (now >= deadline_) fall();
-  return steering_;
+  return source_;
 }
 
 Bytes Fallback::seed_window(Duration srtt) const {
@@ -33,8 +33,8 @@ Bytes Fallback::seed_window(Duration srtt) const {
 }
 
 void Fallback::fall() {
-  if (steering_ == Steering::feedback) ++falls_;
-  steering_ = Steering::congestion_control;
+  if (source_ == ControlSource::feedback) ++falls_;
+  source_ = ControlSource::congestion_control;
   deadline_ = never;
 }
 

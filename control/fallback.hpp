@@ -10,7 +10,7 @@
 namespace sluice::control {
 
 /// Who decides how much a bearer sends.
-enum class Steering : std::uint8_t {
+enum class ControlSource : std::uint8_t {
   congestion_control,  ///< ordinary congestion control: no feedback yet, feedback late, or the radio link released
   feedback             ///< the control law's allowance
 };
@@ -33,14 +33,14 @@ class Fallback {
 
   /// A report arrived, already authenticated. `period` is the advertised Ts, `rate` the service rate that congestion
   /// control would be seeded with (b̄). A report of a released bearer ends the steering at once.
-  Steering on_report(Instant now, Duration period, feedback::RadioState state, Rate rate);
+  ControlSource on_report(Instant now, Duration period, feedback::RadioState state, Rate rate);
   /// Looks at the time. Call it at deadline() or whenever convenient.
-  Steering check(Instant now);
+  ControlSource check(Instant now);
 
   /// Other parameters from now on.
   void set_parameters(const FallbackParameters& parameters) { parameters_ = parameters; }
 
-  [[nodiscard]] Steering steering() const { return steering_; }
+  [[nodiscard]] ControlSource source() const { return source_; }
   /// When check() will turn to congestion control if no report comes; never when it is there already.
   [[nodiscard]] Instant deadline() const { return deadline_; }
   /// How often steering went from feedback to congestion control.
@@ -55,7 +55,7 @@ class Fallback {
   void fall();
 
   FallbackParameters parameters_;
-  Steering steering_ = Steering::congestion_control;
+  ControlSource source_ = ControlSource::congestion_control;
   Instant deadline_ = never;
   Rate rate_;
   std::uint64_t falls_ = 0;

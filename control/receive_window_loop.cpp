@@ -10,7 +10,7 @@ ReceiveWindowLoop::ReceiveWindowLoop(const ReceiveWindowParameters& parameters) 
 Bytes ReceiveWindowLoop::advance(const ReceiveWindowObservation& seen) {
   const Bytes radio_error = seen.framing.payload_of(seen.radio_error);
   const Rate drain = seen.framing.payload_of(seen.drain);
-  const auto held = static_cast<double>((seen.buffered + radio_error + seen.promised).count());
+  const auto held = static_cast<double>((seen.buffered + radio_error + seen.advertised).count());
   known_ = known_ || drain > Rate();
   if (known_) {
     state_.reference = std::max(parameters_.reference.in_bytes(parameters_.frame, drain),

@@ -22,8 +22,8 @@ struct ReceiveWindowParameters {
 
 /// What the second loop is told, whenever convenient (each ACK that is built, each step).
 struct ReceiveWindowObservation {
-  Bytes buffered;  ///< payload received and not yet sent towards the radio
-  Bytes promised;  ///< right edge − rcv_nxt
+  Bytes buffered;    ///< payload received and not yet sent towards the radio
+  Bytes advertised;  ///< right edge − rcv_nxt
   /// This flow's share of what is on the way to the radio queue and in it, less what belongs there.
   OnWire<Bytes> radio_error;
   OnWire<Rate> drain;   ///< what the radio leg takes, or could take (b̄ of the first loop); zero while unknown
@@ -34,17 +34,17 @@ struct ReceiveWindowObservation {
 /// A snapshot for observers. All of it is payload.
 struct ReceiveWindowState {
   double reference = 0;        ///< q0, bytes
-  double target = 0;           ///< what buffered + radio error + promised is steered to, bytes
+  double target = 0;           ///< what buffered + radio error + advertised is steered to, bytes
   double predicted_error = 0;  ///< ŝ, bytes
 };
 
 /// SMVS "following the same way" for the window advertised to the server (TMC 2011, section 4.2, last paragraph), over
-/// the whole way from the server to the air. The queue is everything that was promised to the server and has not left
+/// the whole way from the server to the air. The queue is everything that was advertised to the server and has not left
 /// over the air; what belongs there is what the radio takes during both round trips, and the references of both
-/// loops. An edge once promised is never retracted, so what is under way is exactly what was promised and has not
+/// loops. An edge once advertised is never retracted, so what is under way is exactly what was advertised and has not
 /// arrived:
 ///
-///     ŝ = promised + buffered − b̄·RTT − q0 + (on the way to the radio + radio queue − b̄·2τp − q0 of the first loop)
+///     ŝ = advertised + buffered − b̄·RTT − q0 + (on the way to the radio + radio queue − b̄·2τp − q0 of the first loop)
 ///     advance = max(0, −ŝ)
 ///
 /// which is eq. 35 with δ·Ts = 1: the step is whatever time passes between two calls, what drained in it is part of ŝ,

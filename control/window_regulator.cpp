@@ -53,8 +53,8 @@ AckRelease WindowRegulator::release(bool queue_empty) {
   if (parameters_.form != WindowRegulation::ack_buffer || !advertised_) return AckRelease::all();
   // Nothing waits and nothing is on the air: nothing is left that would ever release them.
   if (queue_empty && on_air() == Bytes(0)) return AckRelease::all();
-  // More is promised already than this law would promise: another one was in force, or B was larger. Until that is used
-  // up an ACK promises nothing, and holding it would not make the promise less.
+  // More is advertised already than this law would advertise: another one was in force, or B was larger. Until that is
+  // used up an ACK advertises nothing more, and holding it would take nothing back.
   if (edge_ > dequeued_ + parameters_.buffer + parameters_.segment) return AckRelease::all();
   // An ACK that acknowledges so much carries exactly the last window again.
   const Bytes last_window = edge_ - released_;

@@ -71,8 +71,8 @@ std::string memory_line(const sluice::proxy::Config& config) {
   const sluice::proxy::PacketMemory memory = sluice::proxy::packet_memory(config);
   const auto megabytes = [](sluice::Bytes bytes) { return std::to_string(bytes.count() / 1'000'000) + " MB"; };
   return "packet memory: " + std::to_string(config.pool.buffers) +
-         " buffers; a shard's connections may hold and be promised " + megabytes(memory.shard) + ", those of one UE " +
-         megabytes(memory.ue) + ", one alone " + megabytes(memory.connection) + " each way\n";
+         " buffers; a shard's connections may hold and have advertised to them " + megabytes(memory.shard) +
+         ", those of one UE " + megabytes(memory.ue) + ", one alone " + megabytes(memory.connection) + " each way\n";
 }
 
 int with_file(const Options& options) {

@@ -7,7 +7,7 @@ namespace sluice::tcp {
 void Endpoint::finish() {
   if (state_ == State::closed || reset_due_) return;
   fin_wanted_ = true;
-  smooth_ = false;
+  on_fast_path_ = false;
 }
 
 void Endpoint::abort() {
@@ -21,7 +21,7 @@ void Endpoint::abort() {
   arm(Timer::none, never);
   delayed_ack_deadline_ = never;
   reset_due_ = true;
-  smooth_ = tail_due_ = false;
+  on_fast_path_ = tail_due_ = false;
   close_reason_ = CloseReason::aborted;
 }
 
@@ -54,7 +54,7 @@ void Endpoint::close(CloseReason reason) {
   reassembly_.clear();
   arm(Timer::none, never);
   delayed_ack_deadline_ = never;
-  smooth_ = ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = fin_due_again_ = tail_due_ = false;
+  on_fast_path_ = ack_now_ = syn_due_ = probe_due_ = reset_due_ = split_due_ = fin_due_again_ = tail_due_ = false;
 }
 
 /// The peer's FIN is next in order.

@@ -9,7 +9,7 @@ namespace sluice::tcp {
 
 Bytes Endpoint::emit_due(Instant now, Output& output, Bytes allowance) {
   if (delayed_ack_deadline_ <= now) ack_now_ = true;
-  if (!smooth_) [[unlikely]]
+  if (!on_fast_path_) [[unlikely]]
     return emit_slow(now, output, allowance);
   Bytes left = allowance;
   if (send_.unsent()) emit_new(now, output, left);
@@ -52,15 +52,15 @@ bool Endpoint::wants_to_send(Instant now) const {
 
 /// Decides whether the fast paths of receive() and emit() apply: an open connection that is not repairing, reordering,
 /// probing or closing anything, and takes no delivery-rate samples. Called wherever one of these may have ended; what
-/// begins one clears smooth_.
+/// begins one clears on_fast_path_.
 void Endpoint::settle() {
   if (urgent_in_ || urgent_out_) [[unlikely]]
     settle_urgent();
-  smooth_ = state_ == State::established && recovery_ == Recovery::none && duplicate_acks_ == 0 && !reset_due_ &&
-            !acks_held_ && !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !tail_due_ && !tail_out_ &&
-            !reduced_ && !small_path_ && !urgent_in_ && !urgent_out_ && !asked_ && send_.to_retransmit() == 0 &&
-            send_.sacked() == 0 && reassembly_.empty() && reassembly_.report().empty() && !paced() &&
-            (snd_wnd_ != 0 || !send_.outstanding());
+  on_fast_path_ = state_ == State::established && recovery_ == Recovery::none && duplicate_acks_ == 0 && !reset_due_ &&
+                  !acks_held_ && !fin_known_ && !fin_wanted_ && !probe_due_ && !split_due_ && !tail_due_ &&
+                  !tail_out_ && !reduced_ && !small_path_ && !urgent_in_ && !urgent_out_ && !keepalive_pending_ &&
+                  send_.to_retransmit() == 0 && send_.sacked() == 0 && reassembly_.empty() &&
+                  reassembly_.report().empty() && !paced() && (snd_wnd_ != 0 || !send_.outstanding());
   if (send_.sacked() == 0 && recovery_ == Recovery::none) rack_.forget();
 }
 

@@ -66,7 +66,7 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
     cwr_due_ = false;
   if (segment.payload_len < SendQueue::small && small_out_ < UINT8_MAX) [[unlikely]]
     ++small_out_;
-  if (!smooth_) [[unlikely]]
+  if (!on_fast_path_) [[unlikely]]
     note_sent(next, now);
   snd_nxt_ += segment.payload_len;
   last_sent_ = tick::fine(now);
@@ -160,7 +160,7 @@ void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
 
 /// RFC 5681 section 4.1.
 void Endpoint::restart_after_idle(Instant now) {
-  if (!smooth_ && congestion_.modelled()) [[unlikely]] {
+  if (!on_fast_path_ && congestion_.modelled()) [[unlikely]] {
     restart_model(now);
     return;
   }

@@ -44,7 +44,7 @@ void Endpoint::write(packet::Packet&& payload) {
   note.header_len = static_cast<std::uint16_t>(payload.size() - note.payload_len);
   note.seq = snd_end_.raw();
   snd_end_ += note.payload_len;
-  if (!smooth_) [[unlikely]]
+  if (!on_fast_path_) [[unlikely]]
     note_written(config_->paced, send_, pipe(), congestion_.cwnd() - mss_);
   send_.push(std::move(payload));
 }

@@ -49,8 +49,8 @@ class Endpoint {
   void connect(const EndpointConfig& config, SeqNum iss, const SynOptions& ours, Instant now);
   /// Passive open, in answer to `syn`: emit() sends the SYN-ACK, with those of `ours` that the SYN offered too.
   void accept(const EndpointConfig& config, const Segment& syn, SeqNum iss, const SynOptions& ours, Instant now);
-  /// Straight to established. The receive room is what was promised until set_receive_room() says otherwise.
-  void take_over(const EndpointConfig& config, const Takeover& takeover, Instant now);
+  /// Straight to established. The receive room is what was advertised until set_receive_room() says otherwise.
+  void establish_at(const EndpointConfig& config, const EstablishedState& state, Instant now);
 
   // --- receiving ---
 
@@ -93,23 +93,23 @@ class Endpoint {
   /// An acknowledgement that waits to be worth a segment goes out with the next emit().
   void hurry_acknowledgement() { ack_now_ = ack_now_ || last_ack_sent_ != rcv_nxt_; }
   /// The peer asks whether anybody is there (a keep-alive, RFC 9293 section 3.8.4) while nothing is under way here, or
-  /// whether its window is still closed (section 3.8.6.1). True once for each question. Only where the configuration
-  /// leaves the answers to the owner: answer_question().
-  [[nodiscard]] bool take_question() {
-    const bool asked = asked_;
-    asked_ = false;
+  /// whether its window is still closed (section 3.8.6.1). True once for each. Only where the configuration
+  /// leaves the answers to the owner: answer_keepalive().
+  [[nodiscard]] bool take_keepalive() {
+    const bool asked = keepalive_pending_;
+    keepalive_pending_ = false;
     return asked;
   }
   /// We are here: an acknowledgement goes out with the next emit().
-  void answer_question() { ack_now_ = true; }
+  void answer_keepalive() { ack_now_ = true; }
   /// The peer has announced urgent data that was not read yet; it ends before urgent_end() (RFC 9293 section 3.8.5).
   [[nodiscard]] bool urgent_ahead() const { return urgent_in_; }
   [[nodiscard]] SeqNum urgent_end() const { return rcv_up_; }
   /// When the first of what came before its turn came in: so long its hole has not been filled. never when there is
   /// none.
   [[nodiscard]] Instant out_of_order_since() const { return reassembly_.waits_since(); }
-  /// Somebody else has promised the peer a window up to there: what lies in it is in the window. Never moves back.
-  void note_promise(SeqNum edge) { rcv_edge_ = later(rcv_edge_, edge); }
+  /// Somebody else has advertised a window up to there to the peer: what lies in it is in the window. Never moves back.
+  void note_advertised(SeqNum edge) { rcv_edge_ = later(rcv_edge_, edge); }
   /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
   void forget_out_of_order() { reassembly_.clear(); }
 
@@ -125,7 +125,7 @@ class Endpoint {
   void announce_urgent(SeqNum end);
   /// Asks the peer whether it is there, as a keep-alive does; whatever comes from it is the answer. Nothing follows
   /// when none comes. Does nothing while something is outstanding: that asks already.
-  void ask_peer();
+  void send_keepalive();
   /// Drops everything queued for sending; the next emit() sends a RST and closes.
   void abort();
 
@@ -137,10 +137,10 @@ class Endpoint {
     return nothing_to_emit(now) ? Bytes() : emit_due(now, output, allowance);
   }
   /// An open connection that is not repairing, reordering, probing or closing anything.
-  [[nodiscard]] bool smooth() const { return smooth_; }
+  [[nodiscard]] bool on_fast_path() const { return on_fast_path_; }
   /// emit() is certain to do nothing. Cheap; false proves nothing.
   [[nodiscard]] bool nothing_to_emit(Instant now) const {
-    return smooth_ && !ack_now_ && !send_.unsent() && now < delayed_ack_deadline_;
+    return on_fast_path_ && !ack_now_ && !send_.unsent() && now < delayed_ack_deadline_;
   }
   /// emit() would have something to do. Under WindowSource::allowance it is assumed that the allowance suffices.
   [[nodiscard]] bool wants_to_send(Instant now) const;
@@ -154,7 +154,7 @@ class Endpoint {
   /// The earliest armed timer, or when a burst may leave that pacing holds back; never when none.
   [[nodiscard]] Instant next_deadline() const {
     const Instant timers = std::min(timer_deadline_, delayed_ack_deadline_);
-    return smooth_ ? timers : std::min(timers, pacing_deadline());
+    return on_fast_path_ ? timers : std::min(timers, pacing_deadline());
   }
 
   /// TSval of what is sent from now on (RFC 7323), in the sender's own clock.
@@ -185,12 +185,12 @@ class Endpoint {
   [[nodiscard]] SeqNum snd_una() const { return snd_una_; }
   [[nodiscard]] SeqNum snd_nxt() const { return snd_nxt_; }
   [[nodiscard]] SeqNum rcv_nxt() const { return rcv_nxt_; }
-  /// What the peer may still send of what it was promised.
-  [[nodiscard]] Bytes promised() const {
+  /// What the peer may still send of the window it was told.
+  [[nodiscard]] Bytes advertised() const {
     const std::int32_t open = rcv_edge_ - rcv_nxt_;
     return Bytes(open > 0 && !fin_received_ && state_ != State::closed ? open : 0);
   }
-  /// Right edge of the window promised to the peer.
+  /// Right edge of the window advertised to the peer.
   [[nodiscard]] SeqNum rcv_edge() const { return rcv_edge_; }
   /// The peer's window in bytes, from SND.UNA.
   [[nodiscard]] Bytes snd_window() const { return Bytes(snd_wnd_); }
@@ -228,7 +228,7 @@ class Endpoint {
   /// From `reorder` on something is outstanding (RFC 8985 section 8: one timer, in this order as things get worse).
   enum class Timer : std::uint8_t { none, persist, time_wait, reorder, probe, retransmit };
   enum class Recovery : std::uint8_t { none, fast, timeout };
-  /// Whether a repair was needed: no question, or no longer; nothing was repeated yet; the first copy was sent; it was
+  /// Whether a repair was needed: no doubt, or no longer; nothing was repeated yet; the first copy was sent; it was
   /// answered (RFC 5682, after timeouts only).
   enum class Doubt : std::uint8_t { none, copy_due, copy_sent, copy_answered };
 
@@ -245,12 +245,12 @@ class Endpoint {
   [[nodiscard]] std::uint32_t initial_window() const;
   void emit_handshake(Instant now, Output& output);
 
-  // receive.cpp
+  // segment_arrival.cpp
   [[nodiscard]] bool is_expected(const Segment& segment) const;
   [[gnu::cold, gnu::noinline]] void receive_slow(const Segment& segment, packet::Packet&& payload, Instant now,
                                                  AckNews* news);
   bool check_sequence(const Segment& segment, Instant now);
-  [[nodiscard]] bool is_question(const Segment& segment) const;
+  [[nodiscard]] bool is_keepalive(const Segment& segment) const;
   [[nodiscard]] bool owner_answers() const;
   [[nodiscard]] bool probes_window() const;
   bool check_timestamp(const Segment& segment, Instant now);
@@ -259,7 +259,7 @@ class Endpoint {
   void receive_late_syn(const Segment& segment, Instant now);
   void challenge(Instant now);
 
-  // receiver.cpp
+  // receive_data.cpp
   void accept_data(const Segment& segment, packet::Packet&& payload, Instant now);
   void accept_payload(SeqNum seq, packet::Packet&& payload, Instant now);
   void append_in_order(packet::Packet&& payload);
@@ -276,7 +276,7 @@ class Endpoint {
   void consider_window_update();
   [[nodiscard]] std::uint16_t advertise();
 
-  // sender.cpp
+  // ack_processing.cpp
   void acknowledge(SeqNum ack, Instant now, AckNews* news);
   bool process_ack(const Segment& segment, Instant now, AckNews* news);
   void advance_una(SeqNum ack, AckEvent& event);
@@ -308,7 +308,7 @@ class Endpoint {
   void on_retransmission_timeout(Instant now);
   [[nodiscard]] Instant lost_before(Instant now) const;
 
-  // path_size.cpp
+  // path_mtu.cpp
   void shrink_segments(std::uint32_t payload, Instant now);
   void suspect_black_hole(Instant now);
   [[gnu::cold, gnu::noinline]] void cut_segments(Instant now, Output& output, Bytes allowance);
@@ -446,10 +446,10 @@ class Endpoint {
   SeqNum recovery_point_;      ///< RFC 6675 RecoveryPoint; with tail_out_ the end of what the probe asks for
   std::uint16_t mss_ = 536;    ///< effective
   State state_ : 4 = State::closed;
-  bool urgent_in_ : 1 = false;      ///< the peer has announced urgent data up to rcv_up_, which was not read yet
-  bool urgent_out_ : 1 = false;     ///< ours, up to snd_up_, is not acknowledged yet
-  bool trying_larger_ : 1 = false;  ///< a segment larger than mss_ is out, to see whether it arrives
-  bool asked_ : 1 = false;          ///< the peer's keep-alive waits for the owner
+  bool urgent_in_ : 1 = false;          ///< the peer has announced urgent data up to rcv_up_, which was not read yet
+  bool urgent_out_ : 1 = false;         ///< ours, up to snd_up_, is not acknowledged yet
+  bool trying_larger_ : 1 = false;      ///< a segment larger than mss_ is out, to see whether it arrives
+  bool keepalive_pending_ : 1 = false;  ///< the peer's keep-alive waits for the owner
   Timer timer_ : 3 = Timer::none;
   std::uint8_t duplicates_due_ : 5 = 0;  ///< acknowledgements owed to a peer without SACK for segments out of order
   CloseReason close_reason_ : 3 = CloseReason::none;
@@ -464,7 +464,7 @@ class Endpoint {
   WindowSource window_source_ : 1 = WindowSource::congestion_control;
   Recovery recovery_ : 2 = Recovery::none;
   Doubt doubt_ : 2 = Doubt::none;
-  bool smooth_ : 1 = false;  ///< the fast paths apply, see settle()
+  bool on_fast_path_ : 1 = false;  ///< the fast paths apply, see settle()
   bool use_timestamps_ : 1 = false;
   bool use_sack_ : 1 = false;
   bool use_scale_ : 1 = false;

@@ -36,7 +36,7 @@ struct EndpointConfig {
   bool tail_loss_probes = true;                ///< RFC 8985 section 7
   bool pacing = false;                         ///< spread the window over the round trip; BBR does in any case
   std::uint32_t max_out_of_order = 4096;       ///< packets held for reassembly, at most Reassembly::capacity
-  bool answers_keepalives = true;              ///< false: the owner does, see take_question()
+  bool answers_keepalives = true;              ///< false: the owner does, see take_keepalive()
   /// Payload that waits to be sent is copied behind what waits before it while one segment can carry both, so that
   /// buffers are in proportion to bytes however small the writes are. For connections that relay others' segments.
   bool joins_payloads = false;
@@ -48,11 +48,11 @@ struct EndpointConfig {
   [[nodiscard]] bool wants_pacing() const { return pacing || congestion == CongestionAlgorithm::bbr; }
 };
 
-/// The state of a connection that was opened by others and is taken over.
-struct Takeover {
+/// The state of a connection that was opened by others and goes on here.
+struct EstablishedState {
   SeqNum snd_nxt;                ///< next byte we send (impersonating the other side)
   SeqNum rcv_nxt;                ///< next byte we expect
-  SeqNum rcv_edge;               ///< right edge of the window already promised to the peer
+  SeqNum rcv_edge;               ///< right edge of the window already advertised to the peer
   SynOptions local;              ///< the SYN options of the host we stand for
   SynOptions remote;             ///< the peer's
   std::uint32_t snd_window = 0;  ///< the peer's window in bytes (scaled)

@@ -60,7 +60,7 @@ inline void Endpoint::consider_window_update() {
 
 /// The window field of a segment; moves the right edge, never back. Small steps are saved up so that the peer is not
 /// invited to send small segments. Rounding down to the scale may take back a few bytes on the wire, which RFC 7323
-/// section 2.4 allows: whatever was in a window we promised is still taken.
+/// section 2.4 allows: whatever was in a window we advertised is still taken.
 inline std::uint16_t Endpoint::advertise() {
   if (edge_may_move(local_mss_)) rcv_edge_ += static_cast<std::uint32_t>(edge_gain());
   if (rcv_edge_ < rcv_nxt_) rcv_edge_ = rcv_nxt_;
@@ -98,7 +98,7 @@ inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
   const std::uint32_t window = std::uint32_t{segment.window} << snd_shift_;
   if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_wl1_)) return;
   if (window == 0) [[unlikely]]
-    smooth_ = false;
+    on_fast_path_ = false;
   if (window > snd_wnd_ && timer_ < Timer::reorder) {
     disarm(Timer::persist);
     backoff_ = 0;
@@ -125,7 +125,7 @@ inline void Endpoint::disarm(Timer timer) {
 /// Something is outstanding. On an undisturbed connection the timer is that of the loss probe; whether there can be one
 /// is asked when it expires.
 inline void Endpoint::arm_retransmit(Instant now) {
-  if (smooth_ && use_sack_) [[likely]] {
+  if (on_fast_path_ && use_sack_) [[likely]] {
     arm(Timer::probe, now + probe_timeout());
   } else {
     arm_retransmit_slow(now);

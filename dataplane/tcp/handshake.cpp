@@ -26,7 +26,7 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   snd_wnd_ = max_wnd_ = 0;
   duplicate_acks_ = 0;
   close_reason_ = CloseReason::none;
-  smooth_ = false;
+  on_fast_path_ = false;
   recovery_ = Recovery::none;
   doubt_ = Doubt::none;
   copies_ = 0;
@@ -47,7 +47,7 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   congestion_ = {};
   ts_recent_ = newest_ts_ = 0;
   ts_recent_at_ = 0;
-  urgent_in_ = urgent_out_ = trying_larger_ = asked_ = false;
+  urgent_in_ = urgent_out_ = trying_larger_ = keepalive_pending_ = false;
   search_step_ = 0;
   shrunk_at_ = 0;
   counters_ = {};
@@ -98,21 +98,21 @@ void Endpoint::accept(const EndpointConfig& config, const Segment& syn, SeqNum i
   syn_due_ = true;
 }
 
-void Endpoint::take_over(const EndpointConfig& config, const Takeover& takeover, Instant now) {
-  reset_connection(config, takeover.snd_nxt - 1);
-  local_mss_ = takeover.local.mss;
-  negotiate(takeover.local, takeover.remote);
+void Endpoint::establish_at(const EndpointConfig& config, const EstablishedState& state, Instant now) {
+  reset_connection(config, state.snd_nxt - 1);
+  local_mss_ = state.local.mss;
+  negotiate(state.local, state.remote);
   last_challenge_ = static_cast<std::uint16_t>(tick::rough(now) - challenge_spacing);
-  snd_nxt_ = snd_end_ = takeover.snd_nxt;
-  if (takeover.snd_una_is_acked) snd_una_ = takeover.snd_nxt;
-  snd_wnd_ = max_wnd_ = takeover.snd_window;
-  rcv_nxt_ = last_ack_sent_ = takeover.rcv_nxt;
-  snd_wl1_ = takeover.rcv_nxt - 1;
-  rcv_edge_ = later(takeover.rcv_edge, takeover.rcv_nxt);
+  snd_nxt_ = snd_end_ = state.snd_nxt;
+  if (state.snd_una_is_acked) snd_una_ = state.snd_nxt;
+  snd_wnd_ = max_wnd_ = state.snd_window;
+  rcv_nxt_ = last_ack_sent_ = state.rcv_nxt;
+  snd_wl1_ = state.rcv_nxt - 1;
+  rcv_edge_ = later(state.rcv_edge, state.rcv_nxt);
   room_ = static_cast<std::uint32_t>(rcv_edge_ - rcv_nxt_);
-  ts_recent_ = newest_ts_ = takeover.ts_recent;
+  ts_recent_ = newest_ts_ = state.ts_recent;
   ts_recent_at_ = tick::slow(now);
-  if (takeover.rtt > Duration::zero()) rtt_.sample(takeover.rtt, snd_una_, snd_nxt_, config_->min_rto);
+  if (state.rtt > Duration::zero()) rtt_.sample(state.rtt, snd_una_, snd_nxt_, config_->min_rto);
   state_ = State::established;
   start_sending(now);
   settle();

@@ -90,10 +90,10 @@ void Endpoint::emit_probe(Instant now, Output& output) {
   if (output.transmit(segment, nullptr, now) != 0) probe_due_ = false;
 }
 
-void Endpoint::ask_peer() {
+void Endpoint::send_keepalive() {
   if (state_ < State::established || state_ == State::time_wait || reset_due_ || snd_una_ != snd_nxt_) return;
   probe_due_ = true;
-  smooth_ = false;
+  on_fast_path_ = false;
 }
 
 /// Whether a part of the next packet is to be sent although the window ends inside it: only with nothing in flight, and

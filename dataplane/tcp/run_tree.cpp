@@ -97,12 +97,12 @@ Cursor erased(Cursor at, Cursor run) {
   } else if (!right(at)) {
     return {};  // of a leaf nothing is left
   } else {
-    Cursor heir = right(at);
-    while (left(heir)) heir = left(heir);
-    const Cursor rest = erased(right(at), heir);
-    take_place(heir, at);
-    set_right(heir, rest);
-    at = heir;
+    Cursor successor = right(at);
+    while (left(successor)) successor = left(successor);
+    const Cursor rest = erased(right(at), successor);
+    take_place(successor, at);
+    set_right(successor, rest);
+    at = successor;
   }
   return rebalanced(at);
 }

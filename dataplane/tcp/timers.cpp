@@ -19,7 +19,7 @@ void Endpoint::on_timer(Instant now) {
   }
   if (timer_deadline_ > now) return;
   const Timer expired = timer_;
-  smooth_ = false;
+  on_fast_path_ = false;
   if (expired != Timer::probe) arm(Timer::none, never);
   switch (expired) {
     case Timer::none:

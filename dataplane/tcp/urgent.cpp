@@ -18,7 +18,7 @@ void Endpoint::announce_urgent(SeqNum end) {
   if (state_ == State::closed || end <= snd_una_ || (urgent_out_ && end <= snd_up_)) return;
   snd_up_ = end;
   urgent_out_ = true;
-  smooth_ = false;
+  on_fast_path_ = false;
   ack_now_ = true;
 }
 

@@ -5,6 +5,8 @@
 #include <exception>
 #include <utility>
 
+#include "proxy/yaml/renamed.hpp"
+
 namespace sluice::admin {
 namespace {
 
@@ -47,8 +49,7 @@ void CommandTable::run(std::string_view line, const Reply& reply) const {
   if (name == "help" && words.empty()) return reply(help());
   const auto command =
       std::find_if(commands_.begin(), commands_.end(), [&name](const Command& c) { return c.name == name; });
-  if (command == commands_.end())
-    return reply(Answer::failure("unknown command '" + name.substr(0, 40) + "'; try help"));
+  if (command == commands_.end()) return reply(unknown_word("command", name, "try help"));
   if (words.size() > command->max_arguments) {
     return reply(Answer::failure("too many arguments; usage: " + name +
                                  (command->arguments.empty() ? "" : " " + command->arguments)));
@@ -58,6 +59,12 @@ void CommandTable::run(std::string_view line, const Reply& reply) const {
   } catch (const std::exception& problem) {
     reply(Answer::failure(name + ": " + problem.what()));
   }
+}
+
+Answer unknown_word(const std::string& kind, const std::string& word, const std::string& advice) {
+  const std::string now(config::renamed_to(word));
+  return Answer::failure("unknown " + kind + " '" + word.substr(0, 40) + "'; " +
+                         (now.empty() ? advice : "it is called " + now + " now"));
 }
 
 Answer CommandTable::help() const {

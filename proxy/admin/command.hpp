@@ -53,6 +53,9 @@ class CommandTable {
   std::vector<Command> commands_;
 };
 
+/// The failure for a word that is not known: says what it is called now where it was renamed, else gives the advice.
+[[nodiscard]] Answer unknown_word(const std::string& kind, const std::string& word, const std::string& advice);
+
 /// A whole number from a command's argument; nothing when malformed or outside the range.
 [[nodiscard]] std::optional<std::size_t> parse_count(std::string_view text, std::size_t min, std::size_t max);
 

@@ -120,7 +120,7 @@ struct Config {
 
 /// What the packet buffers of a configuration hold of relayed payload.
 struct PacketMemory {
-  Bytes shard;       ///< all connections of a shard, held and promised
+  Bytes shard;       ///< all connections of a shard, held and advertised
   Bytes ue;          ///< those of one UE
   Bytes connection;  ///< one direction of one connection that is alone
 };

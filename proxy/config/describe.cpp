@@ -156,9 +156,10 @@ void describe(Section& s, Policy& policy) {
 void describe(Section& s, ShardLimits& limits) {
   s.value("max_flows", limits.max_flows, {1, 16'777'216}, "connections tracked per shard; those beyond pass unsplit");
   s.value("max_bearers", limits.max_bearers, {1, 1'048'576}, "UEs per shard; connections of those beyond pass unsplit");
-  s.value("relay_buffer", limits.relay_buffer, {Bytes(64 * 1024), Bytes(1 << 30)},
-          "most bytes one direction of a connection may hold: acknowledged here and not there, or promised as window; "
-          "how many it is depends on what the connection needs and on the packet buffers left");
+  s.value(
+      "relay_buffer", limits.relay_buffer, {Bytes(64 * 1024), Bytes(1 << 30)},
+      "most bytes one direction of a connection may hold: acknowledged here and not there, or advertised as window; "
+      "how many it is depends on what the connection needs and on the packet buffers left");
   s.value("exposure_per_flow", limits.exposure_per_flow, {Bytes(0), Bytes(1 << 30)},
           "bytes of one direction of a connection acknowledged here and not yet there; 0B acknowledges nothing before "
           "the other host has; relay_buffer is the limit where not set");
@@ -167,20 +168,20 @@ void describe(Section& s, ShardLimits& limits) {
   s.value("reserve", limits.reserve, {0.02, 0.5},
           "share of the packet buffers that relayed payload never takes: they receive, acknowledge and forward");
   s.value("ue_share", limits.ue_share, {0.01, 1},
-          "share of the others that the connections of one UE may hold and promise together");
+          "share of the others that the connections of one UE may hold and advertise together");
   s.value("shrink_windows_at", limits.shrink_windows_at, {0, 1},
-          "share of them, held or promised, from which a connection is promised only what it has shown to need");
+          "share of them, held or advertised, from which a connection is given only what it has shown to need");
   s.value("refuse_flows_at", limits.refuse_flows_at, {0, 1},
           "share of the packet buffers in use from which new connections pass unsplit");
-  s.value("let_flows_go_at", limits.let_flows_go_at, {0, 1},
+  s.value("release_flows_at", limits.release_flows_at, {0, 1},
           "share of the packet buffers in use from which connections that hold none go back to plain forwarding");
   // Each mark is a stronger remedy than the one before it, and must not come first.
   s.check(limits.shrink_windows_at <= limits.refuse_flows_at, "refuse_flows_at",
           "at least shrink_windows_at, " + config::Scalar<double>::format(limits.shrink_windows_at),
           config::Scalar<double>::format(limits.refuse_flows_at));
-  s.check(limits.refuse_flows_at <= limits.let_flows_go_at, "let_flows_go_at",
+  s.check(limits.refuse_flows_at <= limits.release_flows_at, "release_flows_at",
           "at least refuse_flows_at, " + config::Scalar<double>::format(limits.refuse_flows_at),
-          config::Scalar<double>::format(limits.let_flows_go_at));
+          config::Scalar<double>::format(limits.release_flows_at));
 }
 
 void describe(Section& s, ShardTimeouts& timeouts) {

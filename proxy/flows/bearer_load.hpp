@@ -9,7 +9,7 @@ namespace sluice::proxy {
 /// What one split connection adds to the load of its bearer, at its last service.
 struct FlowShare {
   std::uint32_t backlog = 0;       ///< unsent bytes towards the UE
-  std::uint32_t committed = 0;     ///< bytes held and promised, both ways
+  std::uint32_t committed = 0;     ///< bytes held and advertised, both ways
   std::uint32_t exposed : 30 = 0;  ///< bytes acknowledged and not delivered, both ways; kept where that is capped
   bool moving : 1 = false;         ///< it has a second loop and data that the UE has not acknowledged
   bool shut : 1 = false;           ///< the server was left without a window: reports decide when it gets one

@@ -8,7 +8,7 @@
 
 namespace sluice::proxy {
 
-/// What one direction of a connection needs to hold and promise so that neither leg ever waits for the other: twice
+/// What one direction of a connection needs to hold and advertise so that neither leg ever waits for the other: twice
 /// what is delivered in a round trip over both legs. Dynamic right-sizing (Fisk and Feng, LACSI 2001), which hosts do
 /// for their receive buffers; with a window that grows, what is delivered grows, so it doubles with each round trip
 /// until the path is full. It falls by an eighth for each round trip that needs less.

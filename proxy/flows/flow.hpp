@@ -9,22 +9,22 @@
 #include "dataplane/units/time.hpp"
 #include "proxy/flows/bearer_load.hpp"
 #include "proxy/flows/memory_budget.hpp"
-#include "proxy/handback/letting_go.hpp"
+#include "proxy/handback/release_reason.hpp"
 #include "proxy/shard/side.hpp"
 
 namespace sluice::proxy {
 
 using FlowId = std::uint32_t;
 using BearerId = std::uint32_t;
-using RegulatedId = std::uint32_t;
+using EndToEndId = std::uint32_t;
 inline constexpr std::uint32_t no_id = UINT32_MAX;
 
 /// Where a connection stands between its first SYN and its end.
 enum class FlowPhase : std::uint8_t {
   syn,           ///< a SYN went by
   syn_ack,       ///< and its SYN-ACK
-  split,         ///< taken over: two endpoints and the relay between them
-  handing_over,  ///< going back to its hosts: ours is only what was acknowledged before
+  split,         ///< split: two endpoints and the relay between them
+  handing_back,  ///< going back to its hosts: ours is only what was acknowledged before
 };
 
 /// The two streams of bytes through a relay, each named by where it goes; a set of them.
@@ -47,11 +47,11 @@ struct Leg {
   /// When the host last acknowledged something new, or something came to be held for it where nothing was;
   /// tick::coarse. See relay::stalled_for().
   std::uint16_t progress = 0;
-  bool reset_pending : 1 = false;  ///< a reset waits until the host has every byte acknowledged to the other side
-  bool passed_by : 1 = false;      ///< bytes of the host passed while the connection was handed over
-  bool questioned : 1 = false;     ///< the host asks whether the other one is there, and that one was asked
-  bool heard : 1 = false;          ///< the host has sent data
-  Promise promise;                 ///< the window that the host was promised, as the budget knows it
+  bool reset_pending : 1 = false;     ///< a reset waits until the host has every byte acknowledged to the other side
+  bool passed_by : 1 = false;         ///< bytes of the host passed while the connection was handed back
+  bool keepalive_passed : 1 = false;  ///< the host asks whether the other one is there, and that one was asked
+  bool heard : 1 = false;             ///< the host has sent data
+  Commitment commitment;              ///< the window that the host was told, as the budget knows it
 };
 
 /// What is remembered of the three segments of a handshake.
@@ -80,16 +80,17 @@ struct Flow {
   FlowId bearer_previous = no_id;
   FlowPhase phase : 4 = FlowPhase::syn;
   Side initiator : 4 = Side::radio;
-  Streams stirred = Streams::none;    ///< what to serve before the burst ends; when any, it is on the list of flows
-  LetGo let_go = LetGo::no;           ///< it is to go, and why
-  bool journaled : 1 = false;         ///< the journal has it as exposed
-  std::uint8_t surprises : 4 = 0;     ///< so often it was let go because of what cannot be split (Released)
-  std::uint32_t window_loop = no_id;  ///< its second loop, where it has one
-  std::uint32_t governed = no_id;     ///< its law of windows, where it has one
-  RegulatedId heir = no_id;           ///< the same connection as it goes on end to end once the handover is complete
-  FlowShare share;                    ///< of the bearer's load
-  std::uint32_t demands = no_id;      ///< what its directions need, once one of them carries much
-  Bytes sent_to_radio{};              ///< IP bytes of data, retransmissions included
+  Streams pending_streams =
+      Streams::none;  ///< what to serve before the burst ends; when any, it is on the list of flows
+  ReleaseReason release_reason = ReleaseReason::none;  ///< it is to go, and why
+  bool journaled : 1 = false;                          ///< the journal has it as exposed
+  std::uint8_t unsplittable_seen : 4 = 0;  ///< so often it was released because of what cannot be split (Released)
+  std::uint32_t window_loop = no_id;       ///< its second loop, where it has one
+  std::uint32_t governed = no_id;          ///< its law of windows, where it has one
+  EndToEndId successor = no_id;   ///< the same connection as it goes on end to end once its handback is complete
+  FlowShare share;                ///< of the bearer's load
+  std::uint32_t demands = no_id;  ///< what its directions need, once one of them carries much
+  Bytes sent_to_radio{};          ///< IP bytes of data, retransmissions included
 
   /// First byte of payload that the host behind `side` can send.
   [[nodiscard]] tcp::SeqNum first_byte_from(Side side) const {

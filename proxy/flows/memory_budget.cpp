@@ -65,24 +65,24 @@ void MemoryBudget::let_age(std::uint16_t epoch) {
   const auto passed = static_cast<std::uint16_t>(epoch - epoch_);
   for (std::size_t i = 0; i < std::min<std::size_t>(passed, epochs); ++i) {
     std::int64_t& oldest = by_epoch_[static_cast<std::uint16_t>(epoch_ + 1 + i) % epochs];
-    promised_ -= oldest;
+    committed_ -= oldest;
     oldest = 0;
   }
   epoch_ = epoch;
 }
 
-void MemoryBudget::promise(Promise& promise, std::uint32_t bytes) {
-  if (promise.bytes == bytes && promise.epoch == epoch_) return;
-  if (static_cast<std::uint16_t>(epoch_ - promise.epoch) < epochs) {
-    std::int64_t& known = by_epoch_[promise.epoch % epochs];
-    // After some hours an old promise looks young again; what is not there is not taken away.
-    const std::int64_t counted = std::min<std::int64_t>(promise.bytes, known);
+void MemoryBudget::commit(Commitment& commitment, std::uint32_t bytes) {
+  if (commitment.bytes == bytes && commitment.epoch == epoch_) return;
+  if (static_cast<std::uint16_t>(epoch_ - commitment.epoch) < epochs) {
+    std::int64_t& known = by_epoch_[commitment.epoch % epochs];
+    // After some hours an old commitment looks young again; what is not there is not taken away.
+    const std::int64_t counted = std::min<std::int64_t>(commitment.bytes, known);
     known -= counted;
-    promised_ -= counted;
+    committed_ -= counted;
   }
-  promise = {bytes, epoch_};
+  commitment = {bytes, epoch_};
   by_epoch_[epoch_ % epochs] += bytes;
-  promised_ += bytes;
+  committed_ += bytes;
 }
 
 }  // namespace sluice::proxy

@@ -10,23 +10,23 @@
 
 namespace sluice::proxy {
 
-/// What a host was promised as window, as the budget was last told.
-struct Promise {
+/// What a host was told as window, as the budget was last told.
+struct Commitment {
   std::uint32_t bytes = 0;
   std::uint16_t epoch = 0;  ///< when, see MemoryBudget::epoch_of()
 };
 
 /// How many packet buffers the payload of a shard's split connections may take, and how the connections share them.
 ///
-/// The pool less what the ports keep of it and a reserve is the budget. Free is what is neither taken nor promised. One
-/// direction of a connection may hold and promise together at most two thirds of what would be free without it. So
+/// The pool less what the ports keep of it and a reserve is the budget. Free is what is neither taken nor committed.
+/// One direction of a connection may hold and commit together at most two thirds of what would be free without it. So
 /// whoever comes finds something, n connections that all want more get B / (n + 1/2) each, and one alone two thirds of
 /// the budget: the dynamic thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions on
 /// Networking 6(2), 1998) with alpha = 2.
 ///
-/// A promise counts for two seconds after its connection was last served. Idle connections have promised far more than
-/// any pool holds, and hardly ever does one of their senders use it at once: after a pause a sender begins with its
-/// initial window (RFC 5681 section 4.1). Where many do all the same, payload is refused before it is acknowledged
+/// A commitment counts for two seconds after its connection was last served. Idle connections were advertised far more
+/// than any pool holds, and hardly ever does one of their senders use it at once: after a pause a sender begins with
+/// its initial window (RFC 5681 section 4.1). Where many do all the same, payload is refused before it is acknowledged
 /// (exhausted()), and the reserve stays.
 ///
 /// Reads the pool's level at most every 100 us. Thread: the shard's.
@@ -42,16 +42,16 @@ class MemoryBudget {
   /// And the most that one direction of a connection can have of it, alone.
   [[nodiscard]] static Bytes largest(const ShardLimits& limits, std::uint32_t buffers);
 
-  /// Looks at the pool, and lets old promises go. True when the pool's level was read anew.
+  /// Looks at the pool, and lets old commitments go. True when the pool's level was read anew.
   bool look(Instant now);
   /// A received buffer stays here: in a queue of payload, or as an ACK that waits.
   void taken() { --spare_; }
-  /// The promise is now this many bytes.
-  void promise(Promise& promise, std::uint32_t bytes);
+  /// The commitment is now this many bytes.
+  void commit(Commitment& commitment, std::uint32_t bytes);
   /// Its connection ends.
-  void forget(Promise& promise) { this->promise(promise, 0); }
+  void forget(Commitment& commitment) { this->commit(commitment, 0); }
 
-  /// What one direction may hold and promise together, when it has `own` already: as much as the budget has for it.
+  /// What one direction may hold and commit together, when it has `own` already: as much as the budget has for it.
   [[nodiscard]] Bytes most(Bytes own) const { return two_thirds(free() + own); }
   /// The same for what it has not shown to need: of the first share of the budget only (limits.shrink_windows_at).
   [[nodiscard]] Bytes most_unasked(Bytes own) const { return two_thirds(free() - kept_for_need_ + own); }
@@ -75,7 +75,7 @@ class MemoryBudget {
     return static_cast<std::uint16_t>(at.time_since_epoch().count() >> epoch_bits);
   }
   [[nodiscard]] static Bytes two_thirds(Bytes bytes) { return bytes * 2 / 3; }
-  [[nodiscard]] Bytes free() const { return Bytes(spare_ * payload_per_buffer - promised_); }
+  [[nodiscard]] Bytes free() const { return Bytes(spare_ * payload_per_buffer - committed_); }
   void let_age(std::uint16_t epoch);
 
   const packet::PacketPool& pool_;
@@ -86,8 +86,8 @@ class MemoryBudget {
   std::int64_t tight_below_;     ///< buffers
   Bytes kept_for_need_;
   Bytes of_one_ue_;
-  std::int64_t spare_ = 0;     ///< buffers that payload may still take
-  std::int64_t promised_ = 0;  ///< bytes, of the last epochs
+  std::int64_t spare_ = 0;      ///< buffers that payload may still take
+  std::int64_t committed_ = 0;  ///< bytes, of the last epochs
   std::array<std::int64_t, epochs> by_epoch_{};
   std::uint16_t epoch_ = 0;
   double used_ = 0;

@@ -57,8 +57,8 @@ void Registry::close(FlowId id, Instant now) {
   flows_.erase(id);
 }
 
-void Registry::leave_guest(BearerId id, Instant now) {
-  --bearers_[id].guests;
+void Registry::drop_end_to_end(BearerId id, Instant now) {
+  --bearers_[id].end_to_end_count;
   rest_if_unused(id, now);
 }
 

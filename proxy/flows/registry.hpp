@@ -34,10 +34,10 @@ class Registry {
   /// While this number stands, what was found is still so.
   [[nodiscard]] std::uint32_t changes() const { return connections_.changes(); }
   [[nodiscard]] bool is_flow(ConnectionId id) const { return id < flows_.capacity(); }
-  [[nodiscard]] bool is_regulated(ConnectionId id) const { return id - flows_.capacity() < flows_.capacity(); }
-  [[nodiscard]] RegulatedId regulated(ConnectionId id) const { return id - flows_.capacity(); }
+  [[nodiscard]] bool is_end_to_end(ConnectionId id) const { return id - flows_.capacity() < flows_.capacity(); }
+  [[nodiscard]] EndToEndId end_to_end(ConnectionId id) const { return id - flows_.capacity(); }
   /// From now on the connection is found as this one; false when it is another already.
-  bool enter_regulated(const flow::FlowKey& key, RegulatedId id) {
+  bool enter_end_to_end(const flow::FlowKey& key, EndToEndId id) {
     return connections_.insert(key, id + flows_.capacity());
   }
   void erase(const flow::FlowKey& key) { connections_.erase(key); }
@@ -60,8 +60,8 @@ class Registry {
   [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != generation_; }
   /// The flow goes to another bearer.
   void move(FlowId id, BearerId to);
-  /// One of the bearer's guests has gone.
-  void leave_guest(BearerId id, Instant now);
+  /// A connection of the bearer that passed end to end has gone.
+  void drop_end_to_end(BearerId id, Instant now);
   /// Destroys a bearer that is not in use.
   void close_bearer(BearerId id);
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "proxy/handback/handover.hpp"
-#include "proxy/handback/surprise.hpp"
+#include "proxy/handback/seams.hpp"
+#include "proxy/handback/unsplittable.hpp"
 #include "proxy/opening/handshake.hpp"
 #include "proxy/shard/checksum.hpp"
 
@@ -16,8 +16,8 @@ void Changeover::pass_during_handback(Arrival& arrival, FlowId id) {
   if (!accept_checksum(shard_.config, shard_.counters, in, checksum)) return;
   tcp::Endpoint& own = flow.leg(in).endpoint;
   tcp::SeqNum edge = own.rcv_edge();
-  if (flow.heir != no_id) edge = tcp::later(edge, regulator_.edge_towards(flow.heir, opposite(in)));
-  const handover::Verdict verdict = handover::judge(flow, in, arrival.segment(), edge);
+  if (flow.successor != no_id) edge = tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(in)));
+  const handback::Verdict verdict = handback::judge(flow, in, arrival.segment(), edge);
   if (verdict.believed || verdict.feed) flow.last_activity = arrival.now;
   if (verdict.feed) {
     packet::Packet payload;
@@ -30,47 +30,47 @@ void Changeover::pass_during_handback(Arrival& arrival, FlowId id) {
     if (own.snd_una() != acked) relay::note_progress(flow, in, arrival.now);
     flows_.mark(flow, id, Streams::both);
   }
-  if (verdict.forward && flow.heir != no_id) {
-    forwarder_.pass_end_to_end(arrival, flow.heir);
-    if (!regulator_.contains(flow.heir)) flow.heir = no_id;
+  if (verdict.forward && flow.successor != no_id) {
+    forwarder_.pass_end_to_end(arrival, flow.successor);
+    if (!end_to_end_.contains(flow.successor)) flow.successor = no_id;
   } else if (verdict.forward) {
     if (verdict.believed) {
-      handover::note_promise(flow, in, arrival.segment());
+      handback::note_advertised(flow, in, arrival.segment());
       if (arrival.segment().payload_len != 0) flow.leg(in).passed_by = true;
     }
-    forwarder_.forward(arrival, Counter::forward_handover);
+    forwarder_.forward(arrival, Counter::forward_handback);
   } else {
     shard_.counters.add(Counter::optimised);
   }
 }
 
-bool Changeover::follow_released(Arrival& arrival) {
+bool Changeover::track_released(Arrival& arrival) {
   Released& released = flows_.handback().released();
   if (released.size() == 0) return false;
   const std::uint32_t id = released.find(arrival.key());
   if (id == Released::none) return false;
   const tcp::Segment& segment = arrival.segment();
   if (segment.flags.syn()) {
-    const FollowedConnection& connection = released.connection(id);
+    const TrackedConnection& connection = released.connection(id);
     const bool own =
         arrival.in == connection.initiator && !segment.flags.ack() && segment.seq == connection.handshake.initiator_isn;
     if (!own && openings_.meet_newcomer(arrival)) return true;
   } else if (arrival.result == packet::ParseResult::tcp &&
              !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed)) {
     const bool welcome = openings_.welcomes() && released.wanted(id, arrival.now);
-    FollowedConnection& connection = released.connection(id);
+    TrackedConnection& connection = released.connection(id);
     if (welcome && connection.may_be_split(arrival.in, segment) && split_released(id, arrival)) {
       flows_.receive(arrival, shard_.registry.find(arrival.key()));
       return true;
     }
-    if (connection.follow(arrival.in, segment) == FollowedConnection::Heard::the_end) released.forget(id);
+    if (connection.track(arrival.in, segment) == TrackedConnection::Heard::the_end) released.forget(id);
   }
   forwarder_.forward(arrival, Counter::forward_mid_flow);
   return true;
 }
 
 /// Splits a connection that passes from this segment on; false where it has no place.
-bool Changeover::split_again(const FollowedConnection& connection, PolicyIndex policy, const Arrival& arrival) {
+bool Changeover::split_again(const TrackedConnection& connection, PolicyIndex policy, const Arrival& arrival) {
   const FlowId id = shard_.registry.open(arrival.key(), policy, arrival.now);
   if (id == no_id) return false;
   Flow& flow = shard_.registry.flow(id);
@@ -79,26 +79,26 @@ bool Changeover::split_again(const FollowedConnection& connection, PolicyIndex p
   return true;
 }
 
-/// One that was let go; false also where its policy is another now.
+/// One that was released; false also where its policy is another now.
 bool Changeover::split_released(std::uint32_t released, const Arrival& arrival) {
   const Policies& policies = shard_.registry.policies();
   const PolicyIndex policy = policies.choose(view_of(arrival));
   if (!policies.treatment(policy).splits()) return false;
   Released& all = flows_.handback().released();
   if (!split_again(all.connection(released), policy, arrival)) return false;
-  shard_.registry.flow(shard_.registry.find(arrival.key())).surprises = all.surprises(released) & 15U;
+  shard_.registry.flow(shard_.registry.find(arrival.key())).unsplittable_seen = all.unsplittable_seen(released) & 15U;
   all.forget(released);
-  shard_.counters.add(Counter::flows_taken_up);
+  shard_.counters.add(Counter::flows_split_again);
   return true;
 }
 
-void Changeover::pass_until_split(Arrival& arrival, RegulatedId id) {
+void Changeover::pass_until_split(Arrival& arrival, EndToEndId id) {
   const bool sound = arrival.result == packet::ParseResult::tcp &&
                      !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed);
   if (sound && openings_.welcomes() && shard_.registry.has_room() &&
-      regulator_.may_be_split(id, arrival.in, arrival.segment())) {
-    const PolicyIndex policy = regulator_.policy_of(id);
-    const FollowedConnection connection = regulator_.give_up(id, arrival.now);
+      end_to_end_.may_be_split(id, arrival.in, arrival.segment())) {
+    const PolicyIndex policy = end_to_end_.policy_of(id);
+    const TrackedConnection connection = end_to_end_.give_up(id, arrival.now);
     if (split_again(connection, policy, arrival)) {
       shard_.counters.add(Counter::flows_split_by_switch);
       flows_.receive(arrival, shard_.registry.find(arrival.key()));
@@ -107,43 +107,43 @@ void Changeover::pass_until_split(Arrival& arrival, RegulatedId id) {
     }
     return;
   }
-  if (sound) regulator_.follow(id, arrival.in, arrival.packet, arrival.parsed);
+  if (sound) end_to_end_.track(id, arrival.in, arrival.packet, arrival.parsed);
   forwarder_.pass_end_to_end(arrival, id);
 }
 
 void Changeover::on_unsplittable(const Arrival& arrival) {
   const Side in = arrival.in;
-  const auto begun = read_surprise(arrival.packet, arrival.parsed, arrival.result);
+  const auto begun = read_unsplittable(arrival.packet, arrival.parsed, arrival.result);
   if (!begun) return;
   Registry& registry = shard_.registry;
   Released& released = flows_.handback().released();
   const flow::FlowKey key = key_of(in, *begun);
   const Registry::ConnectionId id = registry.find(key);
-  if (id == flow::no_flow) return released.surprised(key, in, begun->segment, arrival.now);
-  if (registry.is_regulated(id)) return regulator_.surprised(registry.regulated(id), in, begun->segment);
+  if (id == flow::no_flow) return released.note_unsplittable(key, in, begun->segment, arrival.now);
+  if (registry.is_end_to_end(id)) return end_to_end_.note_unsplittable(registry.end_to_end(id), in, begun->segment);
   Flow& flow = registry.flow(id);
-  if (flow.phase == FlowPhase::handing_over) {
+  if (flow.phase == FlowPhase::handing_back) {
     Leg& own = flow.leg(in);
-    const bool believed = handover::judge(flow, in, begun->segment, own.endpoint.rcv_edge()).believed;
+    const bool believed = handback::judge(flow, in, begun->segment, own.endpoint.rcv_edge()).believed;
     own.passed_by = own.passed_by || believed;
     return;
   }
   if (flow.terminated()) {
     if (!flow.leg(in).endpoint.is_plausible(begun->segment)) return;
-    const bool news = flow.let_go != LetGo::let_go_surprise;
-    if (news && flow.surprises < Released::most_surprises) ++flow.surprises;
-    flow.let_go = LetGo::let_go_surprise;
+    const bool news = flow.release_reason != ReleaseReason::released_unsplittable;
+    if (news && flow.unsplittable_seen < Released::most_unsplittable) ++flow.unsplittable_seen;
+    flow.release_reason = ReleaseReason::released_unsplittable;
   } else {
     if (!handshake::is_plausible(flow, in, begun->segment)) return;
-    flow.let_go = LetGo::forget;
+    flow.release_reason = ReleaseReason::never_split;
   }
   flows_.mark(flow, id, Streams::both);
-  // The seam has to be set before anything that came behind the surprise is looked at.
+  // The seam has to be set before anything that came behind what cannot be split is looked at.
   flows_.serve_marked(arrival.now);
   // What it brings lies behind the seam.
   if (const Registry::ConnectionId left = registry.find(key); left == flow::no_flow) {
-    released.surprised(key, in, begun->segment, arrival.now);
-  } else if (registry.flow(left).phase == FlowPhase::handing_over) {
+    released.note_unsplittable(key, in, begun->segment, arrival.now);
+  } else if (registry.flow(left).phase == FlowPhase::handing_back) {
     registry.flow(left).leg(in).passed_by = true;
   }
 }

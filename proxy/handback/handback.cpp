@@ -1,54 +1,54 @@
 #include "proxy/handback/handback.hpp"
 
-#include "proxy/handback/handover.hpp"
+#include "proxy/handback/seams.hpp"
 #include "proxy/split/relay.hpp"
 
 namespace sluice::proxy {
 
-bool Handback::ask(Flow& flow, LetGo reason) const {
-  if (reason == LetGo::let_go_memory && !(flow.terminated() && relay::empty(flow))) return false;
-  if (reason == LetGo::no) {
+bool Handback::ask(Flow& flow, ReleaseReason reason) const {
+  if (reason == ReleaseReason::released_memory && !(flow.terminated() && relay::empty(flow))) return false;
+  if (reason == ReleaseReason::none) {
     // A handback that has begun goes on: its segments are with the other host already. What the policies want stays.
-    if (flow.phase == FlowPhase::split && flow.let_go != LetGo::let_go_switch) {
-      flow.let_go = reason;
+    if (flow.phase == FlowPhase::split && flow.release_reason != ReleaseReason::released_switch) {
+      flow.release_reason = reason;
       exposure_.hold(flow);
     }
-  } else if (flow.let_go == LetGo::no) {
-    flow.let_go = flow.terminated() ? reason : LetGo::forget;
-    if (flow.let_go == LetGo::let_go_drain) exposure_.hold(flow);
+  } else if (flow.release_reason == ReleaseReason::none) {
+    flow.release_reason = flow.terminated() ? reason : ReleaseReason::never_split;
+    if (flow.release_reason == ReleaseReason::released_drain) exposure_.hold(flow);
   }
   return true;
 }
 
 void Handback::advance(Flow& flow, Instant now) {
-  if (flow.phase == FlowPhase::split) lead_out(flow, now);
-  if (flow.heir == no_id) return;
-  regulator_.promised(flow.heir, handover::make_room(flow, regulator_.opening_window(flow.heir)));
+  if (flow.phase == FlowPhase::split) begin_handback(flow, now);
+  if (flow.successor == no_id) return;
+  end_to_end_.note_advertised(flow.successor, handback::make_room(flow, end_to_end_.opening_window(flow.successor)));
 }
 
-void Handback::lead_out(Flow& flow, Instant now) {
-  const Obstacle obstacle = handover::obstacle(flow);
-  const bool to_heir = flow.let_go == LetGo::let_go_switch;
-  const bool at_once = flow.let_go == LetGo::let_go_surprise && obstacle != Obstacle::closing;
+void Handback::begin_handback(Flow& flow, Instant now) {
+  const Obstacle obstacle = handback::obstacle(flow);
+  const bool to_successor = flow.release_reason == ReleaseReason::released_switch;
+  const bool at_once = flow.release_reason == ReleaseReason::released_unsplittable && obstacle != Obstacle::closing;
   // What the server sends from then on must not overtake what waits here.
-  const bool drained = !to_heir || flow.leg(Side::radio).endpoint.unsent() == Bytes{};
-  if (relay::quiet(flow) || !(at_once || (obstacle == Obstacle::none && drained))) {
-    handover::promise_no_more(flow, memory_.unasked(), to_heir ? Bytes{} : memory_.unasked());
-  } else if (to_heir) {
-    handover::begin_for_heir(flow);
-    flow.heir = regulator_.adopt(handover::known(flow), handover::most_for_heir(flow), now);
+  const bool drained = !to_successor || flow.leg(Side::radio).endpoint.unsent() == Bytes{};
+  if (relay::both_legs_closed(flow) || !(at_once || (obstacle == Obstacle::none && drained))) {
+    handback::advertise_no_more(flow, memory_.unasked(), to_successor ? Bytes{} : memory_.unasked());
+  } else if (to_successor) {
+    handback::begin_with_successor(flow);
+    flow.successor = end_to_end_.adopt(handback::known(flow), handback::most_for_successor(flow), now);
   } else {
-    handover::begin(flow);
+    handback::begin(flow);
   }
 }
 
 bool Handback::is_complete(const Flow& flow) {
-  return relay::quiet(flow) || (flow.phase == FlowPhase::handing_over && handover::delivered(flow));
+  return relay::both_legs_closed(flow) || (flow.phase == FlowPhase::handing_back && handback::delivered(flow));
 }
 
-void Handback::let_go(const Flow& flow, Instant now) {
-  shard_.counters.add(counter_of(flow.let_go));
-  if (relay::quiet(flow) || flow.heir != no_id) return;
+void Handback::release(const Flow& flow, Instant now) {
+  shard_.counters.add(counter_of(flow.release_reason));
+  if (relay::both_legs_closed(flow) || flow.successor != no_id) return;
   shard_.counters.add(Counter::released_forgotten, released_.add(flow, now));
 }
 

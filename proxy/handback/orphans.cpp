@@ -26,8 +26,8 @@ void send(const Orphan& orphan, Side out, const tcp::Segment& segment, Instant n
 }
 
 /// A segment that the host behind `side` cannot take, and has to answer: one that is old. By now its numbers may have
-/// come round to where that one is new; every other time the question comes from the other half of all numbers.
-tcp::Segment question(const Orphan& orphan, Side side, bool from_the_other_half) {
+/// come round to where that one is new; every other time the challenge comes from the other half of all numbers.
+tcp::Segment challenge(const Orphan& orphan, Side side, bool from_the_other_half) {
   constexpr std::uint32_t half = 1U << 31U;
   tcp::Segment segment;
   segment.flags.bits = tcp::Flags::ack_bit;
@@ -77,7 +77,8 @@ void Orphans::end_round(Instant now) {
 
 void Orphans::ask(const Kept& kept, Instant now, const ShardContext& shard) const {
   for (const Side side : sides) {
-    if ((kept.gone & bit(side)) == 0) send(kept.orphan, side, question(kept.orphan, side, round_ % 2 != 0), now, shard);
+    if ((kept.gone & bit(side)) == 0)
+      send(kept.orphan, side, challenge(kept.orphan, side, round_ % 2 != 0), now, shard);
   }
 }
 

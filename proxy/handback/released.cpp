@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "dataplane/tcp/tick.hpp"
-#include "proxy/handback/handover.hpp"
+#include "proxy/handback/seams.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -15,9 +15,9 @@ std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
 
-/// How long a connection that was surprised so often stays with its hosts.
-Duration wait_after(std::uint8_t surprises) {
-  return surprises == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (surprises - 1));
+/// How long a connection on which so much came that cannot be split stays with its hosts.
+Duration wait_after(std::uint8_t seen) {
+  return seen == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (seen - 1));
 }
 
 }  // namespace
@@ -39,27 +39,28 @@ std::uint32_t Released::add(const Flow& flow, Instant now) {
   }
   ReleasedFlow& released = flows_[id];
   released.key = flow.key;
-  FollowedConnection& connection = released.connection;
+  TrackedConnection& connection = released.connection;
   connection.handshake = flow.handshake;
   connection.initiator = flow.initiator;
-  released.wanted = flow.let_go != LetGo::let_go_command;  // an operator's word stands
-  released.surprises = flow.surprises;
-  if (flow.let_go == LetGo::let_go_surprise) released.not_before = now + wait_after(flow.surprises);
+  released.wanted = flow.release_reason != ReleaseReason::released_command;  // an operator's word stands
+  released.unsplittable_seen = flow.unsplittable_seen;
+  if (flow.release_reason == ReleaseReason::released_unsplittable)
+    released.not_before = now + wait_after(flow.unsplittable_seen);
   released.ticket = ++last_ticket_;
   for (const Side side : sides) {
     const tcp::Endpoint& own = flow.leg(side).endpoint;
     connection.headers[static_cast<std::size_t>(side)] = flow.leg(side).headers;
-    FollowedHost& host = connection.host(side);
+    TrackedHost& host = connection.host(side);
     host.next = own.rcv_nxt();
     host.acked = own.snd_una();
     host.window = static_cast<std::uint32_t>(own.snd_window().count());
-    host.edge = tcp::later(handover::granted_edge(flow, side), flow.leg(opposite(side)).endpoint.rcv_edge());
+    host.edge = tcp::later(handback::granted_edge(flow, side), flow.leg(opposite(side)).endpoint.rcv_edge());
     host.ts_value = own.newest_ts_value();
     host.timed = true;
     host.rtt = tcp::tick::micro(own.srtt());
   }
   for (const Side side : sides) {
-    FollowedHost& host = connection.host(side);
+    TrackedHost& host = connection.host(side);
     host.unseen = flow.leg(side).passed_by ? connection.host(opposite(side)).edge : host.next;
   }
   if (forget(ages_.push(id, released.ticket))) ++forgotten;
@@ -78,14 +79,14 @@ void Released::forget(std::uint32_t id) {
   flows_.erase(id);
 }
 
-void Released::surprised(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now) {
+void Released::note_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now) {
   const std::uint32_t id = find(key);
   if (id == none) return;
   ReleasedFlow& flow = flows_[id];
   flow.connection.note_unseen(in, segment);
   if (!flow.connection.is_plausible(in, segment)) return;
-  flow.surprises = std::max<std::uint8_t>(flow.surprises, 1);
-  flow.not_before = std::max(flow.not_before, now + wait_after(flow.surprises));
+  flow.unsplittable_seen = std::max<std::uint8_t>(flow.unsplittable_seen, 1);
+  flow.not_before = std::max(flow.not_before, now + wait_after(flow.unsplittable_seen));
 }
 
 void Released::want(const std::optional<IpAddress>& ue) {

@@ -6,7 +6,7 @@
 #include "dataplane/flow/flow_table.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/units/ip_address.hpp"
-#include "proxy/end_to_end/followed.hpp"
+#include "proxy/end_to_end/tracked_connection.hpp"
 #include "proxy/flows/age_ring.hpp"
 
 namespace sluice::proxy {
@@ -14,41 +14,42 @@ namespace sluice::proxy {
 /// A connection that was split and is its hosts' again.
 struct ReleasedFlow {
   flow::FlowKey key;
-  FollowedConnection connection;
+  TrackedConnection connection;
   std::uint32_t ticket = 0;
-  bool wanted = false;         ///< it is to be taken up again when it can be …
-  std::uint8_t surprises = 0;  ///< so often it went because of what cannot be split
-  Instant not_before{};        ///< … and no sooner
+  bool wanted = false;                 ///< it is to be split again when it can be …
+  std::uint8_t unsplittable_seen = 0;  ///< so often it went because of what cannot be split
+  Instant not_before{};                ///< … and no sooner
 };
 static_assert(sizeof(ReleasedFlow) <= 256);
 
-/// The connections that were let go, followed while they pass untouched, so that one can be split again. Of a
+/// The connections that were released, tracked while they pass untouched, so that one can be split again. Of a
 /// connection that is older than the proxy the options are not known, and it is not among them. The oldest are
 /// forgotten when there are too many; all memory at construction. Thread: its shard's.
 class Released {
  public:
   static constexpr std::uint32_t none = no_id;
-  /// More surprises of one connection make no difference.
-  static constexpr std::uint8_t most_surprises = 11;
+  /// More of that on one connection makes no difference.
+  static constexpr std::uint8_t most_unsplittable = 11;
 
   Released(std::uint32_t max_flows, const flow::HashKey& secret);
 
-  /// The flow is let go. It is wanted back by itself unless an operator has sent it away; after a surprise not before a
-  /// second, and twice as long after each further one, up to 17 minutes: hosts whose segments are cut again and again
-  /// are not split again and again. Returns how many others are no longer followed, since there was no place for it.
+  /// The flow is released. It is wanted back by itself unless an operator has sent it away; after what cannot be split
+  /// not before a second, and twice as long after each further one, up to 17 minutes: hosts whose segments are cut
+  /// again and again are not split again and again. Returns how many others are no longer tracked, since there was no
+  /// place for it.
   [[nodiscard]] std::uint32_t add(const Flow& flow, Instant now);
   /// What cannot be split has come by. Where it is of one of these, by its numbers, that one's wait begins anew.
-  void surprised(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now);
+  void note_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now);
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
   void forget(std::uint32_t id);
   /// Those of the UE (of all) are wanted back. Looks at every one.
   void want(const std::optional<IpAddress>& ue);
 
-  [[nodiscard]] FollowedConnection& connection(std::uint32_t id) { return flows_[id].connection; }
+  [[nodiscard]] TrackedConnection& connection(std::uint32_t id) { return flows_[id].connection; }
   [[nodiscard]] bool wanted(std::uint32_t id, Instant now) const {
     return flows_[id].wanted && now >= flows_[id].not_before;
   }
-  [[nodiscard]] std::uint8_t surprises(std::uint32_t id) const { return flows_[id].surprises; }
+  [[nodiscard]] std::uint8_t unsplittable_seen(std::uint32_t id) const { return flows_[id].unsplittable_seen; }
   [[nodiscard]] std::uint32_t size() const { return flows_.size(); }
 
  private:

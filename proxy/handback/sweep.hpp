@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "proxy/handback/letting_go.hpp"
+#include "proxy/handback/release_reason.hpp"
 #include "proxy/split/split_flows.hpp"
 
 namespace sluice::proxy {
@@ -13,16 +13,16 @@ class Sweep {
  public:
   Sweep(const ShardContext& shard, SplitFlows& flows) : shard_(shard), flows_(flows) {}
 
-  /// Begins, instead of what it was at: every flow is asked to go for this reason (LetGo::no: to stay).
-  void begin(LetGo reason) { begin(reason, false); }
+  /// Begins, instead of what it was at: every flow is asked to go for this reason (ReleaseReason::none: to stay).
+  void begin(ReleaseReason reason) { begin(reason, false); }
   /// Begins likewise: every flow is ended (SplitFlows::end_now).
-  void begin_to_end() { begin(LetGo::let_go_drain, true); }
+  void begin_to_end() { begin(ReleaseReason::released_drain, true); }
   [[nodiscard]] bool active() const { return active_; }
   /// Goes on for some flows.
   void go_on(Instant now);
 
  private:
-  void begin(LetGo reason, bool ends) {
+  void begin(ReleaseReason reason, bool ends) {
     next_ = 0;
     reason_ = reason;
     active_ = true;
@@ -33,7 +33,7 @@ class Sweep {
   const ShardContext& shard_;
   SplitFlows& flows_;
   FlowId next_ = 0;
-  LetGo reason_ = LetGo::no;
+  ReleaseReason reason_ = ReleaseReason::none;
   bool active_ = false;
   bool ends_ = false;   ///< none is asked
   bool again_ = false;  ///< some could not be told for want of a buffer: once more

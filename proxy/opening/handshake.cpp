@@ -49,7 +49,7 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
                          segment.ack == flow.handshake.responder_isn + 1;
   if (!completes) return is_plausible(flow, flow.initiator, segment) ? Step::give_up : Step::unrelated;
   flow.handshake.initiator_rtt = tcp::tick::micro(now) - flow.handshake.heard;
-  return Step::take_over;
+  return Step::complete;
 }
 
 Duration measured(std::uint32_t ticks) {
@@ -115,7 +115,7 @@ KnownConnection known(const Flow& flow) {
   return known;
 }
 
-void take_over(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now) {
+void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now) {
   const Handshake& seen = flow.handshake;
   const tcp::SeqNum initiator_next = seen.initiator_isn + 1;
   const tcp::SeqNum responder_next = seen.responder_isn + 1;
@@ -123,7 +123,7 @@ void take_over(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, I
   // The window of a SYN-ACK is never scaled (RFC 7323 section 2.2).
   const std::uint32_t responder_window = seen.responder_window;
 
-  tcp::Takeover to_initiator;  // stands for the responder
+  tcp::EstablishedState to_initiator;  // stands for the responder
   to_initiator.snd_nxt = responder_next;
   to_initiator.rcv_nxt = initiator_next;
   to_initiator.rcv_edge = initiator_next + responder_window;
@@ -132,7 +132,7 @@ void take_over(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, I
   to_initiator.snd_window = initiator_window;
   to_initiator.ts_recent = ack.ts_value;
 
-  tcp::Takeover to_responder;  // stands for the initiator
+  tcp::EstablishedState to_responder;  // stands for the initiator
   to_responder.snd_nxt = initiator_next;
   to_responder.rcv_nxt = responder_next;
   to_responder.rcv_edge = responder_next + initiator_window;
@@ -149,9 +149,9 @@ void take_over(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, I
   split(flow, {to_initiator, to_responder}, configs, now);
 }
 
-void split(Flow& flow, const Takeovers& legs, const LegConfigs& configs, Instant now) {
-  const auto open = [&](Side side, const tcp::Takeover& takeover) {
-    flow.leg(side).endpoint.take_over(*configs[static_cast<std::size_t>(side)], takeover, now);
+void split(Flow& flow, const SplitPoint& legs, const LegConfigs& configs, Instant now) {
+  const auto open = [&](Side side, const tcp::EstablishedState& state) {
+    flow.leg(side).endpoint.establish_at(*configs[static_cast<std::size_t>(side)], state, now);
   };
   open(flow.initiator, legs.to_initiator);
   open(opposite(flow.initiator), legs.to_responder);

@@ -5,7 +5,7 @@
 
 #include "dataplane/tcp/segment.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/end_to_end/regulated_flow.hpp"
+#include "proxy/end_to_end/end_to_end_flow.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/shard/config.hpp"
 
@@ -20,7 +20,7 @@ enum class Step : std::uint8_t {
   unrelated,  ///< its numbers are not the handshake's: it changes nothing
   go_on,      ///< it is of the handshake, which proceeds
   answered,   ///< this is the SYN-ACK
-  take_over,  ///< this is the ACK that completes it: split the connection now
+  complete,   ///< this is the ACK that completes it: split the connection now
   refused,    ///< a reset ended it: forget the flow
   give_up     ///< something a split could not carry (options, data on a SYN-ACK): forget the flow, forward from now on
 };
@@ -36,19 +36,19 @@ void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now);
 [[nodiscard]] Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now);
 
 /// Puts both endpoints where the hosts are after `ack`, the segment that completed the handshake. Its window field is
-/// what the responder was, or will be, promised. The configurations are by the Side that an endpoint faces.
-void take_over(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now);
+/// what the responder was, or will be, told. The configurations are by the Side that an endpoint faces.
+void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now);
 
 /// What a handshake that is complete but for its last ACK tells whoever follows the connection end to end.
 [[nodiscard]] KnownConnection known(const Flow& flow);
 
 /// Where both endpoints are to stand.
-struct Takeovers {
-  tcp::Takeover to_initiator;  ///< the leg that faces it, in the responder's name
-  tcp::Takeover to_responder;
+struct SplitPoint {
+  tcp::EstablishedState to_initiator;  ///< the leg that faces it, in the responder's name
+  tcp::EstablishedState to_responder;
 };
 
 /// Puts both endpoints there; from now on the connection is split.
-void split(Flow& flow, const Takeovers& legs, const LegConfigs& configs, Instant now);
+void split(Flow& flow, const SplitPoint& legs, const LegConfigs& configs, Instant now);
 
 }  // namespace sluice::proxy::handshake

@@ -9,7 +9,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Why a connection that was followed goes unsplit with this segment.
+/// Why a connection that was tracked goes unsplit with this segment.
 Counter reason_to_give_up(const Arrival& arrival) {
   if (arrival.result != packet::ParseResult::tcp) return proxy::counter_of(arrival.result);
   if (!arrival.segment().flags.syn()) return Counter::forward_handshake_unseen;
@@ -33,11 +33,11 @@ FirstSyn first_syn_of(const Arrival& arrival) {
 
 }  // namespace
 
-Openings::Openings(const ShardContext& shard, SplitFlows& flows, Regulator& regulator, Forwarder& forwarder,
+Openings::Openings(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
                    const flow::HashKey& secret)
     : shard_(shard),
       flows_(flows),
-      regulator_(regulator),
+      end_to_end_(end_to_end),
       forwarder_(forwarder),
       first_syns_(std::max<std::uint32_t>(shard.config.limits.max_flows / 4, 16), Newcomers::Counts::first,
                   shard.config.timeouts.handshake, secret),
@@ -127,8 +127,8 @@ void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
     return;
   }
   const Registry::ConnectionId id = shard_.registry.find(key);
-  if (shard_.registry.is_regulated(id)) {
-    forwarder_.pass_end_to_end(arrival, shard_.registry.regulated(id));
+  if (shard_.registry.is_end_to_end(id)) {
+    forwarder_.pass_end_to_end(arrival, shard_.registry.end_to_end(id));
   } else {
     track(arrival, id);
   }
@@ -143,10 +143,10 @@ std::optional<Counter> Openings::reason_not_to_begin(PolicyIndex policy) {
   return std::nullopt;
 }
 
-/// Follows the connection that this SYN opens; false where a limit is reached.
+/// Tracks the connection that this SYN opens; false where a limit is reached.
 bool Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   if (shard_.registry.policies().treatment(policy).regulates()) {
-    return regulator_.open(first, policy, now) != Regulator::none;
+    return end_to_end_.open(first, policy, now) != EndToEndFlows::none;
   }
   const FlowId id = open(first.key, policy, now);
   if (id == no_id) return false;
@@ -180,8 +180,8 @@ void Openings::forget(const flow::FlowKey& key, Instant now) {
   const Registry::ConnectionId id = shard_.registry.find(key);
   if (shard_.registry.is_flow(id)) {
     flows_.close(id, now);
-  } else if (shard_.registry.is_regulated(id)) {
-    regulator_.close(shard_.registry.regulated(id), now);
+  } else if (shard_.registry.is_end_to_end(id)) {
+    end_to_end_.close(shard_.registry.end_to_end(id), now);
   }
   Released& released = flows_.handback().released();
   if (const std::uint32_t found = released.find(key); found != Released::none) released.forget(found);
@@ -205,7 +205,7 @@ void Openings::displace(const AgeRing::Entry& oldest, Instant now) {
 
 void Openings::track(Arrival& arrival, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
-  if (flow.let_go != LetGo::no) {
+  if (flow.release_reason != ReleaseReason::none) {
     forwarder_.forward(arrival, Counter::forward_mid_flow);
     return;
   }
@@ -225,7 +225,7 @@ void Openings::track(Arrival& arrival, FlowId id) {
       flow.last_activity = arrival.now;
       flow.leg(flow.initiator).headers = packet::learn(arrival.packet, arrival.parsed);
       break;
-    case handshake::Step::take_over:
+    case handshake::Step::complete:
       flow.last_activity = arrival.now;
       flow.leg(opposite(arrival.in)).headers = packet::learn(arrival.packet, arrival.parsed);
       if (shard_.registry.bearer(flow.bearer).treatment().splits()) {
@@ -236,11 +236,11 @@ void Openings::track(Arrival& arrival, FlowId id) {
       return;
     case handshake::Step::refused:
       shard_.counters.add(Counter::flows_refused);
-      flows_.ask_to_go(flow, id, LetGo::forget);
+      flows_.ask_to_leave(flow, id, ReleaseReason::never_split);
       forwarder_.forward(arrival, Counter::forward_reset_handshake);
       return;
     case handshake::Step::give_up:
-      flows_.ask_to_go(flow, id, LetGo::forget);
+      flows_.ask_to_leave(flow, id, ReleaseReason::never_split);
       forwarder_.forward(arrival, reason_to_give_up(arrival));
       return;
   }
@@ -252,7 +252,7 @@ void Openings::split(Arrival& arrival, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   tcp::Segment ack = arrival.segment();
   const bool clamped = clamp_window(ack, flow, arrival.in);
-  handshake::take_over(flow, ack, flows_.endpoint_configs(id), arrival.now);
+  handshake::split_at_handshake(flow, ack, flows_.endpoint_configs(id), arrival.now);
   flows_.begin(flow, id);
   shard_.counters.add(Counter::flows_split);
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
@@ -273,17 +273,18 @@ void Openings::split(Arrival& arrival, FlowId id) {
 /// The policies have changed since its SYN: it is not to be split any more.
 void Openings::leave_end_to_end(Arrival& arrival, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
-  const RegulatedId heir = regulator_.adopt(handshake::known(flow), Bytes::max(), arrival.now);
-  flow.heir = heir;
+  const EndToEndId successor = end_to_end_.adopt(handshake::known(flow), Bytes::max(), arrival.now);
+  flow.successor = successor;
   flows_.close(id, arrival.now);
-  if (heir == Regulator::none) {
+  if (successor == EndToEndFlows::none) {
     forwarder_.forward(arrival, Counter::forward_flow_limit);
   } else {
-    forwarder_.pass_end_to_end(arrival, heir);
+    forwarder_.pass_end_to_end(arrival, successor);
   }
 }
 
-/// A window promised cannot be taken back: the last word of the handshake must not promise more than the relay holds.
+/// A window advertised cannot be taken back: the last word of the handshake must not advertise more than the relay
+/// holds.
 bool Openings::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
   const Handshake& seen = flow.handshake;
   const bool scaling = seen.initiator_options.has_window_scale && seen.responder_options.has_window_scale;

@@ -18,7 +18,7 @@ namespace sluice::proxy {
 class Openings {
  public:
   /// What it is given outlives it.
-  Openings(const ShardContext& shard, SplitFlows& flows, Regulator& regulator, Forwarder& forwarder,
+  Openings(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
            const flow::HashKey& secret);
 
   /// While it drains no connection is split that is not yet.
@@ -34,7 +34,7 @@ class Openings {
   /// A SYN whose numbers are not those of the connection that its addresses name: it is noted, and is still to pass. A
   /// SYN-ACK that answers such a one: the old connection is over, a new one begins. True when it has been passed on.
   [[nodiscard, gnu::cold, gnu::noinline]] bool meet_newcomer(Arrival& arrival);
-  /// Of a connection whose handshake is followed.
+  /// Of a connection whose handshake is tracked.
   [[gnu::cold, gnu::noinline]] void track(Arrival& arrival, FlowId id);
 
  private:
@@ -58,7 +58,7 @@ class Openings {
 
   const ShardContext shard_;
   SplitFlows& flows_;
-  Regulator& regulator_;
+  EndToEndFlows& end_to_end_;
   Forwarder& forwarder_;
   Newcomers first_syns_;  ///< of connections that nothing else is known of
   Newcomers newcomers_;   ///< that name a connection which is known, or one of those with another number

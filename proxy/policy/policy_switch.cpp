@@ -7,7 +7,7 @@ void PolicySwitch::apply(const Policies& policies, Instant now) {
   Registry& registry = shard_.registry;
   registry.exchange_policies(policies);
   registry.flows().for_each([&](FlowId id, Flow& flow) { rebind(flow, id, now); });
-  regulator_.rebind(policies, now);
+  end_to_end_.rebind(policies, now);
   registry.bearers().for_each([&](BearerId id, Bearer& bearer) {
     if (registry.is_outdated(bearer) && !bearer.in_use()) registry.close_bearer(id);
   });
@@ -35,8 +35,10 @@ void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   Bearer& bearer = registry.bearer(to);
   bearer.load.change({}, flow.share);
   const bool splits = bearer.treatment().splits();
-  if (flow.phase == FlowPhase::split && !splits && flow.let_go == LetGo::no) flow.let_go = LetGo::let_go_switch;
-  if (flow.phase == FlowPhase::split && splits && flow.let_go == LetGo::let_go_switch) flow.let_go = LetGo::no;
+  if (flow.phase == FlowPhase::split && !splits && flow.release_reason == ReleaseReason::none)
+    flow.release_reason = ReleaseReason::released_switch;
+  if (flow.phase == FlowPhase::split && splits && flow.release_reason == ReleaseReason::released_switch)
+    flow.release_reason = ReleaseReason::none;
 }
 
 }  // namespace sluice::proxy

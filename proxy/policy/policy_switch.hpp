@@ -10,9 +10,9 @@ namespace sluice::proxy {
 class PolicySwitch {
  public:
   /// What it is given outlives it.
-  PolicySwitch(const ShardContext& shard, SplitFlows& flows, Regulator& regulator, BearerService& bearers,
+  PolicySwitch(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, BearerService& bearers,
                Forwarder& forwarder)
-      : shard_(shard), flows_(flows), regulator_(regulator), bearers_(bearers), forwarder_(forwarder) {}
+      : shard_(shard), flows_(flows), end_to_end_(end_to_end), bearers_(bearers), forwarder_(forwarder) {}
 
   /// `policies` outlives the shard.
   void apply(const Policies& policies, Instant now);
@@ -22,7 +22,7 @@ class PolicySwitch {
 
   const ShardContext& shard_;
   SplitFlows& flows_;
-  Regulator& regulator_;
+  EndToEndFlows& end_to_end_;
   BearerService& bearers_;
   Forwarder& forwarder_;
 };

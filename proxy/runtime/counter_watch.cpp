@@ -5,7 +5,7 @@ namespace sluice::proxy {
 std::vector<std::string> CounterWatch::look(const std::vector<NamedCounter>& counters, Instant now) {
   std::vector<std::string> due;
   for (const NamedCounter& counter : counters) {
-    if (!counter.surprise) continue;
+    if (!counter.alarming) continue;
     Seen& seen = seen_[counter.name];
     if (counter.value <= seen.reported || now < seen.quiet_until) continue;
     due.push_back(counter.name + ": " + std::to_string(counter.value - seen.reported) + " more (" +

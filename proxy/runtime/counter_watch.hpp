@@ -15,7 +15,7 @@ struct NamedCounter {
   std::string name;       ///< unique: "proxy.drop_tcp_checksum", "ports.radio.transmit_dropped"
   std::string_view text;  ///< what it counts; lives for ever
   std::uint64_t value = 0;
-  bool surprise = false;  ///< somebody should be told when it grows
+  bool alarming = false;  ///< somebody should be told when it grows
   std::string detail{};   ///< the newest case, for that warning
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// A report has reached its shard and been taken up by then.
+/// A report has reached its shard and been applied by then.
 constexpr auto answer_delay = std::chrono::microseconds(300);
 /// With nothing to tell, this often we say that we are there.
 constexpr Duration heartbeat = std::chrono::seconds(1);

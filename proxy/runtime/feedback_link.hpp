@@ -15,7 +15,7 @@
 namespace sluice::proxy {
 
 /// The proxy's end of the feedback protocol, on the control thread: reports go to the shard that owns the UE, statuses
-/// of all shards go out every period and shortly after a report, so that the Node-B soon knows what was taken up.
+/// of all shards go out every period and shortly after a report, so that the Node-B soon knows what was applied.
 class FeedbackLink final : private control::feedback::RecordHandler {
  public:
   /// Where the reports go.

@@ -16,7 +16,7 @@ using admin::Json;
 constexpr std::array<const char*, 2> side_names{"radio", "core"};
 
 /// Shard counters whose growth somebody should hear of: every drop, and what betrays a bound that was met.
-bool is_surprise(Counter counter, std::string_view name) {
+bool is_alarming(Counter counter, std::string_view name) {
   if (name.starts_with("drop_")) return true;
   switch (counter) {
     case Counter::forward_flow_limit:
@@ -84,7 +84,7 @@ void Overview::add_shard_counters(std::vector<NamedCounter>& out) const {
   const Counters sum = totals();
   for (std::size_t i = 0; i < counter_count; ++i) {
     const auto& [name, text] = counter_text(i);
-    out.push_back({"proxy." + std::string(name), text, sum.at(i), is_surprise(static_cast<Counter>(i), name)});
+    out.push_back({"proxy." + std::string(name), text, sum.at(i), is_alarming(static_cast<Counter>(i), name)});
   }
 }
 
@@ -164,6 +164,14 @@ Json Overview::counters_by_name() const {
   return object;
 }
 
+admin::Answer Overview::counter(const std::string& name) const {
+  const std::string own = name.substr(name.starts_with("proxy.") ? std::string_view("proxy.").size() : 0);
+  for (const NamedCounter& counter : counters()) {
+    if (counter.name == name || counter.name == "proxy." + own) return admin::Answer::success(counter.value);
+  }
+  return admin::unknown_word("counter", own, "counters lists all");
+}
+
 Json Overview::status() const {
   const Config& config = *parts_.config;
   Json status = {{"version", version},
@@ -172,7 +180,7 @@ Json Overview::status() const {
                  {"shards", parts_.channels.size()},
                  {"shards_standing_still", standing_count()},
                  {"flows", flow_count()},
-                 {"flows_let_go", released_count()},
+                 {"flows_released", released_count()},
                  {"bearers", bearer_count()},
                  {"draining", draining()},
                  {"packet_buffers", {{"total", parts_.pool->capacity()}, {"in_use", parts_.pool->in_use()}}}};
@@ -218,7 +226,7 @@ Json Overview::shards() const {
     const dpdk::ShardPorts& ports = parts_.steering->shard(i);
     list.push_back({{"shard", i},
                     {"flows", shard.flow_count},
-                    {"flows_let_go", shard.released_count},
+                    {"flows_released", shard.released_count},
                     {"bearers", shard.bearer_count},
                     {"received", shard.counters.received()},
                     {"optimised", shard.counters[Counter::optimised]},

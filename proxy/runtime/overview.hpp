@@ -45,6 +45,8 @@ class Overview {
   /// Answers of the admin commands.
   [[nodiscard]] admin::Json status() const;
   [[nodiscard]] admin::Json counters_by_name() const;
+  /// One of them; the shards' own also without "proxy." before the name.
+  [[nodiscard]] admin::Answer counter(const std::string& name) const;
   [[nodiscard]] admin::Json ports() const;
   [[nodiscard]] admin::Json shards() const;
   [[nodiscard]] admin::Json groups() const;

@@ -12,7 +12,7 @@ using admin::Answer;
 using admin::Json;
 
 constexpr const char* note =
-    "running connections go on under the new law; split ones that are not to be split are handed over to their hosts "
+    "running connections go on under the new law; split ones that are not to be split are handed back to their hosts "
     "as "
     "they come to rest, those that are end to end stay so (kept_by in flows); tcp.* holds for connections split from "
     "now on";

@@ -196,7 +196,11 @@ admin::CommandTable Runtime::commands() {
   };
   return admin::CommandTable({
       {"status", "", "what runs, since when, and how much", 0, now([](Overview& o) { return o.status(); })},
-      {"counters", "", "every counter by name", 0, now([](Overview& o) { return o.counters_by_name(); })},
+      {"counters", "[NAME]", "every counter by name, or one", 1,
+       [this](const Words& words, const admin::Reply& reply) {
+         overview_->refresh();
+         reply(words.empty() ? Answer::success(overview_->counters_by_name()) : overview_->counter(words[0]));
+       }},
       {"bearers", "[LIMIT]", "UEs with their control state (50)", 1,
        listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.bearers(limit, reply); })},
       {"flows", "[LIMIT]", "TCP connections with both their legs (50)", 1,
@@ -205,8 +209,8 @@ admin::CommandTable Runtime::commands() {
        now([](Overview& o) { return o.exposure(); })},
       {"release", "UE|all", "hands a UE's connections, or all, back to plain forwarding", 1,
        [this](const Words& words, const admin::Reply& reply) { release(words, reply); }},
-      {"take-up", "UE|all", "splits connections again that were handed back, each as soon as it is quiet", 1,
-       [this](const Words& words, const admin::Reply& reply) { take_up(words, reply); }},
+      {"split-again", "UE|all", "splits connections again that were handed back, each as soon as it is quiet", 1,
+       [this](const Words& words, const admin::Reply& reply) { split_again(words, reply); }},
       {"drain", "[off|status]", "hands all back and splits no more, so that a stop breaks nothing; off: splits again",
        1, [this](const Words& words, const admin::Reply& reply) { drain(words, reply); }},
       {"ports", "", "the two ports with their drivers' statistics", 0, now([](Overview& o) { return o.ports(); })},
@@ -256,11 +260,11 @@ void Runtime::release(const std::vector<std::string>& words, const admin::Reply&
   orders_->release(*ue, reply);
 }
 
-void Runtime::take_up(const std::vector<std::string>& words, const admin::Reply& reply) {
+void Runtime::split_again(const std::vector<std::string>& words, const admin::Reply& reply) {
   const auto ue = named_ue(words);
   if (!ue) return reply(admin::Answer::failure(name_a_ue));
   spdlog::info("connections of {} that were handed back are split again", words[0]);
-  orders_->take_up(*ue, reply);
+  orders_->split_again(*ue, reply);
 }
 
 void Runtime::drain(const std::vector<std::string>& words, const admin::Reply& reply) {

@@ -55,7 +55,7 @@ class Runtime {
   void start_admin();
   [[nodiscard]] admin::CommandTable commands();
   void release(const std::vector<std::string>& words, const admin::Reply& reply);
-  void take_up(const std::vector<std::string>& words, const admin::Reply& reply);
+  void split_again(const std::vector<std::string>& words, const admin::Reply& reply);
   void drain(const std::vector<std::string>& words, const admin::Reply& reply);
   void await_signal();
   void handle_signal(int number);
@@ -80,7 +80,7 @@ class Runtime {
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
   std::array<LinkWatch, 2> links_;              ///< by Side
-  std::array<std::string, 2> link_problems_{};  ///< why an interface that was made again cannot be taken up
+  std::array<std::string, 2> link_problems_{};  ///< why an interface that was made again cannot be bound
   std::unique_ptr<FeedbackLink> feedback_;
   std::optional<Overview> overview_;
   std::optional<DetailCollector> details_;

@@ -32,14 +32,14 @@ static_assert(std::atomic<DetailRequest>::is_always_lock_free);
 /// What an operator wants done. id 0: nothing.
 struct ShardOrder {
   enum class Kind : std::uint8_t {
-    look,         ///< only count what is still split, and why
-    release_ue,   ///< hand one UE's connections back
-    release_all,  ///< … all connections
-    drain,        ///< … and split no more
-    resume,       ///< split again
-    abort_all,    ///< … and what is still split is reset
-    take_up_ue,   ///< split those of one UE again that were handed back
-    take_up_all   ///< … of all
+    look,            ///< only count what is still split, and why
+    release_ue,      ///< hand one UE's connections back
+    release_all,     ///< … all connections
+    drain,           ///< … and split no more
+    resume,          ///< split again
+    abort_all,       ///< … and what is still split is reset
+    split_again_ue,  ///< split those of one UE again that were handed back
+    split_again_all  ///< … of all
   };
   std::uint32_t id = 0;
   Kind kind = Kind::look;

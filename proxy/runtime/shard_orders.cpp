@@ -20,8 +20,8 @@ void ShardOrders::release(std::optional<IpAddress> ue, admin::Reply reply) {
       std::move(reply));
 }
 
-void ShardOrders::take_up(std::optional<IpAddress> ue, admin::Reply reply) {
-  add({0, ue ? ShardOrder::Kind::take_up_ue : ShardOrder::Kind::take_up_all, ue.value_or(IpAddress{})},
+void ShardOrders::split_again(std::optional<IpAddress> ue, admin::Reply reply) {
+  add({0, ue ? ShardOrder::Kind::split_again_ue : ShardOrder::Kind::split_again_all, ue.value_or(IpAddress{})},
       std::move(reply));
 }
 

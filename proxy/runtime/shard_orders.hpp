@@ -24,7 +24,7 @@ class ShardOrders {
   /// Hands connections back to plain forwarding: a UE's, or all.
   void release(std::optional<IpAddress> ue, admin::Reply reply);
   /// Splits connections again that were handed back, each when it is quiet.
-  void take_up(std::optional<IpAddress> ue, admin::Reply reply);
+  void split_again(std::optional<IpAddress> ue, admin::Reply reply);
   /// Begins or ends draining.
   void drain(bool on, admin::Reply reply);
   /// Ends what is still split: see Shard::abort_all().

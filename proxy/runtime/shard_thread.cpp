@@ -158,11 +158,11 @@ bool ShardThread::take_orders(Instant now) {
     case ShardOrder::Kind::release_all:
       shard_.release({}, now);
       break;
-    case ShardOrder::Kind::take_up_ue:
-      shard_.take_up(order.ue);
+    case ShardOrder::Kind::split_again_ue:
+      shard_.split_again(order.ue);
       break;
-    case ShardOrder::Kind::take_up_all:
-      shard_.take_up({});
+    case ShardOrder::Kind::split_again_all:
+      shard_.split_again({});
       break;
     case ShardOrder::Kind::abort_all:
       shard_.abort_all();

@@ -47,7 +47,7 @@ void StopSequence::begin_hurried(const std::string& why) {
 }
 
 void StopSequence::drain() {
-  handed_back_before_ = overview_.count(Counter::let_go_drain);
+  handed_back_before_ = overview_.count(Counter::released_drain);
   deadline_ = boost::asio::steady_timer::clock_type::now() + to_timer(drain_);
   orders_.drain(true, [this](const admin::Answer& answer) { consider(answer); });
 }
@@ -79,7 +79,7 @@ void StopSequence::linger() {
 void StopSequence::finish() {
   overview_.refresh();
   spdlog::info("{} connection(s) went back to their hosts, {} were reset on both sides",
-               overview_.count(Counter::let_go_drain) - handed_back_before_,
+               overview_.count(Counter::released_drain) - handed_back_before_,
                overview_.count(Counter::flows_reset_by_stop));
   done_();
 }

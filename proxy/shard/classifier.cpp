@@ -34,7 +34,7 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
   const std::uint32_t changes = registry.changes();
   parts_.openings.begin_burst();
   for (std::size_t i = 0; i < burst.size(); ++i) {
-    if (registry.is_regulated(ids[i])) parts_.regulator.prefetch(registry.regulated(ids[i]));
+    if (registry.is_end_to_end(ids[i])) parts_.end_to_end.prefetch(registry.end_to_end(ids[i]));
   }
   for (std::size_t i = 0; i < burst.size(); ++i) {
     if (registry.changes() != changes) [[unlikely]]
@@ -51,8 +51,8 @@ inline void Classifier::handle(Arrival& arrival, Registry::ConnectionId id) {
   if (arrival.is_tcp() && registry.is_flow(id) && registry.flow(id).phase == FlowPhase::split &&
       !is_reused(arrival, registry.flow(id))) [[likely]] {
     parts_.flows.receive(arrival, id);
-  } else if (arrival.is_tcp() && registry.is_regulated(id)) {
-    handle_regulated(arrival, registry.regulated(id));
+  } else if (arrival.is_tcp() && registry.is_end_to_end(id)) {
+    handle_end_to_end(arrival, registry.end_to_end(id));
   } else {
     handle_other(arrival, id);
   }
@@ -61,7 +61,7 @@ inline void Classifier::handle(Arrival& arrival, Registry::ConnectionId id) {
 /// The old connection is over on both sides and its addresses are used again: a new one begins.
 inline bool Classifier::is_reused(const Arrival& arrival, const Flow& flow) const {
   const tcp::Flags flags = arrival.segment().flags;
-  return flags.syn() && !flags.ack() && relay::quiet(flow) &&
+  return flags.syn() && !flags.ack() && relay::both_legs_closed(flow) &&
          !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed);
 }
 
@@ -73,7 +73,7 @@ void Classifier::handle_other(Arrival& arrival, Registry::ConnectionId id) {
   } else if (shard_.registry.flow(id).phase == FlowPhase::split) {
     parts_.flows.close(id, arrival.now);
     handle_new(arrival);
-  } else if (shard_.registry.flow(id).phase == FlowPhase::handing_over) {
+  } else if (shard_.registry.flow(id).phase == FlowPhase::handing_back) {
     parts_.changeover.pass_during_handback(arrival, id);
   } else {
     parts_.openings.track(arrival, id);
@@ -93,15 +93,15 @@ void Classifier::handle_unparsed(Arrival& arrival) {
 
 void Classifier::handle_new(Arrival& arrival) {
   if (parts_.orphans && end_orphan(arrival)) return;
-  if (parts_.changeover.follow_released(arrival)) return;
+  if (parts_.changeover.track_released(arrival)) return;
   parts_.openings.meet(arrival);
 }
 
-void Classifier::handle_regulated(Arrival& arrival, RegulatedId id) {
-  if (arrival.segment().flags.syn() && !parts_.regulator.is_own_syn(id, arrival.in, arrival.segment())) [[unlikely]] {
+void Classifier::handle_end_to_end(Arrival& arrival, EndToEndId id) {
+  if (arrival.segment().flags.syn() && !parts_.end_to_end.is_own_syn(id, arrival.in, arrival.segment())) [[unlikely]] {
     if (parts_.openings.meet_newcomer(arrival)) return;
   }
-  if (parts_.regulator.to_be_split(id)) [[unlikely]] {
+  if (parts_.end_to_end.to_be_split(id)) [[unlikely]] {
     parts_.changeover.pass_until_split(arrival, id);
   } else {
     parts_.forwarder.pass_end_to_end(arrival, id);

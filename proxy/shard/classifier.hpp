@@ -19,7 +19,7 @@ class Classifier {
   /// Those who deal with frames; they outlive it.
   struct Parts {
     SplitFlows& flows;
-    Regulator& regulator;
+    EndToEndFlows& end_to_end;
     Forwarder& forwarder;
     Openings& openings;
     Changeover& changeover;
@@ -40,7 +40,7 @@ class Classifier {
   [[gnu::cold, gnu::noinline]] void handle_other(Arrival& arrival, Registry::ConnectionId id);
   [[gnu::cold, gnu::noinline]] void handle_unparsed(Arrival& arrival);
   [[gnu::cold, gnu::noinline]] void handle_new(Arrival& arrival);
-  [[gnu::noinline]] void handle_regulated(Arrival& arrival, RegulatedId id);
+  [[gnu::noinline]] void handle_end_to_end(Arrival& arrival, EndToEndId id);
   [[nodiscard]] bool is_reused(const Arrival& arrival, const Flow& flow) const;
   /// Of a connection that an earlier run had split; false when it is of none.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_orphan(const Arrival& arrival);

@@ -21,9 +21,9 @@ struct ShardLimits {
   std::uint32_t max_flows = 65'536;  ///< 1 … 16 777 216
   std::uint32_t max_bearers = 16'384;
   /// Payload bytes that one direction of one connection may hold here at most: received and acknowledged, not yet
-  /// acknowledged by the other side (the ack exposure), or promised as window. How much it is depends on what the
+  /// acknowledged by the other side (the ack exposure), or advertised as window. How much it is depends on what the
   /// connection needs and on the packet buffers left (MemoryBudget).
-  /// At least 64 KiB, which is what a SYN-ACK may promise in the host's own name.
+  /// At least 64 KiB, which is what a SYN-ACK may advertise in the host's own name.
   Bytes relay_buffer{16 * 1024 * 1024};
   /// Bytes acknowledged to one host and not yet by the other one: of one direction of a connection, and of all
   /// connections of a UE together. 0 acknowledges nothing before the other host has; not set: relay_buffer is all.
@@ -31,18 +31,18 @@ struct ShardLimits {
   std::optional<Bytes> exposure_per_bearer;
   /// Share of the packet buffers that relayed payload never takes: they receive, acknowledge and forward.
   double reserve = 0.0625;
-  /// Packet buffers that the ports keep for themselves, whatever happens: nobody is promised anything of them.
+  /// Packet buffers that the ports keep for themselves, whatever happens: no window is made of them.
   std::uint32_t port_buffers = 0;
   /// Shards that take from the same pool; each has an equal part of it.
   std::uint32_t pool_sharers = 1;
-  /// Share of the others that the connections of one UE may hold and promise together.
+  /// Share of the others that the connections of one UE may hold and advertise together.
   double ue_share = 0.6;
   /// Share of them up to which windows may be wider than the connection has shown to need.
   double shrink_windows_at = 0.5;
   /// Share of all packet buffers in use from which new connections go unsplit.
   double refuse_flows_at = 0.75;
   /// … and from which connections that hold no packet go back to plain forwarding.
-  double let_flows_go_at = 0.875;
+  double release_flows_at = 0.875;
 };
 
 /// How long things may last.

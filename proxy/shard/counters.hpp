@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "dataplane/packet/parse.hpp"
-#include "proxy/handback/letting_go.hpp"
+#include "proxy/handback/release_reason.hpp"
 
 namespace sluice::proxy {
 
@@ -16,20 +16,20 @@ namespace sluice::proxy {
 #define SLUICE_PROXY_COUNTERS(X)                                                                               \
   X(received_radio, "frames taken from the radio port")                                                        \
   X(received_core, "frames taken from the core port")                                                          \
-  X(optimised, "segments taken in by a split connection")                                                      \
+  X(optimised, "segments delivered to a split connection")                                                     \
   X(forward_bypass_mode, "forwarded: mode is bypass")                                                          \
   X(forward_handshake, "forwarded: SYN, SYN-ACK or the ACK that completes a tracked handshake")                \
   X(forward_reset_handshake, "forwarded: the reset that ends a tracked handshake (refused)")                   \
   X(forward_regulated, "forwarded: of a connection that passes end to end under a law")                        \
-  X(forward_followed, "forwarded: of a connection known from its SYN that passes end to end under none")       \
+  X(forward_tracked, "forwarded: of a connection known from its SYN that passes end to end under none")        \
   X(forward_regulated_unread, "forwarded: of such a connection, with a wrong checksum; nothing learned")       \
-  X(forward_mid_flow, "forwarded: TCP of a connection that is not split here (older than us, or let go)")      \
+  X(forward_mid_flow, "forwarded: TCP of a connection that is not split here (older than us, or released)")    \
   X(forward_not_ue, "forwarded: the address on the radio side is not in ue_prefixes")                          \
   X(forward_flow_limit, "forwarded: SYN beyond max_flows or max_bearers")                                      \
   X(forward_new_limit, "forwarded: a SYN or SYN-ACK beyond those of new connections that one burst may bring") \
   X(forward_memory, "forwarded: SYN while packet buffers are short")                                           \
   X(forward_draining, "forwarded: SYN while the proxy drains")                                                 \
-  X(forward_handover, "forwarded: of a connection that is being handed back, behind what is still ours")       \
+  X(forward_handback, "forwarded: of a connection that is being handed back, behind what is still ours")       \
   X(forward_syn_options, "forwarded: a SYN with options that cannot be split (MPTCP, TFO data, AO, MD5 …)")    \
   X(forward_syn_data, "forwarded: a SYN that carries data")                                                    \
   X(forward_handshake_damaged, "forwarded: of a handshake, with a wrong or refused checksum; nothing learned") \
@@ -42,7 +42,7 @@ namespace sluice::proxy {
   X(transmitted_radio, "frames handed to the radio port")                                                      \
   X(transmitted_core, "frames handed to the core port")                                                        \
   X(flows_opened, "handshakes tracked: a SYN and its SYN-ACK")                                                 \
-  X(flows_split, "connections taken over")                                                                     \
+  X(flows_split, "connections split")                                                                          \
   X(flows_refused, "tracked handshakes that ended in a reset")                                                 \
   X(flows_closed, "split connections that closed on both sides")                                               \
   X(flows_reset, "split connections that a reset ended")                                                       \
@@ -57,10 +57,10 @@ namespace sluice::proxy {
   X(icmp_not_believed, "such errors that quote nothing outstanding, or name a size that cannot be")            \
   X(paths_smaller_radio, "times segments to the radio became smaller because a router said so")                \
   X(paths_smaller_core, "times segments to the core became smaller because a router said so")                  \
-  X(flows_taken_up, "connections that had been handed back and are split again")                               \
+  X(flows_split_again, "connections that had been handed back and are split again")                            \
   X(flows_split_by_switch, "connections that were end to end when the policies changed, and are split since")  \
-  SLUICE_PROXY_LET_GO(X)                                                                                       \
-  X(released_forgotten, "connections handed back that are no longer followed: newer ones needed their place")  \
+  SLUICE_PROXY_RELEASE_REASONS(X)                                                                              \
+  X(released_forgotten, "connections handed back that are no longer tracked: newer ones needed their place")   \
   X(flows_regulated, "connections that pass end to end under a law")                                           \
   X(windows_rewritten, "ACKs that went on with another window than they came with")                            \
   X(acks_held, "ACKs that had to wait")                                                                        \
@@ -96,12 +96,12 @@ inline constexpr std::size_t own_counter_count = static_cast<std::size_t>(Counte
 /// The parser's outcomes follow our own counters; `tcp`, its first, is no counter.
 inline constexpr std::size_t counter_count = own_counter_count + packet::parse_result_count - 1;
 
-/// The counter of a connection let go for this reason.
-[[nodiscard]] constexpr Counter counter_of(LetGo reason) {
-  return static_cast<Counter>(static_cast<std::size_t>(Counter::let_go_idle) + static_cast<std::size_t>(reason) -
-                              static_cast<std::size_t>(LetGo::let_go_idle));
+/// The counter of a connection released for this reason.
+[[nodiscard]] constexpr Counter counter_of(ReleaseReason reason) {
+  return static_cast<Counter>(static_cast<std::size_t>(Counter::released_idle) + static_cast<std::size_t>(reason) -
+                              static_cast<std::size_t>(ReleaseReason::released_idle));
 }
-static_assert(counter_of(LetGo::let_go_surprise) == Counter::let_go_surprise);
+static_assert(counter_of(ReleaseReason::released_unsplittable) == Counter::released_unsplittable);
 
 /// The counter of a parse outcome other than `tcp`.
 [[nodiscard]] constexpr Counter counter_of(packet::ParseResult result) {

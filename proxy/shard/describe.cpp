@@ -1,6 +1,6 @@
 #include "proxy/shard/describe.hpp"
 
-#include "proxy/handback/handover.hpp"
+#include "proxy/handback/seams.hpp"
 #include "proxy/split/relay.hpp"
 
 namespace sluice::proxy {
@@ -13,8 +13,8 @@ const char* name_of(FlowPhase phase) {
       return "handshake";
     case FlowPhase::split:
       return "split";
-    case FlowPhase::handing_over:
-      return "handing over";
+    case FlowPhase::handing_back:
+      return "handing back";
   }
   return "?";
 }
@@ -30,7 +30,8 @@ void describe_flows(Registry& registry, std::vector<FlowInfo>& out, std::size_t 
     info.ue_port = flow.key.ue_port;
     info.server_port = flow.key.server_port;
     info.phase = name_of(flow.phase);
-    if (flow.let_go != LetGo::no && flow.terminated()) info.obstacle = to_string(handover::obstacle(flow)).data();
+    if (flow.release_reason != ReleaseReason::none && flow.terminated())
+      info.obstacle = to_string(handback::obstacle(flow)).data();
     for (std::size_t i = 0; i < flow.legs.size() && flow.terminated(); ++i) {
       const tcp::Endpoint& endpoint = flow.legs[i].endpoint;
       info.state[i] = to_string(endpoint.state()).data();
@@ -51,7 +52,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     if (out.size() >= limit) return;
     BearerInfo info;
     info.ue = bearer.ue();
-    info.flows = bearer.flow_count + bearer.guests;
+    info.flows = bearer.flow_count + bearer.end_to_end_count;
     info.mode = to_string(bearer.treatment().mode).data();
     info.policy = bearer.policy;
     info.ordinary = bearer.ordinary();
@@ -84,10 +85,10 @@ StayingFlows count_staying(Registry& registry) {
   StayingFlows staying;
   registry.flows().for_each([&](FlowId, const Flow& flow) {
     if (!flow.terminated()) return;
-    const Obstacle obstacle = flow.let_go == LetGo::no ? Obstacle::none : handover::obstacle(flow);
+    const Obstacle obstacle = flow.release_reason == ReleaseReason::none ? Obstacle::none : handback::obstacle(flow);
     ++staying.by_obstacle[static_cast<std::size_t>(obstacle)];
     ++staying.total;
-    if (handover::breaks_without_us(flow)) ++staying.broken_by_a_stop;
+    if (handback::breaks_without_us(flow)) ++staying.broken_by_a_stop;
   });
   return staying;
 }

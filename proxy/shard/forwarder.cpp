@@ -23,18 +23,18 @@ void Forwarder::forward(Arrival& arrival, Counter reason) {
   shard_.queue.push(out, std::move(arrival.packet), arrival.now);
 }
 
-void Forwarder::pass_end_to_end(Arrival& arrival, RegulatedId id) {
+void Forwarder::pass_end_to_end(Arrival& arrival, EndToEndId id) {
   const tcp::Segment& segment = arrival.segment();
   const bool believed = !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed);
   // A SYN with data or options that the split does not understand.
   if (segment.flags.syn() && (arrival.result != packet::ParseResult::tcp || segment.payload_len != 0) &&
-      regulator_.is_own_syn(id, arrival.in, segment)) [[unlikely]]
-    regulator_.keep_end_to_end(id);
+      end_to_end_.is_own_syn(id, arrival.in, segment)) [[unlikely]]
+    end_to_end_.keep_end_to_end(id);
   if (shard_.config.accepts_partial_checksums(arrival.in)) {
     packet::complete_partial_checksum(arrival.packet, arrival.parsed, arrival.result);
   }
-  regulator_.take(id, arrival.in, std::move(arrival.packet), arrival.parsed, believed, memory_.refuses_flows(),
-                  arrival.now);
+  end_to_end_.receive(id, arrival.in, std::move(arrival.packet), arrival.parsed, believed, memory_.refuses_flows(),
+                      arrival.now);
 }
 
 }  // namespace sluice::proxy

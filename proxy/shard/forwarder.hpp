@@ -1,6 +1,6 @@
 #pragma once
 
-#include "proxy/end_to_end/regulator.hpp"
+#include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/shard/arrival.hpp"
 #include "proxy/shard/context.hpp"
 #include "proxy/split/relay_memory.hpp"
@@ -11,19 +11,19 @@ namespace sluice::proxy {
 class Forwarder {
  public:
   /// What it is given outlives it.
-  Forwarder(const ShardContext& shard, Regulator& regulator, const RelayMemory& memory)
-      : shard_(shard), regulator_(regulator), memory_(memory) {}
+  Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayMemory& memory)
+      : shard_(shard), end_to_end_(end_to_end), memory_(memory) {}
 
   /// From now on bearers are told what passes to the radio: some policy is steered by reports.
   void count_radio() { radio_counted_ = true; }
   /// Passes untouched, for this reason.
   [[gnu::cold, gnu::noinline]] void forward(Arrival& arrival, Counter reason);
   /// Of a connection that is regulated: now or later, with the window that its law wants.
-  void pass_end_to_end(Arrival& arrival, RegulatedId id);
+  void pass_end_to_end(Arrival& arrival, EndToEndId id);
 
  private:
   const ShardContext shard_;
-  Regulator& regulator_;
+  EndToEndFlows& end_to_end_;
   const RelayMemory& memory_;
   bool radio_counted_ = false;
 };

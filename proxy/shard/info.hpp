@@ -7,7 +7,7 @@
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
-#include "proxy/handback/letting_go.hpp"
+#include "proxy/handback/release_reason.hpp"
 
 namespace sluice::proxy {
 
@@ -17,7 +17,7 @@ struct FlowInfo {
   IpAddress server;
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
-  const char* phase = "";           ///< handshake, split, handing over, regulated, observed or bypassed
+  const char* phase = "";           ///< handshake, split, handing back, regulated, observed or bypassed
   const char* obstacle = "";        ///< what keeps it here although it is to go
   const char* state[2] = {"", ""};  ///< RFC 9293 names
   Bytes in_flight[2];
@@ -64,7 +64,7 @@ struct Observed {
 struct StayingFlows {
   std::array<std::uint32_t, obstacle_count> by_obstacle{};
   std::uint32_t total = 0;
-  std::uint32_t broken_by_a_stop = 0;  ///< handover::breaks_without_us()
+  std::uint32_t broken_by_a_stop = 0;  ///< handback::breaks_without_us()
 };
 
 /// What an observer may know of one bearer.

@@ -28,16 +28,16 @@ struct Shard::Parts {
         budget(config.limits, pool),
         registry(config, policies, secret, origin),
         context{config, pool, registry, queue, counters, budget},
-        regulator(config, {registry, queue, counters, budget}, origin),
-        flows(context, regulator, journal, secret),
+        end_to_end(config, {registry, queue, counters, budget}, origin),
+        flows(context, end_to_end, journal, secret),
         sweep(context, flows),
         relief(context, flows, sweep),
-        bearers(context, flows, regulator),
-        forwarder(context, regulator, flows.memory()),
-        openings(context, flows, regulator, forwarder, secret),
-        changeover(context, flows, regulator, forwarder, openings),
-        policy_switch(context, flows, regulator, bearers, forwarder),
-        classifier(context, {flows, regulator, forwarder, openings, changeover, orphans}) {
+        bearers(context, flows, end_to_end),
+        forwarder(context, end_to_end, flows.memory()),
+        openings(context, flows, end_to_end, forwarder, secret),
+        changeover(context, flows, end_to_end, forwarder, openings),
+        policy_switch(context, flows, end_to_end, bearers, forwarder),
+        classifier(context, {flows, end_to_end, forwarder, openings, changeover, orphans}) {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
@@ -49,7 +49,7 @@ struct Shard::Parts {
   MemoryBudget budget;
   Registry registry;
   const ShardContext context;
-  Regulator regulator;
+  EndToEndFlows end_to_end;
   SplitFlows flows;
   Sweep sweep;
   MemoryRelief relief;
@@ -89,7 +89,7 @@ void Shard::advance(Instant now) {
   if (parts.relief.active()) [[unlikely]]
     parts.relief.go_on(now);
   parts.flows.serve_marked(now);
-  parts.regulator.advance(now);
+  parts.end_to_end.advance(now);
   if (parts.orphans && now >= parts.orphans->next_deadline()) [[unlikely]]
     parts.orphans->advance(now, parts.context);
   parts.queue.flush(now);
@@ -97,7 +97,7 @@ void Shard::advance(Instant now) {
 
 Instant Shard::next_deadline() const {
   if (parts_->sweep.active() || parts_->relief.active()) return Instant{};
-  const Instant due = std::min(parts_->registry.next_deadline(), parts_->regulator.next_deadline());
+  const Instant due = std::min(parts_->registry.next_deadline(), parts_->end_to_end.next_deadline());
   return parts_->orphans ? std::min(due, parts_->orphans->next_deadline()) : due;
 }
 
@@ -121,23 +121,23 @@ const GroupStatistics& Shard::groups() const {
 void Shard::release(const std::optional<IpAddress>& ue, Instant now) {
   Parts& parts = *parts_;
   if (!ue) {
-    parts.sweep.begin(LetGo::let_go_command);
+    parts.sweep.begin(ReleaseReason::released_command);
     return;
   }
   const BearerId bearer = parts.registry.find_bearer(*ue);
   if (bearer == flow::no_flow) return;
   parts.registry.for_each_flow_of(
-      bearer, [&](Flow& flow, FlowId id) { parts.flows.ask_to_go(flow, id, LetGo::let_go_command); });
+      bearer, [&](Flow& flow, FlowId id) { parts.flows.ask_to_leave(flow, id, ReleaseReason::released_command); });
   parts.flows.serve_marked(now);
   parts.queue.flush(now);
 }
 
 void Shard::drain(bool on) {
   parts_->openings.drain(on);
-  parts_->sweep.begin(on ? LetGo::let_go_drain : LetGo::no);
+  parts_->sweep.begin(on ? ReleaseReason::released_drain : ReleaseReason::none);
 }
 
-void Shard::take_up(const std::optional<IpAddress>& ue) {
+void Shard::split_again(const std::optional<IpAddress>& ue) {
   parts_->flows.handback().released().want(ue);
 }
 
@@ -171,7 +171,7 @@ const Counters& Shard::counters() const {
 }
 
 std::uint32_t Shard::flow_count() const {
-  return parts_->registry.flows().size() + parts_->regulator.size();
+  return parts_->registry.flows().size() + parts_->end_to_end.size();
 }
 
 std::uint32_t Shard::bearer_count() const {
@@ -184,7 +184,7 @@ std::uint32_t Shard::released_count() const {
 
 void Shard::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
   proxy::describe_flows(parts_->registry, out, limit);
-  parts_->regulator.describe(out, limit);
+  parts_->end_to_end.describe(out, limit);
 }
 
 void Shard::describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const {

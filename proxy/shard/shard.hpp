@@ -51,7 +51,7 @@ class Shard {
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
 
   /// Puts these treatments in force, for running connections too: each goes on under its new law from what was measured
-  /// under the old one. What is split and is not to be is handed over to its hosts; what is end to end and is to be
+  /// under the old one. What is split and is not to be is handed back to its hosts; what is end to end and is to be
   /// split is split when both directions are quiet. Endpoints of running connections keep their configuration.
   /// `policies` outlives the shard.
   void apply(const Policies& policies, Instant now);
@@ -64,7 +64,7 @@ class Shard {
   void drain(bool on);
   /// Connections of a UE (of all) that were handed back are split again, each when it is quiet. Those that went because
   /// they were silent, buffers were short or the proxy drained come back by themselves when that is over.
-  void take_up(const std::optional<IpAddress>& ue);
+  void split_again(const std::optional<IpAddress>& ue);
   /// Ends what draining has not: new connections are not split, and every one that still is goes in this moment.
   /// Those of which nothing is held pass untouched from then on, the others are reset on both sides.
   void abort_all();
@@ -80,7 +80,7 @@ class Shard {
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;
   [[nodiscard]] std::uint32_t bearer_count() const;
-  /// Connections that were let go and are followed while they pass; a quarter of limits.max_flows at most (16 at
+  /// Connections that were released and are tracked while they pass; a quarter of limits.max_flows at most (16 at
   /// least).
   [[nodiscard]] std::uint32_t released_count() const;
   /// Snapshots for observers; at most `limit` entries.

@@ -18,7 +18,7 @@ constexpr int exit_usage = 2;
 constexpr const char* footer =
     "Then a command with its arguments: status, counters, bearers [LIMIT], flows [LIMIT], exposure, groups, mode "
     "[MODE], reload "
-    "[--confirm-within TIME], confirm, release UE|all, take-up UE|all, drain, config, version, stop, help.\n"
+    "[--confirm-within TIME], confirm, release UE|all, split-again UE|all, drain, config, version, stop, help.\n"
     "Ask `sluicectl help` what the running program knows. Exit codes: 0 answered, 1 refused or no answer, 2 bad "
     "command "
     "line.";

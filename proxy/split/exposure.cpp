@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "proxy/handback/handover.hpp"
+#include "proxy/handback/seams.hpp"
 #include "proxy/split/relay.hpp"
 
 namespace sluice::proxy {
@@ -19,12 +19,12 @@ void Exposure::hold(Flow& flow) const {
   }
 }
 
-/// With a cap a host is promised no more than will be acknowledged, whether the other host's program reads or not: what
-/// that host has granted, and what the cap adds. A host that has sent more would wait for an acknowledgement until it
-/// gives up, where without us it would see a closed window. A bearer's cap adds nothing that could be counted on.
+/// With a cap a host is given no more window than will be acknowledged, whether the other host's program reads or not:
+/// what that host has granted, and what the cap adds. A host that has sent more would wait for an acknowledgement until
+/// it gives up, where without us it would see a closed window. A bearer's cap adds nothing that could be counted on.
 void Exposure::open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates) const {
   if (configured()) {
-    const Bytes granted(handover::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
+    const Bytes granted(handback::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
     room = std::min(room, granted + (limits_.exposure_per_bearer ? Bytes{} : *limits_.exposure_per_flow));
   }
   relay::open_window(flow, in, room, updates);
@@ -32,7 +32,7 @@ void Exposure::open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates u
 
 void Exposure::allow(Flow& flow, Bearer& bearer) const {
   constexpr Bytes unbounded{1 << 30};
-  const bool draining = flow.let_go == LetGo::let_go_drain;
+  const bool draining = flow.release_reason == ReleaseReason::released_drain;
   const Bytes per_flow = std::min(unbounded, draining ? Bytes{} : limits_.exposure_per_flow.value_or(unbounded));
   const FlowShare before = flow.share;
   const Bytes of_others = bearer.load.exposed - Bytes(before.exposed);

@@ -16,10 +16,12 @@ class Exposure {
 
   /// The flow's acknowledgements wait for allow(). What is acknowledged of a connection that drains can only become
   /// less, so that a stop which breaks nothing at one moment breaks nothing at the next.
-  [[nodiscard]] bool caps(const Flow& flow) const { return configured() || flow.let_go == LetGo::let_go_drain; }
+  [[nodiscard]] bool caps(const Flow& flow) const {
+    return configured() || flow.release_reason == ReleaseReason::released_drain;
+  }
   /// Sees to it that acknowledgements wait, or do not, as caps() says.
   void hold(Flow& flow) const;
-  /// Promises the host behind `in` `room` more bytes, and no more than may be acknowledged.
+  /// Advertises `room` more bytes to the host behind `in`, and no more than may be acknowledged.
   void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const;
   /// Lets acknowledgements go as far as the caps of the flow and of its bearer allow.
   void allow(Flow& flow, Bearer& bearer) const;

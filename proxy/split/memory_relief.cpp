@@ -18,9 +18,9 @@ constexpr Duration no_progress = std::chrono::seconds(5);
 
 void MemoryRelief::look(Instant now) {
   if (!flows_.memory().look(now) || now - shed_ < period) return;
-  if (shard_.budget.used() > shard_.config.limits.let_flows_go_at && !sweep_.active()) {
+  if (shard_.budget.used() > shard_.config.limits.release_flows_at && !sweep_.active()) {
     shed_ = now;
-    sweep_.begin(LetGo::let_go_memory);
+    sweep_.begin(ReleaseReason::released_memory);
   }
   if (shard_.budget.tight() && !walk_.active) {
     shed_ = now;

@@ -90,17 +90,17 @@ void pass_ends(Flow& flow) {
   pass_end(flow.leg(Side::radio), flow.leg(Side::core));
 }
 
-void pass_questions(Flow& flow) {
+void pass_keepalives(Flow& flow) {
   for (const Side side : {Side::radio, Side::core}) {
     Leg& asking = flow.leg(side);
-    if (!asking.endpoint.take_question()) continue;
+    if (!asking.endpoint.take_keepalive()) continue;
     Leg& asked = flow.leg(opposite(side));
     // What is on its way there asks already, and whoever does not take it is found to be gone.
-    asking.questioned = held_towards(flow, opposite(side)).count() == 0 && !gone(asked.endpoint);
-    if (asking.questioned) {
-      asked.endpoint.ask_peer();
+    asking.keepalive_passed = held_towards(flow, opposite(side)).count() == 0 && !gone(asked.endpoint);
+    if (asking.keepalive_passed) {
+      asked.endpoint.send_keepalive();
     } else {
-      asking.endpoint.answer_question();
+      asking.endpoint.answer_keepalive();
     }
   }
 }
@@ -129,7 +129,7 @@ bool finished(const Flow& flow) {
   return gone(flow.leg(Side::radio).endpoint) && gone(flow.leg(Side::core).endpoint);
 }
 
-bool quiet(const Flow& flow) {
+bool both_legs_closed(const Flow& flow) {
   const auto over = [](const Leg& leg) { return gone(leg.endpoint) || leg.endpoint.state() == tcp::State::time_wait; };
   return over(flow.leg(Side::radio)) && over(flow.leg(Side::core));
 }

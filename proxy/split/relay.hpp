@@ -8,12 +8,12 @@
 namespace sluice::proxy {
 
 /// Moves what one side of a split connection has received to the other side's send queue, with everything that must
-/// follow it: FIN, reset, urgent pointer, the newest timestamp, and the window that the relay can still promise.
+/// follow it: FIN, reset, urgent pointer, the newest timestamp, and the window that the relay can still advertise.
 ///
 /// The rules it keeps:
 ///  - payload changes hands, never memory;
 ///  - a FIN or reset passes only behind every byte acknowledged before it;
-///  - the window promised to one side never exceeds what the relay may hold, so acknowledged bytes are never dropped.
+///  - the window advertised to one side never exceeds what the relay may hold, so acknowledged bytes are never dropped.
 namespace relay {
 
 /// Two segments of the usual size: less window than this is none.
@@ -51,24 +51,24 @@ void pump(Flow& flow);
 void pump_towards(Flow& flow, Side out);
 
 /// A host's keep-alive goes on to the other host, as long as there is nothing on the way to that one: only its answer
-/// is one (answered in Shard::Impl::take_in).
-void pass_questions(Flow& flow);
+/// is one (answered in SplitFlows::deliver_segment).
+void pass_keepalives(Flow& flow);
 
 /// The host behind `side` is no longer there, or has said so: its leg ended other than by the book.
 [[nodiscard]] bool is_broken(const Flow& flow, Side side);
 
 /// Neither leg is ending, or has anything else out of the ordinary: no end can have to be passed on.
-[[nodiscard]] inline bool calm(const Flow& flow) {
-  return flow.leg(Side::radio).endpoint.smooth() && flow.leg(Side::core).endpoint.smooth();
+[[nodiscard]] inline bool on_fast_path(const Flow& flow) {
+  return flow.leg(Side::radio).endpoint.on_fast_path() && flow.leg(Side::core).endpoint.on_fast_path();
 }
 
-/// Passes on a FIN or a reset whose turn has come. Nothing to do on a calm flow.
+/// Passes on a FIN or a reset whose turn has come. Nothing to do on a flow that is on the fast path.
 void pass_ends(Flow& flow);
 
 /// One leg has ended otherwise than by the book and the other does not know yet: pass_ends() would tell it.
 [[nodiscard]] bool has_news_of_end(const Flow& flow);
 
-/// Promises `room` more bytes beyond what was received to the host behind `in`. Never takes a promise back.
+/// Advertises `room` more bytes beyond what was received to the host behind `in`. Never takes a window back.
 void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing);
 
 /// Ends the connection on both sides, whatever is held: the next emit() of each leg tells its host by a reset.
@@ -78,7 +78,7 @@ void abandon(Flow& flow);
 [[nodiscard]] bool finished(const Flow& flow);
 
 /// Both legs are closed or only wait out old duplicates: the addresses may be used again.
-[[nodiscard]] bool quiet(const Flow& flow);
+[[nodiscard]] bool both_legs_closed(const Flow& flow);
 
 /// Nothing is held either way and both legs are synchronised: plain forwarding could take over this instant.
 [[nodiscard]] bool empty(const Flow& flow);

@@ -10,9 +10,9 @@ namespace {
 /// What a connection is granted without having shown that it needs it, while the budget has room for that.
 constexpr Bytes most_unasked{1024 * 1024};
 
-/// What one direction holds and has promised.
+/// What one direction holds and has advertised.
 Bytes committed(const Flow& flow, Side in) {
-  return relay::held_towards(flow, opposite(in)) + flow.leg(in).endpoint.promised();
+  return relay::held_towards(flow, opposite(in)) + flow.leg(in).endpoint.advertised();
 }
 
 }  // namespace
@@ -54,22 +54,22 @@ Bytes RelayMemory::need_of(Flow& flow, Side in, Instant now) {
   return demand.bytes();
 }
 
-std::uint32_t RelayMemory::note(Flow& flow, Streams stirred) {
+std::uint32_t RelayMemory::note(Flow& flow, Streams pending) {
   Bytes all;
   for (const Side in : {Side::radio, Side::core}) {
     Leg& leg = flow.leg(in);
-    const Bytes promised = leg.endpoint.promised();
-    // What was promised to a host that sends nothing is not counted for long.
-    if (leg.heard && contains(stirred, stream_to(opposite(in)))) {
-      budget_.promise(leg.promise, static_cast<std::uint32_t>(promised.count()));
+    const Bytes advertised = leg.endpoint.advertised();
+    // What was advertised to a host that sends nothing is not counted for long.
+    if (leg.heard && contains(pending, stream_to(opposite(in)))) {
+      budget_.commit(leg.commitment, static_cast<std::uint32_t>(advertised.count()));
     }
-    all += promised + relay::held_towards(flow, opposite(in));
+    all += advertised + relay::held_towards(flow, opposite(in));
   }
   return static_cast<std::uint32_t>(all.count());
 }
 
 void RelayMemory::forget(Flow& flow) {
-  for (Leg& leg : flow.legs) budget_.forget(leg.promise);
+  for (Leg& leg : flow.legs) budget_.forget(leg.commitment);
   if (flow.demands != no_id) demands_.erase(flow.demands);
   flow.demands = no_id;
 }

@@ -25,15 +25,15 @@ class RelayMemory {
   /// What one direction may hold of which nothing is known, by the buffers left.
   [[nodiscard]] Bytes unasked() const { return unasked_; }
 
-  /// What the direction that comes in on `in` may hold and promise: by need as far as the budget goes, beyond the need
-  /// while there is plenty; two segments in any case, or it would never move again.
+  /// What the direction that comes in on `in` may hold and advertise: by need as far as the budget goes, beyond the
+  /// need while there is plenty; two segments in any case, or it would never move again.
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Instant now);
   /// The same for a connection that has only begun.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
 
-  /// Tells the budget what the flow has promised. `stirred`: the streams on which something came. Returns the bytes
-  /// that it holds and has promised, both ways.
-  [[nodiscard]] std::uint32_t note(Flow& flow, Streams stirred);
+  /// Tells the budget what the flow has advertised. `pending`: the streams on which something came. Returns the bytes
+  /// that it holds and has advertised, both ways.
+  [[nodiscard]] std::uint32_t note(Flow& flow, Streams pending);
   /// The flow ends.
   void forget(Flow& flow);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "proxy/handback/handover.hpp"
+#include "proxy/handback/seams.hpp"
 #include "proxy/shard/checksum.hpp"
 
 namespace sluice::proxy {
@@ -23,17 +23,17 @@ bool outdated(const packet::HeaderTemplate& known, const Arrival& arrival) {
 
 }  // namespace
 
-SplitFlows::SplitFlows(const ShardContext& shard, Regulator& regulator, FlowJournal journal,
+SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal,
                        const flow::HashKey& secret)
     : shard_(shard),
-      regulator_(regulator),
+      end_to_end_(end_to_end),
       exposure_(shard.config.limits),
       memory_(shard.config, shard.budget),
       receive_windows_(shard.config.limits.max_flows, memory_, exposure_),
       windows_(shard.config.limits.max_flows),
       acks_(shard.config.limits.max_flows),
       stalls_(shard),
-      handback_(shard, regulator, memory_, exposure_, secret),
+      handback_(shard, end_to_end, memory_, exposure_, secret),
       journal_(journal),
       paced_(shard.config.limits.max_flows) {
   marked_.reserve(shard.config.limits.max_flows + closed_in_a_burst);
@@ -65,29 +65,29 @@ void SplitFlows::receive(Arrival& arrival, FlowId id) {
   shard_.counters.add(Counter::optimised);
   Flow& flow = shard_.registry.flow(id);
   if (outdated(flow.leg(opposite(arrival.in)).headers, arrival)) [[unlikely]] {
-    take_rerouted(arrival, flow, id);
+    deliver_rerouted(arrival, flow, id);
   } else {
-    take(arrival, flow, id);
+    deliver_segment(arrival, flow, id);
   }
 }
 
 /// The headers are other ones than before: they stay only if the numbers are the host's.
-void SplitFlows::take_rerouted(Arrival& arrival, Flow& flow, FlowId id) {
+void SplitFlows::deliver_rerouted(Arrival& arrival, Flow& flow, FlowId id) {
   packet::HeaderTemplate& known = flow.leg(opposite(arrival.in)).headers;
   const packet::HeaderTemplate before = known;
   known = packet::learn(arrival.packet, arrival.parsed);
-  if (!take(arrival, flow, id)) known = before;
+  if (!deliver_segment(arrival, flow, id)) known = before;
 }
 
 /// Returns whether its numbers are the host's. Whatever concerns more than the segment is learned only then.
-inline bool SplitFlows::take(Arrival& arrival, Flow& flow, FlowId id) {
+inline bool SplitFlows::deliver_segment(Arrival& arrival, Flow& flow, FlowId id) {
   const auto& [in, packet, result, parsed, now] = arrival;
   const tcp::Segment& segment = parsed.segment;
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
   const auto recoveries = own.endpoint.counters().fast_recoveries;
   const tcp::SeqNum acked = own.endpoint.snd_una();
-  Streams stirred = Streams::none;
+  Streams pending = Streams::none;
   const bool brings = segment.payload_len != 0 || segment.flags.fin();
   if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::note_progress(flow, opposite(in), now);
   bool believed = false;
@@ -95,7 +95,7 @@ inline bool SplitFlows::take(Arrival& arrival, Flow& flow, FlowId id) {
   Bearer* const listening = in == Side::radio ? listener(flow) : nullptr;
   tcp::AckNews* const told = listening != nullptr ? &news : nullptr;
   if (segment.payload_len != 0) {
-    stirred = stream_to(opposite(in));
+    pending = stream_to(opposite(in));
     if (!memory_.keeps(flow, in, segment)) [[unlikely]] {
       shard_.counters.add(Counter::payload_refused);
       believed = own.endpoint.receive_without_payload(segment, now, told);
@@ -111,21 +111,21 @@ inline bool SplitFlows::take(Arrival& arrival, Flow& flow, FlowId id) {
     believed = own.endpoint.receive(segment, {}, now, told);
   }
   if (news.delivered != 0) acks_.hear(flow, id, *listening, news, now);
-  if (!own.endpoint.smooth() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
+  if (!own.endpoint.on_fast_path() && own.endpoint.counters().fast_recoveries != recoveries) [[unlikely]] {
     shard_.counters.add(in == Side::radio ? Counter::fast_recoveries_radio : Counter::fast_recoveries_core);
   }
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   if (believed) [[likely]]
     flow.last_activity = now;
-  if (other.questioned && believed) [[unlikely]] {
-    other.questioned = false;
-    other.endpoint.answer_question();
+  if (other.keepalive_passed && believed) [[unlikely]] {
+    other.keepalive_passed = false;
+    other.endpoint.answer_keepalive();
   }
   if (own.endpoint.snd_una() != acked) {
-    stirred = stirred | stream_to(in);
+    pending = pending | stream_to(in);
     relay::note_progress(flow, in, now);
   }
-  mark(flow, id, stirred != Streams::none ? stirred : Streams::both);
+  mark(flow, id, pending != Streams::none ? pending : Streams::both);
   return believed;
 }
 
@@ -143,23 +143,23 @@ void SplitFlows::serve_marked(Instant now) {
 }
 
 inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
-  const Streams stirred = std::exchange(flow.stirred, Streams::none);
-  if (!relay::calm(flow) || flow.let_go != LetGo::no) [[unlikely]] {
+  const Streams pending = std::exchange(flow.pending_streams, Streams::none);
+  if (!relay::on_fast_path(flow) || flow.release_reason != ReleaseReason::none) [[unlikely]] {
     serve_troubled(flow, id, now);
     return;
   }
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
-  if (contains(stirred, Streams::to_radio)) {
+  if (contains(pending, Streams::to_radio)) {
     relay::pump_towards(flow, Side::radio);
     receive_windows_.update_of_server(flow, bearer, now);
   }
-  if (contains(stirred, Streams::to_core)) {
+  if (contains(pending, Streams::to_core)) {
     relay::pump_towards(flow, Side::core);
     receive_windows_.update_of_ue(flow, bearer, now);
   }
   keep_journal(flow, id);
   emit(flow, bearer, now);
-  settle(flow, bearer, stirred);
+  settle(flow, bearer, pending);
   reschedule(flow, id, now);
   if (bearer.load.backlogged_flows > 1 && bearer.clocked()) hand_on_room(bearer, now);
 }
@@ -167,13 +167,13 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
 /// The same for a flow of which a leg is not open yet, in recovery, reordering or ending.
 void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
-  if (flow.let_go != LetGo::no) {
+  if (flow.release_reason != ReleaseReason::none) {
     serve_leaving(flow, bearer, id, now);
     return;
   }
   relay::pump(flow);
   relay::pass_ends(flow);
-  relay::pass_questions(flow);
+  relay::pass_keepalives(flow);
   receive_windows_.update_of_ue(flow, bearer, now);
   receive_windows_.update_of_server(flow, bearer, now);
   emit_with_ends(flow, id, bearer, now);
@@ -187,19 +187,19 @@ void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
 }
 
 void SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
-  if (flow.let_go == LetGo::forget) {
+  if (flow.release_reason == ReleaseReason::never_split) {
     close(id, now);
     return;
   }
   relay::pump(flow);
   relay::pass_ends(flow);
-  relay::pass_questions(flow);
+  relay::pass_keepalives(flow);
   handback_.advance(flow, now);
   emit_with_ends(flow, id, bearer, now);
   if (relay::finished(flow)) {
     count_end(flow);
   } else if (Handback::is_complete(flow)) {
-    handback_.let_go(flow, now);
+    handback_.release(flow, now);
   } else {
     reschedule(flow, id, now);
     stalls_.watch_holes(flow, id);
@@ -270,12 +270,12 @@ void SplitFlows::hand_on_room(Bearer& bearer, Instant now) {
 }
 
 /// Tells the bearer and the memory budget what the flow has come to.
-void SplitFlows::settle(Flow& flow, Bearer& bearer, Streams stirred) {
+void SplitFlows::settle(Flow& flow, Bearer& bearer, Streams pending) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   FlowShare now = flow.share;
   now.backlog = static_cast<std::uint32_t>(radio.unsent().count());
   now.moving = flow.window_loop != no_id && relay::held_towards(flow, Side::radio) > Bytes{};
-  now.committed = memory_.note(flow, stirred);
+  now.committed = memory_.note(flow, pending);
   if (now == flow.share) return;
   bearer.load.change(flow.share, now);
   flow.share = now;
@@ -300,9 +300,9 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     }
     return;
   }
-  if (now - flow.last_activity >= timeouts.idle && handover::at_rest(flow)) {
-    flow.let_go = LetGo::let_go_idle;
-    handback_.let_go(flow, now);
+  if (now - flow.last_activity >= timeouts.idle && handback::at_rest(flow)) {
+    flow.release_reason = ReleaseReason::released_idle;
+    handback_.release(flow, now);
     close(id, now);
     return;
   }
@@ -325,8 +325,8 @@ bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
     return true;
   }
   if (!relay::owes(flow)) {
-    if (flow.let_go == LetGo::no) flow.let_go = LetGo::let_go_drain;
-    handback_.let_go(flow, now);
+    if (flow.release_reason == ReleaseReason::none) flow.release_reason = ReleaseReason::released_drain;
+    handback_.release(flow, now);
     close(id, now);
     return true;
   }
@@ -336,7 +336,7 @@ bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
     flow.leg(side).endpoint.abort();
     emit(flow, bearer, side, Bytes::max(), Part::own, now);
   }
-  if (!relay::quiet(flow)) return false;
+  if (!relay::both_legs_closed(flow)) return false;
   shard_.counters.add(Counter::flows_reset_by_stop);
   close(id, now);
   return true;
@@ -362,16 +362,16 @@ void SplitFlows::close(FlowId id, Instant now) {
   memory_.forget(flow);
   receive_windows_.forget(flow);
   leave(flow, id, bearer);
-  closed_marked_ = closed_marked_ || flow.stirred != Streams::none;
-  const RegulatedId heir = flow.heir;
-  const bool over = flow.terminated() && relay::quiet(flow);
+  closed_marked_ = closed_marked_ || flow.pending_streams != Streams::none;
+  const EndToEndId successor = flow.successor;
+  const bool over = flow.terminated() && relay::both_legs_closed(flow);
   if (flow.terminated()) journal_.end(id);
   shard_.registry.close(id, now);
-  if (heir == no_id) return;
+  if (successor == no_id) return;
   if (over) {
-    regulator_.close(heir, now);
+    end_to_end_.close(successor, now);
   } else {
-    regulator_.inherit(heir, now);
+    end_to_end_.inherit(successor, now);
   }
 }
 

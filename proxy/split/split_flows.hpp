@@ -6,7 +6,7 @@
 
 #include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
-#include "proxy/end_to_end/regulator.hpp"
+#include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/flows/flow_journal.hpp"
 #include "proxy/handback/handback.hpp"
 #include "proxy/shard/arrival.hpp"
@@ -28,7 +28,7 @@ namespace sluice::proxy {
 class SplitFlows {
  public:
   /// What it is given outlives it.
-  SplitFlows(const ShardContext& shard, Regulator& regulator, FlowJournal journal, const flow::HashKey& secret);
+  SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal, const flow::HashKey& secret);
 
   [[nodiscard]] RelayMemory& memory() { return memory_; }
   [[nodiscard]] const RelayMemory& memory() const { return memory_; }
@@ -44,7 +44,7 @@ class SplitFlows {
   /// By Side: of the policies in force, which outlive the connection. A paced one has its own, with a place for what it
   /// keeps.
   [[nodiscard]] std::array<const tcp::EndpointConfig*, 2> endpoint_configs(FlowId id);
-  /// Of a flow that is about to be split: what the host behind `from` may be promised.
+  /// Of a flow that is about to be split: what window the host behind `from` may be given.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
   /// The flow's endpoints live from now on.
   void begin(Flow& flow, FlowId id);
@@ -53,8 +53,8 @@ class SplitFlows {
 
   /// To be served before the burst ends, as far as these streams are concerned.
   void mark(Flow& flow, FlowId id, Streams streams) {
-    if (flow.stirred == Streams::none) marked_.push_back(id);
-    flow.stirred = flow.stirred | streams;
+    if (flow.pending_streams == Streams::none) marked_.push_back(id);
+    flow.pending_streams = flow.pending_streams | streams;
   }
   [[gnu::flatten, gnu::noinline]] void serve_marked(Instant now);
   /// Lets the flow send what it can towards the radio, `most` IP bytes at most.
@@ -62,7 +62,7 @@ class SplitFlows {
     emit(flow, bearer, Side::radio, most, Part::all, now);
   }
   /// The flow is to go, or to stay (Handback::ask).
-  void ask_to_go(Flow& flow, FlowId id, LetGo reason) {
+  void ask_to_leave(Flow& flow, FlowId id, ReleaseReason reason) {
     if (handback_.ask(flow, reason)) mark(flow, id, Streams::both);
   }
   /// The timer wheel has come to it.
@@ -74,10 +74,10 @@ class SplitFlows {
   [[gnu::cold, gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
-  bool take(Arrival& arrival, Flow& flow, FlowId id);
-  [[gnu::cold, gnu::noinline]] void take_rerouted(Arrival& arrival, Flow& flow, FlowId id);
+  bool deliver_segment(Arrival& arrival, Flow& flow, FlowId id);
+  [[gnu::cold, gnu::noinline]] void deliver_rerouted(Arrival& arrival, Flow& flow, FlowId id);
   [[nodiscard]] bool is_marked(FlowId id) const {
-    return shard_.registry.flows().contains(id) && shard_.registry.flow(id).stirred != Streams::none;
+    return shard_.registry.flows().contains(id) && shard_.registry.flow(id).pending_streams != Streams::none;
   }
   void serve(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
@@ -87,7 +87,7 @@ class SplitFlows {
   enum class Part : std::uint8_t { own, all };
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now);
   [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
-  void settle(Flow& flow, Bearer& bearer, Streams stirred);
+  void settle(Flow& flow, Bearer& bearer, Streams pending);
   /// The bearer, where a law listens to the UE's acknowledgements.
   [[nodiscard]] Bearer* listener(const Flow& flow) {
     Bearer& bearer = shard_.registry.bearer(flow.bearer);
@@ -107,7 +107,7 @@ class SplitFlows {
   }
 
   const ShardContext shard_;
-  Regulator& regulator_;
+  EndToEndFlows& end_to_end_;
   Exposure exposure_;
   RelayMemory memory_;
   ReceiveWindows receive_windows_;

@@ -101,7 +101,7 @@ void Bearer::settle_ring() {
   for (Bearer* other = sibling_; other != this; other = other->sibling_) other->counts_ = any;
 }
 
-bool Bearer::heeds(const ReportArrival& report, Instant now) const {
+bool Bearer::accepts_report(const ReportArrival& report, Instant now) const {
   if (!changes_reporter(report)) return true;
   using control::feedback::RadioState;
   const Duration silence = std::max(std::min(2 * last_.period, treatment_->smvs.fallback.maximum), least_silence);
@@ -152,7 +152,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
 }
 
 void Bearer::set_steering() {
-  windowed_ = hears() && window_law_of(treatment_->law()).has_value();
+  windowed_ = has_feedback() && window_law_of(treatment_->law()).has_value();
 }
 
 /// What the report says, as the laws of windows want it.
@@ -226,8 +226,8 @@ void Bearer::grant(Bytes allowance) {
 
 bool Bearer::on_deadline(Instant now) {
   if (!steerable()) return false;
-  const bool steered = fallback_.steering() == control::Steering::feedback;
-  const bool fell = steered && fallback_.check(now) == control::Steering::congestion_control;
+  const bool steered = fallback_.source() == control::ControlSource::feedback;
+  const bool fell = steered && fallback_.check(now) == control::ControlSource::congestion_control;
   if (fell) bridge_at_ = never;
   set_steering();
   if (!steered || fell) return fell;
@@ -241,7 +241,7 @@ bool Bearer::on_deadline(Instant now) {
 }
 
 Instant Bearer::deadline() const {
-  if (!hears()) return never;
+  if (!has_feedback()) return never;
   return windowed_ ? fallback_.deadline() : std::min(bridge_at_, fallback_.deadline());
 }
 

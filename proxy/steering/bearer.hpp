@@ -67,14 +67,14 @@ class Bearer {
   /// UE is with it (state normal) after the last one has said that it is not (handover, outage, released), or has been
   /// silent for two periods, or for the longest silence that is borne. Until then, and in what of its own comes late
   /// afterwards, nobody listens to it.
-  [[nodiscard]] bool heeds(const ReportArrival& report, Instant now) const;
-  /// Whether a report that it heeds is by another Node-B than the last.
+  [[nodiscard]] bool accepts_report(const ReportArrival& report, Instant now) const;
+  /// Whether a report that it accepts is by another Node-B than the last.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
     return reported_ && report.sender != last_.sender;
   }
-  /// Applies a report that it heeds: runs the law, or takes the Node-B's allowance. What is left of the last allowance
-  /// is forfeited but for the fraction of a packet that could not be sent. Of several bearers under SMVS each is
-  /// granted its `share` of what the law gives for the whole queue.
+  /// Applies a report that it accepts: runs the law, or takes the Node-B's allowance. What is left of the last
+  /// allowance is forfeited but for the fraction of a packet that could not be sent. Of several bearers under SMVS each
+  /// is granted its `share` of what the law gives for the whole queue.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
 
   /// Looks at the time: bridges a report that is missing with one more step at the mean rate, and gives up steering
@@ -82,7 +82,7 @@ class Bearer {
   bool on_deadline(Instant now);
   [[nodiscard]] Instant deadline() const;
 
-  [[nodiscard]] bool in_use() const { return flow_count + guests > 0; }
+  [[nodiscard]] bool in_use() const { return flow_count + end_to_end_count > 0; }
   /// Each flow has a window of its own instead of a part of an allowance, while there is feedback.
   [[nodiscard]] bool windowed() const { return windowed_; }
   /// … and it bounds what a split connection sends.
@@ -109,7 +109,7 @@ class Bearer {
   }
 
   /// Feedback decides what the radio leg sends right now; never outside a mode that needs feedback.
-  [[nodiscard]] bool steered() const { return hears() && !treatment_->observes(); }
+  [[nodiscard]] bool steered() const { return has_feedback() && !treatment_->observes(); }
   /// What stands in for the congestion window. A law of windows leaves it in force and bounds what is in flight
   /// besides, as the window of an ACK does in its paper.
   [[nodiscard]] tcp::WindowSource window_source() const;
@@ -117,7 +117,7 @@ class Bearer {
   [[nodiscard]] AckClock* by_acks() { return clock_ ? &*clock_ : nullptr; }
   /// … and it decides what is sent now.
   [[nodiscard]] bool clocked() const {
-    return clock_ && (!treatment_->needs_reports() || fallback_.steering() != control::Steering::feedback);
+    return clock_ && (!treatment_->needs_reports() || fallback_.source() != control::ControlSource::feedback);
   }
   /// What the radio leg may send now; Bytes::max() under congestion control.
   [[nodiscard]] Bytes allowance() const;
@@ -151,7 +151,7 @@ class Bearer {
   std::uint16_t generation = 0;  ///< of the policies that it belongs to
   FlowId first_flow = no_id;
   std::uint32_t flow_count = 0;
-  std::uint32_t guests = 0;             ///< regulated connections of the UE
+  std::uint32_t end_to_end_count = 0;   ///< regulated connections of the UE
   std::uint32_t first_holding = no_id;  ///< of these, list of those that hold ACKs
   Instant wheel_deadline = never;       ///< when the timer wheel will look at it
   BearerLoad load;                      ///< of its split connections at their last service
@@ -170,9 +170,9 @@ class Bearer {
   [[nodiscard]] bool steerable() const { return !ordinary_ && needs_feedback(treatment_->mode); }
   void settle_ring();
   /// Reports come, or none are needed, and a law makes something of it.
-  [[nodiscard]] bool hears() const {
+  [[nodiscard]] bool has_feedback() const {
     if (!steerable()) return false;
-    return !treatment_->needs_reports() || clock_ || fallback_.steering() == control::Steering::feedback;
+    return !treatment_->needs_reports() || clock_ || fallback_.source() == control::ControlSource::feedback;
   }
 
   const Treatment* treatment_;

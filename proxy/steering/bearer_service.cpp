@@ -38,7 +38,7 @@ void BearerService::on_report(const ReportArrival& report, Instant now) {
     shard_.counters.add(Counter::reports_unknown_bearer);
     return;
   }
-  if (!shard_.registry.bearer(id).heeds(report, now)) {
+  if (!shard_.registry.bearer(id).accepts_report(report, now)) {
     shard_.counters.add(Counter::reports_elsewhere);
     return;
   }
@@ -66,7 +66,7 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
   serve(bearer.id, now);
   if (bearer.load.shut_flows > 0) [[unlikely]]
     serve_shut(bearer, now);
-  regulator_.on_report(bearer.id, now);
+  end_to_end_.on_report(bearer.id, now);
   reschedule(bearer.id);
   return true;
 }
@@ -106,7 +106,7 @@ void BearerService::on_due(BearerId id, Instant now) {
       steer(bearer, now);
     }
     serve(id, now);
-    regulator_.on_report(id, now);
+    end_to_end_.on_report(id, now);
   }
   reschedule(id);
 }

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "control/feedback/report.hpp"
-#include "proxy/end_to_end/regulator.hpp"
+#include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/report_arrival.hpp"
 #include "proxy/split/split_flows.hpp"
@@ -14,8 +14,8 @@ namespace sluice::proxy {
 class BearerService {
  public:
   /// What it is given outlives it.
-  BearerService(const ShardContext& shard, SplitFlows& flows, Regulator& regulator)
-      : shard_(shard), flows_(flows), regulator_(regulator) {}
+  BearerService(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end)
+      : shard_(shard), flows_(flows), end_to_end_(end_to_end) {}
 
   /// Its amounts and rates are bounded (control::feedback::bound).
   void on_report(const ReportArrival& report, Instant now);
@@ -42,7 +42,7 @@ class BearerService {
 
   const ShardContext shard_;
   SplitFlows& flows_;
-  Regulator& regulator_;
+  EndToEndFlows& end_to_end_;
   GroupStatistics groups_{};
 };
 

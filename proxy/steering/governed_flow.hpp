@@ -54,7 +54,7 @@ class GovernedFlow {
   Duration round_trip_;
   Bytes payload_{1};           ///< positions per …
   Bytes packet_{1};            ///< … bytes in the queue
-  std::uint32_t reports_ = 0;  ///< of the bearer, that were taken up
+  std::uint32_t reports_ = 0;  ///< of the bearer, that were applied
 };
 static_assert(sizeof(GovernedFlow) <= 640, "beside each connection under a law of windows");
 

@@ -7,7 +7,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Until a host has sent something, the window that the handshake itself promised it is as good as ours, and an update
+/// Until a host has sent something, the window that the handshake itself gave it is as good as ours, and an update
 /// would be a packet for nothing; unless it is too small to begin with.
 bool window_matters(const Flow& flow, Side from) {
   if (flow.leg(from).heard) return true;
@@ -16,26 +16,26 @@ bool window_matters(const Flow& flow, Side from) {
          Bytes(endpoint.rcv_edge() - endpoint.rcv_nxt()) < relay::least_window;
 }
 
-/// What the host behind `in` may be promised: no more than the other one takes itself, until it has shown that it sends
-/// more. A connection that carries little can so be handed back at any time.
-Bytes promise_to(const Flow& flow, Side in, Bytes most) {
+/// What window the host behind `in` may be given: no more than the other one takes itself, until it has shown that it
+/// sends more. A connection that carries little can so be handed back at any time.
+Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
   return std::min(most, std::max(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
-/// What the second loop promises the server.
+/// What the second loop advertises to the server.
 [[gnu::noinline]] Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
-  const Bytes promised(server.rcv_edge() - server.rcv_nxt());
+  const Bytes advertised(server.rcv_edge() - server.rcv_nxt());
   const std::uint32_t sharing = std::max<std::uint32_t>(bearer.load.moving_flows, 1);
   // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
   const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
-                                               .promised = promised,
+                                               .advertised = advertised,
                                                .radio_error = control::OnWire(bearer.radio_error().amount() / sharing),
                                                .drain = control::OnWire(bearer.mean_rate() * (1.0 / sharing)),
                                                .server_rtt = server.srtt(),
                                                .framing = bearer.framing()};
-  return promised + loop.advance(seen);
+  return advertised + loop.advance(seen);
 }
 
 [[gnu::cold, gnu::noinline]] void change_shut(Flow& flow, Bearer& bearer, bool shut) {
@@ -61,7 +61,7 @@ Bytes ReceiveWindows::first(const Bearer& bearer, Side from) const {
 
 void ReceiveWindows::update_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::radio)) return;
-  const Bytes most = promise_to(flow, Side::radio, memory_.limit(flow, bearer, Side::radio, now));
+  const Bytes most = advertise_to(flow, Side::radio, memory_.limit(flow, bearer, Side::radio, now));
   exposure_.open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
 }
 
@@ -70,7 +70,7 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   const Bytes held = relay::held_towards(flow, Side::radio);
   const Bytes limit = memory_.limit(flow, bearer, Side::core, now);
   if (!bearer.steered()) {
-    exposure_.open_window(flow, Side::core, promise_to(flow, Side::core, limit) - held);
+    exposure_.open_window(flow, Side::core, advertise_to(flow, Side::core, limit) - held);
     note_shut(flow, bearer, false);
     return;
   }

@@ -17,7 +17,7 @@ class ReceiveWindows {
   ReceiveWindows(std::uint32_t max_flows, RelayMemory& memory, const Exposure& exposure)
       : memory_(memory), exposure_(exposure), loops_(max_flows) {}
 
-  /// Of a connection that has only begun: what the host behind `from` may be promised.
+  /// Of a connection that has only begun: what window the host behind `from` may be given.
   [[nodiscard]] Bytes first(const Bearer& bearer, Side from) const;
   void update_of_ue(Flow& flow, const Bearer& bearer, Instant now);
   void update_of_server(Flow& flow, Bearer& bearer, Instant now);

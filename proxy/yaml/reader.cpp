@@ -2,6 +2,7 @@
 #include <cassert>
 #include <charconv>
 
+#include "proxy/yaml/renamed.hpp"
 #include "proxy/yaml/yaml.hpp"
 
 namespace sluice::config {
@@ -35,9 +36,8 @@ class Reader final : public Section {
   void finish() {
     for (const Entry& entry : node_.entries) {
       if (std::find(declared_.begin(), declared_.end(), entry.key) != declared_.end()) continue;
-      const std::string guess = nearest(entry.key, declared_);
-      shared_.fail(entry.place, "unknown key '" + joined(path_, entry.key.substr(0, 80)) + "'",
-                   guess.empty() ? "one of " + known_keys() : "'" + guess + "'", "");
+      shared_.fail(entry.place, "unknown key '" + joined(path_, entry.key.substr(0, 80)) + "'", meant_by(entry.key),
+                   "");
     }
   }
 
@@ -149,6 +149,16 @@ class Reader final : public Section {
 
   [[nodiscard]] std::string element(const Field& field, std::size_t index) const {
     return joined(path_, field.key) + "[" + std::to_string(index) + "]";
+  }
+
+  /// The key that stands here in place of one that is not known: its new name, or the nearest; else all.
+  [[nodiscard]] std::string meant_by(const std::string& key) const {
+    const std::string_view now = renamed_to(key);
+    if (std::find(declared_.begin(), declared_.end(), now) != declared_.end()) {
+      return "its new name '" + std::string(now) + "'";
+    }
+    const std::string guess = nearest(key, declared_);
+    return guess.empty() ? "one of " + known_keys() : "'" + guess + "'";
   }
 
   [[nodiscard]] std::string known_keys() const {

@@ -367,7 +367,7 @@ void fragments_beside_half_open(Scene& scene) {
   }
 }
 
-/// First parts that name a connection and have its numbers: it is let go.
+/// First parts that name a connection and have its numbers: it is released.
 void fragments_of_connections(Scene& scene) {
   for (std::uint32_t i = 0; i < holes; ++i) scene.open(addresses_of(i));
   for (std::uint32_t i = 0; i < repeats; ++i) {

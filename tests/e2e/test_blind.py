@@ -85,14 +85,14 @@ def test_headers_are_not_learned_from_forged_segments(path, split):
                          ids=["eight-bytes", "first-fragment", "later-fragment", "router-alert"])
 def test_forged_fragments_and_options_let_nothing_go(path, split, what):
     sluice, client = split
-    before = sluice.counters()["let_go_surprise"]
+    before = sluice.counters()["released_unsplittable"]
     with client.connect({"do": "send", "bytes": 10 * MEGA, "seed": 12}) as connection:
         with Attacker(path.wire, connection, 2) as attacker:
             attacker.segments(frames.ACK, 100, b"f" * 100, **what)
         assert "split" in phases(sluice)
         assert traffic.read_to_end(connection) == (10 * MEGA, traffic.digest(12, 10 * MEGA), 0)
     time.sleep(0.3)
-    assert sluice.counters()["let_go_surprise"] == before
+    assert sluice.counters()["released_unsplittable"] == before
 
 
 def test_regulation_outlives_forged_segments(tmp_path):

@@ -1,4 +1,4 @@
-"""Letting go and starting in mid-traffic: a proxy that was drained is stopped and another one started, and no connection
+"""Handback and starting in mid-traffic: a proxy that was drained is stopped and another one started, and no connection
 notices. Kernel TCP on both sides; every byte is checked."""
 
 import threading
@@ -74,7 +74,7 @@ def test_a_drained_restart_breaks_nobody(wire):
     assert first.ask("drain")["draining"]
     wait_until_drained(first)
     counters = first.counters()
-    assert counters["let_go_drain"] > 0
+    assert counters["released_drain"] > 0
     assert transfers.running() > 0, "all were over before the drain was"
     first.stop_and_check()
     time.sleep(0.5)
@@ -112,7 +112,7 @@ def test_one_ue_is_released_and_the_other_is_not(wire):
         assert time.monotonic() < deadline, sluice.ask("flows")
         time.sleep(0.05)
     counters = sluice.counters()
-    assert counters["let_go_command"] >= 1
+    assert counters["released_command"] >= 1
     transfers.finish()
     with pytest.raises(lab_module.LabError):
         sluice.ask("release", "nobody")

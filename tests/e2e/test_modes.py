@@ -102,7 +102,7 @@ def test_every_mode_carries_every_byte(radio):
 
 
 def test_a_transfer_outlives_every_switch(radio):
-    """Split, steered, handed over to its hosts in its middle, regulated, left alone, regulated by others."""
+    """Split, steered, handed back to its hosts in its middle, regulated, left alone, regulated by others."""
     transfer = Transfer(radio, 30 * MEGA, 99)
     time.sleep(1.5)
     assert phases(radio.sluice) == {"split"}
@@ -116,10 +116,10 @@ def test_a_transfer_outlives_every_switch(radio):
     transfer.finish()
     assert seen[:-1] == [{"split"}, {"split"}, {"regulated"}, {"bypassed"}, {"regulated"}, {"regulated"}, {"observed"}]
     assert seen[-1] in ({"bypassed"}, {"split"}), "split again if there was a moment with nothing under way"
-    counters = settled(radio, "forward_followed")
-    assert counters["let_go_switch"] == 1
+    counters = settled(radio, "forward_tracked")
+    assert counters["released_switch"] == 1
     assert counters["flows_split"] == 1
-    assert counters["forward_regulated"] > 1000 and counters["forward_followed"] > 1000
+    assert counters["forward_regulated"] > 1000 and counters["forward_tracked"] > 1000
     radio.client(radio.server).download(MEGA, 3)
     assert settled(radio, "flows_split")["flows_split"] == 2, "new connections are split again"
 

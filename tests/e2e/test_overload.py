@@ -92,7 +92,7 @@ def test_payload_that_is_refused_comes_again(tmp_path):
     with lab_module.Lab("refused", tmp_path) as lab, contextlib.ExitStack() as stack:
         wire = lab.bump()
         ports = {side: {"receive_descriptors": 128} for side in ("radio", "core")}
-        limits = {"refuse_flows_at": 1, "let_flows_go_at": 1}  # all stay split
+        limits = {"refuse_flows_at": 1, "release_flows_at": 1}  # all stay split
         sluice = programs.Sluice(lab, wire.box, mode="i-tcp", pool={"buffers": 1280}, ports=ports, limits=limits)
         server = stack.enter_context(traffic.Server(wire.server.socket))
         deaf = Deaf(wire, server, stack)

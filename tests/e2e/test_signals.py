@@ -1,5 +1,5 @@
 """What passes between two kernels beside their bytes: urgent data, keep-alives, routers' words about the path; and
-connections that are handed back and taken up again in their middle."""
+connections that are handed back and split again in their middle."""
 
 import errno
 import fcntl
@@ -194,7 +194,7 @@ def test_a_router_with_a_narrow_link(tmp_path, side, family):
 
 
 def test_taken_up_again_and_again(wire):
-    """Questions and answers go on while their connection is handed back and taken up, by word and by a switch of the mode;
+    """Questions and answers go on while their connection is handed back and split again, by word and by a switch of the mode;
     every byte is compared."""
     sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp")
     ue, server = connected(wire)
@@ -223,14 +223,14 @@ def test_taken_up_again_and_again(wire):
         time.sleep(0.3)
         sluice.ask("release", "all")
         wait_for(lambda: sluice.ask("status")["flows"] == 0, "the connection is still split")
-        assert sluice.ask("status")["flows_let_go"] == 1
+        assert sluice.ask("status")["flows_released"] == 1
         time.sleep(0.2)
-        sluice.ask("take-up", "all")
-        wait_for(lambda: sluice.counters()["flows_taken_up"] == turn, "it was not taken up again")  # noqa: B023
+        sluice.ask("split-again", "all")
+        wait_for(lambda: sluice.counters()["flows_split_again"] == turn, "it was not split again")  # noqa: B023
     for turn in range(1, 3):
         time.sleep(0.2)
         sluice.ask("mode", "bypass")
-        wait_for(lambda: sluice.counters()["let_go_switch"] == turn, "it was not handed to its hosts")  # noqa: B023
+        wait_for(lambda: sluice.counters()["released_switch"] == turn, "it was not handed back to its hosts")  # noqa: B023
         sluice.ask("mode", "i-tcp")
         wait_for(lambda: sluice.counters()["flows_split_by_switch"] == turn, "it stays end to end")  # noqa: B023
     before = rounds[0]
@@ -241,9 +241,9 @@ def test_taken_up_again_and_again(wire):
         thread.join(10)
     assert not failures
     counters = sluice.counters()
-    assert counters["flows_split"] == 1 and counters["let_go_command"] == 3
+    assert counters["flows_split"] == 1 and counters["released_command"] == 3
     with pytest.raises(lab_module.LabError):
-        sluice.ask("take-up", "nobody")
+        sluice.ask("split-again", "nobody")
     sluice.wait_until_at_rest()
     sluice.stop_and_check()
 

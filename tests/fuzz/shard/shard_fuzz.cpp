@@ -139,7 +139,7 @@ class Run {
       case 6:
         return on_end(side, [&](End& end) { end.endpoint.set_receive_room(Bytes(input_.byte() * 300)); });
       default:
-        return on_end(side, [](End& end) { end.endpoint.ask_peer(); });
+        return on_end(side, [](End& end) { end.endpoint.send_keepalive(); });
     }
   }
   void act_as_network(std::uint8_t kind, std::uint8_t what) {
@@ -324,7 +324,7 @@ class Run {
     std::optional<IpAddress> ue;
     if (connection != nullptr && (which & 1U) != 0) ue = connection->ends[0].addresses().src;
     if ((which & 4U) != 0) return lab_.shard.drain((which & 1U) != 0);
-    if ((which & 2U) != 0) return lab_.shard.take_up(ue);
+    if ((which & 2U) != 0) return lab_.shard.split_again(ue);
     lab_.shard.release(ue, lab_.now);
     lab_.check();
   }

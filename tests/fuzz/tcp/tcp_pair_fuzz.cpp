@@ -68,14 +68,14 @@ class Pair {
       return;
     }
     for (std::size_t i = 0; i < 2; ++i) {
-      Takeover takeover;
-      takeover.snd_nxt = base[i];
-      takeover.rcv_nxt = base[1 - i];
-      takeover.rcv_edge = base[1 - i] + 20000;
-      takeover.local = takeover.remote = offer;
-      takeover.snd_window = 20000;
-      takeover.rtt = std::chrono::milliseconds((how & 8) != 0 ? 50 : 0);
-      ends_[i].endpoint.take_over(config_of(i), takeover, now_);
+      EstablishedState state;
+      state.snd_nxt = base[i];
+      state.rcv_nxt = base[1 - i];
+      state.rcv_edge = base[1 - i] + 20000;
+      state.local = state.remote = offer;
+      state.snd_window = 20000;
+      state.rtt = std::chrono::milliseconds((how & 8) != 0 ? 50 : 0);
+      ends_[i].endpoint.establish_at(config_of(i), state, now_);
     }
     if ((how & 16) != 0) ends_[0].endpoint.set_window_source(WindowSource::allowance, Bytes());
   }
@@ -139,10 +139,10 @@ class Pair {
   void signal(Endpoint& endpoint, bool urgent) {
     if (urgent) {
       endpoint.announce_urgent(endpoint.snd_nxt() + input_.byte() * 16U);
-    } else if (endpoint.take_question()) {
-      endpoint.answer_question();
+    } else if (endpoint.take_keepalive()) {
+      endpoint.answer_keepalive();
     } else {
-      endpoint.ask_peer();
+      endpoint.send_keepalive();
     }
   }
 

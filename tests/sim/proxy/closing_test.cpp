@@ -227,7 +227,7 @@ TEST_F(Closing, AHalfClosedConnectionThatIsSilentGoesBackToItsHosts) {
   hosts.server(Flags::ack_bit, 0, 1);
   lab.pass_time(std::chrono::seconds(301));
   EXPECT_EQ(lab.shard.flow_count(), 0U);
-  EXPECT_EQ(lab.count(Counter::let_go_idle), 1U);
+  EXPECT_EQ(lab.count(Counter::released_idle), 1U);
   lab.forget_output();
   hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 1);
   EXPECT_TRUE(lab.next(Side::radio)->segment().flags.fin());
@@ -359,9 +359,9 @@ TEST_F(Closing, AKeepAliveIsTheOtherHostsToAnswer) {
   lab.put(Side::radio,
           hosts.frame(true, hosts.segment(Flags::ack_bit, hosts.ue_isn.raw(), hosts.server_isn.raw() + 1)));
   EXPECT_TRUE(lab.silent(Side::radio));
-  const auto question = lab.next(Side::core);
-  ASSERT_TRUE(question);
-  EXPECT_EQ(question->segment().seq, hosts.ue_isn);
+  const auto probe = lab.next(Side::core);
+  ASSERT_TRUE(probe);
+  EXPECT_EQ(probe->segment().seq, hosts.ue_isn);
   hosts.server(Flags::ack_bit, 0, 0);
   EXPECT_TRUE(lab.next(Side::radio));
 }

@@ -1,4 +1,4 @@
-// Letting go under traffic: transfers go on whatever is handed back in their middle, and a proxy that was drained can
+// Handback under traffic: transfers go on whatever is handed back in their middle, and a proxy that was drained can
 // be stopped and started again. Every byte that arrives is checked against what was sent.
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(DrainSim, ALongDownloadIsHandedBackInItsMiddle) {
   ASSERT_EQ(network.node.shard().flow_count(), 1U);
   network.node.order([](proxy::Shard& shard) { shard.drain(true); });
   EXPECT_TRUE(run_until_drained(network, std::chrono::seconds(2)));
-  EXPECT_EQ(network.node.shard().counters()[Counter::let_go_drain], 1U);
+  EXPECT_EQ(network.node.shard().counters()[Counter::released_drain], 1U);
   EXPECT_FALSE(network.clients.front()->complete()) << "it was in its middle";
   EXPECT_EQ(network.server.counters().timeouts, 0U) << "the server has not noticed";
   expect_complete(network, std::chrono::seconds(60));
@@ -76,7 +76,7 @@ TEST(DrainSim, ConnectionsOlderThanTheProxyAreNeverReset) {
   EXPECT_EQ(counters[Counter::forward_mid_flow], counters.received());
 }
 
-/// Random connections over random wires; at random times some are let go, the proxy drains, or drains and restarts as
+/// Random connections over random wires; at random times some are released, the proxy drains, or drains and restarts as
 /// soon as it says that this breaks nothing, whatever is still split.
 void live(std::uint64_t seed) {
   Random random = Random::stream(seed, "drain");

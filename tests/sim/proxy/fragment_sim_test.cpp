@@ -1,4 +1,4 @@
-// Fragments in the middle of a split connection: it lets go and the transfer goes on, whatever else happens on the
+// Fragments in the middle of a split connection: it is released and the transfer goes on, whatever else happens on the
 // wire.
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(FragmentSim, ADownloadWhoseSegmentsAreCutInItsMiddleGoesOn) {
   ASSERT_TRUE(network.run(std::chrono::seconds(60)));
   EXPECT_EQ(network.log.corrupted, 0U);
   const proxy::Counters& counters = network.node.shard().counters();
-  EXPECT_EQ(counters[Counter::let_go_surprise], 1U);
+  EXPECT_EQ(counters[Counter::released_unsplittable], 1U);
   EXPECT_GT(router.count(), 1000U);
 }
 

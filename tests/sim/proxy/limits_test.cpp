@@ -18,7 +18,7 @@ std::vector<packet::Packet> hog(double share) {
   return taken;
 }
 
-/// Right edge of the window last promised to the server, from its first byte; what came out is forgotten.
+/// Right edge of the window last advertised to the server, from its first byte; what came out is forgotten.
 std::int64_t edge_for_server(ProxyLab& lab, const ScriptedHosts& hosts) {
   std::int64_t edge = 0;
   while (const auto seen = lab.next(Side::core)) {

@@ -67,7 +67,7 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
   /// As a program that ends: its connections are forgotten, and nothing passes until it starts again.
   void stop() { shard_.reset(); }
   /// As one that begins after another one was killed: it inherits what that one has noted.
-  void start_as_heir() {
+  void start_as_next_run() {
     std::vector<proxy::Orphan> orphans;
     const auto look = [&](std::vector<proxy::JournalEntry>& entries) {
       for (const proxy::JournalEntry& entry : entries) {

@@ -294,7 +294,7 @@ class Client final : public Application, public EventTarget {
     if (tag == resume_tag) connection_->endpoint().set_receive_room(host_.config().receive_buffer);
     if (tag == abort_tag && !complete()) connection_->abort();
     if (tag == ask_tag) {
-      connection_->endpoint().ask_peer();
+      connection_->endpoint().send_keepalive();
       loop_.at(now + seconds(20), *this, ask_tag);
     }
     host_.push(connection_->number(), now);

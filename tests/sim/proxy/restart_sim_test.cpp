@@ -23,7 +23,7 @@ void expect_all_over(Network& network, Duration limit) {
 void kill_and_restart(Network& network, Duration pause) {
   network.node.stop();
   network.loop.run_until(network.loop.now() + pause);
-  network.node.start_as_heir();
+  network.node.start_as_next_run();
 }
 
 TEST(RestartSim, ADownloadInItsMiddleEndsForBothHostsWithinSeconds) {

@@ -151,7 +151,7 @@ TEST(NarrowPathSim, AnErrorCutsTheRadioLegAndTenMinutesLaterItGrowsAgain) {
   EXPECT_EQ(counters[Counter::timeouts_radio], 0U);
 }
 
-/// Random connections that are let go and taken up again at random.
+/// Random connections that are released and split again at random.
 void live(std::uint64_t seed) {
   Random random = Random::stream(seed, "taking up");
   const proxy::ShardConfig config = random_shard(random);
@@ -165,7 +165,7 @@ void live(std::uint64_t seed) {
       if (what < 0.3) shard.release({}, network.loop.now());
       if (what >= 0.3 && what < 0.4) shard.drain(true);
       if (what >= 0.4 && what < 0.6) shard.drain(false);
-      if (what >= 0.6) shard.take_up({});
+      if (what >= 0.6) shard.split_again({});
     });
   }
   network.node.order([](proxy::Shard& shard) { shard.drain(false); });

@@ -299,7 +299,7 @@ TEST_F(SynFlood, AScanOfManyUesLeavesNoBearersBehind) {
   EXPECT_EQ(lab.shard.bearer_count(), 0U);
 }
 
-/// Connections pass end to end and are followed, under a law or observed.
+/// Connections pass end to end and are tracked, under a law or observed.
 class SynFloodEndToEnd : public testing::TestWithParam<proxy::Mode> {
  protected:
   SynFloodEndToEnd() {

@@ -72,7 +72,7 @@ void switch_through(std::uint64_t seed, const RegulatedWires& wires, Duration in
     EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
     EXPECT_GT(counters[Counter::flows_split], 2U);
     EXPECT_GT(counters[Counter::flows_regulated], 2U);
-    EXPECT_GT(counters[Counter::let_go_switch], 0U) << "no split connection has gone on end to end";
+    EXPECT_GT(counters[Counter::released_switch], 0U) << "no split connection has gone on end to end";
     network.loop.run_until(network.loop.now() + 400s);
     EXPECT_EQ(network.node.shard.flow_count(), 0U);
   }
@@ -253,7 +253,7 @@ void switch_back_and_forth(std::uint64_t seed, const RegulatedWires& wires) {
   }
   const proxy::Counters& counters = network.node.shard.counters();
   EXPECT_GT(counters[Counter::flows_split_by_switch], 3U);
-  EXPECT_GT(counters[Counter::let_go_switch], 3U);
+  EXPECT_GT(counters[Counter::released_switch], 3U);
   EXPECT_EQ(network.log.corrupted, 0U);
   EXPECT_EQ(network.log.failures, 0U);
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());

@@ -29,7 +29,7 @@ Connection::Connection(const Scenario& scenario) : scenario_(scenario), random_(
   next_grant_ = now_;
   next_path_change_ = now_ + scenario.path_changes;
   if (scenario.taken_over) {
-    take_over();
+    establish();
   } else {
     open();
   }
@@ -45,20 +45,20 @@ void Connection::open() {
   ends_[0].endpoint.connect(config_of(0), tcp::SeqNum(iss), scenario_.options_a, now_);
 }
 
-void Connection::take_over() {
+void Connection::establish() {
   const tcp::SeqNum a(static_cast<std::uint32_t>(0xffffff00U + random_.below(0x100)));
   const tcp::SeqNum b(static_cast<std::uint32_t>(0x7fffff00U + random_.below(0x100)));
   const auto set = [&](int side, tcp::SeqNum own, tcp::SeqNum other) {
     const bool first = side == 0;
-    tcp::Takeover takeover;
-    takeover.snd_nxt = own;
-    takeover.rcv_nxt = other;
-    takeover.rcv_edge = other + 4000;
-    takeover.local = first ? scenario_.options_a : scenario_.options_b;
-    takeover.remote = first ? scenario_.options_b : scenario_.options_a;
-    takeover.snd_window = 4000;
+    tcp::EstablishedState state;
+    state.snd_nxt = own;
+    state.rcv_nxt = other;
+    state.rcv_edge = other + 4000;
+    state.local = first ? scenario_.options_a : scenario_.options_b;
+    state.remote = first ? scenario_.options_b : scenario_.options_a;
+    state.snd_window = 4000;
     End& end = ends_[side];
-    end.endpoint.take_over(config_of(side), takeover, now_);
+    end.endpoint.establish_at(config_of(side), state, now_);
     end.endpoint.set_receive_room(Bytes(end.app.room));
     end.heard_window = end.promised = true;
     end.heard_edge = own + 4000;

@@ -123,7 +123,7 @@ class Connection {
   };
 
   void open();
-  void take_over();
+  void establish();
   void step();
   void deliver(Flight flight);
   void act(int side);

@@ -154,13 +154,19 @@ TEST(ProxyConfig, MemoryIsReckonedForPoolsOfAnySize) {
   }
 }
 
+TEST(ProxyConfig, ARenamedKeyIsRefusedWithItsNewName) {
+  EXPECT_THAT(
+      errors_of(std::string(ports) + "limits: { let_flows_go_at: 0.8 }\n"),
+      ElementsAre("s.yaml:4:11: unknown key 'limits.let_flows_go_at', expected its new name 'release_flows_at'"));
+}
+
 TEST(ProxyConfig, AStrongerRemedyForShortBuffersMustNotComeFirst) {
   const std::string p = ports;
   EXPECT_THAT(errors_of(p + "limits: { shrink_windows_at: 0.6, refuse_flows_at: 0.5 }\n"),
               ElementsAre("s.yaml:4:35: limits.refuse_flows_at, expected at least shrink_windows_at, 0.6, got 0.5"));
-  EXPECT_THAT(errors_of(p + "limits: { let_flows_go_at: 0.7 }\n"),
-              ElementsAre("s.yaml:4:11: limits.let_flows_go_at, expected at least refuse_flows_at, 0.75, got 0.7"));
-  EXPECT_THAT(errors_of(p + "limits: { shrink_windows_at: 0.5, refuse_flows_at: 0.5, let_flows_go_at: 0.5 }\n"),
+  EXPECT_THAT(errors_of(p + "limits: { release_flows_at: 0.7 }\n"),
+              ElementsAre("s.yaml:4:11: limits.release_flows_at, expected at least refuse_flows_at, 0.75, got 0.7"));
+  EXPECT_THAT(errors_of(p + "limits: { shrink_windows_at: 0.5, refuse_flows_at: 0.5, release_flows_at: 0.5 }\n"),
               IsEmpty());
 }
 

@@ -66,7 +66,7 @@ TEST(AdvertisedWindow, AReceiverThatTakesBackIsFollowed) {
 
 TEST(AdvertisedWindow, WhatTheHandshakePromisedIsKept) {
   AdvertisedWindow window(0);
-  window.promised(65'535_B);
+  window.advertise(65'535_B);
   EXPECT_EQ(window.field(1000_B, 65'535, 5000_B), 64'535);
   EXPECT_EQ(window.field(64'000_B, 65'535, 5000_B), 5000);
 }

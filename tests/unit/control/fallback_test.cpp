@@ -19,21 +19,21 @@ Instant at(Duration time) {
 
 TEST(Fallback, BeginsWithCongestionControl) {
   Fallback fallback;
-  EXPECT_EQ(fallback.steering(), Steering::congestion_control);
+  EXPECT_EQ(fallback.source(), ControlSource::congestion_control);
   EXPECT_EQ(fallback.deadline(), never);
-  EXPECT_EQ(fallback.check(at(1h)), Steering::congestion_control);
+  EXPECT_EQ(fallback.check(at(1h)), ControlSource::congestion_control);
   EXPECT_EQ(fallback.falls(), 0U);
 }
 
 TEST(Fallback, FallsAfterFivePeriodsOfSilenceAndComesBack) {
   Fallback fallback;
-  EXPECT_EQ(fallback.on_report(at(1s), 25ms, RadioState::normal, rate), Steering::feedback);
+  EXPECT_EQ(fallback.on_report(at(1s), 25ms, RadioState::normal, rate), ControlSource::feedback);
   EXPECT_EQ(fallback.deadline(), at(1125ms));
-  EXPECT_EQ(fallback.check(at(1125ms) - Duration(1)), Steering::feedback);
-  EXPECT_EQ(fallback.check(at(1125ms)), Steering::congestion_control);
+  EXPECT_EQ(fallback.check(at(1125ms) - Duration(1)), ControlSource::feedback);
+  EXPECT_EQ(fallback.check(at(1125ms)), ControlSource::congestion_control);
   EXPECT_EQ(fallback.deadline(), never);
   EXPECT_EQ(fallback.falls(), 1U);
-  EXPECT_EQ(fallback.on_report(at(2s), 25ms, RadioState::normal, rate), Steering::feedback);
+  EXPECT_EQ(fallback.on_report(at(2s), 25ms, RadioState::normal, rate), ControlSource::feedback);
   EXPECT_EQ(fallback.deadline(), at(2125ms));
 }
 
@@ -42,7 +42,7 @@ TEST(Fallback, EachReportMovesTheDeadline) {
   for (int i = 0; i < 100; ++i) {
     const Instant now = at(1s + i * 100ms);
     fallback.on_report(now, 25ms, RadioState::normal, rate);
-    EXPECT_EQ(fallback.check(now + 99ms), Steering::feedback);
+    EXPECT_EQ(fallback.check(now + 99ms), ControlSource::feedback);
   }
   EXPECT_EQ(fallback.falls(), 0U);
 }
@@ -65,7 +65,7 @@ TEST(Fallback, PatienceIsConfigurable) {
 TEST(Fallback, AReleasedBearerFallsAtOnce) {
   Fallback fallback;
   fallback.on_report(at(1s), 25ms, RadioState::normal, rate);
-  EXPECT_EQ(fallback.on_report(at(1025ms), 25ms, RadioState::released, Rate()), Steering::congestion_control);
+  EXPECT_EQ(fallback.on_report(at(1025ms), 25ms, RadioState::released, Rate()), ControlSource::congestion_control);
   EXPECT_EQ(fallback.deadline(), never);
   EXPECT_EQ(fallback.falls(), 1U);
   EXPECT_EQ(fallback.seed_window(1s), rate.in(1s)) << "a release says nothing about the rate";
@@ -75,8 +75,8 @@ TEST(Fallback, AReleasedBearerFallsAtOnce) {
 
 TEST(Fallback, OutageAndHandoverAreStillSteered) {
   Fallback fallback;
-  EXPECT_EQ(fallback.on_report(at(1s), 25ms, RadioState::outage, rate), Steering::feedback);
-  EXPECT_EQ(fallback.on_report(at(2s), 25ms, RadioState::handover, rate), Steering::feedback);
+  EXPECT_EQ(fallback.on_report(at(1s), 25ms, RadioState::outage, rate), ControlSource::feedback);
+  EXPECT_EQ(fallback.on_report(at(2s), 25ms, RadioState::handover, rate), ControlSource::feedback);
 }
 
 TEST(Fallback, SeedsTheWindowWithRateTimesRoundTrip) {
@@ -92,7 +92,7 @@ TEST(Fallback, SeedsTheWindowWithRateTimesRoundTrip) {
 TEST(Fallback, AnAbsurdPeriodIsNoTrouble) {
   Fallback fallback;
   fallback.on_report(at(1s), Duration::max(), RadioState::normal, rate);
-  EXPECT_EQ(fallback.check(at(1000h)), Steering::congestion_control);
+  EXPECT_EQ(fallback.check(at(1000h)), ControlSource::congestion_control);
   fallback.on_report(at(1s), 1min, RadioState::normal, rate);
   EXPECT_EQ(fallback.deadline(), at(3s)) << "what is announced is believed up to the proxy's own bound";
   fallback.on_report(at(1s), 1s, RadioState::normal, rate);

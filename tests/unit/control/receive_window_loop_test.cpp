@@ -43,7 +43,7 @@ struct Relay {
       drained += taken;
       told += 0.02 * ((told_capacity ? room : taken) - told);
       const Bytes more = loop.advance({.buffered = Bytes(buffered),
-                                       .promised = Bytes(edge - received),
+                                       .advertised = Bytes(edge - received),
                                        .radio_error = {},
                                        .drain = OnWire(Rate::bytes_per_second(told * 1000)),
                                        .server_rtt = std::chrono::milliseconds(rtt_ms)});
@@ -187,10 +187,10 @@ TEST(ReceiveWindowLoop, AnOutageFillsNoMoreThanWasPromised) {
   Relay relay;
   relay.capacity = [](std::int64_t now) { return now >= 5000 && now < 10'000 ? 0.0 : 1000.0; };
   relay.run(0, 5000);
-  const std::int64_t promised = relay.edge - relay.received;
+  const std::int64_t advertised = relay.edge - relay.received;
   const double before = relay.buffered;
   relay.run(5000, 10'000);
-  EXPECT_LE(relay.buffered, before + static_cast<double>(promised) + 1000 * 30);
+  EXPECT_LE(relay.buffered, before + static_cast<double>(advertised) + 1000 * 30);
   relay.offered = relay.drained = 0;
   relay.run(10'000, 15'000);
   EXPECT_GE(relay.drained / relay.offered, 0.97);

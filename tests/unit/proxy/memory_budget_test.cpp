@@ -11,9 +11,9 @@
 namespace sluice::test {
 namespace {
 
+using proxy::Commitment;
 using proxy::Demand;
 using proxy::MemoryBudget;
-using proxy::Promise;
 using proxy::ShardLimits;
 
 constexpr Instant start{std::chrono::seconds(10)};
@@ -24,9 +24,9 @@ struct Budget {
       : whole(MemoryBudget::whole(limits, pool().capacity())), budget(limits, pool()) {
     static_cast<void>(budget.look(start));
   }
-  /// The promise grows as far as it may.
-  void grow(Promise& promise) {
-    budget.promise(promise, static_cast<std::uint32_t>(budget.most(Bytes(promise.bytes)).count()));
+  /// The commitment grows as far as it may.
+  void grow(Commitment& commitment) {
+    budget.commit(commitment, static_cast<std::uint32_t>(budget.most(Bytes(commitment.bytes)).count()));
   }
   Bytes whole;
   MemoryBudget budget;
@@ -38,55 +38,55 @@ double share(std::uint32_t bytes, Bytes whole) {
 
 TEST(MemoryBudget, OneConnectionAloneGetsTwoThirds) {
   Budget b;
-  Promise promise;
-  for (int i = 0; i < 10; ++i) b.grow(promise);
-  EXPECT_NEAR(share(promise.bytes, b.whole), 2.0 / 3, 0.01);
+  Commitment commitment;
+  for (int i = 0; i < 10; ++i) b.grow(commitment);
+  EXPECT_NEAR(share(commitment.bytes, b.whole), 2.0 / 3, 0.01);
 }
 
 TEST(MemoryBudget, ConnectionsThatAllWantMoreGetEqualParts) {
   Budget b;
-  std::vector<Promise> promises(20);
+  std::vector<Commitment> commitments(20);
   for (int round = 0; round < 200; ++round) {
-    for (Promise& promise : promises) b.grow(promise);
+    for (Commitment& commitment : commitments) b.grow(commitment);
   }
-  for (const Promise& promise : promises) EXPECT_NEAR(share(promise.bytes, b.whole), 1 / 20.5, 0.002);
+  for (const Commitment& commitment : commitments) EXPECT_NEAR(share(commitment.bytes, b.whole), 1 / 20.5, 0.002);
   EXPECT_GT(b.budget.most({}), b.whole / 100) << "something is left for the next";
 }
 
 TEST(MemoryBudget, WhatEndsIsFreeAgain) {
   Budget b;
-  Promise promise;
+  Commitment commitment;
   const Bytes before = b.budget.most({});
-  b.grow(promise);
+  b.grow(commitment);
   EXPECT_LT(b.budget.most({}), before);
-  b.budget.forget(promise);
+  b.budget.forget(commitment);
   EXPECT_EQ(b.budget.most({}), before);
 }
 
 TEST(MemoryBudget, PromisesOfIdleConnectionsAge) {
   Budget b;
   const Bytes before = b.budget.most({});
-  std::vector<Promise> idle(100'000);
-  for (Promise& promise : idle) b.budget.promise(promise, 64'000);
+  std::vector<Commitment> idle(100'000);
+  for (Commitment& commitment : idle) b.budget.commit(commitment, 64'000);
   EXPECT_LT(b.budget.most({}), Bytes());
   static_cast<void>(b.budget.look(start + std::chrono::seconds(1)));
   EXPECT_LT(b.budget.most({}), Bytes());
   static_cast<void>(b.budget.look(start + std::chrono::milliseconds(2500)));
   EXPECT_EQ(b.budget.most({}), before);
   // One that comes back is counted again, once.
-  b.budget.promise(idle[0], 64'000);
+  b.budget.commit(idle[0], 64'000);
   EXPECT_EQ(b.budget.most({}), before - Bytes(64'000) * 2 / 3 - Bytes(1));
-  for (Promise& promise : idle) b.budget.forget(promise);
+  for (Commitment& commitment : idle) b.budget.forget(commitment);
   EXPECT_EQ(b.budget.most({}), before);
 }
 
 TEST(MemoryBudget, APromiseThatLooksYoungAfterHoursTakesNothingAway) {
   Budget b;
   const Bytes before = b.budget.most({});
-  Promise old;
-  b.budget.promise(old, 1'000'000);
+  Commitment old;
+  b.budget.commit(old, 1'000'000);
   static_cast<void>(b.budget.look(start + Duration(std::int64_t{65'536} << 28)));
-  b.budget.promise(old, 0);
+  b.budget.commit(old, 0);
   EXPECT_EQ(b.budget.most({}), before);
 }
 

@@ -106,13 +106,13 @@ TEST_F(Blind, AForgedSegmentKeepsNoSilentConnectionSplit) {
     lab.pass_time(std::chrono::seconds(10));
     forge(Flags::ack_bit, guess(), guess(), "forged");
   }
-  EXPECT_EQ(lab.count(Counter::let_go_idle), 1U);
+  EXPECT_EQ(lab.count(Counter::released_idle), 1U);
 }
 
 TEST_F(Blind, AForgedSegmentDoesNotAnswerForAHostThatIsGone) {
   hosts.open();
-  tcp::Segment question = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw(), hosts.server_isn.raw() + 1);
-  lab.put(Side::radio, hosts.frame(true, question));
+  tcp::Segment probe = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw(), hosts.server_isn.raw() + 1);
+  lab.put(Side::radio, hosts.frame(true, probe));
   ASSERT_FALSE(lab.silent(Side::core)) << "it goes on to the server";
   lab.forget_output();
   forge(Flags::ack_bit, guess(), guess());
@@ -206,7 +206,7 @@ TEST_F(Blind, SynsOfKnownConnectionsDisplaceOnlyEachOther) {
 TEST_F(Blind, AConnectionThatWasLetGoIsNotForgotten) {
   hosts.open();
   lab.shard.release(hosts.ue_to_server.src, lab.now);
-  lab.shard.take_up({});
+  lab.shard.split_again({});
   hosts.server(Flags::ack_bit, 0, 0, "answer");
   hosts.ue(Flags::ack_bit, 0, 6, "request");
   hosts.server(Flags::ack_bit, 6, 7);
@@ -220,7 +220,7 @@ TEST_F(Blind, AConnectionThatWasLetGoIsNotForgotten) {
     forge(Flags::ack_bit, guess(), 7, "forged");
   }
   hosts.server(Flags::ack_bit, 6, 7, "next");
-  EXPECT_EQ(lab.count(Counter::flows_taken_up), 1U);
+  EXPECT_EQ(lab.count(Counter::flows_split_again), 1U);
 }
 
 /// Or what we have acknowledged would be forgotten, and nobody would have it.

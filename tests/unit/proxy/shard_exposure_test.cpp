@@ -137,10 +137,10 @@ void StalledReader::expect_probed_end_to_end(bool with_a_byte) {
   lab.forget_output();
   probe(with_a_byte);
   EXPECT_TRUE(lab.silent(Side::core)) << "only the UE knows";
-  const auto question = lab.next(Side::radio);
-  ASSERT_TRUE(question);
-  EXPECT_EQ(question->segment().payload_len, 0);
-  EXPECT_EQ(question->segment().seq, hosts.server_isn + 2048) << "below what it expects, so that it must answer";
+  const auto passed_on = lab.next(Side::radio);
+  ASSERT_TRUE(passed_on);
+  EXPECT_EQ(passed_on->segment().payload_len, 0);
+  EXPECT_EQ(passed_on->segment().seq, hosts.server_isn + 2048) << "below what it expects, so that it must answer";
   hosts.ue(Flags::ack_bit, 0, 2048);
   const auto still = lab.last(Side::core);
   ASSERT_TRUE(still);

@@ -1,4 +1,4 @@
-// What cannot be split passes untouched under its own name; where a split connection may be meant, it lets go.
+// What cannot be split passes untouched under its own name; where a split connection may be meant, it is released.
 
 #include <gtest/gtest.h>
 
@@ -103,7 +103,7 @@ TEST(ShardForward, WhatCannotBeSplitPassesUnderItsOwnName) {
     ASSERT_TRUE(seen);
     EXPECT_EQ(seen->frame, frame);
     EXPECT_EQ(lab.count(guise.counter), 1U);
-    EXPECT_EQ(lab.count(Counter::let_go_surprise), guise.lets_go ? 1U : 0U);
+    EXPECT_EQ(lab.count(Counter::released_unsplittable), guise.lets_go ? 1U : 0U);
     EXPECT_EQ(lab.shard.flow_count(), guise.lets_go ? 0U : 1U);
   }
 }
@@ -118,7 +118,7 @@ TEST(ShardForward, AFragmentLeavesConnectionsOfOtherHostsAlone) {
   const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + 1, hosts.server_isn.raw() + 1);
   lab.put(Side::radio, with_flags_and_offset(bytes_of(hosts.frame(true, data, std::string(200, 'f'))), 0x2000));
   EXPECT_EQ(lab.shard.flow_count(), 1U);
-  EXPECT_EQ(lab.count(Counter::let_go_surprise), 1U);
+  EXPECT_EQ(lab.count(Counter::released_unsplittable), 1U);
 }
 
 TEST(ShardForward, AFragmentLeavesOtherConnectionsOfItsHostsAlone) {
@@ -131,7 +131,7 @@ TEST(ShardForward, AFragmentLeavesOtherConnectionsOfItsHostsAlone) {
   const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + 1, hosts.server_isn.raw() + 1);
   lab.put(Side::radio, with_flags_and_offset(bytes_of(hosts.frame(true, data, std::string(200, 'f'))), 0x2000));
   EXPECT_EQ(lab.shard.flow_count(), 1U);
-  EXPECT_EQ(lab.count(Counter::let_go_surprise), 1U);
+  EXPECT_EQ(lab.count(Counter::released_unsplittable), 1U);
 }
 
 /// Whoever does not see the connection does not know its numbers.
@@ -151,7 +151,7 @@ TEST(ShardForward, AFragmentWithOtherNumbersChangesNothing) {
     }
   }
   EXPECT_EQ(lab.shard.flow_count(), 1U);
-  EXPECT_EQ(lab.count(Counter::let_go_surprise), 0U);
+  EXPECT_EQ(lab.count(Counter::released_unsplittable), 0U);
 }
 
 TEST(ShardForward, AFragmentBehindBytesThatAreOursIsAcknowledgedEndToEnd) {
@@ -202,7 +202,7 @@ struct Fragmented {
     sent += 100;
     hosts.server(Flags::ack_bit, 0, sent);
   }
-  [[nodiscard]] std::uint64_t taken_up() const { return lab.count(Counter::flows_taken_up); }
+  [[nodiscard]] std::uint64_t split_again() const { return lab.count(Counter::flows_split_again); }
 
   ProxyLab lab{shard_config()};
   ScriptedHosts hosts{lab};
@@ -212,26 +212,26 @@ struct Fragmented {
 TEST(ShardForward, WhatWasLetGoBecauseOfAFragmentComesBackByItself) {
   Fragmented f;
   f.fragment();
-  ASSERT_EQ(f.lab.count(Counter::let_go_surprise), 1U);
+  ASSERT_EQ(f.lab.count(Counter::released_unsplittable), 1U);
   f.whole();
-  EXPECT_EQ(f.taken_up(), 0U) << "more fragments may follow";
+  EXPECT_EQ(f.split_again(), 0U) << "more fragments may follow";
   f.lab.pass_time(std::chrono::milliseconds(1100));
   f.whole();
-  EXPECT_EQ(f.taken_up(), 1U);
+  EXPECT_EQ(f.split_again(), 1U);
 }
 
 TEST(ShardForward, WhereSegmentsAreCutAgainAndAgainItWaitsLongerEachTime) {
   Fragmented f;
   for (std::uint64_t i = 0; i < 5; ++i) {
     f.fragment();
-    ASSERT_EQ(f.lab.count(Counter::let_go_surprise), i + 1);
+    ASSERT_EQ(f.lab.count(Counter::released_unsplittable), i + 1);
     f.whole();
     f.lab.pass_time(std::chrono::milliseconds(900) * (1 << i));
     f.whole();
-    EXPECT_EQ(f.taken_up(), i);
+    EXPECT_EQ(f.split_again(), i);
     f.lab.pass_time(std::chrono::milliseconds(200) * (1 << i));
     f.whole();
-    EXPECT_EQ(f.taken_up(), i + 1);
+    EXPECT_EQ(f.split_again(), i + 1);
   }
 }
 
@@ -242,8 +242,8 @@ TEST(ShardForward, WhileFragmentsComeItStaysWithItsHosts) {
     f.lab.pass_time(std::chrono::milliseconds(500));
     f.whole();
   }
-  EXPECT_EQ(f.taken_up(), 0U);
-  EXPECT_EQ(f.lab.count(Counter::let_go_surprise), 1U);
+  EXPECT_EQ(f.split_again(), 0U);
+  EXPECT_EQ(f.lab.count(Counter::released_unsplittable), 1U);
 }
 
 TEST(ShardForward, AFragmentDuringTheHandshakeLeavesItUnsplit) {
@@ -332,7 +332,7 @@ TEST(ShardForward, Ipv6ExtensionHeadersAreFollowedToWhatTheyCarry) {
     ASSERT_TRUE(seen);
     EXPECT_EQ(seen->frame, frame);
     EXPECT_EQ(lab.count(proxy::counter_of(one.result)), 1U);
-    EXPECT_EQ(lab.count(Counter::let_go_surprise), one.lets_go ? 1U : 0U) << int{one.first};
+    EXPECT_EQ(lab.count(Counter::released_unsplittable), one.lets_go ? 1U : 0U) << int{one.first};
   }
 }
 

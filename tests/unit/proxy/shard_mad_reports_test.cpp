@@ -56,9 +56,9 @@ class MadReports : public testing::TestWithParam<Case> {
   /// The server sends what follows the last byte that was acknowledged to it, the UE acknowledges what comes.
   void transfer() {
     for (std::uint32_t i = 0; i < 3; ++i) hosts.server(Flags::ack_bit, acked + 1000 * i, 0, std::string(1000, 's'));
-    take_in();
+    deliver();
   }
-  void take_in() {
+  void deliver() {
     while (const auto seen = lab.next(Side::radio)) {
       if (seen->payload.empty()) continue;
       const std::uint32_t begin = position(seen->segment().seq);
@@ -86,7 +86,7 @@ TEST_P(MadReports, BreakNothing) {
     report_anything();
     transfer();
     lab.pass_time(std::chrono::milliseconds(5));
-    take_in();
+    deliver();
     std::vector<proxy::BearerInfo> bearers;
     lab.shard.describe_bearers(bearers, 1);
     ASSERT_GE(bearers.at(0).allowance, Bytes{}) << "report " << i;
@@ -96,13 +96,13 @@ TEST_P(MadReports, BreakNothing) {
   // timeout that they may have cost passes first.
   for (int second = 0; second < 60; ++second) {
     lab.pass_time(std::chrono::seconds(1));
-    take_in();
+    deliver();
   }
   const std::uint32_t before = received;
   for (int i = 0; i < 10; ++i) {
     transfer();
     lab.pass_time(std::chrono::seconds(1));
-    take_in();
+    deliver();
   }
   EXPECT_GE(received, before + 10'000);
 }

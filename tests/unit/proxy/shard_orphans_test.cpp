@@ -52,8 +52,8 @@ class ShardOrphans : public testing::Test {
   [[nodiscard]] std::uint32_t first_to(Side out) const {
     return (out == Side::radio ? hosts->server_isn : hosts->ue_isn).raw() + 1;
   }
-  /// A question to the host behind `out`: it acknowledges nothing new and cannot be taken.
-  void expect_question(Side out) {
+  /// A challenge to the host behind `out`: it acknowledges nothing new and cannot be taken.
+  void expect_challenge(Side out) {
     const auto seen = lab->next(out);
     ASSERT_TRUE(seen);
     EXPECT_EQ(seen->segment().flags.bits, Flags::ack_bit);
@@ -65,7 +65,7 @@ class ShardOrphans : public testing::Test {
     const auto& destination = out == Side::radio ? ScriptedHosts::ue_mac : ScriptedHosts::server_mac;
     EXPECT_TRUE(std::equal(destination.begin(), destination.end(), seen->frame.begin()));
   }
-  void expect_question_of_the_other_half(Side out) {
+  void expect_challenge_of_the_other_half(Side out) {
     const auto seen = lab->next(out);
     ASSERT_TRUE(seen);
     EXPECT_EQ(seen->segment().seq.raw(), first_to(out) - 1 + (1U << 31U));
@@ -134,8 +134,8 @@ TEST_F(ShardOrphans, WhatWasLetGoIsNoLongerThere) {
 TEST_F(ShardOrphans, BothHostsAreAskedAndResetAtWhatTheyAnswer) {
   expose();
   restart();
-  expect_question(Side::radio);
-  expect_question(Side::core);
+  expect_challenge(Side::radio);
+  expect_challenge(Side::core);
   hosts->ue(Flags::ack_bit, 0, 1000);  // one of both had arrived
   expect_reset(Side::radio, 1000);
   EXPECT_TRUE(lab->silent(Side::core));
@@ -158,7 +158,7 @@ TEST_F(ShardOrphans, AHostIsAskedUntilItSaysThatItHasGone) {
   hosts->ue(Flags::ack_bit, 0, 0);
   lab->forget_output();
   lab->pass_time(std::chrono::seconds(1));
-  expect_question_of_the_other_half(Side::radio);  // the reset may have been lost
+  expect_challenge_of_the_other_half(Side::radio);  // the reset may have been lost
   hosts->ue(Flags::rst_bit, 0, 0);
   lab->forget_output();
   lab->pass_time(std::chrono::seconds(60));

@@ -1,4 +1,4 @@
-// Letting go: a split connection goes back to its hosts, and they cannot tell.
+// Handback: a split connection goes back to its hosts, and they cannot tell.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using tcp::Flags;
 proxy::ShardConfig split_config() {
   proxy::ShardConfig config = shard_config();
   config.limits.max_flows = 1000;
-  config.limits.let_flows_go_at = 0.005;
+  config.limits.release_flows_at = 0.005;
   config.tcp.max_retransmissions = 3;
   return config;
 }
@@ -43,7 +43,7 @@ class ShardRelease : public ScriptedShard {
     EXPECT_EQ(seen->frame, before);
     EXPECT_TRUE(lab.silent(from_ue ? Side::radio : Side::core)) << "nobody answers on the other one's behalf";
   }
-  /// 1000 bytes of the server's that the UE has not acknowledged are ours when the connection is let go.
+  /// 1000 bytes of the server's that the UE has not acknowledged are ours when the connection is released.
   void release_with_data() {
     hosts.open();
     hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
@@ -57,7 +57,7 @@ TEST_F(ShardRelease, AnEmptyRelayGoesAtOnce) {
   hosts.open();
   release();
   EXPECT_EQ(lab.shard.flow_count(), 0U);
-  EXPECT_EQ(lab.count(Counter::let_go_command), 1U);
+  EXPECT_EQ(lab.count(Counter::released_command), 1U);
   expect_untouched(false, Flags::ack_bit, 0, 0, "from the server");
   expect_untouched(true, Flags::ack_bit, 0, 15, "from the UE");
   expect_untouched(true, Flags::ack_bit | Flags::fin_bit, 11, 15);
@@ -95,7 +95,7 @@ TEST_F(ShardRelease, WhatWasAcknowledgedIsStillDeliveredAndTheRestPasses) {
   EXPECT_TRUE(lab.silent(Side::core)) << "the server has had this acknowledgement, and more";
   expect_untouched(true, Flags::ack_bit, 0, 2500);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
-  EXPECT_EQ(lab.count(Counter::let_go_command), 1U);
+  EXPECT_EQ(lab.count(Counter::released_command), 1U);
   const proxy::Counters& counters = lab.shard.counters();
   EXPECT_EQ(counters.received(), counters[Counter::optimised] + counters.forwarded() + counters.dropped());
 }
@@ -162,7 +162,7 @@ TEST_F(ShardRelease, AHostThatWasPromisedMoreThanTheOtherTakesIsKept) {
   EXPECT_EQ(lab.shard.flow_count(), 1U) << "still split";
   hosts.ue_window = 1000;
   hosts.ue(Flags::ack_bit, 0, 2000);
-  EXPECT_EQ(lab.shard.flow_count(), 0U) << "now the promise is the UE's own";
+  EXPECT_EQ(lab.shard.flow_count(), 0U) << "now the window is the UE's own";
 }
 
 TEST_F(ShardRelease, TheLastWindowSaidIsWhatTheOtherHostTakes) {
@@ -248,7 +248,7 @@ TEST_F(ShardDrain, NothingNewIsSplitUntilItIsOver) {
   lab.shard.drain(true);
   lab.pass_time(std::chrono::milliseconds(1));
   EXPECT_EQ(lab.shard.flow_count(), 0U);
-  EXPECT_EQ(lab.count(Counter::let_go_drain), 1U);
+  EXPECT_EQ(lab.count(Counter::released_drain), 1U);
   hosts.ue_to_server.src_port = 40001;
   hosts.open();
   EXPECT_EQ(lab.count(Counter::forward_draining), 1U);
@@ -275,7 +275,7 @@ TEST_F(ShardDrain, WhatIsCalledOffBeforeItsTurnStaysSplit) {
   EXPECT_EQ(ack->segment().ack, hosts.server_isn + 2001);
 }
 
-/// The server was promised more than the UE takes, has sent all of it, and closed.
+/// The server was told of more window than the UE takes, has sent all of it, and closed.
 TEST_F(ShardDrain, BytesHeldBehindAClosedWindowCountAsBrokenByAStop) {
   hosts.open();
   hosts.ue_window = 0;
@@ -323,7 +323,7 @@ TEST_F(ShardDrain, WhatAStopWouldNotBreakStaysSo) {
   lab.forget_output();
   for (std::uint32_t i = 1; i < 5; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 'b'));
   lab.pass_time(std::chrono::milliseconds(100));
-  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 0U) << "the promise is kept, but nothing more acknowledged";
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 0U) << "the window stands, but nothing more acknowledged";
   hosts.ue_window = 1000;
   hosts.ue(Flags::ack_bit, 0, 2000);
   lab.pass_time(std::chrono::milliseconds(100));
@@ -358,7 +358,7 @@ TEST_F(ShardDrain, ManyFlowsAreWalkedInSteps) {
   EXPECT_GT(lab.shard.flow_count(), 300U) << "packets get their turn in between";
   lab.pass_time(std::chrono::milliseconds(1));
   EXPECT_EQ(lab.shard.flow_count(), 0U);
-  EXPECT_EQ(lab.count(Counter::let_go_drain), 500U);
+  EXPECT_EQ(lab.count(Counter::released_drain), 500U);
 }
 
 TEST_F(ShardRelease, WhenBuffersAreShortFlowsThatHoldNoneAreLetGo) {
@@ -371,7 +371,7 @@ TEST_F(ShardRelease, WhenBuffersAreShortFlowsThatHoldNoneAreLetGo) {
   hosts.ue(Flags::ack_bit, 0, 1000);
   lab.pass_time(std::chrono::milliseconds(50));
   EXPECT_EQ(lab.shard.flow_count(), 0U);
-  EXPECT_EQ(lab.count(Counter::let_go_memory), 1U);
+  EXPECT_EQ(lab.count(Counter::released_memory), 1U);
 }
 
 }  // namespace

@@ -250,7 +250,7 @@ class KeepAlives : public ScriptedShard {
     lab.put(Side::radio, hosts.frame(true, hosts.segment(Flags::ack_bit, hosts.ue_isn.raw() + sent,
                                                          hosts.server_isn.raw() + 1 + acked)));
   }
-  /// The first question of an open connection that has been silent.
+  /// The first keep-alive of an open connection that has been silent.
   void ask() {
     hosts.open();
     lab.pass_time(std::chrono::seconds(1));
@@ -267,10 +267,10 @@ TEST_F(KeepAlives, TheOtherHostsAnswerIsTheAnswer) {
   lab.forget_output();
   keep_alive_of_ue(4, 0);
   EXPECT_TRUE(lab.silent(Side::radio)) << "we do not answer for it";
-  const auto question = lab.next(Side::core);
-  ASSERT_TRUE(question);
-  EXPECT_EQ(question->segment().seq, hosts.ue_isn + 4);
-  EXPECT_EQ(question->segment().payload_len, 0);
+  const auto probe = lab.next(Side::core);
+  ASSERT_TRUE(probe);
+  EXPECT_EQ(probe->segment().seq, hosts.ue_isn + 4);
+  EXPECT_EQ(probe->segment().payload_len, 0);
   EXPECT_TRUE(lab.silent(Side::core)) << "one for one";
   hosts.server(Flags::ack_bit, 0, 4);
   const auto answer = lab.next(Side::radio);

@@ -42,7 +42,7 @@ class ShardSmvs : public testing::Test {
     reports.send(arrival);
   }
   /// The window that the server has, by the newest word to it: how much more it may send than what was offered.
-  std::int64_t promised() {
+  std::int64_t advertised() {
     while (const auto seen = lab.next(Side::core)) {
       edge = seen->segment().ack + (std::uint32_t{seen->segment().window} << hosts.options.window_scale);
     }
@@ -278,8 +278,8 @@ TEST_F(ShardSmvs, TheFlowsOfABearerShareItsAllowance) {
   EXPECT_GE(std::min(segments[0], segments[1]), 4);
 }
 
-// Everything that a connection was promised has come, was delivered and acknowledged: no packet, timer or window of its
-// own is left that would look at it again. The radio queue that shut it is another connection's.
+// Everything that a connection was given as window has come, was delivered and acknowledged: no packet, timer or window
+// of its own is left that would look at it again. The radio queue that shut it is another connection's.
 TEST_F(ShardSmvs, AServerLeftWithoutAWindowGetsOneWhenTheQueueOfOthersHasGone) {
   hosts.open();
   const std::uint16_t other_port = 40001;
@@ -290,19 +290,19 @@ TEST_F(ShardSmvs, AServerLeftWithoutAWindowGetsOneWhenTheQueueOfOthersHasGone) {
   offer(65);
   static_cast<void>(data_sent());
   hosts.ue(Flags::ack_bit, 0, offered);
-  EXPECT_LT(promised(), 1460) << "the first window and no more";
+  EXPECT_LT(advertised(), 1460) << "the first window and no more";
   for (int step = 0; step < 100; ++step) {
     lab.pass_time(period);
     report_queue(Bytes(1'000'000), Bytes(0));
   }
-  EXPECT_LT(promised(), 1460) << "not while that queue stands";
+  EXPECT_LT(advertised(), 1460) << "not while that queue stands";
   report_queue(Bytes(0), Bytes(0));
-  EXPECT_GT(promised(), 10 * 1460);
+  EXPECT_GT(advertised(), 10 * 1460);
   EXPECT_EQ(lab.count(Counter::fallbacks), 0U) << "nor was it that";
 }
 
-// All the law reckons with is what the radio carries, headers included; what is promised to the server are bytes of its
-// stream.
+// All the law reckons with is what the radio carries, headers included; what is advertised to the server are bytes of
+// its stream.
 TEST_F(ShardSmvs, TheServerIsPromisedWhatTheRadioTakesLessTheHeaders) {
   hosts.open();
   const auto step = [&](std::uint32_t segments) {
@@ -320,7 +320,7 @@ TEST_F(ShardSmvs, TheServerIsPromisedWhatTheRadioTakesLessTheHeaders) {
   const Rate rate = reports.next().bearer.mean_service_rate;
   const double radio = static_cast<double>(rate.in(2 * law.one_way_delay).count()) + control::smvs_reference(law, rate);
   const double relay = smvs.receive_window.reference.in_bytes(Bytes(40), rate);
-  const double on_wire = static_cast<double>(promised()) / 500 * 552;
+  const double on_wire = static_cast<double>(advertised()) / 500 * 552;
   EXPECT_LE(on_wire, radio + relay);
   EXPECT_GE(on_wire, radio + relay - 2 * 552 - 1460 * 1.2) << "the last segments, and what a window update is worth";
 }

@@ -91,7 +91,7 @@ TEST_F(ShardStop, WhatHoldsNothingGoesOnUntouched) {
   EXPECT_TRUE(lab.silent(Side::core) && lab.silent(Side::radio));
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   EXPECT_EQ(lab.count(Counter::flows_reset_by_stop), 0U);
-  EXPECT_EQ(lab.count(Counter::let_go_drain), 1U);
+  EXPECT_EQ(lab.count(Counter::released_drain), 1U);
   expect_passes(false, Flags::ack_bit, 1000, 0);
 }
 

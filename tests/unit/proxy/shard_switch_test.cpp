@@ -57,7 +57,7 @@ class ShardSwitch : public testing::Test {
     said += 10;
     hosts.ue(Flags::ack_bit, said, said);
   }
-  /// The right edge that the last frame towards the server has promised, from its first byte on.
+  /// The right edge that the last frame towards the server has advertised, from its first byte on.
   std::int64_t edge_told_to_the_server() {
     std::int64_t edge = -1;
     while (const auto seen = lab.next(Side::core)) {
@@ -81,7 +81,7 @@ TEST_F(ShardSwitch, AConnectionAtRestGoesOnEndToEndAtOnce) {
   switch_to(Mode::wrs, Intercept::regulate);
   EXPECT_EQ(phase(), "regulated");
   EXPECT_EQ(lab.shard.flow_count(), 1U);
-  EXPECT_EQ(lab.count(Counter::let_go_switch), 1U);
+  EXPECT_EQ(lab.count(Counter::released_switch), 1U);
   lab.forget_output();
   data(3000, 1);
   EXPECT_TRUE(lab.silent(Side::core)) << "nothing is acknowledged for the UE any more";
@@ -93,19 +93,19 @@ TEST_F(ShardSwitch, WhatIsOursIsDeliveredFirst) {
   hosts.open();
   data(0, 3);
   switch_to(Mode::bypass);
-  EXPECT_EQ(phase(), "handing over");
-  EXPECT_EQ(lab.shard.flow_count(), 1U) << "the heir is the same connection";
+  EXPECT_EQ(phase(), "handing back");
+  EXPECT_EQ(lab.shard.flow_count(), 1U) << "the successor is the same connection";
   lab.forget_output();
   data(3000, 1);
   EXPECT_EQ(lab.next(Side::radio)->payload.size(), 1000U) << "behind the seam it passes";
   EXPECT_TRUE(lab.silent(Side::core));
   hosts.ue(Flags::ack_bit, 0, 2000);
-  EXPECT_EQ(phase(), "handing over") << "a thousand bytes are ours still";
+  EXPECT_EQ(phase(), "handing back") << "a thousand bytes are ours still";
   hosts.ue(Flags::ack_bit, 0, 4000);
   EXPECT_EQ(phase(), "bypassed");
-  EXPECT_EQ(lab.count(Counter::let_go_switch), 1U);
+  EXPECT_EQ(lab.count(Counter::released_switch), 1U);
   hosts.ue(Flags::ack_bit, 0, 4000);
-  EXPECT_GT(lab.count(Counter::forward_followed), 0U);
+  EXPECT_GT(lab.count(Counter::forward_tracked), 0U);
 }
 
 TEST_F(ShardSwitch, TheRightEdgeStaysAndTheWindowOpensByAndBy) {
@@ -150,7 +150,7 @@ TEST_F(ShardSwitch, BackBeforeTheHandoverHasBegunNothingHasHappened) {
   data(0, 1);
   hosts.ue(Flags::ack_bit, 0, 2000);
   EXPECT_EQ(phase(), "split");
-  EXPECT_EQ(lab.count(Counter::let_go_switch), 0U);
+  EXPECT_EQ(lab.count(Counter::released_switch), 0U);
 }
 
 TEST_F(ShardSwitch, WhatIsEndToEndSaysSo) {
@@ -263,7 +263,7 @@ TEST_F(ShardSwitch, AnEndWhileItIsHandedOverIsTheEndOfBoth) {
   hosts.open();
   data(0, 1);
   switch_to(Mode::bypass);
-  ASSERT_EQ(phase(), "handing over");
+  ASSERT_EQ(phase(), "handing back");
   hosts.ue(Flags::rst_bit | Flags::ack_bit, 0, 1000);
   lab.pass_time(std::chrono::seconds(1));
   EXPECT_EQ(lab.shard.flow_count(), 0U);
@@ -279,7 +279,7 @@ TEST_F(ShardSwitch, TheHeirIsThereHoweverLongTheHandoverTakes) {
   hosts.server(Flags::ack_bit | Flags::fin_bit, 1000, 0);
   hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
   lab.pass_time(std::chrono::seconds(15));
-  ASSERT_EQ(phase(), "handing over");
+  ASSERT_EQ(phase(), "handing back");
   hosts.ue(Flags::ack_bit, 1, 1001);
   EXPECT_EQ(phase(), "bypassed");
   lab.pass_time(std::chrono::seconds(11));
@@ -290,12 +290,12 @@ TEST_F(ShardSwitch, ANewSynWhileItIsHandedOverPasses) {
   hosts.open();
   data(0, 1);
   switch_to(Mode::bypass);
-  ASSERT_EQ(phase(), "handing over");
+  ASSERT_EQ(phase(), "handing back");
   lab.forget_output();
   hosts.ue_isn = tcp::SeqNum(900'000);
   hosts.send_syn();
   EXPECT_TRUE(lab.next(Side::core)->segment().flags.syn()) << "the server judges it";
-  EXPECT_EQ(phase(), "handing over");
+  EXPECT_EQ(phase(), "handing back");
 }
 
 TEST_F(ShardSwitch, ClosedOnBothSidesItIsForgottenEndToEndToo) {

@@ -281,7 +281,7 @@ TEST(Shard, ASilentConnectionGoesBackToPlainForwarding) {
   ScriptedHosts hosts(lab);
   hosts.open();
   lab.pass_time(std::chrono::seconds(301));
-  EXPECT_EQ(lab.count(Counter::let_go_idle), 1U);
+  EXPECT_EQ(lab.count(Counter::released_idle), 1U);
   hosts.server(Flags::ack_bit, 0, 0, "hello again");
   const auto seen = lab.next(Side::radio);
   ASSERT_TRUE(seen);

@@ -13,6 +13,7 @@
 
 #include "control/feedback/session.hpp"
 #include "proxy/admin/client.hpp"
+#include "proxy/yaml/renamed.hpp"
 
 namespace sluice {
 namespace {
@@ -175,8 +176,31 @@ TEST(SluiceRunning, TheOperatorsCommandLine) {
   const Finished unknown = run(sluicectl_program, {"--socket", sluice.socket(), "nonsense"});
   EXPECT_EQ(unknown.code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("unknown command 'nonsense'"));
+  const Finished renamed = run(sluicectl_program, {"--socket", sluice.socket(), "take-up", "all"});
+  EXPECT_EQ(renamed.code, 1);
+  EXPECT_THAT(renamed.err, HasSubstr("it is called split-again now"));
   EXPECT_EQ(run(sluicectl_program, {"--socket", "/nonexistent", "status"}).code, 1);
   EXPECT_EQ(run(sluicectl_program, {}).code, 2);
+}
+
+TEST(SluiceRunning, AsksForOneCounter) {
+  Running sluice;
+  EXPECT_EQ(sluice.ask("counters flows_split").value, 0U);
+  EXPECT_EQ(sluice.ask("counters proxy.flows_split").value, 0U);
+  EXPECT_TRUE(sluice.ask("counters steering.dropped").ok);
+  EXPECT_EQ(sluice.ask("counters flows_spilt").value, "unknown counter 'flows_spilt'; counters lists all");
+}
+
+/// Whoever still asks by a former name is told the new one, and that one there is.
+TEST(SluiceRunning, TellsTheNewNameOfARenamedCounter) {
+  Running sluice;
+  for (const char* name : {"forward_handover", "forward_followed", "flows_taken_up", "let_go_idle", "let_go_command",
+                           "let_go_drain", "let_go_memory", "let_go_switch", "let_go_surprise"}) {
+    const std::string now(config::renamed_to(name));
+    EXPECT_EQ(sluice.ask(std::string("counters proxy.") + name).value,
+              std::string("unknown counter '") + name + "'; it is called " + now + " now");
+    EXPECT_TRUE(sluice.ask("counters " + now).ok) << now;
+  }
 }
 
 TEST(SluiceRunning, ASecondOneDoesNotTakeTheSocketOver) {

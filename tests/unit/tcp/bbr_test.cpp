@@ -232,13 +232,13 @@ TEST_F(UnderBbr, ATimeoutForNothingTakesNothing) {
 }
 
 TEST_F(UnderBbr, WithoutAPlaceForItsStateCubicServes) {
-  tcp::Takeover takeover;
-  takeover.snd_nxt = s.our_base;
-  takeover.rcv_nxt = s.their_base;
-  takeover.rcv_edge = s.their_base + 1000;
-  takeover.local = takeover.remote = s.ours;
-  takeover.snd_window = 60'000;
-  s.endpoint.take_over(s.config, takeover, s.now);
+  tcp::EstablishedState state;
+  state.snd_nxt = s.our_base;
+  state.rcv_nxt = s.their_base;
+  state.rcv_edge = s.their_base + 1000;
+  state.local = state.remote = s.ours;
+  state.snd_window = 60'000;
+  s.endpoint.establish_at(s.config, state, s.now);
   s.write_segments(10);
   s.emit();
   EXPECT_GE(s.sent(), 9U) << "unpaced";

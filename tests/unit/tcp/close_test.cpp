@@ -225,7 +225,7 @@ TEST(KeepAlive, OfThePeerIsAnsweredAndLimited) {
   EXPECT_EQ(s.read_all(), 0U);
 }
 
-TEST(Reset, ElsewhereInTheWindowItIsQuestioned) {
+TEST(Reset, ElsewhereInTheWindowItIsChallenged) {
   Script s;
   s.open();
   s.receive(s.segment(100, 0, Flags::rst_bit));
@@ -239,7 +239,7 @@ TEST(Reset, ElsewhereInTheWindowItIsQuestioned) {
   EXPECT_EQ(s.endpoint.state(), State::established);
 }
 
-TEST(Reset, ASynInTheWindowIsQuestioned) {
+TEST(Reset, ASynInTheWindowIsChallenged) {
   Script s;
   s.open();
   s.receive(s.segment(100, 0, Flags::syn_bit));
@@ -248,7 +248,7 @@ TEST(Reset, ASynInTheWindowIsQuestioned) {
   s.expect_ack(0);
 }
 
-TEST(Reset, QuestionsAreLimited) {
+TEST(Reset, ChallengesAreLimited) {
   Script s;
   s.open();
   for (int i = 0; i < 1000; ++i) {

@@ -210,13 +210,13 @@ TEST(Handshake, TakeOverContinuesWhatOthersOpened) {
 
 TEST(Handshake, TakeOverBeforeTheLastAcknowledgement) {
   Script s;
-  tcp::Takeover takeover;
-  takeover.snd_nxt = s.our_base;
-  takeover.rcv_nxt = s.their_base;
-  takeover.rcv_edge = s.their_base + 1000;
-  takeover.snd_window = 5000;
-  takeover.snd_una_is_acked = false;
-  s.endpoint.take_over(s.config, takeover, s.now);
+  tcp::EstablishedState state;
+  state.snd_nxt = s.our_base;
+  state.rcv_nxt = s.their_base;
+  state.rcv_edge = s.their_base + 1000;
+  state.snd_window = 5000;
+  state.snd_una_is_acked = false;
+  s.endpoint.establish_at(s.config, state, s.now);
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(1));
   EXPECT_EQ(s.endpoint.next_deadline(), never) << "the handshake is not ours to repeat";
   s.receive_ack(0);

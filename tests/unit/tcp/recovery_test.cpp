@@ -397,7 +397,7 @@ TEST(Timeout, AnAcknowledgementInsideAPacketLeavesTheRest) {
   s.expect_data(333, mss - 333);
 }
 
-TEST(Acknowledgement, OfWhatWasNeverSentIsQuestioned) {
+TEST(Acknowledgement, OfWhatWasNeverSentIsChallenged) {
   Script s;
   open_and_send(s, 2);
   s.receive(s.segment(0, 3 * mss));

@@ -41,17 +41,17 @@ class Script {
 
   /// Straight to established.
   void open(std::uint32_t window = peer_window, std::uint32_t room = 65535) {
-    tcp::Takeover takeover;
-    takeover.snd_nxt = our_base;
-    takeover.rcv_nxt = their_base;
-    takeover.rcv_edge = their_base + room;
-    takeover.local = ours;
-    takeover.remote = theirs;
-    takeover.snd_window = window;
-    takeover.ts_recent = their_timestamp;
-    takeover.rtt = handshake_rtt;
+    tcp::EstablishedState state;
+    state.snd_nxt = our_base;
+    state.rcv_nxt = their_base;
+    state.rcv_edge = their_base + room;
+    state.local = ours;
+    state.remote = theirs;
+    state.snd_window = window;
+    state.ts_recent = their_timestamp;
+    state.rtt = handshake_rtt;
     window_ = window;
-    endpoint.take_over(config.wants_pacing() ? paced.begin(config) : config, takeover, now);
+    endpoint.establish_at(config.wants_pacing() ? paced.begin(config) : config, state, now);
   }
   void use_sack() { ours.sack_permitted = theirs.sack_permitted = true; }
   void use_timestamps() { ours.timestamps = theirs.timestamps = true; }
@@ -162,7 +162,7 @@ class Script {
   tcp::SeqNum their_base{0xfffffc00U};
   std::uint32_t their_timestamp = 1000;
   std::uint32_t their_echo = 0;  ///< which of our timestamps the peer returns
-  Duration handshake_rtt{};      ///< known when the connection is taken over
+  Duration handshake_rtt{};      ///< known when the connection goes on here
   std::uint32_t their_sent = 0;  ///< position of the peer's next byte, for its acknowledgements
 
  private:

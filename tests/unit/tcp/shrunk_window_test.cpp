@@ -25,8 +25,8 @@ class ShrunkWindow : public testing::TestWithParam<bool> {
     s.receive_ack(0);
     s.emit();
   }
-  /// Lets time pass with a peer that answers every question. Nothing but questions may leave.
-  void expect_questions_for(Duration time) {
+  /// Lets time pass with a peer that answers every probe. Nothing but probes may leave.
+  void expect_probes_for(Duration time) {
     for (const Instant end = s.now + time; s.now < end;) {
       s.pass(100ms);
       bool asked = false;
@@ -108,7 +108,7 @@ TEST_P(ShrunkWindow, APeerThatAnswersIsNotGivenUp) {
   s.config.max_retransmissions = 3;
   s.config.max_rto = 2s;
   refuse(4);
-  expect_questions_for(300s);
+  expect_probes_for(300s);
   EXPECT_EQ(s.endpoint.state(), tcp::State::established);
 }
 
@@ -124,7 +124,7 @@ TEST_P(ShrunkWindow, TellsNothingOfThePath) {
   s.open();
   const Bytes window = s.endpoint.cwnd();
   refuse(4);
-  expect_questions_for(120s);
+  expect_probes_for(120s);
   EXPECT_EQ(s.endpoint.effective_mss(), mss) << "no black hole";
   EXPECT_EQ(s.endpoint.cwnd(), window) << "no congestion";
 }
@@ -132,7 +132,7 @@ TEST_P(ShrunkWindow, TellsNothingOfThePath) {
 TEST_P(ShrunkWindow, EverythingGoesOnAtOnceWhenItOpens) {
   refuse(4);
   s.write_segments(1);
-  expect_questions_for(100s);
+  expect_probes_for(100s);
   open_again();
   for (std::uint32_t i = 0; i < 5; ++i) s.expect_data(i * mss, mss);
   s.expect_nothing();
@@ -141,14 +141,14 @@ TEST_P(ShrunkWindow, EverythingGoesOnAtOnceWhenItOpens) {
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
   EXPECT_FALSE(s.endpoint.in_recovery());
-  EXPECT_TRUE(s.endpoint.smooth());
+  EXPECT_TRUE(s.endpoint.on_fast_path());
   EXPECT_EQ(s.endpoint.rto(), s.endpoint.srtt() + std::max<Duration>(s.config.min_rto, 4 * 50ms))
       << "no backoff is left";
 }
 
 TEST_P(ShrunkWindow, OpensByLittle) {
   refuse(4);
-  expect_questions_for(20s);
+  expect_probes_for(20s);
   s.set_peer_window(2 * mss);
   s.receive_ack(0);
   s.emit();

@@ -144,7 +144,7 @@ TEST(TailProbe, AReportedDuplicateClearsIt) {
   s.now += 100ms;
   s.receive_ack(5 * mss);
   EXPECT_GE(s.endpoint.cwnd(), before);
-  EXPECT_TRUE(s.endpoint.smooth());
+  EXPECT_TRUE(s.endpoint.on_fast_path());
 }
 
 TEST(TailProbe, NoneWithoutSack) {

@@ -1,6 +1,6 @@
 #include "tests/unit/tcp/script.hpp"
 
-// The urgent pointer (RFC 9293 section 3.8.5) and the peer's question whether anybody is there (section 3.8.4).
+// The urgent pointer (RFC 9293 section 3.8.5) and the peer's keep-alive (section 3.8.4).
 
 namespace sluice::test {
 namespace {
@@ -31,7 +31,7 @@ TEST(Urgent, EverythingUpToItsEndSaysSo) {
   s.emit();
   EXPECT_FALSE(urgent(s.expect_data(3 * mss, mss)));
   s.receive_ack(4 * mss);
-  EXPECT_TRUE(s.endpoint.smooth());
+  EXPECT_TRUE(s.endpoint.on_fast_path());
 }
 
 TEST(Urgent, IsToldBeforeThereIsAnyData) {
@@ -146,21 +146,21 @@ TEST(Urgent, WhatIsNotAcceptableTellsNothing) {
 
 // --- keep-alives ---
 
-TEST(Question, IsTheOwnersToAnswer) {
+TEST(PeerKeepAlive, IsTheOwnersToAnswer) {
   Script s;
   s.config.answers_keepalives = false;
   s.open();
   s.receive(s.segment(0xffffffff, 0));  // one below what is expected
   s.emit();
   s.expect_nothing();
-  EXPECT_TRUE(s.endpoint.take_question());
-  EXPECT_FALSE(s.endpoint.take_question()) << "once";
-  s.endpoint.answer_question();
+  EXPECT_TRUE(s.endpoint.take_keepalive());
+  EXPECT_FALSE(s.endpoint.take_keepalive()) << "once";
+  s.endpoint.answer_keepalive();
   s.emit();
   s.expect_ack(0);
 }
 
-TEST(Question, MayCarryAByteOfGarbage) {
+TEST(PeerKeepAlive, MayCarryAByteOfGarbage) {
   Script s;
   s.config.answers_keepalives = false;
   s.open();
@@ -173,10 +173,10 @@ TEST(Question, MayCarryAByteOfGarbage) {
   s.endpoint.receive(garbage, payload_packet(stream_bytes(0, 1)), s.now);
   s.emit();
   s.expect_nothing();
-  EXPECT_TRUE(s.endpoint.take_question());
+  EXPECT_TRUE(s.endpoint.take_keepalive());
 }
 
-TEST(Question, IsNoneWhileSomethingIsUnderWay) {
+TEST(PeerKeepAlive, IsNoneWhileSomethingIsUnderWay) {
   Script s;
   s.config.answers_keepalives = false;
   s.open();
@@ -186,10 +186,10 @@ TEST(Question, IsNoneWhileSomethingIsUnderWay) {
   s.receive(s.segment(0xffffffff, 0));
   s.emit();
   s.expect_ack(0);
-  EXPECT_FALSE(s.endpoint.take_question());
+  EXPECT_FALSE(s.endpoint.take_keepalive());
 }
 
-TEST(Question, AProbeOfAClosedWindowIsTheOwnersToAnswer) {
+TEST(PeerKeepAlive, AProbeOfAClosedWindowIsTheOwnersToAnswer) {
   Script s;
   s.config.answers_keepalives = false;
   s.open(Script::peer_window, 0);
@@ -197,16 +197,16 @@ TEST(Question, AProbeOfAClosedWindowIsTheOwnersToAnswer) {
   s.receive(s.segment(0xffffffff, 0));
   s.emit();
   s.expect_nothing();
-  EXPECT_TRUE(s.endpoint.take_question()) << "the owner's own peer may have opened its window";
-  s.endpoint.answer_question();
+  EXPECT_TRUE(s.endpoint.take_keepalive()) << "the owner's own peer may have opened its window";
+  s.endpoint.answer_keepalive();
   s.emit();
   s.expect_ack(0);
 }
 
-TEST(Question, OfOursIsASegmentThatMustBeAnswered) {
+TEST(PeerKeepAlive, OfOursIsASegmentThatMustBeAnswered) {
   Script s;
   s.open();
-  s.endpoint.ask_peer();
+  s.endpoint.send_keepalive();
   s.emit();
   const SentSegment sent = s.wire.next();
   EXPECT_EQ(sent.segment.seq, s.our_base - 1);

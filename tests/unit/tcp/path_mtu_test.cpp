@@ -46,7 +46,7 @@ class NarrowPath {
   std::uint32_t acked_ = 0;
 };
 
-class PathSize : public testing::Test {
+class PathMtu : public testing::Test {
  protected:
   /// So many segments are under way.
   void send(int segments) {
@@ -72,7 +72,7 @@ class PathSize : public testing::Test {
   Script s;
 };
 
-TEST_F(PathSize, ARoutersWordCutsWhatIsOutstandingAndWhatFollows) {
+TEST_F(PathMtu, ARoutersWordCutsWhatIsOutstandingAndWhatFollows) {
   s.use_sack();
   send(2);
   const Bytes window = s.endpoint.cwnd();
@@ -97,14 +97,14 @@ TEST_F(PathSize, ARoutersWordCutsWhatIsOutstandingAndWhatFollows) {
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
 }
 
-TEST_F(PathSize, AQuoteOfWhatIsNotOutstandingIsNotBelieved) {
+TEST_F(PathMtu, AQuoteOfWhatIsNotOutstandingIsNotBelieved) {
   send(2);
   EXPECT_FALSE(s.endpoint.path_carries(s.our_base - 1, Bytes(600), s.now));
   EXPECT_FALSE(s.endpoint.path_carries(s.our_base + 2 * mss, Bytes(600), s.now));
   EXPECT_EQ(s.endpoint.effective_mss(), mss);
 }
 
-TEST_F(PathSize, NeitherMoreNorTooLittleIsTaken) {
+TEST_F(PathMtu, NeitherMoreNorTooLittleIsTaken) {
   send(2);
   EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(mss), s.now));
   EXPECT_FALSE(s.endpoint.path_carries(s.our_base, Bytes(9000), s.now));
@@ -112,7 +112,7 @@ TEST_F(PathSize, NeitherMoreNorTooLittleIsTaken) {
   EXPECT_EQ(s.endpoint.effective_mss(), 512U);
 }
 
-TEST_F(PathSize, WhatThePeerHoldsIsNotSentAgain) {
+TEST_F(PathMtu, WhatThePeerHoldsIsNotSentAgain) {
   s.use_sack();
   send(3);
   s.receive_sack(0, {{1 * mss, 2 * mss}});
@@ -125,7 +125,7 @@ TEST_F(PathSize, WhatThePeerHoldsIsNotSentAgain) {
   s.expect_nothing();
 }
 
-TEST_F(PathSize, ABlackHoleIsFoundWhereThePeerIsHeard) {
+TEST_F(PathMtu, ABlackHoleIsFoundWhereThePeerIsHeard) {
   send(2);
   std::uint32_t position = 0;
   for (int i = 0; i < 40 && s.endpoint.effective_mss() == mss; ++i) {
@@ -144,14 +144,14 @@ TEST_F(PathSize, ABlackHoleIsFoundWhereThePeerIsHeard) {
   s.expect_data(512, 488);
 }
 
-TEST_F(PathSize, AnOutageIsNoBlackHole) {
+TEST_F(PathMtu, AnOutageIsNoBlackHole) {
   send(2);
   s.pass(300ms + 600ms + 1200ms + 2400ms + 100ms);
   EXPECT_EQ(s.endpoint.counters().timeouts, 4);
   EXPECT_EQ(s.endpoint.effective_mss(), mss);
 }
 
-TEST_F(PathSize, NothingLargerIsTriedForTenMinutes) {
+TEST_F(PathMtu, NothingLargerIsTriedForTenMinutes) {
   send_smaller();
   s.now += 600s;
   s.write_segments(12);
@@ -159,7 +159,7 @@ TEST_F(PathSize, NothingLargerIsTriedForTenMinutes) {
   while (s.sent() != 0) EXPECT_LE(s.wire.next().segment.payload_len, 600);
 }
 
-TEST_F(PathSize, APathThatCarriesMoreAgainIsFoundOut) {
+TEST_F(PathMtu, APathThatCarriesMoreAgainIsFoundOut) {
   send_smaller();
   s.now += 900s;
   s.write_segments(12);
@@ -169,10 +169,10 @@ TEST_F(PathSize, APathThatCarriesMoreAgainIsFoundOut) {
   EXPECT_EQ(s.endpoint.effective_mss(), 600U) << "nothing is known yet";
   s.receive_ack(3600);
   EXPECT_EQ(s.endpoint.effective_mss(), mss);
-  EXPECT_TRUE(s.endpoint.smooth());
+  EXPECT_TRUE(s.endpoint.on_fast_path());
 }
 
-TEST_F(PathSize, ASearchFindsWhatThePathCarriesAndCostsNoWindow) {
+TEST_F(PathMtu, ASearchFindsWhatThePathCarriesAndCostsNoWindow) {
   NarrowPath path = send_smaller();
   const Bytes window = s.endpoint.cwnd();
   path.carries = 830;
@@ -187,7 +187,7 @@ TEST_F(PathSize, ASearchFindsWhatThePathCarriesAndCostsNoWindow) {
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
 }
 
-TEST_F(PathSize, ARoutersAnswerEndsTheSearch) {
+TEST_F(PathMtu, ARoutersAnswerEndsTheSearch) {
   send_smaller();
   s.now += 900s;
   s.write_segments(12);
@@ -200,7 +200,7 @@ TEST_F(PathSize, ARoutersAnswerEndsTheSearch) {
   s.expect_data(2800, 200);
 }
 
-TEST_F(PathSize, TooLittleDataTriesNothing) {
+TEST_F(PathMtu, TooLittleDataTriesNothing) {
   send_smaller();
   s.now += 900s;
   s.write_segments(2);

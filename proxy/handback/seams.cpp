@@ -1,11 +1,11 @@
-#include "proxy/handback/handover.hpp"
+#include "proxy/handback/seams.hpp"
 
 #include <algorithm>
 
 #include "proxy/opening/handshake.hpp"
 #include "proxy/split/relay.hpp"
 
-namespace sluice::proxy::handover {
+namespace sluice::proxy::handback {
 namespace {
 
 constexpr std::array<Side, 2> sides{Side::radio, Side::core};
@@ -41,8 +41,8 @@ std::uint32_t rounding(const Flow& flow, Side side) {
   return (1U << scale(flow, side)) - 1;
 }
 
-/// Neither host was promised more than the other one takes.
-bool promises_hold(const Flow& flow) {
+/// Neither host was told of more window than the other one takes.
+bool windows_hold(const Flow& flow) {
   return std::all_of(sides.begin(), sides.end(), [&](Side side) {
     const Side other = opposite(side);
     return flow.leg(side).endpoint.rcv_edge() <= granted_edge(flow, other) + rounding(flow, other);
@@ -85,7 +85,7 @@ bool delivered(const Flow& flow) {
 }
 
 bool breaks_without_us(const Flow& flow) {
-  if (relay::quiet(flow)) return false;
+  if (relay::both_legs_closed(flow)) return false;
   const auto owed = [&](Side side) {
     return relay::is_broken(flow, side) || flow.leg(side).reset_pending || relay::exposed_to(flow, side) != 0;
   };
@@ -96,10 +96,10 @@ Obstacle obstacle(const Flow& flow) {
   const Leg& radio = flow.leg(Side::radio);
   const Leg& core = flow.leg(Side::core);
   const bool closing = over(radio) || over(core) || (finished_receiving(radio) && finished_receiving(core));
-  if (closing) return relay::quiet(flow) ? Obstacle::none : Obstacle::closing;
-  if (flow.phase == FlowPhase::handing_over) return delivered(flow) ? Obstacle::none : Obstacle::delivering;
+  if (closing) return relay::both_legs_closed(flow) ? Obstacle::none : Obstacle::closing;
+  if (flow.phase == FlowPhase::handing_back) return delivered(flow) ? Obstacle::none : Obstacle::delivering;
   if (radio.endpoint.reassembling() || core.endpoint.reassembling()) return Obstacle::reordering;
-  if (promises_hold(flow)) return Obstacle::none;
+  if (windows_hold(flow)) return Obstacle::none;
   return breaks_without_us(flow) ? Obstacle::delivering : Obstacle::window;
 }
 
@@ -109,7 +109,7 @@ bool at_rest(const Flow& flow) {
          delivered(flow);
 }
 
-void promise_no_more(Flow& flow, Bytes from_ue, Bytes from_server) {
+void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server) {
   for (const Side side : sides) {
     const Bytes most = side == Side::radio ? from_ue : from_server;
     const Bytes granted(granted_edge(flow, opposite(side)) - flow.leg(side).endpoint.rcv_nxt());
@@ -118,19 +118,19 @@ void promise_no_more(Flow& flow, Bytes from_ue, Bytes from_server) {
 }
 
 void begin(Flow& flow) {
-  flow.phase = FlowPhase::handing_over;
+  flow.phase = FlowPhase::handing_back;
   set_seam(flow, Side::radio);
   set_seam(flow, Side::core);
 }
 
-Bytes most_for_heir(const Flow& flow) {
+Bytes most_for_successor(const Flow& flow) {
   constexpr std::int64_t least_segments = 10;  // RFC 6928: with so many a connection may begin
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   return std::max(radio.in_flight(), Bytes(radio.effective_mss() * least_segments));
 }
 
-void begin_for_heir(Flow& flow) {
-  flow.phase = FlowPhase::handing_over;
+void begin_with_successor(Flow& flow) {
+  flow.phase = FlowPhase::handing_back;
   set_seam(flow, Side::radio);
   tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   server.forget_out_of_order();
@@ -155,9 +155,9 @@ KnownConnection known(const Flow& flow) {
     const auto at = static_cast<std::size_t>(receiver);
     const tcp::Endpoint& sender = flow.leg(opposite(receiver)).endpoint;
     known.next.at(at) = sender.rcv_nxt();
-    const tcp::SeqNum promised = sender.rcv_edge();
+    const tcp::SeqNum advertised = sender.rcv_edge();
     known.edge.at(at) =
-        tcp::later(promised, sender.rcv_nxt() + static_cast<std::uint32_t>(sender.receive_room().count()));
+        tcp::later(advertised, sender.rcv_nxt() + static_cast<std::uint32_t>(sender.receive_room().count()));
     if (finished_receiving(flow.leg(receiver))) known.fins |= bit(receiver);
   }
   known.running = true;
@@ -166,7 +166,7 @@ KnownConnection known(const Flow& flow) {
 
 namespace {
 
-/// Its numbers are the host's. It sends into the window that it was promised, and acknowledges within its own; what it
+/// Its numbers are the host's. It sends into the window that it was told, and acknowledges within its own; what it
 /// says when nothing of ours is left for it does not concern us.
 bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
   constexpr std::uint32_t slack = UINT16_MAX;  // windows are rounded, and may be taken back
@@ -204,8 +204,8 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNu
   return verdict;
 }
 
-void note_promise(Flow& flow, Side in, const tcp::Segment& segment) {
-  flow.leg(opposite(in)).endpoint.note_promise(segment.ack + (std::uint32_t{segment.window} << scale(flow, in)));
+void note_advertised(Flow& flow, Side in, const tcp::Segment& segment) {
+  flow.leg(opposite(in)).endpoint.note_advertised(segment.ack + (std::uint32_t{segment.window} << scale(flow, in)));
 }
 
-}  // namespace sluice::proxy::handover
+}  // namespace sluice::proxy::handback

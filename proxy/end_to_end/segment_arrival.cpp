@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "dataplane/packet/checksum.hpp"
-#include "proxy/end_to_end/regulator.hpp"
+#include "proxy/end_to_end/end_to_end_flows.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::uint8_t duplicates_of_a_loss = 3;
 constexpr std::size_t per_ack_without_law = 2;
 
 /// As the SYNs leave it.
-KnownConnection from_the_start(RegulatedFlow& flow) {
+KnownConnection from_the_start(EndToEndFlow& flow) {
   KnownConnection known;
   for (const Side receiver : {Side::radio, Side::core}) {
     const auto at = static_cast<std::size_t>(receiver);
@@ -33,27 +33,28 @@ KnownConnection from_the_start(RegulatedFlow& flow) {
 }
 
 /// The reset that ends a handshake is exact (RFC 9293 section 3.10.7.3, RFC 5961 section 3.2).
-bool refuses(const RegulatedFlow& flow, Side in, const tcp::Segment& reset) {
+bool refuses(const EndToEndFlow& flow, Side in, const tcp::Segment& reset) {
   const tcp::SeqNum initiator = flow.syn_of(flow.initiator).isn;
   if (in == flow.initiator) return reset.seq == initiator + 1;
-  const bool answered = flow.phase == RegulatedPhase::syn_ack && reset.seq == flow.syn_of(in).isn + 1;
+  const bool answered = flow.phase == EndToEndPhase::syn_ack && reset.seq == flow.syn_of(in).isn + 1;
   return answered || (reset.flags.ack() && reset.ack == initiator + 1);
 }
 
 }  // namespace
 
 /// Where a segment lies, by the furthest that was seen in each direction.
-Regulator::Numbers Regulator::numbers_of(const RegulatedFlow& flow, Side in, const tcp::Segment& segment) {
+EndToEndFlows::Numbers EndToEndFlows::numbers_of(const EndToEndFlow& flow, Side in, const tcp::Segment& segment) {
   control::StreamPosition sent = flow.towards(opposite(in)).position;
   control::StreamPosition received = flow.towards(in).position;
   return {sent.of(segment.seq.raw()), received.of(segment.ack.raw())};
 }
 
 /// The receiving host would take it, as far as can be told (RFC 5961): it lies in the window that this one was
-/// promised, or not far behind what it has acknowledged, and acknowledges what has passed. A FIN takes a place of its
+/// told, or not far behind what it has acknowledged, and acknowledges what has passed. A FIN takes a place of its
 /// own behind the last byte. What acknowledges more than has passed is not of this connection, or went another way than
 /// its data. A reset must be exact: behind what has passed, or where the other host stands.
-bool Regulator::is_plausible(const RegulatedFlow& flow, Side in, const tcp::Segment& segment, const Numbers& numbers) {
+bool EndToEndFlows::is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
+                                 const Numbers& numbers) {
   const DataWay& sent = flow.towards(opposite(in));
   const DataWay& received = flow.towards(in);
   if (segment.flags.rst()) {
@@ -63,21 +64,21 @@ bool Regulator::is_plausible(const RegulatedFlow& flow, Side in, const tcp::Segm
   if (!segment.flags.ack()) return false;
   const bool in_window = numbers.seq >= sent.acked - most_behind &&
                          numbers.seq + Bytes(segment.payload_len) <= sent.window.edge() + beyond_the_edge;
-  // Before the seam of a handover lies whatever the relay still holds.
-  const bool recent = flow.heir || numbers.ack >= received.acked - most_behind;
+  // Before the seam of a handback lies whatever the relay still holds.
+  const bool recent = flow.successor || numbers.ack >= received.acked - most_behind;
   return in_window && recent && numbers.ack <= received.sent + Bytes(1);
 }
 
-void Regulator::surprised(RegulatedId id, Side in, const tcp::Segment& segment) {
-  RegulatedFlow& flow = flows_[id];
-  if (flow.phase == RegulatedPhase::syn || !is_plausible(flow, in, segment, numbers_of(flow, in, segment))) return;
+void EndToEndFlows::note_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment) {
+  EndToEndFlow& flow = flows_[id];
+  if (flow.phase == EndToEndPhase::syn || !is_plausible(flow, in, segment, numbers_of(flow, in, segment))) return;
   flow.splittable = false;
   leave_unsplit(flow);
 }
 
-void Regulator::take(RegulatedId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool believed,
-                     bool in_need, Instant now) {
-  RegulatedFlow& flow = flows_[id];
+void EndToEndFlows::receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
+                            bool believed, bool in_need, Instant now) {
+  EndToEndFlow& flow = flows_[id];
   const tcp::Segment& segment = parsed.segment;
   if (!believed) {
     parts_.counters.add(Counter::forward_regulated_unread);
@@ -85,28 +86,28 @@ void Regulator::take(RegulatedId id, Side in, packet::Packet&& packet, const pac
     return;
   }
   const bool regulated = can_regulate(parts_.registry.bearer(flow.bearer).treatment().mode);
-  parts_.counters.add(regulated ? Counter::forward_regulated : Counter::forward_followed);
+  parts_.counters.add(regulated ? Counter::forward_regulated : Counter::forward_tracked);
   if (segment.flags.syn() || segment.flags.rst()) [[unlikely]]
-    return take_syn_or_reset(flow, id, in, std::move(packet), parsed, now);
+    return receive_syn_or_reset(flow, id, in, std::move(packet), parsed, now);
   const Numbers numbers = numbers_of(flow, in, segment);
-  if (flow.phase == RegulatedPhase::syn || !is_plausible(flow, in, segment, numbers)) [[unlikely]] {
+  if (flow.phase == EndToEndPhase::syn || !is_plausible(flow, in, segment, numbers)) [[unlikely]] {
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;
   }
   if (flow.half_open()) [[unlikely]]
-    follow_handshake(flow, in, numbers, now);
+    track_handshake(flow, in, numbers, now);
   if (!flow.half_open()) flow.last_activity = now;
-  take_ack(flow, id, in, std::move(packet), parsed, numbers.ack, in_need, now);
-  if (segment.payload_len != 0) take_data(flow, in, parsed, numbers);
+  receive_ack(flow, id, in, std::move(packet), parsed, numbers.ack, in_need, now);
+  if (segment.payload_len != 0) receive_data(flow, in, parsed, numbers);
   if (segment.flags.fin()) {
     flow.fins |= bit(in);
-    if (flow.fins == (bit(Side::radio) | bit(Side::core))) flow.phase = RegulatedPhase::closing;
+    if (flow.fins == (bit(Side::radio) | bit(Side::core))) flow.phase = EndToEndPhase::closing;
     schedule(flow, id);
   }
 }
 
-void Regulator::take_syn_or_reset(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet,
-                                  const packet::Parsed& parsed, Instant now) {
+void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet,
+                                         const packet::Parsed& parsed, Instant now) {
   const tcp::Segment& segment = parsed.segment;
   if (!segment.flags.rst()) {
     learn_syn(flow, in, segment, now);
@@ -121,15 +122,15 @@ void Regulator::take_syn_or_reset(RegulatedFlow& flow, RegulatedId id, Side in, 
 }
 
 /// It is complete with an ACK that only somebody who has seen the SYN-ACK can know.
-void Regulator::follow_handshake(RegulatedFlow& flow, Side in, const Numbers& numbers, Instant now) {
+void EndToEndFlows::track_handshake(EndToEndFlow& flow, Side in, const Numbers& numbers, Instant now) {
   if (in != flow.initiator || numbers.ack < Bytes{} || numbers.seq < Bytes{}) return;
   flow.round_trip += now - flow.handshake;
   establish(flow);
 }
 
 /// Windows in SYNs are never scaled (RFC 7323 section 2.2), and nothing is written into them.
-void Regulator::learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segment, Instant now) {
-  if (flow.phase != RegulatedPhase::syn) return;
+void EndToEndFlows::learn_syn(EndToEndFlow& flow, Side in, const tcp::Segment& segment, Instant now) {
+  if (flow.phase != EndToEndPhase::syn) return;
   const bool answer = in != flow.initiator;
   if (segment.flags.ack() != answer) return;
   const tcp::SeqNum isn = flow.syn_of(flow.initiator).isn;
@@ -139,12 +140,12 @@ void Regulator::learn_syn(RegulatedFlow& flow, Side in, const tcp::Segment& segm
   if (answer) {
     flow.round_trip = now - flow.handshake;
     begin(flow, from_the_start(flow));
-    flow.phase = RegulatedPhase::syn_ack;
+    flow.phase = EndToEndPhase::syn_ack;
   }
   flow.handshake = flow.last_activity = now;
 }
 
-void Regulator::take_data(RegulatedFlow& flow, Side in, const packet::Parsed& parsed, const Numbers& numbers) {
+void EndToEndFlows::receive_data(EndToEndFlow& flow, Side in, const packet::Parsed& parsed, const Numbers& numbers) {
   DataWay& way = flow.towards(opposite(in));
   const Bytes payload(parsed.segment.payload_len);
   const Bytes end = numbers.seq + payload;
@@ -157,8 +158,8 @@ void Regulator::take_data(RegulatedFlow& flow, Side in, const packet::Parsed& pa
   if (in == Side::core) flow.governed->on_sent(parts_.registry.bearer(flow.bearer), end);
 }
 
-void Regulator::take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::Packet&& packet,
-                         const packet::Parsed& parsed, Bytes ack, bool in_need, Instant now) {
+void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet,
+                                const packet::Parsed& parsed, Bytes ack, bool in_need, Instant now) {
   const tcp::Segment& segment = parsed.segment;
   DataWay& way = flow.towards(in);
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
@@ -193,7 +194,7 @@ void Regulator::take_ack(RegulatedFlow& flow, RegulatedId id, Side in, packet::P
 }
 
 /// On a connection that carries data already the law goes on from its part of what the link was measured to take.
-void Regulator::begin_law(RegulatedFlow& flow, Bearer& bearer, Instant now) {
+void EndToEndFlows::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   const DataWay& way = flow.towards(Side::radio);
   flow.governed.emplace(bearer, control::LawStart{flow.round_trip, Bytes(flow.segment)});
   const bool running = flow.running || way.acked > Bytes{};
@@ -206,7 +207,7 @@ void Regulator::begin_law(RegulatedFlow& flow, Bearer& bearer, Instant now) {
   flow.governed->on_sent(bearer, way.sent);
 }
 
-control::AckRelease Regulator::ask_law(RegulatedFlow& flow, Bearer& bearer, const control::AckView& ack) {
+control::AckRelease EndToEndFlows::ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack) {
   if (!flow.governed) return control::AckRelease::all();
   if (!bearer.windowed()) return {Bytes(-1), per_ack_without_law};
   static_cast<void>(flow.governed->on_report(bearer, ack.now));
@@ -214,8 +215,8 @@ control::AckRelease Regulator::ask_law(RegulatedFlow& flow, Bearer& bearer, cons
 }
 
 /// Computes the window that would be written, and leaves everything as it is.
-void Regulator::observe(RegulatedFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits,
-                        Instant now) {
+void EndToEndFlows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits,
+                            Instant now) {
   DataWay& way = flow.towards(in);
   const std::uint16_t field = way.window.field(ack, offered, Bytes::max());
   if (in != Side::radio || !flow.governed || !bearer.windowed()) return;
@@ -226,8 +227,8 @@ void Regulator::observe(RegulatedFlow& flow, Bearer& bearer, Side in, Bytes ack,
 
 /// Writes the window that goes into an ACK. Of ACKs towards the UE only those of the fair share are rewritten, which
 /// counts flows whatever their direction; the other laws know the radio queue, where the UE's own data does not wait.
-void Regulator::rewrite(RegulatedFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack,
-                        Instant now) {
+void EndToEndFlows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack,
+                            Instant now) {
   constexpr std::uint16_t window_at = 14;
   constexpr std::uint16_t checksum_at = 16;
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
@@ -250,12 +251,12 @@ void Regulator::rewrite(RegulatedFlow& flow, Side in, packet::Packet& packet, st
   parts_.counters.add(Counter::windows_rewritten);
 }
 
-Bytes Regulator::law_window(RegulatedFlow& flow, Bearer& bearer, Bytes ack, Instant now) {
+Bytes EndToEndFlows::law_window(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Instant now) {
   return std::max(flow.governed->window(bearer, ack, now), Bytes(flow.segment) * least_segments);
 }
 
-/// From what was promised behind `ack`; with less than a connection may begin with nothing might come that opens it.
-void Regulator::begin_opening(RegulatedFlow& flow, Opening why, Bytes ack, Bytes at_least) {
+/// From what was advertised behind `ack`; with less than a connection may begin with nothing might come that opens it.
+void EndToEndFlows::begin_opening(EndToEndFlow& flow, Opening why, Bytes ack, Bytes at_least) {
   flow.opening = why;
   flow.opening_at = ack;
   const Bytes least = std::max(at_least, Bytes(flow.segment) * first_segments);
@@ -263,7 +264,7 @@ void Regulator::begin_opening(RegulatedFlow& flow, Opening why, Bytes ack, Bytes
 }
 
 /// What the law wants; where there is none, or it has just begun, no more than opens by and by.
-Bytes Regulator::window_towards_radio(RegulatedFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
+Bytes EndToEndFlows::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
   const bool law = flow.governed && bearer.windowed();
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;
   if (!law && flow.governed && flow.opening == Opening::no) {
@@ -278,7 +279,7 @@ Bytes Regulator::window_towards_radio(RegulatedFlow& flow, Bearer& bearer, Bytes
 }
 
 /// `ip_length`: what stands in the radio queue, when it goes there.
-void Regulator::pass(RegulatedFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
+void EndToEndFlows::pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
   if (in == Side::core) parts_.registry.bearer(flow.bearer).injected(now, Bytes(ip_length));
   parts_.queue.push(opposite(in), std::move(packet), now);
 }

@@ -32,7 +32,7 @@ bool Endpoint::path_carries(SeqNum quoted, Bytes payload, Instant now) {
   AckEvent event;
   send_.mark_lost_above(size, event);
   mss_ = static_cast<std::uint16_t>(size);
-  smooth_ = false;
+  on_fast_path_ = false;
   end_search(now);
   return true;
 }
@@ -43,7 +43,7 @@ void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
   if (size >= mss_) return;
   mss_ = static_cast<std::uint16_t>(size);
   small_path_ = true;
-  smooth_ = false;
+  on_fast_path_ = false;
   end_search(now);
   AckEvent event;
   send_.mark_lost_above(size, event);

@@ -14,7 +14,7 @@ namespace sluice::proxy {
 /// nothing need be made of it (RFC 1858). Never reads outside the packet.
 ///
 /// A later fragment brings nothing either. What is cut is whole again only once its first part has passed, too.
-[[nodiscard]] std::optional<packet::Parsed> read_surprise(const packet::Packet& packet, const packet::Parsed& parsed,
-                                                          packet::ParseResult result);
+[[nodiscard]] std::optional<packet::Parsed> read_unsplittable(const packet::Packet& packet,
+                                                              const packet::Parsed& parsed, packet::ParseResult result);
 
 }  // namespace sluice::proxy

@@ -15,14 +15,14 @@
 namespace sluice::proxy {
 
 /// Where a regulated connection stands.
-enum class RegulatedPhase : std::uint8_t {
+enum class EndToEndPhase : std::uint8_t {
   syn,      ///< a SYN went by …
   syn_ack,  ///< … and its SYN-ACK: both sides' windows can be read …
   open,     ///< … and an ACK by which its initiator knows of it: this is no forged SYN
   closing   ///< both sides have sent a FIN
 };
 
-/// Why a window opens by and by only, whatever is offered: all at once would be promised for good, and its sender may
+/// Why a window opens by and by only, whatever is offered: all at once would be advertised for good, and its sender may
 /// have a congestion window that it was never let use.
 enum class Opening : std::uint8_t {
   no,
@@ -48,7 +48,7 @@ struct SynNote {
   tcp::SynOptions options;
 };
 
-/// What must be known of a connection to follow it from its middle on.
+/// What must be known of a connection to track it from its middle on.
 struct KnownConnection {
   flow::FlowKey key;
   BearerId bearer = no_id;
@@ -58,7 +58,7 @@ struct KnownConnection {
   bool running = false;             ///< data has passed
   std::array<SynNote, 2> syns;      ///< by the Side that said it
   std::array<tcp::SeqNum, 2> next;  ///< by the Side that the data goes to: all before is acknowledged, or in our care
-  std::array<tcp::SeqNum, 2> edge;  ///< … and the right edge that its sender was promised, or more
+  std::array<tcp::SeqNum, 2> edge;  ///< … and the right edge that its sender was told, or more
   Duration round_trip{};            ///< of the handshake; zero while unknown
 
   [[nodiscard]] SynNote& syn_of(Side side) { return syns[static_cast<std::size_t>(side)]; }
@@ -66,7 +66,7 @@ struct KnownConnection {
 
 /// A connection that stays end to end while the windows in its ACKs are rewritten and some ACKs wait. Whatever is known
 /// of it may be forgotten at any moment: what its hosts offer is never less than what was written in their names.
-struct RegulatedFlow {
+struct EndToEndFlow {
   flow::FlowKey key;
   std::array<DataWay, 2> ways;  ///< by the Side that the data goes to
   std::array<SynNote, 2> syns;  ///< by the Side that said it
@@ -78,30 +78,30 @@ struct RegulatedFlow {
   Instant handshake{};  ///< while it is half open: when the newest segment of its handshake passed
   Duration round_trip{};
   BearerId bearer = no_id;
-  RegulatedId holding_next = no_id;  ///< list of the bearer's flows that hold ACKs
-  RegulatedId holding_previous = no_id;
-  std::uint32_t followed = no_id;  ///< where what must be known to split it is kept, once that is begun
-  std::uint32_t ticket = 0;        ///< of its handshake among those half open
+  EndToEndId holding_next = no_id;  ///< list of the bearer's flows that hold ACKs
+  EndToEndId holding_previous = no_id;
+  std::uint32_t tracked = no_id;  ///< where what must be known to split it is kept, once that is begun
+  std::uint32_t ticket = 0;       ///< of its handshake among those half open
   std::uint16_t held_count = 0;
   std::uint16_t segment = 536;  ///< largest payload towards the UE, by the UE's SYN
   std::uint8_t duplicate_acks = 0;
   std::uint8_t fins = 0;  ///< bits by Side
   std::uint8_t dscp = 0;  ///< of its SYN
   Opening opening = Opening::no;
-  bool running = false;  ///< there was data before its law: that goes on from what is measured
-  bool heir = false;     ///< it is still being handed over by a split connection, under whose name it is found
-  RegulatedPhase phase = RegulatedPhase::syn;
+  bool running = false;    ///< there was data before its law: that goes on from what is measured
+  bool successor = false;  ///< it is still being handed back by a split connection, under whose name it is found
+  EndToEndPhase phase = EndToEndPhase::syn;
   Side initiator = Side::radio;
   bool splittable = true;    ///< the options of its SYNs are all understood
   bool to_be_split = false;  ///< it passes end to end although its policy splits, until both directions are quiet
 
   /// Its handshake is under way, and may never come to an end.
-  [[nodiscard]] bool half_open() const { return phase == RegulatedPhase::syn || phase == RegulatedPhase::syn_ack; }
+  [[nodiscard]] bool half_open() const { return phase == EndToEndPhase::syn || phase == EndToEndPhase::syn_ack; }
   [[nodiscard]] DataWay& towards(Side side) { return ways[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const DataWay& towards(Side side) const { return ways[static_cast<std::size_t>(side)]; }
   [[nodiscard]] SynNote& syn_of(Side side) { return syns[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const SynNote& syn_of(Side side) const { return syns[static_cast<std::size_t>(side)]; }
 };
-static_assert(sizeof(RegulatedFlow) <= 1024, "about what a split connection takes");
+static_assert(sizeof(EndToEndFlow) <= 1024, "about what a split connection takes");
 
 }  // namespace sluice::proxy

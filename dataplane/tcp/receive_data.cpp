@@ -45,7 +45,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
   if (begin >= end) {
     count(counters_.discarded);
     if (length == 1 && seq == rcv_nxt_ && probes_window()) {  // the octet at the edge of a closed window
-      asked_ = true;
+      keepalive_pending_ = true;
     } else {
       ack_now_ = true;
     }
@@ -109,7 +109,7 @@ void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
 
 void Endpoint::hold_acknowledgements() {
   acks_held_ = true;
-  smooth_ = false;
+  on_fast_path_ = false;
 }
 
 void Endpoint::acknowledge_freely() {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "dataplane/tcp/segment.hpp"
-#include "proxy/end_to_end/regulated_flow.hpp"
+#include "proxy/end_to_end/end_to_end_flow.hpp"
 #include "proxy/flows/flow.hpp"
-#include "proxy/handback/letting_go.hpp"
+#include "proxy/handback/release_reason.hpp"
 
-namespace sluice::proxy::handover {
+namespace sluice::proxy::handback {
 
 /// Handing a split connection back to its hosts, in the middle of a transfer too. Numbers are the hosts' own, so there
 /// is nothing to translate: each direction gets a seam at what we have acknowledged. Bytes before it are ours: our legs
@@ -25,23 +25,23 @@ namespace sluice::proxy::handover {
 /// or a reset is still on its way. Whatever else is held its sender repeats.
 [[nodiscard]] bool breaks_without_us(const Flow& flow);
 
-/// What keeps the flow here: from beginning the handover while it is split, from ending it afterwards.
+/// What keeps the flow here: from beginning the handback while it is split, from ending it afterwards.
 [[nodiscard]] Obstacle obstacle(const Flow& flow);
 
-/// Promises a host no more than the other one takes, nor than a relay of `from_ue` bytes towards the core and one of
-/// `from_server` towards the radio hold: first step of a flow that is to go.
-void promise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
+/// Advertises to a host no more than the other one takes, nor than a relay of `from_ue` bytes towards the core and one
+/// of `from_server` towards the radio hold: first step of a flow that is to go.
+void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 
 /// Sets the seams. Requires a flow whose legs are both open one way at least, and that nothing is unread.
 void begin(Flow& flow);
 
-/// How far the server may be ahead of the UE where a flow goes on end to end with an heir. It may be farther while it
-/// is split; handed over so, it would send into the radio queue all that the relay has kept from it.
-[[nodiscard]] Bytes most_for_heir(const Flow& flow);
-/// begin() for such a flow: the window promised to the server stands, the heir opens it.
-void begin_for_heir(Flow& flow);
-/// Until the heir is alone: promises the server more as the UE takes what is ours, `most` bytes between the two at
-/// most. Returns the right edge.
+/// How far the server may be ahead of the UE where a flow goes on end to end with a successor. It may be farther while
+/// it is split; handed back so, it would send into the radio queue all that the relay has kept from it.
+[[nodiscard]] Bytes most_for_successor(const Flow& flow);
+/// begin() for such a flow: the window advertised to the server stands, the successor opens it.
+void begin_with_successor(Flow& flow);
+/// Until the successor is alone: advertises more to the server as the UE takes what is ours, `most` bytes between the
+/// two at most. Returns the right edge.
 tcp::SeqNum make_room(Flow& flow, Bytes most);
 
 /// What follows the connection behind the seams begins with: what is before them is ours. Requires begin().
@@ -51,10 +51,10 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 [[nodiscard]] bool delivered(const Flow& flow);
 
 /// Nothing is held either way, on a connection that both hosts may still use: plain forwarding could take over now, but
-/// for what was promised as window.
+/// for what was advertised as window.
 [[nodiscard]] bool at_rest(const Flow& flow);
 
-/// What becomes of a segment while the handover lasts.
+/// What becomes of a segment while the handback lasts.
 struct Verdict {
   bool forward = false;   ///< it passes untouched
   bool feed = false;      ///< our leg is to see `ours`
@@ -62,10 +62,10 @@ struct Verdict {
   bool believed = false;  ///< what it tells of what lies behind the seams is the host's own word
   tcp::Segment ours;      ///< as far as it concerns us
 };
-/// `edge`: right edge of the widest window that the host behind `in` was promised, by whomever. What lies outside the
+/// `edge`: right edge of the widest window that the host behind `in` was told, by whomever. What lies outside the
 /// windows is for the other host to judge, and changes nothing here.
 [[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
-/// A segment that came in on `in` passes, and is believed: the window that it grants is a promise to the other host.
-void note_promise(Flow& flow, Side in, const tcp::Segment& segment);
+/// A segment that came in on `in` passes, and is believed: the window that it grants is advertised to the other host.
+void note_advertised(Flow& flow, Side in, const tcp::Segment& segment);
 
-}  // namespace sluice::proxy::handover
+}  // namespace sluice::proxy::handback

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dataplane/packet/headers.hpp"
-#include "proxy/handback/surprise.hpp"
+#include "proxy/handback/unsplittable.hpp"
 #include "tests/fuzz/packet/heap_packet.hpp"
 #include "tests/fuzz/packet/repair.hpp"
 
@@ -21,11 +21,11 @@ void examine(std::span<const std::uint8_t> bytes) {
   packet::fuzz::HeapPacket frame(bytes, 0);
   packet::Parsed parsed;
   const packet::ParseResult result = packet::parse(*frame, parsed);
-  const auto surprise = proxy::read_surprise(*frame, parsed, result);
-  if (!surprise) return;
+  const auto unsplittable = proxy::read_unsplittable(*frame, parsed, result);
+  if (!unsplittable) return;
   require(result != packet::ParseResult::tcp);
-  require(surprise->src == parsed.src && surprise->dst == parsed.dst && surprise->vlan == parsed.vlan);
-  require(surprise->segment.payload_len == 0 && surprise->segment.sack_count == 0);
+  require(unsplittable->src == parsed.src && unsplittable->dst == parsed.dst && unsplittable->vlan == parsed.vlan);
+  require(unsplittable->segment.payload_len == 0 && unsplittable->segment.sack_count == 0);
   require(parsed.frame_length() >= parsed.l2_len + packet::ipv4_length + packet::tcp_length);
 }
 

@@ -1,4 +1,4 @@
-#include "proxy/handback/surprise.hpp"
+#include "proxy/handback/unsplittable.hpp"
 
 #include <cstddef>
 #include <span>
@@ -60,8 +60,8 @@ std::optional<std::size_t> tcp_behind_ipv4(const std::uint8_t* ip, std::uint8_t 
 
 }  // namespace
 
-std::optional<packet::Parsed> read_surprise(const packet::Packet& packet, const packet::Parsed& parsed,
-                                            packet::ParseResult result) {
+std::optional<packet::Parsed> read_unsplittable(const packet::Packet& packet, const packet::Parsed& parsed,
+                                                packet::ParseResult result) {
   const bool possible = result == packet::ParseResult::ip_fragment || result == packet::ParseResult::ip_options ||
                         result == packet::ParseResult::ipv6_extension;
   if (!possible || parsed.ip_version == 0) return std::nullopt;

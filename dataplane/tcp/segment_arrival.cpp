@@ -18,7 +18,7 @@ constexpr std::uint32_t least_repeated = 1U << 20;
 /// The fast path takes the next data in order, or an acknowledgement that makes progress, on an open connection that
 /// is not repairing, reordering or closing anything (settle() decides that).
 inline bool Endpoint::is_expected(const Segment& segment) const {
-  if (!smooth_) return false;
+  if (!on_fast_path_) return false;
   if ((segment.flags.bits & ~ignored_flags) != Flags::ack_bit || segment.sack_count != 0) return false;
   if (segment.seq != rcv_nxt_ || segment.payload_len > rcv_edge_ - rcv_nxt_) return false;
   const std::int32_t acked = segment.ack - snd_una_;
@@ -41,7 +41,7 @@ inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckNews* news) {
 bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
   if (!is_expected(segment)) [[unlikely]] {
     const bool plausible = is_plausible(segment);
-    smooth_ = false;
+    on_fast_path_ = false;
     receive_slow(segment, std::move(payload), now, news);
     settle();
     return plausible;
@@ -67,7 +67,7 @@ bool Endpoint::is_plausible(const Segment& segment) const {
 
 bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckNews* news) {
   const bool plausible = is_plausible(segment);
-  smooth_ = false;
+  on_fast_path_ = false;
   receive_slow(segment, {}, now, news);
   settle();
   return plausible;
@@ -104,8 +104,8 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
   const bool begins_inside = segment.seq <= later(rcv_edge_, rcv_nxt_);
   const bool news = segment.length() == 0 ? segment.seq >= rcv_nxt_ : end > rcv_nxt_;
   if (begins_inside && news) return true;
-  if (is_question(segment)) {
-    asked_ = true;
+  if (is_keepalive(segment)) {
+    keepalive_pending_ = true;
     return false;
   }
   if (segment.length() == 0) {
@@ -125,7 +125,7 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
 
 /// What the owner answers: a keep-alive, which is one below RCV.NXT, empty or with a byte of garbage, while nothing is
 /// under way either way (else our acknowledgement may have been lost); and the same as a probe of a closed window.
-bool Endpoint::is_question(const Segment& segment) const {
+bool Endpoint::is_keepalive(const Segment& segment) const {
   if (segment.seq + 1 != rcv_nxt_ || segment.payload_len > 1 || segment.flags.fin()) return false;
   if (probes_window()) return true;
   return owner_answers() && send_.empty() && snd_una_ == snd_nxt_ && unread_ == 0 && reassembly_.empty();
@@ -156,7 +156,7 @@ bool Endpoint::check_timestamp(const Segment& segment, Instant now) {
   return false;
 }
 
-/// RFC 5961 section 3.2: only a reset at exactly RCV.NXT is believed; one elsewhere in the window is questioned.
+/// RFC 5961 section 3.2: only a reset at exactly RCV.NXT is believed; one elsewhere in the window is challenged.
 void Endpoint::receive_reset(const Segment& segment, Instant now) {
   if (segment.seq == rcv_nxt_) {
     close(state_ == State::time_wait ? CloseReason::finished : CloseReason::reset_by_peer);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "proxy/end_to_end/regulator.hpp"
+#include "proxy/end_to_end/end_to_end_flows.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -20,8 +20,8 @@ struct HeldAck {
 
 }  // namespace
 
-void Regulator::hold(RegulatedFlow& flow, RegulatedId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
-                     Instant now) {
+void EndToEndFlows::hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
+                         Instant now) {
   packet::PacketNote& note = packet.note();
   note.received = now;
   note.scratch32 = l4_offset;
@@ -35,7 +35,7 @@ void Regulator::hold(RegulatedFlow& flow, RegulatedId id, packet::Packet&& packe
   schedule(flow, id);
 }
 
-void Regulator::release(RegulatedFlow& flow, RegulatedId id, const control::AckRelease& release, Instant now) {
+void EndToEndFlows::release(EndToEndFlow& flow, EndToEndId id, const control::AckRelease& release, Instant now) {
   std::size_t at_least = release.at_least;
   while (!flow.held.empty()) {
     if (HeldAck{flow.held.front().note()}.ack() > release.up_to) {
@@ -46,7 +46,7 @@ void Regulator::release(RegulatedFlow& flow, RegulatedId id, const control::AckR
   }
 }
 
-void Regulator::release_front(RegulatedFlow& flow, RegulatedId id, Instant now) {
+void EndToEndFlows::release_front(EndToEndFlow& flow, EndToEndId id, Instant now) {
   packet::Packet packet = flow.held.pop_front();
   const HeldAck held{packet.note()};
   --flow.held_count;
@@ -56,7 +56,7 @@ void Regulator::release_front(RegulatedFlow& flow, RegulatedId id, Instant now) 
   pass(flow, Side::radio, std::move(packet), 0, now);
 }
 
-void Regulator::join_holding(RegulatedFlow& flow, RegulatedId id) {
+void EndToEndFlows::join_holding(EndToEndFlow& flow, EndToEndId id) {
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   flow.holding_previous = no_id;
   flow.holding_next = bearer.first_holding;
@@ -64,7 +64,7 @@ void Regulator::join_holding(RegulatedFlow& flow, RegulatedId id) {
   bearer.first_holding = id;
 }
 
-void Regulator::leave_holding(RegulatedFlow& flow, RegulatedId id) {
+void EndToEndFlows::leave_holding(EndToEndFlow& flow, EndToEndId id) {
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   if (bearer.first_holding == id) bearer.first_holding = flow.holding_next;
   if (flow.holding_previous != no_id) flows_[flow.holding_previous].holding_next = flow.holding_next;
@@ -72,18 +72,18 @@ void Regulator::leave_holding(RegulatedFlow& flow, RegulatedId id) {
   flow.holding_next = flow.holding_previous = no_id;
 }
 
-void Regulator::on_report(BearerId id, Instant now) {
+void EndToEndFlows::on_report(BearerId id, Instant now) {
   Bearer& bearer = parts_.registry.bearer(id);
-  for (RegulatedId next = bearer.first_holding; next != no_id;) {
-    const RegulatedId holding = next;
-    RegulatedFlow& flow = flows_[holding];
+  for (EndToEndId next = bearer.first_holding; next != no_id;) {
+    const EndToEndId holding = next;
+    EndToEndFlow& flow = flows_[holding];
     next = flow.holding_next;
     if (flow.governed && bearer.windowed()) release(flow, holding, flow.governed->on_report(bearer, now), now);
   }
 }
 
 /// Goes on with a walk over the flows: what waits takes buffers that others need.
-void Regulator::free_some(Instant now) {
+void EndToEndFlows::free_some(Instant now) {
   for (std::uint32_t step = 0; step < free_step && waiting_ > 0; ++step, ++next_freed_) {
     if (next_freed_ >= flows_.reach()) next_freed_ = 0;
     if (!flows_.contains(next_freed_) || flows_[next_freed_].held.empty()) continue;
@@ -92,14 +92,14 @@ void Regulator::free_some(Instant now) {
   }
 }
 
-void Regulator::advance(Instant now) {
+void EndToEndFlows::advance(Instant now) {
   if (in_need()) [[unlikely]]
     free_some(now);
-  wheel_.advance(now, [&](RegulatedId id) { on_due(id, now); });
+  wheel_.advance(now, [&](EndToEndId id) { on_due(id, now); });
 }
 
-void Regulator::on_due(RegulatedId id, Instant now) {
-  RegulatedFlow& flow = flows_[id];
+void EndToEndFlows::on_due(EndToEndId id, Instant now) {
+  EndToEndFlow& flow = flows_[id];
   while (!flow.held.empty() && flow.held.front().note().received + longest_hold(flow) <= now) {
     parts_.counters.add(Counter::acks_overdue);
     release_front(flow, id, now);
@@ -111,11 +111,11 @@ void Regulator::on_due(RegulatedId id, Instant now) {
   schedule(flow, id);
 }
 
-Duration Regulator::longest_hold(const RegulatedFlow& flow) const {
+Duration EndToEndFlows::longest_hold(const EndToEndFlow& flow) const {
   return parts_.registry.bearer(flow.bearer).treatment().laws.hold;
 }
 
-void Regulator::schedule(const RegulatedFlow& flow, RegulatedId id) {
+void EndToEndFlows::schedule(const EndToEndFlow& flow, EndToEndId id) {
   Instant when = forgotten_at(flow);
   if (!flow.held.empty()) when = std::min(when, flow.held.front().note().received + longest_hold(flow));
   wheel_.schedule(id, when);

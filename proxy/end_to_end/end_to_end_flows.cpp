@@ -1,4 +1,4 @@
-#include "proxy/end_to_end/regulator.hpp"
+#include "proxy/end_to_end/end_to_end_flows.hpp"
 
 #include <algorithm>
 
@@ -10,21 +10,21 @@ constexpr Duration closing_time = std::chrono::seconds(10);
 
 }  // namespace
 
-Regulator::Regulator(const ShardConfig& config, const Parts& parts, Instant origin)
+EndToEndFlows::EndToEndFlows(const ShardConfig& config, const Parts& parts, Instant origin)
     : config_(config),
       parts_(parts),
       flows_(config.limits.max_flows),
-      followed_(config.limits.max_flows),
+      tracked_(config.limits.max_flows),
       half_open_(config.limits.max_flows),
       wheel_(config.limits.max_flows, origin) {}
 
-Regulator::~Regulator() = default;
+EndToEndFlows::~EndToEndFlows() = default;
 
-RegulatedId Regulator::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
+EndToEndId EndToEndFlows::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const AgeRing::Entry begun = half_open_.begin([&] { return enter(first.key, policy, now); },
                                                 [&](const AgeRing::Entry& oldest) { displace(oldest, now); });
   if (begun.id == none) return none;
-  RegulatedFlow& flow = flows_[begun.id];
+  EndToEndFlow& flow = flows_[begun.id];
   flow.ticket = begun.ticket;
   flow.initiator = first.from;
   flow.dscp = first.dscp;
@@ -35,34 +35,34 @@ RegulatedId Regulator::open(const FirstSyn& first, PolicyIndex policy, Instant n
 }
 
 /// A place in the tables; `none` where one of them is full.
-RegulatedId Regulator::enter(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
+EndToEndId EndToEndFlows::enter(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
   // Its own first: a bearer that nobody uses would never be looked at again.
-  const RegulatedId id = flows_.emplace();
-  if (id == flow::Slab<RegulatedFlow>::none) return none;
+  const EndToEndId id = flows_.emplace();
+  if (id == flow::Slab<EndToEndFlow>::none) return none;
   const BearerId bearer = parts_.registry.bearer_of(key.ue, policy, now);
-  if (bearer == no_id || !parts_.registry.enter_regulated(key, id)) {
+  if (bearer == no_id || !parts_.registry.enter_end_to_end(key, id)) {
     flows_.erase(id);
     return none;
   }
-  RegulatedFlow& flow = flows_[id];
+  EndToEndFlow& flow = flows_[id];
   flow.key = key;
   flow.last_activity = now;
-  become_guest(flow, bearer);
+  enter_bearer(flow, bearer);
   return id;
 }
 
-void Regulator::displace(const AgeRing::Entry& oldest, Instant now) {
+void EndToEndFlows::displace(const AgeRing::Entry& oldest, Instant now) {
   if (oldest.id == none || !flows_.contains(oldest.id)) return;
-  const RegulatedFlow& flow = flows_[oldest.id];
+  const EndToEndFlow& flow = flows_[oldest.id];
   if (!flow.half_open() || flow.ticket != oldest.ticket) return;
   parts_.counters.add(Counter::handshakes_displaced);
   close(oldest.id, now);
 }
 
-RegulatedId Regulator::adopt(const KnownConnection& known, Bytes window, Instant now) {
-  const RegulatedId id = flows_.emplace();
-  if (id == flow::Slab<RegulatedFlow>::none) return none;
-  RegulatedFlow& flow = flows_[id];
+EndToEndId EndToEndFlows::adopt(const KnownConnection& known, Bytes window, Instant now) {
+  const EndToEndId id = flows_.emplace();
+  if (id == flow::Slab<EndToEndFlow>::none) return none;
+  EndToEndFlow& flow = flows_[id];
   flow.key = known.key;
   flow.syns = known.syns;
   flow.initiator = known.initiator;
@@ -72,49 +72,49 @@ RegulatedId Regulator::adopt(const KnownConnection& known, Bytes window, Instant
   flow.round_trip = known.round_trip;
   flow.segment = std::max(flow.syn_of(Side::radio).options.mss, least_segment);
   flow.last_activity = now;
-  flow.heir = true;
-  ++heirs_;
-  become_guest(flow, known.bearer);
+  flow.successor = true;
+  ++successors_;
+  enter_bearer(flow, known.bearer);
   begin(flow, known);
   establish(flow);
   if (known.running) begin_opening(flow, Opening::switched, Bytes{}, window);
   return id;
 }
 
-void Regulator::promised(RegulatedId id, tcp::SeqNum edge) {
+void EndToEndFlows::note_advertised(EndToEndId id, tcp::SeqNum edge) {
   DataWay& way = flows_[id].towards(Side::radio);
   control::StreamPosition position = way.position;
-  way.window.promised(position.of(edge.raw()));
+  way.window.advertise(position.of(edge.raw()));
 }
 
-void Regulator::inherit(RegulatedId id, Instant now) {
-  RegulatedFlow& flow = flows_[id];
-  flow.heir = false;
-  --heirs_;
-  if (!parts_.registry.enter_regulated(flow.key, id)) return close(id, now);  // cannot be: its name is free by now
+void EndToEndFlows::inherit(EndToEndId id, Instant now) {
+  EndToEndFlow& flow = flows_[id];
+  flow.successor = false;
+  --successors_;
+  if (!parts_.registry.enter_end_to_end(flow.key, id)) return close(id, now);  // cannot be: its name is free by now
   schedule(flow, id);
 }
 
-void Regulator::become_guest(RegulatedFlow& flow, BearerId bearer) {
+void EndToEndFlows::enter_bearer(EndToEndFlow& flow, BearerId bearer) {
   flow.bearer = bearer;
-  ++parts_.registry.bearer(bearer).guests;
+  ++parts_.registry.bearer(bearer).end_to_end_count;
 }
 
-bool Regulator::is_own_syn(RegulatedId id, Side in, const tcp::Segment& syn) const {
-  const RegulatedFlow& flow = flows_[id];
+bool EndToEndFlows::is_own_syn(EndToEndId id, Side in, const tcp::Segment& syn) const {
+  const EndToEndFlow& flow = flows_[id];
   const tcp::SeqNum isn = flow.syn_of(flow.initiator).isn;
   if (syn.flags.ack()) return in != flow.initiator && syn.ack == isn + 1;
   return in == flow.initiator && syn.seq == isn;
 }
 
-void Regulator::close(RegulatedId id, Instant now) {
-  RegulatedFlow& flow = flows_[id];
+void EndToEndFlows::close(EndToEndId id, Instant now) {
+  EndToEndFlow& flow = flows_[id];
   release(flow, id, control::AckRelease::all(), now);
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   if (flow.governed) flow.governed->leave(bearer);
-  parts_.registry.leave_guest(flow.bearer, now);
-  if (flow.heir) {
-    --heirs_;
+  parts_.registry.drop_end_to_end(flow.bearer, now);
+  if (flow.successor) {
+    --successors_;
   } else {
     parts_.registry.erase(flow.key);
   }
@@ -123,19 +123,19 @@ void Regulator::close(RegulatedId id, Instant now) {
   flows_.erase(id);
 }
 
-void Regulator::rebind(const Policies& policies, Instant now) {
-  flows_.for_each([&](RegulatedId id, RegulatedFlow& flow) {
+void EndToEndFlows::rebind(const Policies& policies, Instant now) {
+  flows_.for_each([&](EndToEndId id, EndToEndFlow& flow) {
     release(flow, id, control::AckRelease::all(), now);
     Bearer& before = parts_.registry.bearer(flow.bearer);
     if (flow.governed) flow.governed->leave(before);
     flow.governed.reset();
     flow.running = flow.running || flow.towards(Side::radio).acked > Bytes{};
-    if (flow.running && !flow.heir) begin_opening(flow, Opening::switched, flow.towards(Side::radio).acked, {});
+    if (flow.running && !flow.successor) begin_opening(flow, Opening::switched, flow.towards(Side::radio).acked, {});
     const PolicyIndex policy = policies.choose({flow.key.ue, flow.key.server, flow.key.server_port, flow.dscp});
     const BearerId to = parts_.registry.bearer_of(flow.key.ue, policy, now);
     if (to == no_id) return;  // no room for another bearer: it stays where it is, under its old law
-    --before.guests;
-    become_guest(flow, to);
+    --before.end_to_end_count;
+    enter_bearer(flow, to);
     const bool splits = flow.splittable && parts_.registry.bearer(to).treatment().splits();
     if (!splits) leave_unsplit(flow);
     flow.to_be_split = splits;
@@ -143,50 +143,50 @@ void Regulator::rebind(const Policies& policies, Instant now) {
 }
 
 /// Both sides have said how their windows are to be read.
-void Regulator::begin(RegulatedFlow& flow, const KnownConnection& known) {
+void EndToEndFlows::begin(EndToEndFlow& flow, const KnownConnection& known) {
   const bool scaling = flow.syns[0].options.has_window_scale && flow.syns[1].options.has_window_scale;
   for (const Side receiver : {Side::radio, Side::core}) {
     const auto at = static_cast<std::size_t>(receiver);
     DataWay& way = flow.towards(receiver);
     way.position = control::StreamPosition(known.next.at(at).raw());
     way.window = control::AdvertisedWindow(scaling ? flow.syn_of(receiver).options.window_scale : std::uint8_t{0});
-    way.window.promised(Bytes(known.edge.at(at) - known.next.at(at)));
+    way.window.advertise(Bytes(known.edge.at(at) - known.next.at(at)));
   }
 }
 
 /// Its handshake is complete.
-void Regulator::establish(RegulatedFlow& flow) {
+void EndToEndFlows::establish(EndToEndFlow& flow) {
   const bool both_closed = flow.fins == (bit(Side::radio) | bit(Side::core));
-  flow.phase = both_closed ? RegulatedPhase::closing : RegulatedPhase::open;
+  flow.phase = both_closed ? EndToEndPhase::closing : EndToEndPhase::open;
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   bearer.used = true;
   if (can_regulate(bearer.treatment().mode)) parts_.counters.add(Counter::flows_regulated);
 }
 
-Instant Regulator::forgotten_at(const RegulatedFlow& flow) const {
-  if (flow.heir) return never;  // who hands it over knows it by its id
+Instant EndToEndFlows::forgotten_at(const EndToEndFlow& flow) const {
+  if (flow.successor) return never;  // who hands it over knows it by its id
   switch (flow.phase) {
-    case RegulatedPhase::syn:
-    case RegulatedPhase::syn_ack:
+    case EndToEndPhase::syn:
+    case EndToEndPhase::syn_ack:
       return flow.last_activity + config_.timeouts.handshake;
-    case RegulatedPhase::closing:
+    case EndToEndPhase::closing:
       return flow.last_activity + closing_time;
-    case RegulatedPhase::open:
+    case EndToEndPhase::open:
       break;
   }
   return flow.last_activity + config_.timeouts.idle;
 }
 
-const char* Regulator::name_of_phase(const RegulatedFlow& flow) const {
+const char* EndToEndFlows::name_of_phase(const EndToEndFlow& flow) const {
   if (flow.half_open()) return "handshake";
   const Treatment& treatment = parts_.registry.bearer(flow.bearer).treatment();
   if (treatment.observes()) return "observed";
   return can_regulate(treatment.mode) ? "regulated" : "bypassed";
 }
 
-void Regulator::describe(std::vector<FlowInfo>& out, std::size_t limit) {
-  flows_.for_each([&](RegulatedId, RegulatedFlow& flow) {
-    if (out.size() >= limit || flow.heir) return;
+void EndToEndFlows::describe(std::vector<FlowInfo>& out, std::size_t limit) {
+  flows_.for_each([&](EndToEndId, EndToEndFlow& flow) {
+    if (out.size() >= limit || flow.successor) return;
     FlowInfo info;
     info.ue = flow.key.ue;
     info.server = flow.key.server;

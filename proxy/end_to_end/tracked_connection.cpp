@@ -1,4 +1,4 @@
-#include "proxy/end_to_end/followed.hpp"
+#include "proxy/end_to_end/tracked_connection.hpp"
 
 #include <algorithm>
 
@@ -15,37 +15,37 @@ constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
 }  // namespace
 
 /// The window of a segment from that host, in bytes (RFC 7323 section 2.2).
-std::uint32_t FollowedConnection::window_of(Side side, const tcp::Segment& segment) const {
+std::uint32_t TrackedConnection::window_of(Side side, const tcp::Segment& segment) const {
   const tcp::SynOptions& own = options_of(side);
   const bool scaling = own.has_window_scale && options_of(opposite(side)).has_window_scale;
   return std::uint32_t{segment.window} << (scaling ? std::min<unsigned>(own.window_scale, 14) : 0U);
 }
 
-bool FollowedConnection::is_in_window(Side in, const tcp::Segment& segment) const {
-  const FollowedHost& to = host(opposite(in));
+bool TrackedConnection::is_in_window(Side in, const tcp::Segment& segment) const {
+  const TrackedHost& to = host(opposite(in));
   return segment.seq + most_behind >= to.acked && segment.seq + segment.length() <= to.edge + beyond_the_edge;
 }
 
-bool FollowedConnection::is_plausible(Side in, const tcp::Segment& segment) const {
-  const FollowedHost& from = host(in);
-  const FollowedHost& to = host(opposite(in));
+bool TrackedConnection::is_plausible(Side in, const tcp::Segment& segment) const {
+  const TrackedHost& from = host(in);
+  const TrackedHost& to = host(opposite(in));
   if (segment.flags.syn()) return false;
   if (segment.flags.rst()) return segment.seq == from.next || segment.seq == to.acked;
   if (!segment.flags.ack()) return false;
   return is_in_window(in, segment) && segment.ack >= from.acked && segment.ack <= from.edge + beyond_the_edge;
 }
 
-void FollowedConnection::note_unseen(Side in, const tcp::Segment& segment) {
+void TrackedConnection::note_unseen(Side in, const tcp::Segment& segment) {
   if (!is_in_window(in, segment)) return;
-  FollowedHost& from = host(in);
+  TrackedHost& from = host(in);
   from.unseen = tcp::later(from.unseen, segment.seq + options_of(opposite(in)).mss);
 }
 
-FollowedConnection::Heard FollowedConnection::follow(Side in, const tcp::Segment& segment) {
+TrackedConnection::Heard TrackedConnection::track(Side in, const tcp::Segment& segment) {
   if (!is_plausible(in, segment)) return Heard::nothing;
   if (segment.flags.rst() || segment.flags.fin()) return Heard::the_end;
-  FollowedHost& from = host(in);
-  FollowedHost& to = host(opposite(in));
+  TrackedHost& from = host(in);
+  TrackedHost& to = host(opposite(in));
   const std::uint32_t window = window_of(in, segment);
   from.next = tcp::later(from.next, segment.seq + segment.payload_len);
   from.acked = segment.ack;
@@ -63,9 +63,9 @@ FollowedConnection::Heard FollowedConnection::follow(Side in, const tcp::Segment
   return Heard::more;
 }
 
-bool FollowedConnection::may_be_split(Side in, const tcp::Segment& segment) const {
-  const FollowedHost& from = host(in);
-  const FollowedHost& to = host(opposite(in));
+bool TrackedConnection::may_be_split(Side in, const tcp::Segment& segment) const {
+  const TrackedHost& from = host(in);
+  const TrackedHost& to = host(opposite(in));
   if (!from.heard || !to.heard || from.unsettled || to.unsettled) return false;
   if (to.acked < from.unseen || from.acked < to.unseen) return false;
   if ((segment.flags.bits & ~tcp::Flags::psh_bit) != tcp::Flags::ack_bit || segment.sack_count != 0) return false;
@@ -77,12 +77,12 @@ bool FollowedConnection::may_be_split(Side in, const tcp::Segment& segment) cons
   return continues && segment.seq + segment.payload_len <= to.edge;
 }
 
-void FollowedConnection::restore(Side in, const tcp::Segment& segment, Flow& flow, const handshake::LegConfigs& configs,
-                                 Instant now) const {
+void TrackedConnection::restore(Side in, const tcp::Segment& segment, Flow& flow, const handshake::LegConfigs& configs,
+                                Instant now) const {
   const auto leg_to = [&](Side side) {
-    const FollowedHost& peer = host(side);
-    const FollowedHost& local = host(opposite(side));
-    tcp::Takeover leg;
+    const TrackedHost& peer = host(side);
+    const TrackedHost& local = host(opposite(side));
+    tcp::EstablishedState leg;
     leg.snd_nxt = local.next;
     leg.rcv_nxt = peer.next;
     leg.local = options_of(opposite(side));

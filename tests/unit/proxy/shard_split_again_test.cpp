@@ -1,8 +1,8 @@
-// Taking up again: a connection that was let go is split again when it is quiet, and its hosts cannot tell.
+// Splitting again: a connection that was released is split again when it is quiet, and its hosts cannot tell.
 
 #include <gtest/gtest.h>
 
-#include "proxy/end_to_end/followed.hpp"
+#include "proxy/end_to_end/tracked_connection.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {
@@ -34,7 +34,7 @@ struct Handed {
     hosts.server(Flags::ack_bit, 1500, 1500);
     lab.forget_output();
   }
-  [[nodiscard]] std::uint64_t taken_up() const { return lab.count(Counter::flows_taken_up); }
+  [[nodiscard]] std::uint64_t split_again() const { return lab.count(Counter::flows_split_again); }
 
   ProxyLab lab;
   ScriptedHosts hosts;
@@ -45,12 +45,12 @@ TEST(TakingUp, OnCommandWithTheNextDataOfAQuietConnection) {
   h.release();
   h.speak();
   h.hosts.server(Flags::ack_bit, 1500, 1500, std::string(100, 'e'));
-  EXPECT_EQ(h.taken_up(), 0U) << "nobody has asked for it";
+  EXPECT_EQ(h.split_again(), 0U) << "nobody has asked for it";
   h.hosts.ue(Flags::ack_bit, 1500, 1600);
-  h.lab.shard.take_up(h.hosts.ue_to_server.src);
+  h.lab.shard.split_again(h.hosts.ue_to_server.src);
   h.lab.forget_output();
   h.hosts.server(Flags::ack_bit, 1600, 1500, std::string(1000, 'f'));
-  EXPECT_EQ(h.taken_up(), 1U);
+  EXPECT_EQ(h.split_again(), 1U);
   EXPECT_EQ(h.lab.shard.flow_count(), 1U);
   const auto data = h.lab.next(Side::radio);
   ASSERT_TRUE(data);
@@ -69,12 +69,12 @@ TEST(TakingUp, AndItCanBeLetGoAgain) {
   Handed h;
   h.release();
   h.speak();
-  h.lab.shard.take_up({});
+  h.lab.shard.split_again({});
   h.hosts.ue(Flags::ack_bit, 1500, 1500, "once more");
-  ASSERT_EQ(h.taken_up(), 1U);
+  ASSERT_EQ(h.split_again(), 1U);
   h.hosts.server(Flags::ack_bit, 1500, 1509);
   h.release();
-  EXPECT_EQ(h.lab.count(Counter::let_go_command), 2U);
+  EXPECT_EQ(h.lab.count(Counter::released_command), 2U);
   h.lab.forget_output();
   h.hosts.server(Flags::ack_bit, 1500, 1509, "bye");
   const auto seen = h.lab.next(Side::radio);
@@ -87,9 +87,9 @@ TEST(TakingUp, TheWindowThatWasPromisedStands) {
   Handed h;
   h.release();
   h.speak();  // the server has granted 1000 * 128 bytes from 1500 on
-  h.lab.shard.take_up({});
+  h.lab.shard.split_again({});
   h.hosts.ue(Flags::ack_bit, 1500, 1500, std::string(1000, 'u'));
-  ASSERT_EQ(h.taken_up(), 1U);
+  ASSERT_EQ(h.split_again(), 1U);
   h.lab.forget_output();
   h.hosts.ue(Flags::ack_bit, 2500, 1500, std::string(1000, 'v'));
   const auto ack = h.lab.next(Side::radio);
@@ -109,14 +109,14 @@ TEST(TakingUp, NotByWhatRepeatsBytesThatPassedDuringTheHandover) {
   ASSERT_EQ(h.lab.shard.flow_count(), 0U);
   h.hosts.server(Flags::ack_bit, 1000, 1000, std::string(500, 'c'));
   h.hosts.ue(Flags::ack_bit, 1000, 1500);
-  h.lab.shard.take_up({});
+  h.lab.shard.split_again({});
   h.hosts.server(Flags::ack_bit, 1500, 1000, std::string(500, 'd'));
-  EXPECT_EQ(h.taken_up(), 0U);
+  EXPECT_EQ(h.split_again(), 0U);
 }
 
 TEST(TakingUp, NorDoesThatMatterOnceItIsAcknowledgedHoweverFarTheConnectionGoesOn) {
-  proxy::FollowedConnection connection;
-  proxy::FollowedHost& server = connection.host(Side::core);
+  proxy::TrackedConnection connection;
+  proxy::TrackedHost& server = connection.host(Side::core);
   server.next = tcp::SeqNum(1000);
   server.unseen = tcp::SeqNum(2000);
   tcp::Segment ack;
@@ -125,12 +125,12 @@ TEST(TakingUp, NorDoesThatMatterOnceItIsAcknowledgedHoweverFarTheConnectionGoesO
   for (std::uint32_t i = 1; i <= 3; ++i) {
     ack.ack = tcp::SeqNum(i << 30);
     connection.host(Side::radio).edge = ack.ack;
-    ASSERT_EQ(connection.follow(Side::radio, ack), proxy::FollowedConnection::Heard::more);
+    ASSERT_EQ(connection.track(Side::radio, ack), proxy::TrackedConnection::Heard::more);
   }
   tcp::Segment data = ack;
   data.seq = ack.ack;
   data.ack = tcp::SeqNum(0);
-  ASSERT_EQ(connection.follow(Side::core, data), proxy::FollowedConnection::Heard::more) << "it speaks";
+  ASSERT_EQ(connection.track(Side::core, data), proxy::TrackedConnection::Heard::more) << "it speaks";
   data.payload_len = 100;
   EXPECT_TRUE(connection.may_be_split(Side::core, data));
 }
@@ -139,31 +139,31 @@ TEST(TakingUp, NotWhileAnythingIsOutstanding) {
   Handed h;
   h.release();
   h.speak();
-  h.lab.shard.take_up({});
+  h.lab.shard.split_again({});
   h.hosts.server(Flags::ack_bit, 2500, 1500, std::string(100, 'x'));  // what came before it was lost
-  EXPECT_EQ(h.taken_up(), 0U);
+  EXPECT_EQ(h.split_again(), 0U);
   h.hosts.server(Flags::ack_bit, 1500, 1500, std::string(1000, 'y'));  // and comes again
-  EXPECT_EQ(h.taken_up(), 0U);
+  EXPECT_EQ(h.split_again(), 0U);
   h.hosts.server(Flags::ack_bit, 2600, 1500, std::string(100, 'z'));
-  EXPECT_EQ(h.taken_up(), 0U) << "the UE has acknowledged none of it";
+  EXPECT_EQ(h.split_again(), 0U) << "the UE has acknowledged none of it";
   h.hosts.ue(Flags::ack_bit, 1500, 2700);
   h.hosts.server(Flags::ack_bit, 2700, 1500, std::string(100, 'z'));
-  EXPECT_EQ(h.taken_up(), 1U);
+  EXPECT_EQ(h.split_again(), 1U);
 }
 
 TEST(TakingUp, NotBeforeBothHostsWereHeard) {
   Handed h;
   h.release();
-  h.lab.shard.take_up({});
+  h.lab.shard.split_again({});
   h.hosts.server(Flags::ack_bit, 1000, 1000, std::string(500, 'c'));
-  EXPECT_EQ(h.taken_up(), 0U) << "what the UE grants now is not known";
+  EXPECT_EQ(h.split_again(), 0U) << "what the UE grants now is not known";
 }
 
 TEST(TakingUp, NotWithAnOlderTimestampNorUrgentNorWithNewsOfCongestion) {
   Handed h;
   h.release();
   h.speak();
-  h.lab.shard.take_up({});
+  h.lab.shard.split_again({});
   tcp::Segment next = h.hosts.segment(Flags::ack_bit, h.hosts.server_isn.raw() + 1501, h.hosts.ue_isn.raw() + 1501);
   next.ts_value = 6;
   h.lab.put(Side::core, h.hosts.frame(false, next, "old"));
@@ -173,40 +173,40 @@ TEST(TakingUp, NotWithAnOlderTimestampNorUrgentNorWithNewsOfCongestion) {
     next.urgent = 3;
     h.lab.put(Side::core, h.hosts.frame(false, next, "new"));
   }
-  EXPECT_EQ(h.taken_up(), 0U);
+  EXPECT_EQ(h.split_again(), 0U);
 }
 
 TEST(TakingUp, AForgedSegmentSplitsNothing) {
   Handed h;
   h.release();
   h.speak();
-  h.lab.shard.take_up({});
+  h.lab.shard.split_again({});
   h.hosts.server(Flags::ack_bit, 900'000, 1500, "far away");
   h.hosts.server(Flags::ack_bit, 1500, 1400, "an old acknowledgement");
   h.hosts.server(Flags::ack_bit, 1500, 1600, "of what was never sent");
-  EXPECT_EQ(h.taken_up(), 0U);
+  EXPECT_EQ(h.split_again(), 0U);
 }
 
 TEST(TakingUp, AConnectionThatEndsIsForgotten) {
   Handed h;
   h.release();
   h.speak();
-  h.lab.shard.take_up({});
+  h.lab.shard.split_again({});
   h.hosts.server(Flags::ack_bit | Flags::fin_bit, 1500, 1500);
   h.hosts.ue(Flags::ack_bit, 1500, 1501, "half closed");
   h.hosts.ue(Flags::ack_bit, 1511, 1501, "half closed");
-  EXPECT_EQ(h.taken_up(), 0U);
+  EXPECT_EQ(h.split_again(), 0U);
 }
 
 TEST(TakingUp, ANewConnectionOfTheSameAddressesIsANewOne) {
   Handed h;
   h.release();
-  h.lab.shard.take_up({});
+  h.lab.shard.split_again({});
   h.hosts.ue_isn = tcp::SeqNum(900'000);
   h.hosts.server_isn = tcp::SeqNum(700'000);
   h.hosts.open();
   EXPECT_EQ(h.lab.count(Counter::flows_split), 2U);
-  EXPECT_EQ(h.taken_up(), 0U);
+  EXPECT_EQ(h.split_again(), 0U);
 }
 
 TEST(TakingUp, AfterACancelledDrainByItself) {
@@ -216,16 +216,16 @@ TEST(TakingUp, AfterACancelledDrainByItself) {
   ASSERT_EQ(h.lab.shard.flow_count(), 0U);
   h.speak();
   h.hosts.ue(Flags::ack_bit, 1500, 1500, "while it drains");
-  EXPECT_EQ(h.taken_up(), 0U);
+  EXPECT_EQ(h.split_again(), 0U);
   h.hosts.server(Flags::ack_bit, 1500, 1515);
   h.lab.shard.drain(false);
   h.hosts.ue(Flags::ack_bit, 1515, 1500, "afterwards");
-  EXPECT_EQ(h.taken_up(), 1U);
+  EXPECT_EQ(h.split_again(), 1U);
 }
 
 TEST(TakingUp, WhenBuffersAreThereAgainByItself) {
   proxy::ShardConfig config = shard_config();
-  config.limits.let_flows_go_at = 0.005;  // 82 buffers
+  config.limits.release_flows_at = 0.005;  // 82 buffers
   config.limits.refuse_flows_at = 0.004;
   Handed h(config);
   std::vector<packet::Packet> hogs;
@@ -233,24 +233,24 @@ TEST(TakingUp, WhenBuffersAreThereAgainByItself) {
   h.lab.now += std::chrono::milliseconds(10);
   h.hosts.ue(Flags::ack_bit, 1000, 1000);
   h.lab.pass_time(std::chrono::milliseconds(50));
-  ASSERT_EQ(h.lab.count(Counter::let_go_memory), 1U);
+  ASSERT_EQ(h.lab.count(Counter::released_memory), 1U);
   h.speak();
   h.hosts.ue(Flags::ack_bit, 1500, 1500, "still short");
-  EXPECT_EQ(h.taken_up(), 0U);
+  EXPECT_EQ(h.split_again(), 0U);
   h.hosts.server(Flags::ack_bit, 1500, 1511);
   hogs.clear();
   h.lab.now += std::chrono::milliseconds(10);
   h.hosts.ue(Flags::ack_bit, 1511, 1500, "enough again");
-  EXPECT_EQ(h.taken_up(), 1U);
+  EXPECT_EQ(h.split_again(), 1U);
 }
 
 TEST(TakingUp, AConnectionThatWasSilentAndSpeaksAgain) {
   Handed h;
   h.lab.pass_time(std::chrono::seconds(400));
-  ASSERT_EQ(h.lab.count(Counter::let_go_idle), 1U);
+  ASSERT_EQ(h.lab.count(Counter::released_idle), 1U);
   h.speak();
   h.hosts.ue(Flags::ack_bit, 1500, 1500, "hello again");
-  EXPECT_EQ(h.taken_up(), 1U);
+  EXPECT_EQ(h.split_again(), 1U);
 }
 
 TEST(TakingUp, ConnectionsOlderThanUsStayForwarded) {
@@ -258,9 +258,9 @@ TEST(TakingUp, ConnectionsOlderThanUsStayForwarded) {
   ScriptedHosts hosts(lab);
   hosts.ue(Flags::ack_bit, 0, 0, "in the middle");
   hosts.server(Flags::ack_bit, 0, 13);
-  lab.shard.take_up({});
+  lab.shard.split_again({});
   hosts.ue(Flags::ack_bit, 13, 0, "of it");
-  EXPECT_EQ(lab.count(Counter::flows_taken_up), 0U);
+  EXPECT_EQ(lab.count(Counter::flows_split_again), 0U);
   EXPECT_EQ(lab.count(Counter::forward_mid_flow), 3U);
 }
 
@@ -275,14 +275,14 @@ TEST(TakingUp, TheOldestAreForgottenWhenThereAreTooMany) {
   }
   EXPECT_EQ(lab.shard.released_count(), 16U);
   EXPECT_EQ(lab.count(Counter::released_forgotten), 4U);
-  lab.shard.take_up({});
+  lab.shard.split_again({});
   for (std::uint16_t i = 0; i < 20; ++i) {
     hosts.ue_to_server.src_port = static_cast<std::uint16_t>(20'000 + i);
     hosts.ue(Flags::ack_bit, 0, 0);
     hosts.server(Flags::ack_bit, 0, 0);
     hosts.ue(Flags::ack_bit, 0, 0, "x");
   }
-  EXPECT_EQ(lab.count(Counter::flows_taken_up), 16U);
+  EXPECT_EQ(lab.count(Counter::flows_split_again), 16U);
   EXPECT_EQ(lab.shard.released_count(), 0U);
 }
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace sluice::config {
+
+/// A word of the operator's that has another name since: a key of a file, a command, a counter.
+struct Renamed {
+  std::string_view before;
+  std::string_view now;
+};
+
+/// Every word that was renamed. Whoever refuses an unknown word looks here what to say. A word stays for one release.
+inline constexpr std::array<Renamed, 12> renamed_words{{
+    {"let_flows_go_at", "release_flows_at"},
+    {"take-up", "split-again"},
+    {"forward_handover", "forward_handback"},
+    {"forward_followed", "forward_tracked"},
+    {"flows_taken_up", "flows_split_again"},
+    {"flows_let_go", "flows_released"},
+    {"let_go_idle", "released_idle"},
+    {"let_go_command", "released_command"},
+    {"let_go_drain", "released_drain"},
+    {"let_go_memory", "released_memory"},
+    {"let_go_switch", "released_switch"},
+    {"let_go_surprise", "released_unsplittable"},
+}};
+
+/// What that word is called now; empty when it was never renamed.
+[[nodiscard]] constexpr std::string_view renamed_to(std::string_view before) {
+  const auto* const at = std::find_if(renamed_words.begin(), renamed_words.end(),
+                                      [&](const Renamed& word) { return word.before == before; });
+  return at != renamed_words.end() ? at->now : std::string_view();
+}
+
+}  // namespace sluice::config
