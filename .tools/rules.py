@@ -126,6 +126,28 @@ def check_length(text, code):
             yield first, f"a function of {length} lines; at most {MAX_FUNCTION_LINES} fit a screen"
 
 
+def expanded(cmake):
+    """The text of a CMakeLists.txt without comments, its loops written out."""
+    def written_out(loop):
+        return "\n".join(loop[3].replace(f"${{{loop[1]}}}", item) for item in loop[2].split())
+
+    return re.sub(r"foreach\((\w+) ([^)]*)\)(.*?)endforeach\(\)", written_out, re.sub(r"#[^\n]*", "", cmake), flags=re.S)
+
+
+def check_built(path, exists, read):
+    """A source that no CMakeLists.txt names is not built, and a header of a library not checked. The nearest file above counts."""
+    for folder in Path(path).parents:
+        cmake = (folder / "CMakeLists.txt").as_posix()
+        if not exists(cmake):
+            continue
+        name = Path(path).relative_to(folder).as_posix()
+        text = expanded(read(cmake))
+        concerned = path.endswith(".cpp") or "HEADERS" in text
+        if concerned and not re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w./-])", text):
+            yield 1, f"{cmake} does not name it, so it is not built"
+        return
+
+
 def tests_in_sources():
     """Suite.Name of every test."""
     found = set()
@@ -161,7 +183,8 @@ def main():
             path = file.relative_to(ROOT).as_posix()
             text = file.read_text(encoding="utf-8")
             code = strip(text)
-            found = [*check_includes(path, text), *check_purity(path, code)]
+            found = [*check_includes(path, text), *check_purity(path, code),
+                     *check_built(path, lambda cmake: (ROOT / cmake).is_file(), lambda cmake: (ROOT / cmake).read_text(encoding="utf-8"))]
             if file.suffix == ".hpp" and "#pragma once" not in text:
                 found.append((1, "a header without #pragma once"))
             for line, message in found:

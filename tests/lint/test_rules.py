@@ -57,6 +57,21 @@ def test_long_functions_and_files_are_found():
     assert [line for line, _ in rules.check_length("\n" * 600, "")] == [1]
 
 
+CMAKE = {"proxy/CMakeLists.txt": "sluice_library(x\n  SOURCES split/relay.cpp split/more/deep.cpp  # split/comment.cpp\n  HEADERS split/relay.hpp)\n",
+         "tests/CMakeLists.txt": "foreach(what known told)\n  sluice_test(${what} SOURCES ${what}_test.cpp)\nendforeach()\n"}
+
+
+@pytest.mark.parametrize(("path", "named"), [
+    ("proxy/split/relay.cpp", True), ("proxy/split/relay.hpp", True), ("proxy/split/more/deep.cpp", True),
+    ("proxy/split/forgotten.cpp", False), ("proxy/split/forgotten.hpp", False), ("proxy/split/lay.cpp", False),
+    ("proxy/relay.cpp", False), ("proxy/split/comment.cpp", False), ("tests/known_test.cpp", True), ("tests/told_test.cpp", True),
+    ("tests/forgotten_test.cpp", False), ("tests/support.hpp", True)])
+def test_a_source_that_cmake_does_not_name_is_found(path, named):
+    found = [message for _, message in rules.check_built(path, CMAKE.__contains__, CMAKE.__getitem__)]
+    assert (found == []) is named
+    assert all("CMakeLists.txt" in message for message in found)
+
+
 TABLE = "| a | `Closing.Known` |\n| b | `Closing.Unknown` |\n| c | `tcp.time_wait` |\n"
 
 
