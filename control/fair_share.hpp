@@ -17,6 +17,14 @@ struct FairShareParameters {
   Duration idle = std::chrono::seconds(10);  ///< a flow that was silent for so long is not counted, > 0
 };
 
+/// Its keys, for a config::Section; the ranges are those of validate() and narrower.
+template <typename Section>
+void describe(Section& s, FairShareParameters& p) {
+  s.value("packet", p.segment, {Bytes(88), Bytes(9000)}, "the share is whole packets of this size");
+  s.value("idle", p.idle, {std::chrono::milliseconds(1), std::chrono::hours(24)},
+          "a flow that was silent for so long is not counted");
+}
+
 /// Checks ranges and, with `flows` > 0, that a share is still more than two packets.
 [[nodiscard]] std::vector<Violation> validate(const FairShareParameters& parameters, std::uint32_t flows = 0);
 

@@ -5,10 +5,11 @@
 
 #include "control/ack_regulator.hpp"
 #include "control/ack_release.hpp"
-#include "control/clamp_price.hpp"
 #include "control/clamp_window.hpp"
 #include "control/fair_share.hpp"
 #include "control/gwa.hpp"
+#include "control/law_hooks.hpp"
+#include "control/law_tables.hpp"
 #include "control/queue_view.hpp"
 #include "control/window_regulator.hpp"
 
@@ -21,42 +22,9 @@ struct LawParameters {
   /// No ACK waits longer than this, whatever its law, > 0. Below the shortest retransmission timeout in use (200 ms),
   /// or what is held would be sent again.
   Duration hold = std::chrono::milliseconds(150);
-  ClampWindowParameters clamp;
-  ClampPriceParameters price;
-  GwaParameters gwa;
-  FairShareParameters fair_share;
-};
-
-/// What a law is told of its flow at the start.
-struct LawStart {
-  Duration round_trip{};  ///< of the handshake; zero while unknown
-  Bytes segment{1448};    ///< the largest segment, ≥ 1
-};
-
-/// How the flows that share a queue are counted for a law: N of GwaFlowCount.
-struct FlowCounting {
-  double decay = 0;
-  Duration interval = std::chrono::seconds(1);
-};
-
-/// The hooks of a law of windows, one object per flow, all doing nothing: a law hides the ones it needs. It is told the
-/// same wherever its flow is intercepted. Where the connection passes end to end, the window goes into the ACKs and the
-/// releases say which of them go on; where the connection is split, the window bounds what is in flight towards the
-/// radio and nothing is held, since the relay holds the data itself.
-struct LawHooks {
-  /// Data up to `end` passes towards the queue.
-  void on_data(Bytes /*end*/) {}
-  /// A report has come.
-  [[nodiscard]] AckRelease on_queue(const QueueView&, const FlowView&) { return AckRelease::all(); }
-  /// An ACK has come from the UE.
-  [[nodiscard]] AckRelease on_ack(const AckView&, const QueueView&, const FlowView&) { return AckRelease::all(); }
-  /// An ACK of `ack` has gone to the server with `window` in it.
-  void on_released(Bytes /*ack*/, Bytes /*window*/) {}
-  /// The window after `ack`; Bytes::max() for a law that only times ACKs.
-  [[nodiscard]] Bytes window(Bytes /*ack*/, const QueueView&, const FlowView&) const { return Bytes::max(); }
-  /// The law takes over from another. `window` is the flow's part of what the path holds without its queue.
-  void seed(Bytes /*window*/, const QueueView&) {}
-  [[nodiscard]] static FlowCounting counting(const LawParameters&) { return {}; }
+#define X(name, key, type, text) type name;
+  SLUICE_LAW_PARAMETERS(X)
+#undef X
 };
 
 /// CLAMP: the window agent, fed where the ACKs pass. What an ACK acknowledges has just been received.

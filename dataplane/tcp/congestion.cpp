@@ -12,12 +12,13 @@ constexpr std::uint32_t slow_start_limit = 8;
 
 void CongestionControl::start(CongestionAlgorithm algorithm, std::uint32_t cwnd) {
   window_ = prior_ = CongestionWindow{cwnd, UINT32_MAX};
-  if (algorithm == CongestionAlgorithm::newreno) {
-    algorithm_ = NewReno{};
-  } else if (algorithm == CongestionAlgorithm::bbr) {
-    algorithm_ = Modelled{};
-  } else {
-    algorithm_ = HyStart{};
+  switch (algorithm) {
+#define X(name, word, hooks, text) \
+  case CongestionAlgorithm::name:  \
+    algorithm_ = hooks{};          \
+    break;
+    SLUICE_CONGESTION_CONTROLS(X)
+#undef X
   }
 }
 

@@ -1,14 +1,39 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <string_view>
 #include <variant>
 
 #include "dataplane/units/time.hpp"
 
 namespace sluice::tcp {
 
-enum class CongestionAlgorithm : std::uint8_t { newreno, cubic, bbr };
+/// The congestion controls: X(name, configuration word, hooks that a connection starts with, what it is). A new one is
+/// a class with the hooks it needs (CongestionHooks), and one line here: the words of the configuration and what they
+/// start are made of this table.
+#define SLUICE_CONGESTION_CONTROLS(X)        \
+  X(newreno, "newreno", NewReno, "RFC 6582") \
+  X(cubic, "cubic", HyStart, "RFC 9438")     \
+  X(bbr, "bbr", Modelled, "version 1; paced in any case")
+
+enum class CongestionAlgorithm : std::uint8_t {
+#define X(name, word, hooks, text) name,
+  SLUICE_CONGESTION_CONTROLS(X)
+#undef X
+};
+
+struct CongestionText {
+  CongestionAlgorithm algorithm{};
+  std::string_view word;
+  std::string_view text;
+};
+inline constexpr std::array congestion_table = {
+#define X(name, word, hooks, text) CongestionText{CongestionAlgorithm::name, word, text},
+    SLUICE_CONGESTION_CONTROLS(X)
+#undef X
+};
 
 /// Everything one acknowledgement told. Filled once; loss recovery, congestion control and counters read it, and nobody
 /// derives any of it again.
@@ -175,7 +200,12 @@ class CongestionControl {
 
   CongestionWindow window_;
   CongestionWindow prior_;  ///< before the last reduction
-  [[no_unique_address]] std::variant<NewReno, Cubic, HyStart, Modelled> algorithm_;
+  using Any = std::variant<
+#define X(name, word, hooks, text) hooks,
+      SLUICE_CONGESTION_CONTROLS(X)
+#undef X
+          Cubic>;  // which follows HyStart
+  [[no_unique_address]] Any algorithm_;
 };
 static_assert(sizeof(CongestionControl) <= 44);
 

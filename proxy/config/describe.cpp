@@ -14,10 +14,12 @@ namespace sluice::tcp {
 using namespace std::chrono_literals;
 
 void describe(config::Section& s, EndpointConfig& tcp) {
-  static constexpr config::Choice<CongestionAlgorithm> congestion_algorithms[] = {
-      {"newreno", CongestionAlgorithm::newreno, "RFC 6582"},
-      {"cubic", CongestionAlgorithm::cubic, "RFC 9438"},
-      {"bbr", CongestionAlgorithm::bbr, "version 1; paced in any case"}};
+  static constexpr std::array congestion_algorithms = [] {
+    std::array<config::Choice<CongestionAlgorithm>, congestion_table.size()> choices;
+    for (std::size_t i = 0; i < choices.size(); ++i)
+      choices[i] = {congestion_table[i].word, congestion_table[i].algorithm, congestion_table[i].text};
+    return choices;
+  }();
   s.choice("congestion", tcp.congestion, congestion_algorithms, "congestion control where no law steers");
   s.value("pacing", tcp.pacing, "spread the window over the round trip where no law steers");
   s.value("min_rto", tcp.min_rto, {1ms, 60s}, "shortest retransmission timeout (RFC 6298)");

@@ -162,12 +162,6 @@ void describe(Section& s, GwaParameters& p) {
   report(s, p);
 }
 
-void describe(Section& s, FairShareParameters& p) {
-  s.value("packet", p.segment, {Bytes(88), Bytes(9000)}, "the share is whole packets of this size");
-  s.value("idle", p.idle, {1ms, 24h}, "a flow that was silent for so long is not counted");
-  report(s, p);
-}
-
 void describe_laws(Section& s, LawParameters& laws) {
   s.value("radio_buffer", laws.buffer, {Bytes(0), Bytes(1 << 30)},
           "B of a UE's radio queue, which wr*, ack-regulator, gwa-* and fair-share divide; 0B = what the reports say, "
@@ -176,11 +170,9 @@ void describe_laws(Section& s, LawParameters& laws) {
       "longest_hold", laws.hold, {1ms, 10s},
       "no ACK of a regulated connection waits longer; below the shortest retransmission timeout, or what is held is "
       "sent again");
-  s.section("clamp", laws.clamp, "CLAMP's window agent");
-  s.section("clamp_price", laws.price,
-            "CLAMP's price of the queue: at the Node-B; at the proxy only where the reports bring none");
-  s.section("gwa", laws.gwa, "Generalized Window Advertising, modes gwa-rr, gwa-fcfs and ba");
-  s.section("fair_share", laws.fair_share, "floor(B/n) packets for every flow");
+#define X(name, key, type, text) s.section(key, laws.name, text);
+  SLUICE_LAW_PARAMETERS(X)
+#undef X
 }
 
 }  // namespace sluice::control

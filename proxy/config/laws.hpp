@@ -34,11 +34,10 @@ void describe(config::Section& s, SmvsParameters& parameters);
 void describe(config::Section& s, ReceiveWindowParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
 void describe(config::Section& s, AckClockedParameters& parameters);
-/// The laws of windows.
+/// The laws of windows whose parameters do not say their keys themselves.
 void describe(config::Section& s, ClampWindowParameters& parameters);
 void describe(config::Section& s, ClampPriceParameters& parameters);
 void describe(config::Section& s, GwaParameters& parameters);
-void describe(config::Section& s, FairShareParameters& parameters);
 /// Every section of LawParameters, with the buffer, as keys of `s`.
 void describe_laws(config::Section& s, LawParameters& laws);
 
