@@ -43,7 +43,7 @@ def record_now(reason):
     """One row of the record. What is measured must be what the commit holds."""
     changed = subprocess.run(["git", "status", "--porcelain", "--untracked-files=no"], cwd=ROOT, capture_output=True,
                              text=True, check=True).stdout.splitlines()
-    if any(not line.endswith(record.FILE.name) for line in changed):
+    if any(not line.endswith((record.FILE.name, record.FIGURES_PAGE.name)) for line in changed):
         sys.exit("bench: commit first what is to be measured")
     commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True,
                             check=True).stdout.strip()
@@ -51,6 +51,8 @@ def record_now(reason):
     row = record.Row.of_today(commit, split=split, regulated=measured("regulate")[0], untouched=measured("bypass")[0],
                               pair_bytes=number(r"bytes per idle connection pair\s+(\d+)", printed), reason=reason)
     record.append(row)
+    page = record.FIGURES_PAGE.read_text(encoding="utf-8")
+    record.FIGURES_PAGE.write_text(record.with_figures(page, row), encoding="utf-8")
     print(row)
     return record.main()
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "tests" / "bench" / "record.csv"
+FIGURES_PAGE = ROOT / "tests" / "bench" / "FIGURES.md"
+BEGIN, END = "<!-- record -->\n", "<!-- end -->\n"
 TOLERANCE = 0.02
 
 
@@ -85,7 +87,19 @@ def worse(rows):
     return found
 
 
-def main(file=FILE):
+def grouped(number):
+    return f"{number:,}".replace(",", " ")
+
+
+def with_figures(page, row):
+    """The page with the table of a row in its place."""
+    table = "\n".join(["| | |", "| --- | --- |",
+                       *(f"| {text} | {grouped(getattr(row, name))} |" for name, text in FIGURES.items())]) + "\n"
+    before, _, rest = page.partition(BEGIN)
+    return before + BEGIN + table + END + rest.partition(END)[2]
+
+
+def main(file=FILE, page=FIGURES_PAGE):
     try:
         rows = read(file)
     except (OSError, ValueError) as error:
@@ -94,6 +108,10 @@ def main(file=FILE):
     found = worse(rows)
     for message in found:
         print(f"{file.name}: error: {message}; at most {TOLERANCE:.0%}, or a reason (./run bench --record REASON)")
+    text = page.read_text(encoding="utf-8")
+    if rows and text != with_figures(text, rows[-1]):
+        found.append("another row")
+        print(f"{page.name}: error: its table is not that of the newest row (./run bench --record writes it)")
     print(f"record: {len(rows)} rows, {len(found)} errors")
     return 1 if found or not rows else 0
 

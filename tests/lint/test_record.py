@@ -53,9 +53,23 @@ def test_what_is_written_is_read(tmp_path):
     record.append(FIRST, file)
     record.append(accepted, file)
     assert record.read(file) == [FIRST, accepted]
-    assert record.main(file) == 0
+    page = tmp_path / "FIGURES.md"
+    page.write_text(record.with_figures(f"before\n{record.BEGIN}{record.END}after\n", accepted), encoding="utf-8")
+    assert record.main(file, page) == 0
     record.append(later("cccc", split=9000), file)
-    assert record.main(file) == 1
+    assert record.main(file, page) == 1
+
+
+def test_the_page_of_figures_has_those_of_the_newest_row(tmp_path, capsys):
+    file, page = tmp_path / "record.csv", tmp_path / "FIGURES.md"
+    record.append(FIRST, file)
+    page.write_text(record.with_figures(f"before\n{record.BEGIN}{record.END}after\n", FIRST), encoding="utf-8")
+    assert "| 3 000 |" in page.read_text(encoding="utf-8")
+    assert page.read_text(encoding="utf-8").endswith(f"{record.END}after\n")
+    assert record.main(file, page) == 0
+    record.append(later("bbbb", split=2999), file)
+    assert record.main(file, page) == 1
+    assert "newest row" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["", "date,commit\n", ",".join(record.COLUMNS) + "\n",
