@@ -70,7 +70,8 @@ class CodelControl {
     drop(packet);
     return false;
   }
-  /// dodequeue(): whether the delay has been above target for an interval. `packet` is null when there was none.
+  /// This is dodequeue(): whether the delay has been above target for an interval. `packet` is null when there was
+  /// none.
   bool standing(const Queued* packet, Bytes backlog, Instant now);
   void begin_dropping(Instant now);
   [[nodiscard]] Instant control_law(Instant from) const;

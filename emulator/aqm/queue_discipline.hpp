@@ -33,7 +33,7 @@ struct Queued {
   packet::Packet packet;
   Instant since{};
 };
-/// Of the whole frame.
+/// The size of the whole frame.
 [[nodiscard]] inline Bytes size_of(const Queued& queued) {
   return Bytes(queued.packet.size());
 }

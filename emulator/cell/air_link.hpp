@@ -22,7 +22,7 @@ struct AirLinkConfig {
   Duration poll = std::chrono::milliseconds(200);
 };
 
-/// Cumulative.
+/// What one AirLink has done; cumulative.
 struct AirLinkCounters {
   std::uint64_t blocks = 0;           ///< transmitted for the first time
   std::uint64_t retransmissions = 0;  ///< of hybrid ARQ
@@ -32,7 +32,7 @@ struct AirLinkCounters {
   std::uint64_t repeated = 0;         ///< bytes on the air that RLC sent again
 };
 
-/// Told what an AirLink comes to.
+/// Is told what an AirLink comes to.
 class AirLinkUser {
  public:
   /// The last byte of a packet left the radio queue for the first time.

@@ -18,7 +18,7 @@
 
 namespace sluice::emulator {
 
-/// Told of every packet that enters a radio queue; for what the Node-B measures at arrivals.
+/// Is told of every packet that enters a radio queue; for what the Node-B measures at arrivals.
 class ArrivalObserver {
  public:
   /// The queue holds it already.
@@ -28,7 +28,7 @@ class ArrivalObserver {
   ~ArrivalObserver() = default;
 };
 
-/// Told of UEs that come to a Node-B from another one, or have gone to one.
+/// Is told of UEs that come to a Node-B from another one, or have gone to one.
 class PresenceObserver {
  public:
   /// `here`: the Node-B serves the UE from `now` on; else no longer.

@@ -47,7 +47,7 @@ class Downlink final : private AirLinkUser {
   /// `ue`: its number, for the observer. Throws std::invalid_argument when there is no channel or a parameter is out of
   /// its range. `config.towards_ue` is set; it, `loop` and `clock` outlive this.
   Downlink(UeIndex ue, UeConfig config, EventLoop& loop, TtiClock& clock);
-  /// Told of what leaves the queue, and of what is dropped; null: nobody is.
+  /// Sets who is told of what leaves the queue, and of what is dropped; null: nobody is.
   void set_observer(CellObserver* observer) { observer_ = observer; }
 
   /// Into the queue; false when it was dropped.

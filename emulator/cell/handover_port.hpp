@@ -10,7 +10,7 @@
 
 namespace sluice::emulator {
 
-/// Cumulative, of all UEs.
+/// What a port has done for all UEs; cumulative.
 struct HandoverCounters {
   std::uint64_t held_packets = 0;  ///< came by the new path before the last of the old one
   std::uint64_t timeouts = 0;      ///< end markers that did not come in time
@@ -31,7 +31,7 @@ class HandoverPort final : public Element, public EventTarget {
   /// `loop` and `cell` outlive it. Add the cell's UEs first.
   HandoverPort(EventLoop& loop, Cell& cell);
 
-  /// From the core.
+  /// Takes what comes from the core.
   void receive(packet::Packet packet, Instant now) override;
   /// Where other Node-Bs hand on to.
   [[nodiscard]] Element& neighbours() { return neighbours_; }

@@ -7,8 +7,8 @@
 
 namespace sluice::emulator {
 
-/// Cumulative since the start. Bytes are IP bytes. At every moment arrived = transmitted + dropped + (forwarded -
-/// recalled) + what is queued.
+/// What a queue has counted since the start; cumulative. Bytes are IP bytes. At every moment arrived = transmitted +
+/// dropped + (forwarded - recalled) + what is queued.
 struct QueueCounters {
   std::uint64_t arrived_bytes = 0;  ///< that reached the queue, dropped ones included
   std::uint64_t arrived_packets = 0;

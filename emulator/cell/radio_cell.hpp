@@ -14,7 +14,7 @@ namespace sluice::emulator {
 /// A UE's number in its cell: 0, 1, 2 … in the order in which they were added.
 using UeIndex = std::uint32_t;
 
-/// Told what happens in a cell's radio queues; for delays, logs and reports that are sent on sharp change.
+/// Is told what happens in a cell's radio queues; for delays, logs and reports that are sent on sharp change.
 class CellObserver {
  public:
   /// A packet of `length` IP bytes left the queue, `queueing` after it came. `packet` is on its way to the UE; with

@@ -30,7 +30,7 @@ struct CellUe {
   bool losing = false;  ///< what comes for it is lost until it is here again
 };
 
-/// Of TTIs; cumulative.
+/// What became of TTIs; cumulative.
 struct TtiCounters {
   std::uint64_t ttis = 0;         ///< in which the scheduler ran
   std::uint64_t blocks = 0;       ///< transport blocks sent
@@ -55,7 +55,7 @@ class Sectors {
   /// The first TTI from `from` on that has to run; TtiClock::asleep when none is known of.
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from);
 
-  /// Before a UE comes or goes.
+  /// Is called before a UE comes or goes.
   void settle(Instant now) { air_.settle(offered_by_all(now), here()); }
   /// Use of the air by TTIs that began before `now`, which never goes back.
   [[nodiscard]] LinkUse use(Instant now);

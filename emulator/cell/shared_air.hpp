@@ -33,7 +33,7 @@ class SharedAir {
     return (all - std::min(all, to_all_ - to_all_before_)) / here;
   }
 
-  // Of the TTIs, or parts of TTIs, that went to some UE: bytes that UE's link offered, and the links of all together.
+  // What TTIs, or parts of TTIs, that went to some UE offered: that UE's link, and the links of all together.
   std::uint64_t served_ = 0;
   std::uint64_t to_all_ = 0;
   // Up to the last time that a UE came or went: what the links of all offered in all TTIs, in those that went to some

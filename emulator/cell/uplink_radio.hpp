@@ -31,7 +31,7 @@ class UplinkRadio final : public Element, public EventTarget {
   /// `tti` > 0. `loop` and `next` outlive it.
   UplinkRadio(EventLoop& loop, Duration tti, Element& next);
 
-  /// Before the first packet. Throws std::invalid_argument when an address is taken or there is no channel.
+  /// Is called before the first packet. Throws std::invalid_argument when an address is taken or there is no channel.
   void add_ue(UplinkConfig config);
 
   void receive(packet::Packet packet, Instant now) override;
@@ -39,9 +39,10 @@ class UplinkRadio final : public Element, public EventTarget {
   void on_event(std::uint64_t tag, Instant now) override;
 
   [[nodiscard]] std::size_t ues() const { return uplinks_.size(); }
-  /// Of the UE that was added as number `index`.
+  /// The queue of the UE that was added as number `index`.
   [[nodiscard]] const UeQueue& queue(std::size_t index) const { return uplinks_[index].queue; }
-  /// Told of what leaves the UEs' queues, or finds no room in them. UEs by the number they were added as.
+  /// Sets who is told of what leaves the UEs' queues, or finds no room in them. UEs go by the number they were added
+  /// as.
   void set_observer(CellObserver* observer) { observer_ = observer; }
 
  private:

@@ -57,7 +57,7 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   /// In packets of 1500 bytes that the time would have carried, and that the busy time stands for.
   [[nodiscard]] LinkUse use(Instant now) override;
 
-  /// Of the downlink; the backlog is the part of the access point's buffer that is for the mobile.
+  /// The figures are of the downlink; the backlog is the part of the access point's buffer that is for the mobile.
   [[nodiscard]] UeSnapshot snapshot(UeIndex ue, Instant now) override;
 
   /// Packets that a station has sent; station 0 is the access point, n the mobile n − 1.

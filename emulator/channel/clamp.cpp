@@ -11,7 +11,7 @@ namespace {
 /// Wavelength of the paper's carrier, m: 1.8 GHz.
 constexpr double wavelength = 0.1666;
 constexpr double least_back_off = 1e-3;
-/// Of ln(1−m) at a failure: 0.4 dB.
+/// The step of ln(1−m) at a failure: 0.4 dB.
 constexpr double adaptation_step = 0.1;
 
 void require(bool in_range, const char* what) {

@@ -30,7 +30,7 @@ class ClampChannel final : public Channel {
   /// `slot`: 3 ms in the paper. Throws std::invalid_argument when a parameter is out of its range.
   ClampChannel(const ClampParameters& parameters, Duration slot, const Random& random);
 
-  /// m, 0 … 1.
+  /// The margin m, 0 … 1.
   [[nodiscard]] double margin() const { return 1 - back_off_; }
   /// Sequences of attempts that ended, and those of them that ended in a loss.
   [[nodiscard]] std::uint64_t sequences() const { return sequences_; }

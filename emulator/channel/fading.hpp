@@ -33,7 +33,7 @@ class Fading {
 
   /// |h|² at step `number`; its mean is 1. Any order, fastest when increasing.
   double power(std::uint64_t number) { return std::norm(gain(number)); }
-  /// h at step `number`.
+  /// The value of h at step `number`.
   std::complex<double> gain(std::uint64_t number) {
     const std::uint64_t first = number / stretch * stretch;
     if (first != first_) compute(first);

@@ -64,7 +64,7 @@ HsdpaChannel::HsdpaChannel(const HsdpaParameters& parameters, Duration tti, cons
 }
 
 double HsdpaChannel::measure() {
-  // hsdpa_snr_db() in linear numbers: half of a simulation's time would go into its logarithms.
+  // This is hsdpa_snr_db() in linear numbers: half of a simulation's time would go into its logarithms.
   double gain = mean_gain_;
   if (parameters_.shadowing_db > 0) {
     gain *= std::exp(-shadowing_.db() * (std::numbers::ln10 / 10));

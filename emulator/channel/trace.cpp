@@ -72,7 +72,7 @@ CapacityTrace CapacityTrace::read(std::istream& in, const std::string& name) {
   std::vector<std::uint32_t> lines;
   char text[max_line_length];
   while (in.getline(text, max_line_length)) {
-    // gcount includes the newline, which the last line may lack.
+    // What gcount says includes the newline, which the last line may lack.
     const auto length = static_cast<std::size_t>(in.gcount()) - (in.eof() ? 0 : 1);
     if (lines.size() == max_lines) {
       fail(name, max_lines + 1, "expected at most " + std::to_string(max_lines) + " lines, got more");

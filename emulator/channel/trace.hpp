@@ -34,12 +34,12 @@ class CapacityTrace {
   explicit CapacityTrace(std::vector<std::uint32_t> milliseconds, const std::string& name = "trace");
   /// Reads a file. Throws TraceError when it cannot be read, is empty, or a line is not such a number.
   [[nodiscard]] static CapacityTrace load(const std::string& path);
-  /// The same from a stream; `name` stands in for the file's in errors.
+  /// Does the same from a stream; `name` stands in for the file's in errors.
   [[nodiscard]] static CapacityTrace read(std::istream& in, const std::string& name);
   void write(std::ostream& out) const;
 
   [[nodiscard]] std::span<const std::uint32_t> milliseconds() const { return milliseconds_; }
-  /// After which the trace repeats.
+  /// The time after which the trace repeats.
   [[nodiscard]] Duration period() const { return std::chrono::milliseconds(milliseconds_.back()); }
   [[nodiscard]] Rate mean_rate() const;
 

@@ -164,7 +164,7 @@ inline constexpr std::string_view counter_table[] = {"connections_failed",
 inline constexpr std::string_view paper_prefix = "paper_";
 
 [[nodiscard]] bool is_figure(std::string_view column);
-/// results.csv may have a column of this name, keys apart.
+/// The table results.csv may have a column of this name, keys apart.
 [[nodiscard]] bool is_result_column(std::string_view column);
 /// What a run has in a column; nothing when it has none.
 [[nodiscard]] std::optional<double> column_value(const RunResult& result, std::string_view column);

@@ -25,7 +25,7 @@ void drop_details(RunResult& result) {
   result.packets.clear();
 }
 
-/// Bytes that every packet of every run fits into.
+/// The bytes that every packet of every run fits into.
 std::uint16_t room_for(const Plan& plan) {
   std::uint16_t mtu = plan.base.hosts.mtu;
   for (const RunPlan& run : plan.runs) mtu = std::max(mtu, run.scenario.hosts.mtu);

@@ -81,7 +81,7 @@ class FeedbackWire final : public EventTarget, private control::feedback::Datagr
   Meter& meter_;
   control::feedback::Session proxy_session_;
   std::vector<std::unique_ptr<Link>> links_;  ///< by Node-B
-  // Of the datagram in hand.
+  // These are of the datagram in hand.
   std::vector<proxy::ReportArrival> reports_;
   std::vector<control::feedback::BearerStatus> statuses_;
   std::uint64_t refused_ = 0;

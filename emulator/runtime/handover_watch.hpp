@@ -14,7 +14,7 @@ class HandoverWatch final : public EventTarget {
  public:
   /// So long from its beginning something counts as a handover's; where two overlap, once.
   static constexpr Duration window = std::chrono::seconds(2);
-  /// Cumulative.
+  /// What was counted so far; cumulative.
   struct Sample {
     std::uint64_t retransmissions = 0;
     std::uint64_t timeouts = 0;

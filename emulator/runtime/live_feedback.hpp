@@ -54,8 +54,9 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   void on_event(std::uint64_t tag, Instant now) override;
 
   [[nodiscard]] std::uint64_t statuses() const { return statuses_; }
-  /// From the instant at which a report should reach the proxy until its status says that the report's allowance was
-  /// taken up: the report's age at the proxy, and the status' way back. Only where the Node-B computes the law.
+  /// The time from the instant at which a report should reach the proxy until its status says that the report's
+  /// allowance was taken up: the report's age at the proxy, and the status' way back. Only where the Node-B computes
+  /// the law.
   [[nodiscard]] const DelayDigest& echoes() const { return echoes_; }
   /// Reports that did not go out because the other thread fell behind.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }

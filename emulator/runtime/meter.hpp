@@ -34,7 +34,7 @@ class Meter final : public CellObserver, public EventTarget {
   void at_server(const packet::Packet& packet, Instant now) { downlink(FlightPoint::server_out, packet, now); }
   void at_proxy(const packet::Packet& packet, Instant now) { downlink(FlightPoint::proxy_out, packet, now); }
   void at_ue(const packet::Packet& packet, Instant now) { downlink(FlightPoint::ue_in, packet, now); }
-  /// From the UE towards the proxy.
+  /// A packet passes from the UE towards the proxy.
   void uplink(const packet::Packet& packet, Instant now);
   void reported(std::span<const control::feedback::BearerReport> reports);
 

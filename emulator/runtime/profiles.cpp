@@ -8,7 +8,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// The same course at another height.
+/// Gives the same course at another height.
 CapacityProfile scaled(CapacityProfile profile, Rate mean) {
   double sum = 0;
   for (const Rate rate : profile.rates) sum += rate.bps();

@@ -76,7 +76,7 @@ class VirtualRun {
     }
   }
 
-  /// Of whoever faces the radio: the proxy where it splits connections, else the servers.
+  /// Timeouts of whoever faces the radio: the proxy where it splits connections, else the servers.
   [[nodiscard]] std::uint64_t timeouts() const {
     if (proxy_ && proxy_->shard().counters()[proxy::Counter::flows_split] > 0) {
       return proxy_->shard().counters()[proxy::Counter::timeouts_radio];

@@ -9,7 +9,7 @@
 
 namespace sluice::emulator {
 
-/// Told now and then how far a run is, 0 … 1.
+/// Is told now and then how far a run is, 0 … 1.
 using Progress = std::function<void(double)>;
 
 /// Runs one plan in virtual time: one event loop, the proxy's own shard in the middle, nothing random but by the seed.

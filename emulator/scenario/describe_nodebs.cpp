@@ -58,7 +58,7 @@ void check_senders(Section& s, const Scenario& scenario, std::size_t index) {
   for (std::size_t i = 0; i < index; ++i) differs(scenario.nodebs[i].feedback, scenario.nodebs[i].name);
 }
 
-/// From which Node-B to which; the one that the UE is with afterwards.
+/// Checks from which Node-B to which; the one that the UE is with afterwards.
 std::uint32_t check_target(Section& s, const Scenario& scenario, MoveSpec& move, std::size_t index,
                            std::uint32_t with) {
   const auto to = move.nodeb.empty() ? std::optional(with) : number_of(scenario, move.nodeb);

@@ -36,7 +36,7 @@ inline constexpr std::size_t max_runs = 100'000;
 /// Reads a scenario and lays out its runs, with `seeds` seeds from the scenario's own on. Every point of its sweeps is
 /// checked. Errors and warnings as "file:line:column: what, expected, got".
 [[nodiscard]] config::Loaded<Plan> load_plan(const std::string& file, unsigned seeds = 1);
-/// The same from text.
+/// Does the same from text.
 [[nodiscard]] config::Loaded<Plan> parse_plan(std::string_view text, const std::string& file, unsigned seeds = 1);
 
 /// Puts a scalar at a dotted path of a tree: keys of maps, numbers of list elements, * for every element. Missing keys

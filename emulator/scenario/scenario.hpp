@@ -237,7 +237,7 @@ struct AppSpec {
   Bytes object_min{2000};
   Bytes object_max{200'000};
   double object_shape = 1.2;
-  // request, telnet, on_off, flows
+  // These are of request, telnet, on_off and flows.
   SizeDistribution sizes;
   Duration interval = std::chrono::milliseconds(100);  ///< telnet, on_off: between requests
   Duration on = std::chrono::seconds(1);               ///< on_off: mean
@@ -321,7 +321,7 @@ struct Scenario {
   LiveSpec live;
 
   [[nodiscard]] std::uint32_t nodeb_count() const { return static_cast<std::uint32_t>(nodebs.size() + 1); }
-  /// Of Node-B number `nodeb`; the first is 0.
+  /// The radio of Node-B number `nodeb`; the first is 0.
   [[nodiscard]] const RadioSpec& radio(std::uint32_t nodeb) const {
     return nodeb == 0 ? static_cast<const RadioSpec&>(cell) : nodebs[nodeb - 1];
   }

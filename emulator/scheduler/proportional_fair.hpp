@@ -31,7 +31,7 @@ class ProportionalFair final : public Scheduler {
     double value = 0;
     std::uint64_t as_of = 0;  ///< the TTI before which `value` holds; decays from there
   };
-  /// keep_ to the power of so many TTIs.
+  /// Raises keep_ to the power of so many TTIs.
   [[nodiscard]] double decay(std::uint64_t ttis) const;
 
   double keep_;                 ///< 1 − 1/a

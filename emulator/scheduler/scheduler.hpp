@@ -33,8 +33,8 @@ class Scheduler {
 
   /// The index in `candidates` of the UE to serve; nothing when none is backlogged with a capacity above zero.
   virtual std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) = 0;
-  /// Told after the TTI what a UE was carried (0 when the block was lost): once for each that was chosen, and for one
-  /// whose block was sent again without being chosen.
+  /// Is told after the TTI what a UE was carried (0 when the block was lost): once for each that was chosen, and for
+  /// one whose block was sent again without being chosen.
   virtual void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) = 0;
   /// True when the scheduler follows every UE in every TTI, idle ones included; the cell then leaves no TTI out.
   [[nodiscard]] virtual bool follows_idle() const { return false; }
