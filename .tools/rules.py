@@ -54,6 +54,8 @@ TEST_TABLES = {
 
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 60
+MAX_CLASS_FUNCTIONS = 40
+LARGE_CLASSES = ("Endpoint",)  # tcp::Endpoint is a connection: one object, in many sources
 
 
 def below(path, folders):
@@ -117,6 +119,24 @@ def functions(code):
                 yield first, line_of(code, m.start()) - first + 1
 
 
+def classes(code):
+    """Yields (first line, name, functions it declares) of every class; those of nested ones are their own."""
+    for head in re.finditer(r"\b(?:class|struct)\s+(\w+)[^;{}()]*\{", code):
+        depth, parentheses, declared, statement = 1, 0, 0, ""
+        for c in code[head.end():]:
+            parentheses += (c == "(") - (c == ")")
+            begins, ends = c == "{" and not parentheses, c == "}" and not parentheses
+            if depth == 1 and (c == ";" or begins or ends) and not parentheses:
+                declared += re.search(r"[\w\]=!<>+*/-]\s*\(", statement.split(" = ")[0]) is not None
+                statement = ""
+            elif depth == 1:
+                statement += c
+            depth += begins - ends
+            if not depth:
+                break
+        yield line_of(code, head.start()), head[1], declared
+
+
 def check_length(text, code):
     lines = text.count("\n")
     if lines > MAX_FILE_LINES:
@@ -124,6 +144,9 @@ def check_length(text, code):
     for first, length in functions(code):
         if length > MAX_FUNCTION_LINES:
             yield first, f"a function of {length} lines; at most {MAX_FUNCTION_LINES} fit a screen"
+    for first, name, declared in classes(code):
+        if declared > MAX_CLASS_FUNCTIONS and name not in LARGE_CLASSES:
+            yield first, f"{name} declares {declared} functions; a class that owns one thing has at most {MAX_CLASS_FUNCTIONS}"
 
 
 def expanded(cmake):

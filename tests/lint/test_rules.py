@@ -57,6 +57,15 @@ def test_long_functions_and_files_are_found():
     assert [line for line, _ in rules.check_length("\n" * 600, "")] == [1]
 
 
+def test_classes_with_many_functions_are_found():
+    declared = "".join(f"  [[nodiscard]] int f{i}() const {{ return g(1) + {i}; }}\n  void g{i}(int x);\n" for i in range(21))
+    others = "  int a = f(1);\n  int b{0};\n  enum E { x, y };\n  struct In { void h(); int c; };\n  std::vector<int> v_;\n"
+    code = f"class Large {{\n public:\n  Large();\n{declared}{others}}};\nclass Small {{ void f(); }};\n"
+    assert list(rules.classes(code)) == [(1, "Large", 43), (49, "In", 1), (52, "Small", 1)]
+    assert [line for line, message in rules.check_length(code, code) if "Large" in message] == [1]
+    assert list(rules.check_length(code, code.replace("Large", "Endpoint"))) == []
+
+
 CMAKE = {"proxy/CMakeLists.txt": "sluice_library(x\n  SOURCES split/relay.cpp split/more/deep.cpp  # split/comment.cpp\n  HEADERS split/relay.hpp)\n",
          "tests/CMakeLists.txt": "foreach(what known told)\n  sluice_test(${what} SOURCES ${what}_test.cpp)\nendforeach()\n"}
 
