@@ -149,7 +149,7 @@ RunResult run_virtual(const RunPlan& plan, const std::string& name, packet::Pack
   prepare_profiles(plan, pool, traces);
   VirtualRun run(plan, pool, traces);
   RunResult result = run.run(progress);
-  result.key = {name, "virtual", std::string(to_string(plan.mode)), plan.seed, plan.swept};
+  result.key = {name, "virtual", plan.mode_name, plan.seed, plan.swept};
   result.paper = plan.paper;
   add_queue_figures(result, plan.scenario);
   const ChannelSpec& link = plan.scenario.cell.ues.front().channel;

@@ -143,8 +143,11 @@ void check_sweeps(Section& s, const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.sweep.size(); ++i) {
     const SweepSpec& sweep = scenario.sweep[i];
     const SweepSpec* leader = nullptr;
+    s.check(sweep.column != mode_column || scenario.modes.size() == 1, "modes",
+            "one mode, where a sweep gives the modes their names", std::to_string(scenario.modes.size()));
     for (std::size_t j = 0; j < i; ++j) {
-      s.check(scenario.sweep[j].column != sweep.column, "sweep", "every column once", "\"" + sweep.column + "\" twice");
+      s.check(scenario.sweep[j].column != sweep.column || sweep.column.empty(), "sweep", "every column once",
+              "\"" + sweep.column + "\" twice");
       if (scenario.sweep[j].column == sweep.with && scenario.sweep[j].with.empty()) leader = &scenario.sweep[j];
     }
     if (sweep.with.empty()) continue;
@@ -291,7 +294,9 @@ void describe(Section& s, SizeDistribution& size) {
 }
 
 void describe(Section& s, SweepSpec& sweep) {
-  s.required().value("column", sweep.column, "what the results call it, with its unit: period_s");
+  s.value("column", sweep.column,
+          "what the results call it, with its unit: period_s; mode: its labels take the modes' place; none needed with "
+          "with");
   s.required().list("keys", sweep.keys, {1, 64}, "where each value goes: cell.ues.0.channel.period, cell.ues.*.buffer");
   s.value("unit", sweep.unit, "appended to each value");
   s.required().list("values", sweep.values, {1, 1000}, "one point each");
@@ -299,10 +304,11 @@ void describe(Section& s, SweepSpec& sweep) {
   s.value("with", sweep.with, "advances together with the sweep of this column; on its own when empty");
   s.check(sweep.labels.empty() || sweep.labels.size() == sweep.values.size(), "labels", "as many as values",
           std::to_string(sweep.labels.size()));
-  s.check(!sweep.column.empty() &&
-              sweep.column.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos &&
-              sweep.column != "seed" && sweep.column != "mode",
-          "column", "lower-case letters, digits and _, not mode or seed", "\"" + sweep.column + "\"");
+  s.check(!sweep.column.empty() || !sweep.with.empty(), "column", "a name, where it does not go with another sweep",
+          "none");
+  s.check(sweep.column.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos &&
+              sweep.column != "seed",
+          "column", "lower-case letters, digits and _, not seed", "\"" + sweep.column + "\"");
   s.check(!is_result_column(sweep.column) && sweep.column != "scenario" && sweep.column != "clock" &&
               !sweep.column.starts_with(paper_prefix),
           "column", "a name that results.csv does not have already", "\"" + sweep.column + "\"");

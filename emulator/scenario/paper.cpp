@@ -12,19 +12,18 @@ constexpr std::string_view not_given = "-";
 
 /// What the results call the points of a swept column, or the modes; nothing when there is no such column.
 std::vector<std::string> points_of(const Plan& plan, std::string_view column) {
-  std::vector<std::string> points;
-  if (column == "mode") {
-    for (const RunMode mode : plan.base.modes) points.emplace_back(to_string(mode));
-    return points;
-  }
   for (const SweepSpec& sweep : plan.base.sweep) {
     if (sweep.column == column) return sweep.labels.empty() ? sweep.values : sweep.labels;
+  }
+  std::vector<std::string> points;
+  if (column == mode_column) {
+    for (const RunMode mode : plan.base.modes) points.emplace_back(to_string(mode));
   }
   return points;
 }
 
 std::string key_of(const RunPlan& run, std::string_view column) {
-  if (column == "mode") return std::string(to_string(run.mode));
+  if (column == mode_column) return run.mode_name;
   const auto at =
       std::find_if(run.swept.begin(), run.swept.end(), [&](const auto& pair) { return pair.first == column; });
   return at == run.swept.end() ? std::string() : at->second;

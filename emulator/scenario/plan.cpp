@@ -108,7 +108,12 @@ class Planner {
         const std::string problem = set_value(tree, key, value + sweep.unit, place);
         if (!problem.empty()) return fail(place, "sweep.keys \"" + key + "\"", "a path in this file", problem);
       }
-      run.swept.emplace_back(sweep.column, sweep.labels.empty() ? value : sweep.labels[point[i]]);
+      const std::string& label = sweep.labels.empty() ? value : sweep.labels[point[i]];
+      if (sweep.column == mode_column) {
+        run.mode_name = label;
+      } else if (!sweep.column.empty()) {
+        run.swept.emplace_back(sweep.column, label);
+      }
     }
     config::Loaded<Scenario> scenario = config::parse<Scenario>(tree, file_);
     for (Error& error : scenario.errors) add_error(std::move(error));
@@ -119,7 +124,9 @@ class Planner {
     }
     if (!scenario.value) return;
     run.scenario = std::move(*scenario.value);
+    const bool named = !run.mode_name.empty();
     for (const RunMode mode : run.scenario.modes) {
+      if (!named) run.mode_name = to_string(mode);
       for (unsigned seed = 0; seed < seeds_; ++seed) {
         run.mode = mode;
         run.seed = run.scenario.seed + seed;

@@ -266,9 +266,12 @@ struct OutputSpec {
   bool queues = false;   ///< queues.csv: one row per flow through a radio queue
 };
 
+/// The column of the results that names the mode. A sweep of it gives several settings of one mode names of their own.
+inline constexpr std::string_view mode_column = "mode";
+
 /// One swept quantity: a column of the results, and the keys it is put into.
 struct SweepSpec {
-  std::string column;
+  std::string column;  ///< its name; mode_column where the labels name modes; empty where `with` tells it apart
   std::vector<std::string> keys;  ///< dotted paths: cell.ues.0.channel.period; * stands for every element
   std::string unit;               ///< appended to each value
   std::vector<std::string> values;

@@ -275,6 +275,36 @@ TEST(Plan, ASweepMultipliesTheRuns) {
   EXPECT_EQ(plan->runs[11].scenario.cell.ues[0].channel.period, 2s);
 }
 
+const std::string named_modes = smallest + R"(modes: [none]
+sweep:
+  - {column: mode, keys: [modes.0], values: [none, smvs, smvs], labels: [none, smvs, smvs by acks]}
+  - {keys: [smvs.law], values: [nodeb, nodeb, acks], with: mode}
+)";
+
+TEST(Plan, ASweepMayNameTheModes) {
+  const auto plan = parse_plan(named_modes, "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  ASSERT_EQ(plan->runs.size(), 3U);
+  EXPECT_EQ(plan->runs[0].mode_name, "none");
+  EXPECT_EQ(plan->runs[1].mode_name, "smvs");
+  const RunPlan& last = plan->runs[2];
+  EXPECT_EQ(last.mode_name, "smvs by acks");
+  EXPECT_EQ(last.mode, RunMode::smvs);
+  EXPECT_EQ(last.scenario.proxy.smvs.law, proxy::LawPlace::acks);
+  EXPECT_TRUE(last.swept.empty()) << "neither sweep is a column of its own";
+}
+
+TEST(Plan, NamesOfModesStandForOneMode) {
+  std::string text = named_modes;
+  text.replace(text.find("modes: [none]"), 13, "modes: [none, i-tcp]");
+  EXPECT_THAT(errors_of(text), HasSubstr("modes, expected one mode, where a sweep gives the modes their names, got 2"));
+}
+
+TEST(Plan, ASweepHasAColumnOrGoesWithOne) {
+  EXPECT_THAT(errors_of(smallest + "sweep:\n  - {keys: [cell.tti], values: [1ms]}\n"),
+              HasSubstr("sweep[0].column, expected a name, where it does not go with another sweep, got none"));
+}
+
 TEST(Plan, ASweptColumnHasANameOfItsOwn) {
   for (const std::string taken :
        {"utilisation", "drops", "radio_marks", "flow_jain", "scenario", "clock", "paper_drops"}) {
