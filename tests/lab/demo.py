@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The demonstration: the same seconds of the same varying radio link without a proxy, with a plain split (i-tcp) and
-with the window steered by the radio queue (smvs).
+"""The demonstration: the same seconds of the same varying radio link without a proxy, with a plain split (i-tcp), with the
+window steered by the radio queue (smvs), and with the window steered by the UE's acknowledgements while no Node-B reports.
 
 As root the endpoints are the kernel's TCP in network namespaces and everything runs in real time:
 
@@ -10,6 +10,7 @@ Without root, or with --virtual, the built-in hosts play the same in virtual tim
 
 import argparse
 import csv
+import dataclasses
 import json
 import shutil
 import statistics
@@ -26,13 +27,36 @@ import programs
 SCENARIO = programs.ROOT / "configs" / "scenarios" / "demo-virtual.yaml"
 TITLE = "A varying cellular link, with and without the proxy"
 DESCRIPTION = ("One UE downloads without end (kernel TCP, CUBIC) and fetches web pages beside it, over {seconds:.0f} seconds of "
-               "a link drawn from the emulator's fading model; the same link without a proxy, with a plain split (i-tcp) and "
-               "with the window steered by the radio queue (smvs). Real time, {host}.")
-MODES = (("none", "no proxy"), ("i-tcp", "i-tcp"), ("smvs", "smvs"))
+               "a link drawn from the emulator's fading model; the same link without a proxy, with a plain split (i-tcp), "
+               "with the window steered by the radio queue that the Node-B reports (smvs), and by the UE's acknowledgements "
+               "alone, while no Node-B reports anything (smvs by acks). Real time, {host}.")
 WARM_UP = 4
 LAW = {"step": "5ms", "reference": "20ms"}
 CHANNEL = {"type": "generated",
            "model": {"mean": "8Mb/s", "speed": "3km/h", "snr": "12dB", "shadowing": "6dB", "length": "60s", "seed": 1}}
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One row of the table."""
+
+    name: str  # as results.csv has it
+    mode: str
+    smvs: dict = dataclasses.field(default_factory=dict)  # the proxy's section
+    reports: bool = False  # the Node-B reports its queues to the proxy
+
+    @property
+    def label(self):
+        return "no proxy" if self.mode == "none" else self.name
+
+
+RUNS = (
+    Run("none", "none"),
+    Run("i-tcp", "i-tcp", reports=True),
+    Run("smvs", "smvs", {"law": "nodeb", "parameters": {**LAW, "one_way_delay": "10ms"}}, reports=True),
+    Run("smvs by acks", "smvs", {"law": "acks"}),
+)
+WIDTH = max(len(run.label) for run in RUNS)
 
 
 class Progress:
@@ -54,10 +78,9 @@ class Progress:
         self._next = 0.0
 
 
-def proxy_for(lab, box, mode):
-    changes = {"smvs": {"law": "nodeb", "parameters": {**LAW, "one_way_delay": "10ms"}}} if mode == "smvs" else {}
-    return programs.Sluice(lab, box, radio="proxy-radio", core="proxy-core", mode=mode,
-                           **programs.merge({"tcp": {"congestion": "cubic"}}, changes))
+def proxy_for(lab, box, run):
+    return programs.Sluice(lab, box, radio="proxy-radio", core="proxy-core", mode=run.mode,
+                           **programs.merge({"tcp": {"congestion": "cubic"}}, {"smvs": run.smvs} if run.smvs else {}))
 
 
 def watch(wire, nodeb, label, seconds, progress):
@@ -68,7 +91,7 @@ def watch(wire, nodeb, label, seconds, progress):
         time.sleep(1)
         now, received = time.monotonic(), wire.ue.counters("eth0")["rx_bytes"]
         rate = (received - before) * 8 / 1e6 / (now - last)
-        progress.say(f"{label:9} {min(now - began, seconds):3.0f} of {seconds:.0f} s  {rate:6.2f} Mb/s to the UE")
+        progress.say(f"{label:{WIDTH}} {min(now - began, seconds):3.0f} of {seconds:.0f} s  {rate:6.2f} Mb/s to the UE")
         before, last = received, now
         if now - began > seconds + 30:
             raise lab_module.LabError(f"nodeb does not end\n{nodeb.process.tail()}")
@@ -76,17 +99,20 @@ def watch(wire, nodeb, label, seconds, progress):
         raise lab_module.LabError(f"nodeb ended with {nodeb.process.poll()}\n{nodeb.process.tail()}")
 
 
-def run_mode(mode, label, seconds, log_dir, progress):
+def run_once(run, seconds, log_dir, progress):
     """One real-time run; returns nodeb's results folder."""
-    progress.say(f"{label:9} starting")
-    with lab_module.Lab(f"demo-{mode}", log_dir) as lab:
-        proxied = mode != "none"
+    label = run.label
+    progress.say(f"{label:{WIDTH}} starting")
+    with lab_module.Lab(f"demo-{run.mode}", log_dir) as lab:
+        proxied = run.mode != "none"
         wire = lab.radio(proxy=proxied)
-        scenario = programs.nodeb_scenario(CHANNEL, proxied, warmup=f"{WARM_UP}s", smvs={"parameters": LAW})
-        sluice = proxy_for(lab, wire.box, mode) if proxied else None
+        scenario = programs.nodeb_scenario(CHANNEL, run.reports, warmup=f"{WARM_UP}s", smvs={"parameters": LAW})
+        sluice = proxy_for(lab, wire.box, run) if proxied else None
         server = wire.server.start("server", sys.executable, Path(__file__).parent / "traffic.py", "serve")
         server.wait_for("listening")
-        nodeb = programs.Nodeb(lab, wire.box, scenario, mode, seconds)
+        # A Node-B that reports nothing knows only that there is a proxy, or that there is none.
+        known = run.mode if run.reports or not proxied else "i-tcp"
+        nodeb = programs.Nodeb(lab, wire.box, scenario, known, seconds)
         client = [sys.executable, Path(__file__).parent / "traffic.py"]
         to_server = ["--server", wire.server_address, "--seconds", seconds]
         wire.ue.start("bulk", *client, "bulk", *to_server, "--out", log_dir / "bulk.json")
@@ -105,21 +131,30 @@ def objects_of(log):
     return [line["seconds"] for line in lines if line.get("at", 0) >= WARM_UP]
 
 
-def add_fetches(folder, objects):
-    """Puts the fetch times, which only the client knows, into the results that nodeb wrote."""
-    file = folder / "results.csv"
+def rewrite(file, change):
+    """Changes every row of a CSV file."""
     with open(file, newline="", encoding="utf-8") as stream:
         reader = csv.DictReader(stream)
         columns, rows = reader.fieldnames, list(reader)
     for row in rows:
-        row["fetches"] = str(len(objects))
-        for column, share in (("fetch_p50_ms", 0.50), ("fetch_p95_ms", 0.95)):
-            value = captures.percentile(objects, share)
-            row[column] = "" if value is None else f"{value * 1000:.6g}"
+        change(row)
     with open(file, "w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+
+
+def complete(folder, run, objects):
+    """Puts into the results that nodeb wrote what it cannot know: the client's fetch times, and the run's name."""
+
+    def add_fetches(row):
+        row["mode"], row["fetches"] = run.name, str(len(objects))
+        for column, share in (("fetch_p50_ms", 0.50), ("fetch_p95_ms", 0.95)):
+            value = captures.percentile(objects, share)
+            row[column] = "" if value is None else f"{value * 1000:.6g}"
+
+    rewrite(folder / "results.csv", add_fetches)
+    rewrite(folder / "series.csv", lambda row: row.update(mode=run.name))
 
 
 def real_time(seconds, out):
@@ -127,19 +162,20 @@ def real_time(seconds, out):
     logs = out / "logs"
     shutil.rmtree(logs, ignore_errors=True)
     folders = []
-    print(f"real time: kernel TCP in network namespaces, {len(MODES)} runs of {seconds:.0f} s", file=sys.stderr)
-    for mode, label in MODES:
+    print(f"real time: kernel TCP in network namespaces, {len(RUNS)} runs of {seconds:.0f} s", file=sys.stderr)
+    for run in RUNS:
+        name = run.name.replace(" ", "-")
         # Unix sockets want short paths.
         with tempfile.TemporaryDirectory(prefix="sluice-demo-") as short:
             try:
-                results = run_mode(mode, label, seconds, Path(short), progress)
+                results = run_once(run, seconds, Path(short), progress)
                 objects = objects_of(Path(short) / "web.log")
-                add_fetches(results, objects)
+                complete(results, run, objects)
             finally:
-                shutil.copytree(short, logs / mode, ignore=lambda folder, names: [n for n in names if n.endswith(".sock")])
-        folders.append(logs / mode / results.name)
+                shutil.copytree(short, logs / name, ignore=lambda folder, names: [n for n in names if n.endswith(".sock")])
+        folders.append(logs / name / results.name)
         median = statistics.median(objects) * 1000 if objects else float("nan")
-        progress.done(f"{label:9} done: {len(objects)} small fetches, median {median:.0f} ms")
+        progress.done(f"{run.label:{WIDTH}} done: {len(objects)} small fetches, median {median:.0f} ms")
     description = DESCRIPTION.format(seconds=seconds, host="kernel hosts in network namespaces")
     return subprocess.run([programs.program("nodeb"), "report", "--out", out, "--title", TITLE, "--description", description,
                            *folders], check=False).returncode

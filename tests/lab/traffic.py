@@ -389,7 +389,9 @@ def run_web(client, seconds, seed, think=0.5):
     begin, number = time.monotonic(), 0
 
     def tell(size, took):
-        print(json.dumps({"at": time.monotonic() - begin, "bytes": size, "seconds": took}), flush=True)
+        # One write a line: those of threads that write at once do not mix.
+        sys.stdout.write(json.dumps({"at": time.monotonic() - begin, "bytes": size, "seconds": took}) + "\n")
+        sys.stdout.flush()
 
     while time.monotonic() - begin < seconds:
         fetch_page(client, seed + 1000 * number, tell)
