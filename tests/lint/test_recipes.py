@@ -51,8 +51,9 @@ def patched(tmp_path):
             if (ROOT / file).exists():
                 shutil.copy(ROOT / file, tmp_path / file)
         environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+        # What stands beside a change may differ from the example's; what is changed may not.
         for check in (["--check"], []):
-            run = subprocess.run(["git", "apply", *check, patch_of(name)], cwd=tmp_path, env=environment, capture_output=True,
+            run = subprocess.run(["git", "apply", "-C0", *check, patch_of(name)], cwd=tmp_path, env=environment, capture_output=True,
                                  text=True, check=False)
             assert run.returncode == 0, f"{name}.patch does not apply any more:\n{run.stderr}"
         return tmp_path
