@@ -43,18 +43,20 @@ Duration near(Duration base) {
 std::vector<Violation> validate(const AckClockedParameters& p) {
   RuleChecker check;
   using Severity = Violation::Severity;
-  check.require(p.reference > Duration::zero(), Severity::error, "reference > 0",
+  check.require(p.reference, p.reference > Duration::zero(), Severity::error, "reference > 0",
                 print("reference = ", to_seconds(p.reference), " s"));
-  check.require(p.reference_share >= 0 && p.reference_share <= 4, Severity::error, "0 ≤ reference share ≤ 4",
-                print("reference share = ", p.reference_share));
-  check.require(p.gain >= 1 && p.gain <= 4, Severity::error, "1 ≤ gain ≤ 4", print("gain = ", p.gain));
-  check.require(p.memory > Duration::zero(), Severity::error, "memory > 0",
+  check.require(p.reference_share, p.reference_share >= 0 && p.reference_share <= 4, Severity::error,
+                "0 ≤ reference share ≤ 4", print("reference share = ", p.reference_share));
+  check.require(p.gain, p.gain >= 1 && p.gain <= 4, Severity::error, "1 ≤ gain ≤ 4", print("gain = ", p.gain));
+  check.require(p.memory, p.memory > Duration::zero(), Severity::error, "memory > 0",
                 print("memory = ", to_seconds(p.memory), " s"));
-  check.require(p.clumps >= 0 && p.clumps <= 2, Severity::error, "0 ≤ clumps ≤ 2", print("clumps = ", p.clumps));
-  check.require(p.segment > Bytes(0), Severity::error, "segment > 0", print("segment = ", p.segment.count(), " B"));
-  check.require(p.initial >= p.segment * least_segments, Severity::error, "initial ≥ 2 segments",
+  check.require(p.clumps, p.clumps >= 0 && p.clumps <= 2, Severity::error, "0 ≤ clumps ≤ 2",
+                print("clumps = ", p.clumps));
+  check.require(p.segment, p.segment > Bytes(0), Severity::error, "segment > 0",
+                print("segment = ", p.segment.count(), " B"));
+  check.require(p.initial, p.initial >= p.segment * least_segments, Severity::error, "initial ≥ 2 segments",
                 print("initial = ", p.initial.count(), " B"));
-  check.require(p.forget_after > Duration::zero(), Severity::error, "forget_after > 0",
+  check.require(p.forget_after, p.forget_after > Duration::zero(), Severity::error, "forget_after > 0",
                 print("forget_after = ", to_seconds(p.forget_after), " s"));
   return check.take();
 }

@@ -9,10 +9,11 @@ namespace sluice::control {
 std::vector<Violation> validate(const AckRegulatorParameters& p) {
   using Severity = Violation::Severity;
   RuleChecker check;
-  check.require(p.segment > Bytes(0), Severity::error, "segment > 0", print("segment = ", p.segment.count(), " B"));
-  check.require(p.buffer > Bytes(0), Severity::error, "B > 0", print("B = ", p.buffer.count(), " B"));
+  check.require(p.segment, p.segment > Bytes(0), Severity::error, "segment > 0",
+                print("segment = ", p.segment.count(), " B"));
+  check.require(p.buffer, p.buffer > Bytes(0), Severity::error, "B > 0", print("B = ", p.buffer.count(), " B"));
   if (!check.clean()) return check.take();
-  check.require(p.buffer >= p.segment * 2, Severity::error, "B ≥ 2 segments",
+  check.require(p.buffer, p.buffer >= p.segment * 2, Severity::error, "B ≥ 2 segments",
                 print("B = ", p.buffer.count(), " B < ", (p.segment * 2).count(),
                       " B: an ACK of slow start brings two segments and could never be released"));
   return check.take();

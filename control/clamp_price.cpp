@@ -11,13 +11,13 @@ namespace sluice::control {
 std::vector<Violation> validate(const ClampPriceParameters& p) {
   using Severity = Violation::Severity;
   RuleChecker check;
-  check.require(p.slope > 0, Severity::error, "b > 0", print("b = ", p.slope));
-  check.require(!(p.slope >= std::numbers::pi / 2), Severity::error, "b < π/2",
+  check.require(p.slope, p.slope > 0, Severity::error, "b > 0", print("b = ", p.slope));
+  check.require(p.slope, !(p.slope >= std::numbers::pi / 2), Severity::error, "b < π/2",
                 print("b = ", p.slope, ": unstable by Theorem 1"));
-  check.require(p.forgetting > 0 && std::isfinite(p.forgetting), Severity::error, "forgetting > 0",
+  check.require(p.forgetting, p.forgetting > 0 && std::isfinite(p.forgetting), Severity::error, "forgetting > 0",
                 print("forgetting = ", p.forgetting, " 1/s"));
-  check.require(p.frame > Bytes(0), Severity::error, "frame > 0", print("frame = ", p.frame.count(), " B"));
-  check.require(p.largest > Duration::zero(), Severity::error, "largest price > 0",
+  check.require(p.frame, p.frame > Bytes(0), Severity::error, "frame > 0", print("frame = ", p.frame.count(), " B"));
+  check.require(p.largest, p.largest > Duration::zero(), Severity::error, "largest price > 0",
                 print("largest price = ", to_seconds(p.largest), " s"));
   return check.take();
 }

@@ -24,14 +24,16 @@ double least_window(const ClampWindowParameters& parameters) {
 std::vector<Violation> validate(const ClampWindowParameters& p) {
   using Severity = Violation::Severity;
   RuleChecker check;
-  check.require(p.gain > Bytes(0), Severity::error, "τ > 0", print("τ = ", p.gain.count(), " B"));
-  check.require(p.smoothing > 0 && p.smoothing < 1, Severity::error, "0 < β < 1", print("β = ", p.smoothing));
-  check.require(p.rate_packets >= 1 && p.rate_packets <= most_rate_packets, Severity::error, "1 ≤ ν ≤ 65536",
-                print("ν = ", p.rate_packets, " packets"));
-  check.require(p.largest_increase > Bytes(0), Severity::error, "largest increase > 0",
+  check.require(p.gain, p.gain > Bytes(0), Severity::error, "τ > 0", print("τ = ", p.gain.count(), " B"));
+  check.require(p.smoothing, p.smoothing > 0 && p.smoothing < 1, Severity::error, "0 < β < 1",
+                print("β = ", p.smoothing));
+  check.require(p.rate_packets, p.rate_packets >= 1 && p.rate_packets <= most_rate_packets, Severity::error,
+                "1 ≤ ν ≤ 65536", print("ν = ", p.rate_packets, " packets"));
+  check.require(p.largest_increase, p.largest_increase > Bytes(0), Severity::error, "largest increase > 0",
                 print("largest increase = ", p.largest_increase.count(), " B"));
-  check.require(p.segment > Bytes(0), Severity::error, "segment > 0", print("segment = ", p.segment.count(), " B"));
-  check.require(p.largest >= p.segment * least_segments, Severity::error, "largest ≥ 2 segments",
+  check.require(p.segment, p.segment > Bytes(0), Severity::error, "segment > 0",
+                print("segment = ", p.segment.count(), " B"));
+  check.require(p.largest, p.largest >= p.segment * least_segments, Severity::error, "largest ≥ 2 segments",
                 print("largest window ", p.largest.count(), " B, segment ", p.segment.count(), " B"));
   return check.take();
 }

@@ -9,12 +9,14 @@ namespace sluice::control {
 std::vector<Violation> validate(const FairShareParameters& p, std::uint32_t flows) {
   using Severity = Violation::Severity;
   RuleChecker check;
-  check.require(p.segment > Bytes(0), Severity::error, "segment > 0", print("segment = ", p.segment.count(), " B"));
-  check.require(p.buffer > Bytes(0), Severity::error, "B > 0", print("B = ", p.buffer.count(), " B"));
-  check.require(p.idle > Duration::zero(), Severity::error, "idle > 0", print("idle = ", to_seconds(p.idle), " s"));
+  check.require(p.segment, p.segment > Bytes(0), Severity::error, "segment > 0",
+                print("segment = ", p.segment.count(), " B"));
+  check.require(p.buffer, p.buffer > Bytes(0), Severity::error, "B > 0", print("B = ", p.buffer.count(), " B"));
+  check.require(p.idle, p.idle > Duration::zero(), Severity::error, "idle > 0",
+                print("idle = ", to_seconds(p.idle), " s"));
   if (!check.clean() || flows == 0) return check.take();
   const std::int64_t packets = p.buffer.count() / p.segment.count() / flows;
-  check.require(packets > 2, Severity::warning, "⌊B/n⌋ > 2 packets",
+  check.require(p.buffer, packets > 2, Severity::warning, "⌊B/n⌋ > 2 packets",
                 print("⌊B/n⌋ = ", packets, " packets for ", flows, " flows: fair, but total throughput drops"));
   return check.take();
 }

@@ -103,6 +103,9 @@ class GwaLaw : public LawHooks {
 /// floor(B/n) packets.
 class FairShareLaw : public LawHooks {
  public:
+  static constexpr bool both_ways = true;  ///< flows count whatever their direction
+  static constexpr bool needs_buffer_only = true;
+
   FairShareLaw(const LawParameters& parameters, const LawStart&) : packet_(parameters.fair_share.segment) {}
   [[nodiscard]] Bytes window(Bytes, const QueueView& queue, const FlowView&) const {
     // Whole packets of the buffer, however much of each is counted.

@@ -32,13 +32,14 @@ double share(const GwaParameters& parameters, const GwaObservation& seen, double
 std::vector<Violation> validate(const GwaParameters& p, Rate rate, Duration round_trip) {
   using Severity = Violation::Severity;
   RuleChecker check;
-  check.require(p.buffer > Bytes(0), Severity::error, "B > 0", print("B = ", p.buffer.count(), " B"));
-  check.require(p.decay >= 0 && p.decay <= slowest_decay, Severity::error, "0 ≤ λ ≤ 0.999", print("λ = ", p.decay));
-  check.require(p.interval >= shortest_interval, Severity::error, "Δ ≥ 1 ms",
+  check.require(p.buffer, p.buffer > Bytes(0), Severity::error, "B > 0", print("B = ", p.buffer.count(), " B"));
+  check.require(p.decay, p.decay >= 0 && p.decay <= slowest_decay, Severity::error, "0 ≤ λ ≤ 0.999",
+                print("λ = ", p.decay));
+  check.require(p.interval, p.interval >= shortest_interval, Severity::error, "Δ ≥ 1 ms",
                 print("Δ = ", to_seconds(p.interval), " s"));
   if (!check.clean() || p.policy == GwaPolicy::bandwidth_aware) return check.take();
   const double product = rate.bytes_per_second() * to_seconds(round_trip);
-  check.require(static_cast<double>(p.buffer.count()) >= product, Severity::warning, "B ≥ C·RTT",
+  check.require(p.buffer, static_cast<double>(p.buffer.count()) >= product, Severity::warning, "B ≥ C·RTT",
                 print("B = ", p.buffer.count(), " B < ", product, " B: the link is used to ",
                       100 * static_cast<double>(p.buffer.count()) / product, " % only"));
   return check.take();

@@ -24,6 +24,11 @@ struct FlowCounting {
 /// releases say which of them go on; where the connection is split, the window bounds what is in flight towards the
 /// radio and nothing is held, since the relay holds the data itself.
 struct LawHooks {
+  /// The window goes into the ACKs towards the UE, too: the law divides something that both directions share.
+  static constexpr bool both_ways = false;
+  /// Of the radio queue the law wants to know the buffer alone: where that is configured it needs no report.
+  static constexpr bool needs_buffer_only = false;
+
   /// Data up to `end` passes towards the queue.
   void on_data(Bytes /*end*/) {}
   /// A report has come.

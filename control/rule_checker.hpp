@@ -35,9 +35,11 @@ template <typename... Parts>
 /// Collects what is broken; what every validate() is made of.
 class RuleChecker {
  public:
-  template <typename Text>
-  void require(bool holds, Violation::Severity severity, const char* rule, const Text& explanation) {
-    if (!holds) found_.push_back({severity, rule, std::string(explanation)});
+  /// `parameter`: the one that the rule is first about, a member of what is validated.
+  template <typename Parameter, typename Text>
+  void require(const Parameter& parameter, bool holds, Violation::Severity severity, const char* rule,
+               const Text& explanation) {
+    if (!holds) found_.push_back({severity, &parameter, rule, std::string(explanation)});
   }
   [[nodiscard]] bool clean() const { return found_.empty(); }
   [[nodiscard]] std::vector<Violation> take() { return std::move(found_); }

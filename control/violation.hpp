@@ -13,6 +13,8 @@ struct Violation {
     warning  ///< the law works but not as its paper promises
   };
   Severity severity = Severity::error;
+  /// The parameter that the rule is first about: its address within what was validated, only to be compared.
+  const void* parameter = nullptr;
   std::string rule;         ///< e.g. "δ·Ts < 1"
   std::string explanation;  ///< with the numbers
 };

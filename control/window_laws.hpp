@@ -21,9 +21,12 @@ struct WindowLawText {
   bool split = false;
   bool regulate = false;
   std::string_view text;
+  bool both_ways = false;          ///< LawHooks::both_ways
+  bool needs_buffer_only = false;  ///< LawHooks::needs_buffer_only
 };
 inline constexpr std::array window_law_table = {
-#define X(name, word, type, split, regulate, text) WindowLawText{word, split, regulate, text},
+#define X(name, word, type, split, regulate, text) \
+  WindowLawText{word, split, regulate, text, type::both_ways, type::needs_buffer_only},
     SLUICE_WINDOW_LAWS(X)
 #undef X
 };

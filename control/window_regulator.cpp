@@ -9,12 +9,13 @@ namespace sluice::control {
 std::vector<Violation> validate(const WindowRegulatorParameters& p) {
   using Severity = Violation::Severity;
   RuleChecker check;
-  check.require(p.segment > Bytes(0), Severity::error, "segment > 0", print("segment = ", p.segment.count(), " B"));
-  check.require(p.buffer > Bytes(0), Severity::error, "B > 0", print("B = ", p.buffer.count(), " B"));
+  check.require(p.segment, p.segment > Bytes(0), Severity::error, "segment > 0",
+                print("segment = ", p.segment.count(), " B"));
+  check.require(p.buffer, p.buffer > Bytes(0), Severity::error, "B > 0", print("B = ", p.buffer.count(), " B"));
   if (!check.clean()) return check.take();
-  check.require(p.buffer >= p.segment, Severity::error, "B ≥ segment",
+  check.require(p.buffer, p.buffer >= p.segment, Severity::error, "B ≥ segment",
                 print("B = ", p.buffer.count(), " B < ", p.segment.count(), " B: no full segment may ever be sent"));
-  check.require(p.buffer < p.segment || p.buffer >= p.segment * 2, Severity::warning, "B ≥ 2 segments",
+  check.require(p.buffer, p.buffer < p.segment || p.buffer >= p.segment * 2, Severity::warning, "B ≥ 2 segments",
                 print("B = ", p.buffer.count(), " B < ", (p.segment * 2).count(),
                       " B: nothing waits while the next segment is on its way, the queue runs empty"));
   return check.take();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
 #include "dataplane/units/time.hpp"
@@ -76,6 +77,8 @@ struct PathView {
 /// The hooks of a congestion control, all doing nothing. An algorithm hides the ones it needs and keeps its state in
 /// place; slow start and the bounds of the window are common to all (CongestionControl).
 struct CongestionHooks {
+  static constexpr float beta = 0.7F;  ///< share of the window that a loss leaves (RFC 9438 section 4.6)
+
   /// New data arrived (event.delivered) in congestion avoidance while the window was the limit.
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&) {}
   /// Loss recovery begins: sets ssthresh. The window follows it.
@@ -92,7 +95,7 @@ struct CongestionHooks {
 
 /// RFC 5681, RFC 6582.
 struct NewReno : CongestionHooks {
-  static constexpr float beta = 0.5F;
+  static constexpr float beta = 0.5F;  ///< RFC 5681 section 3.1, eq. 4
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
@@ -105,7 +108,6 @@ struct NewReno : CongestionHooks {
 struct Cubic : CongestionHooks {
   static constexpr float c = 0.4F;  ///< section 5.1
   static constexpr float no_epoch = -1;
-  static constexpr float beta = 0.7F;  ///< section 4.6
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
@@ -173,7 +175,7 @@ class CongestionControl {
   void reduce_to(std::uint32_t cwnd, std::uint32_t least) { window_.cwnd = std::max(cwnd, least); }
   /// ssthresh as a share of what was in flight: RecoverFS of RFC 6937 the other way round.
   [[nodiscard]] float reduction() const {
-    return std::holds_alternative<NewReno>(algorithm_) ? NewReno::beta : Cubic::beta;
+    return std::visit([](const auto& algorithm) { return std::decay_t<decltype(algorithm)>::beta; }, algorithm_);
   }
 
   /// A model decides: follow() moves the window, on_ack() and the rest but on_timeout() and undo() do not.

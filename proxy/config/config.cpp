@@ -27,11 +27,6 @@ namespace {
 
 using config::Node;
 
-/// Keys at the top level that Policies are made of.
-constexpr std::array<std::string_view, 13> live_keys = {
-    "observed",    "mode", "intercept",  "smvs",     "radio_buffer",  "longest_hold", "clamp",
-    "clamp_price", "gwa",  "fair_share", "policies", "control_group", "tcp"};
-
 /// Every value below a node, with its dotted path.
 void flatten(const Node& node, const std::string& path, std::vector<std::pair<std::string, std::string>>& out) {
   for (const config::Entry& entry : node.entries) {
@@ -53,9 +48,8 @@ const std::string* find(const std::vector<std::pair<std::string, std::string>>& 
   return at != values.end() ? &at->second : nullptr;
 }
 
-bool is_live(const std::string& key) {
-  const std::string_view top = std::string_view(key).substr(0, key.find('.'));
-  return std::find(live_keys.begin(), live_keys.end(), top) != live_keys.end();
+bool is_live(const std::string& key, const std::vector<std::string>& live) {
+  return std::find(live.begin(), live.end(), key.substr(0, key.find('.'))) != live.end();
 }
 
 }  // namespace
@@ -81,13 +75,14 @@ std::string print_config(const Config& config, config::Secrets secrets) {
 std::vector<ConfigChange> difference(const Config& before, const Config& after) {
   const auto old_values = values_of(before, config::Secrets::show);
   const auto new_values = values_of(after, config::Secrets::show);
+  const std::vector<std::string> live = config::live_keys<Config>();
   std::vector<ConfigChange> changes;
   const auto add = [&](const std::string& key, const std::string* old_value, const std::string* new_value) {
     const bool secret = key.ends_with(".secret");
     const auto shown = [&](const std::string* value) {
       return value == nullptr ? std::string("not set") : secret ? std::string("a secret") : *value;
     };
-    changes.push_back({key, shown(old_value), shown(new_value), is_live(key)});
+    changes.push_back({key, shown(old_value), shown(new_value), is_live(key, live)});
   };
   for (const auto& [key, value] : old_values) {
     const std::string* const now = find(new_values, key);

@@ -156,7 +156,7 @@ struct ConfigChange {
   std::string key;  ///< dotted path, elements of lists by number
   std::string before;
   std::string after;
-  bool live = false;  ///< a running proxy can take it up
+  bool live = false;  ///< a running proxy can apply it
 };
 /// What differs, in the order of the keys. Secrets are not shown, but their change is.
 [[nodiscard]] std::vector<ConfigChange> difference(const Config& before, const Config& after);

@@ -303,9 +303,11 @@ void describe(Section& s, StateSettings& state) {
 }
 
 void describe(Section& s, Config& config) {
-  s.choice("mode", config.shard.mode, modes, "what is done with TCP connections");
-  s.choice("intercept", config.shard.intercept, intercepts, "how connections are got hold of");
-  s.choice("observed", config.shard.observed, modes, "the mode whose decisions mode observe computes");
+  s.live([&] {
+    s.choice("mode", config.shard.mode, modes, "what is done with TCP connections");
+    s.choice("intercept", config.shard.intercept, intercepts, "how connections are got hold of");
+    s.choice("observed", config.shard.observed, modes, "the mode whose decisions mode observe computes");
+  });
   s.section("eal", config.eal, "DPDK's environment");
   s.required().section("ports", config.ports, "the two ports of the bump in the wire");
   s.section("shards", config.shards, "the poll threads");
@@ -317,12 +319,14 @@ void describe(Section& s, Config& config) {
       "packet buffers, taken at start");
   s.section("limits", config.shard.limits, "bounds on what a shard holds");
   s.section("timeouts", config.shard.timeouts, "how long things may last");
-  s.section("tcp", config.shard.tcp, "the endpoints of split connections");
-  s.section(
-      "smvs", config.shard.smvs,
-      "sliding-mode control; its one_way_delay, receive_window and fallback hold in every mode that is steered by "
-      "reports");
-  control::describe_laws(s, config.shard.laws);
+  s.live([&] {
+    s.section("tcp", config.shard.tcp, "the endpoints of split connections");
+    s.section(
+        "smvs", config.shard.smvs,
+        "sliding-mode control; its one_way_delay, receive_window and fallback hold in every mode that is steered by "
+        "reports");
+    control::describe_laws(s, config.shard.laws);
+  });
   s.section("feedback", config.feedback,
             "the UDP protocol with the Node-B; required by smvs and by every mode that gives windows");
   s.section("logging", config.logging, "what is written where");
@@ -335,11 +339,13 @@ void describe(Section& s, Config& config) {
          "which addresses are UEs; when empty, every source address on the radio port");
   Policy prototype;
   prototype.treatment = config.shard;
-  s.sections("policies", config.shard.policies, {0, 64}, prototype,
-             "treatments for some connections: the first that matches decides, the keys above are for all others");
   config::Percentage control_group{config.shard.control_group};
-  s.value("control_group", control_group, {{0}, {1}},
-          "share of the UEs that stay on ordinary TCP, to be compared with");
+  s.live([&] {
+    s.sections("policies", config.shard.policies, {0, 64}, prototype,
+               "treatments for some connections: the first that matches decides, the keys above are for all others");
+    s.value("control_group", control_group, {{0}, {1}},
+            "share of the UEs that stay on ordinary TCP, to be compared with");
+  });
   config.shard.control_group = control_group.fraction;
   check_memory(s, config);
   check_interception(s, config.shard);

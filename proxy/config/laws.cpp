@@ -29,55 +29,12 @@ constexpr std::array<Choice<EmptyQueue>, 2> empty_queues{
     {{"hold", EmptyQueue::hold, "a step that ends with an empty queue never lowers the mean rate"},
      {"follow", EmptyQueue::follow, "it counts like any other, as the paper has it"}}};
 
-/// The key that a rule of validate() is about: the first symbol it names.
-std::string_view key_of(std::string_view rule) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 28> symbols{
-      {{"δ", "delta"},
-       {"ε", "epsilon"},
-       {"α", "alpha"},
-       {"q0", "reference"},
-       {"Bmax", "buffer"},
-       {"φ", "boundary_layer"},
-       {"τp", "one_way_delay"},
-       {"η window", "eta_window"},
-       {"frame", "frame"},
-       {"start-up", "initial_allowance"},
-       {"Ts", "step"},
-       {"τ >", "gain"},
-       {"β", "smoothing"},
-       {"ν", "rate_packets"},
-       {"largest increase", "largest_increase"},
-       {"largest price", "largest"},
-       {"largest ≥", "largest"},
-       {"segment", "packet"},
-       {"b ", "slope"},
-       {"λ", "decay"},
-       {"Δ", "interval"},
-       {"idle", "idle"},
-       {"reference share", "reference_share"},
-       {"reference >", "reference"},
-       {"gain", "gain"},
-       {"memory", "memory"},
-       {"clumps", "clumps"},
-       {"forget_after", "forget_after"}}};
-  std::string_view key;
-  std::size_t earliest = std::string_view::npos;
-  for (const auto& [symbol, name] : symbols) {
-    const std::size_t at = rule.find(symbol);
-    if (at < earliest) {
-      earliest = at;
-      key = name;
-    }
-  }
-  return key;
-}
-
-/// What validate() finds, at the key that the rule is about.
+/// What validate() finds, at the key of the parameter that the rule is about.
 template <typename Parameters>
 void report(Section& s, const Parameters& parameters) {
   if (!s.reading()) return;
   for (const Violation& violation : validate(parameters)) {
-    const std::string_view key = key_of(violation.rule);
+    const std::string key = s.key_of(violation.parameter);
     if (violation.severity == Violation::Severity::error) {
       s.check(false, key, violation.rule, violation.explanation);
     } else {

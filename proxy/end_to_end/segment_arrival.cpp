@@ -225,8 +225,8 @@ void EndToEndFlows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes a
   flow.governed->on_released(ack, way.window.in_bytes(field));
 }
 
-/// Writes the window that goes into an ACK. Of ACKs towards the UE only those of the fair share are rewritten, which
-/// counts flows whatever their direction; the other laws know the radio queue, where the UE's own data does not wait.
+/// Writes the window that goes into an ACK. Of ACKs towards the UE only those of a law for both ways are rewritten; the
+/// other laws know the radio queue, where the UE's own data does not wait.
 void EndToEndFlows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack,
                             Instant now) {
   constexpr std::uint16_t window_at = 14;
@@ -238,7 +238,7 @@ void EndToEndFlows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet,
   Bytes window = Bytes::max();
   if (in == Side::radio) {
     window = window_towards_radio(flow, bearer, ack, way.window.in_bytes(offered), now);
-  } else if (flow.governed && bearer.windowed() && bearer.window_law() == control::WindowLaw::fair_share) {
+  } else if (flow.governed && bearer.windowed() && control::text_of(bearer.window_law()).both_ways) {
     window = law_window(flow, bearer, ack, now);
   }
   const std::uint16_t field = way.window.field(ack, offered, window);

@@ -69,6 +69,14 @@ enum class LawPlace : std::uint8_t {
   acks    ///< no report is needed: the UE's acknowledgements bring the measurements (control/ack_clocked_window.hpp)
 };
 
+/// What follows from the place of the law for a whole deployment; how a bearer is steered by it: AllowanceLaw.
+struct LawPlaceTraits {
+  bool needs_reports = true;  ///< they bring the allowance, or what it is computed from
+};
+[[nodiscard]] constexpr LawPlaceTraits traits_of(LawPlace place) {
+  return {place != LawPlace::acks};
+}
+
 /// What steers a bearer whose law needs reports while these are late.
 enum class WithoutReports : std::uint8_t {
   congestion_control,  ///< the ordinary one of each connection
@@ -115,12 +123,14 @@ struct Treatment {
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
   /// The Node-B's reports decide what is sent. The share of a buffer whose size is configured needs none.
   [[nodiscard]] bool needs_reports() const {
-    if (mode == Mode::smvs && smvs.law == LawPlace::acks) return false;
-    return needs_feedback(mode) && !(mode == Mode::fair_share && laws.buffer > Bytes{});
+    if (mode == Mode::smvs) return traits_of(smvs.law).needs_reports;
+    const auto window_law = window_law_of(mode);
+    const bool told_all = window_law && control::text_of(*window_law).needs_buffer_only && laws.buffer > Bytes{};
+    return needs_feedback(mode) && !told_all;
   }
   /// The acknowledgements of its UEs are listened to: they steer always, or while reports are late.
   [[nodiscard]] bool listens() const {
-    return mode == Mode::smvs && (smvs.law == LawPlace::acks || smvs.without_reports == WithoutReports::acks);
+    return mode == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
   /// Connections pass end to end under a law.
   [[nodiscard]] bool regulates() const {

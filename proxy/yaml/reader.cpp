@@ -35,7 +35,7 @@ class Reader final : public Section {
   /// Refuses what was not declared. Called once, after describe().
   void finish() {
     for (const Entry& entry : node_.entries) {
-      if (std::find(declared_.begin(), declared_.end(), entry.key) != declared_.end()) continue;
+      if (is_declared(entry.key)) continue;
       shared_.fail(entry.place, "unknown key '" + joined(path_, entry.key.substr(0, 80)) + "'", meant_by(entry.key),
                    "");
     }
@@ -59,6 +59,10 @@ class Reader final : public Section {
 
   [[nodiscard]] bool reading() const override { return shared_.misread() == misread_before_; }
   [[nodiscard]] std::string file() const override { return shared_.file; }
+  [[nodiscard]] std::string key_of(const void* variable) const override {
+    const auto at = std::find(variables_.begin(), variables_.end(), variable);
+    return at != variables_.end() ? declared_.at(static_cast<std::size_t>(at - variables_.begin())) : std::string();
+  }
 
  protected:
   void scalar(const Field& field, const ScalarSpec& spec) override {
@@ -133,9 +137,14 @@ class Reader final : public Section {
     return rest.starts_with('.') ? place_of(*value, rest.substr(1)) : place;
   }
 
+  [[nodiscard]] bool is_declared(std::string_view key) const {
+    return std::find(declared_.begin(), declared_.end(), key) != declared_.end();
+  }
+
   /// The entry of a key, null when there is none to read. Reports what is missing and what does not apply.
   const Entry* look_up(const Field& field) {
     declared_.emplace_back(field.key);
+    variables_.push_back(field.variable);
     const Entry* entry = node_.find(field.key);
     if (entry != nullptr && !inactive_.empty()) {
       shared_.fail(entry->place, joined(path_, field.key), "this key only when " + inactive_, "");
@@ -154,9 +163,7 @@ class Reader final : public Section {
   /// The key that stands here in place of one that is not known: its new name, or the nearest; else all.
   [[nodiscard]] std::string meant_by(const std::string& key) const {
     const std::string_view now = renamed_to(key);
-    if (std::find(declared_.begin(), declared_.end(), now) != declared_.end()) {
-      return "its new name '" + std::string(now) + "'";
-    }
+    if (is_declared(now)) return "its new name '" + std::string(now) + "'";
     const std::string guess = nearest(key, declared_);
     return guess.empty() ? "one of " + known_keys() : "'" + guess + "'";
   }
@@ -199,7 +206,8 @@ class Reader final : public Section {
   std::string path_;
   std::size_t misread_before_;
   std::vector<std::string> declared_;
-  std::string inactive_;  ///< the condition of the keys that do not apply; empty otherwise
+  std::vector<const void*> variables_;  ///< of those keys
+  std::string inactive_;                ///< the condition of the keys that do not apply; empty otherwise
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ void Section::quantity(std::string_view key, double& value, std::string_view uni
     value = *read;
     return true;
   };
-  scalar(take(key, help), spec);
+  scalar(take(key, help, &value), spec);
 }
 
 }  // namespace sluice::config

@@ -82,6 +82,12 @@ class Section {
     required_ = true;
     return *this;
   }
+  /// The keys that `keys` declares can be changed while the program runs: live_keys().
+  void live(const std::function<void()>& keys) {
+    const bool outer = std::exchange(live_, true);
+    keys();
+    live_ = outer;
+  }
   /// The next key's value is not shown by print() unless asked for.
   Section& secret() {
     secret_ = true;
@@ -91,20 +97,20 @@ class Section {
   /// A key of one of the types Scalar knows. Optional types may be left out and then are not set.
   template <typename T>
   void value(std::string_view key, T& value, std::string_view help) {
-    scalar(take(key, help), spec_of(value, whole_range<T>()));
+    scalar(take(key, help, &value), spec_of(value, whole_range<T>()));
   }
   template <typename T>
   void value(std::string_view key, T& value, const Range<std::type_identity_t<T>>& range, std::string_view help) {
-    scalar(take(key, help), spec_of(value, std::optional(range)));
+    scalar(take(key, help, &value), spec_of(value, std::optional(range)));
   }
   template <typename T>
   void value(std::string_view key, std::optional<T>& value, std::string_view help) {
-    scalar(take(key, help), spec_of_optional(value, whole_range<T>()));
+    scalar(take(key, help, &value), spec_of_optional(value, whole_range<T>()));
   }
   template <typename T>
   void value(std::string_view key, std::optional<T>& value, const Range<std::type_identity_t<T>>& range,
              std::string_view help) {
-    scalar(take(key, help), spec_of_optional(value, std::optional(range)));
+    scalar(take(key, help, &value), spec_of_optional(value, std::optional(range)));
   }
   /// A number with a unit of its own: quantity("power", c.power, "dBm", {0, 60}, "…") reads "38dBm".
   void quantity(std::string_view key, double& value, std::string_view unit, const Range<double>& range,
@@ -112,21 +118,21 @@ class Section {
   /// One word of a table.
   template <typename E, std::size_t N>
   void choice(std::string_view key, E& value, const Choice<E> (&table)[N], std::string_view help) {
-    scalar(take(key, help), spec_of_choice(value, std::span<const Choice<E>>(table)));
+    scalar(take(key, help, &value), spec_of_choice(value, std::span<const Choice<E>>(table)));
   }
   template <typename E, std::size_t N>
   void choice(std::string_view key, E& value, const std::array<Choice<E>, N>& table, std::string_view help) {
-    scalar(take(key, help), spec_of_choice(value, std::span<const Choice<E>>(table)));
+    scalar(take(key, help, &value), spec_of_choice(value, std::span<const Choice<E>>(table)));
   }
   /// A list of scalars with `size` elements; what the file gives replaces the default as a whole.
   template <typename T>
   void list(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size, std::string_view help) {
-    scalar_list(take(key, help), list_of(values, size, whole_range<T>()));
+    scalar_list(take(key, help, &values), list_of(values, size, whole_range<T>()));
   }
   template <typename T>
   void list(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size,
             const Range<std::type_identity_t<T>>& range, std::string_view help) {
-    scalar_list(take(key, help), list_of(values, size, std::optional(range)));
+    scalar_list(take(key, help, &values), list_of(values, size, std::optional(range)));
   }
   /// A map below this key, described by describe(Section&, T&).
   template <typename T>
@@ -182,6 +188,8 @@ class Section {
   virtual void check(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
   /// A rule whose breach is reported and not refused.
   virtual void advise(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
+  /// The key of this section that this variable was declared with; empty when it is none of a file that is read.
+  [[nodiscard]] virtual std::string key_of(const void* /*variable*/) const { return {}; }
   /// A path that stands in the file: relative ones start at the file's folder, not at the working directory.
   [[nodiscard]] std::string resolve(const std::string& path) const;
   /// The file that is read; empty when none is.
@@ -195,8 +203,10 @@ class Section {
   struct Field {
     std::string_view key;
     std::string_view help;
+    const void* variable = nullptr;  ///< what it is read into; null where that is no single one
     bool required = false;
     bool secret = false;
+    bool live = false;
   };
 
   virtual void scalar(const Field& field, const ScalarSpec& spec) = 0;
@@ -207,8 +217,8 @@ class Section {
   virtual void section_list(const Field& field, const SectionListSpec& spec) = 0;
 
  private:
-  Field take(std::string_view key, std::string_view help) {
-    return {key, help, std::exchange(required_, false), std::exchange(secret_, false)};
+  Field take(std::string_view key, std::string_view help, const void* variable = nullptr) {
+    return {key, help, variable, std::exchange(required_, false), std::exchange(secret_, false), live_};
   }
 
   template <typename T>
@@ -306,6 +316,7 @@ class Section {
 
   bool required_ = false;
   bool secret_ = false;
+  bool live_ = false;
 };
 
 }  // namespace sluice::config

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "proxy/yaml/document.hpp"
 #include "proxy/yaml/error.hpp"
@@ -23,6 +24,7 @@ void read(const Node& root, const std::string& file, const std::function<void(Se
           std::vector<Error>& errors, std::vector<Error>& warnings);
 [[nodiscard]] std::string print(const std::function<void(Section&)>& body, Secrets secrets);
 [[nodiscard]] std::string reference(const std::function<void(Section&)>& body);
+[[nodiscard]] std::vector<std::string> live_keys(const std::function<void(Section&)>& body);
 }  // namespace detail
 
 /// Reads YAML text into a T whose defaults are `value`. `file` is how errors call it. Every error is reported, not only
@@ -69,6 +71,14 @@ template <typename T>
 [[nodiscard]] std::string reference() {
   T value{};
   return detail::reference([&value](Section& root) { describe(root, value); });
+}
+
+/// The keys of the top level that were declared live: with all that is below them they can be changed while the program
+/// runs.
+template <typename T>
+[[nodiscard]] std::vector<std::string> live_keys() {
+  T value{};
+  return detail::live_keys([&value](Section& root) { describe(root, value); });
 }
 
 }  // namespace sluice::config

@@ -214,6 +214,13 @@ TEST(ProxyConfig, DifferencesSayWhatARunningProxyCanTakeUp) {
   EXPECT_EQ(shards->after, "2");
 }
 
+TEST(ProxyConfig, WhatPoliciesAreMadeOfIsLive) {
+  EXPECT_THAT(
+      config::live_keys<Config>(),
+      testing::UnorderedElementsAre("mode", "intercept", "observed", "tcp", "smvs", "radio_buffer", "longest_hold",
+                                    "clamp", "clamp_price", "gwa", "fair_share", "policies", "control_group"));
+}
+
 TEST(ProxyConfig, TheInterceptionMustSuitTheMode) {
   const std::string p(ports);
   EXPECT_THAT(errors_of(p + "mode: i-tcp\nintercept: regulate\n"),
@@ -229,6 +236,10 @@ TEST(ProxyConfig, TheLawsRulesAreExplainedAtTheirKey) {
   EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  parameters:\n    alpha: 1\n    epsilon: 0\n"),
               ElementsAre("s.yaml:6:5: smvs.parameters.alpha, expected 0 < α < 1, got α = 1",
                           "s.yaml:7:5: smvs.parameters.epsilon, expected ε > 0, got ε = 0 frames/s"));
+  EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  acks:\n    initial: 1460B\n"),
+              ElementsAre("s.yaml:6:5: smvs.acks.initial, expected initial ≥ 2 segments, got initial = 1460 B"));
+  EXPECT_THAT(errors_of(std::string(ports) + "clamp_price:\n  forgetting: 0\n"),
+              ElementsAre("s.yaml:5:3: clamp_price.forgetting, expected forgetting > 0, got forgetting = 0 1/s"));
 }
 
 TEST(ProxyConfig, WhatOnlyWorksBadlyIsAWarning) {

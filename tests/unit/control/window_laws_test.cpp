@@ -66,6 +66,14 @@ TEST(WindowLaws, TheWindowsFromTheSameReport) {
   EXPECT_EQ(window_of(WindowLaw::ack_regulator), Bytes::max()) << "it rewrites nothing";
 }
 
+TEST(WindowLaws, OnlyTheFairShareHoldsBothWaysAndNeedsTheBufferAlone) {
+  for (std::size_t i = 0; i < window_law_table.size(); ++i) {
+    const bool fair_share = static_cast<WindowLaw>(i) == WindowLaw::fair_share;
+    EXPECT_EQ(window_law_table[i].both_ways, fair_share) << window_law_table[i].word;
+    EXPECT_EQ(window_law_table[i].needs_buffer_only, fair_share) << window_law_table[i].word;
+  }
+}
+
 TEST(WindowLaws, WhatTheNodeBAdvertisesIsAnUpperBound) {
   QueueView view = queue();
   view.advertised = 7'000_B;
