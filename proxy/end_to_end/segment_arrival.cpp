@@ -199,7 +199,7 @@ void EndToEndFlows::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   flow.governed.emplace(bearer, control::LawStart{flow.round_trip, Bytes(flow.segment)});
   const bool running = flow.running || way.acked > Bytes{};
   if (running && flow.round_trip > Duration::zero()) {
-    const control::QueueView& queue = bearer.queue_view(now);
+    const control::QueueView& queue = bearer.queue().view(now);
     const auto window = static_cast<double>(bearer.seed_window(flow.round_trip).count());
     flow.governed->seed(Bytes(window / queue.flows), queue);
   }
@@ -221,7 +221,7 @@ void EndToEndFlows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes a
   const std::uint16_t field = way.window.field(ack, offered, Bytes::max());
   if (in != Side::radio || !flow.governed || !bearer.windowed()) return;
   const Bytes window = std::max(flow.governed->window(bearer, ack, now), Bytes(flow.segment) * least_segments);
-  bearer.observe(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
+  bearer.observed.add(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
   flow.governed->on_released(ack, way.window.in_bytes(field));
 }
 

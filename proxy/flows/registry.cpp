@@ -107,6 +107,7 @@ BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant no
   if (entry == flow::no_flow) return id;
   bearer.inherit(bearers_[entry], now);
   bearer.join_ring(bearers_[entry]);
+  bearer.settle_ring();
   return id;
 }
 
@@ -114,6 +115,7 @@ void Registry::close_bearer(BearerId id) {
   Bearer& bearer = bearers_[id];
   Bearer& other = bearer.sibling();
   bearer.leave_ring();
+  other.settle_ring();
   bearer_table_.erase(bearer_key(bearer.ue(), bearer.policy, bearer.generation));
   if (find_bearer(bearer.ue()) == id) {
     if (&other != &bearer) {

@@ -56,7 +56,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     info.mode = to_string(bearer.treatment().mode).data();
     info.policy = bearer.policy;
     info.ordinary = bearer.ordinary();
-    info.observed = bearer.observed();
+    info.observed = bearer.observed;
     info.steered = bearer.steered();
     info.allowance = bearer.granted();
     FlowId id = bearer.first_flow;
@@ -72,10 +72,10 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     }
     info.unsent = bearer.load.backlog;
     info.injected = bearer.status(bearer.load.backlog).injected;
-    info.queue = bearer.last_report().queue;
-    info.service_rate = bearer.last_report().service_rate;
+    info.queue = bearer.reports().last().bearer.queue;
+    info.service_rate = bearer.reports().last().bearer.service_rate;
     info.mean_rate = bearer.mean_rate();
-    info.predicted_error = bearer.law() != nullptr ? bearer.law()->state().predicted_error : 0;
+    info.predicted_error = bearer.predicted_error();
     info.falls = bearer.falls();
     out.push_back(info);
   });

@@ -57,6 +57,14 @@ struct Observed {
   double decided_bytes = 0;  ///< sum
   double actual_bytes = 0;   ///< sum
   std::uint64_t waits = 0;   ///< ACKs that would have waited
+
+  /// A law's window, or allowance, beside what was in flight, or sent. `waited`: the ACK would have.
+  void add(Bytes decided, Bytes actual, bool waited) {
+    ++decisions;
+    decided_bytes += static_cast<double>(decided.count());
+    actual_bytes += static_cast<double>(actual.count());
+    if (waited) ++waits;
+  }
 };
 
 /// The connections that are still split or on their way back to their hosts, by what keeps them here. `none`: they have

@@ -31,7 +31,7 @@ std::uint32_t LegOutput::transmit(const tcp::Segment& segment, packet::Packet* p
   const auto ip_size = static_cast<std::uint32_t>(frame.size() - leg.headers.l2_len);
   if (bearer_ != nullptr) {
     bearer_->injected(now, Bytes(ip_size));
-    if (segment.payload_len != 0) bearer_->carried(Bytes(segment.payload_len), Bytes(ip_size));
+    if (segment.payload_len != 0) bearer_->framing.sent(Bytes(segment.payload_len), control::OnWire(Bytes(ip_size)));
   }
   shard_.queue.push(side_, std::move(frame), now);
   return ip_size;

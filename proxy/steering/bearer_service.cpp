@@ -38,11 +38,11 @@ void BearerService::on_report(const ReportArrival& report, Instant now) {
     shard_.counters.add(Counter::reports_unknown_bearer);
     return;
   }
-  if (!shard_.registry.bearer(id).accepts_report(report, now)) {
+  if (!shard_.registry.bearer(id).reports().accepts(report, now)) {
     shard_.counters.add(Counter::reports_elsewhere);
     return;
   }
-  if (shard_.registry.bearer(id).changes_reporter(report)) shard_.counters.add(Counter::reporters_changed);
+  if (shard_.registry.bearer(id).reports().changes_reporter(report)) shard_.counters.add(Counter::reporters_changed);
   count_group(shard_.registry.bearer(id), report);
   Bearer* bearer = &shard_.registry.bearer(id);
   do {
@@ -81,10 +81,11 @@ void BearerService::serve_shut(Bearer& bearer, Instant now) {
 
 void BearerService::count_group(const Bearer& bearer, const ReportArrival& report) {
   const control::feedback::BearerReport& now = report.bearer;
-  const control::feedback::BearerReport& before = bearer.last_report();
+  const ReportArrival& last = bearer.reports().last();
+  const control::feedback::BearerReport& before = last.bearer;
   GroupTotals& group = groups_[bearer.ordinary() ? 1 : 0];
   ++group.reports;
-  const bool comparable = bearer.reported() && bearer.reporter() == report.sender;
+  const bool comparable = bearer.reports().any() && last.sender == report.sender;
   if (comparable && now.transmitted >= before.transmitted) group.transmitted += now.transmitted - before.transmitted;
   if (comparable && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
   group.queue_bytes += static_cast<double>(now.queue.count());

@@ -76,7 +76,7 @@ void FlowWindows::begin(Flow& flow, Bearer& bearer, Instant now) {
   GovernedFlow* const governed = law_of(flow, bearer);
   if (governed == nullptr) return;
   const Bytes window = bearer.seed_window(flow.leg(Side::radio).endpoint.least_rtt());
-  governed->seed(window / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1), bearer.queue_view(now));
+  governed->seed(window / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1), bearer.queue().view(now));
 }
 
 void FlowWindows::forget(Flow& flow, Bearer& bearer) {

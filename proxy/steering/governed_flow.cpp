@@ -24,7 +24,7 @@ void GovernedFlow::carried(Bytes payload, Bytes packet) {
 
 /// The queue in what positions count: a buffer of 20 packets holds 20 segments and not the bytes of their headers too.
 control::QueueView GovernedFlow::queue(Bearer& bearer, Instant now) const {
-  control::QueueView view = bearer.queue_view(now);
+  control::QueueView view = bearer.queue().view(now);
   if (packet_ == payload_) return view;
   const double share = static_cast<double>(payload_.count()) / static_cast<double>(packet_.count());
   view.counted_share = share;
@@ -41,21 +41,21 @@ control::QueueView GovernedFlow::queue(Bearer& bearer, Instant now) const {
 control::FlowView GovernedFlow::view(const Bearer& bearer) {
   control::FlowView view;
   view.sent = std::max(sent_, acked_);
-  view.left = std::max(marks_.passed(bearer.left_total()), acked_);
-  view.arrived = std::max(marks_.passed(bearer.arrived_total(), false), view.left);
+  view.left = std::max(marks_.passed(bearer.queue().left_total()), acked_);
+  view.arrived = std::max(marks_.passed(bearer.queue().arrived_total(), false), view.left);
   view.round_trip = round_trip_;
   return view;
 }
 
 control::AckRelease GovernedFlow::on_ack(Bearer& bearer, const control::AckView& ack) {
-  bearer.seen(ack.now, mark_);
+  bearer.queue().seen(ack.now, mark_);
   acked_ = std::max(acked_, ack.ack);
   return law_.on_ack(ack, queue(bearer, ack.now), view(bearer));
 }
 
 control::AckRelease GovernedFlow::on_report(Bearer& bearer, Instant now) {
-  if (reports_ == bearer.reports()) return {Bytes{}, 0};
-  reports_ = bearer.reports();
+  if (reports_ == bearer.queue().reports()) return {Bytes{}, 0};
+  reports_ = bearer.queue().reports();
   return law_.on_queue(queue(bearer, now), view(bearer));
 }
 

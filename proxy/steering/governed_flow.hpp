@@ -36,7 +36,7 @@ class GovernedFlow {
   /// The round trip was seen to be this; the shortest counts.
   void measured(Duration round_trip);
   /// The flow is no longer one of those that share the queue.
-  void leave(Bearer& bearer) { bearer.left(mark_); }
+  void leave(Bearer& bearer) { bearer.queue().left(mark_); }
 
   [[nodiscard]] Bytes acked() const { return acked_; }
   [[nodiscard]] Bytes sent() const { return sent_; }

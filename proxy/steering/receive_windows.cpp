@@ -34,7 +34,7 @@ Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
                                                .radio_error = control::OnWire(bearer.radio_error().amount() / sharing),
                                                .drain = control::OnWire(bearer.mean_rate() * (1.0 / sharing)),
                                                .server_rtt = server.srtt(),
-                                               .framing = bearer.framing()};
+                                               .framing = bearer.framing};
   return advertised + loop.advance(seen);
 }
 

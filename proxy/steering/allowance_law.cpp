@@ -1,0 +1,68 @@
+#include "proxy/steering/allowance_law.hpp"
+
+namespace sluice::proxy {
+
+AllowanceLaw::AllowanceLaw(const Treatment& treatment) : place_(place_of(treatment)) {}
+
+AllowanceLaw::Place AllowanceLaw::place_of(const Treatment& treatment) {
+  if (treatment.law() != Mode::smvs) return AtNodeB{};
+  switch (treatment.smvs.law) {
+    case LawPlace::proxy:
+      return AtProxy{control::Smvs(treatment.smvs.parameters)};
+    case LawPlace::acks:
+      return ByAcks{};
+    case LawPlace::nodeb:
+      break;
+  }
+  return AtNodeB{};
+}
+
+Bytes AllowanceLaw::on_report(const ReportArrival& report, Bytes in_flight, Duration period) {
+  return std::visit([&](auto& place) { return granted(place, report, in_flight, period); }, place_);
+}
+
+Bytes AllowanceLaw::granted(AtNodeB& /*place*/, const ReportArrival& report, Bytes /*in_flight*/, Duration period) {
+  if (report.bearer.allowance) {
+    applied_sequence_ = report.sequence;
+    return *report.bearer.allowance;
+  }
+  // A Node-B that computes no allowance: its mean rate is the best that is known.
+  return report.bearer.mean_service_rate.in(period);
+}
+
+Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration /*period*/) {
+  // The observation is dated by the sender's clock: the network's jitter must not look like a change of rate.
+  control::SmvsObservation observation;
+  observation.now = Instant(report.sender_time);
+  observation.queue = report.bearer.queue;
+  observation.arrived = report.bearer.arrived;
+  observation.served = report.bearer.transmitted;
+  observation.in_flight = in_flight;
+  return place.law.step(observation);
+}
+
+Bytes AllowanceLaw::granted(ByAcks& /*place*/, const ReportArrival& /*report*/, Bytes /*in_flight*/,
+                            Duration /*period*/) {
+  return {};
+}
+
+void AllowanceLaw::restart() {
+  applied_sequence_ = 0;
+  if (auto* const here = std::get_if<AtProxy>(&place_)) here->law.restart();
+}
+
+void AllowanceLaw::seed(Rate rate) {
+  if (auto* const here = std::get_if<AtProxy>(&place_)) here->law.seed(rate);
+}
+
+Rate AllowanceLaw::mean_rate(Rate reported) const {
+  const auto* const here = std::get_if<AtProxy>(&place_);
+  return here != nullptr && here->law.state().steps > 0 ? here->law.state().mean_rate : reported;
+}
+
+double AllowanceLaw::predicted_error() const {
+  const auto* const here = std::get_if<AtProxy>(&place_);
+  return here != nullptr ? here->law.state().predicted_error : 0;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "control/smvs.hpp"
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/rate.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/policy/treatment.hpp"
+#include "proxy/shard/report_arrival.hpp"
+
+namespace sluice::proxy {
+
+/// The law of a bearer under SMVS by its place: what a report grants. The place is looked at once, when it is made; a
+/// further place is one more alternative. Under other modes nothing is granted. Thread: the shard's.
+class AllowanceLaw {
+ public:
+  explicit AllowanceLaw(const Treatment& treatment);
+
+  /// What may be sent until the next report. `period`: until that is to come. `in_flight`: IP bytes between the proxy
+  /// and the radio queue.
+  [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period);
+  /// The UE is with another Node-B; what is known of the rate stays.
+  void restart();
+  /// Begins at a rate that was measured before.
+  void seed(Rate rate);
+  /// Goes on from the allowances that a bearer of the same UE had from the Node-B.
+  void inherit(const AllowanceLaw& before) { applied_sequence_ = before.applied_sequence_; }
+  /// A report that is missing is stood in for: the law grants by reports.
+  [[nodiscard]] bool bridges() const { return !std::holds_alternative<ByAcks>(place_); }
+  /// Mean rate of the radio link: the law's own where it runs here, else as reported.
+  [[nodiscard]] Rate mean_rate(Rate reported) const;
+  /// Sequence of the newest report whose allowance was applied; 0 = none.
+  [[nodiscard]] std::uint64_t applied_sequence() const { return applied_sequence_; }
+  /// ŝ of the law that runs here, bytes; for observers.
+  [[nodiscard]] double predicted_error() const;
+
+ private:
+  struct AtNodeB {};  ///< the report brings the allowance
+  struct AtProxy {
+    control::Smvs law;
+  };                 ///< it brings the measurements
+  struct ByAcks {};  ///< it is shown and does not steer: AckClock does
+  using Place = std::variant<AtNodeB, AtProxy, ByAcks>;
+  [[nodiscard]] static Place place_of(const Treatment& treatment);
+
+  [[nodiscard]] Bytes granted(AtNodeB& place, const ReportArrival& report, Bytes in_flight, Duration period);
+  [[nodiscard]] static Bytes granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period);
+  [[nodiscard]] static Bytes granted(ByAcks& place, const ReportArrival& report, Bytes in_flight, Duration period);
+
+  Place place_;
+  std::uint64_t applied_sequence_ = 0;
+};
+
+}  // namespace sluice::proxy

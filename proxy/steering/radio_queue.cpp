@@ -1,0 +1,77 @@
+#include "proxy/steering/radio_queue.hpp"
+
+#include <algorithm>
+
+namespace sluice::proxy {
+namespace {
+
+/// What N is counted by.
+control::GwaParameters counting_of(const Treatment& treatment) {
+  control::GwaParameters parameters;
+  const std::optional<control::WindowLaw> law = window_law_of(treatment.law());
+  const control::FlowCounting how = law ? control::counting(*law, treatment.laws) : control::FlowCounting{};
+  parameters.decay = how.decay;
+  parameters.interval = how.interval;
+  return parameters;
+}
+
+/// B where neither the configuration nor the reports name it.
+constexpr Bytes usual_buffer{64 * 1024};
+
+}  // namespace
+
+RadioQueue::RadioQueue(const Treatment& treatment)
+    : treatment_(&treatment), count_(counting_of(treatment)), rates_(std::chrono::seconds(1)) {
+  view_.buffer = treatment.laws.buffer > Bytes{} ? treatment.laws.buffer : usual_buffer;
+}
+
+void RadioQueue::inherit(const RadioQueue& before, bool same_path) {
+  rates_ = before.rates_;
+  if (!same_path) return;
+  arrived_total_ = before.arrived_total_;
+  left_total_ = before.left_total_;
+}
+
+void RadioQueue::restart(std::uint64_t dropped) {
+  rates_.clear();
+  dropped_ = dropped;
+}
+
+void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::uint64_t sent_total, Bytes under_way,
+                           Instant now) {
+  ++reports_;
+  // In IP bytes, as the proxy counts; the report's own figure may be in frames on the air.
+  view_.queue = std::min(control::feedback::waiting(queue), control::feedback::most_plausible);
+  view_.mean_rate = queue.mean_service_rate;
+  rates_.add(now, queue.service_rate.bytes_per_second());
+  view_.best_rate = Rate::bytes_per_second(rates_.range(now).value_or(control::SlidingExtremes::Range{}).high);
+  view_.dropped = reports_ > 1 && queue.dropped > dropped_;
+  dropped_ = queue.dropped;
+  if (treatment_->laws.buffer <= Bytes{} && queue.buffer > Bytes{}) view_.buffer = queue.buffer;
+  view_.advertised = queue.gwa_window.value_or(Bytes::max());
+  arrived_total_ = sent_total - static_cast<std::uint64_t>(under_way.count());
+  const auto waiting = static_cast<std::uint64_t>(view_.queue.count());
+  left_total_ = std::max(left_total_, arrived_total_ - std::min(waiting, arrived_total_));
+  find_price(queue, now);
+}
+
+/// CLAMP's, by the Node-B where it tells one.
+void RadioQueue::find_price(const control::feedback::BearerReport& queue, Instant now) {
+  if (queue.clamp) {
+    view_.price = queue.clamp->price;
+  } else if (treatment_->law() == Mode::clamp) {
+    if (!price_) price_.emplace(treatment_->laws.price);
+    price_->on_arrival(now, view_.queue);
+    view_.price = price_->price(view_.mean_rate).price;
+  }
+}
+
+const control::QueueView& RadioQueue::view(Instant now) {
+  if (counted_ != now) {
+    view_.flows = count_.count(now);
+    counted_ = now;
+  }
+  return view_;
+}
+
+}  // namespace sluice::proxy
