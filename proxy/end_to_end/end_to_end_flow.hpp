@@ -95,6 +95,17 @@ struct EndToEndFlow {
   bool splittable = true;    ///< the options of its SYNs are all understood
   bool to_be_split = false;  ///< it passes end to end although its policy splits, until both directions are quiet
 
+  /// What the SYN, or SYN-ACK, of its handshake says; others teach nothing.
+  void learn_syn(Side in, const tcp::Segment& seen, Instant now);
+  /// The SYN, or SYN-ACK, is one of its own by the numbers.
+  [[nodiscard]] bool is_own_syn(Side in, const tcp::Segment& syn) const;
+  /// The reset that ends its handshake is exact (RFC 9293 section 3.10.7.3, RFC 5961 section 3.2).
+  [[nodiscard]] bool is_refused_by(Side in, const tcp::Segment& reset) const;
+  /// Both sides have said how their windows are to be read, and the data stands there.
+  void begin(const KnownConnection& known);
+  /// The window opens from what was advertised behind `ack`; with less than a connection may begin with nothing might
+  /// come that opens it.
+  void begin_opening(Opening why, Bytes ack, Bytes at_least);
   /// Its handshake is under way, and may never come to an end.
   [[nodiscard]] bool half_open() const { return phase == EndToEndPhase::syn || phase == EndToEndPhase::syn_ack; }
   [[nodiscard]] DataWay& towards(Side side) { return ways[static_cast<std::size_t>(side)]; }

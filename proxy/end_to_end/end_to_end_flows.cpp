@@ -14,11 +14,11 @@ EndToEndFlows::EndToEndFlows(const ShardConfig& config, const Parts& parts, Inst
     : config_(config),
       parts_(parts),
       flows_(config.limits.max_flows),
-      tracked_(config.limits.max_flows),
+      windows_(parts_),
+      held_(flows_, parts_, windows_),
+      candidates_(config.limits.max_flows),
       half_open_(config.limits.max_flows),
       wheel_(config.limits.max_flows, origin) {}
-
-EndToEndFlows::~EndToEndFlows() = default;
 
 EndToEndId EndToEndFlows::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const AgeRing::Entry begun = half_open_.begin([&] { return enter(first.key, policy, now); },
@@ -29,7 +29,7 @@ EndToEndId EndToEndFlows::open(const FirstSyn& first, PolicyIndex policy, Instan
   flow.initiator = first.from;
   flow.dscp = first.dscp;
   flow.syn_of(first.from).isn = first.segment.seq;
-  learn_syn(flow, first.from, first.segment, first.at);
+  flow.learn_syn(first.from, first.segment, first.at);
   schedule(flow, begun.id);
   return begun.id;
 }
@@ -75,9 +75,9 @@ EndToEndId EndToEndFlows::adopt(const KnownConnection& known, Bytes window, Inst
   flow.successor = true;
   ++successors_;
   enter_bearer(flow, known.bearer);
-  begin(flow, known);
+  flow.begin(known);
   establish(flow);
-  if (known.running) begin_opening(flow, Opening::switched, Bytes{}, window);
+  if (known.running) flow.begin_opening(Opening::switched, Bytes{}, window);
   return id;
 }
 
@@ -100,16 +100,9 @@ void EndToEndFlows::enter_bearer(EndToEndFlow& flow, BearerId bearer) {
   ++parts_.registry.bearer(bearer).end_to_end_count;
 }
 
-bool EndToEndFlows::is_own_syn(EndToEndId id, Side in, const tcp::Segment& syn) const {
-  const EndToEndFlow& flow = flows_[id];
-  const tcp::SeqNum isn = flow.syn_of(flow.initiator).isn;
-  if (syn.flags.ack()) return in != flow.initiator && syn.ack == isn + 1;
-  return in == flow.initiator && syn.seq == isn;
-}
-
 void EndToEndFlows::close(EndToEndId id, Instant now) {
   EndToEndFlow& flow = flows_[id];
-  release(flow, id, control::AckRelease::all(), now);
+  held_.release(flow, id, control::AckRelease::all(), now);
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   if (flow.governed) flow.governed->leave(bearer);
   parts_.registry.drop_end_to_end(flow.bearer, now);
@@ -118,40 +111,28 @@ void EndToEndFlows::close(EndToEndId id, Instant now) {
   } else {
     parts_.registry.erase(flow.key);
   }
-  leave_unsplit(flow);
+  candidates_.give_up(flow);
   wheel_.cancel(id);
   flows_.erase(id);
 }
 
 void EndToEndFlows::rebind(const Policies& policies, Instant now) {
   flows_.for_each([&](EndToEndId id, EndToEndFlow& flow) {
-    release(flow, id, control::AckRelease::all(), now);
+    held_.release(flow, id, control::AckRelease::all(), now);
     Bearer& before = parts_.registry.bearer(flow.bearer);
     if (flow.governed) flow.governed->leave(before);
     flow.governed.reset();
     flow.running = flow.running || flow.towards(Side::radio).acked > Bytes{};
-    if (flow.running && !flow.successor) begin_opening(flow, Opening::switched, flow.towards(Side::radio).acked, {});
+    if (flow.running && !flow.successor) flow.begin_opening(Opening::switched, flow.towards(Side::radio).acked, {});
     const PolicyIndex policy = policies.choose({flow.key.ue, flow.key.server, flow.key.server_port, flow.dscp});
     const BearerId to = parts_.registry.bearer_of(flow.key.ue, policy, now);
     if (to == no_id) return;  // no room for another bearer: it stays where it is, under its old law
     --before.end_to_end_count;
     enter_bearer(flow, to);
     const bool splits = flow.splittable && parts_.registry.bearer(to).treatment().splits();
-    if (!splits) leave_unsplit(flow);
+    if (!splits) candidates_.give_up(flow);
     flow.to_be_split = splits;
   });
-}
-
-/// Both sides have said how their windows are to be read.
-void EndToEndFlows::begin(EndToEndFlow& flow, const KnownConnection& known) {
-  const bool scaling = flow.syns[0].options.has_window_scale && flow.syns[1].options.has_window_scale;
-  for (const Side receiver : {Side::radio, Side::core}) {
-    const auto at = static_cast<std::size_t>(receiver);
-    DataWay& way = flow.towards(receiver);
-    way.position = control::StreamPosition(known.next.at(at).raw());
-    way.window = control::AdvertisedWindow(scaling ? flow.syn_of(receiver).options.window_scale : std::uint8_t{0});
-    way.window.advertise(Bytes(known.edge.at(at) - known.next.at(at)));
-  }
 }
 
 /// Its handshake is complete.
@@ -161,6 +142,41 @@ void EndToEndFlows::establish(EndToEndFlow& flow) {
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   bearer.used = true;
   if (can_regulate(bearer.treatment().mode)) parts_.counters.add(Counter::flows_regulated);
+}
+
+void EndToEndFlows::note_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment) {
+  EndToEndFlow& flow = flows_[id];
+  if (flow.phase == EndToEndPhase::syn || !is_plausible(flow, in, segment, numbers_of(flow, in, segment))) return;
+  flow.splittable = false;
+  candidates_.give_up(flow);
+}
+
+TrackedConnection EndToEndFlows::give_up(EndToEndId id, Instant now) {
+  EndToEndFlow& flow = flows_[id];
+  held_.release(flow, id, control::AckRelease::all(), now);
+  const TrackedConnection connection = candidates_.where(flow);
+  close(id, now);
+  return connection;
+}
+
+void EndToEndFlows::advance(Instant now) {
+  if (held_.in_need()) [[unlikely]]
+    held_.free_some(now);
+  wheel_.advance(now, [&](EndToEndId id) { on_due(id, now); });
+}
+
+void EndToEndFlows::on_due(EndToEndId id, Instant now) {
+  EndToEndFlow& flow = flows_[id];
+  held_.release_overdue(flow, id, now);
+  if (now >= forgotten_at(flow)) {
+    close(id, now);
+    return;
+  }
+  schedule(flow, id);
+}
+
+void EndToEndFlows::schedule(const EndToEndFlow& flow, EndToEndId id) {
+  wheel_.schedule(id, std::min(forgotten_at(flow), held_.due(flow)));
 }
 
 Instant EndToEndFlows::forgotten_at(const EndToEndFlow& flow) const {

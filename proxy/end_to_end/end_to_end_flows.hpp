@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "control/ack_release.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/flow/timer_wheel.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
-#include "proxy/end_to_end/tracked_connection.hpp"
+#include "proxy/end_to_end/held_acks.hpp"
+#include "proxy/end_to_end/parts.hpp"
+#include "proxy/end_to_end/segment_numbers.hpp"
+#include "proxy/end_to_end/split_candidates.hpp"
 #include "proxy/flows/half_open.hpp"
 #include "proxy/flows/memory_budget.hpp"
 #include "proxy/flows/registry.hpp"
@@ -31,15 +33,8 @@ class EndToEndFlows {
  public:
   static constexpr EndToEndId none = flow::no_flow;
 
-  /// Where flows belong and packets go; outlives the end_to_end.
-  struct Parts {
-    Registry& registry;
-    TransmitQueue& queue;
-    Counters& counters;
-    MemoryBudget& budget;
-  };
+  using Parts = EndToEndParts;
   EndToEndFlows(const ShardConfig& config, const Parts& parts, Instant origin);
-  ~EndToEndFlows();
 
   /// Connections, without successors: those are still counted as what they are handed back from.
   [[nodiscard]] std::uint32_t size() const { return flows_.size() - successors_; }
@@ -71,13 +66,19 @@ class EndToEndFlows {
   /// Its policy splits: it passes end to end only until that can be done.
   [[nodiscard]] bool to_be_split(EndToEndId id) const { return flows_[id].to_be_split; }
   /// It can be from this segment on, which was neither tracked nor received and has a good checksum.
-  [[nodiscard]] bool may_be_split(EndToEndId id, Side in, const tcp::Segment& segment) const;
+  [[nodiscard]] bool may_be_split(EndToEndId id, Side in, const tcp::Segment& segment) const {
+    return candidates_.may_be_split(flows_[id], in, segment);
+  }
   /// Such a segment of a connection that is to be split and cannot be yet; it is to be taken, too.
-  void track(EndToEndId id, Side in, const packet::Packet& packet, const packet::Parsed& parsed);
+  void track(EndToEndId id, Side in, const packet::Packet& packet, const packet::Parsed& parsed) {
+    candidates_.track(flows_[id], in, packet, parsed);
+  }
   /// It is forgotten here because it is split now. What waits goes on; the answer says where its hosts stand.
   TrackedConnection give_up(EndToEndId id, Instant now);
   /// The SYN, or SYN-ACK, is one of its own by the numbers: by others a new connection of the same addresses may begin.
-  [[nodiscard]] bool is_own_syn(EndToEndId id, Side in, const tcp::Segment& syn) const;
+  [[nodiscard]] bool is_own_syn(EndToEndId id, Side in, const tcp::Segment& syn) const {
+    return flows_[id].is_own_syn(in, syn);
+  }
   /// The beginning of a segment passes that cannot be split. Where its numbers are the connection's, that stays end to
   /// end: nobody knows any more what its hosts have.
   void note_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment);
@@ -87,65 +88,38 @@ class EndToEndFlows {
   void close(EndToEndId id, Instant now);
 
   /// The bearer has a new report, or has none any more.
-  void on_report(BearerId bearer, Instant now);
+  void on_report(BearerId bearer, Instant now) { held_.on_report(parts_.registry.bearer(bearer), now); }
   void advance(Instant now);
-  [[nodiscard]] Instant next_deadline() const { return in_need() ? Instant{} : wheel_.next(); }
+  [[nodiscard]] Instant next_deadline() const { return held_.in_need() ? Instant{} : wheel_.next(); }
 
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
  private:
   EndToEndId enter(const flow::FlowKey& key, PolicyIndex policy, Instant now);
   void displace(const AgeRing::Entry& oldest, Instant now);
-  /// Positions of the first byte that a segment brings and of what it acknowledges, each in its own direction.
-  struct Numbers {
-    Bytes seq;
-    Bytes ack;
-  };
-  [[nodiscard]] static Numbers numbers_of(const EndToEndFlow& flow, Side in, const tcp::Segment& segment);
-  [[nodiscard]] static bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
-                                         const Numbers& numbers);
   [[gnu::cold, gnu::noinline]] void receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side in,
                                                          packet::Packet&& packet, const packet::Parsed& parsed,
                                                          Instant now);
-  [[gnu::cold, gnu::noinline]] void track_handshake(EndToEndFlow& flow, Side in, const Numbers& numbers, Instant now);
-  static void learn_syn(EndToEndFlow& flow, Side in, const tcp::Segment& segment, Instant now);
-  static void begin(EndToEndFlow& flow, const KnownConnection& known);
+  [[gnu::cold, gnu::noinline]] void track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers,
+                                                    Instant now);
   void establish(EndToEndFlow& flow);
-  void leave_unsplit(EndToEndFlow& flow);
   void enter_bearer(EndToEndFlow& flow, BearerId bearer);
-  void begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now);
   [[nodiscard]] const char* name_of_phase(const EndToEndFlow& flow) const;
-  void receive_data(EndToEndFlow& flow, Side in, const packet::Parsed& parsed, const Numbers& numbers);
+  void receive_data(EndToEndFlow& flow, Side in, const packet::Parsed& parsed, const SegmentNumbers& numbers);
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                    Bytes ack, bool in_need, Instant now);
-  void rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
-  void observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits, Instant now);
-  static void begin_opening(EndToEndFlow& flow, Opening why, Bytes ack, Bytes at_least);
-  [[nodiscard]] Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Instant now);
-  [[nodiscard]] Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
-  [[nodiscard]] control::AckRelease ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack);
-  void hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
-            Instant now);
-  void release(EndToEndFlow& flow, EndToEndId id, const control::AckRelease& release, Instant now);
-  void release_front(EndToEndFlow& flow, EndToEndId id, Instant now);
   void pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now);
-  void join_holding(EndToEndFlow& flow, EndToEndId id);
-  void leave_holding(EndToEndFlow& flow, EndToEndId id);
   void on_due(EndToEndId id, Instant now);
   void schedule(const EndToEndFlow& flow, EndToEndId id);
-  /// ACKs wait although packet buffers are short.
-  [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.tight(); }
-  [[gnu::cold, gnu::noinline]] void free_some(Instant now);
-  [[nodiscard]] Duration longest_hold(const EndToEndFlow& flow) const;
   [[nodiscard]] Instant forgotten_at(const EndToEndFlow& flow) const;
 
   const ShardConfig& config_;
   Parts parts_;
   flow::Slab<EndToEndFlow> flows_;
-  flow::Slab<TrackedConnection> tracked_;  ///< of those that are to be split
+  AckWindows windows_;
+  HeldAcks held_;
+  SplitCandidates candidates_;
   std::uint32_t successors_ = 0;
-  std::uint32_t waiting_ = 0;     ///< ACKs held, of all connections
-  std::uint32_t next_freed_ = 0;  ///< flow to look at next when they are to be freed
   HalfOpen half_open_;
   flow::TimerWheel wheel_;
 };

@@ -1,9 +1,7 @@
-// ACKs that wait: which flows hold some, when they go on, and that none waits for long.
+#include "proxy/end_to_end/held_acks.hpp"
 
 #include <algorithm>
 #include <utility>
-
-#include "proxy/end_to_end/end_to_end_flows.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -20,8 +18,8 @@ struct HeldAck {
 
 }  // namespace
 
-void EndToEndFlows::hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
-                         Instant now) {
+void HeldAcks::hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
+                    Instant now) {
   packet::PacketNote& note = packet.note();
   note.received = now;
   note.scratch32 = l4_offset;
@@ -32,10 +30,9 @@ void EndToEndFlows::hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& pac
   ++waiting_;
   parts_.budget.taken();
   parts_.counters.add(Counter::acks_held);
-  schedule(flow, id);
 }
 
-void EndToEndFlows::release(EndToEndFlow& flow, EndToEndId id, const control::AckRelease& release, Instant now) {
+void HeldAcks::release(EndToEndFlow& flow, EndToEndId id, const control::AckRelease& release, Instant now) {
   std::size_t at_least = release.at_least;
   while (!flow.held.empty()) {
     if (HeldAck{flow.held.front().note()}.ack() > release.up_to) {
@@ -46,17 +43,17 @@ void EndToEndFlows::release(EndToEndFlow& flow, EndToEndId id, const control::Ac
   }
 }
 
-void EndToEndFlows::release_front(EndToEndFlow& flow, EndToEndId id, Instant now) {
+void HeldAcks::release_front(EndToEndFlow& flow, EndToEndId id, Instant now) {
   packet::Packet packet = flow.held.pop_front();
   const HeldAck held{packet.note()};
   --flow.held_count;
   --waiting_;
   if (flow.held.empty()) leave_holding(flow, id);
-  rewrite(flow, Side::radio, packet, held.l4_offset(), held.ack(), now);
-  pass(flow, Side::radio, std::move(packet), 0, now);
+  windows_.rewrite(flow, Side::radio, packet, held.l4_offset(), held.ack(), now);
+  parts_.queue.push(Side::core, std::move(packet), now);
 }
 
-void EndToEndFlows::join_holding(EndToEndFlow& flow, EndToEndId id) {
+void HeldAcks::join_holding(EndToEndFlow& flow, EndToEndId id) {
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   flow.holding_previous = no_id;
   flow.holding_next = bearer.first_holding;
@@ -64,7 +61,7 @@ void EndToEndFlows::join_holding(EndToEndFlow& flow, EndToEndId id) {
   bearer.first_holding = id;
 }
 
-void EndToEndFlows::leave_holding(EndToEndFlow& flow, EndToEndId id) {
+void HeldAcks::leave_holding(EndToEndFlow& flow, EndToEndId id) {
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   if (bearer.first_holding == id) bearer.first_holding = flow.holding_next;
   if (flow.holding_previous != no_id) flows_[flow.holding_previous].holding_next = flow.holding_next;
@@ -72,18 +69,7 @@ void EndToEndFlows::leave_holding(EndToEndFlow& flow, EndToEndId id) {
   flow.holding_next = flow.holding_previous = no_id;
 }
 
-void EndToEndFlows::on_report(BearerId id, Instant now) {
-  Bearer& bearer = parts_.registry.bearer(id);
-  for (EndToEndId next = bearer.first_holding; next != no_id;) {
-    const EndToEndId holding = next;
-    EndToEndFlow& flow = flows_[holding];
-    next = flow.holding_next;
-    if (flow.governed && bearer.windowed()) release(flow, holding, flow.governed->on_report(bearer, now), now);
-  }
-}
-
-/// Goes on with a walk over the flows: what waits takes buffers that others need.
-void EndToEndFlows::free_some(Instant now) {
+void HeldAcks::free_some(Instant now) {
   for (std::uint32_t step = 0; step < free_step && waiting_ > 0; ++step, ++next_freed_) {
     if (next_freed_ >= flows_.reach()) next_freed_ = 0;
     if (!flows_.contains(next_freed_) || flows_[next_freed_].held.empty()) continue;
@@ -92,33 +78,25 @@ void EndToEndFlows::free_some(Instant now) {
   }
 }
 
-void EndToEndFlows::advance(Instant now) {
-  if (in_need()) [[unlikely]]
-    free_some(now);
-  wheel_.advance(now, [&](EndToEndId id) { on_due(id, now); });
+void HeldAcks::on_report(Bearer& bearer, Instant now) {
+  for (EndToEndId next = bearer.first_holding; next != no_id;) {
+    const EndToEndId holding = next;
+    EndToEndFlow& flow = flows_[holding];
+    next = flow.holding_next;
+    if (flow.governed && bearer.windowed()) release(flow, holding, flow.governed->on_report(bearer, now), now);
+  }
 }
 
-void EndToEndFlows::on_due(EndToEndId id, Instant now) {
-  EndToEndFlow& flow = flows_[id];
-  while (!flow.held.empty() && flow.held.front().note().received + longest_hold(flow) <= now) {
+void HeldAcks::release_overdue(EndToEndFlow& flow, EndToEndId id, Instant now) {
+  while (due(flow) <= now) {
     parts_.counters.add(Counter::acks_overdue);
     release_front(flow, id, now);
   }
-  if (now >= forgotten_at(flow)) {
-    close(id, now);
-    return;
-  }
-  schedule(flow, id);
 }
 
-Duration EndToEndFlows::longest_hold(const EndToEndFlow& flow) const {
-  return parts_.registry.bearer(flow.bearer).treatment().laws.hold;
-}
-
-void EndToEndFlows::schedule(const EndToEndFlow& flow, EndToEndId id) {
-  Instant when = forgotten_at(flow);
-  if (!flow.held.empty()) when = std::min(when, flow.held.front().note().received + longest_hold(flow));
-  wheel_.schedule(id, when);
+Instant HeldAcks::due(const EndToEndFlow& flow) const {
+  if (flow.held.empty()) return never;
+  return flow.held.front().note().received + parts_.registry.bearer(flow.bearer).treatment().laws.hold;
 }
 
 }  // namespace sluice::proxy

@@ -100,6 +100,7 @@ void Bearer::grant_by(const ReportArrival& report, Bytes in_flight, Bytes in_adv
 
 void Bearer::settle_windowed() {
   windowed_ = has_feedback() && window_law_of(treatment_->law()).has_value();
+  both_ways_ = windowed_ && control::text_of(window_law()).both_ways;
 }
 
 bool Bearer::on_deadline(Instant now) {

@@ -72,6 +72,8 @@ class Bearer : public RingMember<Bearer> {
 
   /// Each flow has a window of its own instead of a part of an allowance, while there is feedback.
   [[nodiscard]] bool windowed() const { return windowed_; }
+  /// … which goes into the ACKs towards the UE, too.
+  [[nodiscard]] bool windowed_both_ways() const { return both_ways_; }
   /// … and it bounds what a split connection sends.
   [[nodiscard]] bool bounds() const { return windowed_ && !treatment_->observes(); }
   /// The law of those windows. Requires a mode that has one.
@@ -141,6 +143,7 @@ class Bearer : public RingMember<Bearer> {
   bool counts_;
   bool needs_reports_;
   bool windowed_ = false;
+  bool both_ways_ = false;
   ReportStream reports_;
   RadioQueue queue_;
   control::Fallback fallback_;

@@ -1,8 +1,6 @@
-// Connections that pass end to end under a policy that splits: tracked until a moment when they can be.
+#include "proxy/end_to_end/split_candidates.hpp"
 
 #include <utility>
-
-#include "proxy/end_to_end/end_to_end_flows.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -34,39 +32,34 @@ TrackedConnection connection_of(const EndToEndFlow& flow) {
 
 }  // namespace
 
-bool EndToEndFlows::may_be_split(EndToEndId id, Side in, const tcp::Segment& segment) const {
-  const EndToEndFlow& flow = flows_[id];
+bool SplitCandidates::may_be_split(const EndToEndFlow& flow, Side in, const tcp::Segment& segment) const {
   return flow.tracked != no_id && flow.fins == 0 && tracked_[flow.tracked].may_be_split(in, segment);
 }
 
-void EndToEndFlows::track(EndToEndId id, Side in, const packet::Packet& packet, const packet::Parsed& parsed) {
-  EndToEndFlow& flow = flows_[id];
+void SplitCandidates::track(EndToEndFlow& flow, Side in, const packet::Packet& packet, const packet::Parsed& parsed) {
   if (flow.phase == EndToEndPhase::syn) return;
   if (flow.tracked == no_id) flow.tracked = tracked_.emplace(connection_of(flow));
   TrackedConnection& connection = tracked_[flow.tracked];
-  if (flow.fins != 0) return leave_unsplit(flow);
+  if (flow.fins != 0) return give_up(flow);
   const TrackedConnection::Heard heard = connection.track(in, parsed.segment);
-  if (heard == TrackedConnection::Heard::the_end) return leave_unsplit(flow);
+  if (heard == TrackedConnection::Heard::the_end) return give_up(flow);
   if (heard == TrackedConnection::Heard::more) {
     connection.headers.at(static_cast<std::size_t>(opposite(in))) = packet::learn(packet, parsed);
   }
 }
 
-void EndToEndFlows::leave_unsplit(EndToEndFlow& flow) {
+void SplitCandidates::give_up(EndToEndFlow& flow) {
   flow.to_be_split = false;
   if (flow.tracked != no_id) tracked_.erase(std::exchange(flow.tracked, no_id));
 }
 
-TrackedConnection EndToEndFlows::give_up(EndToEndId id, Instant now) {
-  EndToEndFlow& flow = flows_[id];
-  release(flow, id, control::AckRelease::all(), now);
+TrackedConnection SplitCandidates::where(const EndToEndFlow& flow) const {
   TrackedConnection connection = tracked_[flow.tracked];
   // Its hosts' own windows may be wider than what a law let through.
   for (const Side side : sides) {
     const DataWay& received = flow.towards(side);
     connection.host(side).edge = tcp::SeqNum(received.position.sequence_at(received.window.edge()));
   }
-  close(id, now);
   return connection;
 }
 

@@ -1,0 +1,90 @@
+#include "proxy/end_to_end/ack_windows.hpp"
+
+#include <algorithm>
+
+#include "dataplane/packet/checksum.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+constexpr std::int64_t least_segments = 2;
+/// When reports stay away, what waits goes on with the ACKs that come, so many of the oldest with each. All at once
+/// would be a burst into a queue of which nothing is known.
+constexpr std::size_t per_ack_without_law = 2;
+
+}  // namespace
+
+void AckWindows::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
+  const DataWay& way = flow.towards(Side::radio);
+  flow.governed.emplace(bearer, control::LawStart{flow.round_trip, Bytes(flow.segment)});
+  const bool running = flow.running || way.acked > Bytes{};
+  if (running && flow.round_trip > Duration::zero()) {
+    const control::QueueView& queue = bearer.queue().view(now);
+    const auto window = static_cast<double>(bearer.seed_window(flow.round_trip).count());
+    flow.governed->seed(Bytes(window / queue.flows), queue);
+  }
+  flow.governed->on_released(way.acked, way.window.edge() - way.acked);
+  flow.governed->on_sent(bearer, way.sent);
+}
+
+control::AckRelease AckWindows::ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack) {
+  if (!flow.governed) return control::AckRelease::all();
+  if (!bearer.windowed()) return {Bytes(-1), per_ack_without_law};
+  static_cast<void>(flow.governed->on_report(bearer, ack.now));
+  return flow.governed->on_ack(bearer, ack);
+}
+
+void AckWindows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits,
+                         Instant now) {
+  DataWay& way = flow.towards(in);
+  const std::uint16_t field = way.window.field(ack, offered, Bytes::max());
+  if (in != Side::radio || !flow.governed || !bearer.windowed()) return;
+  const Bytes window = law_window(flow, bearer, ack, now);
+  bearer.observed.add(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
+  flow.governed->on_released(ack, way.window.in_bytes(field));
+}
+
+void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack,
+                         Instant now) {
+  constexpr std::uint16_t window_at = 14;
+  constexpr std::uint16_t checksum_at = 16;
+  Bearer& bearer = parts_.registry.bearer(flow.bearer);
+  DataWay& way = flow.towards(in);
+  std::uint8_t* const header = packet.data() + l4_offset;
+  const std::uint16_t offered = packet::load_be16(header + window_at);
+  Bytes window = Bytes::max();
+  if (in == Side::radio) {
+    window = window_towards_radio(flow, bearer, ack, way.window.in_bytes(offered), now);
+  } else if (flow.governed && bearer.windowed_both_ways()) {
+    window = law_window(flow, bearer, ack, now);
+  }
+  const std::uint16_t field = way.window.field(ack, offered, window);
+  if (in == Side::radio && flow.governed) flow.governed->on_released(ack, way.window.in_bytes(field));
+  if (field == offered) return;
+  const std::uint16_t before = packet::load16(header + window_at);
+  packet::store_be16(header + window_at, field);
+  const std::uint16_t after = packet::load16(header + window_at);
+  packet::store16(header + checksum_at, packet::update_checksum(packet::load16(header + checksum_at), before, after));
+  parts_.counters.add(Counter::windows_rewritten);
+}
+
+Bytes AckWindows::law_window(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Instant now) {
+  return std::max(flow.governed->window(bearer, ack, now), Bytes(flow.segment) * least_segments);
+}
+
+/// What the law wants; where there is none, or it has just begun, no more than opens by and by.
+Bytes AckWindows::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
+  const bool law = flow.governed && bearer.windowed();
+  if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;
+  if (!law && flow.governed && flow.opening == Opening::no) {
+    flow.begin_opening(Opening::reports_late, ack, bearer.seed_window(flow.round_trip));
+  }
+  const Bytes window = law ? law_window(flow, bearer, ack, now) : Bytes::max();
+  if (flow.opening == Opening::no) return window;
+  const std::int64_t slowness = flow.opening == Opening::switched ? 8 : 1;
+  const Bytes open = flow.opening_window + std::max(ack - flow.opening_at, Bytes{}) / slowness;
+  if (flow.opening == Opening::switched && open >= std::min(window, offered)) flow.opening = Opening::no;
+  return std::min(window, open);
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,36 @@
+#include "proxy/end_to_end/segment_numbers.hpp"
+
+#include <cstdint>
+
+namespace sluice::proxy {
+namespace {
+
+/// So far behind what was acknowledged a segment may lie: a repetition, or one that was overtaken.
+constexpr Bytes most_behind{1 << 20};
+/// A host may take back a window, and probes the edge with a byte beyond it.
+constexpr Bytes beyond_the_edge{UINT16_MAX};
+
+}  // namespace
+
+SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in, const tcp::Segment& segment) {
+  control::StreamPosition sent = flow.towards(opposite(in)).position;
+  control::StreamPosition received = flow.towards(in).position;
+  return {sent.of(segment.seq.raw()), received.of(segment.ack.raw())};
+}
+
+bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, const SegmentNumbers& numbers) {
+  const DataWay& sent = flow.towards(opposite(in));
+  const DataWay& received = flow.towards(in);
+  if (segment.flags.rst()) {
+    const Bytes fin((flow.fins & bit(in)) != 0 ? 1 : 0);
+    return numbers.seq == sent.sent + fin || numbers.seq == sent.acked;
+  }
+  if (!segment.flags.ack()) return false;
+  const bool in_window = numbers.seq >= sent.acked - most_behind &&
+                         numbers.seq + Bytes(segment.payload_len) <= sent.window.edge() + beyond_the_edge;
+  // Before the seam of a handback lies whatever the relay still holds.
+  const bool recent = flow.successor || numbers.ack >= received.acked - most_behind;
+  return in_window && recent && numbers.ack <= received.sent + Bytes(1);
+}
+
+}  // namespace sluice::proxy
