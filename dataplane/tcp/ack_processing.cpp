@@ -11,62 +11,62 @@ namespace sluice::tcp {
 bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   if (!segment.flags.ack()) return false;
   // RFC 5961 section 5.2.
-  if (segment.ack > snd_nxt_ || segment.ack < snd_una_ - max_wnd_) {
+  if (segment.ack > snd_.nxt || segment.ack < snd_.una - snd_.max_wnd) {
     challenge(now);
     return false;
   }
-  AckEvent event{.now = now, .in_flight = pipe(), .cwnd_limited = cwnd_limited_};
-  const SeqNum before = snd_una_;
+  AckEvent event{.now = now, .in_flight = pipe(), .cwnd_limited = bits_.cwnd_limited};
+  const SeqNum before = snd_.una;
   const bool repeats = is_duplicate_ack(segment);
-  heard_ = segment.ack == snd_una_;
-  const bool closed = snd_wnd_ == 0;
-  if (closed || segment.window == 0) retries_ = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)
-  const bool original = doubt_ != Doubt::none && segment.ack > snd_una_ && answers_original(segment);
-  Delivery delivery = send_.begin_delivery(snd_una_);
+  bits_.heard = segment.ack == snd_.una;
+  const bool closed = snd_.wnd == 0;
+  if (closed || segment.window == 0) repair_.retries = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)
+  const bool original = bits_.doubt != Doubt::none && segment.ack > snd_.una && answers_original(segment);
+  Delivery delivery = send_.begin_delivery(snd_.una);
   delivery.now = tick::micro(now);
   delivery.min_rtt = tick::micro(rtt_.least());
   delivery.originals = original;
   if (paced()) delivery.rate = &config_->paced->delivery;
-  if ((use_sack_ || paced()) && segment.ack > snd_una_) send_.note_delivered(segment.ack, delivery);
-  if (original && recovery_ == Recovery::timeout) undo_recovery();
-  if (trying_larger_ && segment.ack > snd_una_) judge_larger(segment.ack, now);
-  if (segment.ack > snd_una_) advance_una(segment.ack, event);
+  if ((bits_.use_sack || paced()) && segment.ack > snd_.una) send_.note_delivered(segment.ack, delivery);
+  if (original && bits_.recovery == Recovery::timeout) undo_recovery();
+  if (bits_.trying_larger && segment.ack > snd_.una) judge_larger(segment.ack, now);
+  if (segment.ack > snd_.una) advance_una(segment.ack, event);
   update_window(segment, before);
-  if (use_sack_) send_.mark_sacked(segment.sacks(), snd_una_, snd_nxt_, event, delivery);
+  if (bits_.use_sack) send_.mark_sacked(segment.sacks(), snd_.una, snd_.nxt, event, delivery);
   event.delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
   if (news != nullptr && event.delivered != 0) *news = {event.delivered, event.rtt};
-  event.duplicate = use_sack_ ? event.newly_sacked != 0 && event.acked == 0 : repeats;
+  event.duplicate = bits_.use_sack ? event.newly_sacked != 0 && event.acked == 0 : repeats;
   if (event.duplicate) count(counters_.duplicate_acks);
-  if (use_sack_ && reports_duplicate(segment)) {
-    if (!tail_out_) rack_.on_duplicate();
-    if (copies_ != 0) count_duplicate(segment);
+  if (bits_.use_sack && reports_duplicate(segment)) {
+    if (!bits_.tail_out) rack_.on_duplicate();
+    if (repair_.copies != 0) count_duplicate(segment);
   }
-  if (tail_out_) judge_tail_probe(segment, event);
-  if (doubt_ != Doubt::none && recovery_ == Recovery::timeout) judge_timeout(segment, event);
-  if (doubt_ != Doubt::none && recovery_ == Recovery::fast && event.acked != 0) judge_fast_recovery(original);
-  const Recovery repairing = recovery_;
+  if (bits_.tail_out) judge_tail_probe(segment, event);
+  if (bits_.doubt != Doubt::none && bits_.recovery == Recovery::timeout) judge_timeout(segment, event);
+  if (bits_.doubt != Doubt::none && bits_.recovery == Recovery::fast && event.acked != 0) judge_fast_recovery(original);
+  const Recovery repairing = bits_.recovery;
   recover(event, delivery);
-  if (closed && snd_wnd_ != 0 && send_.outstanding()) repeat_refused(now);
-  if (use_ecn_) heed_echo(segment, event);
+  if (closed && snd_.wnd != 0 && send_.outstanding()) repeat_refused(now);
+  if (bits_.use_ecn) heed_echo(segment, event);
   if (paced()) follow_model(event);
   if (window_may_grow(event, repairing)) congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
-  if (fin_sent_ && snd_una_ > snd_end_) fin_acknowledged(now);
-  return state_ != State::closed;
+  if (bits_.fin_sent && snd_.una > snd_.end) fin_acknowledged(now);
+  return bits_.state != State::closed;
 }
 
 /// Not while a fast recovery shapes the window, nor after a mark. What is only sacked is a sign of loss, and does not
 /// count before the hole is filled; but where the path is known to reorder it is waited for (RFC 8985 section 6.2), and
 /// what arrives meanwhile says of the path what an acknowledgement would say.
 bool Endpoint::window_may_grow(const AckEvent& event, Recovery repairing) const {
-  if (window_source_ != WindowSource::congestion_control || congestion_.modelled() || reduced_) return false;
-  if (repairing == Recovery::fast || recovery_ == Recovery::fast) return false;
-  return event.acked != 0 || (rack_.reordering_seen() && recovery_ == Recovery::none);
+  if (bits_.window_source != WindowSource::congestion_control || congestion_.modelled() || bits_.reduced) return false;
+  if (repairing == Recovery::fast || bits_.recovery == Recovery::fast) return false;
+  return event.acked != 0 || (rack_.reordering_seen() && bits_.recovery == Recovery::none);
 }
 
 /// RFC 5681 section 2. One with a closed window answers what it refused.
 bool Endpoint::is_duplicate_ack(const Segment& segment) const {
-  return segment.ack == snd_una_ && segment.payload_len == 0 && !segment.flags.fin() && send_.outstanding() &&
-         snd_wnd_ != 0 && std::uint32_t{segment.window} << snd_shift_ == snd_wnd_;
+  return segment.ack == snd_.una && segment.payload_len == 0 && !segment.flags.fin() && send_.outstanding() &&
+         snd_.wnd != 0 && std::uint32_t{segment.window} << bits_.snd_shift == snd_.wnd;
 }
 
 }  // namespace sluice::tcp

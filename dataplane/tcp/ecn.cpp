@@ -8,36 +8,36 @@ namespace sluice::tcp {
 /// that the window was reduced (sections 6.1.2 and 6.1.3). Repetitions and empty segments cannot be marked (6.1.4 and
 /// 6.1.5).
 void Endpoint::mark_ecn(Segment& segment) {
-  if (ece_due_) segment.flags.bits |= Flags::ece_bit;
+  if (bits_.ece_due) segment.flags.bits |= Flags::ece_bit;
   if (segment.payload_len == 0) return;
   segment.ecn = ecn_capable;
-  if (cwr_due_) segment.flags.bits |= Flags::cwr_bit;
+  if (bits_.cwr_due) segment.flags.bits |= Flags::cwr_bit;
 }
 
 /// Data arrived that counts: CWR ends the echo of what was before, a mark begins a new one (section 6.1.3).
 void Endpoint::heed_mark(const Segment& segment) {
-  if (segment.flags.cwr()) ece_due_ = false;
-  if (segment.ecn == congestion_experienced) ece_due_ = true;
+  if (segment.flags.cwr()) bits_.ece_due = false;
+  if (segment.ecn == congestion_experienced) bits_.ece_due = true;
 }
 
 /// The peer echoes congestion: as after a loss, once for each window of data, spread over the round trip as PRR does.
 /// What a loss has reduced already is answered with no more than CWR. CWR leaves with what is sent after the reduction:
-/// up to its acknowledgement the peer goes on echoing the old mark, also in the one that reaches recovery_point_.
+/// up to its acknowledgement the peer goes on echoing the old mark, also in the one that reaches repair_.point.
 void Endpoint::heed_echo(const Segment& segment, const AckEvent& event) {
-  const bool steered = window_source_ == WindowSource::congestion_control;
-  if (reduced_ && snd_una_ >= recovery_point_) {
-    reduced_ = false;
+  const bool steered = bits_.window_source == WindowSource::congestion_control;
+  if (bits_.reduced && snd_.una >= repair_.point) {
+    bits_.reduced = false;
     if (steered) congestion_.on_recovery_exit(path(event.now), true);
   }
-  const bool heard_of = snd_una_ <= recovery_point_;
-  if (segment.flags.ece() && !reduced_ && !heard_of && recovery_ == Recovery::none && send_.outstanding()) {
-    reduced_ = cwr_due_ = true;
-    tail_out_ = false;
-    recovery_point_ = snd_nxt_;
+  const bool heard_of = snd_.una <= repair_.point;
+  if (segment.flags.ece() && !bits_.reduced && !heard_of && bits_.recovery == Recovery::none && send_.outstanding()) {
+    bits_.reduced = bits_.cwr_due = true;
+    bits_.tail_out = false;
+    repair_.point = snd_.nxt;
     reduction_.begin();
     if (steered) congestion_.on_mark(path(event.now));
   }
-  if (reduced_ && use_sack_) shape_reduction(event);
+  if (bits_.reduced && bits_.use_sack) shape_reduction(event);
 }
 
 }  // namespace sluice::tcp

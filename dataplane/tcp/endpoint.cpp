@@ -36,29 +36,29 @@ std::string_view to_string(CloseReason reason) {
 
 void Endpoint::write(packet::Packet&& payload) {
   packet::PacketNote& note = payload.note();
-  if (fin_wanted_ || reset_due_ || state_ == State::closed || note.payload_len == 0) return;
+  if (bits_.fin_wanted || bits_.reset_due || bits_.state == State::closed || note.payload_len == 0) return;
   if (config_->joins_payloads && send_.join_back(payload, most_joined())) {
-    snd_end_ += note.payload_len;
+    snd_.end += note.payload_len;
     return;
   }
   note.header_len = static_cast<std::uint16_t>(payload.size() - note.payload_len);
-  note.seq = snd_end_.raw();
-  snd_end_ += note.payload_len;
-  if (!on_fast_path_) [[unlikely]]
-    note_written(config_->paced, send_, pipe(), congestion_.cwnd() - mss_);
+  note.seq = snd_.end.raw();
+  snd_.end += note.payload_len;
+  if (!bits_.on_fast_path) [[unlikely]]
+    note_written(config_->paced, send_, pipe(), congestion_.cwnd() - mtu_.mss);
   send_.push(std::move(payload));
 }
 
 Bytes Endpoint::unsent() const {
   const packet::Cursor first = send_.unsent();
-  return first ? Bytes(snd_end_ - SeqNum(first.note().seq)) : Bytes();
+  return first ? Bytes(snd_.end - SeqNum(first.note().seq)) : Bytes();
 }
 
 void Endpoint::set_window_source(WindowSource source, Bytes seed_cwnd) {
-  if (source == window_source_) return;
-  window_source_ = source;
+  if (source == bits_.window_source) return;
+  bits_.window_source = source;
   if (source == WindowSource::allowance) return;
-  const auto least = std::int64_t{2} * mss_;
+  const auto least = std::int64_t{2} * mtu_.mss;
   congestion_.seed(static_cast<std::uint32_t>(std::clamp<std::int64_t>(seed_cwnd.count(), least, 1 << 30)));
   if (paced()) resume_pacing();
 }
@@ -67,8 +67,8 @@ void Endpoint::release_queues() {
   send_.clear();
   in_order_.clear();
   reassembly_.clear();
-  unread_ = 0;
-  snd_end_ = fin_sent_ ? snd_end_ : later(snd_nxt_, snd_una_);
+  rcv_.unread = 0;
+  snd_.end = bits_.fin_sent ? snd_.end : later(snd_.nxt, snd_.una);
 }
 
 }  // namespace sluice::tcp

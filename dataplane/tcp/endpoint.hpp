@@ -7,6 +7,7 @@
 #include "dataplane/packet/queue.hpp"
 #include "dataplane/tcp/congestion.hpp"
 #include "dataplane/tcp/endpoint_config.hpp"
+#include "dataplane/tcp/endpoint_state.hpp"
 #include "dataplane/tcp/output.hpp"
 #include "dataplane/tcp/rack.hpp"
 #include "dataplane/tcp/rate_reduction.hpp"
@@ -19,17 +20,6 @@
 #include "dataplane/units/time.hpp"
 
 namespace sluice::tcp {
-
-/// What one endpoint counts. All but `retransmitted` stop at their limit.
-struct EndpointCounters {
-  std::uint32_t retransmitted = 0;    ///< segments sent again
-  std::uint16_t duplicate_acks = 0;   ///< received
-  std::uint16_t out_of_order = 0;     ///< segments that came before their turn
-  std::uint16_t discarded = 0;        ///< segments whose data was old, beyond the window or beyond memory
-  std::uint16_t timeouts = 0;         ///< retransmission timeouts
-  std::uint16_t fast_recoveries = 0;  ///< loss recoveries that did not need the timer
-  std::uint16_t tail_probes = 0;      ///< segments sent to learn of a lost tail (RFC 8985 section 7)
-};
 
 /// One TCP connection as a value (RFC 9293): no I/O, no clock, no allocation. Lives in place; closed when constructed.
 ///
@@ -70,7 +60,7 @@ class Endpoint {
   /// before a reset stays readable.
   [[nodiscard]] packet::Packet read();
   /// The peer's FIN arrived and every byte before it was read.
-  [[nodiscard]] bool peer_finished() const { return fin_received_ && in_order_.empty(); }
+  [[nodiscard]] bool peer_finished() const { return bits_.fin_received && in_order_.empty(); }
   /// Bytes beyond the first unread one that we are willing to hold (so with everything read: beyond RCV.NXT). Stays in
   /// force: the right edge follows as data is read. The edge is max(old edge, first unread + room), fixed whenever an
   /// acknowledgement is sent, and never retracted. An update is scheduled when it can move by min(2 MSS, room / 2)
@@ -81,35 +71,35 @@ class Endpoint {
   void hold_acknowledgements();
   /// From now on what is received is acknowledged again without being asked.
   void acknowledge_freely();
-  [[nodiscard]] bool holds_acknowledgements() const { return acks_held_; }
+  [[nodiscard]] bool holds_acknowledgements() const { return bits_.acks_held; }
   /// Acknowledges what was received up to `limit`. Requires hold_acknowledgements().
   void acknowledge_up_to(SeqNum limit);
   /// What the peer was told, or is told next, that we have.
-  [[nodiscard]] SeqNum acknowledged() const { return last_ack_sent_; }
+  [[nodiscard]] SeqNum acknowledged() const { return rcv_.last_ack_sent; }
   /// What the next segment to the peer acknowledges.
-  [[nodiscard]] SeqNum next_acknowledgement() const { return acks_held_ ? last_ack_sent_ : rcv_nxt_; }
+  [[nodiscard]] SeqNum next_acknowledgement() const { return bits_.acks_held ? rcv_.last_ack_sent : rcv_.nxt; }
   /// Something was received and not acknowledged yet.
-  [[nodiscard]] bool owes_acknowledgement() const { return ack_now_ || last_ack_sent_ != rcv_nxt_; }
+  [[nodiscard]] bool owes_acknowledgement() const { return bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
   /// An acknowledgement that waits to be worth a segment goes out with the next emit().
-  void hurry_acknowledgement() { ack_now_ = ack_now_ || last_ack_sent_ != rcv_nxt_; }
+  void hurry_acknowledgement() { bits_.ack_now = bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
   /// The peer asks whether anybody is there (a keep-alive, RFC 9293 section 3.8.4) while nothing is under way here, or
   /// whether its window is still closed (section 3.8.6.1). True once for each. Only where the configuration
   /// leaves the answers to the owner: answer_keepalive().
   [[nodiscard]] bool take_keepalive() {
-    const bool asked = keepalive_pending_;
-    keepalive_pending_ = false;
+    const bool asked = bits_.keepalive_pending;
+    bits_.keepalive_pending = false;
     return asked;
   }
   /// We are here: an acknowledgement goes out with the next emit().
-  void answer_keepalive() { ack_now_ = true; }
+  void answer_keepalive() { bits_.ack_now = true; }
   /// The peer has announced urgent data that was not read yet; it ends before urgent_end() (RFC 9293 section 3.8.5).
-  [[nodiscard]] bool urgent_ahead() const { return urgent_in_; }
-  [[nodiscard]] SeqNum urgent_end() const { return rcv_up_; }
+  [[nodiscard]] bool urgent_ahead() const { return bits_.urgent_in; }
+  [[nodiscard]] SeqNum urgent_end() const { return rcv_.up; }
   /// When the first of what came before its turn came in: so long its hole has not been filled. never when there is
   /// none.
   [[nodiscard]] Instant out_of_order_since() const { return reassembly_.waits_since(); }
   /// Somebody else has advertised a window up to there to the peer: what lies in it is in the window. Never moves back.
-  void note_advertised(SeqNum edge) { rcv_edge_ = later(rcv_edge_, edge); }
+  void note_advertised(SeqNum edge) { rcv_.edge = later(rcv_.edge, edge); }
   /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
   void forget_out_of_order() { reassembly_.clear(); }
 
@@ -137,10 +127,10 @@ class Endpoint {
     return nothing_to_emit(now) ? Bytes() : emit_due(now, output, allowance);
   }
   /// An open connection that is not repairing, reordering, probing or closing anything.
-  [[nodiscard]] bool on_fast_path() const { return on_fast_path_; }
+  [[nodiscard]] bool on_fast_path() const { return bits_.on_fast_path; }
   /// emit() is certain to do nothing. Cheap; false proves nothing.
   [[nodiscard]] bool nothing_to_emit(Instant now) const {
-    return on_fast_path_ && !ack_now_ && !send_.unsent() && now < delayed_ack_deadline_;
+    return bits_.on_fast_path && !bits_.ack_now && !send_.unsent() && now < rcv_.ack_deadline;
   }
   /// emit() would have something to do. Under WindowSource::allowance it is assumed that the allowance suffices.
   [[nodiscard]] bool wants_to_send(Instant now) const;
@@ -153,8 +143,8 @@ class Endpoint {
   void on_timer(Instant now);
   /// The earliest armed timer, or when a burst may leave that pacing holds back; never when none.
   [[nodiscard]] Instant next_deadline() const {
-    const Instant timers = std::min(timer_deadline_, delayed_ack_deadline_);
-    return on_fast_path_ ? timers : std::min(timers, pacing_deadline());
+    const Instant timers = std::min(timer_deadline_, rcv_.ack_deadline);
+    return bits_.on_fast_path ? timers : std::min(timers, pacing_deadline());
   }
 
   /// TSval of what is sent from now on (RFC 7323), in the sender's own clock.
@@ -168,7 +158,7 @@ class Endpoint {
 
   /// A segment of ours that begins there is outstanding: the least that a router's quote has to be (RFC 5927).
   [[nodiscard]] bool is_outstanding(SeqNum quoted) const {
-    return state_ >= State::established && quoted >= snd_una_ && quoted < snd_nxt_;
+    return bits_.state >= State::established && quoted >= snd_.una && quoted < snd_.nxt;
   }
   /// A router says that it carries no segments with more than `payload` bytes (RFC 1191, 8201), of one of ours that
   /// begins at `quoted`. Believed when that one is outstanding and the size is news; what was larger is sent again,
@@ -180,25 +170,25 @@ class Endpoint {
 
   // --- observers ---
 
-  [[nodiscard]] State state() const { return state_; }
-  [[nodiscard]] CloseReason close_reason() const { return close_reason_; }
-  [[nodiscard]] SeqNum snd_una() const { return snd_una_; }
-  [[nodiscard]] SeqNum snd_nxt() const { return snd_nxt_; }
-  [[nodiscard]] SeqNum rcv_nxt() const { return rcv_nxt_; }
+  [[nodiscard]] State state() const { return bits_.state; }
+  [[nodiscard]] CloseReason close_reason() const { return bits_.close_reason; }
+  [[nodiscard]] SeqNum snd_una() const { return snd_.una; }
+  [[nodiscard]] SeqNum snd_nxt() const { return snd_.nxt; }
+  [[nodiscard]] SeqNum rcv_nxt() const { return rcv_.nxt; }
   /// What the peer may still send of the window it was told.
   [[nodiscard]] Bytes advertised() const {
-    const std::int32_t open = rcv_edge_ - rcv_nxt_;
-    return Bytes(open > 0 && !fin_received_ && state_ != State::closed ? open : 0);
+    const std::int32_t open = rcv_.edge - rcv_.nxt;
+    return Bytes(open > 0 && !bits_.fin_received && bits_.state != State::closed ? open : 0);
   }
   /// Right edge of the window advertised to the peer.
-  [[nodiscard]] SeqNum rcv_edge() const { return rcv_edge_; }
+  [[nodiscard]] SeqNum rcv_edge() const { return rcv_.edge; }
   /// The peer's window in bytes, from SND.UNA.
-  [[nodiscard]] Bytes snd_window() const { return Bytes(snd_wnd_); }
+  [[nodiscard]] Bytes snd_window() const { return Bytes(snd_.wnd); }
   [[nodiscard]] Bytes cwnd() const { return Bytes(congestion_.cwnd()); }
   [[nodiscard]] Bytes ssthresh() const { return Bytes(congestion_.ssthresh()); }
-  [[nodiscard]] WindowSource window_source() const { return window_source_; }
+  [[nodiscard]] WindowSource window_source() const { return bits_.window_source; }
   /// Sequence space sent and not acknowledged: SND.NXT - SND.UNA.
-  [[nodiscard]] Bytes unacknowledged() const { return Bytes(snd_nxt_ - snd_una_); }
+  [[nodiscard]] Bytes unacknowledged() const { return Bytes(snd_.nxt - snd_.una); }
   /// Bytes written and never sent.
   [[nodiscard]] Bytes unsent() const;
   /// RFC 6675 pipe.
@@ -210,28 +200,21 @@ class Endpoint {
   /// The retransmission timeout with its present backoff.
   [[nodiscard]] Duration rto() const;
   /// Largest payload of a segment we send: the peer's MSS less our options (RFC 6691).
-  [[nodiscard]] std::uint32_t effective_mss() const { return mss_; }
+  [[nodiscard]] std::uint32_t effective_mss() const { return mtu_.mss; }
   /// Newest TSval heard from the peer; 0 without timestamps.
-  [[nodiscard]] std::uint32_t newest_ts_value() const { return newest_ts_; }
+  [[nodiscard]] std::uint32_t newest_ts_value() const { return rcv_.newest_ts; }
   [[nodiscard]] const EndpointCounters& counters() const { return counters_; }
-  [[nodiscard]] bool in_recovery() const { return recovery_ != Recovery::none; }
+  [[nodiscard]] bool in_recovery() const { return bits_.recovery != Recovery::none; }
   /// In-order bytes not read yet.
-  [[nodiscard]] Bytes unread() const { return Bytes(unread_); }
+  [[nodiscard]] Bytes unread() const { return Bytes(rcv_.unread); }
   /// Segments are held that came before their turn.
   [[nodiscard]] bool reassembling() const { return !reassembly_.empty(); }
   /// Options both sides agreed on.
-  [[nodiscard]] bool uses_timestamps() const { return use_timestamps_; }
-  [[nodiscard]] bool uses_sack() const { return use_sack_; }
-  [[nodiscard]] bool uses_ecn() const { return use_ecn_; }
+  [[nodiscard]] bool uses_timestamps() const { return bits_.use_timestamps; }
+  [[nodiscard]] bool uses_sack() const { return bits_.use_sack; }
+  [[nodiscard]] bool uses_ecn() const { return bits_.use_ecn; }
 
  private:
-  /// From `reorder` on something is outstanding (RFC 8985 section 8: one timer, in this order as things get worse).
-  enum class Timer : std::uint8_t { none, persist, time_wait, reorder, probe, retransmit };
-  enum class Recovery : std::uint8_t { none, fast, timeout };
-  /// Whether a repair was needed: no doubt, or no longer; nothing was repeated yet; the first copy was sent; it was
-  /// answered (RFC 5682, after timeouts only).
-  enum class Doubt : std::uint8_t { none, copy_due, copy_sent, copy_answered };
-
   // handshake.cpp
   void reset_connection(const EndpointConfig& config, SeqNum iss);
   void negotiate(const SynOptions& ours, const SynOptions& theirs);
@@ -267,7 +250,7 @@ class Endpoint {
   [[nodiscard]] Reassembly::Limits reassembly_limits() const;
   void drain_reassembly();
   /// The owner keeps back the acknowledgement of data that is in order.
-  [[nodiscard]] bool holding_back() const { return acks_held_ && last_ack_sent_ != rcv_nxt_; }
+  [[nodiscard]] bool holding_back() const { return bits_.acks_held && rcv_.last_ack_sent != rcv_.nxt; }
   void report_duplicate(SeqNum left, SeqNum right);
   void schedule_ack(Instant now);
   [[nodiscard]] std::int32_t edge_gain() const;
@@ -286,10 +269,10 @@ class Endpoint {
   [[nodiscard]] PathView path(Instant now) const;
   /// RFC 6675 pipe. Without SACK each duplicate acknowledgement stands for a segment that has left the network.
   [[nodiscard]] std::uint32_t pipe() const {
-    const std::uint32_t left = std::uint32_t{duplicate_acks_} * mss_;
+    const std::uint32_t left = std::uint32_t{repair_.duplicate_acks} * mtu_.mss;
     return send_.in_flight() > left ? send_.in_flight() - left : 0;
   }
-  [[nodiscard]] SeqNum window_edge() const { return snd_una_ + snd_wnd_; }
+  [[nodiscard]] SeqNum window_edge() const { return snd_.una + snd_.wnd; }
 
   // recovery.cpp
   void recover(AckEvent& event, const Delivery& delivery);
@@ -304,7 +287,7 @@ class Endpoint {
   void leave_recovery(Instant now);
   /// RFC 6582 section 3.2 step 3: of the partial acknowledgements of a recovery only the first restarts the timer, so
   /// that a window with many holes is not repaired at one per round trip.
-  [[nodiscard]] bool keeps_timer() const { return partially_acked_ && snd_una_ < recovery_point_; }
+  [[nodiscard]] bool keeps_timer() const { return bits_.partially_acked && snd_.una < repair_.point; }
   void on_retransmission_timeout(Instant now);
   [[nodiscard]] Instant lost_before(Instant now) const;
 
@@ -347,7 +330,9 @@ class Endpoint {
   [[nodiscard]] static bool reports_duplicate(const Segment& segment);
   void count_duplicate(const Segment& segment);
   void undo_recovery();
-  [[nodiscard]] bool timeout_in_doubt() const { return recovery_ == Recovery::timeout && doubt_ != Doubt::none; }
+  [[nodiscard]] bool timeout_in_doubt() const {
+    return bits_.recovery == Recovery::timeout && bits_.doubt != Doubt::none;
+  }
 
   // timers.cpp
   void arm(Timer timer, Instant deadline);
@@ -356,7 +341,7 @@ class Endpoint {
 
   // persist.cpp
   void on_persist();
-  [[nodiscard]] bool window_closed() const { return snd_wnd_ == 0 && state_ >= State::established; }
+  [[nodiscard]] bool window_closed() const { return snd_.wnd == 0 && bits_.state >= State::established; }
   [[nodiscard]] bool must_guard_refused() const;
   void on_refusal(Instant now);
   [[nodiscard]] bool may_fit_rounding(packet::Cursor position) const;
@@ -381,7 +366,7 @@ class Endpoint {
 
   // emit_data.cpp
   /// What several payloads in one buffer come to at most: a segment's. Where that is small, they are cut again.
-  [[nodiscard]] std::uint32_t most_joined() const { return full_mss_ < SendQueue::small ? least_joined : mss_; }
+  [[nodiscard]] std::uint32_t most_joined() const { return mtu_.full_mss < SendQueue::small ? least_joined : mtu_.mss; }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length) const;
   [[nodiscard]] bool may_send_new() const;
   [[nodiscard]] bool may_retransmit(packet::Cursor position) const;
@@ -416,7 +401,7 @@ class Endpoint {
   void emit_reset(Instant now, Output& output);
   void give_up();
   void close(CloseReason reason);
-  [[nodiscard]] bool fin_outstanding() const { return fin_sent_ && snd_una_ <= snd_end_; }
+  [[nodiscard]] bool fin_outstanding() const { return bits_.fin_sent && snd_.una <= snd_.end; }
 
   static void count(std::uint16_t& counter) {
     if (counter < UINT16_MAX) ++counter;
@@ -432,94 +417,29 @@ class Endpoint {
   static constexpr std::uint8_t backoff_limit = 16;       ///< what RttEstimator::timeout() tells apart
   static constexpr std::uint32_t challenge_spacing = 12;  ///< tick::rough: 100 ms
 
-  // What every segment touches comes first.
+  // What every segment touches comes first. The order leaves no padding: what ends in the middle of a word is followed
+  // by what needs no more than the rest of it.
   const EndpointConfig* config_ = nullptr;
   [[no_unique_address]] SendQueue send_;
-  std::uint16_t duplicate_acks_ = 0;  ///< in the queue's padding
-  std::uint32_t copy_ts_ = 0;         ///< TSval of the first copy of a repair in doubt
-  SeqNum snd_una_;
-  SeqNum snd_nxt_;
-  SeqNum snd_end_;             ///< end of what was written; the FIN's place
-  SeqNum snd_wl1_;             ///< RFC 9293: sequence number of the segment that last updated the window
-  std::uint32_t snd_wnd_ = 0;  ///< peer's window, bytes
-  std::uint32_t max_wnd_ = 0;  ///< largest it ever was
-  SeqNum recovery_point_;      ///< RFC 6675 RecoveryPoint; with tail_out_ the end of what the probe asks for
-  std::uint16_t mss_ = 536;    ///< effective
-  State state_ : 4 = State::closed;
-  bool urgent_in_ : 1 = false;          ///< the peer has announced urgent data up to rcv_up_, which was not read yet
-  bool urgent_out_ : 1 = false;         ///< ours, up to snd_up_, is not acknowledged yet
-  bool trying_larger_ : 1 = false;      ///< a segment larger than mss_ is out, to see whether it arrives
-  bool keepalive_pending_ : 1 = false;  ///< the peer's keep-alive waits for the owner
-  Timer timer_ : 3 = Timer::none;
-  std::uint8_t duplicates_due_ : 5 = 0;  ///< acknowledgements owed to a peer without SACK for segments out of order
-  CloseReason close_reason_ : 3 = CloseReason::none;
-  std::uint8_t backoff_ : 5 = 0;           ///< doublings of the RTO or persist timer, at most backoff_limit
-  std::uint8_t snd_shift_ : 4 = 0;         ///< peer's window scale
-  std::uint8_t rcv_shift_ : 4 = 0;         ///< ours
-  std::uint8_t search_step_ : 2 = 0;       ///< of the search for a larger size: by how much of the way it is tried
-  std::uint8_t shrunk_at_ : 6 = 0;         ///< when segments became smaller or the last search ended, tick::slow
-  std::uint8_t unacked_segments_ : 7 = 0;  ///< data segments received since the last acknowledgement
-  WindowUpdates window_updates_ : 1 = WindowUpdates::sparing;
-
-  WindowSource window_source_ : 1 = WindowSource::congestion_control;
-  Recovery recovery_ : 2 = Recovery::none;
-  Doubt doubt_ : 2 = Doubt::none;
-  bool on_fast_path_ : 1 = false;  ///< the fast paths apply, see settle()
-  bool use_timestamps_ : 1 = false;
-  bool use_sack_ : 1 = false;
-  bool use_scale_ : 1 = false;
-  bool small_path_ : 1 = false;  ///< what waits to be sent may be larger than a segment: it is cut when it is sent
-  bool heard_ : 1 = false;       ///< the peer was, since the retransmission timer expired
-  bool use_ecn_ : 1 = false;
-  bool ece_due_ : 1 = false;  ///< the peer is told of congestion until it answers with CWR
-  bool cwr_due_ : 1 = false;  ///< the next new data carries CWR
-  bool reduced_ : 1 = false;  ///< the window was reduced for an echo; up to recovery_point_ there is no second time
-  bool ack_now_ : 1 = false;
-  bool acks_held_ : 1 = false;  ///< the owner decides what is acknowledged; last_ack_sent_ is as far as it did
-  bool syn_due_ : 1 = false;
-  bool probe_due_ : 1 = false;
-  bool reset_due_ : 1 = false;
-  bool cwnd_limited_ : 1 = false;
-  bool fin_wanted_ : 1 = false;
-  bool fin_sent_ : 1 = false;
-  bool fin_due_again_ : 1 = false;     ///< the FIN must be retransmitted
-  bool fin_known_ : 1 = false;         ///< the peer's FIN was seen, perhaps before its turn
-  bool fin_received_ : 1 = false;      ///< and taken in order
-  bool tail_due_ : 1 = false;          ///< a loss probe is to be sent (RFC 8985 section 7)
-  bool tail_out_ : 1 = false;          ///< and it was, and was not answered
-  bool tail_repeated_ : 1 = false;     ///< it repeated old data
-  bool split_due_ : 1 = false;         ///< SWS override: send what the small window takes
-  bool retransmit_first_ : 1 = false;  ///< the next retransmission does not wait for cwnd
-  bool partially_acked_ : 1 = false;   ///< a fast recovery without SACK has seen a partial acknowledgement
-
-  SeqNum rcv_nxt_;
-  SeqNum rcv_edge_;
-  SeqNum last_ack_sent_;
-  SeqNum rcv_up_;  ///< RFC 9293 RCV.UP, with urgent_in_
-  SeqNum snd_up_;  ///< RFC 9293 SND.UP, with urgent_out_
-  std::uint32_t unread_ = 0;
-  std::uint32_t room_ = 65535;
-  SeqNum fin_seq_;               ///< the peer's FIN, once fin_known_
-  std::uint32_t last_sent_ = 0;  ///< last new data segment, tick::fine
+  EndpointBits bits_;
+  SendState snd_;
+  [[no_unique_address]] ReceiveState rcv_;
+  SeqNum fin_seq_;  ///< the peer's FIN, once fin_known
+  [[no_unique_address]] Reassembly reassembly_;
+  RepairState repair_;
   packet::Queue in_order_;
   Instant timer_deadline_ = never;
-  Instant delayed_ack_deadline_ = never;
   [[no_unique_address]] RttEstimator rtt_;
-  std::uint16_t last_challenge_ = 0;  ///< tick::rough; in the padding before it
+  std::uint16_t last_challenge_ = 0;  ///< tick::rough
   [[no_unique_address]] Rack rack_;
-  std::uint16_t local_mss_ = 536;  ///< what we announce; in the padding before it
+  PathMtuState mtu_;
   RateReduction reduction_;
   [[no_unique_address]] CongestionControl congestion_;
-  std::uint8_t copies_ = 0;     ///< sent by the last repair and not known to have been duplicates
-  std::uint8_t retries_ = 0;    ///< transmissions in a row without an answer
-  std::uint8_t small_out_ = 0;  ///< segments of less than SendQueue::small bytes in flight
-  std::uint32_t ts_value_ = 0;
-  std::uint32_t ts_recent_ = 0;
+  std::uint8_t small_out_ = 0;      ///< segments of less than SendQueue::small bytes in flight
   std::uint16_t ts_recent_at_ = 0;  ///< when it was heard, tick::slow
-  std::uint16_t full_mss_ = 536;    ///< what the handshake agreed on
   EndpointCounters counters_;
-  [[no_unique_address]] Reassembly reassembly_;
-  std::uint32_t newest_ts_ = 0;  ///< in the reassembly's padding
+  std::uint32_t room_ = 65535;
+  std::uint32_t ts_value_ = 0;
 };
 static_assert(sizeof(Endpoint) <= 352);
 

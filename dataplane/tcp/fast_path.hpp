@@ -13,34 +13,34 @@ namespace sluice::tcp {
 /// RFC 7323 section 4.3: what is echoed is the timestamp of the segment that the last acknowledgement waited for.
 inline void Endpoint::remember_timestamp(const Segment& segment, Instant now) {
   if (!segment.has_timestamps) return;
-  if (static_cast<std::int32_t>(segment.ts_value - newest_ts_) > 0) newest_ts_ = segment.ts_value;
-  if (segment.seq > last_ack_sent_) return;
-  ts_recent_ = segment.ts_value;
+  if (static_cast<std::int32_t>(segment.ts_value - rcv_.newest_ts) > 0) rcv_.newest_ts = segment.ts_value;
+  if (segment.seq > rcv_.last_ack_sent) return;
+  rcv_.ts_recent = segment.ts_value;
   ts_recent_at_ = tick::slow(now);
 }
 
 inline void Endpoint::append_in_order(packet::Packet&& payload) {
   packet::PacketNote& note = payload.note();
-  note.seq = rcv_nxt_.raw();
+  note.seq = rcv_.nxt.raw();
   note.header_len = 0;
-  rcv_nxt_ += note.payload_len;
-  unread_ += note.payload_len;
+  rcv_.nxt += note.payload_len;
+  rcv_.unread += note.payload_len;
   in_order_.push_back(std::move(payload));
 }
 
 /// RFC 5681 section 4.2: at least every second data segment is acknowledged, and no data later than the delay.
 inline void Endpoint::schedule_ack(Instant now) {
-  if (++unacked_segments_ >= 2) {
-    ack_now_ = true;
-  } else if (delayed_ack_deadline_ == never) {
-    delayed_ack_deadline_ = now + config_->delayed_ack;
+  if (++bits_.unacked_segments >= 2) {
+    bits_.ack_now = true;
+  } else if (rcv_.ack_deadline == never) {
+    rcv_.ack_deadline = now + config_->delayed_ack;
   }
 }
 
 /// By how much the right edge would move if it were moved now; negative when it is ahead of the room.
 inline std::int32_t Endpoint::edge_gain() const {
-  const std::uint32_t room = std::min(room_, largest_window_field << rcv_shift_);
-  return (rcv_nxt_ + room - unread_) - rcv_edge_;
+  const std::uint32_t room = std::min(room_, largest_window_field << bits_.rcv_shift);
+  return (rcv_.nxt + room - rcv_.unread) - rcv_.edge;
 }
 
 /// Whether moving the right edge is worth it (RFC 9293 section 3.8.6.2.2): by `step` bytes or half the room; from a
@@ -53,33 +53,34 @@ inline bool Endpoint::edge_may_move(std::uint32_t step) const {
 
 /// Schedules a segment for the window's sake alone.
 inline void Endpoint::consider_window_update() {
-  if (ack_now_ || state_ < State::established || state_ > State::fin_wait_2 || fin_received_) return;
-  const std::uint32_t segments = window_updates_ == WindowUpdates::prompt ? 1 : 2;
-  if (edge_may_move(segments * local_mss_)) ack_now_ = true;
+  if (bits_.ack_now || bits_.state < State::established || bits_.state > State::fin_wait_2 || bits_.fin_received)
+    return;
+  const std::uint32_t segments = bits_.window_updates == WindowUpdates::prompt ? 1 : 2;
+  if (edge_may_move(segments * mtu_.local_mss)) bits_.ack_now = true;
 }
 
 /// The window field of a segment; moves the right edge, never back. Small steps are saved up so that the peer is not
 /// invited to send small segments. Rounding down to the scale may take back a few bytes on the wire, which RFC 7323
 /// section 2.4 allows: whatever was in a window we advertised is still taken.
 inline std::uint16_t Endpoint::advertise() {
-  if (edge_may_move(local_mss_)) rcv_edge_ += static_cast<std::uint32_t>(edge_gain());
-  if (rcv_edge_ < rcv_nxt_) rcv_edge_ = rcv_nxt_;
-  const auto window = static_cast<std::uint32_t>(rcv_edge_ - next_acknowledgement()) >> rcv_shift_;
+  if (edge_may_move(mtu_.local_mss)) rcv_.edge += static_cast<std::uint32_t>(edge_gain());
+  if (rcv_.edge < rcv_.nxt) rcv_.edge = rcv_.nxt;
+  const auto window = static_cast<std::uint32_t>(rcv_.edge - next_acknowledgement()) >> bits_.rcv_shift;
   return static_cast<std::uint16_t>(std::min(window, largest_window_field));
 }
 
 inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
-  event.acked = static_cast<std::uint32_t>(ack - snd_una_);
-  snd_una_ = ack;
+  event.acked = static_cast<std::uint32_t>(ack - snd_.una);
+  snd_.una = ack;
   send_.acknowledge(ack, event);
-  retries_ = 0;
+  repair_.retries = 0;
   // The point of an old recovery must not come to lie ahead when sequence numbers wrap.
-  if (snd_una_ - recovery_point_ > 1 << 30) recovery_point_ = snd_una_ - 1;
+  if (snd_.una - repair_.point > 1 << 30) repair_.point = snd_.una - 1;
   // Without SACK a segment that lay behind a hole looks as if it had been on its way until the hole was filled.
-  if (recovery_ != Recovery::none && !use_sack_) event.rtt = AckEvent::no_rtt;
+  if (bits_.recovery != Recovery::none && !bits_.use_sack) event.rtt = AckEvent::no_rtt;
   if (event.rtt >= Duration::zero()) {
-    rtt_.sample(event.rtt, snd_una_, snd_nxt_, config_->min_rto);
-    backoff_ = 0;  // RFC 6298 section 5: until a measurement says otherwise the longer timeout stays
+    rtt_.sample(event.rtt, snd_.una, snd_.nxt, config_->min_rto);
+    bits_.backoff = 0;  // RFC 6298 section 5: until a measurement says otherwise the longer timeout stays
   }
   if (send_.outstanding() || fin_outstanding()) {
     if (!keeps_timer()) arm_retransmit(event.now);
@@ -95,37 +96,38 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
 /// the last to come. SND.WL2 is SND.UNA as it was before this segment. Updates that were reordered may leave too small
 /// a window behind; the next segment or the answer to a probe corrects it.
 inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
-  const std::uint32_t window = std::uint32_t{segment.window} << snd_shift_;
-  if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_wl1_)) return;
+  const std::uint32_t window = std::uint32_t{segment.window} << bits_.snd_shift;
+  if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_.wl1)) return;
   if (window == 0) [[unlikely]]
-    on_fast_path_ = false;
-  if (window > snd_wnd_ && timer_ < Timer::reorder) {
+    bits_.on_fast_path = false;
+  if (window > snd_.wnd && bits_.timer < Timer::reorder) {
     disarm(Timer::persist);
-    backoff_ = 0;
-    probe_due_ = false;
+    bits_.backoff = 0;
+    bits_.probe_due = false;
   }
-  snd_wnd_ = window;
-  max_wnd_ = std::max(max_wnd_, window);
-  snd_wl1_ = segment.seq;
+  snd_.wnd = window;
+  snd_.max_wnd = std::max(snd_.max_wnd, window);
+  snd_.wl1 = segment.seq;
 }
 
 inline PathView Endpoint::path(Instant now) const {
-  return {.now = now, .srtt = rtt_.srtt(), .mss = mss_, .flight_size = static_cast<std::uint32_t>(snd_nxt_ - snd_una_)};
+  return {
+      .now = now, .srtt = rtt_.srtt(), .mss = mtu_.mss, .flight_size = static_cast<std::uint32_t>(snd_.nxt - snd_.una)};
 }
 
 inline void Endpoint::arm(Timer timer, Instant deadline) {
-  timer_ = timer;
+  bits_.timer = timer;
   timer_deadline_ = deadline;
 }
 
 inline void Endpoint::disarm(Timer timer) {
-  if (timer_ == timer) arm(Timer::none, never);
+  if (bits_.timer == timer) arm(Timer::none, never);
 }
 
 /// Something is outstanding. On an undisturbed connection the timer is that of the loss probe; whether there can be one
 /// is asked when it expires.
 inline void Endpoint::arm_retransmit(Instant now) {
-  if (on_fast_path_ && use_sack_) [[likely]] {
+  if (bits_.on_fast_path && bits_.use_sack) [[likely]] {
     arm(Timer::probe, now + probe_timeout());
   } else {
     arm_retransmit_slow(now);
@@ -138,7 +140,7 @@ inline Duration Endpoint::probe_timeout() const {
 
 /// cwnd, unless an allowance takes its place. One segment may always be in flight.
 inline bool Endpoint::fits_cwnd(std::uint32_t length) const {
-  if (window_source_ == WindowSource::allowance) return true;
+  if (bits_.window_source == WindowSource::allowance) return true;
   const std::uint32_t in_flight = pipe();
   return in_flight == 0 || in_flight + length <= congestion_.cwnd();
 }
@@ -149,14 +151,14 @@ inline bool Endpoint::may_send_new() const {
   const std::uint32_t length = next.note().payload_len;
   if (length < SendQueue::small && small_out_ >= most_small) [[unlikely]]
     return false;
-  return snd_nxt_ + length <= window_edge() && fits_cwnd(length);
+  return snd_.nxt + length <= window_edge() && fits_cwnd(length);
 }
 
 /// Where a segment without data stands: SND.NXT, or the window's right edge where the peer has taken back more of its
 /// window than a scale rounds off. Beyond it nothing is acceptable, and the acknowledgement would not be read (RFC 9293
 /// section 3.10.7.4).
 inline SeqNum Endpoint::acceptable_seq() const {
-  return snd_nxt_ - window_edge() < 1 << snd_shift_ ? snd_nxt_ : window_edge();
+  return snd_.nxt - window_edge() < 1 << bits_.snd_shift ? snd_.nxt : window_edge();
 }
 
 /// A segment with what every segment of an open connection says.
@@ -166,22 +168,22 @@ inline Segment Endpoint::header(SeqNum seq) {
   segment.ack = next_acknowledgement();
   segment.flags.bits = Flags::ack_bit;
   segment.window = advertise();
-  if (use_timestamps_) {
+  if (bits_.use_timestamps) {
     segment.has_timestamps = true;
     segment.ts_value = ts_value_;
-    segment.ts_echo = ts_recent_;
+    segment.ts_echo = rcv_.ts_recent;
   }
-  if (use_ecn_) [[unlikely]]
+  if (bits_.use_ecn) [[unlikely]]
     mark_ecn(segment);
   return segment;
 }
 
 /// The receiver's news left with `segment`.
 inline void Endpoint::ack_went_out(const Segment& segment) {
-  ack_now_ = false;
-  delayed_ack_deadline_ = never;
-  unacked_segments_ = 0;
-  last_ack_sent_ = segment.ack;
+  bits_.ack_now = false;
+  rcv_.ack_deadline = never;
+  bits_.unacked_segments = 0;
+  rcv_.last_ack_sent = segment.ack;
   if (segment.sack_count != 0) reassembly_.report().reported();
 }
 

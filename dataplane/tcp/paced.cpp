@@ -29,7 +29,7 @@ void Endpoint::begin_pacing(Instant now) {
   state = PacedSender();
   pace_window();
   if (!congestion_.modelled()) return;
-  state.bbr.start(congestion_.cwnd(), rtt_.srtt(), snd_nxt_.raw() * 2654435761U >> 16, now);
+  state.bbr.start(congestion_.cwnd(), rtt_.srtt(), snd_.nxt.raw() * 2654435761U >> 16, now);
   state.pacer.set_rate(state.bbr.pacing_rate());
 }
 
@@ -58,7 +58,7 @@ void Endpoint::note_sent(packet::Cursor position, Instant now) {
 void Endpoint::follow_model(const AckEvent& event) {
   PacedSender& state = *config_->paced;
   RateSample sample = state.delivery.take(event.now, rtt_.least());
-  if (window_source_ == WindowSource::allowance) return;
+  if (bits_.window_source == WindowSource::allowance) return;
   if (!congestion_.modelled()) {
     pace_window();
     return;
@@ -70,8 +70,8 @@ void Endpoint::follow_model(const AckEvent& event) {
                      .sample = sample,
                      .delivered = state.delivery.delivered(),
                      .in_flight = pipe(),
-                     .mss = mss_,
-                     .repair = repair_of(recovery_ == Recovery::fast, recovery_ == Recovery::timeout)};
+                     .mss = mtu_.mss,
+                     .repair = repair_of(bits_.recovery == Recovery::fast, bits_.recovery == Recovery::timeout)};
   congestion_.follow(state.bbr.on_ack(ack, congestion_.cwnd()));
   state.pacer.set_rate(state.bbr.pacing_rate());
   if (state.bbr.limits_itself()) state.delivery.limit_by_application(pipe());
@@ -79,26 +79,26 @@ void Endpoint::follow_model(const AckEvent& event) {
 
 /// What of `allowance` may leave in this burst. What a timer calls for does not wait.
 Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowance) const {
-  if (window_source_ == WindowSource::allowance || allowance < bounded) return allowance;
+  if (bits_.window_source == WindowSource::allowance || allowance < bounded) return allowance;
   const packet::Cursor lost = next_repair();
   const packet::Cursor next = lost ? lost : send_.unsent();
   const std::uint32_t size = next ? next.note().payload_len : 0U;
-  const Bytes segment(output.wire_size(std::max<std::uint32_t>(size, mss_)));
+  const Bytes segment(output.wire_size(std::max<std::uint32_t>(size, mtu_.mss)));
   const Bytes burst = config_->paced->pacer.allowance(now, segment);
-  return retransmit_first_ || tail_due_ ? std::max(burst, segment) : burst;
+  return bits_.retransmit_first || bits_.tail_due ? std::max(burst, segment) : burst;
 }
 
 /// A burst has left, or had to wait.
 void Endpoint::note_burst(Instant now, Bytes sent, Bytes allowance) {
   PacedSender& state = *config_->paced;
   state.pacer.spend(now, sent);
-  const bool free = window_source_ == WindowSource::congestion_control && allowance >= bounded;
+  const bool free = bits_.window_source == WindowSource::congestion_control && allowance >= bounded;
   state.pacer.wait(free && state.pacer.holds_back(now) && can_send_now());
   if (!free) state.delivery.limit_by_application(pipe());
 }
 
 Instant Endpoint::pacing_deadline() const {
-  return state_ >= State::established && !reset_due_ && paced() ? config_->paced->pacer.deadline() : never;
+  return bits_.state >= State::established && !bits_.reset_due && paced() ? config_->paced->pacer.deadline() : never;
 }
 
 bool Endpoint::held_by_pacing(Instant now) const {

@@ -23,16 +23,16 @@ constexpr std::uint32_t enough_behind = 4;  ///< segments that follow, so that a
 bool Endpoint::path_carries(SeqNum quoted, Bytes payload, Instant now) {
   if (!is_outstanding(quoted)) return false;
   const auto size = static_cast<std::uint32_t>(std::clamp<std::int64_t>(payload.count(), 0, UINT16_MAX));
-  if (size < mss_) {
+  if (size < mtu_.mss) {
     shrink_segments(size, now);
     return true;
   }
-  if (!trying_larger_ || send_.largest_before(snd_nxt_) <= size) return false;
+  if (!bits_.trying_larger || send_.largest_before(snd_.nxt) <= size) return false;
   // The search has its answer.
   AckEvent event;
   send_.mark_lost_above(size, event);
-  mss_ = static_cast<std::uint16_t>(size);
-  on_fast_path_ = false;
+  mtu_.mss = static_cast<std::uint16_t>(size);
+  bits_.on_fast_path = false;
   end_search(now);
   return true;
 }
@@ -40,10 +40,10 @@ bool Endpoint::path_carries(SeqNum quoted, Bytes payload, Instant now) {
 /// Larger segments are lost, but for no congestion (RFC 1191 section 6.5): they are sent again under the same window.
 void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
   const std::uint32_t size = std::max(payload, least_payload);
-  if (size >= mss_) return;
-  mss_ = static_cast<std::uint16_t>(size);
-  small_path_ = true;
-  on_fast_path_ = false;
+  if (size >= mtu_.mss) return;
+  mtu_.mss = static_cast<std::uint16_t>(size);
+  bits_.small_path = true;
+  bits_.on_fast_path = false;
   end_search(now);
   AckEvent event;
   send_.mark_lost_above(size, event);
@@ -52,10 +52,10 @@ void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
 /// A retransmission timeout. One that nothing answers looks like an outage; a peer that is heard while the oldest
 /// segment never arrives has a hole in its path.
 void Endpoint::suspect_black_hole(Instant now) {
-  if (retries_ == 1) heard_ = false;  // from now on
+  if (repair_.retries == 1) bits_.heard = false;  // from now on
   const packet::Cursor front = send_.front();
   if (!send_.outstanding() || front.note().payload_len <= least_payload) return;
-  const bool found = retries_ == hopeless || (heard_ && retries_ >= suspicious);
+  const bool found = repair_.retries == hopeless || (bits_.heard && repair_.retries >= suspicious);
   if (found) shrink_segments(front.note().payload_len / 2U, now);
 }
 
@@ -64,17 +64,17 @@ void Endpoint::suspect_black_hole(Instant now) {
 void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
   packet::Cursor at = send_.unsent();
   if (at && may_try_larger(now)) at = try_larger(now);
-  std::int64_t room = std::min<std::int64_t>(window_edge() - snd_nxt_, allowance.count());
-  if (window_source_ == WindowSource::congestion_control) {
+  std::int64_t room = std::min<std::int64_t>(window_edge() - snd_.nxt, allowance.count());
+  if (bits_.window_source == WindowSource::congestion_control) {
     room = std::min(room, std::int64_t{congestion_.cwnd()} - pipe());
   }
   bool least = pipe() == 0;  // one segment may always be in flight
-  int cuts = mss_ < SendQueue::small ? most_small - small_out_ : most_cuts;
-  for (; at && (least || room >= mss_); at = at.next(), least = false) {
-    while (at.note().payload_len > mss_ && (least || room >= mss_)) {
-      if (--cuts < 0 || !output.grant_cut(least) || !send_.cut(at, mss_)) return;
+  int cuts = mtu_.mss < SendQueue::small ? most_small - small_out_ : most_cuts;
+  for (; at && (least || room >= mtu_.mss); at = at.next(), least = false) {
+    while (at.note().payload_len > mtu_.mss && (least || room >= mtu_.mss)) {
+      if (--cuts < 0 || !output.grant_cut(least) || !send_.cut(at, mtu_.mss)) return;
       least = false;
-      room -= mss_;
+      room -= mtu_.mss;
     }
     room -= at.note().payload_len;
   }
@@ -83,14 +83,15 @@ void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
 /// A larger segment goes out only where its loss would be noticed by those behind it, and tell nothing of congestion
 /// (RFC 4821 section 7.4).
 bool Endpoint::may_try_larger(Instant now) const {
-  if (trying_larger_ || recovery_ != Recovery::none || send_.to_retransmit() != 0 || !use_sack_) return false;
-  const auto since = static_cast<std::uint8_t>((tick::slow(now) - shrunk_at_) & tick_mask);
-  if (search_step_ == 0 && since < rest) return false;
-  const std::uint32_t first = std::min<std::uint32_t>(send_.unsent().note().payload_len, full_mss_);
-  if (first <= mss_ + least_gain || snd_nxt_ + first > window_edge() || !fits_cwnd(first)) return false;
-  const std::uint32_t room = enough_behind * mss_ + full_mss_;
-  const bool steered = window_source_ == WindowSource::congestion_control;
-  if (snd_wnd_ < room || (steered && congestion_.cwnd() < room)) return false;
+  if (bits_.trying_larger || bits_.recovery != Recovery::none || send_.to_retransmit() != 0 || !bits_.use_sack)
+    return false;
+  const auto since = static_cast<std::uint8_t>((tick::slow(now) - bits_.shrunk_at) & tick_mask);
+  if (bits_.search_step == 0 && since < rest) return false;
+  const std::uint32_t first = std::min<std::uint32_t>(send_.unsent().note().payload_len, mtu_.full_mss);
+  if (first <= mtu_.mss + least_gain || snd_.nxt + first > window_edge() || !fits_cwnd(first)) return false;
+  const std::uint32_t room = enough_behind * mtu_.mss + mtu_.full_mss;
+  const bool steered = bits_.window_source == WindowSource::congestion_control;
+  if (snd_.wnd < room || (steered && congestion_.cwnd() < room)) return false;
   std::uint32_t waiting = 0;
   for (packet::Cursor at = send_.unsent(); at && waiting < room; at = at.next()) waiting += at.note().payload_len;
   return waiting >= room;
@@ -98,49 +99,49 @@ bool Endpoint::may_try_larger(Instant now) const {
 
 /// Leaves the first unsent packet as large as this step of the search wants it; returns the one behind it.
 packet::Cursor Endpoint::try_larger(Instant now) {
-  const std::uint32_t gain = static_cast<std::uint32_t>(full_mss_ - mss_) >> search_step_;
-  const std::uint32_t target = mss_ + gain;
+  const std::uint32_t gain = static_cast<std::uint32_t>(mtu_.full_mss - mtu_.mss) >> bits_.search_step;
+  const std::uint32_t target = mtu_.mss + gain;
   if (gain < least_gain) {
     end_search(now);
     return send_.unsent();
   }
   if (send_.unsent().note().payload_len > target && !send_.cut(send_.unsent(), target)) return send_.unsent();
-  trying_larger_ = true;
+  bits_.trying_larger = true;
   return send_.unsent().next();
 }
 
 /// What is acknowledged was carried.
 void Endpoint::judge_larger(SeqNum ack, Instant now) {
   const std::uint32_t carried = send_.largest_before(ack);
-  if (carried > mss_) {
-    trying_larger_ = false;
-    mss_ = static_cast<std::uint16_t>(std::min<std::uint32_t>(carried, full_mss_));
-    if (search_step_ == 0 || mss_ == full_mss_) end_search(now);
-    small_path_ = mss_ < full_mss_;
-  } else if (send_.largest_before(snd_nxt_) <= mss_) {
-    trying_larger_ = false;  // it was never sent
+  if (carried > mtu_.mss) {
+    bits_.trying_larger = false;
+    mtu_.mss = static_cast<std::uint16_t>(std::min<std::uint32_t>(carried, mtu_.full_mss));
+    if (bits_.search_step == 0 || mtu_.mss == mtu_.full_mss) end_search(now);
+    bits_.small_path = mtu_.mss < mtu_.full_mss;
+  } else if (send_.largest_before(snd_.nxt) <= mtu_.mss) {
+    bits_.trying_larger = false;  // it was never sent
   }
 }
 
 void Endpoint::larger_failed(Instant now) {
-  trying_larger_ = false;
-  if (search_step_ == last_step) {
+  bits_.trying_larger = false;
+  if (bits_.search_step == last_step) {
     end_search(now);
   } else {
-    ++search_step_;
+    ++bits_.search_step;
   }
 }
 
 /// Nothing is missing but the segment that was too large: no congestion (RFC 4821 section 7.5).
 bool Endpoint::only_larger_lost() const {
   const std::uint32_t length = send_.next_retransmission().note().payload_len;
-  return length > mss_ && length == send_.to_retransmit();
+  return length > mtu_.mss && length == send_.to_retransmit();
 }
 
 void Endpoint::end_search(Instant now) {
-  trying_larger_ = false;
-  search_step_ = 0;
-  shrunk_at_ = tick::slow(now) & tick_mask;
+  bits_.trying_larger = false;
+  bits_.search_step = 0;
+  bits_.shrunk_at = tick::slow(now) & tick_mask;
 }
 
 }  // namespace sluice::tcp

@@ -10,16 +10,16 @@ namespace sluice::tcp {
 /// Nothing is in flight and the peer's window is what holds us back: without a timer a lost window update would end the
 /// connection.
 bool Endpoint::must_guard_window() const {
-  if (timer_ != Timer::none || send_.outstanding() || fin_outstanding()) return false;
-  if (state_ != State::established && state_ != State::close_wait) return false;
+  if (bits_.timer != Timer::none || send_.outstanding() || fin_outstanding()) return false;
+  if (bits_.state != State::established && bits_.state != State::close_wait) return false;
   if (send_.unsent()) return !may_send_new() && !may_split();
-  return fin_wanted_ && snd_end_ >= window_edge();
+  return bits_.fin_wanted && snd_.end >= window_edge();
 }
 
 /// The peer has taken back a window in which something was outstanding (RFC 9293 section 3.8.6: it should not, and a
 /// sender must cope), and nothing would ask for it again.
 bool Endpoint::must_guard_refused() const {
-  return timer_ == Timer::none && window_closed() && state_ != State::time_wait && !reset_due_ &&
+  return bits_.timer == Timer::none && window_closed() && bits_.state != State::time_wait && !bits_.reset_due &&
          (send_.outstanding() || fin_outstanding());
 }
 
@@ -27,89 +27,90 @@ bool Endpoint::must_guard_refused() const {
 /// repeated would be refused, and that tells neither of the path nor of its congestion. Only silence counts against
 /// the peer, see process_ack(). What a scale may have rounded off the window still goes (RFC 7323 section 2.4).
 void Endpoint::on_refusal(Instant now) {
-  ++retries_;
-  if (backoff_ < backoff_limit) ++backoff_;
-  tail_due_ = tail_out_ = false;
-  probe_due_ = true;
+  ++repair_.retries;
+  if (bits_.backoff < backoff_limit) ++bits_.backoff;
+  bits_.tail_due = bits_.tail_out = false;
+  bits_.probe_due = true;
   if (!send_.outstanding()) {
-    fin_due_again_ = fin_outstanding();
+    bits_.fin_due_again = fin_outstanding();
   } else if (may_fit_rounding(send_.front())) {
     AckEvent event{.now = now};
     send_.mark_lost_by_timeout(Instant::min(), event);
-    retransmit_first_ = true;
-    doubt_ = Doubt::none;
+    bits_.retransmit_first = true;
+    bits_.doubt = Doubt::none;
   }
   arm(Timer::retransmit, now + rto());
 }
 
 /// Whether a window that looks closed may have room for all of it.
 bool Endpoint::may_fit_rounding(packet::Cursor position) const {
-  return position.note().payload_len < 1U << snd_shift_;
+  return position.note().payload_len < 1U << bits_.snd_shift;
 }
 
 /// The window has opened again. What the peer has refused is repeated at once: what has not been answered for a round
 /// trip, and the oldest segment. The windows stay, for nothing was lost by congestion.
 void Endpoint::repeat_refused(Instant now) {
-  backoff_ = 0;
-  retries_ = 0;
-  probe_due_ = false;
+  bits_.backoff = 0;
+  repair_.retries = 0;
+  bits_.probe_due = false;
   if (send_.front_sacked()) send_.forget_sacks();  // RFC 2018 section 8
   AckEvent event{.now = now};
   send_.mark_lost_by_timeout(lost_before(now), event);
-  tail_due_ = tail_out_ = false;
-  doubt_ = Doubt::none;
-  if (recovery_ != Recovery::fast) {
-    recovery_ = Recovery::timeout;
-    recovery_point_ = snd_nxt_;
-    duplicate_acks_ = 0;
+  bits_.tail_due = bits_.tail_out = false;
+  bits_.doubt = Doubt::none;
+  if (bits_.recovery != Recovery::fast) {
+    bits_.recovery = Recovery::timeout;
+    repair_.point = snd_.nxt;
+    repair_.duplicate_acks = 0;
   }
-  retransmit_first_ = true;
+  bits_.retransmit_first = true;
   arm(Timer::none, never);
 }
 
 void Endpoint::on_persist() {
-  if (!send_.unsent() && !fin_wanted_) return;
-  if (retries_ >= config_->max_retransmissions) {
+  if (!send_.unsent() && !bits_.fin_wanted) return;
+  if (repair_.retries >= config_->max_retransmissions) {
     give_up();
     return;
   }
-  if (backoff_ < backoff_limit) ++backoff_;
-  if (snd_wnd_ != 0 && send_.unsent()) {
-    split_due_ = true;  // the override timeout of sender silly window avoidance
+  if (bits_.backoff < backoff_limit) ++bits_.backoff;
+  if (snd_.wnd != 0 && send_.unsent()) {
+    bits_.split_due = true;  // the override timeout of sender silly window avoidance
   } else {
-    ++retries_;
-    probe_due_ = true;
+    ++repair_.retries;
+    bits_.probe_due = true;
   }
 }
 
 /// A probe is an empty segment below SND.UNA: every TCP must answer it with its window (RFC 9293 section 3.10.7.4,
 /// first check), it needs no buffer, and there is no byte in flight that the peer may not hold.
 void Endpoint::emit_probe(Instant now, Output& output) {
-  Segment segment = header(snd_una_ - 1);
-  if (urgent_out_) mark_urgent(segment);
-  if (output.transmit(segment, nullptr, now) != 0) probe_due_ = false;
+  Segment segment = header(snd_.una - 1);
+  if (bits_.urgent_out) mark_urgent(segment);
+  if (output.transmit(segment, nullptr, now) != 0) bits_.probe_due = false;
 }
 
 void Endpoint::send_keepalive() {
-  if (state_ < State::established || state_ == State::time_wait || reset_due_ || snd_una_ != snd_nxt_) return;
-  probe_due_ = true;
-  on_fast_path_ = false;
+  if (bits_.state < State::established || bits_.state == State::time_wait || bits_.reset_due || snd_.una != snd_.nxt)
+    return;
+  bits_.probe_due = true;
+  bits_.on_fast_path = false;
 }
 
 /// Whether a part of the next packet is to be sent although the window ends inside it: only with nothing in flight, and
 /// when the window is worth it (half the largest the peer ever offered) or has been small for too long.
 bool Endpoint::small_window_will_do() const {
-  if (!send_.unsent() || snd_wnd_ == 0) return false;
-  return send_.unsent().note().payload_len > snd_wnd_ && (split_due_ || snd_wnd_ >= max_wnd_ / 2);
+  if (!send_.unsent() || snd_.wnd == 0) return false;
+  return send_.unsent().note().payload_len > snd_.wnd && (bits_.split_due || snd_.wnd >= snd_.max_wnd / 2);
 }
 
 /// Cuts the next packet where the window ends. False when there was no buffer for the copy.
 bool Endpoint::split_for_window() {
   packet::Loan next(send_.unsent());
-  packet::Packet front = packet::split_front(*next, static_cast<std::uint16_t>(snd_wnd_));
+  packet::Packet front = packet::split_front(*next, static_cast<std::uint16_t>(snd_.wnd));
   if (!front) return false;
   send_.push_front_of_unsent(std::move(front));
-  split_due_ = false;
+  bits_.split_due = false;
   return true;
 }
 

@@ -9,45 +9,45 @@ namespace sluice::tcp {
 packet::Packet Endpoint::read() {
   if (in_order_.empty()) return {};
   packet::Packet first = in_order_.pop_front();
-  unread_ -= first.note().payload_len;
+  rcv_.unread -= first.note().payload_len;
   consider_window_update();
   return first;
 }
 
 /// The slow path: anything but the next data in order into an empty reassembly queue.
 void Endpoint::accept_data(const Segment& segment, packet::Packet&& payload, Instant now) {
-  if (fin_received_) {  // nothing can follow a FIN
-    ack_now_ = true;
+  if (bits_.fin_received) {  // nothing can follow a FIN
+    bits_.ack_now = true;
     return;
   }
-  if (use_ecn_) heed_mark(segment);
+  if (bits_.use_ecn) heed_mark(segment);
   const SeqNum end = segment.seq + segment.payload_len;
-  if (segment.flags.fin() && !fin_known_ && end <= later(rcv_edge_, rcv_nxt_)) {
-    fin_known_ = true;
+  if (segment.flags.fin() && !bits_.fin_known && end <= later(rcv_.edge, rcv_.nxt)) {
+    bits_.fin_known = true;
     fin_seq_ = end;
   }
   if (payload) {
     accept_payload(segment.seq, std::move(payload), now);
   } else if (segment.payload_len != 0) {  // there was no memory for it
     count(counters_.discarded);
-    ack_now_ = true;
+    bits_.ack_now = true;
   }
-  if (fin_known_ && rcv_nxt_ >= fin_seq_) receive_fin(now);
-  if (segment.flags.fin() && !acks_held_) ack_now_ = true;
+  if (bits_.fin_known && rcv_.nxt >= fin_seq_) receive_fin(now);
+  if (segment.flags.fin() && !bits_.acks_held) bits_.ack_now = true;
 }
 
 /// Cuts the payload to the window and puts it where it belongs.
 void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now) {
   const std::uint32_t length = payload.note().payload_len;
-  const SeqNum limit = fin_known_ ? earlier(rcv_edge_, fin_seq_) : rcv_edge_;
-  const SeqNum begin = later(seq, rcv_nxt_);
+  const SeqNum limit = bits_.fin_known ? earlier(rcv_.edge, fin_seq_) : rcv_.edge;
+  const SeqNum begin = later(seq, rcv_.nxt);
   const SeqNum end = earlier(seq + length, limit);
   if (begin >= end) {
     count(counters_.discarded);
-    if (length == 1 && seq == rcv_nxt_ && probes_window()) {  // the octet at the edge of a closed window
-      keepalive_pending_ = true;
+    if (length == 1 && seq == rcv_.nxt && probes_window()) {  // the octet at the edge of a closed window
+      bits_.keepalive_pending = true;
     } else {
-      ack_now_ = true;
+      bits_.ack_now = true;
     }
     return;
   }
@@ -55,20 +55,20 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
   if (begin > seq) {
     report_duplicate(seq, begin);
     trim_payload_front(payload, static_cast<std::uint32_t>(begin - seq));
-    ack_now_ = true;
+    bits_.ack_now = true;
   }
   if (end < seq + length) {
     truncate_payload(payload, static_cast<std::uint32_t>(end - begin));
-    ack_now_ = true;
+    bits_.ack_now = true;
   }
-  if (begin != rcv_nxt_) {
+  if (begin != rcv_.nxt) {
     payload.note().received = now;
     accept_out_of_order(std::move(payload));
     return;
   }
   append_in_order(std::move(payload));
   if (reassembly_.empty()) {
-    if (!acks_held_) schedule_ack(now);
+    if (!bits_.acks_held) schedule_ack(now);
     return;
   }
   drain_reassembly();
@@ -76,56 +76,56 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
 
 void Endpoint::accept_out_of_order(packet::Packet&& payload) {
   // A block reported behind what is held back would make that look lost: the hole is told of when it is all that is.
-  if (!holding_back()) ack_now_ = true;
+  if (!holding_back()) bits_.ack_now = true;
   if (!reassembly_.insert(std::move(payload), reassembly_limits())) {
     count(counters_.discarded);
     return;
   }
   count(counters_.out_of_order);
-  if (!use_sack_ && duplicates_due_ < most_duplicates_due) ++duplicates_due_;
+  if (!bits_.use_sack && bits_.duplicates_due < most_duplicates_due) ++bits_.duplicates_due;
 }
 
 /// A packet that segments were joined in is sent on as one: it is no larger than what this peer's segments may be, as
 /// on both sides of a relay the same was agreed on.
 Reassembly::Limits Endpoint::reassembly_limits() const {
-  return {.packets = config_->max_out_of_order, .joined = payload_within(local_mss_)};
+  return {.packets = config_->max_out_of_order, .joined = payload_within(mtu_.local_mss)};
 }
 
 /// A hole was filled (RFC 5681 section 4.2: acknowledge at once). What follows it becomes readable at once, however
 /// much it is: every packet of it was paid for by a segment that came before, so no sequence of segments costs more
 /// than its number. More than the window it is never, nor more packets than Reassembly::Limits allows.
 void Endpoint::drain_reassembly() {
-  if (!acks_held_) ack_now_ = true;
-  duplicates_due_ = 0;
+  if (!bits_.acks_held) bits_.ack_now = true;
+  bits_.duplicates_due = 0;
   packet::Queue ready;
-  reassembly_.take(rcv_nxt_, ready);
+  reassembly_.take(rcv_.nxt, ready);
   while (!ready.empty()) append_in_order(ready.pop_front());
-  reassembly_.report().advance(rcv_nxt_);
+  reassembly_.report().advance(rcv_.nxt);
 }
 
 void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
-  if (use_sack_ && left < right) reassembly_.report().duplicate({left, right});
+  if (bits_.use_sack && left < right) reassembly_.report().duplicate({left, right});
 }
 
 void Endpoint::hold_acknowledgements() {
-  acks_held_ = true;
-  on_fast_path_ = false;
+  bits_.acks_held = true;
+  bits_.on_fast_path = false;
 }
 
 void Endpoint::acknowledge_freely() {
-  acks_held_ = false;
+  bits_.acks_held = false;
   hurry_acknowledgement();
 }
 
 void Endpoint::acknowledge_up_to(SeqNum limit) {
-  const SeqNum allowed = earlier(limit, rcv_nxt_);
-  if (allowed <= last_ack_sent_) return;
-  last_ack_sent_ = allowed;
-  ack_now_ = true;
+  const SeqNum allowed = earlier(limit, rcv_.nxt);
+  if (allowed <= rcv_.last_ack_sent) return;
+  rcv_.last_ack_sent = allowed;
+  bits_.ack_now = true;
 }
 
 void Endpoint::set_receive_room(Bytes room, WindowUpdates updates) {
-  window_updates_ = updates;
+  bits_.window_updates = updates;
   const std::uint32_t before = room_;
   room_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(room.count(), 0, 1 << 30));
   if (room_ > before) consider_window_update();
@@ -133,10 +133,10 @@ void Endpoint::set_receive_room(Bytes room, WindowUpdates updates) {
 
 bool Endpoint::worth_moving(std::int32_t gain) const {
   const auto half = static_cast<std::int32_t>(room_ / 2);
-  const std::int32_t unit = 1 << rcv_shift_;
-  const std::int32_t open = rcv_edge_ - rcv_nxt_;
+  const std::int32_t unit = 1 << bits_.rcv_shift;
+  const std::int32_t open = rcv_.edge - rcv_.nxt;
   if (open >= unit) return gain >= half;
-  return open + gain >= std::max(unit, std::min<std::int32_t>(local_mss_, half));
+  return open + gain >= std::max(unit, std::min<std::int32_t>(mtu_.local_mss, half));
 }
 
 }  // namespace sluice::tcp

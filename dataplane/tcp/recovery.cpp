@@ -18,15 +18,15 @@ constexpr Duration timer_slack = std::chrono::milliseconds(2);
 
 void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
   if (event.acked != 0) {
-    if (recovery_ != Recovery::none && snd_una_ >= recovery_point_) {
+    if (bits_.recovery != Recovery::none && snd_.una >= repair_.point) {
       leave_recovery(event.now);
-    } else if (recovery_ == Recovery::fast && !use_sack_) {
+    } else if (bits_.recovery == Recovery::fast && !bits_.use_sack) {
       on_partial_ack(event);
-    } else if (recovery_ == Recovery::none) {
-      duplicate_acks_ = 0;
+    } else if (bits_.recovery == Recovery::none) {
+      repair_.duplicate_acks = 0;
     }
   }
-  if (use_sack_) {
+  if (bits_.use_sack) {
     recover_by_time(event, delivery);
   } else if (event.duplicate) {
     on_duplicate_ack(event);
@@ -38,50 +38,51 @@ void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
 void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
   rack_.update(delivery);
   if (!timeout_in_doubt()) detect_overdue(event);
-  if (recovery_ == Recovery::fast) shape_reduction(event);
+  if (bits_.recovery == Recovery::fast) shape_reduction(event);
 }
 
 void Endpoint::detect_overdue(AckEvent& event) {
   const std::uint32_t wait = send_.mark_overdue(rack_, tick::micro(event.now), reordering_window(), event);
-  if (recovery_ == Recovery::none && send_.to_retransmit() != 0 && !(trying_larger_ && only_larger_lost())) {
+  if (bits_.recovery == Recovery::none && send_.to_retransmit() != 0 && !(bits_.trying_larger && only_larger_lost())) {
     enter_fast_recovery(event.now);
   }
   if (!send_.outstanding()) return;
   if (wait != 0) {
     arm(Timer::reorder, event.now + tick::micro_duration(wait) + timer_slack);
-  } else if (timer_ < Timer::probe || (timer_ == Timer::probe && !may_probe_tail())) {
+  } else if (bits_.timer < Timer::probe || (bits_.timer == Timer::probe && !may_probe_tail())) {
     arm_retransmit_slow(event.now);
   }
 }
 
 std::uint32_t Endpoint::reordering_window() const {
-  return rack_.window(tick::micro(rtt_.least()), tick::micro(rtt_.srtt()), send_.sacked(), recovery_ != Recovery::none);
+  return rack_.window(tick::micro(rtt_.least()), tick::micro(rtt_.srtt()), send_.sacked(),
+                      bits_.recovery != Recovery::none);
 }
 
 /// A segment that was overtaken has not come in time.
 void Endpoint::on_reordering_timeout(Instant now) {
   AckEvent event{.now = now};
   detect_overdue(event);
-  if (recovery_ == Recovery::fast) shape_reduction(event);
-  if (timer_ == Timer::none && (send_.outstanding() || fin_outstanding())) arm_retransmit_slow(now);
+  if (bits_.recovery == Recovery::fast) shape_reduction(event);
+  if (bits_.timer == Timer::none && (send_.outstanding() || fin_outstanding())) arm_retransmit_slow(now);
 }
 
 /// RFC 6937.
 void Endpoint::shape_reduction(const AckEvent& event) {
-  if (window_source_ == WindowSource::allowance || congestion_.modelled()) return;
+  if (bits_.window_source == WindowSource::allowance || congestion_.modelled()) return;
   const bool safe = event.acked != 0 && event.newly_lost == 0;
   const std::uint32_t allowed =
-      reduction_.allowed(event.delivered, pipe(), congestion_.ssthresh(), congestion_.reduction(), mss_, safe);
-  congestion_.reduce_to(pipe() + allowed, mss_);
+      reduction_.allowed(event.delivered, pipe(), congestion_.ssthresh(), congestion_.reduction(), mtu_.mss, safe);
+  congestion_.reduce_to(pipe() + allowed, mtu_.mss);
 }
 
 /// Without SACK.
 void Endpoint::on_duplicate_ack(AckEvent& event) {
-  if (recovery_ == Recovery::timeout) return;
-  if (duplicate_acks_ < UINT16_MAX && pipe() > 0) ++duplicate_acks_;
-  if (recovery_ != Recovery::none || duplicate_acks_ < Rack::threshold) return;
+  if (bits_.recovery == Recovery::timeout) return;
+  if (repair_.duplicate_acks < UINT16_MAX && pipe() > 0) ++repair_.duplicate_acks;
+  if (bits_.recovery != Recovery::none || repair_.duplicate_acks < Rack::threshold) return;
   // RFC 6582 section 3.2 step 1: what a timeout sent again must not look like a new loss.
-  if (snd_una_ <= recovery_point_) return;
+  if (snd_.una <= repair_.point) return;
   send_.mark_front_lost(event);
   enter_fast_recovery(event.now);
 }
@@ -89,46 +90,47 @@ void Endpoint::on_duplicate_ack(AckEvent& event) {
 /// Without SACK: an acknowledgement short of the recovery point shows the next hole (RFC 6582 section 3.2 step 3 (2)).
 /// Of the segments it covers one was the retransmission; the others had been counted as duplicates.
 void Endpoint::on_partial_ack(AckEvent& event) {
-  const std::uint32_t arrived = event.acked > mss_ ? (event.acked - 1) / mss_ : 0;
-  duplicate_acks_ = static_cast<std::uint16_t>(duplicate_acks_ - std::min<std::uint32_t>(duplicate_acks_, arrived));
+  const std::uint32_t arrived = event.acked > mtu_.mss ? (event.acked - 1) / mtu_.mss : 0;
+  repair_.duplicate_acks =
+      static_cast<std::uint16_t>(repair_.duplicate_acks - std::min<std::uint32_t>(repair_.duplicate_acks, arrived));
   send_.mark_front_lost(event);
-  retransmit_first_ = true;
-  partially_acked_ = true;
+  bits_.retransmit_first = true;
+  bits_.partially_acked = true;
 }
 
 void Endpoint::enter_fast_recovery(Instant now) {
-  recovery_ = Recovery::fast;
-  recovery_point_ = snd_nxt_;
-  doubt_ = Doubt::copy_due;
-  copies_ = 0;
-  tail_due_ = tail_out_ = false;
-  retransmit_first_ = true;  // RFC 6675 section 5 step 4.3: the first one does not wait for the window
+  bits_.recovery = Recovery::fast;
+  repair_.point = snd_.nxt;
+  bits_.doubt = Doubt::copy_due;
+  repair_.copies = 0;
+  bits_.tail_due = bits_.tail_out = false;
+  bits_.retransmit_first = true;  // RFC 6675 section 5 step 4.3: the first one does not wait for the window
   count(counters_.fast_recoveries);
   rack_.on_recovery();
   reduction_.begin();
-  cwr_due_ = use_ecn_;
+  bits_.cwr_due = bits_.use_ecn;
   // RFC 3168 section 6.1.2: a window that was reduced for a mark is not reduced again for a loss.
-  const bool reduced = reduced_;
-  reduced_ = false;
-  if (window_source_ == WindowSource::congestion_control && !reduced) congestion_.on_congestion(path(now));
+  const bool reduced = bits_.reduced;
+  bits_.reduced = false;
+  if (bits_.window_source == WindowSource::congestion_control && !reduced) congestion_.on_congestion(path(now));
 }
 
 void Endpoint::leave_recovery(Instant now) {
-  if (recovery_ == Recovery::fast && window_source_ == WindowSource::congestion_control) {
-    congestion_.on_recovery_exit(path(now), use_sack_);
+  if (bits_.recovery == Recovery::fast && bits_.window_source == WindowSource::congestion_control) {
+    congestion_.on_recovery_exit(path(now), bits_.use_sack);
   }
   rack_.on_recovered();
-  recovery_ = Recovery::none;
-  doubt_ = Doubt::none;
-  duplicate_acks_ = 0;
-  retransmit_first_ = false;
-  partially_acked_ = false;
+  bits_.recovery = Recovery::none;
+  bits_.doubt = Doubt::none;
+  repair_.duplicate_acks = 0;
+  bits_.retransmit_first = false;
+  bits_.partially_acked = false;
 }
 
 /// RFC 6298 section 5.4 to 5.6. The timer starts again when something is sent: a sender that is kept from sending (no
 /// allowance, no buffer) has not been left without an answer.
 void Endpoint::on_retransmission_timeout(Instant now) {
-  if (retries_ >= config_->max_retransmissions) {
+  if (repair_.retries >= config_->max_retransmissions) {
     give_up();
     return;
   }
@@ -136,20 +138,21 @@ void Endpoint::on_retransmission_timeout(Instant now) {
     on_refusal(now);
     return;
   }
-  const bool first = retries_ == 0;
-  ++retries_;
-  if (backoff_ < backoff_limit) ++backoff_;
-  if (tail_out_ && tail_repeated_ && backoff_ < backoff_limit) ++backoff_;  // a repetition was not answered before
+  const bool first = repair_.retries == 0;
+  ++repair_.retries;
+  if (bits_.backoff < backoff_limit) ++bits_.backoff;
+  if (bits_.tail_out && bits_.tail_repeated && bits_.backoff < backoff_limit)
+    ++bits_.backoff;  // a repetition was not answered before
   count(counters_.timeouts);
-  if (state_ == State::syn_sent || state_ == State::syn_received) {
-    syn_due_ = true;
+  if (bits_.state == State::syn_sent || bits_.state == State::syn_received) {
+    bits_.syn_due = true;
     return;
   }
   suspect_black_hole(now);
   suspect_timeout();
-  if (window_source_ == WindowSource::congestion_control) {
+  if (bits_.window_source == WindowSource::congestion_control) {
     PathView view = path(now);
-    if (recovery_ == Recovery::fast && !use_sack_) view.flight_size = pipe();
+    if (bits_.recovery == Recovery::fast && !bits_.use_sack) view.flight_size = pipe();
     if (congestion_.modelled() && first) config_->paced->bbr.on_timeout(congestion_.cwnd());
     congestion_.on_timeout(view, first);
   }
@@ -157,21 +160,21 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   if (send_.front_sacked()) send_.forget_sacks();
   AckEvent event{.now = now};
   send_.mark_lost_by_timeout(lost_before(now), event);
-  tail_due_ = tail_out_ = reduced_ = false;
-  cwr_due_ = use_ecn_;
+  bits_.tail_due = bits_.tail_out = bits_.reduced = false;
+  bits_.cwr_due = bits_.use_ecn;
   rack_.on_recovery();
-  recovery_ = Recovery::timeout;
-  recovery_point_ = snd_nxt_;
-  duplicate_acks_ = 0;
-  partially_acked_ = false;
-  retransmit_first_ = true;
-  if (fin_outstanding()) fin_due_again_ = true;
+  bits_.recovery = Recovery::timeout;
+  repair_.point = snd_.nxt;
+  repair_.duplicate_acks = 0;
+  bits_.partially_acked = false;
+  bits_.retransmit_first = true;
+  if (fin_outstanding()) bits_.fin_due_again = true;
 }
 
 /// What was sent since has had no time to be answered (RFC 8985 section 6.3). Without SACK nothing would tell later
 /// that it was lost.
 Instant Endpoint::lost_before(Instant now) const {
-  if (!use_sack_ || !rtt_.has_sample()) return now;
+  if (!bits_.use_sack || !rtt_.has_sample()) return now;
   const std::uint32_t rtt = std::max(rack_.rtt(), tick::micro(rtt_.srtt()));
   return now - tick::micro_duration(rtt + reordering_window());
 }

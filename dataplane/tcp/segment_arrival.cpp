@@ -18,36 +18,36 @@ constexpr std::uint32_t least_repeated = 1U << 20;
 /// The fast path takes the next data in order, or an acknowledgement that makes progress, on an open connection that
 /// is not repairing, reordering or closing anything (settle() decides that).
 inline bool Endpoint::is_expected(const Segment& segment) const {
-  if (!on_fast_path_) return false;
+  if (!bits_.on_fast_path) return false;
   if ((segment.flags.bits & ~ignored_flags) != Flags::ack_bit || segment.sack_count != 0) return false;
-  if (segment.seq != rcv_nxt_ || segment.payload_len > rcv_edge_ - rcv_nxt_) return false;
-  const std::int32_t acked = segment.ack - snd_una_;
-  if (acked < 0 || segment.ack > snd_nxt_) return false;
+  if (segment.seq != rcv_.nxt || segment.payload_len > rcv_.edge - rcv_.nxt) return false;
+  const std::int32_t acked = segment.ack - snd_.una;
+  if (acked < 0 || segment.ack > snd_.nxt) return false;
   if (acked == 0 && segment.payload_len == 0) return false;  // duplicate or window update
-  if (use_ecn_ && segment.ecn == congestion_experienced) return false;
-  if (!use_timestamps_) return true;
-  return segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - ts_recent_) >= 0;
+  if (bits_.use_ecn && segment.ecn == congestion_experienced) return false;
+  if (!bits_.use_timestamps) return true;
+  return segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) >= 0;
 }
 
 /// The fast path's acknowledgement: makes progress, carries no SACK, meets nothing under repair.
 inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckNews* news) {
-  AckEvent event{.now = now, .cwnd_limited = cwnd_limited_};
+  AckEvent event{.now = now, .cwnd_limited = bits_.cwnd_limited};
   advance_una(ack, event);
   event.delivered = event.acked;
   if (news != nullptr) *news = {event.delivered, event.rtt};
-  if (window_source_ == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
+  if (bits_.window_source == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
 }
 
 bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
   if (!is_expected(segment)) [[unlikely]] {
     const bool plausible = is_plausible(segment);
-    on_fast_path_ = false;
+    bits_.on_fast_path = false;
     receive_slow(segment, std::move(payload), now, news);
     settle();
     return plausible;
   }
-  if (use_timestamps_) remember_timestamp(segment, now);
-  const SeqNum before = snd_una_;
+  if (bits_.use_timestamps) remember_timestamp(segment, now);
+  const SeqNum before = snd_.una;
   if (segment.ack != before) acknowledge(segment.ack, now, news);
   update_window(segment, before);
   if (segment.payload_len == 0) return true;
@@ -57,25 +57,25 @@ bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant
 }
 
 bool Endpoint::is_plausible(const Segment& segment) const {
-  if (state_ < State::established || segment.flags.syn()) return false;
-  if (segment.flags.rst()) return segment.seq == rcv_nxt_;
-  if (!segment.flags.ack() || segment.ack < snd_una_ || segment.ack > snd_nxt_) return false;
-  const bool dated = use_timestamps_ && segment.has_timestamps;
-  if (dated && static_cast<std::int32_t>(segment.ts_value - ts_recent_) < 0) return false;
-  return segment.seq + std::max(room_, least_repeated) >= rcv_nxt_ && segment.seq <= later(rcv_edge_, rcv_nxt_);
+  if (bits_.state < State::established || segment.flags.syn()) return false;
+  if (segment.flags.rst()) return segment.seq == rcv_.nxt;
+  if (!segment.flags.ack() || segment.ack < snd_.una || segment.ack > snd_.nxt) return false;
+  const bool dated = bits_.use_timestamps && segment.has_timestamps;
+  if (dated && static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) < 0) return false;
+  return segment.seq + std::max(room_, least_repeated) >= rcv_.nxt && segment.seq <= later(rcv_.edge, rcv_.nxt);
 }
 
 bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckNews* news) {
   const bool plausible = is_plausible(segment);
-  on_fast_path_ = false;
+  bits_.on_fast_path = false;
   receive_slow(segment, {}, now, news);
   settle();
   return plausible;
 }
 
 void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
-  if (state_ == State::closed || reset_due_) return;
-  if (state_ == State::syn_sent) {
+  if (bits_.state == State::closed || bits_.reset_due) return;
+  if (bits_.state == State::syn_sent) {
     receive_in_syn_sent(segment, now);
     return;
   }
@@ -89,9 +89,9 @@ void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
     return;
   }
   if (!check_sequence(segment, now)) return;
-  if (state_ == State::syn_received && !complete_handshake(segment, now)) return;
+  if (bits_.state == State::syn_received && !complete_handshake(segment, now)) return;
   if (!process_ack(segment, now, news)) return;
-  if (use_timestamps_) remember_timestamp(segment, now);  // not before its acknowledgement was found good
+  if (bits_.use_timestamps) remember_timestamp(segment, now);  // not before its acknowledgement was found good
   if (segment.flags.urg()) take_urgent_pointer(segment);
   if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(payload), now);
 }
@@ -101,11 +101,11 @@ void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
 /// its acknowledgement read (its bytes are cut off later).
 bool Endpoint::check_sequence(const Segment& segment, Instant now) {
   const SeqNum end = segment.seq + segment.length();
-  const bool begins_inside = segment.seq <= later(rcv_edge_, rcv_nxt_);
-  const bool news = segment.length() == 0 ? segment.seq >= rcv_nxt_ : end > rcv_nxt_;
+  const bool begins_inside = segment.seq <= later(rcv_.edge, rcv_.nxt);
+  const bool news = segment.length() == 0 ? segment.seq >= rcv_.nxt : end > rcv_.nxt;
   if (begins_inside && news) return true;
   if (is_keepalive(segment)) {
-    keepalive_pending_ = true;
+    bits_.keepalive_pending = true;
     return false;
   }
   if (segment.length() == 0) {
@@ -114,42 +114,43 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
   }
   count(counters_.discarded);
   if (!begins_inside) {
-    ack_now_ = true;
+    bits_.ack_now = true;
     return false;
   }
-  if (segment.payload_len != 0) report_duplicate(segment.seq, earlier(segment.seq + segment.payload_len, rcv_nxt_));
-  if (state_ == State::time_wait && segment.flags.fin() && end == rcv_nxt_) enter_time_wait(now);
-  ack_now_ = true;
+  if (segment.payload_len != 0) report_duplicate(segment.seq, earlier(segment.seq + segment.payload_len, rcv_.nxt));
+  if (bits_.state == State::time_wait && segment.flags.fin() && end == rcv_.nxt) enter_time_wait(now);
+  bits_.ack_now = true;
   return false;
 }
 
 /// What the owner answers: a keep-alive, which is one below RCV.NXT, empty or with a byte of garbage, while nothing is
 /// under way either way (else our acknowledgement may have been lost); and the same as a probe of a closed window.
 bool Endpoint::is_keepalive(const Segment& segment) const {
-  if (segment.seq + 1 != rcv_nxt_ || segment.payload_len > 1 || segment.flags.fin()) return false;
+  if (segment.seq + 1 != rcv_.nxt || segment.payload_len > 1 || segment.flags.fin()) return false;
   if (probes_window()) return true;
-  return owner_answers() && send_.empty() && snd_una_ == snd_nxt_ && unread_ == 0 && reassembly_.empty();
+  return owner_answers() && send_.empty() && snd_.una == snd_.nxt && rcv_.unread == 0 && reassembly_.empty();
 }
 
 bool Endpoint::owner_answers() const {
-  const bool open = state_ == State::established || state_ == State::close_wait || state_ == State::fin_wait_2;
-  return !config_->answers_keepalives && open && last_ack_sent_ == rcv_nxt_;
+  const bool open =
+      bits_.state == State::established || bits_.state == State::close_wait || bits_.state == State::fin_wait_2;
+  return !config_->answers_keepalives && open && rcv_.last_ack_sent == rcv_.nxt;
 }
 
 /// A segment that asks is a probe of a window that the peer sees closed: where the owner's own peer may have opened
 /// its window meanwhile, only that one knows.
 bool Endpoint::probes_window() const {
-  return owner_answers() && rcv_edge_ - rcv_nxt_ < 1 << rcv_shift_;
+  return owner_answers() && rcv_.edge - rcv_.nxt < 1 << bits_.rcv_shift;
 }
 
 /// Protection against wrapped sequence numbers: RFC 7323 section 5.3.
 bool Endpoint::check_timestamp(const Segment& segment, Instant now) {
-  if (!use_timestamps_ || !segment.has_timestamps) return true;
-  if (static_cast<std::int32_t>(segment.ts_value - ts_recent_) >= 0) return true;
+  if (!bits_.use_timestamps || !segment.has_timestamps) return true;
+  if (static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) >= 0) return true;
   if (static_cast<std::uint16_t>(tick::slow(now) - ts_recent_at_) > tick::slow(timestamp_age_limit)) return true;
   count(counters_.discarded);
   if (segment.length() != 0) {
-    ack_now_ = true;
+    bits_.ack_now = true;
   } else {
     challenge(now);
   }
@@ -158,25 +159,25 @@ bool Endpoint::check_timestamp(const Segment& segment, Instant now) {
 
 /// RFC 5961 section 3.2: only a reset at exactly RCV.NXT is believed; one elsewhere in the window is challenged.
 void Endpoint::receive_reset(const Segment& segment, Instant now) {
-  if (segment.seq == rcv_nxt_) {
-    close(state_ == State::time_wait ? CloseReason::finished : CloseReason::reset_by_peer);
+  if (segment.seq == rcv_.nxt) {
+    close(bits_.state == State::time_wait ? CloseReason::finished : CloseReason::reset_by_peer);
     return;
   }
-  if (segment.seq > rcv_nxt_ && segment.seq < rcv_edge_) challenge(now);
+  if (segment.seq > rcv_.nxt && segment.seq < rcv_.edge) challenge(now);
 }
 
 /// A SYN after the handshake: a repeated SYN-ACK whose acknowledgement was lost, or an attack. Either way what we have
 /// received so far is the answer (RFC 5961 section 4.2).
 void Endpoint::receive_late_syn(const Segment& segment, Instant now) {
-  const bool repeated = state_ == State::syn_received && segment.seq + 1 == rcv_nxt_;
+  const bool repeated = bits_.state == State::syn_received && segment.seq + 1 == rcv_.nxt;
   if (!repeated) {
     challenge(now);
     return;
   }
   if (complete_handshake(segment, now)) {
-    ack_now_ = true;  // simultaneous open: their SYN-ACK
+    bits_.ack_now = true;  // simultaneous open: their SYN-ACK
   } else if (!segment.flags.ack()) {
-    syn_due_ = true;
+    bits_.syn_due = true;
   }
 }
 
@@ -185,7 +186,7 @@ void Endpoint::challenge(Instant now) {
   const std::uint16_t tick = tick::rough(now);
   if (static_cast<std::uint16_t>(tick - last_challenge_) < challenge_spacing) return;
   last_challenge_ = tick;
-  ack_now_ = true;
+  bits_.ack_now = true;
 }
 
 }  // namespace sluice::tcp

@@ -14,39 +14,41 @@ namespace sluice::tcp {
 /// be that of another copy: so not in the middle of an earlier repair. A second timeout without any answer changes
 /// nothing about that.
 void Endpoint::suspect_timeout() {
-  const bool unanswered = recovery_ == Recovery::timeout && (doubt_ == Doubt::copy_due || doubt_ == Doubt::copy_sent);
-  if (recovery_ != Recovery::none && !unanswered) {
-    copies_ = copies_unknown;  // which copy a duplicate was of could not be told
+  const bool unanswered =
+      bits_.recovery == Recovery::timeout && (bits_.doubt == Doubt::copy_due || bits_.doubt == Doubt::copy_sent);
+  if (bits_.recovery != Recovery::none && !unanswered) {
+    repair_.copies = copies_unknown;  // which copy a duplicate was of could not be told
   } else if (!unanswered) {
-    copies_ = 0;
+    repair_.copies = 0;
   }
-  if (!send_.outstanding() || (recovery_ != Recovery::none && !unanswered)) {
-    doubt_ = Doubt::none;
+  if (!send_.outstanding() || (bits_.recovery != Recovery::none && !unanswered)) {
+    bits_.doubt = Doubt::none;
   } else if (!unanswered) {
-    doubt_ = Doubt::copy_due;
+    bits_.doubt = Doubt::copy_due;
   }
-  if (tail_out_ && tail_repeated_) copies_ = copies_unknown;
+  if (bits_.tail_out && bits_.tail_repeated) repair_.copies = copies_unknown;
 }
 
 /// Something has been repeated. What counts is the first copy (RFC 3522 section 3.2 step 2).
 void Endpoint::copy_went_out() {
-  if (copies_ < copies_unknown) ++copies_;
-  if (doubt_ == Doubt::copy_due) doubt_ = Doubt::copy_sent;
+  if (repair_.copies < copies_unknown) ++repair_.copies;
+  if (bits_.doubt == Doubt::copy_due) bits_.doubt = Doubt::copy_sent;
 }
 
 /// RFC 3522 section 3.2 step 5: an acknowledgement of new data that echoes a timestamp from before the copy answers the
 /// original. The other direction proves nothing here: our clock may be another's that stood still between the two.
 bool Endpoint::answers_original(const Segment& segment) const {
-  if (doubt_ == Doubt::copy_due) return true;  // there is no copy yet
-  if (doubt_ != Doubt::copy_sent || !use_timestamps_ || !segment.has_timestamps || segment.ts_echo == 0) return false;
-  return static_cast<std::int32_t>(segment.ts_echo - copy_ts_) < 0;
+  if (bits_.doubt == Doubt::copy_due) return true;  // there is no copy yet
+  if (bits_.doubt != Doubt::copy_sent || !bits_.use_timestamps || !segment.has_timestamps || segment.ts_echo == 0)
+    return false;
+  return static_cast<std::int32_t>(segment.ts_echo - repair_.copy_ts) < 0;
 }
 
 /// A fast recovery, when new data has been acknowledged: it was for nothing once the originals of all that was taken
 /// for lost have arrived. What is left of it lies from the front on.
 void Endpoint::judge_fast_recovery(bool original) {
   if (!original) {
-    doubt_ = Doubt::none;
+    bits_.doubt = Doubt::none;
   } else if (!send_.front_lost()) {
     undo_recovery();
   }
@@ -66,39 +68,39 @@ bool Endpoint::reports_duplicate(const Segment& segment) {
 /// (RFC 3708 section 3).
 void Endpoint::count_duplicate(const Segment& segment) {
   const SackBlock first = segment.sack_blocks[0];
-  if (copies_ == copies_unknown) return;
+  if (repair_.copies == copies_unknown) return;
   // Of an older repair, or of none.
-  const auto reach = static_cast<std::int32_t>(congestion_.prior_cwnd() + Rack::threshold * mss_);
-  if (first.right > recovery_point_ || recovery_point_ - first.left > reach) return;
-  const std::uint32_t count = (static_cast<std::uint32_t>(first.right - first.left) + mss_ - 1) / mss_;
-  copies_ = static_cast<std::uint8_t>(copies_ - std::min<std::uint32_t>(copies_, count));
-  if (copies_ == 0 && (recovery_ != Recovery::fast || send_.to_retransmit() == 0)) undo_recovery();
+  const auto reach = static_cast<std::int32_t>(congestion_.prior_cwnd() + Rack::threshold * mtu_.mss);
+  if (first.right > repair_.point || repair_.point - first.left > reach) return;
+  const std::uint32_t count = (static_cast<std::uint32_t>(first.right - first.left) + mtu_.mss - 1) / mtu_.mss;
+  repair_.copies = static_cast<std::uint8_t>(repair_.copies - std::min<std::uint32_t>(repair_.copies, count));
+  if (repair_.copies == 0 && (bits_.recovery != Recovery::fast || send_.to_retransmit() == 0)) undo_recovery();
 }
 
 /// F-RTO, once an acknowledgement has been entered in the scoreboard: section 2.1 of RFC 5682, with SACK section 3.1.
 void Endpoint::judge_timeout(const Segment& segment, const AckEvent& event) {
-  if (doubt_ == Doubt::copy_answered) {
+  if (bits_.doubt == Doubt::copy_answered) {
     judge_second_answer(segment, event);
     return;
   }
   if (event.acked == 0) {  // with SACK step 2 goes on until the copy's acknowledgement
-    if (event.duplicate && !use_sack_) doubt_ = Doubt::none;
+    if (event.duplicate && !bits_.use_sack) bits_.doubt = Doubt::none;
     return;
   }
   // Step 2: new data must provoke the next answer. Where all is acknowledged there is nothing left to ask.
-  const bool tells = snd_una_ < recovery_point_ && !send_.front_repeated() && may_send_new();
-  doubt_ = tells ? Doubt::copy_answered : Doubt::none;
-  if (tells) retransmit_first_ = false;
+  const bool tells = snd_.una < repair_.point && !send_.front_repeated() && may_send_new();
+  bits_.doubt = tells ? Doubt::copy_answered : Doubt::none;
+  if (tells) bits_.retransmit_first = false;
 }
 
 /// Step 3: what was sent once arrives, so it was not lost; or the new data arrived and it did not.
 void Endpoint::judge_second_answer(const Segment& segment, const AckEvent& event) {
-  const auto beyond = [this](const SackBlock& block) { return block.right > recovery_point_; };
-  const bool real = use_sack_ ? snd_una_ > recovery_point_ || std::ranges::any_of(segment.sacks(), beyond)
-                              : event.acked == 0 && event.duplicate;
+  const auto beyond = [this](const SackBlock& block) { return block.right > repair_.point; };
+  const bool real = bits_.use_sack ? snd_.una > repair_.point || std::ranges::any_of(segment.sacks(), beyond)
+                                   : event.acked == 0 && event.duplicate;
   if (real) {
-    doubt_ = Doubt::none;
-    retransmit_first_ = true;  // step 3a: a window of three, and two are out
+    bits_.doubt = Doubt::none;
+    bits_.retransmit_first = true;  // step 3a: a window of three, and two are out
   } else if (event.acked != 0 || event.newly_sacked != 0) {
     undo_recovery();
   }
@@ -108,21 +110,21 @@ void Endpoint::judge_second_answer(const Segment& segment, const AckEvent& event
 /// have released without the timeout. The segments that were sent once give round-trip times that contain the pause,
 /// and with them the RTO grows (section 3.4's aim); the backoff stays until the first of them.
 void Endpoint::undo_recovery() {
-  doubt_ = Doubt::none;
-  copies_ = 0;
-  if (recovery_ != Recovery::none) {
-    if (recovery_ == Recovery::fast) {
-      recovery_point_ = snd_una_ - 1;  // three more duplicates are news again
+  bits_.doubt = Doubt::none;
+  repair_.copies = 0;
+  if (bits_.recovery != Recovery::none) {
+    if (bits_.recovery == Recovery::fast) {
+      repair_.point = snd_.una - 1;  // three more duplicates are news again
       rack_.note_reordering();
     }
     rack_.forget();  // it may have taken an original for its copy
-    recovery_ = Recovery::none;
-    duplicate_acks_ = 0;
-    retransmit_first_ = fin_due_again_ = partially_acked_ = false;
+    bits_.recovery = Recovery::none;
+    repair_.duplicate_acks = 0;
+    bits_.retransmit_first = bits_.fin_due_again = bits_.partially_acked = false;
     send_.unmark_lost();
   }
   if (congestion_.modelled()) config_->paced->bbr.on_undo();
-  if (window_source_ == WindowSource::congestion_control) congestion_.undo();
+  if (bits_.window_source == WindowSource::congestion_control) congestion_.undo();
 }
 
 }  // namespace sluice::tcp

@@ -8,8 +8,8 @@ namespace sluice::tcp {
 
 /// Section 7.2: an open connection that is not repairing anything, of which no probe is under way.
 bool Endpoint::may_probe_tail() const {
-  return config_->tail_loss_probes && use_sack_ && rtt_.has_sample() && recovery_ == Recovery::none && backoff_ == 0 &&
-         !tail_out_ && send_.outstanding() && send_.sacked() == 0 && snd_wnd_ != 0;
+  return config_->tail_loss_probes && bits_.use_sack && rtt_.has_sample() && bits_.recovery == Recovery::none &&
+         bits_.backoff == 0 && !bits_.tail_out && send_.outstanding() && send_.sacked() == 0 && snd_.wnd != 0;
 }
 
 /// The probe, where there can be one before the timeout.
@@ -27,14 +27,14 @@ void Endpoint::arm_retransmit_slow(Instant now) {
 void Endpoint::on_probe_timeout(Instant now) {
   const Instant since = timer_deadline_ - probe_timeout();
   const Instant timeout = since + rto();
-  const Instant due = now - tick::duration(tick::fine(now) - last_sent_) + probe_timeout();
-  const bool lone = snd_nxt_ - snd_una_ <= std::int32_t{mss_};
+  const Instant due = now - tick::duration(tick::fine(now) - snd_.last_sent) + probe_timeout();
+  const bool lone = snd_.nxt - snd_.una <= std::int32_t{mtu_.mss};
   if (!may_probe_tail() || lone || timeout <= now) {
     arm(Timer::retransmit, std::max(timeout, now));
   } else if (due > now) {
     arm(due < timeout ? Timer::probe : Timer::retransmit, std::min(due, timeout));
   } else {
-    tail_due_ = true;
+    bits_.tail_due = true;
     arm(Timer::retransmit, now + rto());
   }
 }
@@ -42,17 +42,17 @@ void Endpoint::on_probe_timeout(Instant now) {
 /// Section 7.4: an acknowledgement of more than the probe asked about. Where the probe was a repetition and nothing
 /// says that it came twice, it has repaired a loss that nobody else will notice.
 void Endpoint::judge_tail_probe(const Segment& segment, const AckEvent& event) {
-  if (segment.ack < recovery_point_) return;
-  if (!tail_repeated_ || reports_duplicate(segment)) {
-    tail_out_ = false;
+  if (segment.ack < repair_.point) return;
+  if (!bits_.tail_repeated || reports_duplicate(segment)) {
+    bits_.tail_out = false;
     return;
   }
-  if (segment.ack == recovery_point_) {
-    if (event.acked == 0 && segment.length() == 0 && segment.sack_count == 0) tail_out_ = false;
+  if (segment.ack == repair_.point) {
+    if (event.acked == 0 && segment.length() == 0 && segment.sack_count == 0) bits_.tail_out = false;
     return;
   }
-  tail_out_ = false;
-  if (window_source_ == WindowSource::allowance) return;
+  bits_.tail_out = false;
+  if (bits_.window_source == WindowSource::allowance) return;
   PathView view = path(event.now);
   view.flight_size = std::max(view.flight_size, congestion_.cwnd());
   congestion_.on_congestion(view);

@@ -9,17 +9,17 @@ namespace sluice::tcp {
 
 Duration Endpoint::rto() const {
   if (config_ == nullptr) return Duration::zero();
-  return rtt_.timeout(backoff_, config_->min_rto, config_->max_rto);
+  return rtt_.timeout(bits_.backoff, config_->min_rto, config_->max_rto);
 }
 
 void Endpoint::on_timer(Instant now) {
-  if (delayed_ack_deadline_ <= now) {
-    delayed_ack_deadline_ = never;
-    ack_now_ = true;
+  if (rcv_.ack_deadline <= now) {
+    rcv_.ack_deadline = never;
+    bits_.ack_now = true;
   }
   if (timer_deadline_ > now) return;
-  const Timer expired = timer_;
-  on_fast_path_ = false;
+  const Timer expired = bits_.timer;
+  bits_.on_fast_path = false;
   if (expired != Timer::probe) arm(Timer::none, never);
   switch (expired) {
     case Timer::none:
