@@ -10,40 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/yaml/scalar.hpp"
+#include "proxy/yaml/spec.hpp"
 
 namespace sluice::config {
-
-/// One word of an enumerated key.
-template <typename E>
-struct Choice {
-  std::string_view word;
-  E value;
-  std::string_view help = {};  ///< for the reference
-};
-
-/// A scalar key with its type taken away: what reading, printing and documenting need of it.
-struct ScalarSpec {
-  std::string kind;     ///< "a duration such as 20ms (…)": what an error says was expected
-  std::string name;     ///< "duration": the reference's column
-  std::string range;    ///< "1ms … 10s"; empty when any value of the kind goes
-  bool quoted = false;  ///< print in quotes
-  bool present = true;  ///< false: an optional value that is not set
-  std::string current;  ///< the value before reading: the default
-  std::string choices;  ///< for enumerations, their words with help, as Markdown; else empty
-  /// Sets the value; false when the text is malformed or outside the range.
-  std::function<bool(std::string_view)> assign;
-};
-
-/// A list of scalars.
-struct ListSpec {
-  std::size_t min_size = 0;
-  std::size_t max_size = 1024;
-  std::size_t size = 0;
-  std::function<void()> clear;
-  std::function<ScalarSpec(std::size_t)> at;  ///< of an element that exists
-  std::function<ScalarSpec()> append;         ///< adds an element
-};
 
 class Section;
 
@@ -97,20 +66,20 @@ class Section {
   /// A key of one of the types Scalar knows. Optional types may be left out and then are not set.
   template <typename T>
   void value(std::string_view key, T& value, std::string_view help) {
-    scalar(take(key, help, &value), spec_of(value, whole_range<T>()));
+    scalar(take(key, help, &value), detail::spec_of(value, detail::whole_range<T>()));
   }
   template <typename T>
   void value(std::string_view key, T& value, const Range<std::type_identity_t<T>>& range, std::string_view help) {
-    scalar(take(key, help, &value), spec_of(value, std::optional(range)));
+    scalar(take(key, help, &value), detail::spec_of(value, std::optional(range)));
   }
   template <typename T>
   void value(std::string_view key, std::optional<T>& value, std::string_view help) {
-    scalar(take(key, help, &value), spec_of_optional(value, whole_range<T>()));
+    scalar(take(key, help, &value), detail::spec_of_optional(value, detail::whole_range<T>()));
   }
   template <typename T>
   void value(std::string_view key, std::optional<T>& value, const Range<std::type_identity_t<T>>& range,
              std::string_view help) {
-    scalar(take(key, help, &value), spec_of_optional(value, std::optional(range)));
+    scalar(take(key, help, &value), detail::spec_of_optional(value, std::optional(range)));
   }
   /// A number with a unit of its own: quantity("power", c.power, "dBm", {0, 60}, "…") reads "38dBm".
   void quantity(std::string_view key, double& value, std::string_view unit, const Range<double>& range,
@@ -118,21 +87,21 @@ class Section {
   /// One word of a table.
   template <typename E, std::size_t N>
   void choice(std::string_view key, E& value, const Choice<E> (&table)[N], std::string_view help) {
-    scalar(take(key, help, &value), spec_of_choice(value, std::span<const Choice<E>>(table)));
+    scalar(take(key, help, &value), detail::spec_of_choice(value, std::span<const Choice<E>>(table)));
   }
   template <typename E, std::size_t N>
   void choice(std::string_view key, E& value, const std::array<Choice<E>, N>& table, std::string_view help) {
-    scalar(take(key, help, &value), spec_of_choice(value, std::span<const Choice<E>>(table)));
+    scalar(take(key, help, &value), detail::spec_of_choice(value, std::span<const Choice<E>>(table)));
   }
   /// A list of scalars with `size` elements; what the file gives replaces the default as a whole.
   template <typename T>
   void list(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size, std::string_view help) {
-    scalar_list(take(key, help, &values), list_of(values, size, whole_range<T>()));
+    scalar_list(take(key, help, &values), detail::list_of(values, size, detail::whole_range<T>()));
   }
   template <typename T>
   void list(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size,
             const Range<std::type_identity_t<T>>& range, std::string_view help) {
-    scalar_list(take(key, help, &values), list_of(values, size, std::optional(range)));
+    scalar_list(take(key, help, &values), detail::list_of(values, size, std::optional(range)));
   }
   /// A map below this key, described by describe(Section&, T&).
   template <typename T>
@@ -219,99 +188,6 @@ class Section {
  private:
   Field take(std::string_view key, std::string_view help, const void* variable = nullptr) {
     return {key, help, variable, std::exchange(required_, false), std::exchange(secret_, false), live_};
-  }
-
-  template <typename T>
-  static std::optional<Range<T>> whole_range() {
-    return std::nullopt;
-  }
-  template <typename T>
-  static bool within(const T& value, const std::optional<Range<T>>& range) {
-    if constexpr (requires { Scalar<T>::limits(); }) {
-      const Range<T> wide = Scalar<T>::limits();
-      const T& min = range ? range->min : wide.min;
-      const T& max = range ? range->max : wide.max;
-      return !(value < min) && !(max < value);
-    } else {
-      return true;
-    }
-  }
-  template <typename T>
-  static std::string range_text(const std::optional<Range<T>>& range) {
-    if constexpr (requires { Scalar<T>::limits(); }) {
-      if (!range) return {};
-      const std::string min = Scalar<T>::format(range->min);
-      return range->max == Scalar<T>::limits().max ? "at least " + min : min + " … " + Scalar<T>::format(range->max);
-    } else {
-      return {};
-    }
-  }
-  template <typename T>
-  static ScalarSpec untyped_spec(const std::optional<Range<T>>& range) {
-    ScalarSpec spec;
-    spec.kind = Scalar<T>::kind;
-    spec.name = Scalar<T>::name;
-    spec.range = range_text(range);
-    spec.quoted = std::same_as<T, std::string>;
-    return spec;
-  }
-  template <typename T>
-  static ScalarSpec spec_of(T& value, const std::optional<Range<T>>& range) {
-    ScalarSpec spec = untyped_spec(range);
-    spec.current = Scalar<T>::format(value);
-    spec.assign = [&value, range](std::string_view text) {
-      const std::optional<T> read = Scalar<T>::parse(text);
-      if (!read || !within(*read, range)) return false;
-      value = *read;
-      return true;
-    };
-    return spec;
-  }
-  template <typename T>
-  static ScalarSpec spec_of_optional(std::optional<T>& value, const std::optional<Range<T>>& range) {
-    ScalarSpec spec = untyped_spec(range);
-    spec.present = value.has_value();
-    if (value) spec.current = Scalar<T>::format(*value);
-    spec.assign = [&value, range](std::string_view text) {
-      const std::optional<T> read = Scalar<T>::parse(text);
-      if (!read || !within(*read, range)) return false;
-      value = *read;
-      return true;
-    };
-    return spec;
-  }
-  template <typename E>
-  static ScalarSpec spec_of_choice(E& value, std::span<const Choice<E>> table) {
-    ScalarSpec spec;
-    spec.name = "word";
-    for (const Choice<E>& choice : table) {
-      if (!spec.kind.empty()) spec.kind += ", ";
-      spec.kind += choice.word;
-      if (!spec.choices.empty()) spec.choices += "; ";
-      spec.choices += "`" + std::string(choice.word) + "`";
-      if (!choice.help.empty()) spec.choices += ": " + std::string(choice.help);
-      if (choice.value == value) spec.current = choice.word;
-    }
-    spec.kind = "one of " + spec.kind;
-    spec.assign = [&value, table](std::string_view text) {
-      for (const Choice<E>& choice : table) {
-        if (choice.word == text) return value = choice.value, true;
-      }
-      return false;
-    };
-    return spec;
-  }
-  template <typename T>
-  static ListSpec list_of(std::vector<T>& values, const Range<std::size_t>& size,
-                          const std::optional<Range<T>>& range) {
-    ListSpec spec;
-    spec.min_size = size.min;
-    spec.max_size = size.max;
-    spec.size = values.size();
-    spec.clear = [&values] { values.clear(); };
-    spec.at = [&values, range](std::size_t index) { return spec_of(values[index], range); };
-    spec.append = [&values, range] { return spec_of(values.emplace_back(), range); };
-    return spec;
   }
 
   bool required_ = false;
