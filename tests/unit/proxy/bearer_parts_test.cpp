@@ -1,0 +1,195 @@
+// What a bearer is made of, each part alone: the ring of a UE's bearers, the reports that are accepted, the law by its
+// place, what is granted, and the radio queue as laws of windows see it.
+
+#include <gtest/gtest.h>
+
+#include "proxy/flows/ring_member.hpp"
+#include "proxy/steering/allowance_law.hpp"
+#include "proxy/steering/grant.hpp"
+#include "proxy/steering/radio_queue.hpp"
+#include "proxy/steering/report_stream.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using control::feedback::RadioState;
+
+struct Bead : RingMember<Bead> {};
+
+std::size_t ring_size(const Bead& entry) {
+  std::size_t size = 1;
+  for (const Bead* other = &entry.sibling(); other != &entry; other = &other->sibling()) ++size;
+  return size;
+}
+
+TEST(RingMember, JoinsAndLeavesWithoutLosingTheOthers) {
+  Bead a;
+  Bead b;
+  Bead c;
+  EXPECT_EQ(&a.sibling(), &a) << "alone at first";
+  b.join_ring(a);
+  c.join_ring(a);
+  EXPECT_EQ(ring_size(a), 3U);
+  EXPECT_EQ(ring_size(b), 3U);
+  b.leave_ring();
+  EXPECT_EQ(ring_size(b), 1U);
+  EXPECT_EQ(&a.sibling(), &c);
+  EXPECT_EQ(&c.sibling(), &a);
+  c.leave_ring();
+  EXPECT_EQ(ring_size(a), 1U);
+}
+
+TEST(Grant, CarriesAFractionOfAPacketWhileSomethingWaits) {
+  Grant grant;
+  grant.give(Bytes(10'000), true);
+  grant.spend(Bytes(9'500));
+  EXPECT_EQ(grant.left(), Bytes(500));
+  grant.give(Bytes(1'000), true);
+  EXPECT_EQ(grant.left(), Bytes(1'500));
+  EXPECT_EQ(grant.given(), Bytes(1'000));
+  grant.give(Bytes(1'000), false);
+  EXPECT_EQ(grant.left(), Bytes(1'000)) << "nobody waited for it";
+}
+
+TEST(Grant, NothingIsCarriedOfWhatWasOverspentNorGivenBelowZero) {
+  Grant grant;
+  grant.give(Bytes(1'000), true);
+  grant.spend(Bytes(1'500));
+  grant.give(Bytes(2'000), true);
+  EXPECT_EQ(grant.left(), Bytes(2'000));
+  grant.give(Bytes(-300), false);
+  EXPECT_EQ(grant.given(), Bytes(0));
+}
+
+TEST(ReportBridge, StepsForLostReportsWereNotInAdvance) {
+  ReportBridge bridge;
+  bridge.expect(Instant(100ms));
+  bridge.cross(25ms);
+  bridge.cross(25ms);
+  bridge.cross(25ms);
+  EXPECT_EQ(bridge.at(), Instant(175ms));
+  EXPECT_EQ(bridge.take_late(2), 1U) << "two were lost, one was only late";
+  EXPECT_EQ(bridge.take_late(0), 0U) << "each is told once";
+  bridge.cross(25ms);
+  bridge.restart();
+  EXPECT_EQ(bridge.take_late(0), 0U);
+}
+
+/// Reports of a Node-B every 25 ms.
+ReportArrival report(std::uint64_t sender, std::uint64_t sequence, RadioState state = RadioState::normal) {
+  ReportArrival report;
+  report.sender = sender;
+  report.epoch = 1;
+  report.sequence = sequence;
+  report.period = 25ms;
+  report.bearer.state = state;
+  return report;
+}
+
+TEST(ReportStream, AnotherNodeBIsAcceptedWhenTheLastHasLetTheUeGo) {
+  ReportStream reports(1s);
+  EXPECT_TRUE(reports.accepts(report(1, 5), Instant(0s)));
+  reports.note(report(1, 5), Instant(0s));
+  EXPECT_FALSE(reports.accepts(report(2, 1), Instant(10ms)));
+  reports.note(report(1, 6, RadioState::handover), Instant(20ms));
+  EXPECT_FALSE(reports.accepts(report(2, 1, RadioState::handover), Instant(21ms))) << "it has not got the UE either";
+  EXPECT_TRUE(reports.accepts(report(2, 1), Instant(21ms)));
+  EXPECT_TRUE(reports.changes_reporter(report(2, 1)));
+  reports.note(report(2, 1), Instant(21ms));
+  EXPECT_FALSE(reports.accepts(report(1, 7), Instant(22ms))) << "what the old one sends late";
+}
+
+TEST(ReportStream, AnotherNodeBIsAcceptedWhenTheLastIsSilent) {
+  ReportStream reports(1s);
+  reports.note(report(1, 5), Instant(0s));
+  EXPECT_FALSE(reports.accepts(report(2, 1), Instant(50ms) - Duration(1)));
+  EXPECT_TRUE(reports.accepts(report(2, 1), Instant(50ms)));
+}
+
+TEST(ReportStream, WhatIsNoNewerIsStaleUntilTheSenderBeginsAnew) {
+  ReportStream reports(20ms);
+  EXPECT_FALSE(reports.is_stale(report(1, 5))) << "there was none";
+  reports.note(report(1, 5), Instant(0s));
+  EXPECT_EQ(reports.last().period, 20ms) << "longer silence is not borne";
+  EXPECT_TRUE(reports.is_stale(report(1, 5)));
+  EXPECT_TRUE(reports.is_stale(report(1, 4)));
+  EXPECT_FALSE(reports.is_stale(report(1, 6)));
+  EXPECT_EQ(reports.lost_before(report(1, 9)), 3U);
+  ReportArrival restarted = report(1, 1);
+  restarted.epoch = 2;
+  EXPECT_FALSE(reports.is_stale(restarted));
+}
+
+Treatment smvs_at(LawPlace place) {
+  Treatment treatment;
+  treatment.mode = Mode::smvs;
+  treatment.smvs.law = place;
+  return treatment;
+}
+
+TEST(AllowanceLaw, AtTheNodeBTheReportBringsIt) {
+  AllowanceLaw law(smvs_at(LawPlace::nodeb));
+  ReportArrival brings = report(1, 7);
+  brings.bearer.allowance = Bytes(12'345);
+  EXPECT_EQ(law.on_report(brings, {}, 25ms), Bytes(12'345));
+  EXPECT_EQ(law.applied_sequence(), 7U);
+  EXPECT_TRUE(law.bridges());
+  ReportArrival without = report(1, 8);
+  without.bearer.mean_service_rate = Rate::bytes_per_second(1e6);
+  EXPECT_EQ(law.on_report(without, {}, 25ms), Bytes(25'000)) << "what the link carries meanwhile";
+  EXPECT_EQ(law.applied_sequence(), 7U);
+  law.restart();
+  EXPECT_EQ(law.applied_sequence(), 0U) << "another Node-B counts anew";
+}
+
+TEST(AllowanceLaw, AtTheProxyItRunsAndKnowsTheRate) {
+  AllowanceLaw law(smvs_at(LawPlace::proxy));
+  const Rate reported = Rate::bytes_per_second(3e6);
+  EXPECT_EQ(law.mean_rate(reported), reported) << "before its first step";
+  ReportArrival measured = report(1, 1);
+  measured.bearer.allowance = Bytes(12'345);
+  const Bytes granted = law.on_report(measured, {}, 25ms);
+  EXPECT_NE(granted, Bytes(12'345)) << "it computes its own";
+  EXPECT_EQ(law.applied_sequence(), 0U);
+  EXPECT_NE(law.mean_rate(reported), reported);
+  EXPECT_TRUE(law.bridges());
+}
+
+TEST(AllowanceLaw, ByAcknowledgementsReportsGrantNothing) {
+  AllowanceLaw law(smvs_at(LawPlace::acks));
+  ReportArrival brings = report(1, 7);
+  brings.bearer.allowance = Bytes(12'345);
+  EXPECT_EQ(law.on_report(brings, {}, 25ms), Bytes(0));
+  EXPECT_EQ(law.applied_sequence(), 0U);
+  EXPECT_FALSE(law.bridges());
+}
+
+TEST(RadioQueue, ReportsTellHowFarTheBytesHaveCome) {
+  Treatment treatment;
+  treatment.mode = Mode::wrd;
+  RadioQueue queue(treatment);
+  control::feedback::BearerReport told;
+  told.arrived = 9'002;
+  told.transmitted = 6'000;
+  told.buffer = Bytes(40'000);
+  told.dropped = 2;
+  queue.on_report(told, 10'000, Bytes(1'000), Instant(1s));
+  EXPECT_EQ(queue.reports(), 1U);
+  EXPECT_EQ(queue.arrived_total(), 9'000U);
+  EXPECT_EQ(queue.left_total(), 6'000U);
+  EXPECT_EQ(queue.view(Instant(1s)).buffer, Bytes(40'000)) << "the configuration names none";
+  EXPECT_FALSE(queue.view(Instant(1s)).dropped) << "before the first report is not now";
+  told.arrived = 15'003;
+  told.dropped = 3;
+  queue.on_report(told, 10'000, Bytes(0), Instant(2s));
+  EXPECT_EQ(queue.left_total(), 6'000U) << "what has left does not come back";
+  EXPECT_TRUE(queue.view(Instant(2s)).dropped);
+  queue.restart(50);
+  told.dropped = 50;
+  queue.on_report(told, 10'000, Bytes(0), Instant(3s));
+  EXPECT_FALSE(queue.view(Instant(3s)).dropped) << "another Node-B's count";
+}
+
+}  // namespace
+}  // namespace sluice::proxy
