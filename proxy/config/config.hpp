@@ -93,6 +93,11 @@ struct AdminSettings {
   std::optional<std::string> group;            ///< who may connect besides the user who runs the program
 };
 
+/// What monitoring systems read.
+struct MetricsSettings {
+  std::optional<config::SocketAddress> listen;  ///< default: nowhere
+};
+
 /// How the program ends.
 struct StopSettings {
   Duration drain = std::chrono::seconds(5);  ///< for connections to go back to their hosts; what is left is reset
@@ -113,6 +118,7 @@ struct Config {
   std::optional<config::FeedbackConfig> feedback;  ///< required by mode smvs
   LoggingSettings logging;
   AdminSettings admin;
+  MetricsSettings metrics;
   StopSettings stop;
   StateSettings state;
   ShardConfig shard;
@@ -141,6 +147,7 @@ void describe(config::Section& s, ShardsSettings& shards);
 void describe_priority(config::Section& s, dpdk::PollMode poll, dpdk::ThreadPriority& priority);
 void describe(config::Section& s, LoggingSettings& logging);
 void describe(config::Section& s, AdminSettings& admin);
+void describe(config::Section& s, MetricsSettings& metrics);
 void describe(config::Section& s, StopSettings& stop);
 void describe(config::Section& s, StateSettings& state);
 void describe(config::Section& s, Config& config);

@@ -287,6 +287,12 @@ void describe(Section& s, AdminSettings& admin) {
   s.check(admin.socket.size() < 108, "socket", "a path of at most 107 characters", std::to_string(admin.socket.size()));
 }
 
+void describe(Section& s, MetricsSettings& metrics) {
+  s.value("listen", metrics.listen,
+          "where HTTP serves `/metrics` in OpenMetrics and in Prometheus' text format, to whoever can connect; nowhere "
+          "when not set");
+}
+
 void describe(Section& s, StopSettings& stop) {
   s.value("drain", stop.drain, {0s, 10min},
           "how long connections that are split may take to go back to their hosts; those left then are reset on both "
@@ -331,6 +337,7 @@ void describe(Section& s, Config& config) {
             "the UDP protocol with the Node-B; required by smvs and by every mode that gives windows");
   s.section("logging", config.logging, "what is written where");
   s.section("admin", config.admin, "the operator's socket");
+  s.section("metrics", config.metrics, "what monitoring systems read");
   s.section("stop", config.stop, "the program's end");
   s.section("state", config.state, "what remains when the program ends without a word");
   s.list("shared_queues", config.shard.shared_queues, {0, 64},

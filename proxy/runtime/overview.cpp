@@ -242,12 +242,23 @@ Json Overview::shards() const {
   return list;
 }
 
+GroupTotals Overview::group(std::size_t index) const {
+  GroupTotals sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().groups.at(index);
+  return sum;
+}
+
+Histogram Overview::exposed() const {
+  Histogram sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().exposure;
+  return sum;
+}
+
 Json Overview::groups() const {
   constexpr std::array names = {"treated", "control group"};
   Json list = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    GroupTotals sum;
-    for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().groups.at(i);
+    const GroupTotals sum = group(i);
     const auto reports = static_cast<double>(std::max<std::uint64_t>(sum.reports, 1));
     list.push_back({{"group", names.at(i)},
                     {"reports", sum.reports},
@@ -260,8 +271,7 @@ Json Overview::groups() const {
 }
 
 Json Overview::exposure() const {
-  Histogram sum;
-  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().exposure;
+  const Histogram sum = exposed();
   Json object = {{"samples", sum.count()}};
   for (const auto& [name, share] : {std::pair("p50", 0.5), std::pair("p90", 0.9), std::pair("p99", 0.99)}) {
     object[std::string(name) + "_bytes"] = sum.percentile(share);

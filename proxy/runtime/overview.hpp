@@ -55,14 +55,20 @@ class Overview {
   [[nodiscard]] std::string statistics_line();
 
   [[nodiscard]] const std::vector<ShardChannel*>& channels() const { return parts_.channels; }
+  /// What it was made of.
+  [[nodiscard]] const Parts& parts() const { return parts_; }
+  [[nodiscard]] std::uint64_t flow_count() const;
+  [[nodiscard]] std::uint64_t bearer_count() const;
+  [[nodiscard]] std::uint64_t released_count() const;
+  [[nodiscard]] bool draining() const;
+  [[nodiscard]] std::uint64_t standing_count() const;
+  /// What the UEs outside the control group came to, or those in it.
+  [[nodiscard]] GroupTotals group(std::size_t index) const;
+  /// Bytes acknowledged and not delivered, by samples.
+  [[nodiscard]] Histogram exposed() const;
 
  private:
   [[nodiscard]] Counters totals() const;
-  [[nodiscard]] std::uint64_t flow_count() const;
-  [[nodiscard]] bool draining() const;
-  [[nodiscard]] std::uint64_t standing_count() const;
-  [[nodiscard]] std::uint64_t bearer_count() const;
-  [[nodiscard]] std::uint64_t released_count() const;
   void add_shard_counters(std::vector<NamedCounter>& out) const;
   void add_port_counters(std::vector<NamedCounter>& out) const;
   void add_feedback_counters(std::vector<NamedCounter>& out) const;

@@ -57,8 +57,9 @@ Answer Reloader::reload(const std::vector<std::string>& words) {
   }
   if (file_.empty()) return Answer::failure("there is no file to read again");
   config::Loaded<Config> next = load_config(file_);
-  if (!next) return Answer::failure(joined(next.errors));
-  return change(std::move(*next), confirm_within);
+  Answer answer = next ? change(std::move(*next), confirm_within) : Answer::failure(joined(next.errors));
+  last_reload_successful_ = answer.ok;
+  return answer;
 }
 
 Answer Reloader::change(Config next, std::optional<Duration> confirm_within) {

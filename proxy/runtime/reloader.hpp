@@ -27,6 +27,8 @@ class Reloader {
   /// Arguments: none, or --confirm-within and a duration.
   [[nodiscard]] admin::Answer reload(const std::vector<std::string>& words);
   [[nodiscard]] admin::Answer confirm();
+  /// The last reload was put in force, or there has been none.
+  [[nodiscard]] bool last_reload_successful() const { return last_reload_successful_; }
   /// A change waits for its confirmation.
   [[nodiscard]] bool unconfirmed() const { return before_.has_value(); }
 
@@ -39,6 +41,7 @@ class Reloader {
   std::string file_;
   Apply apply_;
   boost::asio::steady_timer timer_;
+  bool last_reload_successful_ = true;
   std::optional<Config> before_;  ///< what an unconfirmed change goes back to
 };
 

@@ -2,12 +2,14 @@
 
 #include <spdlog/spdlog.h>
 
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <stdexcept>
 #include <utility>
 
 #include "dataplane/dpdk/clock.hpp"
+#include "proxy/runtime/metrics_page.hpp"
 #include "proxy/runtime/version.hpp"
 
 namespace sluice::proxy {
@@ -64,6 +66,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
   });
   stop_.emplace(context_, *orders_, *overview_, config_.stop.drain, [this] { context_.stop(); });
   start_admin();
+  start_metrics();
   open_state();
   start_shards();
 }
@@ -176,6 +179,23 @@ void Runtime::start_admin() {
   const admin::SocketPlace place{config_.admin.socket, config_.admin.group};
   admin_ = std::make_unique<admin::Server>(context_, place, commands(), admin::ServerLimits{}, Logging::warn);
   spdlog::info("admin: listening on {}", config_.admin.socket);
+}
+
+void Runtime::start_metrics() {
+  if (!config_.metrics.listen) return;
+  const metrics::HttpServer::Endpoint listen(boost::asio::ip::make_address(config_.metrics.listen->address.to_string()),
+                                             config_.metrics.listen->port);
+  metrics_ = std::make_unique<metrics::HttpServer>(context_, listen,
+                                                   [this](metrics::Format format) { return metrics_page(format); });
+  spdlog::info("metrics: http://{}:{}/metrics", metrics_->local().address().to_string(), metrics_->local().port());
+}
+
+std::string Runtime::metrics_page(metrics::Format format) {
+  overview_->refresh();
+  std::vector<std::optional<Duration>> processor_times;
+  for (const auto& shard : shards_) processor_times.push_back(shard->processor_time());
+  return write_metrics(*overview_, {reloader_.last_reload_successful(), std::move(processor_times), dpdk::now()},
+                       format);
 }
 
 admin::CommandTable Runtime::commands() {

@@ -15,6 +15,7 @@
 #include "dataplane/packet/pool.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/metrics/http_server.hpp"
 #include "proxy/runtime/counter_watch.hpp"
 #include "proxy/runtime/detail_collector.hpp"
 #include "proxy/runtime/feedback_link.hpp"
@@ -53,6 +54,8 @@ class Runtime {
   void start_shards();
   void start_feedback();
   void start_admin();
+  void start_metrics();
+  [[nodiscard]] std::string metrics_page(metrics::Format format);
   [[nodiscard]] admin::CommandTable commands();
   void release(const std::vector<std::string>& words, const admin::Reply& reply);
   void split_again(const std::vector<std::string>& words, const admin::Reply& reply);
@@ -94,6 +97,7 @@ class Runtime {
   boost::asio::steady_timer statistics_timer_;
   boost::asio::steady_timer stop_timer_;
   std::unique_ptr<admin::Server> admin_;
+  std::unique_ptr<metrics::HttpServer> metrics_;
   bool failed_ = false;
 };
 

@@ -67,6 +67,15 @@ void ShardThread::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+std::optional<Duration> ShardThread::processor_time() {
+  clockid_t clock{};
+  timespec time{};
+  if (!thread_.joinable() || pthread_getcpuclockid(thread_.native_handle(), &clock) != 0 ||
+      clock_gettime(clock, &time) != 0)
+    return std::nullopt;
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 void ShardThread::run() noexcept {
   try {
     prepare();

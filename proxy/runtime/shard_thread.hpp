@@ -43,6 +43,8 @@ class ShardThread {
   }
   void start();
   void stop();
+  /// Processor time of the thread since it began; nothing when it does not run. Thread: the control thread.
+  [[nodiscard]] std::optional<Duration> processor_time();
   /// There is something in the channel: the thread need not sleep on. From any thread.
   void wake() noexcept { policy_.wake(); }
 

@@ -1,0 +1,161 @@
+#include "proxy/runtime/metrics_page.hpp"
+
+#include <fmt/format.h>
+#include <openssl/sha.h>
+
+#include <array>
+#include <map>
+
+#include "proxy/metrics/names.hpp"
+#include "proxy/runtime/version.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+using metrics::Exposition;
+using metrics::Kind;
+using metrics::Label;
+
+constexpr std::array<std::string_view, 2> port_names{"radio", "core"};          // by Side
+constexpr std::array<std::string_view, 2> group_names{"optimised", "control"};  // by position in GroupStatistics
+
+/// One value under one name.
+void add_gauge(Exposition& page, std::string_view name, std::string_view help, std::uint64_t value) {
+  page.family(name, Kind::gauge, help);
+  page.sample({}, value);
+}
+
+/// Of the configuration in force, secrets left out, so that it tells which one that is and nothing else.
+std::string config_hash(const Config& config) {
+  const std::string text = print_config(config);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  std::string hash;
+  for (std::size_t i = 0; i < 8; ++i) hash += fmt::format("{:02x}", digest.at(i));
+  return hash;
+}
+
+void add_program(Exposition& page, const Overview& overview, const MetricsContext& context) {
+  const Overview::Parts& parts = overview.parts();
+  page.family("sluice_build", Kind::info, "the program");
+  page.sample({{"version", version}}, std::uint64_t{1});
+  page.family("sluice_config", Kind::info, "the configuration in force, by a hash that leaves secrets out");
+  page.sample({{"hash", config_hash(*parts.config)}, {"mode", to_string(parts.config->shard.mode)}}, std::uint64_t{1});
+  add_gauge(page, "sluice_config_last_reload_successful", "whether the last reload was put in force, or there was none",
+            context.last_reload_successful ? 1 : 0);
+  page.family("sluice_uptime_seconds", Kind::gauge, "since the start");
+  page.sample({}, to_seconds(context.now - parts.started));
+  add_gauge(page, "sluice_draining", "whether connections are handed back and none is split",
+            overview.draining() ? 1 : 0);
+  add_gauge(page, "sluice_packet_buffers", "packet buffers that there are", parts.pool->capacity());
+  add_gauge(page, "sluice_packet_buffers_in_use", "packet buffers that are in use", parts.pool->in_use());
+}
+
+void add_connections(Exposition& page, const Overview& overview) {
+  page.family("sluice_connections", Kind::gauge,
+              "open: split, in their handshake, or end to end under a law; released: handed back and tracked");
+  page.sample({{"state", "open"}}, overview.flow_count());
+  page.sample({{"state", "released"}}, overview.released_count());
+  add_gauge(page, "sluice_bearers", "bearers: the connections of a UE under one policy", overview.bearer_count());
+}
+
+void add_ports(Exposition& page, const Overview& overview) {
+  page.family("sluice_port_link_up", Kind::gauge, "whether the port's link is up");
+  for (std::size_t side = 0; side < port_names.size(); ++side) {
+    const bool up = overview.parts().links.at(side)->link() == dpdk::Link::up;
+    page.sample({{"port", port_names.at(side)}}, std::uint64_t{up ? 1U : 0U});
+  }
+}
+
+void add_shards(Exposition& page, const Overview& overview, const MetricsContext& context) {
+  page.family("sluice_shard_cpu_seconds", Kind::counter,
+              "processor time of the poll thread; its rate is the shard's utilisation where shards.poll is adaptive");
+  for (std::size_t i = 0; i < context.processor_times.size(); ++i) {
+    if (context.processor_times[i])
+      page.sample({{"shard", std::to_string(i)}}, to_seconds(*context.processor_times[i]));
+  }
+  page.family("sluice_shard_snapshot_age_seconds", Kind::gauge,
+              "since the poll thread last published; it does ten times a second unless it is late");
+  for (std::size_t i = 0; i < overview.channels().size(); ++i) {
+    page.sample({{"shard", std::to_string(i)}}, to_seconds(context.now - overview.channels()[i]->snapshots.front().at));
+  }
+  add_gauge(page, "sluice_shards_standing_still", "poll threads that have published nothing for a second",
+            overview.standing_count());
+}
+
+/// A counter of both groups.
+template <typename Value>
+void add_of_groups(Exposition& page, const Overview& overview, std::string_view name, std::string_view help,
+                   Value GroupTotals::*value) {
+  page.family(name, Kind::counter, help);
+  for (std::size_t i = 0; i < group_names.size(); ++i) {
+    page.sample({{"group", group_names.at(i)}}, overview.group(i).*value);
+  }
+}
+
+void add_groups(Exposition& page, const Overview& overview) {
+  add_of_groups(page, overview, "sluice_group_reports", "reports of the UEs' radio queues, each queue once",
+                &GroupTotals::reports);
+  add_of_groups(page, overview, "sluice_group_transmitted_bytes", "bytes that left the radio queues, by reports",
+                &GroupTotals::transmitted);
+  add_of_groups(page, overview, "sluice_group_dropped_bytes", "bytes that the radio queues dropped, by reports",
+                &GroupTotals::dropped);
+  add_of_groups(
+      page, overview, "sluice_group_queue_delay_seconds",
+      "sum over the reports of queue / mean rate: over sluice_group_reports_total it is the mean queueing delay",
+      &GroupTotals::queue_delay_s);
+}
+
+void add_exposure(Exposition& page, const Overview& overview) {
+  const Histogram exposed = overview.exposed();
+  std::vector<metrics::Bucket> buckets;
+  std::uint64_t below = 0;
+  std::size_t next = 0;
+  for (unsigned bits = 10; bits <= 28; bits += 2) {
+    const std::uint32_t upper = (1U << bits) - 1;
+    for (; next < Histogram::bucket_count && Histogram::last_of(next) <= upper; ++next) below += exposed.at(next);
+    buckets.push_back({upper, below});
+  }
+  page.family("sluice_ack_exposed_bytes", Kind::histogram,
+              "bytes acknowledged to one host and not yet by the other, of samples of split connections");
+  page.buckets(buckets, exposed.count());
+}
+
+void add_counters(Exposition& page, const Overview& overview) {
+  struct Family {
+    std::string_view help;
+    std::vector<std::pair<metrics::MetricName, std::uint64_t>> samples;
+  };
+  std::map<std::string, Family> families;
+  for (const NamedCounter& counter : overview.counters()) {
+    metrics::MetricName name = metrics::metric_name(counter.name);
+    Family& family = families[name.family];
+    const std::string_view shared = metrics::family_help(name.family);
+    family.help = shared.empty() ? counter.text : shared;
+    family.samples.emplace_back(std::move(name), counter.value);
+  }
+  for (const auto& [name, family] : families) {
+    page.family(name, Kind::counter, family.help);
+    for (const auto& [metric, value] : family.samples) {
+      std::vector<Label> labels;
+      for (const auto& [label, text] : metric.labels) labels.push_back({label, text});
+      page.sample(metrics::Labels(labels), value);
+    }
+  }
+}
+
+}  // namespace
+
+std::string write_metrics(const Overview& overview, const MetricsContext& context, metrics::Format format) {
+  Exposition page(format);
+  add_program(page, overview, context);
+  add_connections(page, overview);
+  add_ports(page, overview);
+  add_shards(page, overview, context);
+  add_groups(page, overview);
+  add_exposure(page, overview);
+  add_counters(page, overview);
+  return std::move(page).finish();
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataplane/units/time.hpp"
+#include "proxy/metrics/exposition.hpp"
+#include "proxy/runtime/overview.hpp"
+
+namespace sluice::proxy {
+
+/// What the page shows and the overview does not know.
+struct MetricsContext {
+  bool last_reload_successful = true;
+  std::vector<std::optional<Duration>> processor_times;  ///< of each shard's thread
+  Instant now{};
+};
+
+/// The page of metrics, from the newest snapshots. Every counter of `sluicectl counters` is on it, and nothing is
+/// labelled by UE. Thread: the control thread.
+[[nodiscard]] std::string write_metrics(const Overview& overview, const MetricsContext& context,
+                                        metrics::Format format);
+
+}  // namespace sluice::proxy

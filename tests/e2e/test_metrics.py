@@ -1,0 +1,114 @@
+"""What monitoring systems read: the page itself, by parsers of others, and through a Prometheus."""
+
+import json
+import shutil
+import subprocess
+import time
+
+import programs
+import pytest
+from outcomes import PATIENCE, client, server, wire  # noqa: F401 (fixtures)
+
+MEGA = 1_000_000
+LISTEN = "127.0.0.1:9838"
+OPENMETRICS = "Accept: application/openmetrics-text; version=1.0.0"
+LEGS = {"received": "received_frames", "transmitted": "transmitted_frames", "retransmitted": "retransmitted_segments"}
+PORTS = {"received", "transmitted", "transmit_dropped", "oversized", "copy_failed"}
+
+
+def fetch(wire, path="/metrics", *words, listen=LISTEN):
+    return wire.box.run("curl", "--silent", "--show-error", "--fail", *words, f"http://{listen}{path}").stdout
+
+
+def sample_of(counter):
+    """Name and labels of the sample that is a counter of sluicectl."""
+    part, _, name = counter.partition(".")
+    if part == "proxy":
+        for prefix, action in (("forward_", "forwarded"), ("drop_", "dropped")):
+            if name.startswith(prefix):
+                return "sluice_packets_total", {"action": action, "reason": name.removeprefix(prefix)}
+        if name == "optimised":
+            return "sluice_packets_total", {"action": "optimised", "reason": "split"}
+        stem, _, leg = name.rpartition("_")
+        if leg in ("radio", "core"):
+            return f"sluice_{LEGS.get(stem, stem)}_total", {"leg": leg}
+        return f"sluice_{name}_total", {}
+    if part == "ports":
+        side, _, name = name.partition(".")
+        return f"sluice_port_{name}{'_packets' if name in PORTS else ''}_total", {"port": side}
+    if part == "feedback" and (name == "accepted" or name.startswith("refused_")):
+        return "sluice_feedback_messages_total", {"result": name.removeprefix("refused_")}
+    return f"sluice_{part}_{name}_total", {}
+
+
+def samples(families):
+    return {(s.name, frozenset(s.labels.items())): s.value for family in families for s in family.samples}
+
+
+def test_other_peoples_parsers_read_the_page_and_find_what_sluicectl_says(wire, server):
+    parsers = [pytest.importorskip("prometheus_client.openmetrics.parser"), pytest.importorskip("prometheus_client.parser")]
+    sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", metrics={"listen": LISTEN})
+    client(wire, server).download(MEGA)
+    client(wire, server).upload(MEGA)
+    deadline = time.monotonic() + PATIENCE
+    while True:  # nothing comes in any more, so that two looks see the same
+        before, pages, after = sluice.ask("counters"), (fetch(wire, "/metrics", "-H", OPENMETRICS), fetch(wire)), sluice.ask("counters")
+        if before == after and before["proxy.optimised"] > 0:
+            break
+        assert time.monotonic() < deadline, "counters do not come to rest"
+        time.sleep(0.2)
+    for parser, page in zip(parsers, pages):
+        found = samples(parser.text_string_to_metric_families(page))
+        for counter, value in before.items():
+            name, labels = sample_of(counter)
+            assert found[name, frozenset(labels.items())] == value, counter
+        what_became = sum(value for (name, _), value in found.items() if name == "sluice_packets_total")
+        assert what_became == before["proxy.received_radio"] + before["proxy.received_core"]
+        assert not any(address in page for address in wire.ue_addresses), "no label per UE"
+    if shutil.which("promtool"):
+        checked = subprocess.run(["promtool", "check", "metrics"], input=pages[1], capture_output=True, text=True, check=False)
+        assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
+    sluice.stop_and_check()
+
+
+def gauge(wire, line_begins):
+    (line,) = [line for line in fetch(wire).splitlines() if line.startswith(line_begins)]
+    return line.split()
+
+
+def test_a_reload_shows_on_the_page(wire):
+    sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", metrics={"listen": LISTEN})
+    good = json.loads(sluice.file.read_text(encoding="utf-8"))
+    hash_before, _ = gauge(wire, "sluice_config_info")
+    assert gauge(wire, "sluice_config_last_reload_successful") == ["sluice_config_last_reload_successful", "1"]
+    programs.write(sluice.file, good | {"mode": "no-such-mode"})
+    with pytest.raises(programs.LabError):
+        sluice.ask("reload")
+    assert gauge(wire, "sluice_config_last_reload_successful")[1] == "0"
+    assert gauge(wire, "sluice_config_info")[0] == hash_before
+    programs.write(sluice.file, good | {"mode": "bypass"})
+    sluice.ask("reload")
+    assert gauge(wire, "sluice_config_last_reload_successful")[1] == "1"
+    assert gauge(wire, "sluice_config_info")[0] != hash_before
+    sluice.stop_and_check()
+
+
+def test_a_prometheus_scrapes_it(wire, server, tmp_path):
+    if not shutil.which("prometheus"):
+        pytest.skip("needs the program prometheus")
+    sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", metrics={"listen": LISTEN})
+    client(wire, server).download(MEGA)
+    scrape = {"job_name": "sluice", "scrape_interval": "200ms", "scrape_timeout": "200ms", "static_configs": [{"targets": [LISTEN]}]}
+    configuration = tmp_path / "prometheus.yaml"
+    programs.write(configuration, {"scrape_configs": [scrape]})
+    wire.box.start("prometheus", "prometheus", f"--config.file={configuration}", f"--storage.tsdb.path={tmp_path / 'data'}",
+                   "--web.listen-address=127.0.0.1:9090").wait_for("ready to receive web requests", PATIENCE)
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        query = "sum(sluice_packets_total) == sum(sluice_received_frames_total) and sum(sluice_packets_total) > 0"
+        answer = json.loads(fetch(wire, "/api/v1/query", "--get", "--data-urlencode", f"query={query}", listen="127.0.0.1:9090"))
+        if answer["data"]["result"]:
+            break
+        assert time.monotonic() < deadline, answer
+        time.sleep(0.1)
+    sluice.stop_and_check()
