@@ -1,6 +1,7 @@
 """What monitoring systems read: the page itself, by parsers of others, and through a Prometheus."""
 
 import json
+import re
 import shutil
 import subprocess
 import time
@@ -10,6 +11,7 @@ import pytest
 from outcomes import PATIENCE, client, server, wire  # noqa: F401 (fixtures)
 
 MEGA = 1_000_000
+MONITORING = programs.ROOT / "configs" / "monitoring"
 LISTEN = "127.0.0.1:9838"
 OPENMETRICS = "Accept: application/openmetrics-text; version=1.0.0"
 LEGS = {"received": "received_frames", "transmitted": "transmitted_frames", "retransmitted": "retransmitted_segments"}
@@ -93,6 +95,31 @@ def test_a_reload_shows_on_the_page(wire):
     sluice.stop_and_check()
 
 
+def dashboard_queries():
+    """Those of the dashboard, with a value for each of its variables."""
+    panels = json.loads((MONITORING / "grafana.json").read_text(encoding="utf-8"))["panels"]
+    queries = [target["expr"] for panel in panels for target in panel["targets"]]
+    return [query.replace("$instance", ".*").replace("$__rate_interval", "1m") for query in queries]
+
+
+def test_alerts_fire_when_they_should():
+    if not shutil.which("promtool"):
+        pytest.skip("needs the program promtool")
+    for words in (["check", "config", "prometheus.yaml"], ["test", "rules", "alerts-test.yaml"]):
+        run = subprocess.run(["promtool", *words], cwd=MONITORING, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_alerts_and_dashboard_ask_for_what_there_is(wire):
+    sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", metrics={"listen": LISTEN})
+    there = {re.split(r"[{ ]", line)[0] for line in fetch(wire).splitlines() if not line.startswith("#")}
+    rules = (MONITORING / "alerts.yaml").read_text(encoding="utf-8")
+    asked = set(re.findall(r"\bsluice_\w+", rules + " ".join(dashboard_queries())))
+    assert len(asked) > 20
+    assert asked <= there
+    sluice.stop_and_check()
+
+
 def test_a_prometheus_scrapes_it(wire, server, tmp_path):
     if not shutil.which("prometheus"):
         pytest.skip("needs the program prometheus")
@@ -103,12 +130,20 @@ def test_a_prometheus_scrapes_it(wire, server, tmp_path):
     programs.write(configuration, {"scrape_configs": [scrape]})
     wire.box.start("prometheus", "prometheus", f"--config.file={configuration}", f"--storage.tsdb.path={tmp_path / 'data'}",
                    "--web.listen-address=127.0.0.1:9090").wait_for("ready to receive web requests", PATIENCE)
+
+    def ask(query):
+        page = fetch(wire, "/api/v1/query", "--get", "--data-urlencode", f"query={query}", listen="127.0.0.1:9090")
+        answer = json.loads(page)
+        assert answer["status"] == "success", answer
+        return answer["data"]["result"]
+
     deadline = time.monotonic() + PATIENCE
-    while True:
-        query = "sum(sluice_packets_total) == sum(sluice_received_frames_total) and sum(sluice_packets_total) > 0"
-        answer = json.loads(fetch(wire, "/api/v1/query", "--get", "--data-urlencode", f"query={query}", listen="127.0.0.1:9090"))
-        if answer["data"]["result"]:
-            break
-        assert time.monotonic() < deadline, answer
+    while not ask("sum(sluice_packets_total) == sum(sluice_received_frames_total) and sum(sluice_packets_total) > 0"):
+        assert time.monotonic() < deadline, ask("sluice_packets_total")
+        time.sleep(0.1)
+    for query in dashboard_queries():
+        ask(query)
+    while not ask(dashboard_queries()[0]):  # a rate needs two scrapes
+        assert time.monotonic() < deadline, "the first panel has nothing to draw"
         time.sleep(0.1)
     sluice.stop_and_check()
