@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <utility>
 
 #include "proxy/admin/client.hpp"
@@ -7,7 +9,18 @@
 namespace sluice::admin {
 namespace {
 
+/// With three decimals at most, and none that say nothing.
+std::string number(double value) {
+  std::array<char, 400> text;
+  const int length = std::snprintf(text.data(), text.size(), "%.3f", value);
+  std::string digits(text.data(), static_cast<std::size_t>(std::max(length, 0)));
+  digits.erase(digits.find_last_not_of('0') + 1);
+  if (!digits.empty() && digits.back() == '.') digits.pop_back();
+  return digits == "-0" ? "0" : digits;
+}
+
 std::string cell(const Json& value) {
+  if (value.is_number_float()) return number(value.get<double>());
   if (value.is_string()) return printable(value.get<std::string>());
   if (value.is_null()) return "-";
   return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));

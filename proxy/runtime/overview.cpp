@@ -343,7 +343,7 @@ Json to_json(const BearerInfo& bearer) {
           {"observed_actual_mean_bytes", mean_of(bearer.observed.actual_bytes, bearer.observed.decisions)},
           {"observed_acks_to_wait", bearer.observed.waits},
           {"flows", bearer.flows},
-          {"steered_by", bearer.steered ? "feedback" : "congestion control"},
+          {"steered_by", to_string(bearer.steered_by)},
           {"allowance_bytes", bearer.allowance.count()},
           {"cwnd_bytes", bearer.congestion_window.count()},
           {"in_flight_bytes", bearer.in_flight.count()},

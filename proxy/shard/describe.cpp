@@ -19,6 +19,11 @@ const char* name_of(FlowPhase phase) {
   return "?";
 }
 
+SteeredBy steered_by(const Bearer& bearer) {
+  if (!bearer.steered()) return SteeredBy::congestion_control;
+  return bearer.clocked() ? SteeredBy::acknowledgements : SteeredBy::feedback;
+}
+
 }  // namespace
 
 void describe_flows(Registry& registry, std::vector<FlowInfo>& out, std::size_t limit) {
@@ -57,7 +62,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     info.policy = bearer.policy;
     info.ordinary = bearer.ordinary();
     info.observed = bearer.observed;
-    info.steered = bearer.steered();
+    info.steered_by = steered_by(bearer);
     info.allowance = bearer.granted();
     FlowId id = bearer.first_flow;
     for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {

@@ -75,6 +75,17 @@ struct StayingFlows {
   std::uint32_t broken_by_a_stop = 0;  ///< handback::breaks_without_us()
 };
 
+/// What decides how much a bearer sends.
+enum class SteeredBy : std::uint8_t {
+  congestion_control,  ///< that of each connection
+  feedback,            ///< a law, by the Node-B's reports
+  acknowledgements     ///< a law, by the UE's acknowledgements
+};
+[[nodiscard]] constexpr const char* to_string(SteeredBy by) {
+  constexpr std::array names{"congestion control", "feedback", "acknowledgements"};
+  return names.at(static_cast<std::size_t>(by));
+}
+
 /// What an observer may know of one bearer.
 struct BearerInfo {
   IpAddress ue;
@@ -83,7 +94,7 @@ struct BearerInfo {
   bool ordinary = false;     ///< of the control group
   Observed observed;         ///< in mode observe
   std::uint32_t flows = 0;
-  bool steered = false;        ///< by feedback; otherwise by congestion control
+  SteeredBy steered_by = SteeredBy::congestion_control;
   Bytes allowance;             ///< granted at the last step
   Bytes congestion_window;     ///< sum over the radio legs
   Bytes in_flight;             ///< sum over the radio legs

@@ -9,6 +9,7 @@
 #include "proxy/admin/client.hpp"
 #include "proxy/admin/default_socket.hpp"
 #include "proxy/admin/printable.hpp"
+#include "proxy/admin/view.hpp"
 
 namespace {
 
@@ -29,15 +30,26 @@ std::string joined(const std::vector<std::string>& words) {
   return line;
 }
 
-int ask_and_print(const std::string& socket, const std::string& line, double timeout_s, bool json) {
+enum class Form {
+  view,  ///< what people look for
+  wide,  ///< all there is, as a table
+  json   ///< all there is
+};
+
+std::string text_of(const std::string& command, const sluice::admin::Json& value, Form form) {
+  // As ASCII, in which JSON has no control characters.
+  if (form == Form::json) return value.dump(2, ' ', true) + "\n";
+  return sluice::admin::to_table(form == Form::wide ? value : sluice::admin::view_of(command, value));
+}
+
+int ask_and_print(const std::string& socket, const std::vector<std::string>& words, double timeout_s, Form form) {
   const auto timeout = std::chrono::milliseconds(static_cast<long>(timeout_s * 1000));
-  const sluice::admin::Answer answer = sluice::admin::ask(socket, line, timeout);
+  const sluice::admin::Answer answer = sluice::admin::ask(socket, joined(words), timeout);
   if (!answer.ok) {
     std::fprintf(stderr, "sluicectl: %s\n", sluice::admin::printable(answer.value.get<std::string>(), true).c_str());
     return exit_refused;
   }
-  // As ASCII, in which JSON has no control characters.
-  const std::string text = json ? answer.value.dump(2, ' ', true) + "\n" : sluice::admin::to_table(answer.value);
+  const std::string text = text_of(words.front(), answer.value, form);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -51,12 +63,14 @@ int main(int argc, char** argv) {
   std::vector<std::string> words;
   double timeout_s = 5;
   bool json = false;
+  bool wide = false;
   app.add_option("--socket", socket, "the program's admin socket")->envname("SLUICE_SOCKET")->capture_default_str();
   app.add_option("--timeout", timeout_s, "how long to wait for the answer, in seconds")
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
-  app.add_flag("--json", json, "print the answer as JSON");
-  // What follows the options goes to the program as it is, dashes and all.
+  app.add_flag("--json", json, "print the answer as JSON; also behind the command");
+  app.add_flag("--wide", wide, "show every column of a table; also behind the command");
+  // What follows the options goes to the program as it is, dashes and all, but for these two.
   app.prefix_command();
   try {
     app.parse(argc, argv);
@@ -64,12 +78,14 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : exit_usage;
   }
   words = app.remaining();
+  if (std::erase(words, "--json") > 0) json = true;  // no command has a word like these
+  if (std::erase(words, "--wide") > 0) wide = true;
   if (words.empty()) {
     std::fputs("sluicectl: a command is needed, such as status; see --help\n", stderr);
     return exit_usage;
   }
   try {
-    return ask_and_print(socket, joined(words), timeout_s, json);
+    return ask_and_print(socket, words, timeout_s, json ? Form::json : wide ? Form::wide : Form::view);
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "sluicectl: %s\n", problem.what());
     return exit_refused;

@@ -33,6 +33,11 @@ TEST(Table, WhatATerminalWouldObeyIsShownInstead) {
   EXPECT_EQ(printable("\xff\xc2"), "\\xff\\xc2");
 }
 
+TEST(Table, NumbersHaveThreeDecimalsAtMost) {
+  EXPECT_EQ(to_table({{"ms", 13260.920291873224}, {"share", 0.5}, {"none", 0.0}, {"below", -0.0001}, {"big", 1e18}}),
+            "ms     13260.92\nshare  0.5\nnone   0\nbelow  0\nbig    1000000000000000000\n");
+}
+
 TEST(Table, TheRestIsPrintedAsItIs) {
   EXPECT_EQ(to_table("a\nb\n"), "a\nb\n");
   EXPECT_EQ(to_table("stopping"), "stopping\n");

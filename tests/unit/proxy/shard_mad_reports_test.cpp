@@ -117,11 +117,12 @@ TEST_P(MadReports, AClaimedPeriodIsNotBorneForLongerThanTheProxyMay) {
   reports.send(report);
   std::vector<proxy::BearerInfo> bearers;
   lab.shard.describe_bearers(bearers, 1);
-  ASSERT_EQ(bearers.at(0).steered, GetParam().mode != Mode::observe);
+  const bool observes = GetParam().mode == Mode::observe;
+  ASSERT_EQ(bearers.at(0).steered_by, observes ? proxy::SteeredBy::congestion_control : proxy::SteeredBy::feedback);
   lab.pass_time(config().smvs.fallback.maximum + std::chrono::milliseconds(100));
   bearers.clear();
   lab.shard.describe_bearers(bearers, 1);
-  EXPECT_FALSE(bearers.at(0).steered);
+  EXPECT_EQ(bearers.at(0).steered_by, proxy::SteeredBy::congestion_control);
 }
 
 TEST_P(MadReports, AnotherNodeBTakesOverFromASilentOneWhateverPeriodThatClaimed) {

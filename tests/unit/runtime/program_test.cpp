@@ -173,6 +173,8 @@ TEST(SluiceRunning, TheOperatorsCommandLine) {
   EXPECT_THAT(table.out, testing::ContainsRegex("mode +i-tcp\n"));
   const Finished json = run(sluicectl_program, {"--socket", sluice.socket(), "--json", "status"});
   EXPECT_EQ(Json::parse(json.out)["mode"], "i-tcp");
+  const Finished behind = run(sluicectl_program, {"--socket", sluice.socket(), "counters", "--json", "optimised"});
+  EXPECT_TRUE(Json::parse(behind.out).is_number()) << behind.out;
   const Finished unknown = run(sluicectl_program, {"--socket", sluice.socket(), "nonsense"});
   EXPECT_EQ(unknown.code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("unknown command 'nonsense'"));

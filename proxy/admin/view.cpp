@@ -1,0 +1,88 @@
+#include "proxy/admin/view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace sluice::admin {
+namespace {
+
+constexpr double kilo = 1e-3;
+constexpr double mega = 1e-6;
+
+struct Column {
+  std::string_view title;
+  std::string_view key;  ///< of the answer
+  double scale = 0;      ///< into the title's unit; 0: as it is
+};
+
+constexpr std::string_view delay_title = "delay_ms";
+
+constexpr Column bearer_columns[] = {{"ue", "ue"},
+                                     {"mode", "mode"},
+                                     {"flows", "flows"},
+                                     {"steered_by", "steered_by"},
+                                     {"rate_Mbps", "mean_rate_bps", mega},
+                                     {"queue_kB", "radio_queue_bytes", kilo},
+                                     {"flight_kB", "in_flight_bytes", kilo},
+                                     {"held_kB", "held_bytes", kilo},
+                                     {"fallbacks", "fallbacks"}};
+
+constexpr Column flow_columns[] = {{"ue", "ue"},
+                                   {"server", "server"},
+                                   {"phase", "phase"},
+                                   {"state", "radio_state"},
+                                   {"radio_ms", "radio_srtt_ms", 1},
+                                   {"core_ms", "core_srtt_ms", 1},
+                                   {"flight_kB", "radio_in_flight_bytes", kilo},
+                                   {"held_kB", "radio_held_bytes", kilo},
+                                   {"rexmit", "radio_retransmissions"}};
+
+Json value_of(const Json& item, const Column& column) {
+  const auto at = item.find(column.key);
+  if (at == item.end()) return nullptr;
+  if (column.scale == 0 || !at->is_number()) return *at;
+  return at->get<double>() * column.scale;
+}
+
+bool is_reported(const Json& bearer) {
+  return bearer.value("steered_by", "") == "feedback";
+}
+
+/// How long the radio queue of a bearer lasts at its mean rate; null where a report has not told both.
+Json delay_ms(const Json& bearer) {
+  const double rate = bearer.value("mean_rate_bps", 0.0);
+  if (!is_reported(bearer) || !(rate > 0)) return nullptr;
+  return bearer.value("radio_queue_bytes", 0.0) * 8 * 1000 / rate;
+}
+
+Json narrowed(const Json& list, std::span<const Column> columns) {
+  Json rows = Json::array();
+  for (const Json& item : list) {
+    if (!item.is_object()) return list;
+    Json row = Json::object();
+    for (const Column& column : columns) row[std::string(column.title)] = value_of(item, column);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json bearers(const Json& list) {
+  Json rows = narrowed(list, bearer_columns);
+  for (std::size_t i = 0; i < rows.size() && rows[i].contains("queue_kB"); ++i) {
+    if (!is_reported(list[i])) rows[i]["queue_kB"] = nullptr;  // what the last report said is long past
+    rows[i][std::string(delay_title)] = delay_ms(list[i]);
+  }
+  return rows;
+}
+
+}  // namespace
+
+Json view_of(std::string_view command, const Json& answer) {
+  if (!answer.is_array()) return answer;
+  if (command == "bearers") return bearers(answer);
+  if (command == "flows") return narrowed(answer, flow_columns);
+  return answer;
+}
+
+}  // namespace sluice::admin

@@ -1,0 +1,74 @@
+#include "proxy/admin/view.hpp"
+
+#include <gtest/gtest.h>
+
+#include "proxy/admin/client.hpp"
+
+namespace sluice::admin {
+namespace {
+
+const Json bearer = {{"ue", "255.255.255.255"},
+                     {"mode", "ack-regulator"},
+                     {"policy", 0},
+                     {"flows", 65536},
+                     {"steered_by", "feedback"},
+                     {"in_flight_bytes", 12'345'678},
+                     {"held_bytes", 123'456'789},
+                     {"radio_queue_bytes", 50'000},
+                     {"mean_rate_bps", 8e6},
+                     {"predicted_error_bytes", 1.25},
+                     {"fallbacks", 1000}};
+
+TEST(View, ABearerHasItsDelayInTimeAndFitsATerminal) {
+  const Json rows = view_of("bearers", Json::array({bearer}));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0]["rate_Mbps"], 8.0);
+  EXPECT_EQ(rows[0]["queue_kB"], 50.0);
+  EXPECT_EQ(rows[0]["delay_ms"], 50.0) << "50 kB at 8 Mb/s";
+  EXPECT_FALSE(rows[0].contains("policy"));
+  const std::string table = to_table(rows);
+  EXPECT_LE(table.find('\n'), 120U) << table;
+}
+
+TEST(View, WithoutReportsNobodyKnowsTheQueue) {
+  Json unreported = bearer;
+  unreported["steered_by"] = "acknowledgements";
+  const Json rows = view_of("bearers", Json::array({unreported}));
+  EXPECT_TRUE(rows[0]["queue_kB"].is_null());
+  EXPECT_TRUE(rows[0]["delay_ms"].is_null());
+}
+
+TEST(View, WithoutARateAQueueHasNoDelay) {
+  Json still = bearer;
+  still["mean_rate_bps"] = 0;
+  const Json rows = view_of("bearers", Json::array({still}));
+  EXPECT_EQ(rows[0]["queue_kB"], 50.0);
+  EXPECT_TRUE(rows[0]["delay_ms"].is_null());
+}
+
+TEST(View, AFlowFitsATerminal) {
+  const Json flow = {{"ue", "255.255.255.255 65535"}, {"server", "255.255.255.255 65535"},
+                     {"phase", "handing back"},       {"acks_held", 0},
+                     {"radio_state", "established"},  {"radio_srtt_ms", 1234.567},
+                     {"core_srtt_ms", 0.001},         {"radio_in_flight_bytes", 9'999'000},
+                     {"radio_held_bytes", 9'999'000}, {"radio_retransmissions", 1'000'000}};
+  const std::string table = to_table(view_of("flows", Json::array({flow})));
+  EXPECT_LE(table.find('\n'), 120U) << table;
+  EXPECT_NE(table.find("1234.567"), std::string::npos) << table;
+}
+
+TEST(View, WhatAProgramDoesNotTellIsNull) {
+  const Json rows = view_of("flows", Json::array({Json{{"ue", "10.0.0.1 1"}}}));
+  EXPECT_TRUE(rows[0]["radio_ms"].is_null());
+}
+
+TEST(View, OtherAnswersStayAsTheyAre) {
+  const Json list = Json::array({{{"group", "treated"}}});
+  EXPECT_EQ(view_of("groups", list), list);
+  EXPECT_EQ(view_of("bearers", Json::array()), Json::array());
+  EXPECT_EQ(view_of("bearers", "none of that"), "none of that");
+  EXPECT_EQ(view_of("flows", Json::array({1, 2})), Json::array({1, 2}));
+}
+
+}  // namespace
+}  // namespace sluice::admin
