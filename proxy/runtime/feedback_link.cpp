@@ -1,5 +1,8 @@
 #include "proxy/runtime/feedback_link.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 #include <chrono>
@@ -29,6 +32,26 @@ feedback::ReceivedAt received_now() {
 }
 
 }  // namespace
+
+std::string wiring(const config::FeedbackConfig& config, const feedback::FailureCounters& received) {
+  const auto name = [](const config::SocketAddress& address) {
+    return fmt::format("{} port {}", address.address.to_string(), address.port);
+  };
+  std::vector<std::string> peers;
+  for (const config::SocketAddress& peer : config.peers) peers.push_back(name(peer));
+  std::vector<std::uint32_t> keys;
+  for (const config::KeyConfig& key : config.keys) keys.push_back(key.id);
+  std::string text = fmt::format("feedback listens on {}, has {} and key id {}", name(config.listen),
+                                 peers.empty() ? "no peers" : fmt::format("the peer {}", fmt::join(peers, ", ")),
+                                 fmt::join(keys, ", "));
+  std::string refused;
+  for (std::size_t i = 1; i < received.size(); ++i) {
+    if (received.at(i) == 0) continue;
+    refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", received.at(i),
+                           feedback::name_of(static_cast<feedback::Failure>(i)));
+  }
+  return text + (refused.empty() ? "; nothing was refused" : "; refused since the start: " + refused);
+}
 
 FeedbackLink::FeedbackLink(boost::asio::io_context& context, const config::FeedbackConfig& config, Shards shards) try
     : period_(config.status_period),

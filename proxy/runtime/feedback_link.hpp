@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "control/feedback/session.hpp"
@@ -13,6 +14,11 @@
 #include "proxy/runtime/shard_channel.hpp"
 
 namespace sluice::proxy {
+
+/// For somebody who looks for a Node-B that is not heard: where this end listens and sends to, with which keys, and
+/// what became of what came in.
+[[nodiscard]] std::string wiring(const config::FeedbackConfig& config,
+                                 const control::feedback::FailureCounters& received);
 
 /// The proxy's end of the feedback protocol, on the control thread: reports go to the shard that owns the UE, statuses
 /// of all shards go out every period and shortly after a report, so that the Node-B soon knows what was applied.

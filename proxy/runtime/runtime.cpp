@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
@@ -346,6 +347,7 @@ void Runtime::watch_counters() {
   if (state_) state_->keep_alive(dpdk::now());
   for (const std::string& warning : watch_.look(overview_->counters(), dpdk::now())) spdlog::warn("{}", warning);
   watch_shards();
+  watch_reports();
   watch_links();
   watch_timer_.expires_after(counter_watch_period);
   watch_timer_.async_wait([this](const boost::system::error_code& error) {
@@ -363,6 +365,25 @@ void Runtime::watch_shards() {
     } else {
       spdlog::warn("shard {} runs again; it stood still for {:.1f} s", event.shard, to_seconds(event.length));
     }
+  }
+}
+
+void Runtime::watch_reports() {
+  if (!feedback_) return;
+  const control::feedback::FailureCounters& failures = feedback_->failures();
+  const Config& config = *overview_->parts().config;
+  const bool needed = config.shard.needs_reports() ||
+                      std::any_of(config.shard.policies.begin(), config.shard.policies.end(),
+                                  [](const Policy& policy) { return policy.treatment.needs_reports(); });
+  switch (report_watch_.look(needed, failures.front(), dpdk::now())) {
+    case ReportWatch::Event::none:
+      return;
+    case ReportWatch::Event::silent:
+      return spdlog::warn("mode {} needs reports, and no Node-B has been heard for {:.1f} s: {}",
+                          to_string(config.shard.mode), to_seconds(report_watch_.silence()),
+                          wiring(*config.feedback, failures));
+    case ReportWatch::Event::heard_again:
+      return spdlog::info("a Node-B is heard; there was none for {:.1f} s", to_seconds(report_watch_.silence()));
   }
 }
 

@@ -23,6 +23,7 @@
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/overview.hpp"
 #include "proxy/runtime/reloader.hpp"
+#include "proxy/runtime/report_watch.hpp"
 #include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/shard_thread.hpp"
 #include "proxy/runtime/shard_watch.hpp"
@@ -64,6 +65,7 @@ class Runtime {
   void handle_signal(int number);
   void watch_counters();
   void watch_shards();
+  void watch_reports();
   void watch_links();
   void watch_link(Side side);
   void log_statistics();
@@ -82,6 +84,7 @@ class Runtime {
   std::optional<StateFile> state_;  ///< outlives the shards
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
+  ReportWatch report_watch_;
   std::array<LinkWatch, 2> links_;              ///< by Side
   std::array<std::string, 2> link_problems_{};  ///< why an interface that was made again cannot be bound
   std::unique_ptr<FeedbackLink> feedback_;
