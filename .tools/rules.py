@@ -26,6 +26,8 @@ PURE = ("dataplane/tcp", "dataplane/flow", "control", "proxy", "emulator")
 PURE_EXCEPT = (
     "control/feedback/udp_endpoint",  # the Asio side of the feedback protocol
     "proxy/runtime",
+    "proxy/threads",
+    "proxy/overview",
     "proxy/admin",
     "proxy/sluicectl",
     "proxy/main.cpp",

@@ -6,10 +6,10 @@
 
 #include "proxy/config/config.hpp"
 #include "proxy/config/core_dumps.hpp"
+#include "proxy/overview/version.hpp"
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/resources.hpp"
 #include "proxy/runtime/runtime.hpp"
-#include "proxy/runtime/version.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "emulator/nodeb/commands.hpp"
 #include "emulator/scenario/describe.hpp"
 #include "proxy/config/core_dumps.hpp"
-#include "proxy/runtime/version.hpp"
+#include "proxy/overview/version.hpp"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "dataplane/dpdk/clock.hpp"
-#include "proxy/runtime/metrics_page.hpp"
-#include "proxy/runtime/version.hpp"
+#include "proxy/overview/metrics_page.hpp"
+#include "proxy/overview/version.hpp"
 
 namespace sluice::proxy {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "dataplane/units/ip_address.hpp"
 #include "proxy/admin/command.hpp"
-#include "proxy/runtime/overview.hpp"
+#include "proxy/overview/overview.hpp"
 
 namespace sluice::proxy {
 

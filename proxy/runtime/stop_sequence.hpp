@@ -7,7 +7,7 @@
 #include <string>
 
 #include "dataplane/units/time.hpp"
-#include "proxy/runtime/overview.hpp"
+#include "proxy/overview/overview.hpp"
 #include "proxy/runtime/shard_orders.hpp"
 
 namespace sluice::proxy {

@@ -1,4 +1,4 @@
-#include "proxy/runtime/detail_collector.hpp"
+#include "proxy/overview/detail_collector.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "proxy/runtime/link_watch.hpp"
+#include "proxy/watch/link_watch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proxy/runtime/triple_buffer.hpp"
+#include "proxy/threads/triple_buffer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proxy/runtime/overview.hpp"
+#include "proxy/overview/overview.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "dataplane/dpdk/clock.hpp"
-#include "proxy/runtime/version.hpp"
+#include "proxy/overview/version.hpp"
 
 namespace sluice::proxy {
 namespace {

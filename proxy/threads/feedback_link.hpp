@@ -11,7 +11,7 @@
 #include "control/feedback/session.hpp"
 #include "control/feedback/udp_endpoint.hpp"
 #include "proxy/config/feedback.hpp"
-#include "proxy/runtime/shard_channel.hpp"
+#include "proxy/threads/shard_channel.hpp"
 
 namespace sluice::proxy {
 

@@ -1,4 +1,4 @@
-#include "proxy/runtime/shard_watch.hpp"
+#include "proxy/watch/shard_watch.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "proxy/runtime/metrics_page.hpp"
+#include "proxy/overview/metrics_page.hpp"
 
 #include <fmt/format.h>
 #include <openssl/sha.h>
@@ -7,7 +7,7 @@
 #include <map>
 
 #include "proxy/metrics/names.hpp"
-#include "proxy/runtime/version.hpp"
+#include "proxy/overview/version.hpp"
 
 namespace sluice::proxy {
 namespace {

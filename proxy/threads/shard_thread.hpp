@@ -10,8 +10,8 @@
 #include "dataplane/dpdk/poll_policy.hpp"
 #include "dataplane/dpdk/steering.hpp"
 #include "dataplane/dpdk/thread_priority.hpp"
-#include "proxy/runtime/shard_channel.hpp"
 #include "proxy/shard/shard.hpp"
+#include "proxy/threads/shard_channel.hpp"
 
 namespace sluice::proxy {
 

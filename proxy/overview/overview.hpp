@@ -11,11 +11,11 @@
 #include "dataplane/packet/pool.hpp"
 #include "proxy/admin/command.hpp"
 #include "proxy/config/config.hpp"
-#include "proxy/runtime/counter_watch.hpp"
-#include "proxy/runtime/feedback_link.hpp"
-#include "proxy/runtime/link_watch.hpp"
-#include "proxy/runtime/shard_channel.hpp"
-#include "proxy/runtime/shard_watch.hpp"
+#include "proxy/threads/feedback_link.hpp"
+#include "proxy/threads/shard_channel.hpp"
+#include "proxy/watch/counter_watch.hpp"
+#include "proxy/watch/link_watch.hpp"
+#include "proxy/watch/shard_watch.hpp"
 
 namespace sluice::proxy {
 

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "proxy/admin/command.hpp"
-#include "proxy/runtime/overview.hpp"
+#include "proxy/overview/overview.hpp"
 
 namespace sluice::proxy {
 

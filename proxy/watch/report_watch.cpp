@@ -1,4 +1,4 @@
-#include "proxy/runtime/report_watch.hpp"
+#include "proxy/watch/report_watch.hpp"
 
 namespace sluice::proxy {
 

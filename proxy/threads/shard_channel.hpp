@@ -9,11 +9,11 @@
 #include "control/feedback/report.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/policy/policy.hpp"
-#include "proxy/runtime/triple_buffer.hpp"
 #include "proxy/shard/counters.hpp"
 #include "proxy/shard/histogram.hpp"
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/report_arrival.hpp"
+#include "proxy/threads/triple_buffer.hpp"
 
 namespace sluice::proxy {
 

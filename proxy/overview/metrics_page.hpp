@@ -6,7 +6,7 @@
 
 #include "dataplane/units/time.hpp"
 #include "proxy/metrics/exposition.hpp"
-#include "proxy/runtime/overview.hpp"
+#include "proxy/overview/overview.hpp"
 
 namespace sluice::proxy {
 

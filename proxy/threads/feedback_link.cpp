@@ -1,4 +1,4 @@
-#include "proxy/runtime/feedback_link.hpp"
+#include "proxy/threads/feedback_link.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "proxy/runtime/shard_thread.hpp"
+#include "proxy/threads/shard_thread.hpp"
 
 #include <pthread.h>
 #include <spdlog/spdlog.h>
