@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -122,6 +123,12 @@ struct Config {
   StopSettings stop;
   StateSettings state;
   ShardConfig shard;
+
+  /// A policy is steered by what Node-Bs report.
+  [[nodiscard]] bool policies_need_reports() const {
+    return std::any_of(shard.policies.begin(), shard.policies.end(),
+                       [](const Policy& policy) { return policy.treatment.needs_reports(); });
+  }
 };
 
 /// What the packet buffers of a configuration hold of relayed payload.

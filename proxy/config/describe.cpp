@@ -358,9 +358,8 @@ void describe(Section& s, Config& config) {
   check_interception(s, config.shard);
   s.check(!config.shard.needs_reports() || config.feedback, "mode",
           "a feedback section beside mode " + std::string(to_string(config.shard.mode)), "none");
-  const bool steered = std::any_of(config.shard.policies.begin(), config.shard.policies.end(),
-                                   [](const Policy& policy) { return policy.treatment.needs_reports(); });
-  s.check(!steered || config.feedback, "policies", "a feedback section beside a mode that reports steer", "none");
+  s.check(!config.policies_need_reports() || config.feedback, "policies",
+          "a feedback section beside a mode that reports steer", "none");
   config.shard.accept_partial_checksums = {
       // by Side
       accepts_partial_checksums(config.ports.radio, config.ports.partial_checksums),

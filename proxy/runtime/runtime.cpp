@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
@@ -372,9 +371,7 @@ void Runtime::watch_reports() {
   if (!feedback_) return;
   const control::feedback::FailureCounters& failures = feedback_->failures();
   const Config& config = *overview_->parts().config;
-  const bool needed = config.shard.needs_reports() ||
-                      std::any_of(config.shard.policies.begin(), config.shard.policies.end(),
-                                  [](const Policy& policy) { return policy.treatment.needs_reports(); });
+  const bool needed = config.shard.needs_reports() || config.policies_need_reports();
   switch (report_watch_.look(needed, failures.front(), dpdk::now())) {
     case ReportWatch::Event::none:
       return;
