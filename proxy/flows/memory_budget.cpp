@@ -5,7 +5,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// How often the pool is looked at, and how often while little is left: reading its level takes hundreds of steps.
+/// How often the pool is looked at, and how often while little is left: its level stands in lines of memory that all
+/// threads write.
 constexpr Duration usual_period = std::chrono::milliseconds(1);
 constexpr Duration tight_period = std::chrono::microseconds(100);
 
