@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "emulator/report/results_csv.hpp"
 #include "tests/unit/nodeb/scenario_errors.hpp"
 
 namespace sluice::emulator {
