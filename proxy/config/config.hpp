@@ -145,7 +145,10 @@ struct PacketMemory {
 void describe(config::Section& s, Policy& policy);
 void describe(config::Section& s, ShardLimits& limits);
 void describe(config::Section& s, ShardTimeouts& timeouts);
+/// Every key, for a file that has the proxy and the Node-B in it.
 void describe(config::Section& s, SmvsMode& smvs);
+/// Those that the proxy uses under the law that it has; the others are refused.
+void describe_at_proxy(config::Section& s, SmvsMode& smvs);
 void describe(config::Section& s, EalSettings& eal);
 void describe(config::Section& s, PortSettings& port);
 void describe(config::Section& s, PortsSettings& ports);

@@ -150,7 +150,9 @@ void describe(Section& s, Policy& policy) {
   s.choice("mode", treatment.mode, modes, "what is done with these connections");
   s.choice("intercept", treatment.intercept, intercepts, "how they are got hold of");
   s.choice("observed", treatment.observed, modes, "the mode whose decisions mode observe computes");
-  s.section("smvs", treatment.smvs, "as at the top level, which is the default");
+  s.section(
+      "smvs", [&treatment](Section& below) { describe_at_proxy(below, treatment.smvs); },
+      "as at the top level, which is the default");
   control::describe_laws(s, treatment.laws);
   check_interception(s, treatment);
 }
@@ -200,15 +202,47 @@ void describe(Section& s, ShardTimeouts& timeouts) {
           "them");
 }
 
-void describe(Section& s, SmvsMode& smvs) {
+namespace {
+
+/// Some keys of `smvs`, and under which of its settings a proxy uses them. Elsewhere they are refused where they are
+/// written: they would do nothing, and nobody would know.
+struct KeysInUse {
+  bool (*used)(const SmvsMode&);
+  std::string_view condition;  ///< where they have an effect; behind "this key only when"
+};
+constexpr KeysInUse law_parameters{[](const SmvsMode& smvs) { return smvs.law != LawPlace::nodeb; },
+                                   "smvs.law is proxy or acks (nodeb: in the Node-B's file)"};
+constexpr KeysInUse ack_parameters{
+    [](const SmvsMode& smvs) { return smvs.law == LawPlace::acks || smvs.without_reports == WithoutReports::acks; },
+    "smvs.law or smvs.without_reports is acks"};
+
+void describe_smvs(Section& s, SmvsMode& smvs, bool at_both_ends) {
+  const auto used = [&](const KeysInUse& keys) { return at_both_ends || keys.used(smvs); };
+  const auto condition = [&](const KeysInUse& keys) { return at_both_ends ? std::string_view() : keys.condition; };
   s.choice("law", smvs.law, law_places, "where the law is computed");
-  s.section("parameters", smvs.parameters, "of the law");
+  s.section(
+      "parameters",
+      [&](Section& below) {
+        control::describe(below, smvs.parameters, used(law_parameters), condition(law_parameters));
+      },
+      "of the law");
   s.section("receive_window", smvs.receive_window, "of the second loop, on the window advertised to the server");
   s.section("fallback", smvs.fallback, "when reports count as late");
   s.choice("without_reports", smvs.without_reports, without_reports, "what steers while they are late");
-  s.section("acks", smvs.acks, "the law by acknowledgements");
+  s.when(used(ack_parameters), condition(ack_parameters),
+         [&] { s.section("acks", smvs.acks, "the law by acknowledgements"); });
   s.value("short_flow", smvs.short_flow, {Bytes(0), Bytes(1 << 30)},
           "flows that have sent less are served before the bearer's others; 0B = no preference");
+}
+
+}  // namespace
+
+void describe(Section& s, SmvsMode& smvs) {
+  describe_smvs(s, smvs, true);
+}
+
+void describe_at_proxy(Section& s, SmvsMode& smvs) {
+  describe_smvs(s, smvs, false);
 }
 
 void describe(Section& s, EalSettings& eal) {
@@ -328,7 +362,7 @@ void describe(Section& s, Config& config) {
   s.live([&] {
     s.section("tcp", config.shard.tcp, "the endpoints of split connections");
     s.section(
-        "smvs", config.shard.smvs,
+        "smvs", [&config](Section& below) { describe_at_proxy(below, config.shard.smvs); },
         "sliding-mode control; its one_way_delay, receive_window and fallback hold in every mode that is steered by "
         "reports");
     control::describe_laws(s, config.shard.laws);

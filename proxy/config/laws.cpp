@@ -43,9 +43,8 @@ void report(Section& s, const Parameters& parameters) {
   }
 }
 
-}  // namespace
-
-void describe(Section& s, SmvsParameters& p) {
+/// What the law aims at, and what it is told of the radio.
+void describe_aim(Section& s, SmvsParameters& p) {
   s.value("step", p.step, {1ms, 10s}, "Ts: one step of the law, and the period of the reports");
   s.value("alpha", p.alpha, {0, 1}, "α: weight of the past in the mean service rate, 0 < α < 1");
   s.value("delta", p.delta, {0, 1e6}, "δ in 1/s: how fast an error is worked off; 0 < δ·Ts < 1 and close to 1");
@@ -53,7 +52,10 @@ void describe(Section& s, SmvsParameters& p) {
   s.value("reference", p.reference, "q0: the queue to be held; time counts at the mean service rate");
   s.value("frame", p.frame, {Bytes(1), Bytes(65535)}, "size of a radio frame");
   s.value("buffer", p.buffer, "Bmax of the radio queue; 0B = unlimited or unknown");
-  s.value("one_way_delay", p.one_way_delay, {0s, 10s}, "τp: between Node-B and proxy");
+}
+
+/// How it gets there.
+void describe_refinements(Section& s, SmvsParameters& p) {
   s.value("eta_window", p.eta_window, {1ms, 1h}, "how far back the bounds of η look, at least one step");
   s.value("boundary_layer", p.boundary_layer, "φ: sat(ŝ/φ) stands for sgn(ŝ); 0B = sgn, as in the paper");
   s.choice("prediction", p.prediction, predictions, "what stands for the data under way in ŝ");
@@ -61,7 +63,19 @@ void describe(Section& s, SmvsParameters& p) {
   s.value("minimum_reference", p.minimum_reference, "q0 is never taken for less");
   s.value("initial_allowance", p.initial_allowance, "what may be under way while no service rate is known yet");
   s.value("forget_after", p.forget_after, {1ms, 24h}, "without data for so long, the known service rate is stale");
-  report(s, p);
+}
+
+}  // namespace
+
+void describe(Section& s, SmvsParameters& p) {
+  describe(s, p, true, {});
+}
+
+void describe(Section& s, SmvsParameters& p, bool computed_here, std::string_view condition) {
+  s.when(computed_here, condition, [&] { describe_aim(s, p); });
+  s.value("one_way_delay", p.one_way_delay, {0s, 10s}, "τp: between Node-B and proxy");
+  s.when(computed_here, condition, [&] { describe_refinements(s, p); });
+  if (computed_here) report(s, p);
 }
 
 void describe(Section& s, ReceiveWindowParameters& p) {

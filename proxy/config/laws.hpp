@@ -31,6 +31,9 @@ namespace sluice::control {
 /// Also holds the parameters to Proposition 1 and section 5.2 (validate()): what it calls an error is refused, what it
 /// calls a warning is advised.
 void describe(config::Section& s, SmvsParameters& parameters);
+/// The same where the law may be computed elsewhere: unless `computed_here` only the delay of the path has an effect,
+/// and the other keys are refused with `condition`.
+void describe(config::Section& s, SmvsParameters& parameters, bool computed_here, std::string_view condition);
 void describe(config::Section& s, ReceiveWindowParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
 void describe(config::Section& s, AckClockedParameters& parameters);

@@ -9,7 +9,7 @@ import lab as lab_module
 import programs
 import pytest
 import traffic
-from test_radio import LAW, STEADY, Radio
+from test_radio import STEADY, Radio
 
 MEGA = 1_000_000
 # Every mode in each of its interceptions, and what `flows` calls a connection that begins under it.
@@ -19,7 +19,7 @@ MODES += [(law, intercept, {"split": "split", "regulate": "regulated"}[intercept
           for law in ("clamp", "wrs", "wrd", "wrb", "gwa-rr", "gwa-fcfs", "ba", "fair-share") for intercept in ("split", "regulate")]
 
 # As Radio starts its proxy.
-SMVS = {"smvs": {"law": "nodeb", "parameters": {**LAW, "one_way_delay": "10ms"}}}
+SMVS = {"smvs": {"law": "nodeb", "parameters": {"one_way_delay": "10ms"}}}
 
 
 @pytest.fixture

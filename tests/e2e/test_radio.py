@@ -35,7 +35,7 @@ class Radio:
             {"warmup": "2s", "smvs": {"parameters": LAW}}, changes))
         self.sluice = None
         if mode != "none":
-            law = {"smvs": {"law": "nodeb", "parameters": {**LAW, "one_way_delay": "10ms"}}} if mode == "smvs" else {}
+            law = {"smvs": {"law": "nodeb", "parameters": {"one_way_delay": "10ms"}}} if mode == "smvs" else {}
             self.sluice = programs.Sluice(lab, self.wire.box, "proxy-radio", "proxy-core", **{"mode": mode, **law, **(proxy or {})})
         self.traces = traces
         self.nodeb = self.start_nodeb(seconds)

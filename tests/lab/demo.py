@@ -53,7 +53,7 @@ class Run:
 RUNS = (
     Run("none", "none"),
     Run("i-tcp", "i-tcp", reports=True),
-    Run("smvs", "smvs", {"law": "nodeb", "parameters": {**LAW, "one_way_delay": "10ms"}}, reports=True),
+    Run("smvs", "smvs", {"law": "nodeb", "parameters": {"one_way_delay": "10ms"}}, reports=True),
     Run("smvs by acks", "smvs", {"law": "acks"}),
 )
 WIDTH = max(len(run.label) for run in RUNS)

@@ -51,7 +51,7 @@ def memif(number, role, folder, name):
 
 
 def start_sluice(folder, mode, priority):
-    law = {"law": "nodeb", "parameters": {"step": "5ms", "reference": "20ms", "one_way_delay": "5ms"}}
+    law = {"law": "nodeb", "parameters": {"one_way_delay": "5ms"}}
     text = programs.sluice_configuration(memif(0, "server", folder, "radio"), memif(1, "server", folder, "core"),
                                          folder / "sluice.sock", mode=mode, smvs=law,
                                          shards={"priority": priority})

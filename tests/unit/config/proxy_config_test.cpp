@@ -197,6 +197,47 @@ TEST(ProxyConfig, PoliciesAreHeldToTheSameRules) {
   EXPECT_THAT(errors_of(p + "policies:\n  - { mode: i-tcp, intercept: regulate }\n").size(), 1U);
 }
 
+// With the law at the Node-B its parameters are keys of that program's file. Here they would do nothing.
+TEST(ProxyConfig, AKeyWithoutEffectIsRefusedWithThePlaceWhereItHasOne) {
+  const std::string p(ports);
+  const std::string elsewhere = ", expected this key only when smvs.law is proxy or acks (nodeb: in the Node-B's file)";
+  EXPECT_THAT(errors_of(p + "smvs:\n  law: nodeb\n  parameters:\n    reference: 80ms\n    one_way_delay: 25ms\n"),
+              ElementsAre("s.yaml:7:5: smvs.parameters.reference" + elsewhere));
+  EXPECT_THAT(errors_of(p + "policies:\n  - smvs:\n      parameters:\n        forget_after: 1s\n"),
+              ElementsAre("s.yaml:7:9: policies[0].smvs.parameters.forget_after" + elsewhere));
+  EXPECT_THAT(
+      errors_of(p + "smvs:\n  acks: { gain: 2 }\n"),
+      ElementsAre("s.yaml:5:3: smvs.acks, expected this key only when smvs.law or smvs.without_reports is acks"));
+}
+
+TEST(ProxyConfig, AKeyWithAnEffectIsTaken) {
+  const std::string p(ports);
+  for (const char* const law : {"proxy", "acks"}) {
+    EXPECT_THAT(errors_of(p + "smvs: { law: " + law + ", parameters: { reference: 80ms } }\n"), IsEmpty()) << law;
+  }
+  EXPECT_THAT(errors_of(p + "smvs: { law: acks, acks: { gain: 2 } }\n"), IsEmpty());
+  EXPECT_THAT(errors_of(p + "smvs: { without_reports: acks, acks: { gain: 2 } }\n"), IsEmpty());
+  EXPECT_THAT(errors_of(p + "smvs: { parameters: { one_way_delay: 5ms }, fallback: { periods: 3 }, short_flow: 1KiB, "
+                            "receive_window: { reference: 30ms } }\n"),
+              IsEmpty());
+  EXPECT_THAT(errors_of(p + "smvs: { law: proxy, parameters: { reference: 80ms } }\n"
+                            "policies: [{ ports: [80], smvs: { law: nodeb } }]\n"),
+              IsEmpty())
+      << "what a policy takes from the top level nobody wrote there";
+}
+
+TEST(ProxyConfig, AReloadTellsNoChangeOfWhatHasNoEffect) {
+  const auto before = parsed(std::string(ports) + "smvs: { law: proxy, parameters: { reference: 80ms } }\n");
+  const auto after = parsed(std::string(ports) + "smvs: { law: nodeb }\n");
+  ASSERT_TRUE(before && after);
+  for (const ConfigChange& change : difference(*before, *after)) {
+    if (change.key == "smvs.parameters.reference") {
+      EXPECT_EQ(change.after, "not set");
+    }
+    EXPECT_NE(change.key, "smvs.parameters.one_way_delay");
+  }
+}
+
 TEST(ProxyConfig, DifferencesSayWhatARunningProxyCanTakeUp) {
   const auto before = parsed(std::string(ports) + "mode: i-tcp\n");
   const auto after = parsed(std::string(ports) + "mode: bypass\nshards: { count: 2 }\npolicies: [{ports: [80]}]\n");
@@ -230,23 +271,23 @@ TEST(ProxyConfig, TheInterceptionMustSuitTheMode) {
 }
 
 TEST(ProxyConfig, TheLawsRulesAreExplainedAtTheirKey) {
-  EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  parameters:\n    delta: 300\n"),
-              ElementsAre("s.yaml:6:5: smvs.parameters.delta, expected δ·Ts < 1, got δ·Ts = 1.5: every step overshoots "
+  EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  law: proxy\n  parameters:\n    delta: 300\n"),
+              ElementsAre("s.yaml:7:5: smvs.parameters.delta, expected δ·Ts < 1, got δ·Ts = 1.5: every step overshoots "
                           "the reference"));
-  EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  parameters:\n    alpha: 1\n    epsilon: 0\n"),
-              ElementsAre("s.yaml:6:5: smvs.parameters.alpha, expected 0 < α < 1, got α = 1",
-                          "s.yaml:7:5: smvs.parameters.epsilon, expected ε > 0, got ε = 0 frames/s"));
-  EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  acks:\n    initial: 1460B\n"),
-              ElementsAre("s.yaml:6:5: smvs.acks.initial, expected initial ≥ 2 segments, got initial = 1460 B"));
+  EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  law: proxy\n  parameters:\n    alpha: 1\n    epsilon: 0\n"),
+              ElementsAre("s.yaml:7:5: smvs.parameters.alpha, expected 0 < α < 1, got α = 1",
+                          "s.yaml:8:5: smvs.parameters.epsilon, expected ε > 0, got ε = 0 frames/s"));
+  EXPECT_THAT(errors_of(std::string(ports) + "smvs:\n  law: acks\n  acks:\n    initial: 1460B\n"),
+              ElementsAre("s.yaml:7:5: smvs.acks.initial, expected initial ≥ 2 segments, got initial = 1460 B"));
   EXPECT_THAT(errors_of(std::string(ports) + "clamp_price:\n  forgetting: 0\n"),
               ElementsAre("s.yaml:5:3: clamp_price.forgetting, expected forgetting > 0, got forgetting = 0 1/s"));
 }
 
 TEST(ProxyConfig, WhatOnlyWorksBadlyIsAWarning) {
-  const auto config = parsed(std::string(ports) + "smvs:\n  parameters:\n    delta: 20\n");
+  const auto config = parsed(std::string(ports) + "smvs:\n  law: proxy\n  parameters:\n    delta: 20\n");
   ASSERT_TRUE(config) << to_string(config.errors);
   ASSERT_EQ(config.warnings.size(), 1U);
-  EXPECT_THAT(config.warnings[0].to_string(), HasSubstr("s.yaml:6:5: smvs.parameters.delta, expected δ·Ts → 1"));
+  EXPECT_THAT(config.warnings[0].to_string(), HasSubstr("s.yaml:7:5: smvs.parameters.delta, expected δ·Ts → 1"));
 }
 
 TEST(ProxyConfig, KeysOfTheFeedbackProtocol) {
