@@ -117,8 +117,7 @@ int command_live(const LiveOptions& options) {
   std::fputs(summary_text({result}).c_str(), stdout);
   print_timing(result);
   if (!options.out.empty()) {
-    write_results(options.out, {result});
-    std::printf("Written: %s/results.csv, series.csv\n", options.out.c_str());
+    std::fputs(written_line(options.out, write_results(options.out, {result})).c_str(), stdout);
   }
   return exit_ok;
 }

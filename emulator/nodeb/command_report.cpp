@@ -16,12 +16,13 @@ int command_report(const ReportOptions& options) {
   }
   std::fputs(summary_text(results).c_str(), stdout);
   if (options.out.empty()) return exit_ok;
-  write_results(options.out, results);
+  std::vector<std::string> files = write_results(options.out, results);
   std::string title = options.title;
   if (title.empty() && !results.empty()) title = results.front().key.scenario;
   write_file(std::filesystem::path(options.out) / "report.html",
              html_report({title, options.description, {}, {}}, results));
-  std::printf("Written: %s/results.csv, series.csv, report.html\n", options.out.c_str());
+  files.emplace_back("report.html");
+  std::fputs(written_line(options.out, files).c_str(), stdout);
   return exit_ok;
 }
 

@@ -56,12 +56,13 @@ std::vector<ReportNote> notes_of(const Scenario& scenario) {
 }
 
 void write_report(const Plan& plan, const std::string& out, const std::vector<RunResult>& results) {
-  write_results(out, results);
+  std::vector<std::string> files = write_results(out, results);
   ReportTitle title{plan.base.title.empty() ? plan.name : plan.base.title, plan.base.description, {}, {}};
   title.extra = extra_columns(plan.base);
   title.notes = notes_of(plan.base);
   write_file(std::filesystem::path(out) / "report.html", html_report(title, results));
-  std::fprintf(stdout, "Written: %s/results.csv, series.csv, report.html\n", out.c_str());
+  files.emplace_back("report.html");
+  std::fputs(written_line(out, files).c_str(), stdout);
 }
 
 }  // namespace

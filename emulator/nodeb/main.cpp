@@ -4,6 +4,7 @@
 #include <string>
 
 #include "emulator/nodeb/commands.hpp"
+#include "emulator/report/results_csv.hpp"
 #include "emulator/scenario/describe.hpp"
 #include "proxy/config/core_dumps.hpp"
 #include "proxy/overview/version.hpp"
@@ -19,6 +20,7 @@ constexpr const char* footer =
 struct Options {
   std::string check;
   bool help_scenario = false;
+  bool help_results = false;
   bool core_dumps = false;
   std::vector<std::string> traces;
   RunOptions run;
@@ -76,6 +78,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--check", options.check, "check a scenario, print every error, and exit");
   app.add_option("--traces", options.traces, "with --check: folder of capacity traces");
   app.add_flag("--help-scenario", options.help_scenario, "print the reference of all keys of scenarios, and exit");
+  app.add_flag("--help-results", options.help_results, "print what every column of the results says, and exit");
   app.add_flag("--core-dumps", options.core_dumps,
                "let a crash leave a core file, and a debugger attach; it holds keys and what connections carry");
   app.require_subcommand(0, 1);
@@ -87,6 +90,10 @@ void declare(CLI::App& app, Options& options) {
 int dispatch(const CLI::App& app, const Options& options) {
   if (options.help_scenario) {
     std::fputs(sluice::config::reference<Scenario>().c_str(), stdout);
+    return exit_ok;
+  }
+  if (options.help_results) {
+    std::fputs(results_reference().c_str(), stdout);
     return exit_ok;
   }
   if (!options.check.empty()) return command_check(options.check, options.traces);

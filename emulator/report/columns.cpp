@@ -1,29 +1,36 @@
 #include "emulator/report/columns.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace sluice::emulator {
 
 const std::vector<Column<RunResult>>& measured_columns() {
   static const std::vector<Column<RunResult>> columns = [] {
     std::vector<Column<RunResult>> list;
-    list.push_back(number("measured_s", &RunResult::measured_s));
-    list.push_back(number("utilisation", &RunResult::utilisation));
-    list.push_back(number("throughput_bps", &RunResult::throughput_bps));
-    add_delay(list, "radio_queue_delay", &RunResult::radio_queue_delay);
-    add_delay(list, "proxy_to_ue_delay", &RunResult::proxy_to_ue_delay);
-    add_delay(list, "server_to_ue_delay", &RunResult::server_to_ue_delay);
-    list.push_back(number("queue_mean_frames", &RunResult::queue_mean_frames));
-    list.push_back(number("queue_stddev_frames", &RunResult::queue_stddev_frames));
-    list.push_back(number("queue_empty", &RunResult::queue_empty));
-    list.push_back(count("drops", &RunResult::drops));
-    list.push_back(count("retransmissions", &RunResult::retransmissions));
-    list.push_back(count("server_retransmissions", &RunResult::server_retransmissions));
-    list.push_back(number("jain", &RunResult::jain));
-    list.push_back(count("fetches", &RunResult::fetches));
-    list.push_back(maybe("fetch_p50_ms", &RunResult::fetch_p50_ms));
-    list.push_back(maybe("fetch_p95_ms", &RunResult::fetch_p95_ms));
+    list.push_back(number("measured_s", &RunResult::measured_s, "time after the warm-up"));
+    list.push_back(
+        number("utilisation", &RunResult::utilisation, "what the radio carried over what it could have carried"));
+    list.push_back(number("throughput_bps", &RunResult::throughput_bps, "payload that the UEs acknowledged"));
+    add_delay(list, "radio_queue_delay", &RunResult::radio_queue_delay,
+              "the time from entering the radio queue to the last byte on the air");
+    add_delay(list, "proxy_to_ue_delay", &RunResult::proxy_to_ue_delay,
+              "the queueing between proxy and UE, propagation taken off");
+    add_delay(list, "server_to_ue_delay", &RunResult::server_to_ue_delay,
+              "the queueing between server and UE, propagation taken off");
+    list.push_back(number("queue_mean_frames", &RunResult::queue_mean_frames, "mean of the radio queues over time"));
+    list.push_back(number("queue_stddev_frames", &RunResult::queue_stddev_frames, "standard deviation of that"));
+    list.push_back(
+        number("queue_empty", &RunResult::queue_empty, "share of the time in which the radio queue was empty"));
+    list.push_back(count("drops", &RunResult::drops,
+                         "packets that radio queues turned away or dropped early, or that were lost on the air"));
+    list.push_back(count("retransmissions", &RunResult::retransmissions,
+                         "segments sent towards the UEs more than once, by whoever faces the radio"));
+    list.push_back(count("server_retransmissions", &RunResult::server_retransmissions,
+                         "segments that the servers sent more than once"));
+    list.push_back(number("jain", &RunResult::jain, "Jain's index of the UEs' throughputs: 1/n … 1"));
+    list.push_back(count("fetches", &RunResult::fetches, "objects that request and web applications fetched"));
+    list.push_back(maybe("fetch_p50_ms", &RunResult::fetch_p50_ms, "time to fetch one, median"));
+    list.push_back(maybe("fetch_p95_ms", &RunResult::fetch_p95_ms, "time to fetch one, 95th percentile"));
     return list;
   }();
   return columns;
@@ -37,7 +44,8 @@ bool is_figure(std::string_view column) {
 bool is_result_column(std::string_view column) {
   const auto& measured = measured_columns();
   return is_figure(column) ||
-         std::find(std::begin(counter_table), std::end(counter_table), column) != std::end(counter_table) ||
+         std::any_of(counter_table.begin(), counter_table.end(),
+                     [&](const ColumnText& counter) { return counter.name == column; }) ||
          std::any_of(measured.begin(), measured.end(), [&](const auto& known) { return known.name == column; });
 }
 

@@ -14,44 +14,56 @@
 
 namespace sluice::emulator {
 
-/// One column of a table: its name, and how a cell is written and read.
+/// One column of a table: its name, what it says, and how a cell is written and read.
 template <typename Row>
 struct Column {
   std::string name;
+  std::string text;  ///< for the reference; the unit is in the name
   std::function<std::string(const Row&)> write;
   std::function<void(Row&, double)> read;
 };
 
 template <typename Row>
-Column<Row> number(std::string name, double Row::*member) {
-  return {std::move(name), [member](const Row& row) { return format_number(row.*member); },
+Column<Row> number(std::string name, double Row::*member, std::string text) {
+  return {std::move(name), std::move(text), [member](const Row& row) { return format_number(row.*member); },
           [member](Row& row, double value) { row.*member = value; }};
 }
 
 template <typename Row>
-Column<Row> count(std::string name, std::uint64_t Row::*member) {
-  return {std::move(name), [member](const Row& row) { return std::to_string(row.*member); },
+Column<Row> count(std::string name, std::uint64_t Row::*member, std::string text) {
+  return {std::move(name), std::move(text), [member](const Row& row) { return std::to_string(row.*member); },
           [member](Row& row, double value) { row.*member = value < 0 ? 0 : static_cast<std::uint64_t>(value); }};
 }
 
 template <typename Row>
-Column<Row> maybe(std::string name, std::optional<double> Row::*member) {
-  return {std::move(name),
+Column<Row> maybe(std::string name, std::optional<double> Row::*member, std::string text) {
+  return {std::move(name), std::move(text),
           [member](const Row& row) { return (row.*member) ? format_number(*(row.*member)) : std::string(); },
           [member](Row& row, double value) { row.*member = value; }};
 }
 
+template <typename Row>
+Column<Row> text(std::string name, std::string Row::*member, std::string text) {
+  return {std::move(name), std::move(text), [member](const Row& row) { return row.*member; }, {}};
+}
+
 /// The columns of a delay: NAME_p50_ms and so on.
 template <typename Row>
-void add_delay(std::vector<Column<Row>>& columns, const std::string& name, DelaySummary Row::*delay) {
-  const std::array<std::pair<const char*, double DelaySummary::*>, 5> parts = {{{"p50", &DelaySummary::p50_ms},
-                                                                                {"p95", &DelaySummary::p95_ms},
-                                                                                {"p99", &DelaySummary::p99_ms},
-                                                                                {"mean", &DelaySummary::mean_ms},
-                                                                                {"max", &DelaySummary::max_ms}}};
-  for (const auto& part : parts) {
-    const auto member = part.second;
-    columns.push_back({name + "_" + part.first + "_ms",
+void add_delay(std::vector<Column<Row>>& columns, const std::string& name, DelaySummary Row::*delay,
+               const std::string& text) {
+  struct Part {
+    const char* name;
+    const char* text;
+    double DelaySummary::*member;
+  };
+  constexpr std::array<Part, 5> parts = {{{"p50", "median of ", &DelaySummary::p50_ms},
+                                          {"p95", "95th percentile of ", &DelaySummary::p95_ms},
+                                          {"p99", "99th percentile of ", &DelaySummary::p99_ms},
+                                          {"mean", "mean of ", &DelaySummary::mean_ms},
+                                          {"max", "largest of ", &DelaySummary::max_ms}}};
+  for (const Part& part : parts) {
+    const auto member = part.member;
+    columns.push_back({name + "_" + part.name + "_ms", part.text + text,
                        [delay, member](const Row& row) {
                          const DelaySummary& summary = row.*delay;
                          return summary.count == 0 ? std::string() : format_number(summary.*member);
@@ -102,66 +114,80 @@ inline constexpr std::array figure_table = std::to_array<ColumnText>({
     {"model_ratio", "up_down_ratio by the M/M/1/K model"},
 });
 /// What runs count beside; RunResult::counters. The drops and marks of routers are named by their hop.
-inline constexpr std::string_view counter_table[] = {"connections_failed",
-                                                     "drop_events",
-                                                     "drops_air",
-                                                     "drops_early",
-                                                     "drops_full",
-                                                     "drops_given_up",
-                                                     "drops_handover",
-                                                     "drops_left",
-                                                     "end_markers_missed",
-                                                     "feedback_lost",
-                                                     "feedback_refused",
-                                                     "feedback_send_errors",
-                                                     "forwarded_bytes",
-                                                     "forwarded_packets",
-                                                     "forwarding_drops",
-                                                     "handover_held_packets",
-                                                     "handover_retransmissions",
-                                                     "handover_timeouts",
-                                                     "handover_uplink_drops",
-                                                     "handovers",
-                                                     "harq_blocks",
-                                                     "harq_given_up",
-                                                     "harq_retransmissions",
-                                                     "lateness_max_us",
-                                                     "lateness_p50_us",
-                                                     "lateness_p99_us",
-                                                     "payload_corrupted",
-                                                     "port_drops",
-                                                     "proxy_copies_failed",
-                                                     "proxy_fast_recoveries",
-                                                     "proxy_nodeb_down_drops",
-                                                     "proxy_nodeb_down_marks",
-                                                     "proxy_nodeb_up_drops",
-                                                     "proxy_nodeb_up_marks",
-                                                     "proxy_timeouts",
-                                                     "radio_early_drops",
-                                                     "radio_marks",
-                                                     "report_echo_p50_us",
-                                                     "report_echo_p99_us",
-                                                     "reporters_changed",
-                                                     "reports",
-                                                     "reports_elsewhere",
-                                                     "reports_lost",
-                                                     "rlc_lost_packets",
-                                                     "segments_unmatched",
-                                                     "server_proxy_down_drops",
-                                                     "server_proxy_down_marks",
-                                                     "server_proxy_up_drops",
-                                                     "server_proxy_up_marks",
-                                                     "station_drops",
-                                                     "statuses",
-                                                     "timeouts",
-                                                     "ttis",
-                                                     "ttis_missed",
-                                                     "uplink_delay_p50_us",
-                                                     "uplink_delay_p95_us",
-                                                     "uplink_drops"};
+inline constexpr std::array counter_table = std::to_array<ColumnText>({
+    {"connections_failed", "connections of built-in UEs that were not opened, or broke"},
+    {"drop_events", "drops on the way to the UEs, those within a round trip counted once"},
+    {"drops_air", "packets of the radio queues dropped: left the radio queue and were lost on the air for good"},
+    {"drops_early",
+     "packets of the radio queues dropped: active queue management chose them, before the radio queue was full"},
+    {"drops_full",
+     "packets of the radio queues dropped: found no room in the radio queue, or had to go for another one"},
+    {"drops_given_up", "packets of the radio queues dropped: not received after the last attempt"},
+    {"drops_handover",
+     "packets of the radio queues dropped: were for a UE that was handed over without forwarding, or found no room to "
+     "wait for older packets"},
+    {"drops_left", "packets of the radio queues dropped: waited for a UE that left"},
+    {"end_markers_missed", "end markers of a handover that did not come in time"},
+    {"feedback_lost", "datagrams of the feedback lost on their way, by reports.loss"},
+    {"feedback_refused", "datagrams of the feedback that were not believed"},
+    {"feedback_send_errors", "datagrams of the feedback that the socket did not take"},
+    {"forwarded_bytes", "IP bytes that one Node-B handed on to another at handovers"},
+    {"forwarded_packets", "packets that one Node-B handed on to another at handovers"},
+    {"forwarding_drops", "packets dropped on the lines between Node-Bs"},
+    {"handover_held_packets", "packets that came by the new path before the last of the old one, and waited"},
+    {"handover_retransmissions", "segments sent again from a handover's beginning until some time after it"},
+    {"handover_timeouts", "retransmission timeouts in that time"},
+    {"handover_uplink_drops", "packets that found no room to wait while their UE was between Node-Bs"},
+    {"handovers", "handovers that came about"},
+    {"harq_blocks", "transport blocks sent for the first time"},
+    {"harq_given_up", "transport blocks that hybrid ARQ gave up"},
+    {"harq_retransmissions", "transport blocks sent again by hybrid ARQ"},
+    {"lateness_max_us", "real time: how late the latest event was"},
+    {"lateness_p50_us", "real time: how late events were, median"},
+    {"lateness_p99_us", "real time: how late events were, 99th percentile"},
+    {"payload_corrupted", "connections of built-in hosts that found a wrong byte"},
+    {"port_drops", "real time: packets that a port did not send"},
+    {"proxy_copies_failed", "packets that the proxy had no buffer for"},
+    {"proxy_fast_recoveries", "losses that the proxy repaired towards the UEs without a timeout"},
+    {"proxy_nodeb_down_drops", "packets dropped by the router of the hop from proxy to Node-B"},
+    {"proxy_nodeb_down_marks", "packets marked (ECN) there"},
+    {"proxy_nodeb_up_drops", "packets dropped by the router of that hop, on the way up"},
+    {"proxy_nodeb_up_marks", "packets marked (ECN) there, on the way up"},
+    {"proxy_timeouts", "retransmission timeouts of the proxy towards the UEs"},
+    {"radio_early_drops", "packets that a managed radio queue dropped before it was full"},
+    {"radio_marks", "packets that a managed radio queue marked (ECN)"},
+    {"report_echo_p50_us", "real time: from a report until a status says that its allowance was taken up, median"},
+    {"report_echo_p99_us", "real time: the 99th percentile of that"},
+    {"reporters_changed", "times that the proxy went over to another Node-B's reports of a UE"},
+    {"reports", "reports that the Node-Bs sent"},
+    {"reports_elsewhere", "reports of a UE that was with another Node-B by then"},
+    {"reports_lost", "real time: reports that did not go out because their thread fell behind"},
+    {"rlc_lost_packets", "packets lost on the air for good"},
+    {"segments_unmatched", "segments that the meter saw first at a UE, or forgot because too many were in flight"},
+    {"server_proxy_down_drops", "packets dropped by the router of the hop from servers to proxy"},
+    {"server_proxy_down_marks", "packets marked (ECN) there"},
+    {"server_proxy_up_drops", "packets dropped by the router of that hop, on the way up"},
+    {"server_proxy_up_marks", "packets marked (ECN) there, on the way up"},
+    {"station_drops", "packets that the stations of an access point dropped, on the way up"},
+    {"statuses", "statuses that the proxy sent and the Node-Bs heard"},
+    {"timeouts", "retransmission timeouts of whoever faces the radio"},
+    {"ttis", "TTIs that the run had"},
+    {"ttis_missed", "real time: TTIs by which events were late"},
+    {"uplink_delay_p50_us", "delay of packets in the UEs' own uplink queues, median"},
+    {"uplink_delay_p95_us", "delay of packets in the UEs' own uplink queues, 95th percentile"},
+    {"uplink_drops", "packets dropped by the UEs' own uplink queues"},
+});
 
 /// Stands before the name of a column in that of the paper's value for it.
 inline constexpr std::string_view paper_prefix = "paper_";
+
+/// The columns that name a run, before those that sweeps bring, and the last of them.
+inline constexpr std::array key_table = std::to_array<ColumnText>({
+    {"scenario", "name of the scenario's file"},
+    {"clock", "virtual or real"},
+    {"mode", "none: no proxy; else the proxy's mode, or the label that a sweep gives it"},
+    {"seed", "of everything random; behind the columns of sweeps"},
+});
 
 [[nodiscard]] bool is_figure(std::string_view column);
 /// The table results.csv may have a column of this name, keys apart.

@@ -11,103 +11,10 @@
 
 #include "emulator/report/columns.hpp"
 #include "emulator/report/result_group.hpp"
+#include "emulator/report/row_columns.hpp"
 
 namespace sluice::emulator {
 namespace {
-
-const std::vector<Column<SeriesPoint>>& point_columns() {
-  static const std::vector<Column<SeriesPoint>> columns = {
-      number("time_s", &SeriesPoint::time_s),
-      number("link_rate_bps", &SeriesPoint::link_rate_bps),
-      number("link_used_bps", &SeriesPoint::link_used_bps),
-      number("throughput_bps", &SeriesPoint::throughput_bps),
-      number("outstanding_bytes", &SeriesPoint::outstanding_bytes),
-      maybe("allowance_bps", &SeriesPoint::allowance_bps),
-      number("queue_bytes", &SeriesPoint::queue_bytes),
-      number("queue_frames", &SeriesPoint::queue_frames),
-      maybe("reference_bytes", &SeriesPoint::reference_bytes),
-      number("radio_queue_delay_ms", &SeriesPoint::radio_queue_delay_ms),
-      number("proxy_to_ue_delay_ms", &SeriesPoint::proxy_to_ue_delay_ms),
-      number("server_to_ue_delay_ms", &SeriesPoint::server_to_ue_delay_ms),
-      count("drops", &SeriesPoint::drops),
-      count("retransmissions", &SeriesPoint::retransmissions)};
-  return columns;
-}
-
-template <typename Row>
-Column<Row> text(std::string name, std::string Row::*member) {
-  return {std::move(name), [member](const Row& row) { return row.*member; }, {}};
-}
-
-const std::vector<Column<UePoint>>& ue_columns() {
-  static const std::vector<Column<UePoint>> columns = {number("time_s", &UePoint::time_s),
-                                                       text("ue", &UePoint::ue),
-                                                       text("state", &UePoint::state),
-                                                       number("link_rate_bps", &UePoint::link_rate_bps),
-                                                       number("link_used_bps", &UePoint::link_used_bps),
-                                                       number("airtime", &UePoint::airtime),
-                                                       number("queue_bytes", &UePoint::queue_bytes),
-                                                       number("queue_mean_bytes", &UePoint::queue_mean_bytes),
-                                                       count("arrived_bytes", &UePoint::arrived_bytes),
-                                                       count("transmitted_bytes", &UePoint::transmitted_bytes),
-                                                       count("delivered_bytes", &UePoint::delivered_bytes),
-                                                       count("dropped_bytes", &UePoint::dropped_bytes),
-                                                       count("dropped_packets", &UePoint::dropped_packets),
-                                                       count("lost_packets", &UePoint::lost_packets),
-                                                       count("forwarded_bytes", &UePoint::forwarded_bytes),
-                                                       text("nodeb", &UePoint::nodeb)};
-  return columns;
-}
-
-const std::vector<Column<FlowRow>>& flow_columns() {
-  static const std::vector<Column<FlowRow>> columns = {
-      text("application", &FlowRow::application),
-      text("ue", &FlowRow::ue),
-      {"ue_port", [](const FlowRow& row) { return std::to_string(row.ue_port); }, {}},
-      text("direction", &FlowRow::direction),
-      number("opened_s", &FlowRow::opened_s),
-      maybe("handshake_ms", &FlowRow::handshake_ms),
-      number("completion_ms", &FlowRow::completion_ms),
-      count("bytes", &FlowRow::bytes),
-      number("throughput_bps", &FlowRow::throughput_bps),
-      number("measured_bps", &FlowRow::measured_bps),
-      count("ue_retransmissions", &FlowRow::ue_retransmissions),
-      count("server_retransmissions", &FlowRow::server_retransmissions),
-      count("ue_timeouts", &FlowRow::ue_timeouts),
-      count("server_timeouts", &FlowRow::server_timeouts),
-      number("ue_srtt_ms", &FlowRow::ue_srtt_ms),
-      number("server_srtt_ms", &FlowRow::server_srtt_ms),
-      text("ended", &FlowRow::ended)};
-  return columns;
-}
-
-const std::vector<Column<PacketRow>>& packet_columns() {
-  static const std::vector<Column<PacketRow>> columns = {
-      number("time_s", &PacketRow::time_s),
-      text("ue", &PacketRow::ue),
-      text("event", &PacketRow::event),
-      {"bytes", [](const PacketRow& row) { return std::to_string(row.bytes); }, {}},
-      number("queueing_ms", &PacketRow::queueing_ms)};
-  return columns;
-}
-
-const std::vector<Column<QueueRow>>& queue_columns() {
-  static const std::vector<Column<QueueRow>> columns = [] {
-    std::vector<Column<QueueRow>> list = {
-        text("ue", &QueueRow::ue),
-        text("source", &QueueRow::source),
-        {"source_port", [](const QueueRow& row) { return std::to_string(row.source_port); }, {}},
-        {"ue_port", [](const QueueRow& row) { return std::to_string(row.ue_port); }, {}},
-        count("packets", &QueueRow::packets),
-        count("bytes", &QueueRow::bytes),
-        count("dropped_packets", &QueueRow::dropped_packets),
-        count("dropped_bytes", &QueueRow::dropped_bytes),
-        number("queue_mean_bytes", &QueueRow::queue_mean_bytes)};
-    add_delay(list, "delay", &QueueRow::delay);
-    return list;
-  }();
-  return columns;
-}
 
 /// The columns that sweeps of any of the runs brought, in order of first appearance.
 std::vector<std::string> swept_columns(const std::vector<RunResult>& results) {
@@ -121,9 +28,10 @@ std::vector<std::string> swept_columns(const std::vector<RunResult>& results) {
 }
 
 std::vector<std::string> key_columns(const std::vector<std::string>& swept) {
-  std::vector<std::string> columns = {"scenario", "clock", "mode"};
+  std::vector<std::string> columns;
+  for (std::size_t i = 0; i + 1 < key_table.size(); ++i) columns.emplace_back(key_table[i].name);
   columns.insert(columns.end(), swept.begin(), swept.end());
-  columns.emplace_back("seed");
+  columns.emplace_back(key_table.back().name);
   return columns;
 }
 
@@ -272,24 +180,34 @@ CsvTable queues_table(const std::vector<RunResult>& results) {
   return table_of(results, &RunResult::queues, queue_columns());
 }
 
+const std::vector<SummaryColumn>& summary_table_columns() {
+  static const std::vector<SummaryColumn> columns = {
+      {"utilisation", "mean over the seeds", [](const ResultGroup& g) { return g.mean.utilisation; }},
+      {"utilisation_ci", "half of its 95 % confidence interval", [](const ResultGroup& g) { return g.utilisation_ci; }},
+      {"throughput_bps", "mean over the seeds", [](const ResultGroup& g) { return g.mean.throughput_bps; }},
+      {"throughput_ci_bps", "half of its 95 % confidence interval",
+       [](const ResultGroup& g) { return g.throughput_ci_bps; }},
+      {"radio_queue_delay_p95_ms", "mean over the seeds",
+       [](const ResultGroup& g) { return g.mean.radio_queue_delay.p95_ms; }},
+      {"radio_queue_delay_p95_ci_ms", "half of its 95 % confidence interval",
+       [](const ResultGroup& g) { return g.radio_p95_ci_ms; }},
+      {"server_to_ue_delay_p95_ms", "mean over the seeds",
+       [](const ResultGroup& g) { return g.mean.server_to_ue_delay.p95_ms; }},
+      {"server_to_ue_delay_p95_ci_ms", "half of its 95 % confidence interval",
+       [](const ResultGroup& g) { return g.server_to_ue_p95_ci_ms; }}};
+  return columns;
+}
+
 CsvTable summary_table(const std::vector<RunResult>& results) {
   const std::vector<std::string> swept = swept_columns(results);
   CsvTable table;
   table.columns = key_columns(swept);
   table.columns.back() = "seeds";
-  for (const char* name :
-       {"utilisation", "utilisation_ci", "throughput_bps", "throughput_ci_bps", "radio_queue_delay_p95_ms",
-        "radio_queue_delay_p95_ci_ms", "server_to_ue_delay_p95_ms", "server_to_ue_delay_p95_ci_ms"}) {
-    table.columns.emplace_back(name);
-  }
+  for (const SummaryColumn& column : summary_table_columns()) table.columns.emplace_back(column.name);
   for (const ResultGroup& group : group_by_point(results)) {
     std::vector<std::string> cells = key_cells(group.mean.key, swept);
     cells.back() = std::to_string(group.seeds);
-    for (const double value : {group.mean.utilisation, group.utilisation_ci, group.mean.throughput_bps,
-                               group.throughput_ci_bps, group.mean.radio_queue_delay.p95_ms, group.radio_p95_ci_ms,
-                               group.mean.server_to_ue_delay.p95_ms, group.server_to_ue_p95_ci_ms}) {
-      cells.push_back(format_number(value));
-    }
+    for (const SummaryColumn& column : summary_table_columns()) cells.push_back(format_number(column.value(group)));
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -320,20 +238,24 @@ std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& ser
   return runs;
 }
 
-void write_results(const std::filesystem::path& directory, const std::vector<RunResult>& results) {
-  write_file(directory / "results.csv", format_csv(results_table(results)));
-  write_file(directory / "series.csv", format_csv(series_table(results)));
-  if (std::any_of(results.begin(), results.end(),
-                  [&](const RunResult& run) { return run.key.seed != results.front().key.seed; })) {
-    write_file(directory / "summary.csv", format_csv(summary_table(results)));
+std::vector<std::string> write_results(const std::filesystem::path& directory, const std::vector<RunResult>& results) {
+  std::vector<std::string> written;
+  const bool several_seeds = std::any_of(
+      results.begin(), results.end(), [&](const RunResult& run) { return run.key.seed != results.front().key.seed; });
+  for (const ResultFile& file : result_files) {
+    if (file.table == summary_table && !several_seeds) continue;
+    const CsvTable table = file.table(results);
+    if (!file.always && table.rows.empty()) continue;
+    write_file(directory / file.name, format_csv(table));
+    written.emplace_back(file.name);
   }
-  const auto asked = [&](const char* name, const CsvTable& table) {
-    if (!table.rows.empty()) write_file(directory / name, format_csv(table));
-  };
-  asked("ues.csv", ues_table(results));
-  asked("flows.csv", flows_table(results));
-  asked("packets.csv", packets_table(results));
-  asked("queues.csv", queues_table(results));
+  return written;
+}
+
+std::string written_line(const std::string& directory, const std::vector<std::string>& files) {
+  std::string line = "Written: " + directory + "/";
+  for (const std::string& file : files) line += (&file == &files.front() ? "" : ", ") + file;
+  return line + "\n";
 }
 
 std::vector<RunResult> read_results(const std::filesystem::path& directory) {

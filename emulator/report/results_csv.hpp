@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "emulator/report/csv.hpp"
 #include "emulator/report/result.hpp"
+#include "emulator/report/result_group.hpp"
 
 namespace sluice::emulator {
 
@@ -20,6 +22,13 @@ namespace sluice::emulator {
 [[nodiscard]] CsvTable packets_table(const std::vector<RunResult>& results);
 [[nodiscard]] CsvTable queues_table(const std::vector<RunResult>& results);
 
+/// A column of summary_table() behind those that name the point.
+struct SummaryColumn {
+  const char* name;
+  const char* text;
+  double (*value)(const ResultGroup& group);
+};
+[[nodiscard]] const std::vector<SummaryColumn>& summary_table_columns();
 /// One row per point: means over its seeds, each with half of its 95 % confidence interval.
 [[nodiscard]] CsvTable summary_table(const std::vector<RunResult>& results);
 
@@ -28,10 +37,31 @@ namespace sluice::emulator {
 /// counters otherwise.
 [[nodiscard]] std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& series);
 
-/// Writes DIR/results.csv and DIR/series.csv, summary.csv where there are several seeds, and ues.csv,
-/// flows.csv, packets.csv and queues.csv where the results hold such,
-/// creating the directory. Throws std::runtime_error naming the file.
-void write_results(const std::filesystem::path& directory, const std::vector<RunResult>& results);
+/// A file of results, and what a row of it is.
+struct ResultFile {
+  const char* name;
+  const char* row;
+  CsvTable (*table)(const std::vector<RunResult>& results);
+  bool always;  ///< written where it has no rows, too
+};
+inline constexpr std::array result_files = std::to_array<ResultFile>({
+    {"results.csv", "a run, over the time after its warm-up", results_table, true},
+    {"series.csv", "a run and interval", series_table, true},
+    {"summary.csv", "a point of the sweeps, where there are several seeds: means over them", summary_table, false},
+    {"ues.csv", "a run, UE and interval (output.ues)", ues_table, false},
+    {"flows.csv", "a run and connection of built-in hosts (output.flows)", flows_table, false},
+    {"packets.csv", "a run and packet that left a radio queue (output.packets)", packets_table, false},
+    {"queues.csv", "a run and flow through a radio queue (output.queues)", queues_table, false},
+});
+
+/// Writes those of result_files that there is something for, with the rows of every seed, creating the directory.
+/// Returns their names. Throws std::runtime_error naming the file.
+[[nodiscard]] std::vector<std::string> write_results(const std::filesystem::path& directory,
+                                                     const std::vector<RunResult>& results);
+/// The line that says what was written where.
+[[nodiscard]] std::string written_line(const std::string& directory, const std::vector<std::string>& files);
+/// What every column of every file says, as Markdown, from the tables that write them.
+[[nodiscard]] std::string results_reference();
 /// Reads them. Throws std::runtime_error naming the file.
 [[nodiscard]] std::vector<RunResult> read_results(const std::filesystem::path& directory);
 

@@ -18,13 +18,6 @@ namespace {
 /// Thrown out of a run that is to end early.
 struct Stopped {};
 
-/// One seed's time series and packets are enough to look at; connections are of interest of every seed.
-void drop_details(RunResult& result) {
-  result.series.clear();
-  result.ues.clear();
-  result.packets.clear();
-}
-
 /// The bytes that every packet of every run fits into.
 std::uint16_t room_for(const Plan& plan) {
   std::uint16_t mtu = plan.base.hosts.mtu;
@@ -72,7 +65,6 @@ class Workshop {
         if (stop_) throw Stopped{};
         report(run, part);
       });
-      if (plan_.runs[run].seed != plan_.runs[run].scenario.seed) drop_details(*results_[run]);
     } catch (const Stopped&) {
       return;
     } catch (const TraceMissing& missing) {

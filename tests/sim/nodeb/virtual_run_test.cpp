@@ -52,6 +52,21 @@ TEST(VirtualRun, LongPacketsFitIntoTheBuffersOfAnExperiment) {
   EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
 }
 
+TEST(VirtualRun, EverySeedKeepsItsSeriesItsUesAndItsPackets) {
+  const auto plan = parse_plan(link(steady, "modes: [none]\noutput: {ues: true, packets: true}\n"), "test.yaml", 2);
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  TraceLibrary traces({});
+  const std::atomic<bool> stop{false};
+  const ExperimentOutcome outcome = run_experiment(
+      *plan, traces, 1, [](const ExperimentProgress&) {}, stop);
+  ASSERT_EQ(outcome.results.size(), 2U);
+  for (const RunResult& result : outcome.results) {
+    EXPECT_EQ(result.series.size(), 120U) << result.key.seed;
+    EXPECT_EQ(result.ues.size(), 120U) << result.key.seed;
+    EXPECT_FALSE(result.packets.empty()) << result.key.seed;
+  }
+}
+
 /// A cell of so many UEs with a varying link and two endless downloads each.
 std::string cell_of(int ues, const std::string& scheduler) {
   std::string apps = "apps:\n";

@@ -6,7 +6,11 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <set>
+#include <string>
+#include <vector>
 
+#include "emulator/report/columns.hpp"
 #include "emulator/report/result_group.hpp"
 #include "emulator/report/text_table.hpp"
 #include "tests/unit/nodeb/sample_results.hpp"
@@ -66,7 +70,7 @@ TEST(ResultsCsv, ColumnsAreNamedWithTheirUnits) {
 TEST(ResultsCsv, ResultsComeBackFromTheirFiles) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nodeb_results";
   const std::vector<RunResult> results = test::sample_results();
-  write_results(folder, results);
+  EXPECT_EQ(write_results(folder, results), (std::vector<std::string>{"results.csv", "series.csv"}));
   const std::vector<RunResult> back = read_results(folder);
   ASSERT_EQ(back.size(), results.size());
   EXPECT_EQ(format_csv(results_table(back)), format_csv(results_table(results)));
@@ -218,6 +222,47 @@ TEST(ResultsCsv, FiguresAreMeansOverTheSeedsThatHaveThem) {
   EXPECT_NEAR(groups[0].ci.at("flow_jain"), confidence_interval({0.8, 0.9}), 1e-12);
   EXPECT_EQ(groups[0].mean.paper.at("throughput_bps"), 5e6);
   EXPECT_NEAR(groups[0].ci.at("throughput_bps"), groups[0].throughput_ci_bps, 1);
+}
+
+TEST(ResultsCsv, EveryColumnOfEveryFileIsExplained) {
+  std::vector<RunResult> results = test::sample_results();
+  results.push_back(results.front());
+  results.back().key.seed = 2;
+  for (const ColumnText& figure : figure_table) results.front().figures[std::string(figure.name)] = 1;
+  for (const ColumnText& counter : counter_table) results.front().counters[std::string(counter.name)] = 1;
+  const std::string reference = results_reference();
+  for (const ResultFile& file : result_files) {
+    const std::size_t begin = reference.find("## `" + std::string(file.name) + "`");
+    ASSERT_NE(begin, std::string::npos) << file.name;
+    const std::string part = reference.substr(begin, reference.find("\n## ", begin) - begin);
+    for (const std::string& column : file.table(results).columns) {
+      const std::string row = "| `" + column + "` | ";
+      const std::size_t at = std::min(part.find(row), reference.find(row));
+      if (column == "period_s") continue;  // of the sample's sweep
+      ASSERT_NE(at, std::string::npos) << file.name << ": " << column;
+      EXPECT_EQ(reference.find(row + " |"), std::string::npos) << file.name << ": " << column << " says nothing";
+    }
+  }
+}
+
+TEST(ResultsCsv, EverySeedIsInEveryFileThatIsWritten) {
+  std::vector<RunResult> results = {test::sample_result("smvs", "", 0.9, 20), test::sample_result("smvs", "", 0.8, 25)};
+  results.back().key.seed = 2;
+  for (RunResult& run : results) {
+    run.ues.resize(3);
+    run.packets.resize(2);
+  }
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nodeb_seeds";
+  const std::vector<std::string> written = write_results(folder, results);
+  EXPECT_EQ(written, (std::vector<std::string>{"results.csv", "series.csv", "summary.csv", "ues.csv", "packets.csv"}));
+  EXPECT_EQ(written_line("out", written), "Written: out/results.csv, series.csv, summary.csv, ues.csv, packets.csv\n");
+  for (const char* const name : {"series.csv", "ues.csv", "packets.csv"}) {
+    const CsvTable table = parse_csv(read_file(folder / name));
+    std::set<std::string> seeds;
+    for (const auto& row : table.rows) seeds.insert(row[*table.column("seed")]);
+    EXPECT_EQ(seeds, (std::set<std::string>{"1", "2"})) << name;
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
