@@ -28,7 +28,7 @@ SANITIZER_OPTIONS = {
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     # libxdp loses 80 bytes for each set of buffers that the driver registers with it.
     "LSAN_OPTIONS": f"suppressions={ROOT}/tests/lsan.supp:print_suppressions=0",
-    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+    "TSAN_OPTIONS": f"halt_on_error=1:second_deadlock_stack=1:suppressions={ROOT}/tests/tsan.supp:print_suppressions=0",
 }
 # The presets that --full adds.
 SANITIZED = ("debug", "tsan")
