@@ -132,6 +132,24 @@ double Smvs::law(const SmvsObservation& observation) {
   return mean_ * step_s + x;
 }
 
+SmvsParameters in_steps_of(const SmvsParameters& parameters, Duration period) {
+  const double ratio = to_seconds(period) / to_seconds(parameters.step);
+  SmvsParameters fitted = parameters;
+  fitted.step = period;
+  fitted.alpha = std::clamp(std::pow(parameters.alpha, ratio), 0.01, 0.9999);
+  fitted.delta = parameters.delta / ratio;
+  fitted.epsilon = parameters.epsilon / ratio;
+  fitted.eta_window = std::max(parameters.eta_window, 2 * period);
+  if (parameters.reference.unit() != Reference::Unit::time) return fitted;
+  const double span = parameters.reference.value();
+  const double longer = std::max(span + to_seconds(period - parameters.step), span / 4);
+  fitted.reference = Reference::time(from_seconds(longer));
+  if (parameters.boundary_layer.unit() == Reference::Unit::time) {
+    fitted.boundary_layer = Reference::time(from_seconds(parameters.boundary_layer.value() * longer / span));
+  }
+  return fitted;
+}
+
 double smvs_reference(const SmvsParameters& parameters, Rate mean) {
   const double asked = std::max(parameters.reference.in_bytes(parameters.frame, mean),
                                 static_cast<double>(parameters.minimum_reference.count()));

@@ -58,6 +58,10 @@ struct SmvsParameters {
 [[nodiscard]] std::vector<Violation> validate(const SmvsParameters& parameters, std::optional<Rate> mean = {},
                                               std::optional<Duration> variation = {});
 
+/// The same law in steps of `period` (> 0), as the reports come: what is meant for each step is for a longer or shorter
+/// one, and a reference in time holds a step more or less, since it is to last for a round trip and a step.
+[[nodiscard]] SmvsParameters in_steps_of(const SmvsParameters& parameters, Duration period);
+
 /// What the controller is told at the end of a step. All of one bearer. Counters are cumulative; one that runs
 /// backwards (the sender has restarted) starts the measurement anew.
 struct SmvsObservation {
