@@ -28,10 +28,22 @@ constexpr Duration longest_drain = seconds(1);
 /// A silence counts for no more than this, or a round trip.
 constexpr Duration longest_listening = milliseconds(100);
 constexpr std::uint8_t enough_probes = 4;
+/// So many reports must agree that the way is longer, and for so long.
+constexpr Duration least_unexplained_for = milliseconds(200);
+constexpr std::uint32_t enough_reports = 3;
 /// What two segments on the air, or an uplink that speaks now and then, make of a round trip is borne up to this. With
 /// a window that is too small all of it comes in one clump.
 constexpr Duration longest_margin = milliseconds(150);
 constexpr Duration longest_clump = milliseconds(10);
+
+/// So many round trips of the start-up in which the rate does not grow end it (as in BBR).
+constexpr std::uint8_t flat_rounds = 3;
+/// Others matter from this part of all that goes to the UE on. Their rate is a mean over about one swing of a queue
+/// that they fill.
+constexpr double contested_share = 0.2;
+constexpr Duration others_memory = milliseconds(500);
+/// Less than the fair part, so that a queue that stands without others shrinks.
+constexpr double modesty = 0.9;
 
 /// About the base delay: as near as a timer's tick and an eighth.
 Duration near(Duration base) {
@@ -85,6 +97,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& news) {
   // Silence, of the link or of the source, speaks for no other base delay.
   const Duration listened =
       heard_ ? std::min(news.now - last_heard_, std::max(base_ + wait(), longest_listening)) : Duration::zero();
+  note_others(news, heard_ ? news.now - last_heard_ : Duration::zero());
   last_heard_ = news.now;
   heard_ = true;
   unanswered_ = false;
@@ -95,6 +108,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& news) {
   delivery_.on_delivered(news.now, news.delivered, news.held_back || waited > wait());
   if (idle_ && !news.held_back) delivery_.on_idle();
   if (starting_) start_up(news);
+  if (contested()) far_for_ = late_for_ = Duration::zero();
   if (!starting_ && late_for_ >= hopeless_after) {
     lengthen(least_late_);
   } else if (drain_ != Drain::none) {
@@ -119,6 +133,31 @@ void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listen
   }
 }
 
+void AckClockedWindow::note_others(const Acknowledged& news, Duration since) {
+  if (since > Duration::zero()) {
+    const double part = to_seconds(since) / to_seconds(others_memory);
+    const double decay = 1 / (1 + part + part * part / 2);
+    const double weight = (1 - decay) / to_seconds(since);
+    ours_ = decay * ours_ + weight * static_cast<double>(news.delivered.count());
+    others_ = decay * others_ + weight * static_cast<double>(news.others.count());
+  }
+  if (news.round_trip <= Duration::zero()) return;
+  const double took = to_seconds(news.round_trip);
+  usual_trip_ = usual_trip_ > 0 ? usual_trip_ + (took - usual_trip_) / 8 : took;
+}
+
+/// Others send so much to the UE that the queue may be theirs.
+bool AckClockedWindow::contested() const {
+  return others_ > contested_share * (others_ + ours_);
+}
+
+/// Of what all have under way, the part of `flows_` connections where everybody else together counts for one.
+double AckClockedWindow::fair_part() const {
+  const double flows = flows_;
+  const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
+  return segments + modesty * flows / (flows + 1) * (others_ + ours_) * usual_trip_;
+}
+
 /// What packets that come at once make of a round trip.
 Duration AckClockedWindow::margin() const {
   if (!delivery_.known()) return Duration::zero();
@@ -126,16 +165,77 @@ Duration AckClockedWindow::margin() const {
   return std::max(pair, std::min(delivery_.peak().time_for(delivery_.clump()), longest_clump));
 }
 
-/// Slow start, until a packet has waited longer than it is to.
+Duration AckClockedWindow::time_in_queue(Bytes queue) const {
+  const double rate = ours_ + others_;
+  return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, 1e6)) : Duration::zero();
+}
+
+Duration AckClockedWindow::hears_after() const {
+  if (!known() || !delivery_.known()) return Duration::zero();
+  return base_ + std::min(delivery_.rate().time_for(delivery_.clump()), longest_clump);
+}
+
+void AckClockedWindow::on_report(Instant now, Bytes queue) {
+  const bool silent = idle_ || now - last_heard_ > std::max(base_ + wait(), longest_listening);
+  if (!known() || starting_ || silent || drain_ != Drain::none || ours_ <= 0) return;
+  const Duration waited = from_seconds(usual_trip_) - base_;
+  const Duration unexplained = waited - time_in_queue(queue);
+  // After an outage round trips are long, and reports are of before it or of after it.
+  const bool steady = ours_ >= suspicious_share * delivery_.rate().bytes_per_second() || contested();
+  if (!steady) {
+    unexplained_ = 0;
+    return;
+  }
+  if (unexplained <= std::max(margin() + wait() / 2, waited / 2)) {
+    unexplained_ = 0;
+    far_for_ = late_for_ = Duration::zero();
+    return;
+  }
+  if (unexplained_++ == 0) {
+    unexplained_since_ = now;
+    least_unexplained_ = unexplained;
+  }
+  // The least, but for what the mean round trip had not reached when the first reports came.
+  least_unexplained_ = std::min(unexplained, least_unexplained_ + (unexplained - least_unexplained_) / 8);
+  if (unexplained_ < enough_reports || now - unexplained_since_ < least_unexplained_for) return;
+  unexplained_ = 0;
+  lengthen(base_ + least_unexplained_);
+}
+
+/// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
+/// for such a wait loses what does not fit.
 void AckClockedWindow::start_up(const Acknowledged& news) {
   if (news.held_back) start_ += static_cast<double>(news.delivered.count());
   if (!known() || news.round_trip <= Duration::zero()) return;
   const double most = parameters_.gain * to_seconds(base_ + wait());
   const double took = to_seconds(news.round_trip);
-  if (took <= most) return;
-  // Half of what is under way now was when this segment was sent, and has been delivered since.
-  delivery_.raise(news.now, Rate::bytes_per_second(static_cast<double>(news.in_flight.count()) / 2 / took));
+  if (took > most) {
+    // Half of what is under way now was when this segment was sent, and has been delivered since.
+    delivery_.raise(news.now, Rate::bytes_per_second(static_cast<double>(news.in_flight.count()) / 2 / took));
+    end_start_up();
+  } else if (grows_no_more(news)) {
+    end_start_up();
+  }
+}
+
+/// Twice the window in each of three round trips has not brought a quarter more.
+bool AckClockedWindow::grows_no_more(const Acknowledged& news) {
+  const double rate = delivery_.rate().bytes_per_second();
+  if (!news.held_back || rate >= 1.25 * round_rate_) {
+    round_rate_ = rate;
+    flat_rounds_ = 0;
+    round_ends_ = news.now + news.round_trip;
+    return false;
+  }
+  if (news.now < round_ends_) return false;
+  round_ends_ = news.now + news.round_trip;
+  return ++flat_rounds_ >= flat_rounds;
+}
+
+void AckClockedWindow::end_start_up() {
   starting_ = false;
+  flat_rounds_ = 0;
+  round_rate_ = 0;
   if (shorter_ <= Duration::zero()) return;
   // What two segments take on the air was not known while only they were under way.
   const Duration on_air = delivery_.rate().time_for(parameters_.segment * least_segments);
@@ -237,6 +337,7 @@ double AckClockedWindow::model() const {
 
 void AckClockedWindow::set_window() {
   double window = starting_ ? std::max(start_, model()) : model();
+  if (contested()) window = std::max(window, fair_part());
   if (drain_ != Drain::none) window = std::min(window, drained());
   const auto least = static_cast<double>((parameters_.segment * least_segments).count());
   constexpr double most = 1e12;

@@ -34,6 +34,7 @@ struct Acknowledged {
   Bytes in_flight;          ///< still under way, as far as not taken for lost
   std::uint32_t flows = 1;  ///< connections that share the window, ≥ 1
   bool held_back = false;   ///< data has waited for the window meanwhile
+  Bytes others{};           ///< sent to the same UE since the last news and not under the window: UDP, for instance
 };
 
 /// How much may be under way to one UE so that its radio queue holds the reference, by its acknowledgements alone, with
@@ -47,14 +48,29 @@ struct Acknowledged {
 ///
 /// The base delay is a minimum over the last seconds. Where no packet has come near it for five seconds, or where the
 /// rate falls although the window is what limits it (the way has become longer), the queue is drained for a round trip
-/// and the delay measured anew, whether it is longer or shorter. State and work are constant. No clock inside; thread:
-/// its owner's.
+/// and the delay measured anew, whether it is longer or shorter.
+///
+/// Others may fill the same queue (UDP, QUIC, connections that are not split). A window that holds its own part of the
+/// queue at a reference would yield to them until nothing is left. While they send a fifth or more of all, the window
+/// is at least a fair part of what all have under way, n of n + 1 for n connections; a tenth less, so that it shrinks
+/// when the queue stands without them. They are no reason to doubt the base delay. State and work are constant. No
+/// clock inside; thread: its owner's.
 class AckClockedWindow {
  public:
   /// Parameters must be free of errors according to validate(); throws std::invalid_argument otherwise.
   explicit AckClockedWindow(const AckClockedParameters& parameters = {});
 
   void on_acknowledged(const Acknowledged& news);
+  /// A Node-B has reported how much waits in the UE's queue, of whomever; at any period. It settles what
+  /// acknowledgements cannot tell apart: a queue that others fill, and a longer way. The first is no reason to drain,
+  /// and the second is believed without.
+  void on_report(Instant now, Bytes queue);
+  /// How long so much will wait in the radio queue, at the rate at which everything of late went there; zero while
+  /// unknown.
+  [[nodiscard]] Duration time_in_queue(Bytes queue) const;
+  /// How late the sender hears of what happens in the radio queue: the base delay, and the time between two clumps of
+  /// acknowledgements up to what an uplink makes of it. Zero while unknown.
+  [[nodiscard]] Duration hears_after() const;
   /// Something is about to be sent while nothing is under way: after a pause, or because all that was is taken for
   /// lost.
   void on_resumed(Instant now);
@@ -70,7 +86,7 @@ class AckClockedWindow {
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
   /// What is to wait there at the present rate.
   [[nodiscard]] Bytes reference() const;
-  /// The link is being found: the window doubles with each round trip until a queue shows.
+  /// The link is being found: the window doubles with each round trip until a queue shows, or nothing comes of it.
   [[nodiscard]] bool starting() const { return starting_; }
   [[nodiscard]] bool draining() const { return drain_ != Drain::none; }
   /// How often the queue was drained to measure the base delay.
@@ -83,6 +99,8 @@ class AckClockedWindow {
   [[nodiscard]] bool known() const { return base_ > Duration::zero(); }
   void note_round_trip(const Acknowledged& news, Duration listened);
   void start_up(const Acknowledged& news);
+  void end_start_up();
+  [[nodiscard]] bool grows_no_more(const Acknowledged& news);
   void begin_drain(Instant now);
   void go_on_draining(const Acknowledged& news);
   void end_drain(Instant now);
@@ -92,36 +110,48 @@ class AckClockedWindow {
   [[nodiscard]] Duration wait() const;
   [[nodiscard]] double model() const;
   [[nodiscard]] double drained() const;
+  void note_others(const Acknowledged& news, Duration since);
+  [[nodiscard]] bool contested() const;
+  [[nodiscard]] double fair_part() const;
   void set_window();
 
   AckClockedParameters parameters_;
   DeliveryEstimator delivery_;
   Duration base_{};  ///< zero while unknown
   Bytes window_;
-  double start_ = 0;          ///< window of the start-up, bytes
-  Instant last_heard_{};      ///< when anything was acknowledged
-  Duration far_for_{};        ///< of listening, no round trip was about the base delay
-  Instant drain_began_{};     ///< and, while probing, when the queue was empty
-  Duration drained_from_{};   ///< base delay when the drain began
-  Instant again_at_ = never;  ///< when it is drained once more
-  Instant next_doubt_{};      ///< not before this is the base delay doubted because of the rate
-  Duration doubt_wait_{};     ///< that was for nothing so far: the next one comes later
-  Duration probed_{};         ///< the least round trip since the queue was empty
-  Instant probed_at_{};       ///< when the first one came
-  Duration late_for_{};       ///< … and every one was longer than it is to be although the window was the limit
-  Duration least_late_{};     ///< the least of these
-  Duration longer_{};         ///< than the base delay was what a drain found, once; zero: nothing was
+  double start_ = 0;               ///< window of the start-up, bytes
+  double ours_ = 0;                ///< mean rate of what is delivered, pauses and all, bytes/s
+  double others_ = 0;              ///< … of what others send
+  Instant round_ends_{};           ///< of the start-up
+  double round_rate_ = 0;          ///< bytes/s that the last rounds of it must exceed by a quarter
+  double usual_trip_ = 0;          ///< smoothed round trip, s
+  Instant last_heard_{};           ///< when anything was acknowledged
+  Duration far_for_{};             ///< of listening, no round trip was about the base delay
+  Instant drain_began_{};          ///< and, while probing, when the queue was empty
+  Duration drained_from_{};        ///< base delay when the drain began
+  Instant again_at_ = never;       ///< when it is drained once more
+  Instant next_doubt_{};           ///< not before this is the base delay doubted because of the rate
+  Duration doubt_wait_{};          ///< that was for nothing so far: the next one comes later
+  Duration probed_{};              ///< the least round trip since the queue was empty
+  Instant probed_at_{};            ///< when the first one came
+  Duration late_for_{};            ///< … and every one was longer than it is to be although the window was the limit
+  Duration least_late_{};          ///< the least of these
+  Instant unexplained_since_{};    ///< no report's queue was long enough for the round trips …
+  Duration least_unexplained_{};   ///< … by about this at least
+  std::uint32_t unexplained_ = 0;  ///< so many reports in a row
+  Duration longer_{};              ///< than the base delay was what a drain found, once; zero: nothing was
   Instant longer_at_{};
   Duration shorter_{};  ///< the base delay before a longer one was believed, until the start-up after it is over
   std::uint32_t drains_ = 0;
   std::uint32_t flows_ = 1;
   std::uint8_t probes_ = 0;
+  std::uint8_t flat_rounds_ = 0;  ///< … and did not
   Drain drain_ = Drain::none;
   bool starting_ = true;
   bool heard_ = false;
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 384, "one for each bearer");
+static_assert(sizeof(AckClockedWindow) <= 448, "one for each bearer");
 
 }  // namespace sluice::control

@@ -27,7 +27,7 @@ LiveRun::LiveRun(const Scenario& scenario, RunMode mode, packet::PacketPool& poo
   check_topology();
   build(traces);
   for (const auto& device : devices_) policy_.watch(device->readiness_descriptor());
-  if (needs_reports(scenario, mode)) add_feedback();
+  if (const auto period = report_period(scenario, mode)) add_feedback(*period);
 }
 
 LiveRun::~LiveRun() {
@@ -43,7 +43,7 @@ void LiveRun::check_topology() const {
   if (mode_ != RunMode::none && !live.hop_server.empty() && live.hop_proxy.empty()) {
     throw std::runtime_error("live.hop_proxy: a port towards the proxy's core port is needed beside hop_server");
   }
-  if (!needs_reports(scenario_, mode_)) return;
+  if (!report_period(scenario_, mode_)) return;
   for (std::uint32_t i = 0; i < scenario_.nodeb_count(); ++i) {
     if (feedback_of(i)) continue;
     const std::string key = i == 0 ? "live.feedback" : "nodebs[" + std::to_string(i - 1) + "].feedback";
@@ -105,16 +105,15 @@ void LiveRun::build(TraceLibrary& traces) {
   }
 }
 
-void LiveRun::add_feedback() {
-  const proxy::SmvsMode& smvs = scenario_.proxy.smvs;
-  const LiveFeedback::Timing timing{smvs.parameters.step, scenario_.reports.delay.value_or(scenario_.proxy_nodeb.delay),
+void LiveRun::add_feedback(Duration period) {
+  const LiveFeedback::Timing timing{period, scenario_.reports.delay.value_or(scenario_.proxy_nodeb.delay),
                                     scenario_.live.priority};
   for (std::uint32_t i = 0; i < network_->nodebs(); ++i) {
     const config::FeedbackConfig& config = *feedback_of(i);
     Reports reports;
     reports.feedback = std::make_unique<LiveFeedback>(loop_, config, timing, network_->meter(), policy_);
-    reports.reporter = std::make_unique<Reporter>(loop_, network_->cell(i), reporter_config(scenario_, config.sender),
-                                                  *reports.feedback);
+    reports.reporter = std::make_unique<Reporter>(loop_, network_->cell(i),
+                                                  reporter_config(scenario_, period, config.sender), *reports.feedback);
     network_->meter().add_reporter(*reports.reporter);
     reports_.push_back(std::move(reports));
   }

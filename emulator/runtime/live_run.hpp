@@ -58,7 +58,7 @@ class LiveRun {
   Element& open_port(const std::string& name, const std::string& device, dpdk::Facing facing, LateLink& inwards);
   void check_topology() const;
   void build(TraceLibrary& traces);
-  void add_feedback();
+  void add_feedback(Duration period);
   [[nodiscard]] const std::optional<config::FeedbackConfig>& feedback_of(std::uint32_t nodeb) const;
   bool deliver(Instant now);
   void count_feedback(std::map<std::string, std::uint64_t>& counters) const;

@@ -24,10 +24,10 @@ void count_queue(std::map<std::string, std::uint64_t>& counters, const std::stri
 
 }  // namespace
 
-ReporterConfig reporter_config(const Scenario& scenario, std::uint64_t sender) {
+ReporterConfig reporter_config(const Scenario& scenario, Duration period, std::uint64_t sender) {
   const proxy::SmvsMode& smvs = scenario.proxy.smvs;
   ReporterConfig config;
-  config.period = smvs.parameters.step;
+  config.period = period;
   config.sharp_change = scenario.reports.sharp_change;
   config.mean_alpha = smvs.parameters.alpha;
   if (smvs.law == proxy::LawPlace::nodeb) config.law = smvs.parameters;

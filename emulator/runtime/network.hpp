@@ -26,8 +26,8 @@ struct NetworkEnds {
   Element* ues = nullptr;
 };
 
-/// What the Node-Bs of a scenario report, that with the id `sender` for one.
-[[nodiscard]] ReporterConfig reporter_config(const Scenario& scenario, std::uint64_t sender);
+/// What the Node-Bs of a scenario report, that with the id `sender` for one, each `period`.
+[[nodiscard]] ReporterConfig reporter_config(const Scenario& scenario, Duration period, std::uint64_t sender);
 
 /// The wired hop before the proxy, the radio access behind it and the meter of one run, up to the hosts and the proxy:
 ///

@@ -40,7 +40,7 @@ class VirtualRun {
     to_servers_.lead_to(servers_->entry());
     to_ues_.lead_to(ues_->entry());
     if (proxy_) proxy_->connect(network_->from_proxy_radio(), network_->from_proxy_core());
-    if (needs_reports(plan.scenario, plan.mode)) add_feedback();
+    if (const auto period = report_period(plan.scenario, plan.mode)) add_feedback(*period);
     watch_.emplace(loop_, plan.scenario, [this] {
       return HandoverWatch::Sample{network_->meter().retransmissions(), timeouts()};
     });
@@ -60,16 +60,14 @@ class VirtualRun {
   }
 
  private:
-  void add_feedback() {
+  void add_feedback(Duration period) {
     const Scenario& scenario = plan_.scenario;
-    const proxy::SmvsMode& smvs = scenario.proxy.smvs;
-    feedback_.emplace(
-        loop_,
-        FeedbackWire::Config{smvs.parameters.step, scenario.reports.delay.value_or(scenario.proxy_nodeb.delay),
-                             scenario.reports.loss, network_->nodebs()},
-        plan_.seed, *proxy_, network_->meter());
+    feedback_.emplace(loop_,
+                      FeedbackWire::Config{period, scenario.reports.delay.value_or(scenario.proxy_nodeb.delay),
+                                           scenario.reports.loss, network_->nodebs()},
+                      plan_.seed, *proxy_, network_->meter());
     for (std::uint32_t i = 0; i < network_->nodebs(); ++i) {
-      const ReporterConfig config = reporter_config(scenario, FeedbackWire::sender_of(i));
+      const ReporterConfig config = reporter_config(scenario, period, FeedbackWire::sender_of(i));
       reporters_.push_back(std::make_unique<Reporter>(loop_, network_->cell(i), config, feedback_->sink(i)));
       feedback_->set_reporter(i, *reporters_.back());
       network_->meter().add_reporter(*reporters_.back());

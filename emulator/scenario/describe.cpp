@@ -84,6 +84,8 @@ constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, 
 const Rate fastest = Rate::bits_per_second(100e9);
 
 void describe_reports(Section& s, ReportPathSpec& reports) {
+  s.value("period", reports.period, {0s, 1min},
+          "how often, where the law needs no reports (smvs.law: acks); 0 = never. Where it does: smvs.parameters.step");
   s.value("delay", reports.delay, {0s, 10s}, "one way; when not set, that of the hop from proxy to Node-B");
   s.value("loss", reports.loss, {0, 1}, "share of the datagrams that is lost, each way");
   s.value("sharp_change", reports.sharp_change, {0, 100},
@@ -195,10 +197,13 @@ void describe_streams(Section& s, AppSpec& app) {
 
 }  // namespace
 
-bool needs_reports(const Scenario& scenario, RunMode mode) {
+std::optional<Duration> report_period(const Scenario& scenario, RunMode mode) {
   proxy::Treatment treatment = scenario.proxy;
   treatment.mode = mode.mode;
-  return mode.proxied && treatment.needs_reports();
+  if (!mode.proxied) return std::nullopt;
+  if (treatment.needs_reports()) return treatment.smvs.parameters.step;
+  if (!treatment.listens() || scenario.reports.period <= Duration::zero()) return std::nullopt;
+  return scenario.reports.period;
 }
 
 void describe_times(Section& s, CodelParameters& codel) {
@@ -383,7 +388,7 @@ void describe(Section& s, Scenario& scenario) {
           Scalar<Duration>::format(scenario.interval));
   check_topology(s, scenario);
   for (const RunMode mode : scenario.modes) {
-    s.check(!scenario.cell.is_wlan() || !needs_reports(scenario, mode), "modes",
+    s.check(!scenario.cell.is_wlan() || !report_period(scenario, mode), "modes",
             "none, bypass, i-tcp, or fair-share with a radio_buffer: an access point reports nothing",
             std::string(to_string(mode)));
   }

@@ -201,8 +201,9 @@ struct CellSpec : RadioSpec {
   [[nodiscard]] bool is_wlan() const { return !ues.empty() && ues.front().channel.type == ChannelType::wlan; }
 };
 
-/// The way of reports and statuses. Their period is Ts: smvs.parameters.step.
+/// The way of reports and statuses. Where the law needs them, their period is Ts: smvs.parameters.step.
 struct ReportPathSpec {
+  Duration period{};              ///< where the law needs none; 0 = there are none then
   std::optional<Duration> delay;  ///< one way; default: that of the proxy–Node-B hop
   double loss = 0;                ///< share of datagrams lost, each way
   double sharp_change = 0;        ///< see ReporterConfig
@@ -330,7 +331,7 @@ struct Scenario {
   }
 };
 
-/// Whether the Node-B has to report in that mode.
-[[nodiscard]] bool needs_reports(const Scenario& scenario, RunMode mode);
+/// How often the Node-B reports in that mode; nothing where it does not report at all.
+[[nodiscard]] std::optional<Duration> report_period(const Scenario& scenario, RunMode mode);
 
 }  // namespace sluice::emulator

@@ -7,6 +7,19 @@
 
 namespace sluice::proxy {
 
+void AckClock::hear(control::Acknowledged news) {
+  news.others = std::exchange(others_, Bytes{});
+  check_.on_acknowledged(news.delivered, news.round_trip);
+  law_.on_acknowledged(news);
+}
+
+bool AckClock::on_report(Instant now, const control::feedback::BearerReport& report) {
+  check_.on_report(now, report.transmitted, law_.time_in_queue(report.queue));
+  if (!check_.trusted()) return false;
+  law_.on_report(now, report.queue);
+  return true;
+}
+
 void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
   const Leg& leg = flow.leg(Side::radio);
   const auto now = static_cast<std::uint32_t>(on_wire(leg, leg.endpoint.in_flight()).count());
@@ -24,7 +37,7 @@ void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::A
   heard.in_flight = clock.flight();
   heard.flows = std::max(bearer.load.backlogged_flows, 1U);
   heard.held_back = bearer.load.backlog > Bytes{};
-  clock.law().on_acknowledged(heard);
+  clock.hear(heard);
 }
 
 Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "control/ack_clocked_window.hpp"
+#include "control/feedback/report.hpp"
+#include "control/report_check.hpp"
 #include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/tcp/congestion.hpp"
 #include "dataplane/units/bytes.hpp"
@@ -28,6 +30,16 @@ class AckClock {
   [[nodiscard]] Bytes room() const { return std::max(law_.window() - flight_, Bytes{}); }
   [[nodiscard]] Bytes flight() const { return flight_; }
   void add_flight(Bytes change) { flight_ += change; }
+  /// IP bytes have gone to the UE that the window does not bound.
+  void add_others(Bytes bytes) { others_ += bytes; }
+  /// The UE has acknowledged; what others have sent since the last time goes into it.
+  void hear(control::Acknowledged news);
+  /// A report of the UE's queue. False when it is distrusted: nobody is to make anything of it.
+  bool on_report(Instant now, const control::feedback::BearerReport& report);
+  /// The reports are another Node-B's from now on.
+  void change_reporter() { check_.restart(); }
+  /// What was acknowledged of late has contradicted them.
+  [[nodiscard]] bool doubts_reports() const { return check_.doubtful(); }
   /// What is under way and waiting at the radio beyond what is to be there; negative when it is less.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] control::AckClockedWindow& law() { return law_; }
@@ -35,7 +47,9 @@ class AckClock {
 
  private:
   control::AckClockedWindow law_;
+  control::ReportCheck check_;
   Bytes flight_;
+  Bytes others_;
 };
 
 /// Feeds the law of each bearer from the acknowledgements of its connections, and shares its window among them: none

@@ -6,15 +6,9 @@ AllowanceLaw::AllowanceLaw(const Treatment& treatment) : place_(place_of(treatme
 
 AllowanceLaw::Place AllowanceLaw::place_of(const Treatment& treatment) {
   if (treatment.law() != Mode::smvs) return AtNodeB{};
-  switch (treatment.smvs.law) {
-    case LawPlace::proxy:
-      return AtProxy{control::Smvs(treatment.smvs.parameters)};
-    case LawPlace::acks:
-      return ByAcks{};
-    case LawPlace::nodeb:
-      break;
-  }
-  return AtNodeB{};
+  // By acknowledgements: where reports are soon enough to lead, the law runs here.
+  if (treatment.smvs.law == LawPlace::nodeb) return AtNodeB{};
+  return AtProxy{control::Smvs(treatment.smvs.parameters), treatment.smvs.law == LawPlace::acks};
 }
 
 Bytes AllowanceLaw::on_report(const ReportArrival& report, Bytes in_flight, Duration period) {
@@ -30,7 +24,12 @@ Bytes AllowanceLaw::granted(AtNodeB& /*place*/, const ReportArrival& report, Byt
   return report.bearer.mean_service_rate.in(period);
 }
 
-Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration /*period*/) {
+Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period) {
+  if (place.fits && period > Duration::zero() && period != place.law.parameters().step) {
+    const Rate mean = place.law.state().mean_rate;
+    place.law = control::Smvs(control::in_steps_of(place.law.parameters(), period));
+    place.law.seed(mean);
+  }
   // The observation is dated by the sender's clock: the network's jitter must not look like a change of rate.
   control::SmvsObservation observation;
   observation.now = Instant(report.sender_time);
@@ -39,11 +38,6 @@ Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes i
   observation.served = report.bearer.transmitted;
   observation.in_flight = in_flight;
   return place.law.step(observation);
-}
-
-Bytes AllowanceLaw::granted(ByAcks& /*place*/, const ReportArrival& /*report*/, Bytes /*in_flight*/,
-                            Duration /*period*/) {
-  return {};
 }
 
 void AllowanceLaw::restart() {

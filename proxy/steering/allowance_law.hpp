@@ -27,8 +27,6 @@ class AllowanceLaw {
   void seed(Rate rate);
   /// Goes on from the allowances that a bearer of the same UE had from the Node-B.
   void inherit(const AllowanceLaw& before) { applied_sequence_ = before.applied_sequence_; }
-  /// A report that is missing is stood in for: the law grants by reports.
-  [[nodiscard]] bool bridges() const { return !std::holds_alternative<ByAcks>(place_); }
   /// Mean rate of the radio link: the law's own where it runs here, else as reported.
   [[nodiscard]] Rate mean_rate(Rate reported) const;
   /// Sequence of the newest report whose allowance was applied; 0 = none.
@@ -38,17 +36,16 @@ class AllowanceLaw {
 
  private:
   struct AtNodeB {};  ///< the report brings the allowance
+  /// It brings the measurements. `fits`: the law runs in steps as the reports come, whatever step is configured.
   struct AtProxy {
     control::Smvs law;
-  };                 ///< it brings the measurements
-  struct ByAcks {};  ///< it is shown and does not steer: AckClock does
-  using Place = std::variant<AtNodeB, AtProxy, ByAcks>;
+    bool fits = false;
+  };
+  using Place = std::variant<AtNodeB, AtProxy>;
   [[nodiscard]] static Place place_of(const Treatment& treatment);
 
   [[nodiscard]] Bytes granted(AtNodeB& place, const ReportArrival& report, Bytes in_flight, Duration period);
   [[nodiscard]] static Bytes granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period);
-  [[nodiscard]] static Bytes granted(ByAcks& place, const ReportArrival& report, Bytes in_flight, Duration period);
-
   Place place_;
   std::uint64_t applied_sequence_ = 0;
 };

@@ -68,7 +68,9 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
     law_.restart();
     queue_.restart(report.bearer.dropped);
     bridge_.restart();
+    if (clock_) clock_->change_reporter();
   }
+  const bool trusted = !clock_ || clock_->on_report(now, report.bearer);
   const Bytes in_flight = in_flight_.on_report(now, report.bearer.arrived);
   // Bridges stood in for reports that were lost or only late. What was granted for a late one is part of what it
   // grants.
@@ -76,8 +78,8 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   const Bytes in_advance = mean_rate().in(reports_.last().period) * late;
   reports_.note(report, now);
   const Duration period = reports_.last().period;
-  bridge_.expect(law_.bridges() ? now + period + period / 2 : never);
   status_changed = true;
+  if (!trusted) return Verdict::distrusted;  // who goes by reports finds that none came
   if (!steerable()) return Verdict::applied;
   if (treatment_->law() == Mode::smvs) {
     grant_by(report, in_flight, in_advance, share);
@@ -85,8 +87,23 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
     queue_.on_report(report.bearer, in_flight_.total(), in_flight, now);
   }
   fallback_.on_report(now, period, report.bearer.state, mean_rate());
+  settle_lead();
+  bridge_.expect(led_by_reports() ? now + period + period / 2 : never);
   settle_windowed();
   return Verdict::applied;
+}
+
+/// Where no report is needed: whether they tell of the radio queue sooner than the UE's acknowledgements do.
+void Bearer::settle_lead() {
+  if (needs_reports_ || !clock_) return;
+  const Duration by_acks = clock_->law().hears_after();
+  const Duration by_reports = 2 * treatment_->smvs.parameters.one_way_delay + reports_.last().period;
+  if (clock_->doubts_reports()) {
+    reports_lead_ = false;
+    return;
+  }
+  // Who leads is not changed for a small advantage.
+  reports_lead_ = by_acks > Duration::zero() && by_reports < (reports_lead_ ? by_acks * 4 / 5 : by_acks * 2 / 3);
 }
 
 /// One step of SMVS.

@@ -33,8 +33,9 @@ namespace sluice::proxy {
 class Bearer : public RingMember<Bearer> {
  public:
   enum class Verdict : std::uint8_t {
-    stale,    ///< older than what was applied: ignored
-    applied,  ///< the allowance is new
+    stale,       ///< older than what was applied: ignored
+    distrusted,  ///< the UE's acknowledgements contradict it: ignored
+    applied,     ///< the allowance is new
   };
 
   /// `treatment` outlives it. `ordinary`: the UE is of the control group, and nothing steers it.
@@ -49,11 +50,17 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] const Treatment& treatment() const { return *treatment_; }
   [[nodiscard]] bool in_use() const { return flow_count + end_to_end_count > 0; }
 
-  /// IP bytes that were just handed to the radio port for this UE, whatever they were.
+  /// IP bytes of its split connections that were just handed to the radio port.
   void injected(Instant now, Bytes bytes) {
     in_flight_.injected(now, bytes);
     for (Bearer* other = &sibling(); other != this; other = &other->sibling())
-      [[unlikely]] other->in_flight_.injected(now, bytes);
+      [[unlikely]] other->note_others(now, bytes);
+  }
+  /// IP bytes of anything else for this UE that were just handed to the radio port: they stand in the same queue.
+  void forwarded(Instant now, Bytes bytes) {
+    note_others(now, bytes);
+    for (Bearer* other = &sibling(); other != this; other = &other->sibling())
+      [[unlikely]] other->note_others(now, bytes);
   }
   /// Some bearer of the UE wants to know what goes to the radio.
   [[nodiscard]] bool counts() const { return counts_; }
@@ -90,7 +97,7 @@ class Bearer : public RingMember<Bearer> {
   /// The law by acknowledgements, where the bearer listens to them; null elsewhere.
   [[nodiscard]] AckClock* by_acks() { return clock_ ? &*clock_ : nullptr; }
   /// … and it decides what is sent now.
-  [[nodiscard]] bool clocked() const { return clock_ && !fed_by_reports(); }
+  [[nodiscard]] bool clocked() const { return clock_ && !led_by_reports(); }
   /// What the radio leg may send now; Bytes::max() under congestion control.
   [[nodiscard]] Bytes allowance() const;
   void spend(Bytes bytes);
@@ -128,11 +135,20 @@ class Bearer : public RingMember<Bearer> {
 
  private:
   void grant_by(const ReportArrival& report, Bytes in_flight, Bytes in_advance, double share);
+  void note_others(Instant now, Bytes bytes) {
+    in_flight_.injected(now, bytes);
+    if (clock_) clock_->add_others(bytes);
+  }
   void settle_windowed();
+  void settle_lead();
   [[nodiscard]] bool steerable() const { return !ordinary_ && needs_feedback(treatment_->mode); }
   /// Reports are needed, and come.
   [[nodiscard]] bool fed_by_reports() const {
     return needs_reports_ && fallback_.source() == control::ControlSource::feedback;
+  }
+  /// Reports decide what is sent: they are needed and come, or they tell of the queue sooner than acknowledgements do.
+  [[nodiscard]] bool led_by_reports() const {
+    return (needs_reports_ || reports_lead_) && fallback_.source() == control::ControlSource::feedback;
   }
   /// Reports come, or none are needed, and a law makes something of it.
   [[nodiscard]] bool has_feedback() const { return steerable() && (!needs_reports_ || clock_ || fed_by_reports()); }
@@ -142,6 +158,7 @@ class Bearer : public RingMember<Bearer> {
   bool ordinary_;
   bool counts_;
   bool needs_reports_;
+  bool reports_lead_ = false;  ///< where none is needed: reports close the loop sooner than acknowledgements
   bool windowed_ = false;
   bool both_ways_ = false;
   ReportStream reports_;

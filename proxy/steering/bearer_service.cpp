@@ -55,10 +55,12 @@ void BearerService::on_report(const ReportArrival& report, Instant now) {
 /// False when the report is stale, which it then is for all of the UE's bearers.
 bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.steered();
-  if (bearer.on_report(report, now, share_of(bearer)) == Bearer::Verdict::stale) {
+  const Bearer::Verdict verdict = bearer.on_report(report, now, share_of(bearer));
+  if (verdict == Bearer::Verdict::stale) {
     shard_.counters.add(Counter::reports_stale);
     return false;
   }
+  if (verdict == Bearer::Verdict::distrusted) shard_.counters.add(Counter::reports_distrusted);
   if (bearer.steered() != before) {
     shard_.counters.add(bearer.steered() ? Counter::recoveries : Counter::fallbacks);
     steer(bearer, now);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -124,6 +125,40 @@ TEST(AckClockedLink, ALongerWayIsFoundOutSoon) {
 }
 
 // What is under way stands in the queue from then on, so no packet sees the new delay before the queue is drained.
+// With reports of the queue it is told from a queue, and where these are frequent nothing is drained to find out.
+TEST(AckClockedLink, ALongerWayIsToldByReports) {
+  for (const Milliseconds period : {5, 50, 250, 1000}) {
+    SCOPED_TRACE(period);
+    AckedLink link;
+    link.capacity = constant(10e6);
+    link.up = [](Milliseconds now) { return now < 10'000 ? 10 : 60; };
+    link.report_period = period;
+    const auto result = link.run(30'000);
+    if (period <= 50) {
+      EXPECT_EQ(result.drains, 0U);
+    }
+    EXPECT_GE(result.base_ms.back(), 50);
+    EXPECT_LE(result.base_ms.back(), 82);
+    EXPECT_GE(result.served_in(16'000, 30'000), 0.97 * 14'000 * 1250);
+  }
+}
+
+// What a report says of the queue spares the drain, not more.
+TEST(AckClockedLink, ReportsOfTheQueueDoNoHarm) {
+  for (const Milliseconds period : {1, 10, 100, 1000, 5000}) {
+    SCOPED_TRACE(period);
+    AckedLink alone;
+    alone.capacity = cellular(6e6, 7);
+    AckedLink told = alone;
+    told.capacity = cellular(6e6, 7);
+    told.report_period = period;
+    const auto without = alone.run(60'000);
+    const auto with = told.run(60'000);
+    EXPECT_GE(with.utilisation, without.utilisation - 0.005);
+    EXPECT_LE(with.delay_p95_ms, 1.05 * without.delay_p95_ms + 1);
+  }
+}
+
 TEST(AckClockedLink, AShorterWayIsFoundOutInSeconds) {
   AckedLink link;
   link.capacity = constant(10e6);
@@ -202,6 +237,50 @@ TEST(AckClockedLink, OthersThatFillTheQueueDoNotStarveIt) {
   EXPECT_GE(result.served_in(20'000, 40'000), 0.8 * 0.5 * 20'000 * 1250);
   EXPECT_GE(result.served_in(50'000, 60'000), 0.95 * 10'000 * 1250);
   EXPECT_LE(*std::max_element(result.queue.begin() + 50'000, result.queue.end()), 1250 * 60);
+}
+
+// A packet never waits for as long as would end the start-up: what does not fit is lost.
+TEST(AckClockedLink, AShortBufferEndsTheStartUp) {
+  for (const Milliseconds way : {10, 25, 35}) {
+    SCOPED_TRACE(way);
+    AckedLink link;
+    link.capacity = constant(10e6);
+    link.buffer = Bytes(1250 * 20);
+    link.down = link.up = [way](Milliseconds) { return way; };
+    const auto result = link.run(20'000);
+    const double pipe = 1250.0 * 2 * static_cast<double>(way);
+    EXPECT_LE(*std::max_element(result.window.begin() + 10'000, result.window.end()), 2 * (pipe + 25'000) + 6000);
+    EXPECT_GE(result.served_in(5'000, 20'000), 0.9 * 15'000 * 1250);
+  }
+}
+
+/// Half a minute beside a connection that fills a buffer of 300 ms, then alone.
+AckedLink beside_a_rival(double bps) {
+  AckedLink link;
+  link.capacity = constant(bps);
+  link.buffer = Bytes(bps / 8 * 0.3);
+  link.rival = Rival{.from = 5'000, .to = 35'000, .returning = {}, .lost = {}};
+  return link;
+}
+
+TEST(AckClockedLink, ARivalThatFillsTheBufferLeavesItsShareToIt) {
+  for (const double bps : {2e6, 10e6, 100e6}) {
+    SCOPED_TRACE(bps);
+    const auto result = beside_a_rival(bps).run(60'000);
+    const double half = 0.5 * 25'000 * bps / 8000;
+    EXPECT_GE(result.served_in(10'000, 35'000), 0.8 * half);
+    EXPECT_GE(std::accumulate(result.theirs.begin() + 10'000, result.theirs.begin() + 35'000, 0.0), 0.8 * half);
+  }
+}
+
+TEST(AckClockedLink, TheReferenceIsTakenBackWhenARivalLeaves) {
+  for (const double bps : {2e6, 10e6, 100e6}) {
+    SCOPED_TRACE(bps);
+    const auto result = beside_a_rival(bps).run(60'000);
+    EXPECT_GE(result.served_in(40'000, 60'000), 0.95 * 20'000 * bps / 8000);
+    const double most = *std::max_element(result.queue.begin() + 40'000, result.queue.end());
+    EXPECT_LE(most, std::max(bps / 8000 * 40, 6000.0));
+  }
 }
 
 TEST(AckClockedLink, TheSameSeedGivesTheSameRun) {

@@ -5,12 +5,27 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "control/ack_clocked_window.hpp"
 
 namespace sluice::control::test {
+
+/// Somebody else's connection to the same UE, that fills the queue: a window that grows until a packet finds the buffer
+/// full, and is cut to 0.7 then.
+struct Rival {
+  std::int64_t from = 0, to = 0;  ///< it has something to send, ms
+  std::int64_t round_trip = 30;   ///< without the queue, ms
+  double window = 15'000;
+  double grows_until = 1e9;  ///< twofold with each round trip up to this, then by four packets
+  double under_way = 0;
+  std::int64_t cut_until = 0;
+  std::deque<std::int64_t> returning;  ///< when what was served is acknowledged
+  std::deque<std::int64_t> lost;       ///< when what found the buffer full is missed
+};
 
 /// A radio link of which the sender hears by acknowledgements only: a source with as much to send as `demand` says, a
 /// wire, a queue, a link whose capacity changes every millisecond, a UE that delays acknowledgements, and an uplink
@@ -26,6 +41,8 @@ struct AckedLink {
   std::function<double(Milliseconds)> demand;
   /// Bytes that others put into the UE's queue in this millisecond; none when unset.
   std::function<double(Milliseconds)> foreign;
+  std::optional<Rival> rival;
+  Milliseconds report_period = 0;  ///< a report of the queue, ten milliseconds old; 0 = none
   /// From the sender to the queue, and from the UE back; both change for what is sent from then on.
   std::function<Milliseconds(Milliseconds)> down = [](Milliseconds) { return 10; };
   std::function<Milliseconds(Milliseconds)> up = [](Milliseconds) { return 10; };
@@ -50,6 +67,7 @@ struct AckedLink {
     std::vector<double> queue;     ///< true, bytes
     std::vector<double> believed;  ///< the law's idea of it
     std::vector<double> served;    ///< bytes of ours
+    std::vector<double> theirs;    ///< bytes of the rival
     std::vector<double> in_flight;
     std::vector<double> window;
     std::vector<double> base_ms;  ///< base delay as the law has it
@@ -77,17 +95,22 @@ struct AckedLink {
   void serve(Milliseconds now, Result& result);
   void acknowledge(Milliseconds now);
   void arrive(Milliseconds now);
+  [[nodiscard]] bool enter(Milliseconds now, Packet coming);
+  void compete(Milliseconds now);
+  void report(Milliseconds now, AckClockedWindow& law);
   void hear(Milliseconds now, AckClockedWindow& law);
   void send(Milliseconds now, AckClockedWindow& law);
   void put(Milliseconds now, bool again);
 
   std::mt19937_64 random_;
+  std::deque<std::pair<Milliseconds, double>> reports_;
   std::deque<Packet> wire_, queue_, held_;
   std::deque<std::pair<Milliseconds, Packet>> granted_, returning_;
   std::deque<Packet> outstanding_;
   std::vector<double> delays_;
   double queued_ = 0, offered_ = 0, served_ = 0, backlog_ = 0, in_flight_ = 0;
-  int lost_ = 0;  ///< packets to be sent again
+  double others_ = 0;  ///< of others since the last news
+  int lost_ = 0;       ///< packets to be sent again
   std::uint64_t next_ = 1;
   bool waited_ = false;
   Milliseconds last_heard_ = 0;
@@ -102,6 +125,7 @@ inline AckedLink::Result AckedLink::run(Milliseconds duration) {
     acknowledge(now);
     arrive(now);
     hear(now, law);
+    report(now, law);
     if (demand) backlog_ += demand(now);
     send(now, law);
     result.queue.push_back(queued_);
@@ -128,14 +152,14 @@ inline void AckedLink::serve(Milliseconds now, Result& result) {
   double room = capacity(now);
   const bool counts = now >= warmup;
   if (counts) offered_ += room;
-  double ours = 0;
+  double ours = 0, theirs = 0;
   while (room > 1e-9 && !queue_.empty()) {
     Packet& first = queue_.front();
     const double part = std::min(room, first.left);
     first.left -= part;
     room -= part;
     queued_ -= part;
-    if (first.number != 0) ours += part;
+    (first.number != 0 ? ours : theirs) += part;
     if (counts) served_ += part;
     if (first.left > 1e-9) break;
     if (first.number != 0) {
@@ -145,9 +169,11 @@ inline void AckedLink::serve(Milliseconds now, Result& result) {
         held_.push_back(first);
       }
     }
+    if (first.number == 0 && rival) rival->returning.push_back(now + rival->round_trip);
     queue_.pop_front();
   }
   result.served.push_back(ours);
+  result.theirs.push_back(theirs);
 }
 
 /// The UE owes acknowledgements, and the uplink carries them when it is granted.
@@ -162,24 +188,59 @@ inline void AckedLink::acknowledge(Milliseconds now) {
     returning_.emplace_back(now + grant_delay + up(now), granted_.front().second);
 }
 
+inline bool AckedLink::enter(Milliseconds now, Packet coming) {
+  if (buffer > Bytes{} && queued_ + coming.left > static_cast<double>(buffer.count())) return false;
+  coming.arrival = now;
+  queue_.push_back(coming);
+  queued_ += coming.left;
+  return true;
+}
+
 inline void AckedLink::arrive(Milliseconds now) {
-  const auto enter = [&](Packet coming) {
-    if (buffer > Bytes{} && queued_ + coming.left > static_cast<double>(buffer.count())) return;
-    coming.arrival = now;
-    queue_.push_back(coming);
-    queued_ += coming.left;
-  };
   for (std::size_t i = 0; i < wire_.size();) {
     if (wire_[i].arrival > now) {
       ++i;
       continue;
     }
-    enter(wire_[i]);
+    static_cast<void>(enter(now, wire_[i]));
     wire_.erase(wire_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   if (foreign) {
-    if (const double bytes = foreign(now); bytes > 0) enter(Packet{now, now, bytes, 0, false});
+    if (const double bytes = foreign(now); bytes > 0) {
+      others_ += bytes;
+      static_cast<void>(enter(now, Packet{now, now, bytes, 0, false}));
+    }
   }
+  if (rival) compete(now);
+}
+
+inline void AckedLink::compete(Milliseconds now) {
+  constexpr double size = 1500;
+  for (; !rival->returning.empty() && rival->returning.front() <= now; rival->returning.pop_front()) {
+    rival->under_way -= size;
+    rival->window += rival->window < rival->grows_until ? size : 4 * size * size / rival->window;
+  }
+  for (; !rival->lost.empty() && rival->lost.front() <= now; rival->lost.pop_front()) {
+    rival->under_way -= size;
+    if (now < rival->cut_until) continue;
+    rival->window = rival->grows_until = std::max(0.7 * rival->window, 2 * size);
+    rival->cut_until = now + rival->round_trip + static_cast<Milliseconds>(queued_ / std::max(capacity(now), 1.0));
+  }
+  while (now >= rival->from && now < rival->to && rival->under_way + size <= rival->window) {
+    others_ += size;
+    rival->under_way += size;
+    if (enter(now, Packet{now, now, size, 0, false})) continue;
+    // It hears of the loss when what it sent next is acknowledged.
+    const auto heard = now + rival->round_trip + static_cast<Milliseconds>(queued_ / std::max(capacity(now), 1.0));
+    rival->lost.push_back(heard);
+  }
+}
+
+inline void AckedLink::report(Milliseconds now, AckClockedWindow& law) {
+  if (report_period <= 0) return;
+  if (now % report_period == 0) reports_.emplace_back(now + 10, queued_);
+  for (; !reports_.empty() && reports_.front().first <= now; reports_.pop_front())
+    law.on_report(at(now), Bytes(reports_.front().second));
 }
 
 /// What the sender makes of what has come back: packets that were overtaken are lost, and after a second without any
@@ -216,6 +277,7 @@ inline void AckedLink::hear(Milliseconds now, AckClockedWindow& law) {
   if (news.delivered > Bytes{}) {
     last_heard_ = now;
     news.in_flight = Bytes(in_flight_);
+    news.others = Bytes(std::exchange(others_, 0.0));
     law.on_acknowledged(news);
     waited_ = false;
   } else if (!outstanding_.empty() && now - last_heard_ >= 1000) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {
@@ -115,6 +119,72 @@ TEST_F(ShardAcks, ReportsChangeNothingOfIt) {
   EXPECT_EQ(data_sent(), 14 * on_wire);
   lab.pass_time(1s);
   EXPECT_EQ(lab.count(proxy::Counter::fallbacks), 0U);
+}
+
+/// A UE that acknowledges everything after `trip`, beside reports each `period`, for `rounds` of such.
+class ShardAcksAndReports : public ShardAcks {
+ protected:
+  void go_on(int rounds, Duration trip, double transmitted_share, Bytes queue = Bytes(1000)) {
+    for (int i = 0; i < rounds; ++i) {
+      // What did not fit the proxy's window is sent again.
+      while (const auto seen = lab.next(Side::core)) offered = seen->segment().ack.raw() - (hosts.server_isn.raw() + 1);
+      offer(hosts, offered, 20);
+      for (Duration past{}; past < trip; past += ScriptedReports::period) {
+        lab.pass_time(ScriptedReports::period);
+        proxy::ReportArrival arrival = reports.next();
+        arrival.bearer.queue = queue;
+        arrival.bearer.arrived = arrived_;
+        arrival.bearer.transmitted = static_cast<std::uint64_t>(static_cast<double>(arrived_) * transmitted_share);
+        reports.send(arrival);
+      }
+      receive();
+      hosts.ue(Flags::ack_bit, 0, received_);
+    }
+  }
+  /// What came out is at the UE, and counted at the Node-B.
+  void receive() {
+    while (const auto seen = lab.next(Side::radio)) {
+      if (seen->payload.empty()) continue;
+      arrived_ += seen->parsed.ip_length;
+      const auto size = static_cast<std::uint32_t>(seen->payload.size());
+      const std::uint32_t end = seen->segment().seq.raw() + size - (hosts.server_isn.raw() + 1);
+      received_ = std::max(received_, end);
+    }
+  }
+  proxy::SteeredBy steered_by() {
+    std::vector<proxy::BearerInfo> bearers;
+    lab.shard.describe_bearers(bearers, 1);
+    return bearers.at(0).steered_by;
+  }
+
+  ScriptedReports reports{lab, hosts};
+
+ private:
+  std::uint32_t received_ = 0;  ///< data of the server, bytes
+  std::uint64_t arrived_ = 0;
+};
+
+TEST_F(ShardAcksAndReports, WhatIsHeardSoonerLeads) {
+  hosts.open();
+  go_on(20, 20ms, 1);
+  EXPECT_EQ(steered_by(), proxy::SteeredBy::acknowledgements) << "25 ms by reports, 20 by acknowledgements";
+}
+
+TEST_F(ShardAcksAndReports, ReportsLeadWhereAcknowledgementsComeLate) {
+  hosts.open();
+  go_on(20, 60ms, 1);
+  EXPECT_EQ(steered_by(), proxy::SteeredBy::feedback) << "25 ms by reports, 60 by acknowledgements";
+  EXPECT_EQ(lab.count(proxy::Counter::reports_distrusted), 0U);
+  lab.pass_time(1s);
+  EXPECT_EQ(steered_by(), proxy::SteeredBy::acknowledgements) << "reports have stopped";
+  EXPECT_EQ(lab.count(proxy::Counter::fallbacks), 0U);
+}
+
+TEST_F(ShardAcksAndReports, ReportsThatContradictAcknowledgementsAreCountedAndLeft) {
+  hosts.open();
+  go_on(100, 60ms, 0.1);
+  EXPECT_GT(lab.count(proxy::Counter::reports_distrusted), 0U);
+  EXPECT_EQ(steered_by(), proxy::SteeredBy::acknowledgements);
 }
 
 proxy::ShardConfig proxy_then_acks() {

@@ -1,0 +1,96 @@
+#include "control/report_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A UE at 10 Mb/s, whose Node-B reports each 100 ms.
+class ReportsOfAUe : public testing::Test {
+ protected:
+  /// For so long the Node-B says that it transmits `told` of what the UE acknowledges, and that its queue takes
+  /// `queue`.
+  void go_on(Duration how_long, double told, Duration queue = 20ms) {
+    for (const Instant end = now_ + how_long; now_ < end;) {
+      now_ += 100ms;
+      check_.on_acknowledged(Bytes(125'000), 40ms);
+      transmitted_ += static_cast<std::uint64_t>(125'000 * told);
+      check_.on_report(now_, transmitted_, queue);
+    }
+  }
+
+  ReportCheck check_;
+
+ private:
+  Instant now_{1h};
+  std::uint64_t transmitted_ = 5'000'000;
+};
+
+TEST_F(ReportsOfAUe, AreTrustedWhereTheyAgree) {
+  go_on(60s, 1);
+  EXPECT_TRUE(check_.trusted());
+}
+
+TEST_F(ReportsOfAUe, MayTellOfMoreThanTheConnectionsThatAreSeen) {
+  go_on(60s, 5);
+  EXPECT_TRUE(check_.trusted());
+}
+
+TEST_F(ReportsOfAUe, AreDistrustedWhenLessWasTransmittedThanArrived) {
+  go_on(3s, 0.5);
+  EXPECT_TRUE(check_.trusted()) << "one period is no proof";
+  go_on(3s, 0.5);
+  EXPECT_FALSE(check_.trusted());
+}
+
+TEST_F(ReportsOfAUe, AreDistrustedWhenTheQueueIsLongerThanAnythingWaited) {
+  go_on(6s, 1, 500ms);
+  EXPECT_FALSE(check_.trusted());
+}
+
+TEST_F(ReportsOfAUe, OfALongQueueAreBelievedWhenOneOfThemCouldBe) {
+  for (int i = 0; i < 20; ++i) {
+    go_on(900ms, 1, 500ms);
+    go_on(100ms, 1, 20ms);
+  }
+  EXPECT_TRUE(check_.trusted());
+}
+
+TEST_F(ReportsOfAUe, AreTrustedAgainWhenTheyHaveAgreedForAWhile) {
+  go_on(6s, 0.1);
+  ASSERT_FALSE(check_.trusted());
+  go_on(6s, 1);
+  EXPECT_FALSE(check_.trusted());
+  go_on(6s, 1);
+  EXPECT_TRUE(check_.trusted());
+}
+
+TEST_F(ReportsOfAUe, OfAnotherNodeBBeginAnew) {
+  go_on(6s, 0.1);
+  check_.restart();
+  EXPECT_TRUE(check_.trusted());
+}
+
+TEST(ReportCheck, ACounterThatRunsBackwardsBeginsAnew) {
+  ReportCheck check;
+  Instant now(1h);
+  for (int i = 0; i < 100; ++i, now += 1s) {
+    check.on_acknowledged(Bytes(1'250'000), 40ms);
+    check.on_report(now, static_cast<std::uint64_t>(i % 5) * 1'250'000, 20ms);
+  }
+  EXPECT_TRUE(check.trusted());
+}
+
+TEST(ReportCheck, AUeThatReceivesNothingProvesNothing) {
+  ReportCheck check;
+  for (Instant now(1h); now < Instant(2h); now += 1s) check.on_report(now, 0, 10s);
+  EXPECT_TRUE(check.trusted());
+}
+
+}  // namespace
+}  // namespace sluice::control
