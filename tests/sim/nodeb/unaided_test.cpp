@@ -49,6 +49,28 @@ TEST(Unaided, FlowsAndUesHaveEqualParts) {
   EXPECT_GT(ues.at(0).utilisation, 0.85);
 }
 
+TEST(Unaided, ReportsOfAnyPeriodDoNoHarm) {
+  const auto without = run_all(cell(varying, 1, 1));
+  for (const char* period : {"5ms", "50ms", "250ms", "1s"}) {
+    SCOPED_TRACE(period);
+    const auto with = run_all(cell(varying, 1, 1, "reports: {period: " + std::string(period) + "}\n"));
+    EXPECT_GT(with.at(0).utilisation, without.at(0).utilisation - 0.01);
+    EXPECT_LT(with.at(0).radio_queue_delay.p95_ms, 1.1 * without.at(0).radio_queue_delay.p95_ms + 2);
+  }
+}
+
+TEST(Unaided, FrequentReportsLeadWhereAcknowledgementsComeLate) {
+  const auto late = [](const std::string& more) {
+    std::string text = cell(varying, 1, 1, more);
+    text.replace(text.find("uplink: {delay: 0ms}"), 20, "uplink: {delay: 40ms}");
+    return run_all(text);
+  };
+  const auto without = late("");
+  const auto with = late("reports: {period: 5ms}\n");
+  EXPECT_LT(with.at(0).radio_queue_delay.p95_ms, 0.85 * without.at(0).radio_queue_delay.p95_ms);
+  EXPECT_GT(with.at(0).utilisation, 0.9);
+}
+
 // Reports that never come: the law that asks for them goes on by acknowledgements.
 TEST(Unaided, ALawWithoutItsReportsGoesOnByAcknowledgements) {
   std::string text = cell("{type: constant, rate: 8Mb/s}", 1, 1, "reports: {loss: 1}\n");
