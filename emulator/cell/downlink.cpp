@@ -14,10 +14,12 @@ Downlink::Downlink(UeIndex ue, UeConfig config, EventLoop& loop, TtiClock& clock
       towards_ue_(*config.towards_ue),
       attempts_(config.attempts),
       loss_(config.loss),
-      loss_draws_(config.loss_draws) {
+      loss_draws_(config.loss_draws),
+      drx_(config.drx) {
   if (channel_ == nullptr) throw std::invalid_argument("cell: a UE without a channel");
   AirLinkUser& user = *this;
   if (config.air) air_ = std::make_unique<AirLink>(loop, *config.air, user);
+  if (drx_ != nullptr) drx_->set_user(static_cast<DrxUser*>(this));
 }
 
 bool Downlink::push(packet::Packet packet, Bytes length, Instant now) {
@@ -25,7 +27,7 @@ bool Downlink::push(packet::Packet packet, Bytes length, Instant now) {
   const auto refused = [&](const packet::Packet& gone, Bytes size) { drop(gone, size, DropReason::full, now); };
   if (!queue_.push(std::move(packet), length, now, refused)) return false;
   // What comes in a TTI's first instant misses that TTI.
-  if (was_empty) clock_.wake_at(channel_->next_useful(clock_.tti_of(now) + 1));
+  if (was_empty) clock_.wake_at(channel_->next_useful(listening(clock_.tti_of(now) + 1)));
   return true;
 }
 
@@ -62,15 +64,16 @@ void Downlink::turn_away(const packet::Packet& packet, Bytes length, DropReason 
 
 std::uint64_t Downlink::next_useful(std::uint64_t from) {
   std::uint64_t next = TtiClock::asleep;
-  if (!queue_.empty()) next = channel_->next_useful(from);
+  if (!queue_.empty()) next = channel_->next_useful(listening(from));
   if (air_ == nullptr) return next;
   next = std::min(next, air_->next_retransmission(from));
   const Instant repeat = air_->next_repeat();
   if (repeat == never) return next;
-  return std::min(next, channel_->next_useful(std::max(from, clock_.first_from(repeat))));
+  return std::min(next, channel_->next_useful(listening(std::max(from, clock_.first_from(repeat)))));
 }
 
 bool Downlink::backlogged(std::uint64_t tti, Instant now) const {
+  if (drx_ != nullptr && !drx_->awake(now)) return false;
   if (air_ == nullptr) return queue_.ready(now);
   // A UE has one process per TTI; what sent a block again in this one has no other.
   const bool taken = air_->last_tti() == tti;
@@ -95,6 +98,7 @@ Bytes Downlink::repeat(std::uint64_t tti, Instant now) {
 Transmitted Downlink::transmit(std::uint64_t tti, Bytes capacity, std::uint32_t units, Instant now) {
   const Grant grant = channel_->at(tti);
   airtime_ += units;
+  if (drx_ != nullptr) drx_->active(now);
   if (air_ != nullptr) {
     const Bytes carried = air_->transmit(tti, grant, capacity, units, queue_, *channel_, now);
     return {carried, carried > Bytes(0)};
@@ -155,6 +159,15 @@ void Downlink::lost(Departed departed, Instant now) {
 
 void Downlink::ready_at(Instant when) {
   clock_.wake_at(channel_->next_useful(std::max(clock_.first_from(when), clock_.next())));
+}
+
+std::uint64_t Downlink::listening(std::uint64_t from) const {
+  if (drx_ == nullptr) return from;
+  return std::max(from, clock_.first_from(drx_->next_awake(clock_.begin_of(from))));
+}
+
+void Downlink::on_active(Instant /*now*/) {
+  clock_.wake_at(next_useful(clock_.next()));
 }
 
 LinkUse Downlink::use(Instant now) {

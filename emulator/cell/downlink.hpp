@@ -6,6 +6,7 @@
 
 #include "dataplane/units/ip_address.hpp"
 #include "emulator/cell/air_link.hpp"
+#include "emulator/cell/drx.hpp"
 #include "emulator/cell/radio_cell.hpp"
 #include "emulator/cell/tti_clock.hpp"
 #include "emulator/cell/ue_queue.hpp"
@@ -31,7 +32,8 @@ struct UeConfig {
   std::uint32_t sector = 0;  ///< of the Node-B's cells the one it is in
   double loss = 0;           ///< share of the packets that leave and are lost on the air for good, 0 … 1
   Random loss_draws{0};
-  bool here = true;  ///< false: it is with another Node-B at first
+  Drx* drx = nullptr;  ///< when it listens; outlives this; null: always
+  bool here = true;    ///< false: it is with another Node-B at first
 };
 
 /// What a block of a TTI came to.
@@ -42,7 +44,7 @@ struct Transmitted {
 
 /// The way down to one UE of a Node-B: its radio queue, its channel, hybrid ARQ and RLC where it has them, and what
 /// becomes of packets on the air. Knows nothing of other UEs. Thread: the loop's.
-class Downlink final : private AirLinkUser {
+class Downlink final : private AirLinkUser, private DrxUser {
  public:
   /// `ue`: its number, for the observer. Throws std::invalid_argument when there is no channel or a parameter is out of
   /// its range. `config.towards_ue` is set; it, `loop` and `clock` outlive this.
@@ -101,6 +103,9 @@ class Downlink final : private AirLinkUser {
   void arrived(Departed departed, Instant now) override;
   void lost(Departed departed, Instant now) override;
   void ready_at(Instant when) override;
+  void on_active(Instant now) override;
+  /// The first TTI from `from` on in which the UE listens, as far as is known.
+  [[nodiscard]] std::uint64_t listening(std::uint64_t from) const;
 
   UeIndex ue_;
   TtiClock& clock_;
@@ -114,6 +119,7 @@ class Downlink final : private AirLinkUser {
   std::uint32_t failures_ = 0;  ///< lost blocks in a row
   double loss_;
   Random loss_draws_;
+  Drx* drx_;
   std::uint64_t airtime_ = 0;  ///< units that it was given
 };
 

@@ -15,7 +15,7 @@ std::uint64_t TtiClock::passed(Instant now) const {
 void TtiClock::wake_at(std::uint64_t tti) {
   if (tti >= next_to_run_) return;
   next_to_run_ = tti;
-  loop_.at(Instant(Duration(static_cast<Duration::rep>(tti) * tti_.count())), *this, tti);
+  loop_.at(begin_of(tti), *this, tti);
 }
 
 void TtiClock::on_event(std::uint64_t tag, Instant now) {

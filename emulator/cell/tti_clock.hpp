@@ -31,6 +31,10 @@ class TtiClock final : public EventTarget {
   [[nodiscard]] std::uint64_t tti_of(Instant at) const {
     return static_cast<std::uint64_t>(at.time_since_epoch() / tti_);
   }
+  /// When TTI `tti` begins.
+  [[nodiscard]] Instant begin_of(std::uint64_t tti) const {
+    return Instant(Duration(static_cast<Duration::rep>(tti) * tti_.count()));
+  }
   /// The first TTI that begins at `at` or later.
   [[nodiscard]] std::uint64_t first_from(Instant at) const { return tti_of(at + tti_ - Duration(1)); }
   /// The first TTI that begins after the loop's now.

@@ -54,6 +54,14 @@ inline packet::Packet frame(const IpAddress& to, std::size_t length) {
   return packet_of(frame_bytes(to, length));
 }
 
+/// An Ethernet frame with an IPv4 packet of `length` bytes from `from`, whose last byte is `mark`.
+inline packet::Packet frame_from(const IpAddress& from, std::size_t length, std::uint8_t mark = 0) {
+  std::vector<std::uint8_t> bytes = frame_bytes(address("192.0.2.1"), length);
+  std::copy_n(from.octets.begin() + 12, 4, bytes.begin() + 14 + 12);
+  bytes.back() = mark;
+  return packet_of(bytes);
+}
+
 /// A TCP segment of `length` IP bytes (>= 22) of the flow from `port`.
 inline packet::Packet segment(std::uint16_t port, std::size_t length, bool ecn_capable = false) {
   std::vector<std::uint8_t> bytes = frame_bytes(address("10.45.0.2"), length);

@@ -16,15 +16,8 @@ namespace {
 using std::chrono::milliseconds;
 using test::address;
 using test::at_ms;
+using test::frame_from;
 using test::Recorder;
-
-/// Like test::frame, but from the address.
-packet::Packet frame_from(const IpAddress& from, std::size_t length, std::uint8_t mark = 0) {
-  std::vector<std::uint8_t> bytes = test::frame_bytes(address("192.0.2.1"), length);
-  std::copy_n(from.octets.begin() + 12, 4, bytes.begin() + 14 + 12);
-  bytes.back() = mark;
-  return test::packet_of(bytes);
-}
 
 UplinkConfig config(const std::string& ue, std::unique_ptr<Channel> channel, std::uint64_t packets = 0) {
   UplinkConfig result;

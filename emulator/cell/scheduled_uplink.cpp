@@ -1,0 +1,204 @@
+#include "emulator/cell/scheduled_uplink.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "emulator/net/ip_header.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+void check(bool fits, const char* problem) {
+  if (!fits) throw std::invalid_argument(problem);
+}
+
+}  // namespace
+
+ScheduledUplink::ScheduledUplink(EventLoop& loop, Duration tti, const ScheduledUplinkConfig& config, Element& next)
+    : loop_(loop),
+      clock_(loop, tti, static_cast<TtiUser&>(*this)),
+      config_(config),
+      next_(next),
+      air_(loop, {tti, Rate(), Bytes()}, next),
+      scheduler_(config.resources),
+      response_(in_ttis(config.response)),
+      distance_(in_ttis(config.grant_delay)),
+      configured_period_(config.configured ? in_ttis(config.configured->period) : 0) {
+  check(config.request_period > Duration::zero(), "uplink: the requests' period must be above 0");
+  check(config.response >= Duration::zero(), "uplink: the response must not be negative");
+  check(config.grant_delay > Duration::zero(), "uplink: the grant delay must be above 0");
+  check(config.retry > Duration::zero(), "uplink: the retry must be above 0");
+  check(config.air.harq.processes >= distance_, "uplink: at least as many processes as the grant delay has TTIs");
+  check(!config.configured || (configured_period_ > 0 && config.configured->size > Bytes(0)),
+        "uplink: configured grants must have a period and a size");
+  news_.resize(response_ + 1);
+  plans_.resize(distance_ + 1);
+}
+
+std::uint64_t ScheduledUplink::in_ttis(Duration span) const {
+  return static_cast<std::uint64_t>((span + clock_.tti() - Duration(1)) / clock_.tti());
+}
+
+void ScheduledUplink::add_ue(UplinkUeConfig config) {
+  const auto index = static_cast<UeIndex>(ues_.size());
+  if (config.addresses.empty()) throw std::invalid_argument("uplink: a UE without an address");
+  for (const IpAddress& address : config.addresses) {
+    if (!by_address_.emplace(address, index).second) {
+      throw std::invalid_argument("uplink: two UEs with the address " + address.to_string());
+    }
+  }
+  const std::uint64_t period = in_ttis(config_.request_period);
+  const UplinkRequests requests{period, index % period, in_ttis(config_.retry), distance_};
+  ues_.push_back(std::make_unique<UplinkUe>(index, std::move(config), requests, config_.air, loop_, clock_, air_));
+  ues_.back()->set_observer(observer_);
+  scheduler_.add_ue();
+  capacities_.emplace_back();
+  sent_.push_back(false);
+}
+
+void ScheduledUplink::set_observer(CellObserver* observer) {
+  observer_ = observer;
+  for (const auto& ue : ues_) ue->set_observer(observer);
+}
+
+void ScheduledUplink::receive(packet::Packet packet, Instant now) {
+  const auto header = read_ip_header(packet.bytes());
+  const auto at = header ? by_address_.find(header->source) : by_address_.end();
+  if (at == by_address_.end()) {
+    next_.receive(std::move(packet), now);
+    return;
+  }
+  ues_[at->second]->push(std::move(packet), header->length, now);
+}
+
+std::uint64_t ScheduledUplink::run_tti(std::uint64_t tti, Instant now) {
+  for (const auto& ue : ues_) ue->begin(tti);
+  transmit(tti, now);
+  request(tti, now);
+  learn(tti);
+  grant(tti + distance_, now);
+  return next_tti(tti + 1, now);
+}
+
+void ScheduledUplink::transmit(std::uint64_t tti, Instant now) {
+  std::fill(sent_.begin(), sent_.end(), false);
+  repeat(tti, now);
+  use_grants(tti, now);
+  if (config_.configured) use_configured(tti, now);
+}
+
+/// Retransmissions go first: a UE sends one block a TTI.
+void ScheduledUplink::repeat(std::uint64_t tti, Instant now) {
+  for (UeIndex i = 0; i < ues_.size(); ++i) {
+    if (ues_[i]->to_repeat(tti) == nullptr) continue;
+    sent_[i] = true;
+    tell(i, tti, ues_[i]->repeat(tti, now));
+  }
+}
+
+void ScheduledUplink::use_grants(std::uint64_t tti, Instant now) {
+  std::vector<UplinkGrant>& plan = plans_[tti % plans_.size()];
+  for (const UplinkGrant& granted : plan) {
+    UplinkUe& ue = *ues_[granted.ue];
+    counters_.padding += ue.has_data(now) ? 0U : 1U;
+    sent_[granted.ue] = true;
+    tell(granted.ue, tti, ue.send(tti, granted.size, granted.units, now));
+  }
+  plan.clear();
+}
+
+void ScheduledUplink::use_configured(std::uint64_t tti, Instant now) {
+  for (UeIndex i = 0; i < ues_.size(); ++i) {
+    UplinkUe& ue = *ues_[i];
+    const Bytes size = std::min(config_.configured->size, ue.link(tti).capacity);
+    if (sent_[i] || !is_configured(i, tti) || size == Bytes(0) || !ue.has_data(now)) continue;
+    sent_[i] = true;
+    tell(i, tti, ue.send(tti, size, units_for(size, ue.link(tti).capacity), now));
+  }
+}
+
+/// A UE that sends a block in this TTI tells what it has with that.
+void ScheduledUplink::request(std::uint64_t tti, Instant now) {
+  for (UeIndex i = 0; i < ues_.size(); ++i) {
+    if (sent_[i] || !ues_[i]->request(tti, now)) continue;
+    ++counters_.requests;
+    news_[(tti + response_) % news_.size()].push_back({i, true, {tti, Bytes()}});
+  }
+}
+
+void ScheduledUplink::tell(UeIndex ue, std::uint64_t tti, const std::optional<BufferStatus>& status) {
+  if (status) news_[(tti + response_) % news_.size()].push_back({ue, false, *status});
+}
+
+void ScheduledUplink::learn(std::uint64_t tti) {
+  std::vector<News>& known = news_[tti % news_.size()];
+  for (const News& news : known) {
+    if (news.request) {
+      scheduler_.request(news.ue, news.status.sent);
+    } else {
+      scheduler_.report(news.ue, news.status.sent, news.status.left);
+    }
+  }
+  known.clear();
+}
+
+/// What is repeated in that TTI, and what is configured, is not there to be granted.
+void ScheduledUplink::grant(std::uint64_t tti, Instant now) {
+  std::uint32_t taken = 0;
+  for (UeIndex i = 0; i < ues_.size(); ++i) {
+    const UplinkUe& ue = *ues_[i];
+    const Bytes capacity = ue.link(tti).capacity;
+    const link::HarqBlock* const again = ue.to_repeat(tti);
+    const bool configured = config_.configured && is_configured(i, tti);
+    if (again != nullptr) {
+      taken += again->units;
+    } else if (configured && capacity > Bytes(0)) {
+      taken += units_for(config_.configured->size, capacity);
+    }
+    capacities_[i] = again != nullptr || configured || !ue.awake(now) ? Bytes(0) : capacity;
+  }
+  const std::uint32_t blocks = config_.resources.blocks;
+  for (const UplinkGrant& granted : scheduler_.grant(tti, blocks - std::min(taken, blocks), capacities_)) {
+    ++counters_.grants;
+    ues_[granted.ue]->active(now);
+    plans_[tti % plans_.size()].push_back(granted);
+  }
+}
+
+std::uint32_t ScheduledUplink::units_for(Bytes size, Bytes capacity) const {
+  const std::int64_t blocks = config_.resources.blocks;
+  const std::int64_t units = (size.count() * blocks + capacity.count() - 1) / capacity.count();
+  return static_cast<std::uint32_t>(std::min(units, blocks));
+}
+
+std::uint64_t ScheduledUplink::next_tti(std::uint64_t from, Instant now) {
+  std::uint64_t next = TtiClock::asleep;
+  for (std::uint64_t tti = from; tti < from + news_.size(); ++tti) {
+    if (!news_[tti % news_.size()].empty()) next = std::min(next, tti);
+  }
+  for (std::uint64_t tti = from; tti < from + plans_.size(); ++tti) {
+    if (!plans_[tti % plans_.size()].empty()) next = std::min(next, tti);
+  }
+  for (UeIndex i = 0; i < ues_.size() && next != from; ++i) next = std::min(next, next_for(i, from, now));
+  return next;
+}
+
+std::uint64_t ScheduledUplink::next_for(UeIndex index, std::uint64_t from, Instant now) {
+  UplinkUe& ue = *ues_[index];
+  std::uint64_t next = ue.next_useful(from);
+  if (config_.configured && (!ue.queue().empty() || ue.has_data(now))) {
+    next = std::min(next, next_configured(index, from));
+  }
+  if (scheduler_.known(index) == Bytes(0)) return next;
+  const std::uint64_t useful = ue.channel().next_useful(from + distance_);
+  return useful == TtiClock::asleep ? next : std::min(next, useful - distance_);
+}
+
+/// The first TTI from `from` on that a configured grant is for.
+std::uint64_t ScheduledUplink::next_configured(UeIndex ue, std::uint64_t from) const {
+  const std::uint64_t into = (from + configured_period_ - ue % configured_period_) % configured_period_;
+  return into == 0 ? from : from + configured_period_ - into;
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,80 @@
+#include "emulator/cell/uplink_scheduler.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace sluice::emulator {
+
+UplinkScheduler::UplinkScheduler(const UplinkResources& resources) : resources_(resources) {
+  if (resources.blocks == 0 || resources.sharers == 0 || resources.first_grant <= Bytes(0)) {
+    throw std::invalid_argument("uplink: there is nothing to grant");
+  }
+}
+
+void UplinkScheduler::request(UeIndex index, std::uint64_t sent) {
+  Ue& ue = ues_[index];
+  const bool granted = !ue.given.empty() && ue.given.back().tti >= sent;
+  if (ue.known > Bytes(0) || granted) return;
+  ue.known = resources_.first_grant;
+}
+
+void UplinkScheduler::report(UeIndex index, std::uint64_t sent, Bytes left) {
+  Ue& ue = ues_[index];
+  if (sent < ue.reported) return;
+  ue.reported = sent + 1;
+  std::erase_if(ue.given, [sent](const Given& given) { return given.tti <= sent; });
+  for (const Given& given : ue.given) left -= std::min(left, given.size);
+  ue.known = left;
+}
+
+std::span<const UplinkGrant> UplinkScheduler::grant(std::uint64_t tti, std::uint32_t units,
+                                                    std::span<const Bytes> capacities) {
+  grants_.clear();
+  choose(capacities);
+  share(units);
+  for (const Sharer& sharer : sharers_) {
+    const Bytes size = capacities[sharer.ue] * sharer.units / resources_.blocks;
+    if (size <= Bytes(0)) continue;
+    Ue& ue = ues_[sharer.ue];
+    ue.known -= std::min(ue.known, size);
+    // Without a report for so long, the older ones do not matter any more.
+    constexpr std::size_t most_given = 64;
+    if (ue.given.size() == most_given) ue.given.erase(ue.given.begin());
+    ue.given.push_back({tti, size});
+    grants_.push_back({sharer.ue, sharer.units, size});
+    turn_ = sharer.ue + 1;
+  }
+  return grants_;
+}
+
+/// Finds whose turn it is.
+void UplinkScheduler::choose(std::span<const Bytes> capacities) {
+  sharers_.clear();
+  const auto ues = static_cast<UeIndex>(ues_.size());
+  for (UeIndex i = 0; i < ues && sharers_.size() < resources_.sharers; ++i) {
+    const UeIndex ue = (turn_ + i) % ues;
+    if (ues_[ue].known == Bytes(0) || capacities[ue] == Bytes(0)) continue;
+    sharers_.push_back({ue, needed_by(ue, capacities[ue]), 0});
+  }
+}
+
+void UplinkScheduler::share(std::uint32_t units) {
+  if (sharers_.empty()) return;
+  const std::uint32_t even = std::max(1U, units / static_cast<std::uint32_t>(sharers_.size()));
+  for (Sharer& sharer : sharers_) {
+    sharer.units = std::min({units, sharer.needed, even});
+    units -= sharer.units;
+  }
+  for (Sharer& sharer : sharers_) {
+    const std::uint32_t more = std::min(units, sharer.needed - sharer.units);
+    sharer.units += more;
+    units -= more;
+  }
+}
+
+std::uint32_t UplinkScheduler::needed_by(UeIndex ue, Bytes capacity) const {
+  const std::int64_t units = (ues_[ue].known.count() * resources_.blocks + capacity.count() - 1) / capacity.count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(units, 1, resources_.blocks));
+}
+
+}  // namespace sluice::emulator
