@@ -173,9 +173,15 @@ inline constexpr std::array counter_table = std::to_array<ColumnText>({
     {"timeouts", "retransmission timeouts of whoever faces the radio"},
     {"ttis", "TTIs that the run had"},
     {"ttis_missed", "real time: TTIs by which events were late"},
-    {"uplink_delay_p50_us", "delay of packets in the UEs' own uplink queues, median"},
-    {"uplink_delay_p95_us", "delay of packets in the UEs' own uplink queues, 95th percentile"},
-    {"uplink_drops", "packets dropped by the UEs' own uplink queues"},
+    {"uplink_delay_p50_us",
+     "delay of packets in the UEs' own uplink queues, median; of a scheduled uplink up to the end of the TTI that "
+     "brings the last byte in order"},
+    {"uplink_delay_p95_us", "95th percentile of that"},
+    {"uplink_drops", "packets dropped by the UEs' own uplink queues, or lost on a scheduled uplink for good"},
+    {"uplink_grants", "grants of a scheduled uplink"},
+    {"uplink_padding", "of these, those for which the UE had nothing to send"},
+    {"uplink_requests", "scheduling requests that the Node-B heard"},
+    {"uplink_retransmissions", "transport blocks sent again on a scheduled uplink"},
 });
 
 /// Stands before the name of a column in that of the paper's value for it.

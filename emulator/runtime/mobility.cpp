@@ -86,11 +86,19 @@ std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint
   return LinkThere(scenario, nodeb, ue, seed, traces).make();
 }
 
+ChannelSpec uplink_channel(const Scenario& scenario, std::uint32_t ue) {
+  const std::optional<UplinkSpec>& own = scenario.cell.ues[ue].uplink;
+  if (own) return own->channel;
+  ChannelSpec shared;
+  shared.rate = scenario.cell.uplink.scheduled->rate;
+  return shared;
+}
+
 std::unique_ptr<Channel> make_moving_uplink(const Scenario& scenario, std::uint32_t ue, std::uint64_t seed,
                                             TraceLibrary& traces) {
   const Duration tti = scenario.cell.tti;
   const std::uint64_t draws = Random::stream(seed, "uplink", ue).next();
-  auto link = make_channel(scenario.cell.ues[ue].uplink->channel, tti, draws, ue, traces);
+  auto link = make_channel(uplink_channel(scenario, ue), tti, draws, ue, traces);
   std::unique_ptr<TimelineChannel> timeline;
   for (const MoveSpec& move : scenario.moves) {
     if (move.ue != ue) continue;

@@ -18,7 +18,9 @@ namespace sluice::emulator {
 [[nodiscard]] std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t nodeb,
                                                            std::uint32_t ue, std::uint64_t seed, TraceLibrary& traces);
 
-/// The channel of the UE's own uplink, which it must have, with the silences that the same things bring.
+/// What the UE's uplink is, its own or that of a scheduled one; it must have one of these.
+[[nodiscard]] ChannelSpec uplink_channel(const Scenario& scenario, std::uint32_t ue);
+/// Its channel, with the silences that the same things bring.
 [[nodiscard]] std::unique_ptr<Channel> make_moving_uplink(const Scenario& scenario, std::uint32_t ue,
                                                           std::uint64_t seed, TraceLibrary& traces);
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "emulator/channel/block_errors.hpp"
+
 namespace sluice::emulator {
 namespace {
 
@@ -39,6 +41,15 @@ UeConfig ue_config(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t 
   return config;
 }
 
+/// The queue of a UE's uplink; as an empty one of its own has it, where it has none.
+QueueConfig uplink_queue(const Scenario& scenario, const UplinkSpec& spec) {
+  QueueConfig queue{spec.frame, spec.buffer.unit, spec.buffer.limit, spec.drop};
+  queue.packet = Bytes(scenario.hosts.mtu);
+  queue.management = spec.queue.type;
+  queue.codel = spec.queue.codel;
+  return queue;
+}
+
 void add_queue(std::map<std::string, std::uint64_t>& counters, const std::string& name, const Hop& hop) {
   const DisciplineCounters* const queue = hop.queue();
   if (queue == nullptr) return;
@@ -73,9 +84,14 @@ RadioAccess::RadioAccess(EventLoop& loop, packet::PacketPool& pool, const Scenar
     make_access_point(loop, scenario, seed, ends);
     return;
   }
+  make_sleep(scenario);
   for (std::uint32_t nodeb = 0; nodeb < nodebs(); ++nodeb) make_cell(loop, scenario, nodeb, seed, traces, ends);
   if (nodebs() > 1) connect_nodebs(loop, pool, scenario, seed);
-  make_uplinks(loop, scenario, seed, traces);
+  if (scenario.cell.uplink.scheduled) {
+    make_scheduled_uplink(loop, scenario, seed, traces);
+  } else {
+    make_uplinks(loop, scenario, seed, traces);
+  }
   make_mobility(loop, scenario);
 }
 
@@ -96,7 +112,9 @@ void RadioAccess::make_cell(EventLoop& loop, const Scenario& scenario, std::uint
   Cell& cell = sites_[nodeb]->cell.emplace(loop, radio.tti, scheduler(), ends.ues, radio.resources);
   for (std::uint32_t i = 1; i < radio.cells; ++i) cell.add_sector(scheduler());
   for (std::uint32_t i = 0; i < scenario.cell.ues.size(); ++i) {
-    const UeIndex ue = cell.add_ue(ue_config(scenario, nodeb, i, seed, traces));
+    UeConfig config = ue_config(scenario, nodeb, i, seed, traces);
+    if (!sleep_.empty()) config.drx = sleep_[i].get();
+    const UeIndex ue = cell.add_ue(std::move(config));
     for (const IpAddress& address : scenario.cell.ues[i].more_addresses) cell.add_address(ue, address);
   }
   cell.set_default_route(&ends.past);
@@ -139,14 +157,39 @@ void RadioAccess::make_uplinks(EventLoop& loop, const Scenario& scenario, std::u
     if (!uplinks_) uplinks_.emplace(loop, scenario.cell.tti, next);
     UplinkConfig config;
     config.addresses = addresses_of(ue);
-    config.queue = {ue.uplink->frame, ue.uplink->buffer.unit, ue.uplink->buffer.limit, ue.uplink->drop};
-    config.queue.packet = Bytes(scenario.hosts.mtu);
-    config.queue.management = ue.uplink->queue.type;
-    config.queue.codel = ue.uplink->queue.codel;
+    config.queue = uplink_queue(scenario, *ue.uplink);
     config.channel = make_moving_uplink(scenario, i, seed, traces);
     uplinks_->add_ue(std::move(config));
   }
   if (uplinks_) uplinks_->set_observer(&uplink_meter_);
+}
+
+/// There is one Node-B then.
+void RadioAccess::make_scheduled_uplink(EventLoop& loop, const Scenario& scenario, std::uint64_t seed,
+                                        TraceLibrary& traces) {
+  const ScheduledUplinkSpec& spec = *scenario.cell.uplink.scheduled;
+  scheduled_.emplace(loop, scenario.cell.tti, spec, sites_.front()->uplink);
+  for (std::uint32_t i = 0; i < scenario.cell.ues.size(); ++i) {
+    const UeSpec& ue = scenario.cell.ues[i];
+    UplinkUeConfig config;
+    config.addresses = addresses_of(ue);
+    config.queue = uplink_queue(scenario, ue.uplink.value_or(UplinkSpec{}));
+    config.channel = make_moving_uplink(scenario, i, seed, traces);
+    if (!uplink_channel(scenario, i).has_transport_blocks()) {
+      config.channel = std::make_unique<BlockErrorChannel>(std::move(config.channel), spec.block_errors,
+                                                           Random::stream(seed, "uplink blocks", i));
+    }
+    if (!sleep_.empty()) config.drx = sleep_[i].get();
+    scheduled_->add_ue(std::move(config));
+  }
+  scheduled_->set_observer(&uplink_meter_);
+}
+
+void RadioAccess::make_sleep(const Scenario& scenario) {
+  if (!scenario.cell.uplink.scheduled || !scenario.cell.uplink.scheduled->drx) return;
+  const DrxParameters& drx = *scenario.cell.uplink.scheduled->drx;
+  const auto ues = static_cast<std::int64_t>(scenario.cell.ues.size());
+  for (std::int64_t i = 0; i < ues; ++i) sleep_.push_back(std::make_unique<Drx>(drx, drx.cycle * i / ues));
 }
 
 void RadioAccess::make_mobility(EventLoop& loop, const Scenario& scenario) {
@@ -168,6 +211,7 @@ Element& RadioAccess::downlink() {
 Element& RadioAccess::uplink() {
   if (wlan_) return wlan_->uplink();
   if (uplinks_) return *uplinks_;
+  if (scheduled_) return *scheduled_;
   return uplink_switch_ ? *uplink_switch_ : static_cast<Element&>(sites_.front()->uplink);
 }
 
@@ -186,15 +230,24 @@ void RadioAccess::count(std::map<std::string, std::uint64_t>& counters) const {
     for (std::size_t i = 1; i <= wlan_->ues(); ++i) station_drops += wlan_->dropped(i);
     counters["station_drops"] = station_drops;
   }
-  if (uplinks_) {
-    counters["uplink_drops"] = uplink_meter_.drops;
-    counters["uplink_delay_p50_us"] = microseconds(uplink_meter_.delays.percentile(0.50));
-    counters["uplink_delay_p95_us"] = microseconds(uplink_meter_.delays.percentile(0.95));
-  }
+  if (uplinks_ || scheduled_) count_uplink(counters);
   if (group_) count_handovers(counters);
   if (wlan_) return;
   count_hybrid_arq(counters);
   for (const auto& site : sites_) count_managed(counters, *site->cell);
+}
+
+void RadioAccess::count_uplink(std::map<std::string, std::uint64_t>& counters) const {
+  counters["uplink_drops"] = uplink_meter_.drops;
+  counters["uplink_delay_p50_us"] = microseconds(uplink_meter_.delays.percentile(0.50));
+  counters["uplink_delay_p95_us"] = microseconds(uplink_meter_.delays.percentile(0.95));
+  if (!scheduled_) return;
+  counters["uplink_requests"] = scheduled_->counters().requests;
+  counters["uplink_grants"] = scheduled_->counters().grants;
+  counters["uplink_padding"] = scheduled_->counters().padding;
+  for (std::size_t ue = 0; ue < scheduled_->ues(); ++ue) {
+    counters["uplink_retransmissions"] += scheduled_->ue(ue).air().counters().retransmissions;
+  }
 }
 
 void RadioAccess::count_handovers(std::map<std::string, std::uint64_t>& counters) const {

@@ -9,7 +9,9 @@
 
 #include "dataplane/packet/pool.hpp"
 #include "emulator/cell/cell.hpp"
+#include "emulator/cell/drx.hpp"
 #include "emulator/cell/handover_port.hpp"
+#include "emulator/cell/scheduled_uplink.hpp"
 #include "emulator/cell/uplink_radio.hpp"
 #include "emulator/cell/wlan_cell.hpp"
 #include "emulator/net/event_loop.hpp"
@@ -30,8 +32,8 @@ namespace sluice::emulator {
 ///     ┤        ⇅ forwarding                      those up.
 ///     └ [proxy–Node-B hop] ⇄ cell ⇄ UEs
 ///
-/// The UEs' packets take the uplinks of their own, where they have some, and then the line of their Node-B; with an
-/// 802.11 access point its air. Thread: the loop's.
+/// The UEs' packets take the uplinks of their own, where they have some, or one that is scheduled, and then the line of
+/// their Node-B; with an 802.11 access point its air. Thread: the loop's.
 class RadioAccess {
  public:
   /// Where what comes out goes.
@@ -84,10 +86,14 @@ class RadioAccess {
                  TraceLibrary& traces, const Ends& ends);
   void connect_nodebs(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed);
   void make_uplinks(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces);
+  void make_scheduled_uplink(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces);
+  void make_sleep(const Scenario& scenario);
   void make_mobility(EventLoop& loop, const Scenario& scenario);
+  void count_uplink(std::map<std::string, std::uint64_t>& counters) const;
   void count_hybrid_arq(std::map<std::string, std::uint64_t>& counters) const;
   void count_handovers(std::map<std::string, std::uint64_t>& counters) const;
 
+  std::vector<std::unique_ptr<Drx>> sleep_;  ///< of the UEs; empty where they always listen
   std::vector<std::unique_ptr<Site>> sites_;
   LateLink from_air_;  ///< of the access point
   std::optional<WlanCell> wlan_;
@@ -95,6 +101,7 @@ class RadioAccess {
   std::optional<PathSwitch> path_switch_;
   std::optional<UplinkSwitch> uplink_switch_;
   std::optional<UplinkRadio> uplinks_;
+  std::optional<ScheduledUplink> scheduled_;
   UplinkMeter uplink_meter_;
   std::vector<MobilityNodeb> neighbours_;
   std::optional<Mobility> mobility_;

@@ -304,6 +304,11 @@ void describe_radio(Section& s, RadioSpec& radio) {
   s.value("pf_window", radio.pf_window, {1, 1e9}, "TTIs over which pf and fcds average");
   s.section("uplink", radio.uplink, "from the UEs to the Node-B: one line for all, behind the uplinks of their own");
   s.section("harq", radio.harq, "hybrid ARQ, reordering and RLC; without, a lost block stays in the queue");
+  const bool scheduled = radio.uplink.scheduled.has_value();
+  s.check(!scheduled || radio.uplink.scheduled->grant_delay <= radio.tti * radio.uplink.scheduled->air.harq.processes,
+          "uplink", "a grant_delay of at most harq.processes TTIs", "a longer one");
+  s.check(!scheduled || radio.cells == 1, "uplink", "one cell where the uplink is scheduled",
+          std::to_string(radio.cells));
   s.check(radio.pf_window > 1, "pf_window", "more than 1", Scalar<double>::format(radio.pf_window));
   s.check(make_scheduler(radio.scheduler) != nullptr, "scheduler", schedulers(WithText::no),
           "\"" + radio.scheduler + "\"");
@@ -330,6 +335,7 @@ void describe(Section& s, CellSpec& cell) {
             "all UEs on the air of one access point, or none", ue.address.to_string());
     ue.channel.ofdma.resource_blocks = cell.resources.blocks;
     if (ue.uplink) ue.uplink->channel.ofdma.resource_blocks = cell.resources.blocks;
+    s.check(!cell.uplink.scheduled || !cell.is_wlan(), "uplink", "no schedule on the air of an access point", "one");
     s.check(!ue.uplink || !cell.is_wlan(), "ues", "no uplinks where the air of an access point takes both ways",
             ue.address.to_string() + " has one");
     s.check(!cell.harq || ue.channel.has_transport_blocks(), "harq", "channels with transport blocks (hsdpa, ofdma)",

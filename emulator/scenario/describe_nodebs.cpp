@@ -94,8 +94,12 @@ void describe_nodebs(Section& s, Scenario& scenario) {
   s.section("forwarding", scenario.forwarding,
             "the line from each Node-B to each other that what waits for a UE takes when it is handed over");
   s.check(scenario.nodebs.empty() || !scenario.cell.is_wlan(), "nodebs", "cells with TTIs", "an access point");
+  s.check(scenario.nodebs.empty() || !scenario.cell.uplink.scheduled, "nodebs",
+          "one Node-B where its uplink is scheduled", std::to_string(scenario.nodebs.size() + 1));
   for (std::size_t i = 0; i < scenario.nodebs.size(); ++i) {
     const NodebSpec& nodeb = scenario.nodebs[i];
+    s.check(!nodeb.uplink.scheduled, element("nodebs", i, ".uplink"), "no schedule where there are several Node-Bs",
+            "one");
     s.check(number_of(scenario, nodeb.name) == i + 1, element("nodebs", i, ".name"), "every name once",
             "\"" + nodeb.name + "\" again");
     for (const UeSpec& ue : scenario.cell.ues) {

@@ -17,6 +17,8 @@
 #include "emulator/aqm/fq_codel.hpp"
 #include "emulator/aqm/red.hpp"
 #include "emulator/cell/cell.hpp"
+#include "emulator/cell/drx.hpp"
+#include "emulator/cell/scheduled_uplink.hpp"
 #include "emulator/cell/ue_queue.hpp"
 #include "emulator/cell/wlan_cell.hpp"
 #include "emulator/channel/clamp.hpp"
@@ -176,6 +178,18 @@ struct MoveSpec {
   [[nodiscard]] bool between_nodebs() const { return type == MoveType::handover && from != to; }
 };
 
+/// The radio up, where UEs must ask for leave to send.
+struct ScheduledUplinkSpec : ScheduledUplinkConfig {
+  Rate rate = Rate::bits_per_second(20e6);  ///< of all resource blocks, for UEs without an uplink of their own
+  double block_errors = 0.1;                ///< where the channels have no block errors of their own
+  std::optional<DrxParameters> drx;
+};
+
+/// The line that all UEs share on their way up.
+struct UplinkLineSpec : HopSpec {
+  std::optional<ScheduledUplinkSpec> scheduled = std::nullopt;  ///< before it
+};
+
 /// The radio of one Node-B.
 struct RadioSpec {
   std::string name = "first";  ///< of the Node-B
@@ -184,7 +198,7 @@ struct RadioSpec {
   std::string scheduler = "rr";
   double pf_window = 1000;  ///< TTIs
   std::uint32_t cells = 1;  ///< of the Node-B, each with a scheduler and TTIs of its own
-  HopSpec uplink{std::chrono::milliseconds(10), Rate(), Bytes()};
+  UplinkLineSpec uplink{{std::chrono::milliseconds(10), Rate(), Bytes()}};
   std::optional<AirLinkConfig> harq;
 };
 

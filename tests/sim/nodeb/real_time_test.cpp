@@ -42,5 +42,22 @@ INSTANTIATE_TEST_SUITE_P(Queues, RealTime,
                          testing::Values("{type: fifo}", "{type: codel, target: 2ms, interval: 20ms}"),
                          [](const auto& queue) { return queue.index == 0 ? "fifo" : "codel"; });
 
+TEST(RealTimeUplink, IsScheduledAsInVirtualTime) {
+  const auto [expected, result] = test::run_by_both_clocks(
+      "duration: 2s\nwarmup: 500ms\nmodes: [none]\nproxy_nodeb: {delay: 5ms}\n"
+      "cell:\n  uplink: {delay: 0ms, scheduled: {drx: {inactivity: 20ms, cycle: 80ms}}}\n  ues:\n"
+      "    - {address: 10.45.0.2, frame: 0B, buffer: 100 packets, channel: {type: constant, rate: 10Mb/s}}\n"
+      "    - {address: 10.45.0.3, frame: 0B, buffer: 100 packets, channel: {type: constant, rate: 10Mb/s}}\n"
+      "apps:\n  - {type: bulk, ue: 0}\n"
+      "  - {type: on-off, ue: 1, interval: 10ms, sizes: {kind: fixed, min: 1000B}}\n");
+  EXPECT_NEAR(result.throughput_bps / expected.throughput_bps, 1, 0.005);
+  for (const char* counter : {"uplink_requests", "uplink_grants", "uplink_retransmissions", "uplink_delay_p95_us"}) {
+    EXPECT_GT(expected.counters.at(counter), 0U) << counter;
+    EXPECT_NEAR(static_cast<double>(result.counters.at(counter)) / static_cast<double>(expected.counters.at(counter)),
+                1, 0.01)
+        << counter;
+  }
+}
+
 }  // namespace
 }  // namespace sluice::emulator

@@ -234,6 +234,46 @@ TEST(Uplink, EachUeHasItsOwn) {
   }
 }
 
+/// One UE over 12 Mb/s, a packet each millisecond, whose uplink has a schedule.
+std::string scheduled(const std::string& schedule, const std::string& app) {
+  return "duration: 10s\nwarmup: 1s\nmodes: [none]\ncell:\n  uplink: {delay: 0ms, scheduled: {" + schedule +
+         "}}\n  ues:\n    - {address: 10.45.0.2, frame: 0B, buffer: 100 packets, channel: {type: constant, rate: "
+         "12Mb/s}}\napps: [" +
+         app + "]\n";
+}
+
+TEST(Uplink, AScheduledOneGathersTheAcknowledgementsOfADownload) {
+  const RunResult result = run_all(scheduled("block_errors: 0", "{type: bulk}")).at(0);
+  EXPECT_GT(result.utilisation, 0.95);
+  EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
+  EXPECT_EQ(result.counters.at("uplink_drops"), 0U);
+  EXPECT_EQ(result.counters.at("uplink_retransmissions"), 0U);
+  // A block every 8 ms carries what the one before it told: an acknowledgement waits for the next but one, 8 to 16 ms,
+  // and for the TTI itself.
+  EXPECT_GT(result.counters.at("uplink_delay_p50_us"), 9'000U);
+  EXPECT_LT(result.counters.at("uplink_delay_p95_us"), 18'000U);
+  EXPECT_GT(result.counters.at("uplink_grants"), 10'000U / 8 - 100);
+  EXPECT_LT(result.counters.at("uplink_requests"), 50U);
+}
+
+TEST(Uplink, LostBlocksDelayAndLoseNothing) {
+  const RunResult result = run_all(scheduled("block_errors: 0.3", "{type: bulk, direction: upload}")).at(0);
+  EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
+  EXPECT_GT(result.counters.at("uplink_retransmissions"), 1000U);
+  EXPECT_GT(result.counters.at("uplink_delay_p50_us"), 30'000U) << "200 packets wait in the UE";
+}
+
+TEST(Uplink, WhatComesForAUeThatSleepsWaits) {
+  const std::string telnet = "{type: telnet, interval: 500ms, sizes: {kind: fixed, min: 500B}}";
+  const RunResult awake = run_all(scheduled("", telnet)).at(0);
+  EXPECT_LT(awake.radio_queue_delay.p95_ms, 2);
+  // The answer comes 60 ms after the request has woken the UE.
+  const RunResult asleep = run_all(scheduled("drx: {inactivity: 20ms}", telnet)).at(0);
+  EXPECT_GT(asleep.radio_queue_delay.p95_ms, 50);
+  EXPECT_LT(asleep.radio_queue_delay.p95_ms, 320);
+  EXPECT_EQ(asleep.counters.at("payload_corrupted"), 0U);
+}
+
 TEST(Outputs, QueuesAreToldPerFlow) {
   const RunResult result =
       run_all(

@@ -190,6 +190,37 @@ TEST(Scenario, RadioQueuesMayBeManaged) {
   EXPECT_EQ(errors_of(smallest + "      uplink: {queue: {type: codel}, channel: {type: constant}}\n"), "");
 }
 
+TEST(Scenario, AnUplinkMayBeScheduled) {
+  EXPECT_FALSE(parse_plan(smallest, "s.yaml")->base.cell.uplink.scheduled);
+  const auto plan = parse_plan(smallest + "  uplink: {delay: 0ms, scheduled: {drx: {cycle: 40ms}}}\n", "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  EXPECT_EQ(plan->base.cell.uplink.delay, 0ms);
+  const ScheduledUplinkSpec& uplink = plan->base.cell.uplink.scheduled.value();
+  EXPECT_EQ(uplink.request_period, 10ms);
+  EXPECT_EQ(uplink.response + uplink.grant_delay, 8ms);
+  EXPECT_EQ(uplink.air.harq.processes, 8U);
+  EXPECT_FALSE(uplink.configured);
+  EXPECT_EQ(uplink.drx.value().cycle, 40ms);
+  EXPECT_EQ(uplink.drx.value().on, 10ms);
+  const auto scheduled = [](const std::string& keys) {
+    return errors_of(smallest + "  uplink: {scheduled: {" + keys + "}}\n");
+  };
+  EXPECT_EQ(scheduled("request_period: 40ms, configured_grant: {size: 200B}, users_per_tti: 1"), "");
+  EXPECT_THAT(scheduled("request_period: 0s"), HasSubstr("s.yaml:5:40: cell.uplink.scheduled.request_period"));
+  EXPECT_THAT(scheduled("first_grant: 0B"), HasSubstr("first_grant"));
+  EXPECT_THAT(scheduled("block_errors: 1.5"), HasSubstr("block_errors"));
+  EXPECT_THAT(scheduled("drx: {on: 50ms, cycle: 40ms}"), HasSubstr("cell.uplink.scheduled.drx.on, expected at most"));
+  EXPECT_THAT(scheduled("grant_delay: 9ms"), HasSubstr("a grant_delay of at most harq.processes TTIs"));
+  EXPECT_THAT(errors_of(smallest + "  cells: 2\n  uplink: {scheduled: {}}\n"), HasSubstr("one cell where the uplink"));
+  EXPECT_THAT(errors_of(smallest + "  uplink: {scheduled: {}}\nnodebs: [{name: east}]\n"),
+              HasSubstr("one Node-B where its uplink is scheduled"));
+  EXPECT_THAT(errors_of(smallest + "nodebs: [{name: east, uplink: {scheduled: {}}}]\n"),
+              HasSubstr("no schedule where there are several Node-Bs"));
+  EXPECT_THAT(errors_of("modes: [none]\ncell: {uplink: {scheduled: {}}, ues: [{address: 10.0.0.1, channel: {type: "
+                        "wlan}}]}\n"),
+              HasSubstr("no schedule on the air of an access point"));
+}
+
 TEST(Scenario, MovesAreCheckedAgainstTimeAndTopology) {
   EXPECT_THAT(errors_of(smallest + "moves: [{type: outage, at: 1s, ue: 1}]\n"), HasSubstr("a ue below 1"));
   EXPECT_THAT(errors_of(smallest + "moves: [{type: handover, at: 1s, cell: 1}]\n"), HasSubstr("a cell below 1"));
