@@ -96,6 +96,7 @@ bool Connection::serve(Instant now) {
   write_waiting();
   tell_application(now);
   endpoint_.emit(now, *this);
+  if (acks_.due() <= now) put(acks_.take(), nullptr, now);
   if (endpoint_.state() != tcp::State::closed) return true;
   application_->on_closed(*this, now);
   return false;
@@ -123,6 +124,11 @@ void Connection::deliver(Instant now) {
 }
 
 std::uint32_t Connection::transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) {
+  const std::uint32_t headers = wire_size(0);
+  return acks_.holds(segment, parts_.mtu - headers, now) ? headers : put(segment, payload, now);
+}
+
+std::uint32_t Connection::put(const tcp::Segment& segment, packet::Packet* payload, Instant now) {
   packet::Packet frame = pool_.allocate();
   if (!frame) {
     starved_ = true;

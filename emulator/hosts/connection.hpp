@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,6 +11,7 @@
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
 #include "dataplane/units/bytes.hpp"
+#include "emulator/hosts/ack_stretcher.hpp"
 #include "emulator/hosts/application.hpp"
 #include "emulator/hosts/payload_pattern.hpp"
 #include "emulator/net/element.hpp"
@@ -26,13 +28,20 @@ class Connection final : private tcp::Output {
     Bytes send_buffer;               ///< written and not acknowledged, at most
     std::uint32_t clock_offset = 0;  ///< of the timestamps it sends, ms
     std::uint16_t mtu = 1500;        ///< of its host: whatever the peer takes, no packet is longer
+    std::uint32_t ack_every = 2;     ///< see AckStretcher
+    Duration ack_delay{};            ///< of acknowledgements that wait for that
   };
   /// `pool`, `wire` and `application` outlive the connection.
   Connection(const Parts& parts, packet::PacketPool& pool, Element& wire, Application& application)
-      : parts_(parts), pool_(pool), wire_(wire), application_(&application) {}
+      : parts_(parts), pool_(pool), wire_(wire), application_(&application), acks_(parts.ack_every, parts.ack_delay) {}
   /// Owns its application.
   Connection(const Parts& parts, packet::PacketPool& pool, Element& wire, std::unique_ptr<Application> application)
-      : parts_(parts), pool_(pool), wire_(wire), owned_(std::move(application)), application_(owned_.get()) {}
+      : parts_(parts),
+        pool_(pool),
+        wire_(wire),
+        owned_(std::move(application)),
+        application_(owned_.get()),
+        acks_(parts.ack_every, parts.ack_delay) {}
 
   // --- for applications ---
 
@@ -60,11 +69,15 @@ class Connection final : private tcp::Output {
   bool serve(Instant now);
   /// The run is over: the application writes down what it has.
   void end_run(Instant now) { application_->on_run_end(*this, now); }
+  /// When it is to be served at the latest; of the endpoint's timers, those that have expired must be told first.
+  [[nodiscard]] Instant next_deadline() const { return std::min(endpoint_.next_deadline(), acks_.due()); }
   /// Packet memory ran out: serve again before long.
   [[nodiscard]] bool starved() const { return starved_; }
 
  private:
   std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) override;
+  /// Puts it on the wire, or nothing when packet memory is exhausted. Returns the IP bytes.
+  std::uint32_t put(const tcp::Segment& segment, packet::Packet* payload, Instant now);
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
   void tell_application(Instant now);
   void deliver(Instant now);
@@ -79,6 +92,7 @@ class Connection final : private tcp::Output {
   Application* application_;
   std::unique_ptr<tcp::PacedEndpoint> paced_;
   tcp::Endpoint endpoint_;
+  AckStretcher acks_;
   std::vector<std::uint8_t> waiting_;  ///< written, for want of packet memory not yet in the endpoint's hands
   std::uint16_t ip_id_ = 0;
   bool open_ = false;

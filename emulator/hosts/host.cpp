@@ -68,6 +68,8 @@ std::uint64_t Host::add(Connection::Parts parts, const Key& key, std::unique_ptr
   parts.number = number;
   parts.send_buffer = config_.send_buffer;
   parts.mtu = config_.mtu;
+  parts.ack_every = config_.ack_every;
+  parts.ack_delay = config_.tcp.delayed_ack;
   parts.clock_offset = static_cast<std::uint32_t>(random_.next());
   auto connection = owned ? std::make_unique<Connection>(parts, pool_, wire_, std::move(owned))
                           : std::make_unique<Connection>(parts, pool_, wire_, *lent);
@@ -173,7 +175,7 @@ std::uint64_t Host::timeouts() const {
 }
 
 void Host::set_alarm(Slot& slot, Instant now) {
-  Instant deadline = slot.connection->endpoint().next_deadline();
+  Instant deadline = slot.connection->next_deadline();
   if (slot.connection->starved()) deadline = std::min(deadline, now + starvation_retry);
   if (deadline >= slot.alarm) return;
   slot.alarm = deadline;

@@ -20,6 +20,7 @@ HostConfig host_config(const Scenario& scenario, const IpAddress& address, std::
   config.receive_buffer = hosts.receive_buffer;
   config.send_buffer = hosts.send_buffer;
   config.tcp = hosts.tcp;
+  config.ack_every = hosts.ack_every;
   return config;
 }
 

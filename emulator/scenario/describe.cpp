@@ -250,7 +250,15 @@ void describe(Section& s, HostsSpec& hosts) {
   s.value("ecn", hosts.ecn, "explicit congestion notification (RFC 3168); needs routers that mark");
   s.value("receive_buffer", hosts.receive_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
   s.value("send_buffer", hosts.send_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
-  s.section("tcp", hosts.tcp, "of the hosts' endpoints");
+  s.section(
+      "tcp",
+      [&hosts](Section& below) {
+        describe(below, hosts.tcp);
+        below.value("ack_every", hosts.ack_every, {2, 64},
+                    "segments in order that one acknowledgement is for: 2 in RFC 5681, more as phones with LRO or GRO "
+                    "have it; the rest after delayed_ack");
+      },
+      "of the hosts' endpoints");
 }
 
 void describe(Section& s, AppSpec& app) {

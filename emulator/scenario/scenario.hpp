@@ -231,6 +231,7 @@ struct HostsSpec {
   bool ecn = false;
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};
+  std::uint32_t ack_every = 2;  ///< segments
   tcp::EndpointConfig tcp;
 };
 

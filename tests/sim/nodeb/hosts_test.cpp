@@ -26,21 +26,24 @@ const IpAddress client_v6 = *IpAddress::parse("2001:db8:45::2");
 /// A client and a server with 10 ms and whatever else between them.
 class Pair {
  public:
-  explicit Pair(const ImpairmentConfig& impairment = {}, std::uint64_t seed = 1, bool v6 = false)
+  explicit Pair(const ImpairmentConfig& impairment = {}, std::uint64_t seed = 1, bool v6 = false,
+                std::uint32_t ack_every = 2)
       : down_line_(loop_, {10ms, Rate::bits_per_second(20e6), Bytes(60'000)}, to_client_),
         up_line_(loop_, {10ms, Rate(), Bytes()}, to_server_),
         down_(loop_, test::pool(), impairment, Random::stream(seed, "down"), down_line_),
         up_(loop_, test::pool(), impairment, Random::stream(seed, "up"), up_line_),
         server_(loop_, test::pool(), config(v6 ? server_v6 : server_v4), Random::stream(seed, "server"), down_),
-        client_(loop_, test::pool(), config(v6 ? client_v6 : client_v4), Random::stream(seed, "client"), up_) {
+        client_(loop_, test::pool(), config(v6 ? client_v6 : client_v4, ack_every), Random::stream(seed, "client"),
+                up_) {
     to_client_.lead_to(client_);
     to_server_.lead_to(server_);
     server_.listen(80,
                    [this](const packet::Addresses& ours) { return std::make_unique<PatternServer>(ours, counters_); });
   }
 
-  static HostConfig config(const IpAddress& address) {
+  static HostConfig config(const IpAddress& address, std::uint32_t ack_every = 2) {
     HostConfig host;
+    host.ack_every = ack_every;
     host.address = address;
     return host;
   }
@@ -79,6 +82,66 @@ void transfers(const ImpairmentConfig& impairment, std::uint64_t seed, bool uplo
 
 TEST(Hosts, ADownloadArrivesWhole) {
   transfers({}, 1, false);
+}
+
+tcp::Segment acknowledgement(std::uint32_t ack) {
+  tcp::Segment segment;
+  segment.ack = tcp::SeqNum(ack);
+  segment.flags.bits = tcp::Flags::ack_bit;
+  return segment;
+}
+
+TEST(AckStretcher, HoldsWhatIsForFewSegmentsNoLongerThanItsDelay) {
+  AckStretcher acks(8, 40ms);
+  const auto holds = [&acks](std::uint32_t ack, Duration at) {
+    return acks.holds(acknowledgement(ack), 1000, Instant(at));
+  };
+  EXPECT_FALSE(holds(0, 0ms)) << "the first";
+  EXPECT_TRUE(holds(2000, 1ms));
+  EXPECT_TRUE(holds(6000, 5ms));
+  EXPECT_EQ(acks.due(), Instant(41ms));
+  EXPECT_FALSE(holds(8000, 6ms));
+  EXPECT_EQ(acks.due(), never);
+  EXPECT_TRUE(holds(9000, 10ms));
+  EXPECT_EQ(acks.due(), Instant(50ms));
+  EXPECT_EQ(acks.take().ack, tcp::SeqNum(9000));
+  EXPECT_EQ(acks.due(), never);
+  EXPECT_FALSE(holds(9000, 60ms)) << "a duplicate, or a window update";
+}
+
+TEST(AckStretcher, HoldsNothingThatTellsMore) {
+  AckStretcher acks(8, 40ms);
+  EXPECT_FALSE(acks.holds(acknowledgement(0), 1000, Instant(0ms)));
+  tcp::Segment sacks = acknowledgement(1000);
+  sacks.sack_count = 1;
+  EXPECT_FALSE(acks.holds(sacks, 1000, Instant(1ms)));
+  EXPECT_TRUE(acks.holds(acknowledgement(2000), 1000, Instant(2ms)));
+  tcp::Segment data = acknowledgement(2000);
+  data.payload_len = 10;
+  EXPECT_FALSE(acks.holds(data, 1000, Instant(3ms)));
+  EXPECT_EQ(acks.due(), never) << "the data has told it";
+  AckStretcher usual(2, 40ms);
+  EXPECT_FALSE(usual.holds(acknowledgement(0), 1000, Instant(0ms)));
+  EXPECT_FALSE(usual.holds(acknowledgement(10), 1000, Instant(1ms)));
+}
+
+/// Frames that a client sends for a download of 100 segments, of which none is lost.
+std::uint64_t frames_for_a_download(std::uint32_t ack_every) {
+  Pair pair({}, 1, false, ack_every);
+  BulkClient client(pair.loop_, pair.client_, pair.bulk(false, 100 * 1448), pair.log_);
+  pair.loop_.run_until(Instant(60s));
+  EXPECT_TRUE(client.complete());
+  EXPECT_EQ(pair.log_.corrupted, 0U);
+  return pair.server_.counters().received;
+}
+
+TEST(Hosts, AcknowledgementsMayBeStretched) {
+  const std::uint64_t usual = frames_for_a_download(2);
+  EXPECT_GE(usual, 50U);
+  EXPECT_LE(usual, 60U) << "and the handshake, the request and the end";
+  const std::uint64_t stretched = frames_for_a_download(10);
+  EXPECT_GE(stretched, 10U);
+  EXPECT_LE(stretched, 25U);
 }
 
 TEST(Hosts, AnUploadArrivesWhole) {

@@ -221,6 +221,12 @@ TEST(Scenario, AnUplinkMayBeScheduled) {
               HasSubstr("no schedule on the air of an access point"));
 }
 
+TEST(Scenario, HostsMayStretchTheirAcknowledgements) {
+  EXPECT_EQ(parse_plan(smallest, "s.yaml")->base.hosts.ack_every, 2U);
+  EXPECT_EQ(parse_plan(smallest + "hosts: {tcp: {ack_every: 8}}\n", "s.yaml")->base.hosts.ack_every, 8U);
+  EXPECT_THAT(errors_of(smallest + "hosts: {tcp: {ack_every: 1}}\n"), HasSubstr("hosts.tcp.ack_every"));
+}
+
 TEST(Scenario, MovesAreCheckedAgainstTimeAndTopology) {
   EXPECT_THAT(errors_of(smallest + "moves: [{type: outage, at: 1s, ue: 1}]\n"), HasSubstr("a ue below 1"));
   EXPECT_THAT(errors_of(smallest + "moves: [{type: handover, at: 1s, cell: 1}]\n"), HasSubstr("a cell below 1"));
