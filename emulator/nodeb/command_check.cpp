@@ -5,6 +5,7 @@
 
 #include "emulator/nodeb/commands.hpp"
 #include "emulator/runtime/profiles.hpp"
+#include "proxy/yaml/document.hpp"
 #include "proxy/yaml/scalar.hpp"
 
 namespace sluice::emulator {
@@ -27,7 +28,27 @@ bool check_profiles(const Plan& plan) {
   return complaints.empty();
 }
 
-/// Every trace the runs name, read once. A missing one is worth a warning, a broken one is an error.
+/// Where a text stands below a node as a value; line 0 where it does not.
+config::Place place_of(const config::Node& node, const std::string& text) {
+  if (node.kind == config::Node::Kind::scalar && node.text == text) return node.place;
+  for (const config::Node& item : node.items) {
+    if (const config::Place place = place_of(item, text); place.line > 0) return place;
+  }
+  for (const config::Entry& entry : node.entries) {
+    if (const config::Place place = place_of(entry.value, text); place.line > 0) return place;
+  }
+  return {};
+}
+
+/// Says that a trace is nowhere, at the place in the scenario that names it.
+void complain(const std::string& file, const std::string& trace, const TraceMissing& missing) {
+  std::vector<config::Error> unreadable;  // it was read just before
+  const std::string text = config::read_text(file, config::DocumentLimits{}.bytes, unreadable);
+  const config::Node root = config::parse_document(text, file, unreadable);
+  std::fprintf(stderr, "%s\n", config::Error{file, place_of(root, trace), missing.what(), "", ""}.to_string().c_str());
+}
+
+/// Every trace the runs name, read once: a missing or a broken one is an error.
 bool check_traces(const Plan& plan, TraceLibrary& traces) {
   std::set<std::string> names;
   for (const RunPlan& run : plan.runs) {
@@ -40,7 +61,8 @@ bool check_traces(const Plan& plan, TraceLibrary& traces) {
     try {
       static_cast<void>(traces.load(name));
     } catch (const TraceMissing& missing) {
-      std::fprintf(stderr, "warning: %s\n", missing.what());
+      complain(plan.file, name, missing);
+      good = false;
     } catch (const std::exception& broken) {
       std::fprintf(stderr, "%s\n", broken.what());
       good = false;

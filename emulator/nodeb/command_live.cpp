@@ -15,14 +15,20 @@
 #include "emulator/report/text_table.hpp"
 #include "emulator/runtime/live_run.hpp"
 #include "emulator/scenario/describe.hpp"
+#include "emulator/scenario/live_mode.hpp"
 
 namespace sluice::emulator {
 namespace {
 
 std::optional<RunMode> mode_of(const Scenario& scenario, const std::string& word) {
-  if (word.empty()) return scenario.modes.front();
-  const std::optional<RunMode> mode = config::Scalar<RunMode>::parse(word);
-  if (!mode) std::fprintf(stderr, "nodeb: --mode: none, bypass, i-tcp or smvs, not \"%s\"\n", word.c_str());
+  if (word.empty()) return live_mode(scenario);
+  const std::optional<RunMode> mode = parse_mode(word);
+  if (!mode) return std::nullopt;
+  if (const auto problem = live_problem(scenario, *mode)) {
+    std::fprintf(stderr, "nodeb: %s, expected %s, got %s\n", problem->key.c_str(), problem->expected.c_str(),
+                 problem->got.c_str());
+    return std::nullopt;
+  }
   return mode;
 }
 
@@ -98,6 +104,7 @@ int command_live(const LiveOptions& options) {
     std::fputs("nodeb: the duration must be longer than the scenario's warm-up\n", stderr);
     return exit_configuration;
   }
+  if (options.check) return command_check(options.file, options.traces);
   TraceLibrary traces = trace_library(options.file, options.traces);
   const dpdk::Eal eal(eal_config(scenario));
   packet::PacketPool pool("nodeb", scenario.live.buffers, room_for(scenario));
@@ -105,6 +112,7 @@ int command_live(const LiveOptions& options) {
   try {
     LiveRun run(scenario, *mode, pool, traces);
     for (const std::string& line : run.describe()) spdlog::info("{}", line);
+    spdlog::info("{}", live_summary(scenario, *mode));
     run.start();
     spdlog::info("ready: mode {}, {}", to_string(*mode), format_seconds(to_seconds(scenario.duration)));
     watch(run, scenario.duration);

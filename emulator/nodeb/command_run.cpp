@@ -17,11 +17,16 @@ namespace {
 
 bool restrict_modes(Plan& plan, const std::vector<std::string>& modes) {
   if (modes.empty()) return true;
+  for (const std::string& mode : modes) {
+    if (!parse_mode(mode)) return false;
+  }
+  std::string known;
+  for (const RunMode mode : plan.base.modes) known += (known.empty() ? "" : ", ") + std::string(to_string(mode));
   std::erase_if(plan.runs, [&](const RunPlan& run) {
     return std::find(modes.begin(), modes.end(), to_string(run.mode)) == modes.end();
   });
   if (!plan.runs.empty()) return true;
-  std::fputs("nodeb: none of the modes asked for is in the scenario\n", stderr);
+  std::fprintf(stderr, "nodeb: none of the modes asked for is in the scenario, which has %s\n", known.c_str());
   return false;
 }
 

@@ -35,8 +35,9 @@ struct RunOptions {
 struct LiveOptions {
   std::string file;
   std::string out;
-  std::string mode;    ///< empty: the scenario's first
+  std::string mode;    ///< empty: that of live_mode()
   double seconds = 0;  ///< 0: the scenario's duration
+  bool check = false;  ///< only look whether it could be begun
   std::vector<std::string> traces;
 };
 [[nodiscard]] int command_live(const LiveOptions& options);
@@ -65,6 +66,8 @@ struct TraceOptions {
 
 /// Reads a scenario; prints what is wrong with it. Nothing when it was refused.
 [[nodiscard]] std::optional<Plan> read_plan(const std::string& file, unsigned seeds);
+/// The mode that a word of the command line means; says which there are when it is none.
+[[nodiscard]] std::optional<RunMode> parse_mode(const std::string& word);
 /// Where traces are looked for: the folders given, else the scenario's own.
 [[nodiscard]] TraceLibrary trace_library(const std::string& file, const std::vector<std::string>& folders);
 /// What may be wrong with the options of DPDK's log and environment is said on standard error.

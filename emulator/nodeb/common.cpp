@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "emulator/nodeb/commands.hpp"
+#include "emulator/scenario/describe.hpp"
 
 namespace sluice::emulator {
 
@@ -37,6 +38,14 @@ std::optional<Plan> read_plan(const std::string& file, unsigned seeds) {
   if (loaded) return std::move(*loaded);
   std::fputs(config::to_string(loaded.errors).c_str(), stderr);
   return std::nullopt;
+}
+
+std::optional<RunMode> parse_mode(const std::string& word) {
+  using Word = config::Scalar<RunMode>;
+  const std::optional<RunMode> mode = Word::parse(word);
+  if (!mode)
+    std::fprintf(stderr, "nodeb: --mode: expected %s, got \"%s\"\n", std::string(Word::kind).c_str(), word.c_str());
+  return mode;
 }
 
 TraceLibrary trace_library(const std::string& file, const std::vector<std::string>& folders) {

@@ -43,7 +43,9 @@ void declare_run(CLI::App& app, Options& options) {
 void declare_live(CLI::App& app, Options& options) {
   CLI::App* live = app.add_subcommand("live", "be the Node-B in real time, between DPDK ports");
   live->add_option("file", options.live.file, "scenario (YAML) with a live section")->required();
-  live->add_option("--mode", options.live.mode, "none: no proxy, a wire; otherwise what the proxy does");
+  live->add_option("--mode", options.live.mode,
+                   "what the proxy does, none: there is none; one that fits live by default");
+  live->add_flag("--check", options.live.check, "print what is wrong with the scenario in that mode, and exit");
   live->add_option("--seconds", options.live.seconds, "how long, instead of the scenario's duration")
       ->check(CLI::Range(0.1, 86'400.0));
   live->add_option("--out", options.live.out, "folder for results.csv and series.csv");

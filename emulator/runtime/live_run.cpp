@@ -10,6 +10,7 @@
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/eal.hpp"
 #include "dataplane/dpdk/thread_priority.hpp"
+#include "emulator/scenario/live_mode.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -35,24 +36,9 @@ LiveRun::~LiveRun() {
 }
 
 void LiveRun::check_topology() const {
-  const LiveSpec& live = scenario_.live;
-  if (mode_ != RunMode::none && live.cell_core.empty()) {
-    throw std::runtime_error("live.cell_core: a port towards the proxy is needed in mode " +
-                             std::string(to_string(mode_)));
+  if (const auto problem = live_problem(scenario_, mode_)) {
+    throw std::runtime_error(problem->key + ": expected " + problem->expected + ", got " + problem->got);
   }
-  if (mode_ != RunMode::none && !live.hop_server.empty() && live.hop_proxy.empty()) {
-    throw std::runtime_error("live.hop_proxy: a port towards the proxy's core port is needed beside hop_server");
-  }
-  if (!report_period(scenario_, mode_)) return;
-  for (std::uint32_t i = 0; i < scenario_.nodeb_count(); ++i) {
-    if (feedback_of(i)) continue;
-    const std::string key = i == 0 ? "live.feedback" : "nodebs[" + std::to_string(i - 1) + "].feedback";
-    throw std::runtime_error(key + ": addresses and a key are needed in mode " + std::string(to_string(mode_)));
-  }
-}
-
-const std::optional<config::FeedbackConfig>& LiveRun::feedback_of(std::uint32_t nodeb) const {
-  return nodeb == 0 ? scenario_.live.feedback : scenario_.nodebs[nodeb - 1].feedback;
 }
 
 Element& LiveRun::open_port(const std::string& name, const std::string& device, dpdk::Facing facing,
@@ -109,7 +95,7 @@ void LiveRun::add_feedback(Duration period) {
   const LiveFeedback::Timing timing{period, scenario_.reports.delay.value_or(scenario_.proxy_nodeb.delay),
                                     scenario_.live.priority};
   for (std::uint32_t i = 0; i < network_->nodebs(); ++i) {
-    const config::FeedbackConfig& config = *feedback_of(i);
+    const config::FeedbackConfig& config = *live_feedback_of(scenario_, i);
     Reports reports;
     reports.feedback = std::make_unique<LiveFeedback>(loop_, config, timing, network_->meter(), policy_);
     reports.reporter = std::make_unique<Reporter>(loop_, network_->cell(i),

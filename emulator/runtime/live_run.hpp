@@ -59,7 +59,6 @@ class LiveRun {
   void check_topology() const;
   void build(TraceLibrary& traces);
   void add_feedback(Duration period);
-  [[nodiscard]] const std::optional<config::FeedbackConfig>& feedback_of(std::uint32_t nodeb) const;
   bool deliver(Instant now);
   void count_feedback(std::map<std::string, std::uint64_t>& counters) const;
   void poll();

@@ -13,10 +13,15 @@ namespace sluice::config {
 
 template <>
 struct Scalar<emulator::RunMode> {
-  static constexpr std::string_view kind = "none or a mode of the proxy, /regulate behind it where it is not to split";
+#define X(name, key, ...) ", " key
+  static constexpr std::string_view kind =
+      "one of none" SLUICE_OWN_MODES(X) SLUICE_WINDOW_LAWS(X) "; /regulate behind it where it is not to split";
+#undef X
   static constexpr std::string_view name = "word";
   static std::optional<emulator::RunMode> parse(std::string_view text);
-  static std::string format(emulator::RunMode value) { return std::string(to_string(value)); }
+  static std::string format(emulator::RunMode value) {
+    return std::string(to_string(value));
+  }
 };
 
 template <>
@@ -59,6 +64,8 @@ void describe(config::Section& s, Scenario& scenario);
 /// of the Node-Bs that they name. In this order, with cell before them.
 void describe_nodebs(config::Section& s, Scenario& scenario);
 void describe_moves(config::Section& s, Scenario& scenario);
+/// Rules across the feedback of Node-Bs in real time: they differ, and what stands under live serves the mode that
+/// live_mode() names.
 void check_live_nodebs(config::Section& s, const Scenario& scenario);
 
 }  // namespace sluice::emulator

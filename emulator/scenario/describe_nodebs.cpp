@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "emulator/scenario/describe.hpp"
+#include "emulator/scenario/live_mode.hpp"
 
 // Further Node-Bs, what happens to UEs on their way, and the rules across them.
 
@@ -138,6 +139,10 @@ void describe_moves(Section& s, Scenario& scenario) {
 
 void check_live_nodebs(Section& s, const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.nodebs.size(); ++i) check_senders(s, scenario, i);
+  if (scenario.live.cell_core.empty() && scenario.live.cell_ue.empty()) return;
+  if (const auto problem = live_problem(scenario, live_mode(scenario))) {
+    s.check(false, problem->key, problem->expected, problem->got);
+  }
 }
 
 }  // namespace sluice::emulator

@@ -292,6 +292,41 @@ def test_a_malformed_scenario_is_named_by_its_place(tmp_path, text, place):
         assert f"{file}:{place}: " in run.stderr if place else str(file) in run.stderr, run.stderr
 
 
+def nodeb(*words):
+    return subprocess.run([programs.program("nodeb"), *map(str, words)], capture_output=True, text=True, timeout=20, check=False)
+
+
+def test_a_missing_trace_is_named_by_its_place(tmp_path):
+    file = tmp_path / "scenario.yaml"
+    file.write_text("cell:\n  ues:\n    - {address: 10.45.0.2, channel: {type: trace, file: absent.down}}\n", encoding="utf-8")
+    check = nodeb("--check", file)
+    assert check.returncode == 2
+    assert f"{file}:3:57: the trace absent.down is not in {tmp_path}" in check.stderr
+
+
+@pytest.mark.parametrize("words", [["live"], ["run"]])
+def test_an_unknown_mode_is_answered_with_the_known_ones(tmp_path, words):
+    file = tmp_path / "scenario.yaml"
+    programs.write(file, programs.nodeb_scenario(STEADY))
+    run = nodeb(*words, file, "--mode", "smsv")
+    assert run.returncode == 2
+    assert all(mode in run.stderr for mode in ('"smsv"', "none", "i-tcp", "smvs", "wrb", "fair-share")), run.stderr
+
+
+def test_a_feedback_mode_needs_somebody_to_report_to(tmp_path):
+    """In the scenario's own mode by --check, in another by live --check, which opens nothing."""
+    file = tmp_path / "scenario.yaml"
+    scenario = programs.nodeb_scenario(STEADY, proxy=False, modes=["i-tcp"])
+    programs.write(file, scenario)
+    assert nodeb("--check", file).returncode == 0
+    assert nodeb("live", file, "--check").returncode == 0
+    other = nodeb("live", file, "--check", "--mode", "smvs")
+    assert other.returncode == 2
+    assert "live.feedback, expected addresses and a key in mode smvs" in other.stderr
+    programs.write(file, {**scenario, "modes": ["smvs"]})
+    assert "live.feedback, expected addresses and a key in mode smvs" in nodeb("--check", file).stderr
+
+
 @pytest.mark.parametrize("scenario", [
     "cell: {ues: [{address: 10.45.0.2, channel: {type: trace, file: broken.down}}]}\n",
     "cell: {ues: [{address: 10.45.0.2, channel: {type: constant}, uplink: {channel: {type: trace, file: broken.down}}}]}\n",

@@ -61,7 +61,7 @@ TEST_P(LivePair, HasOneModeAndLaw) {
 
 TEST_P(LivePair, ReportsWhereTheModeNeedsReports) {
   const bool needed = proxy_.shard.needs_reports();
-  EXPECT_EQ(needs_reports(scenario_, scenario_.modes.front()), needed);
+  EXPECT_EQ(report_period(scenario_, scenario_.modes.front()).has_value(), needed);
   EXPECT_EQ(scenario_.live.feedback.has_value(), needed);
   EXPECT_EQ(proxy_.feedback.has_value(), needed);
 }
