@@ -35,6 +35,9 @@ constexpr std::uint32_t enough_reports = 3;
 /// a window that is too small all of it comes in one clump.
 constexpr Duration longest_margin = milliseconds(150);
 constexpr Duration longest_clump = milliseconds(10);
+/// An acknowledgement that was so late at the uplink is of so long ago: the link has gone on since, and so it will
+/// until the next one has come. Chosen on the recorded links with a scheduled uplink, between use and delay.
+constexpr double late_gain = 1.5;
 
 /// So many round trips of the start-up in which the rate does not grow end it (as in BBR).
 constexpr std::uint8_t flat_rounds = 3;
@@ -93,7 +96,17 @@ void AckClockedWindow::on_resumed(Instant now) {
   set_window();
 }
 
-void AckClockedWindow::on_acknowledged(const Acknowledged& news) {
+/// What an acknowledgement has waited for the uplink is no part of the round trip that the queue is judged by.
+Acknowledged AckClockedWindow::without_uplink(Acknowledged news) {
+  if (news.late < Duration::zero()) return news;
+  late_ = std::min(news.late, longest_margin);
+  usually_late_ += (late_ - usually_late_) / 32;
+  if (news.round_trip > Duration::zero()) news.round_trip = std::max(news.round_trip - news.late, Duration(1));
+  return news;
+}
+
+void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
+  const Acknowledged news = without_uplink(raw);
   // Silence, of the link or of the source, speaks for no other base delay.
   const Duration listened =
       heard_ ? std::min(news.now - last_heard_, std::max(base_ + wait(), longest_listening)) : Duration::zero();
@@ -172,7 +185,8 @@ Duration AckClockedWindow::time_in_queue(Bytes queue) const {
 
 Duration AckClockedWindow::hears_after() const {
   if (!known() || !delivery_.known()) return Duration::zero();
-  return base_ + std::min(delivery_.rate().time_for(delivery_.clump()), longest_clump);
+  const Duration clump = std::min(delivery_.rate().time_for(delivery_.clump()), longest_clump);
+  return base_ + std::max(clump, usually_late_);
 }
 
 void AckClockedWindow::on_report(Instant now, Bytes queue) {
@@ -331,8 +345,9 @@ double AckClockedWindow::model() const {
   const double wanted = to_seconds(base_ + wait());
   const double ahead = std::max(0.0, static_cast<double>(delivery_.clump().count()) - segments);
   const double delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
-  return parameters_.gain * delivery_.rate().bytes_per_second() * wanted + segments + delayed +
-         parameters_.clumps * ahead;
+  const double rate = delivery_.rate().bytes_per_second();
+  return parameters_.gain * rate * wanted + segments + delayed +
+         std::max(parameters_.clumps * ahead, late_gain * rate * to_seconds(late_));
 }
 
 void AckClockedWindow::set_window() {

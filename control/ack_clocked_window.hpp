@@ -34,6 +34,7 @@ struct Acknowledged {
   Bytes in_flight;          ///< still under way, as far as not taken for lost
   std::uint32_t flows = 1;  ///< connections that share the window, ≥ 1
   bool held_back = false;   ///< data has waited for the window meanwhile
+  Duration late{-1};        ///< that the acknowledgement came than at best (PeerClock); negative: unknown
   Bytes others{};           ///< sent to the same UE since the last news and not under the window: UDP, for instance
 };
 
@@ -42,7 +43,8 @@ struct Acknowledged {
 ///
 ///     gain · rate · (base delay + reference) + two segments + a share of a clump
 ///
-/// and one segment for each connection beyond the first, whose acknowledgement the UE may delay,
+/// (or, where the UE's timestamps tell, what the link has carried since the newest acknowledgement was due) and one
+/// segment for each connection beyond the first, whose acknowledgement the UE may delay,
 /// with the rate a mean of what was delivered and the base delay what a packet takes there and back where none waits.
 /// What is under way beyond rate · base delay waits in the radio queue.
 ///
@@ -110,6 +112,7 @@ class AckClockedWindow {
   [[nodiscard]] Duration wait() const;
   [[nodiscard]] double model() const;
   [[nodiscard]] double drained() const;
+  [[nodiscard]] Acknowledged without_uplink(Acknowledged news);
   void note_others(const Acknowledged& news, Duration since);
   [[nodiscard]] bool contested() const;
   [[nodiscard]] double fair_part() const;
@@ -122,6 +125,8 @@ class AckClockedWindow {
   double start_ = 0;               ///< window of the start-up, bytes
   double ours_ = 0;                ///< mean rate of what is delivered, pauses and all, bytes/s
   double others_ = 0;              ///< … of what others send
+  Duration late_{};                ///< of the newest acknowledgement at the uplink
+  Duration usually_late_{};        ///< … its mean
   Instant round_ends_{};           ///< of the start-up
   double round_rate_ = 0;          ///< bytes/s that the last rounds of it must exceed by a quarter
   double usual_trip_ = 0;          ///< smoothed round trip, s

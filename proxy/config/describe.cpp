@@ -55,7 +55,8 @@ constexpr Choice<Intercept> intercepts[] = {
 constexpr Choice<LawPlace> law_places[] = {
     {"nodeb", LawPlace::nodeb, "the allowance comes in the report"},
     {"proxy", LawPlace::proxy, "the report brings the measurements, the proxy computes"},
-    {"acks", LawPlace::acks, "no report is needed, the UE's acknowledgements bring the measurements; reports correct them where they come"}};
+    {"acks", LawPlace::acks,
+     "no report is needed, the UE's acknowledgements bring the measurements; reports correct them where they come"}};
 
 constexpr Choice<WithoutReports> without_reports[] = {
     {"congestion-control", WithoutReports::congestion_control, "the ordinary one of each connection"},

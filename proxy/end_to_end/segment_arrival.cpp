@@ -117,7 +117,7 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
 
 /// `ip_length`: what stands in the radio queue, when it goes there.
 void EndToEndFlows::pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
-  if (in == Side::core) parts_.registry.bearer(flow.bearer).forwarded(now, Bytes(ip_length));
+  if (in == Side::core) parts_.registry.bearer(flow.bearer).injected(now, Bytes(ip_length), Bearer::Whose::others);
   parts_.queue.push(opposite(in), std::move(packet), now);
 }
 

@@ -17,7 +17,7 @@ void Forwarder::forward(Arrival& arrival, Counter reason) {
     // It will stand in the radio queue like everything else: the law must know of it.
     if (const BearerId id = shard_.registry.find_bearer(parsed.dst); id != flow::no_flow) {
       Bearer& bearer = shard_.registry.bearer(id);
-      if (bearer.counts()) bearer.forwarded(arrival.now, Bytes(parsed.ip_length));
+      if (bearer.counts()) bearer.injected(arrival.now, Bytes(parsed.ip_length), Bearer::Whose::others);
     }
   }
   shard_.queue.push(out, std::move(arrival.packet), arrival.now);

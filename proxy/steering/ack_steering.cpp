@@ -23,7 +23,7 @@ bool AckClock::on_report(Instant now, const control::feedback::BearerReport& rep
 void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
   const Leg& leg = flow.leg(Side::radio);
   const auto now = static_cast<std::uint32_t>(on_wire(leg, leg.endpoint.in_flight()).count());
-  const std::uint32_t before = std::exchange(flights_[id], now);
+  const std::uint32_t before = std::exchange(shares_[id].flight, now);
   bearer.by_acks()->add_flight(Bytes(now) - Bytes(before));
 }
 
@@ -34,6 +34,8 @@ void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::A
   heard.now = now;
   heard.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
   heard.round_trip = std::max(news.rtt, Duration::zero());
+  const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  if (endpoint.uses_timestamps()) heard.late = shares_[id].clock.late(now, endpoint.newest_ts_value());
   heard.in_flight = clock.flight();
   heard.flows = std::max(bearer.load.backlogged_flows, 1U);
   heard.held_back = bearer.load.backlog > Bytes{};
@@ -49,12 +51,12 @@ Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond
   if (beyond_its_part || waiting <= 1) return room;
   // A part of less than a segment would never be sent.
   const Bytes least = segment_on_wire(flow.leg(Side::radio));
-  const Bytes part = std::max(clock.law().window() / waiting, least) - Bytes(flights_[id]);
+  const Bytes part = std::max(clock.law().window() / waiting, least) - Bytes(shares_[id].flight);
   return std::clamp(part, Bytes{}, room);
 }
 
 void AckSteering::forget(FlowId id, Bearer& bearer) {
-  bearer.by_acks()->add_flight(-Bytes(std::exchange(flights_[id], 0U)));
+  bearer.by_acks()->add_flight(-Bytes(std::exchange(shares_[id], Share{}).flight));
 }
 
 }  // namespace sluice::proxy

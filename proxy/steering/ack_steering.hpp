@@ -6,6 +6,7 @@
 
 #include "control/ack_clocked_window.hpp"
 #include "control/feedback/report.hpp"
+#include "control/peer_clock.hpp"
 #include "control/report_check.hpp"
 #include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/tcp/congestion.hpp"
@@ -57,7 +58,7 @@ class AckClock {
 /// Thread: the shard's.
 class AckSteering {
  public:
-  explicit AckSteering(std::size_t most_flows) : flights_(most_flows) {}
+  explicit AckSteering(std::size_t most_flows) : shares_(most_flows) {}
 
   /// What the flow has under way has changed, perhaps: an acknowledgement, a loss, a timeout, a segment sent.
   [[gnu::noinline]] void sync(const Flow& flow, FlowId id, Bearer& bearer);
@@ -70,7 +71,11 @@ class AckSteering {
   void forget(FlowId id, Bearer& bearer);
 
  private:
-  flow::LazyArray<std::uint32_t> flights_;  ///< by FlowId, IP bytes; no memory where no bearer listens
+  struct Share {
+    std::uint32_t flight = 0;  ///< IP bytes
+    control::PeerClock clock;
+  };
+  flow::LazyArray<Share> shares_;  ///< by FlowId; no memory where no bearer listens
 };
 
 }  // namespace sluice::proxy

@@ -50,17 +50,17 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] const Treatment& treatment() const { return *treatment_; }
   [[nodiscard]] bool in_use() const { return flow_count + end_to_end_count > 0; }
 
-  /// IP bytes of its split connections that were just handed to the radio port.
-  void injected(Instant now, Bytes bytes) {
+  /// Whose bytes go to the UE: of its split connections under this bearer, or anything else, which stands in the same
+  /// queue.
+  enum class Whose : std::uint8_t { split, others };
+  /// IP bytes that were just handed to the radio port for this UE.
+  void injected(Instant now, Bytes bytes, Whose whose = Whose::split) {
     in_flight_.injected(now, bytes);
-    for (Bearer* other = &sibling(); other != this; other = &other->sibling())
-      [[unlikely]] other->note_others(now, bytes);
-  }
-  /// IP bytes of anything else for this UE that were just handed to the radio port: they stand in the same queue.
-  void forwarded(Instant now, Bytes bytes) {
-    note_others(now, bytes);
-    for (Bearer* other = &sibling(); other != this; other = &other->sibling())
-      [[unlikely]] other->note_others(now, bytes);
+    if (whose == Whose::others && clock_) clock_->add_others(bytes);
+    for (Bearer* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]] {
+        other->in_flight_.injected(now, bytes);
+        if (other->clock_) other->clock_->add_others(bytes);
+      }
   }
   /// Some bearer of the UE wants to know what goes to the radio.
   [[nodiscard]] bool counts() const { return counts_; }
@@ -135,23 +135,15 @@ class Bearer : public RingMember<Bearer> {
 
  private:
   void grant_by(const ReportArrival& report, Bytes in_flight, Bytes in_advance, double share);
-  void note_others(Instant now, Bytes bytes) {
-    in_flight_.injected(now, bytes);
-    if (clock_) clock_->add_others(bytes);
-  }
   void settle_windowed();
   void settle_lead();
   [[nodiscard]] bool steerable() const { return !ordinary_ && needs_feedback(treatment_->mode); }
-  /// Reports are needed, and come.
-  [[nodiscard]] bool fed_by_reports() const {
-    return needs_reports_ && fallback_.source() == control::ControlSource::feedback;
-  }
   /// Reports decide what is sent: they are needed and come, or they tell of the queue sooner than acknowledgements do.
   [[nodiscard]] bool led_by_reports() const {
     return (needs_reports_ || reports_lead_) && fallback_.source() == control::ControlSource::feedback;
   }
   /// Reports come, or none are needed, and a law makes something of it.
-  [[nodiscard]] bool has_feedback() const { return steerable() && (!needs_reports_ || clock_ || fed_by_reports()); }
+  [[nodiscard]] bool has_feedback() const { return steerable() && (!needs_reports_ || clock_ || led_by_reports()); }
 
   const Treatment* treatment_;
   IpAddress ue_;

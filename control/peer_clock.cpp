@@ -1,0 +1,62 @@
+#include "control/peer_clock.hpp"
+
+#include <algorithm>
+
+namespace sluice::control {
+namespace {
+
+constexpr Duration tick = std::chrono::milliseconds(1);
+constexpr Duration check_every = std::chrono::seconds(1);
+constexpr Duration half_window = std::chrono::seconds(5);
+/// Nothing waits for an uplink for so long: the clock was set anew.
+constexpr Duration set_anew = std::chrono::seconds(2);
+
+Duration elapsed(std::uint32_t from, std::uint32_t to) {
+  return tick * static_cast<std::int32_t>(to - from);
+}
+
+}  // namespace
+
+void PeerClock::begin(Instant now, std::uint32_t ticks) {
+  *this = PeerClock{};
+  origin_ = checked_ = least_since_ = now;
+  origin_ticks_ = checked_ticks_ = ticks;
+}
+
+Duration PeerClock::late(Instant now, std::uint32_t ticks) {
+  if (origin_ == Instant{}) begin(now, ticks);
+  Duration delay = (now - origin_) - elapsed(origin_ticks_, ticks);
+  const Duration off = delay - std::min(least_, least_before_);
+  if (off > set_anew || off < -set_anew) {
+    begin(now, ticks);
+    delay = Duration::zero();
+  }
+  note_least(now, delay);
+  check_rate(now, ticks);
+  if (!in_milliseconds_) return Duration(-1);
+  return delay - std::min(least_, least_before_);
+}
+
+void PeerClock::note_least(Instant now, Duration delay) {
+  if (now - least_since_ >= half_window) {
+    least_before_ = least_;
+    least_ = delay;
+    least_since_ = now;
+  }
+  least_ = std::min(least_, delay);
+}
+
+/// A second of the clock is one of ours, but for what its messages waited. The origin moves along, since ticks wrap.
+void PeerClock::check_rate(Instant now, std::uint32_t ticks) {
+  const Duration passed = now - checked_;
+  if (passed < check_every) return;
+  const Duration told = elapsed(checked_ticks_, ticks);
+  in_milliseconds_ = told > passed * 9 / 10 && told < passed * 11 / 10;
+  checked_ = now;
+  checked_ticks_ = ticks;
+  const Duration moved = elapsed(origin_ticks_, ticks);
+  origin_ += moved;
+  origin_ticks_ = ticks;
+}
+
+}  // namespace sluice::control

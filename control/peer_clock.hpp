@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// How much later than at best the segments of one connection come from its peer, by the clock in their timestamps
+/// (TSval, RFC 7323): what an acknowledgement has waited for an uplink, and not in a queue on the way to the peer. The
+/// clock's origin is arbitrary, its rate is a millisecond where this answers at all: others, and one that was set anew,
+/// are found out within seconds. All of it zero bytes is a clock that nothing is known of. State and work are constant.
+/// No clock inside; thread: its owner's.
+class PeerClock {
+ public:
+  /// A segment has come whose timestamp is the newest so far. How much later than the one that was least late in the
+  /// last five to ten seconds; negative while the clock's rate is not known.
+  Duration late(Instant now, std::uint32_t ticks);
+
+ private:
+  void begin(Instant now, std::uint32_t ticks);
+  void note_least(Instant now, Duration delay);
+  void check_rate(Instant now, std::uint32_t ticks);
+
+  Instant origin_{};   ///< when the clock was at origin_ticks_; zero: never looked at
+  Instant checked_{};  ///< when its rate was looked at last
+  Instant least_since_{};
+  Duration least_before_{};  ///< the least delay, from an arbitrary origin, in the half window before
+  Duration least_{};         ///< … and in this one
+  std::uint32_t origin_ticks_ = 0;
+  std::uint32_t checked_ticks_ = 0;
+  bool in_milliseconds_ = false;
+};
+static_assert(sizeof(PeerClock) <= 64, "one for each connection of a bearer that listens");
+
+}  // namespace sluice::control

@@ -1,0 +1,81 @@
+#include "control/peer_clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration way = 30ms;
+
+/// A segment each 10 ms for a while, of a peer whose clock makes `tick`s from `first` on; the last comes `late`.
+Duration after(PeerClock& clock, Duration how_long, Duration tick, std::uint32_t first, Duration late = 0ms) {
+  Duration answer{};
+  for (Duration sent{}; sent <= how_long; sent += 10ms) {
+    const auto ticks = static_cast<std::uint32_t>(first + static_cast<std::uint64_t>(sent / tick));
+    const bool last = sent + 10ms > how_long;
+    answer = clock.late(Instant(1h) + sent + way + (last ? late : 0ms), ticks);
+  }
+  return answer;
+}
+
+TEST(PeerClock, IsNotKnownBeforeItsRateWasSeen) {
+  PeerClock clock;
+  EXPECT_LT(after(clock, 500ms, 1ms, 7), 0ms);
+}
+
+TEST(PeerClock, TellsHowMuchLaterASegmentComesThanAtBest) {
+  PeerClock punctual;
+  EXPECT_EQ(after(punctual, 3s, 1ms, 7), 0ms);
+  PeerClock late;
+  EXPECT_EQ(after(late, 3s, 1ms, 7, 17ms), 17ms);
+}
+
+TEST(PeerClock, GoesOnWhereTheTicksWrap) {
+  PeerClock clock;
+  EXPECT_EQ(after(clock, 3s, 1ms, UINT32_MAX - 1500, 17ms), 17ms);
+}
+
+TEST(PeerClock, OfAnotherRateNothingIsSaid) {
+  for (const Duration tick : {Duration(10ms), Duration(4ms), Duration(1us), Duration(2h)}) {
+    PeerClock clock;
+    EXPECT_LT(after(clock, 5s, tick, 7, 17ms), 0ms);
+  }
+}
+
+TEST(PeerClock, WhatWasTheLeastIsForgotten) {
+  PeerClock clock;
+  EXPECT_EQ(after(clock, 3s, 1ms, 7), 0ms);
+  // The way is 40 ms longer from now on.
+  Duration answer{};
+  for (Duration sent = 3s; sent < 20s; sent += 10ms)
+    answer = clock.late(Instant(1h) + sent + way + 40ms, static_cast<std::uint32_t>(7 + sent / 1ms));
+  EXPECT_EQ(answer, 0ms);
+}
+
+TEST(PeerClock, AClockThatDriftsStaysKnown) {
+  PeerClock clock;
+  Duration most{};
+  for (Duration sent{}; sent < 600s; sent += 10ms) {
+    const double ticks = to_seconds(sent) * 1000 * 0.9999;
+    most = std::max(most, clock.late(Instant(1h) + sent + way, static_cast<std::uint32_t>(ticks)));
+  }
+  EXPECT_LE(most, 3ms) << "100 ppm over ten seconds, and a tick";
+}
+
+TEST(PeerClock, OneThatIsSetAnewIsLearnedAnew) {
+  PeerClock clock;
+  EXPECT_EQ(after(clock, 3s, 1ms, 7), 0ms);
+  EXPECT_LT(clock.late(Instant(1h) + 4s, 4'000'000'000U), 0ms);
+  Duration answer{};
+  for (Duration sent = 4s; sent < 8s; sent += 10ms)
+    answer = clock.late(Instant(1h) + sent + way, static_cast<std::uint32_t>(4'000'000'000 + sent / 1ms));
+  EXPECT_EQ(answer, 0ms);
+}
+
+}  // namespace
+}  // namespace sluice::control
