@@ -101,7 +101,8 @@ Acknowledged AckClockedWindow::without_uplink(Acknowledged news) {
   if (news.late < Duration::zero()) return news;
   late_ = std::min(news.late, longest_margin);
   usually_late_ += (late_ - usually_late_) / 32;
-  if (news.round_trip > Duration::zero()) news.round_trip = std::max(news.round_trip - news.late, Duration(1));
+  // A clock that was set back makes an acknowledgement later than it can be.
+  news.round_trip = std::max(news.round_trip - news.late, Duration::zero());
   return news;
 }
 

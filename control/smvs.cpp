@@ -132,7 +132,7 @@ double Smvs::law(const SmvsObservation& observation) {
   return mean_ * step_s + x;
 }
 
-SmvsParameters in_steps_of(const SmvsParameters& parameters, Duration period) {
+std::optional<SmvsParameters> in_steps_of(const SmvsParameters& parameters, Duration period) {
   const double ratio = to_seconds(period) / to_seconds(parameters.step);
   SmvsParameters fitted = parameters;
   fitted.step = period;
@@ -140,14 +140,18 @@ SmvsParameters in_steps_of(const SmvsParameters& parameters, Duration period) {
   fitted.delta = parameters.delta / ratio;
   fitted.epsilon = parameters.epsilon / ratio;
   fitted.eta_window = std::max(parameters.eta_window, 2 * period);
-  if (parameters.reference.unit() != Reference::Unit::time) return fitted;
-  const double span = parameters.reference.value();
-  const double longer = std::max(span + to_seconds(period - parameters.step), span / 4);
-  fitted.reference = Reference::time(from_seconds(longer));
-  if (parameters.boundary_layer.unit() == Reference::Unit::time) {
-    fitted.boundary_layer = Reference::time(from_seconds(parameters.boundary_layer.value() * longer / span));
+  if (parameters.reference.unit() == Reference::Unit::time) {
+    const double span = parameters.reference.value();
+    const double longer = std::max(span + to_seconds(period - parameters.step), span / 4);
+    fitted.reference = Reference::time(from_seconds(longer));
+    if (parameters.boundary_layer.unit() == Reference::Unit::time) {
+      fitted.boundary_layer = Reference::time(from_seconds(parameters.boundary_layer.value() * longer / span));
+    }
   }
-  return fitted;
+  const std::vector<Violation> broken = validate(fitted);
+  const bool holds = std::none_of(broken.begin(), broken.end(),
+                                  [](const Violation& rule) { return rule.severity == Violation::Severity::error; });
+  return holds ? std::optional(fitted) : std::nullopt;
 }
 
 double smvs_reference(const SmvsParameters& parameters, Rate mean) {

@@ -59,8 +59,9 @@ struct SmvsParameters {
                                               std::optional<Duration> variation = {});
 
 /// The same law in steps of `period` (> 0), as the reports come: what is meant for each step is for a longer or shorter
-/// one, and a reference in time holds a step more or less, since it is to last for a round trip and a step.
-[[nodiscard]] SmvsParameters in_steps_of(const SmvsParameters& parameters, Duration period);
+/// one, and a reference in time holds a step more or less, since it is to last for a round trip and a step. Nothing
+/// where the rules do not hold in such steps.
+[[nodiscard]] std::optional<SmvsParameters> in_steps_of(const SmvsParameters& parameters, Duration period);
 
 /// What the controller is told at the end of a step. All of one bearer. Counters are cumulative; one that runs
 /// backwards (the sender has restarted) starts the measurement anew.

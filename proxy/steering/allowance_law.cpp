@@ -1,6 +1,15 @@
 #include "proxy/steering/allowance_law.hpp"
 
+#include <algorithm>
+
 namespace sluice::proxy {
+namespace {
+
+/// Reports may announce any period; the law is not run in shorter or longer steps.
+constexpr Duration shortest_period = std::chrono::milliseconds(1);
+constexpr Duration longest_period = std::chrono::seconds(2);
+
+}  // namespace
 
 AllowanceLaw::AllowanceLaw(const Treatment& treatment) : place_(place_of(treatment)) {}
 
@@ -8,7 +17,8 @@ AllowanceLaw::Place AllowanceLaw::place_of(const Treatment& treatment) {
   if (treatment.law() != Mode::smvs) return AtNodeB{};
   // By acknowledgements: where reports are soon enough to lead, the law runs here.
   if (treatment.smvs.law == LawPlace::nodeb) return AtNodeB{};
-  return AtProxy{control::Smvs(treatment.smvs.parameters), treatment.smvs.law == LawPlace::acks};
+  const bool fits = treatment.smvs.law == LawPlace::acks;
+  return AtProxy{control::Smvs(treatment.smvs.parameters), fits ? &treatment.smvs.parameters : nullptr, {}};
 }
 
 Bytes AllowanceLaw::on_report(const ReportArrival& report, Bytes in_flight, Duration period) {
@@ -24,12 +34,17 @@ Bytes AllowanceLaw::granted(AtNodeB& /*place*/, const ReportArrival& report, Byt
   return report.bearer.mean_service_rate.in(period);
 }
 
+void AllowanceLaw::fit(AtProxy& place, Duration period) {
+  place.period = period;
+  const auto fitted = control::in_steps_of(*place.fits, std::clamp(period, shortest_period, longest_period));
+  if (!fitted) return;
+  const Rate mean = place.law.state().mean_rate;
+  place.law = control::Smvs(*fitted);
+  place.law.seed(mean);
+}
+
 Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period) {
-  if (place.fits && period > Duration::zero() && period != place.law.parameters().step) {
-    const Rate mean = place.law.state().mean_rate;
-    place.law = control::Smvs(control::in_steps_of(place.law.parameters(), period));
-    place.law.seed(mean);
-  }
+  if (place.fits != nullptr && period != place.period) fit(place, period);
   // The observation is dated by the sender's clock: the network's jitter must not look like a change of rate.
   control::SmvsObservation observation;
   observation.now = Instant(report.sender_time);

@@ -16,6 +16,7 @@ namespace sluice::proxy {
 /// further place is one more alternative. Under other modes nothing is granted. Thread: the shard's.
 class AllowanceLaw {
  public:
+  /// `treatment` outlives it.
   explicit AllowanceLaw(const Treatment& treatment);
 
   /// What may be sent until the next report. `period`: until that is to come. `in_flight`: IP bytes between the proxy
@@ -36,13 +37,16 @@ class AllowanceLaw {
 
  private:
   struct AtNodeB {};  ///< the report brings the allowance
-  /// It brings the measurements. `fits`: the law runs in steps as the reports come, whatever step is configured.
+  /// It brings the measurements.
   struct AtProxy {
     control::Smvs law;
-    bool fits = false;
+    /// The law runs in steps as the reports come, by what is configured for others; null: in the steps configured.
+    const control::SmvsParameters* fits = nullptr;
+    Duration period{};  ///< that it was fitted to last, or could not be
   };
   using Place = std::variant<AtNodeB, AtProxy>;
   [[nodiscard]] static Place place_of(const Treatment& treatment);
+  static void fit(AtProxy& place, Duration period);
 
   [[nodiscard]] Bytes granted(AtNodeB& place, const ReportArrival& report, Bytes in_flight, Duration period);
   [[nodiscard]] static Bytes granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period);

@@ -124,10 +124,15 @@ TEST(SmvsRules, EveryRangeIsChecked) {
   EXPECT_THAT(broken([](auto& p) { p.one_way_delay = 24h; }), Contains(rule("d = ⌈τp/Ts⌉ ≤ 4096")));
 }
 
+TEST(SmvsRules, InStepsThatBreakThemThereIsNoLaw) {
+  EXPECT_FALSE(in_steps_of(SmvsParameters{}, 1ns)) << "millions of steps on the way";
+  EXPECT_FALSE(in_steps_of(SmvsParameters{}, 0ns));
+}
+
 TEST(SmvsRules, TheLawInOtherStepsKeepsTheRules) {
   const SmvsParameters usual;
   for (const Duration period : {1ms, 5ms, 10ms, 20ms, 50ms, 250ms}) {
-    const SmvsParameters fitted = in_steps_of(usual, period);
+    const SmvsParameters fitted = in_steps_of(usual, period).value();
     EXPECT_EQ(fitted.step, period);
     EXPECT_DOUBLE_EQ(fitted.delta * to_seconds(period), usual.delta * to_seconds(usual.step));
     EXPECT_NEAR(fitted.reference.value(), to_seconds(usual.one_way_delay * 2 + period) - 0.005, 1e-9);

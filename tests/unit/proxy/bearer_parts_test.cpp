@@ -172,6 +172,22 @@ TEST(AllowanceLaw, ByAcknowledgementsItRunsInStepsAsReportsCome) {
   EXPECT_GE(granted, Bytes(50'000));
 }
 
+TEST(AllowanceLaw, ByAcknowledgementsNoPeriodThatIsAnnouncedStopsIt) {
+  AllowanceLaw law(smvs_at(LawPlace::acks));
+  ReportArrival told = report(1, 1);
+  told.bearer.queue = Bytes(1);
+  const Duration usual = 5ms;
+  for (const Duration period : {Duration(0), Duration(1), Duration(1ms), Duration(60s), Duration(3ms), usual}) {
+    for (int i = 0; i < 3; ++i) {
+      told.sender_time += 5ms;
+      told.bearer.arrived += 5'000;
+      told.bearer.transmitted += 5'000;
+      EXPECT_GE(law.on_report(told, {}, period), Bytes(0)) << period.count() << " ns";
+    }
+  }
+  EXPECT_GT(law.mean_rate(Rate()), Rate()) << "what was known is kept";
+}
+
 TEST(RadioQueue, ReportsTellHowFarTheBytesHaveCome) {
   Treatment treatment;
   treatment.mode = Mode::wrd;
