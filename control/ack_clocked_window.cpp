@@ -98,7 +98,10 @@ void AckClockedWindow::on_resumed(Instant now) {
 
 /// What an acknowledgement has waited for the uplink is no part of the round trip that the queue is judged by.
 Acknowledged AckClockedWindow::without_uplink(Acknowledged news) {
-  if (news.late < Duration::zero()) return news;
+  if (news.late < Duration::zero()) {
+    late_ = Duration::zero();
+    return news;
+  }
   late_ = std::min(news.late, longest_margin);
   usually_late_ += (late_ - usually_late_) / 32;
   // A clock that was set back makes an acknowledgement later than it can be.

@@ -79,6 +79,21 @@ TEST(AckClockedWindow, AfterALongPauseTheLinkIsFoundAnew) {
   EXPECT_EQ(law.base_delay(), Duration::zero());
 }
 
+TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
+  const auto window_when = [](Duration late) {
+    AckClockedWindow law;
+    for (int i = 1; i < 200; ++i) {
+      Acknowledged news{at(i * 10ms), Bytes(12500), 40ms, Bytes(50000), 1, true, i < 199 ? 0ms : late};
+      if (i == 199 && late > 0ms) news.round_trip += late;
+      law.on_acknowledged(news);
+    }
+    return static_cast<double>(law.window().count());
+  };
+  const double punctual = window_when(0ms);
+  EXPECT_NEAR(window_when(20ms) - punctual, 1.5 * 12500 * 2, 4500) << "in place of the share of a clump";
+  EXPECT_LE(window_when(-1ms), punctual + 4500) << "unknown: the share of a clump at most";
+}
+
 TEST(AckClockedWindow, ParametersOutOfRangeAreRefused) {
   EXPECT_TRUE(validate(AckClockedParameters()).empty());
   const auto refused = [](auto change) {
