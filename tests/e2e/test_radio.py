@@ -203,8 +203,8 @@ def test_further_node_bs_need_reports_of_their_own(tmp_path):
     programs.write(file, programs.nodeb_scenario(STEADY, nodebs=[{"name": "second"}]))
     run = subprocess.run([programs.program("nodeb"), "live", str(file), "--mode", "smvs"], capture_output=True, text=True, timeout=20,
                          check=False)
-    assert run.returncode == 1, run.stderr
-    assert "nodebs[0].feedback: addresses and a key are needed in mode smvs" in run.stderr
+    assert run.returncode == 2, run.stderr
+    assert "nodebs[0].feedback, expected addresses and a key in mode smvs, got none" in run.stderr
 
 
 def test_without_reports_the_proxy_goes_on(tmp_path):
