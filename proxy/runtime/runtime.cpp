@@ -41,6 +41,8 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
       steering_({ports_[0].get(), ports_[1].get()}, config_.shards.count),
       shard_watch_(config_.shards.count),
       reloader_(context_, config_, std::move(file), [this](const Policies& policies) { put_in_force(policies); }),
+      service_(context_, ServiceManager::from_environment(),
+               {[this] { return healthy(); }, [this] { return summary(); }}),
       watch_(config_.logging.warning_period),
       watch_timer_(context_),
       statistics_timer_(context_),
@@ -151,6 +153,7 @@ void Runtime::start_shards() {
           boost::asio::post(context_, [this, why] {
             failed_ = true;
             spdlog::critical("{}", why);
+            service_.stopping(Duration::zero());
             stop_->begin_hurried("a shard failed");
           });
         },
@@ -241,7 +244,7 @@ admin::CommandTable Runtime::commands() {
        [this](const Words& words, const admin::Reply& reply) { reply(reloader_.mode(words)); }},
       {"reload", "[--confirm-within TIME]",
        "reads the configuration again, shows what differs and puts it in force; taken back when not confirmed in time",
-       2, [this](const Words& words, const admin::Reply& reply) { reply(reloader_.reload(words)); }},
+       2, [this](const Words& words, const admin::Reply& reply) { reply(reload(words)); }},
       {"confirm", "", "the last reload stays", 0,
        [this](const Words&, const admin::Reply& reply) { reply(reloader_.confirm()); }},
       {"groups", "", "the control group beside the others", 0, now([](Overview& o) { return o.groups(); })},
@@ -251,7 +254,7 @@ admin::CommandTable Runtime::commands() {
          reply(Answer::success("stopping"));
          stop_timer_.expires_after(stop_delay);
          stop_timer_.async_wait([this](const boost::system::error_code& error) {
-           if (!error) stop_->begin("asked to by the admin socket");
+           if (!error) stop("asked to by the admin socket");
          });
        }},
   });
@@ -299,6 +302,7 @@ void Runtime::drain(const std::vector<std::string>& words, const admin::Reply& r
 bool Runtime::run() {
   await_signal();
   watch_counters();
+  service_.start();
   if (config_.logging.statistics_period > Duration::zero()) log_statistics();
   spdlog::info("sluice {}: mode {}, {} shard(s), running", version, to_string(config_.shard.mode),
                config_.shards.count);
@@ -318,19 +322,44 @@ void Runtime::await_signal() {
 
 void Runtime::handle_signal(int number) {
   await_signal();
-  if (number != SIGHUP) return stop_->begin(number == SIGTERM ? "SIGTERM" : "SIGINT");
+  if (number != SIGHUP) return stop(number == SIGTERM ? "SIGTERM" : "SIGINT");
   const std::string problem = log_.reopen();
   if (!problem.empty()) spdlog::error("the log file cannot be opened again: {}", problem);
   spdlog::info("SIGHUP: log opened again");
-  reload();
+  reload_by_signal();
 }
 
-void Runtime::reload() {
-  const admin::Answer answer = reloader_.reload({});
+void Runtime::stop(const std::string& why) {
+  service_.stopping(config_.stop.drain);
+  stop_->begin(why);
+}
+
+admin::Answer Runtime::reload(const std::vector<std::string>& words) {
+  admin::Answer answer;
+  service_.reload(dpdk::now(), [&] { answer = reloader_.reload(words); });
+  return answer;
+}
+
+void Runtime::reload_by_signal() {
+  const admin::Answer answer = reload({});
   if (answer.ok)
     return spdlog::info("SIGHUP: {}",
                         answer.value.is_string() ? answer.value.get<std::string>() : "configuration read again");
   spdlog::error("SIGHUP: the configuration stays as it was: {}", answer.value.get<std::string>());
+}
+
+bool Runtime::healthy() {
+  overview_->refresh();
+  for (std::size_t shard = 0; shard < channels_.size(); ++shard) {
+    if (channels_[shard]->snapshots.front().at == Instant{}) return false;
+    if (shard_watch_.standing(shard, dpdk::now()) > Duration::zero()) return false;
+  }
+  return true;
+}
+
+std::string Runtime::summary() {
+  return fmt::format("mode {}, {} connection(s) of {} UE(s){}", to_string(config_.shard.mode), overview_->flow_count(),
+                     overview_->bearer_count(), healthy() ? "" : ", a shard stands still");
 }
 
 void Runtime::put_in_force(const Policies& policies) {
@@ -423,6 +452,7 @@ void Runtime::log_statistics() {
     if (error) return;
     overview_->refresh();
     spdlog::info("{}", overview_->statistics_line());
+    service_.changed();
     log_statistics();
   });
 }

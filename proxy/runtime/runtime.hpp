@@ -20,6 +20,7 @@
 #include "proxy/overview/overview.hpp"
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/reloader.hpp"
+#include "proxy/runtime/service.hpp"
 #include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/state_file.hpp"
 #include "proxy/runtime/stop_sequence.hpp"
@@ -70,7 +71,12 @@ class Runtime {
   void watch_link(Side side);
   void log_statistics();
   void put_in_force(const Policies& policies);
-  void reload();
+  /// Every shard polls its ports, and none stands still.
+  [[nodiscard]] bool healthy();
+  [[nodiscard]] std::string summary();
+  [[nodiscard]] admin::Answer reload(const std::vector<std::string>& words);
+  void reload_by_signal();
+  void stop(const std::string& why);
 
   Config config_;
   Logging& log_;
@@ -95,6 +101,7 @@ class Runtime {
   Reloader reloader_;
   std::optional<ShardOrders> orders_;
   std::optional<StopSequence> stop_;
+  Service service_;
   CounterWatch watch_;
   boost::asio::steady_timer watch_timer_;
   boost::asio::steady_timer statistics_timer_;

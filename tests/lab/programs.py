@@ -81,15 +81,15 @@ def ask(socket, *words):
 class Sluice:
     """A proxy between the interfaces `radio` and `core` of a box."""
 
-    def __init__(self, lab, box, radio="radio", core="core", name="sluice", **changes):
+    def __init__(self, lab, box, radio="radio", core="core", name="sluice", environment=None, **changes):
         self.lab = lab
         self.socket = lab.log_dir / f"{name}.sock"
         self.file = lab.log_dir / f"{name}.yaml"
         write(self.file, sluice_configuration(af_packet(0, radio), af_packet(1, core), self.socket, **changes))
         runtime = lab.log_dir / f"{name}-runtime"
         runtime.mkdir(exist_ok=True)
-        self.process = box.start(name, program("sluice"), self.file, environment={"XDG_RUNTIME_DIR": str(runtime)},
-                                 urgent=True)
+        self.process = box.start(name, program("sluice"), self.file,
+                                 environment={"XDG_RUNTIME_DIR": str(runtime), **(environment or {})}, urgent=True)
         self.process.wait_for("running", timeout=30)
         self.buffers_at_rest = self.buffers_in_use()
 
