@@ -17,7 +17,7 @@ struct ReceiveWindowParameters {
   Bytes minimum_reference{3000};                       ///< q0 is never taken for less
   Bytes frame{40};                                     ///< what a frame of the reference is
   Bytes initial{64 * 1024};                            ///< window until a drain rate is known
-  Bytes maximum{4 * 1024 * 1024};                      ///< what is steered never exceeds this
+  Bytes maximum{16 * 1024 * 1024};                     ///< what is steered never exceeds this
 };
 
 /// What the second loop is told, whenever convenient (each ACK that is built, each step).

@@ -10,8 +10,9 @@ namespace sluice::proxy {
 
 /// What one direction of a connection needs to hold and advertise so that neither leg ever waits for the other: twice
 /// what is delivered in a round trip over both legs. Dynamic right-sizing (Fisk and Feng, LACSI 2001), which hosts do
-/// for their receive buffers; with a window that grows, what is delivered grows, so it doubles with each round trip
-/// until the path is full. It falls by an eighth for each round trip that needs less.
+/// for their receive buffers. While a sender is in slow start, what it delivers grows by up to twice until it is heard
+/// of, and twice again until a wider window takes effect; so as much again is granted as a round trip delivered more
+/// than the one before. It falls by an eighth for each round trip that needs less.
 class Demand {
  public:
   /// What is granted before anything is known: the window of a SYN that is not scaled.
@@ -26,7 +27,10 @@ class Demand {
   [[nodiscard]] Bytes bytes() const { return bytes_; }
 
  private:
+  [[nodiscard]] Bytes growth(Bytes in_round_trip) const;
+
   Bytes bytes_ = first;
+  Bytes last_;  ///< delivered in a round trip, when last measured
   tcp::SeqNum mark_;
   Instant since_{};
 };

@@ -151,14 +151,24 @@ TEST(Flow, ADistanceOfMoreThanTwoGibibytesIsOne) {
   EXPECT_EQ(flow.sent_from(proxy::Side::core, tcp::SeqNum(999)), Bytes(0xffffffff));
 }
 
-TEST(Demand, DoublesWhileThePathDeliversMore) {
+TEST(Demand, IsAheadOfASenderInSlowStart) {
   Demand demand(tcp::SeqNum(0), start);
   std::uint32_t delivered = 0;
-  for (int i = 1; i <= 6; ++i) {
-    delivered += static_cast<std::uint32_t>(demand.bytes().count());
+  for (std::uint32_t i = 1, sent = 50'000; i <= 6; ++i, sent *= 2) {
+    delivered += sent;
     demand.follow(tcp::SeqNum(delivered), std::chrono::milliseconds(100), start + i * std::chrono::milliseconds(100));
+    // What is heard of now was sent a round trip ago; a wider window takes effect in the next one.
+    if (i > 1) {
+      EXPECT_EQ(demand.bytes(), Bytes(3 * sent));
+    }
   }
-  EXPECT_EQ(demand.bytes(), Demand::first * 64);
+}
+
+TEST(Demand, GrantsNoMoreThanSlowStartTakes) {
+  Demand demand(tcp::SeqNum(0), start);
+  demand.follow(tcp::SeqNum(100'000), std::chrono::milliseconds(100), start + std::chrono::milliseconds(100));
+  demand.follow(tcp::SeqNum(1'100'000), std::chrono::milliseconds(100), start + std::chrono::milliseconds(200));
+  EXPECT_EQ(demand.bytes(), Bytes(2'000'000 + 2 * 100'000));
 }
 
 TEST(Demand, FollowsARateAndFallsSlowly) {
