@@ -109,6 +109,10 @@ function(sluice_find_dpdk)
   endif()
   target_compile_options(sluice_dpdk INTERFACE ${DPDK_CONFIG})
   target_link_libraries(sluice_dpdk INTERFACE ${DPDK_LINK_LIBRARIES})
+  if(SLUICE_SANITIZE MATCHES "thread")
+    # Rings ordered by C++ atomics, which ThreadSanitizer follows, not by compiler barriers.
+    target_compile_definitions(sluice_dpdk INTERFACE RTE_USE_C11_MEM_MODEL)
+  endif()
 endfunction()
 
 # Defines the target sluice_asio: Boost.Asio, of which what is no template is compiled once and not by everyone who

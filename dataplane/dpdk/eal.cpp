@@ -126,6 +126,9 @@ std::string explain_failure(const EalConfig& config, const std::vector<std::stri
   return text;
 }
 
+/// Older than DPDK's interrupt thread, which releases it, and outlives an alarm that comes too late.
+std::binary_semaphore alarm_rang(0);
+
 }  // namespace
 
 Eal::Eal(const EalConfig& config) {
@@ -166,10 +169,9 @@ Eal::~Eal() {
 
 void let_interrupt_thread_finish() noexcept {
   // Once two alarms in a row have run there, it is through with everything that came before the second.
-  static std::binary_semaphore done(0);  // outlives an alarm that comes too late
-  const auto ring = [](void*) { done.release(); };
+  const auto ring = [](void*) { alarm_rang.release(); };
   for (int i = 0; i < 2; ++i) {
-    if (rte_eal_alarm_set(1, ring, nullptr) != 0 || !done.try_acquire_for(std::chrono::seconds(1))) return;
+    if (rte_eal_alarm_set(1, ring, nullptr) != 0 || !alarm_rang.try_acquire_for(std::chrono::seconds(1))) return;
   }
 }
 
