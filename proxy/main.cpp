@@ -6,6 +6,8 @@
 
 #include "proxy/config/config.hpp"
 #include "proxy/config/core_dumps.hpp"
+#include "proxy/manual/completion.hpp"
+#include "proxy/manual/pages.hpp"
 #include "proxy/overview/version.hpp"
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/resources.hpp"
@@ -30,6 +32,9 @@ struct Options {
   bool print = false;
   bool show_secrets = false;
   bool help_config = false;
+  bool manual = false;
+  bool manual_config = false;
+  bool completion = false;
   bool core_dumps = false;
 };
 
@@ -40,6 +45,9 @@ void declare(CLI::App& app, Options& options) {
   auto* check = app.add_flag("--check", options.check, "check the file, print every error, and exit");
   auto* print = app.add_flag("--print-config", options.print, "print every key with its value, and exit");
   auto* help = app.add_flag("--help-config", options.help_config, "print the reference of all keys, and exit");
+  app.add_flag("--manual", options.manual, "print the manual page for man, and exit");
+  app.add_flag("--manual-config", options.manual_config, "print the manual page of the file, sluice.yaml, and exit");
+  app.add_flag("--completion", options.completion, "print the completion for bash, and exit");
   app.add_flag("--show-secrets", options.show_secrets, "with --print-config, print secrets too")->needs(print);
   app.add_flag("--core-dumps", options.core_dumps,
                "let a crash leave a core file, and a debugger attach; it holds keys and what connections carry");
@@ -50,6 +58,28 @@ void declare(CLI::App& app, Options& options) {
 int print(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_ok;
+}
+
+std::string manual_page(const CLI::App& app) {
+  return sluice::manual::program_page(
+      {"sluice", 8, "TCP performance-enhancing proxy for mobile networks", std::string(sluice::proxy::version)},
+      {{"`sluice` stands as a bump in the wire between two DPDK ports. It splits TCP connections transparently, or "
+        "rewrites the windows of those that stay end to end, so that the queue of the radio network stays short. What "
+        "it "
+        "does is said in one file: sluice.yaml(5).",
+        "As a service it is `sluice.service`, which reads `/etc/sluice/sluice.yaml`."},
+       {"sluice.yaml(5)", "sluicectl(1)", "nodeb(1)"}},
+      app);
+}
+
+std::string manual_page_of_file() {
+  return sluice::manual::file_page(
+      {"sluice.yaml", 5, "configuration of sluice", std::string(sluice::proxy::version)},
+      {{"A file of sluice(8) is YAML. Unknown keys are refused. Durations, sizes and rates carry their unit. "
+        "`sluice --check FILE` names every error by its place.",
+        "A file with secrets in it must not be readable for everybody."},
+       {"sluice(8)", "sluicectl(1)"}},
+      sluice::config::key_tables<sluice::proxy::Config>());
 }
 
 int run(const sluice::proxy::Config& config, const std::string& file,
@@ -102,6 +132,9 @@ int main(int argc, char** argv) {
   }
   if (!options.core_dumps) sluice::config::forbid_core_dumps();
   if (options.help_config) return print(sluice::proxy::config_reference());
+  if (options.manual) return print(manual_page(app));
+  if (options.manual_config) return print(manual_page_of_file());
+  if (options.completion) return print(sluice::manual::bash_completion(app));
   if (options.file.empty()) {
     std::fputs("sluice: a configuration file is needed; see --help and --help-config\n", stderr);
     return exit_configuration;

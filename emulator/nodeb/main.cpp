@@ -7,6 +7,8 @@
 #include "emulator/report/results_csv.hpp"
 #include "emulator/scenario/describe.hpp"
 #include "proxy/config/core_dumps.hpp"
+#include "proxy/manual/completion.hpp"
+#include "proxy/manual/pages.hpp"
 #include "proxy/overview/version.hpp"
 
 namespace {
@@ -21,6 +23,8 @@ struct Options {
   std::string check;
   bool help_scenario = false;
   bool help_results = false;
+  bool manual = false;
+  bool completion = false;
   bool core_dumps = false;
   std::vector<std::string> traces;
   RunOptions run;
@@ -81,12 +85,25 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--traces", options.traces, "with --check: folder of capacity traces");
   app.add_flag("--help-scenario", options.help_scenario, "print the reference of all keys of scenarios, and exit");
   app.add_flag("--help-results", options.help_results, "print what every column of the results says, and exit");
+  app.add_flag("--manual", options.manual, "print the manual page for man, and exit");
+  app.add_flag("--completion", options.completion, "print the completion for bash, and exit");
   app.add_flag("--core-dumps", options.core_dumps,
                "let a crash leave a core file, and a debugger attach; it holds keys and what connections carry");
   app.require_subcommand(0, 1);
   declare_run(app, options);
   declare_live(app, options);
   declare_others(app, options);
+}
+
+std::string manual_page(const CLI::App& app) {
+  return sluice::manual::program_page(
+      {"nodeb", 1, "Node-B emulator: the radio half of a mobile network", std::string(sluice::proxy::version)},
+      {{"`nodeb` carries packets through an emulated radio link and reports its queues to sluice(8): in real time "
+        "between "
+        "DPDK ports, or in virtual time as experiments that can be repeated bit by bit. What it emulates is said in a "
+        "scenario; `nodeb --help-scenario` explains every key of one."},
+       {"sluice(8)", "sluice.yaml(5)"}},
+      app);
 }
 
 int dispatch(const CLI::App& app, const Options& options) {
@@ -96,6 +113,14 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   if (options.help_results) {
     std::fputs(results_reference().c_str(), stdout);
+    return exit_ok;
+  }
+  if (options.manual) {
+    std::fputs(manual_page(app).c_str(), stdout);
+    return exit_ok;
+  }
+  if (options.completion) {
+    std::fputs(sluice::manual::bash_completion(app).c_str(), stdout);
     return exit_ok;
   }
   if (!options.check.empty()) return command_check(options.check, options.traces);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dataplane/dpdk/clock.hpp"
+#include "proxy/admin/proxy_commands.hpp"
 #include "proxy/overview/metrics_page.hpp"
 #include "proxy/overview/version.hpp"
 
@@ -217,47 +218,34 @@ admin::CommandTable Runtime::commands() {
       request(*details_, static_cast<std::uint16_t>(*limit), reply);
     };
   };
-  return admin::CommandTable({
-      {"status", "", "what runs, since when, and how much", 0, now([](Overview& o) { return o.status(); })},
-      {"counters", "[NAME]", "every counter by name, or one", 1,
-       [this](const Words& words, const admin::Reply& reply) {
+  return admin::CommandTable(admin::proxy_commands({
+      {"status", now([](Overview& o) { return o.status(); })},
+      {"counters", [this](const Words& words, const admin::Reply& reply) {
          overview_->refresh();
          reply(words.empty() ? Answer::success(overview_->counters_by_name()) : overview_->counter(words[0]));
        }},
-      {"bearers", "[LIMIT]", "UEs with their control state (50)", 1,
-       listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.bearers(limit, reply); })},
-      {"flows", "[LIMIT]", "TCP connections with both their legs (50)", 1,
-       listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.flows(limit, reply); })},
-      {"exposure", "", "bytes acknowledged to one host and not yet by the other: how often how many, by samples", 0,
-       now([](Overview& o) { return o.exposure(); })},
-      {"release", "UE|all", "hands a UE's connections, or all, back to plain forwarding", 1,
-       [this](const Words& words, const admin::Reply& reply) { release(words, reply); }},
-      {"split-again", "UE|all", "splits connections again that were handed back, each as soon as it is quiet", 1,
-       [this](const Words& words, const admin::Reply& reply) { split_again(words, reply); }},
-      {"drain", "[off|status]", "hands all back and splits no more, so that a stop breaks nothing; off: splits again",
-       1, [this](const Words& words, const admin::Reply& reply) { drain(words, reply); }},
-      {"ports", "", "the two ports with their drivers' statistics", 0, now([](Overview& o) { return o.ports(); })},
-      {"shards", "", "the poll threads, one by one: load and counters", 0, now([](Overview& o) { return o.shards(); })},
-      {"config", "", "the configuration in force, as YAML, without secrets", 0,
-       now([this](Overview&) { return admin::Json(print_config(config_)); })},
-      {"mode", "[MODE [split|regulate|auto]]", "the mode of connections that no policy matches; sets it", 2,
-       [this](const Words& words, const admin::Reply& reply) { reply(reloader_.mode(words)); }},
-      {"reload", "[--confirm-within TIME]",
-       "reads the configuration again, shows what differs and puts it in force; taken back when not confirmed in time",
-       2, [this](const Words& words, const admin::Reply& reply) { reply(reload(words)); }},
-      {"confirm", "", "the last reload stays", 0,
-       [this](const Words&, const admin::Reply& reply) { reply(reloader_.confirm()); }},
-      {"groups", "", "the control group beside the others", 0, now([](Overview& o) { return o.groups(); })},
-      {"version", "", "the program's release", 0, now([](Overview&) { return admin::Json(std::string(version)); })},
-      {"stop", "", "ends the program; connections go back to their hosts for stop.drain at most; again: at once", 0,
-       [this](const Words&, const admin::Reply& reply) {
+      {"bearers", listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.bearers(limit, reply); })},
+      {"flows", listed([](DetailCollector& d, std::uint16_t limit, const admin::Reply& reply) { d.flows(limit, reply); })},
+      {"exposure", now([](Overview& o) { return o.exposure(); })},
+      {"release", [this](const Words& words, const admin::Reply& reply) { release(words, reply); }},
+      {"split-again", [this](const Words& words, const admin::Reply& reply) { split_again(words, reply); }},
+      {"drain", [this](const Words& words, const admin::Reply& reply) { drain(words, reply); }},
+      {"ports", now([](Overview& o) { return o.ports(); })},
+      {"shards", now([](Overview& o) { return o.shards(); })},
+      {"config", now([this](Overview&) { return admin::Json(print_config(config_)); })},
+      {"mode", [this](const Words& words, const admin::Reply& reply) { reply(reloader_.mode(words)); }},
+      {"reload", [this](const Words& words, const admin::Reply& reply) { reply(reload(words)); }},
+      {"confirm", [this](const Words&, const admin::Reply& reply) { reply(reloader_.confirm()); }},
+      {"groups", now([](Overview& o) { return o.groups(); })},
+      {"version", now([](Overview&) { return admin::Json(std::string(version)); })},
+      {"stop", [this](const Words&, const admin::Reply& reply) {
          reply(Answer::success("stopping"));
          stop_timer_.expires_after(stop_delay);
          stop_timer_.async_wait([this](const boost::system::error_code& error) {
            if (!error) stop("asked to by the admin socket");
          });
        }},
-  });
+  }));
 }
 
 namespace {

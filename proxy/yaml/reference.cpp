@@ -13,18 +13,16 @@ std::string cell(std::string_view text) {
   return escaped;
 }
 
-/// Writes one map's table, and after it those of the maps below.
+/// Collects one map's table, and after it those of the maps below.
 class Documenter final : public Section {
  public:
-  explicit Documenter(std::string path) : path_(std::move(path)) {}
+  explicit Documenter(std::string path) { own_.path = std::move(path); }
 
-  [[nodiscard]] std::string take() {
-    std::string text;
-    if (!rows_.empty()) {
-      text = "## " + (path_.empty() ? std::string("Top level") : "`" + path_ + "`") + "\n\n" + intro_ +
-             "| key | kind | range | default | meaning |\n| --- | --- | --- | --- | --- |\n" + rows_ + "\n";
-    }
-    return text + below_;
+  [[nodiscard]] std::vector<KeyTable> take() {
+    std::vector<KeyTable> tables;
+    if (!own_.rows.empty()) tables.push_back(std::move(own_));
+    for (KeyTable& table : below_) tables.push_back(std::move(table));
+    return tables;
   }
 
   void when(bool, std::string_view condition, const std::function<void()>& keys) override {
@@ -74,35 +72,46 @@ class Documenter final : public Section {
     return std::to_string(min) + " … " + std::to_string(max) + " elements";
   }
   [[nodiscard]] std::string joined(std::string_view key) const {
-    return path_.empty() ? std::string(key) : path_ + "." + std::string(key);
+    return own_.path.empty() ? std::string(key) : own_.path + "." + std::string(key);
   }
   void row(const Field& field, const std::string& kind, const std::string& range, const std::string& value,
            const std::string& choices) {
     std::string meaning(field.help);
     if (!choices.empty()) meaning += " (" + choices + ")";
     if (!condition_.empty()) meaning += ". Only when " + condition_;
-    rows_ += "| `" + std::string(field.key) + "` | " + cell(kind) + " | " + cell(range) + " | " + cell(value) + " | " +
-             cell(meaning) + " |\n";
+    own_.rows.push_back({std::string(field.key), kind, range, value, meaning});
   }
   void descend(const std::string& path, const Field&, const std::function<void(Section&)>& body) {
     Documenter documenter(path);
     body(documenter);
-    below_ += documenter.take();
+    for (KeyTable& table : documenter.take()) below_.push_back(std::move(table));
   }
 
-  std::string path_;
-  std::string intro_;
-  std::string rows_;
-  std::string below_;
+  KeyTable own_;
+  std::vector<KeyTable> below_;
   std::string condition_;
 };
 
 }  // namespace
 
-std::string detail::reference(const std::function<void(Section&)>& body) {
+std::vector<KeyTable> detail::key_tables(const std::function<void(Section&)>& body) {
   Documenter documenter("");
   body(documenter);
   return documenter.take();
+}
+
+std::string to_markdown(const std::vector<KeyTable>& tables) {
+  std::string text;
+  for (const KeyTable& table : tables) {
+    text += "## " + (table.path.empty() ? std::string("Top level") : "`" + table.path + "`") +
+            "\n\n| key | kind | range | default | meaning |\n| --- | --- | --- | --- | --- |\n";
+    for (const KeyRow& row : table.rows) {
+      text += "| `" + row.key + "` | " + cell(row.kind) + " | " + cell(row.range) + " | " + cell(row.value) + " | " +
+              cell(row.meaning) + " |\n";
+    }
+    text += "\n";
+  }
+  return text;
 }
 
 }  // namespace sluice::config

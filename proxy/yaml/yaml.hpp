@@ -8,6 +8,7 @@
 
 #include "proxy/yaml/document.hpp"
 #include "proxy/yaml/error.hpp"
+#include "proxy/yaml/key_table.hpp"
 #include "proxy/yaml/section.hpp"
 
 namespace sluice::config {
@@ -23,7 +24,7 @@ void read(std::string_view text, const std::string& file, const DocumentLimits& 
 void read(const Node& root, const std::string& file, const std::function<void(Section&)>& body,
           std::vector<Error>& errors, std::vector<Error>& warnings);
 [[nodiscard]] std::string print(const std::function<void(Section&)>& body, Secrets secrets);
-[[nodiscard]] std::string reference(const std::function<void(Section&)>& body);
+[[nodiscard]] std::vector<KeyTable> key_tables(const std::function<void(Section&)>& body);
 [[nodiscard]] std::vector<std::string> live_keys(const std::function<void(Section&)>& body);
 }  // namespace detail
 
@@ -66,11 +67,17 @@ template <typename T>
   return detail::print([&copy](Section& root) { describe(root, copy); }, secrets);
 }
 
-/// Every key with kind, range, default and meaning as Markdown: one table per map.
+/// Every key with kind, range, default and meaning: one table per map.
+template <typename T>
+[[nodiscard]] std::vector<KeyTable> key_tables() {
+  T value{};
+  return detail::key_tables([&value](Section& root) { describe(root, value); });
+}
+
+/// The same as Markdown.
 template <typename T>
 [[nodiscard]] std::string reference() {
-  T value{};
-  return detail::reference([&value](Section& root) { describe(root, value); });
+  return to_markdown(key_tables<T>());
 }
 
 /// The keys of the top level that were declared live: with all that is below them they can be changed while the program

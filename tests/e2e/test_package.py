@@ -1,0 +1,193 @@
+"""The Debian packages, installed into a copy of this machine: its files lie under an overlay that vanishes with the test."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import programs
+import pytest
+
+ROOT = programs.ROOT
+CONFIGURATION = "/etc/sluice/sluice.yaml"
+# Mounts the copy at $1, what is written to it at $2, and stays until its standard input ends.
+HOLD = """set -e
+mount -t tmpfs tmpfs "$2"
+mkdir "$2/upper" "$2/work"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$2/upper,workdir=$2/work" "$1"
+mount -t tmpfs tmpfs "$1/run"
+mount -t tmpfs tmpfs "$1/tmp"
+mount --bind /dev "$1/dev"
+mount -t proc proc "$1/proc"
+echo ready
+read -r _
+"""
+
+
+class System:
+    """A copy of this machine that may be changed."""
+
+    def __init__(self, folder):
+        self._root, writable = folder / "root", folder / "writable"
+        self._root.mkdir()
+        writable.mkdir()
+        self._holder = subprocess.Popen(["unshare", "--mount", "sh", "-c", HOLD, "sh", self._root, writable],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if self._holder.stdout.readline() != "ready\n":
+            why = self._holder.communicate()[1].strip()
+            pytest.skip(f"no copy of this machine can be mounted: {why}")
+
+    def close(self):
+        self._holder.communicate("\n")
+
+    def command(self, *words):
+        """The words of a command of this machine that runs these in the copy."""
+        return ["nsenter", f"--mount=/proc/{self._holder.pid}/ns/mnt", "chroot", self._root, *map(str, words)]
+
+    def run(self, *words, check=True):
+        run = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=120, check=False,
+                             env={**os.environ, "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"})
+        assert not check or run.returncode == 0, f"{words} ended with {run.returncode}\n{run.stdout}{run.stderr}"
+        return run
+
+    def has(self, path):
+        return self.run("test", "-e", path, check=False).returncode == 0
+
+    def read(self, path):
+        return self.run("cat", path).stdout
+
+    def write(self, path, text):
+        subprocess.run(self.command("tee", path), input=text, text=True, stdout=subprocess.DEVNULL, check=True)
+
+    def install(self, *packages):
+        """Packages of this machine."""
+        for package in packages:
+            with open(package, "rb") as file:
+                subprocess.run(self.command("tee", f"/tmp/{package.name}"), stdin=file, stdout=subprocess.DEVNULL, check=True)
+        return self.run("dpkg", "--install", "--force-confdef", "--force-confold",
+                        *(f"/tmp/{package.name}" for package in packages))
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """By name."""
+    if programs.sanitizers():
+        pytest.skip("a program with a sanitizer in it is not for packages")
+    for tool in ("dh", "systemd-analyze", "unshare", "nsenter"):
+        if not shutil.which(tool):
+            pytest.skip(f"needs the program {tool}")
+    out = tmp_path_factory.mktemp("packages")
+    run = subprocess.run([sys.executable, ROOT / ".packaging/build.py", programs.BUILD, out], timeout=140, check=False,
+                         capture_output=True, text=True, env={**os.environ, "DPKG_DEB_COMPRESSOR_TYPE": "none"})
+    assert run.returncode == 0, run.stderr
+    return {file.name.partition("_")[0]: file for file in out.glob("*.deb")}
+
+
+@pytest.fixture
+def system(tmp_path):
+    with contextlib.closing(System(tmp_path)) as made:
+        made.run("rm", "-f", "/var/lib/man-db/auto-update")  # the index of all pages takes longer than the rest
+        yield made
+
+
+def field(package, name):
+    return subprocess.run(["dpkg-deb", "-f", package, name], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_what_the_programs_link_is_what_the_packages_depend_on(packages):
+    assert set(packages) == {"sluice", "sluice-emulator", "sluice-dbgsym", "sluice-emulator-dbgsym"}
+    for name in ("sluice", "sluice-emulator"):
+        depends = field(packages[name], "Depends")
+        for library in ("libc6 (>= ", "librte-eal23 (>= ", "libyaml-cpp0.7 (>= ", "librte-net-af-packet23"):
+            assert library in depends, depends
+        assert "-dev" not in depends
+        assert field(packages[f"{name}-dbgsym"], "Depends").startswith(f"{name} (= ")
+
+
+def newer(package, folder, change):
+    """The package as its next version, with its conffile changed."""
+    tree = folder / "newer"
+    subprocess.run(["dpkg-deb", "-R", package, tree], check=True)
+    control = tree / "DEBIAN/control"
+    control.write_text(re.sub(r"(?m)^(Version: .*)$", r"\1+1", control.read_text(encoding="utf-8")), encoding="utf-8")
+    file = tree / CONFIGURATION.lstrip("/")
+    file.write_text(file.read_text(encoding="utf-8") + change, encoding="utf-8")
+    made = folder / "newer.deb"
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "-b", tree, made], check=True, stdout=subprocess.DEVNULL)
+    return made
+
+
+def test_install_upgrade_remove_purge(packages, system, tmp_path):
+    before = set(system.run("find", "/etc", "/usr", "/lib", "/var/lib/systemd").stdout.splitlines())
+    system.install(packages["sluice"], packages["sluice-emulator"])
+    assert system.run("/usr/sbin/sluice", "--check", CONFIGURATION).stdout.endswith("OK\n")
+    assert system.run("stat", "-c", "%U %G %a", CONFIGURATION).stdout == "root sluice 640\n"
+    assert "nologin" in system.run("getent", "passwd", "sluice").stdout
+    assert "/usr/share/man/man5/sluice.yaml.5.gz" in system.run("dpkg", "-L", "sluice").stdout
+    assert system.run("nodeb", "--check", "/usr/share/doc/sluice-emulator/examples/scenarios/handover.yaml").returncode == 0
+    assert system.run("systemd-analyze", "verify", "sluice.service").stderr == ""
+    exposure = system.run("systemd-analyze", "security", "--offline=true", "--no-pager", "sluice.service").stdout
+    assert float(re.search(r"Overall exposure level for sluice.service: ([\d.]+)", exposure)[1]) <= 2.5, exposure
+    assert not system.has("/etc/systemd/system/multi-user.target.wants/sluice.service"), "nobody has named the wire yet"
+
+    system.write(CONFIGURATION, system.read(CONFIGURATION) + "# mine\n")
+    system.install(newer(packages["sluice"], tmp_path, "# theirs\n"))
+    assert system.run("dpkg-query", "-W", "-f=${Version}", "sluice").stdout.endswith("+1")
+    assert system.read(CONFIGURATION).endswith("# mine\n")
+    assert system.run("stat", "-c", "%U %G %a", CONFIGURATION).stdout == "root sluice 640\n"
+
+    system.run("dpkg", "--remove", "sluice", "sluice-emulator")
+    assert not system.has("/usr/sbin/sluice")
+    assert system.read(CONFIGURATION).endswith("# mine\n")
+    system.run("dpkg", "--purge", "sluice", "sluice-emulator")
+    after = set(system.run("find", "/etc", "/usr", "/lib", "/var/lib/systemd").stdout.splitlines())
+    # A user is never removed: files of theirs may be left anywhere.
+    assert {path for path in after - before if not re.match(r"/etc/(passwd|group|g?shadow|\.pwd)", path)} == set()
+
+
+def options_of(name, *words):
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", subprocess.run(
+        [programs.program(name), *words, "--help"], capture_output=True, text=True, check=True).stdout))
+
+
+def page(name, option="--manual"):
+    """A manual page as plain text."""
+    roff = subprocess.run([programs.program(name), option], capture_output=True, text=True, check=True).stdout
+    run = subprocess.run(["man", "--warnings=all", "-l", "-Tutf8", "-"], input=roff, capture_output=True, text=True, check=True,
+                         env={**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "200", "GROFF_NO_SGR": "1"})
+    assert run.stderr == ""
+    return re.sub(".\x08", "", run.stdout)  # bold is written twice
+
+
+@pytest.mark.parametrize("name", ["sluice", "sluicectl", "nodeb"])
+def test_a_manual_page_has_every_option_that_help_has(name):
+    if not shutil.which("man"):
+        pytest.skip("needs man")
+    assert options_of(name) <= set(re.findall(r"--[a-z][a-z-]+", page(name)))
+
+
+def test_the_manual_page_of_the_file_has_every_key():
+    if not shutil.which("man"):
+        pytest.skip("needs man")
+    reference = subprocess.run([programs.program("sluice"), "--help-config"], capture_output=True, text=True, check=True).stdout
+    keys = set(re.findall(r"(?m)^\| `(\w+)` ", reference))
+    assert len(keys) > 100
+    assert keys <= set(re.findall(r"(?m)^ +(\w+) \(", page("sluice", "--manual-config")))
+
+
+def completed(name, *words):
+    """What bash offers for the last word."""
+    script = f'source <({programs.program(name)} --completion); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _{name}; ' \
+             'printf "%s\\n" "${COMPREPLY[@]}"'
+    return subprocess.run(["bash", "-uc", script, "bash", name, *words], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_bash_completes():
+    assert completed("sluicectl", "dr") == ["drain"]
+    assert completed("sluicectl", "--json", "drain", "") == ["off", "status"]
+    assert completed("sluicectl", "--so") == ["--socket"]
+    assert completed("nodeb", "live", "--se") == ["--seconds"]
+    assert completed("nodeb", "trace", "") == ["generate"]
+    assert completed("sluice", "--check", "/etc/ho") == [], "files are left to bash"
