@@ -1,6 +1,5 @@
 #include "proxy/overview/detail_collector.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace sluice::proxy {
@@ -8,10 +7,6 @@ namespace {
 
 using admin::Answer;
 using admin::Json;
-
-/// How often we look whether the shards have answered, and for how long.
-constexpr auto look_period = std::chrono::milliseconds(2);
-constexpr auto patience = std::chrono::seconds(2);
 
 template <typename Info>
 void append(Json& list, const std::vector<Info>& infos, std::size_t limit) {
@@ -32,35 +27,17 @@ void DetailCollector::bearers(std::uint16_t limit, admin::Reply reply) {
 }
 
 void DetailCollector::add(DetailRequest request, admin::Reply reply) {
-  request.id = ++last_id_ == 0 ? ++last_id_ : last_id_;
-  jobs_.push_back({request, std::move(reply)});
-  if (jobs_.size() == 1) begin();
+  requests_.add({[this, request](std::uint32_t id) {
+                   post({id, request.flows, request.bearers});
+                 },
+                 [](const ShardSnapshot& shard) { return shard.details; }, [this, request] { return collect(request); },
+                 [this] { post({}); }, std::move(reply)});
 }
 
-void DetailCollector::begin() {
+void DetailCollector::post(const DetailRequest& request) {
   for (ShardChannel* channel : overview_.channels()) {
-    channel->details_wanted.store(jobs_.front().request, std::memory_order_relaxed);
+    channel->details_wanted.store(request, std::memory_order_relaxed);
   }
-  deadline_ = boost::asio::steady_timer::clock_type::now() + patience;
-  wait();
-}
-
-void DetailCollector::wait() {
-  timer_.expires_after(look_period);
-  timer_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) look();
-  });
-}
-
-void DetailCollector::look() {
-  overview_.refresh();
-  const DetailRequest& request = jobs_.front().request;
-  const auto answered = [&request](const ShardChannel* channel) {
-    return channel->snapshots.front().details == request.id;
-  };
-  if (std::all_of(overview_.channels().begin(), overview_.channels().end(), answered)) return finish(collect(request));
-  if (boost::asio::steady_timer::clock_type::now() < deadline_) return wait();
-  finish(Answer::failure("a shard does not answer; is its processor taken by something else?"));
 }
 
 Answer DetailCollector::collect(const DetailRequest& request) const {
@@ -70,16 +47,6 @@ Answer DetailCollector::collect(const DetailRequest& request) const {
     append(list, channel->snapshots.front().bearers, request.bearers);
   }
   return Answer::success(std::move(list));
-}
-
-void DetailCollector::finish(const Answer& answer) {
-  for (ShardChannel* channel : overview_.channels()) {
-    channel->details_wanted.store(DetailRequest{}, std::memory_order_relaxed);
-  }
-  const Job job = std::move(jobs_.front());
-  jobs_.pop_front();
-  job.reply(answer);
-  if (!jobs_.empty()) begin();
 }
 
 }  // namespace sluice::proxy

@@ -1,6 +1,5 @@
 #include "proxy/runtime/shard_orders.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace sluice::proxy {
@@ -8,10 +7,6 @@ namespace {
 
 using admin::Answer;
 using admin::Json;
-
-/// How often we look whether the shards have answered, and for how long.
-constexpr auto look_period = std::chrono::milliseconds(2);
-constexpr auto patience = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -38,34 +33,19 @@ void ShardOrders::look(admin::Reply reply) {
 }
 
 void ShardOrders::add(ShardOrder order, admin::Reply reply) {
-  order.id = ++last_id_ == 0 ? ++last_id_ : last_id_;
-  jobs_.push_back({order, std::move(reply)});
-  if (jobs_.size() == 1) begin();
+  requests_.add({[this, order](std::uint32_t id) {
+                   post({id, order.kind, order.ue});
+                 },
+                 [](const ShardSnapshot& shard) { return shard.order; },
+                 [this] { return summary(); },
+                 {},
+                 std::move(reply)});
 }
 
-void ShardOrders::begin() {
+void ShardOrders::post(const ShardOrder& order) {
   // One order at a time and a ring for several: there is always room, unless a shard has stopped answering.
-  for (ShardChannel* channel : overview_.channels()) channel->orders.push(jobs_.front().order);
+  for (ShardChannel* channel : overview_.channels()) channel->orders.push(order);
   wake_();
-  deadline_ = boost::asio::steady_timer::clock_type::now() + patience;
-  wait();
-}
-
-void ShardOrders::wait() {
-  timer_.expires_after(look_period);
-  timer_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) check();
-  });
-}
-
-void ShardOrders::check() {
-  overview_.refresh();
-  const auto done = [this](const ShardChannel* channel) {
-    return channel->snapshots.front().order == jobs_.front().order.id;
-  };
-  if (std::all_of(overview_.channels().begin(), overview_.channels().end(), done)) return finish(summary());
-  if (boost::asio::steady_timer::clock_type::now() < deadline_) return wait();
-  finish(Answer::failure("a shard does not answer; is its processor taken by something else?"));
 }
 
 Answer ShardOrders::summary() const {
@@ -84,13 +64,6 @@ Answer ShardOrders::summary() const {
   }
   answer["broken_by_a_stop"] = sum.broken_by_a_stop;
   return Answer::success(std::move(answer));
-}
-
-void ShardOrders::finish(const Answer& answer) {
-  const Job job = std::move(jobs_.front());
-  jobs_.pop_front();
-  job.reply(answer);
-  if (!jobs_.empty()) begin();
 }
 
 }  // namespace sluice::proxy

@@ -1,15 +1,13 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 
 #include "dataplane/units/ip_address.hpp"
 #include "proxy/admin/command.hpp"
 #include "proxy/overview/overview.hpp"
+#include "proxy/overview/shard_requests.hpp"
 
 namespace sluice::proxy {
 
@@ -19,7 +17,7 @@ class ShardOrders {
  public:
   /// `wake`: makes sure that every poll thread looks at its channel soon.
   ShardOrders(boost::asio::io_context& context, Overview& overview, std::function<void()> wake)
-      : overview_(overview), wake_(std::move(wake)), timer_(context) {}
+      : overview_(overview), wake_(std::move(wake)), requests_(context, overview) {}
 
   /// Hands connections back to plain forwarding: a UE's, or all.
   void release(std::optional<IpAddress> ue, admin::Reply reply);
@@ -33,23 +31,13 @@ class ShardOrders {
   void look(admin::Reply reply);
 
  private:
-  struct Job {
-    ShardOrder order;
-    admin::Reply reply;
-  };
   void add(ShardOrder order, admin::Reply reply);
-  void begin();
-  void wait();
-  void check();
-  void finish(const admin::Answer& answer);
+  void post(const ShardOrder& order);
   [[nodiscard]] admin::Answer summary() const;
 
   Overview& overview_;
   std::function<void()> wake_;
-  boost::asio::steady_timer timer_;
-  std::deque<Job> jobs_;  ///< the first is under way
-  std::uint32_t last_id_ = 0;
-  boost::asio::steady_timer::time_point deadline_;
+  ShardRequests requests_;
 };
 
 }  // namespace sluice::proxy
