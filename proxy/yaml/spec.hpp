@@ -82,16 +82,21 @@ template <typename T>
   spec.quoted = std::same_as<T, std::string>;
   return spec;
 }
+/// Sets `target`, a T or an optional one, to what a text says, where that lies within the range.
+template <typename T, typename Target>
+[[nodiscard]] auto assign_to(Target& target, const std::optional<Range<T>>& range) {
+  return [&target, range](std::string_view text) {
+    const std::optional<T> read = Scalar<T>::parse(text);
+    if (!read || !within(*read, range)) return false;
+    target = *read;
+    return true;
+  };
+}
 template <typename T>
 [[nodiscard]] ScalarSpec spec_of(T& value, const std::optional<Range<T>>& range) {
   ScalarSpec spec = untyped_spec(range);
   spec.current = Scalar<T>::format(value);
-  spec.assign = [&value, range](std::string_view text) {
-    const std::optional<T> read = Scalar<T>::parse(text);
-    if (!read || !within(*read, range)) return false;
-    value = *read;
-    return true;
-  };
+  spec.assign = assign_to(value, range);
   return spec;
 }
 template <typename T>
@@ -99,12 +104,7 @@ template <typename T>
   ScalarSpec spec = untyped_spec(range);
   spec.present = value.has_value();
   if (value) spec.current = Scalar<T>::format(*value);
-  spec.assign = [&value, range](std::string_view text) {
-    const std::optional<T> read = Scalar<T>::parse(text);
-    if (!read || !within(*read, range)) return false;
-    value = *read;
-    return true;
-  };
+  spec.assign = assign_to(value, range);
   return spec;
 }
 template <typename E>
