@@ -213,4 +213,27 @@ class ScriptedReports {
   std::uint64_t sequence_ = 0;
 };
 
+/// One connection whose server has data for the UE, in a shard that is told of the UE's queue.
+struct ReportedDownload {
+  explicit ReportedDownload(const proxy::ShardConfig& config) : lab(config) {}
+
+  /// The server sends segments of 1000 bytes.
+  void offer(std::uint32_t segments) {
+    for (std::uint32_t i = 0; i < segments; ++i, offered += 1000) {
+      hosts.server(tcp::Flags::ack_bit, offered, 0, std::string(1000, 's'));
+    }
+  }
+  /// Takes what came out towards the UE; how many packets with data.
+  int packets_sent() {
+    int count = 0;
+    while (const auto seen = lab.next(proxy::Side::radio)) count += seen->payload.empty() ? 0 : 1;
+    return count;
+  }
+
+  ProxyLab lab;
+  ScriptedHosts hosts{lab};
+  ScriptedReports reports{lab, hosts};
+  std::uint32_t offered = 0;  ///< bytes
+};
+
 }  // namespace sluice::test

@@ -18,9 +18,9 @@ proxy::ShardConfig config_of(Mode mode) {
   return config;
 }
 
-struct Lab {
+struct Lab : ReportedDownload {
   explicit Lab(Mode mode) : Lab(config_of(mode)) {}
-  explicit Lab(const proxy::ShardConfig& config) : lab(config) { hosts.window = 1000; }
+  explicit Lab(const proxy::ShardConfig& config) : ReportedDownload(config) { hosts.window = 1000; }
 
   /// Reports that say the same, as long as that takes.
   void keep_reporting(Duration time, std::int64_t buffer, std::uint64_t arrived, std::uint64_t transmitted) {
@@ -37,10 +37,8 @@ struct Lab {
     keep_reporting(std::chrono::milliseconds(50), 10'000, 10'520, 0);
   }
   void data(std::uint32_t segments) {
-    for (std::uint32_t i = 0; i < segments; ++i, sent += 1000)
-      hosts.server(Flags::ack_bit, sent, 0, std::string(1000, 's'));
-    while (lab.next(Side::radio)) {
-    }
+    offer(segments);
+    packets_sent();
   }
   /// Bytes of window in the next frame towards the server.
   std::int64_t window() {
@@ -49,11 +47,6 @@ struct Lab {
     EXPECT_TRUE(seen->checksum_good);
     return std::int64_t{seen->segment().window} << hosts.options.window_scale;
   }
-
-  ProxyLab lab;
-  ScriptedHosts hosts{lab};
-  ScriptedReports reports{lab, hosts};
-  std::uint32_t sent = 0;
 };
 
 TEST(ShardRegulate, NothingIsAcknowledgedOnAnyonesBehalf) {

@@ -21,26 +21,9 @@ proxy::ShardConfig config_of(Mode mode) {
   return config;
 }
 
-/// One connection in a shard of that mode.
-struct Lab {
+struct Lab : ReportedDownload {
   explicit Lab(Mode mode) : Lab(config_of(mode)) {}
-  explicit Lab(const proxy::ShardConfig& config) : lab(config) {}
-
-  int packets_sent() {
-    int count = 0;
-    while (const auto seen = lab.next(Side::radio)) count += seen->payload.empty() ? 0 : 1;
-    return count;
-  }
-  void offer(std::uint32_t segments) {
-    for (std::uint32_t i = 0; i < segments; ++i, offered += 1000) {
-      hosts.server(Flags::ack_bit, offered, 0, std::string(1000, 's'));
-    }
-  }
-
-  ProxyLab lab;
-  ScriptedHosts hosts{lab};
-  ScriptedReports reports{lab, hosts};
-  std::uint32_t offered = 0;
+  explicit Lab(const proxy::ShardConfig& config) : ReportedDownload(config) {}
 };
 
 TEST(ShardWindows, TheStaticRegulatorSendsABuffersWorth) {
