@@ -13,10 +13,10 @@ constexpr std::size_t most_rate_packets = 65'536;
 constexpr double least_round_trip_s = 0.001;
 /// Two segments are acknowledged at once (RFC 9293 section 3.8.6.3) and survive the rounding of the window field; with
 /// less, a flow may stop, and one without data never gets another window.
-constexpr int least_segments = 2;
+constexpr int fewest_segments = 2;
 
 double least_window(const ClampWindowParameters& parameters) {
-  return static_cast<double>((parameters.segment * least_segments).count());
+  return static_cast<double>((parameters.segment * fewest_segments).count());
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ std::vector<Violation> validate(const ClampWindowParameters& p) {
                 print("largest increase = ", p.largest_increase.count(), " B"));
   check.require(p.segment, p.segment > Bytes(0), Severity::error, "segment > 0",
                 print("segment = ", p.segment.count(), " B"));
-  check.require(p.largest, p.largest >= p.segment * least_segments, Severity::error, "largest ≥ 2 segments",
+  check.require(p.largest, p.largest >= p.segment * fewest_segments, Severity::error, "largest ≥ 2 segments",
                 print("largest window ", p.largest.count(), " B, segment ", p.segment.count(), " B"));
   return check.take();
 }

@@ -25,7 +25,7 @@ ClampWindowParameters clamp_of(const LawParameters& parameters, const LawStart& 
 constexpr int first_segments = 10;
 
 /// A queue that has not drained by then is this law's own.
-constexpr Duration longest_drain = std::chrono::seconds(1);
+constexpr Duration longest_wait_for_drain = std::chrono::seconds(1);
 
 /// Of a queue on a link that stands still; keeps the conversion to a duration defined.
 constexpr double longest_wait_s = 3600;
@@ -55,7 +55,7 @@ void ClampLaw::seed(Bytes window, const QueueView& queue) {
 /// The price to believe.
 Duration ClampLaw::price(Instant now, const QueueView& queue) {
   if (start_ == Start::over) return queue.price;
-  if (draining_until_ == never) draining_until_ = now + longest_drain;
+  if (draining_until_ == never) draining_until_ = now + longest_wait_for_drain;
   const Bytes excess = queue.queue - target(queue);
   if (start_ == Start::draining && (excess <= window_.gain() || now >= draining_until_)) start_ = Start::remembering;
   const double rate = queue.mean_rate.bytes_per_second();

@@ -11,23 +11,24 @@
 #include <utility>
 
 namespace sluice::control::feedback {
+
+struct FreeMac {
+  void operator()(EVP_MAC* mac) const { EVP_MAC_free(mac); }
+};
+struct FreeMacContext {
+  void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
+};
+using MacContext = std::unique_ptr<EVP_MAC_CTX, FreeMacContext>;
+
 namespace {
 
 constexpr std::size_t least_secret = 16;
 constexpr std::size_t whole_tag = 32;  // SHA-256
 
-struct FreeMac {
-  void operator()(EVP_MAC* mac) const { EVP_MAC_free(mac); }
-};
-struct FreeContext {
-  void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
-};
-using Context = std::unique_ptr<EVP_MAC_CTX, FreeContext>;
-
-Context prepare(const Key& key) {
+MacContext prepare(const Key& key) {
   const std::unique_ptr<EVP_MAC, FreeMac> mac(EVP_MAC_fetch(nullptr, OSSL_MAC_NAME_HMAC, nullptr));
   if (mac == nullptr) throw std::runtime_error("the cryptographic library has no HMAC");
-  Context context(EVP_MAC_CTX_new(mac.get()));
+  MacContext context(EVP_MAC_CTX_new(mac.get()));
   std::string digest = "SHA256";
   const std::array parameters{OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), 0),
                               OSSL_PARAM_construct_end()};
@@ -48,7 +49,7 @@ int digit(char c) {
 
 struct Authenticator::Entry {
   std::uint32_t id = 0;
-  Context context;  ///< keyed; every use begins by rewinding it
+  MacContext context;  ///< keyed; every use begins by rewinding it
 
   [[nodiscard]] std::optional<Tag> tag(std::span<const std::uint8_t> data) {
     std::array<std::uint8_t, whole_tag> whole{};

@@ -64,7 +64,7 @@ void write_epoch(const std::string& file, std::uint64_t epoch) {
   {
     const Opened opened(fresh, O_WRONLY | O_CREAT | O_TRUNC);
     require(opened.get() >= 0);
-    require(write(opened.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    require(::write(opened.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
     require(fsync(opened.get()) == 0);
   }
   require(std::rename(fresh.c_str(), file.c_str()) == 0);

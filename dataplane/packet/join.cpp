@@ -18,10 +18,6 @@ bool may_move(const Packet& held, std::uint16_t more) {
          std::uint32_t{RTE_PKTMBUF_HEADROOM} + held.size() + more <= held.capacity();
 }
 
-std::span<const std::uint8_t> payload(const Packet& packet) {
-  return packet.bytes().last(packet.note().payload_len);
-}
-
 }  // namespace
 
 bool join(Packet& first, const Packet& second, std::uint32_t most) noexcept {
@@ -32,7 +28,7 @@ bool join(Packet& first, const Packet& second, std::uint32_t most) noexcept {
     if (!may_move(first, more.payload_len)) return false;
     first.move_to(RTE_PKTMBUF_HEADROOM);
   }
-  std::memcpy(first.append(more.payload_len), payload(second).data(), more.payload_len);
+  std::memcpy(first.append(more.payload_len), second.payload().data(), more.payload_len);
   note.payload_sum = append_suffix(note.payload_sum, more.payload_sum, note.payload_len);
   note.payload_len = static_cast<std::uint16_t>(note.payload_len + more.payload_len);
   return true;
@@ -47,7 +43,7 @@ bool join_front(const Packet& first, Packet& second, std::uint32_t most) noexcep
     if (!may_move(second, more.payload_len)) return false;
     second.move_to(static_cast<std::uint16_t>(second.capacity() - second.size()));
   }
-  std::memcpy(second.prepend(more.payload_len), payload(first).data(), more.payload_len);
+  std::memcpy(second.prepend(more.payload_len), first.payload().data(), more.payload_len);
   note.payload_sum = append_suffix(more.payload_sum, note.payload_sum, more.payload_len);
   note.payload_len = second.size();
   note.seq = more.seq;

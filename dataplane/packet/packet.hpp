@@ -75,6 +75,8 @@ class Packet {
   [[nodiscard]] std::uint8_t* data() const noexcept { return rte_pktmbuf_mtod(buffer_, std::uint8_t*); }
   [[nodiscard]] std::uint16_t size() const noexcept { return buffer_->data_len; }
   [[nodiscard]] std::span<std::uint8_t> bytes() const noexcept { return {data(), size()}; }
+  /// The payload that note() tells of, which lies last.
+  [[nodiscard]] std::span<const std::uint8_t> payload() const noexcept { return bytes().last(note().payload_len); }
   [[nodiscard]] std::uint16_t headroom() const noexcept { return rte_pktmbuf_headroom(buffer_); }
   [[nodiscard]] std::uint16_t tailroom() const noexcept { return rte_pktmbuf_tailroom(buffer_); }
   /// Bytes of the whole buffer: headroom, what it holds, tailroom.

@@ -6,28 +6,20 @@
 #include "dataplane/packet/checksum.hpp"
 
 namespace sluice::packet {
-namespace {
-
-std::span<const std::uint8_t> payload(const Packet& packet) noexcept {
-  return packet.bytes().last(packet.note().payload_len);
-}
-
-}  // namespace
-
 void skip_front(Packet& packet, std::uint16_t count) noexcept {
   PacketNote& note = packet.note();
   assert(count < note.payload_len);
   note.header_len = static_cast<std::uint16_t>(note.header_len + count);
   note.payload_len = static_cast<std::uint16_t>(note.payload_len - count);
   note.seq += count;
-  note.payload_sum = ones_complement_sum(payload(packet));
+  note.payload_sum = ones_complement_sum(packet.payload());
 }
 
 Packet split_front(Packet& packet, std::uint16_t count) noexcept {
   assert(count > 0 && count < packet.note().payload_len);
   Packet front(rte_pktmbuf_alloc(packet.buffer()->pool));
   if (!front) return {};
-  const auto bytes = payload(packet).first(count);
+  const auto bytes = packet.payload().first(count);
   if (front.tailroom() < count) return {};
   std::memcpy(front.append(count), bytes.data(), count);
   front.note() = PacketNote{};

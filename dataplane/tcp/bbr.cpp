@@ -20,7 +20,6 @@ constexpr std::uint8_t full_rounds = 3;
 constexpr Duration least_rtt_valid = 10s;
 constexpr Duration probe_rtt_time = 200ms;
 constexpr std::uint32_t least_segments = 4;  ///< BBRMinPipeCwnd
-constexpr std::uint32_t largest_window = 1U << 30;
 
 }  // namespace
 
@@ -82,7 +81,8 @@ std::uint32_t Bbr::target(double gain, std::uint32_t mss) const {
   const double product = bandwidth().bytes_per_second() * to_seconds(least_rtt_) * gain;
   const auto bursts = static_cast<double>(std::max(Bytes(2 * mss), pacing_rate_.in(Pacer::burst)).count()) * 3;
   const double probing = mode_ == Mode::probe_bandwidth && phase_ == 0 ? 2.0 * mss : 0;
-  return static_cast<std::uint32_t>(std::min(product + bursts + probing, static_cast<double>(largest_window)));
+  return static_cast<std::uint32_t>(
+      std::min(product + bursts + probing, static_cast<double>(largest_congestion_window)));
 }
 
 std::uint32_t Bbr::on_ack(const Ack& ack, std::uint32_t cwnd) {
@@ -239,7 +239,7 @@ std::uint32_t Bbr::window(const Ack& ack, std::uint32_t cwnd) {
     }
     cwnd = std::max(cwnd, least);
   }
-  return std::min(mode_ == Mode::probe_rtt ? std::min(cwnd, least) : cwnd, largest_window);
+  return std::min(mode_ == Mode::probe_rtt ? std::min(cwnd, least) : cwnd, largest_congestion_window);
 }
 
 void Bbr::on_timeout(std::uint32_t cwnd) {

@@ -3,7 +3,6 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr std::uint32_t largest_window = 1U << 30;
 /// Segments that one acknowledgement may add in slow start (L of RFC 3465; 8 as in RFC 9406 section 4.2). One after a
 /// timeout, when acknowledgements may cover what arrived long ago.
 constexpr std::uint32_t slow_start_limit = 8;
@@ -41,12 +40,12 @@ void CongestionControl::on_ack(const AckEvent& event, const PathView& path, bool
     const std::uint32_t growth = std::min(event.delivered, path.mss * (after_timeout ? 1 : slow_start_limit));
     auto* const first = std::get_if<HyStart>(&algorithm_);
     const std::uint32_t allowed = first == nullptr ? growth : first->growth(window_, event, path, growth);
-    window_.cwnd = std::min({window_.cwnd + allowed, window_.ssthresh, largest_window});
+    window_.cwnd = std::min({window_.cwnd + allowed, window_.ssthresh, largest_congestion_window});
     return;
   }
   end_first_slow_start();
   std::visit([&](auto& algorithm) { algorithm.on_ack(window_, event, path); }, algorithm_);
-  window_.cwnd = std::min(window_.cwnd, largest_window);
+  window_.cwnd = std::min(window_.cwnd, largest_congestion_window);
 }
 
 void CongestionControl::on_congestion(const PathView& path) {

@@ -36,6 +36,9 @@ inline constexpr std::array congestion_table = {
 #undef X
 };
 
+/// No congestion window grows beyond this many bytes, which is more than a scaled window can advertise.
+inline constexpr std::uint32_t largest_congestion_window = 1U << 30;
+
 /// Everything one acknowledgement told. Filled once; loss recovery, congestion control and counters read it, and nobody
 /// derives any of it again.
 struct AckEvent {

@@ -1,14 +1,12 @@
 #include <algorithm>
 
 #include "dataplane/tcp/fast_path.hpp"
+#include "dataplane/tcp/output.hpp"
 
 // Segments with payload: lost ones first, then new ones.
 
 namespace sluice::tcp {
 namespace {
-
-/// An allowance beyond this is none.
-constexpr Bytes bounded = Bytes(Bytes::max().count() / 2);
 
 constexpr std::uint32_t sack_option = 4;  ///< kind, length, two paddings
 constexpr std::uint32_t sack_block = 8;
@@ -36,7 +34,7 @@ bool Endpoint::may_retransmit(packet::Cursor position) const {
 /// Hands a packet to the output and takes what it weighs off `left`.
 inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
   segment.payload_len = position.note().payload_len;
-  if (left < bounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
+  if (left < least_unbounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
   if (!reassembly_.report().empty()) fill_sacks(segment);
   if (bits_.urgent_out) [[unlikely]]
     mark_urgent(segment);

@@ -4,9 +4,13 @@
 
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/tcp/segment.hpp"
+#include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::tcp {
+
+/// An allowance from here on bounds nothing.
+inline constexpr Bytes least_unbounded{Bytes::max().count() / 2};
 
 /// Where an endpoint's segments go: puts link, IP and TCP headers on them and hands them to a port.
 class Output {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "dataplane/tcp/fast_path.hpp"
+#include "dataplane/tcp/output.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
 
 // A paced connection: delivery-rate samples, bursts at a rate, and where it is configured the model of the path that
@@ -13,9 +14,6 @@ namespace {
 // As Linux has them: the window may double in a round trip of slow start.
 constexpr double slow_start_factor = 2;
 constexpr double avoidance_factor = 1.2;
-
-/// An allowance beyond this is none.
-constexpr Bytes bounded = Bytes(Bytes::max().count() / 2);
 
 Bbr::Repair repair_of(bool fast, bool timeout) {
   if (fast) return Bbr::Repair::fast;
@@ -79,7 +77,7 @@ void Endpoint::follow_model(const AckEvent& event) {
 
 /// What of `allowance` may leave in this burst. What a timer calls for does not wait.
 Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowance) const {
-  if (bits_.window_source == WindowSource::allowance || allowance < bounded) return allowance;
+  if (bits_.window_source == WindowSource::allowance || allowance < least_unbounded) return allowance;
   const packet::Cursor lost = next_repair();
   const packet::Cursor next = lost ? lost : send_.unsent();
   const std::uint32_t size = next ? next.note().payload_len : 0U;
@@ -92,7 +90,7 @@ Bytes Endpoint::burst_allowance(Instant now, const Output& output, Bytes allowan
 void Endpoint::note_burst(Instant now, Bytes sent, Bytes allowance) {
   PacedSender& state = *config_->paced;
   state.pacer.spend(now, sent);
-  const bool free = bits_.window_source == WindowSource::congestion_control && allowance >= bounded;
+  const bool free = bits_.window_source == WindowSource::congestion_control && allowance >= least_unbounded;
   state.pacer.wait(free && state.pacer.holds_back(now) && can_send_now());
   if (!free) state.delivery.limit_by_application(pipe());
 }

@@ -6,19 +6,12 @@
 
 #include "dataplane/packet/checksum.hpp"
 #include "dataplane/packet/join.hpp"
+#include "dataplane/tcp/stream_range.hpp"
 
 namespace sluice::tcp {
 namespace {
 
 using packet::Cursor;
-
-SeqNum first(Cursor at) {
-  return SeqNum(at.note().seq);
-}
-
-SeqNum end(Cursor at) {
-  return SeqNum(at.note().seq) + at.note().payload_len;
-}
 
 Cursor last(Cursor run) {
   return Cursor::from_bits(run.note().scratch64_c);

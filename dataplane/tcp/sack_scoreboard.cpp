@@ -2,6 +2,7 @@
 
 #include "dataplane/tcp/delivery_rate.hpp"
 #include "dataplane/tcp/send_queue.hpp"
+#include "dataplane/tcp/stream_range.hpp"
 
 // The scoreboard of RFC 6675 on the packets of a send queue. Marks live in the packets' notes.
 
@@ -10,14 +11,6 @@ namespace {
 
 bool is_sacked(packet::Cursor at) {
   return (at.note().flags & SendMark::sacked) != 0;
-}
-
-SeqNum first(packet::Cursor at) {
-  return SeqNum(at.note().seq);
-}
-
-SeqNum end(packet::Cursor at) {
-  return SeqNum(at.note().seq) + at.note().payload_len;
 }
 
 /// The last packet of the sacked run that `begin` belongs to. The way found is noted, so that the next walk jumps: a

@@ -5,17 +5,10 @@
 
 #include "dataplane/packet/join.hpp"
 #include "dataplane/packet/split.hpp"
+#include "dataplane/tcp/stream_range.hpp"
 
 namespace sluice::tcp {
 namespace {
-
-SeqNum first(const packet::PacketNote& note) {
-  return SeqNum(note.seq);
-}
-
-SeqNum end(const packet::PacketNote& note) {
-  return SeqNum(note.seq) + note.payload_len;
-}
 
 /// How many of the packet's copies count as in flight (RFC 6675 SetPipe).
 std::uint32_t copies(const packet::PacketNote& note) {

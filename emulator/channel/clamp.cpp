@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <string>
+
+#include "emulator/channel/range_check.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -14,11 +15,8 @@ constexpr double least_back_off = 1e-3;
 /// The step of ln(1−m) at a failure: 0.4 dB.
 constexpr double adaptation_step = 0.1;
 
-void require(bool in_range, const char* what) {
-  if (!in_range) throw std::invalid_argument(std::string("CLAMP channel: ") + what);
-}
-
 const ClampParameters& checked(const ClampParameters& p) {
+  constexpr RangeCheck require{"CLAMP channel"};
   require(p.mean_snr_db >= -30 && p.mean_snr_db <= 60, "the mean SNR must be -30 to 60 dB");
   require(p.speed_kmh >= 0 && p.speed_kmh <= 500, "the speed must be 0 to 500 km/h");
   require(p.bandwidth_hz > 0 && p.bandwidth_hz <= 1e9, "the bandwidth must be above 0 and at most 1 GHz");

@@ -13,6 +13,9 @@ namespace sluice::emulator {
 /// Wavelength of the carrier, m: 2 GHz.
 inline constexpr double carrier_wavelength = 0.15;
 
+/// A fade is never taken to be deeper: the power is to have a logarithm.
+inline constexpr double least_fading_power = 1e-12;
+
 /// Doppler frequency in Hz at a speed in km/h.
 [[nodiscard]] constexpr double doppler_hz(double kmh) {
   return kmh / 3.6 / carrier_wavelength;

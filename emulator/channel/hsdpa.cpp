@@ -3,24 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <stdexcept>
 #include <string>
+
+#include "emulator/channel/range_check.hpp"
 
 namespace sluice::emulator {
 namespace {
-
-/// A fade never takes the power to nothing, whose logarithm there is not.
-constexpr double least_power = 1e-12;
 
 double linear(double db) {
   return std::pow(10, db / 10);
 }
 
-void require(bool in_range, const char* what) {
-  if (!in_range) throw std::invalid_argument(std::string("HSDPA channel: ") + what);
-}
-
 const HsdpaParameters& checked(const HsdpaParameters& p) {
+  constexpr RangeCheck require{"HSDPA channel"};
   require(p.distance_m >= 1 && p.distance_m <= 100'000, "the distance must be 1 to 100 000 m");
   require(p.speed_kmh >= 0 && p.speed_kmh <= 500, "the speed must be 0 to 500 km/h");
   require(p.category >= 1 && p.category <= 10, "the UE category must be 1 to 10");
@@ -70,7 +65,7 @@ double HsdpaChannel::measure() {
     gain *= std::exp(-shadowing_.db() * (std::numbers::ln10 / 10));
     shadowing_.step();
   }
-  if (parameters_.fading) gain *= std::max(fading_.power(measurements_), least_power);
+  if (parameters_.fading) gain *= std::max(fading_.power(measurements_), least_fading_power);
   const double snr = 10 * std::log10(power_mw_ * gain / (intra_cell_mw_ * gain + inter_cell_mw_));
   measured_[measurements_++ % measured_.size()] = snr;
   return snr;

@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <string>
+
+#include "emulator/channel/range_check.hpp"
 
 namespace sluice::emulator {
 namespace {
 
-constexpr double least_power = 1e-12;
-
-void require(bool in_range, const char* what) {
-  if (!in_range) throw std::invalid_argument(std::string("LTE/NR channel: ") + what);
-}
-
 const OfdmaParameters& checked(const OfdmaParameters& p) {
+  constexpr RangeCheck require{"LTE/NR channel"};
   require(p.mean_snr_db >= -30 && p.mean_snr_db <= 60, "the mean SNR must be -30 to 60 dB");
   require(p.speed_kmh >= 0 && p.speed_kmh <= 500, "the speed must be 0 to 500 km/h");
   require(p.shadowing_db >= 0 && p.shadowing_db <= 20, "the shadowing must be 0 to 20 dB");
@@ -39,7 +35,7 @@ OfdmaChannel::OfdmaChannel(const OfdmaParameters& parameters, Duration tti, cons
 double OfdmaChannel::measure() {
   double snr = parameters_.mean_snr_db - shadowing_.db();
   shadowing_.step();
-  if (parameters_.fading) snr += 10 * std::log10(std::max(fading_.power(measurements_), least_power));
+  if (parameters_.fading) snr += 10 * std::log10(std::max(fading_.power(measurements_), least_fading_power));
   measured_[measurements_++ % measured_.size()] = snr;
   return snr;
 }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "emulator/channel/fading.hpp"
+#include "emulator/channel/range_check.hpp"
 #include "emulator/channel/shadowing.hpp"
 
 namespace sluice::emulator {
@@ -16,11 +16,8 @@ constexpr Duration millisecond = std::chrono::milliseconds(1);
 /// Correlation distance of the shadowing, m (Gudmundson: 40 m between buildings, EURANE's value).
 constexpr double shadowing_distance = 40;
 
-void require(bool in_range, const char* what) {
-  if (!in_range) throw std::invalid_argument(std::string("trace generator: ") + what);
-}
-
 void check(const TraceParameters& p, Duration duration) {
+  constexpr RangeCheck require{"trace generator"};
   require(p.mean.bps() >= 1e5 && p.mean.bps() <= 1e9, "the mean rate must be 0.1 to 1000 Mb/s");
   require(p.speed_kmh > 0 && p.speed_kmh <= 500, "the speed must be above 0 and at most 500 km/h");
   require(p.mean_snr_db >= -10 && p.mean_snr_db <= 40, "the mean SNR must be -10 to 40 dB");

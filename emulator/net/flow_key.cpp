@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "dataplane/packet/headers.hpp"
 #include "emulator/net/ip_header.hpp"
 
 namespace sluice::emulator {
@@ -10,10 +11,6 @@ namespace {
 constexpr std::uint8_t protocol_tcp = 6;
 constexpr std::uint8_t protocol_udp = 17;
 
-std::uint16_t be16(std::span<const std::uint8_t> bytes, std::size_t at) {
-  return static_cast<std::uint16_t>(bytes[at] << 8 | bytes[at + 1]);
-}
-
 /// Where the transport header begins; nothing for a fragment.
 std::optional<std::size_t> transport_of(std::span<const std::uint8_t> ip, std::uint8_t& protocol) {
   if (ip[0] >> 4 == 6) {
@@ -21,7 +18,7 @@ std::optional<std::size_t> transport_of(std::span<const std::uint8_t> ip, std::u
     return 40;
   }
   protocol = ip[9];
-  if ((be16(ip, 6) & 0x3fff) != 0) return std::nullopt;  // more fragments follow, or an offset
+  if ((packet::load_be16(&ip[6]) & 0x3fff) != 0) return std::nullopt;  // more fragments follow, or an offset
   return std::size_t{4} * (ip[0] & 0x0fU);
 }
 
@@ -53,8 +50,8 @@ std::optional<FlowKey> read_flow_key(std::span<const std::uint8_t> frame) {
   const auto transport = transport_of(ip, key.protocol);
   const bool has_ports = key.protocol == protocol_tcp || key.protocol == protocol_udp;
   if (transport && has_ports && *transport + 4 <= ip.size()) {
-    key.source_port = be16(ip, *transport);
-    key.destination_port = be16(ip, *transport + 2);
+    key.source_port = packet::load_be16(&ip[*transport]);
+    key.destination_port = packet::load_be16(&ip[*transport + 2]);
   }
   return key;
 }

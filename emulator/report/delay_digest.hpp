@@ -1,11 +1,18 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
 #include "dataplane/units/time.hpp"
 
 namespace sluice::emulator {
+
+/// A delay as counters have it, microseconds; a negative one is none.
+[[nodiscard]] inline std::uint64_t whole_microseconds(Duration span) {
+  return static_cast<std::uint64_t>(std::max(span, Duration()) / std::chrono::microseconds(1));
+}
 
 /// How long things took, as a histogram of fixed relative precision: microsecond steps up to about 2 ms, then 2048
 /// steps per doubling, so a percentile is wrong by less than 0.1 %. Its memory does not depend on how many delays were

@@ -17,10 +17,6 @@ namespace {
 
 constexpr Duration publication_period = std::chrono::milliseconds(100);
 
-std::uint64_t microseconds(Duration span) {
-  return static_cast<std::uint64_t>(std::max(span, Duration()) / std::chrono::microseconds(1));
-}
-
 }  // namespace
 
 LiveRun::LiveRun(const Scenario& scenario, RunMode mode, packet::PacketPool& pool, TraceLibrary& traces)
@@ -223,9 +219,9 @@ RunResult LiveRun::result() {
   network_->count(result.counters);
   result.counters["ttis"] = static_cast<std::uint64_t>(ended_.time_since_epoch() / scenario_.cell.tti);
   result.counters["ttis_missed"] = ttis_missed_;
-  result.counters["lateness_p50_us"] = microseconds(lateness_.percentile(0.50));
-  result.counters["lateness_p99_us"] = microseconds(lateness_.percentile(0.99));
-  result.counters["lateness_max_us"] = microseconds(lateness_.max());
+  result.counters["lateness_p50_us"] = whole_microseconds(lateness_.percentile(0.50));
+  result.counters["lateness_p99_us"] = whole_microseconds(lateness_.percentile(0.99));
+  result.counters["lateness_max_us"] = whole_microseconds(lateness_.max());
   std::uint64_t port_drops = 0;
   for (const auto& device : devices_)
     port_drops += device->counters().transmit_dropped + device->counters().copy_failed;
@@ -245,8 +241,8 @@ void LiveRun::count_feedback(std::map<std::string, std::uint64_t>& counters) con
     counters["feedback_send_errors"] += feedback.socket().send_errors;
     echoes.merge(feedback.echoes());
   }
-  counters["report_echo_p50_us"] = microseconds(echoes.percentile(0.50));
-  counters["report_echo_p99_us"] = microseconds(echoes.percentile(0.99));
+  counters["report_echo_p50_us"] = whole_microseconds(echoes.percentile(0.50));
+  counters["report_echo_p99_us"] = whole_microseconds(echoes.percentile(0.99));
 }
 
 }  // namespace sluice::emulator

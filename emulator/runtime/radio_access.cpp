@@ -12,10 +12,6 @@ Random draws(std::uint64_t seed, std::uint32_t nodeb, std::uint64_t hop) {
   return Random::stream(seed, "hop", nodeb == 0 ? hop : 5 * nodeb + hop);
 }
 
-std::uint64_t microseconds(Duration span) {
-  return static_cast<std::uint64_t>(span / std::chrono::microseconds(1));
-}
-
 std::vector<IpAddress> addresses_of(const UeSpec& ue) {
   std::vector<IpAddress> addresses = ue.more_addresses;
   addresses.push_back(ue.address);
@@ -239,8 +235,8 @@ void RadioAccess::count(std::map<std::string, std::uint64_t>& counters) const {
 
 void RadioAccess::count_uplink(std::map<std::string, std::uint64_t>& counters) const {
   counters["uplink_drops"] = uplink_meter_.drops;
-  counters["uplink_delay_p50_us"] = microseconds(uplink_meter_.delays.percentile(0.50));
-  counters["uplink_delay_p95_us"] = microseconds(uplink_meter_.delays.percentile(0.95));
+  counters["uplink_delay_p50_us"] = whole_microseconds(uplink_meter_.delays.percentile(0.50));
+  counters["uplink_delay_p95_us"] = whole_microseconds(uplink_meter_.delays.percentile(0.95));
   if (!scheduled_) return;
   counters["uplink_requests"] = scheduled_->counters().requests;
   counters["uplink_grants"] = scheduled_->counters().grants;

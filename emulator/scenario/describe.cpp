@@ -81,8 +81,6 @@ constexpr Choice<Direction> directions[] = {{"download", Direction::download}, {
 constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
                                                  {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
 
-const Rate fastest = Rate::bits_per_second(100e9);
-
 void describe_reports(Section& s, ReportPathSpec& reports) {
   s.value("period", reports.period, {0s, 1min},
           "how often, where the law needs no reports (smvs.law: acks); 0 = never. Where it does: smvs.parameters.step");
@@ -231,7 +229,7 @@ void describe(Section& s, QueueSpec& queue) {
 
 void describe(Section& s, HopSpec& hop) {
   s.value("delay", hop.delay, {0s, 10s}, "one way");
-  s.value("rate", hop.rate, {Rate(), fastest}, "each way; 0b/s = infinitely fast");
+  s.value("rate", hop.rate, {Rate(), fastest_link}, "each way; 0b/s = infinitely fast");
   s.value("buffer", hop.buffer, {Bytes(0), Bytes(std::int64_t{1} << 40)}, "before the line; 0B = unlimited");
   s.section("queue", hop.queue, "of a router before the line; a plain buffer when not set");
   s.check(!hop.queue || hop.rate > Rate(), "queue", "a hop with a rate",

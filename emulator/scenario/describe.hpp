@@ -36,6 +36,9 @@ struct Scalar<emulator::BufferSpec> {
 
 namespace sluice::emulator {
 
+/// No key takes a faster rate.
+inline const Rate fastest_link = Rate::bits_per_second(100e9);
+
 void describe(config::Section& s, HopSpec& hop);
 void describe(config::Section& s, ChannelSpec& channel);
 void describe(config::Section& s, MoveSpec& move);

@@ -46,8 +46,6 @@ constexpr Choice<QueueManagement> radio_queues[] = {
     {"codel", QueueManagement::codel, "RFC 8289"},
     {"fq-codel", QueueManagement::fq_codel, "RFC 8290: a queue per flow of the UE, the fattest loses its oldest"}};
 
-const Rate fastest = Rate::bits_per_second(100e9);
-
 enum class WithText : std::uint8_t { no, yes };
 
 /// "rr, mci or pf", with what each is in brackets if wanted.
@@ -96,7 +94,7 @@ void describe_clamp(Section& s, ClampParameters& p) {
   s.quantity("snr", p.mean_snr_db, "dB", {-30, 60}, "mean");
   s.quantity("speed", p.speed_kmh, "km/h", {0, 500}, "of the UE; carrier 1.8 GHz");
   s.quantity("bandwidth", p.bandwidth_hz, "Hz", {1, 1e9}, "W0: the capacity is W0·log2(1 + SNR)");
-  s.value("max_rate", p.max_rate, {Rate::bits_per_second(1), fastest}, "Cmax");
+  s.value("max_rate", p.max_rate, {Rate::bits_per_second(1), fastest_link}, "Cmax");
   s.value("attempts", p.attempts, {1, 100}, "after so many failures in a row the packets concerned are dropped");
   s.value("target", p.target, {1e-6, 0.5}, "share of losses after all attempts that the margin is tuned for");
 }
@@ -125,11 +123,11 @@ void describe_evdo(Section& s, EvdoParameters& p) {
 void describe(Section& s, ChannelSpec& channel) {
   s.required().choice("type", channel.type, channel_types, "how the rate comes about");
   s.when(channel.type == ChannelType::constant, "type is constant", [&] {
-    s.value("rate", channel.rate, {Rate(), fastest}, "of the link");
+    s.value("rate", channel.rate, {Rate(), fastest_link}, "of the link");
   });
   s.when(channel.type == ChannelType::piecewise, "type is piecewise", [&] {
-    s.value("min", channel.min, {Rate(), fastest}, "rates are drawn evenly from here");
-    s.value("max", channel.max, {Rate(), fastest}, "… to here");
+    s.value("min", channel.min, {Rate(), fastest_link}, "rates are drawn evenly from here");
+    s.value("max", channel.max, {Rate(), fastest_link}, "… to here");
     s.value("period", channel.period, {1ms, 1h}, "how long a drawn rate holds");
     s.check(channel.min <= channel.max, "min", "at most max", Scalar<Rate>::format(channel.min));
   });
@@ -153,7 +151,7 @@ void describe(Section& s, ChannelSpec& channel) {
           below.required().value("file", profile.file, "of the scenario, beside this one");
           below.list("where", profile.where, {0, 8}, "which of its runs, the first for which all hold: scheduler=rr");
           below.value("ue", profile.ue, {0, 999}, "of which UE, counted from 0");
-          below.value("mean", profile.mean, {Rate(), fastest},
+          below.value("mean", profile.mean, {Rate(), fastest_link},
                       "the rates are scaled to this mean; 0b/s = as they were");
         },
         "where the rates come from");

@@ -7,8 +7,6 @@ using config::Scalar;
 using config::Section;
 using namespace std::chrono_literals;
 
-const Rate fastest = Rate::bits_per_second(100e9);
-
 }  // namespace
 
 void describe(Section& s, ConfiguredGrant& grant) {
@@ -32,7 +30,7 @@ void describe(Section& s, ScheduledUplinkSpec& uplink) {
           "from a grant to its block: 4ms in TS 36.213 section 8, k2 slots in TS 38.214 section 6.1.2.1");
   s.value("retry", uplink.retry, {1ms, 1h},
           "after a block a UE that is granted nothing for so long asks again: retxBSR-Timer of TS 36.331");
-  s.value("rate", uplink.rate, {Rate::bits_per_second(1000), fastest},
+  s.value("rate", uplink.rate, {Rate::bits_per_second(1000), fastest_link},
           "of all resource blocks, for UEs without an uplink of their own; their queues are as those of an empty one");
   s.value("resource_blocks", uplink.resources.blocks, {1, 1000}, "of a TTI: 50 for 10 MHz of LTE");
   s.value("users_per_tti", uplink.resources.sharers, {1, 1000},

@@ -7,7 +7,6 @@
 namespace sluice::proxy {
 namespace {
 
-constexpr std::int64_t least_segments = 2;
 /// When reports stay away, what waits goes on with the ACKs that come, so many of the oldest with each. All at once
 /// would be a burst into a queue of which nothing is known.
 constexpr std::size_t per_ack_without_law = 2;
@@ -69,7 +68,7 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
 }
 
 Bytes AckWindows::law_window(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Instant now) {
-  return std::max(flow.governed->window(bearer, ack, now), Bytes(flow.segment) * least_segments);
+  return std::max(flow.governed->window(bearer, ack, now), Bytes(flow.segment) * least_window_segments);
 }
 
 /// What the law wants; where there is none, or it has just begun, no more than opens by and by.

@@ -1,16 +1,6 @@
 #include "proxy/end_to_end/segment_numbers.hpp"
 
-#include <cstdint>
-
 namespace sluice::proxy {
-namespace {
-
-/// So far behind what was acknowledged a segment may lie: a repetition, or one that was overtaken.
-constexpr Bytes most_behind{1 << 20};
-/// A host may take back a window, and probes the edge with a byte beyond it.
-constexpr Bytes beyond_the_edge{UINT16_MAX};
-
-}  // namespace
 
 SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in, const tcp::Segment& segment) {
   control::StreamPosition sent = flow.towards(opposite(in)).position;
@@ -26,10 +16,10 @@ bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment
     return numbers.seq == sent.sent + fin || numbers.seq == sent.acked;
   }
   if (!segment.flags.ack()) return false;
-  const bool in_window = numbers.seq >= sent.acked - most_behind &&
-                         numbers.seq + Bytes(segment.payload_len) <= sent.window.edge() + beyond_the_edge;
+  const bool in_window = numbers.seq >= sent.acked - Bytes(most_behind) &&
+                         numbers.seq + Bytes(segment.payload_len) <= sent.window.edge() + Bytes(beyond_the_edge);
   // Before the seam of a handback lies whatever the relay still holds.
-  const bool recent = flow.successor || numbers.ack >= received.acked - most_behind;
+  const bool recent = flow.successor || numbers.ack >= received.acked - Bytes(most_behind);
   return in_window && recent && numbers.ack <= received.sent + Bytes(1);
 }
 

@@ -1,10 +1,17 @@
 #pragma once
 
+#include <cstdint>
+
 #include "dataplane/tcp/segment.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
 
 namespace sluice::proxy {
+
+/// So many bytes behind what was acknowledged a segment may begin: a repetition, or one that was overtaken.
+inline constexpr std::uint32_t most_behind = 1U << 20;
+/// A host may take back a window by so many bytes, and rounds it (RFC 7323 section 2.4); a probe is a byte beyond it.
+inline constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
 
 /// Positions of the first byte that a segment brings and of what it acknowledges, each in its own direction.
 struct SegmentNumbers {

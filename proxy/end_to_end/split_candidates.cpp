@@ -5,8 +5,6 @@
 namespace sluice::proxy {
 namespace {
 
-constexpr std::array<Side, 2> sides{Side::radio, Side::core};
-
 /// Where its hosts stand by what has passed, and by what was advertised in their names.
 TrackedConnection connection_of(const EndToEndFlow& flow) {
   TrackedConnection connection;
@@ -18,7 +16,7 @@ TrackedConnection connection_of(const EndToEndFlow& flow) {
   connection.handshake.responder_isn = second.isn;
   connection.handshake.responder_options = second.options;
   connection.handshake.responder_window = second.window;
-  for (const Side side : sides) {
+  for (const Side side : both_sides) {
     const DataWay& sent = flow.towards(opposite(side));
     const DataWay& received = flow.towards(side);
     TrackedHost& host = connection.host(side);
@@ -56,7 +54,7 @@ void SplitCandidates::give_up(EndToEndFlow& flow) {
 TrackedConnection SplitCandidates::where(const EndToEndFlow& flow) const {
   TrackedConnection connection = tracked_[flow.tracked];
   // Its hosts' own windows may be wider than what a law let through.
-  for (const Side side : sides) {
+  for (const Side side : both_sides) {
     const DataWay& received = flow.towards(side);
     connection.host(side).edge = tcp::SeqNum(received.position.sequence_at(received.window.edge()));
   }

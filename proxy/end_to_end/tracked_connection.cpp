@@ -3,16 +3,9 @@
 #include <algorithm>
 
 #include "dataplane/tcp/tick.hpp"
+#include "proxy/end_to_end/segment_numbers.hpp"
 
 namespace sluice::proxy {
-namespace {
-
-/// So far behind what was acknowledged a segment may begin: a repetition, or one that was overtaken.
-constexpr std::uint32_t most_behind = 1U << 20;
-/// A host may take back a window, and rounds it (RFC 7323 section 2.4); a probe is a byte beyond it.
-constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
-
-}  // namespace
 
 /// The window of a segment from that host, in bytes (RFC 7323 section 2.2).
 std::uint32_t TrackedConnection::window_of(Side side, const tcp::Segment& segment) const {

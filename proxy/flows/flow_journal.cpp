@@ -5,8 +5,6 @@
 namespace sluice::proxy {
 namespace {
 
-constexpr std::array<Side, 2> sides{Side::radio, Side::core};
-
 void set_state(JournalEntry& entry, std::uint32_t state) {
   std::atomic_ref(entry.state).store(state, std::memory_order_release);
 }
@@ -46,7 +44,7 @@ std::optional<Orphan> read(const JournalEntry& entry) {
   Orphan orphan;
   orphan.key = entry.key;
   orphan.timestamps = entry.options == JournalEntry::timestamps;
-  for (const Side side : sides) {
+  for (const Side side : both_sides) {
     const auto at = static_cast<std::size_t>(side);
     const auto headers = read_headers(entry.headers.at(at), v4);
     if (!headers) return std::nullopt;
@@ -61,7 +59,7 @@ JournalEntry to_entry(const Orphan& orphan) {
   entry.state = JournalEntry::exposed;
   entry.options = orphan.timestamps ? JournalEntry::timestamps : 0;
   entry.key = orphan.key;
-  for (const Side side : sides) {
+  for (const Side side : both_sides) {
     const auto at = static_cast<std::size_t>(side);
     entry.acknowledged.at(at) = orphan.acknowledged.at(at).raw();
     entry.headers.at(at) = headers_to_entry(orphan.headers.at(at));
@@ -75,7 +73,7 @@ void FlowJournal::begin(FlowId id, const Flow& flow) {
   set_state(entry, JournalEntry::unused);
   entry.key = flow.key;
   entry.options = flow.leg(Side::radio).endpoint.uses_timestamps() ? JournalEntry::timestamps : 0;
-  for (const Side side : sides) {
+  for (const Side side : both_sides) {
     const auto at = static_cast<std::size_t>(side);
     entry.headers.at(at) = headers_to_entry(flow.leg(side).headers);
     entry.acknowledged.at(at) = flow.leg(side).endpoint.snd_una().raw();

@@ -6,13 +6,11 @@
 namespace sluice::proxy {
 namespace {
 
-constexpr std::array<Side, 2> sides{Side::radio, Side::core};
-
 /// Hosts are asked so many times, a second after the first time, then twice as long after each.
 constexpr std::uint32_t rounds = 5;
 constexpr Duration first_pause = std::chrono::seconds(1);
 /// Orphans that one advance() looks at before packets get their turn again.
-constexpr std::uint32_t step = 64;
+constexpr std::uint32_t orphans_at_once = 64;
 
 void send(const Orphan& orphan, Side out, const tcp::Segment& segment, Instant now, const ShardContext& shard) {
   packet::Packet frame = shard.pool.allocate();
@@ -57,7 +55,7 @@ void Orphans::advance(Instant now, const ShardContext& shard) {
   if (now < next_) return;
   if (end_ == never) end_ = now + keep_;
   const bool over = now >= end_;
-  const auto last = std::min<std::uint32_t>(cursor_ + step, static_cast<std::uint32_t>(kept_.size()));
+  const auto last = std::min<std::uint32_t>(cursor_ + orphans_at_once, static_cast<std::uint32_t>(kept_.size()));
   for (; cursor_ < last; ++cursor_) {
     const Kept& kept = kept_[cursor_];
     if (find(kept.orphan.key) != cursor_) continue;
@@ -76,7 +74,7 @@ void Orphans::end_round(Instant now) {
 }
 
 void Orphans::ask(const Kept& kept, Instant now, const ShardContext& shard) const {
-  for (const Side side : sides) {
+  for (const Side side : both_sides) {
     if ((kept.gone & bit(side)) == 0)
       send(kept.orphan, side, challenge(kept.orphan, side, round_ % 2 != 0), now, shard);
   }

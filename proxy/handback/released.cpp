@@ -8,8 +8,6 @@
 namespace sluice::proxy {
 namespace {
 
-constexpr std::array<Side, 2> sides{Side::radio, Side::core};
-
 /// As many as a quarter of the flows.
 std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
@@ -47,7 +45,7 @@ std::uint32_t Released::add(const Flow& flow, Instant now) {
   if (flow.release_reason == ReleaseReason::released_unsplittable)
     released.not_before = now + wait_after(flow.unsplittable_seen);
   released.ticket = ++last_ticket_;
-  for (const Side side : sides) {
+  for (const Side side : both_sides) {
     const tcp::Endpoint& own = flow.leg(side).endpoint;
     connection.headers[static_cast<std::size_t>(side)] = flow.leg(side).headers;
     TrackedHost& host = connection.host(side);
@@ -59,7 +57,7 @@ std::uint32_t Released::add(const Flow& flow, Instant now) {
     host.timed = true;
     host.rtt = tcp::tick::micro(own.srtt());
   }
-  for (const Side side : sides) {
+  for (const Side side : both_sides) {
     TrackedHost& host = connection.host(side);
     host.unseen = flow.leg(side).passed_by ? connection.host(opposite(side)).edge : host.next;
   }

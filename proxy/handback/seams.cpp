@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "proxy/end_to_end/segment_numbers.hpp"
 #include "proxy/opening/handshake.hpp"
 #include "proxy/split/relay.hpp"
 
 namespace sluice::proxy::handback {
 namespace {
-
-constexpr std::array<Side, 2> sides{Side::radio, Side::core};
 
 bool over(const Leg& leg) {
   return leg.reset_pending || leg.endpoint.state() == tcp::State::closed;
@@ -43,7 +42,7 @@ std::uint32_t rounding(const Flow& flow, Side side) {
 
 /// Neither host was told of more window than the other one takes.
 bool windows_hold(const Flow& flow) {
-  return std::all_of(sides.begin(), sides.end(), [&](Side side) {
+  return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
     return flow.leg(side).endpoint.rcv_edge() <= granted_edge(flow, other) + rounding(flow, other);
   });
@@ -76,7 +75,7 @@ tcp::SeqNum granted_edge(const Flow& flow, Side side) {
 }
 
 bool delivered(const Flow& flow) {
-  return std::all_of(sides.begin(), sides.end(), [&](Side side) {
+  return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const tcp::Endpoint& in = flow.leg(side).endpoint;
     const tcp::Endpoint& out = flow.leg(opposite(side)).endpoint;
     return out.snd_una() == in.rcv_nxt() && out.snd_nxt() == in.rcv_nxt() && out.unsent().count() == 0 &&
@@ -89,7 +88,7 @@ bool breaks_without_us(const Flow& flow) {
   const auto owed = [&](Side side) {
     return relay::is_broken(flow, side) || flow.leg(side).reset_pending || relay::exposed_to(flow, side) != 0;
   };
-  return std::any_of(sides.begin(), sides.end(), owed);
+  return std::any_of(both_sides.begin(), both_sides.end(), owed);
 }
 
 Obstacle obstacle(const Flow& flow) {
@@ -110,7 +109,7 @@ bool at_rest(const Flow& flow) {
 }
 
 void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server) {
-  for (const Side side : sides) {
+  for (const Side side : both_sides) {
     const Bytes most = side == Side::radio ? from_ue : from_server;
     const Bytes granted(granted_edge(flow, opposite(side)) - flow.leg(side).endpoint.rcv_nxt());
     relay::open_window(flow, side, std::min(granted, most - relay::held_towards(flow, opposite(side))));
@@ -124,9 +123,9 @@ void begin(Flow& flow) {
 }
 
 Bytes most_for_successor(const Flow& flow) {
-  constexpr std::int64_t least_segments = 10;  // RFC 6928: with so many a connection may begin
+  constexpr std::int64_t first_segments = 10;  // RFC 6928: with so many a connection may begin
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
-  return std::max(radio.in_flight(), Bytes(radio.effective_mss() * least_segments));
+  return std::max(radio.in_flight(), Bytes(radio.effective_mss() * first_segments));
 }
 
 void begin_with_successor(Flow& flow) {
@@ -151,7 +150,7 @@ tcp::SeqNum make_room(Flow& flow, Bytes most) {
 
 KnownConnection known(const Flow& flow) {
   KnownConnection known = handshake::known(flow);
-  for (const Side receiver : sides) {
+  for (const Side receiver : both_sides) {
     const auto at = static_cast<std::size_t>(receiver);
     const tcp::Endpoint& sender = flow.leg(opposite(receiver)).endpoint;
     known.next.at(at) = sender.rcv_nxt();
@@ -169,12 +168,10 @@ namespace {
 /// Its numbers are the host's. It sends into the window that it was told, and acknowledges within its own; what it
 /// says when nothing of ours is left for it does not concern us.
 bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
-  constexpr std::uint32_t slack = UINT16_MAX;  // windows are rounded, and may be taken back
-  constexpr std::uint32_t most_behind = 1U << 20;
   const tcp::Endpoint& own = flow.leg(in).endpoint;
   const bool ours_is_left = own.snd_una() != own.snd_nxt();
-  if (ours_is_left && segment.ack > tcp::later(granted_edge(flow, in), own.snd_nxt()) + slack) return false;
-  return segment.seq + most_behind >= own.rcv_nxt() && segment.seq <= tcp::later(edge, own.rcv_nxt()) + slack;
+  if (ours_is_left && segment.ack > tcp::later(granted_edge(flow, in), own.snd_nxt()) + beyond_the_edge) return false;
+  return segment.seq + most_behind >= own.rcv_nxt() && segment.seq <= tcp::later(edge, own.rcv_nxt()) + beyond_the_edge;
 }
 
 }  // namespace

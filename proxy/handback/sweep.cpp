@@ -6,13 +6,14 @@
 namespace sluice::proxy {
 namespace {
 
-constexpr std::uint32_t step = 128;
+/// Flows that one advance() looks at before packets get their turn again.
+constexpr std::uint32_t flows_at_once = 128;
 
 }  // namespace
 
 void Sweep::go_on(Instant now) {
   flow::Slab<Flow>& flows = shard_.registry.flows();
-  const std::uint32_t end = std::min(next_ + step, flows.reach());
+  const std::uint32_t end = std::min(next_ + flows_at_once, flows.reach());
   for (; next_ < end; ++next_) {
     if (!flows.contains(next_)) continue;
     if (!ends_) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace sluice::proxy {
@@ -12,6 +13,8 @@ enum class Side : std::uint8_t {
 [[nodiscard]] constexpr Side opposite(Side side) {
   return side == Side::radio ? Side::core : Side::radio;
 }
+/// Both, for loops over them.
+inline constexpr std::array<Side, 2> both_sides{Side::radio, Side::core};
 /// A side as one bit, for sets of them.
 [[nodiscard]] constexpr std::uint8_t bit(Side side) {
   return static_cast<std::uint8_t>(1U << static_cast<unsigned>(side));

@@ -7,9 +7,6 @@
 namespace sluice::proxy {
 namespace {
 
-/// The least a window is taken for: without an acknowledgement under way none would ever open it.
-constexpr std::int64_t least_segments = 2;
-
 /// A full segment towards the UE as an IP packet.
 Bytes segment_on_wire(const Flow& flow) {
   const Leg& leg = flow.leg(Side::radio);
@@ -60,7 +57,7 @@ void FlowWindows::follow(Flow& flow, Bearer& bearer, Instant now) {
 
 Bytes FlowWindows::room(Flow& flow, Bearer& bearer, Instant now) {
   const Bytes flight = flight_on_wire(flow);
-  Bytes window = segment_on_wire(flow) * least_segments;
+  Bytes window = segment_on_wire(flow) * least_window_segments;
   if (GovernedFlow* const governed = law_of(flow, bearer)) {
     window = std::max(window, governed->window(bearer, governed->sent() - flight, now));
   }

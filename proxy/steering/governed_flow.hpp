@@ -9,6 +9,9 @@
 
 namespace sluice::proxy {
 
+/// No law's window is taken for less: without an acknowledgement under way none would ever open it.
+inline constexpr std::int64_t least_window_segments = 2;
+
 /// A connection under a law of windows, in the direction towards the UE: where it stands in the UE's radio queue, and
 /// the law. What a position is decides who owns it: where the connection passes end to end, a byte of the stream
 /// (control::StreamPosition); where it is split, a byte that was put on the wire, repetitions and headers included, and
