@@ -60,10 +60,16 @@ def patched(tmp_path):
     return apply
 
 
+def compiles(file, source):
+    """Whether a file given to the compiler is this source, or one of those that CMake writes to include several."""
+    together = "/Unity/unity_" in str(file) and file.exists()
+    return file == source or (together and f'#include "{source}"' in file.read_text(encoding="utf-8"))
+
+
 def options_of(source):
     """How a source is compiled, without itself and without what it is compiled into: (folder, arguments)."""
     for entry in json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8")):
-        if Path(entry["directory"], entry["file"]).resolve() != ROOT / source:
+        if not compiles(Path(entry["directory"], entry["file"]).resolve(), ROOT / source):
             continue
         arguments = shlex.split(entry["command"])
         compiler = next(i for i, word in enumerate(arguments) if re.search(r"(c\+\+|g\+\+|clang\+\+)(-\d+)?$", word))
