@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dataplane/tcp/congestion.hpp"
 #include "dataplane/tcp/pacer.hpp"
 
 namespace sluice::tcp {
