@@ -110,19 +110,28 @@ struct StateSettings {
   Duration keep = std::chrono::minutes(10);  ///< it is of no interest any more after this
 };
 
+/// What a file that says nothing of it gets: connections are split and steered by the acknowledgements of their UEs,
+/// and by reports where they come.
+[[nodiscard]] inline ShardConfig default_shard() {
+  ShardConfig shard;
+  shard.mode = Mode::smvs;
+  shard.smvs.law = LawPlace::acks;
+  return shard;
+}
+
 /// The whole configuration of a proxy. `shard` is what every shard is told.
 struct Config {
   EalSettings eal;
   PortsSettings ports;
   ShardsSettings shards;
   PoolSettings pool;
-  std::optional<config::FeedbackConfig> feedback;  ///< required by mode smvs
+  std::optional<config::FeedbackConfig> feedback;  ///< required where reports steer
   LoggingSettings logging;
   AdminSettings admin;
   MetricsSettings metrics;
   StopSettings stop;
   StateSettings state;
-  ShardConfig shard;
+  ShardConfig shard = default_shard();
 
   /// A policy is steered by what Node-Bs report.
   [[nodiscard]] bool policies_need_reports() const {

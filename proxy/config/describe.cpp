@@ -91,6 +91,10 @@ void check_interception(Section& s, const Treatment& treatment) {
           "split or auto in mode " + mode, "regulate");
   s.check(treatment.observed != Mode::observe && needs_feedback(treatment.observed), "observed",
           "a mode that reports steer", std::string(to_string(treatment.observed)));
+  // What is observed is not split, so no acknowledgement of a UE comes to the law.
+  s.check(treatment.mode != Mode::observe || treatment.observed != Mode::smvs ||
+              traits_of(treatment.smvs.law).needs_reports,
+          "mode", "smvs.law nodeb or proxy where smvs is observed", "acks");
 }
 
 /// Packet buffers that the receive queues of both ports hold.
@@ -369,7 +373,8 @@ void describe(Section& s, Config& config) {
     control::describe_laws(s, config.shard.laws);
   });
   s.section("feedback", config.feedback,
-            "the UDP protocol with the Node-B; required by smvs and by every mode that gives windows");
+            "the UDP protocol with the Node-B; required by every mode that gives windows, and by smvs unless smvs.law "
+            "is acks");
   s.section("logging", config.logging, "what is written where");
   s.section("admin", config.admin, "the operator's socket");
   s.section("metrics", config.metrics, "what monitoring systems read");

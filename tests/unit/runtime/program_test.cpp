@@ -170,9 +170,9 @@ TEST(SluiceRunning, TheOperatorsCommandLine) {
   Running sluice;
   const Finished table = run(sluicectl_program, {"--socket", sluice.socket(), "status"});
   EXPECT_EQ(table.code, 0);
-  EXPECT_THAT(table.out, testing::ContainsRegex("mode +i-tcp\n"));
+  EXPECT_THAT(table.out, testing::ContainsRegex("mode +smvs\n"));
   const Finished json = run(sluicectl_program, {"--socket", sluice.socket(), "--json", "status"});
-  EXPECT_EQ(Json::parse(json.out)["mode"], "i-tcp");
+  EXPECT_EQ(Json::parse(json.out)["mode"], "smvs");
   const Finished behind = run(sluicectl_program, {"--socket", sluice.socket(), "counters", "--json", "optimised"});
   EXPECT_TRUE(Json::parse(behind.out).is_number()) << behind.out;
   const Finished unknown = run(sluicectl_program, {"--socket", sluice.socket(), "nonsense"});
