@@ -119,6 +119,11 @@ struct StateSettings {
   return shard;
 }
 
+/// What a running program is left able to do.
+struct ConfineSettings {
+  bool seccomp = false;  ///< only the system calls that it needs once it has started
+};
+
 /// The whole configuration of a proxy. `shard` is what every shard is told.
 struct Config {
   EalSettings eal;
@@ -131,6 +136,7 @@ struct Config {
   MetricsSettings metrics;
   StopSettings stop;
   StateSettings state;
+  ConfineSettings confine;
   ShardConfig shard = default_shard();
 
   /// A policy is steered by what Node-Bs report.
@@ -169,6 +175,7 @@ void describe(config::Section& s, AdminSettings& admin);
 void describe(config::Section& s, MetricsSettings& metrics);
 void describe(config::Section& s, StopSettings& stop);
 void describe(config::Section& s, StateSettings& state);
+void describe(config::Section& s, ConfineSettings& confine);
 void describe(config::Section& s, Config& config);
 
 /// Reads and checks a configuration file.

@@ -347,6 +347,13 @@ void describe(Section& s, StateSettings& state) {
   s.check(!state.file || !state.file->empty(), "file", "a path", "nothing");
 }
 
+void describe(Section& s, ConfineSettings& confine) {
+  s.value(
+      "seccomp", confine.seccomp,
+      "once everything has started the program can make only the system calls that it needs then; others fail as if "
+      "the kernel did not have them");
+}
+
 void describe(Section& s, Config& config) {
   s.live([&] {
     s.choice("mode", config.shard.mode, modes, "what is done with TCP connections");
@@ -380,6 +387,7 @@ void describe(Section& s, Config& config) {
   s.section("metrics", config.metrics, "what monitoring systems read");
   s.section("stop", config.stop, "the program's end");
   s.section("state", config.state, "what remains when the program ends without a word");
+  s.section("confine", config.confine, "what a running program is left able to do");
   s.list("shared_queues", config.shard.shared_queues, {0, 64},
          "prefixes of UEs behind one queue, an access point's: their connections share a bearer");
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},

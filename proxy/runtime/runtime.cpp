@@ -12,6 +12,7 @@
 #include "proxy/admin/proxy_commands.hpp"
 #include "proxy/overview/metrics_page.hpp"
 #include "proxy/overview/version.hpp"
+#include "proxy/runtime/confinement.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -288,6 +289,10 @@ void Runtime::drain(const std::vector<std::string>& words, const admin::Reply& r
 }
 
 bool Runtime::run() {
+  if (config_.confine.seccomp) {
+    confine();
+    spdlog::info("confined to {} system calls", allowed_system_calls.size());
+  }
   await_signal();
   watch_counters();
   service_.start();

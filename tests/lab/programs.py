@@ -62,6 +62,7 @@ def sluice_configuration(radio_device, core_device, socket, **changes):
     base = {
         "mode": "i-tcp",  # ordinary TCP unless a test steers, and then by the Node-B unless it says otherwise
         "smvs": {"law": "nodeb"},
+        "confine": {"seccomp": not sanitizers()},  # which need more
         "ports": {"radio": {"device": radio_device}, "core": {"device": core_device}},
         "feedback": {"listen": f"127.0.0.1:{PROXY_FEEDBACK}", "keys": [{"id": 1, "secret": KEY}]},
         "tcp": {"time_wait": "1s"},  # so that tests see connections forgotten
