@@ -4,6 +4,7 @@ things may grow. Prints file:line: message; exit code 1 when a rule is broken (l
 
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,6 +58,7 @@ TEST_TABLES = {
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 60
 MAX_CLASS_FUNCTIONS = 40
+MAX_ROOM_FILES = 20  # of a folder below proxy/
 LARGE_CLASSES = ("Endpoint",)  # tcp::Endpoint is a connection: one object, in many sources
 
 
@@ -194,8 +196,20 @@ def check_test_tables(tables, tests, read):
             yield table, 1, f"the test {missing} has no row"
 
 
+def check_rooms(files):
+    """(folder, message) for each folder below proxy/ that holds more files than one looks through."""
+    counts = Counter(Path(file).parent.as_posix() for file in files)
+    for folder, count in sorted(counts.items()):
+        if folder.startswith("proxy/") and count > MAX_ROOM_FILES:
+            yield folder, f"{count} files; a room has at most {MAX_ROOM_FILES}"
+
+
 def main():
     errors = warnings = files = 0
+    everything = [file.relative_to(ROOT).as_posix() for file in (ROOT / "proxy").rglob("*") if file.is_file()]
+    for folder, message in check_rooms(everything):
+        print(f"{folder}: error: {message}")
+        errors += 1
     for path, line, message in check_test_tables(TEST_TABLES, tests_in_sources(),
                                                  lambda table: (ROOT / table).read_text(encoding="utf-8")):
         print(f"{path}:{line}: error: {message}")

@@ -12,7 +12,7 @@
 #include "proxy/admin/proxy_commands.hpp"
 #include "proxy/overview/metrics_page.hpp"
 #include "proxy/overview/version.hpp"
-#include "proxy/runtime/confinement.hpp"
+#include "proxy/service/confinement.hpp"
 
 namespace sluice::proxy {
 namespace {

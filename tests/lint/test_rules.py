@@ -57,6 +57,12 @@ def test_long_functions_and_files_are_found():
     assert [line for line, _ in rules.check_length("\n" * 600, "")] == [1]
 
 
+def test_rooms_with_many_files_are_found():
+    files = [f"proxy/split/file{i}.cpp" for i in range(21)] + [f"proxy/file{i}.hpp" for i in range(30)]
+    assert list(rules.check_rooms(files)) == [("proxy/split", "21 files; a room has at most 20")]
+    assert not list(rules.check_rooms(files[1:]))
+
+
 def test_classes_with_many_functions_are_found():
     declared = "".join(f"  [[nodiscard]] int f{i}() const {{ return g(1) + {i}; }}\n  void g{i}(int x);\n" for i in range(21))
     others = "  int a = f(1);\n  int b{0};\n  enum E { x, y };\n  struct In { void h(); int c; };\n  std::vector<int> v_;\n"

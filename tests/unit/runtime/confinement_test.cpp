@@ -1,4 +1,4 @@
-#include "proxy/runtime/confinement.hpp"
+#include "proxy/service/confinement.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dataplane/units/time.hpp"
-#include "proxy/runtime/service_manager.hpp"
+#include "proxy/service/service_manager.hpp"
 
 namespace sluice::proxy {
 

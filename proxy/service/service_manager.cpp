@@ -1,4 +1,4 @@
-#include "proxy/runtime/service_manager.hpp"
+#include "proxy/service/service_manager.hpp"
 
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -1,4 +1,4 @@
-#include "proxy/runtime/service.hpp"
+#include "proxy/service/service.hpp"
 
 #include <chrono>
 #include <utility>
