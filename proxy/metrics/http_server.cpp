@@ -1,5 +1,6 @@
 #include "proxy/metrics/http_server.hpp"
 
+#include <algorithm>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
@@ -36,9 +37,9 @@ Response plain(http::status status, std::string_view text) {
 Response answer(const Request& request, const HttpServer::Page& page) {
   const std::string_view path = view(request.target()).substr(0, view(request.target()).find('?'));
   if (path != "/metrics" && path != "/health") return plain(http::status::not_found, "there is /metrics and /health\n");
-  if (request.method() != http::verb::get) {
-    Response refused = plain(http::status::method_not_allowed, "only GET\n");
-    refused.set(http::field::allow, "GET");
+  if (request.method() != http::verb::get && request.method() != http::verb::head) {
+    Response refused = plain(http::status::method_not_allowed, "only GET and HEAD\n");
+    refused.set(http::field::allow, "GET, HEAD");
     return refused;
   }
   if (path == "/health") return plain(http::status::ok, "ok\n");
@@ -64,6 +65,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
       : server_(&server), stream_(std::move(socket)), buffer_(2 * server.limits_.header_bytes) {}
 
   void read() {
+    turn_ = ++server_->turns_;
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(server_->limits_.header_bytes));
     parser_->body_limit(0);
@@ -77,6 +79,9 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     stream_.close();
   }
 
+  /// Which of the server's waits for a request this is in, or its answer belongs to: the smaller, the longer ago.
+  [[nodiscard]] std::uint64_t turn() const { return turn_; }
+
  private:
   void leave() {
     if (server_ != nullptr) server_->connections_.erase(shared_from_this());
@@ -87,18 +92,20 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     if (server_ == nullptr) return;
     if (!error) {
       const Request& request = parser_->get();
-      return write(answer(request, server_->page_), request.keep_alive());
+      return write(answer(request, server_->page_), request.keep_alive(), request.method() == http::verb::head);
     }
     // What is no request is told so; who has gone, or took too long, is not.
     const auto& of_http = http::make_error_code(http::error::end_of_stream).category();
     if (error.category() != of_http || error == http::error::end_of_stream) return leave();
-    write(plain(status_of(error), error.message() + "\n"), false);
+    write(plain(status_of(error), error.message() + "\n"), false, false);
   }
 
-  void write(Response response, bool keep_alive) {
+  /// `headers_only`: as the whole would have them (RFC 9110, 9.3.2).
+  void write(Response response, bool keep_alive, bool headers_only) {
     response_ = std::move(response);
     response_.keep_alive(keep_alive);
     response_.prepare_payload();
+    if (headers_only) response_.body().clear();
     stream_.expires_after(server_->limits_.patience);
     http::async_write(stream_, response_,
                       [self = shared_from_this(), keep_alive](const error_code& error, std::size_t) {
@@ -109,6 +116,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   }
 
   HttpServer* server_;  ///< null once closed
+  std::uint64_t turn_ = 0;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::empty_body>> parser_;
@@ -137,13 +145,22 @@ void HttpServer::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
     if (error == boost::asio::error::operation_aborted) return;
     if (error) return accept_later();
-    if (connections_.size() < limits_.connections) {
-      const auto connection = std::make_shared<Connection>(*this, std::move(socket));
-      connections_.insert(connection);
-      connection->read();
-    }
+    if (connections_.size() >= limits_.connections) make_room();
+    const auto connection = std::make_shared<Connection>(*this, std::move(socket));
+    connections_.insert(connection);
+    connection->read();
     accept();
   });
+}
+
+/// Who begins requests and ends none keeps nobody out: a request that comes whole is answered before many others can
+/// have come.
+void HttpServer::make_room() {
+  const auto oldest = std::ranges::min_element(
+      connections_, {}, [](const std::shared_ptr<Connection>& connection) { return connection->turn(); });
+  if (oldest == connections_.end()) return;
+  (*oldest)->close();
+  connections_.erase(oldest);
 }
 
 void HttpServer::accept_later() {

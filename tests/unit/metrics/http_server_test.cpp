@@ -92,7 +92,7 @@ TEST_F(Http, RefusesEverythingElse) {
   EXPECT_THAT(answer_to("GET / HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
   const std::string post = answer_to("POST /metrics HTTP/1.0\r\n\r\n");
   EXPECT_THAT(post, StartsWith("HTTP/1.1 405 "));
-  EXPECT_THAT(post, HasSubstr("Allow: GET\r\n"));
+  EXPECT_THAT(post, HasSubstr("Allow: GET, HEAD\r\n"));
   EXPECT_THAT(answer_to("GET /metrics HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello"), StartsWith("HTTP/1.1 413 "));
   EXPECT_THAT(answer_to("what is this\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
   EXPECT_THAT(answer_to("GET /" + std::string(5000, 'x')), StartsWith("HTTP/1.1 431 "));
@@ -107,14 +107,33 @@ TEST_F(Http, ClosesConnectionsThatSayNothingInTime) {
   EXPECT_THAT(rest(slow), IsEmpty());
 }
 
-TEST_F(Http, ClosesConnectionsBeyondItsLimit) {
+TEST_F(Http, WhoAsksForHeadersGetsThoseOfTheWholePage) {
+  start();
+  const std::string headers = answer_to("HEAD /metrics HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(headers, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(headers, HasSubstr("Content-Length: 8\r\n"));
+  EXPECT_THAT(headers, EndsWith("\r\n\r\n"));
+}
+
+TEST_F(Http, WhoHasBeenSilentForLongestGivesPlaceToANewClient) {
   start({.connections = 2});
-  std::vector<tcp::socket> held;
-  for (int i = 0; i < 2; ++i) held.push_back(connect());
-  tcp::socket further = connect();
-  EXPECT_THAT(rest(further), IsEmpty());
-  boost::asio::write(held.front(), boost::asio::buffer("GET /health HTTP/1.0\r\n\r\n", 24));
-  EXPECT_THAT(rest(held.front()), EndsWith("ok\n"));
+  tcp::socket first = connect();
+  boost::asio::write(first, boost::asio::buffer("GET /met", 8));
+  tcp::socket second = connect();
+  EXPECT_THAT(answer_to("GET /health HTTP/1.0\r\n\r\n"), EndsWith("ok\n"));
+  EXPECT_THAT(rest(first), IsEmpty());
+  boost::asio::write(second, boost::asio::buffer("GET /health HTTP/1.0\r\n\r\n", 24));
+  EXPECT_THAT(rest(second), EndsWith("ok\n"));
+}
+
+TEST_F(Http, ManyHalfRequestsKeepNobodyOut) {
+  start({.connections = 4});
+  std::vector<tcp::socket> half;
+  for (int i = 0; i < 50; ++i) {
+    half.push_back(connect());
+    boost::asio::write(half.back(), boost::asio::buffer("GET /met", 8));
+    EXPECT_THAT(answer_to("GET /health HTTP/1.0\r\n\r\n"), EndsWith("ok\n"));
+  }
 }
 
 TEST_F(Http, SaysWhichAddressCannotBeHad) {
