@@ -220,6 +220,7 @@ def test_without_reports_the_proxy_goes_on(tmp_path):
         radio.sluice.stop_and_check()
 
 
+@pytest.mark.real_time  # no report is late
 def test_garbage_to_both_feedback_ports(tmp_path):
     with lab_module.Lab("garbage", tmp_path) as lab:
         radio = Radio(lab, "smvs", STEADY, 60)

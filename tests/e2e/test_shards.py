@@ -75,6 +75,7 @@ def test_both_shards_carry_their_ues(sharded):
     sluice.stop_and_check()
 
 
+@pytest.mark.real_time
 def test_an_idle_shard_is_woken_for_what_others_poll(sharded):
     """Connections one at a time, each after a rest: none waits for the end of a sleep."""
     wire, sluice, server = sharded
