@@ -2,6 +2,7 @@
 back where nobody confirms. Kernel hosts, the Node-B in the loop; every byte is checked."""
 
 import signal
+import socket as socket_module
 import threading
 import time
 
@@ -213,3 +214,23 @@ def test_a_control_group_stays_on_ordinary_tcp(tmp_path):
             assert group["queue_delay_mean_ms"] > 0, group
         assert radio.nodeb.process.stop() == 0
         radio.sluice.stop_and_check()
+
+
+def test_a_file_that_names_two_ports_only_is_steered_by_acknowledgements(tmp_path):
+    with lab_module.Lab("fresh", tmp_path) as lab:
+        wire = lab.bump()
+        socket, file = tmp_path / "fresh.sock", tmp_path / "fresh.yaml"
+        programs.write(file, {"ports": {side: {"device": programs.af_packet(i, side)} for i, side in enumerate(("radio", "core"))},
+                              "admin": {"socket": str(socket)}})
+        sluice = wire.box.start("fresh", programs.program("sluice"), file, environment={"XDG_RUNTIME_DIR": str(tmp_path)}, urgent=True)
+        sluice.wait_for("running", timeout=30)
+        with traffic.Server(wire.server.socket) as server:
+            client = traffic.Client(wire.server_address, wire.ue.socket, server.port)
+            with client.connect({"do": "send", "bytes": 20 * MEGA, "seed": 3}) as connection:
+                connection.recv(100_000, socket_module.MSG_WAITALL)
+                (bearer,) = programs.ask(socket, "bearers")
+            client.download(5 * MEGA)
+        assert (bearer["mode"], bearer["steered_by"]) == ("smvs", "acknowledgements")
+        assert programs.ask(socket, "status")["mode"] == "smvs"
+        assert "no Node-B" not in sluice.output(), "none is missed"
+        assert sluice.stop() == 0
