@@ -60,6 +60,8 @@ class ReceiveWindowLoop {
   /// By how much the right edge may advance now.
   Bytes advance(const ReceiveWindowObservation& seen);
 
+  /// A drain was known once. Until then only `initial` bounds the server, and the radio has not been seen to.
+  [[nodiscard]] bool known() const { return known_; }
   [[nodiscard]] const ReceiveWindowState& state() const { return state_; }
 
  private:

@@ -27,10 +27,14 @@ bool RelayMemory::look(Instant now) {
 
 Bytes RelayMemory::limit(Flow& flow, const Bearer& bearer, Side in, Instant now) {
   const Bytes own = committed(flow, in);
-  const Bytes needed = std::min({need_of(flow, in, now), config_.limits.relay_buffer, budget_.most(own)});
+  const Bytes needed = need(flow, in, now);
   const Bytes plenty = std::min({most_unasked, config_.limits.relay_buffer, budget_.most_unasked(own)});
   const Bytes of_ue = budget_.most_of_ue(bearer.load.committed, own);
   return std::max(std::min(std::max(needed, plenty), of_ue), relay::least_window);
+}
+
+Bytes RelayMemory::need(Flow& flow, Side in, Instant now) {
+  return std::min({need_of(flow, in, now), config_.limits.relay_buffer, budget_.most(committed(flow, in))});
 }
 
 Bytes RelayMemory::first_limit(const Bearer& bearer) const {

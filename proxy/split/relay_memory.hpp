@@ -28,7 +28,9 @@ class RelayMemory {
   /// What the direction that comes in on `in` may hold and advertise: by need as far as the budget goes, beyond the
   /// need while there is plenty; two segments in any case, or it would never move again.
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Instant now);
-  /// The same for a connection that has only begun.
+  /// What it has shown to need, as far as the budget goes.
+  [[nodiscard]] Bytes need(Flow& flow, Side in, Instant now);
+  /// The same as limit() for a connection that has only begun.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
 
   /// Tells the budget what the flow has advertised. `pending`: the streams on which something came. Returns the bytes

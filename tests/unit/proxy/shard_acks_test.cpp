@@ -62,6 +62,29 @@ TEST_F(ShardAcks, EachAcknowledgementMakesRoomAndTheStartDoubles) {
   EXPECT_NEAR(static_cast<double>(data_sent()), 2.0 * static_cast<double>(first), 1.5 * on_wire);
 }
 
+// A UE nearby acknowledges all that comes before more does, and what came within a millisecond has no rate.
+TEST_F(ShardAcks, ARadioThatIsNeverWaitedForHoldsNoServerAtItsFirstWindow) {
+  hosts.open();
+  std::uint32_t edge = 64240;
+  std::uint32_t burst = 10 * segment_size;
+  for (int trip = 0; trip < 12; ++trip, burst *= 2) {
+    const std::uint32_t end = std::min(offered + burst, edge);
+    while (offered + segment_size <= end) {
+      offer(hosts, offered, 1);
+      hosts.ue(Flags::ack_bit, 0, offered);
+    }
+    while (const auto seen = lab.next(Side::core)) {
+      const tcp::SeqNum right =
+          seen->segment().ack + (std::uint32_t{seen->segment().window} << hosts.options.window_scale);
+      edge = std::max(edge, static_cast<std::uint32_t>(right - (hosts.server_isn + 1)));
+    }
+    while (lab.next(Side::radio)) {
+    }
+    lab.pass_time(100ms);
+  }
+  EXPECT_GT(edge - offered, 4U * 64 * 1024) << "it grows with what the server shows to send";
+}
+
 TEST_F(ShardAcks, WhatIsTakenForLostIsNotUnderWay) {
   hosts.open();
   offer(hosts, offered, 30);
