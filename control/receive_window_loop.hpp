@@ -60,7 +60,7 @@ class ReceiveWindowLoop {
   /// By how much the right edge may advance now.
   Bytes advance(const ReceiveWindowObservation& seen);
 
-  /// A drain was known once. Until then only `initial` bounds the server, and the radio has not been seen to.
+  /// Whether a drain rate has ever been observed. Until then the target is `initial`.
   [[nodiscard]] bool known() const { return known_; }
   [[nodiscard]] const ReceiveWindowState& state() const { return state_; }
 

@@ -42,9 +42,8 @@ bool is_virtual_device(const std::string& name) {
 
 std::string hint(const std::string& device) {
   if (device.starts_with("net_af_packet")) {
-    return "; this driver needs CAP_NET_RAW, CAP_NET_ADMIN, and memory that may be locked: CAP_IPC_LOCK or ulimit -l "
-           "(run "
-           "as root)";
+    return "; this driver needs CAP_NET_RAW, CAP_NET_ADMIN, and memory that may be locked: CAP_IPC_LOCK or "
+           "ulimit -l (run as root)";
   }
   if (device.starts_with("net_tap")) return "; this driver needs CAP_NET_RAW and CAP_NET_ADMIN (run as root)";
   if (device.starts_with("net_af_xdp")) {

@@ -79,11 +79,11 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
     exposure_.open_window(flow, Side::core, first(bearer, Side::core) - held);
     return;
   }
-  // A radio that takes all that comes at once, and then waits for more, tells no rate for as long. What is bounded
-  // there is the server by itself, as where nothing steers.
+  // A radio that takes all that comes at once, and then waits for more, tells no rate. What the server shows to need
+  // bounds it for as long, as where nothing steers.
   const bool told = loop->known() || bearer.mean_rate() > Rate();
-  const Bytes room =
-      told ? std::min(limit - held, steered_room(flow, bearer, *loop)) : memory_.need(flow, Side::core, now) - held;
+  const Bytes wanted = told ? held + steered_room(flow, bearer, *loop) : memory_.need(flow, Side::core, now);
+  const Bytes room = std::min(limit, wanted) - held;
   exposure_.open_window(flow, Side::core, room, tcp::WindowUpdates::prompt);
   // With nothing under way nothing of this flow's own would bring it back here.
   note_shut(flow, bearer, room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
