@@ -40,4 +40,9 @@ std::string rebind(std::span<const int> sockets, unsigned index) {
   return {};
 }
 
+void hear_only_what_comes_in(std::span<const int> sockets) noexcept {
+  const int on = 1;
+  for (const int each : sockets) setsockopt(each, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
+}
+
 }  // namespace sluice::dpdk

@@ -36,4 +36,8 @@ enum class Link : std::uint8_t {
 /// went wrong.
 [[nodiscard]] std::string rebind(std::span<const int> sockets, unsigned index);
 
+/// Has packet sockets not hear what this machine itself sends on their interface: a host's own frames, and those that a
+/// bridge over it carries, did not come in by the wire. A kernel older than 4.20 cannot, and goes on.
+void hear_only_what_comes_in(std::span<const int> sockets) noexcept;
+
 }  // namespace sluice::dpdk

@@ -87,6 +87,9 @@ class Port {
   /// See carries_partial_checksums().
   [[nodiscard]] bool partial_checksums() const noexcept { return partial_checksums_; }
 
+  /// Drops what has come in and was not received yet. While nobody receives.
+  void drop_received() noexcept;
+
   /// Something to wait on until a packet comes in: readable when there is one. -1 when the driver has nothing of the
   /// kind.
   [[nodiscard]] int readiness_descriptor() const noexcept { return readiness_descriptor_; }
@@ -122,7 +125,6 @@ class Port {
   bool fill_rss_table(const rte_eth_dev_info& device) const;
   void set_up_queues(const PortConfig& config, const rte_eth_dev_info& device);
   void start(const PortConfig& config);
-  void drop_strays() noexcept;
   void unplug() noexcept;
   std::uint16_t receive_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept;
   std::uint16_t transmit_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept;

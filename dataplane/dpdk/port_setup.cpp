@@ -110,6 +110,7 @@ Port::Port(const PortConfig& config, packet::PacketPool& pool)
     start(config);
     readiness_descriptor_ = new_packet_descriptor(open_before);
     sockets_ = new_packet_sockets(open_before);
+    hear_only_what_comes_in(sockets_);
   } catch (...) {
     unplug();
     throw;
@@ -277,13 +278,13 @@ void Port::start(const PortConfig& config) {
       fail(config.device, "cannot receive packets for other stations (promiscuous mode)", promiscuous);
     }
   }
-  if (config.device.starts_with("net_af_packet")) drop_strays();
+  // The driver makes its socket before it binds it to the interface: frames of every other interface of this machine
+  // that passed in between stand in its ring, and would be sent on. What came in on the right one by then is lost with
+  // them.
+  if (config.device.starts_with("net_af_packet")) drop_received();
 }
 
-/// The driver makes its socket before it binds it to the interface: frames of every other interface of this machine
-/// that passed in between stand in its ring, and would be sent on. What came in on the right one by then is lost with
-/// them.
-void Port::drop_strays() noexcept {
+void Port::drop_received() noexcept {
   constexpr int most = 1 << 16;  // beyond any ring; a flood does not keep us here
   std::array<rte_mbuf*, 64> buffers;
   for (std::uint16_t queue = 0; queue < receive_queues_; ++queue) {

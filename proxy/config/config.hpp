@@ -63,6 +63,12 @@ struct PortsSettings {
   PartialChecksums partial_checksums = PartialChecksums::by_driver;
 };
 
+/// What the wire is when the program does not run.
+enum class FailOpen : std::uint8_t {
+  none,   ///< whatever the ports' devices make of it
+  bridge  ///< a bridge of the kernel between the ports' interfaces
+};
+
 /// The poll threads.
 struct ShardsSettings {
   std::uint16_t count = 1;
@@ -128,6 +134,7 @@ struct ConfineSettings {
 struct Config {
   EalSettings eal;
   PortsSettings ports;
+  FailOpen fail_open = FailOpen::none;
   ShardsSettings shards;
   PoolSettings pool;
   std::optional<config::FeedbackConfig> feedback;  ///< required where reports steer

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <set>
 
 #include "dataplane/dpdk/device_arguments.hpp"
@@ -65,6 +66,12 @@ constexpr Choice<dpdk::PollMode> poll_modes[] = {
     {"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
     {"adaptive", dpdk::PollMode::adaptive,
      "sleeps when idle: until a port has something where ports can tell, else in short steps"}};
+constexpr Choice<FailOpen> fail_opens[] = {
+    {"none", FailOpen::none, "what the ports' devices make of it; of kernel interfaces, cut"},
+    {"bridge", FailOpen::bridge,
+     "a bridge of the kernel, which carries every frame whenever the program does not, however it ended; what hangs "
+     "for "
+     "3 s ends; needs CAP_NET_ADMIN and ports on kernel interfaces (net_af_packet, net_af_xdp)"}};
 constexpr Choice<PartialChecksums> partial_checksums[] = {
     {"auto", PartialChecksums::by_driver,
      "`accept` for a port that shows what a kernel of this machine sends (net_af_packet, net_af_xdp, net_tap, live "
@@ -95,6 +102,20 @@ void check_interception(Section& s, const Treatment& treatment) {
   s.check(treatment.mode != Mode::observe || treatment.observed != Mode::smvs ||
               traits_of(treatment.smvs.law).needs_reports,
           "mode", "smvs.law nodeb or proxy where smvs is observed", "acks");
+}
+
+/// A bridge of the kernel joins interfaces of the kernel, which rules name as they are.
+void check_fail_open(Section& s, const Config& config) {
+  if (config.fail_open == FailOpen::none) return;
+  for (const PortSettings* port : {&config.ports.radio, &config.ports.core}) {
+    s.check(dpdk::driver_traits(port->device).kernel_interface, "fail_open",
+            "none where a port is not on a kernel interface (net_af_packet, net_af_xdp)", port->device);
+    const std::string interface = dpdk::device_argument(port->device, "iface").value_or("");
+    const bool plain = std::all_of(interface.begin(), interface.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '@';
+    });
+    s.check(plain, "fail_open", "interfaces whose names are letters, digits and .-_@", interface);
+  }
 }
 
 /// Packet buffers that the receive queues of both ports hold.
@@ -362,6 +383,7 @@ void describe(Section& s, Config& config) {
   });
   s.section("eal", config.eal, "DPDK's environment");
   s.required().section("ports", config.ports, "the two ports of the bump in the wire");
+  s.choice("fail_open", config.fail_open, fail_opens, "what the wire is when the program does not run");
   s.section("shards", config.shards, "the poll threads");
   s.section(
       "pool",
@@ -380,8 +402,7 @@ void describe(Section& s, Config& config) {
     control::describe_laws(s, config.shard.laws);
   });
   s.section("feedback", config.feedback,
-            "the UDP protocol with the Node-B; required by every mode that gives windows, and by smvs unless smvs.law "
-            "is acks");
+            "the UDP protocol with the Node-B; needed by modes that give windows, and by smvs unless smvs.law is acks");
   s.section("logging", config.logging, "what is written where");
   s.section("admin", config.admin, "the operator's socket");
   s.section("metrics", config.metrics, "what monitoring systems read");
@@ -402,6 +423,7 @@ void describe(Section& s, Config& config) {
             "share of the UEs that stay on ordinary TCP, to be compared with");
   });
   config.shard.control_group = control_group.fraction;
+  check_fail_open(s, config);
   check_memory(s, config);
   check_interception(s, config.shard);
   s.check(!config.shard.needs_reports() || config.feedback, "mode",

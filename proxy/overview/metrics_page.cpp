@@ -65,6 +65,10 @@ void add_ports(Exposition& page, const Overview& overview) {
     const bool up = overview.parts().links.at(side)->link() == dpdk::Link::up;
     page.sample({{"port", port_names.at(side)}}, std::uint64_t{up ? 1U : 0U});
   }
+  const FailOpenBridge* const bridge = overview.parts().bridge;
+  if (bridge == nullptr) return;
+  add_gauge(page, "sluice_fail_open_ready", "whether the bridge would carry the frames if the program ended now",
+            bridge->problem().empty() ? 1 : 0);
 }
 
 void add_shards(Exposition& page, const Overview& overview, const MetricsContext& context) {

@@ -154,6 +154,10 @@ std::vector<NamedCounter> Overview::counters() const {
   out.push_back({"shards.stalls", "times that a poll thread came to stand still for a second or more",
                  parts_.watch->stalls(), false});
   add_port_counters(out);
+  if (parts_.bridge != nullptr) {
+    out.push_back({"fail_open.repairs", "times that an interface was put into the bridge again",
+                   parts_.bridge->repairs(), false});
+  }
   add_feedback_counters(out);
   return out;
 }
@@ -172,6 +176,14 @@ admin::Answer Overview::counter(const std::string& name) const {
   return admin::unknown_word("counter", own, "counters lists all");
 }
 
+Json Overview::fail_open() const {
+  if (parts_.bridge == nullptr) return "none";
+  const std::string& problem = parts_.bridge->problem();
+  Json object = {{"bridge", parts_.bridge->name()}, {"ready", problem.empty()}};
+  if (!problem.empty()) object["problem"] = problem;
+  return object;
+}
+
 Json Overview::status() const {
   const Config& config = *parts_.config;
   Json status = {{"version", version},
@@ -188,6 +200,7 @@ Json Overview::status() const {
     status["ports"][side_names.at(side)] = {{"device", parts_.ports.at(side)->name()},
                                             {"link", to_string(parts_.links.at(side)->link())}};
   }
+  status["fail_open"] = fail_open();
   if (parts_.feedback == nullptr) return status;
   const auto& failures = parts_.feedback->failures();
   std::uint64_t refused = 0;

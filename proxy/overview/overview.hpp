@@ -11,6 +11,7 @@
 #include "dataplane/packet/pool.hpp"
 #include "proxy/admin/command.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/fail_open/fail_open_bridge.hpp"
 #include "proxy/threads/feedback_link.hpp"
 #include "proxy/threads/shard_channel.hpp"
 #include "proxy/watch/counter_watch.hpp"
@@ -32,6 +33,7 @@ class Overview {
     const FeedbackLink* feedback;  ///< null when there is none
     const ShardWatch* watch;
     std::array<const LinkWatch*, 2> links;  ///< by Side
+    const FailOpenBridge* bridge;           ///< null where fail_open is none
     Instant started;
   };
   explicit Overview(Parts parts) : parts_(std::move(parts)) {}
@@ -72,6 +74,7 @@ class Overview {
   void add_shard_counters(std::vector<NamedCounter>& out) const;
   void add_port_counters(std::vector<NamedCounter>& out) const;
   void add_feedback_counters(std::vector<NamedCounter>& out) const;
+  [[nodiscard]] admin::Json fail_open() const;
 
   Parts parts_;
   Instant last_line_{};

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "dataplane/dpdk/clock.hpp"
+#include "dataplane/dpdk/device_arguments.hpp"
 #include "proxy/admin/proxy_commands.hpp"
 #include "proxy/overview/metrics_page.hpp"
 #include "proxy/overview/version.hpp"
@@ -52,6 +54,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
   config_.shard.limits.pool_sharers = config_.shards.count;
   config_.shard.limits.port_buffers = pool_.in_use();  // nothing has been received yet
   for (unsigned i = 0; i < config_.shards.count; ++i) channels_.push_back(std::make_unique<ShardChannel>());
+  prepare_to_fail_open();
   start_feedback();
   std::vector<ShardChannel*> channels;
   for (const auto& channel : channels_) channels.push_back(channel.get());
@@ -63,6 +66,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
                                     feedback_.get(),
                                     &shard_watch_,
                                     {&links_[0], &links_[1]},
+                                    wire_keeper_ ? &wire_keeper_->bridge() : nullptr,
                                     dpdk::now()});
   details_.emplace(context_, *overview_);
   orders_.emplace(context_, *overview_, [this] {
@@ -72,6 +76,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
   start_admin();
   start_metrics();
   open_state();
+  take_over();
   start_shards();
 }
 
@@ -116,6 +121,22 @@ std::unique_ptr<dpdk::Port> Runtime::open_port(Side side) {
   } catch (const std::exception& problem) {
     throw std::runtime_error(std::string("ports.") + name_of(side) + ": " + problem.what());
   }
+}
+
+void Runtime::prepare_to_fail_open() {
+  if (config_.fail_open == FailOpen::none) return;
+  const auto interface = [](const PortSettings& port) {
+    return dpdk::device_argument(port.device, "iface").value_or("");
+  };
+  wire_keeper_.emplace(context_,
+                       FailOpenBridge::Interfaces{interface(config_.ports.radio), interface(config_.ports.core)},
+                       [this] { return heard_of_all_shards(); });
+}
+
+void Runtime::take_over() {
+  if (!wire_keeper_) return;
+  wire_keeper_->take_over();
+  for (const auto& port : ports_) port->drop_received();
 }
 
 void Runtime::open_state() {
@@ -295,12 +316,14 @@ bool Runtime::run() {
   }
   await_signal();
   watch_counters();
+  if (wire_keeper_) wire_keeper_->watch();
   service_.start();
   if (config_.logging.statistics_period > Duration::zero()) log_statistics();
   spdlog::info("sluice {}: mode {}, {} shard(s), running", version, to_string(config_.shard.mode),
                config_.shards.count);
   context_.run();
   for (const auto& shard : shards_) shard->stop();
+  if (wire_keeper_) wire_keeper_->give_back();
   if (state_ && !failed_ && stop_->complete()) state_->remove();
   overview_->refresh();
   spdlog::info("stopped; {}", overview_->statistics_line());
@@ -370,6 +393,7 @@ void Runtime::watch_counters() {
   watch_shards();
   watch_reports();
   watch_links();
+  if (wire_keeper_) wire_keeper_->maintain();
   watch_timer_.expires_after(counter_watch_period);
   watch_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) watch_counters();
@@ -436,6 +460,16 @@ void Runtime::watch_link(Side side) {
   } else {
     spdlog::error("port {}: the interface is gone", name_of(side));
   }
+}
+
+Instant Runtime::heard_of_all_shards() {
+  overview_->refresh();
+  Instant oldest = never;
+  for (const auto& channel : channels_) {
+    const Instant published = channel->snapshots.front().at;
+    oldest = std::min(oldest, published == Instant{} ? overview_->parts().started : published);
+  }
+  return oldest;
 }
 
 void Runtime::log_statistics() {

@@ -23,6 +23,7 @@
 #include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/state_file.hpp"
 #include "proxy/runtime/stop_sequence.hpp"
+#include "proxy/runtime/wire_keeper.hpp"
 #include "proxy/service/service.hpp"
 #include "proxy/threads/feedback_link.hpp"
 #include "proxy/threads/shard_thread.hpp"
@@ -52,6 +53,9 @@ class Runtime {
  private:
   [[nodiscard]] dpdk::EalConfig eal_config() const;
   [[nodiscard]] std::unique_ptr<dpdk::Port> open_port(Side side);
+  void prepare_to_fail_open();
+  /// From now on frames are ours alone.
+  void take_over();
   void open_state();
   void start_shards();
   void start_feedback();
@@ -69,6 +73,8 @@ class Runtime {
   void watch_reports();
   void watch_links();
   void watch_link(Side side);
+  /// When that shard last published which has been silent for longest.
+  [[nodiscard]] Instant heard_of_all_shards();
   void log_statistics();
   void put_in_force(const Policies& policies);
   /// Every shard polls its ports, and none stands still.
@@ -86,6 +92,7 @@ class Runtime {
   packet::PacketPool pool_;
   std::array<std::unique_ptr<dpdk::Port>, 2> ports_;
   dpdk::Steering steering_;
+  std::optional<WireKeeper> wire_keeper_;  ///< where something carries the frames in our place
   std::vector<std::unique_ptr<ShardChannel>> channels_;
   std::optional<StateFile> state_;  ///< outlives the shards
   std::vector<std::unique_ptr<ShardThread>> shards_;

@@ -18,10 +18,11 @@ inline constexpr auto allowed_system_calls = std::to_array<std::string_view>(
      "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "tgkill", "restart_syscall",
      // time
      "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "timerfd_create",
-     "timerfd_settime",
+     "timerfd_settime", "timer_settime", "timer_delete",
      // descriptors
      "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "fcntl", "memfd_create", "ioctl",
-     "poll", "ppoll", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2",
+     "select", "pselect6", "poll", "ppoll", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
+     "eventfd2",
      // sockets
      "bind", "connect", "listen", "accept", "accept4", "sendto", "sendmsg", "sendmmsg", "recvfrom", "recvmsg",
      "recvmmsg", "getsockopt", "setsockopt", "getsockname", "getpeername", "shutdown",

@@ -111,7 +111,7 @@ def test_alerts_fire_when_they_should():
 
 
 def test_alerts_and_dashboard_ask_for_what_there_is(wire):
-    sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", metrics={"listen": LISTEN})
+    sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", fail_open="bridge", metrics={"listen": LISTEN})
     there = {re.split(r"[{ ]", line)[0] for line in fetch(wire).splitlines() if not line.startswith("#")}
     rules = (MONITORING / "alerts.yaml").read_text(encoding="utf-8")
     asked = set(re.findall(r"\bsluice_\w+", rules + " ".join(dashboard_queries())))

@@ -118,6 +118,19 @@ TEST(ProxyConfig, UnfinishedChecksumsAreTakenWhereAKernelIsTheSenderUnlessSaidOt
   EXPECT_THAT(accepted("net_tap0", "net_tap1", "  partial_checksums: refuse\n"), ElementsAre(false, false));
 }
 
+TEST(ProxyConfig, ABridgeJoinsInterfacesOfTheKernelOnly) {
+  const auto with = [](const std::string& radio) {
+    return errors_of("ports:\n  radio: { device: \"" + radio +
+                     "\" }\n  core: { device: \"net_af_xdp1,iface=core0\" }\nfail_open: bridge\n");
+  };
+  EXPECT_THAT(with("net_af_packet0,iface=radio0"), IsEmpty());
+  EXPECT_THAT(with("net_memif0,role=server"),
+              ElementsAre(HasSubstr("s.yaml:4:1: fail_open, expected none where a port")));
+  EXPECT_THAT(with("0000:03:00.0"), ElementsAre(HasSubstr("got 0000:03:00.0")));
+  EXPECT_THAT(with("net_af_packet0,iface=a;b"), ElementsAre(HasSubstr("letters, digits")));
+  EXPECT_THAT(errors_of(std::string(ports) + "fail_open: none\n"), IsEmpty());
+}
+
 TEST(ProxyConfig, MissingPortsAreNamed) {
   EXPECT_THAT(errors_of("mode: bypass\n"),
               ElementsAre("s.yaml:1:1: missing key 'ports', expected the two ports of the bump in the wire"));

@@ -47,8 +47,16 @@ class Responder {
 class Collector : public testing::Test {
  protected:
   Collector()
-      : overview_(
-            {nullptr, {channels_[0].get(), channels_[1].get()}, {}, nullptr, nullptr, nullptr, nullptr, {}, Instant{}}),
+      : overview_({nullptr,
+                   {channels_[0].get(), channels_[1].get()},
+                   {},
+                   nullptr,
+                   nullptr,
+                   nullptr,
+                   nullptr,
+                   {},
+                   nullptr,
+                   Instant{}}),
         collector_(context_, overview_) {}
 
   admin::Answer run() {
