@@ -71,11 +71,38 @@ struct FlowRecord {
   }
 };
 
+/// What videos were like. Starts count that were begun after FlowLog::count_from, the rest from then on.
+struct VideoLog {
+  DelayDigest starts;  ///< from the SYN to the last byte of the first segment
+  std::uint64_t stalls = 0;
+  Duration stalled{};  ///< all of them together
+  std::uint64_t segments = 0;
+  double bit_rates_bps = 0;    ///< of these, the sum
+  std::uint64_t switches = 0;  ///< of the bit rate
+};
+
+/// Datagrams that one side sends and the other receives, from FlowLog::count_from on.
+struct DatagramLog {
+  DelayDigest delays;  ///< one way
+  std::uint64_t received = 0;
+  std::uint64_t lost = 0;
+};
+
+/// How long probes of responsiveness took.
+struct ResponsivenessLog {
+  std::vector<Duration> handshakes;  ///< of fresh connections
+  std::vector<Duration> answers;     ///< on fresh connections, from the request on
+  std::vector<Duration> kept;        ///< on those that stay
+};
+
 /// What the applications of a run came to.
 struct FlowLog {
   std::vector<FlowRecord> flows;
   DelayDigest fetch_times;  ///< from asking for an object to its last byte
   DelayDigest page_times;   ///< from opening a page's connection to the last byte of its last object
+  VideoLog video;
+  DatagramLog game;  ///< towards the UEs
+  ResponsivenessLog responsiveness;
   std::uint64_t fetches = 0;
   std::uint64_t failures = 0;   ///< connections that did not end well
   std::uint64_t corrupted = 0;  ///< pieces of payload that were not what they should have been

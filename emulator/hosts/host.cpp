@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "dataplane/packet/build_datagram.hpp"
+
 namespace sluice::emulator {
 namespace {
 
@@ -84,6 +86,7 @@ void Host::receive(packet::Packet packet, Instant now) {
   ++counters_.received;
   packet::Parsed parsed;
   const packet::ParseResult result = packet::parse(packet, parsed);
+  if (result == packet::ParseResult::udp && receive_datagram(parsed, packet, now)) return;
   if (result != packet::ParseResult::tcp && result != packet::ParseResult::tcp_options_unknown) {
     ++counters_.not_tcp;
     return;
@@ -97,6 +100,33 @@ void Host::receive(packet::Packet packet, Instant now) {
     return;
   }
   receive_segment(parsed, std::move(packet), now);
+}
+
+bool Host::receive_datagram(const packet::Parsed& parsed, const packet::Packet& packet, Instant now) {
+  const auto at = datagrams_.find(parsed.dst_port);
+  const std::size_t end = parsed.frame_length();
+  const std::size_t payload = parsed.l4_offset + packet::udp_length;
+  if (at == datagrams_.end() || parsed.dst != config_.address || end < payload) return false;
+  at->second->on_datagram(local_view(parsed), packet.bytes().subspan(payload, end - payload), now);
+  return true;
+}
+
+std::uint16_t Host::bind_any(DatagramApplication& application) {
+  for (std::uint32_t port = first_ephemeral_port; port <= UINT16_MAX; ++port) {
+    if (datagrams_.try_emplace(static_cast<std::uint16_t>(port), &application).second) {
+      return static_cast<std::uint16_t>(port);
+    }
+  }
+  throw std::runtime_error("host " + config_.address.to_string() + " has no free port left for datagrams");
+}
+
+void Host::send_datagram(const packet::Addresses& ours, std::span<const std::uint8_t> bytes, Instant now) {
+  packet::Packet frame = pool_.allocate();
+  if (!frame || bytes.size() > frame.tailroom()) return;
+  std::copy(bytes.begin(), bytes.end(), frame.append(static_cast<std::uint16_t>(bytes.size())));
+  const auto headers = packet::make_template(config_.mac, config_.gateway_mac, config_.address.is_v4() ? 4 : 6);
+  packet::write_udp_headers(frame, headers, ours, ip_id_++);
+  wire_.receive(std::move(frame), now);
 }
 
 void Host::receive_segment(const packet::Parsed& parsed, packet::Packet packet, Instant now) {

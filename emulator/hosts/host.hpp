@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <tuple>
 
 #include "dataplane/packet/parse.hpp"
@@ -34,7 +35,7 @@ struct HostConfig {
 
 struct HostCounters {
   std::uint64_t received = 0;       ///< frames
-  std::uint64_t not_tcp = 0;        ///< of these, something else than a TCP segment
+  std::uint64_t not_tcp = 0;        ///< of these, neither a TCP segment nor a datagram for a port that is bound
   std::uint64_t not_for_us = 0;     ///< another address
   std::uint64_t bad_checksum = 0;   ///< dropped
   std::uint64_t resets_sent = 0;    ///< for segments without a connection
@@ -43,8 +44,18 @@ struct HostCounters {
   std::uint64_t timeouts = 0;       ///< retransmission timeouts, by connections that are closed
 };
 
-/// A host with one address on one wire: TCP over tcp::Endpoint, applications on top. As an Element it takes the frames
-/// addressed to it; what it sends goes to `wire`. Timers go through the event loop. Thread: the loop's.
+/// Takes the datagrams that come to a port of a host.
+class DatagramApplication {
+ public:
+  /// `ours`: the addresses of what would answer it; `bytes` are valid during the call.
+  virtual void on_datagram(const packet::Addresses& ours, std::span<const std::uint8_t> bytes, Instant now) = 0;
+
+ protected:
+  ~DatagramApplication() = default;
+};
+
+/// A host with one address on one wire: TCP over tcp::Endpoint, and UDP, applications on top. As an Element it takes
+/// the frames addressed to it; what it sends goes to `wire`. Timers go through the event loop. Thread: the loop's.
 class Host final : public Element, public EventTarget {
  public:
   using Acceptor = std::function<std::unique_ptr<Application>(const packet::Addresses& ours)>;
@@ -56,6 +67,13 @@ class Host final : public Element, public EventTarget {
   void listen(std::uint16_t port, Acceptor acceptor) { listeners_[port] = std::move(acceptor); }
   /// Opens a connection from a port of its own; `application` outlives it. Empty ports are taken in turn from 49152 on.
   Connection& connect(const IpAddress& remote, std::uint16_t port, Application& application, Instant now);
+
+  /// Datagrams to `port` are for `application`, which outlives the host.
+  void bind(std::uint16_t port, DatagramApplication& application) { datagrams_[port] = &application; }
+  /// Binds an ephemeral port that is free at `application`, and returns it.
+  std::uint16_t bind_any(DatagramApplication& application);
+  /// Sends a datagram; `ours` as in what leaves. Nothing leaves while packet memory is exhausted.
+  void send_datagram(const packet::Addresses& ours, std::span<const std::uint8_t> bytes, Instant now);
 
   /// Sends what an application wrote outside of a call from its connection.
   void push(std::uint64_t connection, Instant now) { serve(connection, now); }
@@ -79,6 +97,7 @@ class Host final : public Element, public EventTarget {
     Instant alarm = never;  ///< when the loop will call for it
   };
 
+  [[nodiscard]] bool receive_datagram(const packet::Parsed& parsed, const packet::Packet& packet, Instant now);
   void receive_segment(const packet::Parsed& parsed, packet::Packet packet, Instant now);
   std::uint64_t accept(const packet::Parsed& parsed, const packet::Packet& frame, Instant now);
   std::uint64_t add(Connection::Parts parts, const Key& key, std::unique_ptr<Application> owned, Application* lent);
@@ -95,10 +114,12 @@ class Host final : public Element, public EventTarget {
   Random random_;
   Element& wire_;
   std::map<std::uint16_t, Acceptor> listeners_;
+  std::map<std::uint16_t, DatagramApplication*> datagrams_;
   std::map<Key, std::uint64_t> by_address_;
   std::map<std::uint64_t, Slot> connections_;
   std::uint64_t next_number_ = 1;
   std::uint16_t next_port_ = 49'152;
+  std::uint16_t ip_id_ = 0;  ///< of datagrams
   HostCounters counters_;
 };
 

@@ -4,6 +4,13 @@
 
 namespace sluice::emulator {
 
+void ServerCounters::note_end(const Connection& connection) {
+  const packet::Addresses& ours = connection.addresses();
+  const tcp::Endpoint& endpoint = connection.endpoint();
+  ends[{ours.dst, ours.src, ours.dst_port, ours.src_port}] = {endpoint.counters().retransmitted,
+                                                              endpoint.counters().timeouts, endpoint.srtt()};
+}
+
 void PatternServer::on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant /*now*/) {
   while (!bytes.empty() && !refused_) {
     bytes = bytes.subspan(put_left_ > 0 ? take_put(connection, bytes) : take_request(connection, bytes));
@@ -62,10 +69,7 @@ void PatternServer::on_room(Connection& connection, Instant /*now*/) {
 }
 
 void PatternServer::on_run_end(Connection& connection, Instant /*now*/) {
-  const packet::Addresses& ours = connection.addresses();
-  const tcp::Endpoint& endpoint = connection.endpoint();
-  counters_.ends[{ours.dst, ours.src, ours.dst_port, ours.src_port}] = {endpoint.counters().retransmitted,
-                                                                        endpoint.counters().timeouts, endpoint.srtt()};
+  counters_.note_end(connection);
 }
 
 void PatternServer::on_peer_finished(Connection& connection, Instant /*now*/) {

@@ -22,6 +22,9 @@ struct ServerCounters {
   std::uint64_t received = 0;   ///< bytes of pattern taken
   std::uint64_t corrupted = 0;  ///< pieces that were not what they should have been
   std::uint64_t refused = 0;    ///< sessions aborted because what came was not a request
+
+  /// Writes down what TCP did at the server's end of a connection.
+  void note_end(const Connection& connection);
 };
 
 /// One connection of the server that answers requests: sends what is fetched, checks what is put. Fetches are answered

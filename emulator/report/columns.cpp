@@ -37,6 +37,7 @@ const std::vector<Column<RunResult>>& measured_columns() {
 }
 
 bool is_figure(std::string_view column) {
+  if (column.starts_with(ratio_prefix)) return is_result_column(column.substr(ratio_prefix.size()));
   return std::any_of(figure_table.begin(), figure_table.end(),
                      [&](const ColumnText& figure) { return figure.name == column; });
 }

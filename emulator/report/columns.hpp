@@ -104,6 +104,30 @@ inline constexpr std::array figure_table = std::to_array<ColumnText>({
     {"first_ue_short_fetch_ms", "those of the first UE alone"},
     {"medium_fetch_ms", "mean of the flows of 15 to 200 kB that came and went"},
     {"long_fetch_ms", "mean of the flows of more than 200 kB that came and went"},
+    {"page_mean_ms", "mean time of the pages of web applications, from the SYN to the last byte"},
+    {"page_p50_ms", "median of that"},
+    {"page_p95_ms", "95th percentile of that"},
+    {"video_start_ms", "mean time from a video's SYN to the last byte of its first segment"},
+    {"video_stalls", "how often a video stood still because its next segment was not there"},
+    {"video_stalled_s", "how long, all of them together"},
+    {"video_bit_rate_bps", "mean bit rate of the segments of videos"},
+    {"video_switches", "how often a video's bit rate changed"},
+    {"game_down_p50_ms", "median of the one-way delay of a game's datagrams to the UEs, propagation included"},
+    {"game_down_p95_ms", "95th percentile of that"},
+    {"game_down_p99_ms", "99th percentile of that"},
+    {"game_down_loss", "share of these datagrams that did not come"},
+    {"game_up_p50_ms", "median of the one-way delay of a game's datagrams from the UEs"},
+    {"game_up_p95_ms", "95th percentile of that"},
+    {"game_up_p99_ms", "99th percentile of that"},
+    {"game_up_loss", "share of these datagrams that did not come"},
+    {"rpm",
+     "responsiveness in round trips per minute (draft-ietf-ippm-responsiveness, the case without TLS): mean of the "
+     "next "
+     "two"},
+    {"rpm_fresh", "on fresh connections: a minute over the mean of handshake and answer"},
+    {"rpm_kept", "on the connections that download: a minute over the time of an answer"},
+    {"probe_fresh_ms", "handshake and answer on a fresh connection; trimmed means (95 %), as in these columns"},
+    {"probe_kept_ms", "answer on a connection that downloads"},
     {"settle_s", "end of the first second in which the mean queue is within a fifth of the reference"},
     {"packets_per_s", "packets of the MTU that reached the UEs, repetitions apart: Ta"},
     {"spurious_share", "p1: spurious timeouts by the rates alone, over events of loss"},
@@ -186,6 +210,9 @@ inline constexpr std::array counter_table = std::to_array<ColumnText>({
 
 /// Stands before the name of a column in that of the paper's value for it.
 inline constexpr std::string_view paper_prefix = "paper_";
+
+/// Stands before the name of a column in that of its ratio over another run's (RatioSpec).
+inline constexpr std::string_view ratio_prefix = "ratio_";
 
 /// The columns that name a run, before those that sweeps bring, and the last of them.
 inline constexpr std::array key_table = std::to_array<ColumnText>({

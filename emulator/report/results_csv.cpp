@@ -204,10 +204,16 @@ CsvTable summary_table(const std::vector<RunResult>& results) {
   table.columns = key_columns(swept);
   table.columns.back() = "seeds";
   for (const SummaryColumn& column : summary_table_columns()) table.columns.emplace_back(column.name);
+  const std::set<std::string> figures = names_in(results, &RunResult::figures);
+  for (const std::string& name : figures) table.columns.insert(table.columns.end(), {name, name + "_ci"});
   for (const ResultGroup& group : group_by_point(results)) {
     std::vector<std::string> cells = key_cells(group.mean.key, swept);
     cells.back() = std::to_string(group.seeds);
     for (const SummaryColumn& column : summary_table_columns()) cells.push_back(format_number(column.value(group)));
+    for (const std::string& name : figures) {
+      cells.push_back(cell_in(group.mean.figures, name));
+      cells.push_back(cell_in(group.ci, name));
+    }
     table.rows.push_back(std::move(cells));
   }
   return table;

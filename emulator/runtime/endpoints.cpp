@@ -4,6 +4,8 @@ namespace sluice::emulator {
 namespace {
 
 constexpr std::uint16_t server_port = 80;
+constexpr std::uint16_t framed_port = 443;
+constexpr std::uint16_t game_port = 3074;
 
 HostConfig host_config(const Scenario& scenario, const IpAddress& address, std::uint8_t kind, std::size_t index) {
   const HostsSpec& hosts = scenario.hosts;
@@ -39,9 +41,7 @@ BuiltInServers::BuiltInServers(EventLoop& loop, packet::PacketPool& pool, const 
     }
     hosts_.push_back(std::make_unique<Host>(loop, pool, host_config(scenario, address, 0, i),
                                             Random::stream(seed, "server", i), *out));
-    hosts_.back()->listen(server_port, [this](const packet::Addresses& ours) {
-      return std::make_unique<PatternServer>(ours, counters_);
-    });
+    serve(loop, *hosts_.back(), loop.now() + scenario.warmup);
     Element* in = hosts_.back().get();
     if (hop != nullptr) {
       hops_.push_back(std::make_unique<Hop>(loop, *hop, hop_draws("server hop up"), *in));
@@ -49,6 +49,15 @@ BuiltInServers::BuiltInServers(EventLoop& loop, packet::PacketPool& pool, const 
     }
     router_.add(address, *in);
   }
+}
+
+void BuiltInServers::serve(EventLoop& loop, Host& host, Instant count_from) {
+  host.listen(server_port,
+              [this](const packet::Addresses& ours) { return std::make_unique<PatternServer>(ours, counters_); });
+  host.listen(framed_port,
+              [this](const packet::Addresses& ours) { return std::make_unique<FramedServer>(ours, counters_); });
+  games_.push_back(std::make_unique<GameServer>(loop, host, game_log_, count_from));
+  host.bind(game_port, *games_.back());
 }
 
 BuiltInUes::BuiltInUes(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
@@ -87,13 +96,41 @@ void BuiltInUes::add_app(EventLoop& loop, const Scenario& scenario, const AppSpe
     return;
   }
   if (app.type != AppType::bulk) {
-    add_stream(loop, host, scenario, app, index, seed);
+    if (!add_user(loop, host, scenario, app, index, seed)) add_stream(loop, host, scenario, app, index, seed);
     return;
   }
   BulkConfig bulk{scenario.servers.at(app.server), server_port, app.direction == Direction::upload, app.size, start};
   if (app.stop) bulk.stop = loop.now() + *app.stop;
   for (std::uint32_t i = 0; i < app.connections; ++i) {
     applications_.push_back(std::make_unique<BulkClient>(loop, host, bulk, log_));
+  }
+}
+
+bool BuiltInUes::add_user(EventLoop& loop, Host& host, const Scenario& scenario, const AppSpec& app,
+                          std::uint32_t index, std::uint64_t seed) {
+  const Instant start = loop.now() + app.start;
+  const IpAddress& server = scenario.servers.at(app.server);
+  switch (app.type) {
+    case AppType::video: {
+      VideoConfig video{server, server_port, start, app.ladder, app.segment, app.buffer, app.reservoir, 0, app.pause};
+      if (app.length)
+        video.segments = static_cast<std::uint32_t>((*app.length + app.segment - Duration(1)) / app.segment);
+      applications_.push_back(std::make_unique<VideoClient>(loop, host, video, log_));
+      return true;
+    }
+    case AppType::game: {
+      const GameConfig game{server, game_port, start, app.tick, app.down, app.up};
+      players_.push_back(std::make_unique<GameClient>(loop, host, game, log_));
+      return true;
+    }
+    case AppType::responsiveness: {
+      const ResponsivenessConfig config{server, framed_port, start, app.connections, app.loaded, app.interval};
+      probers_.push_back(std::make_unique<ResponsivenessClient>(loop, host, config,
+                                                                Random::stream(seed, "responsiveness", index), log_));
+      return true;
+    }
+    default:
+      return false;
   }
 }
 

@@ -8,9 +8,13 @@
 #include "emulator/hosts/bulk_client.hpp"
 #include "emulator/hosts/flow_log.hpp"
 #include "emulator/hosts/flow_source.hpp"
+#include "emulator/hosts/framed_stream.hpp"
+#include "emulator/hosts/game.hpp"
 #include "emulator/hosts/host.hpp"
 #include "emulator/hosts/pattern_server.hpp"
 #include "emulator/hosts/request_client.hpp"
+#include "emulator/hosts/responsiveness_client.hpp"
+#include "emulator/hosts/video_client.hpp"
 #include "emulator/hosts/web_client.hpp"
 #include "emulator/net/router.hpp"
 #include "emulator/report/result.hpp"
@@ -19,7 +23,8 @@
 
 namespace sluice::emulator {
 
-/// The built-in servers of a scenario: one host per address, each answering requests on port 80.
+/// The built-in servers of a scenario: one host per address. Each answers requests on port 80 and serves framed streams
+/// on port 443 and games on UDP port 3074.
 class BuiltInServers {
  public:
   BuiltInServers(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
@@ -32,9 +37,15 @@ class BuiltInServers {
     for (const auto& host : hosts_) host->end_run(now);
   }
   [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
+  /// What players sent to all of them.
+  [[nodiscard]] const DatagramLog& game_log() const { return game_log_; }
 
  private:
+  void serve(EventLoop& loop, Host& host, Instant count_from);
+
   ServerCounters counters_;
+  DatagramLog game_log_;
+  std::vector<std::unique_ptr<GameServer>> games_;
   Router router_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<Hop>> hops_;  ///< of their own, both directions
@@ -58,13 +69,18 @@ class BuiltInUes {
  private:
   void add_stream(EventLoop& loop, Host& host, const Scenario& scenario, const AppSpec& app, std::uint32_t index,
                   std::uint64_t seed);
+  /// What somebody watches, plays or measures; false where it is none of these.
+  bool add_user(EventLoop& loop, Host& host, const Scenario& scenario, const AppSpec& app, std::uint32_t index,
+                std::uint64_t seed);
   void add_app(EventLoop& loop, const Scenario& scenario, const AppSpec& app, std::uint32_t index, std::uint64_t seed);
 
   FlowLog log_;
   Router router_;
+  std::vector<std::unique_ptr<GameClient>> players_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<Application>> applications_;
   std::vector<std::unique_ptr<FlowSource>> sources_;
+  std::vector<std::unique_ptr<ResponsivenessClient>> probers_;
 };
 
 }  // namespace sluice::emulator

@@ -10,6 +10,7 @@
 #include "dataplane/dpdk/device_arguments.hpp"
 #include "dataplane/dpdk/eal.hpp"
 #include "dataplane/packet/pool_memory.hpp"
+#include "emulator/report/ratios.hpp"
 #include "emulator/runtime/virtual_run.hpp"
 
 namespace sluice::emulator {
@@ -113,7 +114,9 @@ ExperimentOutcome run_experiment(const Plan& plan, TraceLibrary& traces, unsigne
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < count; ++i) threads.emplace_back([&workshop, i] { workshop.work(i); });
   for (std::thread& thread : threads) thread.join();
-  return workshop.outcome();
+  ExperimentOutcome outcome = workshop.outcome();
+  if (plan.base.output.ratio) add_ratios(outcome.results, *plan.base.output.ratio);
+  return outcome;
 }
 
 std::uint32_t experiment_memory_mib(const Plan& plan, unsigned workers) {

@@ -10,6 +10,7 @@
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/eal.hpp"
 #include "dataplane/dpdk/thread_priority.hpp"
+#include "emulator/runtime/user_figures.hpp"
 #include "emulator/scenario/live_mode.hpp"
 
 namespace sluice::emulator {
@@ -207,6 +208,7 @@ RunResult LiveRun::result() {
     ues_->end_run(ended_);
     if (servers_) servers_->end_run(ended_);
     const FlowLog& log = ues_->log();
+    add_user_figures(result, log, servers_ ? servers_->game_log() : DatagramLog{});
     if (scenario_.output.flows && servers_) result.flows = flow_rows(log, servers_->counters(), Instant{});
     result.fetches = log.fetches;
     if (log.fetches > 0) {

@@ -12,6 +12,7 @@
 #include "emulator/runtime/network.hpp"
 #include "emulator/runtime/profiles.hpp"
 #include "emulator/runtime/proxy_node.hpp"
+#include "emulator/runtime/user_figures.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -98,6 +99,7 @@ class VirtualRun {
     const std::vector<UeSpec>& ues = plan_.scenario.cell.ues;
     add_flow_figures(result, log, measured_from);
     add_fetch_figures(result, log, measured_from, ues.empty() ? nullptr : &ues.front().address);
+    add_user_figures(result, log, servers_->game_log());
     network_->count(result.counters);
     result.counters["timeouts"] = timeouts();
     if (watch_->any()) {

@@ -60,24 +60,11 @@ constexpr Choice<DisciplineType> disciplines[] = {
     {"red", DisciplineType::red, "random early detection"},
     {"codel", DisciplineType::codel, "RFC 8289"},
     {"fq-codel", DisciplineType::fq_codel, "RFC 8290"}};
-constexpr Choice<AppType> app_types[] = {
-    {"bulk", AppType::bulk, "one long transfer per connection"},
-    {"web", AppType::web, "pages of small objects, think time between them"},
-    {"request", AppType::request, "on one connection, the next request some time after the answer"},
-    {"telnet", AppType::telnet, "on one connection, a small answer every interval"},
-    {"on-off", AppType::on_off, "the same, in periods of activity"},
-    {"flows", AppType::flows, "pages at random instants, each of some connections of random size"}};
-constexpr Choice<SizeKind> size_kinds[] = {
-    {"fixed", SizeKind::fixed, "min"},
-    {"uniform", SizeKind::uniform, "from min to max"},
-    {"triangular", SizeKind::triangular, "from min to max, the middle likeliest"},
-    {"pareto", SizeKind::pareto, "from min, cut at max"}};
 constexpr Choice<ModelType> model_types[] = {
     {"none", ModelType::none, "nothing"},
     {"tcp-throughput", ModelType::tcp_throughput,
      "of one download over a profile: Padhye's formula and the SMVS paper's model for varying rates"},
     {"wlan-ratio", ModelType::wlan_ratio, "uploads over downloads at an access point: the WLAN paper's M/M/1/K queue"}};
-constexpr Choice<Direction> directions[] = {{"download", Direction::download}, {"upload", Direction::upload}};
 constexpr Choice<dpdk::PollMode> poll_modes[] = {{"busy", dpdk::PollMode::busy, "never sleeps, takes a processor"},
                                                  {"adaptive", dpdk::PollMode::adaptive, "short sleeps when idle"}};
 
@@ -158,6 +145,19 @@ void check_sweeps(Section& s, const Scenario& scenario) {
   }
 }
 
+void check_ratio(Section& s, const Scenario& scenario) {
+  if (!scenario.output.ratio) return;
+  const RatioSpec& ratio = *scenario.output.ratio;
+  const auto sweep = std::find_if(scenario.sweep.begin(), scenario.sweep.end(), [&](const SweepSpec& known) {
+    return known.column == ratio.column && ratio.column != mode_column;
+  });
+  s.check(sweep != scenario.sweep.end(), "output", "ratio.column: the column of a sweep", "\"" + ratio.column + "\"");
+  if (sweep == scenario.sweep.end()) return;
+  const std::vector<std::string>& points = sweep->labels.empty() ? sweep->values : sweep->labels;
+  s.check(std::find(points.begin(), points.end(), ratio.base) != points.end(), "output",
+          "ratio.base: a point of that sweep", "\"" + ratio.base + "\"");
+}
+
 /// What is written and shown beside the usual.
 void describe_output(Section& s, OutputSpec& output) {
   s.value("flows", output.flows, "flows.csv: one row per connection of the built-in hosts");
@@ -168,29 +168,9 @@ void describe_output(Section& s, OutputSpec& output) {
   for (const std::string& column : output.columns) {
     s.check(is_result_column(column), "columns", "columns of results.csv", "\"" + column + "\"");
   }
+  s.section("ratio", output.ratio, "runs over others of the same seed that differ in one swept column alone");
   s.value("queues", output.queues,
           "queues.csv: one row per flow through a radio queue, with its occupancy, drops and delays");
-}
-
-/// The keys of what fetches again and again.
-void describe_streams(Section& s, AppSpec& app) {
-  const bool sized = app.type != AppType::bulk && app.type != AppType::web;
-  s.when(sized, "type is request, telnet, on-off or flows",
-         [&] { s.section("sizes", app.sizes, "of what is fetched"); });
-  s.when(app.type == AppType::telnet || app.type == AppType::on_off, "type is telnet or on-off", [&] {
-    s.value("interval", app.interval, {1ms, 1h}, "between requests, answered or not");
-  });
-  s.when(app.type == AppType::on_off, "type is on-off", [&] {
-    s.value("on", app.on, {1ms, 1h}, "mean length of periods of activity, exponential");
-    s.value("off", app.off, {1ms, 1h}, "mean length of pauses, exponential");
-  });
-  s.when(app.type == AppType::flows, "type is flows", [&] {
-    s.value("arrivals", app.arrivals, {1ms, 1h}, "mean between pages, exponential");
-    s.value("objects", app.objects_mean, {1, 1000},
-            "mean number of connections a page, exponential and rounded up; 1: one");
-    s.value("gap", app.gap, {0s, 1h}, "mean between the connections of a page, exponential");
-    s.value("regular", app.regular, "pages at even intervals, the first within one, instead of at random instants");
-  });
 }
 
 }  // namespace
@@ -259,49 +239,14 @@ void describe(Section& s, HostsSpec& hosts) {
       "of the hosts' endpoints");
 }
 
-void describe(Section& s, AppSpec& app) {
-  s.required().choice("type", app.type, app_types, "what it does");
-  s.value("ue", app.ue, {0, 999}, "which UE, counted from 0");
-  s.value("ues", app.ues, {0, 1000}, "so many UEs, from that one on, each do this; 0: nobody");
-  s.value("server", app.server, {0, 999}, "which server, counted from 0");
-  s.value("start", app.start, {0s, 24h}, "when it begins");
-  s.when(app.type == AppType::bulk || app.type == AppType::flows, "type is bulk or flows",
-         [&] { s.choice("direction", app.direction, directions, "seen from the UE"); });
-  s.when(app.type == AppType::bulk || app.type == AppType::flows, "type is bulk or flows", [&] {
-    s.value("stop", app.stop, {0s, 24h},
-            "when a bulk transfer is broken off, or no page of flows begins any more; when not set, never");
-  });
-  s.when(app.type == AppType::bulk, "type is bulk", [&] {
-    std::optional<Bytes> size;
-    if (app.size != UINT64_MAX) size = Bytes(app.size);
-    s.value("size", size, {Bytes(1), Bytes::max()}, "of the transfer; endless when not set");
-    app.size = size ? static_cast<std::uint64_t>(size->count()) : UINT64_MAX;
-    s.value("connections", app.connections, {1, 10'000}, "so many at once");
-  });
-  s.when(app.type == AppType::web || app.type == AppType::request, "type is web or request", [&] {
-    s.value("think_time", app.think_time, {0s, 1h}, "mean between pages or requests, exponential");
-  });
-  describe_streams(s, app);
-  s.when(app.type == AppType::web, "type is web", [&] {
-    s.value("objects_min", app.objects_min, {1, 10'000}, "objects per page, drawn evenly from here");
-    s.value("objects_max", app.objects_max, {1, 10'000}, "… to here");
-    s.value("object_min", app.object_min, {Bytes(1), Bytes(1 << 30)}, "object sizes are Pareto from here");
-    s.value("object_max", app.object_max, {Bytes(1), Bytes(1 << 30)}, "… cut here");
-    s.value("object_shape", app.object_shape, {0.1, 100}, "Pareto's shape");
-    s.check(app.objects_min <= app.objects_max, "objects_min", "at most objects_max", std::to_string(app.objects_min));
-    s.check(app.object_min <= app.object_max, "object_min", "at most object_max",
-            Scalar<Bytes>::format(app.object_min));
-  });
-}
-
-void describe(Section& s, SizeDistribution& size) {
-  s.choice("kind", size.kind, size_kinds, "of distribution");
-  s.value("min", size.min, {Bytes(1), Bytes(1 << 30)}, "smallest");
-  s.value("max", size.max, {Bytes(1), Bytes(1 << 30)}, "largest");
-  s.when(size.kind == SizeKind::pareto, "kind is pareto", [&] {
-    s.value("shape", size.shape, {0.1, 100}, "Pareto's");
-  });
-  s.check(size.kind == SizeKind::fixed || size.min <= size.max, "min", "at most max", Scalar<Bytes>::format(size.min));
+void describe(Section& s, RatioSpec& ratio) {
+  s.required().value("column", ratio.column, "of a sweep, in which the runs differ");
+  s.required().value("base", ratio.base, "what that column has in the runs that the others are divided by");
+  s.required().list("of", ratio.of, {1, 16}, "columns of results.csv; the ratio of each is the column ratio_NAME");
+  for (const std::string& column : ratio.of) {
+    s.check(is_result_column(column) && !column.starts_with(ratio_prefix), "of", "columns of results.csv",
+            "\"" + column + "\"");
+  }
 }
 
 void describe(Section& s, SweepSpec& sweep) {
@@ -379,7 +324,7 @@ void describe(Section& s, Scenario& scenario) {
   s.section(
       "reports", [&scenario](Section& below) { describe_reports(below, scenario.reports); },
       "the way of reports and statuses; loss in virtual time only");
-  s.sections("sweep", scenario.sweep, {0, 8}, "quantities to vary, one run per combination");
+  s.sections("sweep", scenario.sweep, {0, 16}, "quantities to vary, one run per combination");
   s.value("interval", scenario.interval, {1ms, 1min}, "of the time series");
   s.section(
       "output", [&scenario](Section& below) { describe_output(below, scenario.output); },
@@ -399,6 +344,7 @@ void describe(Section& s, Scenario& scenario) {
             std::string(to_string(mode)));
   }
   check_sweeps(s, scenario);
+  check_ratio(s, scenario);
 }
 
 }  // namespace sluice::emulator

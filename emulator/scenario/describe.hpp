@@ -59,6 +59,7 @@ void describe(config::Section& s, CellSpec& cell);
 void describe(config::Section& s, HostsSpec& hosts);
 void describe(config::Section& s, AppSpec& app);
 void describe(config::Section& s, SizeDistribution& size);
+void describe(config::Section& s, RatioSpec& ratio);
 void describe(config::Section& s, SweepSpec& sweep);
 void describe(config::Section& s, LiveSpec& live);
 void describe(config::Section& s, Scenario& scenario);

@@ -27,6 +27,7 @@
 #include "emulator/channel/ofdma.hpp"
 #include "emulator/channel/trace_generator.hpp"
 #include "emulator/hosts/size_distribution.hpp"
+#include "emulator/report/ratios.hpp"
 #include "emulator/scenario/paper.hpp"
 #include "proxy/config/feedback.hpp"
 #include "proxy/shard/config.hpp"
@@ -235,7 +236,7 @@ struct HostsSpec {
   tcp::EndpointConfig tcp;
 };
 
-enum class AppType : std::uint8_t { bulk, web, request, telnet, on_off, flows };
+enum class AppType : std::uint8_t { bulk, web, request, telnet, on_off, flows, video, game, responsiveness };
 enum class Direction : std::uint8_t { download, upload };
 
 struct AppSpec {
@@ -246,7 +247,7 @@ struct AppSpec {
   Duration start{};
   Direction direction = Direction::download;  ///< bulk
   std::uint64_t size = UINT64_MAX;            ///< bulk: bytes; UINT64_MAX = endless
-  std::uint32_t connections = 1;              ///< bulk
+  std::uint32_t connections = 1;              ///< bulk, responsiveness
   Duration think_time = std::chrono::seconds(1);
   std::uint32_t objects_min = 1;
   std::uint32_t objects_max = 8;
@@ -255,13 +256,26 @@ struct AppSpec {
   double object_shape = 1.2;
   // These are of request, telnet, on_off and flows.
   SizeDistribution sizes;
-  Duration interval = std::chrono::milliseconds(100);  ///< telnet, on_off: between requests
+  Duration interval = std::chrono::milliseconds(100);  ///< telnet, on_off, responsiveness: between requests
   Duration on = std::chrono::seconds(1);               ///< on_off: mean
   Duration off = std::chrono::seconds(1);              ///< on_off: mean
   Duration arrivals = std::chrono::seconds(15);        ///< flows: mean between pages
   double objects_mean = 1;                             ///< flows: connections a page
   Duration gap{};                                      ///< flows: mean between the connections of a page
   bool regular = false;                                ///< flows: pages at even intervals
+  // These are of video.
+  std::vector<Rate> ladder{Rate::bits_per_second(0.3e6), Rate::bits_per_second(0.75e6), Rate::bits_per_second(1.5e6),
+                           Rate::bits_per_second(3e6),   Rate::bits_per_second(4.5e6),  Rate::bits_per_second(6e6)};
+  Duration segment = std::chrono::seconds(4);
+  Duration buffer = std::chrono::seconds(60);
+  Duration reservoir = std::chrono::seconds(8);
+  std::optional<Duration> length;  ///< endless when not set
+  Duration pause = std::chrono::seconds(1);
+  // These are of game.
+  Duration tick = std::chrono::milliseconds(20);
+  Bytes down{200};
+  Bytes up{60};
+  bool loaded = true;            ///< responsiveness
   std::optional<Duration> stop;  ///< bulk: when it is broken off; flows: when no page begins any more
 };
 
@@ -275,6 +289,7 @@ enum class ModelType : std::uint8_t {
 /// What is written beside results.csv and series.csv.
 struct OutputSpec {
   std::vector<std::string> columns;  ///< of results.csv that the table shows, too
+  std::optional<RatioSpec> ratio;
   ModelType model = ModelType::none;
   bool flows = false;    ///< flows.csv: one row per connection
   bool ues = false;      ///< ues.csv: one row per UE and interval

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <vector>
 
 #include "emulator/hosts/flow_source.hpp"
-#include "emulator/hosts/pattern_server.hpp"
 #include "emulator/hosts/request_client.hpp"
-#include "emulator/net/delay_line.hpp"
-#include "emulator/runtime/late_link.hpp"
-#include "tests/support/eal.hpp"
+#include "tests/sim/nodeb/two_hosts.hpp"
 
 // The applications that fetch again and again, over 20 ms of round trip and 20 Mb/s.
 
@@ -19,26 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class StreamsTest : public testing::Test {
+class StreamsTest : public test::TwoHosts {
  protected:
-  StreamsTest() {
-    to_client_.lead_to(client_);
-    to_server_.lead_to(server_);
-    server_.listen(80,
-                   [this](const packet::Addresses& ours) { return std::make_unique<PatternServer>(ours, counters_); });
-  }
-  static HostConfig config(const IpAddress& address) {
-    HostConfig host;
-    host.address = address;
-    return host;
-  }
-  void run(Duration until) {
-    loop_.run_until(Instant(until));
-    client_.end_run(loop_.now());
-    server_.end_run(loop_.now());
-    EXPECT_EQ(log_.corrupted, 0U);
-    EXPECT_EQ(log_.failures, 0U);
-  }
   FlowSourceConfig flows() const {
     FlowSourceConfig flows;
     flows.server = server_.config().address;
@@ -50,16 +28,6 @@ class StreamsTest : public testing::Test {
     requests.size = {SizeKind::fixed, Bytes(1000), Bytes(1000), 1};
     return requests;
   }
-
-  EventLoop loop_;
-  LateLink to_client_;
-  LateLink to_server_;
-  DelayLine down_{loop_, {10ms, Rate::bits_per_second(20e6), Bytes(200'000)}, to_client_};
-  DelayLine up_{loop_, {10ms, Rate(), Bytes()}, to_server_};
-  ServerCounters counters_;
-  FlowLog log_;
-  Host server_{loop_, test::pool(), config(IpAddress::v4(192, 0, 2, 1)), Random::stream(1, "server"), down_};
-  Host client_{loop_, test::pool(), config(IpAddress::v4(10, 45, 0, 2)), Random::stream(1, "client"), up_};
 };
 
 TEST_F(StreamsTest, RequestsWaitForTheirAnswersAndThink) {

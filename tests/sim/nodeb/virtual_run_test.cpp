@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <string>
+#include <vector>
 
 #include "emulator/report/html_report.hpp"
 #include "emulator/report/results_csv.hpp"
 #include "emulator/runtime/experiment.hpp"
+#include "emulator/runtime/user_figures.hpp"
 #include "emulator/scenario/plan.hpp"
 #include "tests/sim/nodeb/run_all.hpp"
 
@@ -15,6 +17,7 @@ namespace sluice::emulator {
 namespace {
 
 using test::run_all;
+using namespace std::chrono_literals;
 
 std::string link(const std::string& channel, const std::string& rest) {
   return "duration: 12s\nwarmup: 2s\n" + rest +
@@ -202,6 +205,52 @@ apps: [{type: bulk, direction: upload, size: 2MB}]
     EXPECT_EQ(result.counters.at("connections_failed"), 0U) << result.key.mode;
     EXPECT_EQ(result.counters.at("payload_corrupted"), 0U) << result.key.mode;
   }
+}
+
+TEST(VirtualRun, TellsWhatUsersFeel) {
+  const std::string users =
+      "modes: [none, smvs]\nsmvs: {law: acks}\napps:\n  - {type: web}\n  - {type: video}\n  - {type: game}\n"
+      "  - {type: responsiveness}\n  - {type: bulk, direction: upload}\n";
+  for (const RunResult& result : run_all(link(steady, users))) {
+    SCOPED_TRACE(result.key.mode);
+    const auto& figures = result.figures;
+    for (const char* name : {"page_mean_ms", "page_p95_ms", "video_bit_rate_bps", "game_down_p95_ms", "game_up_p99_ms",
+                             "probe_fresh_ms", "probe_kept_ms", "upload_bps"}) {
+      ASSERT_TRUE(figures.contains(name)) << name;
+      EXPECT_GT(figures.at(name), 0) << name;
+    }
+    EXPECT_DOUBLE_EQ(figures.at("rpm_fresh"), 120'000 / figures.at("probe_fresh_ms")) << "two round trips each";
+    EXPECT_DOUBLE_EQ(figures.at("rpm_kept"), 60'000 / figures.at("probe_kept_ms"));
+    EXPECT_DOUBLE_EQ(figures.at("rpm"), (figures.at("rpm_fresh") + figures.at("rpm_kept")) / 2);
+    EXPECT_EQ(figures.at("game_down_loss"), 0);
+    EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
+  }
+}
+
+TEST(VirtualRun, AMeanOfProbesLeavesOutTheLongestTwentieth) {
+  std::vector<Duration> times(19, 10ms);
+  times.insert(times.begin(), 500ms);
+  EXPECT_EQ(trimmed_mean(times), 10ms);
+  EXPECT_EQ(trimmed_mean({10ms, 40ms}), 25ms) << "too few for a twentieth";
+  EXPECT_EQ(trimmed_mean({}), Duration::zero());
+}
+
+TEST(VirtualRun, AnExperimentPutsRunsOverOthers) {
+  const auto plan = parse_plan(link(steady,
+                                    "modes: [none]\napps: [{type: bulk}, {type: game}]\nsweep:\n"
+                                    "  - {column: beside, keys: [apps.0.ues], values: [0, 1], labels: [nothing, "
+                                    "bulk]}\noutput:\n  ratio: {column: beside, base: nothing, of: "
+                                    "[game_down_p95_ms]}\n"),
+                               "test.yaml", 1);
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  TraceLibrary traces({});
+  const std::atomic<bool> stop{false};
+  const auto results = run_experiment(
+                           *plan, traces, 1, [](const ExperimentProgress&) {}, stop)
+                           .results;
+  EXPECT_NEAR(results.at(1).figures.at("ratio_game_down_p95_ms"),
+              results.at(1).figures.at("game_down_p95_ms") / results.at(0).figures.at("game_down_p95_ms"), 1e-9);
+  EXPECT_GT(results.at(1).figures.at("ratio_game_down_p95_ms"), 2);
 }
 
 }  // namespace

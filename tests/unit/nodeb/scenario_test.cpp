@@ -155,6 +155,44 @@ cell:
               HasSubstr("only when the UEs' channels are of type wlan"));
 }
 
+TEST(Scenario, UsersWatchPlayAndProbe) {
+  const auto plan = parse_plan(smallest + R"(apps:
+  - {type: video, ladder: [1Mb/s, 3Mb/s], segment: 2s, buffer: 20s, reservoir: 4s, length: 30s, pause: 5s}
+  - {type: game, tick: 15ms, down: 300B, up: 40B}
+  - {type: responsiveness, connections: 4, loaded: false, interval: 50ms}
+)",
+                               "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  const std::vector<AppSpec>& apps = plan->base.apps;
+  EXPECT_EQ(apps[0].ladder.back(), Rate::bits_per_second(3e6));
+  EXPECT_EQ(apps[0].length, 30s);
+  EXPECT_EQ(apps[1].tick, 15ms);
+  EXPECT_EQ(apps[1].up, Bytes(40));
+  EXPECT_EQ(apps[2].connections, 4U);
+  EXPECT_FALSE(apps[2].loaded);
+  const std::string video = smallest + "apps: [{type: video, ";
+  EXPECT_THAT(errors_of(video + "ladder: [3Mb/s, 3Mb/s]}]\n"), HasSubstr("expected rising bit rates"));
+  EXPECT_THAT(errors_of(video + "segment: 2s, buffer: 19s}]\n"), HasSubstr("expected ten segments or more, got 19s"));
+  EXPECT_THAT(errors_of(video + "reservoir: 54s}]\n"), HasSubstr("expected less than 0.9 of the buffer, got 54s"));
+  EXPECT_THAT(errors_of(video + "tick: 20ms}]\n"), HasSubstr("only when type is game"));
+  EXPECT_THAT(errors_of(smallest + "apps: [{type: bulk, loaded: true}]\n"),
+              HasSubstr("only when type is responsiveness"));
+}
+
+TEST(Scenario, ARatioIsOverAPointOfASweep) {
+  const std::string sweep =
+      smallest + "apps: [{type: bulk}]\nsweep: [{column: beside, keys: [apps.0.ues], values: [0, 1]}]\n";
+  const auto ratio = [&sweep](const std::string& keys) {
+    return errors_of(sweep + "output: {ratio: {" + keys + "}}\n");
+  };
+  EXPECT_EQ(ratio("column: beside, base: 0, of: [utilisation, page_mean_ms]"), "");
+  EXPECT_THAT(ratio("column: besides, base: 0, of: [utilisation]"),
+              HasSubstr("the column of a sweep, got \"besides\""));
+  EXPECT_THAT(ratio("column: beside, base: 2, of: [utilisation]"), HasSubstr("a point of that sweep, got \"2\""));
+  EXPECT_THAT(ratio("column: beside, base: 0, of: [nonsense]"), HasSubstr("columns of results.csv, got \"nonsense\""));
+  EXPECT_THAT(ratio("column: beside, base: 0, of: [ratio_utilisation]"), HasSubstr("got \"ratio_utilisation\""));
+}
+
 TEST(Scenario, RoutersNeedARateAndRedThresholds) {
   EXPECT_THAT(errors_of(smallest + "server_proxy: {delay: 1ms, queue: {type: codel}}\n"),
               HasSubstr("a hop with a rate"));

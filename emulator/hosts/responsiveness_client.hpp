@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "emulator/hosts/application.hpp"
+#include "emulator/hosts/flow_log.hpp"
+#include "emulator/hosts/framed_stream.hpp"
+#include "emulator/hosts/host.hpp"
+#include "emulator/random.hpp"
+
+namespace sluice::emulator {
+
+struct ResponsivenessConfig {
+  IpAddress server;
+  std::uint16_t port = 443;
+  Instant start{};
+  std::uint32_t connections = 1;                       ///< kept, on which half of the probes go; >= 1
+  bool loaded = true;                                  ///< each of these downloads without end
+  Duration interval = std::chrono::milliseconds(100);  ///< between two probes of a kind, > 0
+};
+
+/// Measures responsiveness as draft-ietf-ippm-responsiveness has it: small requests on the connections that load the
+/// link, and as many on fresh ones. The draft lets a client add connections until nothing changes any more; here their
+/// number is given, and what is measured is the whole run after its warm-up.
+class ResponsivenessClient final : public EventTarget {
+ public:
+  /// `loop`, `host` and `log` outlive it.
+  ResponsivenessClient(EventLoop& loop, Host& host, const ResponsivenessConfig& config, Random random, FlowLog& log);
+  ~ResponsivenessClient();
+  ResponsivenessClient(const ResponsivenessClient&) = delete;
+  ResponsivenessClient& operator=(const ResponsivenessClient&) = delete;
+
+  void on_event(std::uint64_t tag, Instant now) override;
+
+ private:
+  static constexpr std::uint64_t begin_tag = 0;
+  static constexpr std::uint64_t probe_tag = 1;
+  class Kept;
+  class Fresh;
+  void begin(Instant now);
+  void probe(Instant now);
+
+  EventLoop& loop_;
+  Host& host_;
+  ResponsivenessConfig config_;
+  Random random_;
+  FlowLog& log_;
+  std::vector<std::unique_ptr<Kept>> kept_;
+  std::list<Fresh> fresh_;   ///< under way
+  bool fresh_next_ = false;  ///< the next probe goes on a connection of its own
+};
+
+}  // namespace sluice::emulator

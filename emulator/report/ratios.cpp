@@ -1,0 +1,43 @@
+#include "emulator/report/ratios.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "emulator/report/columns.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+/// The key of the run that this one is divided by; nothing where it is such a run, or not part of the sweep.
+std::optional<RunKey> base_of(const RunKey& key, const RatioSpec& ratio) {
+  RunKey base = key;
+  for (auto& [column, value] : base.swept) {
+    if (column != ratio.column || value == ratio.base) continue;
+    value = ratio.base;
+    return base;
+  }
+  return std::nullopt;
+}
+
+bool same_run(const RunKey& a, const RunKey& b) {
+  return a.scenario == b.scenario && a.clock == b.clock && a.mode == b.mode && a.seed == b.seed && a.swept == b.swept;
+}
+
+}  // namespace
+
+void add_ratios(std::vector<RunResult>& results, const RatioSpec& ratio) {
+  for (RunResult& run : results) {
+    const std::optional<RunKey> key = base_of(run.key, ratio);
+    if (!key) continue;
+    const auto base =
+        std::find_if(results.begin(), results.end(), [&](const RunResult& other) { return same_run(other.key, *key); });
+    if (base == results.end()) continue;
+    for (const std::string& column : ratio.of) {
+      const std::optional<double> over = column_value(*base, column);
+      const std::optional<double> value = column_value(run, column);
+      if (value && over && *over != 0) run.figures[std::string(ratio_prefix) + column] = *value / *over;
+    }
+  }
+}
+
+}  // namespace sluice::emulator

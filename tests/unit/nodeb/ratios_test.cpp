@@ -1,0 +1,48 @@
+#include "emulator/report/ratios.hpp"
+
+#include <gtest/gtest.h>
+
+#include "emulator/report/columns.hpp"
+#include "tests/unit/nodeb/sample_results.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+/// A run of one seed with something beside it, and its delay.
+RunResult run(const std::string& mode, const std::string& beside, std::uint64_t seed, double delay_ms) {
+  RunResult result = test::sample_result(mode, "0.02", 0.9, delay_ms);
+  result.key.seed = seed;
+  result.key.swept.emplace_back("beside", beside);
+  return result;
+}
+
+const RatioSpec beside{"beside", "nothing", {"radio_queue_delay_mean_ms", "upload_bps"}};
+const std::string ratio = "ratio_radio_queue_delay_mean_ms";
+
+TEST(Ratios, AreOverTheRunThatDiffersInOneColumnAlone) {
+  std::vector<RunResult> results = {run("none", "nothing", 1, 10),    run("none", "nothing", 2, 20),
+                                    run("smvs", "nothing", 1, 5),     run("none", "a download", 1, 30),
+                                    run("none", "a download", 2, 50), run("smvs", "a download", 1, 6)};
+  add_ratios(results, beside);
+  EXPECT_DOUBLE_EQ(results[3].figures.at(ratio), 3);
+  EXPECT_DOUBLE_EQ(results[4].figures.at(ratio), 2.5);
+  EXPECT_DOUBLE_EQ(results[5].figures.at(ratio), 1.2);
+  EXPECT_FALSE(results[0].figures.contains(ratio)) << "a run of the base";
+  EXPECT_FALSE(results[3].figures.contains("ratio_upload_bps")) << "which no run has";
+}
+
+TEST(Ratios, NeedBothRunsAndSomethingToDivideBy) {
+  std::vector<RunResult> results = {run("none", "a download", 1, 30), run("smvs", "nothing", 1, 0),
+                                    run("smvs", "a download", 1, 30)};
+  add_ratios(results, beside);
+  for (const RunResult& result : results) EXPECT_FALSE(result.figures.contains(ratio));
+}
+
+TEST(Ratios, AreColumnsOfTheirOwn) {
+  EXPECT_TRUE(is_result_column("ratio_page_mean_ms"));
+  EXPECT_TRUE(is_figure("ratio_utilisation"));
+  EXPECT_FALSE(is_result_column("ratio_nonsense"));
+}
+
+}  // namespace
+}  // namespace sluice::emulator
