@@ -161,16 +161,24 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   emit(flow, bearer, now);
   settle(flow, bearer, pending);
   reschedule(flow, id, now);
-  if (bearer.load.backlogged_flows > 1 && bearer.clocked()) hand_on_room(bearer, now);
+  if (bearer.load.backlogged_flows != 0 && bearer.clocked()) hand_on_room(bearer, now);
 }
 
 /// The same for a flow of which a leg is not open yet, in recovery, reordering or ending.
 void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
-  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  const BearerId of = flow.bearer;
+  Bearer& bearer = shard_.registry.bearer(of);
   if (flow.release_reason != ReleaseReason::none) {
     serve_leaving(flow, bearer, id, now);
-    return;
+  } else {
+    serve_repairing(flow, bearer, id, now);
   }
+  // It may be over, and its bearer with it.
+  if (!shard_.registry.bearers().contains(of)) return;
+  if (bearer.load.backlogged_flows != 0 && bearer.clocked()) hand_on_room(bearer, now);
+}
+
+void SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
   relay::pump(flow);
   relay::pass_ends(flow);
   relay::pass_keepalives(flow);
@@ -253,10 +261,12 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part pa
   }
 }
 
-/// A few flows each time, those next in turn: what they sent brings them here again.
+/// A few flows each time, those next in turn: what they sent, or what is under way, brings them here again. All of them
+/// where nothing is, since then nothing else would.
 void SplitFlows::hand_on_room(Bearer& bearer, Instant now) {
   constexpr std::uint32_t most_flows = 4;
-  const std::uint32_t count = std::min(bearer.flow_count, most_flows);
+  const bool quiet = bearer.by_acks()->flight() <= Bytes{};
+  const std::uint32_t count = quiet ? bearer.flow_count : std::min(bearer.flow_count, most_flows);
   for (std::uint32_t i = 0; i < count && bearer.allowance() >= bearer.treatment().smvs.acks.segment; ++i) {
     const FlowId id = bearer.first_flow;
     Flow& flow = shard_.registry.flow(id);

@@ -81,6 +81,7 @@ class SplitFlows {
   }
   void serve(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
+  void serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   void emit(Flow& flow, Bearer& bearer, Instant now);
   /// Of a window that flows share by acknowledgements: the flow's own part, or what the others leave, too.
@@ -93,7 +94,8 @@ class SplitFlows {
     Bearer& bearer = shard_.registry.bearer(flow.bearer);
     return bearer.by_acks() != nullptr ? &bearer : nullptr;
   }
-  /// A flow under a law by acknowledgements has been served, and others wait: what it left of the window is theirs.
+  /// A flow under a law by acknowledgements has been served, or is over, and others wait: what it left of the window is
+  /// theirs.
   [[gnu::noinline]] void hand_on_room(Bearer& bearer, Instant now);
   void reschedule(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);

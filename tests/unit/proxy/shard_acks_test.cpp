@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "tests/support/proxy_lab.hpp"
@@ -128,6 +129,64 @@ TEST_F(ShardAcks, AFlowThatEndsLeavesNothingUnderWay) {
   std::uint32_t of_other = 0;
   offer(other, of_other, 30);
   EXPECT_EQ(data_sent(), 14 * on_wire);
+}
+
+/// The first flow has the whole window under way, and a younger one waits with nothing of its own.
+class ShardAcksWaiting : public ShardAcks {
+ protected:
+  /// Between both in turn are so many flows that have nothing to send.
+  void begin(int idle_flows = 0) {
+    hosts.open();
+    offer(hosts, offered, 14);
+    EXPECT_EQ(data_sent(), 14 * on_wire);
+    std::vector<std::unique_ptr<ScriptedHosts>> idle;
+    for (int i = 0; i < idle_flows; ++i) {
+      idle.push_back(std::make_unique<ScriptedHosts>(lab));
+      idle.back()->ue_to_server.src_port = static_cast<std::uint16_t>(41000 + i);
+      idle.back()->open();
+    }
+    waiting.ue_to_server.src_port = 40001;
+    waiting.open();
+    offer(waiting, of_waiting, 20);
+    EXPECT_EQ(data_sent(), 0) << "the window is full";
+    lab.pass_time(20ms);
+  }
+  ScriptedHosts waiting{lab};
+  std::uint32_t of_waiting = 0;
+};
+
+TEST_F(ShardAcksWaiting, GetsTheRoomOfAFlowThatHasNoMoreToSend) {
+  begin();
+  hosts.ue(Flags::ack_bit, 0, offered);
+  EXPECT_GT(data_sent(), 0);
+}
+
+TEST_F(ShardAcksWaiting, GetsItPastManyThatAreIdle) {
+  begin(20);
+  hosts.ue(Flags::ack_bit, 0, offered);
+  EXPECT_GT(data_sent(), 0);
+}
+
+TEST_F(ShardAcksWaiting, GetsTheRoomOfAFlowThatIsAtItsEnd) {
+  begin();
+  hosts.server(Flags::fin_bit | Flags::ack_bit, offered, 0);
+  data_sent();
+  hosts.ue(Flags::ack_bit, 0, offered + 1);
+  EXPECT_GT(data_sent(), 0);
+}
+
+TEST_F(ShardAcksWaiting, GetsTheRoomOfAFlowThatIsRepaired) {
+  begin();
+  hosts.ue(Flags::ack_bit, 0, 0);  // a duplicate: something is missing
+  hosts.ue(Flags::ack_bit, 0, offered);
+  EXPECT_GT(data_sent(), 0);
+}
+
+TEST_F(ShardAcksWaiting, GetsTheRoomOfAFlowThatIsReset) {
+  begin();
+  hosts.ue(Flags::rst_bit, 0, 0);
+  hosts.server(Flags::rst_bit, offered, 0);
+  EXPECT_GT(data_sent(), 0);
 }
 
 TEST_F(ShardAcks, ReportsChangeNothingOfIt) {
