@@ -90,7 +90,10 @@ Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   }
   if (timeout_in_doubt() && bits_.doubt == Doubt::copy_sent)
     return allowance - left;  // RFC 5682 section 2.1 step 2: wait
+  const SeqNum before = snd_.nxt;
   if (send_.unsent()) emit_new(now, output, left);
+  // What is new asks as well as a probe would (RFC 8985 section 7.3).
+  if (snd_.nxt != before) bits_.tail_due = false;
   if (bits_.tail_due) emit_tail_probe(now, output, left);
   return allowance - left;
 }

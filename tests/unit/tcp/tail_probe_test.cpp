@@ -187,5 +187,21 @@ TEST(TailProbe, WaitsForAnAllowance) {
   s.expect_data(3 * mss, mss);
 }
 
+TEST(TailProbe, IsNotDueAnyMoreOnceSomethingNewHasGone) {
+  Script s;
+  send(s, 4, 8);
+  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
+  s.now += probe;
+  s.endpoint.on_timer(s.now);
+  s.emit(Bytes());
+  s.expect_nothing();
+  s.receive_ack(2 * mss);
+  s.emit(Bytes(3 * mss / 2));
+  s.expect_data(4 * mss, mss);
+  EXPECT_TRUE(s.endpoint.on_fast_path()) << "that asks as well as a probe would";
+  s.emit(Bytes(10 * mss));
+  EXPECT_EQ(s.endpoint.counters().tail_probes, 0);
+}
+
 }  // namespace
 }  // namespace sluice::test
