@@ -258,7 +258,8 @@ void describe_smvs(Section& s, SmvsMode& smvs, bool at_both_ends) {
   s.when(used(ack_parameters), condition(ack_parameters),
          [&] { s.section("acks", smvs.acks, "the law by acknowledgements"); });
   s.value("short_flow", smvs.short_flow, {Bytes(0), Bytes(1 << 30)},
-          "flows that have sent less are served before the bearer's others; 0B = no preference");
+          "flows that have sent less go before the bearer's others: by reports first of all, by acknowledgements with "
+          "four fifths of the window; 0B = no preference");
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ struct SmvsMode {
   control::FallbackParameters fallback;
   WithoutReports without_reports = WithoutReports::congestion_control;
   control::AckClockedParameters acks;
-  /// Flows that have sent less than this are served before the others of their bearer; 0 = no preference.
-  Bytes short_flow{};
+  /// Flows that have sent less than this go before the others of their bearer; 0 = no preference.
+  Bytes short_flow{256 * 1024};
 };
 
 /// How a connection is got hold of.

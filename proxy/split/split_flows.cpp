@@ -265,17 +265,29 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part pa
 /// where nothing is, since then nothing else would.
 void SplitFlows::hand_on_room(Bearer& bearer, Instant now) {
   constexpr std::uint32_t most_flows = 4;
-  const bool quiet = bearer.by_acks()->flight() <= Bytes{};
-  const std::uint32_t count = quiet ? bearer.flow_count : std::min(bearer.flow_count, most_flows);
+  constexpr std::uint32_t most_looked_at = 32;  // for a young one
+  const AckClock& clock = *bearer.by_acks();
+  const std::uint32_t count = clock.flight() <= Bytes{} ? bearer.flow_count : std::min(bearer.flow_count, most_flows);
+  if (clock.young_waiting() > 0)
+    hand_on_room(bearer, std::max(count, std::min(bearer.flow_count, most_looked_at)), true, now);
+  hand_on_room(bearer, count, false, now);
+}
+
+/// To the next `count` flows in turn. `young`: to the young of these alone, each as far as its part goes.
+void SplitFlows::hand_on_room(Bearer& bearer, std::uint32_t count, bool young, Instant now) {
+  FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < count && bearer.allowance() >= bearer.treatment().smvs.acks.segment; ++i) {
-    const FlowId id = bearer.first_flow;
     Flow& flow = shard_.registry.flow(id);
-    bearer.first_flow = flow.bearer_next;
-    if (!flow.terminated() || !flow.leg(Side::radio).endpoint.can_send_now()) continue;
-    keep_journal(flow, id);  // it may not have been served since something came
-    const std::uint64_t before = bearer.sent_total();
-    emit(flow, bearer, Side::radio, turn, Part::all, now);
-    if (bearer.sent_total() != before && marked_.size() < marked_.capacity()) mark(flow, id, Streams::to_radio);
+    const FlowId next = flow.bearer_next;
+    const bool chosen = !young || acks_.young_waits(id);
+    if (chosen && flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now()) {
+      keep_journal(flow, id);  // it may not have been served since something came
+      const std::uint64_t before = bearer.sent_total();
+      emit(flow, bearer, Side::radio, turn, young ? Part::own : Part::all, now);
+      if (bearer.sent_total() != before && marked_.size() < marked_.capacity()) mark(flow, id, Streams::to_radio);
+    }
+    id = next;
+    if (!young) bearer.first_flow = id;
   }
 }
 

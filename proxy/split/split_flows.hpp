@@ -97,6 +97,7 @@ class SplitFlows {
   /// A flow under a law by acknowledgements has been served, or is over, and others wait: what it left of the window is
   /// theirs.
   [[gnu::noinline]] void hand_on_room(Bearer& bearer, Instant now);
+  void hand_on_room(Bearer& bearer, std::uint32_t count, bool young, Instant now);
   void reschedule(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);
   /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.

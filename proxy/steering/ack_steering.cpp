@@ -7,6 +7,22 @@
 
 namespace sluice::proxy {
 
+namespace {
+
+bool is_young(const Flow& flow, const Bearer& bearer) {
+  return flow.sent_to_radio < bearer.treatment().smvs.short_flow;
+}
+
+}  // namespace
+
+Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t young, bool is_young) {
+  if (young == 0 || young >= waiting) return window / std::max(waiting, 1U);
+  const double even = static_cast<double>(young) / waiting;
+  const double theirs = std::max(share_of_the_young, even);
+  const double part = is_young ? theirs / young : (1 - theirs) / (waiting - young);
+  return Bytes(static_cast<double>(window.count()) * part);
+}
+
 void AckClock::hear(control::Acknowledged news) {
   news.others = std::exchange(others_, Bytes{});
   check_.on_acknowledged(news.delivered, news.round_trip);
@@ -23,8 +39,14 @@ bool AckClock::on_report(Instant now, const control::feedback::BearerReport& rep
 void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
   const Leg& leg = flow.leg(Side::radio);
   const auto now = static_cast<std::uint32_t>(on_wire(leg, leg.endpoint.in_flight()).count());
-  const std::uint32_t before = std::exchange(shares_[id].flight, now);
-  bearer.by_acks()->add_flight(Bytes(now) - Bytes(before));
+  Share& share = shares_[id];
+  const std::uint32_t before = share.flight;
+  share.flight = now & most_flight;
+  AckClock& clock = *bearer.by_acks();
+  clock.add_flight(Bytes(share.flight) - Bytes(before));
+  const bool young_waits = leg.endpoint.unsent() > Bytes{} && is_young(flow, bearer);
+  clock.count_young(share.young_waits, young_waits);
+  share.young_waits = young_waits;
 }
 
 void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
@@ -51,12 +73,15 @@ Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond
   if (beyond_its_part || waiting <= 1) return room;
   // A part of less than a segment would never be sent.
   const Bytes least = segment_on_wire(flow.leg(Side::radio));
-  const Bytes part = std::max(clock.law().window() / waiting, least) - Bytes(shares_[id].flight);
+  const Bytes mine = part_of(clock.law().window(), waiting, clock.young_waiting(), shares_[id].young_waits);
+  const Bytes part = std::max(mine, least) - Bytes(shares_[id].flight);
   return std::clamp(part, Bytes{}, room);
 }
 
 void AckSteering::forget(FlowId id, Bearer& bearer) {
-  bearer.by_acks()->add_flight(-Bytes(std::exchange(shares_[id], Share{}).flight));
+  const Share share = std::exchange(shares_[id], Share{});
+  bearer.by_acks()->add_flight(-Bytes(share.flight));
+  bearer.by_acks()->count_young(share.young_waits, false);
 }
 
 }  // namespace sluice::proxy

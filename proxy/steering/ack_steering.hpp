@@ -20,6 +20,13 @@ class Bearer;
 
 /// What one flow may send in its turn while others of the bearer wait.
 inline constexpr Bytes turn{2 * 1500};
+/// What young flows have together of a window while older ones wait, too: those that have sent less than
+/// SmvsMode::short_flow.
+inline constexpr double share_of_the_young = 0.8;
+
+/// The part of a window that one of `waiting` flows has, of which `young` are young. All of one age have the same, and
+/// no young one has less than an older one. Requires that itself it is among them.
+[[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t young, bool is_young);
 
 /// The law that needs no report, of one bearer: what its split connections have under way to the UE together, and how
 /// much that may be.
@@ -31,6 +38,9 @@ class AckClock {
   [[nodiscard]] Bytes room() const { return std::max(law_.window() - flight_, Bytes{}); }
   [[nodiscard]] Bytes flight() const { return flight_; }
   void add_flight(Bytes change) { flight_ += change; }
+  /// Flows that wait and are young.
+  [[nodiscard]] std::uint32_t young_waiting() const { return young_waiting_; }
+  void count_young(bool before, bool now) { young_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
   /// IP bytes have gone to the UE that the window does not bound.
   void add_others(Bytes bytes) { others_ += bytes; }
   /// The UE has acknowledged; what others have sent since the last time goes into it.
@@ -51,11 +61,12 @@ class AckClock {
   control::ReportCheck check_;
   Bytes flight_;
   Bytes others_;
+  std::uint32_t young_waiting_ = 0;
 };
 
 /// Feeds the law of each bearer from the acknowledgements of its connections, and shares its window among them: none
-/// that waits has more than its part while another one wants it. Knows what of a bearer's flight is each flow's.
-/// Thread: the shard's.
+/// that waits has more than its part while another one wants it. The young have the larger part: what somebody waits
+/// for is short more often than not. Knows what of a bearer's flight is each flow's. Thread: the shard's.
 class AckSteering {
  public:
   explicit AckSteering(std::size_t most_flows) : shares_(most_flows) {}
@@ -67,12 +78,17 @@ class AckSteering {
   /// What the flow may send now. `beyond_its_part`: nobody else has a use for it.
   [[nodiscard, gnu::noinline]] Bytes room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                           Instant now);
+  /// The flow waits, and is young.
+  [[nodiscard]] bool young_waits(FlowId id) { return shares_[id].young_waits != 0; }
   /// The flow leaves its bearer.
   void forget(FlowId id, Bearer& bearer);
 
  private:
+  static constexpr std::uint32_t most_flight = (1U << 31) - 1;
+
   struct Share {
-    std::uint32_t flight = 0;  ///< IP bytes
+    std::uint32_t flight : 31 = 0;      ///< IP bytes
+    std::uint32_t young_waits : 1 = 0;  ///< it counts in AckClock::young_waiting()
     control::PeerClock clock;
   };
   flow::LazyArray<Share> shares_;  ///< by FlowId; no memory where no bearer listens

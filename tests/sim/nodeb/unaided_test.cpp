@@ -71,6 +71,21 @@ TEST(Unaided, FrequentReportsLeadWhereAcknowledgementsComeLate) {
   EXPECT_GT(with.at(0).utilisation, 0.9);
 }
 
+// A first segment of a video beside a download, and the download.
+TEST(Unaided, WhatIsShortGoesFirstAndLeavesADownloadItsPart) {
+  const auto beside = [](const std::string& short_flow) {
+    std::string text = cell("{type: constant, rate: 8Mb/s}", 1, 1);
+    text.replace(text.find("law: acks"), 9, "law: acks" + short_flow);
+    text.replace(text.find("apps: ["), 7, "apps: [{type: video, start: 3s, length: 4s}, ");
+    return run_all(text).at(0);
+  };
+  const RunResult even = beside(", short_flow: 0B");
+  const RunResult first = beside("");
+  EXPECT_LT(first.figures.at("video_start_ms"), 0.85 * even.figures.at("video_start_ms"));
+  EXPECT_GT(first.utilisation, even.utilisation - 0.01);
+  EXPECT_GT(first.throughput_bps, even.throughput_bps - 0.1e6);
+}
+
 // Reports that never come: the law that asks for them goes on by acknowledgements.
 TEST(Unaided, ALawWithoutItsReportsGoesOnByAcknowledgements) {
   std::string text = cell("{type: constant, rate: 8Mb/s}", 1, 1, "reports: {loss: 1}\n");
