@@ -83,6 +83,17 @@ std::vector<const ChannelSpec*> all_channels(const Scenario& scenario) {
   return channels;
 }
 
+namespace {
+
+/// Where in its trace a run begins.
+Duration offset_of(const ChannelSpec& spec, std::uint64_t seed, std::uint32_t ue) {
+  if (spec.drawn_offset <= Duration::zero()) return spec.offset;
+  Random random = Random::stream(seed, "offset", ue);
+  return spec.offset + from_seconds(random.uniform(0, to_seconds(spec.drawn_offset)));
+}
+
+}  // namespace
+
 std::unique_ptr<Channel> make_channel(const ChannelSpec& spec, Duration tti, std::uint64_t seed, std::uint32_t ue,
                                       TraceLibrary& traces) {
   switch (spec.type) {
@@ -92,10 +103,10 @@ std::unique_ptr<Channel> make_channel(const ChannelSpec& spec, Duration tti, std
       return std::make_unique<PiecewiseChannel>(PiecewiseParameters{spec.min, spec.max, spec.period}, tti,
                                                 Random::stream(seed, "piecewise", ue));
     case ChannelType::trace:
-      return std::make_unique<TraceChannel>(traces.load(spec.file), tti, spec.offset);
+      return std::make_unique<TraceChannel>(traces.load(spec.file), tti, offset_of(spec, seed, ue));
     case ChannelType::generated: {
       Random names = Random::stream(spec.seed.value_or(seed), "trace", ue);
-      return std::make_unique<TraceChannel>(traces.generate(spec, names.next()), tti, spec.offset);
+      return std::make_unique<TraceChannel>(traces.generate(spec, names.next()), tti, offset_of(spec, seed, ue));
     }
     case ChannelType::profile:
       return std::make_unique<ProfileChannel>(traces.profile(spec.profile, seed), tti);

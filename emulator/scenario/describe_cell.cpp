@@ -138,6 +138,8 @@ void describe(Section& s, ChannelSpec& channel) {
   s.when(channel.type == ChannelType::trace || channel.type == ChannelType::generated, "type is trace or generated",
          [&] {
            s.value("offset", channel.offset, {0s, 24h}, "where in the trace the run begins");
+           s.value("drawn_offset", channel.drawn_offset, {0s, 24h},
+                   "… and up to so much later, drawn evenly by the seed: so seeds are other parts of one trace");
          });
   s.when(channel.type == ChannelType::generated, "type is generated", [&] {
     s.section(

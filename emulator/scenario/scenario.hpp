@@ -122,6 +122,7 @@ struct ChannelSpec {
   Duration period = std::chrono::seconds(1);    ///< piecewise: how long a drawn rate holds
   std::string file;                             ///< trace
   Duration offset{};                            ///< trace, generated: where in it the run begins
+  Duration drawn_offset{};                      ///< … and up to so much later, by the seed
   TraceParameters generated;                    ///< generated
   Duration length = std::chrono::seconds(120);  ///< generated
   std::optional<std::uint64_t> seed;            ///< generated: of the trace; else that of the run

@@ -366,6 +366,24 @@ TEST(Traces, TheSameOneIsSharedAndGeneratedOnesDependOnTheirSeed) {
   EXPECT_FALSE(std::ranges::equal(traces.generate(spec, 1)->milliseconds(), traces.generate(spec, 2)->milliseconds()));
 }
 
+TEST(Traces, ASeedDrawsWhereARunBegins) {
+  TraceLibrary traces({});
+  ChannelSpec spec;
+  spec.type = ChannelType::generated;
+  spec.length = 20s;
+  spec.seed = 7;  // of the trace, which is the same one in every run
+  const auto opportunities = [&](std::uint64_t seed) {
+    const auto link = make_channel(spec, 1ms, seed, 0, traces);
+    std::vector<std::uint64_t> ttis;
+    for (std::uint64_t tti = link->next_useful(0); tti < 2000; tti = link->next_useful(tti + 1)) ttis.push_back(tti);
+    return ttis;
+  };
+  EXPECT_EQ(opportunities(1), opportunities(2));
+  spec.drawn_offset = 10s;
+  EXPECT_NE(opportunities(1), opportunities(2));
+  EXPECT_EQ(opportunities(2), opportunities(2));
+}
+
 TEST(Reference, NamesEveryKeyWithItsUnit) {
   const std::string text = config::reference<Scenario>();
   for (const char* key : {"warmup", "scheduler", "fcds", "think_time", "cell_core", "period", "sharp_change"}) {
