@@ -29,14 +29,43 @@ bool TrackedConnection::is_plausible(Side in, const tcp::Segment& segment) const
 }
 
 void TrackedConnection::note_unseen(Side in, const tcp::Segment& segment) {
+  if (adrift) {
+    for (TrackedHost& each : hosts) each.heard = false;
+    return;
+  }
   if (!is_in_window(in, segment)) return;
   TrackedHost& from = host(in);
   from.unseen = tcp::later(from.unseen, segment.seq + options_of(opposite(in)).mss);
 }
 
 TrackedConnection::Heard TrackedConnection::track(Side in, const tcp::Segment& segment) {
+  if (adrift) return find_position(in, segment);
   if (!is_plausible(in, segment)) return Heard::nothing;
   if (segment.flags.rst() || segment.flags.fin()) return Heard::the_end;
+  note(in, segment);
+  return Heard::more;
+}
+
+/// Numbers are taken from what passes until both hosts agree: each expects the byte that the other one sends next. What
+/// somebody forges on one side agrees with nobody; at worst the connection is not split again.
+TrackedConnection::Heard TrackedConnection::find_position(Side in, const tcp::Segment& segment) {
+  if (segment.flags.rst() || segment.flags.fin()) return Heard::the_end;
+  if (segment.flags.syn() || !segment.flags.ack()) return Heard::nothing;
+  TrackedHost& from = host(in);
+  TrackedHost& to = host(opposite(in));
+  if (!from.heard && !to.heard) {
+    from.next = from.unseen = segment.seq;
+    to.next = to.unseen = segment.ack;
+  }
+  const tcp::SeqNum acked = from.heard ? tcp::later(from.acked, segment.ack) : segment.ack;
+  if (!from.heard) from.edge = segment.ack;
+  note(in, segment);
+  from.acked = acked;
+  adrift = !(from.heard && to.heard && from.next == to.acked && to.next == from.acked);
+  return Heard::more;
+}
+
+void TrackedConnection::note(Side in, const tcp::Segment& segment) {
   TrackedHost& from = host(in);
   TrackedHost& to = host(opposite(in));
   const std::uint32_t window = window_of(in, segment);
@@ -53,13 +82,12 @@ TrackedConnection::Heard TrackedConnection::track(Side in, const tcp::Segment& s
   from.heard = true;
   constexpr std::uint8_t news = tcp::Flags::urg_bit | tcp::Flags::ece_bit | tcp::Flags::cwr_bit;
   from.unsettled = (segment.flags.bits & news) != 0;
-  return Heard::more;
 }
 
 bool TrackedConnection::may_be_split(Side in, const tcp::Segment& segment) const {
   const TrackedHost& from = host(in);
   const TrackedHost& to = host(opposite(in));
-  if (!from.heard || !to.heard || from.unsettled || to.unsettled) return false;
+  if (adrift || !from.heard || !to.heard || from.unsettled || to.unsettled) return false;
   if (to.acked < from.unseen || from.acked < to.unseen) return false;
   if ((segment.flags.bits & ~tcp::Flags::psh_bit) != tcp::Flags::ack_bit || segment.sack_count != 0) return false;
   const bool timestamps = handshake.initiator_options.timestamps && handshake.responder_options.timestamps;

@@ -32,6 +32,7 @@ struct TrackedConnection {
   std::array<packet::HeaderTemplate, 2> headers;  ///< as Leg::headers
   std::array<TrackedHost, 2> hosts;               ///< by the side they are behind
   Side initiator = Side::radio;
+  bool adrift = false;  ///< where its hosts stand is not known yet: an earlier run had split it
 
   /// What a segment that has passed is to those who follow.
   enum class Heard : std::uint8_t {
@@ -57,6 +58,8 @@ struct TrackedConnection {
   [[nodiscard]] const TrackedHost& host(Side side) const { return hosts[static_cast<std::size_t>(side)]; }
 
  private:
+  void note(Side in, const tcp::Segment& segment);
+  [[nodiscard]] Heard find_position(Side in, const tcp::Segment& segment);
   [[nodiscard]] bool is_in_window(Side in, const tcp::Segment& segment) const;
   [[nodiscard]] const tcp::SynOptions& options_of(Side side) const {
     return side == initiator ? handshake.initiator_options : handshake.responder_options;

@@ -35,23 +35,66 @@ std::optional<packet::HeaderTemplate> read_headers(const JournalEntry::Headers& 
   return header;
 }
 
+JournalEntry::Offer offer_to_entry(const tcp::SynOptions& offer) {
+  using Offer = JournalEntry::Offer;
+  const auto bit = [](bool set, std::uint8_t value) { return set ? value : std::uint8_t{0}; };
+  return {offer.mss, offer.window_scale,
+          static_cast<std::uint8_t>(bit(offer.has_window_scale, Offer::window_scaling) |
+                                    bit(offer.sack_permitted, Offer::sack) | bit(offer.timestamps, Offer::timestamps) |
+                                    bit(offer.ecn, Offer::ecn))};
+}
+
+std::optional<tcp::SynOptions> read_offer(const JournalEntry::Offer& entry) {
+  using Offer = JournalEntry::Offer;
+  constexpr unsigned known = Offer::window_scaling | Offer::sack | Offer::timestamps | Offer::ecn;
+  constexpr std::uint8_t largest_scale = 14;
+  if (entry.flags > known || entry.window_scale > largest_scale || entry.mss == 0) return std::nullopt;
+  tcp::SynOptions offer;
+  offer.mss = entry.mss;
+  offer.window_scale = entry.window_scale;
+  offer.has_window_scale = (entry.flags & Offer::window_scaling) != 0;
+  offer.sack_permitted = (entry.flags & Offer::sack) != 0;
+  offer.timestamps = (entry.flags & Offer::timestamps) != 0;
+  offer.ecn = (entry.flags & Offer::ecn) != 0;
+  return offer;
+}
+
+std::optional<std::array<packet::HeaderTemplate, 2>> read_both_headers(const JournalEntry& entry) {
+  const bool v4 = entry.key.ue.is_v4();
+  constexpr std::uint32_t known = JournalEntry::timestamps | JournalEntry::core_initiates;
+  if (entry.key.server.is_v4() != v4 || entry.options > known) return std::nullopt;
+  const auto radio = read_headers(entry.headers[0], v4);
+  const auto core = read_headers(entry.headers[1], v4);
+  if (!radio || !core) return std::nullopt;
+  return std::array{*radio, *core};
+}
+
+const tcp::SynOptions& offer_of(const Flow& flow, Side side) {
+  return side == flow.initiator ? flow.handshake.initiator_options : flow.handshake.responder_options;
+}
+
 }  // namespace
 
 std::optional<Orphan> read(const JournalEntry& entry) {
-  const bool v4 = entry.key.ue.is_v4();
   if (entry.state != JournalEntry::even && entry.state != JournalEntry::exposed) return std::nullopt;
-  if (entry.key.server.is_v4() != v4 || entry.options > JournalEntry::timestamps) return std::nullopt;
+  const auto headers = read_both_headers(entry);
+  if (!headers) return std::nullopt;
   Orphan orphan;
   orphan.key = entry.key;
-  orphan.timestamps = entry.options == JournalEntry::timestamps;
-  for (const Side side : both_sides) {
-    const auto at = static_cast<std::size_t>(side);
-    const auto headers = read_headers(entry.headers.at(at), v4);
-    if (!headers) return std::nullopt;
-    orphan.headers.at(at) = *headers;
-    orphan.acknowledged.at(at) = tcp::SeqNum(entry.acknowledged.at(at));
-  }
+  orphan.headers = *headers;
+  orphan.timestamps = (entry.options & JournalEntry::timestamps) != 0;
+  orphan.acknowledged = {tcp::SeqNum(entry.acknowledged[0]), tcp::SeqNum(entry.acknowledged[1])};
   return orphan;
+}
+
+std::optional<Survivor> read_survivor(const JournalEntry& entry) {
+  if (entry.state != JournalEntry::even) return std::nullopt;
+  const auto headers = read_both_headers(entry);
+  const auto radio = read_offer(entry.offers[0]);
+  const auto core = read_offer(entry.offers[1]);
+  if (!headers || !radio || !core) return std::nullopt;
+  const bool core_initiates = (entry.options & JournalEntry::core_initiates) != 0;
+  return Survivor{entry.key, *headers, {*radio, *core}, core_initiates ? Side::core : Side::radio};
 }
 
 JournalEntry to_entry(const Orphan& orphan) {
@@ -72,10 +115,12 @@ void FlowJournal::begin(FlowId id, const Flow& flow) {
   JournalEntry& entry = entries_[id];
   set_state(entry, JournalEntry::unused);
   entry.key = flow.key;
-  entry.options = flow.leg(Side::radio).endpoint.uses_timestamps() ? JournalEntry::timestamps : 0;
+  entry.options = (flow.leg(Side::radio).endpoint.uses_timestamps() ? JournalEntry::timestamps : 0U) |
+                  (flow.initiator == Side::core ? JournalEntry::core_initiates : 0U);
   for (const Side side : both_sides) {
     const auto at = static_cast<std::size_t>(side);
     entry.headers.at(at) = headers_to_entry(flow.leg(side).headers);
+    entry.offers.at(at) = offer_to_entry(offer_of(flow, side));
     entry.acknowledged.at(at) = flow.leg(side).endpoint.snd_una().raw();
   }
   set_state(entry, JournalEntry::even);

@@ -16,13 +16,15 @@ namespace sluice::proxy {
 /// What a later run of the program must know of a connection that this one had split, should it end without a word. All
 /// numbers are of this machine. Changing anything here means another JournalEntry::version.
 struct alignas(64) JournalEntry {
-  static constexpr std::uint32_t version = 1;
+  static constexpr std::uint32_t version = 2;
   enum State : std::uint32_t {
     unused = 0,
     even = 1,    ///< each host has all that was acknowledged to the other one: plain forwarding could take over
     exposed = 2  ///< something is acknowledged to a host, or will be next, that the other one has not acknowledged
   };
-  static constexpr std::uint32_t timestamps = 1;  ///< a bit of `options`
+  /// Bits of `options`.
+  static constexpr std::uint32_t timestamps = 1;      ///< both hosts send them
+  static constexpr std::uint32_t core_initiates = 2;  ///< the host on the core's side sent the first SYN
 
   /// How frames to a host look: packet::HeaderTemplate.
   struct Headers {
@@ -35,14 +37,24 @@ struct alignas(64) JournalEntry {
     std::array<std::uint8_t, 2> reserved;
   };
 
+  /// What a host's SYN offered: tcp::SynOptions.
+  struct Offer {
+    static constexpr std::uint8_t window_scaling = 1, sack = 2, timestamps = 4, ecn = 8;  ///< bits of `flags`
+    std::uint16_t mss;
+    std::uint8_t window_scale;
+    std::uint8_t flags;
+  };
+
   std::uint32_t state;  ///< written last when an entry begins, and first when it ends
   std::uint32_t options;
   flow::FlowKey key;
   /// By the Side that a host is on: what it had acknowledged when the entry became what `state` says.
   std::array<std::uint32_t, 2> acknowledged;
   std::array<Headers, 2> headers;
+  std::array<Offer, 2> offers;  ///< by the Side that the host is on
 };
-static_assert(sizeof(JournalEntry) == 128 && sizeof(JournalEntry::Headers) == 32, "the file's format");
+static_assert(sizeof(JournalEntry) == 128 && sizeof(JournalEntry::Offer) == 4 && sizeof(JournalEntry::Headers) == 32,
+              "the file's format");
 
 /// A connection of an earlier run, of which bytes were acknowledged that will never arrive.
 struct Orphan {
@@ -52,8 +64,25 @@ struct Orphan {
   bool timestamps = false;                        ///< both hosts send them
 };
 
+/// A connection of an earlier run that lost nothing with it. It passes between its hosts, and can be split again once
+/// it is known where they stand.
+struct Survivor {
+  flow::FlowKey key;
+  std::array<packet::HeaderTemplate, 2> headers;  ///< of frames to the host on that side
+  std::array<tcp::SynOptions, 2> offers;          ///< by the Side that the host is on
+  Side initiator = Side::radio;
+};
+
+/// From when an earlier run was last known to live to when this one began: nobody saw what passed.
+struct RunGap {
+  Instant begin;
+  Instant end;
+};
+
 /// Reads an entry; nothing where it is not one, or does not make sense: it comes from a file.
 [[nodiscard]] std::optional<Orphan> read(const JournalEntry& entry);
+/// The same of one that is even.
+[[nodiscard]] std::optional<Survivor> read_survivor(const JournalEntry& entry);
 /// The entry, exposed, that is read so.
 [[nodiscard]] JournalEntry to_entry(const Orphan& orphan);
 

@@ -63,6 +63,7 @@ bool Changeover::track_released(Arrival& arrival) {
       flows_.receive(arrival, shard_.registry.find(arrival.key()));
       return true;
     }
+    if (segment.payload_len != 0) released.note_data(id, arrival.now);
     if (connection.track(arrival.in, segment) == TrackedConnection::Heard::the_end) released.forget(id);
   }
   forwarder_.forward(arrival, Counter::forward_mid_flow);

@@ -13,6 +13,9 @@ std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
 
+/// No host takes longer to repeat something for the first time.
+constexpr Duration first_repetition = std::chrono::seconds(10);
+
 /// How long a connection on which so much came that cannot be split stays with its hosts.
 Duration wait_after(std::uint8_t seen) {
   return seen == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (seen - 1));
@@ -23,20 +26,52 @@ Duration wait_after(std::uint8_t seen) {
 Released::Released(std::uint32_t max_flows, const flow::HashKey& secret)
     : flows_(capacity_for(max_flows)), table_(capacity_for(max_flows), secret), ages_(capacity_for(max_flows)) {}
 
-std::uint32_t Released::add(const Flow& flow, Instant now) {
-  std::uint32_t forgotten = 0;
-  if (const std::uint32_t old = find(flow.key); old != none) forget(old);
+std::uint32_t Released::place(const flow::FlowKey& key, std::uint32_t& forgotten) {
+  if (const std::uint32_t old = find(key); old != none) forget(old);
   std::uint32_t id = flows_.emplace();
   while (id == flow::Slab<ReleasedFlow>::none) {
     if (forget(ages_.pop())) ++forgotten;
     id = flows_.emplace();
   }
-  if (!table_.insert(flow.key, id)) {
+  if (!table_.insert(key, id)) {
     flows_.erase(id);
-    return forgotten;
+    return none;
   }
+  flows_[id].key = key;
+  flows_[id].ticket = ++last_ticket_;
+  if (forget(ages_.push(id, last_ticket_))) ++forgotten;
+  return id;
+}
+
+std::uint32_t Released::add(const Survivor& survivor, const RunGap& gap) {
+  std::uint32_t forgotten = 0;
+  const std::uint32_t id = place(survivor.key, forgotten);
+  if (id == none) return forgotten;
   ReleasedFlow& released = flows_[id];
-  released.key = flow.key;
+  released.wanted = true;
+  released.survivor = true;
+  gap_begin_ = gap.begin;
+  note_data(id, gap.end);
+  released.connection.adrift = true;
+  released.connection.initiator = survivor.initiator;
+  released.connection.headers = survivor.headers;
+  const auto offer_of = [&](Side side) { return survivor.offers.at(static_cast<std::size_t>(side)); };
+  released.connection.handshake.initiator_options = offer_of(survivor.initiator);
+  released.connection.handshake.responder_options = offer_of(opposite(survivor.initiator));
+  return forgotten;
+}
+
+void Released::note_data(std::uint32_t id, Instant now) {
+  ReleasedFlow& flow = flows_[id];
+  if (flow.survivor)
+    flow.not_before = std::max(flow.not_before, now + std::max(first_repetition, 2 * (now - gap_begin_)));
+}
+
+std::uint32_t Released::add(const Flow& flow, Instant now) {
+  std::uint32_t forgotten = 0;
+  const std::uint32_t id = place(flow.key, forgotten);
+  if (id == none) return forgotten;
+  ReleasedFlow& released = flows_[id];
   TrackedConnection& connection = released.connection;
   connection.handshake = flow.handshake;
   connection.initiator = flow.initiator;
@@ -44,7 +79,6 @@ std::uint32_t Released::add(const Flow& flow, Instant now) {
   released.unsplittable_seen = flow.unsplittable_seen;
   if (flow.release_reason == ReleaseReason::released_unsplittable)
     released.not_before = now + wait_after(flow.unsplittable_seen);
-  released.ticket = ++last_ticket_;
   for (const Side side : both_sides) {
     const tcp::Endpoint& own = flow.leg(side).endpoint;
     connection.headers[static_cast<std::size_t>(side)] = flow.leg(side).headers;
@@ -61,7 +95,6 @@ std::uint32_t Released::add(const Flow& flow, Instant now) {
     TrackedHost& host = connection.host(side);
     host.unseen = flow.leg(side).passed_by ? connection.host(opposite(side)).edge : host.next;
   }
-  if (forget(ages_.push(id, released.ticket))) ++forgotten;
   return forgotten;
 }
 

@@ -8,6 +8,7 @@
 #include "dataplane/units/ip_address.hpp"
 #include "proxy/end_to_end/tracked_connection.hpp"
 #include "proxy/flows/age_ring.hpp"
+#include "proxy/flows/flow_journal.hpp"
 
 namespace sluice::proxy {
 
@@ -16,6 +17,7 @@ struct ReleasedFlow {
   flow::FlowKey key;
   TrackedConnection connection;
   std::uint32_t ticket = 0;
+  bool survivor = false;               ///< of an earlier run
   bool wanted = false;                 ///< it is to be split again when it can be …
   std::uint8_t unsplittable_seen = 0;  ///< so often it went because of what cannot be split
   Instant not_before{};                ///< … and no sooner
@@ -38,6 +40,12 @@ class Released {
   /// again and again are not split again and again. Returns how many others are no longer tracked, since there was no
   /// place for it.
   [[nodiscard]] std::uint32_t add(const Flow& flow, Instant now);
+  /// One that an earlier run had split; wanted back once it is known where its hosts stand, and that nothing is under
+  /// way between them that nobody saw (see note_data()). Returns as the other.
+  [[nodiscard]] std::uint32_t add(const Survivor& survivor, const RunGap& gap);
+  /// Data has passed on it. What was lost in the gap is repeated, each time after at most twice the time that went by
+  /// since (RFC 6298 section 5.5): a survivor that carries nothing for longer has lost nothing.
+  void note_data(std::uint32_t id, Instant now);
   /// What cannot be split has come by. Where it is of one of these, by its numbers, that one's wait begins anew.
   void note_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now);
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
@@ -53,11 +61,14 @@ class Released {
   [[nodiscard]] std::uint32_t size() const { return flows_.size(); }
 
  private:
+  /// A place under that key, or none; counts whom it took it from.
+  [[nodiscard]] std::uint32_t place(const flow::FlowKey& key, std::uint32_t& forgotten);
   [[nodiscard]] bool forget(const AgeRing::Entry& oldest);
 
   flow::Slab<ReleasedFlow> flows_;
   flow::FlowTable table_;
   AgeRing ages_;
+  Instant gap_begin_{};
   std::uint32_t last_ticket_ = 0;
 };
 

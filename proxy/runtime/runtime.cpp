@@ -153,11 +153,11 @@ void Runtime::open_state() {
   }
   const StateFile::Left& left = state_->left();
   if (!left.ignored.empty()) spdlog::info("state.file {}: {}", *config_.state.file, left.ignored);
-  if (left.orphans.empty() && left.even == 0) return;
+  if (left.orphans.empty() && left.survivors.empty()) return;
   spdlog::warn(
       "an earlier run has ended without a word: {} connection(s) that it had split lost bytes and are reset, {} "
-      "go on between their hosts",
-      left.orphans.size(), left.even);
+      "go on between their hosts and are split again when they are quiet",
+      left.orphans.size(), left.survivors.size());
 }
 
 void Runtime::start_shards() {
@@ -183,6 +183,7 @@ void Runtime::start_shards() {
         state_ ? FlowJournal(state_->entries_of(i)) : FlowJournal()));
     if (!state_) continue;
     const StateFile::Inherited inherited = state_->inherited_by(i);
+    shards_.back()->take_up(inherited.survivors, {state_->left().alive, dpdk::now()});
     shards_.back()->inherit(inherited.orphans, inherited.entries, config_.state.keep);
   }
   for (const auto& shard : shards_) shard->start();

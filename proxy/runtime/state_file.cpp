@@ -101,9 +101,8 @@ StateFile::StateFile(std::string path, const StateIdentity& identity, Instant no
       check_owner(earlier.number());
       lock(earlier.number());
       read_left(earlier, now);
-      std::stable_sort(left_.orphans.begin(), left_.orphans.end(), [this](const Orphan& a, const Orphan& b) {
-        return identity_.owner(a.key.ue) < identity_.owner(b.key.ue);
-      });
+      sort_by_shard(left_.orphans);
+      sort_by_shard(left_.survivors);
     }
     begin_anew(now);
   } catch (const std::runtime_error& problem) {
@@ -116,6 +115,13 @@ StateFile::StateFile(std::string path, const StateIdentity& identity, Instant no
 StateFile::~StateFile() {
   if (memory_ != nullptr) munmap(memory_, size_);
   if (descriptor_ >= 0) close(descriptor_);
+}
+
+template <typename Connection>
+void StateFile::sort_by_shard(std::vector<Connection>& connections) const {
+  std::stable_sort(connections.begin(), connections.end(), [this](const Connection& a, const Connection& b) {
+    return identity_.owner(a.key.ue) < identity_.owner(b.key.ue);
+  });
 }
 
 StateFile::Header StateFile::header_for(Instant now) const {
@@ -146,22 +152,22 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
     left_.ignored = "it is older than state.keep";
   }
   if (!left_.ignored.empty()) return;
+  left_.alive = Instant(Duration(header.alive));
   const off_t end = lseek(file.number(), 0, SEEK_END);
   const std::uint64_t fits =
       (static_cast<std::uint64_t>(std::max<off_t>(end, 0)) - sizeof header) / sizeof(JournalEntry);
   const std::uint64_t count = std::min(header.entries, fits);
   const std::size_t most = std::size_t{identity_.shards} * identity_.max_flows;
   std::vector<JournalEntry> entries(chunk);
-  for (std::uint64_t at = 0; at < count && left_.orphans.size() < most; at += chunk) {
+  const auto found = [&] { return left_.orphans.size() + left_.survivors.size(); };
+  for (std::uint64_t at = 0; at < count && found() < most; at += chunk) {
     const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, count - at));
     if (!read_at(file.number(), entries.data(), some * sizeof(JournalEntry), sizeof header + at * sizeof(JournalEntry)))
       return;
     for (const JournalEntry& entry : std::span(entries).first(some)) {
-      const std::optional<Orphan> orphan = read(entry);
-      if (!orphan) continue;
       if (entry.state == JournalEntry::even) {
-        ++left_.even;
-      } else {
+        if (const auto survivor = read_survivor(entry)) left_.survivors.push_back(*survivor);
+      } else if (const auto orphan = read(entry)) {
         left_.orphans.push_back(*orphan);
       }
     }
@@ -203,14 +209,20 @@ std::span<JournalEntry> StateFile::orphan_entries() const {
   return {first_entry() + std::size_t{identity_.shards} * identity_.max_flows, left_.orphans.size()};
 }
 
+template <typename Connection>
+std::pair<std::size_t, std::size_t> StateFile::part_of(std::uint32_t shard,
+                                                       const std::vector<Connection>& connections) const {
+  const auto before = [this](const Connection& each, std::uint32_t of) { return identity_.owner(each.key.ue) < of; };
+  const auto first = std::lower_bound(connections.begin(), connections.end(), shard, before);
+  const auto end = std::lower_bound(first, connections.end(), shard + 1, before);
+  return {static_cast<std::size_t>(first - connections.begin()), static_cast<std::size_t>(end - first)};
+}
+
 StateFile::Inherited StateFile::inherited_by(std::uint32_t shard) const {
-  const auto before = [this](const Orphan& orphan, std::uint32_t of) { return identity_.owner(orphan.key.ue) < of; };
-  const auto begin = left_.orphans.begin();
-  const auto first = std::lower_bound(begin, left_.orphans.end(), shard, before) - begin;
-  const auto end = std::lower_bound(begin, left_.orphans.end(), shard + 1, before) - begin;
-  const auto at = static_cast<std::size_t>(first);
-  const auto count = static_cast<std::size_t>(end - first);
-  return {std::span(left_.orphans).subspan(at, count), orphan_entries().subspan(at, count)};
+  const auto [orphan, orphans] = part_of(shard, left_.orphans);
+  const auto [survivor, survivors] = part_of(shard, left_.survivors);
+  return {std::span(left_.orphans).subspan(orphan, orphans), orphan_entries().subspan(orphan, orphans),
+          std::span(left_.survivors).subspan(survivor, survivors)};
 }
 
 void StateFile::keep_alive(Instant now) {

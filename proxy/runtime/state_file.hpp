@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dataplane/units/ip_address.hpp"
@@ -31,14 +32,16 @@ class StateFile {
  public:
   /// What an earlier run left.
   struct Left {
-    std::vector<Orphan> orphans;  ///< connections that lost bytes with it, by shard
-    std::uint64_t even = 0;       ///< connections that did not: they are their hosts' own now
-    std::string ignored;          ///< why an earlier run's file was not believed; empty where it was, or there was none
+    std::vector<Orphan> orphans;      ///< connections that lost bytes with it, by shard
+    std::vector<Survivor> survivors;  ///< connections that did not: they are their hosts' own now; by shard
+    Instant alive{};                  ///< when that run was last known to live
+    std::string ignored;  ///< why an earlier run's file was not believed; empty where it was, or there was none
   };
   /// What of it a shard has to see to.
   struct Inherited {
     std::span<const Orphan> orphans;
     std::span<JournalEntry> entries;  ///< one for one
+    std::span<const Survivor> survivors;
   };
 
   /// Reads what is there, then begins a file of this run in its place, in which the orphans stay until they are done
@@ -77,6 +80,12 @@ class StateFile {
   [[nodiscard]] Header header_for(Instant now) const;
   [[nodiscard]] JournalEntry* first_entry() const;
   [[nodiscard]] std::span<JournalEntry> orphan_entries() const;
+  template <typename Connection>
+  void sort_by_shard(std::vector<Connection>& connections) const;
+  /// Where those of that shard begin among them, and how many they are.
+  template <typename Connection>
+  [[nodiscard]] std::pair<std::size_t, std::size_t> part_of(std::uint32_t shard,
+                                                            const std::vector<Connection>& connections) const;
 
   std::string path_;
   StateIdentity identity_;

@@ -73,6 +73,12 @@ void Shard::inherit(std::span<const Orphan> orphans, std::span<JournalEntry> ent
   parts_->orphans.emplace(std::vector(orphans.begin(), orphans.end()), entries, parts_->secret, keep);
 }
 
+void Shard::take_up(std::span<const Survivor> survivors, const RunGap& gap) {
+  Released& released = parts_->flows.handback().released();
+  for (const Survivor& survivor : survivors)
+    parts_->context.counters.add(Counter::released_forgotten, released.add(survivor, gap));
+}
+
 void Shard::receive(Side in, std::span<packet::Packet> burst, Instant now) {
   parts_->relief.look(now);
   parts_->classifier.receive(in, burst, now);

@@ -38,6 +38,10 @@ class Shard {
   /// for one, or none. For as long as `keep` their hosts are answered when they speak. Throws std::bad_alloc.
   void inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep);
 
+  /// Before anything else: connections of an earlier run that lost nothing. They pass, and are split again like those
+  /// that were released, later.
+  void take_up(std::span<const Survivor> survivors, const RunGap& gap);
+
   /// Takes frames that came in on `in`. Everything they cause to be sent has been handed to the transmitter on return.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
   /// Runs what is due: timers, and flows that may send because of reports. Cheap when nothing is.

@@ -37,7 +37,8 @@ class ShardThread {
   ShardThread(const ShardThread&) = delete;
   ShardThread& operator=(const ShardThread&) = delete;
 
-  /// Before start(): see Shard::inherit().
+  /// Before start(): see Shard::take_up() and Shard::inherit().
+  void take_up(std::span<const Survivor> survivors, const RunGap& gap) { shard_.take_up(survivors, gap); }
   void inherit(std::span<const Orphan> orphans, std::span<JournalEntry> entries, Duration keep) {
     shard_.inherit(orphans, entries, keep);
   }

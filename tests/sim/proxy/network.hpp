@@ -65,14 +65,19 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
   /// As a program that begins: it knows of no connection.
   void start() { shard_.emplace(config_, pool(), *this, flow::HashKey{7, 8}, Instant{}, proxy::FlowJournal(journal_)); }
   /// As a program that ends: its connections are forgotten, and nothing passes until it starts again.
-  void stop() { shard_.reset(); }
+  void stop() {
+    shard_.reset();
+    stopped_ = loop_.now();
+  }
   /// As one that begins after another one was killed: it inherits what that one has noted.
   void start_as_next_run() {
     std::vector<proxy::Orphan> orphans;
+    std::vector<proxy::Survivor> survivors;
     const auto look = [&](std::vector<proxy::JournalEntry>& entries) {
       for (const proxy::JournalEntry& entry : entries) {
         const auto orphan = proxy::read(entry);
         if (orphan && entry.state == proxy::JournalEntry::exposed) orphans.push_back(*orphan);
+        if (const auto survivor = proxy::read_survivor(entry)) survivors.push_back(*survivor);
       }
       entries.clear();
     };
@@ -81,6 +86,7 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
     for (const proxy::Orphan& orphan : orphans) inherited_.push_back(proxy::to_entry(orphan));
     journal_.resize(config_.limits.max_flows);
     start();
+    shard_->take_up(survivors, {stopped_, loop_.now()});
     shard_->inherit(orphans, inherited_, std::chrono::minutes(10));
     arm();
   }
@@ -136,6 +142,7 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
   const proxy::ShardConfig config_;
   std::vector<proxy::JournalEntry> journal_{config_.limits.max_flows};
   std::vector<proxy::JournalEntry> inherited_;
+  Instant stopped_{};
   std::optional<proxy::Shard> shard_;
 };
 

@@ -76,5 +76,25 @@ TEST(RestartSim, RandomLivesWithRandomKills) {
   for_each_seed(live);
 }
 
+/// The same where nothing is acknowledged ahead: no kill breaks a connection, nor does what the runs after it make of
+/// it.
+void lose_nothing(std::uint64_t seed) {
+  Random random = Random::stream(seed, "restart without loss");
+  proxy::ShardConfig config = random_shard(random);
+  config.limits.exposure_per_flow = Bytes(0);
+  Network network(seed, config, random_wires_sound_in_the_core(random), random_host(random), random_host(random));
+  transfer_at_random(network, random, 1'000'000);
+  for (std::uint64_t i = 1 + random.below(3); i > 0; --i) {
+    network.loop.run_until(network.loop.now() + std::chrono::milliseconds(random.below(3000)));
+    kill_and_restart(network, std::chrono::milliseconds(random.below(100)));
+  }
+  expect_complete(network, std::chrono::hours(1));
+  EXPECT_EQ(network.node.shard().counters()[Counter::orphans_reset], 0U);
+}
+
+TEST(RestartSim, NoRandomKillBreaksWhatIsNotAcknowledgedAhead) {
+  for_each_seed(lose_nothing);
+}
+
 }  // namespace
 }  // namespace sluice::test

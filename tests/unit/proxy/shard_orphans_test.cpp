@@ -14,6 +14,7 @@ using proxy::Counter;
 using proxy::JournalEntry;
 using proxy::Orphan;
 using proxy::Side;
+using proxy::Survivor;
 using tcp::Flags;
 
 constexpr Duration keep = std::chrono::minutes(10);
@@ -42,6 +43,19 @@ class ShardOrphans : public testing::Test {
     lab->shard.inherit(orphans, left, keep);
     lab->shard.advance(lab->now);
   }
+  /// The second run takes up what the first one has not lost.
+  void restart_without_loss() {
+    const Instant now = lab->now;
+    std::vector<Survivor> survivors;
+    for (const JournalEntry& entry : journal) {
+      if (const auto survivor = proxy::read_survivor(entry)) survivors.push_back(*survivor);
+    }
+    lab.emplace(shard_config());
+    lab->now = now;
+    hosts.emplace(*lab);
+    lab->shard.take_up(survivors, {now - std::chrono::seconds(1), now});
+  }
+  [[nodiscard]] std::uint64_t split_again() const { return lab->count(Counter::flows_split_again); }
   /// Both segments have come, the second one's acknowledgement has gone: the UE has nothing of them.
   void expose() {
     hosts->open();
@@ -129,6 +143,57 @@ TEST_F(ShardOrphans, WhatWasLetGoIsNoLongerThere) {
   lab->shard.release({}, lab->now);
   lab->pass_time(std::chrono::milliseconds(1));
   EXPECT_EQ(entries(JournalEntry::unused), journal.size());
+}
+
+/// Its hosts have gone on meanwhile, nobody knows how far.
+TEST_F(ShardOrphans, WhatLostNothingIsSplitAgainOnceBothHostsAgreeWhereTheyStand) {
+  hosts->open();
+  restart_without_loss();
+  hosts->server(Flags::ack_bit, 700'000, 30'000, std::string(500, 'a'));
+  hosts->ue(Flags::ack_bit, 30'000, 700'500);
+  lab->pass_time(std::chrono::seconds(11));
+  lab->forget_output();
+  hosts->ue(Flags::ack_bit, 30'000, 700'500, "a question");
+  EXPECT_EQ(split_again(), 1U);
+  const auto data = lab->next(Side::core);
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->payload, "a question");
+  EXPECT_EQ(data->segment().seq, hosts->ue_isn + 30'001);
+  EXPECT_EQ(data->segment().ack, hosts->server_isn + 700'501);
+}
+
+/// What was lost while no run was there is still to be repeated, and the other host may have what follows it.
+TEST_F(ShardOrphans, NotBeforeWhatWasLostMeanwhileWouldHaveBeenRepeated) {
+  hosts->open();
+  restart_without_loss();
+  lab->pass_time(std::chrono::seconds(20));
+  hosts->server(Flags::ack_bit, 2000, 0, std::string(500, 'a'));
+  hosts->ue(Flags::ack_bit, 0, 2500);
+  lab->pass_time(std::chrono::seconds(41));
+  hosts->server(Flags::ack_bit, 2500, 0, std::string(500, 'b'));
+  EXPECT_EQ(split_again(), 0U) << "a repetition after 20 s is followed by the next after 40 s";
+  hosts->ue(Flags::ack_bit, 0, 3000);
+  lab->pass_time(std::chrono::seconds(125));
+  hosts->server(Flags::ack_bit, 3000, 0, std::string(500, 'c'));
+  EXPECT_EQ(split_again(), 1U);
+}
+
+TEST_F(ShardOrphans, WhatIsForgedOnOneSideSplitsNothing) {
+  hosts->open();
+  restart_without_loss();
+  for (std::uint32_t i = 0; i < 20; ++i) hosts->server(Flags::ack_bit, 1'000'000 * i, 77 * i, "forged");
+  hosts->ue(Flags::ack_bit, 10, 20);
+  lab->pass_time(std::chrono::seconds(11));
+  hosts->ue(Flags::ack_bit, 10, 20, "true");
+  EXPECT_EQ(split_again(), 0U);
+  EXPECT_EQ(lab->count(Counter::forward_mid_flow), 22U);
+}
+
+TEST_F(ShardOrphans, ASurvivorThatEndsIsForgotten) {
+  hosts->open();
+  restart_without_loss();
+  hosts->ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
+  EXPECT_EQ(lab->shard.released_count(), 0U);
 }
 
 TEST_F(ShardOrphans, BothHostsAreAskedAndResetAtWhatTheyAnswer) {
@@ -246,13 +311,25 @@ TEST_F(ShardOrphans, EntriesThatMakeNoSenseAreNone) {
   };
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.state = 3; }));
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.state = JournalEntry::unused; }));
-  EXPECT_TRUE(refused([](JournalEntry& entry) { entry.options = 2; }));
+  EXPECT_TRUE(refused([](JournalEntry& entry) { entry.options = 4; }));
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.key.ue = *IpAddress::parse("fd00::1"); }));
   for (const auto length : std::to_array<std::uint8_t>({0, 13, 15, 23, 255})) {
     EXPECT_TRUE(refused([&](JournalEntry& entry) { entry.headers[1].l2_len = length; })) << int{length};
   }
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.headers[0].flow_label = 1U << 20U; }));
   EXPECT_TRUE(refused([](JournalEntry& entry) { entry.headers[0].dont_fragment = 2; }));
+  JournalEntry lost_nothing = good;
+  lost_nothing.state = JournalEntry::even;
+  ASSERT_TRUE(proxy::read_survivor(lost_nothing));
+  const auto no_survivor = [&](auto spoil) {
+    JournalEntry entry = lost_nothing;
+    spoil(entry);
+    return !proxy::read_survivor(entry);
+  };
+  EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.state = JournalEntry::exposed; }));
+  EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.offers[0].window_scale = 15; }));
+  EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.offers[1].flags = 16; }));
+  EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.offers[1].mss = 0; }));
 }
 
 }  // namespace

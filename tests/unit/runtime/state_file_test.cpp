@@ -30,6 +30,15 @@ Orphan orphan(std::uint8_t ue, std::uint16_t port) {
   return made;
 }
 
+JournalEntry survivor() {
+  JournalEntry entry = to_entry(orphan(99, 1));
+  entry.state = JournalEntry::even;
+  entry.options = JournalEntry::core_initiates;
+  using Offer = JournalEntry::Offer;
+  entry.offers = {Offer{1400, 7, Offer::window_scaling | Offer::sack | Offer::ecn}, Offer{1460, 0, Offer::timestamps}};
+  return entry;
+}
+
 class StateFileTest : public testing::Test {
  protected:
   [[nodiscard]] StateIdentity identity() const {
@@ -41,8 +50,7 @@ class StateFileTest : public testing::Test {
     StateFile file = open();
     const std::span<JournalEntry> entries = file.entries_of(0);
     for (std::uint8_t i = 0; i < exposed; ++i) entries[i] = to_entry(orphan(i, 40000));
-    entries[7] = to_entry(orphan(99, 1));
-    entries[7].state = JournalEntry::even;
+    entries[7] = survivor();
   }
   [[nodiscard]] std::string refusal() const {
     try {
@@ -63,7 +71,15 @@ TEST_F(StateFileTest, WhatARunLeavesTheNextOneFinds) {
   leave(3);
   const StateFile next = open(start + 30s);
   ASSERT_EQ(next.left().orphans.size(), 3U);
-  EXPECT_EQ(next.left().even, 1U);
+  ASSERT_EQ(next.left().survivors.size(), 1U);
+  const Survivor& survivor = next.left().survivors[0];
+  EXPECT_TRUE(survivor.key == orphan(99, 1).key);
+  EXPECT_EQ(survivor.initiator, Side::core);
+  const tcp::SynOptions radio{
+      .mss = 1400, .window_scale = 7, .has_window_scale = true, .sack_permitted = true, .ecn = true};
+  EXPECT_EQ(survivor.offers[0], radio);
+  EXPECT_EQ(survivor.offers[1], (tcp::SynOptions{.mss = 1460, .timestamps = true}));
+  EXPECT_EQ(next.left().alive, start);
   EXPECT_EQ(next.left().ignored, "");
   EXPECT_TRUE(next.left().orphans[1].key == orphan(1, 40000).key);
   EXPECT_EQ(next.left().orphans[1].acknowledged, orphan(1, 40000).acknowledged);
@@ -74,6 +90,14 @@ TEST_F(StateFileTest, OrphansStayUntilSomebodyHasSeenToThem) {
   leave(3);
   open().inherited_by(0).entries[1].state = JournalEntry::unused;
   EXPECT_EQ(open().left().orphans.size(), 2U);
+}
+
+/// Where its hosts stand is known less with each run that they outlive.
+TEST_F(StateFileTest, ThoseThatLostNothingAreToldToTheNextRunAlone) {
+  leave(3);
+  EXPECT_EQ(open().inherited_by(0).survivors.size(), 1U);
+  EXPECT_TRUE(open().left().survivors.empty());
+  EXPECT_EQ(open().left().orphans.size(), 3U);
 }
 
 TEST_F(StateFileTest, EachShardGetsItsOwnWhateverTheNumberOfShardsWas) {
