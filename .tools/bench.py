@@ -18,6 +18,7 @@ BENCH = ROOT / "build/release/bench/relay_bench"
 CALLGRIND_ROUNDS = 300
 CASES = {"split": "split (i-tcp): data and ACKs on both legs",
          "journal": "the same with state.file: each segment begins and ends an exposure, which is the worst that can be",
+         "unexposed": "the same with limits.exposure_per_flow: 0B: nothing is acknowledged before the UE has",
          "regulate": "end to end under a law (clamp, intercept: regulate): data and an ACK for every second segment pass",
          "bypass": "forwarded untouched (bypass): the same packets"}
 

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -238,11 +239,14 @@ struct Case {
   proxy::Intercept intercept;
   proxy::Counter counts;  ///< what shows that they are
   std::uint64_t at_least;
-  bool journal = false;  ///< notes what a later run must know (state.file)
+  bool journal = false;                ///< notes what a later run must know (state.file)
+  std::optional<Bytes> exposure = {};  ///< limits.exposure_per_flow
 };
 constexpr std::array cases = {
     Case{"split", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split, flow_count},
     Case{"journal", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split, flow_count, true},
+    Case{"unexposed", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split, flow_count, false,
+         Bytes(0)},
     Case{"regulate", proxy::Mode::clamp, proxy::Intercept::regulate, proxy::Counter::flows_regulated, flow_count},
     Case{"bypass", proxy::Mode::bypass, proxy::Intercept::automatic, proxy::Counter::forward_bypass_mode, flow_count},
 };
@@ -259,6 +263,7 @@ bool run(const Case& which, int rounds) {
   proxy::ShardConfig config;
   config.mode = which.mode;
   config.intercept = which.intercept;
+  config.limits.exposure_per_flow = which.exposure;
   std::vector<proxy::JournalEntry> entries(which.journal ? config.limits.max_flows : 0);
   proxy::Shard shard(config, pool, sink, {1, 2}, Instant{}, proxy::FlowJournal(entries));
   Bench bench(pool, shard);
@@ -298,7 +303,7 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 20000;
   const Case* const which = find_case(argc > 2 ? argv[2] : "split");
   if (rounds < 1 || which == nullptr) {
-    std::fprintf(stderr, "usage: relay_bench [ROUNDS [split|journal|regulate|bypass]]\n");
+    std::fprintf(stderr, "usage: relay_bench [ROUNDS [split|journal|unexposed|regulate|bypass]]\n");
     return 2;
   }
   dpdk::Eal eal(dpdk::EalConfig{});
