@@ -48,6 +48,12 @@ constexpr Duration others_memory = milliseconds(500);
 /// Less than the fair part, so that a queue that stands without others shrinks.
 constexpr double modesty = 0.9;
 
+/// Zero where the rate, in bytes/s, is.
+Duration time_for(Bytes queue, double rate) {
+  constexpr double longest = 1e6;
+  return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
+}
+
 /// About the base delay: as near as a timer's tick and an eighth.
 Duration near(Duration base) {
   return base + base / 8 + milliseconds(1);
@@ -183,8 +189,12 @@ Duration AckClockedWindow::margin() const {
 }
 
 Duration AckClockedWindow::time_in_queue(Bytes queue) const {
-  const double rate = ours_ + others_;
-  return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, 1e6)) : Duration::zero();
+  return time_for(queue, ours_ + others_);
+}
+
+Duration AckClockedWindow::least_time_in_queue(Bytes queue) const {
+  if (!delivery_.known()) return Duration::zero();
+  return time_for(queue, std::max(ours_ + others_, delivery_.rate().bytes_per_second()));
 }
 
 Duration AckClockedWindow::hears_after() const {

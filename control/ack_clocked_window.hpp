@@ -70,6 +70,9 @@ class AckClockedWindow {
   /// How long so much will wait in the radio queue, at the rate at which everything of late went there; zero while
   /// unknown.
   [[nodiscard]] Duration time_in_queue(Bytes queue) const;
+  /// … at the least, at the highest rate that is known of: where little is sent, the rate of late is that of the source
+  /// and not the link's. Zero while the link's is unknown.
+  [[nodiscard]] Duration least_time_in_queue(Bytes queue) const;
   /// How late the sender hears of what happens in the radio queue: the base delay, and the time between two clumps of
   /// acknowledgements up to what an uplink makes of it. Zero while unknown.
   [[nodiscard]] Duration hears_after() const;

@@ -30,7 +30,7 @@ void AckClock::hear(control::Acknowledged news) {
 }
 
 bool AckClock::on_report(Instant now, const control::feedback::BearerReport& report) {
-  check_.on_report(now, report.transmitted, law_.time_in_queue(report.queue));
+  check_.on_report(now, report.transmitted, law_.least_time_in_queue(report.queue));
   if (!check_.trusted()) return false;
   law_.on_report(now, report.queue);
   return true;

@@ -356,6 +356,32 @@ proxy::ShardConfig proxy_then_acks() {
   return config;
 }
 
+/// Ten segments each second over 1 Mb/s, 20 ms there and back, and a report each second that comes when the first of
+/// them has left: what is true of a queue that is longer than the source's mean rate makes of it.
+TEST(AckClock, HonestReportsOfASourceThatSendsLittleAreTrusted) {
+  constexpr std::int64_t segment = 1500;
+  constexpr int burst = 10;
+  constexpr Duration on_air = 12ms;
+  proxy::AckClock clock{control::AckClockedParameters{}};
+  control::feedback::BearerReport report;
+  for (int second = 1; second <= 60; ++second) {
+    const Instant begin(1h + second * 1s);
+    clock.law().on_resumed(begin);
+    for (int i = 1; i <= burst; ++i) {
+      control::Acknowledged news;
+      news.now = begin + 20ms + i * on_air;
+      news.delivered = Bytes(segment);
+      news.round_trip = 20ms + i * on_air;
+      news.in_flight = Bytes((burst - i) * segment);
+      clock.hear(news);
+      report.transmitted += static_cast<std::uint64_t>(segment);
+      report.queue = news.in_flight;
+      if (i != 1) continue;
+      EXPECT_TRUE(clock.on_report(news.now, report)) << "second " << second;
+    }
+  }
+}
+
 class ShardWithoutReports : public ShardAcks {
  protected:
   ShardWithoutReports() : ShardAcks(proxy_then_acks()) {}
