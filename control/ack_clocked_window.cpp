@@ -23,7 +23,8 @@ constexpr std::int64_t suspicious_round_trips = 8;
 /// … but after a doubt without cause not again for this, which doubles each time.
 constexpr Duration first_doubt_wait = seconds(1);
 constexpr Duration longest_doubt_wait = seconds(8);
-/// A drain that takes longer has met an outage, and is given up.
+/// A drain that takes longer has met an outage, and is given up, but for the one after a start-up that may have filled
+/// a slow link.
 constexpr Duration longest_drain = seconds(1);
 /// A silence counts for no more than this, or a round trip.
 constexpr Duration longest_listening = milliseconds(100);
@@ -31,6 +32,10 @@ constexpr std::uint8_t enough_probes = 4;
 /// So many reports must agree that the way is longer, and for so long.
 constexpr Duration least_unexplained_for = milliseconds(200);
 constexpr std::uint32_t enough_reports = 3;
+/// A base delay beyond this that a start-up has found may be that of packets which waited, where the link is so slow
+/// that the first window takes so long on the air.
+constexpr Duration long_way = milliseconds(200);
+constexpr Duration slow_start = milliseconds(100);
 /// What two segments on the air, or an uplink that speaks now and then, make of a round trip is borne up to this. With
 /// a window that is too small all of it comes in one clump.
 constexpr Duration longest_margin = milliseconds(150);
@@ -264,7 +269,10 @@ void AckClockedWindow::end_start_up() {
   starting_ = false;
   flat_rounds_ = 0;
   round_rate_ = 0;
-  if (shorter_ <= Duration::zero()) return;
+  if (shorter_ <= Duration::zero()) {
+    unproven_ = base_ > long_way && delivery_.rate().time_for(parameters_.initial) > slow_start;
+    return;
+  }
   // What two segments take on the air was not known while only they were under way.
   const Duration on_air = delivery_.rate().time_for(parameters_.segment * least_segments);
   base_ = std::max(shorter_, base_ - std::min(on_air, base_));
@@ -273,16 +281,18 @@ void AckClockedWindow::end_start_up() {
 
 bool AckClockedWindow::doubts_base_delay(Instant now) const {
   if (!known() || !delivery_.known()) return false;
-  if (now >= again_at_) return true;
+  if (unproven_ || now >= again_at_) return true;
   if (far_for_ >= believed_for) return longer_ <= Duration::zero() || now >= next_doubt_;
   const bool slower = delivery_.rate() < delivery_.peak() * suspicious_share;
   return slower && now >= next_doubt_ && late_for_ >= std::max(least_suspicion, base_ * suspicious_round_trips);
 }
 
 /// What is under way while the queue is drained: half of what fills the way, so that a base delay of up to twice the
-/// true one is found out; and two segments, since one might have its acknowledgement delayed.
+/// true one is found out, and nothing where it may be any longer; and two segments, since one might have its
+/// acknowledgement delayed.
 double AckClockedWindow::drained() const {
   const double least = static_cast<double>((parameters_.segment * least_segments).count());
+  if (unproven_) return least;
   return std::max(least, delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
 }
 
@@ -300,7 +310,7 @@ void AckClockedWindow::go_on_draining(const Acknowledged& news) {
     if (static_cast<double>(news.in_flight.count()) <= drained()) {
       drain_ = Drain::probing;
       drain_began_ = news.now;
-    } else if (news.now - drain_began_ > longest_drain + 2 * base_) {
+    } else if (!unproven_ && news.now - drain_began_ > longest_drain + 2 * base_) {
       drain_ = Drain::none;
       far_for_ = Duration::zero();
     }
@@ -316,6 +326,7 @@ void AckClockedWindow::go_on_draining(const Acknowledged& news) {
 
 void AckClockedWindow::end_drain(Instant now) {
   drain_ = Drain::none;
+  unproven_ = false;
   if (probed_ <= near(base_) + margin()) {
     base_ = std::min(probed_, near(base_));
     // Half of what was too much may still have stood: one more, once the window is what the new delay makes it.

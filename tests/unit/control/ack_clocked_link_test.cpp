@@ -168,6 +168,15 @@ TEST(AckClockedLink, AShorterWayIsFoundOutInSeconds) {
   EXPECT_GE(result.served_in(10'500, 25'000), 0.97 * 14'500 * 1250);
 }
 
+TEST(AckClockedLink, AWayThatIsTrulyLongIsUsed) {
+  AckedLink link;
+  link.capacity = constant(20e6);
+  link.down = link.up = [](Milliseconds) { return Milliseconds(300); };
+  const auto run = link.run(30'000);
+  EXPECT_NEAR(run.base_ms.back(), 600, 10);
+  EXPECT_GT(run.served_in(10'000, 30'000), 0.9 * 20 * 20e6 / 8);
+}
+
 TEST(AckClockedLink, ALinkThatReturnsIsUsedAgain) {
   for (const Milliseconds outage : {100, 1'000, 3'000, 30'000}) {
     AckedLink link;

@@ -94,6 +94,30 @@ TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
   EXPECT_LE(window_when(-1ms), punctual + 4500) << "unknown: the share of a clump at most";
 }
 
+/// 200 kb/s after an outage: the first segment takes two seconds, and every later one finds a queue.
+TEST(AckClockedWindow, AWayThatIsLongFromTheBeginningIsMeasuredWithoutAQueue) {
+  AckClockedWindow law;
+  law.on_resumed(at(0s));
+  Duration now = 2s;
+  Bytes in_flight;
+  for (int i = 0; law.starting(); ++i, now += 60ms) {
+    ASSERT_LT(i, 1000);
+    in_flight = law.window();
+    law.on_acknowledged({at(now), Bytes(1500), 2s + i * 30ms, in_flight, 1, true});
+  }
+  EXPECT_GT(in_flight, Bytes(50'000));
+  for (; in_flight > Bytes(3000); in_flight -= Bytes(1500), now += 60ms) {
+    law.on_acknowledged({at(now), Bytes(1500), 3s, in_flight, 1, true});
+    EXPECT_TRUE(law.draining());
+    EXPECT_EQ(law.window(), Bytes(3000));
+  }
+  for (int i = 0; i < 8 && law.draining(); ++i, now += 60ms)
+    law.on_acknowledged({at(now), Bytes(1500), i < 2 ? 3s : Duration(80ms), in_flight, 1, true});
+  EXPECT_EQ(law.base_delay(), 80ms);
+  EXPECT_FALSE(law.draining());
+  EXPECT_LT(law.window(), Bytes(8000));
+}
+
 TEST(AckClockedWindow, ParametersOutOfRangeAreRefused) {
   EXPECT_TRUE(validate(AckClockedParameters()).empty());
   const auto refused = [](auto change) {
