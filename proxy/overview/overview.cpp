@@ -362,6 +362,7 @@ Json to_json(const BearerInfo& bearer) {
           {"in_flight_bytes", bearer.in_flight.count()},
           {"held_bytes", bearer.held.count()},
           {"unsent_bytes", bearer.unsent.count()},
+          {"waiting_flows", bearer.waiting},
           {"injected_bytes", bearer.injected},
           {"radio_queue_bytes", bearer.queue.count()},
           {"service_rate_bps", bearer.service_rate.bps()},

@@ -76,6 +76,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
       id = flow.bearer_next;
     }
     info.unsent = bearer.load.backlog;
+    if (const AckClock* const clock = bearer.by_acks()) info.waiting = clock->waiting();
     info.injected = bearer.status(bearer.load.backlog).injected;
     info.queue = bearer.reports().last().bearer.queue;
     info.service_rate = bearer.reports().last().bearer.service_rate;

@@ -100,6 +100,7 @@ struct BearerInfo {
   Bytes in_flight;             ///< sum over the radio legs
   Bytes held;                  ///< bytes in the relay towards the UE: unacknowledged and unsent
   Bytes unsent;                ///< … the part not sent yet
+  std::uint32_t waiting = 0;   ///< flows that would send if the law by acknowledgements let them
   std::uint64_t injected = 0;  ///< IP bytes sent towards the radio
   Bytes queue;                 ///< radio queue by the last report
   Rate service_rate;           ///< by the last report

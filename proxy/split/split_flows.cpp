@@ -262,12 +262,13 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part pa
 }
 
 /// A few flows each time, those next in turn: what they sent, or what is under way, brings them here again. All of them
-/// where nothing is, since then nothing else would.
+/// where nothing is and one waits, since then nothing else would; that one is found, and the next look is short.
 void SplitFlows::hand_on_room(Bearer& bearer, Instant now) {
   constexpr std::uint32_t most_flows = 4;
   constexpr std::uint32_t most_looked_at = 32;  // for a young one
   const AckClock& clock = *bearer.by_acks();
-  const std::uint32_t count = clock.flight() <= Bytes{} ? bearer.flow_count : std::min(bearer.flow_count, most_flows);
+  const bool overlooked = clock.flight() <= Bytes{} && clock.waiting() > 0;
+  const std::uint32_t count = overlooked ? bearer.flow_count : std::min(bearer.flow_count, most_flows);
   if (clock.young_waiting() > 0)
     hand_on_room(bearer, std::max(count, std::min(bearer.flow_count, most_looked_at)), true, now);
   hand_on_room(bearer, count, false, now);

@@ -44,7 +44,10 @@ void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
   share.flight = now & most_flight;
   AckClock& clock = *bearer.by_acks();
   clock.add_flight(Bytes(share.flight) - Bytes(before));
-  const bool young_waits = leg.endpoint.unsent() > Bytes{} && is_young(flow, bearer);
+  const bool waits = flow.terminated() && leg.endpoint.can_send_now();
+  clock.count_waiting(share.waits, waits);
+  share.waits = waits;
+  const bool young_waits = waits && is_young(flow, bearer);
   clock.count_young(share.young_waits, young_waits);
   share.young_waits = young_waits;
 }
@@ -81,6 +84,7 @@ Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond
 void AckSteering::forget(FlowId id, Bearer& bearer) {
   const Share share = std::exchange(shares_[id], Share{});
   bearer.by_acks()->add_flight(-Bytes(share.flight));
+  bearer.by_acks()->count_waiting(share.waits, false);
   bearer.by_acks()->count_young(share.young_waits, false);
 }
 

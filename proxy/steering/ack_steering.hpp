@@ -38,7 +38,10 @@ class AckClock {
   [[nodiscard]] Bytes room() const { return std::max(law_.window() - flight_, Bytes{}); }
   [[nodiscard]] Bytes flight() const { return flight_; }
   void add_flight(Bytes change) { flight_ += change; }
-  /// Flows that wait and are young.
+  /// Flows that would send more now if they had room: their own windows allow it.
+  [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
+  void count_waiting(bool before, bool now) { waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
+  /// … and are young.
   [[nodiscard]] std::uint32_t young_waiting() const { return young_waiting_; }
   void count_young(bool before, bool now) { young_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
   /// IP bytes have gone to the UE that the window does not bound.
@@ -61,6 +64,7 @@ class AckClock {
   control::ReportCheck check_;
   Bytes flight_;
   Bytes others_;
+  std::uint32_t waiting_ = 0;
   std::uint32_t young_waiting_ = 0;
 };
 
@@ -84,11 +88,12 @@ class AckSteering {
   void forget(FlowId id, Bearer& bearer);
 
  private:
-  static constexpr std::uint32_t most_flight = (1U << 31) - 1;
+  static constexpr std::uint32_t most_flight = (1U << 30) - 1;
 
   struct Share {
-    std::uint32_t flight : 31 = 0;      ///< IP bytes
-    std::uint32_t young_waits : 1 = 0;  ///< it counts in AckClock::young_waiting()
+    std::uint32_t flight : 30 = 0;      ///< IP bytes
+    std::uint32_t waits : 1 = 0;        ///< it counts in AckClock::waiting() …
+    std::uint32_t young_waits : 1 = 0;  ///< … and in AckClock::young_waiting()
     control::PeerClock clock;
   };
   flow::LazyArray<Share> shares_;  ///< by FlowId; no memory where no bearer listens

@@ -211,6 +211,38 @@ TEST_F(ShardAcks, AFlowThatEndsLeavesNothingUnderWay) {
   EXPECT_EQ(data_sent(), 14 * on_wire);
 }
 
+/// A flow that waits for others is looked for among all of its UE's. One whose UE does not read is none of them, or
+/// every packet of a UE with many such would have them all looked at.
+TEST_F(ShardAcks, AFlowWhosePeerTakesNothingDoesNotWait) {
+  const auto waiting = [this] {
+    std::vector<proxy::BearerInfo> bearers;
+    lab.shard.describe_bearers(bearers, 1);
+    return bearers.at(0).waiting;
+  };
+  hosts.open();
+  hosts.ue_window = 0;
+  hosts.ue(Flags::ack_bit, 0, 0);
+  offer(hosts, offered, 4);
+  EXPECT_EQ(waiting(), 0U);
+  ScriptedHosts other{lab};
+  other.ue_to_server.src_port = 40001;
+  other.open();
+  std::uint32_t of_other = 0;
+  offer(other, of_other, 30);
+  EXPECT_EQ(waiting(), 1U) << "the law's window is full";
+  const auto sent = static_cast<std::uint32_t>(data_sent() / on_wire * segment_size);
+  ASSERT_GT(sent, 0U);
+  other.ue_window = 0;
+  lab.pass_time(20ms);
+  other.ue(Flags::ack_bit, 0, sent);
+  EXPECT_EQ(waiting(), 0U);
+  other.ue_window = 1000;
+  other.ue(Flags::ack_bit, 0, sent);
+  EXPECT_GT(data_sent(), 0);
+  other.ue(Flags::rst_bit, 0, 0);
+  EXPECT_EQ(waiting(), 0U);
+}
+
 /// The first flow has the whole window under way, and a younger one waits with nothing of its own.
 class ShardAcksWaiting : public ShardAcks {
  protected:
