@@ -80,6 +80,10 @@ void Orphans::ask(const Kept& kept, Instant now, const ShardContext& shard) cons
   }
 }
 
+bool Orphans::is_own_syn(std::uint32_t id, Side in, const tcp::Segment& segment) const {
+  return segment.flags.ack() && segment.ack == kept_[id].orphan.acknowledged.at(static_cast<std::size_t>(in));
+}
+
 bool Orphans::answer(std::uint32_t id, Side in, const tcp::Segment& segment, Instant now, const ShardContext& shard) {
   Kept& kept = kept_[id];
   if (segment.flags.rst()) {

@@ -33,8 +33,11 @@ class Orphans {
 
   [[nodiscard]] std::uint32_t size() const { return table_.size(); }
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return table_.find(key); }
-  /// Resets the host that has sent this segment, which is no SYN and goes no farther. True when both hosts have been
-  /// told with it.
+  /// The segment, a SYN, is of the connection that was: a host that has missed the end of the handshake repeats what it
+  /// answered to it.
+  [[nodiscard]] bool is_own_syn(std::uint32_t id, Side in, const tcp::Segment& segment) const;
+  /// Resets the host that has sent this segment, which opens no other connection and goes no farther. True when both
+  /// hosts have been told with it.
   bool answer(std::uint32_t id, Side in, const tcp::Segment& segment, Instant now, const ShardContext& shard);
   void forget(std::uint32_t id);
 

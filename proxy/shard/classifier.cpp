@@ -112,7 +112,7 @@ bool Classifier::end_orphan(const Arrival& arrival) {
   Orphans& orphans = *parts_.orphans;
   const std::uint32_t id = orphans.find(arrival.key());
   if (id == Orphans::none) return false;
-  if (arrival.segment().flags.syn()) {
+  if (arrival.segment().flags.syn() && !orphans.is_own_syn(id, arrival.in, arrival.segment())) {
     orphans.forget(id);  // its addresses are used again
     return false;
   }

@@ -276,6 +276,22 @@ TEST_F(ShardOrphans, ConnectionsThatLostNothingAndThoseThatWereNeverSplitPass) {
   EXPECT_EQ(lab->count(Counter::forward_mid_flow), 3U);
 }
 
+// The server has missed the end of the handshake, and the request after it, which the UE has acknowledged.
+TEST_F(ShardOrphans, AServerThatRepeatsItsSynIsReset) {
+  hosts->send_syn();
+  hosts->send_syn_ack();
+  hosts->ue(Flags::ack_bit, 0, 0, "request");
+  ASSERT_TRUE(exposed());
+  restart();
+  lab->forget_output();
+  hosts->send_syn_ack();
+  EXPECT_FALSE(lab->next(Side::radio)) << "the UE would complete the handshake, and wait for an answer for ever";
+  expect_reset(Side::core, 0);
+  hosts->ue(Flags::ack_bit, 7, 0);
+  expect_reset(Side::radio, 0);
+  EXPECT_EQ(lab->count(Counter::orphans_reset), 1U);
+}
+
 TEST_F(ShardOrphans, TheSameAddressesMayBeUsedAgainAtOnce) {
   expose();
   restart();
