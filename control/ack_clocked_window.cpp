@@ -29,8 +29,9 @@ constexpr Duration longest_drain = seconds(1);
 /// A silence counts for no more than this, or a round trip.
 constexpr Duration longest_listening = milliseconds(100);
 constexpr std::uint8_t enough_probes = 4;
-/// So many reports must agree that the way is longer, and for so long.
-constexpr Duration least_unexplained_for = milliseconds(200);
+/// So many reports must agree that the way is longer, and for so long, or for the round trips above: as long as the
+/// mean rate by which they are judged may be one of before, and sooner than the rate alone raises a doubt.
+constexpr Duration least_unexplained_for = milliseconds(400);
 constexpr std::uint32_t enough_reports = 3;
 /// A base delay beyond this that a start-up has found may be that of packets which waited, where the link is so slow
 /// that the first window takes so long on the air.
@@ -230,7 +231,9 @@ void AckClockedWindow::on_report(Instant now, Bytes queue) {
   }
   // The least, but for what the mean round trip had not reached when the first reports came.
   least_unexplained_ = std::min(unexplained, least_unexplained_ + (unexplained - least_unexplained_) / 8);
-  if (unexplained_ < enough_reports || now - unexplained_since_ < least_unexplained_for) return;
+  // A report and a round trip are of different moments, up to one apart: a rate that changes looks like a longer way.
+  const Duration long_enough = std::max(least_unexplained_for, base_ * suspicious_round_trips);
+  if (unexplained_ < enough_reports || now - unexplained_since_ < long_enough) return;
   unexplained_ = 0;
   lengthen(base_ + least_unexplained_);
 }
