@@ -54,7 +54,7 @@ constexpr Duration others_memory = milliseconds(500);
 /// Less than the fair part, so that a queue that stands without others shrinks.
 constexpr double modesty = 0.9;
 
-/// Zero where the rate, in bytes/s, is.
+/// At a rate in bytes/s; zero where that is. Bounded, since a report may say anything of the queue.
 Duration time_for(Bytes queue, double rate) {
   constexpr double longest = 1e6;
   return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();

@@ -48,8 +48,8 @@ class FrameReader {
 };
 
 /// One connection of the server of framed streams. A probe is answered between two frames of data, as an HTTP/2 server
-/// answers a small request beside a large one. It
-/// writes no further frame while as much as one waits to be sent (TCP_NOTSENT_LOWAT).
+/// answers a small request beside a large one. It writes no further frame while as much as one waits to be sent
+/// (TCP_NOTSENT_LOWAT).
 class FramedServer final : public Application {
  public:
   /// Bytes of data in a frame; what HTTP/2 has unless it is told otherwise (RFC 9113 section 4.2).

@@ -121,9 +121,8 @@ inline constexpr std::array figure_table = std::to_array<ColumnText>({
     {"game_up_p99_ms", "99th percentile of that"},
     {"game_up_loss", "share of these datagrams that did not come"},
     {"rpm",
-     "responsiveness in round trips per minute (draft-ietf-ippm-responsiveness, the case without TLS): mean of the "
-     "next "
-     "two"},
+     "responsiveness in round trips per minute (draft-ietf-ippm-responsiveness, the case without TLS): mean of "
+     "the next two"},
     {"rpm_fresh", "on fresh connections: a minute over the mean of handshake and answer"},
     {"rpm_kept", "on the connections that download: a minute over the time of an answer"},
     {"probe_fresh_ms", "handshake and answer on a fresh connection; trimmed means (95 %), as in these columns"},

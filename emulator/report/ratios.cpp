@@ -19,10 +19,6 @@ std::optional<RunKey> base_of(const RunKey& key, const RatioSpec& ratio) {
   return std::nullopt;
 }
 
-bool same_run(const RunKey& a, const RunKey& b) {
-  return a.scenario == b.scenario && a.clock == b.clock && a.mode == b.mode && a.seed == b.seed && a.swept == b.swept;
-}
-
 }  // namespace
 
 void add_ratios(std::vector<RunResult>& results, const RatioSpec& ratio) {
@@ -30,7 +26,7 @@ void add_ratios(std::vector<RunResult>& results, const RatioSpec& ratio) {
     const std::optional<RunKey> key = base_of(run.key, ratio);
     if (!key) continue;
     const auto base =
-        std::find_if(results.begin(), results.end(), [&](const RunResult& other) { return same_run(other.key, *key); });
+        std::find_if(results.begin(), results.end(), [&](const RunResult& other) { return other.key == *key; });
     if (base == results.end()) continue;
     for (const std::string& column : ratio.of) {
       const std::optional<double> over = column_value(*base, column);

@@ -19,6 +19,8 @@ struct RunKey {
   std::string mode;   ///< "none", "bypass", "i-tcp", "smvs"
   std::uint64_t seed = 0;
   std::vector<std::pair<std::string, std::string>> swept;  ///< column and value, in the order of the scenario
+
+  friend bool operator==(const RunKey&, const RunKey&) = default;
 };
 
 /// One interval of one run. Rates are over the interval.
