@@ -11,6 +11,7 @@
 #include "dataplane/packet/pool_memory.hpp"
 #include "emulator/nodeb/commands.hpp"
 #include "emulator/nodeb/progress_bar.hpp"
+#include "emulator/nodeb/radio_page.hpp"
 #include "emulator/report/results_csv.hpp"
 #include "emulator/report/text_table.hpp"
 #include "emulator/runtime/live_run.hpp"
@@ -49,6 +50,8 @@ dpdk::EalConfig eal_config(const Scenario& scenario) {
   return config;
 }
 
+constexpr auto look_period = std::chrono::milliseconds(50);
+
 std::string status_line(const LiveStatus& status) {
   char line[160];
   const SeriesPoint& p = status.point;
@@ -59,14 +62,15 @@ std::string status_line(const LiveStatus& status) {
   return line;
 }
 
-/// Waits for the end and says now and then how it goes: a line that changes on a terminal, else one every ten seconds.
-void watch(LiveRun& run, Duration duration) {
+/// Waits for the end, while `page` serves who looks, and says now and then how it goes: a line that changes on a
+/// terminal, else one every ten seconds.
+void watch(LiveRun& run, Duration duration, std::optional<RadioPage>& page) {
   using Clock = std::chrono::steady_clock;
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const Clock::time_point started = Clock::now();
   Clock::time_point next = started;
   for (LiveStatus status = run.status(); !status.finished && !stop_requested; status = run.status()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    page ? page->serve_for(look_period) : std::this_thread::sleep_for(look_period);
     if (Clock::now() < next) continue;
     next += terminal ? std::chrono::milliseconds(250) : std::chrono::milliseconds(10'000);
     const double gone = std::chrono::duration<double>(Clock::now() - started).count();
@@ -114,8 +118,10 @@ int command_live(const LiveOptions& options) {
     for (const std::string& line : run.describe()) spdlog::info("{}", line);
     spdlog::info("{}", live_summary(scenario, *mode));
     run.start();
+    std::optional<RadioPage> page;
+    if (scenario.live.page) page.emplace(*scenario.live.page, run, std::string(to_string(*mode)));
     spdlog::info("ready: mode {}, {}", to_string(*mode), format_seconds(to_seconds(scenario.duration)));
-    watch(run, scenario.duration);
+    watch(run, scenario.duration, page);
     result = run.result();
   } catch (const TraceMissing& missing) {
     std::fprintf(stderr, "nodeb: skipped: %s\n", missing.what());

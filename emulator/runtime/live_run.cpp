@@ -180,10 +180,15 @@ bool LiveRun::run_due(Instant now) {
   return true;
 }
 
-void LiveRun::publish(Instant) {
+void LiveRun::publish(Instant now) {
   const std::unique_lock lock(status_mutex_, std::try_to_lock);
   if (!lock) return;  // somebody is reading; the next time will do
-  status_.point = network_->meter().newest();
+  Meter& meter = network_->meter();
+  status_.time_s = to_seconds(now.time_since_epoch());
+  status_.point = meter.newest();
+  meter.describe_ues(status_.ues, LiveStatus::most_ues, now);
+  status_.ues_total = meter.ues();
+  status_.drops = meter.drops_by_reason();
   status_.ttis_missed = ttis_missed_;
   status_.reports = 0;
   status_.statuses = 0;

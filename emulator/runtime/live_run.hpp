@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,12 +26,18 @@
 
 namespace sluice::emulator {
 
-/// How a real-time run is doing, for a status line.
+/// How a real-time run is doing, for a status line and for the live page.
 struct LiveStatus {
+  static constexpr std::size_t most_ues = 100;  ///< that are described
+
+  double time_s = 0;  ///< since the run began
   SeriesPoint point;  ///< the newest of the time series
   std::uint64_t ttis_missed = 0;
   std::uint64_t reports = 0;
   std::uint64_t statuses = 0;  ///< heard from the proxy
+  std::vector<UeNow> ues;
+  std::size_t ues_total = 0;
+  std::array<std::uint64_t, drop_reasons> drops{};  ///< packets, since the measurement began
   bool finished = false;
 };
 

@@ -19,6 +19,12 @@
 
 namespace sluice::emulator {
 
+/// A UE at an instant, for somebody who watches.
+struct UeNow {
+  IpAddress ue;
+  UeSnapshot seen;
+};
+
 /// Measures one run: looks at packets where they pass, at what leaves the radio queues, and at the queues themselves
 /// every millisecond. Built-in and kernel endpoints, real and virtual time alike. Thread: the loop's.
 class Meter final : public CellObserver, public EventTarget {
@@ -46,6 +52,11 @@ class Meter final : public CellObserver, public EventTarget {
   [[nodiscard]] RunResult result(Instant now);
   /// The newest point of the series; its time is 0 before the first.
   [[nodiscard]] const SeriesPoint& newest() const { return newest_; }
+  /// The UEs as they are, at most `limit` of them.
+  void describe_ues(std::vector<UeNow>& out, std::size_t limit, Instant now) const;
+  [[nodiscard]] std::size_t ues() const { return cell_.ues(); }
+  /// Packets dropped since the measurement began.
+  [[nodiscard]] const std::array<std::uint64_t, drop_reasons>& drops_by_reason() const { return drops_by_reason_; }
   /// Segments sent past the proxy again, since the measurement began.
   [[nodiscard]] std::uint64_t retransmissions() const { return flights_.proxy_retransmissions(); }
 

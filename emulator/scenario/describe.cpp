@@ -270,6 +270,12 @@ void describe(Section& s, SweepSpec& sweep) {
           "column", "a name that results.csv does not have already", "\"" + sweep.column + "\"");
 }
 
+void describe(Section& s, LivePageSpec& page) {
+  s.required().value("listen", page.listen, "where HTTP serves it");
+  config::describe(s, page);
+  config::check_reach(s, page, page.listen, "listen");
+}
+
 void describe(Section& s, LiveSpec& live) {
   s.value("cell_core", live.cell_core, "device of the port towards the proxy's radio port");
   s.value("cell_ue", live.cell_ue, "device of the UEs' port; built-in UEs when empty");
@@ -287,6 +293,7 @@ void describe(Section& s, LiveSpec& live) {
   s.value("hugepages", live.hugepages, "use huge pages; plain memory otherwise");
   s.list("eal_arguments", live.eal_arguments, {0, 64}, "further EAL arguments, one word each");
   s.section("feedback", live.feedback, "the UDP protocol with the proxy; required by mode smvs");
+  s.section("page", live.page, "a live page for browsers; none when not set");
 }
 
 void describe(Section& s, Scenario& scenario) {

@@ -61,6 +61,7 @@ void describe(config::Section& s, AppSpec& app);
 void describe(config::Section& s, SizeDistribution& size);
 void describe(config::Section& s, RatioSpec& ratio);
 void describe(config::Section& s, SweepSpec& sweep);
+void describe(config::Section& s, LivePageSpec& page);
 void describe(config::Section& s, LiveSpec& live);
 void describe(config::Section& s, Scenario& scenario);
 

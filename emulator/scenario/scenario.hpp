@@ -30,6 +30,7 @@
 #include "emulator/report/ratios.hpp"
 #include "emulator/scenario/paper.hpp"
 #include "proxy/config/feedback.hpp"
+#include "proxy/config/page.hpp"
 #include "proxy/shard/config.hpp"
 
 namespace sluice::emulator {
@@ -312,6 +313,10 @@ struct SweepSpec {
 };
 
 /// What real time needs beyond virtual time.
+struct LivePageSpec : config::PageConfig {
+  config::SocketAddress listen;
+};
+
 struct LiveSpec {
   std::string cell_core;   ///< device of the port towards the proxy's radio port
   std::string cell_ue;     ///< device of the UEs' port; empty: built-in UEs
@@ -326,6 +331,7 @@ struct LiveSpec {
   bool hugepages = false;
   std::vector<std::string> eal_arguments;
   std::optional<config::FeedbackConfig> feedback;
+  std::optional<LivePageSpec> page;  ///< none when not set
 };
 
 /// A whole experiment as its file states it.

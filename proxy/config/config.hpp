@@ -10,6 +10,7 @@
 #include "dataplane/dpdk/thread_priority.hpp"
 #include "proxy/admin/default_socket.hpp"
 #include "proxy/config/feedback.hpp"
+#include "proxy/config/page.hpp"
 #include "proxy/shard/config.hpp"
 #include "proxy/yaml/yaml.hpp"
 
@@ -105,6 +106,11 @@ struct MetricsSettings {
   std::optional<config::SocketAddress> listen;  ///< default: nowhere
 };
 
+/// The live page, on the server of the metrics.
+struct PageSettings : config::PageConfig {
+  bool switch_modes = false;
+};
+
 /// How the program ends.
 struct StopSettings {
   Duration drain = std::chrono::seconds(5);  ///< for connections to go back to their hosts; what is left is reset
@@ -141,6 +147,7 @@ struct Config {
   LoggingSettings logging;
   AdminSettings admin;
   MetricsSettings metrics;
+  std::optional<PageSettings> page;  ///< default: none
   StopSettings stop;
   StateSettings state;
   ConfineSettings confine;
@@ -180,6 +187,7 @@ void describe_priority(config::Section& s, dpdk::PollMode poll, dpdk::ThreadPrio
 void describe(config::Section& s, LoggingSettings& logging);
 void describe(config::Section& s, AdminSettings& admin);
 void describe(config::Section& s, MetricsSettings& metrics);
+void describe(config::Section& s, PageSettings& page);
 void describe(config::Section& s, StopSettings& stop);
 void describe(config::Section& s, StateSettings& state);
 void describe(config::Section& s, ConfineSettings& confine);

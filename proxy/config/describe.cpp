@@ -118,6 +118,21 @@ void check_fail_open(Section& s, const Config& config) {
   }
 }
 
+/// Reports come where something is made of them.
+void check_feedback(Section& s, const Config& config) {
+  s.check(!config.shard.needs_reports() || config.feedback, "mode",
+          "a feedback section beside mode " + std::string(to_string(config.shard.mode)), "none");
+  s.check(!config.policies_need_reports() || config.feedback, "policies",
+          "a feedback section beside a mode that reports steer", "none");
+}
+
+/// The page is served where metrics are.
+void check_page(Section& s, const Config& config) {
+  if (!config.page) return;
+  s.check(config.metrics.listen.has_value(), "metrics.listen", "an address, where there is a page", "none");
+  if (config.metrics.listen) config::check_reach(s, *config.page, *config.metrics.listen, "metrics.listen");
+}
+
 /// Packet buffers that the receive queues of both ports hold.
 std::uint32_t port_buffers(const Config& config) {
   const auto held_by = [](const PortSettings& port) {
@@ -354,6 +369,11 @@ void describe(Section& s, MetricsSettings& metrics) {
           "when not set");
 }
 
+void describe(Section& s, PageSettings& page) {
+  config::describe(s, page);
+  s.value("switch_modes", page.switch_modes, "whoever has the token may change `mode` from the page, too");
+}
+
 void describe(Section& s, StopSettings& stop) {
   s.value("drain", stop.drain, {0s, 10min},
           "how long connections that are split may take to go back to their hosts; those left then are reset on both "
@@ -407,6 +427,7 @@ void describe(Section& s, Config& config) {
   s.section("logging", config.logging, "what is written where");
   s.section("admin", config.admin, "the operator's socket");
   s.section("metrics", config.metrics, "what monitoring systems read");
+  s.section("page", config.page, "a live page at `/` of metrics.listen; none when not set");
   s.section("stop", config.stop, "the program's end");
   s.section("state", config.state, "what remains when the program ends without a word");
   s.section("confine", config.confine, "what a running program is left able to do");
@@ -424,13 +445,11 @@ void describe(Section& s, Config& config) {
             "share of the UEs that stay on ordinary TCP, to be compared with");
   });
   config.shard.control_group = control_group.fraction;
+  check_page(s, config);
   check_fail_open(s, config);
   check_memory(s, config);
   check_interception(s, config.shard);
-  s.check(!config.shard.needs_reports() || config.feedback, "mode",
-          "a feedback section beside mode " + std::string(to_string(config.shard.mode)), "none");
-  s.check(!config.policies_need_reports() || config.feedback, "policies",
-          "a feedback section beside a mode that reports steer", "none");
+  check_feedback(s, config);
   config.shard.accept_partial_checksums = {
       // by Side
       accepts_partial_checksums(config.ports.radio, config.ports.partial_checksums),

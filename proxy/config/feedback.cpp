@@ -1,37 +1,21 @@
 #include "proxy/config/feedback.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "control/feedback/epoch_file.hpp"
 #include "control/feedback/session.hpp"
+#include "proxy/config/secret_file.hpp"
 
 namespace sluice::config {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// The first line of a secret's file.
-std::string first_line(std::string text) {
-  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
-  return text;
-}
-
-/// Others than the owner and the group may read a file, or put something else into it.
-bool open_to_others(const std::string& path) {
-  using std::filesystem::perms;
-  std::error_code failure;
-  const perms permissions = std::filesystem::status(path, failure).permissions();
-  return !failure && (permissions & (perms::others_read | perms::others_write)) != perms::none;
-}
-
 void read_secret_file(Section& s, KeyConfig& key, std::optional<control::feedback::Key>& parsed) {
   const std::string path = s.resolve(*key.secret_file);
-  std::vector<Error> errors;
-  const std::string text = first_line(read_text(path, 4096, errors));
-  s.check(errors.empty(), "secret_file", "a readable file", errors.empty() ? "" : errors.front().to_string());
-  if (!errors.empty()) return;
-  parsed = control::feedback::Key::from_hex(key.id, text);
+  const std::optional<std::string> text = read_secret(s, "secret_file", path);
+  if (!text) return;
+  parsed = control::feedback::Key::from_hex(key.id, *text);
   s.check(parsed.has_value(), "secret_file", "a file of 32 hexadecimal digits or more (openssl rand -hex 32)", path);
 }
 

@@ -1,6 +1,9 @@
 #include "proxy/overview/detail_collector.hpp"
 
 #include <utility>
+#include <vector>
+
+#include "dataplane/dpdk/clock.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -8,12 +11,25 @@ namespace {
 using admin::Answer;
 using admin::Json;
 
+Json described(const FlowInfo& flow) {
+  return to_json(flow);
+}
+
+Json described(const BearerInfo& bearer) {
+  return to_json(bearer, dpdk::now());
+}
+
+/// Of all shards together, at most `limit`.
 template <typename Info>
-void append(Json& list, const std::vector<Info>& infos, std::size_t limit) {
-  for (const Info& info : infos) {
-    if (list.size() >= limit) return;
-    list.push_back(to_json(info));
+Json listed(const Overview& overview, std::vector<Info> ShardSnapshot::*infos, std::size_t limit) {
+  Json list = Json::array();
+  for (const ShardChannel* channel : overview.channels()) {
+    for (const Info& info : channel->snapshots.front().*infos) {
+      if (list.size() >= limit) return list;
+      list.push_back(described(info));
+    }
   }
+  return list;
 }
 
 }  // namespace
@@ -24,6 +40,10 @@ void DetailCollector::flows(std::uint16_t limit, admin::Reply reply) {
 
 void DetailCollector::bearers(std::uint16_t limit, admin::Reply reply) {
   add({0, 0, limit}, std::move(reply));
+}
+
+void DetailCollector::both(std::uint16_t flows, std::uint16_t bearers, admin::Reply reply) {
+  add({0, flows, bearers}, std::move(reply));
 }
 
 void DetailCollector::add(DetailRequest request, admin::Reply reply) {
@@ -41,12 +61,11 @@ void DetailCollector::post(const DetailRequest& request) {
 }
 
 Answer DetailCollector::collect(const DetailRequest& request) const {
-  Json list = Json::array();
-  for (const ShardChannel* channel : overview_.channels()) {
-    append(list, channel->snapshots.front().flows, request.flows);
-    append(list, channel->snapshots.front().bearers, request.bearers);
-  }
-  return Answer::success(std::move(list));
+  Json flows = listed(overview_, &ShardSnapshot::flows, request.flows);
+  Json bearers = listed(overview_, &ShardSnapshot::bearers, request.bearers);
+  if (request.bearers == 0) return Answer::success(std::move(flows));
+  if (request.flows == 0) return Answer::success(std::move(bearers));
+  return Answer::success({{"flows", std::move(flows)}, {"bearers", std::move(bearers)}});
 }
 
 }  // namespace sluice::proxy

@@ -19,6 +19,8 @@ class DetailCollector {
   /// At most `limit` entries of all shards together, 1 … most_details.
   void flows(std::uint16_t limit, admin::Reply reply);
   void bearers(std::uint16_t limit, admin::Reply reply);
+  /// An object of both lists, as of the same instants.
+  void both(std::uint16_t flows, std::uint16_t bearers, admin::Reply reply);
 
  private:
   void add(DetailRequest request, admin::Reply reply);

@@ -346,7 +346,8 @@ double mean_of(double sum, std::uint64_t count) {
 
 }  // namespace
 
-Json to_json(const BearerInfo& bearer) {
+Json to_json(const BearerInfo& bearer, Instant now) {
+  const bool reported = bearer.reported_at != Instant{};
   return {{"ue", bearer.ue.to_string()},
           {"mode", bearer.mode},
           {"policy", bearer.policy},
@@ -360,11 +361,14 @@ Json to_json(const BearerInfo& bearer) {
           {"allowance_bytes", bearer.allowance.count()},
           {"cwnd_bytes", bearer.congestion_window.count()},
           {"in_flight_bytes", bearer.in_flight.count()},
+          {"window_bytes", bearer.window.count()},
           {"held_bytes", bearer.held.count()},
           {"unsent_bytes", bearer.unsent.count()},
           {"waiting_flows", bearer.waiting},
           {"injected_bytes", bearer.injected},
           {"radio_queue_bytes", bearer.queue.count()},
+          {"report_age_ms", reported ? Json(to_milliseconds(now - bearer.reported_at)) : Json()},
+          {"queue_by_acks_bytes", bearer.queue_by_acks.count()},
           {"service_rate_bps", bearer.service_rate.bps()},
           {"mean_rate_bps", bearer.mean_rate.bps()},
           {"predicted_error_bytes", bearer.predicted_error},

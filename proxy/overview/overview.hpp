@@ -40,7 +40,9 @@ class Overview {
 
   /// Takes the newest snapshot of every shard.
   void refresh();
-  /// One counter of the shards, summed.
+  /// The counters of the shards, summed.
+  [[nodiscard]] Counters totals() const;
+  /// One of them.
   [[nodiscard]] std::uint64_t count(Counter counter) const { return totals()[counter]; }
   /// Every counter of the program: of the shards (summed), ports, steering and feedback.
   [[nodiscard]] std::vector<NamedCounter> counters() const;
@@ -70,7 +72,6 @@ class Overview {
   [[nodiscard]] Histogram exposed() const;
 
  private:
-  [[nodiscard]] Counters totals() const;
   void add_shard_counters(std::vector<NamedCounter>& out) const;
   void add_port_counters(std::vector<NamedCounter>& out) const;
   void add_feedback_counters(std::vector<NamedCounter>& out) const;
@@ -82,6 +83,7 @@ class Overview {
 };
 
 [[nodiscard]] admin::Json to_json(const FlowInfo& flow);
-[[nodiscard]] admin::Json to_json(const BearerInfo& bearer);
+/// `now`: for how old its last report is.
+[[nodiscard]] admin::Json to_json(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "proxy/admin/server.hpp"
+#include "proxy/http/http_server.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -21,7 +22,9 @@ constexpr std::uint64_t ports = 2;
 }  // namespace
 
 std::uint64_t descriptors_for(const Config& config) {
-  return of_the_program + admin::ServerLimits{}.connections + ports * per_queue * config.shards.count;
+  const std::uint64_t browsers =
+      config.metrics.listen ? http::HttpLimits{}.connections + http::EventLimits{}.clients : 0;
+  return of_the_program + admin::ServerLimits{}.connections + browsers + ports * per_queue * config.shards.count;
 }
 
 void require_descriptors(const Config& config) {

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <stdexcept>
@@ -12,7 +11,6 @@
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/device_arguments.hpp"
 #include "proxy/admin/proxy_commands.hpp"
-#include "proxy/overview/metrics_page.hpp"
 #include "proxy/overview/version.hpp"
 #include "proxy/service/confinement.hpp"
 
@@ -74,7 +72,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
   });
   stop_.emplace(context_, *orders_, *overview_, config_.stop.drain, [this] { context_.stop(); });
   start_admin();
-  start_metrics();
+  start_web();
   open_state();
   take_over();
   start_shards();
@@ -208,21 +206,14 @@ void Runtime::start_admin() {
   spdlog::info("admin: listening on {}", config_.admin.socket);
 }
 
-void Runtime::start_metrics() {
+void Runtime::start_web() {
   if (!config_.metrics.listen) return;
-  const metrics::HttpServer::Endpoint listen(boost::asio::ip::make_address(config_.metrics.listen->address.to_string()),
-                                             config_.metrics.listen->port);
-  metrics_ = std::make_unique<metrics::HttpServer>(context_, listen,
-                                                   [this](metrics::Format format) { return metrics_page(format); });
-  spdlog::info("metrics: http://{}:{}/metrics", metrics_->local().address().to_string(), metrics_->local().port());
-}
-
-std::string Runtime::metrics_page(metrics::Format format) {
-  overview_->refresh();
-  std::vector<std::optional<Duration>> processor_times;
-  for (const auto& shard : shards_) processor_times.push_back(shard->processor_time());
-  return write_metrics(*overview_, {reloader_.last_reload_successful(), std::move(processor_times), dpdk::now()},
-                       format);
+  web_.emplace(context_, config_, WebServer::Program{*overview_, *details_, reloader_, [this] {
+                                                       std::vector<std::optional<Duration>> times;
+                                                       for (const auto& shard : shards_)
+                                                         times.push_back(shard->processor_time());
+                                                       return times;
+                                                     }});
 }
 
 admin::CommandTable Runtime::commands() {

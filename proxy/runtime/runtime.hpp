@@ -15,7 +15,6 @@
 #include "dataplane/packet/pool.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/config/config.hpp"
-#include "proxy/metrics/http_server.hpp"
 #include "proxy/overview/detail_collector.hpp"
 #include "proxy/overview/overview.hpp"
 #include "proxy/runtime/logging.hpp"
@@ -23,6 +22,7 @@
 #include "proxy/runtime/shard_orders.hpp"
 #include "proxy/runtime/state_file.hpp"
 #include "proxy/runtime/stop_sequence.hpp"
+#include "proxy/runtime/web_server.hpp"
 #include "proxy/runtime/wire_keeper.hpp"
 #include "proxy/service/service.hpp"
 #include "proxy/threads/feedback_link.hpp"
@@ -60,8 +60,7 @@ class Runtime {
   void start_shards();
   void start_feedback();
   void start_admin();
-  void start_metrics();
-  [[nodiscard]] std::string metrics_page(metrics::Format format);
+  void start_web();
   [[nodiscard]] admin::CommandTable commands();
   void release(const std::vector<std::string>& words, const admin::Reply& reply);
   void split_again(const std::vector<std::string>& words, const admin::Reply& reply);
@@ -114,7 +113,7 @@ class Runtime {
   boost::asio::steady_timer statistics_timer_;
   boost::asio::steady_timer stop_timer_;
   std::unique_ptr<admin::Server> admin_;
-  std::unique_ptr<metrics::HttpServer> metrics_;
+  std::optional<WebServer> web_;
   bool failed_ = false;
 };
 

@@ -75,10 +75,16 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
       }
       id = flow.bearer_next;
     }
+    const bool by_allowance = bearer.steered() && !bearer.windowed();
+    info.window = by_allowance ? info.in_flight + bearer.allowance() : info.congestion_window;
     info.unsent = bearer.load.backlog;
-    if (const AckClock* const clock = bearer.by_acks()) info.waiting = clock->waiting();
+    if (const AckClock* const clock = bearer.by_acks()) {
+      info.waiting = clock->waiting();
+      info.queue_by_acks = clock->law().queued(clock->flight());
+    }
     info.injected = bearer.status(bearer.load.backlog).injected;
     info.queue = bearer.reports().last().bearer.queue;
+    info.reported_at = bearer.reports().last_at();
     info.service_rate = bearer.reports().last().bearer.service_rate;
     info.mean_rate = bearer.mean_rate();
     info.predicted_error = bearer.predicted_error();

@@ -95,14 +95,17 @@ struct BearerInfo {
   Observed observed;         ///< in mode observe
   std::uint32_t flows = 0;
   SteeredBy steered_by = SteeredBy::congestion_control;
-  Bytes allowance;             ///< granted at the last step
-  Bytes congestion_window;     ///< sum over the radio legs
-  Bytes in_flight;             ///< sum over the radio legs
-  Bytes held;                  ///< bytes in the relay towards the UE: unacknowledged and unsent
-  Bytes unsent;                ///< … the part not sent yet
+  Bytes allowance;          ///< granted at the last step
+  Bytes congestion_window;  ///< sum over the radio legs
+  Bytes in_flight;          ///< sum over the radio legs
+  Bytes window;  ///< what may be in flight now: by the allowance where that steers, else by congestion control
+  Bytes held;    ///< bytes in the relay towards the UE: unacknowledged and unsent
+  Bytes unsent;  ///< … the part not sent yet
   std::uint32_t waiting = 0;   ///< flows that would send if the law by acknowledgements let them
   std::uint64_t injected = 0;  ///< IP bytes sent towards the radio
   Bytes queue;                 ///< radio queue by the last report
+  Instant reported_at{};       ///< when that came; 0 before the first
+  Bytes queue_by_acks;         ///< radio queue by the law by acknowledgements, where one listens
   Rate service_rate;           ///< by the last report
   Rate mean_rate;              ///< b̄
   double predicted_error = 0;  ///< ŝ in bytes, where the law runs here

@@ -10,28 +10,33 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <variant>
 
-#include "proxy/metrics/exposition.hpp"
+#include "proxy/http/event_stream.hpp"
+#include "proxy/http/message.hpp"
 
-namespace sluice::metrics {
+namespace sluice::http {
 
 /// What clients may take of the program's time and memory.
 struct HttpLimits {
   std::size_t connections = 16;                ///< a further one takes the place of who has been silent for longest
   std::size_t header_bytes = 4096;             ///< of one request
+  std::size_t body_bytes = 256;                ///< likewise
   std::chrono::milliseconds patience{10'000};  ///< for a request to come whole, and for its answer to be taken
 };
 
-/// Serves a page of metrics over HTTP: GET (or HEAD) /metrics, and /health for who only asks whether the program
-/// answers. Runs on the thread of the io_context.
+/// An HTTP server: requests in, what a handler says out. Runs on the thread of the io_context.
 class HttpServer {
  public:
   using Endpoint = boost::asio::ip::tcp::endpoint;
-  /// Writes the page as it is now.
-  using Page = std::function<std::string(Format)>;
+  /// A response, or events from now on: the stream, which outlives the server, takes the connection over.
+  using Reply = std::variant<Response, EventStream*>;
+  /// Answers a request. The body of what HEAD asks for is left out here.
+  using Handler = std::function<Reply(const Request&)>;
 
-  /// Binds and listens. Throws std::runtime_error when the address cannot be had.
-  HttpServer(boost::asio::io_context& context, const Endpoint& listen, Page page, HttpLimits limits = {});
+  /// Binds and listens. Throws std::runtime_error, with the name of the key, when the address cannot be had.
+  HttpServer(boost::asio::io_context& context, const Endpoint& listen, const std::string& key, Handler handler,
+             HttpLimits limits = {});
   /// Closes every connection.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -46,7 +51,7 @@ class HttpServer {
   void accept_later();
   void make_room();
 
-  Page page_;
+  Handler handler_;
   HttpLimits limits_;
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
@@ -54,4 +59,7 @@ class HttpServer {
   std::uint64_t turns_ = 0;  ///< times that a connection began to wait for a request
 };
 
-}  // namespace sluice::metrics
+/// "http://127.0.0.1:9838/", "http://[::1]:9838/".
+[[nodiscard]] std::string address_of(const HttpServer::Endpoint& endpoint);
+
+}  // namespace sluice::http

@@ -1,4 +1,4 @@
-#include "proxy/metrics/http_server.hpp"
+#include "proxy/http/http_server.hpp"
 
 #include <algorithm>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -9,51 +9,58 @@
 #include <string_view>
 #include <utility>
 
-namespace sluice::metrics {
+namespace sluice::http {
 namespace {
 
 namespace beast = boost::beast;
-namespace http = boost::beast::http;
+namespace wire = boost::beast::http;
 using boost::asio::ip::tcp;
 using boost::system::error_code;
-using Request = http::request<http::empty_body>;
-using Response = http::response<http::string_body>;
+using WireRequest = wire::request<wire::string_body>;
+using WireResponse = wire::response<wire::string_body>;
 
 /// How long clients wait when one could not be let in: what is missing does not come back by asking at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
-std::string_view view(boost::beast::string_view text) {
+std::string text_of(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-Response plain(http::status status, std::string_view text) {
+/// An address of this machine's own; of IPv4 also where it is mapped into IPv6.
+bool is_loopback(const boost::asio::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
+  return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).is_loopback();
+}
+
+Request to_request(const WireRequest& from, bool from_loopback) {
+  const std::string target = text_of(from.target());
+  return {text_of(from.method_string()),
+          target.substr(0, target.find('?')),
+          text_of(from[wire::field::host]),
+          text_of(from[wire::field::origin]),
+          text_of(from["Sec-Fetch-Site"]),
+          text_of(from[wire::field::authorization]),
+          text_of(from[wire::field::accept]),
+          from.body(),
+          from_loopback};
+}
+
+WireResponse to_wire(Response from) {
   constexpr unsigned version = 11;  // 1.1
-  Response response(status, version);
-  response.set(http::field::content_type, "text/plain; charset=utf-8");
-  response.body() = text;
+  WireResponse response(wire::int_to_status(from.status), version);
+  response.set(wire::field::content_type, from.type);
+  for (const auto& [name, value] : from.headers) response.set(name, value);
+  response.body() = std::move(from.body);
   return response;
 }
 
-Response answer(const Request& request, const HttpServer::Page& page) {
-  const std::string_view path = view(request.target()).substr(0, view(request.target()).find('?'));
-  if (path != "/metrics" && path != "/health") return plain(http::status::not_found, "there is /metrics and /health\n");
-  if (request.method() != http::verb::get && request.method() != http::verb::head) {
-    Response refused = plain(http::status::method_not_allowed, "only GET and HEAD\n");
-    refused.set(http::field::allow, "GET, HEAD");
-    return refused;
-  }
-  if (path == "/health") return plain(http::status::ok, "ok\n");
-  const Format format = format_for(view(request[http::field::accept]));
-  Response response = plain(http::status::ok, page(format));
-  const std::string_view type = content_type(format);
-  response.set(http::field::content_type, beast::string_view(type.data(), type.size()));
-  return response;
-}
-
-http::status status_of(const error_code& error) {
-  if (error == http::error::header_limit) return http::status::request_header_fields_too_large;
-  if (error == http::error::body_limit) return http::status::payload_too_large;
-  return http::status::bad_request;
+unsigned status_of(const error_code& error) {
+  constexpr unsigned bad_request = 400;
+  constexpr unsigned payload_too_large = 413;
+  constexpr unsigned header_fields_too_large = 431;
+  if (error == wire::error::header_limit) return header_fields_too_large;
+  if (error == wire::error::body_limit) return payload_too_large;
+  return bad_request;
 }
 
 }  // namespace
@@ -62,15 +69,17 @@ http::status status_of(const error_code& error) {
 class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(HttpServer& server, tcp::socket socket)
-      : server_(&server), stream_(std::move(socket)), buffer_(2 * server.limits_.header_bytes) {}
+      : server_(&server),
+        stream_(std::move(socket)),
+        buffer_(2 * server.limits_.header_bytes + server.limits_.body_bytes) {}
 
   void read() {
     turn_ = ++server_->turns_;
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(server_->limits_.header_bytes));
-    parser_->body_limit(0);
+    parser_->body_limit(server_->limits_.body_bytes);
     stream_.expires_after(server_->limits_.patience);
-    http::async_read(stream_, buffer_, *parser_,
+    wire::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](const error_code& error, std::size_t) { self->on_request(error); });
   }
 
@@ -90,24 +99,34 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
   void on_request(const error_code& error) {
     if (server_ == nullptr) return;
-    if (!error) {
-      const Request& request = parser_->get();
-      return write(answer(request, server_->page_), request.keep_alive(), request.method() == http::verb::head);
-    }
+    if (!error) return answer(parser_->get());
     // What is no request is told so; who has gone, or took too long, is not.
-    const auto& of_http = http::make_error_code(http::error::end_of_stream).category();
-    if (error.category() != of_http || error == http::error::end_of_stream) return leave();
+    const auto& of_http = wire::make_error_code(wire::error::end_of_stream).category();
+    if (error.category() != of_http || error == wire::error::end_of_stream) return leave();
     write(plain(status_of(error), error.message() + "\n"), false, false);
+  }
+
+  void answer(const WireRequest& request) {
+    error_code gone;
+    const tcp::endpoint client = stream_.socket().remote_endpoint(gone);
+    if (gone) return leave();
+    const bool headers_only = request.method() == wire::verb::head;
+    Reply reply = server_->handler_(to_request(request, is_loopback(client.address())));
+    EventStream** const events = std::get_if<EventStream*>(&reply);
+    if (events == nullptr) return write(std::get<Response>(std::move(reply)), request.keep_alive(), headers_only);
+    stream_.expires_never();
+    (*events)->add(stream_.release_socket());
+    leave();
   }
 
   /// `headers_only`: as the whole would have them (RFC 9110, 9.3.2).
   void write(Response response, bool keep_alive, bool headers_only) {
-    response_ = std::move(response);
+    response_ = to_wire(std::move(response));
     response_.keep_alive(keep_alive);
     response_.prepare_payload();
     if (headers_only) response_.body().clear();
     stream_.expires_after(server_->limits_.patience);
-    http::async_write(stream_, response_,
+    wire::async_write(stream_, response_,
                       [self = shared_from_this(), keep_alive](const error_code& error, std::size_t) {
                         if (self->server_ == nullptr) return;
                         if (error || !keep_alive) return self->leave();
@@ -119,19 +138,20 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   std::uint64_t turn_ = 0;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::empty_body>> parser_;
-  Response response_;
+  std::optional<wire::request_parser<wire::string_body>> parser_;
+  WireResponse response_;
 };
 
-HttpServer::HttpServer(boost::asio::io_context& context, const Endpoint& listen, Page page, HttpLimits limits)
-    : page_(std::move(page)), limits_(limits), acceptor_(context), pause_(context) {
+HttpServer::HttpServer(boost::asio::io_context& context, const Endpoint& listen, const std::string& key,
+                       Handler handler, HttpLimits limits)
+    : handler_(std::move(handler)), limits_(limits), acceptor_(context), pause_(context) {
   try {
     acceptor_.open(listen.protocol());
     acceptor_.set_option(boost::asio::socket_base::reuse_address(true));
     acceptor_.bind(listen);
     acceptor_.listen();
   } catch (const boost::system::system_error& problem) {
-    throw std::runtime_error("metrics.listen " + listen.address().to_string() + ":" + std::to_string(listen.port()) +
+    throw std::runtime_error(key + " " + listen.address().to_string() + ":" + std::to_string(listen.port()) +
                              " cannot be had: " + problem.code().message());
   }
   accept();
@@ -170,4 +190,10 @@ void HttpServer::accept_later() {
   });
 }
 
-}  // namespace sluice::metrics
+std::string address_of(const HttpServer::Endpoint& endpoint) {
+  const std::string address = endpoint.address().to_string();
+  return "http://" + (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" +
+         std::to_string(endpoint.port()) + "/";
+}
+
+}  // namespace sluice::http

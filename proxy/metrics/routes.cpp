@@ -1,0 +1,19 @@
+#include "proxy/metrics/routes.hpp"
+
+namespace sluice::metrics {
+
+std::optional<http::Response> answer(const http::Request& request, const Page& page) {
+  constexpr unsigned ok = 200;
+  constexpr unsigned method_not_allowed = 405;
+  if (request.path != "/metrics" && request.path != "/health") return std::nullopt;
+  if (!request.reads()) {
+    http::Response refused = http::plain(method_not_allowed, "only GET and HEAD\n");
+    refused.headers.emplace_back("Allow", "GET, HEAD");
+    return refused;
+  }
+  if (request.path == "/health") return http::plain(ok, "ok\n");
+  const Format format = format_for(request.accept);
+  return http::Response{ok, std::string(content_type(format)), page(format)};
+}
+
+}  // namespace sluice::metrics

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "proxy/http/message.hpp"
+#include "proxy/metrics/exposition.hpp"
+
+namespace sluice::metrics {
+
+/// Writes the page of metrics as it is now.
+using Page = std::function<std::string(Format)>;
+
+/// Answers GET (or HEAD) of /metrics, and of /health for who only asks whether the program answers. Nothing for other
+/// paths.
+[[nodiscard]] std::optional<http::Response> answer(const http::Request& request, const Page& page);
+
+}  // namespace sluice::metrics

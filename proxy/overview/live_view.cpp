@@ -1,0 +1,88 @@
+#include "proxy/overview/live_view.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace sluice::proxy {
+namespace {
+
+using admin::Json;
+
+Json modes() {
+  Json list = Json::array();
+  for (const ModeText& mode : mode_table) list.push_back({{"mode", mode.key}, {"text", mode.text}});
+  return list;
+}
+
+/// The treatments in force, by the position that bearers name.
+Json policies(const Config& config) {
+  Json list = Json::array();
+  for (const Policy& policy : config.shard.policies) list.push_back(to_string(policy.treatment.mode));
+  list.push_back(to_string(config.shard.mode));
+  return list;
+}
+
+Json ports(const Overview& overview) {
+  Json object = Json::object();
+  for (std::size_t side = 0; side < 2; ++side) {
+    const dpdk::Port& port = *overview.parts().ports.at(side);
+    const dpdk::PortCounters counters = port.counters();
+    object[side == 0 ? "radio" : "core"] = {{"device", port.name()},
+                                            {"link", to_string(overview.parts().links.at(side)->link())},
+                                            {"received", counters.received},
+                                            {"received_bytes", counters.received_bytes},
+                                            {"transmitted", counters.transmitted},
+                                            {"transmitted_bytes", counters.transmitted_bytes},
+                                            {"dropped", counters.transmit_dropped + counters.copy_failed}};
+  }
+  return object;
+}
+
+Json shards(const Overview& overview, const LiveContext& context) {
+  Json list = overview.shards();
+  for (std::size_t i = 0; i < list.size() && i < context.processor_times.size(); ++i) {
+    const std::optional<Duration>& time = context.processor_times[i];
+    list[i]["processor_s"] = time ? Json(to_seconds(*time)) : Json();
+  }
+  return list;
+}
+
+/// What was done with packets: those split, those forwarded and dropped by reason, where there are any.
+Json packets(const Counters& counters) {
+  Json object = {
+      {"optimised", counters[Counter::optimised]}, {"forwarded", Json::object()}, {"dropped", Json::object()}};
+  for (std::size_t i = 0; i < counter_count; ++i) {
+    if (counters.at(i) == 0) continue;
+    const std::string_view name = counter_text(i).name;
+    for (const auto& [prefix, action] : {std::pair<std::string_view, const char*>{"forward_", "forwarded"},
+                                         std::pair<std::string_view, const char*>{"drop_", "dropped"}}) {
+      if (name.starts_with(prefix)) object[action][std::string(name.substr(prefix.size()))] = counters.at(i);
+    }
+  }
+  return object;
+}
+
+}  // namespace
+
+Json live_view(const Overview& overview, const LiveContext& context, const admin::Answer& details) {
+  const Config& config = *overview.parts().config;
+  Json view = {{"program", "sluice"},
+               {"time_s", to_seconds(context.now.time_since_epoch())},
+               {"status", overview.status()},
+               {"modes", context.switch_modes ? modes() : Json::array()},
+               {"policies", policies(config)},
+               {"ports", ports(overview)},
+               {"shards", shards(overview, context)},
+               {"packets", packets(overview.totals())},
+               {"groups", overview.groups()}};
+  if (details.ok) {
+    view["flows"] = details.value.at("flows");
+    view["bearers"] = details.value.at("bearers");
+  } else {
+    view["problem"] = details.value;
+  }
+  return view;
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,93 @@
+#include "proxy/page/guard.hpp"
+
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
+#include <cctype>
+#include <utility>
+
+namespace sluice::page {
+namespace {
+
+constexpr unsigned unauthorized = 401;
+constexpr unsigned forbidden = 403;
+constexpr unsigned misdirected = 421;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  return out;
+}
+
+/// A header Host without its port, and without the brackets of IPv6 (RFC 9110 section 7.2).
+std::string name_of(std::string_view host) {
+  if (host.starts_with('[')) return std::string(host.substr(1, host.find(']') - 1));
+  return lower(host.substr(0, host.find(':')));
+}
+
+/// The host and port of an origin (RFC 6454): what follows its scheme.
+std::string_view host_of(std::string_view origin) {
+  const std::size_t scheme = origin.find("://");
+  return scheme == std::string_view::npos ? std::string_view() : origin.substr(scheme + 3);
+}
+
+/// Browsers say which page a request comes from. What says nothing is no browser.
+bool from_our_own_page(const http::Request& request) {
+  const std::string& site = request.fetch_site;
+  if (!site.empty() && site != "same-origin") return false;
+  return request.origin.empty() || lower(host_of(request.origin)) == lower(request.host);
+}
+
+}  // namespace
+
+Guard::Guard(Access access)
+    : token_(digest_of(access.token)), beyond_loopback_(access.beyond_loopback), names_(std::move(access.names)) {
+  for (std::string& name : names_) name = lower(name);
+}
+
+std::optional<http::Response> Guard::refuse_stranger(const http::Request& request) const {
+  if (!beyond_loopback_ && !request.from_loopback) {
+    return http::plain(forbidden, "the page is only for clients on this machine\n");
+  }
+  if (!knows_host(request.host)) return http::plain(misdirected, "this host has no such name\n");
+  return std::nullopt;
+}
+
+std::optional<http::Response> Guard::refuse(const http::Request& request) const {
+  if (auto stranger = refuse_stranger(request)) return stranger;
+  if (!from_our_own_page(request)) return http::plain(forbidden, "another site's page asks\n");
+  if (!has_token(request.authorization)) {
+    http::Response response = http::plain(unauthorized, "the token is needed\n");
+    response.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return response;
+  }
+  return std::nullopt;
+}
+
+/// An address cannot be taken over by somebody's name server.
+bool Guard::knows_host(std::string_view host) const {
+  const std::string name = name_of(host);
+  boost::system::error_code no_address;
+  boost::asio::ip::make_address(name, no_address);
+  return !no_address || name == "localhost" || std::find(names_.begin(), names_.end(), name) != names_.end();
+}
+
+/// Digests are compared, so that neither length nor content shows in the time.
+bool Guard::has_token(std::string_view authorization) const {
+  constexpr std::string_view scheme = "Bearer ";
+  if (!authorization.starts_with(scheme)) return false;
+  const Digest given = digest_of(authorization.substr(scheme.size()));
+  return CRYPTO_memcmp(given.data(), token_.data(), token_.size()) == 0;
+}
+
+Guard::Digest Guard::digest_of(std::string_view text) {
+  Digest digest{};
+  static_assert(sizeof digest == SHA256_DIGEST_LENGTH);
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  return digest;
+}
+
+}  // namespace sluice::page

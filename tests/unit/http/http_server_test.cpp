@@ -1,0 +1,235 @@
+#include "proxy/http/http_server.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice::http {
+namespace {
+
+using boost::asio::ip::tcp;
+using namespace std::chrono_literals;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+/// A server with its thread on a port of its own.
+class Http : public testing::Test {
+ protected:
+  ~Http() override {
+    boost::asio::post(context_, [this] {
+      server_.reset();
+      events_.reset();
+      context_.stop();
+    });
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void start(HttpLimits limits = {}, EventLimits event_limits = {}) {
+    const HttpServer::Endpoint anywhere(boost::asio::ip::make_address("127.0.0.1"), 0);
+    events_ = std::make_unique<EventStream>(context_, event_limits);
+    server_ = std::make_unique<HttpServer>(
+        context_, anywhere, "metrics.listen",
+        [this](const Request& request) -> HttpServer::Reply {
+          last_ = request;
+          if (request.path == "/events") return events_.get();
+          return plain(request.path == "/health" ? 200 : 404, request.path == "/health" ? "ok\n" : "nothing\n");
+        },
+        limits);
+    local_ = server_->local();
+    thread_ = std::thread([this] { context_.run(); });
+  }
+
+  /// What work() says on the server's thread.
+  template <typename Work>
+  auto on_server(Work work) {
+    std::packaged_task<decltype(work())()> task(work);
+    auto answer = task.get_future();
+    boost::asio::post(context_, [&task] { task(); });
+    return answer.get();
+  }
+
+  tcp::socket connect() {
+    tcp::socket client(clients_);
+    client.connect(local_);
+    return client;
+  }
+
+  /// All that the server says until it closes.
+  static std::string rest(tcp::socket& client) {
+    std::string all;
+    boost::system::error_code error;
+    boost::asio::read(client, boost::asio::dynamic_buffer(all), error);
+    return all;
+  }
+
+  std::string answer_to(const std::string& request) {
+    tcp::socket client = connect();
+    boost::system::error_code error;
+    boost::asio::write(client, boost::asio::buffer(request), error);
+    return rest(client);
+  }
+
+  boost::asio::io_context context_;
+  boost::asio::io_context clients_;
+  std::unique_ptr<EventStream> events_;
+  std::unique_ptr<HttpServer> server_;
+  Request last_;
+  tcp::endpoint local_;
+  std::thread thread_;
+};
+
+TEST_F(Http, TellsTheHandlerWhatWasAsked) {
+  start();
+  answer_to(
+      "POST /mode?x HTTP/1.1\r\nHost: h:1\r\nOrigin: o\r\nSec-Fetch-Site: s\r\nAuthorization: a\r\nAccept: t\r\n"
+      "Content-Length: 4\r\nConnection: close\r\n\r\nsmvs");
+  EXPECT_EQ(last_.method, "POST");
+  EXPECT_EQ(last_.path, "/mode");
+  EXPECT_EQ(last_.host, "h:1");
+  EXPECT_EQ(last_.origin, "o");
+  EXPECT_EQ(last_.fetch_site, "s");
+  EXPECT_EQ(last_.authorization, "a");
+  EXPECT_EQ(last_.accept, "t");
+  EXPECT_EQ(last_.body, "smvs");
+  EXPECT_TRUE(last_.from_loopback);
+}
+
+TEST_F(Http, ServesSeveralRequestsOfOneConnection) {
+  start();
+  EXPECT_THAT(answer_to("GET /health HTTP/1.1\r\n\r\nGET /other HTTP/1.0\r\n\r\n"),
+              testing::AllOf(HasSubstr("\r\n\r\nok\n"), EndsWith("\r\n\r\nnothing\n")));
+}
+
+TEST_F(Http, RefusesWhatIsTooLargeOrNoRequest) {
+  start();
+  EXPECT_THAT(answer_to("POST /metrics HTTP/1.1\r\nContent-Length: 500\r\n\r\nhello"), StartsWith("HTTP/1.1 413 "));
+  EXPECT_THAT(answer_to("what is this\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(answer_to("GET /" + std::string(5000, 'x')), StartsWith("HTTP/1.1 431 "));
+}
+
+TEST_F(Http, ClosesConnectionsThatSayNothingInTime) {
+  start({.patience = 20ms});
+  tcp::socket silent = connect();
+  tcp::socket slow = connect();
+  boost::asio::write(slow, boost::asio::buffer("GET /met", 8));
+  EXPECT_THAT(rest(silent), IsEmpty());
+  EXPECT_THAT(rest(slow), IsEmpty());
+}
+
+TEST_F(Http, WhoAsksForHeadersGetsThoseOfTheWholePage) {
+  start();
+  const std::string headers = answer_to("HEAD /health HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(headers, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(headers, HasSubstr("Content-Length: 3\r\n"));
+  EXPECT_THAT(headers, EndsWith("\r\n\r\n"));
+}
+
+TEST_F(Http, WhoHasBeenSilentForLongestGivesPlaceToANewClient) {
+  start({.connections = 2});
+  tcp::socket first = connect();
+  boost::asio::write(first, boost::asio::buffer("GET /met", 8));
+  tcp::socket second = connect();
+  EXPECT_THAT(answer_to("GET /health HTTP/1.0\r\n\r\n"), EndsWith("ok\n"));
+  EXPECT_THAT(rest(first), IsEmpty());
+  boost::asio::write(second, boost::asio::buffer("GET /health HTTP/1.0\r\n\r\n", 24));
+  EXPECT_THAT(rest(second), EndsWith("ok\n"));
+}
+
+TEST_F(Http, ManyHalfRequestsKeepNobodyOut) {
+  start({.connections = 4});
+  std::vector<tcp::socket> half;
+  for (int i = 0; i < 50; ++i) {
+    half.push_back(connect());
+    boost::asio::write(half.back(), boost::asio::buffer("GET /met", 8));
+    EXPECT_THAT(answer_to("GET /health HTTP/1.0\r\n\r\n"), EndsWith("ok\n"));
+  }
+}
+
+TEST_F(Http, SaysWhichAddressCannotBeHad) {
+  start();
+  EXPECT_THAT([this] { HttpServer(context_, local_, "metrics.listen", [](const Request&) { return plain(200, ""); }); },
+              testing::ThrowsMessage<std::runtime_error>(
+                  HasSubstr("metrics.listen 127.0.0.1:" + std::to_string(local_.port()))));
+}
+
+/// A client that watches, once it has had the head of the answer.
+class Watching : public Http {
+ protected:
+  tcp::socket watch() {
+    tcp::socket client = connect();
+    boost::asio::write(client, boost::asio::buffer("GET /events HTTP/1.1\r\n\r\n", 24));
+    std::string head;
+    boost::asio::read_until(client, boost::asio::dynamic_buffer(head), "\r\n\r\n");
+    EXPECT_THAT(head, HasSubstr("Content-Type: text/event-stream\r\n"));
+    return client;
+  }
+  static std::string event(tcp::socket& client) {
+    std::string text;
+    boost::asio::read_until(client, boost::asio::dynamic_buffer(text), "\n\n");
+    return text;
+  }
+  void send(const std::string& data) {
+    on_server([&] { return events_->send(data), 0; });
+  }
+  void wait_until_empty() {
+    while (!on_server([this] { return events_->empty(); })) std::this_thread::sleep_for(1ms);
+  }
+};
+
+TEST_F(Watching, EveryClientGetsEveryEvent) {
+  start();
+  tcp::socket first = watch();
+  tcp::socket second = watch();
+  send("one");
+  EXPECT_EQ(event(first), "data: one\n\n");
+  EXPECT_EQ(event(second), "data: one\n\n");
+}
+
+TEST_F(Watching, DoesNotCountAmongTheConnectionsThatGivePlace) {
+  start({.connections = 1});
+  tcp::socket client = watch();
+  for (int i = 0; i < 4; ++i) EXPECT_THAT(answer_to("GET /health HTTP/1.0\r\n\r\n"), EndsWith("ok\n"));
+  send("still here");
+  EXPECT_EQ(event(client), "data: still here\n\n");
+}
+
+TEST_F(Watching, TakesNoMoreClientsThanItMay) {
+  start({}, {.clients = 1});
+  tcp::socket client = watch();
+  EXPECT_TRUE(on_server([this] { return events_->full(); }));
+  EXPECT_THAT(answer_to("GET /events HTTP/1.1\r\n\r\n"), IsEmpty());
+}
+
+TEST_F(Watching, WhoDoesNotReadIsDropped) {
+  start({}, {.patience = 20ms, .send_buffer = 4096});
+  tcp::socket client = connect();
+  client.set_option(boost::asio::socket_base::receive_buffer_size(4096));
+  boost::asio::write(client, boost::asio::buffer("GET /events HTTP/1.1\r\n\r\n", 24));
+  while (on_server([this] { return events_->empty(); })) std::this_thread::sleep_for(1ms);
+  while (!on_server([this] { return events_->send(std::string(1'000'000, 'x')), events_->empty(); })) {
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+TEST_F(Watching, WhoLeavesIsForgotten) {
+  start();
+  {
+    tcp::socket client = watch();
+    EXPECT_FALSE(on_server([this] { return events_->empty(); }));
+  }
+  wait_until_empty();
+}
+
+}  // namespace
+}  // namespace sluice::http
