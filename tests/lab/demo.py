@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The demonstration: the same seconds of the same varying radio link without a proxy, with a plain split (i-tcp), with the
+"""The demonstration. With --live it goes on until it is stopped: demo_live.py. Else: the same seconds of the same varying radio link without a proxy, with a plain split (i-tcp), with the
 window steered by the radio queue (smvs), and with the window steered by the UE's acknowledgements while no Node-B reports.
 
 As root the endpoints are the kernel's TCP in network namespaces and everything runs in real time:
@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 import captures
+import demo_live
 import lab as lab_module
 import programs
 
@@ -186,12 +187,25 @@ def virtual_time(out):
     return subprocess.run([programs.program("nodeb"), "run", SCENARIO, "--out", out], check=False).returncode
 
 
+def live(out):
+    """Until Ctrl-C."""
+    lab_module.leave_on_ctrl_c()
+    try:
+        demo_live.run(programs.nodeb_scenario(CHANNEL, warmup="0s", smvs={"parameters": LAW}), out / "logs" / "live")
+    except KeyboardInterrupt:
+        print(f"\neverything is removed; logs: {out / 'logs' / 'live'}", flush=True)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./run demo")
+    parser.add_argument("--live", action="store_true", help="until Ctrl-C, with pages for a browser (root)")
     parser.add_argument("--virtual", action="store_true", help="in virtual time, which needs no root")
     parser.add_argument("--seconds", type=float, default=25, help="of each real-time run (default 25)")
     parser.add_argument("--out", type=Path, default=programs.ROOT / "out" / "demo", help="folder for tables and report")
     args = parser.parse_args()
+    if args.live and args.virtual:
+        parser.error("--live is in real time")
     if args.seconds <= WARM_UP + 1:
         parser.error(f"--seconds: more than {WARM_UP + 1}, the warm-up is not measured")
     lab_module.exit_on_sigterm()
@@ -199,7 +213,11 @@ def main():
     reason = None if args.virtual else lab_module.why_not()
     if reason:
         print(f"not in real time: {reason}", file=sys.stderr)
+    if reason and args.live:
+        return 1
     try:
+        if args.live:
+            return live(args.out)
         code = virtual_time(args.out) if args.virtual or reason else real_time(args.seconds, args.out)
     except lab_module.LabError as problem:
         print(f"demo: {problem}", file=sys.stderr)

@@ -106,6 +106,17 @@ def exit_on_sigterm():
     signal.signal(signal.SIGHUP, leave)
 
 
+def leave_on_ctrl_c():
+    """Makes Ctrl-C a KeyboardInterrupt once; those that follow do not disturb what removes everything."""
+
+    def leave(_signum, _frame):
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, leave)
+
+
 class Process:
     """A program the lab started: its log, its end."""
 

@@ -10,7 +10,6 @@ import argparse
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -214,17 +213,10 @@ def keep_logs(source, out):
                     ignore=lambda _, names: [n for n in names if n.endswith((".sock", "-runtime")) or n == "www"])
 
 
-def leave(_signum, _frame):
-    """Ctrl-C ends it once; those that follow do not disturb what removes everything."""
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
 def main():
     args = options(sys.argv[1:])
     lab_module.exit_on_sigterm()
-    signal.signal(signal.SIGINT, leave)
+    lab_module.leave_on_ctrl_c()
     reason = lab_module.why_not()
     if reason:
         print(f"lab: {reason} (./run demo --virtual needs nothing)", file=sys.stderr)

@@ -416,6 +416,7 @@ def program():
         verb.add_argument("--seconds", type=float, default=20)
         verb.add_argument("--seed", type=int, default=1)
         verb.add_argument("--out")
+        verb.add_argument("--again", action="store_true", help="begin anew when it is over, until killed")
     args = parser.parse_args()
 
     if args.verb == "serve":
@@ -427,7 +428,11 @@ def program():
     else:
         family = socket.AF_INET6 if ":" in args.server else socket.AF_INET
         client = Client(args.server, port=args.port, family=family, source=args.source)
-        result = run_bulk(client, args.seconds) if args.verb == "bulk" else run_web(client, args.seconds, args.seed)
+        run = (lambda: run_bulk(client, args.seconds)) if args.verb == "bulk" else (
+            lambda: run_web(client, args.seconds, args.seed))
+        result = run()
+        while args.again:
+            result = run()
     text = json.dumps(result)
     if args.out:
         with open(args.out, "w", encoding="utf-8") as out:
