@@ -18,7 +18,7 @@ DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_(memory), peak_(s
 
 void DeliveryEstimator::restart() {
   counting_ = false;
-  delivered_ = weight_ = mean_ = share_ = 0;
+  delivered_ = weight_ = mean_ = floor_ = share_ = 0;
   peak_.clear();
 }
 
@@ -39,9 +39,17 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
     last_ = now;
     return;
   }
-  const double before = mean_;
+  if (lowers) {
+    floor_ = 0;
+  } else if (floor_ <= 0) {
+    floor_ = mean_;
+  }
   measure(now, bytes);
-  if (!lowers) mean_ = std::max(mean_, before);
+  if (!lowers) {
+    // A clump raises the mean for a moment, which is not to stay: clumps would add up.
+    floor_ = std::max(floor_, recent());
+    mean_ = std::max(mean_, floor_);
+  }
   if (mean_ > 0) peak_.add(now, mean_);
 }
 
@@ -71,8 +79,11 @@ void DeliveryEstimator::measure(Instant now, double bytes) {
   delivered_ = decay * delivered_ + share_ * bytes;
   weight_ = decay * weight_ + (1 - decay);
   if (weight_ < least_weight) return;
-  const double recent = delivered_ / weight_;
-  mean_ = mean_ > 0 ? std::max(recent, decay * mean_ + share_ * bytes) : recent;
+  mean_ = mean_ > 0 ? std::max(recent(), decay * mean_ + share_ * bytes) : recent();
+}
+
+double DeliveryEstimator::recent() const {
+  return weight_ < least_weight ? 0 : delivered_ / weight_;
 }
 
 }  // namespace sluice::control

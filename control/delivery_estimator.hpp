@@ -40,6 +40,7 @@ class DeliveryEstimator {
  private:
   void note_clump(Instant now, double bytes);
   void measure(Instant now, double bytes);
+  [[nodiscard]] double recent() const;
 
   Duration memory_;
   Instant last_{};
@@ -50,6 +51,7 @@ class DeliveryEstimator {
   double delivered_ = 0;  ///< mean of what was delivered, bytes/s, times weight_
   double weight_ = 0;     ///< of the past that is in it, towards 1
   double mean_ = 0;       ///< bytes/s
+  double floor_ = 0;      ///< below which it does not fall while what comes does not lower it; zero: it may
   WindowedExtreme<double, std::greater<>> peak_;
   bool counting_ = false;     ///< deliveries since clump_began_ follow one another
   bool first_clump_ = false;  ///< since a pause

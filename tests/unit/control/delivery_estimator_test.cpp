@@ -58,6 +58,15 @@ TEST(DeliveryEstimator, WhatTheSourceHadToSendDoesNotLowerIt) {
   EXPECT_GE(estimator.rate().bps(), 9.5e6);
 }
 
+// What an uplink lets wait comes packet by packet, all within a millisecond, again and again.
+TEST(DeliveryEstimator, ClumpsOfWhatTheSourceHadToSendDoNotAddUp) {
+  DeliveryEstimator estimator(80ms);
+  for (int i = 0; i < 2000; ++i) {
+    for (int k = 0; k < 10; ++k) estimator.on_delivered(at(i * 12ms + k * 100us), Bytes(1500), false);
+  }
+  EXPECT_LT(estimator.rate().bps(), 1.3 * 10e6);
+}
+
 TEST(DeliveryEstimator, APauseIsNotTheLinks) {
   DeliveryEstimator estimator(80ms);
   const Instant now = feed(estimator, at(0s), 10e6, 2, 2s);
