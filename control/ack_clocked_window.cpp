@@ -96,8 +96,8 @@ AckClockedWindow::AckClockedWindow(const AckClockedParameters& parameters)
 }
 
 void AckClockedWindow::on_resumed(Instant now) {
-  if (idle_ && last_heard_ == now) return;  // a round has ended, no pause begins
-  drain_ = Drain::none;                     // what is sent now meets no queue of ours anyway
+  if (idle_ && now - last_heard_ <= 2 * further_) return;  // a round has ended, no pause begins
+  drain_ = Drain::none;                                    // what is sent now meets no queue of ours anyway
   unanswered_ = !idle_;
   if (idle_ && heard_ && now - last_heard_ >= parameters_.forget_after) {
     delivery_.restart();
@@ -105,6 +105,11 @@ void AckClockedWindow::on_resumed(Instant now) {
     starting_ = true;
     start_ = static_cast<double>(parameters_.initial.count());
   }
+  set_window();
+}
+
+void AckClockedWindow::take_over(Bytes under_way) {
+  start_ = std::max(start_, static_cast<double>(under_way.count()));
   set_window();
 }
 
@@ -132,6 +137,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   unanswered_ = false;
   idle_ = news.in_flight <= Bytes{};
   flows_ = std::max(news.flows, 1U);
+  further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
   note_round_trip(news, listened);
   const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
   delivery_.on_delivered(news.now, news.delivered, news.held_back || waited > wait());
@@ -365,7 +371,7 @@ void AckClockedWindow::lengthen(Duration base) {
 
 /// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
 Duration AckClockedWindow::wait() const {
-  return std::max(parameters_.reference, from_seconds(parameters_.reference_share * to_seconds(base_)));
+  return std::max(parameters_.reference, from_seconds(parameters_.reference_share * to_seconds(base_ + further_)));
 }
 
 double AckClockedWindow::model() const {
@@ -393,6 +399,11 @@ Bytes AckClockedWindow::queued(Bytes in_flight) const {
 
 Bytes AckClockedWindow::reference() const {
   return std::max(window_ - delivery_.rate().in(base_delay()), Bytes{});
+}
+
+Bytes AckClockedWindow::ahead(Duration way) const {
+  if (drain_ != Drain::none && unproven_) return Bytes{};
+  return delivery_.rate().in(drain_ == Drain::none ? way : way / 2);
 }
 
 }  // namespace sluice::control

@@ -36,6 +36,7 @@ struct Acknowledged {
   bool held_back = false;   ///< data has waited for the window meanwhile
   Duration late{-1};        ///< that the acknowledgement came than at best (PeerClock); negative: unknown
   Bytes others{};           ///< sent to the same UE since the last news and not under the window: UDP, for instance
+  Duration further{};       ///< from a change of the window to the data that comes because of it, ≥ 0
 };
 
 /// How much may be under way to one UE so that its radio queue holds the reference, by its acknowledgements alone, with
@@ -82,6 +83,9 @@ class AckClockedWindow {
   void on_resumed(Instant now);
   /// The link begins with a known rate (a law that takes over). Zero changes nothing.
   void seed(Instant now, Rate rate) { delivery_.raise(now, rate); }
+  /// A connection is taken over that was let have so much under way: while the link is being found the window is no
+  /// less.
+  void take_over(Bytes under_way);
 
   /// What may be under way; never less than two segments.
   [[nodiscard]] Bytes window() const { return window_; }
@@ -92,6 +96,9 @@ class AckClockedWindow {
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
   /// What is to wait there at the present rate.
   [[nodiscard]] Bytes reference() const;
+  /// What is to be on a way so long before it is under way to the UE, so that the window is used: the link's rate over
+  /// that time, and half while the queue is drained.
+  [[nodiscard]] Bytes ahead(Duration way) const;
   /// The link is being found: the window doubles with each round trip until a queue shows, or nothing comes of it.
   [[nodiscard]] bool starting() const { return starting_; }
   [[nodiscard]] bool draining() const { return drain_ != Drain::none; }
@@ -131,6 +138,7 @@ class AckClockedWindow {
   double others_ = 0;              ///< … of what others send
   Duration late_{};                ///< of the newest acknowledgement at the uplink
   Duration usually_late_{};        ///< … its mean
+  Duration further_{};             ///< mean of Acknowledged::further
   Instant round_ends_{};           ///< of the start-up
   double round_rate_ = 0;          ///< bytes/s that the last rounds of it must exceed by a quarter
   double usual_trip_ = 0;          ///< smoothed round trip, s
@@ -162,6 +170,6 @@ class AckClockedWindow {
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 448, "one for each bearer");
+static_assert(sizeof(AckClockedWindow) <= 456, "one for each bearer");
 
 }  // namespace sluice::control

@@ -95,6 +95,59 @@ TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
 }
 
 /// 200 kb/s after an outage: the first segment takes two seconds, and every later one finds a queue.
+/// 10 Mb/s over 20 ms, with 16 ms of queue; what a change of the window brings comes `further` later.
+AckClockedWindow settled(Duration further) {
+  AckClockedParameters parameters;
+  parameters.clumps = 0;
+  AckClockedWindow law(parameters);
+  for (int i = 1; i <= 2000; ++i) {
+    Acknowledged news{at(i * 1200us), Bytes(1500), i < 10 ? 20ms : 36ms, Bytes(30'000), 1, true};
+    news.further = further;
+    law.on_acknowledged(news);
+  }
+  Acknowledged last{at(2001 * 1200us), Bytes(1500), 60ms, Bytes(45'000), 1, true};
+  last.further = further;
+  law.on_acknowledged(last);
+  return law;
+}
+
+// By hand: the reference is 0.35 · (20 + 60) = 28 ms; 1.25 · 1.25 MB/s · (20 + 28) ms + 3000 = 78 000.
+TEST(AckClockedWindow, ALoopThatHearsLaterHasALongerReference) {
+  EXPECT_NEAR(static_cast<double>(settled(0ms).window().count()), 49'875, 600);
+  EXPECT_NEAR(static_cast<double>(settled(60ms).window().count()), 78'000, 900);
+}
+
+TEST(AckClockedWindow, AheadIsWhatTheLinkCarriesMeanwhile) {
+  EXPECT_NEAR(static_cast<double>(settled(60ms).ahead(60ms).count()), 75'000, 900);
+  EXPECT_EQ(settled(60ms).ahead(0ms), Bytes{});
+}
+
+// Behind a window that is used up nothing is under way until its answer comes; that is no pause.
+TEST(AckClockedWindow, AnAnswerFromFurtherAwayIsNoPause) {
+  AckClockedWindow law = settled(60ms);
+  for (int i = 1; i <= 6000 && !law.draining(); ++i) {
+    Acknowledged news{at(2500ms + i * 1200us), Bytes(1500), 60ms, Bytes(45'000), 1, true};
+    news.further = 60ms;
+    law.on_acknowledged(news);
+  }
+  ASSERT_TRUE(law.draining()) << "a queue that stands for so long";
+  Acknowledged all{at(11s), Bytes(45'000), 60ms, Bytes{}, 1, true};
+  all.further = 60ms;
+  law.on_acknowledged(all);
+  law.on_resumed(at(11s + 60ms));
+  EXPECT_TRUE(law.draining());
+  law.on_resumed(at(11s + 500ms));
+  EXPECT_FALSE(law.draining());
+}
+
+TEST(AckClockedWindow, WhatIsTakenOverIsNotTakenBackWhileTheLinkIsBeingFound) {
+  AckClockedWindow law;
+  law.take_over(Bytes(80'000));
+  EXPECT_EQ(law.window(), Bytes(80'000));
+  law.take_over(Bytes(8'000));
+  EXPECT_EQ(law.window(), Bytes(80'000));
+}
+
 TEST(AckClockedWindow, AWayThatIsLongFromTheBeginningIsMeasuredWithoutAQueue) {
   AckClockedWindow law;
   law.on_resumed(at(0s));

@@ -1,0 +1,140 @@
+#include "control/passing_flow.hpp"
+
+#include <algorithm>
+
+namespace sluice::control {
+namespace {
+
+constexpr Duration further_memory = std::chrono::seconds(10);
+/// Marks no farther apart stand for what passed between them.
+constexpr std::int32_t close = 2000;  // µs
+/// A sender answers a window so much later than at best, for reasons of its own.
+constexpr Duration hesitation = std::chrono::milliseconds(5);
+/// … and now and then later, when the window limits it all the same.
+constexpr Duration limited_for = std::chrono::milliseconds(500);
+
+std::uint32_t low_bits(Bytes position) {
+  return static_cast<std::uint32_t>(position.count());
+}
+std::uint32_t low_bits(Instant at) {
+  return static_cast<std::uint32_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count());
+}
+std::int32_t distance(std::uint32_t from, std::uint32_t to) {
+  return static_cast<std::int32_t>(to - from);
+}
+
+}  // namespace
+
+PassingFlow::PassingFlow(Instant now, const Start& start, Duration further)
+    : sent_(start.sent), acked_(start.acked), repeated_(start.sent), further_(further_memory) {
+  if (further > Duration::zero()) further_.add(now, further);
+}
+
+void PassingFlow::on_data(Instant now, Bytes end) {
+  if (end <= sent_) return;
+  const std::uint32_t at = low_bits(now);
+  if (sent_ <= acked_) {
+    marks_[0] = {low_bits(sent_), at};
+    used_ = 1;
+  }
+  sent_ = end;
+  mark({low_bits(end), at});
+  if (!waiting_ || end <= answers_) return;
+  waiting_ = false;
+  judge(now, now - told_);
+  further_.add(now, now - told_);
+}
+
+void PassingFlow::mark(const Mark& newest) {
+  if (used_ > 1) {
+    Mark& last = marks_[used_ - 1U];
+    const Mark& before = marks_[used_ - 2U];
+    const std::int32_t spacing = distance(marks_[0].end, newest.end) / static_cast<std::int32_t>(capacity);
+    if (distance(before.end, newest.end) <= spacing && distance(before.at, newest.at) <= close) {
+      last = newest;
+      return;
+    }
+  }
+  if (used_ == capacity) thin_out();
+  marks_[used_++] = newest;
+}
+
+/// Every other mark goes; the oldest and the newest stay.
+void PassingFlow::thin_out() {
+  std::uint8_t kept = 1;
+  for (std::size_t i = 2; i < used_; i += 2) marks_[kept++] = marks_[i];
+  if (used_ % 2 == 0) marks_[kept++] = marks_[used_ - 1U];
+  used_ = kept;
+}
+
+void PassingFlow::on_repetition() {
+  repeated_ = sent_;
+}
+
+PassingFlow::Heard PassingFlow::on_ack(Instant now, Bytes ack) {
+  Heard heard;
+  if (waiting_ && now - told_ > prompt()) judge(now, now - told_);
+  // What has passed by another way, or before this was watched, is not known to have been under way.
+  const Bytes newly = std::min(ack, sent_) - acked_;
+  if (newly <= Bytes{}) return heard;
+  heard.round_trip = take_trip(low_bits(now), low_bits(acked_ + newly));
+  acked_ += newly;
+  if (acked_ <= repeated_) heard.round_trip = Duration::zero();
+  const Bytes known = std::min(newly, beyond_);
+  beyond_ -= known;
+  heard.delivered = newly - known;
+  return heard;
+}
+
+PassingFlow::Heard PassingFlow::on_duplicate(Bytes segment) {
+  // The one that is missing has not come.
+  const Bytes delivered = std::clamp(in_flight() - segment, Bytes{}, segment);
+  beyond_ += delivered;
+  return {delivered, Duration::zero()};
+}
+
+/// What took the acknowledged position there and back: no less, since the least of all is what counts. Forgets what
+/// lies before it.
+Duration PassingFlow::take_trip(std::uint32_t now, std::uint32_t ack) {
+  std::size_t next = 0;
+  while (next < used_ && distance(ack, marks_[next].end) < 0) ++next;
+  if (next == used_ || next == 0) return Duration::zero();
+  const Mark before = marks_[next - 1];
+  const Mark after = marks_[next];
+  const bool exact = after.end == ack;
+  const std::uint32_t passed = exact ? after.at : before.at;
+  const std::int32_t trip = std::max(distance(passed, now), std::int32_t{1});
+  const bool known = exact || distance(before.at, after.at) <= std::max(close, trip / 16);
+  std::copy(marks_.begin() + static_cast<std::ptrdiff_t>(next), marks_.begin() + used_, marks_.begin() + 1);
+  marks_[0] = {ack, passed};
+  used_ = static_cast<std::uint8_t>(used_ - next + 1);
+  return known ? std::chrono::microseconds(trip) : Duration::zero();
+}
+
+void PassingFlow::on_window(Instant now, Bytes edge, Bytes segment) {
+  if (edge <= edge_) return;
+  const Bytes whole_segments = segment * ((edge - sent_).count() / segment.count());
+  if (edge_ >= Bytes{} && !waiting_ && sent_ + whole_segments > edge_) {
+    waiting_ = true;
+    answers_ = edge_;
+    told_ = now;
+  }
+  edge_ = edge;
+}
+
+/// A window was answered after that, or is not yet.
+void PassingFlow::judge(Instant now, Duration took) {
+  if (took <= prompt()) {
+    held_back_ = true;
+    prompt_at_ = now;
+  } else if (now - prompt_at_ > limited_for) {
+    held_back_ = false;
+  }
+}
+
+Duration PassingFlow::prompt() const {
+  return further() + further() / 2 + hesitation;
+}
+
+}  // namespace sluice::control

@@ -1,0 +1,175 @@
+#include "control/passing_flow.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Bytes segment{1000};
+constexpr Duration core = 40ms;
+constexpr Duration radio = 20ms;
+
+class PassingFlowTest : public testing::Test {
+ protected:
+  PassingFlow flow{Instant{}, {}, core};
+  Bytes passed;
+
+  void data(Instant at, std::int64_t segments = 1) {
+    for (std::int64_t i = 0; i < segments; ++i) flow.on_data(at, passed += segment);
+  }
+};
+
+TEST_F(PassingFlowTest, DataIsUnderWayUntilItIsAcknowledged) {
+  data(Instant(1s), 3);
+  EXPECT_EQ(flow.in_flight(), segment * 3);
+  EXPECT_EQ(flow.on_ack(Instant(1s) + radio, segment * 2).delivered, segment * 2);
+  EXPECT_EQ(flow.in_flight(), segment);
+  EXPECT_EQ(flow.on_ack(Instant(1s) + radio, segment * 2).delivered, Bytes{}) << "the same once more";
+}
+
+TEST_F(PassingFlowTest, WhatItTookIsToldOfTheDataThatIsAcknowledged) {
+  data(Instant(1s));
+  data(Instant(1s) + 7ms);
+  data(Instant(1s) + 9ms);
+  EXPECT_EQ(flow.on_ack(Instant(1s) + 7ms + radio, segment * 2).round_trip, radio);
+  EXPECT_EQ(flow.on_ack(Instant(1s) + 9ms + radio, segment * 3).round_trip, radio);
+}
+
+TEST_F(PassingFlowTest, AfterAPauseTheTimeBeforeItDoesNotCount) {
+  data(Instant(1s));
+  EXPECT_EQ(flow.on_ack(Instant(1s) + radio, segment).round_trip, radio);
+  data(Instant(9s));
+  EXPECT_EQ(flow.on_ack(Instant(9s) + radio, segment * 2).round_trip, radio);
+}
+
+// With 400 segments under way the instants of a few are kept. None is ever told to have taken less than it did, since
+// the least is what counts, nor much more.
+TEST_F(PassingFlowTest, WithMuchUnderWayNothingTakesLessThanItDid) {
+  constexpr Duration apart = 100us;
+  constexpr int under_way = 400;
+  int told = 0;
+  for (int i = 0; i < 4 * under_way; ++i) {
+    const Instant now = Instant(1s) + apart * i;
+    data(now);
+    if (i < under_way) continue;
+    const Duration took = flow.on_ack(now, segment * (i - under_way + 1)).round_trip;
+    if (took <= Duration::zero()) continue;
+    ++told;
+    ASSERT_GE(took, apart * under_way - 1us);
+    ASSERT_LE(took, apart * under_way * 17 / 16);
+  }
+  EXPECT_GT(told, under_way) << "most acknowledgements tell";
+}
+
+TEST_F(PassingFlowTest, BetweenMarksThatLieFarApartNothingIsTold) {
+  for (int i = 0; i < 100; ++i) data(Instant(1s) + 50ms * i);
+  int told = 0;
+  for (int i = 0; i < 100; ++i) {
+    const Duration took = flow.on_ack(Instant(10s), segment * (i + 1)).round_trip;
+    if (took <= Duration::zero()) continue;
+    ++told;
+    EXPECT_NEAR(to_seconds(took), to_seconds(9s - 50ms * i), 0.6);
+  }
+  EXPECT_GT(told, 20);
+}
+
+TEST_F(PassingFlowTest, WhatPassedAgainIsNotTimed) {
+  data(Instant(1s), 2);
+  flow.on_repetition();
+  EXPECT_EQ(flow.on_ack(Instant(2s), segment * 2).round_trip, Duration::zero()) << "Karn";
+  data(Instant(3s));
+  EXPECT_EQ(flow.on_ack(Instant(3s) + radio, segment * 3).round_trip, radio);
+}
+
+TEST_F(PassingFlowTest, WhatComesOutOfTurnHasComeAndCountsOnce) {
+  data(Instant(1s), 5);
+  Bytes delivered;
+  for (int i = 0; i < 3; ++i) delivered += flow.on_duplicate(segment).delivered;
+  EXPECT_EQ(delivered, segment * 3);
+  EXPECT_EQ(flow.in_flight(), segment * 2);
+  EXPECT_EQ(flow.on_duplicate(segment).delivered, segment);
+  EXPECT_EQ(flow.on_duplicate(segment).delivered, Bytes{}) << "the one that is missing has not come";
+  EXPECT_EQ(flow.on_ack(Instant(2s), segment * 5).delivered, segment) << "that one";
+  EXPECT_EQ(flow.in_flight(), Bytes{});
+}
+
+TEST_F(PassingFlowTest, WhatIsAcknowledgedWithoutHavingPassedIsNotCounted) {
+  data(Instant(1s), 2);
+  EXPECT_EQ(flow.on_ack(Instant(2s), segment * 7).delivered, segment * 2);
+  EXPECT_EQ(flow.in_flight(), Bytes{});
+}
+
+TEST_F(PassingFlowTest, ASenderThatUsesEachWindowAtOnceIsHeldBack) {
+  flow.on_window(Instant(1s), segment * 2, segment);
+  data(Instant(1s) + core, 2);
+  EXPECT_FALSE(flow.held_back()) << "nothing needed a newer window yet";
+  flow.on_window(Instant(2s), segment * 4, segment);
+  data(Instant(2s) + core, 2);
+  EXPECT_TRUE(flow.held_back());
+  EXPECT_EQ(flow.further(), core);
+}
+
+TEST_F(PassingFlowTest, ASenderThatLeavesRoomIsNot) {
+  for (int i = 1; i < 20; ++i) {
+    const Instant now = Instant(1s) + 100ms * i;
+    flow.on_window(now, segment * (2 * i + 2), segment);
+    data(now + 2 * core + 10ms);
+  }
+  EXPECT_FALSE(flow.held_back());
+}
+
+TEST_F(PassingFlowTest, OneLateAnswerDoesNotMakeItFree) {
+  flow.on_window(Instant(1s), segment * 2, segment);
+  data(Instant(1s) + core, 2);
+  flow.on_window(Instant(2s), segment * 4, segment);
+  data(Instant(2s) + core, 2);
+  flow.on_window(Instant(2s) + 100ms, segment * 6, segment);
+  data(Instant(2s) + 300ms, 2);
+  EXPECT_TRUE(flow.held_back()) << "within half a second it was";
+  flow.on_window(Instant(3s), segment * 8, segment);
+  data(Instant(3s) + 300ms, 2);
+  EXPECT_FALSE(flow.held_back());
+}
+
+// A window that grows by less than a segment lets nothing more be sent: the answer comes to the one that does.
+TEST_F(PassingFlowTest, AWindowWithoutRoomForASegmentHasNoAnswer) {
+  flow.on_window(Instant(1s), segment * 2, segment);
+  data(Instant(1s) + core, 2);
+  flow.on_window(Instant(2s), segment * 2 + Bytes(600), segment);
+  flow.on_window(Instant(3s), segment * 3 + Bytes(200), segment);
+  data(Instant(3s) + core);
+  EXPECT_TRUE(flow.held_back());
+  EXPECT_EQ(flow.further(), core) << "and not a second more";
+}
+
+TEST_F(PassingFlowTest, FromTheMiddleOnWhatIsUnderWayIsNotTimed) {
+  PassingFlow running(Instant(1s), {Bytes(10'000), Bytes(14'000)}, Duration::zero());
+  EXPECT_EQ(running.in_flight(), Bytes(4000));
+  EXPECT_EQ(running.further(), Duration::zero());
+  const PassingFlow::Heard heard = running.on_ack(Instant(2s), Bytes(14'000));
+  EXPECT_EQ(heard.delivered, Bytes(4000));
+  EXPECT_EQ(heard.round_trip, Duration::zero());
+  running.on_data(Instant(3s), Bytes(15'000));
+  EXPECT_EQ(running.on_ack(Instant(3s) + radio, Bytes(15'000)).round_trip, radio);
+}
+
+// 2^32 bytes and 2^32 microseconds (72 minutes) later everything is as before.
+TEST_F(PassingFlowTest, NothingChangesWhereItsNumbersWrap) {
+  const Bytes first((std::int64_t{1} << 32) - 1500);
+  const Instant when(std::chrono::microseconds((std::int64_t{1} << 32) - 5000));
+  PassingFlow running(when, {first, first}, Duration::zero());
+  for (int i = 1; i <= 4; ++i) running.on_data(when + 3ms * (i - 1), first + segment * i);
+  for (int i = 1; i <= 4; ++i) {
+    const PassingFlow::Heard heard = running.on_ack(when + 3ms * (i - 1) + radio, first + segment * i);
+    EXPECT_EQ(heard.delivered, segment);
+    EXPECT_EQ(heard.round_trip, radio);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::control
