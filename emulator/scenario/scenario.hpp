@@ -51,7 +51,7 @@ inline constexpr RunMode RunMode::i_tcp{true, proxy::Mode::i_tcp};
 inline constexpr RunMode RunMode::smvs{true, proxy::Mode::smvs};
 [[nodiscard]] constexpr std::string_view to_string(RunMode mode) {
   constexpr std::array regulated = {
-#define X(name, key, text) std::string_view(key),
+#define X(name, key, text) std::string_view(key "/regulate"),
       SLUICE_OWN_MODES(X)
 #undef X
 #define X(name, key, type, split, regulate, text) std::string_view(key "/regulate"),

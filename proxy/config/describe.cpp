@@ -52,7 +52,9 @@ constexpr Choice<Intercept> intercepts[] = {
     {"auto", Intercept::automatic, "`split` where the mode can be, else `regulate`"},
     {"split", Intercept::split, "two connections, one on each side"},
     {"regulate", Intercept::regulate,
-     "one connection end to end; windows are rewritten and ACKs wait in passing, where the mode is a law of windows"}};
+     "one connection end to end; windows are rewritten and ACKs wait in passing, where the mode is a law of windows, "
+     "or "
+     "smvs by acknowledgements (smvs.law: acks)"}};
 constexpr Choice<LawPlace> law_places[] = {
     {"nodeb", LawPlace::nodeb, "the allowance comes in the report"},
     {"proxy", LawPlace::proxy, "the report brings the measurements, the proxy computes"},
@@ -94,8 +96,9 @@ void check_interception(Section& s, const Treatment& treatment) {
   const std::string mode(to_string(treatment.mode));
   s.check(treatment.intercept != Intercept::split || can_split(treatment.mode), "intercept",
           "regulate or auto in mode " + mode, "split");
-  s.check(treatment.intercept != Intercept::regulate || can_regulate(treatment.mode), "intercept",
-          "split or auto in mode " + mode, "regulate");
+  const bool other_law = treatment.mode == Mode::smvs && !treatment.can_regulate();
+  s.check(treatment.intercept != Intercept::regulate || treatment.can_regulate(), "intercept",
+          "split or auto in mode " + mode + (other_law ? " where smvs.law is not acks" : ""), "regulate");
   s.check(treatment.observed != Mode::observe && needs_feedback(treatment.observed), "observed",
           "a mode that reports steer", std::string(to_string(treatment.observed)));
   // What is observed is not split, so no acknowledgement of a UE comes to the law.

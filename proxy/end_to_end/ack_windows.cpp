@@ -59,6 +59,7 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
   }
   const std::uint16_t field = way.window.field(ack, offered, window);
   if (in == Side::radio && flow.governed) flow.governed->on_released(ack, way.window.in_bytes(field));
+  if (in == Side::radio && ClockedAcks::watches(flow)) clocked_.on_window(flow, way.window.edge(), now);
   if (field == offered) return;
   const std::uint16_t before = packet::load16(header + window_at);
   packet::store_be16(header + window_at, field);
@@ -67,13 +68,19 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
   parts_.counters.add(Counter::windows_rewritten);
 }
 
+bool AckWindows::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
+  return ClockedAcks::watches(flow) || (flow.governed && bearer.windowed());
+}
+
 Bytes AckWindows::law_window(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Instant now) {
-  return std::max(flow.governed->window(bearer, ack, now), Bytes(flow.segment) * least_window_segments);
+  const Bytes window =
+      ClockedAcks::watches(flow) ? clocked_.window(flow, bearer) : flow.governed->window(bearer, ack, now);
+  return std::max(window, Bytes(flow.segment) * least_window_segments);
 }
 
 /// What the law wants; where there is none, or it has just begun, no more than opens by and by.
 Bytes AckWindows::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
-  const bool law = flow.governed && bearer.windowed();
+  const bool law = has_law(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;
   if (!law && flow.governed && flow.opening == Opening::no) {
     flow.begin_opening(Opening::reports_late, ack, bearer.seed_window(flow.round_trip));

@@ -4,6 +4,7 @@
 
 #include "control/ack_release.hpp"
 #include "dataplane/packet/packet.hpp"
+#include "proxy/end_to_end/clocked_acks.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
 #include "proxy/end_to_end/parts.hpp"
 
@@ -13,7 +14,8 @@ namespace sluice::proxy {
 /// them. Keeps nothing of its own. Thread: its shard's.
 class AckWindows {
  public:
-  explicit AckWindows(const EndToEndParts& parts) : parts_(parts) {}
+  /// What it is given outlives it.
+  AckWindows(const EndToEndParts& parts, ClockedAcks& clocked) : parts_(parts), clocked_(clocked) {}
 
   /// Its bearer gives windows, and the flow has no law yet. On a connection that carries data already the law goes on
   /// from its part of what the link was measured to take.
@@ -27,11 +29,12 @@ class AckWindows {
   void rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
 
  private:
-  [[nodiscard]] static Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Instant now);
-  [[nodiscard]] static Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered,
-                                                  Instant now);
+  [[nodiscard]] static bool has_law(const EndToEndFlow& flow, const Bearer& bearer);
+  [[nodiscard]] Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Instant now);
+  [[nodiscard]] Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
 
   EndToEndParts parts_;
+  ClockedAcks& clocked_;
 };
 
 }  // namespace sluice::proxy

@@ -77,10 +77,12 @@ struct EndToEndFlow {
   Instant last_activity{};
   Instant handshake{};  ///< while it is half open: when the newest segment of its handshake passed
   Duration round_trip{};
+  Duration core_trip{};  ///< of that, between here and the server; zero while unknown
   BearerId bearer = no_id;
   EndToEndId holding_next = no_id;  ///< list of the bearer's flows that hold ACKs
   EndToEndId holding_previous = no_id;
   std::uint32_t tracked = no_id;  ///< where what must be known to split it is kept, once that is begun
+  std::uint32_t clocked = no_id;  ///< where it is watched for the law by acknowledgements, while it is (ClockedAcks)
   std::uint32_t ticket = 0;       ///< of its handshake among those half open
   std::uint16_t held_count = 0;
   std::uint16_t segment = 536;  ///< largest payload towards the UE, by the UE's SYN

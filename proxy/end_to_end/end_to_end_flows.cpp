@@ -14,7 +14,8 @@ EndToEndFlows::EndToEndFlows(const ShardConfig& config, const Parts& parts, Inst
     : config_(config),
       parts_(parts),
       flows_(config.limits.max_flows),
-      windows_(parts_),
+      clocked_(config.limits.max_flows),
+      windows_(parts_, clocked_),
       held_(flows_, parts_, windows_),
       candidates_(config.limits.max_flows),
       half_open_(config.limits.max_flows),
@@ -105,6 +106,7 @@ void EndToEndFlows::close(EndToEndId id, Instant now) {
   held_.release(flow, id, control::AckRelease::all(), now);
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   if (flow.governed) flow.governed->leave(bearer);
+  clocked_.forget(flow, bearer);
   parts_.registry.drop_end_to_end(flow.bearer, now);
   if (flow.successor) {
     --successors_;
@@ -122,6 +124,7 @@ void EndToEndFlows::rebind(const Policies& policies, Instant now) {
     Bearer& before = parts_.registry.bearer(flow.bearer);
     if (flow.governed) flow.governed->leave(before);
     flow.governed.reset();
+    clocked_.forget(flow, before);
     flow.running = flow.running || flow.towards(Side::radio).acked > Bytes{};
     if (flow.running && !flow.successor) flow.begin_opening(Opening::switched, flow.towards(Side::radio).acked, {});
     const PolicyIndex policy = policies.choose({flow.key.ue, flow.key.server, flow.key.server_port, flow.dscp});
@@ -141,7 +144,7 @@ void EndToEndFlows::establish(EndToEndFlow& flow) {
   flow.phase = both_closed ? EndToEndPhase::closing : EndToEndPhase::open;
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   bearer.used = true;
-  if (can_regulate(bearer.treatment().mode)) parts_.counters.add(Counter::flows_regulated);
+  if (bearer.treatment().can_regulate()) parts_.counters.add(Counter::flows_regulated);
 }
 
 void EndToEndFlows::note_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment) {
@@ -168,6 +171,8 @@ void EndToEndFlows::advance(Instant now) {
 void EndToEndFlows::on_due(EndToEndId id, Instant now) {
   EndToEndFlow& flow = flows_[id];
   held_.release_overdue(flow, id, now);
+  if (ClockedAcks::watches(flow) && now >= clocked_.due(flow))
+    clocked_.set_aside(flow, parts_.registry.bearer(flow.bearer));
   if (now >= forgotten_at(flow)) {
     close(id, now);
     return;
@@ -176,7 +181,8 @@ void EndToEndFlows::on_due(EndToEndId id, Instant now) {
 }
 
 void EndToEndFlows::schedule(const EndToEndFlow& flow, EndToEndId id) {
-  wheel_.schedule(id, std::min(forgotten_at(flow), held_.due(flow)));
+  const Instant silent = ClockedAcks::watches(flow) ? clocked_.due(flow) : never;
+  wheel_.schedule(id, std::min({forgotten_at(flow), held_.due(flow), silent}));
 }
 
 Instant EndToEndFlows::forgotten_at(const EndToEndFlow& flow) const {
@@ -197,7 +203,7 @@ const char* EndToEndFlows::name_of_phase(const EndToEndFlow& flow) const {
   if (flow.half_open()) return "handshake";
   const Treatment& treatment = parts_.registry.bearer(flow.bearer).treatment();
   if (treatment.observes()) return "observed";
-  return can_regulate(treatment.mode) ? "regulated" : "bypassed";
+  return treatment.can_regulate() ? "regulated" : "bypassed";
 }
 
 void EndToEndFlows::describe(std::vector<FlowInfo>& out, std::size_t limit) {

@@ -6,6 +6,7 @@
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/flow/timer_wheel.hpp"
 #include "dataplane/packet/parse.hpp"
+#include "proxy/end_to_end/clocked_acks.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
 #include "proxy/end_to_end/held_acks.hpp"
 #include "proxy/end_to_end/parts.hpp"
@@ -105,7 +106,10 @@ class EndToEndFlows {
   void establish(EndToEndFlow& flow);
   void enter_bearer(EndToEndFlow& flow, BearerId bearer);
   [[nodiscard]] const char* name_of_phase(const EndToEndFlow& flow) const;
-  void receive_data(EndToEndFlow& flow, Side in, const packet::Parsed& parsed, const SegmentNumbers& numbers);
+  void receive_data(EndToEndFlow& flow, EndToEndId id, Side in, const packet::Parsed& parsed,
+                    const SegmentNumbers& numbers, Instant now);
+  [[gnu::noinline]] void watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
+                                    Instant now);
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                    Bytes ack, bool in_need, Instant now);
   void pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now);
@@ -116,6 +120,7 @@ class EndToEndFlows {
   const ShardConfig& config_;
   Parts parts_;
   flow::Slab<EndToEndFlow> flows_;
+  ClockedAcks clocked_;
   AckWindows windows_;
   HeldAcks held_;
   SplitCandidates candidates_;

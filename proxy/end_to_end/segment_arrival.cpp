@@ -22,7 +22,7 @@ void EndToEndFlows::receive(EndToEndId id, Side in, packet::Packet&& packet, con
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;
   }
-  const bool regulated = can_regulate(parts_.registry.bearer(flow.bearer).treatment().mode);
+  const bool regulated = parts_.registry.bearer(flow.bearer).treatment().can_regulate();
   parts_.counters.add(regulated ? Counter::forward_regulated : Counter::forward_tracked);
   if (segment.flags.syn() || segment.flags.rst()) [[unlikely]]
     return receive_syn_or_reset(flow, id, in, std::move(packet), parsed, now);
@@ -35,7 +35,7 @@ void EndToEndFlows::receive(EndToEndId id, Side in, packet::Packet&& packet, con
     track_handshake(flow, in, numbers, now);
   if (!flow.half_open()) flow.last_activity = now;
   receive_ack(flow, id, in, std::move(packet), parsed, numbers.ack, in_need, now);
-  if (segment.payload_len != 0) receive_data(flow, in, parsed, numbers);
+  if (segment.payload_len != 0) receive_data(flow, id, in, parsed, numbers, now);
   if (segment.flags.fin()) {
     flow.fins |= bit(in);
     if (flow.fins == (bit(Side::radio) | bit(Side::core))) flow.phase = EndToEndPhase::closing;
@@ -61,15 +61,18 @@ void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side
 /// It is complete with an ACK that only somebody who has seen the SYN-ACK can know.
 void EndToEndFlows::track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers, Instant now) {
   if (in != flow.initiator || numbers.ack < Bytes{} || numbers.seq < Bytes{}) return;
-  flow.round_trip += now - flow.handshake;
+  const Duration second_half = now - flow.handshake;
+  flow.core_trip = flow.initiator == Side::radio ? flow.round_trip : second_half;
+  flow.round_trip += second_half;
   establish(flow);
 }
 
-void EndToEndFlows::receive_data(EndToEndFlow& flow, Side in, const packet::Parsed& parsed,
-                                 const SegmentNumbers& numbers) {
+void EndToEndFlows::receive_data(EndToEndFlow& flow, EndToEndId id, Side in, const packet::Parsed& parsed,
+                                 const SegmentNumbers& numbers, Instant now) {
   DataWay& way = flow.towards(opposite(in));
   const Bytes payload(parsed.segment.payload_len);
   const Bytes end = numbers.seq + payload;
+  if (in == Side::core && ClockedAcks::watches(flow)) watch_data(flow, id, parsed, end, now);
   if (end <= way.sent) return;
   static_cast<void>(way.position.of(parsed.segment.seq.raw()));
   way.sent = end;
@@ -79,6 +82,13 @@ void EndToEndFlows::receive_data(EndToEndFlow& flow, Side in, const packet::Pars
   if (in == Side::core) flow.governed->on_sent(parts_.registry.bearer(flow.bearer), end);
 }
 
+void EndToEndFlows::watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
+                               Instant now) {
+  const bool counted = clocked_.due(flow) != never;
+  clocked_.on_data(flow, parts_.registry.bearer(flow.bearer), parsed, end, now);
+  if (!counted) schedule(flow, id);
+}
+
 void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet,
                                 const packet::Parsed& parsed, Bytes ack, bool in_need, Instant now) {
   const tcp::Segment& segment = parsed.segment;
@@ -86,6 +96,11 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   const Bytes newly = std::max(ack - way.acked, Bytes{});
   if (in == Side::radio && !flow.governed && bearer.windowed()) windows_.begin_law(flow, bearer, now);
+  if (in == Side::radio && bearer.by_acks() != nullptr && !flow.half_open()) [[unlikely]] {
+    if (!ClockedAcks::watches(flow)) clocked_.begin(flow, bearer, now);
+    const bool nothing_left = clocked_.on_ack(flow, bearer, segment, ack, now);
+    if (nothing_left) schedule(flow, id);
+  }
   way.acked = std::max(way.acked, ack);
   const bool bare = segment.payload_len == 0 && !segment.flags.fin();
   control::AckRelease go_on = control::AckRelease::all();
@@ -117,7 +132,10 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
 
 /// `ip_length`: what stands in the radio queue, when it goes there.
 void EndToEndFlows::pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
-  if (in == Side::core) parts_.registry.bearer(flow.bearer).injected(now, Bytes(ip_length), Bearer::Whose::others);
+  if (in == Side::core) {
+    const Bearer::Whose whose = ClockedAcks::watches(flow) ? Bearer::Whose::ours : Bearer::Whose::others;
+    parts_.registry.bearer(flow.bearer).injected(now, Bytes(ip_length), whose);
+  }
   parts_.queue.push(opposite(in), std::move(packet), now);
 }
 

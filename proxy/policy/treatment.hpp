@@ -105,9 +105,10 @@ enum class Intercept : std::uint8_t {
   const auto law = window_law_of(mode);
   return mode != Mode::bypass && mode != Mode::observe && (!law || text_of(*law).split);
 }
+/// SMVS can by the law by acknowledgements alone: an allowance is nothing that could be told to a server.
 [[nodiscard]] constexpr bool can_regulate(Mode mode) {
   const auto law = window_law_of(mode);
-  return mode == Mode::observe || (law && text_of(*law).regulate);
+  return mode == Mode::observe || mode == Mode::smvs || (law && text_of(*law).regulate);
 }
 
 /// How the connections of a policy are treated: the mode, and the parameters of every law it may be.
@@ -132,9 +133,13 @@ struct Treatment {
   [[nodiscard]] bool listens() const {
     return mode == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
+  /// The law can do with connections that pass end to end.
+  [[nodiscard]] bool can_regulate() const {
+    return proxy::can_regulate(mode) && (mode != Mode::smvs || smvs.law == LawPlace::acks);
+  }
   /// Connections pass end to end under a law.
   [[nodiscard]] bool regulates() const {
-    return can_regulate(mode) && (intercept == Intercept::regulate || !can_split(mode));
+    return can_regulate() && (intercept == Intercept::regulate || !can_split(mode));
   }
   /// Connections are ended on both sides. Where neither, they are left alone.
   [[nodiscard]] bool splits() const { return can_split(mode) && !regulates(); }

@@ -75,13 +75,14 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
       }
       id = flow.bearer_next;
     }
-    const bool by_allowance = bearer.steered() && !bearer.windowed();
-    info.window = by_allowance ? info.in_flight + bearer.allowance() : info.congestion_window;
     info.unsent = bearer.load.backlog;
     if (const AckClock* const clock = bearer.by_acks()) {
-      info.waiting = clock->waiting();
+      info.waiting = clock->waiting() + clock->passing.waiting;
+      info.in_flight = clock->flight();
       info.queue_by_acks = clock->law().queued(clock->flight());
     }
+    const bool by_allowance = bearer.steered() && !bearer.windowed();
+    info.window = by_allowance ? info.in_flight + bearer.allowance() : info.congestion_window;
     info.injected = bearer.status(bearer.load.backlog).injected;
     info.queue = bearer.reports().last().bearer.queue;
     info.reported_at = bearer.reports().last_at();

@@ -97,7 +97,7 @@ struct BearerInfo {
   SteeredBy steered_by = SteeredBy::congestion_control;
   Bytes allowance;          ///< granted at the last step
   Bytes congestion_window;  ///< sum over the radio legs
-  Bytes in_flight;          ///< sum over the radio legs
+  Bytes in_flight;          ///< sum over the radio legs; by acknowledgements IP bytes, of all its connections
   Bytes window;  ///< what may be in flight now: by the allowance where that steers, else by congestion control
   Bytes held;    ///< bytes in the relay towards the UE: unacknowledged and unsent
   Bytes unsent;  ///< … the part not sent yet

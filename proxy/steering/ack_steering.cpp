@@ -62,8 +62,8 @@ void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::A
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   if (endpoint.uses_timestamps()) heard.late = shares_[id].clock.late(now, endpoint.newest_ts_value());
   heard.in_flight = clock.flight();
-  heard.flows = std::max(bearer.load.backlogged_flows, 1U);
-  heard.held_back = bearer.load.backlog > Bytes{};
+  heard.flows = std::max(bearer.load.backlogged_flows + clock.passing.waiting, 1U);
+  heard.held_back = bearer.load.backlog > Bytes{} || clock.passing.waiting > 0;
   clock.hear(heard);
 }
 
@@ -72,11 +72,13 @@ Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond
   AckClock& clock = *bearer.by_acks();
   if (clock.flight() <= Bytes{}) clock.law().on_resumed(now);
   const Bytes room = clock.room();
-  const std::uint32_t waiting = bearer.load.backlogged_flows + (flow.share.backlog == 0 ? 1U : 0U);
+  const std::uint32_t waiting =
+      bearer.load.backlogged_flows + clock.passing.waiting + (flow.share.backlog == 0 ? 1U : 0U);
   if (beyond_its_part || waiting <= 1) return room;
   // A part of less than a segment would never be sent.
   const Bytes least = segment_on_wire(flow.leg(Side::radio));
-  const Bytes mine = part_of(clock.law().window(), waiting, clock.young_waiting(), shares_[id].young_waits);
+  const std::uint32_t young = clock.young_waiting() + clock.passing.young;
+  const Bytes mine = part_of(clock.law().window(), waiting, young, shares_[id].young_waits);
   const Bytes part = std::max(mine, least) - Bytes(shares_[id].flight);
   return std::clamp(part, Bytes{}, room);
 }

@@ -44,6 +44,12 @@ class AckClock {
   /// … and are young.
   [[nodiscard]] std::uint32_t young_waiting() const { return young_waiting_; }
   void count_young(bool before, bool now) { young_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
+  /// Connections that pass end to end and whose servers the window holds back.
+  struct Passing {
+    std::uint32_t waiting = 0;
+    std::uint32_t young = 0;  ///< … of these
+  };
+  Passing passing;
   /// IP bytes have gone to the UE that the window does not bound.
   void add_others(Bytes bytes) { others_ += bytes; }
   /// The UE has acknowledged; what others have sent since the last time goes into it.

@@ -95,7 +95,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
 
 /// Where no report is needed: whether they tell of the radio queue sooner than the UE's acknowledgements do.
 void Bearer::settle_lead() {
-  if (needs_reports_ || !clock_) return;
+  if (needs_reports_ || !clock_ || treatment_->regulates()) return;
   const Duration by_acks = clock_->law().hears_after();
   const Duration by_reports = 2 * treatment_->smvs.parameters.one_way_delay + reports_.last().period;
   if (clock_->doubts_reports()) {

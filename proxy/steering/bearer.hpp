@@ -50,11 +50,11 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] const Treatment& treatment() const { return *treatment_; }
   [[nodiscard]] bool in_use() const { return flow_count + end_to_end_count > 0; }
 
-  /// Whose bytes go to the UE: of its split connections under this bearer, or anything else, which stands in the same
+  /// Whose bytes go to the UE: of its connections under this bearer's law, or anything else, which stands in the same
   /// queue.
-  enum class Whose : std::uint8_t { split, others };
+  enum class Whose : std::uint8_t { ours, others };
   /// IP bytes that were just handed to the radio port for this UE.
-  void injected(Instant now, Bytes bytes, Whose whose = Whose::split) {
+  void injected(Instant now, Bytes bytes, Whose whose = Whose::ours) {
     in_flight_.injected(now, bytes);
     if (whose == Whose::others && clock_) clock_->add_others(bytes);
     for (Bearer* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]] {
@@ -96,6 +96,7 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] tcp::WindowSource window_source() const;
   /// The law by acknowledgements, where the bearer listens to them; null elsewhere.
   [[nodiscard]] AckClock* by_acks() { return clock_ ? &*clock_ : nullptr; }
+  [[nodiscard]] const AckClock* by_acks() const { return clock_ ? &*clock_ : nullptr; }
   /// … and it decides what is sent now.
   [[nodiscard]] bool clocked() const { return clock_ && !led_by_reports(); }
   /// What the radio leg may send now; Bytes::max() under congestion control.

@@ -39,6 +39,7 @@ const std::vector<Treatment>& treatments() {
         Treatment treatment;
         treatment.mode = text.mode;
         treatment.intercept = intercept;
+        if (regulates) treatment.smvs.law = LawPlace::acks;
         list.push_back(treatment);
       }
     }

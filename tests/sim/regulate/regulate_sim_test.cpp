@@ -15,13 +15,14 @@ using proxy::Counter;
 using proxy::Mode;
 using proxy::Side;
 
-const std::vector<Mode> modes = {Mode::clamp,  Mode::wrs,      Mode::wrd, Mode::wrb,       Mode::ack_regulator,
-                                 Mode::gwa_rr, Mode::gwa_fcfs, Mode::ba,  Mode::fair_share};
+const std::vector<Mode> modes = {Mode::clamp,  Mode::wrs,      Mode::wrd, Mode::wrb,        Mode::ack_regulator,
+                                 Mode::gwa_rr, Mode::gwa_fcfs, Mode::ba,  Mode::fair_share, Mode::smvs};
 
 proxy::ShardConfig regulating(Mode mode) {
   proxy::ShardConfig config;
   config.mode = mode;
   config.intercept = proxy::Intercept::regulate;
+  config.smvs.law = proxy::LawPlace::acks;
   config.limits.max_flows = 256;
   config.limits.max_bearers = 16;
   config.smvs.parameters.one_way_delay = 20ms;

@@ -1,0 +1,138 @@
+#include "proxy/end_to_end/clocked_acks.hpp"
+
+#include <algorithm>
+
+namespace sluice::proxy {
+namespace {
+
+/// A connection whose UE says nothing for so long while data is under way to it has no use for its part.
+constexpr Duration silence = std::chrono::seconds(2);
+
+bool is_young(const EndToEndFlow& flow, const Bearer& bearer) {
+  return flow.towards(Side::radio).sent < bearer.treatment().smvs.short_flow;
+}
+
+}  // namespace
+
+ClockedAcks::Watched::Watched(Instant now, const EndToEndFlow& flow)
+    : passing(now, {flow.towards(Side::radio).acked, flow.towards(Side::radio).sent}, flow.core_trip), heard(now) {}
+
+Bytes ClockedAcks::Watched::on_wire(Bytes amount) const {
+  return Bytes(amount.count() * packet / payload);
+}
+
+Bytes ClockedAcks::Watched::payload_of(Bytes wire) const {
+  return Bytes(static_cast<double>(wire.count()) * payload / packet);
+}
+
+/// Of a segment that was overtaken nothing is known.
+Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value) {
+  const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;
+  if (overtaken) return Duration(-1);
+  timed = true;
+  newest_ts = ts_value;
+  return clock.late(now, ts_value);
+}
+
+void ClockedAcks::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) {
+  flow.clocked = flows_.emplace(now, flow);
+  const DataWay& way = flow.towards(Side::radio);
+  if (way.acked > Bytes{}) bearer.by_acks()->law().take_over(way.sent - way.acked);
+}
+
+void ClockedAcks::forget(EndToEndFlow& flow, Bearer& bearer) {
+  if (!watches(flow)) return;
+  count(flows_[flow.clocked], *bearer.by_acks(), Bytes{}, false, false);
+  flows_.erase(flow.clocked);
+  flow.clocked = no_id;
+}
+
+void ClockedAcks::count(Watched& watched, AckClock& clock, Bytes flight, bool waits, bool young) {
+  clock.add_flight(flight - watched.counted);
+  clock.passing.waiting += (waits ? 1U : 0U) - (watched.waits ? 1U : 0U);
+  clock.passing.young += (young ? 1U : 0U) - (watched.young ? 1U : 0U);
+  watched.counted = flight;
+  watched.waits = waits;
+  watched.young = young;
+}
+
+void ClockedAcks::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end,
+                          Instant now) {
+  Watched& watched = flows_[flow.clocked];
+  if (end <= watched.passing.sent()) {
+    watched.passing.on_repetition();
+    return;
+  }
+  const std::uint16_t payload = data.segment.payload_len;
+  if (payload > watched.payload && data.ip_length > payload) {
+    watched.payload = payload;
+    watched.packet = data.ip_length;
+  }
+  AckClock& clock = *bearer.by_acks();
+  if (clock.flight() <= Bytes{}) clock.law().on_resumed(now);
+  if (watched.counted <= Bytes{}) watched.heard = now;
+  watched.passing.on_data(now, end);
+  count(watched, clock, watched.on_wire(watched.passing.in_flight()), watched.waits, watched.young);
+}
+
+/// A segment that acknowledges nothing tells of one more that has come, out of turn: by its blocks, or where there are
+/// none by repeating the ACK before it (RFC 5681 section 2).
+control::PassingFlow::Heard ClockedAcks::hear(Watched& watched, const EndToEndFlow& flow, const tcp::Segment& segment,
+                                              Bytes ack, Instant now) {
+  const bool repeats = segment.payload_len == 0 && segment.window == watched.offered;
+  watched.offered = segment.window;
+  if (ack > watched.passing.acked()) return watched.passing.on_ack(now, ack);
+  const bool sacks = flow.syns[0].options.sack_permitted && flow.syns[1].options.sack_permitted;
+  const bool out_of_turn = ack == watched.passing.acked() && (sacks ? segment.sack_count > 0 : repeats);
+  return out_of_turn ? watched.passing.on_duplicate(Bytes(flow.segment)) : control::PassingFlow::Heard{};
+}
+
+bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
+                         Instant now) {
+  Watched& watched = flows_[flow.clocked];
+  AckClock& clock = *bearer.by_acks();
+  watched.heard = now;
+  const control::PassingFlow::Heard heard = hear(watched, flow, segment, ack, now);
+  const bool waits = watched.passing.held_back();
+  count(watched, clock, watched.on_wire(watched.passing.in_flight()), waits, waits && is_young(flow, bearer));
+  if (heard.delivered <= Bytes{}) return false;
+  control::Acknowledged news;
+  news.now = now;
+  news.delivered = watched.on_wire(heard.delivered);
+  news.round_trip = heard.round_trip;
+  if (segment.has_timestamps) news.late = watched.late(now, segment.ts_value);
+  news.in_flight = clock.flight();
+  news.flows = std::max(bearer.load.backlogged_flows + clock.passing.waiting, 1U);
+  news.held_back = clock.passing.waiting > 0 || bearer.load.backlog > Bytes{};
+  news.further = watched.passing.further();
+  clock.hear(news);
+  return waits && watched.counted <= Bytes{};
+}
+
+Bytes ClockedAcks::window(const EndToEndFlow& flow, const Bearer& bearer) const {
+  const Watched& watched = flows_[flow.clocked];
+  const AckClock& clock = *bearer.by_acks();
+  const bool young = is_young(flow, bearer);
+  const std::uint32_t waiting = bearer.load.backlogged_flows + clock.passing.waiting + (watched.waits ? 0U : 1U);
+  const std::uint32_t young_waiting = clock.young_waiting() + clock.passing.young + (young && !watched.young ? 1U : 0U);
+  const Bytes whole = clock.law().window() + clock.law().ahead(watched.passing.further());
+  return watched.payload_of(part_of(whole, waiting, young_waiting, young));
+}
+
+void ClockedAcks::on_window(const EndToEndFlow& flow, Bytes edge, Instant now) {
+  Watched& watched = flows_[flow.clocked];
+  watched.passing.on_window(now, edge, Bytes(watched.payload));
+}
+
+Instant ClockedAcks::due(const EndToEndFlow& flow) const {
+  const Watched& watched = flows_[flow.clocked];
+  if (watched.counted > Bytes{}) return watched.heard + silence;
+  return watched.waits ? watched.heard + watched.passing.prompt() : never;
+}
+
+void ClockedAcks::set_aside(const EndToEndFlow& flow, Bearer& bearer) {
+  flows_[flow.clocked].passing.on_silence();
+  count(flows_[flow.clocked], *bearer.by_acks(), Bytes{}, false, false);
+}
+
+}  // namespace sluice::proxy

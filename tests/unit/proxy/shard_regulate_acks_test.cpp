@@ -1,0 +1,182 @@
+// Connections that pass end to end under the law by acknowledgements: the windows that their servers are told.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using namespace std::chrono_literals;
+using proxy::Counter;
+using proxy::Side;
+using tcp::Flags;
+
+proxy::ShardConfig regulating() {
+  proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
+  config.smvs.law = proxy::LawPlace::acks;
+  config.intercept = proxy::Intercept::regulate;
+  return config;
+}
+
+constexpr std::uint32_t segment = 1000;
+
+/// A server that sends as much as the window lets it, and a UE behind a link that carries a segment each millisecond.
+class Download {
+ public:
+  Download(ProxyLab& lab, std::uint16_t port) : hosts_(lab) {
+    hosts_.ue_to_server.src_port = port;
+    hosts_.window = 8000;  // 1 MB
+    hosts_.open();
+  }
+
+  [[nodiscard]] std::uint16_t port() const { return hosts_.ue_to_server.src_port; }
+  [[nodiscard]] std::uint32_t acknowledged() const { return acknowledged_; }
+  /// What the server may have under way.
+  [[nodiscard]] std::uint32_t window() const { return edge_ - acknowledged_; }
+  void told(const tcp::Segment& ack) {
+    const tcp::SeqNum right = ack.ack + (std::uint32_t{ack.window} << hosts_.options.window_scale);
+    edge_ = std::max(edge_, static_cast<std::uint32_t>(right - (hosts_.server_isn + 1)));
+  }
+  void send_what_may_be() {
+    for (; sent_ + segment <= std::min(edge_, length); sent_ += segment) {
+      hosts_.server(Flags::ack_bit, sent_, 0, std::string(segment, 's'));
+    }
+  }
+  void acknowledge() { hosts_.ue(Flags::ack_bit, 0, acknowledged_ += segment); }
+
+  std::uint32_t length = UINT32_MAX;  ///< what the server has
+
+ private:
+  ScriptedHosts hosts_;
+  std::uint32_t sent_ = 0;
+  std::uint32_t acknowledged_ = 0;
+  std::uint32_t edge_ = 64240;  ///< of the SYN
+};
+
+class ShardRegulateAcks : public testing::Test {
+ protected:
+  ShardRegulateAcks() : lab(regulating()) {}
+
+  Download& download(std::uint16_t port) { return *downloads.emplace_back(std::make_unique<Download>(lab, port)); }
+  Download& of(std::uint16_t port) {
+    return **std::find_if(downloads.begin(), downloads.end(), [&](const auto& each) { return each->port() == port; });
+  }
+  /// 20 ms from the link to the UE and back, 40 ms to the server and back. The UE may have stopped to answer.
+  void run(Duration time) {
+    for (const Instant end = lab.now + time; lab.now < end; lab.pass_time(1ms)) {
+      while (const auto ack = lab.next(Side::core)) to_servers.push_back({lab.now + 40ms, *ack});
+      for (; !to_servers.empty() && to_servers.front().at <= lab.now; to_servers.pop_front()) {
+        of(to_servers.front().frame.parsed.src_port).told(to_servers.front().frame.segment());
+      }
+      for (const auto& each : downloads) each->send_what_may_be();
+      while (const auto data = lab.next(Side::radio)) {
+        if (!data->payload.empty()) queue.push_back({lab.now, *data});
+      }
+      longest_queue = std::max(longest_queue, queue.size());
+      if (!queue.empty()) {
+        to_proxy.push_back({lab.now + 20ms, queue.front().frame});
+        queue.pop_front();
+      } else {
+        ++idle;
+      }
+      for (; !to_proxy.empty() && to_proxy.front().at <= lab.now; to_proxy.pop_front()) {
+        Download& flow = of(to_proxy.front().frame.parsed.dst_port);
+        if (flow.port() != silent_port) flow.acknowledge();
+      }
+    }
+  }
+  [[nodiscard]] proxy::BearerInfo bearer() const {
+    std::vector<proxy::BearerInfo> bearers;
+    lab.shard.describe_bearers(bearers, 1);
+    return bearers.at(0);
+  }
+
+  struct OnItsWay {
+    Instant at;
+    Seen frame;
+  };
+  mutable ProxyLab lab;
+  std::vector<std::unique_ptr<Download>> downloads;
+  std::deque<OnItsWay> to_servers, queue, to_proxy;
+  std::size_t longest_queue = 0;
+  int idle = 0;  ///< milliseconds in which the link had nothing to carry
+  std::uint16_t silent_port = 0;
+};
+
+TEST_F(ShardRegulateAcks, ADownloadFillsTheLinkAndNotItsQueue) {
+  const Download& only = download(40000);
+  run(5s);
+  longest_queue = 0;
+  idle = 0;
+  run(3s);
+  EXPECT_LT(idle, 60) << "of 3000 ms";
+  EXPECT_LT(longest_queue, 80U) << "segments, a millisecond each";
+  EXPECT_LT(only.window(), 160'000U) << "of 1 MB that the UE offers";
+  EXPECT_EQ(lab.count(Counter::flows_split), 0U);
+  EXPECT_EQ(lab.count(Counter::flows_regulated), 1U);
+  EXPECT_GT(lab.count(Counter::windows_rewritten), 1000U);
+  EXPECT_EQ(bearer().steered_by, proxy::SteeredBy::acknowledgements);
+}
+
+TEST_F(ShardRegulateAcks, TwoHaveEqualPartsAndNoMoreInAll) {
+  const Download& one = download(40000);
+  const Download& other = download(40001);
+  run(6s);
+  longest_queue = 0;
+  const std::uint32_t before_one = one.acknowledged();
+  const std::uint32_t before_other = other.acknowledged();
+  run(6s);
+  const double ours = one.acknowledged() - before_one;
+  const double theirs = other.acknowledged() - before_other;
+  EXPECT_NEAR(ours / (ours + theirs), 0.5, 0.05);
+  EXPECT_GT(ours + theirs, 0.95 * 6'000'000);
+  EXPECT_LT(longest_queue, 90U);
+  EXPECT_EQ(bearer().waiting, 2U);
+}
+
+TEST_F(ShardRegulateAcks, WhatOneNoLongerNeedsTheOtherHas) {
+  download(40000).length = 1'500'000;
+  const Download& other = download(40001);
+  run(6s);
+  ASSERT_EQ(of(40000).acknowledged(), 1'500'000U);
+  EXPECT_EQ(bearer().waiting, 1U);
+  const std::uint32_t before = other.acknowledged();
+  run(3s);
+  EXPECT_GT(other.acknowledged() - before, 0.95 * 3'000'000);
+}
+
+TEST_F(ShardRegulateAcks, AUeThatFallsSilentOnOneConnectionKeepsNothingFromTheOther) {
+  download(40000);
+  const Download& other = download(40001);
+  run(3s);
+  silent_port = 40000;
+  run(4s);
+  EXPECT_EQ(bearer().waiting, 1U);
+  const std::uint32_t before = other.acknowledged();
+  run(3s);
+  EXPECT_GT(other.acknowledged() - before, 0.95 * 3'000'000);
+}
+
+TEST_F(ShardRegulateAcks, NothingIsLeftInTheAccountWhenTheLawChanges) {
+  download(40000);
+  run(2s);
+  ASSERT_GT(bearer().in_flight, Bytes{});
+  proxy::Policies policies;
+  policies.otherwise = regulating();
+  policies.otherwise.intercept = proxy::Intercept::split;
+  lab.shard.apply(policies, lab.now);
+  EXPECT_EQ(bearer().in_flight, Bytes{});
+  EXPECT_EQ(bearer().waiting, 0U);
+  run(2s);
+  EXPECT_GT(bearer().in_flight, Bytes{}) << "it is end to end until it rests, and goes on under the law";
+}
+
+}  // namespace
+}  // namespace sluice::test
