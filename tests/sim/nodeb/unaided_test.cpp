@@ -40,6 +40,31 @@ TEST(Unaided, AVaryingLinkIsUsedWithAShortQueue) {
   EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, 120);
 }
 
+/// The same with connections that stay end to end.
+std::string end_to_end(std::string scenario) {
+  const std::string mode = "modes: [smvs]";
+  return scenario.replace(scenario.find(mode), mode.size(), "modes: [smvs/regulate]");
+}
+
+TEST(Unaided, EndToEndTheLinkIsUsedWithAShortQueueToo) {
+  for (const char* rate : {"1Mb/s", "8Mb/s", "60Mb/s"}) {
+    SCOPED_TRACE(rate);
+    const auto results = run_all(end_to_end(cell("{type: constant, rate: " + std::string(rate) + "}", 1, 1)));
+    EXPECT_GT(results.at(0).utilisation, 0.95);
+    EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, std::string(rate) == "1Mb/s" ? 90 : 50);
+  }
+  const auto varies = run_all(end_to_end(cell(varying, 1, 1)));
+  EXPECT_GT(varies.at(0).utilisation, 0.9);
+  EXPECT_LT(varies.at(0).radio_queue_delay.p95_ms, 150);
+}
+
+TEST(Unaided, EndToEndFlowsHaveEqualPartsAndNoMoreInAll) {
+  const auto results = run_all(end_to_end(cell(varying, 1, 4)));
+  EXPECT_GT(results.at(0).figures.at("flow_jain"), 0.98);
+  EXPECT_GT(results.at(0).utilisation, 0.85);
+  EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, 180);
+}
+
 TEST(Unaided, FlowsAndUesHaveEqualParts) {
   const auto flows = run_all(cell(varying, 1, 4));
   EXPECT_GT(flows.at(0).figures.at("flow_jain"), 0.98);
