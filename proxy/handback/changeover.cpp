@@ -76,7 +76,7 @@ bool Changeover::split_again(const TrackedConnection& connection, PolicyIndex po
   if (id == no_id) return false;
   Flow& flow = shard_.registry.flow(id);
   connection.restore(arrival.in, arrival.segment(), flow, flows_.endpoint_configs(id), arrival.now);
-  flows_.begin(flow, id);
+  flows_.begin(flow, id, arrival.now);
   return true;
 }
 

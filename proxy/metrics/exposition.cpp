@@ -2,13 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 namespace sluice::metrics {
 namespace {
 
 constexpr std::array<std::string_view, 4> suffixes{"_total", "", "_info", ""};                  // by Kind
 constexpr std::array<std::string_view, 4> type_names{"counter", "gauge", "info", "histogram"};  // by Kind
+
+/// OpenMetrics wants bounds with a decimal point.
+std::string bound(double upper) {
+  std::string text = fmt::format("{}", upper);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
 
 /// Backslashes, line ends and quotation marks as both formats have them.
 std::string escaped(std::string_view text, bool quotes) {
@@ -26,8 +34,34 @@ std::string escaped(std::string_view text, bool quotes) {
 
 }  // namespace
 
+namespace {
+
+/// The next element of a list; what follows the separator stays in `rest`.
+std::string_view take_element(std::string_view& rest, char separator) {
+  const std::size_t end = std::min(rest.find(separator), rest.size());
+  std::string_view element = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  element.remove_prefix(std::min(element.find_first_not_of(" \t"), element.size()));
+  return element.substr(0, element.find_last_not_of(" \t") + 1);
+}
+
+/// A weight of 0, 0.0, 0.00 or 0.000: not acceptable (RFC 9110 section 12.4.2).
+bool is_zero_weight(std::string_view parameter) {
+  if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) return false;
+  const std::string_view weight = parameter.substr(2);
+  return weight.starts_with('0') && weight.find_first_not_of("0.") == std::string_view::npos;
+}
+
+}  // namespace
+
 Format format_for(std::string_view accept) {
-  return accept.find("application/openmetrics-text") == std::string_view::npos ? Format::text : Format::openmetrics;
+  while (!accept.empty()) {
+    std::string_view range = take_element(accept, ',');
+    bool accepted = take_element(range, ';') == "application/openmetrics-text";
+    while (!range.empty()) accepted = !is_zero_weight(take_element(range, ';')) && accepted;
+    if (accepted) return Format::openmetrics;
+  }
+  return Format::text;
 }
 
 std::string_view content_type(Format format) {
@@ -55,15 +89,20 @@ void Exposition::sample(Labels labels, double value) {
   line(suffixes.at(static_cast<std::size_t>(kind_)), labels, fmt::format("{}", value));
 }
 
-void Exposition::buckets(std::span<const Bucket> buckets, std::uint64_t count) {
+void Exposition::buckets(Labels labels, std::span<const Bucket> buckets, std::uint64_t count,
+                         std::optional<double> sum) {
+  std::vector<Label> with_bound(labels.begin(), labels.end());
+  with_bound.push_back({"le", {}});
   for (const Bucket& bucket : buckets) {
-    // OpenMetrics wants bounds with a decimal point.
-    const std::string upper = fmt::format("{}.0", bucket.upper);
-    const Label bound{"le", upper};
-    line("_bucket", {&bound, 1}, fmt::format("{}", bucket.count));
+    const std::string upper = bound(bucket.upper);
+    with_bound.back().value = upper;
+    line("_bucket", with_bound, fmt::format("{}", bucket.count));
   }
-  const Label all{"le", "+Inf"};
-  line("_bucket", {&all, 1}, fmt::format("{}", count));
+  with_bound.back().value = "+Inf";
+  line("_bucket", with_bound, fmt::format("{}", count));
+  if (!sum) return;
+  line("_count", labels, fmt::format("{}", count));
+  line("_sum", labels, fmt::format("{}", *sum));
 }
 
 std::string Exposition::finish() && {

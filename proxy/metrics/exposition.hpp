@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +29,7 @@ using Labels = std::span<const Label>;
 
 /// So many values did not exceed `upper`, those of the buckets before included.
 struct Bucket {
-  std::uint64_t upper = 0;
+  double upper = 0;
   std::uint64_t count = 0;
 };
 
@@ -46,9 +47,9 @@ class Exposition {
   void sample(std::initializer_list<Label> labels, Value value) {
     sample(Labels(labels.begin(), labels.size()), value);
   }
-  /// A histogram without labels: buckets in ascending order, then how many values there are. Their sum is not known,
-  /// and OpenMetrics has _count only beside _sum.
-  void buckets(std::span<const Bucket> buckets, std::uint64_t count);
+  /// A histogram: buckets in ascending order, then how many values there are. Where their sum is not known their number
+  /// is told by the last bucket alone, since OpenMetrics has _count only beside _sum.
+  void buckets(Labels labels, std::span<const Bucket> buckets, std::uint64_t count, std::optional<double> sum);
   /// The whole page.
   [[nodiscard]] std::string finish() &&;
 

@@ -253,7 +253,7 @@ void Openings::split(Arrival& arrival, FlowId id) {
   tcp::Segment ack = arrival.segment();
   const bool clamped = clamp_window(ack, flow, arrival.in);
   handshake::split_at_handshake(flow, ack, flows_.endpoint_configs(id), arrival.now);
-  flows_.begin(flow, id);
+  flows_.begin(flow, id, arrival.now);
   shard_.counters.add(Counter::flows_split);
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
   flows_.mark(flow, id, Streams::both);

@@ -52,11 +52,19 @@ void add_program(Exposition& page, const Overview& overview, const MetricsContex
 }
 
 void add_connections(Exposition& page, const Overview& overview) {
+  const CensusCounts census = overview.census();
   page.family("sluice_connections", Kind::gauge,
-              "open: split, in their handshake, or end to end under a law; released: handed back and tracked");
-  page.sample({{"state", "open"}}, overview.flow_count());
+              "handshake: its SYN-ACK went by; split; handing_back: on its way back to its hosts; end_to_end: passes "
+              "whole and is tracked; released: handed back and tracked");
+  page.sample({{"state", "handshake"}}, std::uint64_t{census.handshakes});
+  page.sample({{"state", "split"}}, std::uint64_t{census.split});
+  page.sample({{"state", "handing_back"}}, std::uint64_t{census.handing_back});
+  page.sample({{"state", "end_to_end"}}, overview.end_to_end_count());
   page.sample({{"state", "released"}}, overview.released_count());
-  add_gauge(page, "sluice_bearers", "bearers: the connections of a UE under one policy", overview.bearer_count());
+  page.family("sluice_bearers", Kind::gauge,
+              "bearers, the connections of a UE under one policy; governed: a law steers them now");
+  page.sample({{"governed", "yes"}}, std::uint64_t{census.governed});
+  page.sample({{"governed", "no"}}, std::uint64_t{census.ungoverned});
 }
 
 void add_ports(Exposition& page, const Overview& overview) {
@@ -110,19 +118,76 @@ void add_groups(Exposition& page, const Overview& overview) {
       &GroupTotals::queue_delay_s);
 }
 
+/// How many values of a histogram of whole numbers are below each of `ends`, which are bounds of its buckets.
+class Cumulated {
+ public:
+  explicit Cumulated(const Histogram& values) : values_(values) {}
+  /// Ascending from call to call.
+  [[nodiscard]] std::uint64_t below(std::uint64_t end) {
+    for (; next_ < Histogram::bucket_count && Histogram::last_of(next_) < end; ++next_) count_ += values_.at(next_);
+    return count_;
+  }
+
+ private:
+  const Histogram& values_;
+  std::size_t next_ = 0;
+  std::uint64_t count_ = 0;
+};
+
 void add_exposure(Exposition& page, const Overview& overview) {
   const Histogram exposed = overview.exposed();
+  Cumulated cumulated(exposed);
   std::vector<metrics::Bucket> buckets;
-  std::uint64_t below = 0;
-  std::size_t next = 0;
   for (unsigned bits = 10; bits <= 28; bits += 2) {
-    const std::uint32_t upper = (1U << bits) - 1;
-    for (; next < Histogram::bucket_count && Histogram::last_of(next) <= upper; ++next) below += exposed.at(next);
-    buckets.push_back({upper, below});
+    const std::uint64_t end = std::uint64_t{1} << bits;
+    buckets.push_back({static_cast<double>(end - 1), cumulated.below(end)});
   }
   page.family("sluice_ack_exposed_bytes", Kind::histogram,
               "bytes acknowledged to one host and not yet by the other, of samples of split connections");
-  page.buckets(buckets, exposed.count());
+  page.buckets({}, buckets, exposed.count(), std::nullopt);
+}
+
+/// Two buckets for each power of two, from a quarter of a millisecond to a minute: fine enough for percentiles.
+std::vector<metrics::Bucket> time_buckets(const TimeHistogram& times) {
+  constexpr double microsecond = 1e-6;
+  Cumulated cumulated(times.counts());
+  std::vector<metrics::Bucket> buckets;
+  for (unsigned bits = 8; bits <= 26; ++bits) {
+    for (const std::uint64_t end : {std::uint64_t{2} << (bits - 1), std::uint64_t{3} << (bits - 1)}) {
+      buckets.push_back({static_cast<double>(end) * microsecond, cumulated.below(end)});
+    }
+  }
+  return buckets;
+}
+
+void add_times(Exposition& page, const Overview& overview) {
+  struct Row {
+    std::string_view name;
+    std::string_view help;
+    TimeHistogram GroupTimes::*times;
+  };
+  constexpr std::array rows{
+      Row{"sluice_feedback_age_seconds", "how old the last report of a UE had become when the next came",
+          &GroupTimes::feedback_age},
+      Row{"sluice_relay_sojourn_seconds",
+          "how long what came from the server waits here for the radio leg: samples, ten a second of each split "
+          "connection that has something under way to the UE",
+          &GroupTimes::relay_sojourn},
+      Row{"sluice_rtt_seconds", "smoothed round trip between here and the UE: samples of the same connections",
+          &GroupTimes::rtt},
+      Row{"sluice_flow_completion_seconds",
+          "from the split of a connection to the last word of its hosts, where no reset or timeout ended it",
+          &GroupTimes::flow_completion},
+  };
+  const std::array groups{overview.times(0), overview.times(1)};
+  for (const Row& row : rows) {
+    page.family(row.name, Kind::histogram, row.help);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const TimeHistogram& times = groups.at(i).*row.times;
+      const Label group{"group", group_names.at(i)};
+      page.buckets({&group, 1}, time_buckets(times), times.counts().count(), to_seconds(times.sum()));
+    }
+  }
 }
 
 void add_counters(Exposition& page, const Overview& overview) {
@@ -157,6 +222,7 @@ std::string write_metrics(const Overview& overview, const MetricsContext& contex
   add_ports(page, overview);
   add_shards(page, overview, context);
   add_groups(page, overview);
+  add_times(page, overview);
   add_exposure(page, overview);
   add_counters(page, overview);
   return std::move(page).finish();

@@ -33,6 +33,12 @@ double whole_milliseconds(Duration duration) {
   return to_seconds(std::chrono::floor<std::chrono::milliseconds>(duration));
 }
 
+/// Null of nothing.
+Json percentile_ms(const TimeHistogram& times, double share) {
+  if (times.counts().count() == 0) return nullptr;
+  return static_cast<double>(times.counts().percentile(share)) / 1000;
+}
+
 double mbps(std::uint64_t bytes, double seconds) {
   return seconds > 0 ? static_cast<double>(bytes) * 8e-6 / seconds : 0;
 }
@@ -261,6 +267,24 @@ GroupTotals Overview::group(std::size_t index) const {
   return sum;
 }
 
+GroupTimes Overview::times(std::size_t index) const {
+  GroupTimes sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().times.at(index);
+  return sum;
+}
+
+CensusCounts Overview::census() const {
+  CensusCounts sum;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().census;
+  return sum;
+}
+
+std::uint64_t Overview::end_to_end_count() const {
+  std::uint64_t sum = 0;
+  for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().end_to_end_count;
+  return sum;
+}
+
 Histogram Overview::exposed() const {
   Histogram sum;
   for (const ShardChannel* channel : parts_.channels) sum += channel->snapshots.front().exposure;
@@ -272,13 +296,18 @@ Json Overview::groups() const {
   Json list = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const GroupTotals sum = group(i);
+    const GroupTimes taken = times(i);
     const auto reports = static_cast<double>(std::max<std::uint64_t>(sum.reports, 1));
     list.push_back({{"group", names.at(i)},
                     {"reports", sum.reports},
                     {"transmitted_bytes", sum.transmitted},
                     {"dropped_bytes", sum.dropped},
                     {"queue_mean_bytes", sum.queue_bytes / reports},
-                    {"queue_delay_mean_ms", 1000 * sum.queue_delay_s / reports}});
+                    {"queue_delay_mean_ms", 1000 * sum.queue_delay_s / reports},
+                    {"rtt_p50_ms", percentile_ms(taken.rtt, 0.50)},
+                    {"rtt_p95_ms", percentile_ms(taken.rtt, 0.95)},
+                    {"completion_p50_ms", percentile_ms(taken.flow_completion, 0.50)},
+                    {"completion_p95_ms", percentile_ms(taken.flow_completion, 0.95)}});
   }
   return list;
 }

@@ -68,6 +68,11 @@ class Overview {
   [[nodiscard]] std::uint64_t standing_count() const;
   /// What the UEs outside the control group came to, or those in it.
   [[nodiscard]] GroupTotals group(std::size_t index) const;
+  /// Likewise, how long things took.
+  [[nodiscard]] GroupTimes times(std::size_t index) const;
+  /// Connections and bearers by their states.
+  [[nodiscard]] CensusCounts census() const;
+  [[nodiscard]] std::uint64_t end_to_end_count() const;
   /// Bytes acknowledged and not delivered, by samples.
   [[nodiscard]] Histogram exposed() const;
 

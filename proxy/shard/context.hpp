@@ -3,6 +3,7 @@
 #include "dataplane/packet/pool.hpp"
 #include "proxy/flows/memory_budget.hpp"
 #include "proxy/flows/registry.hpp"
+#include "proxy/flows/times.hpp"
 #include "proxy/shard/config.hpp"
 #include "proxy/shard/counters.hpp"
 #include "proxy/shard/transmit_queue.hpp"
@@ -17,6 +18,7 @@ struct ShardContext {
   TransmitQueue& queue;
   Counters& counters;
   MemoryBudget& budget;
+  Times& times;
 };
 
 }  // namespace sluice::proxy

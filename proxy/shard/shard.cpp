@@ -27,7 +27,7 @@ struct Shard::Parts {
         queue(transmitter, counters),
         budget(config.limits, pool),
         registry(config, policies, secret, origin),
-        context{config, pool, registry, queue, counters, budget},
+        context{config, pool, registry, queue, counters, budget, times},
         end_to_end(config, {registry, queue, counters, budget}, origin),
         flows(context, end_to_end, journal, secret),
         sweep(context, flows),
@@ -45,6 +45,7 @@ struct Shard::Parts {
   const Policies policies;  ///< those of the configuration
   const flow::HashKey secret;
   Counters counters;
+  Times times;
   TransmitQueue queue;
   MemoryBudget budget;
   Registry registry;
@@ -61,6 +62,7 @@ struct Shard::Parts {
   std::optional<Orphans> orphans;  ///< while there are any
   Classifier classifier;
   ExposureSample exposure;
+  Census census{times};
 };
 
 Shard::Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
@@ -166,6 +168,22 @@ StayingFlows Shard::staying() const {
 
 void Shard::sample_exposure(std::uint32_t most) {
   parts_->exposure.take(parts_->registry.flows(), most);
+}
+
+void Shard::take_census(std::uint32_t most) {
+  parts_->census.look(parts_->registry, most);
+}
+
+const CensusCounts& Shard::census() const {
+  return parts_->census.counts();
+}
+
+const Times& Shard::times_taken() const {
+  return parts_->times;
+}
+
+std::uint32_t Shard::end_to_end_count() const {
+  return parts_->end_to_end.size();
 }
 
 const Histogram& Shard::exposure() const {

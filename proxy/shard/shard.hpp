@@ -11,7 +11,9 @@
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/units/time.hpp"
+#include "proxy/flows/census.hpp"
 #include "proxy/flows/flow_journal.hpp"
+#include "proxy/flows/times.hpp"
 #include "proxy/shard/config.hpp"
 #include "proxy/shard/counters.hpp"
 #include "proxy/shard/histogram.hpp"
@@ -81,6 +83,12 @@ class Shard {
   /// Enters how many bytes are acknowledged and not delivered, of up to `most` flows; others have their turn next.
   void sample_exposure(std::uint32_t most);
   [[nodiscard]] const Histogram& exposure() const;
+  /// Looks at up to `most` flows and bearers, those next in turn, for census() and times_taken().
+  void take_census(std::uint32_t most);
+  [[nodiscard]] const CensusCounts& census() const;
+  [[nodiscard]] const Times& times_taken() const;
+  /// Of flow_count(), connections that stay end to end.
+  [[nodiscard]] std::uint32_t end_to_end_count() const;
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;
   [[nodiscard]] std::uint32_t bearer_count() const;

@@ -35,7 +35,8 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
       stalls_(shard),
       handback_(shard, end_to_end, memory_, exposure_, secret),
       journal_(journal),
-      paced_(shard.config.limits.max_flows) {
+      paced_(shard.config.limits.max_flows),
+      begun_(shard.config.limits.max_flows) {
   marked_.reserve(shard.config.limits.max_flows + closed_in_a_burst);
 }
 
@@ -50,9 +51,10 @@ Bytes SplitFlows::first_window(const Flow& flow, Side from) const {
   return receive_windows_.first(shard_.registry.bearer(flow.bearer), from);
 }
 
-void SplitFlows::begin(Flow& flow, FlowId id) {
+void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
   journal_.begin(id, flow);
+  begun_[id] = tcp::tick::fine(now);
   exposure_.hold(flow);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
   bearer.status_changed = true;
@@ -186,7 +188,7 @@ void SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   receive_windows_.update_of_server(flow, bearer, now);
   emit_with_ends(flow, id, bearer, now);
   if (relay::finished(flow)) {
-    count_end(flow);
+    count_end(flow, id);
     close(id, now);
     return;
   }
@@ -205,7 +207,7 @@ void SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant no
   handback_.advance(flow, now);
   emit_with_ends(flow, id, bearer, now);
   if (relay::finished(flow)) {
-    count_end(flow);
+    count_end(flow, id);
   } else if (Handback::is_complete(flow)) {
     handback_.release(flow, now);
   } else {
@@ -365,7 +367,7 @@ bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
   return true;
 }
 
-void SplitFlows::count_end(const Flow& flow) {
+void SplitFlows::count_end(const Flow& flow, FlowId id) {
   bool reset = false;
   bool timed_out = false;
   bool abandoned = true;  // counted when it was
@@ -376,6 +378,12 @@ void SplitFlows::count_end(const Flow& flow) {
   }
   if (abandoned) return;
   shard_.counters.add(timed_out ? Counter::flows_timed_out : reset ? Counter::flows_reset : Counter::flows_closed);
+  if (timed_out || reset) return;
+  // What comes after the last word of its hosts is our own wait for repetitions of it.
+  const auto ticks = static_cast<std::int32_t>(tcp::tick::fine(flow.last_activity) - begun_[id]);
+  const bool ordinary = shard_.registry.bearer(flow.bearer).ordinary();
+  times_of(shard_.times, ordinary)
+      .flow_completion.record(tcp::tick::duration(static_cast<std::uint32_t>(std::max(ticks, 0))));
 }
 
 void SplitFlows::close(FlowId id, Instant now) {

@@ -47,7 +47,7 @@ class SplitFlows {
   /// Of a flow that is about to be split: what window the host behind `from` may be given.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
   /// The flow's endpoints live from now on.
-  void begin(Flow& flow, FlowId id);
+  void begin(Flow& flow, FlowId id, Instant now);
   /// A segment of the flow came in.
   [[gnu::flatten, gnu::noinline]] void receive(Arrival& arrival, FlowId id);
 
@@ -99,7 +99,7 @@ class SplitFlows {
   [[gnu::noinline]] void hand_on_room(Bearer& bearer, Instant now);
   void hand_on_room(Bearer& bearer, std::uint32_t count, bool young, Instant now);
   void reschedule(Flow& flow, FlowId id, Instant now);
-  [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow);
+  [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow, FlowId id);
   /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
   void keep_journal(Flow& flow, FlowId id) {
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
@@ -120,6 +120,7 @@ class SplitFlows {
   Handback handback_;
   FlowJournal journal_;
   flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; no memory where nothing is paced
+  flow::LazyArray<std::uint32_t> begun_;                      ///< by FlowId: when it was split, tick::fine
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction
   bool closed_marked_ = false;  ///< some of them were closed since
 };

@@ -43,7 +43,7 @@ void BearerService::on_report(const ReportArrival& report, Instant now) {
     return;
   }
   if (shard_.registry.bearer(id).reports().changes_reporter(report)) shard_.counters.add(Counter::reporters_changed);
-  count_group(shard_.registry.bearer(id), report);
+  count_group(shard_.registry.bearer(id), report, now);
   Bearer* bearer = &shard_.registry.bearer(id);
   do {
     if (!take(*bearer, report, now)) return;
@@ -81,13 +81,16 @@ void BearerService::serve_shut(Bearer& bearer, Instant now) {
   flows_.serve_marked(now);
 }
 
-void BearerService::count_group(const Bearer& bearer, const ReportArrival& report) {
+void BearerService::count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived) {
   const control::feedback::BearerReport& now = report.bearer;
   const ReportArrival& last = bearer.reports().last();
   const control::feedback::BearerReport& before = last.bearer;
   GroupTotals& group = groups_[bearer.ordinary() ? 1 : 0];
   ++group.reports;
   const bool comparable = bearer.reports().any() && last.sender == report.sender;
+  if (bearer.reports().any()) {
+    times_of(shard_.times, bearer.ordinary()).feedback_age.record(arrived - bearer.reports().last_at());
+  }
   if (comparable && now.transmitted >= before.transmitted) group.transmitted += now.transmitted - before.transmitted;
   if (comparable && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
   group.queue_bytes += static_cast<double>(now.queue.count());

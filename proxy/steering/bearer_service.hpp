@@ -33,7 +33,7 @@ class BearerService {
 
  private:
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
-  void count_group(const Bearer& bearer, const ReportArrival& report);
+  void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
   void steer(Bearer& bearer, Instant now);
   void serve(BearerId id, Instant now);
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);

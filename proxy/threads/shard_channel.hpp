@@ -8,6 +8,8 @@
 
 #include "control/feedback/report.hpp"
 #include "dataplane/units/time.hpp"
+#include "proxy/flows/census.hpp"
+#include "proxy/flows/times.hpp"
 #include "proxy/policy/policy.hpp"
 #include "proxy/shard/counters.hpp"
 #include "proxy/shard/histogram.hpp"
@@ -54,10 +56,13 @@ struct ShardSnapshot {
   std::uint32_t flow_count = 0;
   std::uint32_t bearer_count = 0;
   std::uint32_t released_count = 0;
-  std::uint64_t sleeps = 0;         ///< rests of the poll thread
-  std::uint64_t statuses_lost = 0;  ///< for want of room in the queue to the control thread
-  Histogram exposure;               ///< bytes acknowledged and not delivered, see Shard::sample_exposure()
-  std::uint32_t order = 0;          ///< id of the last order carried out; `staying` is as it was then
+  std::uint64_t sleeps = 0;            ///< rests of the poll thread
+  std::uint64_t statuses_lost = 0;     ///< for want of room in the queue to the control thread
+  std::uint32_t end_to_end_count = 0;  ///< of flow_count
+  CensusCounts census;                 ///< by states, as of a few snapshots ago where there are many
+  Times times;                         ///< see GroupTimes
+  Histogram exposure;                  ///< bytes acknowledged and not delivered, see Shard::sample_exposure()
+  std::uint32_t order = 0;             ///< id of the last order carried out; `staying` is as it was then
   bool draining = false;
   StayingFlows staying;
   std::uint32_t details = 0;  ///< id of the request that the lists answer; 0 = they are empty

@@ -23,6 +23,9 @@ constexpr Duration publication_period = std::chrono::milliseconds(100);
 /// Flows whose exposure is measured for one snapshot: some microseconds' work.
 constexpr std::uint32_t sampled_flows = 128;
 
+/// Flows, and bearers, whose states are counted for one snapshot: as much again.
+constexpr std::uint32_t counted_flows = 512;
+
 /// Reports taken in one round: packets wait no longer than these take.
 constexpr int most_reports_at_once = 64;
 
@@ -207,7 +210,10 @@ void ShardThread::publish_when_due(Instant now) {
     staying_ = shard_.staying();
     order_published_ = order_taken_;
   }
-  if (now >= next_publication_) shard_.sample_exposure(sampled_flows);
+  if (now >= next_publication_) {
+    shard_.sample_exposure(sampled_flows);
+    shard_.take_census(counted_flows);
+  }
   if (now >= next_publication_ || details_due || order_done) publish(now, wanted);
 }
 
@@ -223,6 +229,9 @@ void ShardThread::publish(Instant now, const DetailRequest& wanted) {
   snapshot.released_count = shard_.released_count();
   snapshot.sleeps = policy_.sleeps();
   snapshot.statuses_lost = statuses_lost_;
+  snapshot.end_to_end_count = shard_.end_to_end_count();
+  snapshot.census = shard_.census();
+  snapshot.times = shard_.times_taken();
   snapshot.exposure = shard_.exposure();
   snapshot.order = order_published_;
   snapshot.draining = shard_.draining();

@@ -55,7 +55,7 @@ def test_other_peoples_parsers_read_the_page_and_find_what_sluicectl_says(wire, 
     deadline = time.monotonic() + PATIENCE
     while True:  # nothing comes in any more, so that two looks see the same
         before, pages, after = sluice.ask("counters"), (fetch(wire, "/metrics", "-H", OPENMETRICS), fetch(wire)), sluice.ask("counters")
-        if before == after and before["proxy.optimised"] > 0:
+        if before == after and before["proxy.flows_closed"] > 1 and sluice.ask("status")["flows"] == 0:
             break
         assert time.monotonic() < deadline, "counters do not come to rest"
         time.sleep(0.2)
@@ -67,6 +67,11 @@ def test_other_peoples_parsers_read_the_page_and_find_what_sluicectl_says(wire, 
         what_became = sum(value for (name, _), value in found.items() if name == "sluice_packets_total")
         assert what_became == before["proxy.received_radio"] + before["proxy.received_core"]
         assert not any(address in page for address in wire.ue_addresses), "no label per UE"
+        completed = found["sluice_flow_completion_seconds_count", frozenset({("group", "optimised")})]
+        assert completed == before["proxy.flows_closed"] > 0
+        assert found["sluice_flow_completion_seconds_count", frozenset({("group", "control")})] == 0
+        states = {dict(labels)["state"]: value for (name, labels), value in found.items() if name == "sluice_connections"}
+        assert states == {"handshake": 0, "split": 0, "handing_back": 0, "end_to_end": 0, "released": 0}
     if shutil.which("promtool"):
         checked = subprocess.run(["promtool", "check", "metrics"], input=pages[1], capture_output=True, text=True, check=False)
         assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")

@@ -17,7 +17,10 @@ std::string page_of_each_kind(Format format) {
   page.family("a_build", Kind::info, "the program");
   page.sample({{"version", "1"}}, std::uint64_t{1});
   page.family("a_size_bytes", Kind::histogram, "sizes");
-  page.buckets(std::array{Bucket{1023, 2}, Bucket{4095, 5}}, 6);
+  page.buckets({}, std::array{Bucket{1023, 2}, Bucket{4095, 5}}, 6, std::nullopt);
+  page.family("a_time_seconds", Kind::histogram, "times");
+  const Label who{"who", "me"};
+  page.buckets({&who, 1}, std::array{Bucket{0.001, 1}, Bucket{2, 3}}, 4, 7.5);
   return std::move(page).finish();
 }
 
@@ -36,6 +39,13 @@ a_build_info{version="1"} 1
 a_size_bytes_bucket{le="1023.0"} 2
 a_size_bytes_bucket{le="4095.0"} 5
 a_size_bytes_bucket{le="+Inf"} 6
+# HELP a_time_seconds times
+# TYPE a_time_seconds histogram
+a_time_seconds_bucket{who="me",le="0.001"} 1
+a_time_seconds_bucket{who="me",le="2.0"} 3
+a_time_seconds_bucket{who="me",le="+Inf"} 4
+a_time_seconds_count{who="me"} 4
+a_time_seconds_sum{who="me"} 7.5
 # EOF
 )");
 }
@@ -55,6 +65,13 @@ a_build_info{version="1"} 1
 a_size_bytes_bucket{le="1023.0"} 2
 a_size_bytes_bucket{le="4095.0"} 5
 a_size_bytes_bucket{le="+Inf"} 6
+# HELP a_time_seconds times
+# TYPE a_time_seconds histogram
+a_time_seconds_bucket{who="me",le="0.001"} 1
+a_time_seconds_bucket{who="me",le="2.0"} 3
+a_time_seconds_bucket{who="me",le="+Inf"} 4
+a_time_seconds_count{who="me"} 4
+a_time_seconds_sum{who="me"} 7.5
 )");
 }
 
@@ -62,6 +79,14 @@ TEST(Exposition, WhoAsksForOpenMetricsGetsIt) {
   EXPECT_EQ(format_for("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"), Format::openmetrics);
   EXPECT_EQ(format_for("text/plain"), Format::text);
   EXPECT_EQ(format_for(""), Format::text);
+}
+
+TEST(Exposition, WhoDoesNotAcceptOpenMetricsDoesNotGetIt) {
+  EXPECT_EQ(format_for("application/openmetrics-text;q=0, text/plain"), Format::text);
+  EXPECT_EQ(format_for("application/openmetrics-text; version=1.0.0 ; q=0.000"), Format::text);
+  EXPECT_EQ(format_for("text/plain;q=0 , application/openmetrics-text ;q=0.01"), Format::openmetrics);
+  EXPECT_EQ(format_for("application/openmetrics-text-of-mine"), Format::text);
+  EXPECT_EQ(format_for(";;,;q=0,,"), Format::text);
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+#include "proxy/flows/census.hpp"
+
+#include <utility>
+
+namespace sluice::proxy {
+
+CensusCounts& CensusCounts::operator+=(const CensusCounts& other) {
+  handshakes += other.handshakes;
+  split += other.split;
+  handing_back += other.handing_back;
+  governed += other.governed;
+  ungoverned += other.ungoverned;
+  return *this;
+}
+
+void Census::look(Registry& registry, std::uint32_t most) {
+  look_at_flows(registry, most);
+  look_at_bearers(registry, most);
+}
+
+void Census::look_at_flows(Registry& registry, std::uint32_t most) {
+  const flow::Slab<Flow>& flows = registry.flows();
+  for (std::uint32_t i = 0; i < most && next_flow_ < flows.reach(); ++i, ++next_flow_) {
+    if (flows.contains(next_flow_)) count(registry, flows[next_flow_]);
+  }
+  if (next_flow_ < flows.reach()) return;
+  next_flow_ = 0;
+  counts_.handshakes = std::exchange(round_.handshakes, 0);
+  counts_.split = std::exchange(round_.split, 0);
+  counts_.handing_back = std::exchange(round_.handing_back, 0);
+}
+
+void Census::look_at_bearers(Registry& registry, std::uint32_t most) {
+  const flow::Slab<Bearer>& bearers = registry.bearers();
+  for (std::uint32_t i = 0; i < most && next_bearer_ < bearers.reach(); ++i, ++next_bearer_) {
+    if (bearers.contains(next_bearer_)) ++(bearers[next_bearer_].steered() ? round_.governed : round_.ungoverned);
+  }
+  if (next_bearer_ < bearers.reach()) return;
+  next_bearer_ = 0;
+  counts_.governed = std::exchange(round_.governed, 0);
+  counts_.ungoverned = std::exchange(round_.ungoverned, 0);
+}
+
+void Census::count(Registry& registry, const Flow& flow) {
+  if (!flow.terminated()) {
+    ++round_.handshakes;
+    return;
+  }
+  ++(flow.phase == FlowPhase::split ? round_.split : round_.handing_back);
+  take_times(flow, registry.bearer(flow.bearer).ordinary());
+}
+
+/// What waits leaves at the rate at which bytes are acknowledged: what is in flight in a round trip.
+void Census::take_times(const Flow& flow, bool ordinary) {
+  const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
+  const Bytes in_flight = radio.in_flight();
+  if (in_flight <= Bytes{} || radio.srtt() <= Duration::zero()) return;
+  GroupTimes& times = times_of(times_, ordinary);
+  times.rtt.record(radio.srtt());
+  const double round_trips = static_cast<double>(radio.unsent().count()) / static_cast<double>(in_flight.count());
+  times.relay_sojourn.record(from_seconds(to_seconds(radio.srtt()) * round_trips));
+}
+
+}  // namespace sluice::proxy

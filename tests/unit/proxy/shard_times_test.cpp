@@ -1,0 +1,139 @@
+// How long things take, of treated UEs and of the control group; and how many connections are in which state.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "tests/support/proxy_lab.hpp"
+
+namespace sluice::test {
+namespace {
+
+using namespace std::chrono_literals;
+using proxy::GroupTimes;
+using tcp::Flags;
+
+/// Microseconds that half of the values did not exceed.
+std::uint32_t median(const proxy::TimeHistogram& times) {
+  return times.counts().percentile(0.5);
+}
+
+/// Both groups: all UEs are in the control group, or none is.
+class TimesOfAGroup : public testing::TestWithParam<bool> {
+ protected:
+  static proxy::ShardConfig config() {
+    proxy::ShardConfig config = shard_config();
+    config.control_group = GetParam() ? 1 : 0;
+    return config;
+  }
+  [[nodiscard]] const GroupTimes& own() const { return lab.shard.times_taken()[GetParam() ? 1 : 0]; }
+  [[nodiscard]] const GroupTimes& other() const { return lab.shard.times_taken()[GetParam() ? 0 : 1]; }
+
+  ProxyLab lab{config()};
+  ScriptedHosts hosts{lab};
+  ScriptedReports reports{lab, hosts};
+};
+INSTANTIATE_TEST_SUITE_P(Group, TimesOfAGroup, testing::Bool());
+
+TEST_P(TimesOfAGroup, RoundTripsAreTakenWhileSomethingIsUnderWay) {
+  hosts.send_syn();
+  hosts.send_syn_ack();
+  lab.pass_time(40ms);
+  hosts.ue(Flags::ack_bit, 0, 0);
+  lab.shard.take_census(100);
+  EXPECT_EQ(own().rtt.counts().count(), 0U) << "nothing is under way";
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'x'));
+  lab.shard.take_census(100);
+  EXPECT_EQ(own().rtt.counts().count(), 1U);
+  EXPECT_NEAR(median(own().rtt), 40'000, 5'000);
+  EXPECT_EQ(median(own().relay_sojourn), 0U) << "nothing waits here";
+  EXPECT_EQ(other().rtt.counts().count(), 0U);
+}
+
+TEST_P(TimesOfAGroup, WhatWaitsHereIsToldByTheRateAtWhichItGoes) {
+  hosts.send_syn();
+  hosts.send_syn_ack();
+  lab.pass_time(40ms);
+  hosts.ue(Flags::ack_bit, 0, 0);
+  // The first window has room for half of them: the others wait for a round trip.
+  for (std::uint32_t i = 0; i < 28; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 'x'));
+  lab.shard.take_census(100);
+  EXPECT_NEAR(median(own().relay_sojourn), 40'000, 5'000);
+  EXPECT_EQ(other().relay_sojourn.counts().count(), 0U);
+}
+
+TEST_P(TimesOfAGroup, AConnectionIsCompleteWithTheLastWordOfItsHosts) {
+  hosts.open();
+  lab.pass_time(300ms);
+  hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
+  hosts.server(Flags::ack_bit | Flags::fin_bit, 0, 1);
+  hosts.ue(Flags::ack_bit, 1, 1);
+  lab.pass_time(10s);
+  ASSERT_EQ(lab.count(proxy::Counter::flows_closed), 1U);
+  EXPECT_EQ(own().flow_completion.counts().count(), 1U);
+  EXPECT_NEAR(median(own().flow_completion), 300'000, 5'000);
+  EXPECT_EQ(other().flow_completion.counts().count(), 0U);
+}
+
+TEST_P(TimesOfAGroup, AResetCompletesNothing) {
+  hosts.open();
+  hosts.ue(Flags::ack_bit | Flags::rst_bit, 0, 0);
+  lab.pass_time(10s);
+  EXPECT_EQ(lab.count(proxy::Counter::flows_reset), 1U);
+  EXPECT_EQ(own().flow_completion.counts().count(), 0U);
+}
+
+TEST_P(TimesOfAGroup, FeedbackIsAsOldAsItHasBecomeWhenTheNextComes) {
+  hosts.open();
+  reports.queue(100'000);
+  EXPECT_EQ(own().feedback_age.counts().count(), 0U);
+  lab.pass_time(20ms);
+  reports.queue(100'000);
+  EXPECT_EQ(own().feedback_age.counts().count(), 1U);
+  EXPECT_NEAR(median(own().feedback_age), 20'000, 2'000);
+  EXPECT_EQ(other().feedback_age.counts().count(), 0U);
+}
+
+TEST(Census, CountsStatesWhenItHasSeenAll) {
+  ProxyLab lab(shard_config());
+  std::vector<std::unique_ptr<ScriptedHosts>> all;
+  for (std::uint16_t port = 40000; port < 40003; ++port) {
+    all.push_back(std::make_unique<ScriptedHosts>(lab));
+    all.back()->ue_to_server.src_port = port;
+    all.back()->open();
+  }
+  all.push_back(std::make_unique<ScriptedHosts>(lab));
+  all.back()->ue_to_server.src_port = 40003;
+  all.back()->send_syn();
+  all.back()->send_syn_ack();
+  lab.shard.take_census(3);
+  EXPECT_EQ(lab.shard.census().split, 0U) << "not all were seen";
+  lab.shard.take_census(3);
+  EXPECT_EQ(lab.shard.census().split, 3U);
+  EXPECT_EQ(lab.shard.census().handshakes, 1U);
+  EXPECT_EQ(lab.shard.census().ungoverned, 1U);
+  EXPECT_EQ(lab.shard.census().governed, 0U);
+}
+
+TEST(Census, KnowsWhichBearersALawSteers) {
+  proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
+  config.smvs.law = proxy::LawPlace::acks;
+  ProxyLab lab(config);
+  ScriptedHosts(lab).open();
+  lab.shard.take_census(100);
+  EXPECT_EQ(lab.shard.census().governed, 1U);
+  EXPECT_EQ(lab.shard.census().ungoverned, 0U);
+}
+
+TEST(TimeHistogram, KeepsWhatIsTooLongForIt) {
+  proxy::TimeHistogram times;
+  times.record(3h);
+  times.record(-1s);
+  EXPECT_EQ(times.counts().count(), 2U);
+  EXPECT_EQ(times.counts().largest(), UINT32_MAX);
+  EXPECT_EQ(times.sum(), Duration(3h));
+}
+
+}  // namespace
+}  // namespace sluice::test
