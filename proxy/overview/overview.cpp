@@ -352,6 +352,7 @@ Json to_json(const FlowInfo& flow) {
                  {"server", fmt::format("{} {}", flow.server.to_string(), flow.server_port)},
                  {"phase", flow.phase},
                  {"acks_held", flow.acks_held},
+                 {"radio_sent_bytes", flow.sent_to_radio ? Json(flow.sent_to_radio->count()) : Json()},
                  {"kept_by", flow.obstacle}};
   for (std::size_t side = 0; side < side_names.size(); ++side) {
     const std::string prefix = std::string(side_names.at(side)) + "_";

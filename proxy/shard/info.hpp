@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
@@ -27,7 +28,8 @@ struct FlowInfo {
   Duration rto[2]{};
   Bytes held[2];  ///< acknowledged to the far side, not yet by this one: the ack exposure
   std::uint64_t retransmissions[2] = {0, 0};
-  std::uint16_t acks_held = 0;  ///< of the UE, that wait; regulated connections only
+  std::optional<Bytes> sent_to_radio{};  ///< IP bytes of data, retransmissions included; split connections only
+  std::uint16_t acks_held = 0;           ///< of the UE, that wait; regulated connections only
 };
 
 /// What the bearers of the control group, or the others, came to. By the reports, each UE's queue once.

@@ -1,9 +1,14 @@
 #include <CLI/CLI.hpp>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "proxy/admin/client.hpp"
@@ -13,16 +18,27 @@
 #include "proxy/admin/view.hpp"
 #include "proxy/manual/completion.hpp"
 #include "proxy/manual/pages.hpp"
+#include "proxy/sluicectl/repeat.hpp"
+#include "proxy/sluicectl/top.hpp"
 
 namespace {
 
 constexpr int exit_refused = 1;
 constexpr int exit_usage = 2;
 
-/// The commands of a running proxy, as pages and completion show them.
+/// What is done here, from what the running proxy says.
+constexpr std::array own_verbs{
+    sluice::admin::Verb{"top", "[--by rate|queue|delay] [--interval SECONDS] [--count N]",
+                        "bearers and flows, the largest first, anew each second; once where nobody watches", 0},
+    sluice::admin::Verb{"watch", "[--interval SECONDS] [--count N] COMMAND", "a command's answer, anew each second", 0},
+};
+
+/// The commands, as pages and completion show them.
 std::vector<sluice::manual::Verb> verbs() {
   std::vector<sluice::manual::Verb> all;
-  for (const sluice::admin::Verb& verb : sluice::admin::proxy_verbs) {
+  std::vector<sluice::admin::Verb> known(sluice::admin::proxy_verbs.begin(), sluice::admin::proxy_verbs.end());
+  known.insert(known.end(), own_verbs.begin(), own_verbs.end());
+  for (const sluice::admin::Verb& verb : known) {
     const std::string arguments = verb.arguments.empty() ? "" : " " + std::string(verb.arguments);
     all.push_back({std::string(verb.name) + arguments, std::string(verb.help)});
   }
@@ -68,30 +84,81 @@ int print(const std::string& text) {
   return 0;
 }
 
-int ask_and_print(const std::string& socket, const std::vector<std::string>& words, double timeout_s, Form form) {
-  const auto timeout = std::chrono::milliseconds(static_cast<long>(timeout_s * 1000));
-  const sluice::admin::Answer answer = sluice::admin::ask(socket, joined(words), timeout);
-  if (!answer.ok) {
-    std::fprintf(stderr, "sluicectl: %s\n", sluice::admin::printable(answer.value.get<std::string>(), true).c_str());
-    return exit_refused;
+/// Whom is asked, and how the answers are shown.
+struct Session {
+  std::string socket = sluice::admin::default_socket;
+  double timeout_s = 5;
+  Form form = Form::view;
+
+  /// Throws std::runtime_error with what the program says where it refuses.
+  [[nodiscard]] sluice::admin::Json ask(const std::vector<std::string>& words) const {
+    const auto timeout = std::chrono::milliseconds(static_cast<long>(timeout_s * 1000));
+    const sluice::admin::Answer answer = sluice::admin::ask(socket, joined(words), timeout);
+    if (!answer.ok) throw std::runtime_error(sluice::admin::printable(answer.value.get<std::string>(), true));
+    return answer.value;
   }
-  return print(text_of(words.front(), answer.value, form));
+};
+
+sluice::sluicectl::Look look(const Session& session) {
+  const std::string most = "1000";  // as many as a shard describes
+  const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
+  return {now.count(), session.ask({"status"}), session.ask({"bearers", most}), session.ask({"flows", most})};
+}
+
+int top(const Session& session, std::vector<std::string> words) {
+  using namespace sluice::sluicectl;
+  const Repetition repetition = Repetition::take(words);
+  const std::string by = take_option(words, "--by").value_or("rate");
+  const std::optional<Order> order = parse_order(by);
+  if (!order) throw std::invalid_argument("--by: rate, queue or delay, not " + by);
+  if (!words.empty()) throw std::invalid_argument("top has no argument " + words.front());
+  Look before = look(session);
+  std::this_thread::sleep_for(repetition.interval);
+  repeat(repetition, session.form != Form::json, [&] {
+    Look now = look(session);
+    const sluice::admin::Json rows = top_of(before, now, *order);
+    before = std::move(now);
+    return session.form == Form::json ? rows.dump(-1, ' ', true) + "\n" : to_text(rows, terminal_lines());
+  });
+  return 0;
+}
+
+int watch(const Session& session, std::vector<std::string> words) {
+  using namespace sluice::sluicectl;
+  const Repetition repetition = Repetition::take(words);
+  if (words.empty()) throw std::invalid_argument("watch needs a command, such as status");
+  repeat(repetition, session.form != Form::json,
+         [&] { return text_of(words.front(), session.ask(words), session.form); });
+  return 0;
+}
+
+int run(const Session& session, std::vector<std::string> words) {
+  const std::string verb = words.front();
+  if (verb != "top" && verb != "watch") return print(text_of(verb, session.ask(words), session.form));
+  words.erase(words.begin());
+  try {
+    return verb == "top" ? top(session, std::move(words)) : watch(session, std::move(words));
+  } catch (const std::invalid_argument& problem) {
+    std::fprintf(stderr, "sluicectl: %s\n", sluice::admin::printable(problem.what(), true).c_str());
+    return exit_usage;
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Talks to a running sluice or nodeb", "sluicectl");
+  CLI::App app("Talks to a running sluice", "sluicectl");
   app.footer(footer());
-  std::string socket = sluice::admin::default_socket;
+  Session session;
   std::vector<std::string> words;
-  double timeout_s = 5;
   bool json = false;
   bool wide = false;
   bool manual = false;
   bool completion = false;
-  app.add_option("--socket", socket, "the program's admin socket")->envname("SLUICE_SOCKET")->capture_default_str();
-  app.add_option("--timeout", timeout_s, "how long to wait for the answer, in seconds")
+  app.add_option("--socket", session.socket, "the program's admin socket")
+      ->envname("SLUICE_SOCKET")
+      ->capture_default_str();
+  app.add_option("--timeout", session.timeout_s, "how long to wait for the answer, in seconds")
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   app.add_flag("--json", json, "print the answer as JSON; also behind the command");
@@ -117,7 +184,8 @@ int main(int argc, char** argv) {
     return exit_usage;
   }
   try {
-    return ask_and_print(socket, words, timeout_s, json ? Form::json : wide ? Form::wide : Form::view);
+    session.form = json ? Form::json : wide ? Form::wide : Form::view;
+    return run(session, words);
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "sluicectl: %s\n", problem.what());
     return exit_refused;
