@@ -23,8 +23,8 @@ constexpr Duration publication_period = std::chrono::milliseconds(100);
 /// Flows whose exposure is measured for one snapshot: some microseconds' work.
 constexpr std::uint32_t sampled_flows = 128;
 
-/// Flows, and bearers, whose states are counted for one snapshot: as much again.
-constexpr std::uint32_t counted_flows = 512;
+/// Flows, and bearers, whose states are counted for one snapshot: some tens of microseconds' work at most.
+constexpr std::uint32_t counted_flows = 256;
 
 /// Reports taken in one round: packets wait no longer than these take.
 constexpr int most_reports_at_once = 64;

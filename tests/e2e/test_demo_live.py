@@ -52,12 +52,12 @@ def test_a_click_empties_the_queue_and_ctrl_c_removes_everything(tmp_path):
         output.wait_for("Ctrl-C ends it", PATIENCE)
         proxy, radio = (Page(address) for address in re.findall(r"http://\S+", output.output()))
         delay = "queue_delay_ms"
-        standing = radio.wait("a queue that stands", lambda view: view[delay] > 150)[delay]
+        radio.wait("a queue that stands", lambda view: view[delay] > 250)
         proxy.switch("smvs")
         proxy.wait("the mode", lambda view: view["status"]["mode"] == "smvs")
-        radio.wait("a short queue", lambda view: 0 < view[delay] < standing / 3)
+        radio.wait("a short queue", lambda view: 0 < view[delay] < 100)
         proxy.switch("bypass")
-        radio.wait("a queue that stands again", lambda view: view[delay] > 150)
+        radio.wait("a queue that stands again", lambda view: view[delay] > 250)
         demo.send_signal(signal.SIGINT)
         assert demo.wait(PATIENCE) == 0, output.output()
     finally:
