@@ -439,7 +439,8 @@ void describe(Section& s, Config& config) {
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},
          "which addresses are UEs; when empty, every source address on the radio port");
   Policy prototype;
-  prototype.treatment = config.shard;
+  const Treatment& by_default = config.shard;
+  prototype.treatment = by_default;
   config::Percentage control_group{config.shard.control_group};
   s.live([&] {
     s.sections("policies", config.shard.policies, {0, 64}, prototype,

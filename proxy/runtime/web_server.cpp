@@ -63,7 +63,7 @@ void WebServer::look(const std::function<void(const std::string&)>& take) {
 std::optional<std::string> WebServer::switch_mode(const std::string& mode) {
   std::istringstream words(mode);
   const admin::Answer answer = program_.reloader.mode({std::istream_iterator<std::string>(words), {}});
-  const std::optional<std::string> problem = answer.ok ? std::nullopt : std::optional(answer.value.get<std::string>());
+  std::optional<std::string> problem = answer.ok ? std::nullopt : std::optional(answer.value.get<std::string>());
   spdlog::info("page: mode {}: {}", mode, problem.value_or("in force"));
   return problem;
 }

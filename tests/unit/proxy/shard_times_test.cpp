@@ -30,6 +30,7 @@ class TimesOfAGroup : public testing::TestWithParam<bool> {
   [[nodiscard]] const GroupTimes& own() const { return lab.shard.times_taken()[GetParam() ? 1 : 0]; }
   [[nodiscard]] const GroupTimes& other() const { return lab.shard.times_taken()[GetParam() ? 0 : 1]; }
 
+ public:
   ProxyLab lab{config()};
   ScriptedHosts hosts{lab};
   ScriptedReports reports{lab, hosts};
