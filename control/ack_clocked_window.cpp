@@ -43,7 +43,10 @@ constexpr Duration longest_margin = milliseconds(150);
 constexpr Duration longest_clump = milliseconds(10);
 /// An acknowledgement that was so late at the uplink is of so long ago: the link has gone on since, and so it will
 /// until the next one has come. Chosen on the recorded links with a scheduled uplink, between use and delay.
-constexpr double late_gain = 1.5;
+constexpr double late_gain = 1.35;
+/// An upload of the same UE may fill a modem's buffer, which is what acknowledgements wait behind.
+constexpr Duration longest_late = seconds(1);
+constexpr Duration late_memory = milliseconds(500);
 
 /// So many round trips of the start-up in which the rate does not grow end it (as in BBR).
 constexpr std::uint8_t flat_rounds = 3;
@@ -119,8 +122,10 @@ Acknowledged AckClockedWindow::without_uplink(Acknowledged news) {
     late_ = Duration::zero();
     return news;
   }
-  late_ = std::min(news.late, longest_margin);
+  late_ = std::min(news.late, longest_late);
   usually_late_ += (late_ - usually_late_) / 32;
+  const Duration since = std::min(news.now - last_heard_, late_memory);
+  latest_ = std::max(late_, latest_ - from_seconds(to_seconds(latest_) * to_seconds(since) / to_seconds(late_memory)));
   // A clock that was set back makes an acknowledgement later than it can be.
   news.round_trip = std::max(news.round_trip - news.late, Duration::zero());
   return news;
@@ -140,7 +145,8 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
   note_round_trip(news, listened);
   const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
-  delivery_.on_delivered(news.now, news.delivered, news.held_back || waited > wait());
+  delivered_at_ = std::max(delivered_at_, news.now - std::max(news.late, Duration::zero()));
+  delivery_.on_delivered(delivered_at_, news.delivered, (news.held_back && late_ <= base_) || waited > wait());
   if (idle_ && !news.held_back) delivery_.on_idle();
   if (starting_) start_up(news);
   if (contested()) far_for_ = late_for_ = Duration::zero();
@@ -248,7 +254,7 @@ void AckClockedWindow::on_report(Instant now, Bytes queue) {
 /// for such a wait loses what does not fit.
 void AckClockedWindow::start_up(const Acknowledged& news) {
   if (news.held_back) start_ += static_cast<double>(news.delivered.count());
-  if (!known() || news.round_trip <= Duration::zero()) return;
+  if (!known()) return;
   const double most = parameters_.gain * to_seconds(base_ + wait());
   const double took = to_seconds(news.round_trip);
   if (took > most) {
@@ -266,11 +272,11 @@ bool AckClockedWindow::grows_no_more(const Acknowledged& news) {
   if (!news.held_back || rate >= 1.25 * round_rate_) {
     round_rate_ = rate;
     flat_rounds_ = 0;
-    round_ends_ = news.now + news.round_trip;
+    round_ends_ = news.now + from_seconds(usual_trip_);
     return false;
   }
   if (news.now < round_ends_) return false;
-  round_ends_ = news.now + news.round_trip;
+  round_ends_ = news.now + from_seconds(usual_trip_);
   return ++flat_rounds_ >= flat_rounds;
 }
 
@@ -297,12 +303,13 @@ bool AckClockedWindow::doubts_base_delay(Instant now) const {
 }
 
 /// What is under way while the queue is drained: half of what fills the way, so that a base delay of up to twice the
-/// true one is found out, and nothing where it may be any longer; and two segments, since one might have its
-/// acknowledgement delayed.
+/// true one is found out, and nothing where it may be any longer; two segments, since one might have its
+/// acknowledgement delayed; and what has come and is not acknowledged because the uplink is late.
 double AckClockedWindow::drained() const {
   const double least = static_cast<double>((parameters_.segment * least_segments).count());
   if (unproven_) return least;
-  return std::max(least, delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
+  const double rate = delivery_.rate().bytes_per_second();
+  return std::max(least, rate * to_seconds(base_delay()) / 2) + rate * to_seconds(late_);
 }
 
 void AckClockedWindow::begin_drain(Instant now) {
@@ -381,7 +388,8 @@ double AckClockedWindow::model() const {
   const double delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
   const double rate = delivery_.rate().bytes_per_second();
   return parameters_.gain * rate * wanted + segments + delayed +
-         std::max(parameters_.clumps * ahead, late_gain * rate * to_seconds(late_));
+         std::max({parameters_.clumps * ahead, late_gain * rate * to_seconds(late_),
+                   rate * to_seconds(latest_ - base_ / 2)});
 }
 
 void AckClockedWindow::set_window() {

@@ -138,11 +138,13 @@ class AckClockedWindow {
   double others_ = 0;              ///< … of what others send
   Duration late_{};                ///< of the newest acknowledgement at the uplink
   Duration usually_late_{};        ///< … its mean
+  Duration latest_{};              ///< … the greatest of late
   Duration further_{};             ///< mean of Acknowledged::further
   Instant round_ends_{};           ///< of the start-up
   double round_rate_ = 0;          ///< bytes/s that the last rounds of it must exceed by a quarter
   double usual_trip_ = 0;          ///< smoothed round trip, s
   Instant last_heard_{};           ///< when anything was acknowledged
+  Instant delivered_at_{};         ///< when the newest of it was, as far as the UE's timestamps tell
   Duration far_for_{};             ///< of listening, no round trip was about the base delay
   Instant drain_began_{};          ///< and, while probing, when the queue was empty
   Duration drained_from_{};        ///< base delay when the drain began
@@ -170,6 +172,6 @@ class AckClockedWindow {
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 456, "one for each bearer");
+static_assert(sizeof(AckClockedWindow) <= 472, "one for each bearer");
 
 }  // namespace sluice::control

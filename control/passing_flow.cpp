@@ -46,13 +46,17 @@ void PassingFlow::on_data(Instant now, Bytes end) {
   further_.add(now, now - told_);
 }
 
+/// The newest data moves the newest mark along where that stays close to the one before it: an even part of all that is
+/// remembered, in bytes and in time.
 void PassingFlow::mark(const Mark& newest) {
+  constexpr std::int32_t parts = capacity / 2;
   if (used_ > 1) {
-    Mark& last = marks_[used_ - 1U];
+    const Mark& oldest = marks_[0];
     const Mark& before = marks_[used_ - 2U];
-    const std::int32_t spacing = distance(marks_[0].end, newest.end) / static_cast<std::int32_t>(capacity);
-    if (distance(before.end, newest.end) <= spacing && distance(before.at, newest.at) <= close) {
-      last = newest;
+    const bool near_in_bytes = distance(before.end, newest.end) <= distance(oldest.end, newest.end) / parts;
+    const bool near_in_time = distance(before.at, newest.at) <= std::max(close, distance(oldest.at, newest.at) / parts);
+    if (near_in_bytes && near_in_time) {
+      marks_[used_ - 1U] = newest;
       return;
     }
   }
@@ -105,7 +109,7 @@ Duration PassingFlow::take_trip(std::uint32_t now, std::uint32_t ack) {
   const bool exact = after.end == ack;
   const std::uint32_t passed = exact ? after.at : before.at;
   const std::int32_t trip = std::max(distance(passed, now), std::int32_t{1});
-  const bool known = exact || distance(before.at, after.at) <= std::max(close, trip / 16);
+  const bool known = exact || distance(before.at, after.at) <= std::max(close, trip / 8);
   std::copy(marks_.begin() + static_cast<std::ptrdiff_t>(next), marks_.begin() + used_, marks_.begin() + 1);
   marks_[0] = {ack, passed};
   used_ = static_cast<std::uint8_t>(used_ - next + 1);

@@ -8,6 +8,12 @@ namespace {
 constexpr Duration tick = std::chrono::milliseconds(1);
 constexpr Duration check_every = std::chrono::seconds(1);
 constexpr Duration half_window = std::chrono::seconds(5);
+/// The least delay grows by no more than one part in so many of the time that passes: a clock drifts by a hundredth of
+/// that, a way that has become 40 ms longer is known after 40 s, and an upload that fills a modem's buffer for a minute
+/// hides little.
+constexpr std::int64_t grows_a_part_in = 1000;
+/// From one look at the rate to the next what a message waits may change by so much.
+constexpr Duration waits_change = std::chrono::milliseconds(350);
 /// Nothing waits for an uplink for so long: the clock was set anew.
 constexpr Duration set_anew = std::chrono::seconds(2);
 
@@ -19,14 +25,14 @@ Duration elapsed(std::uint32_t from, std::uint32_t to) {
 
 void PeerClock::begin(Instant now, std::uint32_t ticks) {
   *this = PeerClock{};
-  origin_ = checked_ = least_since_ = now;
+  origin_ = checked_ = least_at_ = newest_since_ = now;
   origin_ticks_ = checked_ticks_ = ticks;
 }
 
 Duration PeerClock::late(Instant now, std::uint32_t ticks) {
   if (origin_ == Instant{}) begin(now, ticks);
   Duration delay = (now - origin_) - elapsed(origin_ticks_, ticks);
-  const Duration off = delay - std::min(least_, least_before_);
+  const Duration off = delay - least_;
   if (off > set_anew || off < -set_anew) {
     begin(now, ticks);
     delay = Duration::zero();
@@ -34,16 +40,18 @@ Duration PeerClock::late(Instant now, std::uint32_t ticks) {
   note_least(now, delay);
   check_rate(now, ticks);
   if (!in_milliseconds_) return Duration(-1);
-  return delay - std::min(least_, least_before_);
+  return delay - least_;
 }
 
 void PeerClock::note_least(Instant now, Duration delay) {
-  if (now - least_since_ >= half_window) {
-    least_before_ = least_;
-    least_ = delay;
-    least_since_ = now;
+  if (now - newest_since_ >= half_window) {
+    before_ = newest_;
+    newest_ = delay;
+    newest_since_ = now;
   }
-  least_ = std::min(least_, delay);
+  newest_ = std::min(newest_, delay);
+  least_ = std::min(least_ + (now - least_at_) / grows_a_part_in, std::min(newest_, before_));
+  least_at_ = now;
 }
 
 /// A second of the clock is one of ours, but for what its messages waited. The origin moves along, since ticks wrap.
@@ -51,7 +59,7 @@ void PeerClock::check_rate(Instant now, std::uint32_t ticks) {
   const Duration passed = now - checked_;
   if (passed < check_every) return;
   const Duration told = elapsed(checked_ticks_, ticks);
-  in_milliseconds_ = told > passed * 9 / 10 && told < passed * 11 / 10;
+  in_milliseconds_ = told > passed * 9 / 10 - waits_change && told < passed * 11 / 10 + waits_change;
   checked_ = now;
   checked_ticks_ = ticks;
   const Duration moved = elapsed(origin_ticks_, ticks);

@@ -14,7 +14,8 @@ namespace sluice::control {
 class PeerClock {
  public:
   /// A segment has come whose timestamp is the newest so far. How much later than the one that was least late in the
-  /// last five to ten seconds; negative while the clock's rate is not known.
+  /// last five to ten seconds, where that one is taken to be later by no more than a millisecond each second; negative
+  /// while the clock's rate is not known.
   Duration late(Instant now, std::uint32_t ticks);
 
  private:
@@ -24,13 +25,15 @@ class PeerClock {
 
   Instant origin_{};   ///< when the clock was at origin_ticks_; zero: never looked at
   Instant checked_{};  ///< when its rate was looked at last
-  Instant least_since_{};
-  Duration least_before_{};  ///< the least delay, from an arbitrary origin, in the half window before
-  Duration least_{};         ///< … and in this one
+  Instant newest_since_{};
+  Instant least_at_{};
+  Duration before_{};  ///< the least delay, from an arbitrary origin, in the half window before …
+  Duration newest_{};  ///< … and in this one
+  Duration least_{};   ///< what is taken for the least, as of then
   std::uint32_t origin_ticks_ = 0;
   std::uint32_t checked_ticks_ = 0;
   bool in_milliseconds_ = false;
 };
-static_assert(sizeof(PeerClock) <= 64, "one for each connection of a bearer that listens");
+static_assert(sizeof(PeerClock) <= 80, "one for each connection of a bearer that listens");
 
 }  // namespace sluice::control

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 
@@ -79,22 +80,33 @@ TEST(AckClockedWindow, AfterALongPauseTheLinkIsFoundAnew) {
   EXPECT_EQ(law.base_delay(), Duration::zero());
 }
 
+// All of the last second comes so much later as the uplink holds it up: the rate is that of before.
 TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
   const auto window_when = [](Duration late) {
     AckClockedWindow law;
-    for (int i = 1; i < 200; ++i) {
-      Acknowledged news{at(i * 10ms), Bytes(12500), 40ms, Bytes(50000), 1, true, i < 199 ? 0ms : late};
-      if (i == 199 && late > 0ms) news.round_trip += late;
-      law.on_acknowledged(news);
+    for (int i = 1; i < 300; ++i) {
+      const Duration by = i < 200 ? 0ms : std::max(late, Duration(0ms));
+      law.on_acknowledged({at(i * 10ms + by), Bytes(12500), 40ms + by, Bytes(50000), 1, true, i < 200 ? 0ms : late});
     }
     return static_cast<double>(law.window().count());
   };
   const double punctual = window_when(0ms);
-  EXPECT_NEAR(window_when(20ms) - punctual, 1.5 * 12500 * 2, 4500) << "in place of the share of a clump";
-  EXPECT_LE(window_when(-1ms), punctual + 4500) << "unknown: the share of a clump at most";
+  EXPECT_NEAR(window_when(20ms) - punctual, 1.35 * 12500 * 2, 5000) << "in place of the share of a clump";
+  EXPECT_NEAR(window_when(300ms) - punctual, 1.35 * 12500 * 30, 6000) << "behind an upload, too";
+  EXPECT_LE(window_when(-1ms), punctual + 5000) << "unknown: the share of a clump at most";
 }
 
-/// 200 kb/s after an outage: the first segment takes two seconds, and every later one finds a queue.
+// Acknowledgements of 100 ms wait for an upload and come at once. By the UE's clock they came evenly.
+TEST(AckClockedWindow, WhatTheUplinkHoldsUpIsNoOtherRate) {
+  AckClockedWindow law;
+  for (int i = 1; i < 500; ++i) {
+    const Duration by = 10ms * (9 - i % 10);
+    law.on_acknowledged({at(i * 10ms + by), Bytes(12500), 40ms + by, Bytes(50000), 1, true, by});
+    if (i < 100) continue;
+    EXPECT_NEAR(law.rate().bps(), 10e6, 1e6);
+  }
+}
+
 /// 10 Mb/s over 20 ms, with 16 ms of queue; what a change of the window brings comes `further` later.
 AckClockedWindow settled(Duration further) {
   AckClockedParameters parameters;
@@ -148,6 +160,7 @@ TEST(AckClockedWindow, WhatIsTakenOverIsNotTakenBackWhileTheLinkIsBeingFound) {
   EXPECT_EQ(law.window(), Bytes(80'000));
 }
 
+/// 200 kb/s after an outage: the first segment takes two seconds, and every later one finds a queue.
 TEST(AckClockedWindow, AWayThatIsLongFromTheBeginningIsMeasuredWithoutAQueue) {
   AckClockedWindow law;
   law.on_resumed(at(0s));

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 
 namespace sluice::control {
 namespace {
@@ -32,12 +33,12 @@ TEST(PeerClock, TellsHowMuchLaterASegmentComesThanAtBest) {
   PeerClock punctual;
   EXPECT_EQ(after(punctual, 3s, 1ms, 7), 0ms);
   PeerClock late;
-  EXPECT_EQ(after(late, 3s, 1ms, 7, 17ms), 17ms);
+  EXPECT_NEAR(to_seconds(after(late, 3s, 1ms, 7, 17ms)), 0.017, 1e-4);
 }
 
 TEST(PeerClock, GoesOnWhereTheTicksWrap) {
   PeerClock clock;
-  EXPECT_EQ(after(clock, 3s, 1ms, UINT32_MAX - 1500, 17ms), 17ms);
+  EXPECT_NEAR(to_seconds(after(clock, 3s, 1ms, UINT32_MAX - 1500, 17ms)), 0.017, 1e-4);
 }
 
 TEST(PeerClock, OfAnotherRateNothingIsSaid) {
@@ -47,12 +48,39 @@ TEST(PeerClock, OfAnotherRateNothingIsSaid) {
   }
 }
 
+// An upload fills the modem's buffer within a second, and empties it.
+TEST(PeerClock, WhatAnUploadDelaysIsNoOtherClock) {
+  PeerClock clock;
+  Duration sent{};
+  for (int i = 0; i < 3000; ++i, sent += 10ms) {
+    const Duration waits = std::chrono::milliseconds(i < 200 ? 0 : std::abs(i % 200 - 100) * 3);
+    const Duration late = clock.late(Instant(1h) + sent + way + waits, static_cast<std::uint32_t>(7 + sent / 1ms));
+    if (i <= 200) continue;
+    ASSERT_NEAR(to_seconds(late), to_seconds(waits), 0.001) << i;
+  }
+}
+
+// … and keeps it full for a minute.
+TEST(PeerClock, WhatIsAlwaysLateIsNotSoonTakenForPunctual) {
+  PeerClock clock;
+  Duration sent{};
+  Duration late{};
+  for (int i = 0; i < 6300; ++i, sent += 10ms) {
+    late = clock.late(Instant(1h) + sent + way + (i < 300 ? 0ms : 300ms), static_cast<std::uint32_t>(7 + sent / 1ms));
+  }
+  EXPECT_GT(late, 230ms);
+}
+
 TEST(PeerClock, WhatWasTheLeastIsForgotten) {
   PeerClock clock;
   EXPECT_EQ(after(clock, 3s, 1ms, 7), 0ms);
   // The way is 40 ms longer from now on.
   Duration answer{};
-  for (Duration sent = 3s; sent < 20s; sent += 10ms)
+  for (Duration sent = 3s; sent < 13s; sent += 10ms)
+    answer = clock.late(Instant(1h) + sent + way + 40ms, static_cast<std::uint32_t>(7 + sent / 1ms));
+  EXPECT_NEAR(to_seconds(answer), 0.036, 0.002)
+      << "from the moment on when none of before is left, a millisecond each second";
+  for (Duration sent = 13s; sent < 60s; sent += 10ms)
     answer = clock.late(Instant(1h) + sent + way + 40ms, static_cast<std::uint32_t>(7 + sent / 1ms));
   EXPECT_EQ(answer, 0ms);
 }

@@ -1,0 +1,176 @@
+// The law by acknowledgements on networks drawn at random, beside CUBIC without a proxy on the same one: whatever
+// happens, it delivers nearly as much, and no queue stands where the link is steady. A seed that fails is printed.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "emulator/random.hpp"
+#include "tests/sim/nodeb/run_all.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+using test::run_all;
+
+constexpr int seconds = 50;
+constexpr int window = 10;     ///< of time, over which goodput is compared
+constexpr int to_settle = 10;  ///< before the first one
+
+/// One UE's network, as a scenario. Everything comes from the seed.
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : random_(Random::stream(seed, "network")) {
+    rate_mbps_ = std::exp(random_.uniform(std::log(0.7), std::log(30.0)));
+    steady_ = random_.chance(0.4);
+    handovers_ = !steady_ && random_.chance(0.3);
+    scheduled_ = !handovers_ && random_.chance(0.5);
+    text_ << "seed: " << seed << "\nduration: " << seconds << "s\nwarmup: 1s\ninterval: 1s\n"
+          << "modes: [none, smvs, smvs/regulate]\nsmvs: {law: acks}\n"
+          << "server_proxy: {delay: " << number(1, 50) << "ms}\nproxy_nodeb: {delay: " << number(2, 40) << "ms}\n";
+    cell();
+    hosts();
+    moves();
+    text_ << "apps:\n  - {type: bulk, connections: " << (random_.chance(0.5) ? 1 : number(2, 4)) << "}\n";
+    uploads_ = random_.chance(0.2);
+    if (uploads_) text_ << "  - {type: bulk, direction: upload, start: 5s}\n";
+    if (random_.chance(0.3)) text_ << "  - {type: web, start: 3s}\n";
+  }
+
+  [[nodiscard]] std::string scenario() const { return text_.str(); }
+  /// The link is always there and always the same.
+  [[nodiscard]] bool steady() const { return steady_; }
+  [[nodiscard]] double rate_mbps() const { return rate_mbps_; }
+  /// What is lost on the air halves the windows of hosts whose connections stay end to end, whatever the law.
+  [[nodiscard]] bool loses() const { return loses_; }
+  /// The part of CUBIC's goodput that the law must have. A slow link whose rate swings carries few packets in a round
+  /// trip, from which little can be told; and beside an upload that fills the modem's buffer acknowledgements are late
+  /// by up to half a second, and not evenly.
+  [[nodiscard]] double least_part() const { return uploads_ || (!steady_ && rate_mbps_ < 2.5) ? 0.65 : 0.8; }
+
+ private:
+  [[nodiscard]] std::uint64_t number(std::uint64_t least, std::uint64_t most) {
+    return least + random_.below(most - least + 1);
+  }
+  void cell() {
+    text_ << "cell:\n  tti: " << (random_.chance(0.5) ? 1 : 2) << "ms\n";
+    uplink("  ");
+    text_ << "  ues:\n    - {address: 10.45.0.2, frame: 0B, buffer: " << buffer() << ", loss: " << loss()
+          << ", channel: " << channel() << "}\n";
+    if (!handovers_) return;
+    text_ << "nodebs:\n  - name: east\n";
+    uplink("    ");
+  }
+  void uplink(const std::string& indent) {
+    text_ << indent << "uplink: {delay: " << number(0, 30) << "ms, rate: " << number(2, 10) << "Mb/s, buffer: 128KiB";
+    if (scheduled_) text_ << ", scheduled: {block_errors: " << (random_.chance(0.5) ? "0.1" : "0") << "}";
+    text_ << "}\n";
+  }
+  [[nodiscard]] std::string buffer() {
+    if (random_.chance(0.6)) return "unlimited";
+    const double bytes = rate_mbps_ / 8 * 1e6 * random_.uniform(0.3, 2);
+    return std::to_string(std::max(60'000, static_cast<int>(bytes))) + "B";
+  }
+  [[nodiscard]] std::string loss() {
+    loses_ = random_.chance(0.2);
+    return loses_ ? std::to_string(random_.uniform(0, 0.0005)) : "0";
+  }
+  [[nodiscard]] std::string rate(double mbps) const { return std::to_string(static_cast<int>(mbps * 1000)) + "kb/s"; }
+  [[nodiscard]] std::string channel() {
+    if (steady_) return "{type: constant, rate: " + rate(rate_mbps_) + "}";
+    std::ostringstream text;
+    if (random_.chance(0.5)) {
+      text << "{type: piecewise, min: " << rate(rate_mbps_ * random_.uniform(0.2, 0.9)) << ", max: " << rate(rate_mbps_)
+           << ", period: " << number(100, 5000) << "ms}";
+    } else {
+      text << "{type: generated, model: {mean: " << rate(rate_mbps_) << ", speed: " << number(1, 60)
+           << "km/h, snr: " << number(3, 15) << "dB, length: 60s}}";
+    }
+    return text.str();
+  }
+  void hosts() { text_ << "hosts: {tcp: {ack_every: " << (random_.chance(0.7) ? 2 : number(3, 6)) << "}}\n"; }
+  void moves() {
+    if (steady_) return;
+    std::ostringstream moves;
+    bool away = false;
+    for (std::uint64_t at = number(5, 12); at < seconds - 5; at += number(5, 12)) {
+      if (handovers_ && random_.chance(0.6)) {
+        away = !away;
+        moves << "  - {type: handover, at: " << at << "s, nodeb: " << (away ? "east" : "first")
+              << ", duration: 50ms, path_switch: 20ms}\n";
+      } else if (random_.chance(0.4)) {
+        moves << "  - {type: outage, at: " << at << "s, duration: " << number(50, 2500) << "ms}\n";
+      }
+    }
+    if (!moves.view().empty()) text_ << "moves:\n" << moves.view();
+  }
+
+  Random random_;
+  std::ostringstream text_;
+  double rate_mbps_ = 0;
+  bool steady_ = false;
+  bool handovers_ = false;
+  bool scheduled_ = false;
+  bool uploads_ = false;
+  bool loses_ = false;
+};
+
+/// Goodput over a window of time. What was repaired is acknowledged all at once, so it is bounded by what the link
+/// carried.
+double megabits_in(const RunResult& run, int from) {
+  constexpr double payload = 1448.0 / 1500;
+  double acknowledged = 0;
+  double carried = 0;
+  for (int second = from; second < from + window; ++second) {
+    const SeriesPoint& point = run.series.at(static_cast<std::size_t>(second));
+    acknowledged += point.throughput_bps / 1e6;
+    carried += point.link_used_bps * payload / 1e6;
+  }
+  return std::min(acknowledged, carried);
+}
+
+/// Longest time, in seconds, that the queue at their ends was beyond `limit_ms`.
+int longest_standing(const RunResult& run, double rate_mbps, double limit_ms) {
+  int longest = 0;
+  int now = 0;
+  for (std::size_t second = to_settle; second < run.series.size(); ++second) {
+    const double queue_ms = run.series[second].queue_bytes * 8 / rate_mbps / 1e3;
+    now = queue_ms > limit_ms ? now + 1 : 0;
+    longest = std::max(longest, now);
+  }
+  return longest;
+}
+
+void examine(std::uint64_t seed) {
+  const Draw draw(seed);
+  SCOPED_TRACE("SLUICE_SIM_SEED=" + std::to_string(seed) + "\n" + draw.scenario());
+  const auto results = run_all(draw.scenario());
+  ASSERT_EQ(results.size(), 3U);
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    if (draw.loses() && results[i].key.mode != "smvs") continue;
+    if (draw.steady()) {
+      EXPECT_LE(longest_standing(results[i], draw.rate_mbps(), 400), 5) << results[i].key.mode;
+    }
+    for (int from = to_settle; from + window <= seconds; from += window / 2) {
+      EXPECT_GE(megabits_in(results[i], from), draw.least_part() * megabits_in(results[0], from))
+          << results[i].key.mode << " from second " << from;
+    }
+  }
+}
+
+TEST(UnaidedRandom, DeliversNearlyWhatCubicDoesAndNoQueueStands) {
+  if (const char* const one = std::getenv("SLUICE_SIM_SEED")) {
+    examine(std::strtoull(one, nullptr, 10));
+    return;
+  }
+  const char* const text = std::getenv("SLUICE_SIM_SEEDS");
+  const std::uint64_t seeds = text != nullptr ? std::strtoull(text, nullptr, 10) : 30;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    examine(seed);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::emulator
