@@ -47,6 +47,9 @@ constexpr double late_gain = 1.35;
 /// An upload of the same UE may fill a modem's buffer, which is what acknowledgements wait behind.
 constexpr Duration longest_late = seconds(1);
 constexpr Duration late_memory = milliseconds(500);
+constexpr Duration late_known_for = seconds(1);
+/// Clocks of several connections agree about so well.
+constexpr Duration crowd = milliseconds(5);
 
 /// So many round trips of the start-up in which the rate does not grow end it (as in BBR).
 constexpr std::uint8_t flat_rounds = 3;
@@ -119,10 +122,14 @@ void AckClockedWindow::take_over(Bytes under_way) {
 /// What an acknowledgement has waited for the uplink is no part of the round trip that the queue is judged by.
 Acknowledged AckClockedWindow::without_uplink(Acknowledged news) {
   if (news.late < Duration::zero()) {
-    late_ = Duration::zero();
+    if (news.now - late_at_ > late_known_for) late_ = Duration::zero();
+    // On a connection that has just begun: as late as the others, about, and by how much the round trip is longer is
+    // not known.
+    if (late_ > Duration::zero()) news.round_trip = Duration::zero();
     return news;
   }
   late_ = std::min(news.late, longest_late);
+  late_at_ = news.now;
   usually_late_ += (late_ - usually_late_) / 32;
   const Duration since = std::min(news.now - last_heard_, late_memory);
   latest_ = std::max(late_, latest_ - from_seconds(to_seconds(latest_) * to_seconds(since) / to_seconds(late_memory)));
@@ -145,8 +152,12 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
   note_round_trip(news, listened);
   const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
-  delivered_at_ = std::max(delivered_at_, news.now - std::max(news.late, Duration::zero()));
-  delivery_.on_delivered(delivered_at_, news.delivered, (news.held_back && late_ <= base_) || waited > wait());
+  const Instant came = news.now - late_;
+  // What is said to have come before what is known to have come tells no rate: one of the two clocks was wrong.
+  if (came + crowd >= delivered_at_) {
+    delivered_at_ = std::max(delivered_at_, came);
+    delivery_.on_delivered(delivered_at_, news.delivered, (news.held_back && late_ <= base_) || waited > wait());
+  }
   if (idle_ && !news.held_back) delivery_.on_idle();
   if (starting_) start_up(news);
   if (contested()) far_for_ = late_for_ = Duration::zero();

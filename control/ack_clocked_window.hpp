@@ -92,6 +92,8 @@ class AckClockedWindow {
   [[nodiscard]] Rate rate() const { return delivery_.rate(); }
   /// Zero while unknown.
   [[nodiscard]] Duration base_delay() const { return base_; }
+  /// How late the newest acknowledgement was of which it is known; zero where none was of late.
+  [[nodiscard]] Duration late() const { return late_; }
   /// Of so much under way, what waits in the radio queue.
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
   /// What is to wait there at the present rate.
@@ -136,7 +138,8 @@ class AckClockedWindow {
   double start_ = 0;               ///< window of the start-up, bytes
   double ours_ = 0;                ///< mean rate of what is delivered, pauses and all, bytes/s
   double others_ = 0;              ///< … of what others send
-  Duration late_{};                ///< of the newest acknowledgement at the uplink
+  Duration late_{};                ///< of the newest acknowledgement at the uplink of which that is known
+  Instant late_at_{};              ///< when that was
   Duration usually_late_{};        ///< … its mean
   Duration latest_{};              ///< … the greatest of late
   Duration further_{};             ///< mean of Acknowledged::further
@@ -172,6 +175,6 @@ class AckClockedWindow {
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 472, "one for each bearer");
+static_assert(sizeof(AckClockedWindow) <= 480, "one for each bearer");
 
 }  // namespace sluice::control

@@ -23,18 +23,19 @@ Duration elapsed(std::uint32_t from, std::uint32_t to) {
 
 }  // namespace
 
-void PeerClock::begin(Instant now, std::uint32_t ticks) {
+void PeerClock::begin(Instant now, std::uint32_t ticks, Duration waited) {
   *this = PeerClock{};
+  before_ = newest_ = least_ = -waited;
   origin_ = checked_ = least_at_ = newest_since_ = now;
   origin_ticks_ = checked_ticks_ = ticks;
 }
 
-Duration PeerClock::late(Instant now, std::uint32_t ticks) {
-  if (origin_ == Instant{}) begin(now, ticks);
+Duration PeerClock::late(Instant now, std::uint32_t ticks, Duration first) {
+  if (origin_ == Instant{}) begin(now, ticks, first);
   Duration delay = (now - origin_) - elapsed(origin_ticks_, ticks);
   const Duration off = delay - least_;
   if (off > set_anew || off < -set_anew) {
-    begin(now, ticks);
+    begin(now, ticks, first);
     delay = Duration::zero();
   }
   note_least(now, delay);

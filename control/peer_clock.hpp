@@ -16,10 +16,11 @@ class PeerClock {
   /// A segment has come whose timestamp is the newest so far. How much later than the one that was least late in the
   /// last five to ten seconds, where that one is taken to be later by no more than a millisecond each second; negative
   /// while the clock's rate is not known.
-  Duration late(Instant now, std::uint32_t ticks);
+  /// `first`: what the very first segment is taken to have waited, as others of the same peer have; ≥ 0.
+  Duration late(Instant now, std::uint32_t ticks, Duration first = {});
 
  private:
-  void begin(Instant now, std::uint32_t ticks);
+  void begin(Instant now, std::uint32_t ticks, Duration waited);
   void note_least(Instant now, Duration delay);
   void check_rate(Instant now, std::uint32_t ticks);
 

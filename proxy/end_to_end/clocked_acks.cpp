@@ -26,12 +26,12 @@ Bytes ClockedAcks::Watched::payload_of(Bytes wire) const {
 }
 
 /// Of a segment that was overtaken nothing is known.
-Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value) {
+Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value, Duration others) {
   const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;
   if (overtaken) return Duration(-1);
   timed = true;
   newest_ts = ts_value;
-  return clock.late(now, ts_value);
+  return clock.late(now, ts_value, others);
 }
 
 void ClockedAcks::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) {
@@ -100,7 +100,7 @@ bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Se
   news.now = now;
   news.delivered = watched.on_wire(heard.delivered);
   news.round_trip = heard.round_trip;
-  if (segment.has_timestamps) news.late = watched.late(now, segment.ts_value);
+  if (segment.has_timestamps) news.late = watched.late(now, segment.ts_value, clock.law().late());
   news.in_flight = clock.flight();
   news.flows = std::max(bearer.load.backlogged_flows + clock.passing.waiting, 1U);
   news.held_back = clock.passing.waiting > 0 || bearer.load.backlog > Bytes{};

@@ -60,7 +60,8 @@ void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::A
   heard.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
   heard.round_trip = std::max(news.rtt, Duration::zero());
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  if (endpoint.uses_timestamps()) heard.late = shares_[id].clock.late(now, endpoint.newest_ts_value());
+  if (endpoint.uses_timestamps())
+    heard.late = shares_[id].clock.late(now, endpoint.newest_ts_value(), clock.law().late());
   heard.in_flight = clock.flight();
   heard.flows = std::max(bearer.load.backlogged_flows + clock.passing.waiting, 1U);
   heard.held_back = bearer.load.backlog > Bytes{} || clock.passing.waiting > 0;

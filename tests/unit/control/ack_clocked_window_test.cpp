@@ -160,6 +160,18 @@ TEST(AckClockedWindow, WhatIsTakenOverIsNotTakenBackWhileTheLinkIsBeingFound) {
   EXPECT_EQ(law.window(), Bytes(80'000));
 }
 
+// Half of what is acknowledged is of connections whose clocks are not known yet.
+TEST(AckClockedWindow, ConnectionsOfUnknownLatenessDoNotCrowdTheOthersTogether) {
+  AckClockedWindow law;
+  for (int i = 1; i < 500; ++i) {
+    const Duration late = i % 2 == 0 ? 300ms : -1ms;
+    law.on_acknowledged({at(i * 10ms), Bytes(12500), 340ms, Bytes(400000), 2, true, i < 100 ? 0ms : late});
+    if (i <= 150) continue;
+    EXPECT_LT(law.rate().bps(), 12e6);
+  }
+  EXPECT_EQ(law.late(), 300ms);
+}
+
 /// 200 kb/s after an outage: the first segment takes two seconds, and every later one finds a queue.
 TEST(AckClockedWindow, AWayThatIsLongFromTheBeginningIsMeasuredWithoutAQueue) {
   AckClockedWindow law;

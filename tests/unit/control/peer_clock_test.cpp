@@ -60,6 +60,15 @@ TEST(PeerClock, WhatAnUploadDelaysIsNoOtherClock) {
   }
 }
 
+TEST(PeerClock, AConnectionThatBeginsBehindAnUploadIsLateFromItsFirstSegmentOn) {
+  PeerClock clock;
+  Duration late{};
+  for (Duration sent{}; sent <= 3s; sent += 10ms) {
+    late = clock.late(Instant(1h) + sent + way + 300ms, static_cast<std::uint32_t>(7 + sent / 1ms), 300ms);
+  }
+  EXPECT_NEAR(to_seconds(late), 0.3, 0.005);
+}
+
 // … and keeps it full for a minute.
 TEST(PeerClock, WhatIsAlwaysLateIsNotSoonTakenForPunctual) {
   PeerClock clock;
