@@ -46,7 +46,7 @@ RedQueue::Verdict RedQueue::judge() {
   }
   if (average_ >= high) {
     count_ = 0;
-    return Verdict::drop;
+    return parameters_.mark_above_max ? Verdict::notify : Verdict::drop;
   }
   ++count_;
   const double base = parameters_.max_probability * (average_ - low) / (high - low);

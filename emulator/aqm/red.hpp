@@ -11,12 +11,13 @@ namespace sluice::emulator {
 /// Thresholds are of the average queue in bytes of frames.
 struct RedParameters {
   Bytes min_threshold;           ///< below: nothing is dropped; >= 0
-  Bytes max_threshold;           ///< from here on everything is; > min_threshold
+  Bytes max_threshold;           ///< from here on everything is, or marked (`mark_above_max`); > min_threshold
   double max_probability = 0.1;  ///< at max_threshold; 0 < p <= 1
   double weight = 0.002;         ///< of the newest queue length in the average; 0 < w <= 1
   Bytes mean_packet{1000};       ///< for how far the average falls while the line is idle; > 0
   double bytes_per_second = 0;   ///< of the line, for the same; > 0
-  bool ecn = false;              ///< packets whose senders understand it are marked below max_threshold, not dropped
+  bool ecn = false;             ///< packets whose senders understand it are marked below max_threshold, not dropped …
+  bool mark_above_max = false;  ///< … and beyond it, too, for as long as they find room (Gerla et al., footnote 7)
 };
 
 /// Random Early Detection (Floyd and Jacobson, 1993): drops or marks with a probability that grows with the average

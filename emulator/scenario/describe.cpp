@@ -200,11 +200,14 @@ void describe(Section& s, QueueSpec& queue) {
             "average from which on everything is; 3·buffer/12 when both are 0B");
     s.value("max_probability", queue.red.max_probability, {1e-6, 1}, "just below max");
     s.value("weight", queue.red.weight, {1e-9, 1}, "of the newest length in the average");
+    s.value("mark_above_max", queue.red.mark_above_max,
+            "with ecn: marks beyond max, too, instead of dropping there; what finds no room is dropped");
   });
   const bool codel = queue.type == DisciplineType::codel || queue.type == DisciplineType::fq_codel;
   s.when(codel, "type is codel or fq-codel", [&] { describe_times(s, queue.codel); });
   s.when(codel || queue.type == DisciplineType::red, "type is red, codel or fq-codel",
          [&] { s.value("ecn", queue.ecn, "marks packets whose senders understand it, instead of dropping them"); });
+  s.check(!queue.red.mark_above_max || queue.ecn, "mark_above_max", "false where ecn is", "true");
 }
 
 void describe(Section& s, HopSpec& hop) {

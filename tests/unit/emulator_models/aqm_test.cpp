@@ -188,6 +188,23 @@ TEST(Red, EcnMarksBetweenTheThresholdsAndDropsAbove) {
   EXPECT_GT(deaf.counters().dropped_early, 50U);
 }
 
+TEST(Red, EcnMarksAboveTheUpperThresholdWhereAsked) {
+  RedParameters parameters = red(true);
+  parameters.weight = 1;
+  parameters.mark_above_max = true;
+  RedQueue queue({Bytes(40'000), 0}, parameters, Random(3));
+  while (queue.average() < 15'000) queue.enqueue(of_flow(1, 1014, true), at_ms(0));
+  const auto before = queue.counters();
+  for (int i = 0; i < 10; ++i) queue.enqueue(of_flow(1, 1014, true), at_ms(0));
+  EXPECT_EQ(queue.counters().marked, before.marked + 10);
+  EXPECT_EQ(queue.counters().dropped(), before.dropped());
+  queue.enqueue(of_flow(1, 1014, false), at_ms(0));
+  EXPECT_EQ(queue.counters().dropped_early, before.dropped_early + 1) << "its sender would not know";
+  for (int i = 0; i < 100; ++i) queue.enqueue(of_flow(1, 1014, true), at_ms(0));
+  EXPECT_GT(queue.counters().dropped_full, 0U) << "there is no room for all that are marked";
+  expect_balance(queue);
+}
+
 TEST(Red, TheAverageFallsWhileTheLineIsIdle) {
   RedParameters parameters = red(false);
   parameters.weight = 0.01;
