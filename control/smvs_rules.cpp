@@ -48,6 +48,9 @@ void check_band(const SmvsParameters& p, std::optional<Rate> mean, RuleChecker& 
   const double room = static_cast<double>(p.buffer.count()) / frame - q0;
   check.require(p.epsilon, band < room, Severity::error, "ε·Ts/(1−δ·Ts) < Bmax − q0",
                 print("band ", band, " frames ≥ Bmax − q0 = ", room, " frames: the buffer may overflow"));
+  const double half = static_cast<double>(p.buffer.count()) / frame / 2;
+  check.require(p.reference, asked <= half, Severity::warning, "q0 ≤ Bmax/2",
+                print("q0 = ", asked, " frames: ", half, " frames are held, half of the buffer"));
 }
 
 /// Section 5.2.

@@ -58,14 +58,23 @@ TEST(SmvsRules, TheBandHasToFitBelowTheReference) {
 TEST(SmvsRules, TheBandHasToFitBelowTheBuffer) {
   SmvsParameters parameters = paper();
   parameters.reference = Reference::frames(196);
-  EXPECT_THAT(validate(parameters), ElementsAre(rule("ε·Ts/(1−δ·Ts) < Bmax − q0")));
+  EXPECT_THAT(validate(parameters), Contains(rule("ε·Ts/(1−δ·Ts) < Bmax − q0")));
+}
+
+TEST(SmvsRules, MoreThanHalfOfTheBufferIsNotHeldAndThatIsSaid) {
+  SmvsParameters parameters = paper();
+  parameters.reference = Reference::frames(120);
+  const auto found = validate(parameters);
+  ASSERT_THAT(found, ElementsAre(rule("q0 ≤ Bmax/2")));
+  EXPECT_EQ(found[0].severity, Violation::Severity::warning);
+  EXPECT_EQ(smvs_reference(parameters, ue3), 100 * 40);
 }
 
 TEST(SmvsRules, AReferenceInTimeIsJudgedAtTheMeanRate) {
   SmvsParameters parameters = paper();
   parameters.reference = Reference::time(200ms);  // 232 frames at 1160 frames/s, more than the buffer
   EXPECT_THAT(validate(parameters), IsEmpty());
-  EXPECT_THAT(validate(parameters, ue3), ElementsAre(rule("ε·Ts/(1−δ·Ts) < Bmax − q0")));
+  EXPECT_THAT(validate(parameters, ue3), Contains(rule("ε·Ts/(1−δ·Ts) < Bmax − q0")));
 }
 
 // Fig. 13 and 14: Ts = 0.2 s drains a full buffer in one step, Ts = 0.1 s does not.
