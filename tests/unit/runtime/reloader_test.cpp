@@ -52,8 +52,16 @@ TEST_F(ReloaderTest, AModeIsSetAndTold) {
 
 TEST_F(ReloaderTest, AModeThatTheConfigurationRefusesChangesNothing) {
   EXPECT_FALSE(reloader.mode({"wbr"}).ok);
-  EXPECT_FALSE(reloader.mode({"smvs", "regulate"}).ok);
+  EXPECT_FALSE(reloader.mode({"i-tcp", "regulate"}).ok);
   EXPECT_TRUE(applied.empty());
+}
+
+TEST_F(ReloaderTest, SmvsRegulatesWhereItsLawNeedsNoGrant) {
+  EXPECT_TRUE(reloader.mode({"smvs", "regulate"}).ok);
+  EXPECT_EQ(config.shard.intercept, Intercept::regulate);
+  rewrite("mode: smvs\nsmvs: { law: proxy }\n");
+  EXPECT_TRUE(reloader.reload({}).ok);
+  EXPECT_FALSE(reloader.mode({"smvs", "regulate"}).ok);
 }
 
 TEST_F(ReloaderTest, AReloadShowsWhatDiffersAndPutsItInForce) {
