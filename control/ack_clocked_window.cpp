@@ -47,6 +47,8 @@ constexpr double late_gain = 1.35;
 /// An upload of the same UE may fill a modem's buffer, which is what acknowledgements wait behind.
 constexpr Duration longest_late = seconds(1);
 constexpr Duration late_memory = milliseconds(500);
+/// The newest lateness holds for so long; the greatest is forgotten when so much was heard of which it is unknown, and
+/// a silence is nothing heard.
 constexpr Duration late_known_for = seconds(1);
 /// Clocks of several connections agree about so well.
 constexpr Duration crowd = milliseconds(5);
@@ -122,6 +124,8 @@ void AckClockedWindow::take_over(Bytes under_way) {
 /// What an acknowledgement has waited for the uplink is no part of the round trip that the queue is judged by.
 Acknowledged AckClockedWindow::without_uplink(Acknowledged news) {
   if (news.late < Duration::zero()) {
+    late_unknown_for_ += std::min(news.now - last_heard_, longest_listening);
+    if (late_unknown_for_ > late_known_for) latest_ = Duration::zero();
     if (news.now - late_at_ > late_known_for) late_ = Duration::zero();
     // On a connection that has just begun: as late as the others, about, and by how much the round trip is longer is
     // not known.
@@ -130,6 +134,7 @@ Acknowledged AckClockedWindow::without_uplink(Acknowledged news) {
   }
   late_ = std::min(news.late, longest_late);
   late_at_ = news.now;
+  late_unknown_for_ = Duration::zero();
   usually_late_ += (late_ - usually_late_) / 32;
   const Duration since = std::min(news.now - last_heard_, late_memory);
   latest_ = std::max(late_, latest_ - from_seconds(to_seconds(latest_) * to_seconds(since) / to_seconds(late_memory)));

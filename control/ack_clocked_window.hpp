@@ -140,6 +140,7 @@ class AckClockedWindow {
   double others_ = 0;              ///< … of what others send
   Duration late_{};                ///< of the newest acknowledgement at the uplink of which that is known
   Instant late_at_{};              ///< when that was
+  Duration late_unknown_for_{};    ///< of listening since then
   Duration usually_late_{};        ///< … its mean
   Duration latest_{};              ///< … the greatest of late
   Duration further_{};             ///< mean of Acknowledged::further

@@ -96,6 +96,19 @@ TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
   EXPECT_LE(window_when(-1ms), punctual + 5000) << "unknown: the share of a clump at most";
 }
 
+// The connection whose clock told it has ended; the clocks of those that go on say nothing.
+TEST(AckClockedWindow, ALatenessThatIsNoLongerKnownIsForgotten) {
+  const auto window_after = [](Duration late) {
+    AckClockedWindow law;
+    for (int i = 1; i < 600; ++i) {
+      const Duration by = i < 200 ? late : Duration::zero();
+      law.on_acknowledged({at(i * 10ms + by), Bytes(12500), 40ms + by, Bytes(50000), 1, true, i < 200 ? late : -1ms});
+    }
+    return static_cast<double>(law.window().count());
+  };
+  EXPECT_NEAR(window_after(300ms), window_after(0ms), 5000);
+}
+
 // Acknowledgements of 100 ms wait for an upload and come at once. By the UE's clock they came evenly.
 TEST(AckClockedWindow, WhatTheUplinkHoldsUpIsNoOtherRate) {
   AckClockedWindow law;
