@@ -96,14 +96,10 @@ bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Se
   const bool waits = watched.passing.held_back();
   count(watched, clock, watched.on_wire(watched.passing.in_flight()), waits, waits && is_young(flow, bearer));
   if (heard.delivered <= Bytes{}) return false;
-  control::Acknowledged news;
-  news.now = now;
+  control::Acknowledged news = news_of(bearer, now);
   news.delivered = watched.on_wire(heard.delivered);
   news.round_trip = heard.round_trip;
   if (segment.has_timestamps) news.late = watched.late(now, segment.ts_value, clock.law().late());
-  news.in_flight = clock.flight();
-  news.flows = std::max(bearer.load.backlogged_flows + clock.passing.waiting, 1U);
-  news.held_back = clock.passing.waiting > 0 || bearer.load.backlog > Bytes{};
   news.further = watched.passing.further();
   clock.hear(news);
   return waits && watched.counted <= Bytes{};
@@ -111,12 +107,13 @@ bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Se
 
 Bytes ClockedAcks::window(const EndToEndFlow& flow, const Bearer& bearer) const {
   const Watched& watched = flows_[flow.clocked];
-  const AckClock& clock = *bearer.by_acks();
+  const control::AckClockedWindow& law = bearer.by_acks()->law();
   const bool young = is_young(flow, bearer);
-  const std::uint32_t waiting = bearer.load.backlogged_flows + clock.passing.waiting + (watched.waits ? 0U : 1U);
-  const std::uint32_t young_waiting = clock.young_waiting() + clock.passing.young + (young && !watched.young ? 1U : 0U);
-  const Bytes whole = clock.law().window() + clock.law().ahead(watched.passing.further());
-  return watched.payload_of(part_of(whole, waiting, young_waiting, young));
+  Contenders contenders = contenders_for(bearer);
+  contenders.all += watched.waits ? 0U : 1U;
+  contenders.young += young && !watched.young ? 1U : 0U;
+  const Bytes whole = law.window() + law.ahead(watched.passing.further());
+  return watched.payload_of(part_of(whole, contenders.all, contenders.young, young));
 }
 
 void ClockedAcks::on_window(const EndToEndFlow& flow, Bytes edge, Instant now) {

@@ -23,6 +23,21 @@ Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t young, bool is_
   return Bytes(static_cast<double>(window.count()) * part);
 }
 
+Contenders contenders_for(const Bearer& bearer) {
+  const AckClock& clock = *bearer.by_acks();
+  return {bearer.load.backlogged_flows + clock.passing.waiting, clock.young_waiting() + clock.passing.young};
+}
+
+control::Acknowledged news_of(const Bearer& bearer, Instant now) {
+  const std::uint32_t contenders = contenders_for(bearer).all;
+  control::Acknowledged news;
+  news.now = now;
+  news.in_flight = bearer.by_acks()->flight();
+  news.flows = std::max(contenders, 1U);
+  news.held_back = contenders > 0;
+  return news;
+}
+
 void AckClock::hear(control::Acknowledged news) {
   news.others = std::exchange(others_, Bytes{});
   check_.on_acknowledged(news.delivered, news.round_trip);
@@ -55,16 +70,12 @@ void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
 void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
   sync(flow, id, bearer);
   AckClock& clock = *bearer.by_acks();
-  control::Acknowledged heard;
-  heard.now = now;
+  control::Acknowledged heard = news_of(bearer, now);
   heard.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
   heard.round_trip = std::max(news.rtt, Duration::zero());
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   if (endpoint.uses_timestamps())
     heard.late = shares_[id].clock.late(now, endpoint.newest_ts_value(), clock.law().late());
-  heard.in_flight = clock.flight();
-  heard.flows = std::max(bearer.load.backlogged_flows + clock.passing.waiting, 1U);
-  heard.held_back = bearer.load.backlog > Bytes{} || clock.passing.waiting > 0;
   clock.hear(heard);
 }
 
@@ -73,13 +84,12 @@ Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond
   AckClock& clock = *bearer.by_acks();
   if (clock.flight() <= Bytes{}) clock.law().on_resumed(now);
   const Bytes room = clock.room();
-  const std::uint32_t waiting =
-      bearer.load.backlogged_flows + clock.passing.waiting + (flow.share.backlog == 0 ? 1U : 0U);
+  const Contenders contenders = contenders_for(bearer);
+  const std::uint32_t waiting = contenders.all + (flow.share.backlog == 0 ? 1U : 0U);
   if (beyond_its_part || waiting <= 1) return room;
   // A part of less than a segment would never be sent.
   const Bytes least = segment_on_wire(flow.leg(Side::radio));
-  const std::uint32_t young = clock.young_waiting() + clock.passing.young;
-  const Bytes mine = part_of(clock.law().window(), waiting, young, shares_[id].young_waits);
+  const Bytes mine = part_of(clock.law().window(), waiting, contenders.young, shares_[id].young_waits);
   const Bytes part = std::max(mine, least) - Bytes(shares_[id].flight);
   return std::clamp(part, Bytes{}, room);
 }

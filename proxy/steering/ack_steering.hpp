@@ -74,6 +74,16 @@ class AckClock {
   std::uint32_t young_waiting_ = 0;
 };
 
+/// Connections of a bearer that have a use for more of its window: those that are split and have a backlog, and those
+/// that pass end to end and whose servers it holds back.
+struct Contenders {
+  std::uint32_t all = 0;
+  std::uint32_t young = 0;  ///< … of these
+};
+[[nodiscard]] Contenders contenders_for(const Bearer& bearer);
+/// What every acknowledgement of a bearer's UE tells alike; the rest is the connection's. Requires that it listens.
+[[nodiscard]] control::Acknowledged news_of(const Bearer& bearer, Instant now);
+
 /// Feeds the law of each bearer from the acknowledgements of its connections, and shares its window among them: none
 /// that waits has more than its part while another one wants it. The young have the larger part: what somebody waits
 /// for is short more often than not. Knows what of a bearer's flight is each flow's. Thread: the shard's.
