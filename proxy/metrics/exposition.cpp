@@ -32,10 +32,6 @@ std::string escaped(std::string_view text, bool quotes) {
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 /// The next element of a list; what follows the separator stays in `rest`.
 std::string_view take_element(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());

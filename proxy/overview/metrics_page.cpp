@@ -170,11 +170,11 @@ void add_times(Exposition& page, const Overview& overview) {
       Row{"sluice_feedback_age_seconds", "how old the last report of a UE had become when the next came",
           &GroupTimes::feedback_age},
       Row{"sluice_relay_sojourn_seconds",
-          "how long what came from the server waits here for the radio leg: samples, ten a second of each split "
-          "connection that has something under way to the UE",
+          "how long what came from the server waits here for the radio leg: of split connections that have something "
+          "under way to the UE; each is looked at ten times a second, of more than 256 of a shard 256 in turn",
           &GroupTimes::relay_sojourn},
-      Row{"sluice_rtt_seconds", "smoothed round trip between here and the UE: samples of the same connections",
-          &GroupTimes::rtt},
+      Row{"sluice_rtt_seconds",
+          "smoothed round trip between here and the UE: of the same connections, looked at as often", &GroupTimes::rtt},
       Row{"sluice_flow_completion_seconds",
           "from the split of a connection to the last word of its hosts, where no reset or timeout ended it",
           &GroupTimes::flow_completion},
