@@ -5,28 +5,19 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <vector>
 
 #include "proxy/config/config.hpp"
+#include "tests/unit/config/configuration.hpp"
 
 namespace sluice::proxy {
 namespace {
 
+using test::errors_of;
+using test::parsed;
+using test::ports;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr const char* ports = "ports:\n  radio: { device: net_null0 }\n  core: { device: net_null1 }\n";
-
-config::Loaded<Config> parsed(const std::string& text) {
-  return parse_config(text, "s.yaml");
-}
-
-std::vector<std::string> errors_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (const config::Error& error : parsed(text).errors) lines.push_back(error.to_string());
-  return lines;
-}
 
 /// A configuration with a page, and the page's token file.
 class PageConfigTest : public testing::Test {

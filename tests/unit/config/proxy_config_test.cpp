@@ -10,11 +10,15 @@
 
 #include "dataplane/packet/pool_memory.hpp"
 #include "proxy/config/config.hpp"
+#include "tests/unit/config/configuration.hpp"
 
 namespace sluice::proxy {
 namespace {
 
 using namespace std::chrono_literals;
+using test::errors_of;
+using test::parsed;
+using test::ports;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -22,19 +26,7 @@ using testing::IsEmpty;
 
 const std::filesystem::path source_dir = SLUICE_SOURCE_DIR;
 
-/// The two ports that every configuration needs, in three lines.
-constexpr const char* ports = "ports:\n  radio: { device: net_null0 }\n  core: { device: net_null1 }\n";
 constexpr const char* key = "{ id: 1, secret: 00112233445566778899aabbccddeeff }";
-
-config::Loaded<Config> parsed(const std::string& text) {
-  return parse_config(text, "s.yaml");
-}
-
-std::vector<std::string> errors_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (const config::Error& error : parsed(text).errors) lines.push_back(error.to_string());
-  return lines;
-}
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream stream(path);
