@@ -131,12 +131,15 @@ void Endpoint::set_receive_room(Bytes room, WindowUpdates updates) {
   if (room_ > before) consider_window_update();
 }
 
+/// The peer sees a window that is rounded down to the scale, and waits while no segment fits into it (RFC 9293 section
+/// 3.8.6.2.1): from such a one any move counts that makes one fit.
 bool Endpoint::worth_moving(std::int32_t gain) const {
   const auto half = static_cast<std::int32_t>(room_ / 2);
   const std::int32_t unit = 1 << bits_.rcv_shift;
   const std::int32_t open = rcv_.edge - rcv_.nxt;
-  if (open >= unit) return gain >= half;
-  return open + gain >= std::max(unit, std::min<std::int32_t>(mtu_.local_mss, half));
+  const std::int32_t useful = std::max(unit, std::min<std::int32_t>(mtu_.local_mss, half));
+  if ((open & -unit) >= useful) return gain >= half;
+  return ((open + gain) & -unit) >= useful;
 }
 
 }  // namespace sluice::tcp

@@ -199,6 +199,23 @@ TEST(ReceiveWindow, SmallStepsAreSavedUp) {
   EXPECT_EQ(s.expect_ack(10'000).segment.window, 3000);
 }
 
+// What the peer sees is rounded down, and it waits while it sees less than a segment: for ever, if nothing else came.
+TEST(ReceiveWindow, OneInWhichThePeerSeesNoSegmentIsMoved) {
+  Script s;
+  s.ours.has_window_scale = s.theirs.has_window_scale = true;
+  s.ours.window_scale = 8;
+  s.open(Script::peer_window, 4010);
+  s.receive_data(0, 1000);
+  s.receive_data(1000, 1000);
+  s.receive_data(2000, 1000);
+  s.endpoint.set_receive_room(Bytes(2 * Script::mss));
+  s.emit();
+  EXPECT_EQ(s.expect_ack(3000).segment.window, 1010 >> 8) << "promised before, and less than a segment";
+  EXPECT_EQ(s.read_all(), 3000U);
+  s.endpoint.set_receive_room(Bytes(2 * Script::mss + 1));
+  EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
+}
+
 // A window that steers its peer tells of each segment; else every second one is soon enough.
 TEST(ReceiveWindow, IsToldPromptlyWhereItSteers) {
   for (const tcp::WindowUpdates updates : {tcp::WindowUpdates::sparing, tcp::WindowUpdates::prompt}) {
