@@ -16,8 +16,9 @@ namespace sluice::proxy {
 ///  - the window advertised to one side never exceeds what the relay may hold, so acknowledged bytes are never dropped.
 namespace relay {
 
-/// Two segments of the usual size: less window than this is none.
-inline constexpr Bytes least_window{2 * 1460};
+/// Two segments of the usual size, as the host sees them that rounds the window down to a scale of 256: less window
+/// than this is none.
+inline constexpr Bytes least_window{2 * 1460 + 256};
 
 /// Bytes taken from the sender on the far side of `out` that the host behind `out` has not acknowledged.
 [[nodiscard]] Bytes held_towards(const Flow& flow, Side out);
