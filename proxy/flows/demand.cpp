@@ -23,7 +23,7 @@ void Demand::follow(tcp::SeqNum delivered, Duration round_trip, Instant now) {
   const auto count = static_cast<double>(static_cast<std::uint32_t>(delivered - mark_));
   const Bytes in_round_trip(count * to_seconds(period) / to_seconds(passed));
   const Bytes needed = in_round_trip * 2 + growth(in_round_trip) * 2;
-  bytes_ = std::max({first, needed, bytes_ - bytes_ / fall});
+  bytes_ = std::max({least, needed, bytes_ - bytes_ / fall});
   last_ = in_round_trip;
   mark_ = delivered;
   since_ = now;

@@ -17,6 +17,8 @@ class Demand {
  public:
   /// What is granted before anything is known: the window of a SYN that is not scaled.
   static constexpr Bytes first{64 * 1024};
+  /// … and what stays of it: a first window of ten segments (RFC 6928), with which a sender that pauses goes on.
+  static constexpr Bytes least{16 * 1024};
 
   /// Before the first byte is delivered.
   Demand() = default;

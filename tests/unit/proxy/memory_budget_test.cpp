@@ -171,6 +171,16 @@ TEST(Demand, GrantsNoMoreThanSlowStartTakes) {
   EXPECT_EQ(demand.bytes(), Bytes(2'000'000 + 2 * 100'000));
 }
 
+// Of thousands of connections in a small pool none may keep what it does not need.
+TEST(Demand, WhatASlowConnectionDoesNotNeedIsGivenBack) {
+  Demand demand(tcp::SeqNum(0), start);
+  EXPECT_EQ(demand.bytes(), Demand::first);
+  for (std::uint32_t i = 1; i <= 40; ++i) {
+    demand.follow(tcp::SeqNum(i * 2000), std::chrono::milliseconds(20), start + i * std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(demand.bytes(), Demand::least);
+}
+
 TEST(Demand, FollowsARateAndFallsSlowly) {
   Demand demand(tcp::SeqNum(0), start);
   // 1 Gb/s over 100 ms.
