@@ -33,8 +33,11 @@ Bytes RelayMemory::limit(Flow& flow, const Bearer& bearer, Side in, Instant now)
   return std::max(std::min(std::max(needed, plenty), of_ue), relay::least_window);
 }
 
+/// A first window besides, while the budget has room for what nobody has shown to need: hosts send in bursts.
 Bytes RelayMemory::need(Flow& flow, Side in, Instant now) {
-  return std::min({need_of(flow, in, now), config_.limits.relay_buffer, budget_.most(committed(flow, in))});
+  const Bytes own = committed(flow, in);
+  const Bytes burst = std::min(Demand::first, budget_.most_unasked(own));
+  return std::min({std::max(need_of(flow, in, now), burst), config_.limits.relay_buffer, budget_.most(own)});
 }
 
 Bytes RelayMemory::first_limit(const Bearer& bearer) const {
