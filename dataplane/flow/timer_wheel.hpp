@@ -49,17 +49,25 @@ class TimerWheel {
 
   /// Calls fire(id) for every timer due at `now`, earliest tick first, each off before its call. `fire` may schedule
   /// and cancel any id; what it schedules fires at a later tick than the present one. A `now` before an earlier one
-  /// does nothing.
+  /// does nothing. After `most` timers were fired or moved it returns false: next() has come already, and the next call
+  /// goes on.
   template <typename Fire>
-  void advance(Instant now, Fire&& fire) {
+  bool advance(Instant now, std::uint32_t most, Fire&& fire) {
     const std::uint64_t now_tick = tick_at_or_before(now);
     while (levels_ != 0) {
       const Place place = first_place();
       if (place.tick > now_tick) break;
       present_ = place.tick;
-      run_place(place, fire);
+      unfinished_ = place.number;
+      if (!run_place(place.number, most, fire)) return false;
     }
+    unfinished_ = none;
     if (now_tick > present_) present_ = now_tick;
+    return true;
+  }
+  template <typename Fire>
+  void advance(Instant now, Fire&& fire) {
+    advance(now, UINT32_MAX, fire);
   }
 
   /// No timer is due before this instant; `never` when none is set. After advance(next()) it is later.
@@ -72,6 +80,7 @@ class TimerWheel {
   [[nodiscard]] Duration tick() const noexcept { return Duration(std::int64_t{1} << shift_); }
 
  private:
+  static constexpr std::uint32_t none = UINT32_MAX;
   static constexpr unsigned digit_bits = 6, slots = 1U << digit_bits, level_count = 11;
   static constexpr std::uint32_t head_mark = 0x80000000U;
 
@@ -108,7 +117,10 @@ class TimerWheel {
     return present_ + (low - static_cast<std::uint32_t>(present_));
   }
 
+  /// Requires that a timer is set. A place that was left in the middle is still the first: its tick is the present one.
   [[nodiscard]] Place first_place() const noexcept {
+    if (unfinished_ != none && heads_[unfinished_] != 0) [[unlikely]]
+      return {unfinished_, present_};
     const auto level = static_cast<unsigned>(std::countr_zero(levels_));
     const auto slot = static_cast<unsigned>(std::countr_zero(occupied_[level]));
     const unsigned low = level * digit_bits;
@@ -149,12 +161,15 @@ class TimerWheel {
     node.link_plus = 0;
   }
 
-  /// Empties a place whose turn has come: fires what is due, moves the rest to where it belongs now.
+  /// Empties a place whose turn has come: fires what is due, moves the rest to where it belongs now. False when `most`,
+  /// which it counts down, were not enough.
   template <typename Fire>
-  void run_place(const Place& place, Fire&& fire) {
+  bool run_place(std::uint32_t number, std::uint32_t& most, Fire&& fire) {
     // What `fire` schedules lands after the present tick, hence never in this place again.
-    while (heads_[place.number] != 0) {
-      const std::uint32_t id = heads_[place.number] - 1;
+    while (heads_[number] != 0) {
+      if (most == 0) return false;
+      --most;
+      const std::uint32_t id = heads_[number] - 1;
       unlink(id);
       const std::uint32_t deadline = nodes_[id].deadline;
       if (deadline == static_cast<std::uint32_t>(present_)) {
@@ -164,12 +179,14 @@ class TimerWheel {
         link(id, deadline);
       }
     }
+    return true;
   }
 
   Instant origin_;
   unsigned shift_;
   std::uint32_t levels_ = 0;   ///< bit per level that holds a timer
-  std::uint64_t present_ = 0;  ///< the tick up to which everything has fired
+  std::uint64_t present_ = 0;  ///< the tick up to which everything has fired, but for the place that is unfinished
+  std::uint32_t unfinished_ = none;
   std::uint32_t size_ = 0;
   std::array<std::uint64_t, level_count> occupied_{};  ///< bit per slot that holds a timer
   std::array<std::uint32_t, level_count * slots> heads_{};

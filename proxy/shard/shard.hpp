@@ -46,7 +46,8 @@ class Shard {
 
   /// Takes frames that came in on `in`. Everything they cause to be sent has been handed to the transmitter on return.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
-  /// Runs what is due: timers, and flows that may send because of reports. Cheap when nothing is.
+  /// Runs what is due: timers, and flows that may send because of reports. Cheap when nothing is. Where much is due at
+  /// once it does a part of it, and next_deadline() has come already.
   void advance(Instant now);
   /// When advance() must be called at the latest; never when nothing is pending.
   [[nodiscard]] Instant next_deadline() const;

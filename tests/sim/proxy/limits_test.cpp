@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "proxy/flows/registry.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {
@@ -59,6 +60,30 @@ TEST(Limits, EndToEndConnectionsBeyondMaxFlowsAreNotFollowed) {
   EXPECT_EQ(lab.count(Counter::flows_regulated), 2U);
   EXPECT_EQ(lab.count(Counter::forward_flow_limit), 1U);
   EXPECT_EQ(lab.count(Counter::handshakes_displaced), 0U);
+}
+
+// However many end together: a packet that comes meanwhile waits for a part of them.
+TEST(Limits, OfManyTimersOnlySoManyRunBeforeTheNextPacket) {
+  constexpr std::uint32_t connections = 1000;
+  proxy::ShardConfig config = shard_config();
+  config.limits.max_flows = 2 * connections;
+  config.limits.max_bearers = connections;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  for (std::uint32_t i = 0; i < connections; ++i) {
+    hosts.ue_to_server.src = IpAddress::v4(10, 45, static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i));
+    hosts.open();
+  }
+  lab.now += config.timeouts.idle + std::chrono::seconds(1);
+  std::uint32_t left = lab.shard.flow_count();
+  ASSERT_EQ(left, connections);
+  for (int calls = 0; left > 0 && calls < 100; ++calls) {
+    ASSERT_LE(lab.shard.next_deadline(), lab.now);
+    lab.shard.advance(lab.now);
+    ASSERT_LE(left - lab.shard.flow_count(), proxy::most_timers_at_once);
+    left = lab.shard.flow_count();
+  }
+  EXPECT_EQ(lab.count(Counter::released_idle), connections);
 }
 
 TEST(Limits, UesBeyondMaxBearersPassUnsplit) {

@@ -202,6 +202,47 @@ TEST_P(TimerWheelAgainstModel, EverythingFiresOnceAndInOrder) {
   }
 }
 
+// A few at a time, and whatever else happens between: all that are due fire once, in order, and none before its time.
+TEST_P(TimerWheelAgainstModel, FiresAFewAtATime) {
+  std::mt19937_64 random(GetParam());
+  constexpr std::uint32_t ids = 256;
+  constexpr std::uint32_t most = 5;
+  TimerWheel wheel(ids, origin, milliseconds(1));
+  std::map<std::uint32_t, Instant> due;  // by id
+  const auto schedule = [&](Instant deadline) {
+    const auto id = static_cast<std::uint32_t>(random() % ids);
+    wheel.schedule(id, deadline);
+    due[id] = deadline;
+  };
+  Instant now = origin;
+  for (int step = 0; step < 2000; ++step) {
+    for (int i = 0; i < 20; ++i) schedule(now + wheel.tick() + random_span(random) / 1024);
+    now += random_span(random) / 64;
+    Instant newest{};
+    bool done = false;
+    while (!done) {
+      std::uint32_t fired = 0;
+      done = wheel.advance(now, most, [&](std::uint32_t id) {
+        ++fired;
+        ASSERT_EQ(due.count(id), 1U) << "seed " << GetParam() << " step " << step;
+        ASSERT_LE(due[id], now);
+        ASSERT_GE(due[id] + wheel.tick(), newest);
+        newest = due[id];
+        due.erase(id);
+      });
+      ASSERT_LE(fired, most);
+      if (done) break;
+      ASSERT_LE(wheel.next(), now) << "there is more to do";
+      schedule(now + wheel.tick() + random_span(random) / 1024);
+      const auto other = static_cast<std::uint32_t>(random() % ids);
+      wheel.cancel(other);
+      due.erase(other);
+    }
+    for (const auto& [id, deadline] : due) ASSERT_GT(deadline + wheel.tick(), now) << "seed " << GetParam();
+    ASSERT_EQ(wheel.size(), due.size());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, TimerWheelAgainstModel, testing::Range(1U, 21U));
 
 }  // namespace
