@@ -189,8 +189,11 @@ void Openings::forget(const flow::FlowKey& key, Instant now) {
 
 /// A flow for a handshake; no_id where a table is full of connections.
 FlowId Openings::open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
-  const AgeRing::Entry begun = half_open_.begin([&] { return shard_.registry.open(key, policy, now); },
-                                                [&](const AgeRing::Entry& oldest) { displace(oldest, now); });
+  const auto open_one = [&] {
+    if (!shard_.registry.has_room()) flows_.make_room(now);
+    return shard_.registry.open(key, policy, now);
+  };
+  const AgeRing::Entry begun = half_open_.begin(open_one, [&](const AgeRing::Entry& oldest) { displace(oldest, now); });
   if (begun.id != no_id) shard_.registry.flow(begun.id).handshake.ticket = begun.ticket;
   return begun.id;
 }

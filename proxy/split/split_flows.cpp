@@ -35,6 +35,7 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
       stalls_(shard),
       handback_(shard, end_to_end, memory_, exposure_, secret),
       journal_(journal),
+      waiting_out_(shard.config.limits.max_flows),
       paced_(shard.config.limits.max_flows),
       begun_(shard.config.limits.max_flows) {
   marked_.reserve(shard.config.limits.max_flows + closed_in_a_burst);
@@ -194,6 +195,7 @@ void SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   }
   reschedule(flow, id, now);
   stalls_.watch_holes(flow, id);
+  if (!flow.waits_out && relay::both_legs_closed(flow)) displace(waiting_out_.enter(flow, id, shard_.registry), now);
 }
 
 void SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
@@ -401,6 +403,17 @@ void SplitFlows::count_end(const Flow& flow, FlowId id) {
   const bool ordinary = shard_.registry.bearer(flow.bearer).ordinary();
   times_of(shard_.times, ordinary)
       .flow_completion.record(tcp::tick::duration(static_cast<std::uint32_t>(std::max(ticks, 0))));
+}
+
+void SplitFlows::make_room(Instant now) {
+  displace(waiting_out_.oldest(shard_.registry), now);
+}
+
+void SplitFlows::displace(FlowId id, Instant now) {
+  if (id == no_id) return;
+  shard_.counters.add(Counter::time_waits_displaced);
+  count_end(shard_.registry.flow(id), id);
+  close(id, now);
 }
 
 void SplitFlows::close(FlowId id, Instant now) {

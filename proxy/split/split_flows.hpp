@@ -16,6 +16,7 @@
 #include "proxy/split/relay.hpp"
 #include "proxy/split/relay_memory.hpp"
 #include "proxy/split/stalls.hpp"
+#include "proxy/split/waiting_out.hpp"
 #include "proxy/steering/ack_steering.hpp"
 #include "proxy/steering/flow_windows.hpp"
 #include "proxy/steering/receive_windows.hpp"
@@ -67,6 +68,8 @@ class SplitFlows {
   }
   /// The timer wheel has come to it.
   void on_due(FlowId id, Instant now);
+  /// A new connection found no place: one that both hosts have closed makes room for it, if there is any.
+  [[gnu::cold, gnu::noinline]] void make_room(Instant now);
   /// Ends the flow in this moment. What one host was told that the other one has: where nothing is missing there, plain
   /// forwarding takes over. Otherwise both are told that the connection is over. False when there was no buffer to say
   /// so.
@@ -101,6 +104,7 @@ class SplitFlows {
   void reschedule(Flow& flow, FlowId id, Instant now);
   [[nodiscard]] bool only_looked_at(const Flow& flow, Instant now) const;
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow, FlowId id);
+  void displace(FlowId id, Instant now);
   /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
   void keep_journal(Flow& flow, FlowId id) {
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
@@ -120,6 +124,7 @@ class SplitFlows {
   Stalls stalls_;
   Handback handback_;
   FlowJournal journal_;
+  WaitingOut waiting_out_;
   flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;  ///< by FlowId; no memory where nothing is paced
   flow::LazyArray<std::uint32_t> begun_;                      ///< by FlowId: when it was split, tick::fine
   std::vector<FlowId> marked_;  ///< flows to serve before the burst ends; reserved at construction

@@ -313,6 +313,28 @@ TEST_F(Closing, AUeThatForgotTheConnectionEndsItWithItsNextSyn) {
   EXPECT_EQ(lab.count(Counter::flows_split), 2U);
 }
 
+// A server of short connections: those that are over must not keep new ones out until tcp.time_wait has passed.
+TEST_F(Closing, TheOldestThatWaitsOutGivesItsPlaceToANewOne) {
+  constexpr std::uint16_t connections = 200;  // the shard has 64 places
+  for (std::uint16_t i = 0; i < connections; ++i) {
+    hosts.ue_to_server.src_port = static_cast<std::uint16_t>(20'000 + i);
+    close_by_server();
+  }
+  EXPECT_EQ(lab.count(Counter::flows_split), connections);
+  EXPECT_EQ(lab.count(Counter::forward_flow_limit), 0U);
+  EXPECT_EQ(lab.shard.flow_count(), 16U) << "a quarter of the places";
+  EXPECT_EQ(lab.count(Counter::time_waits_displaced), connections - 16U);
+  EXPECT_EQ(lab.count(Counter::flows_closed), connections - 16U);
+  lab.forget_output();
+  // The last acknowledgement of an early one was lost. Its own host has the same numbers and answers.
+  hosts.ue_to_server.src_port = 20'000;
+  hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 1);
+  const auto passed = lab.next(Side::core);
+  ASSERT_TRUE(passed);
+  EXPECT_TRUE(passed->segment().flags.fin());
+  EXPECT_TRUE(lab.silent(Side::radio));
+}
+
 TEST_F(Closing, ASynThatTimeWaitDoesNotTakeIsTheServersToAnswer) {
   close_by_server();
   ASSERT_EQ(lab.shard.flow_count(), 1U) << "within tcp.time_wait";
