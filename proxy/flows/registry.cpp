@@ -28,6 +28,7 @@ Registry::Registry(const ShardConfig& config, const Policies& policies, const fl
       connections_(2 * config.limits.max_flows, secret),
       entry_table_(2 * config.limits.max_bearers, secret),
       bearer_table_(2 * config.limits.max_bearers, secret),
+      changed_bearers_(2 * config.limits.max_bearers),
       wheel_(config.limits.max_flows + 2 * config.limits.max_bearers, origin, std::chrono::microseconds(500)) {}
 
 FlowId Registry::open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
@@ -50,7 +51,7 @@ void Registry::close(FlowId id, Instant now) {
   Flow& flow = flows_[id];
   Bearer& bearer = bearers_[flow.bearer];
   leave(bearer, id);
-  bearer.status_changed = true;
+  note_change(flow.bearer);
   rest_if_unused(flow.bearer, now);
   connections_.erase(flow.key);
   wheel_.cancel(id);
@@ -104,6 +105,7 @@ BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant no
   bearer.policy = policy;
   bearer.generation = generation_;
   bearer.empty_since = now;
+  note_change(id);
   if (entry == flow::no_flow) return id;
   bearer.inherit(bearers_[entry], now);
   bearer.join_ring(bearers_[entry]);
@@ -125,6 +127,7 @@ void Registry::close_bearer(BearerId id) {
     }
   }
   wheel_.cancel(flows_.capacity() + id);
+  changed_bearers_.erase(id);
   bearers_.erase(id);
 }
 
@@ -138,7 +141,7 @@ void Registry::move(FlowId id, BearerId to) {
   leave(bearers_[flow.bearer], id);
   flow.bearer = to;
   join(bearers_[to], id);
-  bearers_[to].status_changed = true;
+  note_change(to);
 }
 
 void Registry::join(Bearer& bearer, FlowId id) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "dataplane/flow/flow_table.hpp"
+#include "dataplane/flow/id_set.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/flow/timer_wheel.hpp"
 #include "proxy/flows/flow.hpp"
@@ -74,6 +75,16 @@ class Registry {
   [[nodiscard]] flow::Slab<Flow>& flows() { return flows_; }
   [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
 
+  /// There is something new to tell of the bearer, or of its flows.
+  void note_change(BearerId id) { changed_bearers_.insert(id); }
+  /// Of those of which there was, since the last call; visit(bearer, id) is called once for each.
+  template <typename Visit>
+  void take_changed(Visit&& visit) {
+    changed_bearers_.drain([&](BearerId id) { visit(bearers_[id], id); });
+  }
+  /// Nothing that was new of the bearer is any more.
+  void forget_change(BearerId id) { changed_bearers_.erase(id); }
+
   /// Calls visit(flow, id) for the flows of a UE, of which `bearer` is one bearer. None may be closed meanwhile.
   template <typename Visit>
   void for_each_flow_of(BearerId bearer, Visit&& visit) {
@@ -128,7 +139,8 @@ class Registry {
   flow::FlowTable connections_;   ///< of both kinds
   flow::FlowTable entry_table_;   ///< by UE: one of its bearers, the entry to their ring
   flow::FlowTable bearer_table_;  ///< by UE, policy and generation
-  flow::TimerWheel wheel_;        ///< ids: flows first, then bearers
+  flow::IdSet changed_bearers_;
+  flow::TimerWheel wheel_;  ///< ids: flows first, then bearers
 };
 
 }  // namespace sluice::proxy

@@ -58,7 +58,7 @@ void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
   begun_[id] = tcp::tick::fine(now);
   exposure_.hold(flow);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
-  bearer.status_changed = true;
+  shard_.registry.note_change(flow.bearer);
   bearer.used = true;
 }
 

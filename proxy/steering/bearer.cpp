@@ -78,7 +78,6 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   const Bytes in_advance = mean_rate().in(reports_.last().period) * late;
   reports_.note(report, now);
   const Duration period = reports_.last().period;
-  status_changed = true;
   if (!trusted) return Verdict::distrusted;  // who goes by reports finds that none came
   if (!steerable()) return Verdict::applied;
   if (treatment_->law() == Mode::smvs) {

@@ -130,7 +130,6 @@ class Bearer : public RingMember<Bearer> {
   BearerLoad load;                      ///< of its split connections at their last service
   control::Framing framing;             ///< of the data of its split connections, as far as anybody counts it
   Observed observed;                    ///< what mode observe has recorded
-  bool status_changed = true;
   bool used = false;      ///< had a split connection: what was learned is kept for a while when its last flow goes
   Instant empty_since{};  ///< when its last flow went
 

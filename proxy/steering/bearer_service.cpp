@@ -29,6 +29,18 @@ void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
   }
 }
 
+/// Of a bearer and its siblings together.
+control::feedback::BearerStatus status_of(const Bearer& bearer) {
+  control::feedback::BearerStatus status = bearer.status(bearer.load.backlog);
+  for (const Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
+    const control::feedback::BearerStatus more = other->status(other->load.backlog);
+    status.backlog += more.backlog;
+    status.allowance_left += more.allowance_left;
+    status.active_flows += more.active_flows;
+  }
+  return status;
+}
+
 }  // namespace
 
 void BearerService::on_report(const ReportArrival& report, Instant now) {
@@ -60,6 +72,7 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
     shard_.counters.add(Counter::reports_stale);
     return false;
   }
+  shard_.registry.note_change(bearer.id);
   if (verdict == Bearer::Verdict::distrusted) shard_.counters.add(Counter::reports_distrusted);
   if (bearer.steered() != before) {
     shard_.counters.add(bearer.steered() ? Counter::recoveries : Counter::fallbacks);
@@ -185,24 +198,22 @@ void BearerService::serve_windowed(Bearer& bearer, Instant now) {
   flows_.serve_marked(now);
 }
 
+/// Of several bearers of a UE the entry to their ring speaks for all.
 void BearerService::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
-  shard_.registry.bearers().for_each([&](BearerId id, Bearer& bearer) {
-    // Of several bearers of a UE the entry to their ring speaks for all; one alone is its entry.
-    const bool alone = &bearer.sibling() == &bearer;
-    if (!alone && shard_.registry.find_bearer(bearer.ue()) != id) return;
-    bool changed = std::exchange(bearer.status_changed, false);
+  if (all) {
+    shard_.registry.take_changed([](const Bearer&, BearerId) {});
+    shard_.registry.bearers().for_each([&](BearerId id, const Bearer& bearer) {
+      const bool alone = &bearer.sibling() == &bearer;
+      if (alone || shard_.registry.find_bearer(bearer.ue()) == id) out.push_back(status_of(bearer));
+    });
+    return;
+  }
+  shard_.registry.take_changed([&](Bearer& bearer, BearerId) {
     for (Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
-      changed = std::exchange(other->status_changed, false) || changed;
+      shard_.registry.forget_change(other->id);
     }
-    if (!all && !changed) return;
-    control::feedback::BearerStatus status = bearer.status(bearer.load.backlog);
-    for (const Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
-      const control::feedback::BearerStatus more = other->status(other->load.backlog);
-      status.backlog += more.backlog;
-      status.allowance_left += more.allowance_left;
-      status.active_flows += more.active_flows;
-    }
-    out.push_back(status);
+    const bool alone = &bearer.sibling() == &bearer;
+    out.push_back(status_of(alone ? bearer : shard_.registry.bearer(shard_.registry.find_bearer(bearer.ue()))));
   });
 }
 

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <bit>
+#include <cassert>
+#include <cstdint>
+
+#include "dataplane/flow/lazy_array.hpp"
+
+namespace sluice::flow {
+
+/// Which of many ids something is to be done with. Entering and leaving are O(1); going through those that are in it
+/// costs by their number, and one look at each 4096 ids. A bit for each id, and one for each word of these. Thread:
+/// one.
+class IdSet {
+ public:
+  /// ids are 0 … capacity-1. Throws std::bad_alloc when the address space is not there.
+  explicit IdSet(std::uint32_t capacity)
+      : words_(capacity / word_bits + 1), summary_(capacity / (word_bits * word_bits) + 1) {}
+
+  void insert(std::uint32_t id) noexcept {
+    const std::uint32_t word = id / word_bits;
+    words_[word] |= bit(id);
+    summary_[word / word_bits] |= bit(word);
+  }
+  void erase(std::uint32_t id) noexcept { words_[id / word_bits] &= ~bit(id); }
+  [[nodiscard]] bool contains(std::uint32_t id) const noexcept { return (words_[id / word_bits] & bit(id)) != 0; }
+
+  /// Takes out every id and calls visit(id), by number. What visit erases is not visited; it may insert nothing.
+  template <typename Visit>
+  void drain(Visit&& visit) {
+    for (std::uint32_t part = 0; part < summary_.size(); ++part) {
+      for (std::uint64_t& some = summary_[part]; some != 0; some &= some - 1) {
+        const std::uint32_t word = part * word_bits + first(some);
+        while (words_[word] != 0) {
+          const std::uint32_t id = word * word_bits + first(words_[word]);
+          erase(id);
+          visit(id);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t word_bits = 64;
+  static std::uint64_t bit(std::uint32_t number) noexcept { return std::uint64_t{1} << (number % word_bits); }
+  static std::uint32_t first(std::uint64_t bits) noexcept { return static_cast<std::uint32_t>(std::countr_zero(bits)); }
+
+  LazyArray<std::uint64_t> words_;
+  LazyArray<std::uint64_t> summary_;  ///< words that are not empty, and some that are no longer
+};
+
+}  // namespace sluice::flow
