@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""What one relayed segment costs, split, end to end under a law and forwarded untouched: cycles as the benchmark counts
-them, instructions as callgrind does.
+"""What one relayed segment costs, split, end to end under a law and forwarded untouched, timers and reports counted;
+and what many connections cost besides: cycles as the benchmark counts them, instructions as callgrind does.
 
     bench.py [ROUNDS]            prints them
+    bench.py --compare COMMIT    the same segments with that commit's relay and with this one's, in turn
     bench.py --record [REASON]   adds what does not depend on the machine to tests/bench/record.csv; REASON says why
                                  more than before is accepted"""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,12 +17,25 @@ import record
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/release/bench/relay_bench"
+SCALE = ROOT / "build/release/bench/scale_bench"
 CALLGRIND_ROUNDS = 300
 CASES = {"split": "split (i-tcp): data and ACKs on both legs",
          "journal": "the same with state.file: each segment begins and ends an exposure, which is the worst that can be",
          "unexposed": "the same with limits.exposure_per_flow: 0B: nothing is acknowledged before the UE has",
+         "acks": "split (smvs, law: acks): the default of an inline configuration, no report",
+         "reported": "split (smvs, law: nodeb): a report of every UE each 5 ms",
          "regulate": "end to end under a law (clamp, intercept: regulate): data and an ACK for every second segment pass",
          "bypass": "forwarded untouched (bypass): the same packets"}
+SIZES = (1, 100, 10_000, 100_000, 1_000_000)
+TRAIN = 8
+COUNTED = [f"--toggle-collect=*measured_{what}*" for what in ("receive", "advance", "report")]
+# What many connections cost: arguments of scale_bench.
+SCALES = (("idle", 100_000, 1), ("idle", 1_000_000, 100), ("short", 1), ("short", 1000), ("short", 1000, 1_000_000),
+          ("reports", 100), ("reports", 10_000), ("reports", 100_000))
+# What --compare measures, by the case's name, the connections and the train.
+COMPARED = (("split", 1, 1), ("split", 100, 1), ("split", 1000, 1), ("split", 1000, TRAIN), ("split", 10_000, 1),
+            ("split", 1_000_000, 1), ("acks", 1000, 1), ("acks", 10_000, 1), ("reported", 1000, 1))
+TURNS = 3
 
 
 def number(pattern, text):
@@ -30,10 +45,10 @@ def number(pattern, text):
     return int(match[1])
 
 
-def measured(case):
+def measured(case, flows=1000, train=1, bench=BENCH):
     """Instructions per relayed segment under callgrind, and what the benchmark printed."""
-    run = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-                          "--toggle-collect=*measured_receive*", BENCH, str(CALLGRIND_ROUNDS), case],
+    run = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *COUNTED, bench,
+                          str(CALLGRIND_ROUNDS), case, str(flows), str(train)],
                          capture_output=True, text=True, check=False)
     if run.returncode:
         sys.exit(f"bench: callgrind ended with {run.returncode}\n{run.stderr[-2000:]}")
@@ -58,11 +73,65 @@ def record_now(reason):
     return record.main()
 
 
+def cycles(bench, case, flows, train):
+    """Of a relayed segment, by one run of the benchmark."""
+    run = subprocess.run([bench, "20000", case, str(flows), str(train)], capture_output=True, text=True, check=False)
+    if run.returncode:
+        sys.exit(f"bench: {bench} {case} {flows} {train} failed\n{run.stderr[-2000:]}")
+    return number(r"cycles per relayed segment\s+(\d+)", run.stdout)
+
+
+def build_other(commit):
+    """The benchmark of today with the relay of that commit."""
+    folder = ROOT / "build" / "compare"
+    subprocess.run(["git", "worktree", "remove", "--force", folder], cwd=ROOT, capture_output=True, check=False)
+    subprocess.run(["git", "worktree", "add", "--quiet", "--detach", folder, commit], cwd=ROOT, check=True)
+    shutil.rmtree(folder / "tests" / "bench")
+    shutil.copytree(ROOT / "tests" / "bench", folder / "tests" / "bench")
+    quiet = {"cwd": folder, "stdout": subprocess.DEVNULL, "check": True}
+    subprocess.run(["cmake", "--preset", "release"], **quiet)
+    subprocess.run(["ninja", "-C", "build/release", "relay_bench"], **quiet)
+    return folder / "build/release/bench/relay_bench"
+
+
+def compare(commit):
+    """Runs take turns, so that what else the machine does meets both alike; the least of each counts."""
+    other = build_other(commit)
+    print(f"cycles and instructions for a relayed segment, {commit} and now; cycles are the least of {TURNS} runs each")
+    print(f"{'case':>10} {'connections':>12} {'train':>6} {'before':>8} {'now':>8} {'ratio':>6} {'before':>8} {'now':>8} {'ratio':>6}")
+    for case, flows, train in COMPARED:
+        runs = [(cycles(other, case, flows, train), cycles(BENCH, case, flows, train)) for _ in range(TURNS)]
+        before, now = (min(run[i] for run in runs) for i in (0, 1))
+        line = f"{case:>10} {flows:>12} {train:>6} {before:>8} {now:>8} {now / before:>6.2f}"
+        if flows <= 10_000:
+            was, here = (measured(case, flows, train, bench)[0] for bench in (other, BENCH))
+            line += f" {was:>8.0f} {here:>8.0f} {here / was:>6.2f}"
+        print(line, flush=True)
+    subprocess.run(["git", "worktree", "remove", "--force", ROOT / "build" / "compare"], cwd=ROOT, check=False)
+    return 0
+
+
+def print_scale():
+    """Many connections, trains, and what is no segment."""
+    print("\nsplit (i-tcp), by the number of connections", flush=True)
+    for flows in SIZES:
+        print(f"  {flows} connections", flush=True)
+        subprocess.run([BENCH, "20000", "split", str(flows)], check=True)
+    print(f"\ntrains of {TRAIN} segments of a connection, 1000 connections", flush=True)
+    subprocess.run([BENCH, "20000", "split", "1000", str(TRAIN)], check=True)
+    print(f"instructions per relayed segment    {measured('split', 1000, TRAIN)[0]:.0f} (callgrind)\n", flush=True)
+    for arguments in SCALES:
+        subprocess.run([SCALE, *map(str, arguments)], check=True)
+    return 0
+
+
 def main():
     if not BENCH.is_file():
         sys.exit(f"bench: {BENCH} was not built")
     if sys.argv[1:2] == ["--record"]:
         return record_now(" ".join(sys.argv[2:]))
+    if sys.argv[1:2] == ["--compare"] and len(sys.argv) == 3:
+        return compare(sys.argv[2])
     rounds = sys.argv[1:2] or ["20000"]
     print("One relayed 1448-byte segment, in memory, 1000 active flows, burst 32", flush=True)
     for case, text in CASES.items():
@@ -71,7 +140,7 @@ def main():
         if code:
             return code
         print(f"instructions per relayed segment    {measured(case)[0]:.0f} (callgrind)", flush=True)
-    return 0
+    return print_scale()
 
 
 if __name__ == "__main__":

@@ -1,225 +1,279 @@
 // What the proxy spends on one relayed 1448-byte segment: the data segment in from the core and out to the radio, the
-// acknowledgement to the server, and the UE's acknowledgement, with 1000 active connections and bursts of 32 packets,
-// all in memory: split, passing end to end under a law, or forwarded untouched. Cycles are counted around
-// Shard::receive only; building the traffic is not part of it. Under callgrind (--toggle-collect on relay_bench's
-// measured_receive) the same binary gives instructions.
+// acknowledgement to the server, the UE's acknowledgement, and the timers of it all, with bursts of 32 packets, all in
+// memory: split, passing end to end under a law, or forwarded untouched. Cycles are counted around Shard::receive,
+// Shard::advance and Shard::on_report only; building the traffic is not part of it. Under callgrind (--toggle-collect
+// on measured_receive, measured_advance and measured_report) the same binary gives instructions.
 
 #include <rte_cycles.h>
-#include <rte_mbuf.h>
 #include <stdlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "dataplane/dpdk/eal.hpp"
 #include "dataplane/flow/slab.hpp"
-#include "dataplane/packet/build.hpp"
-#include "dataplane/packet/checksum.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/shard/shard.hpp"
+#include "tests/bench/hosts.hpp"
 
 namespace {
 
 using namespace sluice;
+using bench::burst_size;
 using proxy::Side;
 
-constexpr std::uint32_t flow_count = 1000;
-constexpr std::size_t burst_size = 32;
-constexpr std::uint16_t payload_size = 1448;
-constexpr int warm_up_rounds = 500;  ///< slow start, window updates and cold caches are over by then
-constexpr std::array<std::uint8_t, 6> ue_mac = {2, 0, 0, 0, 0, 1};
-constexpr std::array<std::uint8_t, 6> server_mac = {2, 0, 0, 0, 0, 2};
+/// Slow start, the beginning of a law and cold caches are over by then.
+constexpr Duration warm_up = std::chrono::seconds(2);
+constexpr int least_warm_up = 500;    ///< rounds
+constexpr int most_warm_up = 20'000;  ///< beside two of every connection
+/// With more connections than this the segments that wait for their acknowledgements would be more than there are
+/// buffers for: each train is acknowledged, instead of every second segment.
+constexpr std::uint32_t most_unhurried = 10'000;
+constexpr Duration radio_round_trip = std::chrono::milliseconds(20);
+constexpr Duration delayed_ack = std::chrono::milliseconds(40);
+constexpr std::int64_t longest_round_trip = 1000;  ///< rounds, so that what is under way fits the pool
+constexpr std::uint32_t packet_buffers = 131'072;
 
-/// Where the shard's packets end. What it sent is given back to the pool together, as a driver does once a burst is on
-/// the wire.
-class Sink final : public proxy::Transmitter {
- public:
-  void transmit(Side out, std::span<packet::Packet> burst, Instant) override {
-    sent_[static_cast<std::size_t>(out)] += burst.size();
-    std::array<rte_mbuf*, 64> sent;
-    while (!burst.empty()) {
-      const auto count = std::min(burst.size(), sent.size());
-      for (std::size_t i = 0; i < count; ++i) sent[i] = burst[i].release();
-      rte_pktmbuf_free_bulk(sent.data(), static_cast<unsigned>(count));
-      burst = burst.subspan(count);
-    }
-  }
-  [[nodiscard]] std::uint64_t sent(Side side) const { return sent_[static_cast<std::size_t>(side)]; }
-
- private:
-  std::array<std::uint64_t, 2> sent_{};
-};
-
-/// The two hosts of a connection, as far as the proxy can tell.
-struct Connection {
-  packet::Addresses to_ue;
-  tcp::SeqNum server_next;  ///< what the server sends next
-  tcp::SeqNum ue_next;
+/// Cycles that one thing has taken, all together.
+struct Cycles {
+  std::uint64_t receive = 0;
+  std::uint64_t advance = 0;
+  std::uint64_t report = 0;
 };
 
 class Bench {
  public:
-  Bench(packet::PacketPool& pool, proxy::Shard& shard)
-      : pool_(pool),
-        shard_(shard),
-        from_server_(packet::make_template(server_mac, ue_mac, 4)),
-        from_ue_(packet::make_template(ue_mac, server_mac, 4)) {
-    for (std::size_t i = 0; i < payload_.size(); ++i) payload_[i] = static_cast<std::uint8_t>(i * 131U + 7U);
-    payload_sum_ = packet::ones_complement_sum(payload_);
+  /// `train`: segments of a connection that follow each other, a divisor of a burst's.
+  Bench(packet::PacketPool& pool, proxy::Shard& shard, bench::Sink& sink, std::uint32_t flows, std::uint32_t train)
+      : shard_(shard),
+        sink_(sink),
+        hosts_(pool, window_of(flows, train)),
+        train_(train),
+        round_time_(time_of_a_round(flows, train)),
+        delay_(static_cast<std::size_t>(delayed_ack / round_time_)) {
+    const auto rounds = std::min<std::int64_t>(radio_round_trip / round_time_, longest_round_trip);
+    on_the_way_.resize(static_cast<std::size_t>(rounds));
+    connections_.reserve(flows);
+    for (std::uint32_t i = 0; i < flows; ++i) open_one(i);
+    ues_.reserve(flows);
+    for (const bench::Connection& connection : connections_) ues_.push_back({connection.server_next, 0, 0});
   }
 
-  void open(std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) open_one(i);
-  }
-
-  /// One burst of data from the server, each segment of another connection; the UEs acknowledge every second one.
+  /// One burst of data from the server; the UEs acknowledge every second segment, or each train of them.
   void round(bool measured) {
-    const std::size_t first = next_;
-    for (packet::Packet& packet : burst_) {
-      Connection& connection = connections_[next_];
-      packet = frame(from_server_, connection.to_ue, data_segment(connection), payload_size);
-      connection.server_next += payload_size;
+    send(measured);
+    acknowledge(measured);
+    report_in_turn(measured);
+    advance(measured);
+    hear();
+    ++rounds_;
+    now_ += round_time_;
+  }
+
+  /// A report of every UE's queue each `period`, the UEs one after the other; the first of each at once.
+  void report_every(Duration period) {
+    period_ = period;
+    for (std::size_t i = 0; i < connections_.size(); ++i) report(connections_[i], false);
+  }
+
+  /// Until everything is as it stays.
+  void warm() {
+    const auto passes = static_cast<std::int64_t>(2 * connections_.size() * train_ / burst_size);
+    const std::int64_t rounds = std::max({warm_up / round_time_, passes, std::int64_t{least_warm_up}});
+    for (std::int64_t i = 0; i < std::min(rounds, most_warm_up + passes); ++i) round(false);
+  }
+
+  Cycles cycles;
+  std::uint64_t segments = 0;
+  std::uint64_t reports = 0;
+
+ private:
+  /// What the UE of a connection has and has not acknowledged.
+  struct Ue {
+    tcp::SeqNum next;
+    std::uint32_t echo = 0;
+    std::uint32_t waiting = 0;  ///< segments
+  };
+  /// Nothing else having come, its last segment is acknowledged then.
+  struct Delayed {
+    std::uint32_t number;
+    tcp::SeqNum next;
+    std::size_t due;  ///< round
+  };
+  struct Ack {
+    std::uint32_t number;
+    tcp::SeqNum up_to;
+    std::uint32_t echo;
+  };
+
+  /// Each connection has about 1 Mb/s, all together 1 to 18 Gb/s.
+  [[nodiscard]] static Duration time_of_a_round(std::uint32_t flows, std::uint32_t train) {
+    const Duration fair = Duration(std::chrono::milliseconds(12)) * burst_size / (flows * train);
+    return std::clamp<Duration>(fair, std::chrono::microseconds(20), std::chrono::microseconds(400));
+  }
+
+  /// Twice what a connection needs, and no more than all together find room for.
+  [[nodiscard]] static Bytes window_of(std::uint32_t flows, std::uint32_t train) {
+    return Bytes(std::clamp<std::int64_t>(16'000'000 / flows, 16 * 1024 * train, 2 * 1024 * 1024));
+  }
+
+  /// As many segments as a burst has and windows allow.
+  void send(bool measured) {
+    std::size_t count = 0;
+    for (std::size_t tried = 0; tried < burst_size / train_; ++tried) {
+      bench::Connection& connection = connections_[next_];
+      for (std::size_t i = 0; i < train_ && connection.server_next + bench::payload_size <= connection.server_edge; ++i)
+        burst_[count++] = hosts_.data_of_server(connection, now_);
       next_ = (next_ + 1) % connections_.size();
     }
-    receive(Side::core, measured);
-    if (next_ < first) acknowledge_ = !acknowledge_;
-    if (acknowledge_) {
-      make_acknowledgements(first);
-      receive(Side::radio, measured);
-    }
-    if (measured) segments += burst_size;
-    now_ += std::chrono::microseconds(20);
+    if (count != 0) receive(Side::core, count, measured);
+    if (measured) segments += count;
   }
 
-  /// A report of every UE's queue, good for longer than the benchmark runs.
-  void report() {
-    for (const Connection& connection : connections_) {
-      proxy::ReportArrival arrival;
-      arrival.bearer.ue = connection.to_ue.dst;
-      arrival.bearer.buffer = Bytes(1'000'000);
-      arrival.bearer.mean_service_rate = arrival.bearer.service_rate = Rate::bits_per_second(50e6);
-      arrival.epoch = 1;
-      arrival.sequence = 1;
-      arrival.period = std::chrono::seconds(60);
+  /// What the hosts have got since the last time.
+  void hear() {
+    const std::uint32_t every = connections_.size() > most_unhurried ? 1 : 2;
+    sink_.take(Side::core, [&](const tcp::Segment& segment, std::uint32_t number) {
+      connections_[number].server_edge = segment.ack + (std::uint32_t{segment.window} << bench::window_scale);
+    });
+    std::vector<Ack>& acks = on_the_way_[(rounds_ + on_the_way_.size() - 1) % on_the_way_.size()];
+    sink_.take(Side::radio, [&](const tcp::Segment& segment, std::uint32_t number) {
+      if (segment.payload_len == 0) return;
+      Ue& ue = ues_[number];
+      const bool repeated = segment.seq != ue.next;
+      if (ue.waiting++ == 0) ue.echo = segment.ts_value;
+      if (!repeated) ue.next += segment.payload_len;
+      if (!repeated && (ue.waiting % every != 0 || ue.waiting < train_)) {
+        delayed_.push_back({number, ue.next, rounds_ + delay_});
+        return;
+      }
+      acks.push_back({number, ue.next, ue.echo});
+      ue.waiting = 0;
+    });
+    for (; !delayed_.empty() && delayed_.front().due <= rounds_; delayed_.pop_front()) {
+      Ue& ue = ues_[delayed_.front().number];
+      if (ue.waiting == 0 || ue.next != delayed_.front().next) continue;
+      acks.push_back({delayed_.front().number, ue.next, ue.echo});
+      ue.waiting = 0;
+    }
+  }
+
+  void acknowledge(bool measured) {
+    std::vector<Ack>& due = on_the_way_[rounds_ % on_the_way_.size()];
+    for (std::size_t done = 0; done < due.size();) {
+      const std::size_t count = std::min(burst_size, due.size() - done);
+      for (std::size_t i = 0; i < count; ++i) {
+        const Ack& ack = due[done++];
+        burst_[i] = hosts_.ack_of_ue(connections_[ack.number], ack.up_to, ack.echo, now_);
+      }
+      receive(Side::radio, count, measured);
+    }
+    due.clear();
+  }
+
+  /// Whose turn comes in this round.
+  void report_in_turn(bool measured) {
+    if (period_ <= Duration::zero()) return;
+    due_ += static_cast<double>(connections_.size()) * (to_seconds(round_time_) / to_seconds(period_));
+    for (; due_ >= 1; due_ -= 1) {
+      report(connections_[reported_], measured);
+      reported_ = (reported_ + 1) % connections_.size();
+    }
+  }
+
+  void report(const bench::Connection& connection, bool measured) {
+    proxy::ReportArrival arrival;
+    arrival.bearer.ue = connection.to_ue.dst;
+    arrival.bearer.buffer = Bytes(1'000'000);
+    arrival.bearer.mean_service_rate = arrival.bearer.service_rate = Rate::bits_per_second(50e6);
+    arrival.bearer.allowance = Bytes(100'000);
+    arrival.epoch = 1;
+    arrival.sequence = ++sequence_;
+    arrival.sender_time = now_.time_since_epoch();
+    arrival.period = period_;
+    if (measured) {
+      measured_report(arrival);
+      ++reports;
+    } else {
       shard_.on_report(arrival, now_);
     }
   }
 
-  std::uint64_t cycles = 0;
-  std::uint64_t segments = 0;
-
- private:
-  [[nodiscard]] tcp::Segment data_segment(const Connection& connection) const {
-    tcp::Segment segment;
-    segment.seq = connection.server_next;
-    segment.ack = connection.ue_next;
-    segment.flags.bits = tcp::Flags::ack_bit;
-    segment.window = 8192;
-    segment.payload_len = payload_size;
-    stamp(segment);
-    return segment;
-  }
-
-  void stamp(tcp::Segment& segment) const {
-    segment.has_timestamps = true;
-    segment.ts_value = static_cast<std::uint32_t>(now_.time_since_epoch() / std::chrono::milliseconds(1)) + 1;
-    segment.ts_echo = segment.ts_value;
-  }
-
-  packet::Packet frame(const packet::HeaderTemplate& header, const packet::Addresses& addresses,
-                       const tcp::Segment& segment, std::uint16_t size) {
-    packet::Packet packet = pool_.allocate();
-    if (!packet) {
-      std::fprintf(stderr, "no packet buffers left\n");
-      std::exit(1);
-    }
-    if (size != 0) std::memcpy(packet.append(size), payload_.data(), size);
-    packet::write_headers(packet, header, addresses, segment, size != 0 ? payload_sum_ : std::uint16_t{0}, 1);
-    return packet;
-  }
-
-  void make_acknowledgements(std::size_t first) {
-    for (std::size_t i = 0; i < burst_.size(); ++i) {
-      const Connection& connection = connections_[(first + i) % connections_.size()];
-      tcp::Segment ack;
-      ack.seq = connection.ue_next;
-      ack.ack = connection.server_next;
-      ack.flags.bits = tcp::Flags::ack_bit;
-      ack.window = 8192;
-      stamp(ack);
-      burst_[i] = frame(from_ue_, connection.to_ue.reversed(), ack, 0);
-    }
-  }
-
-  void receive(Side side, bool measured) {
+  void receive(Side side, std::size_t count, bool measured) {
     if (measured) {
-      measured_receive(side);
+      measured_receive(side, count);
     } else {
-      shard_.receive(side, burst_, now_);
+      shard_.receive(side, std::span(burst_).first(count), now_);
     }
   }
 
-  /// What callgrind collects.
-  __attribute__((noinline)) void measured_receive(Side side) {
+  void advance(bool measured) {
+    if (measured) {
+      measured_advance();
+    } else {
+      shard_.advance(now_);
+    }
+  }
+
+  // What callgrind collects.
+  __attribute__((noinline)) void measured_receive(Side side, std::size_t count) {
     const std::uint64_t before = rte_rdtsc_precise();
-    shard_.receive(side, burst_, now_);
-    cycles += rte_rdtsc_precise() - before;
+    shard_.receive(side, std::span(burst_).first(count), now_);
+    cycles.receive += rte_rdtsc_precise() - before;
+  }
+  __attribute__((noinline)) void measured_advance() {
+    const std::uint64_t before = rte_rdtsc_precise();
+    shard_.advance(now_);
+    cycles.advance += rte_rdtsc_precise() - before;
+  }
+  __attribute__((noinline)) void measured_report(const proxy::ReportArrival& arrival) {
+    const std::uint64_t before = rte_rdtsc_precise();
+    shard_.on_report(arrival, now_);
+    cycles.report += rte_rdtsc_precise() - before;
   }
 
   void pass(Side side, packet::Packet packet) { shard_.receive(side, {&packet, 1}, now_); }
 
-  void open_one(std::uint32_t index) {
-    Connection connection;
-    connection.to_ue.src = IpAddress::v4(198, 51, 100, 1);
-    connection.to_ue.dst =
-        IpAddress::v4(10, 45, static_cast<std::uint8_t>(index >> 8), static_cast<std::uint8_t>(index));
-    connection.to_ue.src_port = 80;
-    connection.to_ue.dst_port = static_cast<std::uint16_t>(20000 + index);
-    tcp::Segment syn;
-    syn.seq = tcp::SeqNum(1000 + index);
-    syn.flags.bits = tcp::Flags::syn_bit;
-    syn.window = 65535;
-    syn.syn = {1460, 8, true, true, true};
-    stamp(syn);
-    tcp::Segment syn_ack = syn;
-    syn_ack.seq = tcp::SeqNum(500000 + index);
-    syn_ack.ack = syn.seq + 1;
-    syn_ack.flags.bits = tcp::Flags::syn_bit | tcp::Flags::ack_bit;
-    tcp::Segment ack = syn;
-    ack.flags.bits = tcp::Flags::ack_bit;
-    ack.seq = syn.seq + 1;
-    ack.ack = syn_ack.seq + 1;
-    ack.window = 8192;
-    pass(Side::radio, frame(from_ue_, connection.to_ue.reversed(), syn, 0));
-    pass(Side::core, frame(from_server_, connection.to_ue, syn_ack, 0));
-    pass(Side::radio, frame(from_ue_, connection.to_ue.reversed(), ack, 0));
-    connection.server_next = ack.ack;
-    connection.ue_next = ack.seq;
+  void open_one(std::uint32_t number) {
+    bench::Connection connection = bench::Hosts::connection(number, 1);
+    pass(Side::radio, hosts_.syn(connection, now_));
+    pass(Side::core, hosts_.syn_ack(connection, now_));
+    pass(Side::radio, hosts_.ack_of_ue(connection, now_));
+    sink_.take(Side::core, [&](const tcp::Segment& segment, std::uint32_t) {
+      connection.server_edge = segment.ack + (std::uint32_t{segment.window} << bench::window_scale);
+    });
+    sink_.take(Side::radio, [](const tcp::Segment&, std::uint32_t) {});
     connections_.push_back(connection);
   }
 
-  packet::PacketPool& pool_;
   proxy::Shard& shard_;
-  packet::HeaderTemplate from_server_;
-  packet::HeaderTemplate from_ue_;
-  std::array<std::uint8_t, payload_size> payload_{};
-  std::uint16_t payload_sum_ = 0;
-  std::vector<Connection> connections_;
+  bench::Sink& sink_;
+  bench::Hosts hosts_;
+  std::uint32_t train_;
+  Duration round_time_;
+  std::vector<bench::Connection> connections_;
+  std::vector<Ue> ues_;
+  std::deque<Delayed> delayed_;
+  std::size_t delay_;                         ///< rounds
+  std::vector<std::vector<Ack>> on_the_way_;  ///< a ring, by the round in which they arrive
   std::array<packet::Packet, burst_size> burst_;
   std::size_t next_ = 0;
-  bool acknowledge_ = false;
+  std::size_t rounds_ = 0;
+  Duration period_{};
+  double due_ = 0;  ///< reports
+  std::size_t reported_ = 0;
+  std::uint64_t sequence_ = 0;
   Instant now_{std::chrono::seconds(1000)};
 };
 
-/// Bytes of memory that one idle, split connection takes, everything counted.
+/// Bytes of memory that one idle, split connection takes where its UE has many, everything counted.
 std::size_t memory_of_a_pair() {
   const std::size_t flow = flow::Slab<proxy::Flow>::stride();
   constexpr std::size_t table = 2 * 8 + sizeof(flow::FlowKey);  // two slots per flow, and the key
@@ -237,18 +291,34 @@ struct Case {
   const char* name;
   proxy::Mode mode;
   proxy::Intercept intercept;
-  proxy::Counter counts;  ///< what shows that they are
-  std::uint64_t at_least;
+  proxy::Counter counts;               ///< what shows that they are
   bool journal = false;                ///< notes what a later run must know (state.file)
   std::optional<Bytes> exposure = {};  ///< limits.exposure_per_flow
+  proxy::LawPlace law = proxy::LawPlace::nodeb;
+  Duration reports = std::chrono::seconds(60);  ///< so often one of each UE; zero: none
 };
 constexpr std::array cases = {
-    Case{"split", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split, flow_count},
-    Case{"journal", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split, flow_count, true},
-    Case{"unexposed", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split, flow_count, false,
-         Bytes(0)},
-    Case{"regulate", proxy::Mode::clamp, proxy::Intercept::regulate, proxy::Counter::flows_regulated, flow_count},
-    Case{"bypass", proxy::Mode::bypass, proxy::Intercept::automatic, proxy::Counter::forward_bypass_mode, flow_count},
+    Case{"split", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split},
+    Case{"journal", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split, true},
+    Case{"unexposed", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split, false, Bytes(0)},
+    Case{"acks",
+         proxy::Mode::smvs,
+         proxy::Intercept::split,
+         proxy::Counter::flows_split,
+         false,
+         {},
+         proxy::LawPlace::acks,
+         Duration::zero()},
+    Case{"reported",
+         proxy::Mode::smvs,
+         proxy::Intercept::split,
+         proxy::Counter::flows_split,
+         false,
+         {},
+         proxy::LawPlace::nodeb,
+         std::chrono::milliseconds(5)},
+    Case{"regulate", proxy::Mode::clamp, proxy::Intercept::regulate, proxy::Counter::flows_regulated},
+    Case{"bypass", proxy::Mode::bypass, proxy::Intercept::automatic, proxy::Counter::forward_bypass_mode},
 };
 
 const Case* find_case(const std::string& name) {
@@ -256,35 +326,76 @@ const Case* find_case(const std::string& name) {
   return found != cases.end() ? found : nullptr;
 }
 
-/// Prints what it has measured; false when the shard did not do what was to be measured.
-bool run(const Case& which, int rounds) {
-  packet::PacketPool pool("bench", 32768);
-  Sink sink;
+struct Size {
+  int rounds = 20000;
+  std::uint32_t flows = 1000;
+  std::uint32_t train = 1;
+};
+
+proxy::ShardConfig configuration(const Case& which, const Size& size) {
   proxy::ShardConfig config;
   config.mode = which.mode;
   config.intercept = which.intercept;
+  config.smvs.law = which.law;
   config.limits.exposure_per_flow = which.exposure;
+  config.limits.max_flows = std::max(config.limits.max_flows, size.flows + size.flows / 4);
+  config.limits.max_bearers = std::max(config.limits.max_bearers, size.flows);
+  return config;
+}
+
+void print(const char* what, std::vector<double> runs) {
+  std::printf("%-36s%.0f (median of %zu runs; least %.0f, most %.0f)\n", what, median(runs), runs.size(),
+              *std::min_element(runs.begin(), runs.end()), *std::max_element(runs.begin(), runs.end()));
+}
+
+/// Cycles of the whole for each relayed segment, and of that in timers and in reports, of several runs.
+struct Runs {
+  std::vector<double> whole;
+  std::vector<double> timers;
+  std::vector<double> reports;
+};
+
+Runs measure(Bench& bench, int rounds) {
+  Runs runs;
+  for (int run = 0; run < 9; ++run) {
+    const Cycles before = bench.cycles;
+    const std::uint64_t segments = bench.segments;
+    for (int i = 0; i < rounds / 9 + 1; ++i) bench.round(true);
+    const auto per_segment = [&](std::uint64_t spent) {
+      return static_cast<double>(spent) / static_cast<double>(bench.segments - segments);
+    };
+    const std::uint64_t timers = bench.cycles.advance - before.advance;
+    const std::uint64_t reports = bench.cycles.report - before.report;
+    runs.whole.push_back(per_segment(bench.cycles.receive - before.receive + timers + reports));
+    runs.timers.push_back(per_segment(timers));
+    runs.reports.push_back(per_segment(reports));
+  }
+  return runs;
+}
+
+/// Prints what it has measured; false when the shard did not do what was to be measured.
+bool run(const Case& which, const Size& size) {
+  packet::PacketPool pool("bench", packet_buffers);
+  bench::Sink sink;
+  const proxy::ShardConfig config = configuration(which, size);
   std::vector<proxy::JournalEntry> entries(which.journal ? config.limits.max_flows : 0);
   proxy::Shard shard(config, pool, sink, {1, 2}, Instant{}, proxy::FlowJournal(entries));
-  Bench bench(pool, shard);
-  bench.open(flow_count);
-  bench.report();
-  if (shard.counters()[which.counts] < which.at_least) {
+  Bench bench(pool, shard, sink, size.flows, size.train);
+  if (which.reports > Duration::zero()) bench.report_every(which.reports);
+  if (shard.counters()[which.counts] < size.flows) {
     std::fprintf(stderr, "the connections were not intercepted as wanted: %s\n", which.name);
     return false;
   }
-  for (int i = 0; i < warm_up_rounds; ++i) bench.round(false);
-  std::vector<double> runs;
+  bench.warm();
   const std::uint64_t sent_before = sink.sent(Side::radio);
   const std::uint64_t acknowledged_before = sink.sent(Side::core);
-  for (int run = 0; run < 9; ++run) {
-    const std::uint64_t cycles = bench.cycles;
-    const std::uint64_t segments = bench.segments;
-    for (int i = 0; i < rounds / 9 + 1; ++i) bench.round(true);
-    runs.push_back(static_cast<double>(bench.cycles - cycles) / static_cast<double>(bench.segments - segments));
-  }
+  const Runs runs = measure(bench, size.rounds);
   const std::uint64_t relayed = sink.sent(Side::radio) - sent_before;
-  if (relayed != bench.segments) {
+  for (std::size_t i = 0; i < proxy::counter_count; ++i)
+    if (auto v = shard.counters().at(i); v != 0)
+      std::printf("  %s %llu\n", std::string(proxy::counter_text(i).name).c_str(), static_cast<unsigned long long>(v));
+  // A law may send at the end what came before the beginning.
+  if (relayed < bench.segments - bench.segments / 100 || relayed > bench.segments + bench.segments / 100) {
     std::fprintf(stderr, "%llu segments offered, %llu relayed\n", static_cast<unsigned long long>(bench.segments),
                  static_cast<unsigned long long>(relayed));
     return false;
@@ -292,22 +403,40 @@ bool run(const Case& which, int rounds) {
   std::printf("relayed segments                    %llu\n", static_cast<unsigned long long>(relayed));
   std::printf("acknowledgements per segment        %.2f\n",
               static_cast<double>(sink.sent(Side::core) - acknowledged_before) / static_cast<double>(relayed));
-  std::printf("cycles per relayed segment          %.0f (median of %zu runs; least %.0f, most %.0f)\n", median(runs),
-              runs.size(), *std::min_element(runs.begin(), runs.end()), *std::max_element(runs.begin(), runs.end()));
+  print("cycles per relayed segment", runs.whole);
+  print("  of these in timers", runs.timers);
+  if (bench.reports != 0) {
+    print("  of these in reports", runs.reports);
+    std::printf("reports per segment                 %.2f\n",
+                static_cast<double>(bench.reports) / static_cast<double>(relayed));
+  }
   return true;
+}
+
+bool is_valid(const Size& size) {
+  return size.rounds >= 1 && size.flows >= 1 && size.flows <= 1'000'000 && size.train >= 1 &&
+         size.train <= burst_size && burst_size % size.train == 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 20000;
+  const auto number = [&](int place, std::uint32_t otherwise) {
+    return argc > place ? static_cast<std::uint32_t>(std::strtoul(argv[place], nullptr, 10)) : otherwise;
+  };
+  Size size;
+  size.rounds = static_cast<int>(number(1, 20000));
+  size.flows = number(3, size.flows);
+  size.train = number(4, size.train);
   const Case* const which = find_case(argc > 2 ? argv[2] : "split");
-  if (rounds < 1 || which == nullptr) {
-    std::fprintf(stderr, "usage: relay_bench [ROUNDS [split|journal|unexposed|regulate|bypass]]\n");
+  if (!is_valid(size) || which == nullptr) {
+    std::fprintf(stderr,
+                 "usage: relay_bench [ROUNDS [split|journal|unexposed|acks|reported|regulate|bypass [FLOWS [TRAIN]]]]\n"
+                 "FLOWS: 1 to 1000000; TRAIN: segments of one that follow each other, a divisor of 32\n");
     return 2;
   }
   dpdk::Eal eal(dpdk::EalConfig{});
-  if (!run(*which, rounds)) return 1;
+  if (!run(*which, size)) return 1;
   if (which == cases.data()) std::printf("bytes per idle connection pair      %zu (budget 1024)\n", memory_of_a_pair());
   return 0;
 }

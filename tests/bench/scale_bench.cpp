@@ -1,0 +1,269 @@
+// What many connections cost besides their segments, in memory: bytes of resident memory for an idle pair and how long
+// the longest call takes when all of them end together; connections that carry one small answer, from the first SYN to
+// the last word; reports of many UEs, and the statuses that answer them. Cycles are counted around the shard's calls
+// only.
+
+#include <rte_cycles.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "dataplane/dpdk/eal.hpp"
+#include "dataplane/packet/pool.hpp"
+#include "proxy/shard/shard.hpp"
+#include "tests/bench/hosts.hpp"
+
+namespace {
+
+using namespace sluice;
+using proxy::Side;
+
+constexpr Bytes host_window{64 * 1024};
+
+proxy::ShardConfig configuration(std::uint32_t flows, std::uint32_t ues, proxy::Mode mode) {
+  proxy::ShardConfig config;
+  config.mode = mode;
+  config.limits.max_flows = flows + flows / 4 + 1024;
+  config.limits.max_bearers = ues + 16;
+  return config;
+}
+
+/// A shard, its hosts, and what their calls have cost.
+class Scene {
+ public:
+  Scene(const proxy::ShardConfig& config, packet::PacketPool& pool)
+      : shard(config, pool, sink, {1, 2}, Instant{}), hosts(pool, host_window) {}
+
+  void put(Side side, packet::Packet packet) {
+    const std::uint64_t before = rte_rdtsc_precise();
+    shard.receive(side, {&packet, 1}, now);
+    cycles += rte_rdtsc_precise() - before;
+  }
+  void advance() {
+    const std::uint64_t before = rte_rdtsc_precise();
+    shard.advance(now);
+    const std::uint64_t spent = rte_rdtsc_precise() - before;
+    cycles += spent;
+    longest = std::max(longest, spent);
+  }
+  void open(bench::Connection& c) {
+    put(Side::radio, hosts.syn(c, now));
+    put(Side::core, hosts.syn_ack(c, now));
+    put(Side::radio, hosts.ack_of_ue(c, now));
+    forget();
+  }
+  void forget() {
+    for (const Side side : {Side::radio, Side::core}) sink.take(side, [](const tcp::Segment&, std::uint32_t) {});
+  }
+
+  bench::Sink sink;
+  proxy::Shard shard;
+  bench::Hosts hosts;
+  Instant now{std::chrono::seconds(1000)};
+  std::uint64_t cycles = 0;
+  std::uint64_t longest = 0;  ///< of one call of advance()
+};
+
+double microseconds(std::uint64_t cycles) {
+  return static_cast<double>(cycles) * 1e6 / static_cast<double>(rte_get_tsc_hz());
+}
+
+std::size_t resident_bytes() {
+  unsigned long whole = 0;
+  unsigned long resident = 0;
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr || std::fscanf(file, "%lu %lu", &whole, &resident) != 2) std::exit(1);
+  std::fclose(file);
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// What `pairs` idle connections take, from a tenth of them on; then they all end.
+bool idle(std::uint32_t pairs, std::uint32_t per_ue) {
+  packet::PacketPool pool("scale", 8192);
+  const proxy::ShardConfig config = configuration(pairs, pairs / per_ue + 1, proxy::Mode::smvs);
+  Scene scene(config, pool);
+  std::size_t before = 0;
+  for (std::uint32_t i = 0; i < pairs; ++i) {
+    if (i == pairs / 10) before = resident_bytes();
+    bench::Connection connection = bench::Hosts::connection(i, per_ue);
+    scene.open(connection);
+  }
+  const std::size_t taken = resident_bytes() - before;
+  if (scene.shard.counters()[proxy::Counter::flows_split] < pairs) return false;
+  std::printf("idle pairs                          %u, %u of each UE\n", pairs, per_ue);
+  std::printf("resident bytes for each             %.0f\n",
+              static_cast<double>(taken) / static_cast<double>(pairs - pairs / 10));
+  scene.now += config.timeouts.idle + std::chrono::seconds(2);
+  std::uint64_t calls = 0;
+  scene.cycles = scene.longest = 0;
+  for (; scene.shard.flow_count() > 0 && calls < pairs; ++calls) scene.advance();
+  std::printf("they end together                   %.0f us in %llu calls, the longest %.0f us\n",
+              microseconds(scene.cycles), static_cast<unsigned long long>(calls), microseconds(scene.longest));
+  return scene.shard.flow_count() == 0;
+}
+
+/// A request of 100 bytes and an answer of one segment, then both hosts close, the server first.
+class ShortConnections {
+ public:
+  ShortConnections(Scene& scene, std::uint32_t parallel, std::uint32_t idle) : scene_(scene), idle_(idle) {
+    connections_.reserve(parallel);
+    for (std::uint32_t i = 0; i < parallel; ++i) connections_.push_back(next());
+  }
+  /// Each goes on by a step; after the last one another begins in its place.
+  void round() {
+    for (auto& [connection, step] : connections_) {
+      take(connection, step);
+      if (++step == steps) {
+        connection = next().connection;
+        step = 0;
+        ++finished;
+      }
+    }
+    scene_.forget();
+    scene_.advance();
+    scene_.now += std::chrono::microseconds(20);
+  }
+  std::uint64_t finished = 0;
+
+ private:
+  struct Each {
+    bench::Connection connection;
+    int step = 0;
+  };
+  static constexpr int steps = 6;
+
+  Each next() { return {bench::Hosts::connection(idle_ + begun_++ % 4'000'000, 16), 0}; }
+
+  void take(bench::Connection& c, int step) {
+    bench::Hosts& hosts = scene_.hosts;
+    switch (step) {
+      case 0:
+        scene_.put(Side::radio, hosts.syn(c, scene_.now));
+        return;
+      case 1:
+        scene_.put(Side::core, hosts.syn_ack(c, scene_.now));
+        return;
+      case 2:
+        scene_.put(Side::radio, hosts.ack_of_ue(c, scene_.now));
+        scene_.put(Side::radio, hosts.data_of_ue(c, scene_.now, 100));
+        return;
+      case 3:
+        scene_.put(Side::core, hosts.data_of_server(c, scene_.now, bench::payload_size, tcp::Flags::fin_bit));
+        return;
+      case 4:
+        scene_.put(Side::radio, hosts.data_of_ue(c, scene_.now, 0, tcp::Flags::fin_bit));
+        return;
+      default:
+        scene_.put(Side::core, hosts.ack_of_server(c, scene_.now));
+    }
+  }
+
+  Scene& scene_;
+  std::uint32_t idle_;
+  std::uint32_t begun_ = 0;
+  std::vector<Each> connections_;
+};
+
+bool short_connections(std::uint32_t parallel, std::uint32_t idle) {
+  packet::PacketPool pool("scale", 65536);
+  proxy::ShardConfig config = configuration(idle + 4 * parallel, 4'000'000, proxy::Mode::i_tcp);
+  config.limits.max_flows = std::max(config.limits.max_flows, 65'536U);
+  config.timeouts.idle = std::chrono::hours(10);
+  Scene scene(config, pool);
+  for (std::uint32_t i = 0; i < idle; ++i) {
+    bench::Connection connection = bench::Hosts::connection(i, 1);
+    scene.open(connection);
+  }
+  ShortConnections connections(scene, parallel, idle);
+  constexpr std::uint64_t wanted = 400'000;
+  while (connections.finished < wanted / 4) connections.round();
+  const std::uint64_t split = scene.shard.counters()[proxy::Counter::flows_split];
+  const std::uint64_t before = connections.finished;
+  scene.cycles = 0;
+  while (connections.finished < before + wanted) connections.round();
+  const std::uint64_t done = connections.finished - before;
+  const double each = static_cast<double>(scene.cycles) / static_cast<double>(done);
+  const std::uint64_t unsplit = done - std::min(done, scene.shard.counters()[proxy::Counter::flows_split] - split);
+  std::printf("short connections                   %u in parallel, %u idle ones beside\n", parallel, idle);
+  std::printf("cycles for each                     %.0f, %.0f a second of one core\n", each,
+              static_cast<double>(rte_get_tsc_hz()) / each);
+  std::printf("not split for want of room          %.1f %%\n",
+              100.0 * static_cast<double>(unsplit) / static_cast<double>(done));
+  return true;
+}
+
+/// A report of each UE in turn, and what the Node-B is told after each 64 of them.
+bool reports(std::uint32_t ues) {
+  packet::PacketPool pool("scale", 8192);
+  Scene scene(configuration(ues, ues, proxy::Mode::smvs), pool);
+  std::vector<bench::Connection> connections;
+  for (std::uint32_t i = 0; i < ues; ++i) {
+    connections.push_back(bench::Hosts::connection(i, 1));
+    scene.open(connections.back());
+  }
+  constexpr std::uint32_t batch = 64;
+  constexpr std::uint32_t warm = 2;
+  std::uint64_t of_reports = 0;
+  std::uint64_t of_statuses = 0;
+  std::uint64_t told = 0;
+  std::vector<control::feedback::BearerStatus> statuses;
+  const std::uint32_t rounds = std::max(4U, 400'000 / ues);
+  std::uint64_t measured = 0;
+  std::uint64_t collections = 0;
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    for (std::uint32_t i = 0; i < ues; ++i) {
+      proxy::ReportArrival arrival;
+      arrival.bearer.ue = connections[i].to_ue.dst;
+      arrival.bearer.buffer = Bytes(1'000'000);
+      arrival.bearer.mean_service_rate = arrival.bearer.service_rate = Rate::bits_per_second(1e6);
+      arrival.bearer.allowance = Bytes(10'000);
+      arrival.epoch = 1;
+      arrival.sequence = round + 1;
+      arrival.sender_time = scene.now.time_since_epoch();
+      arrival.period = std::chrono::milliseconds(5);
+      std::uint64_t before = rte_rdtsc_precise();
+      scene.shard.on_report(arrival, scene.now);
+      if (round >= warm) {
+        of_reports += rte_rdtsc_precise() - before;
+        ++measured;
+      }
+      if (i % batch != batch - 1) continue;
+      statuses.clear();
+      before = rte_rdtsc_precise();
+      scene.shard.collect_status(statuses, false);
+      if (round < warm) continue;
+      of_statuses += rte_rdtsc_precise() - before;
+      told += statuses.size();
+      ++collections;
+    }
+    scene.now += std::chrono::milliseconds(5);
+    scene.shard.advance(scene.now);
+  }
+  std::printf("UEs that are reported               %u\n", ues);
+  std::printf("cycles for each report              %.0f\n",
+              static_cast<double>(of_reports) / static_cast<double>(measured));
+  std::printf("cycles to collect statuses          %.0f, of %.1f UEs that changed\n",
+              static_cast<double>(of_statuses) / static_cast<double>(std::max<std::uint64_t>(collections, 1)),
+              static_cast<double>(told) / static_cast<double>(std::max<std::uint64_t>(collections, 1)));
+  return measured > 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  const auto number = [&](int place, std::uint32_t otherwise) {
+    return argc > place ? static_cast<std::uint32_t>(std::strtoul(argv[place], nullptr, 10)) : otherwise;
+  };
+  dpdk::Eal eal(dpdk::EalConfig{});
+  if (what == "idle") return idle(std::max(number(2, 100'000), 10U), std::max(number(3, 1), 1U)) ? 0 : 1;
+  if (what == "short") return short_connections(std::max(number(2, 1), 1U), number(3, 0)) ? 0 : 1;
+  if (what == "reports") return reports(std::max(number(2, 10'000), 64U)) ? 0 : 1;
+  std::fprintf(stderr, "usage: scale_bench idle [PAIRS [OF-EACH-UE]] | short [PARALLEL [IDLE]] | reports [UES]\n");
+  return 2;
+}
