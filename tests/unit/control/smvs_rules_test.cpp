@@ -57,8 +57,21 @@ TEST(SmvsRules, TheBandHasToFitBelowTheReference) {
 
 TEST(SmvsRules, TheBandHasToFitBelowTheBuffer) {
   SmvsParameters parameters = paper();
+  parameters.epsilon = 499;
+  EXPECT_THAT(validate(parameters), IsEmpty()) << "band 99.8 frames, 100 are free above q0";
+  parameters.epsilon = 500;
+  const auto found = validate(parameters);
+  ASSERT_THAT(found, Contains(rule("ε·Ts/(1−δ·Ts) < Bmax − q0")));
+  EXPECT_EQ(found[0].severity, Violation::Severity::error);
+}
+
+// However much is asked for, half of the buffer is what the law holds.
+TEST(SmvsRules, TheBandIsJudgedAtTheReferenceThatIsHeld) {
+  SmvsParameters parameters = paper();
   parameters.reference = Reference::frames(196);
-  EXPECT_THAT(validate(parameters), Contains(rule("ε·Ts/(1−δ·Ts) < Bmax − q0")));
+  EXPECT_THAT(validate(parameters), ElementsAre(rule("q0 ≤ Bmax/2"))) << "a band of 4 frames has 100 on either side";
+  parameters.buffer = parameters.frame * 7;
+  EXPECT_THAT(validate(parameters), Contains(rule("ε·Ts/(1−δ·Ts) < q0"))) << "3.5 frames are held";
 }
 
 TEST(SmvsRules, MoreThanHalfOfTheBufferIsNotHeldAndThatIsSaid) {
@@ -74,7 +87,9 @@ TEST(SmvsRules, AReferenceInTimeIsJudgedAtTheMeanRate) {
   SmvsParameters parameters = paper();
   parameters.reference = Reference::time(200ms);  // 232 frames at 1160 frames/s, more than the buffer
   EXPECT_THAT(validate(parameters), IsEmpty());
-  EXPECT_THAT(validate(parameters, ue3), Contains(rule("ε·Ts/(1−δ·Ts) < Bmax − q0")));
+  const auto found = validate(parameters, ue3);
+  ASSERT_THAT(found, ElementsAre(rule("q0 ≤ Bmax/2")));
+  EXPECT_THAT(found[0].explanation, HasSubstr("q0 = 232 frames"));
 }
 
 // Fig. 13 and 14: Ts = 0.2 s drains a full buffer in one step, Ts = 0.1 s does not.
@@ -84,7 +99,9 @@ TEST(SmvsRules, AFullBufferMustLastLongerThanAStep) {
   parameters.delta = 4;
   parameters.eta_window = 1s;
   EXPECT_THAT(validate(parameters), IsEmpty());
-  EXPECT_THAT(validate(parameters, ue3), ElementsAre(rule("Ts < Bmax/b̄")));
+  const auto found = validate(parameters, ue3);
+  ASSERT_THAT(found, ElementsAre(rule("Ts < Bmax/b̄")));
+  EXPECT_EQ(found[0].severity, Violation::Severity::warning) << "the law is defined, and figure 13 shows what it does";
   parameters.step = 100ms;
   EXPECT_THAT(validate(parameters, ue3), ElementsAre(rule("δ·Ts → 1")));
 }
