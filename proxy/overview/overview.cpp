@@ -23,6 +23,7 @@ bool is_alarming(Counter counter, std::string_view name) {
     case Counter::forward_memory:
     case Counter::buffers_exhausted:
     case Counter::fallbacks:
+    case Counter::steps_too_long:
       return true;
     default:
       return false;

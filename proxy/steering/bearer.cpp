@@ -31,6 +31,7 @@ void Bearer::inherit(const Bearer& before, Instant now) {
   if (!before.reports_.any()) return;
   reports_.inherit(before.reports_);
   law_.inherit(before.law_);
+  step_watch = before.step_watch;
   law_.seed(before.mean_rate());
   if (clock_) clock_->law().seed(now, before.mean_rate());
   if (!steerable()) {

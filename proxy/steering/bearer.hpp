@@ -7,6 +7,7 @@
 #include "control/feedback/report.hpp"
 #include "control/framing.hpp"
 #include "control/in_flight.hpp"
+#include "control/step_watch.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
@@ -129,6 +130,7 @@ class Bearer : public RingMember<Bearer> {
   Instant wheel_deadline = never;       ///< when the timer wheel will look at it
   BearerLoad load;                      ///< of its split connections at their last service
   control::Framing framing;             ///< of the data of its split connections, as far as anybody counts it
+  control::StepWatch step_watch;        ///< told of every report that steers by SMVS
   Observed observed;                    ///< what mode observe has recorded
   bool used = false;      ///< had a split connection: what was learned is kept for a while when its last flow goes
   Instant empty_since{};  ///< when its last flow went

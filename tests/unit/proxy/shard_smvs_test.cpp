@@ -41,6 +41,13 @@ class ShardSmvs : public testing::Test {
     arrival.bearer.allowance = allowance;
     reports.send(arrival);
   }
+  /// Of a buffer that the link empties, when it is full, in `drained_in`.
+  void report_buffer(Duration drained_in) {
+    proxy::ReportArrival arrival = reports.next();
+    arrival.bearer.buffer = arrival.bearer.mean_service_rate.in(drained_in);
+    arrival.bearer.allowance = Bytes(0);
+    reports.send(arrival);
+  }
   /// The window that the server has, by the newest word to it: how much more it may send than what was offered.
   std::int64_t advertised() {
     while (const auto seen = lab.next(Side::core)) {
@@ -142,6 +149,25 @@ TEST_F(ShardSmvs, LateReportsFallBackAndComeBack) {
   EXPECT_EQ(lab.count(Counter::recoveries), 2U);
   offer(5);
   EXPECT_EQ(data_sent(), 0);
+}
+
+TEST_F(ShardSmvs, StepsInWhichTheLinkEmptiesTheFullBufferAreCountedAsTheyBegin) {
+  hosts.open();
+  report_buffer(2 * period);
+  EXPECT_EQ(lab.count(Counter::steps_too_long), 0U);
+  report_buffer(period / 2);
+  EXPECT_EQ(lab.count(Counter::steps_too_long), 1U);
+  report_buffer(period / 2);
+  EXPECT_EQ(lab.count(Counter::steps_too_long), 1U) << "still the same";
+  report_buffer(2 * period);
+  report_buffer(period / 2);
+  EXPECT_EQ(lab.count(Counter::steps_too_long), 2U);
+}
+
+TEST_F(ShardSmvs, StepsOfABufferOfUnknownSizeAreNeverTooLong) {
+  hosts.open();
+  report_buffer(Duration::zero());
+  EXPECT_EQ(lab.count(Counter::steps_too_long), 0U);
 }
 
 TEST_F(ShardSmvs, AfterAHandoverTheOtherNodeBSteersAndTheFirstOneNoMore) {
