@@ -355,6 +355,7 @@ void describe(Section& s, Scenario& scenario) {
   }
   check_sweeps(s, scenario);
   check_ratio(s, scenario);
+  advise_on_links(s, scenario);
 }
 
 }  // namespace sluice::emulator

@@ -69,6 +69,10 @@ void describe(config::Section& s, Scenario& scenario);
 /// of the Node-Bs that they name. In this order, with cell before them.
 void describe_nodebs(config::Section& s, Scenario& scenario);
 void describe_moves(config::Section& s, Scenario& scenario);
+/// The rules of SMVS that depend on the link, for every mode that goes by reports: warnings, since what breaks them can
+/// be what an experiment is about. Links whose rate the file does not tell (models of the radio, traces) break none
+/// here.
+void advise_on_links(config::Section& s, const Scenario& scenario);
 /// Rules across the feedback of Node-Bs in real time: they differ, and what stands under live serves the mode that
 /// live_mode() names.
 void check_live_nodebs(config::Section& s, const Scenario& scenario);

@@ -1,0 +1,83 @@
+// The rules of SMVS that depend on the link: a scenario that breaks them is run, and says so.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "emulator/scenario/plan.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// The warnings about such rules; those that hold for every link are not among them.
+std::vector<std::string> about_links(const config::Loaded<Plan>& plan) {
+  EXPECT_TRUE(plan) << config::to_string(plan.errors);
+  std::vector<std::string> found;
+  for (const config::Error& warning : plan.warnings) {
+    if (warning.expected == "Ts < Bmax/b̄" || warning.expected == "Ts < Tb/2") found.push_back(warning.to_string());
+  }
+  return found;
+}
+
+std::vector<std::string> about_links_of(const std::string& paper) {
+  return about_links(load_plan(SLUICE_SOURCE_DIR "/configs/papers/" + paper + ".yaml"));
+}
+
+/// A step of 20 ms, and 100 frames of 40 bytes: a full buffer lasts as long as that at 1.6 Mb/s.
+std::string cell(const std::string& channel, const std::string& more = "") {
+  return "modes: [smvs]\n"
+         "cell: {ues: [{address: 10.45.0.2, buffer: 100 frames, channel: " +
+         channel + "}" + more +
+         "]}\n"
+         "smvs: {law: proxy, parameters: {step: 20ms, delta: 45, reference: 20 frames}}\n";
+}
+
+std::vector<std::string> about(const std::string& text) {
+  return about_links(parse_plan(text, "s.yaml"));
+}
+
+TEST(ScenarioRules, Figure13BreaksTheRuleOfTheStepAtItsFirstPointOnly) {
+  EXPECT_THAT(about_links_of("smvs-fig13"),
+              ElementsAre(HasSubstr("smvs.parameters.step, expected Ts < Bmax/b̄, got Ts = 0.2 s ≥ 0.172414 s")));
+}
+
+TEST(ScenarioRules, Figure11KeepsThem) {
+  EXPECT_THAT(about_links_of("smvs-fig11"), IsEmpty());
+}
+
+TEST(ScenarioRules, AFullBufferLastsLongerThanAStep) {
+  EXPECT_THAT(about(cell("{type: constant, rate: 1.5Mb/s}")), IsEmpty());
+  EXPECT_THAT(about(cell("{type: constant, rate: 1.7Mb/s}")),
+              ElementsAre(HasSubstr("s.yaml:3:33: smvs.parameters.step, expected Ts < Bmax/b̄")));
+  EXPECT_THAT(about(cell("{type: generated, model: {mean: 1.7Mb/s}}")), ElementsAre(HasSubstr("Ts < Bmax/b̄")));
+}
+
+TEST(ScenarioRules, OfOneCellEachUeHasAPartOnly) {
+  EXPECT_THAT(about(cell("{type: constant, rate: 1.7Mb/s}",
+                         ", {address: 10.45.0.3, channel: {type: constant, rate: 1.7Mb/s}}")),
+              IsEmpty());
+}
+
+TEST(ScenarioRules, TheRateVariesMoreSlowlyThanItIsSampled) {
+  EXPECT_THAT(about(cell("{type: piecewise, min: 1Mb/s, max: 2Mb/s, period: 41ms}")), IsEmpty());
+  EXPECT_THAT(about(cell("{type: piecewise, min: 1Mb/s, max: 2Mb/s, period: 40ms}")),
+              ElementsAre(HasSubstr("expected Ts < Tb/2, got Ts = 0.02 s ≥ 0.02 s")));
+}
+
+TEST(ScenarioRules, ALawThatTakesNoStepsBreaksNone) {
+  std::string text = cell("{type: constant, rate: 10Mb/s}");
+  EXPECT_THAT(about(text), testing::SizeIs(1));
+  text.replace(text.find("law: proxy"), 10, "law: acks");
+  EXPECT_THAT(about(text), IsEmpty()) << "by acknowledgements, without reports";
+  text.replace(text.find("modes: [smvs]"), 13, "modes: [i-tcp]");
+  EXPECT_THAT(about(text), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sluice::emulator
