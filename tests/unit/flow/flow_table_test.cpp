@@ -167,6 +167,16 @@ TEST(FlowTable, ABurstFindsWhatSingleLookupsFind) {
   }
 }
 
+TEST(FlowTable, ABurstOfTrainsFindsTheSame) {
+  FlowTable table(4096, {7, 0});
+  for (std::uint32_t i = 0; i < 4096; i += 2) ASSERT_TRUE(table.insert(key(i), i));
+  std::vector<FlowKey> keys;
+  for (std::uint32_t i = 0; i < 100; ++i) keys.push_back(key(i / 7));  // every second train is of one that is unknown
+  std::vector<FlowIndex> found(keys.size());
+  table.lookup_burst(keys, found);
+  for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(found[i], table.find(keys[i])) << i;
+}
+
 /// Keys that all want the slot that the first of them wants.
 std::vector<FlowKey> colliding(std::uint32_t count, std::uint32_t slots, const HashKey& secret) {
   std::vector<FlowKey> keys;
