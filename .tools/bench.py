@@ -74,11 +74,11 @@ def record_now(reason):
 
 
 def cycles(bench, case, flows, train):
-    """Of a relayed segment, by one run of the benchmark."""
+    """Of a relayed segment, and per cent of the load that were relayed, by one run of the benchmark."""
     run = subprocess.run([bench, "20000", case, str(flows), str(train)], capture_output=True, text=True, check=False)
     if run.returncode:
         sys.exit(f"bench: {bench} {case} {flows} {train} failed\n{run.stderr[-2000:]}")
-    return number(r"cycles per relayed segment\s+(\d+)", run.stdout)
+    return number(r"cycles per relayed segment\s+(\d+)", run.stdout), number(r"share of what servers had to send\s+(\d+)", run.stdout)
 
 
 def build_other(commit):
@@ -98,11 +98,13 @@ def compare(commit):
     """Runs take turns, so that what else the machine does meets both alike; the least of each counts."""
     other = build_other(commit)
     print(f"cycles and instructions for a relayed segment, {commit} and now; cycles are the least of {TURNS} runs each")
-    print(f"{'case':>10} {'connections':>12} {'train':>6} {'before':>8} {'now':>8} {'ratio':>6} {'before':>8} {'now':>8} {'ratio':>6}")
+    print("load: per cent of what the servers had to send; where little of it is relayed, fewer connections are active")
+    columns = f"{'before':>8} {'now':>8} {'ratio':>6}"
+    print(f"{'case':>10} {'connections':>12} {'train':>6} {columns} {'load':>9} {columns}")
     for case, flows, train in COMPARED:
         runs = [(cycles(other, case, flows, train), cycles(BENCH, case, flows, train)) for _ in range(TURNS)]
-        before, now = (min(run[i] for run in runs) for i in (0, 1))
-        line = f"{case:>10} {flows:>12} {train:>6} {before:>8} {now:>8} {now / before:>6.2f}"
+        (before, carried), (now, carries) = (min(run[i] for run in runs) for i in (0, 1))
+        line = f"{case:>10} {flows:>12} {train:>6} {before:>8} {now:>8} {now / before:>6.2f} {carried:>4}/{carries:>4}"
         if flows <= 10_000:
             was, here = (measured(case, flows, train, bench)[0] for bench in (other, BENCH))
             line += f" {was:>8.0f} {here:>8.0f} {here / was:>6.2f}"

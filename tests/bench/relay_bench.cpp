@@ -390,10 +390,8 @@ bool run(const Case& which, const Size& size) {
   const std::uint64_t sent_before = sink.sent(Side::radio);
   const std::uint64_t acknowledged_before = sink.sent(Side::core);
   const Runs runs = measure(bench, size.rounds);
+  const std::uint64_t offered = static_cast<std::uint64_t>(size.rounds / 9 + 1) * 9 * burst_size;
   const std::uint64_t relayed = sink.sent(Side::radio) - sent_before;
-  for (std::size_t i = 0; i < proxy::counter_count; ++i)
-    if (auto v = shard.counters().at(i); v != 0)
-      std::printf("  %s %llu\n", std::string(proxy::counter_text(i).name).c_str(), static_cast<unsigned long long>(v));
   // A law may send at the end what came before the beginning.
   if (relayed < bench.segments - bench.segments / 100 || relayed > bench.segments + bench.segments / 100) {
     std::fprintf(stderr, "%llu segments offered, %llu relayed\n", static_cast<unsigned long long>(bench.segments),
@@ -401,6 +399,8 @@ bool run(const Case& which, const Size& size) {
     return false;
   }
   std::printf("relayed segments                    %llu\n", static_cast<unsigned long long>(relayed));
+  std::printf("share of what servers had to send   %.1f %%\n",
+              100.0 * static_cast<double>(relayed) / static_cast<double>(offered));
   std::printf("acknowledgements per segment        %.2f\n",
               static_cast<double>(sink.sent(Side::core) - acknowledged_before) / static_cast<double>(relayed));
   print("cycles per relayed segment", runs.whole);
