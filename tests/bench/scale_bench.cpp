@@ -137,7 +137,7 @@ class ShortConnections {
   };
   static constexpr int steps = 6;
 
-  Each next() { return {bench::Hosts::connection(idle_ + begun_++ % 4'000'000, 16), 0}; }
+  Each next() { return {bench::Hosts::connection(16 * idle_ + begun_++ % 4'000'000, 16), 0}; }
 
   void take(bench::Connection& c, int step) {
     bench::Hosts& hosts = scene_.hosts;
