@@ -334,10 +334,6 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     return;
   }
   stalls_.end(flow, now);
-  if (only_looked_at(flow, now)) {
-    reschedule(flow, id, now);
-    return;
-  }
   for (const Side side : {Side::radio, Side::core}) {
     tcp::Endpoint& endpoint = flow.leg(side).endpoint;
     if (endpoint.next_deadline() > now) continue;
@@ -348,19 +344,6 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     }
   }
   mark(flow, id, Streams::both);
-}
-
-/// What it was to be looked at for has been put off since, and what is under way brings it here again. One that holds
-/// nothing is served: time alone may have widened what it is granted.
-bool SplitFlows::only_looked_at(const Flow& flow, Instant now) const {
-  if (!relay::on_fast_path(flow) || flow.release_reason != ReleaseReason::none) return false;
-  for (const Leg& leg : flow.legs) {
-    if (leg.endpoint.next_deadline() <= now) return false;
-  }
-  const bool holds =
-      relay::held_towards(flow, Side::radio) > Bytes{} || relay::held_towards(flow, Side::core) > Bytes{};
-  const Bearer& bearer = shard_.registry.bearer(flow.bearer);
-  return holds && (bearer.load.backlogged_flows == 0 || !bearer.clocked());
 }
 
 bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
