@@ -132,8 +132,8 @@ def main():
         sys.exit(f"bench: {BENCH} was not built")
     if sys.argv[1:2] == ["--record"]:
         return record_now(" ".join(sys.argv[2:]))
-    if sys.argv[1:2] == ["--compare"] and len(sys.argv) == 3:
-        return compare(sys.argv[2])
+    if sys.argv[1:2] == ["--compare"]:
+        return compare(sys.argv[2]) if len(sys.argv) == 3 else "bench: --compare wants a commit"
     rounds = sys.argv[1:2] or ["20000"]
     print("One relayed 1448-byte segment, in memory, 1000 active flows, burst 32", flush=True)
     for case, text in CASES.items():

@@ -140,9 +140,9 @@ class AckClockedWindow {
   double others_ = 0;              ///< … of what others send
   Duration late_{};                ///< of the newest acknowledgement at the uplink of which that is known
   Instant late_at_{};              ///< when that was
-  Duration late_unknown_for_{};    ///< of listening since then
   Duration usually_late_{};        ///< … its mean
   Duration latest_{};              ///< … the greatest of late
+  Duration late_unknown_for_{};    ///< of listening since one was known
   Duration further_{};             ///< mean of Acknowledged::further
   Instant round_ends_{};           ///< of the start-up
   double round_rate_ = 0;          ///< bytes/s that the last rounds of it must exceed by a quarter
