@@ -114,8 +114,24 @@ bool UdpEndpoint::receive_one() {
   const ReceivedAt at = config_.clock();
   if (session_.receive(std::span(buffer_).first(size), handler_, at, header) == Failure::none) {
     learn(header.key_id, from, at.now);
+    note_place(header.sender, from);
   }
   return true;
+}
+
+bool UdpEndpoint::is_sent_to(const udp::endpoint& place) const {
+  return learned_.contains(place) ||
+         std::find(config_.peers.begin(), config_.peers.end(), place) != config_.peers.end();
+}
+
+/// A sender that is heard where nothing is sent to stays where it was.
+void UdpEndpoint::note_place(std::uint64_t sender, const udp::endpoint& from) {
+  if (!is_sent_to(from)) return;
+  if (places_.size() >= most_places && !places_.contains(sender)) {
+    std::erase_if(places_, [this](const auto& place) { return !is_sent_to(place.second); });
+    if (places_.size() >= most_places) return;
+  }
+  places_[sender] = from;
 }
 
 void UdpEndpoint::learn(std::uint32_t key, const udp::endpoint& from, Instant now) {
@@ -153,6 +169,17 @@ std::uint64_t UdpEndpoint::send_reports(std::span<const BearerReport> reports, D
   return session_.send_reports(reports, now, period, poll, *this);
 }
 
+std::uint64_t UdpEndpoint::send_reports_to(std::uint64_t sender, std::span<const BearerReport> reports, Duration now,
+                                           Duration period) {
+  forget_silent(config_.clock().now);
+  if (const auto place = places_.find(sender); place != places_.end() && is_sent_to(place->second)) {
+    only_ = place->second;
+  }
+  const std::uint64_t sequence = session_.send_reports(reports, now, period, false, *this);
+  only_.reset();
+  return sequence;
+}
+
 std::uint64_t UdpEndpoint::send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period,
                                          bool poll) {
   forget_silent(config_.clock().now);
@@ -160,6 +187,7 @@ std::uint64_t UdpEndpoint::send_statuses(std::span<const BearerStatus> statuses,
 }
 
 void UdpEndpoint::send(std::span<const std::uint8_t> datagram) {
+  if (only_) return send_to(datagram, *only_);
   for (const udp::endpoint& peer : config_.peers) send_to(datagram, peer);
   for (const auto& [peer, heard] : learned_) send_to(datagram, peer);
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,6 +52,8 @@ struct UdpCounters {
 /// many senders speak there: what a holder of the key can have sent, and to whom, is bounded.
 class UdpEndpoint final : private DatagramSink {
  public:
+  /// Senders whose place is known, at most; what is for others goes to all.
+  static constexpr std::size_t most_places = 1024;
   /// How long a place is sent to after something was heard there.
   static constexpr Duration learned_for = ReplayGuard::speaking;
 
@@ -66,12 +69,17 @@ class UdpEndpoint final : private DatagramSink {
 
   /// `now`: this side's monotonic clock. Returns the sequence number of the last datagram.
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll = false);
+  /// The same, only to where this sender was last heard of the places that are sent to; to all where that is none.
+  std::uint64_t send_reports_to(std::uint64_t sender, std::span<const BearerReport> reports, Duration now,
+                                Duration period);
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll = false);
 
   /// Where it is bound, with the port that was chosen.
   [[nodiscard]] boost::asio::ip::udp::endpoint local() const;
   /// Everyone a message goes to now, but for those that have become silent since the last one.
   [[nodiscard]] std::vector<boost::asio::ip::udp::endpoint> destinations() const;
+  /// Whether there may ever be more than one of them.
+  [[nodiscard]] bool may_have_several() const { return config_.peers.size() > 1 || !config_.learn.empty(); }
   [[nodiscard]] const UdpCounters& counters() const { return counters_; }
 
  private:
@@ -82,6 +90,8 @@ class UdpEndpoint final : private DatagramSink {
   void rest();
   bool receive_one();
   void learn(std::uint32_t key, const boost::asio::ip::udp::endpoint& from, Instant now);
+  void note_place(std::uint64_t sender, const boost::asio::ip::udp::endpoint& from);
+  [[nodiscard]] bool is_sent_to(const boost::asio::ip::udp::endpoint& place) const;
   [[nodiscard]] bool may_learn(std::uint32_t key, const boost::asio::ip::udp::endpoint& from) const;
   void forget_silent(Instant now);
 
@@ -90,7 +100,9 @@ class UdpEndpoint final : private DatagramSink {
   RecordHandler& handler_;
   boost::asio::ip::udp::socket socket_;
   boost::asio::steady_timer pause_;
-  std::map<boost::asio::ip::udp::endpoint, Instant> learned_;  ///< when something was last heard there
+  std::map<boost::asio::ip::udp::endpoint, Instant> learned_;       ///< when something was last heard there
+  std::map<std::uint64_t, boost::asio::ip::udp::endpoint> places_;  ///< of senders, where they are sent to
+  std::optional<boost::asio::ip::udp::endpoint> only_;              ///< of what is sent now
   std::array<std::uint8_t, 2048> buffer_{};
   UdpCounters counters_;
   bool running_ = false;

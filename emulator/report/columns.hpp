@@ -138,6 +138,10 @@ inline constexpr std::array figure_table = std::to_array<ColumnText>({
 });
 /// What runs count beside; RunResult::counters. The drops and marks of routers are named by their hop.
 inline constexpr std::array counter_table = std::to_array<ColumnText>({
+    {"claims", "real time, with several proxies: UEs that nobody held and a proxy claimed"},
+    {"claims_lapsed", "likewise: claims whose proxy said nothing of the UE any more"},
+    {"claims_moved", "likewise: claims that one proxy took from another, since the UE's packets go through it now"},
+    {"claims_refused", "likewise: statuses of UEs for which there was no room"},
     {"connections_failed", "connections of built-in UEs that were not opened, or broke"},
     {"drop_events", "drops on the way to the UEs, those within a round trip counted once"},
     {"drops_air", "packets of the radio queues dropped: left the radio queue and were lost on the air for good"},

@@ -21,6 +21,9 @@ constexpr std::uint64_t way_out = 0;
 constexpr std::uint64_t way_in = 1;
 constexpr std::uint64_t poll_in = 2;
 
+/// So often each of several proxies hears of us at least: it answers for two seconds where it has heard somebody.
+constexpr Duration between_words = std::chrono::milliseconds(500);
+
 std::uint64_t wall_clock_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
@@ -93,10 +96,22 @@ std::uint64_t LiveFeedback::datagrams_for(std::span<const feedback::BearerReport
 
 void LiveFeedback::send(std::span<const feedback::BearerReport> reports, Instant now) {
   meter_.reported(reports);
-  for (std::uint64_t count = datagrams_for(reports); count > 0; --count) {
+  if (!endpoint_->may_have_several()) return send_on_its_way({std::nullopt, {reports.begin(), reports.end()}}, now);
+  for (const feedback::RoutedReports& way : claims_.route(reports, now)) {
+    if (!way.to) {
+      if (way.reports.empty() && !reports.empty() && !asked_ && now - told_all_ < between_words) continue;
+      told_all_ = now;
+      asked_ = false;
+    }
+    send_on_its_way(way, now);
+  }
+}
+
+void LiveFeedback::send_on_its_way(feedback::RoutedReports reports, Instant now) {
+  for (std::uint64_t count = datagrams_for(reports.reports); count > 0; --count) {
     due_[++sequence_ % due_.size()] = now + timing_.delay;
   }
-  to_proxy_.push_back({{reports.begin(), reports.end()}, now});
+  to_proxy_.push_back({std::move(reports), now});
   loop_.at(now + timing_.delay, *this, way_out);
 }
 
@@ -105,21 +120,30 @@ void LiveFeedback::on_event(std::uint64_t tag, Instant now) {
     hand_over(to_proxy_.front());
     to_proxy_.pop_front();
   } else if (tag == poll_in) {
+    asked_ = true;
     reporter_->on_poll(now);
   } else {
-    reporter_->on_status(from_proxy_.front(), now);
+    take_status(from_proxy_.front(), now);
     from_proxy_.pop_front();
   }
 }
 
+/// Of several proxies the one that holds the UE is heard.
+void LiveFeedback::take_status(const Heard& heard, Instant now) {
+  if (endpoint_->may_have_several() && !claims_.take(heard.sender, heard.epoch, heard.status, now)) return;
+  reporter_->on_status(heard.status, now);
+}
+
 void LiveFeedback::hand_over(const Message& message) {
-  if (outgoing_.write_available() < std::max<std::size_t>(message.reports.size(), 1)) {
-    reports_lost_ += message.reports.size();
+  const std::vector<feedback::BearerReport>& reports = message.reports.reports;
+  if (outgoing_.write_available() < std::max<std::size_t>(reports.size(), 1)) {
+    reports_lost_ += reports.size();
     return;
   }
-  if (message.reports.empty()) outgoing_.push({std::nullopt, message.sent.time_since_epoch(), true});
-  for (std::size_t i = 0; i < message.reports.size(); ++i) {
-    outgoing_.push({message.reports[i], message.sent.time_since_epoch(), i + 1 == message.reports.size()});
+  const Duration sent = message.sent.time_since_epoch();
+  if (reports.empty()) outgoing_.push({std::nullopt, sent, message.reports.to, true});
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    outgoing_.push({reports[i], sent, message.reports.to, i + 1 == reports.size()});
   }
   if (!draining_.exchange(true)) boost::asio::post(context_, [this] { drain(); });
 }
@@ -130,7 +154,11 @@ void LiveFeedback::drain() {
   while (outgoing_.pop(item)) {
     if (item.report) batch_.push_back(*item.report);
     if (!item.last) continue;
-    endpoint_->send_reports(batch_, item.now, timing_.period);
+    if (item.to) {
+      endpoint_->send_reports_to(*item.to, batch_, item.now, timing_.period);
+    } else {
+      endpoint_->send_reports(batch_, item.now, timing_.period);
+    }
     batch_.clear();
   }
 }
@@ -145,11 +173,12 @@ void LiveFeedback::take_echo(std::uint64_t applied, Instant now) {
 bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
   reporter_ = &reporter;
   bool any = false;
-  feedback::BearerStatus status;
-  while (incoming_.pop(status)) {
+  Heard heard;
+  while (incoming_.pop(heard)) {
+    const feedback::BearerStatus& status = heard.status;
     // The number is another Node-B's where the proxy heeds that one's reports of the UE.
     if (!status.reporter || *status.reporter == session_.config().sender) take_echo(status.applied_sequence, now);
-    from_proxy_.push_back(status);
+    from_proxy_.push_back(heard);
     loop_.at(now + timing_.delay, *this, way_in);
     ++statuses_;
     any = true;
@@ -172,8 +201,9 @@ void LiveFeedback::on_report(const feedback::Header&, const feedback::BearerRepo
   // The session refuses reports on this side.
 }
 
-void LiveFeedback::on_status(const feedback::Header&, const feedback::BearerStatus& status) {
-  static_cast<void>(incoming_.push(status));  // one that finds no room is followed by a newer one
+void LiveFeedback::on_status(const feedback::Header& header, const feedback::BearerStatus& status) {
+  static_cast<void>(
+      incoming_.push({header.sender, header.epoch, status}));  // one that finds no room is followed by a newer one
   poll_thread_.wake_if_asleep();
 }
 

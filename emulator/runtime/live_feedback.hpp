@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "control/feedback/claims.hpp"
 #include "control/feedback/session.hpp"
 #include "control/feedback/udp_endpoint.hpp"
 #include "dataplane/dpdk/poll_policy.hpp"
@@ -29,7 +30,8 @@ namespace sluice::emulator {
 /// Reports and statuses in real time: a thread of its own holds the UDP socket; the poll thread meets it only in two
 /// single-producer rings. A proxy that is not there, or goes away, changes nothing here but counters. The datagrams are
 /// under way as long as the packets between Node-B and proxy: the law takes what the proxy had sent before a status to
-/// have arrived with it.
+/// have arrived with it. Where there may be several proxies, a UE's reports go to the one that claims it, and only that
+/// one's statuses tell of the UE.
 class LiveFeedback final : public ReportSink, public EventTarget, private control::feedback::RecordHandler {
  public:
   struct Timing {
@@ -58,6 +60,8 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   /// allowance was taken up: the report's age at the proxy, and the status' way back. Only where the Node-B computes
   /// the law.
   [[nodiscard]] const DelayDigest& echoes() const { return echoes_; }
+  /// What became of the proxies' claims; nothing where there is one proxy.
+  [[nodiscard]] const control::feedback::ClaimCounters& claims() const { return claims_.counters(); }
   /// Reports that did not go out because the other thread fell behind.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
 
@@ -71,11 +75,18 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   struct Outgoing {
     std::optional<control::feedback::BearerReport> report;  ///< none in a message that has no records
     Duration now{};
-    bool last = false;  ///< of its message
+    std::optional<std::uint64_t> to;  ///< sender id of a proxy; none: all
+    bool last = false;                ///< of its message
   };
   struct Message {
-    std::vector<control::feedback::BearerReport> reports;
+    control::feedback::RoutedReports reports;
     Instant sent;
+  };
+  /// A status and who said it.
+  struct Heard {
+    std::uint64_t sender = 0;
+    std::uint64_t epoch = 0;
+    control::feedback::BearerStatus status;
   };
   static constexpr std::size_t ring_size = 4096;
 
@@ -83,6 +94,8 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override;
   void on_status(const control::feedback::Header& header, const control::feedback::BearerStatus& status) override;
   void take_echo(std::uint64_t applied, Instant now);
+  void take_status(const Heard& heard, Instant now);
+  void send_on_its_way(control::feedback::RoutedReports reports, Instant now);
   void hand_over(const Message& message);
   void drain();
   [[nodiscard]] std::uint64_t datagrams_for(std::span<const control::feedback::BearerReport> reports);
@@ -93,7 +106,10 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   dpdk::PollPolicy& poll_thread_;
   Reporter* reporter_ = nullptr;
   std::deque<Message> to_proxy_;  ///< poll thread: under way
-  std::deque<control::feedback::BearerStatus> from_proxy_;
+  std::deque<Heard> from_proxy_;
+  control::feedback::Claims claims_;   ///< poll thread
+  Instant told_all_{};                 ///< when a message last went to all proxies
+  bool asked_ = false;                 ///< by a proxy that waits for an answer
   std::vector<std::uint8_t> scratch_;  ///< poll thread: for counting datagrams
   std::uint64_t sequence_ = 0;         ///< poll thread: of the last datagram handed over
   std::array<Instant, 1024> due_{};    ///< by sequence number: when the datagram should reach the proxy
@@ -102,7 +118,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;
   boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;
-  boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<ring_size>> incoming_;
+  boost::lockfree::spsc_queue<Heard, boost::lockfree::capacity<ring_size>> incoming_;
   std::atomic<bool> draining_{false};
   std::atomic<bool> polled_{false};  ///< the proxy wants to hear of all UEs
 

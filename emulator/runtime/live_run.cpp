@@ -245,6 +245,10 @@ void LiveRun::count_feedback(std::map<std::string, std::uint64_t>& counters) con
     counters["reports_lost"] += feedback.reports_lost();
     counters["statuses"] += feedback.statuses();
     counters["feedback_refused"] += feedback.datagrams_refused();
+    counters["claims"] += feedback.claims().begun;
+    counters["claims_moved"] += feedback.claims().moved;
+    counters["claims_lapsed"] += feedback.claims().lapsed;
+    counters["claims_refused"] += feedback.claims().refused;
     counters["feedback_send_errors"] += feedback.socket().send_errors;
     echoes.merge(feedback.echoes());
   }

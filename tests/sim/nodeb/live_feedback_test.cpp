@@ -7,7 +7,7 @@
 
 #include "tests/unit/emulator_models/one_cell.hpp"
 
-// The Node-B's end of the feedback over UDP, before a proxy of the test's own.
+// The Node-B's end of the feedback over UDP, before proxies of the test's own.
 
 namespace sluice::emulator {
 namespace {
@@ -20,10 +20,10 @@ const std::vector<std::uint8_t> secret(32, 7);
 
 class ProxyEnd final : private feedback::RecordHandler {
  public:
-  explicit ProxyEnd(boost::asio::io_context& context)
-      : session_([] {
+  explicit ProxyEnd(boost::asio::io_context& context, std::uint64_t sender = 2)
+      : session_([sender] {
           feedback::SessionConfig config;
-          config.sender = 2;
+          config.sender = sender;
           config.keys = {{1, secret}};
           config.send_key = 1;
           return config;
@@ -32,13 +32,22 @@ class ProxyEnd final : private feedback::RecordHandler {
     endpoint_.start();
   }
   void poll() { endpoint_.send_statuses({}, 1s, 0s, true); }
+  /// So many bytes have been sent to the UE, over so many connections.
+  void tell(const IpAddress& ue, std::uint64_t injected, std::uint32_t flows) {
+    feedback::BearerStatus status;
+    status.ue = ue;
+    status.injected = injected;
+    status.active_flows = flows;
+    endpoint_.send_statuses({&status, 1}, 1s, 0s);
+  }
   [[nodiscard]] std::uint16_t port() const { return endpoint_.local().port(); }
 
   std::vector<feedback::Header> messages;
+  std::vector<feedback::BearerReport> reports;
 
  private:
   void on_message(const feedback::Header& header) override { messages.push_back(header); }
-  void on_report(const feedback::Header&, const feedback::BearerReport&) override {}
+  void on_report(const feedback::Header&, const feedback::BearerReport& report) override { reports.push_back(report); }
   void on_status(const feedback::Header&, const feedback::BearerStatus&) override {}
 
   static feedback::UdpEndpointConfig endpoint_config() {
@@ -53,6 +62,17 @@ class ProxyEnd final : private feedback::RecordHandler {
   feedback::UdpEndpoint endpoint_;
 };
 
+/// The Node-B's end before proxies on these ports.
+config::FeedbackConfig nodeb(const std::vector<std::uint16_t>& proxies) {
+  config::FeedbackConfig config;
+  config.sender = 1;
+  config::KeyConfig key;
+  key.bytes = secret;
+  config.keys.push_back(key);
+  for (const std::uint16_t port : proxies) config.peers.push_back({IpAddress::v4(127, 0, 0, 1), port});
+  return config;
+}
+
 class LiveFeedbackTest : public testing::Test, protected test::OneCell {
  protected:
   LiveFeedbackTest() : OneCell(1ms) {}
@@ -66,23 +86,13 @@ class LiveFeedbackTest : public testing::Test, protected test::OneCell {
     }
     ASSERT_TRUE(condition());
   }
-  static config::FeedbackConfig nodeb(std::uint16_t proxy_port) {
-    config::FeedbackConfig config;
-    config.sender = 1;
-    config::KeyConfig key;
-    key.bytes = secret;
-    config.keys.push_back(key);
-    config.peers = {{IpAddress::v4(127, 0, 0, 1), proxy_port}};
-    return config;
-  }
-
   const LiveFeedback::Timing timing_{60s, 1us};
   Scenario scenario_;
   Meter meter_{loop, cell, scenario_};
   boost::asio::io_context context_;
   ProxyEnd proxy_{context_};
   dpdk::PollPolicy poll_thread_{dpdk::PollMode::busy};
-  LiveFeedback feedback_{loop, nodeb(proxy_.port()), timing_, meter_, poll_thread_};
+  LiveFeedback feedback_{loop, nodeb({proxy_.port()}), timing_, meter_, poll_thread_};
   Reporter reporter_{loop, cell, {.period = 60s, .law = {}}, feedback_};
 };
 
@@ -95,6 +105,98 @@ TEST_F(LiveFeedbackTest, AProxyThatAsksIsAnsweredAtOnceEvenIfThereIsNoUe) {
   run_until([&] { return proxy_.messages.size() == 2; });
   EXPECT_EQ(proxy_.messages[1].records, 0U);
   EXPECT_EQ(proxy_.messages[1].sequence, 2U);
+}
+
+/// A Node-B with one UE before two proxies.
+class TwoProxiesTest : public testing::Test, protected test::OneCell {
+ protected:
+  TwoProxiesTest() : OneCell(1ms) { report(); }
+
+  void settle() {
+    for (int i = 0; i < 4; ++i) {
+      context_.run_for(5ms);
+      feedback_.deliver(reporter_, loop.now());
+      loop.run_until(loop.now() + timing_.delay);
+    }
+  }
+  void run_until(const std::function<bool()>& condition) {
+    for (int i = 0; i < 2000 && !condition(); ++i) settle();
+    ASSERT_TRUE(condition());
+  }
+  /// One report of the UE. Both proxies have heard of the Node-B when the first has come.
+  void report() {
+    feedback::BearerReport of_ue;
+    of_ue.ue = ue_;
+    feedback_.send({&of_ue, 1}, loop.now());
+  }
+  void tell(ProxyEnd& proxy, std::uint64_t injected, std::uint32_t flows) {
+    const std::uint64_t before = feedback_.statuses();
+    proxy.tell(ue_, injected, flows);
+    run_until([&] { return feedback_.statuses() == before + 1; });
+    settle();
+  }
+  /// How many reports each of them has had, once they have had so many together.
+  std::pair<std::size_t, std::size_t> reports_when(std::size_t together) {
+    run_until([&] { return first_.reports.size() + second_.reports.size() >= together; });
+    settle();
+    return {first_.reports.size(), second_.reports.size()};
+  }
+
+  const LiveFeedback::Timing timing_{60s, 1us};
+  const IpAddress ue_ = IpAddress::v4(10, 45, 0, 2);
+  Scenario scenario_;
+  Meter meter_{loop, cell, scenario_};
+  boost::asio::io_context context_;
+  ProxyEnd first_{context_, 2};
+  ProxyEnd second_{context_, 3};
+  dpdk::PollPolicy poll_thread_{dpdk::PollMode::busy};
+  LiveFeedback feedback_{loop, nodeb({first_.port(), second_.port()}), timing_, meter_, poll_thread_};
+  Reporter reporter_{loop, cell, {.period = 60s, .law = {}}, feedback_};
+};
+
+using Reports = std::pair<std::size_t, std::size_t>;
+
+TEST_F(TwoProxiesTest, ReportsOfAUeThatNobodyHoldsGoToAll) {
+  EXPECT_EQ(reports_when(2), Reports(1, 1));
+  report();
+  EXPECT_EQ(reports_when(4), Reports(2, 2));
+}
+
+TEST_F(TwoProxiesTest, ReportsFollowTheUe) {
+  ASSERT_EQ(reports_when(2), Reports(1, 1));
+  tell(first_, 1500, 1);
+  report();
+  EXPECT_EQ(reports_when(3), Reports(2, 1));
+  tell(second_, 40, 1);
+  report();
+  EXPECT_EQ(reports_when(4), Reports(2, 2));
+  tell(first_, 1500, 1);
+  report();
+  EXPECT_EQ(reports_when(5), Reports(2, 3)) << "what the first one has of it is of the past";
+  EXPECT_EQ(feedback_.claims().moved, 1U);
+}
+
+// A proxy that the Node-B has not spoken to for two seconds would no longer know where to claim a UE.
+TEST_F(TwoProxiesTest, WhoHoldsNothingHearsOfTheNodeBAllTheSame) {
+  ASSERT_EQ(reports_when(2), Reports(1, 1));
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    tell(first_, 1500 * i, 1);
+    loop.run_until(loop.now() + 100ms);
+    report();
+  }
+  EXPECT_EQ(reports_when(22), Reports(21, 1));
+  run_until([&] { return second_.messages.size() >= 4; });
+  EXPECT_EQ(second_.messages.back().records, 0U);
+  EXPECT_LE(second_.messages.size(), 6U) << "twice a second, not with each report";
+}
+
+TEST_F(TwoProxiesTest, WhoAsksIsAnsweredEvenIfItHoldsNothing) {
+  reporter_.start(loop.now());
+  ASSERT_EQ(reports_when(2), Reports(1, 1));
+  tell(first_, 1500, 1);
+  const std::size_t before = second_.messages.size();
+  second_.poll();
+  run_until([&] { return second_.messages.size() > before; });
 }
 
 }  // namespace

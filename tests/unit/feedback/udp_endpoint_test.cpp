@@ -210,6 +210,80 @@ TEST(UdpEndpoint, ManySendersAtOnePlaceAreSentOneDatagram) {
   EXPECT_EQ(net.proxy->counters().datagrams_sent, 1U);
 }
 
+/// A Node-B with two proxies as its peers, of which it has heard.
+struct TwoProxies : Net {
+  TwoProxies() {
+    UdpEndpointConfig at_other = endpoint(loopback(), {}, this_machine);
+    other = std::make_unique<UdpEndpoint>(context, at_other, other_session, other_heard);
+    other->start();
+    node_b = std::make_unique<UdpEndpoint>(context, endpoint(loopback(), {proxy->local(), other->local()}),
+                                           node_b_session, node_b_heard);
+    node_b->start();
+    node_b->send_reports({}, 1s, 5ms);
+    EXPECT_TRUE(run_until(context, [&] { return heard() == std::pair(1UL, 1UL); }));
+    proxy->send_statuses({}, 1s, 0s);
+    other->send_statuses({}, 1s, 0s);
+    EXPECT_TRUE(run_until(context, [&] { return node_b_session.counters()[0] == 2; }));
+  }
+  /// Datagrams that each of the proxies has accepted.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> heard() const {
+    return {proxy_session.counters()[0], other_session.counters()[0]};
+  }
+
+  Session other_session{config(Role::proxy, 2003)};
+  Collector other_heard;
+  std::unique_ptr<UdpEndpoint> other;
+};
+
+TEST(UdpEndpoint, OneOfSeveralIsSentToAlone) {
+  TwoProxies net;
+  const std::vector<BearerReport> reports{any_report(net.random)};
+  EXPECT_EQ(net.node_b->send_reports_to(2003, reports, 1s, 5ms), 2U);
+  net.node_b->send_reports(reports, 1s, 5ms);
+  ASSERT_TRUE(run_until(net.context, [&] { return net.heard() == std::pair(2UL, 3UL); }));
+  EXPECT_EQ(net.proxy_heard.reports.front().first.sequence, 3U) << "that went to the other one alone";
+  EXPECT_EQ(net.node_b->counters().datagrams_sent, 5U);
+}
+
+TEST(UdpEndpoint, WhatIsForASenderThatIsNotKnownGoesToAll) {
+  TwoProxies net;
+  net.node_b->send_reports_to(2004, {}, 1s, 5ms);
+  EXPECT_TRUE(run_until(net.context, [&] { return net.heard() == std::pair(2UL, 2UL); }));
+}
+
+// Whoever has the key may speak as any sender, from anywhere.
+TEST(UdpEndpoint, ASenderThatIsHeardElsewhereIsNotFollowedThere) {
+  TwoProxies net;
+  OneSocket stranger(net.context, net.node_b->local());
+  Session(config(Role::proxy, 2003, 2)).send_statuses({}, 1s, 0s, false, stranger);
+  ASSERT_TRUE(run_until(net.context, [&] { return net.node_b_session.counters()[0] == 3; }));
+  net.node_b->send_reports_to(2003, {}, 1s, 5ms);
+  EXPECT_TRUE(run_until(net.context, [&] { return net.heard() == std::pair(1UL, 2UL); }));
+}
+
+// Ids are cheap to whoever has the key; those beyond the bound are heard, and what is for them goes to all.
+TEST(UdpEndpoint, PlacesOfSoManySendersAreKept) {
+  Net net;
+  UdpEndpointConfig several = endpoint(loopback(), {net.proxy->local()}, this_machine);
+  several.clock = [] { return ReceivedAt{Instant(1h), 0}; };
+  SessionConfig roomy = config(Role::node_b, 1001);
+  roomy.max_senders = 2 * UdpEndpoint::most_places;
+  Session session(roomy);
+  UdpEndpoint node_b(net.context, several, session, net.node_b_heard);
+  node_b.start();
+  OneSocket place(net.context, node_b.local());
+  const std::uint64_t first = 5000;
+  for (std::uint64_t sender = first; sender <= first + UdpEndpoint::most_places; ++sender) {
+    Session(config(Role::proxy, sender)).send_statuses({}, 1s, 0s, false, place);
+    net.context.poll();
+  }
+  ASSERT_TRUE(run_until(net.context, [&] { return session.counters()[0] == UdpEndpoint::most_places + 1; }));
+  node_b.send_reports_to(first, {}, 1s, 5ms);
+  EXPECT_EQ(node_b.counters().datagrams_sent, 1U);
+  node_b.send_reports_to(first + UdpEndpoint::most_places, {}, 1s, 5ms);
+  EXPECT_EQ(node_b.counters().datagrams_sent, 3U) << "to both places";
+}
+
 TEST(UdpEndpoint, AKeyIsAnsweredOnlyWhereItMayBe) {
   Net net;
   const UdpEndpointConfig elsewhere =

@@ -1,0 +1,102 @@
+#include "control/feedback/claims.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace sluice::control::feedback {
+namespace {
+
+/// Between two walks for UEs that nobody speaks of any more.
+constexpr Duration between_walks = std::chrono::seconds(1);
+
+}  // namespace
+
+bool Claims::take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus& status, Instant now) {
+  Ue* const ue = find_or_make(status.ue, now);
+  if (ue == nullptr) {
+    ++counters_.refused;
+    return false;
+  }
+  let_lapse(*ue, now);
+  const bool sent = note(*ue, {sender, epoch, status.injected, now});
+  if (!ue->holder && (sent || status.active_flows > 0 || status.backlog > Bytes(0))) {
+    ue->holder = sender;
+    ++counters_.begun;
+  } else if (ue->holder && ue->holder != sender && sent) {
+    ue->holder = sender;
+    ++counters_.moved;
+  }
+  if (ue->holder != sender) return false;
+  ue->heard = now;
+  return true;
+}
+
+bool Claims::note(Ue& ue, const Word& said) {
+  const auto same = [&said](const Word& word) { return word.sender == said.sender; };
+  auto word = std::find_if(ue.words.begin(), ue.words.end(), same);
+  if (word == ue.words.end()) {
+    word = std::min_element(ue.words.begin(), ue.words.end(),
+                            [](const Word& a, const Word& b) { return a.heard < b.heard; });
+    *word = {};
+  }
+  // A proxy that forgot the UE and met it again counts from 0, as does one that was restarted.
+  const std::uint64_t before = word->epoch == said.epoch ? word->injected : 0;
+  *word = said;
+  return said.injected > 0 && said.injected != before;
+}
+
+void Claims::let_lapse(Ue& ue, Instant now) {
+  if (!ue.holder || now - ue.heard < lapse) return;
+  ue.holder.reset();
+  ++counters_.lapsed;
+}
+
+std::optional<std::uint64_t> Claims::holder(const IpAddress& ue, Instant now) {
+  const auto known = ues_.find(ue);
+  if (known == ues_.end()) return std::nullopt;
+  let_lapse(known->second, now);
+  return known->second.holder;
+}
+
+Claims::Ue* Claims::find_or_make(const IpAddress& ue, Instant now) {
+  if (const auto known = ues_.find(ue); known != ues_.end()) return &known->second;
+  if (ues_.size() >= most_ues_) forget_silent(now);
+  return ues_.size() < most_ues_ ? &ues_[ue] : nullptr;
+}
+
+void Claims::forget_silent(Instant now) {
+  if (now - walked_ < between_walks) return;
+  walked_ = now;
+  for (auto entry = ues_.begin(); entry != ues_.end();) {
+    let_lapse(entry->second, now);
+    const auto& words = entry->second.words;
+    const bool silent =
+        std::all_of(words.begin(), words.end(), [now](const Word& word) { return now - word.heard >= lapse; });
+    entry = silent ? ues_.erase(entry) : std::next(entry);
+  }
+}
+
+RoutedReports& Claims::way_to(std::uint64_t holder) {
+  const auto end = ways_.begin() + static_cast<std::ptrdiff_t>(ways_used_);
+  const auto known =
+      std::find_if(ways_.begin() + 1, end, [holder](const RoutedReports& way) { return way.to == holder; });
+  if (known != end) return *known;
+  if (ways_used_ == ways_.size()) ways_.emplace_back();
+  RoutedReports& way = ways_[ways_used_++];
+  way.to = holder;
+  way.reports.clear();
+  return way;
+}
+
+std::span<const RoutedReports> Claims::route(std::span<const BearerReport> reports, Instant now) {
+  if (ways_.empty()) ways_.emplace_back();
+  ways_.front().reports.clear();
+  ways_used_ = 1;
+  for (const BearerReport& report : reports) {
+    const std::optional<std::uint64_t> to = holder(report.ue, now);
+    (to ? way_to(*to) : ways_.front()).reports.push_back(report);
+  }
+  return std::span(ways_).first(ways_used_);
+}
+
+}  // namespace sluice::control::feedback
