@@ -8,6 +8,7 @@
 #include "proxy/handback/orphans.hpp"
 #include "proxy/opening/openings.hpp"
 #include "proxy/shard/forwarder.hpp"
+#include "proxy/shard/frame_watch.hpp"
 #include "proxy/split/split_flows.hpp"
 
 namespace sluice::proxy {
@@ -29,11 +30,15 @@ class Classifier {
 
   /// Takes all packets of the burst.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
+  /// The same while somebody looks.
+  [[gnu::cold, gnu::noinline]] void receive_watched(Side in, std::span<packet::Packet> burst, Instant now,
+                                                    FrameWatch& watch);
 
  private:
   static constexpr std::size_t burst_size = 32;
 
   void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
+  void receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
   [[gnu::flatten, gnu::noinline]] void look_up(Side in, std::span<const packet::Packet> burst);
   void handle(Arrival& arrival, Registry::ConnectionId id);
   /// A packet that belongs to no connection yet, to one that begins or goes, or is no TCP segment at all.

@@ -87,6 +87,12 @@ void Shard::receive(Side in, std::span<packet::Packet> burst, Instant now) {
   parts_->queue.flush(now);
 }
 
+void Shard::receive_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch) {
+  parts_->relief.look(now);
+  parts_->classifier.receive_watched(in, burst, now, watch);
+  parts_->queue.flush(now);
+}
+
 void Shard::advance(Instant now) {
   Parts& parts = *parts_;
   parts.relief.look(now);

@@ -24,6 +24,8 @@
 
 namespace sluice::proxy {
 
+class FrameWatch;
+
 /// One poll thread's share of the proxy: flows, bearers, timers. Reads no clock and touches no device, so the same
 /// object runs under DPDK and in the virtual-time network. Thread: one.
 class Shard {
@@ -46,6 +48,8 @@ class Shard {
 
   /// Takes frames that came in on `in`. Everything they cause to be sent has been handed to the transmitter on return.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
+  /// The same while somebody looks at the frames.
+  void receive_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
   /// Runs what is due: timers, and flows that may send because of reports. Cheap when nothing is. Where much is due at
   /// once it does a part of it, and next_deadline() has come already.
   void advance(Instant now);
