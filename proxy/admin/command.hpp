@@ -2,11 +2,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "proxy/admin/byte_stream.hpp"
 
 namespace sluice::admin {
 
@@ -17,6 +20,8 @@ using Json = nlohmann::ordered_json;
 struct Answer {
   bool ok = true;
   Json value;  ///< a text when not ok
+  /// What follows the line on the wire; the connection ends with it. Null: nothing.
+  std::shared_ptr<ByteStream> stream{};
 
   [[nodiscard]] static Answer success(Json value) { return {true, std::move(value)}; }
   [[nodiscard]] static Answer failure(std::string why) { return {false, std::move(why)}; }

@@ -1,5 +1,6 @@
 #include "proxy/admin/server.hpp"
 
+#include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -16,13 +17,21 @@ using boost::system::error_code;
 /// How long clients wait when one could not be let in: what is missing does not come back by asking at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
+/// A stream that has nothing is asked again after this time.
+constexpr auto pause_of_stream = std::chrono::milliseconds(20);
+/// What a stream is asked for at once.
+constexpr std::size_t stream_bytes = std::size_t{256} << 10U;
+
 }  // namespace
 
 /// One client.
 class Server::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Server& server, stream_protocol::socket socket)
-      : server_(&server), socket_(std::move(socket)), timer_(socket_.get_executor()) {}
+      : server_(&server),
+        socket_(std::move(socket)),
+        timer_(socket_.get_executor()),
+        stream_timer_(socket_.get_executor()) {}
 
   void start() { read(); }
 
@@ -36,7 +45,9 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     server_ = nullptr;
     error_code ignored;
     timer_.cancel(ignored);
+    stream_timer_.cancel(ignored);
     socket_.close(ignored);
+    stream_.reset();
   }
 
  private:
@@ -76,12 +87,53 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
   void write(const Answer& answer) {
     if (server_ == nullptr) return;
     output_ = answer.to_line();
+    stream_ = answer.stream;
     watch();
     boost::asio::async_write(socket_, boost::asio::buffer(output_),
                              [self = shared_from_this()](const error_code& error, std::size_t) {
                                if (self->server_ == nullptr) return;
                                if (error || self->last_) return self->leave();
+                               if (self->stream_) return self->begin_stream();
                                self->read();
+                             });
+  }
+
+  void begin_stream() {
+    await_hang_up();
+    pass_on();
+  }
+
+  /// A client that has closed its sending half, or says anything, wants no more.
+  void await_hang_up() {
+    socket_.async_read_some(boost::asio::buffer(last_words_),
+                            [self = shared_from_this()](const error_code&, std::size_t) {
+                              if (self->server_ != nullptr && self->stream_) self->stream_->finish();
+                            });
+  }
+
+  /// Hands the client what the stream has. A client that takes nothing has the stream keep what comes.
+  void pass_on() {
+    output_.clear();
+    const bool more = stream_->take(output_, stream_bytes);
+    last_ = !more;
+    error_code ignored;
+    timer_.cancel(ignored);
+    if (!output_.empty()) return send_part(0);
+    if (last_) return leave();
+    stream_timer_.expires_after(pause_of_stream);
+    stream_timer_.async_wait([self = shared_from_this()](const error_code& error) {
+      if (!error && self->server_ != nullptr) self->pass_on();
+    });
+  }
+
+  void send_part(std::size_t begin) {
+    if (begin == output_.size()) return last_ ? leave() : pass_on();
+    watch();
+    socket_.async_write_some(boost::asio::buffer(output_) + begin,
+                             [self = shared_from_this(), begin](const error_code& error, std::size_t sent) {
+                               if (self->server_ == nullptr) return;
+                               if (error) return self->leave();
+                               self->send_part(begin + sent);
                              });
   }
 
@@ -91,6 +143,9 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
   std::string input_;
   std::string output_;
   bool last_ = false;
+  std::shared_ptr<ByteStream> stream_;  ///< what follows the answer
+  boost::asio::steady_timer stream_timer_;
+  std::array<char, 1> last_words_{};
 };
 
 Server::Server(boost::asio::io_context& context, SocketPlace place, CommandTable commands, ServerLimits limits,

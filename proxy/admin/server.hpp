@@ -19,12 +19,13 @@ namespace sluice::admin {
 /// What clients may take of the program's time and memory.
 struct ServerLimits {
   std::size_t connections = 16;  ///< further ones are told so and closed
-  std::size_t line_bytes = 1024;
+  std::size_t line_bytes = 8192;
   std::chrono::milliseconds idle{30'000};  ///< a connection that says nothing, or takes no answer, is closed
 };
 
-/// Answers commands on a Unix stream socket: a line in, a line of JSON out, one after the other. Runs on the thread of
-/// the io_context. Who may connect is a matter of the socket's file: see SocketFile.
+/// Answers commands on a Unix stream socket: a line in, a line of JSON out, one after the other; bytes behind the last
+/// line where its answer has a stream. Runs on the thread of the io_context. Who may connect is a matter of the
+/// socket's file: see SocketFile.
 class Server {
  public:
   /// Where the server says what an operator should know.

@@ -8,8 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
@@ -27,6 +29,31 @@ namespace {
 using boost::asio::local::stream_protocol;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+
+/// What a test makes of a stream, and learns of it.
+struct StreamScript {
+  std::atomic<bool> endless{false};
+  std::atomic<bool> finished{false};
+  std::atomic<bool> gone{false};
+  std::atomic<std::size_t> taken{0};
+};
+
+/// Says "part\n" when it is asked, "end\n" once it is to finish.
+class ScriptedStream final : public ByteStream {
+ public:
+  explicit ScriptedStream(StreamScript& script) : script_(script) {}
+  ~ScriptedStream() override { script_.gone = true; }
+
+  bool take(std::string& out, std::size_t most) override {
+    out += script_.endless ? std::string(most, 'x') : script_.finished ? "end\n" : "part\n";
+    script_.taken += out.size();
+    return script_.endless || !script_.finished;
+  }
+  void finish() override { script_.finished = true; }
+
+ private:
+  StreamScript& script_;
+};
 
 /// A server with its thread, in a folder of its own.
 class AdminServer : public testing::Test {
@@ -53,6 +80,12 @@ class AdminServer : public testing::Test {
         {"long", "", "a long answer", 0,
          [](const std::vector<std::string>&, const Reply& reply) {
            reply(Answer::success(std::string(std::size_t{4} << 20, 'x')));
+         }},
+        {"stream", "", "goes on", 0,
+         [this](const std::vector<std::string>&, const Reply& reply) {
+           Answer answer = Answer::success("begins");
+           answer.stream = std::make_shared<ScriptedStream>(script_);
+           reply(answer);
          }},
         {"never", "", "does not answer", 0, [](const std::vector<std::string>&, const Reply&) {}},
     });
@@ -88,6 +121,12 @@ class AdminServer : public testing::Test {
     return all;
   }
 
+  /// Until it is so; a test that waits for ever is ended from outside.
+  static void wait_for(const std::atomic<bool>& flag) {
+    while (!flag) std::this_thread::sleep_for(1ms);
+  }
+
+  StreamScript script_;
   std::filesystem::path folder_;
   std::string socket_;
   boost::asio::io_context context_;
@@ -153,6 +192,65 @@ TEST_F(AdminServer, AClientThatGoesAwayDuringItsCommandDoesNoHarm) {
     boost::asio::write(client, boost::asio::buffer(std::string(i % 2 == 0 ? "later\n" : "long\n")));
   }
   EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
+}
+
+TEST_F(AdminServer, AStreamFollowsItsAnswerUntilTheClientWantsNoMore) {
+  start();
+  boost::asio::io_context context;
+  stream_protocol::socket client(context);
+  client.connect(stream_protocol::endpoint(socket_));
+  boost::asio::write(client, boost::asio::buffer(std::string("stream\n")));
+  std::string text;
+  std::size_t length = boost::asio::read_until(client, boost::asio::dynamic_buffer(text), '\n');
+  EXPECT_EQ(text.substr(0, length), "{\"ok\":true,\"result\":\"begins\"}\n");
+  text.erase(0, length);
+  length = boost::asio::read_until(client, boost::asio::dynamic_buffer(text), '\n');
+  EXPECT_EQ(text.substr(0, length), "part\n");
+  client.shutdown(stream_protocol::socket::shutdown_send);
+  boost::system::error_code error;
+  boost::asio::read(client, boost::asio::dynamic_buffer(text), error);
+  EXPECT_EQ(error, boost::asio::error::eof);
+  EXPECT_THAT(text, testing::EndsWith("part\nend\n"));
+  wait_for(script_.gone);
+}
+
+TEST_F(AdminServer, AStreamGoesWithItsClient) {
+  script_.endless = true;
+  start();
+  {
+    boost::asio::io_context context;
+    stream_protocol::socket client(context);
+    client.connect(stream_protocol::endpoint(socket_));
+    boost::asio::write(client, boost::asio::buffer(std::string("stream\n")));
+    std::string text;
+    boost::asio::read_until(client, boost::asio::dynamic_buffer(text), '\n');
+  }
+  wait_for(script_.gone);
+  EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
+}
+
+TEST_F(AdminServer, AStreamThatNobodyReadsIsNotAskedForMoreAndEndsInTheEnd) {
+  script_.endless = true;
+  start({.connections = 2, .line_bytes = 100, .idle = 300ms});
+  boost::asio::io_context context;
+  stream_protocol::socket client(context);
+  client.connect(stream_protocol::endpoint(socket_));
+  boost::asio::write(client, boost::asio::buffer(std::string("stream\n")));
+  EXPECT_TRUE(ask(socket_, "echo", 5s).ok) << "others are answered meanwhile";
+  wait_for(script_.gone);
+  EXPECT_LT(script_.taken, std::size_t{8} << 20) << "what the socket holds, and what waits for it";
+}
+
+TEST_F(AdminServer, StopsWhileAStreamRuns) {
+  start();
+  boost::asio::io_context context;
+  stream_protocol::socket client(context);
+  client.connect(stream_protocol::endpoint(socket_));
+  boost::asio::write(client, boost::asio::buffer(std::string("stream\n")));
+  std::string text;
+  boost::asio::read_until(client, boost::asio::dynamic_buffer(text), '\n');
+  stop();
+  EXPECT_TRUE(script_.gone);
 }
 
 TEST_F(AdminServer, StopsWithClientsConnected) {
@@ -304,6 +402,7 @@ class AdminServerByHand : public AdminServer {
 };
 
 TEST_F(AdminServerByHand, WithoutADescriptorForAClientItWaitsAndSaysSoOnce) {
+  EXPECT_TRUE(settle()) << "a sanitizer that looks at types for the first time needs a descriptor, too";
   {
     const NoDescriptorLeft none;
     client_.connect(stream_protocol::endpoint(socket_));
