@@ -1,0 +1,75 @@
+#include "proxy/capture/decision.hpp"
+
+#include <algorithm>
+
+namespace sluice::capture {
+namespace {
+
+constexpr std::size_t decision_count = [] {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < proxy::counter_count; ++i) count += is_decision(i) ? 1U : 0U;
+  return count;
+}();
+
+constexpr auto decisions = [] {
+  std::array<Decision, decision_count> list{};
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < proxy::counter_count; ++i) {
+    if (is_decision(i)) list[count++] = static_cast<Decision>(i);
+  }
+  return list;
+}();
+
+struct Action {
+  std::string_view prefix;  ///< of the counters' names
+  std::string_view name;
+};
+constexpr std::array actions{Action{"forward_", "forwarded"}, Action{"drop_", "dropped"}};
+
+const Action* action_with_prefix(std::string_view counter) {
+  const auto* const at = std::find_if(actions.begin(), actions.end(),
+                                      [&](const Action& each) { return counter.starts_with(each.prefix); });
+  return at == actions.end() ? nullptr : at;
+}
+
+}  // namespace
+
+std::optional<Decision> decision_between(const proxy::Counters& before, const proxy::Counters& now) {
+  for (const Decision each : decisions) {
+    if (now.at(each) != before.at(each)) return each;
+  }
+  return std::nullopt;
+}
+
+std::string_view action_of(Decision decision) {
+  if (decision == sent_own) return "sent";
+  const Action* const action = action_with_prefix(proxy::counter_text(decision).name);
+  return action != nullptr ? action->name : "optimised";
+}
+
+std::string_view reason_of(Decision decision) {
+  if (decision == sent_own) return "own";
+  const std::string_view counter = proxy::counter_text(decision).name;
+  const Action* const action = action_with_prefix(counter);
+  return action != nullptr ? counter.substr(action->prefix.size()) : "split";
+}
+
+std::optional<Decisions> Decisions::named(std::string_view name) {
+  Decisions found;
+  bool any = name == reason_of(sent_own);
+  found.members_[sent_own] = any;
+  for (const Decision each : decisions) {
+    if (name != reason_of(each) && name != proxy::counter_text(each).name) continue;
+    found.members_.at(each) = true;
+    any = true;
+  }
+  return any ? std::optional(found) : std::nullopt;
+}
+
+Decisions Decisions::all() {
+  Decisions every;
+  every.members_.fill(true);
+  return every;
+}
+
+}  // namespace sluice::capture

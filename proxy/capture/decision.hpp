@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "proxy/shard/counters.hpp"
+
+namespace sluice::capture {
+
+/// What became of a frame: the counter that counts it, or `sent_own` for one that the proxy sent and that is not the
+/// frame that just came in: a segment of its own endpoints, or one that had waited.
+using Decision = std::uint8_t;
+inline constexpr Decision sent_own = 255;
+static_assert(proxy::counter_count < sent_own);
+
+/// Of the counters those that say what became of a frame: each that came in is counted by one of them, once.
+[[nodiscard]] constexpr bool is_decision(std::size_t counter) {
+  const std::string_view name = proxy::counter_text(counter).name;
+  return name == "optimised" || name.starts_with("forward_") || name.starts_with("drop_");
+}
+
+/// Whether a frame with this outcome goes on as it came, or nearly so.
+[[nodiscard]] constexpr bool goes_on(Decision decision) {
+  return decision < proxy::counter_count && proxy::counter_text(decision).name.starts_with("forward_");
+}
+
+/// What was counted since `before`; nothing when no frame was.
+[[nodiscard]] std::optional<Decision> decision_between(const proxy::Counters& before, const proxy::Counters& now);
+
+/// As the metrics have it (metrics::metric_name): "optimised", "forwarded", "dropped"; "sent".
+[[nodiscard]] std::string_view action_of(Decision decision);
+/// "split", "handshake", "tcp_checksum", …; "own".
+[[nodiscard]] std::string_view reason_of(Decision decision);
+
+/// A set of decisions, by the name of a reason, or of a counter of frames ("forward_handshake"); nothing where no
+/// decision has it.
+class Decisions {
+ public:
+  [[nodiscard]] static std::optional<Decisions> named(std::string_view name);
+  [[nodiscard]] static Decisions all();
+  [[nodiscard]] bool contains(Decision decision) const { return members_[decision]; }
+
+ private:
+  std::array<bool, 256> members_{};
+};
+
+}  // namespace sluice::capture
