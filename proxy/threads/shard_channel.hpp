@@ -8,6 +8,7 @@
 
 #include "control/feedback/report.hpp"
 #include "dataplane/units/time.hpp"
+#include "proxy/capture/tap_slot.hpp"
 #include "proxy/flows/census.hpp"
 #include "proxy/flows/times.hpp"
 #include "proxy/policy/policy.hpp"
@@ -90,6 +91,8 @@ struct ShardChannel {
   std::atomic<DetailRequest> details_wanted{DetailRequest{}};
   /// What the shard is to put in force; null: what it began with. Outlives the shard.
   std::atomic<const Policies*> policies{nullptr};
+  /// Who looks at its frames.
+  capture::TapSlot taps;
   std::atomic<bool> all_statuses_wanted{false};
   std::atomic<bool> stop{false};
 };

@@ -116,6 +116,7 @@ void ShardThread::poll() {
     const Instant now = dpdk::now();
     const bool due = shard_.next_deadline() <= now;
     take_policies(now);
+    output_.taps = channel_.taps.current();
     const bool reported = take_reports(now);
     const bool ordered = take_orders(now);
     const bool from_radio = take_packets(Side::radio, now);
@@ -136,7 +137,13 @@ Instant ShardThread::next_deadline() const {
 bool ShardThread::take_packets(Side side, Instant now) {
   const std::size_t count = ports_.receive(static_cast<dpdk::Facing>(side), burst_);
   if (count == 0) return false;
-  shard_.receive(side, std::span(burst_).first(count), now);
+  const std::span burst = std::span(burst_).first(count);
+  if (output_.taps != nullptr) [[unlikely]] {
+    shard_.receive_watched(side, burst, now, *output_.taps);
+    output_.taps->end_burst();
+  } else {
+    shard_.receive(side, burst, now);
+  }
   return true;
 }
 

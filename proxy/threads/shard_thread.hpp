@@ -54,7 +54,10 @@ class ShardThread {
   class Output final : public Transmitter {
    public:
     explicit Output(dpdk::ShardPorts& ports) : ports_(ports) {}
-    void transmit(Side out, std::span<packet::Packet> burst, Instant) override {
+    capture::ShardTaps* taps = nullptr;  ///< who looks; mostly nobody
+    void transmit(Side out, std::span<packet::Packet> burst, Instant now) override {
+      if (taps != nullptr) [[unlikely]]
+        taps->sent(out, burst, now);
       ports_.transmit(static_cast<dpdk::Facing>(out), burst);
     }
 
