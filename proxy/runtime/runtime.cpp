@@ -13,6 +13,7 @@
 #include "proxy/admin/proxy_commands.hpp"
 #include "proxy/overview/version.hpp"
 #include "proxy/service/confinement.hpp"
+#include "proxy/threads/capturing.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -67,9 +68,12 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
                                     wire_keeper_ ? &wire_keeper_->bridge() : nullptr,
                                     dpdk::now()});
   details_.emplace(context_, *overview_);
-  orders_.emplace(context_, *overview_, [this] {
+  const auto wake = [this] {
     for (const auto& shard : shards_) shard->wake();
-  });
+  };
+  orders_.emplace(context_, *overview_, wake);
+  captures_.emplace(capture_program("sluice " + std::string(version),
+                                    {config_.ports.radio.device, config_.ports.core.device}, channels_, wake));
   stop_.emplace(context_, *orders_, *overview_, config_.stop.drain, [this] { context_.stop(); });
   start_admin();
   start_web();
@@ -233,7 +237,11 @@ admin::CommandTable Runtime::commands() {
     };
   };
   return admin::CommandTable(admin::proxy_commands({
-      {"status", now([](Overview& o) { return o.status(); })},
+      {"status", now([this](Overview& o) {
+         admin::Json status = o.status();
+         status["captures"] = captures_->running();
+         return status;
+       })},
       {"counters", [this](const Words& words, const admin::Reply& reply) {
          overview_->refresh();
          reply(words.empty() ? Answer::success(overview_->counters_by_name()) : overview_->counter(words[0]));
@@ -245,6 +253,7 @@ admin::CommandTable Runtime::commands() {
       {"split-again", [this](const Words& words, const admin::Reply& reply) { split_again(words, reply); }},
       {"drain", [this](const Words& words, const admin::Reply& reply) { drain(words, reply); }},
       {"ports", now([](Overview& o) { return o.ports(); })},
+      {"capture", [this](const Words& words, const admin::Reply& reply) { reply(captures_->begin(words)); }},
       {"shards", now([](Overview& o) { return o.shards(); })},
       {"config", now([this](Overview&) { return admin::Json(print_config(config_)); })},
       {"mode", [this](const Words& words, const admin::Reply& reply) { reply(reloader_.mode(words)); }},
@@ -386,6 +395,7 @@ void Runtime::watch_counters() {
   watch_reports();
   watch_links();
   if (wire_keeper_) wire_keeper_->maintain();
+  captures_->tidy();
   watch_timer_.expires_after(counter_watch_period);
   watch_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) watch_counters();

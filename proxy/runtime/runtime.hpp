@@ -14,6 +14,7 @@
 #include "dataplane/dpdk/steering.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "proxy/admin/server.hpp"
+#include "proxy/capture/captures.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/overview/detail_collector.hpp"
 #include "proxy/overview/overview.hpp"
@@ -93,7 +94,8 @@ class Runtime {
   dpdk::Steering steering_;
   std::optional<WireKeeper> wire_keeper_;  ///< where something carries the frames in our place
   std::vector<std::unique_ptr<ShardChannel>> channels_;
-  std::optional<StateFile> state_;  ///< outlives the shards
+  std::optional<capture::Captures> captures_;  ///< outlives the shards
+  std::optional<StateFile> state_;             ///< outlives the shards
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
   ReportWatch report_watch_;
