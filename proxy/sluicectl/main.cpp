@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "proxy/admin/view.hpp"
 #include "proxy/manual/completion.hpp"
 #include "proxy/manual/pages.hpp"
+#include "proxy/sluicectl/capture.hpp"
 #include "proxy/sluicectl/repeat.hpp"
 #include "proxy/sluicectl/top.hpp"
 
@@ -90,10 +93,12 @@ struct Session {
   double timeout_s = 5;
   Form form = Form::view;
 
+  [[nodiscard]] std::chrono::milliseconds timeout() const {
+    return std::chrono::milliseconds(static_cast<long>(timeout_s * 1000));
+  }
   /// Throws std::runtime_error with what the program says where it refuses.
   [[nodiscard]] sluice::admin::Json ask(const std::vector<std::string>& words) const {
-    const auto timeout = std::chrono::milliseconds(static_cast<long>(timeout_s * 1000));
-    const sluice::admin::Answer answer = sluice::admin::ask(socket, joined(words), timeout);
+    const sluice::admin::Answer answer = sluice::admin::ask(socket, joined(words), timeout());
     if (!answer.ok) throw std::runtime_error(sluice::admin::printable(answer.value.get<std::string>(), true));
     return answer.value;
   }
@@ -132,12 +137,23 @@ int watch(const Session& session, std::vector<std::string> words) {
   return 0;
 }
 
+int capture(const Session& session, std::vector<std::string> words) {
+  sluice::sluicectl::run_capture(sluice::sluicectl::CaptureCommand::take(std::move(words)), session.socket,
+                                 session.timeout());
+  return 0;
+}
+
+constexpr std::array<std::pair<std::string_view, int (*)(const Session&, std::vector<std::string>)>, 3> own_actions{
+    {{"top", top}, {"watch", watch}, {"capture", capture}}};
+
 int run(const Session& session, std::vector<std::string> words) {
   const std::string verb = words.front();
-  if (verb != "top" && verb != "watch") return print(text_of(verb, session.ask(words), session.form));
+  const auto* const own =
+      std::find_if(own_actions.begin(), own_actions.end(), [&](const auto& a) { return a.first == verb; });
+  if (own == own_actions.end()) return print(text_of(verb, session.ask(words), session.form));
   words.erase(words.begin());
   try {
-    return verb == "top" ? top(session, std::move(words)) : watch(session, std::move(words));
+    return own->second(session, std::move(words));
   } catch (const std::invalid_argument& problem) {
     std::fprintf(stderr, "sluicectl: %s\n", sluice::admin::printable(problem.what(), true).c_str());
     return exit_usage;
