@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "dataplane/dpdk/eal.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/pool.hpp"
+#include "proxy/capture/shard_taps.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/shard/shard.hpp"
 #include "tests/bench/hosts.hpp"
@@ -48,11 +50,48 @@ struct Cycles {
   std::uint64_t report = 0;
 };
 
+/// Somebody who looks at all that comes in and goes out, as a shard's thread has it. The other thread's part, to read
+/// what was captured, is not measured.
+class Onlooker final : public proxy::Transmitter {
+ public:
+  Onlooker(proxy::Transmitter& out, bool looks) : out_(out) {
+    constexpr std::size_t room = std::size_t{4} << 20U;
+    if (looks) tap_ = std::make_shared<capture::FrameTap>(capture::Filter{}, room);
+    if (looks) taps_.emplace(1, std::vector{tap_});
+  }
+  void transmit(proxy::Side out, std::span<packet::Packet> burst, Instant now) override {
+    if (taps_) taps_->sent(out, burst, now);
+    out_.transmit(out, burst, now);
+  }
+  void receive(proxy::Shard& shard, Side in, std::span<packet::Packet> burst, Instant now) {
+    if (!taps_) return shard.receive(in, burst, now);
+    shard.receive_watched(in, burst, now, *taps_);
+    taps_->end_burst();
+  }
+  /// Frames that found no room so far.
+  std::uint64_t read() {
+    if (!taps_) return 0;
+    bytes_.clear();
+    tap_->take(bytes_, SIZE_MAX);
+    std::uint64_t lost = 0;
+    for (const capture::WireCounts& counts : tap_->counts()) lost += counts.lost;
+    return lost;
+  }
+
+ private:
+  proxy::Transmitter& out_;
+  std::shared_ptr<capture::FrameTap> tap_;
+  std::optional<capture::ShardTaps> taps_;
+  std::vector<std::uint8_t> bytes_;
+};
+
 class Bench {
  public:
   /// `train`: segments of a connection that follow each other, a divisor of a burst's.
-  Bench(packet::PacketPool& pool, proxy::Shard& shard, bench::Sink& sink, std::uint32_t flows, std::uint32_t train)
+  Bench(packet::PacketPool& pool, proxy::Shard& shard, Onlooker& onlooker, bench::Sink& sink, std::uint32_t flows,
+        std::uint32_t train)
       : shard_(shard),
+        onlooker_(onlooker),
         sink_(sink),
         hosts_(pool, window_of(flows, train)),
         train_(train),
@@ -73,6 +112,7 @@ class Bench {
     report_in_turn(measured);
     advance(measured);
     hear();
+    lost = onlooker_.read();
     ++rounds_;
     now_ += round_time_;
   }
@@ -93,6 +133,7 @@ class Bench {
   Cycles cycles;
   std::uint64_t segments = 0;
   std::uint64_t reports = 0;
+  std::uint64_t lost = 0;  ///< frames that the onlooker did not see
 
  private:
   /// What the UE of a connection has and has not acknowledged.
@@ -210,7 +251,7 @@ class Bench {
     if (measured) {
       measured_receive(side, count);
     } else {
-      shard_.receive(side, std::span(burst_).first(count), now_);
+      onlooker_.receive(shard_, side, std::span(burst_).first(count), now_);
     }
   }
 
@@ -225,7 +266,7 @@ class Bench {
   // What callgrind collects.
   __attribute__((noinline)) void measured_receive(Side side, std::size_t count) {
     const std::uint64_t before = rte_rdtsc_precise();
-    shard_.receive(side, std::span(burst_).first(count), now_);
+    onlooker_.receive(shard_, side, std::span(burst_).first(count), now_);
     cycles.receive += rte_rdtsc_precise() - before;
   }
   __attribute__((noinline)) void measured_advance() {
@@ -254,6 +295,7 @@ class Bench {
   }
 
   proxy::Shard& shard_;
+  Onlooker& onlooker_;
   bench::Sink& sink_;
   bench::Hosts hosts_;
   std::uint32_t train_;
@@ -296,6 +338,7 @@ struct Case {
   std::optional<Bytes> exposure = {};  ///< limits.exposure_per_flow
   proxy::LawPlace law = proxy::LawPlace::nodeb;
   Duration reports = std::chrono::seconds(60);  ///< so often one of each UE; zero: none
+  bool captured = false;                        ///< sluicectl capture looks on, headers only
 };
 constexpr std::array cases = {
     Case{"split", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split},
@@ -318,6 +361,11 @@ constexpr std::array cases = {
          proxy::LawPlace::nodeb,
          std::chrono::milliseconds(5)},
     Case{"regulate", proxy::Mode::clamp, proxy::Intercept::regulate, proxy::Counter::flows_regulated},
+    Case{.name = "captured",
+         .mode = proxy::Mode::i_tcp,
+         .intercept = proxy::Intercept::split,
+         .counts = proxy::Counter::flows_split,
+         .captured = true},
     Case{"bypass", proxy::Mode::bypass, proxy::Intercept::automatic, proxy::Counter::forward_bypass_mode},
 };
 
@@ -379,8 +427,10 @@ bool run(const Case& which, const Size& size) {
   bench::Sink sink;
   const proxy::ShardConfig config = configuration(which, size);
   std::vector<proxy::JournalEntry> entries(which.journal ? config.limits.max_flows : 0);
-  proxy::Shard shard(config, pool, sink, {1, 2}, Instant{}, proxy::FlowJournal(entries));
-  Bench bench(pool, shard, sink, size.flows, size.train);
+  Onlooker onlooker(sink, which.captured);
+  proxy::Transmitter& output = which.captured ? static_cast<proxy::Transmitter&>(onlooker) : sink;
+  proxy::Shard shard(config, pool, output, {1, 2}, Instant{}, proxy::FlowJournal(entries));
+  Bench bench(pool, shard, onlooker, sink, size.flows, size.train);
   if (which.reports > Duration::zero()) bench.report_every(which.reports);
   if (shard.counters()[which.counts] < size.flows) {
     std::fprintf(stderr, "the connections were not intercepted as wanted: %s\n", which.name);
@@ -396,6 +446,10 @@ bool run(const Case& which, const Size& size) {
   if (relayed < bench.segments - bench.segments / 100 || relayed > bench.segments + bench.segments / 100) {
     std::fprintf(stderr, "%llu segments offered, %llu relayed\n", static_cast<unsigned long long>(bench.segments),
                  static_cast<unsigned long long>(relayed));
+    return false;
+  }
+  if (bench.lost != 0) {
+    std::fprintf(stderr, "%llu frames were not captured\n", static_cast<unsigned long long>(bench.lost));
     return false;
   }
   std::printf("relayed segments                    %llu\n", static_cast<unsigned long long>(relayed));
@@ -431,7 +485,8 @@ int main(int argc, char** argv) {
   const Case* const which = find_case(argc > 2 ? argv[2] : "split");
   if (!is_valid(size) || which == nullptr) {
     std::fprintf(stderr,
-                 "usage: relay_bench [ROUNDS [split|journal|unexposed|acks|reported|regulate|bypass [FLOWS [TRAIN]]]]\n"
+                 "usage: relay_bench [ROUNDS [CASE [FLOWS [TRAIN]]]]\n"
+                 "CASE: split, journal, unexposed, acks, reported, regulate, captured or bypass\n"
                  "FLOWS: 1 to 1000000; TRAIN: segments of one that follow each other, a divisor of 32\n");
     return 2;
   }
