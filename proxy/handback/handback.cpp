@@ -29,6 +29,7 @@ void Handback::advance(Flow& flow, Instant now) {
 void Handback::begin_handback(Flow& flow, Instant now) {
   const Obstacle obstacle = handback::obstacle(flow);
   const bool to_successor = flow.release_reason == ReleaseReason::released_switch;
+  // The server may be ahead of the UE's window then: what lies beyond it the UE drops, and the server repeats.
   const bool at_once = flow.release_reason == ReleaseReason::released_unsplittable && obstacle != Obstacle::closing;
   // What the server sends from then on must not overtake what waits here.
   const bool drained = !to_successor || flow.leg(Side::radio).endpoint.unsent() == Bytes{};

@@ -154,6 +154,13 @@ class Lab final : public Transmitter {
     require(shard.flow_count() == 0 || disturbed_);
     require(pools_.shard.in_use() == 0 || disturbed_);
   }
+  /// The oldest frame of a host's is about to become one that the proxy cannot read as a segment.
+  void note_unreadable(Side from) {
+    const packet::Packet packet = to_packet(pools_.hosts, wire_from_host(from).frames.front());
+    packet::Parsed parsed;
+    if (!packet || packet::parse(packet, parsed) != packet::ParseResult::tcp) return;
+    if (Connection* const connection = find(opposite(from), parsed)) connection->unreadable = true;
+  }
   /// Segments come that belong to no connection of the model's: what is made of them may last.
   void disturb() { disturbed_ = true; }
 
@@ -198,7 +205,7 @@ class Lab final : public Transmitter {
     Connection* const connection = find(out, parsed);
     if (connection == nullptr || connection->forged) return;
     if (packet::verify_tcp_checksum(packet, parsed) != packet::ChecksumState::good) return;  // it came so
-    connection->end(out).check_honest(parsed.segment);
+    connection->check_honest(out, parsed.segment);
   }
   void deliver(Connection& connection, Side to, const packet::Parsed& parsed, packet::Packet&& packet) {
     End& end = connection.end(to);

@@ -108,14 +108,15 @@ class End final : public tcp::Output {
     }
   }
 
-  /// What the proxy may say to this host: it acknowledges nothing that was not sent, sends nothing beyond the window.
-  void check_honest(const tcp::Segment& segment) const {
-    if (!synchronised()) return;
-    if (segment.flags.ack()) {
-      require(segment.ack <= endpoint.snd_nxt());
-      for (const tcp::SackBlock& block : segment.sacks()) require(block.right <= endpoint.snd_nxt());
-    }
-    if (segment.payload_len > 0 && edge_) require(segment.seq + segment.payload_len <= *edge_);
+  /// What the proxy may say to this host: it acknowledges nothing that was not sent, …
+  void check_acknowledgement(const tcp::Segment& segment) const {
+    if (!synchronised() || !segment.flags.ack()) return;
+    require(segment.ack <= endpoint.snd_nxt());
+    for (const tcp::SackBlock& block : segment.sacks()) require(block.right <= endpoint.snd_nxt());
+  }
+  /// … and sends nothing beyond the window.
+  void check_window(const tcp::Segment& segment) const {
+    if (synchronised() && segment.payload_len > 0 && edge_) require(segment.seq + segment.payload_len <= *edge_);
   }
 
   [[nodiscard]] bool synchronised() const { return endpoint.state() >= tcp::State::established; }
@@ -161,8 +162,18 @@ struct Connection {
   [[nodiscard]] End& end(Side side) { return ends[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const End& end(Side side) const { return ends[static_cast<std::size_t>(side)]; }
 
+  /// What the proxy may send to the host at `to`.
+  void check_honest(Side to, const tcp::Segment& segment) const {
+    end(to).check_acknowledgement(segment);
+    if (!unreadable) return end(to).check_window(segment);
+    // Handed back in the middle: its sender keeps to what the proxy had promised, which may be more than the host did.
+    if (end(to).synchronised()) require(segment.seq + segment.payload_len <= end(opposite(to)).endpoint.snd_nxt());
+  }
+
   std::array<End, 2> ends;
   Side initiator;
+  /// The proxy could not read a segment of it, and had to let go of it there and then (released_unsplittable).
+  bool unreadable = false;
   /// Somebody has sent segments in a host's name: nothing is certain of its bytes any more.
   bool forged = false;
 };

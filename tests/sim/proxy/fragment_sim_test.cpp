@@ -25,6 +25,22 @@ TEST(FragmentSim, ADownloadWhoseSegmentsAreCutInItsMiddleGoesOn) {
   EXPECT_GT(router.count(), 1000U);
 }
 
+// The server was promised what the relay holds, and the UE promises less. What the server sends beyond the UE's window
+// when it is alone with the UE comes again.
+TEST(FragmentSim, AServerThatIsAheadOfASmallWindowIsLetGoAllTheSame) {
+  HostConfig ue;
+  ue.receive_buffer = Bytes(16'000);
+  Network network(1, small_shard(), {}, ue);
+  Fragmenter router(network.core_port, Instant(std::chrono::seconds(1)), small_mtu);
+  Reassembler ip_layer(network.ue);
+  network.precede_core(router);
+  network.precede_ue(ip_layer);
+  network.transfer(3'000'000, false);
+  ASSERT_TRUE(network.run(std::chrono::seconds(60)));
+  EXPECT_EQ(network.log.corrupted, 0U);
+  EXPECT_EQ(network.node.shard().counters()[Counter::released_unsplittable], 1U);
+}
+
 /// Random wires, and a router that begins to cut at a random time.
 void live(std::uint64_t seed) {
   Random random = Random::stream(seed, "fragments");
