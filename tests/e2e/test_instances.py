@@ -107,14 +107,20 @@ def test_one_is_drained_and_nothing_breaks(spread):
         proxy.stop_and_check()
 
 
-def test_nothing_is_lost_with_one_that_is_killed_where_nothing_is_acknowledged_ahead(spread):
-    """The machine is gone for good, and the routers take its path away."""
+@pytest.mark.parametrize("cables", ["up", "down"])
+def test_nothing_is_lost_without_a_drain_where_nothing_is_acknowledged_ahead(spread, cables):
+    """A path is taken away while its proxy lives, which goes on repeating what it sent. Or its machine dies with the cables
+    of both sides, and the routers take the path away by themselves."""
     proxies = start_all(spread, limits={"exposure_per_flow": "0B"})
     transfers = long_transfers(spread)
     before = wait_until_split(proxies, UES)
     assert transfers.running() == UES and before[1]
-    proxies[1].kill()
-    spread.over(0, 2)
+    if cables == "up":
+        spread.over(0, 2)
+    else:
+        spread.pull(1)
+        proxies[1].kill()
+        wait_until(lambda: 1 not in spread.core.buckets() + spread.access.buckets())
     transfers.finish()
     staying = [proxies[0], proxies[2]]
     assert sum(proxy.counters()["forward_mid_flow"] for proxy in staying) > 0

@@ -140,3 +140,8 @@ class Spread:
         """That of a Node-B to which all proxies are peers."""
         return {"listen": f"10.77.0.1:{NODEB_FEEDBACK}",
                 "peers": [f"{self.feedback_address(path)}:{PROXY_FEEDBACK}" for path in range(len(self.boxes))]}
+
+    def pull(self, path):
+        """Both cables of the path's machine, as when it loses its power."""
+        for end in ("core", "radio"):
+            self.boxes[path].ip("link", "set", end, "down")
