@@ -1,19 +1,16 @@
 """UEs spread over several proxies by routers of the kernel: both directions of a UE pass the same one, and a proxy that is
 drained, killed or added breaks nothing but what it had acknowledged ahead."""
 
-import contextlib
 import hashlib
 import socket
-import struct
-import threading
 
-import frames
 import instances
 import lab as lab_module
 import programs
 import pytest
 import traffic
 from outcomes import PATIENCE, SlowReader
+from report_watch import Reports
 from test_drain import Transfers, wait_until_drained
 from test_fail_open import wait_until
 
@@ -50,6 +47,11 @@ def long_transfers(spread, ues=range(UES)):
                        else client(spread, i).duplex(20 * MEGA, seed=200 + i) for i in ues))
 
 
+def count(proxies, name):
+    """Of all of them together."""
+    return sum(proxy.counters()[name] for proxy in proxies)
+
+
 def ues_of(proxy):
     """The UEs whose connections it has split now."""
     return {flow["ue"].split()[0] for flow in proxy.ask("flows")}
@@ -68,12 +70,9 @@ def test_both_directions_of_a_ue_pass_the_same_proxy(spread):
         traffic.many(UES, 4, lambda i: traffic.Client(
             spread.wire.server_address6, spread.ue.socket, server.port, socket.AF_INET6,
             source=spread.wire.ue_addresses6[i]).download(100_000, seed=i))
-    for proxy in proxies:
-        proxy.wait_until_at_rest()
-    counters = [proxy.counters() for proxy in proxies]
-    assert sum(each["flows_split"] for each in counters) == 2 * UES
-    assert all(each["flows_split"] > 0 for each in counters), "each has its part"
-    assert sum(each["forward_mid_flow"] for each in counters) == 0
+    wait_until(lambda: count(proxies, "flows_split") == 2 * UES)
+    assert all(count([proxy], "flows_split") > 0 for proxy in proxies), "each has its part"
+    assert count(proxies, "forward_mid_flow") == 0
     for proxy in proxies:
         proxy.stop_and_check()
 
@@ -95,14 +94,12 @@ def test_one_is_drained_and_nothing_breaks(spread):
     leaving.stop_and_check()
     assert stayed(staying, [before[0], before[2]])
     transfers.finish()
-    assert sum(proxy.counters()["forward_mid_flow"] for proxy in staying) > 0, "what it let go passes the others untouched"
-    split = sum(proxy.counters()["flows_split"] for proxy in staying)
+    wait_until(lambda: count(staying, "forward_mid_flow") > 0)  # what it let go passes the others untouched
+    split = count(staying, "flows_split")
     for i, address in enumerate(spread.wire.ue_addresses):
         if address in had_leaving:
             client(spread, i).download(100_000, seed=i)
-    for proxy in staying:
-        proxy.wait_until_at_rest()
-    assert sum(proxy.counters()["flows_split"] for proxy in staying) == split + len(had_leaving), "new ones are split there"
+    wait_until(lambda: count(staying, "flows_split") == split + len(had_leaving))  # new ones are split there
     for proxy in staying:
         proxy.stop_and_check()
 
@@ -123,7 +120,7 @@ def test_nothing_is_lost_without_a_drain_where_nothing_is_acknowledged_ahead(spr
         wait_until(lambda: 1 not in spread.core.buckets() + spread.access.buckets())
     transfers.finish()
     staying = [proxies[0], proxies[2]]
-    assert sum(proxy.counters()["forward_mid_flow"] for proxy in staying) > 0
+    wait_until(lambda: count(staying, "forward_mid_flow") > 0)
     for proxy in staying:
         proxy.stop_and_check()
 
@@ -172,7 +169,7 @@ def test_one_that_is_killed_breaks_what_it_had_acknowledged_ahead_alone(spread):
     assert transfers.running() > 0, "all were over before"
     transfers.finish()
     quiet.finish()
-    assert sum(proxy.counters()["forward_mid_flow"] for i, proxy in enumerate(proxies) if i != path) == 0, "no UE has moved"
+    assert count([proxy for i, proxy in enumerate(proxies) if i != path], "forward_mid_flow") == 0, "no UE has moved"
     for proxy in proxies:
         proxy.stop_and_check()
 
@@ -193,67 +190,26 @@ def test_one_is_added_and_ues_stay_where_they_are(tmp_path):
             wait_until(lambda: spread.core.buckets() == spread.access.buckets())
             assert transfers.running() > 0, "all were over before"
             transfers.finish()
-            assert new.counters()["forward_mid_flow"] == 0, "a connection of another one came to it"
+            assert count([new], "forward_mid_flow") == 0, "a connection of another one came to it"
             traffic.many(4 * UES, 4, lambda i: client(spread, i % UES).download(50_000, seed=i))
             proxies.append(new)
-            for proxy in proxies:
-                proxy.wait_until_at_rest()
-            assert new.counters()["flows_split"] > 0
-            assert sum(proxy.counters()["flows_split"] for proxy in proxies) == busy + 4 * UES
+            wait_until(lambda: count(proxies, "flows_split") == busy + 4 * UES)
+            assert count([new], "flows_split") > 0
             for proxy in proxies:
                 proxy.stop_and_check()
 
 
-class Reports:
-    """What goes over the wires of the feedback at the Node-B: ("report" or "status", the proxy's address, bytes that it has
-    sent to the UE), of datagrams with records, in order."""
-
-    def __init__(self, node_b):
-        self.seen = []
-        self._socket = node_b.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(frames.ETH_P_ALL))
-        self._socket.bind(("feedback", frames.ETH_P_ALL))
-        self._socket.settimeout(0.2)
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._listen, daemon=True)
-        self._thread.start()
-
-    def _listen(self):
-        while not self._ended.is_set():
-            with contextlib.suppress(TimeoutError):
-                self._take(self._socket.recv(2048))
-
-    def _take(self, packet):
-        datagram = packet[(packet[0] & 15) * 4 + 8:]
-        if packet[0] >> 4 != 4 or packet[9] != socket.IPPROTO_UDP or datagram[:4] != b"SLFB" or not struct.unpack_from("!H", datagram, 12)[0]:
-            return
-        report = datagram[5] == 1
-        address = socket.inet_ntoa(packet[16:20] if report else packet[12:16])
-        self.seen.append(("report", address, 0) if report else ("status", address, self._injected(datagram)))
-
-    @staticmethod
-    def _injected(datagram):
-        """Of the first record."""
-        begin = struct.unpack_from("!H", datagram, 14)[0] + 4
-        end = begin + struct.unpack_from("!H", datagram, begin - 2)[0]
-        while begin < end:
-            number, size = datagram[begin], datagram[begin + 1]
-            if number == 2:
-                return int.from_bytes(datagram[begin + 2:begin + 2 + size], "big")
-            begin += 2 + size
-        return 0
-
-    def to(self, address, since=0):
-        return sum(kind == "report" and to == address for kind, to, _ in self.seen[since:])
-
-    def claim(self, address):
-        """Where the first status is with which this proxy says that it has sent something."""
-        return next((i for i, (kind, by, injected) in enumerate(self.seen)
-                     if kind == "status" and by == address and injected > 0), None)
-
-    def close(self):
-        self._ended.set()
-        self._thread.join()
-        self._socket.close()
+def test_a_route_for_each_prefix_is_as_good(spread):
+    """Without a hash; what loses its cables is taken over by another one."""
+    spread.by_prefix(("10.45.0.0/29", 0, 1), ("10.45.0.8/29", 1, 0))
+    proxies = [start(spread, path) for path in range(2)]
+    traffic.many(UES, 4, lambda i: client(spread, i).download(100_000, seed=i))
+    wait_until(lambda: [count([proxy], "flows_split") for proxy in proxies] == [6, 6])
+    spread.pull(0)
+    traffic.many(UES, 4, lambda i: client(spread, i).download(100_000, seed=i))
+    wait_until(lambda: [count([proxy], "flows_split") for proxy in proxies] == [6, 6 + UES])
+    for proxy in proxies:
+        proxy.stop_and_check()
 
 
 @pytest.fixture

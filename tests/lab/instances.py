@@ -31,6 +31,7 @@ class Router:
     def __init__(self, namespace, side, paths, prefixes, hashed, idle_timer):
         self.namespace, self.idle_timer = namespace, idle_timer
         self._group_there = False
+        self._hashed = hashed
         self._other = 3 - side
         self._prefixes = prefixes
         namespace.sysctl("net.ipv4.ip_forward", 1)
@@ -53,6 +54,16 @@ class Router:
             if not self._group_there:
                 self.namespace.route(prefix, "nhid", group)
         self._group_there = True
+
+    def prefer(self, table, prefix, first, second):
+        """UEs of this IPv4 prefix go over the first of two paths, and over the second while the first's cable is down."""
+        self.namespace.sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", 1)
+        where, to = [], prefix
+        if self._hashed == SOURCE:
+            self.namespace.ip("rule", "add", "from", prefix, "lookup", table)
+            where, to = ["table", table], self._prefixes[0]
+        for metric, path in ((10, first), (20, second)):
+            self.namespace.route(to, "via", f"10.1.{path}.{self._other}", "dev", f"path{path}", "metric", metric, *where)
 
     def buckets(self, group=GROUP):
         """The path of each bucket."""
@@ -130,6 +141,12 @@ class Spread:
         """Spreads the UEs over these paths, on both routers."""
         for router in (self.core, self.access):
             router.spread_over(paths)
+
+    def by_prefix(self, *rows):
+        """Instead of over(): a prefix, the path of its UEs, and the one that they fall back to, in each row."""
+        for router in (self.core, self.access):
+            for table, row in enumerate(rows, 101):
+                router.prefer(table, *row)
 
     def feedback(self, path):
         """The feedback section of a proxy: it speaks as itself, and answers where the Node-B is heard."""
