@@ -32,7 +32,7 @@ void Exposure::open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates u
 
 void Exposure::allow(Flow& flow, Bearer& bearer) const {
   constexpr Bytes unbounded{1 << 30};
-  const bool draining = flow.release_reason == ReleaseReason::released_drain;
+  const bool draining = flow.release_reason == ReleaseReason::released_drain || !configured();
   const Bytes per_flow = std::min(unbounded, draining ? Bytes{} : limits_.exposure_per_flow.value_or(unbounded));
   const FlowShare before = flow.share;
   const Bytes of_others = bearer.load.exposed - Bytes(before.exposed);

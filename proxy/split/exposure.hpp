@@ -23,7 +23,10 @@ class Exposure {
   void hold(Flow& flow) const;
   /// Advertises `room` more bytes to the host behind `in`, and no more than may be acknowledged.
   void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const;
-  /// Lets acknowledgements go as far as the caps of the flow and of its bearer allow.
+  /// Its acknowledgements wait, whatever has become of the reason since: a flow that drains may be handed back for
+  /// another one.
+  [[nodiscard]] static bool waits(const Flow& flow) { return flow.legs[0].endpoint.holds_acknowledgements(); }
+  /// Lets acknowledgements go as far as the caps of the flow and of its bearer allow. Requires waits().
   void allow(Flow& flow, Bearer& bearer) const;
 
  private:

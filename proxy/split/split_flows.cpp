@@ -222,7 +222,7 @@ void SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant no
 
 /// Sends what can be sent, and passes on the end that may have come of it.
 void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  if (exposure_.caps(flow)) exposure_.allow(flow, bearer);
+  if (Exposure::waits(flow)) exposure_.allow(flow, bearer);
   keep_journal(flow, id);
   emit(flow, bearer, now);
   if (relay::has_news_of_end(flow)) {

@@ -185,6 +185,23 @@ TEST(ShardForward, AFragmentThatFillsAHoleDoesNotStallWhatCameBehindIt) {
   EXPECT_EQ(lab.next(Side::radio)->payload, std::string(300, 'b'));
 }
 
+TEST(ShardForward, AFragmentOfAConnectionThatDrainsLeavesNothingUnacknowledged) {
+  ProxyLab lab(shard_config());
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.server(Flags::ack_bit, 2000, 0, std::string(1000, 'c'));  // a hole: it cannot go yet
+  lab.shard.drain(true);
+  lab.pass_time(std::chrono::milliseconds(1));
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));  // its acknowledgement waits for the UE's
+  const tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1001, hosts.ue_isn.raw() + 1);
+  lab.put(Side::core, with_flags_and_offset(bytes_of(hosts.frame(false, data, std::string(1000, 'b'))), 0x2000));
+  EXPECT_EQ(lab.shard.flow_count(), 1U) << "what is ours is not delivered yet";
+  EXPECT_EQ(lab.shard.staying().broken_by_a_stop, 0U);
+  hosts.ue(Flags::ack_bit, 0, 2000);
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_EQ(lab.count(Counter::released_unsplittable), 1U);
+}
+
 /// A connection between whose hosts a fragment passes from time to time.
 struct Fragmented {
   Fragmented() { hosts.open(); }
