@@ -96,7 +96,7 @@ std::uint64_t LiveFeedback::datagrams_for(std::span<const feedback::BearerReport
 
 void LiveFeedback::send(std::span<const feedback::BearerReport> reports, Instant now) {
   meter_.reported(reports);
-  if (!endpoint_->may_have_several()) return send_on_its_way({std::nullopt, {reports.begin(), reports.end()}}, now);
+  if (!may_have_several_proxies()) return send_on_its_way({std::nullopt, {reports.begin(), reports.end()}}, now);
   for (const feedback::RoutedReports& way : claims_.route(reports, now)) {
     if (!way.to) {
       if (way.reports.empty() && !reports.empty() && !asked_ && now - told_all_ < between_words) continue;
@@ -130,7 +130,7 @@ void LiveFeedback::on_event(std::uint64_t tag, Instant now) {
 
 /// Of several proxies the one that holds the UE is heard.
 void LiveFeedback::take_status(const Heard& heard, Instant now) {
-  if (endpoint_->may_have_several() && !claims_.take(heard.sender, heard.epoch, heard.status, now)) return;
+  if (may_have_several_proxies() && !claims_.take(heard.sender, heard.epoch, heard.status, now)) return;
   reporter_->on_status(heard.status, now);
 }
 

@@ -60,6 +60,8 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   /// allowance was taken up: the report's age at the proxy, and the status' way back. Only where the Node-B computes
   /// the law.
   [[nodiscard]] const DelayDigest& echoes() const { return echoes_; }
+  /// Whether there may be more than one proxy: then claims count.
+  [[nodiscard]] bool may_have_several_proxies() const { return endpoint_->may_have_several(); }
   /// What became of the proxies' claims; nothing where there is one proxy.
   [[nodiscard]] const control::feedback::ClaimCounters& claims() const { return claims_.counters(); }
   /// Reports that did not go out because the other thread fell behind.

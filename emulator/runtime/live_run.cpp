@@ -237,6 +237,14 @@ RunResult LiveRun::result() {
   return result;
 }
 
+void LiveRun::count_claims(const control::feedback::ClaimCounters& claims,
+                           std::map<std::string, std::uint64_t>& counters) {
+  counters["claims"] += claims.begun;
+  counters["claims_moved"] += claims.moved;
+  counters["claims_lapsed"] += claims.lapsed;
+  counters["claims_refused"] += claims.refused;
+}
+
 void LiveRun::count_feedback(std::map<std::string, std::uint64_t>& counters) const {
   DelayDigest echoes;
   for (const Reports& reports : reports_) {
@@ -245,10 +253,7 @@ void LiveRun::count_feedback(std::map<std::string, std::uint64_t>& counters) con
     counters["reports_lost"] += feedback.reports_lost();
     counters["statuses"] += feedback.statuses();
     counters["feedback_refused"] += feedback.datagrams_refused();
-    counters["claims"] += feedback.claims().begun;
-    counters["claims_moved"] += feedback.claims().moved;
-    counters["claims_lapsed"] += feedback.claims().lapsed;
-    counters["claims_refused"] += feedback.claims().refused;
+    if (feedback.may_have_several_proxies()) count_claims(feedback.claims(), counters);
     counters["feedback_send_errors"] += feedback.socket().send_errors;
     echoes.merge(feedback.echoes());
   }

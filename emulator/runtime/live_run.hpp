@@ -68,6 +68,8 @@ class LiveRun {
   void build(TraceLibrary& traces);
   void add_feedback(Duration period);
   bool deliver(Instant now);
+  static void count_claims(const control::feedback::ClaimCounters& claims,
+                           std::map<std::string, std::uint64_t>& counters);
   void count_feedback(std::map<std::string, std::uint64_t>& counters) const;
   void poll();
   bool run_due(Instant now);

@@ -245,7 +245,8 @@ def claimer_of(spread, paths):
 
 
 @pytest.mark.real_time
-def test_reports_follow_a_ue(reported):
+@pytest.mark.parametrize("end", ["drained", "killed"])
+def test_reports_follow_a_ue(reported, end):
     """Within two of their periods: at most two more go to the proxy that had the UE, or to those that never had it."""
     reports = reported.reports
     everybody = [reported.feedback_address(path) for path in range(3)]
@@ -259,8 +260,12 @@ def test_reports_follow_a_ue(reported):
         assert all(reports.to(other, at) <= 2 for other in everybody if other != now)
         counters = reported.proxies[path].counters()
         assert counters["reports"] - counters["reports_unknown_bearer"] > 40, "they are of use there"
-        if seed == 0:
+        if seed == 1:
+            break
+        if end == "killed":
+            reported.proxies[path].kill()
+        else:
             reported.proxies[path].ask("drain")
             wait_until_drained(reported.proxies[path])
-            paths.remove(path)
-            reported.over(*paths)
+        paths.remove(path)
+        reported.over(*paths)
