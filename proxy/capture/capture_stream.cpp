@@ -5,7 +5,8 @@
 #include <span>
 #include <utility>
 
-#include "proxy/capture/pcapng.hpp"
+#include "proxy/capture/decision.hpp"
+#include "proxy/pcapng/pcapng.hpp"
 
 namespace sluice::capture {
 namespace {
@@ -79,7 +80,10 @@ void CaptureStream::drain(std::string& out, std::size_t most) {
   }
   std::stable_sort(records.begin(), records.end(),
                    [](const Record& a, const Record& b) { return a.header.at < b.header.at; });
-  for (const Record& record : records) pcapng::add_frame(out, record.header, wall_time(record.header.at), record.bytes);
+  for (const Record& record : records) {
+    pcapng::add_frame(out, record.header, wall_time(record.header.at), record.bytes,
+                      comment_of(record.header.decision));
+  }
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     auto& bytes = sources_[i].bytes;
     bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(read[i]));

@@ -45,6 +45,11 @@ admin::Answer Captures::begin(const std::vector<std::string>& words) {
   return answer;
 }
 
+void Captures::record(std::vector<std::shared_ptr<FrameSink>> recorders) {
+  recorders_ = std::move(recorders);
+  tell_shards();
+}
+
 void Captures::end(std::uint64_t id) {
   std::erase_if(running_, [id](const Running& each) { return each.id == id; });
   tell_shards();
@@ -54,8 +59,9 @@ void Captures::end(std::uint64_t id) {
 void Captures::tell_shards() {
   ++generation_;
   for (std::size_t i = 0; i < sets_.size(); ++i) {
-    Taps taps;
+    std::vector<std::shared_ptr<FrameSink>> taps;
     for (const Running& each : running_) taps.push_back(each.taps[i]);
+    if (!recorders_.empty()) taps.push_back(recorders_[i]);
     sets_[i].push_back(std::make_unique<ShardTaps>(generation_, std::move(taps)));
     program_.shards[i]->offer(*sets_[i].back());
   }

@@ -33,6 +33,9 @@ class Captures {
 
   /// A new one, by the words of a Request, as an answer that a stream of pcapng follows; or why there is none.
   [[nodiscard]] admin::Answer begin(const std::vector<std::string>& words);
+  /// From now on the shards put their frames there, too, captures or none. To be called once.
+  void record(std::vector<std::shared_ptr<FrameSink>> recorders);
+  [[nodiscard]] const Clock& time_source() const { return program_.clock; }
   [[nodiscard]] std::size_t running() const { return running_.size(); }
   /// Gives back what no shard uses any more. To be called about once a second.
   void tidy();
@@ -50,6 +53,7 @@ class Captures {
 
   Program program_;
   std::vector<Running> running_;
+  std::vector<std::shared_ptr<FrameSink>> recorders_;          ///< by shard; empty where there are none
   std::vector<std::vector<std::unique_ptr<ShardTaps>>> sets_;  ///< by shard: the last is in force
   std::uint64_t generation_ = 0;
   std::uint64_t last_id_ = 0;

@@ -54,6 +54,11 @@ std::string_view reason_of(Decision decision) {
   return action != nullptr ? counter.substr(action->prefix.size()) : "split";
 }
 
+std::string comment_of(Decision decision) {
+  std::string comment = "action=";
+  return comment.append(action_of(decision)).append(" reason=").append(reason_of(decision));
+}
+
 std::optional<Decisions> Decisions::named(std::string_view name) {
   Decisions found;
   bool any = name == reason_of(sent_own);

@@ -7,14 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/pcapng/frame_header.hpp"
 #include "proxy/shard/counters.hpp"
 
 namespace sluice::capture {
 
-/// What became of a frame: the counter that counts it, or `sent_own` for one that the proxy sent and that is not the
-/// frame that just came in: a segment of its own endpoints, or one that had waited.
-using Decision = std::uint8_t;
-inline constexpr Decision sent_own = 255;
 static_assert(proxy::counter_count < sent_own);
 
 /// Of the counters those that say what became of a frame: each that came in is counted by one of them, once.
@@ -35,6 +32,8 @@ static_assert(proxy::counter_count < sent_own);
 [[nodiscard]] std::string_view action_of(Decision decision);
 /// "split", "handshake", "tcp_checksum", …; "own".
 [[nodiscard]] std::string_view reason_of(Decision decision);
+/// As a frame's comment has both: "action=forwarded reason=handshake".
+[[nodiscard]] std::string comment_of(Decision decision);
 
 /// A set of decisions, by the name of a reason, or of a counter of frames ("forward_handshake"); nothing where no
 /// decision has it.

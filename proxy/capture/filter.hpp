@@ -25,11 +25,6 @@ struct Wire {
   /// The UE's address is the destination of what goes to the radio.
   [[nodiscard]] constexpr bool towards_ue() const { return (side == proxy::Side::radio) == sent; }
 };
-/// By Wire::index().
-inline constexpr std::array<std::string_view, 4> wire_names{"radio-received", "radio-sent", "core-received",
-                                                            "core-sent"};
-inline constexpr std::size_t wire_count = wire_names.size();
-
 /// A frame that went by.
 struct Frame {
   Wire wire;

@@ -10,44 +10,22 @@
 #include <vector>
 
 #include "proxy/capture/filter.hpp"
+#include "proxy/capture/frame_sink.hpp"
 
 namespace sluice::capture {
 
-/// What stands in front of the bytes of a frame in a tap.
-struct FrameHeader {
-  std::int64_t at = 0;         ///< nanoseconds of the shards' clock
-  std::uint32_t length = 0;    ///< of the frame on the wire
-  std::uint16_t captured = 0;  ///< of the bytes that follow
-  std::uint8_t wire = 0;       ///< Wire::index()
-  Decision decision = sent_own;
-};
-
-/// Frames of one interface so far.
-struct WireCounts {
-  std::uint64_t seen = 0;
-  std::uint64_t wanted = 0;
-  std::uint64_t lost = 0;  ///< of the wanted: found no room
-
-  WireCounts& operator+=(const WireCounts& other) {
-    seen += other.seen;
-    wanted += other.wanted;
-    lost += other.lost;
-    return *this;
-  }
-};
-
 /// Frames of one shard on their way to one capture: a ring of bytes with one writer, the shard's thread, and one
 /// reader, the control thread. What finds no room is counted and lost; nobody waits.
-class FrameTap {
+class FrameTap final : public FrameSink {
  public:
   /// `room`: bytes of the ring, taken here. Throws std::bad_alloc.
   FrameTap(const Filter& filter, std::size_t room);
 
-  /// Shard: whether the frame is wanted, as far as one can tell before it is dealt with. To be called once for each.
-  [[nodiscard]] bool takes(const Frame& frame);
   [[nodiscard]] const Filter& filter() const { return filter_; }
-  /// Shard: puts the beginning of a frame in, where what became of it is wanted.
-  void put(const FrameHeader& frame, std::span<const std::uint8_t> beginning);
+  [[nodiscard]] bool takes(const Frame& frame) override;
+  [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const override { return filter_.shown_bytes(frame); }
+  /// Puts it in where what became of it is wanted.
+  void put(const FrameHeader& frame, std::span<const std::uint8_t> beginning) override;
 
   /// Reader: appends what there is, `most` bytes at most; a frame may come in parts.
   void take(std::vector<std::uint8_t>& out, std::size_t most);

@@ -18,7 +18,7 @@ FrameHeader header_of(const Frame& frame, Decision decision) {
 
 }  // namespace
 
-ShardTaps::ShardTaps(std::uint64_t generation, std::vector<std::shared_ptr<FrameTap>> taps)
+ShardTaps::ShardTaps(std::uint64_t generation, std::vector<std::shared_ptr<FrameSink>> taps)
     : generation_(generation), taps_(std::move(taps)) {
   if (!taps_.empty()) passing_.reserve(largest_burst);
   if (!taps_.empty()) bytes_.reserve(longest_frame);
@@ -28,7 +28,7 @@ ShardTaps::Shares ShardTaps::shares_of(const Frame& frame) {
   Shares shares;
   for (std::size_t i = 0; i < taps_.size(); ++i) {
     if (!taps_[i]->takes(frame)) continue;
-    shares.at(i) = static_cast<std::uint16_t>(taps_[i]->filter().shown_bytes(frame));
+    shares.at(i) = static_cast<std::uint16_t>(taps_[i]->shown_bytes(frame));
   }
   return shares;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dataplane/packet/packet.hpp"
-#include "proxy/capture/frame_tap.hpp"
+#include "proxy/capture/frame_sink.hpp"
 #include "proxy/shard/frame_watch.hpp"
 
 namespace sluice::capture {
@@ -21,8 +21,8 @@ inline constexpr std::size_t most_captures = 4;
 class ShardTaps final : public proxy::FrameWatch {
  public:
   /// `generation`: grows with each that is made for this shard. Takes room for a frame here. `taps`: at most
-  /// most_captures.
-  ShardTaps(std::uint64_t generation, std::vector<std::shared_ptr<FrameTap>> taps);
+  /// most_captures, and one that keeps the last frames.
+  ShardTaps(std::uint64_t generation, std::vector<std::shared_ptr<FrameSink>> taps);
 
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   [[nodiscard]] bool empty() const { return taps_.empty(); }
@@ -41,7 +41,7 @@ class ShardTaps final : public proxy::FrameWatch {
     Decision decision;
   };
   /// For each tap how many bytes of a frame it is shown; nothing where the frame is not for it.
-  using Shares = std::array<std::optional<std::uint16_t>, most_captures>;
+  using Shares = std::array<std::optional<std::uint16_t>, most_captures + 1>;
   /// The frame that is being dealt with.
   struct Current {
     FrameHeader header;
@@ -56,7 +56,7 @@ class ShardTaps final : public proxy::FrameWatch {
   void put(const Shares& shares, const FrameHeader& header, std::span<const std::uint8_t> bytes);
 
   std::uint64_t generation_;
-  std::vector<std::shared_ptr<FrameTap>> taps_;
+  std::vector<std::shared_ptr<FrameSink>> taps_;
   std::vector<Passing> passing_;
   std::optional<Current> current_;
   proxy::Counters before_;           ///< the current frame

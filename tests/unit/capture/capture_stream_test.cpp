@@ -114,6 +114,21 @@ TEST_F(CapturesTest, OnlySoManyRunAtOnce) {
   EXPECT_FALSE(captures.begin({"--port"}).ok);
 }
 
+/// What keeps the last frames sees them always, and has its place beside as many captures as may run.
+TEST_F(CapturesTest, ARecorderLooksWhetherSomebodyElseDoesOrNot) {
+  captures.record({std::make_shared<FrameTap>(Filter{}, much), std::make_shared<FrameTap>(Filter{}, much)});
+  look();
+  EXPECT_NE(slots[0].current(), nullptr);
+  std::vector<std::shared_ptr<admin::ByteStream>> streams;
+  for (std::size_t i = 0; i < most_captures; ++i) streams.push_back(begin());
+  EXPECT_EQ(captures.running(), most_captures);
+  look();
+  streams.clear();
+  look();
+  EXPECT_NE(slots[1].current(), nullptr);
+  EXPECT_EQ(captures.running(), 0U);
+}
+
 /// Their rings stay as long as it may write to them, and the next thing to ask for would be more memory.
 TEST_F(CapturesTest, AShardThatStandsStillCannotMakeItKeepMoreAndMore) {
   std::size_t begun = 0;

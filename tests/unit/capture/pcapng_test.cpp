@@ -1,4 +1,4 @@
-#include "proxy/capture/pcapng.hpp"
+#include "proxy/pcapng/pcapng.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,8 +26,7 @@ std::string capture() {
   std::string text;
   pcapng::begin(text, "sluice 1", devices, 0);
   const std::array<std::uint8_t, 5> bytes{1, 2, 3, 4, 5};
-  pcapng::add_frame(text, {0, 1500, 5, 3, static_cast<Decision>(proxy::Counter::forward_handshake)}, 0x1122334455667788,
-                    bytes);
+  pcapng::add_frame(text, {0, 1500, 5, 3, sent_own}, 0x1122334455667788, bytes, "action=forwarded reason=handshake");
   pcapng::add_statistics(text, 3, {10, 7, 2}, 1, 2);
   return text;
 }

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "proxy/capture/frame_tap.hpp"
 #include "proxy/capture/tap_slot.hpp"
 #include "tests/support/proxy_lab.hpp"
 
@@ -58,9 +59,10 @@ class WatchedShard : public testing::Test, private proxy::Transmitter {
       : shard_(config, test::pool(), *this, {42, 43}, Instant{}) {}
 
   std::shared_ptr<FrameTap> tap(const Filter& filter = {}, std::size_t bytes = room) {
-    taps_.push_back(std::make_shared<FrameTap>(filter, bytes));
+    auto added = std::make_shared<FrameTap>(filter, bytes);
+    taps_.push_back(added);
     watch_ = std::make_unique<ShardTaps>(1, taps_);
-    return taps_.back();
+    return added;
   }
   void put(Side in, packet::Packet packet) { put_burst(in, {&packet, 1}); }
   void put_burst(Side in, std::span<packet::Packet> burst) {
@@ -87,7 +89,7 @@ class WatchedShard : public testing::Test, private proxy::Transmitter {
     for (packet::Packet& packet : burst) packet.reset();
   }
 
-  std::vector<std::shared_ptr<FrameTap>> taps_;
+  std::vector<std::shared_ptr<FrameSink>> taps_;
   std::unique_ptr<ShardTaps> watch_;
   proxy::Shard shard_;
   test::ProxyLab lab_{test::shard_config()};

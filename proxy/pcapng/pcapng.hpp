@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/capture/frame_tap.hpp"
+#include "proxy/pcapng/frame_header.hpp"
 
 namespace sluice::capture::pcapng {
 
@@ -17,8 +17,9 @@ namespace sluice::capture::pcapng {
 /// `device`: of each side, by Side. `snap_length`: 0 where frames are not cut at a fixed one.
 void begin(std::string& out, std::string_view program, std::span<const std::string> devices, std::uint32_t snap_length);
 
-/// A frame with its direction, and what became of it as a comment: "action=forwarded reason=handshake".
-void add_frame(std::string& out, const FrameHeader& frame, std::uint64_t time, std::span<const std::uint8_t> bytes);
+/// A frame with its direction and a comment; none where that is empty.
+void add_frame(std::string& out, const FrameHeader& frame, std::uint64_t time, std::span<const std::uint8_t> bytes,
+               std::string_view comment);
 
 /// How an interface's capture went from `begin` to `end`.
 void add_statistics(std::string& out, std::size_t wire, const WireCounts& counts, std::uint64_t begin,

@@ -1,5 +1,6 @@
-#include "proxy/capture/pcapng.hpp"
+#include "proxy/pcapng/pcapng.hpp"
 
+#include <array>
 #include <bit>
 #include <type_traits>
 
@@ -114,19 +115,18 @@ void begin(std::string& out, std::string_view program, std::span<const std::stri
   }
 }
 
-void add_frame(std::string& out, const FrameHeader& frame, std::uint64_t time, std::span<const std::uint8_t> bytes) {
+void add_frame(std::string& out, const FrameHeader& frame, std::uint64_t time, std::span<const std::uint8_t> bytes,
+               std::string_view comment) {
   constexpr std::uint32_t inbound = 1;
   constexpr std::uint32_t outbound = 2;
   const bool sent = frame.wire % 2 == 1;
-  std::string comment = "action=";
-  comment.append(action_of(frame.decision)).append(" reason=").append(reason_of(frame.decision));
   Block block(out, enhanced_packet);
   block.add(std::uint32_t{frame.wire});
   block.add_time(time);
   block.add(static_cast<std::uint32_t>(bytes.size()));
   block.add(frame.length);
   block.add_bytes(text_of(bytes));
-  block.add_option(opt_comment, std::string_view(comment));
+  if (!comment.empty()) block.add_option(opt_comment, comment);
   block.add_option(epb_flags, sent ? outbound : inbound);
   block.end_options();
 }
