@@ -122,6 +122,14 @@ struct StateSettings {
   Duration keep = std::chrono::minutes(10);  ///< it is of no interest any more after this
 };
 
+/// The last frames of this run, should it end without a word.
+struct LastFramesSettings {
+  std::optional<std::string> file;      ///< default: none
+  Bytes size{std::int64_t{64} << 20U};  ///< of what is kept, all shards together
+  Bytes snap_length{96};                ///< of a frame at most
+  bool payload = false;                 ///< … and not only of its headers
+};
+
 /// What a file that says nothing of it gets: connections are split and steered by the acknowledgements of their UEs,
 /// and by reports where they come.
 [[nodiscard]] inline ShardConfig default_shard() {
@@ -150,6 +158,7 @@ struct Config {
   std::optional<PageSettings> page;  ///< default: none
   StopSettings stop;
   StateSettings state;
+  LastFramesSettings last_frames;
   ConfineSettings confine;
   ShardConfig shard = default_shard();
 
@@ -190,6 +199,7 @@ void describe(config::Section& s, MetricsSettings& metrics);
 void describe(config::Section& s, PageSettings& page);
 void describe(config::Section& s, StopSettings& stop);
 void describe(config::Section& s, StateSettings& state);
+void describe(config::Section& s, LastFramesSettings& frames);
 void describe(config::Section& s, ConfineSettings& confine);
 void describe(config::Section& s, Config& config);
 

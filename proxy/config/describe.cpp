@@ -392,11 +392,31 @@ void describe(Section& s, StateSettings& state) {
   s.check(!state.file || !state.file->empty(), "file", "a path", "nothing");
 }
 
+void describe(Section& s, LastFramesSettings& frames) {
+  s.value(
+      "file", frames.file,
+      "path of a file that outlives the program, on a tmpfs such as /run: the last frames that came in and went out "
+      "are kept there, and are left in it where the program ends without a word, for sluicectl capture --recover; "
+      "none when not set");
+  s.value("size", frames.size, {Bytes(1 << 20), Bytes(std::int64_t{64} << 30U)},
+          "memory of that file, all shards together; a frame takes 24 bytes and snap_length");
+  s.value("snap_length", frames.snap_length, {Bytes(64), Bytes(9216)}, "what is kept of a frame at most");
+  s.value("payload", frames.payload, "what connections carry is kept too, up to snap_length, and not headers only");
+  s.check(!frames.file || !frames.file->empty(), "file", "a path", "nothing");
+}
+
 void describe(Section& s, ConfineSettings& confine) {
   s.value(
       "seccomp", confine.seccomp,
       "once everything has started the program can make only the system calls that it needs then; others fail as if "
       "the kernel did not have them");
+}
+
+/// What is left of a run.
+void describe_ends(Section& s, Config& config) {
+  s.section("stop", config.stop, "the program's end");
+  s.section("state", config.state, "what remains when the program ends without a word");
+  s.section("last_frames", config.last_frames, "the last frames of a program that ended without a word");
 }
 
 void describe(Section& s, Config& config) {
@@ -431,8 +451,7 @@ void describe(Section& s, Config& config) {
   s.section("admin", config.admin, "the operator's socket");
   s.section("metrics", config.metrics, "what monitoring systems read");
   s.section("page", config.page, "a live page at `/` of metrics.listen; none when not set");
-  s.section("stop", config.stop, "the program's end");
-  s.section("state", config.state, "what remains when the program ends without a word");
+  describe_ends(s, config);
   s.section("confine", config.confine, "what a running program is left able to do");
   s.list("shared_queues", config.shard.shared_queues, {0, 64},
          "prefixes of UEs behind one queue, an access point's: their connections share a bearer");

@@ -12,6 +12,7 @@
 #include "dataplane/dpdk/device_arguments.hpp"
 #include "proxy/admin/proxy_commands.hpp"
 #include "proxy/overview/version.hpp"
+#include "proxy/recorder/last_frames.hpp"
 #include "proxy/service/confinement.hpp"
 #include "proxy/threads/capturing.hpp"
 
@@ -78,6 +79,8 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
   start_admin();
   start_web();
   open_state();
+  capture::open_last_frames(config_, "sluice " + std::string(version), captures_->time_source(), last_frames_);
+  if (last_frames_) captures_->record(last_frames_->rings());
   take_over();
   start_shards();
 }
@@ -326,6 +329,7 @@ bool Runtime::run() {
   for (const auto& shard : shards_) shard->stop();
   if (wire_keeper_) wire_keeper_->give_back();
   if (state_ && !failed_ && stop_->complete()) state_->remove();
+  if (last_frames_ && !failed_) last_frames_->remove();
   overview_->refresh();
   spdlog::info("stopped; {}", overview_->statistics_line());
   return !failed_;

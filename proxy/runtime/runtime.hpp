@@ -18,6 +18,7 @@
 #include "proxy/config/config.hpp"
 #include "proxy/overview/detail_collector.hpp"
 #include "proxy/overview/overview.hpp"
+#include "proxy/recorder/ring_file.hpp"
 #include "proxy/runtime/logging.hpp"
 #include "proxy/runtime/reloader.hpp"
 #include "proxy/runtime/shard_orders.hpp"
@@ -94,8 +95,9 @@ class Runtime {
   dpdk::Steering steering_;
   std::optional<WireKeeper> wire_keeper_;  ///< where something carries the frames in our place
   std::vector<std::unique_ptr<ShardChannel>> channels_;
-  std::optional<capture::Captures> captures_;  ///< outlives the shards
-  std::optional<StateFile> state_;             ///< outlives the shards
+  std::optional<capture::RingFile> last_frames_;  ///< outlives the shards
+  std::optional<capture::Captures> captures_;     ///< outlives the shards
+  std::optional<StateFile> state_;                ///< outlives the shards
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
   ReportWatch report_watch_;
