@@ -33,9 +33,9 @@ inline constexpr std::array proxy_verbs{
     Verb{"shards", "", "the poll threads, one by one: load and counters", 0},
     Verb{"capture",
          "[--ue ADDRESS] [--port N] [--reason NAME] [--leg radio|core] [--filter EXPRESSION] [--seconds N] "
-         "[--snaplen BYTES] [-w FILE]",
+         "[--snaplen BYTES] [--recover FILE] [-w FILE]",
          "frames of both legs as pcapng, with what became of each: headers only unless told how much; - or no file: "
-         "standard output",
+         "standard output; --recover: the last frames of a program that ended without a word",
          14},
     Verb{"config", "", "the configuration in force, as YAML, without secrets", 0},
     Verb{"mode", "[MODE [split|regulate|auto]]", "the mode of connections that no policy matches; sets it", 2},

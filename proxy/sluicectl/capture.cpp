@@ -21,6 +21,7 @@
 #include "proxy/admin/command.hpp"
 #include "proxy/admin/printable.hpp"
 #include "proxy/capture/program.hpp"
+#include "proxy/recorder/recovery.hpp"
 #include "proxy/sluicectl/blocks.hpp"
 #include "proxy/sluicectl/repeat.hpp"
 
@@ -182,6 +183,9 @@ std::string compile_filter(const std::string& expression) {
 CaptureCommand CaptureCommand::take(std::vector<std::string> words) {
   CaptureCommand command;
   if (const auto file = take_option(words, "-w")) command.file = *file;
+  command.recover = take_option(words, "--recover");
+  if (command.recover && !words.empty())
+    throw std::invalid_argument("capture: with --recover there is -w and nothing else; tshark -Y chooses among frames");
   const auto filter = take_option(words, "--filter");
   command.line = "capture";
   for (const std::string& word : words) {
@@ -193,7 +197,26 @@ CaptureCommand CaptureCommand::take(std::vector<std::string> words) {
   return command;
 }
 
+namespace {
+
+void run_recovery(const std::string& from, const std::string& to) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::optional<Descriptor> file;
+  bool read = true;
+  const capture::Recovered recovered = capture::recover(from, [&](std::string_view bytes) {
+    if (!file) file.emplace(opened(to));  // what cannot be read makes no file
+    read = read && write_all(file->get(), bytes);
+  });
+  constexpr std::uint64_t nanoseconds = 1'000'000'000;
+  std::fprintf(stderr, "sluicectl: %zu frames of %llu.%03llu s\n", recovered.frames,
+               static_cast<unsigned long long>(recovered.nanoseconds / nanoseconds),
+               static_cast<unsigned long long>(recovered.nanoseconds % nanoseconds / 1'000'000));
+}
+
+}  // namespace
+
 void run_capture(const CaptureCommand& command, const std::string& socket, std::chrono::milliseconds timeout) {
+  if (command.recover) return run_recovery(*command.recover, command.file);
   if (command.file == "-") static_cast<void>(opened(command.file));  // before anything runs in the program
   Connection connection(socket);
   catch_signals(connection.socket());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@ namespace sluice::sluicectl {
 struct CaptureCommand {
   std::string line;        ///< what the program is asked
   std::string file = "-";  ///< where it goes; "-": standard output
+  /// No program is asked: what one left that ended without a word is read here.
+  std::optional<std::string> recover{};
 
   /// Takes the words behind `capture`: -w and --filter are for us, the others for the program. The filter is compiled
   /// here, since names in it may have to be looked up, for which the program has neither time nor leave. Throws
