@@ -26,6 +26,7 @@ CASES = {"split": "split (i-tcp): data and ACKs on both legs",
          "reported": "split (smvs, law: nodeb): a report of every UE each 5 ms",
          "regulate": "end to end under a law (clamp, intercept: regulate): data and an ACK for every second segment pass",
          "captured": "split (i-tcp) while sluicectl capture shows the headers of every frame that comes in and goes out",
+         "recorded": "split (i-tcp) with last_frames.file: the headers of every frame are kept",
          "bypass": "forwarded untouched (bypass): the same packets"}
 SIZES = (1, 100, 10_000, 100_000, 1_000_000)
 TRAIN = 8

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,15 +19,16 @@
 #include "dataplane/dpdk/eal.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/pool.hpp"
-#include "proxy/capture/shard_taps.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/shard/shard.hpp"
 #include "tests/bench/hosts.hpp"
+#include "tests/bench/onlooker.hpp"
 
 namespace {
 
 using namespace sluice;
 using bench::burst_size;
+using bench::Onlooker;
 using proxy::Side;
 
 /// Slow start, the beginning of a law and cold caches are over by then.
@@ -48,41 +48,6 @@ struct Cycles {
   std::uint64_t receive = 0;
   std::uint64_t advance = 0;
   std::uint64_t report = 0;
-};
-
-/// Somebody who looks at all that comes in and goes out, as a shard's thread has it. The other thread's part, to read
-/// what was captured, is not measured.
-class Onlooker final : public proxy::Transmitter {
- public:
-  Onlooker(proxy::Transmitter& out, bool looks) : out_(out) {
-    constexpr std::size_t room = std::size_t{4} << 20U;
-    if (looks) tap_ = std::make_shared<capture::FrameTap>(capture::Filter{}, room);
-    if (looks) taps_.emplace(1, std::vector{tap_});
-  }
-  void transmit(proxy::Side out, std::span<packet::Packet> burst, Instant now) override {
-    if (taps_) taps_->sent(out, burst, now);
-    out_.transmit(out, burst, now);
-  }
-  void receive(proxy::Shard& shard, Side in, std::span<packet::Packet> burst, Instant now) {
-    if (!taps_) return shard.receive(in, burst, now);
-    shard.receive_watched(in, burst, now, *taps_);
-    taps_->end_burst();
-  }
-  /// Frames that found no room so far.
-  std::uint64_t read() {
-    if (!taps_) return 0;
-    bytes_.clear();
-    tap_->take(bytes_, SIZE_MAX);
-    std::uint64_t lost = 0;
-    for (const capture::WireCounts& counts : tap_->counts()) lost += counts.lost;
-    return lost;
-  }
-
- private:
-  proxy::Transmitter& out_;
-  std::shared_ptr<capture::FrameTap> tap_;
-  std::optional<capture::ShardTaps> taps_;
-  std::vector<std::uint8_t> bytes_;
 };
 
 class Bench {
@@ -338,7 +303,7 @@ struct Case {
   std::optional<Bytes> exposure = {};  ///< limits.exposure_per_flow
   proxy::LawPlace law = proxy::LawPlace::nodeb;
   Duration reports = std::chrono::seconds(60);  ///< so often one of each UE; zero: none
-  bool captured = false;                        ///< sluicectl capture looks on, headers only
+  Onlooker::Looks looks = Onlooker::Looks::no;  ///< at headers only
 };
 constexpr std::array cases = {
     Case{"split", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split},
@@ -365,7 +330,12 @@ constexpr std::array cases = {
          .mode = proxy::Mode::i_tcp,
          .intercept = proxy::Intercept::split,
          .counts = proxy::Counter::flows_split,
-         .captured = true},
+         .looks = Onlooker::Looks::captures},
+    Case{.name = "recorded",
+         .mode = proxy::Mode::i_tcp,
+         .intercept = proxy::Intercept::split,
+         .counts = proxy::Counter::flows_split,
+         .looks = Onlooker::Looks::records},
     Case{"bypass", proxy::Mode::bypass, proxy::Intercept::automatic, proxy::Counter::forward_bypass_mode},
 };
 
@@ -427,8 +397,8 @@ bool run(const Case& which, const Size& size) {
   bench::Sink sink;
   const proxy::ShardConfig config = configuration(which, size);
   std::vector<proxy::JournalEntry> entries(which.journal ? config.limits.max_flows : 0);
-  Onlooker onlooker(sink, which.captured);
-  proxy::Transmitter& output = which.captured ? static_cast<proxy::Transmitter&>(onlooker) : sink;
+  Onlooker onlooker(sink, which.looks);
+  proxy::Transmitter& output = which.looks == Onlooker::Looks::no ? static_cast<proxy::Transmitter&>(sink) : onlooker;
   proxy::Shard shard(config, pool, output, {1, 2}, Instant{}, proxy::FlowJournal(entries));
   Bench bench(pool, shard, onlooker, sink, size.flows, size.train);
   if (which.reports > Duration::zero()) bench.report_every(which.reports);
@@ -486,7 +456,7 @@ int main(int argc, char** argv) {
   if (!is_valid(size) || which == nullptr) {
     std::fprintf(stderr,
                  "usage: relay_bench [ROUNDS [CASE [FLOWS [TRAIN]]]]\n"
-                 "CASE: split, journal, unexposed, acks, reported, regulate, captured or bypass\n"
+                 "CASE: split, journal, unexposed, acks, reported, regulate, captured, recorded or bypass\n"
                  "FLOWS: 1 to 1000000; TRAIN: segments of one that follow each other, a divisor of 32\n");
     return 2;
   }
