@@ -12,8 +12,12 @@ namespace sluice::metrics {
 /// Writes the page of metrics as it is now.
 using Page = std::function<std::string(Format)>;
 
-/// Answers GET (or HEAD) of /metrics, and of /health for who only asks whether the program answers. Nothing for other
-/// paths.
-[[nodiscard]] std::optional<http::Response> answer(const http::Request& request, const Page& page);
+/// Whether every poll thread goes round.
+using Health = std::function<bool()>;
+
+/// Answers GET (or HEAD) of /metrics, and of /health for who only asks whether the program does its work: 200 where it
+/// does, 503 where a poll thread stands still. Nothing for other paths.
+[[nodiscard]] std::optional<http::Response> answer(const http::Request& request, const Page& page,
+                                                   const Health& healthy);
 
 }  // namespace sluice::metrics

@@ -215,12 +215,13 @@ void Runtime::start_admin() {
 
 void Runtime::start_web() {
   if (!config_.metrics.listen) return;
-  web_.emplace(context_, config_, WebServer::Program{*overview_, *details_, reloader_, [this] {
-                                                       std::vector<std::optional<Duration>> times;
-                                                       for (const auto& shard : shards_)
-                                                         times.push_back(shard->processor_time());
-                                                       return times;
-                                                     }});
+  const auto processor_times = [this] {
+    std::vector<std::optional<Duration>> times;
+    for (const auto& shard : shards_) times.push_back(shard->processor_time());
+    return times;
+  };
+  web_.emplace(context_, config_,
+               WebServer::Program{*overview_, *details_, reloader_, processor_times, [this] { return healthy(); }});
 }
 
 admin::CommandTable Runtime::commands() {

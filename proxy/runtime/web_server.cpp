@@ -30,7 +30,8 @@ WebServer::WebServer(boost::asio::io_context& context, const Config& config, Pro
 
 http::HttpServer::Reply WebServer::answer(const http::Request& request) {
   constexpr unsigned not_found = 404;
-  if (auto reply = metrics::answer(request, [this](metrics::Format format) { return metrics_page(format); })) {
+  const auto page = [this](metrics::Format format) { return metrics_page(format); };
+  if (auto reply = metrics::answer(request, page, program_.healthy)) {
     return std::move(*reply);
   }
   if (!page_) return http::plain(not_found, "there is /metrics and /health\n");

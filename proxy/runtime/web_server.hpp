@@ -26,6 +26,7 @@ class WebServer {
     DetailCollector& details;
     Reloader& reloader;
     std::function<std::vector<std::optional<Duration>>()> processor_times;  ///< of each shard's thread
+    std::function<bool()> healthy;                                          ///< every shard's thread goes round
   };
   /// Listens at metrics.listen, which is set. Throws std::runtime_error when it cannot be had.
   WebServer(boost::asio::io_context& context, const Config& config, Program program);

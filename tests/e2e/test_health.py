@@ -38,16 +38,24 @@ def eventually(condition, what):
         time.sleep(0.1)
 
 
+def health(box):
+    """The status of the answer for who asks over HTTP, a Kubernetes probe for one."""
+    return box.run("curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "http://127.0.0.1:9838/health").stdout
+
+
 def test_a_poll_thread_that_stands_still_is_seen(wire):
-    sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", shards={"count": 2})
+    sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", shards={"count": 2}, metrics={"listen": "127.0.0.1:9838"})
     assert sluice.ask("status")["shards_standing_still"] == 0
+    assert health(wire.box) == "200"
     time.sleep(1.5)  # so that the watch has looked twice
     with thread_held(sluice.process.pid, "shard1"):
         sluice.process.wait_for(r"shard 1 has stood still for [\d.]+ s", PATIENCE)
         assert sluice.ask("status")["shards_standing_still"] == 1
+        assert health(wire.box) == "503"
         assert [shard["stands_still_s"] > 0 for shard in sluice.ask("shards")] == [False, True]
     sluice.process.wait_for(r"shard 1 runs again; it stood still for [\d.]+ s", PATIENCE)
     assert sluice.ask("status")["shards_standing_still"] == 0
+    assert health(wire.box) == "200"
     assert sluice.counters()["shards.stalls"] == 1
     sluice.stop_and_check()
 
