@@ -205,7 +205,9 @@ class Lab final : public Transmitter {
     Connection* const connection = find(out, parsed);
     if (connection == nullptr || connection->forged) return;
     if (packet::verify_tcp_checksum(packet, parsed) != packet::ChecksumState::good) return;  // it came so
-    connection->check_honest(out, parsed.segment);
+    // Which of them were idle for too long is not known here.
+    const bool let_go = connection->unreadable || shard.counters()[Counter::released_idle] != 0;
+    connection->check_honest(out, parsed.segment, let_go);
   }
   void deliver(Connection& connection, Side to, const packet::Parsed& parsed, packet::Packet&& packet) {
     End& end = connection.end(to);

@@ -162,11 +162,12 @@ struct Connection {
   [[nodiscard]] End& end(Side side) { return ends[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const End& end(Side side) const { return ends[static_cast<std::size_t>(side)]; }
 
-  /// What the proxy may send to the host at `to`.
-  void check_honest(Side to, const tcp::Segment& segment) const {
+  /// What the proxy may send to the host at `to`. `let_go`: perhaps the connection was handed back although one host
+  /// was promised more than the other takes, because it had to go at once, or nothing moved. Its sender keeps to the
+  /// promise.
+  void check_honest(Side to, const tcp::Segment& segment, bool let_go) const {
     end(to).check_acknowledgement(segment);
-    if (!unreadable) return end(to).check_window(segment);
-    // Handed back in the middle: its sender keeps to what the proxy had promised, which may be more than the host did.
+    if (!let_go) return end(to).check_window(segment);
     if (end(to).synchronised()) require(segment.seq + segment.payload_len <= end(opposite(to)).endpoint.snd_nxt());
   }
 
