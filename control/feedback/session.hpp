@@ -76,6 +76,9 @@ class Session {
   /// The same; `header` becomes that of an accepted datagram.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at, Header& header);
 
+  /// So many numbers are passed over, as if datagrams had been lost: where numbers were given to reports that could not
+  /// be sent.
+  void skip(std::uint64_t datagrams) { sequence_ += datagrams; }
   /// The sequence number of the datagram sent next. Reports carry theirs so that an allowance can be told from the one
   /// before it.
   [[nodiscard]] std::uint64_t next_sequence() const { return sequence_ + 1; }

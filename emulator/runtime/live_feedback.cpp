@@ -108,10 +108,11 @@ void LiveFeedback::send(std::span<const feedback::BearerReport> reports, Instant
 }
 
 void LiveFeedback::send_on_its_way(feedback::RoutedReports reports, Instant now) {
-  for (std::uint64_t count = datagrams_for(reports.reports); count > 0; --count) {
+  const std::uint64_t datagrams = datagrams_for(reports.reports);
+  for (std::uint64_t count = datagrams; count > 0; --count) {
     due_[++sequence_ % due_.size()] = now + timing_.delay;
   }
-  to_proxy_.push_back({std::move(reports), now});
+  to_proxy_.push_back({std::move(reports), datagrams, now});
   loop_.at(now + timing_.delay, *this, way_out);
 }
 
@@ -138,13 +139,15 @@ void LiveFeedback::hand_over(const Message& message) {
   const std::vector<feedback::BearerReport>& reports = message.reports.reports;
   if (outgoing_.write_available() < std::max<std::size_t>(reports.size(), 1)) {
     reports_lost_ += reports.size();
+    skipped_ += message.datagrams;
     return;
   }
   const Duration sent = message.sent.time_since_epoch();
-  if (reports.empty()) outgoing_.push({std::nullopt, sent, message.reports.to, true});
+  if (reports.empty()) outgoing_.push({std::nullopt, sent, message.reports.to, true, skipped_});
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    outgoing_.push({reports[i], sent, message.reports.to, i + 1 == reports.size()});
+    outgoing_.push({reports[i], sent, message.reports.to, i + 1 == reports.size(), skipped_});
   }
+  skipped_ = 0;
   if (!draining_.exchange(true)) boost::asio::post(context_, [this] { drain(); });
 }
 
@@ -154,6 +157,7 @@ void LiveFeedback::drain() {
   while (outgoing_.pop(item)) {
     if (item.report) batch_.push_back(*item.report);
     if (!item.last) continue;
+    session_.skip(item.skipped);
     if (item.to) {
       endpoint_->send_reports_to(*item.to, batch_, item.now, timing_.period);
     } else {

@@ -79,9 +79,11 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
     Duration now{};
     std::optional<std::uint64_t> to;  ///< sender id of a proxy; none: all
     bool last = false;                ///< of its message
+    std::uint64_t skipped = 0;        ///< datagrams before this message that are not sent
   };
   struct Message {
     control::feedback::RoutedReports reports;
+    std::uint64_t datagrams = 0;
     Instant sent;
   };
   /// A status and who said it.
@@ -119,6 +121,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;
+  std::uint64_t skipped_ = 0;  ///< poll thread: datagrams that were numbered and not handed over
   boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;
   boost::lockfree::spsc_queue<Heard, boost::lockfree::capacity<ring_size>> incoming_;
   std::atomic<bool> draining_{false};

@@ -107,6 +107,18 @@ TEST_F(LiveFeedbackTest, AProxyThatAsksIsAnsweredAtOnceEvenIfThereIsNoUe) {
   EXPECT_EQ(proxy_.messages[1].sequence, 2U);
 }
 
+TEST_F(LiveFeedbackTest, ReportsThatFindNoRoomUseTheirNumbersUp) {
+  constexpr std::size_t more_than_fit = 5000;
+  const std::vector<feedback::BearerReport> reports(more_than_fit);
+  feedback_.send(reports, loop.now());
+  const std::uint64_t next = feedback_.next_sequence();
+  feedback_.send({}, loop.now());
+  run_until([&] { return proxy_.messages.size() == 1; });
+  EXPECT_EQ(feedback_.reports_lost(), more_than_fit);
+  EXPECT_GT(next, 2U);
+  EXPECT_EQ(proxy_.messages[0].sequence, next) << "by it the proxy says whose grant it has";
+}
+
 /// A Node-B with one UE before two proxies.
 class TwoProxiesTest : public testing::Test, protected test::OneCell {
  protected:
