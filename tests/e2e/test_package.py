@@ -30,10 +30,10 @@ class System:
     """A copy of this machine that may be changed."""
 
     def __init__(self, folder):
-        self._root, writable = folder / "root", folder / "writable"
-        self._root.mkdir()
+        self.root, writable = folder / "root", folder / "writable"
+        self.root.mkdir()
         writable.mkdir()
-        self._holder = subprocess.Popen(["unshare", "--mount", "sh", "-c", HOLD, "sh", self._root, writable],
+        self._holder = subprocess.Popen(["unshare", "--mount", "sh", "-c", HOLD, "sh", self.root, writable],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if self._holder.stdout.readline() != "ready\n":
             why = self._holder.communicate()[1].strip()
@@ -44,7 +44,11 @@ class System:
 
     def command(self, *words):
         """The words of a command of this machine that runs these in the copy."""
-        return ["nsenter", f"--mount=/proc/{self._holder.pid}/ns/mnt", "chroot", self._root, *map(str, words)]
+        return ["nsenter", f"--mount=/proc/{self._holder.pid}/ns/mnt", "chroot", self.root, *map(str, words)]
+
+    def outside(self, *words):
+        """… and of one that runs them where the copy is mounted, at `root`, and not in it."""
+        return ["nsenter", f"--mount=/proc/{self._holder.pid}/ns/mnt", *map(str, words)]
 
     def run(self, *words, check=True):
         run = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=120, check=False,
