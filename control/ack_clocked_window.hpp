@@ -107,6 +107,11 @@ class AckClockedWindow {
   /// How often the queue was drained to measure the base delay.
   [[nodiscard]] std::uint32_t drains() const { return drains_; }
 
+  [[nodiscard]] const AckClockedParameters& parameters() const { return parameters_; }
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   /// The queue is drained in two steps: until what was under way is gone; until segments sent since have come back.
   enum class Drain : std::uint8_t { none, emptying, probing };

@@ -60,6 +60,10 @@ class AckRegulator {
 
   [[nodiscard]] SourcePhase phase() const { return phase_; }
 
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   [[nodiscard]] AckRelease release();
   void watch_growth();

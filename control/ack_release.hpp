@@ -32,6 +32,10 @@ class EmptyQueueRelease {
     return now;
   }
 
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   static constexpr std::size_t first = 2;
   static constexpr std::size_t most = 65536;

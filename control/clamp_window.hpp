@@ -63,6 +63,10 @@ class ClampWindow {
   [[nodiscard]] Bytes gain() const { return parameters_.gain; }
   [[nodiscard]] const ClampWindowState& state() const { return state_; }
 
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   static constexpr std::size_t groups = 16;
   void measure(Instant now, double size);

@@ -37,6 +37,10 @@ class DeliveryEstimator {
   /// How much usually comes in one clump; the mean that a byte of it would see.
   [[nodiscard]] Bytes clump() const { return Bytes(clump_); }
 
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   void note_clump(Instant now, double bytes);
   void measure(Instant now, double bytes);

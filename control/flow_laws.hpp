@@ -40,6 +40,10 @@ class ClampLaw : public LawHooks {
   [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
   void seed(Bytes window, const QueueView& queue);
 
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   enum class Start : std::uint8_t { over, draining, remembering };
   [[nodiscard]] Bytes target(const QueueView& queue) const;
@@ -64,6 +68,10 @@ class RegulatorLaw : public LawHooks {
   void on_released(Bytes ack, Bytes window) { regulator_.on_released(ack, window); }
   [[nodiscard]] Bytes window(Bytes ack, const QueueView&, const FlowView&) const { return regulator_.window(ack); }
 
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   Bytes segment_;
   WindowRegulator regulator_;
@@ -78,6 +86,10 @@ class AckTimingLaw : public LawHooks {
   [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
   void on_released(Bytes ack, Bytes /*window*/) { regulator_.on_released(ack); }
   void seed(Bytes /*window*/, const QueueView&) { regulator_.source_runs(); }
+
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
 
  private:
   Bytes segment_;

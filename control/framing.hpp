@@ -41,6 +41,10 @@ class Framing {
   }
   [[nodiscard]] Rate payload_of(OnWire<Rate> rate) const { return rate.amount() * share(); }
 
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   static constexpr Bytes memory{128 * 1024};
 

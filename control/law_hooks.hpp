@@ -42,6 +42,9 @@ struct LawHooks {
   /// The law takes over from another. `window` is the flow's part of what the path holds without its queue.
   void seed(Bytes /*window*/, const QueueView&) {}
   [[nodiscard]] static FlowCounting counting(const LawParameters&) { return {}; }
+  /// Its state, for a trace (control/trace/states.hpp): a law that has any hides this.
+  template <typename Self, typename Visit>
+  static void fields(Self& /*self*/, Visit& /*visit*/) {}
 };
 
 }  // namespace sluice::control

@@ -64,6 +64,11 @@ class ReceiveWindowLoop {
   [[nodiscard]] bool known() const { return known_; }
   [[nodiscard]] const ReceiveWindowState& state() const { return state_; }
 
+  [[nodiscard]] const ReceiveWindowParameters& parameters() const { return parameters_; }
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   ReceiveWindowParameters parameters_;
   bool known_ = false;  ///< the drain was; a link that stands still for long is not a link that nothing is known of

@@ -44,11 +44,18 @@ class SlidingExtremes {
   }
   void clear() { used_ = 0; }
 
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   static constexpr std::size_t slices = 16;
   struct Slice {
     Duration::rep number = 0;
     Range range;
+
+    template <typename Self, typename Visit>
+    static void fields(Self& self, Visit& visit);
   };
 
   static Range both(const Range& a, const Range& b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }

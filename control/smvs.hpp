@@ -109,10 +109,17 @@ class Smvs {
   /// The observations' clock or counters begin anew (the Node-B has restarted, a handover). b̄ is kept.
   void restart();
 
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   struct Command {
     Instant at;
     double bytes = 0;
+
+    template <typename Self, typename Visit>
+    static void fields(Self& self, Visit& visit);
   };
 
   [[nodiscard]] bool is_idle(const SmvsObservation& observation) const;

@@ -14,7 +14,7 @@ FlowCounting counting(WindowLaw law, const LawParameters& parameters) {
 }
 
 FlowLaw::FlowLaw(WindowLaw law, const LawParameters& parameters, const LawStart& start)
-    : law_(make(law, parameters, start)) {}
+    : law_(make(law, parameters, start)), segment_(start.segment) {}
 
 FlowLaw::Any FlowLaw::make(WindowLaw law, const LawParameters& parameters, const LawStart& start) {
   switch (law) {

@@ -63,6 +63,12 @@ class FlowLaw {
     std::visit([&](auto& law) { law.seed(window, queue); }, law_);
   }
 
+  /// LawStart::segment.
+  [[nodiscard]] Bytes segment() const { return segment_; }
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   using Any = std::variant<
 #define X(name, word, type, split, regulate, text) type,
@@ -72,6 +78,7 @@ class FlowLaw {
   static Any make(WindowLaw law, const LawParameters& parameters, const LawStart& start);
 
   Any law_;
+  Bytes segment_;
 };
 static_assert(sizeof(FlowLaw) <= 448, "there is one for every connection");
 

@@ -64,6 +64,10 @@ class WindowRegulator {
   /// Ba: what the ACKs acknowledge that have arrived and have not gone.
   [[nodiscard]] Bytes held() const { return acked_ - released_; }
 
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   [[nodiscard]] AckRelease release(bool queue_empty);
 

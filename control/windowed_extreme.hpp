@@ -36,6 +36,10 @@ class WindowedExtreme {
   /// Requires known().
   [[nodiscard]] Value value() const { return Better()(before_, newest_) ? before_ : newest_; }
 
+  /// Its state, for a trace (control/trace/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
  private:
   Duration half_;
   Instant since_{};

@@ -1,0 +1,122 @@
+#include "control/trace/law_trace.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+
+namespace sluice::control {
+namespace {
+
+/// As IpAddress::to_string() has it, in memory of ours.
+class AddressText {
+ public:
+  explicit AddressText(const IpAddress& address) {
+    const bool v4 = address.is_v4();
+    inet_ntop(v4 ? AF_INET : AF_INET6, address.octets.data() + (v4 ? 12 : 0), text_.data(),
+              socklen_t{INET6_ADDRSTRLEN});
+  }
+  [[nodiscard]] std::string_view get() const { return text_.data(); }
+
+ private:
+  std::array<char, INET6_ADDRSTRLEN> text_{};
+};
+
+}  // namespace
+
+LawTrace::LawTrace(LineSink& sink, const Wanted& wanted, Numbers numbers)
+    : sink_(sink), wanted_(wanted), numbers_(numbers), line_(room_) {}
+
+bool LawTrace::wants(const LawOwner& owner) const {
+  return owner.ue == wanted_.ue && (owner.ue_port == 0 || !wanted_.ue_port || owner.ue_port == *wanted_.ue_port);
+}
+
+LawTrace::Followed* LawTrace::followed_by(const void* law) {
+  auto* const at = std::find_if(followed_.begin(), followed_.end(), [&](const auto& each) { return each.law == law; });
+  return at == followed_.end() ? nullptr : at;
+}
+
+LawTrace::Followed* LawTrace::follow(const void* law, std::string_view word) {
+  Followed* const place = followed_by(nullptr);
+  if (place == nullptr) return nullptr;
+  *place = {law, numbers_.first, word};
+  numbers_.first += numbers_.step;
+  return place;
+}
+
+void LawTrace::left(const void* law) {
+  Followed* const followed = followed_by(law);
+  if (followed == nullptr) return;
+  begin_line(*followed, "left");
+  static_cast<void>(end_line());
+  *followed = {};
+}
+
+void LawTrace::begin_line(const Followed& followed, std::string_view event) {
+  line_.clear();
+  line_.open('{');
+  FieldWriter fields(line_);
+  fields("at", now_);
+  fields("of", followed.number);
+  line_.name("law");
+  line_.word(followed.word);
+  line_.name("event");
+  line_.word(event);
+}
+
+void LawTrace::add_owner(const LawOwner& owner) {
+  FieldWriter fields(line_);
+  line_.name("ue");
+  line_.word(AddressText(owner.ue).get());
+  if (owner.ue_port == 0) return;
+  fields("ue_port", owner.ue_port);
+  line_.name("server");
+  line_.word(AddressText(owner.server).get());
+  fields("server_port", owner.server_port);
+}
+
+/// Of a law of which a line is missing the state must be told before anything else; which law that is, the line would
+/// have said, so it is all of them.
+bool LawTrace::end_line() {
+  line_.close('}');
+  line_.end_line();
+  if (put_line()) return true;
+  ++lost_;
+  ++lost_untold_;
+  for (Followed& each : followed_) {
+    if (each.state == Followed::State::told) each.state = Followed::State::untold;
+  }
+  return false;
+}
+
+bool LawTrace::end_state(Followed& followed) {
+  if (!line_.fits()) {
+    followed.state = Followed::State::too_long;
+    begin_line(followed, "state_too_long");
+    static_cast<void>(end_line());
+    return false;
+  }
+  if (!end_line()) return false;
+  followed.state = Followed::State::told;
+  return true;
+}
+
+bool LawTrace::put_line() {
+  if (!line_.fits()) return false;
+  if (lost_untold_ > 0) {
+    std::array<char, 128> room;
+    LineWriter line(room);
+    line.open('{');
+    FieldWriter fields(line);
+    fields("at", now_);
+    line.name("event");
+    line.word("lost");
+    fields("lines", lost_untold_);
+    line.close('}');
+    line.end_line();
+    if (!sink_.put(line.text())) return false;
+    lost_untold_ = 0;
+  }
+  return sink_.put(line_.text());
+}
+
+}  // namespace sluice::control

@@ -1,0 +1,240 @@
+#pragma once
+
+#include <string_view>
+#include <tuple>
+
+#include "control/node_b_allowance.hpp"
+#include "control/trace/fields.hpp"
+#include "control/trace/states.hpp"
+
+/// What each law can be asked, as a trace tells it and a replay repeats it: the one table of both. A call has a name,
+/// the names of its arguments, their types, and the name of what it returns where it returns something.
+namespace sluice::control {
+
+/// Of a law: Origin, what an object of it is made of; make(); word(), its name in a trace; outcome(), what is seen of
+/// it after a call; and its calls.
+template <typename Law>
+struct TracedLaw;
+
+template <>
+struct TracedLaw<AckClockedWindow> {
+  using Origin = AckClockedParameters;
+  static AckClockedWindow make(const Origin& parameters) { return AckClockedWindow(parameters); }
+  static constexpr std::string_view name = "acks";
+  static constexpr std::string_view word(const Origin&) { return name; }
+
+  template <typename Visit>
+  static void outcome(const AckClockedWindow& law, Visit& visit) {
+    visit("window", law.window());
+    visit("rate", law.rate());
+    visit("base_delay", law.base_delay());
+    visit("late", law.late());
+    visit("starting", law.starting());
+    visit("draining", law.draining());
+  }
+
+  struct OnAcknowledged {
+    static constexpr std::string_view name = "acknowledged";
+    static constexpr std::array<std::string_view, 1> names{"news"};
+    using Arguments = std::tuple<Acknowledged>;
+    static void apply(AckClockedWindow& law, const Acknowledged& news) { law.on_acknowledged(news); }
+  };
+  struct OnReport {
+    static constexpr std::string_view name = "report";
+    static constexpr std::array<std::string_view, 2> names{"now", "queue"};
+    using Arguments = std::tuple<Instant, Bytes>;
+    static void apply(AckClockedWindow& law, Instant now, Bytes queue) { law.on_report(now, queue); }
+  };
+  struct OnResumed {
+    static constexpr std::string_view name = "resumed";
+    static constexpr std::array<std::string_view, 1> names{"now"};
+    using Arguments = std::tuple<Instant>;
+    static void apply(AckClockedWindow& law, Instant now) { law.on_resumed(now); }
+  };
+  struct Seed {
+    static constexpr std::string_view name = "seed";
+    static constexpr std::array<std::string_view, 2> names{"now", "rate"};
+    using Arguments = std::tuple<Instant, Rate>;
+    static void apply(AckClockedWindow& law, Instant now, Rate rate) { law.seed(now, rate); }
+  };
+  struct TakeOver {
+    static constexpr std::string_view name = "take_over";
+    static constexpr std::array<std::string_view, 1> names{"under_way"};
+    using Arguments = std::tuple<Bytes>;
+    static void apply(AckClockedWindow& law, Bytes under_way) { law.take_over(under_way); }
+  };
+  using Calls = std::tuple<OnAcknowledged, OnReport, OnResumed, Seed, TakeOver>;
+};
+
+template <>
+struct TracedLaw<Smvs> {
+  using Origin = SmvsParameters;
+  static Smvs make(const Origin& parameters) { return Smvs(parameters); }
+  static constexpr std::string_view name = "smvs";
+  static constexpr std::string_view word(const Origin&) { return name; }
+
+  template <typename Visit>
+  static void outcome(const Smvs& law, Visit& visit) {
+    visit("rate", law.state().rate);
+    visit("mean_rate", law.state().mean_rate);
+    visit("reference", law.state().reference);
+    visit("predicted_error", law.state().predicted_error);
+    visit("eta_low", law.state().eta_low);
+    visit("eta_high", law.state().eta_high);
+  }
+
+  struct Step {
+    static constexpr std::string_view name = "step";
+    static constexpr std::array<std::string_view, 1> names{"observation"};
+    static constexpr std::string_view result = "allowance";
+    using Arguments = std::tuple<SmvsObservation>;
+    static Bytes apply(Smvs& law, const SmvsObservation& observation) { return law.step(observation); }
+  };
+  struct Seed {
+    static constexpr std::string_view name = "seed";
+    static constexpr std::array<std::string_view, 1> names{"mean"};
+    using Arguments = std::tuple<Rate>;
+    static void apply(Smvs& law, Rate mean) { law.seed(mean); }
+  };
+  struct Restart {
+    static constexpr std::string_view name = "restart";
+    static constexpr std::array<std::string_view, 0> names{};
+    using Arguments = std::tuple<>;
+    static void apply(Smvs& law) { law.restart(); }
+  };
+  using Calls = std::tuple<Step, Seed, Restart>;
+};
+
+template <Either<AllowanceReport> Self, typename Visit>
+void each_field(Self& report, Visit& visit) {
+  visit("allowance", report.allowance);
+  visit("mean_rate", report.mean_rate);
+  visit("period", report.period);
+}
+
+template <>
+struct TracedLaw<NodeBAllowance> {
+  struct Origin {
+    template <typename Self, typename Visit>
+    static void fields(Self& /*self*/, Visit& /*visit*/) {}
+  };
+  static NodeBAllowance make(const Origin&) { return {}; }
+  static constexpr std::string_view name = "node-b";
+  static constexpr std::string_view word(const Origin&) { return name; }
+
+  template <typename Visit>
+  static void outcome(const NodeBAllowance&, Visit& /*visit*/) {}
+
+  struct OnReport {
+    static constexpr std::string_view name = "report";
+    static constexpr std::array<std::string_view, 1> names{"report"};
+    static constexpr std::string_view result = "allowance";
+    using Arguments = std::tuple<AllowanceReport>;
+    static Bytes apply(NodeBAllowance&, const AllowanceReport& report) { return NodeBAllowance::granted(report); }
+  };
+  using Calls = std::tuple<OnReport>;
+};
+
+template <Either<NodeBAllowance> Self, typename Visit>
+void each_field(Self& /*law*/, Visit& /*visit*/) {}
+
+template <>
+struct TracedLaw<ReceiveWindowLoop> {
+  using Origin = ReceiveWindowParameters;
+  static ReceiveWindowLoop make(const Origin& parameters) { return ReceiveWindowLoop(parameters); }
+  static constexpr std::string_view name = "receive-window";
+  static constexpr std::string_view word(const Origin&) { return name; }
+
+  template <typename Visit>
+  static void outcome(const ReceiveWindowLoop& law, Visit& visit) {
+    each_field(law.state(), visit);
+  }
+
+  struct Advance {
+    static constexpr std::string_view name = "advance";
+    static constexpr std::array<std::string_view, 1> names{"observation"};
+    static constexpr std::string_view result = "advance";
+    using Arguments = std::tuple<ReceiveWindowObservation>;
+    static Bytes apply(ReceiveWindowLoop& law, const ReceiveWindowObservation& seen) { return law.advance(seen); }
+  };
+  using Calls = std::tuple<Advance>;
+};
+
+/// What the law of a connection is made of.
+struct FlowLawOrigin {
+  WindowLaw law = WindowLaw::clamp;
+  Bytes segment = LawStart().segment;
+  LawParameters parameters;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit) {
+    visit("law", self.law);
+    visit("segment", self.segment);
+    each_field(self.parameters, visit);
+  }
+};
+
+template <>
+struct TracedLaw<FlowLaw> {
+  using Origin = FlowLawOrigin;
+  static FlowLaw make(const Origin& origin) {
+    return {origin.law, origin.parameters, LawStart{Duration::zero(), origin.segment}};
+  }
+  static constexpr std::string_view word(const Origin& origin) { return text_of(origin.law).word; }
+
+  /// What such a law does is what it answers.
+  template <typename Visit>
+  static void outcome(const FlowLaw&, Visit& /*visit*/) {}
+
+  struct OnData {
+    static constexpr std::string_view name = "data";
+    static constexpr std::array<std::string_view, 1> names{"end"};
+    using Arguments = std::tuple<Bytes>;
+    static void apply(FlowLaw& law, Bytes end) { law.on_data(end); }
+  };
+  struct OnQueue {
+    static constexpr std::string_view name = "queue";
+    static constexpr std::array<std::string_view, 2> names{"queue", "flow"};
+    static constexpr std::string_view result = "release";
+    using Arguments = std::tuple<QueueView, FlowView>;
+    static AckRelease apply(FlowLaw& law, const QueueView& queue, const FlowView& flow) {
+      return law.on_queue(queue, flow);
+    }
+  };
+  struct OnAck {
+    static constexpr std::string_view name = "ack";
+    static constexpr std::array<std::string_view, 3> names{"ack", "queue", "flow"};
+    static constexpr std::string_view result = "release";
+    using Arguments = std::tuple<AckView, QueueView, FlowView>;
+    static AckRelease apply(FlowLaw& law, const AckView& ack, const QueueView& queue, const FlowView& flow) {
+      return law.on_ack(ack, queue, flow);
+    }
+  };
+  struct OnReleased {
+    static constexpr std::string_view name = "released";
+    static constexpr std::array<std::string_view, 2> names{"ack", "window"};
+    using Arguments = std::tuple<Bytes, Bytes>;
+    static void apply(FlowLaw& law, Bytes ack, Bytes window) { law.on_released(ack, window); }
+  };
+  struct Window {
+    static constexpr std::string_view name = "window";
+    static constexpr std::array<std::string_view, 3> names{"ack", "queue", "flow"};
+    static constexpr std::string_view result = "window";
+    using Arguments = std::tuple<Bytes, QueueView, FlowView>;
+    static Bytes apply(FlowLaw& law, Bytes ack, const QueueView& queue, const FlowView& flow) {
+      return law.window(ack, queue, flow);
+    }
+  };
+  struct Seed {
+    static constexpr std::string_view name = "seed";
+    static constexpr std::array<std::string_view, 2> names{"window", "queue"};
+    using Arguments = std::tuple<Bytes, QueueView>;
+    static void apply(FlowLaw& law, Bytes window, const QueueView& queue) { law.seed(window, queue); }
+  };
+  using Calls = std::tuple<OnData, OnQueue, OnAck, OnReleased, Window, Seed>;
+};
+
+/// Every law that is told of.
+using TracedLaws = std::tuple<AckClockedWindow, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowLaw>;
+
+}  // namespace sluice::control

@@ -1,0 +1,208 @@
+#pragma once
+
+#include "control/ack_clocked_window.hpp"
+#include "control/framing.hpp"
+#include "control/receive_window_loop.hpp"
+#include "control/smvs.hpp"
+#include "control/trace/fields.hpp"
+#include "control/window_laws.hpp"
+
+/// The state of each law: everything that changes after it was made of its parameters. A member that is missing here
+/// shows in the tests, which go on with a law from its state and compare.
+namespace sluice::control {
+
+// --- parts of laws
+
+template <typename Value, typename Better>
+template <typename Self, typename Visit>
+void WindowedExtreme<Value, Better>::fields(Self& self, Visit& visit) {
+  visit("since", self.since_);
+  visit("before", self.before_);
+  visit("newest", self.newest_);
+  visit("known", self.known_);
+}
+
+template <typename Self, typename Visit>
+void SlidingExtremes::Slice::fields(Self& self, Visit& visit) {
+  visit("number", self.number);
+  visit("low", self.range.low);
+  visit("high", self.range.high);
+}
+
+template <typename Self, typename Visit>
+void SlidingExtremes::fields(Self& self, Visit& visit) {
+  visit("slices", self.ring_);
+  visit("newest", self.newest_, self.ring_.size() - 1);
+  visit("used", self.used_, self.ring_.size());
+}
+
+template <typename Self, typename Visit>
+void EmptyQueueRelease::fields(Self& self, Visit& visit) {
+  visit("next", self.next_, most);
+}
+
+template <typename Self, typename Visit>
+void Framing::fields(Self& self, Visit& visit) {
+  visit("payload", self.payload_);
+  visit("packets", self.packets_);
+}
+
+template <typename Self, typename Visit>
+void DeliveryEstimator::fields(Self& self, Visit& visit) {
+  visit("last", self.last_);
+  visit("clump_began", self.clump_began_);
+  visit("gathered", self.gathered_);
+  visit("clump", self.clump_);
+  visit("share", self.share_);
+  visit("delivered", self.delivered_);
+  visit("weight", self.weight_);
+  visit("mean", self.mean_);
+  visit("floor", self.floor_);
+  visit("peak", self.peak_);
+  visit("counting", self.counting_);
+  visit("first_clump", self.first_clump_);
+}
+
+// --- laws of a UE
+
+template <typename Self, typename Visit>
+void AckClockedWindow::fields(Self& self, Visit& visit) {
+  visit("delivery", self.delivery_);
+  visit("base", self.base_);
+  visit("window", self.window_);
+  visit("start", self.start_);
+  visit("ours", self.ours_);
+  visit("others", self.others_);
+  visit("late", self.late_);
+  visit("late_at", self.late_at_);
+  visit("usually_late", self.usually_late_);
+  visit("latest", self.latest_);
+  visit("late_unknown_for", self.late_unknown_for_);
+  visit("further", self.further_);
+  visit("round_ends", self.round_ends_);
+  visit("round_rate", self.round_rate_);
+  visit("usual_trip", self.usual_trip_);
+  visit("last_heard", self.last_heard_);
+  visit("delivered_at", self.delivered_at_);
+  visit("far_for", self.far_for_);
+  visit("drain_began", self.drain_began_);
+  visit("drained_from", self.drained_from_);
+  OrNever again_at{self.again_at_};
+  visit("again_at", again_at);
+  visit("next_doubt", self.next_doubt_);
+  visit("doubt_wait", self.doubt_wait_);
+  visit("probed", self.probed_);
+  visit("probed_at", self.probed_at_);
+  visit("late_for", self.late_for_);
+  visit("least_late", self.least_late_);
+  visit("unexplained_since", self.unexplained_since_);
+  visit("least_unexplained", self.least_unexplained_);
+  visit("unexplained", self.unexplained_);
+  visit("longer", self.longer_);
+  visit("longer_at", self.longer_at_);
+  visit("shorter", self.shorter_);
+  visit("drains", self.drains_);
+  visit("flows", self.flows_);
+  visit("probes", self.probes_);
+  visit("flat_rounds", self.flat_rounds_);
+  visit("drain", self.drain_, Drain::probing);
+  visit("starting", self.starting_);
+  visit("unproven", self.unproven_);
+  visit("heard", self.heard_);
+  visit("idle", self.idle_);
+  visit("unanswered", self.unanswered_);
+}
+
+template <typename Self, typename Visit>
+void Smvs::Command::fields(Self& self, Visit& visit) {
+  visit("at", self.at);
+  visit("bytes", self.bytes);
+}
+
+template <typename Self, typename Visit>
+void Smvs::fields(Self& self, Visit& visit) {
+  visit("eta", self.eta_);
+  visit("commands", self.commands_);
+  visit("next_command", self.next_command_, self.commands_.empty() ? 0 : self.commands_.size() - 1);
+  visit("commands_used", self.commands_used_, self.commands_.size());
+  visit("last", self.last_);
+  visit("busy_until", self.busy_until_);
+  visit("mean", self.mean_);
+  visit("mean_known", self.mean_known_);
+  visit("fraction", self.fraction_);
+  visit("state", self.state_);
+}
+
+// --- laws of a connection
+
+template <typename Self, typename Visit>
+void ReceiveWindowLoop::fields(Self& self, Visit& visit) {
+  visit("known", self.known_);
+  visit("state", self.state_);
+}
+
+template <typename Self, typename Visit>
+void ClampWindow::fields(Self& self, Visit& visit) {
+  visit("firsts", self.firsts_);
+  visit("sizes", self.sizes_);
+  visit("newest", self.newest_, groups - 1);
+  visit("used", self.used_, std::min(groups, self.parameters_.rate_packets + 1));
+  visit("in_newest", self.in_newest_, self.per_group_);
+  visit("sum", self.sum_);
+  visit("last", self.last_);
+  visit("measured_rate", self.rate_);
+  visit("measured_round_trip", self.round_trip_s_);
+  visit("state", self.state_);
+}
+
+template <typename Self, typename Visit>
+void WindowRegulator::fields(Self& self, Visit& visit) {
+  visit("buffer", self.parameters_.buffer);
+  visit("rescue", self.rescue_);
+  visit("dequeued", self.dequeued_);
+  visit("acked", self.acked_);
+  visit("released", self.released_);
+  visit("edge", self.edge_);
+  visit("advertised", self.advertised_);
+}
+
+template <typename Self, typename Visit>
+void AckRegulator::fields(Self& self, Visit& visit) {
+  visit("buffer", self.parameters_.buffer);
+  visit("rescue", self.rescue_);
+  visit("phase", self.phase_, SourcePhase::recovery);
+  visit("arrived", self.arrived_);
+  visit("released", self.released_);
+  visit("acked", self.acked_);
+  visit("queue", self.queue_);
+  visit("window", self.window_);
+  visit("round_end", self.round_end_);
+  visit("window_at_round", self.window_at_round_);
+  visit("recovery_end", self.recovery_end_);
+}
+
+template <typename Self, typename Visit>
+void ClampLaw::fields(Self& self, Visit& visit) {
+  OrNever draining_until{self.draining_until_};
+  visit("draining_until", draining_until);
+  visit("start", self.start_, Start::remembering);
+  visit("window", self.window_);
+}
+
+template <WindowRegulation form>
+template <typename Self, typename Visit>
+void RegulatorLaw<form>::fields(Self& self, Visit& visit) {
+  visit("regulator", self.regulator_);
+}
+
+template <typename Self, typename Visit>
+void AckTimingLaw::fields(Self& self, Visit& visit) {
+  visit("regulator", self.regulator_);
+}
+
+template <typename Self, typename Visit>
+void FlowLaw::fields(Self& self, Visit& visit) {
+  std::visit([&](auto& law) { std::remove_cvref_t<decltype(law)>::fields(law, visit); }, self.law_);
+}
+
+}  // namespace sluice::control

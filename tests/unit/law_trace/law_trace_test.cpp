@@ -1,0 +1,360 @@
+#include "control/trace/law_trace.hpp"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "tests/unit/law_trace/recorded.hpp"
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+/// Chance, the same in each run.
+class Dice {
+ public:
+  explicit Dice(unsigned seed) : engine_(seed) {}
+  std::int64_t between(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(engine_);
+  }
+  bool once_in(std::int64_t times) { return between(1, times) == 1; }
+  Instant next(Duration longest) { return now_ += Duration(between(0, longest.count())); }
+  [[nodiscard]] Instant now() const { return now_; }
+
+ private:
+  std::mt19937 engine_;
+  Instant now_{1h};
+};
+
+/// Calls of each kind, by chance, as hosts and radio might bring them about.
+template <typename Law>
+struct Driver;
+
+template <>
+struct Driver<AckClockedWindow> {
+  using Laws = TracedLaw<AckClockedWindow>;
+  static AckClockedParameters origin() { return {}; }
+  Bytes in_flight;
+  Duration trip = 30ms;
+
+  void step(LawTrace* trace, AckClockedWindow& law, const auto& identify, Dice& dice) {
+    if (dice.once_in(300)) trip = milliseconds(dice.between(10, 400));
+    if (dice.once_in(200)) traced<Laws::TakeOver>(trace, law, identify, Bytes(dice.between(0, 200'000)));
+    if (dice.once_in(100)) traced<Laws::OnReport>(trace, law, identify, dice.now(), Bytes(dice.between(0, 100'000)));
+    if (dice.once_in(50)) traced<Laws::OnResumed>(trace, law, identify, dice.next(dice.once_in(10) ? 12s : 100ms));
+    if (dice.once_in(500)) {
+      const Rate rate = Rate::bytes_per_second(static_cast<double>(dice.between(0, 5'000'000)));
+      traced<Laws::Seed>(trace, law, identify, dice.now(), rate);
+    }
+    Acknowledged news;
+    news.now = dice.next(dice.once_in(200) ? 3s : 8ms);
+    news.delivered = Bytes(dice.between(1, 9000));
+    news.round_trip = dice.once_in(10) ? Duration{} : trip + milliseconds(dice.between(0, 60));
+    news.in_flight = dice.once_in(40) ? Bytes{} : Bytes(dice.between(0, law.window().count()));
+    news.flows = static_cast<std::uint32_t>(dice.between(1, 3));
+    news.held_back = !dice.once_in(5);
+    news.late = dice.once_in(3) ? Duration(-1) : milliseconds(dice.between(0, 30));
+    news.others = dice.once_in(4) ? Bytes(dice.between(0, 20'000)) : Bytes{};
+    news.further = dice.once_in(2) ? 40ms : 0ms;
+    traced<Laws::OnAcknowledged>(trace, law, identify, news);
+  }
+};
+
+template <Prediction prediction>
+struct SmvsDriver {
+  using Laws = TracedLaw<Smvs>;
+  static SmvsParameters origin() {
+    SmvsParameters parameters;
+    parameters.prediction = prediction;
+    return parameters;
+  }
+  std::uint64_t arrived = 0;
+  std::uint64_t served = 0;
+
+  void step(LawTrace* trace, Smvs& law, const auto& identify, Dice& dice) {
+    if (dice.once_in(300)) traced<Laws::Restart>(trace, law, identify);
+    if (dice.once_in(300)) traced<Laws::Seed>(trace, law, identify, Rate::bytes_per_second(2.5e5));
+    SmvsObservation seen;
+    seen.now = dice.next(10ms);
+    arrived += static_cast<std::uint64_t>(dice.between(0, 9000));
+    served += static_cast<std::uint64_t>(dice.between(0, static_cast<std::int64_t>(arrived - served)));
+    seen.arrived = arrived;
+    if (!dice.once_in(10)) seen.served = served;
+    seen.queue = Bytes(arrived - served);
+    seen.in_flight = Bytes(dice.between(0, 30'000));
+    traced<Laws::Step>(trace, law, identify, seen);
+  }
+};
+template <>
+struct Driver<Smvs> : SmvsDriver<Prediction::measured> {};
+
+template <>
+struct Driver<ReceiveWindowLoop> {
+  using Laws = TracedLaw<ReceiveWindowLoop>;
+  static ReceiveWindowParameters origin() { return {}; }
+
+  void step(LawTrace* trace, ReceiveWindowLoop& law, const auto& identify, Dice& dice) {
+    ReceiveWindowObservation seen;
+    seen.buffered = Bytes(dice.between(0, 100'000));
+    seen.advertised = Bytes(dice.between(0, 65'535));
+    seen.radio_error = OnWire(Bytes(dice.between(-50'000, 50'000)));
+    seen.drain = OnWire(Rate::bytes_per_second(static_cast<double>(dice.between(0, 2'000'000))));
+    seen.server_rtt = milliseconds(dice.between(0, 200));
+    seen.framing.sent(Bytes(dice.between(1, 1448)), OnWire(Bytes(1500)));
+    traced<Laws::Advance>(trace, law, identify, seen);
+  }
+};
+
+template <>
+struct Driver<NodeBAllowance> {
+  using Laws = TracedLaw<NodeBAllowance>;
+  static Laws::Origin origin() { return {}; }
+
+  void step(LawTrace* trace, NodeBAllowance& law, const auto& identify, Dice& dice) {
+    AllowanceReport report;
+    if (dice.once_in(2)) report.allowance = Bytes(dice.between(0, 100'000));
+    report.mean_rate = Rate::bytes_per_second(static_cast<double>(dice.between(0, 2'000'000)) / 3);
+    report.period = 5ms;
+    traced<Laws::OnReport>(trace, law, identify, report);
+  }
+};
+
+template <>
+struct Driver<FlowLaw> {
+  using Laws = TracedLaw<FlowLaw>;
+  Bytes sent;
+  Bytes left;
+  Bytes acked;
+
+  QueueView queue(Dice& dice) const {
+    QueueView view;
+    view.queue = Bytes(dice.between(0, 60'000));
+    view.buffer = Bytes(dice.between(10'000, 60'000));
+    view.mean_rate = Rate::bytes_per_second(static_cast<double>(dice.between(1, 1'000'000)) / 7);
+    view.best_rate = view.mean_rate * 2;
+    view.flows = static_cast<double>(dice.between(10, 40)) / 10;
+    view.price = milliseconds(dice.between(0, 60));
+    if (dice.once_in(3)) view.advertised = Bytes(dice.between(0, 30'000));
+    view.dropped = dice.once_in(20);
+    view.counted_share = 1448.0 / 1500;
+    return view;
+  }
+  FlowView flow() const { return {left, left + (sent - left) / 2, sent, 40ms}; }
+
+  void step(LawTrace* trace, FlowLaw& law, const auto& identify, Dice& dice) {
+    if (dice.once_in(400)) traced<Laws::Seed>(trace, law, identify, Bytes(dice.between(0, 90'000)), queue(dice));
+    sent += Bytes(dice.between(0, 3000));
+    traced<Laws::OnData>(trace, law, identify, sent);
+    left += Bytes(dice.between(0, (sent - left).count()));
+    traced<Laws::OnQueue>(trace, law, identify, queue(dice), flow());
+    AckView ack;
+    ack.now = dice.next(20ms);
+    ack.newly = Bytes(dice.between(0, (left - acked).count()));
+    acked += ack.newly;
+    ack.ack = acked;
+    ack.offered = Bytes(200'000);
+    ack.limited = !dice.once_in(4);
+    ack.in_loss = dice.once_in(60);
+    traced<Laws::OnAck>(trace, law, identify, ack, queue(dice), flow());
+    const Bytes window = traced<Laws::Window>(trace, law, identify, acked, queue(dice), flow());
+    traced<Laws::OnReleased>(trace, law, identify, acked, std::min(window, ack.offered));
+  }
+};
+
+LawTrace::Wanted all_of_ue() {
+  return {ue, {}};
+}
+
+/// A law that runs for a while before anybody looks at it, and then is traced.
+template <typename Law>
+std::vector<std::string> traced_run(const typename TracedLaw<Law>::Origin& origin, unsigned seed, auto driver) {
+  Law law = TracedLaw<Law>::make(origin);
+  const auto identify = [&] { return LawIdentity<typename TracedLaw<Law>::Origin>{{ue}, origin}; };
+  Dice dice(seed);
+  for (std::int64_t i = dice.between(0, 2000); i > 0; --i) driver.step(nullptr, law, identify, dice);
+  Recorded recorded;
+  LawTrace trace(recorded, all_of_ue());
+  for (int i = 0; i < 500; ++i) driver.step(&trace, law, identify, dice);
+  return recorded.lines;
+}
+
+constexpr unsigned runs = 8;
+
+template <typename Law>
+void expect_the_same_again(const typename TracedLaw<Law>::Origin& origin, auto driver) {
+  for (unsigned seed = 0; seed < runs; ++seed) {
+    const std::vector<std::string> lines = traced_run<Law>(origin, seed, driver);
+    const ReplayTotals totals = replayed(lines);
+    EXPECT_EQ(totals.differing, 0U) << "seed " << seed;
+    EXPECT_EQ(totals.unknown, 0U) << "seed " << seed;
+    EXPECT_EQ(totals.decisions, lines.size() - 1) << "seed " << seed;
+    EXPECT_EQ(totals.laws, 1U);
+  }
+}
+
+template <typename Law>
+std::uint64_t decided_otherwise(const typename TracedLaw<Law>::Origin& origin, auto driver, const char* name,
+                                const char* value) {
+  return replayed(traced_run<Law>(origin, 1, driver), {{name, value}}).differing;
+}
+
+TEST(LawTrace, AWindowByAcknowledgementsIsReplayedFromWhereItWasFirstSeen) {
+  using Law = AckClockedWindow;
+  expect_the_same_again<Law>({}, Driver<Law>());
+  EXPECT_GT(decided_otherwise<Law>({}, Driver<Law>(), "gain", "1.4"), 0U);
+  EXPECT_GT(decided_otherwise<Law>({}, Driver<Law>(), "reference", "\"30ms\""), 0U);
+  EXPECT_EQ(decided_otherwise<Law>({}, Driver<Law>(), "gain", "1.25"), 0U);
+}
+
+TEST(LawTrace, SmvsIsReplayedWithEitherPrediction) {
+  using Measured = SmvsDriver<Prediction::measured>;
+  using Commanded = SmvsDriver<Prediction::commanded>;
+  expect_the_same_again<Smvs>(Measured::origin(), Measured());
+  expect_the_same_again<Smvs>(Commanded::origin(), Commanded());
+  EXPECT_GT(decided_otherwise<Smvs>(Measured::origin(), Measured(), "alpha", "0.8"), 0U);
+  EXPECT_GT(decided_otherwise<Smvs>(Measured::origin(), Measured(), "reference", "30ms"), 0U);
+}
+
+TEST(LawTrace, WhatANodeBGrantsIsReplayed) {
+  expect_the_same_again<NodeBAllowance>({}, Driver<NodeBAllowance>());
+}
+
+TEST(LawTrace, TheWindowForTheServerIsReplayed) {
+  expect_the_same_again<ReceiveWindowLoop>({}, Driver<ReceiveWindowLoop>());
+  EXPECT_GT(decided_otherwise<ReceiveWindowLoop>({}, Driver<ReceiveWindowLoop>(), "reference", "90ms"), 0U);
+}
+
+TEST(LawTrace, EveryLawOfWindowsIsReplayed) {
+  for (std::size_t i = 0; i < window_law_table.size(); ++i) {
+    SCOPED_TRACE(window_law_table.at(i).word);
+    FlowLawOrigin origin;
+    origin.law = static_cast<WindowLaw>(i);
+    expect_the_same_again<FlowLaw>(origin, Driver<FlowLaw>());
+  }
+}
+
+TEST(LawTrace, AParameterOfALawOfWindowsCanBeChanged) {
+  FlowLawOrigin origin;
+  origin.law = WindowLaw::clamp;
+  EXPECT_GT(decided_otherwise<FlowLaw>(origin, Driver<FlowLaw>(), "clamp.gain", "2000"), 0U);
+  origin.law = WindowLaw::fair_share;
+  EXPECT_GT(decided_otherwise<FlowLaw>(origin, Driver<FlowLaw>(), "fair_share.packet", "700"), 0U);
+}
+
+TEST(LawTrace, WhatIsWrittenDoesNotDependOnWhetherItIsTraced) {
+  AckClockedWindow plain;
+  AckClockedWindow followed;
+  Recorded recorded;
+  LawTrace trace(recorded, all_of_ue());
+  const auto identify = [] { return LawIdentity<AckClockedParameters>{{ue}, {}}; };
+  Dice for_plain(7);
+  Dice for_followed(7);
+  Driver<AckClockedWindow> one;
+  Driver<AckClockedWindow> other;
+  for (int i = 0; i < 1000; ++i) {
+    one.step(nullptr, plain, identify, for_plain);
+    other.step(&trace, followed, identify, for_followed);
+    ASSERT_EQ(plain.window(), followed.window());
+  }
+}
+
+TEST(LawTrace, GoesOnFromANewStateWhereLinesFoundNoRoom) {
+  AckClockedWindow law;
+  Recorded recorded;
+  Dice rooms(3);
+  recorded.takes = [&] { return !rooms.once_in(20); };
+  LawTrace trace(recorded, all_of_ue());
+  const auto identify = [] { return LawIdentity<AckClockedParameters>{{ue}, {}}; };
+  Dice dice(4);
+  Driver<AckClockedWindow> driver;
+  for (int i = 0; i < 2000; ++i) driver.step(&trace, law, identify, dice);
+
+  const ReplayTotals totals = replayed(recorded.lines);
+  EXPECT_EQ(totals.differing, 0U);
+  EXPECT_EQ(totals.unknown, 0U);
+  EXPECT_GT(totals.decisions, 1000U);
+  EXPECT_GT(totals.lost, 20U);
+  EXPECT_LE(totals.lost, trace.lost());
+}
+
+TEST(LawTrace, FollowsTheConnectionsOfOnePortBesideTheLawsOfTheUe) {
+  Recorded recorded;
+  LawTrace trace(recorded, {ue, 4000});
+  NodeBAllowance of_ue;
+  NodeBAllowance wanted;
+  NodeBAllowance of_another_port;
+  NodeBAllowance of_another_ue;
+  const IpAddress server = IpAddress::v4(192, 0, 2, 1);
+  const auto tell = [&](NodeBAllowance& law, const LawOwner& owner) {
+    using Laws = TracedLaw<NodeBAllowance>;
+    traced<Laws::OnReport>(
+        &trace, law,
+        [&] {
+          return LawIdentity<Laws::Origin>{owner, {}};
+        },
+        AllowanceReport{Bytes(1), Rate(), 5ms});
+  };
+  tell(of_ue, {ue});
+  tell(wanted, {ue, 4000, server, 80});
+  tell(of_another_port, {ue, 4001, server, 80});
+  tell(of_another_ue, {IpAddress::v4(10, 0, 0, 3)});
+
+  ASSERT_EQ(recorded.lines.size(), 4U);
+  EXPECT_EQ(recorded.lines[0],
+            R"({"at":0,"of":1,"law":"node-b","event":"state","ue":"10.0.0.2","made_of":{},"state":{}})");
+  EXPECT_EQ(recorded.lines[1],
+            R"({"at":0,"of":1,"law":"node-b","event":"report",)"
+            R"("in":{"report":{"allowance":1,"mean_rate":0,"period":5000000}},"out":{"allowance":1}})");
+  EXPECT_THAT(recorded.lines[2], HasSubstr(R"("ue_port":4000,"server":"192.0.2.1","server_port":80)"));
+  EXPECT_EQ(replayed(recorded.lines).laws, 2U);
+}
+
+TEST(LawTrace, ALawThatComesToThePlaceOfAnotherIsAnother) {
+  Recorded recorded;
+  LawTrace trace(recorded, all_of_ue());
+  const auto identify = [] { return LawIdentity<AckClockedParameters>{{ue}, {}}; };
+  using Laws = TracedLaw<AckClockedWindow>;
+  AckClockedWindow law;
+  traced<Laws::TakeOver>(&trace, law, identify, Bytes(100'000));
+  trace.left(&law);
+  law = AckClockedWindow();
+  traced<Laws::TakeOver>(&trace, law, identify, Bytes(50'000));
+
+  const ReplayTotals totals = replayed(recorded.lines);
+  EXPECT_EQ(totals.laws, 2U);
+  EXPECT_EQ(totals.decisions, 2U);
+  EXPECT_EQ(totals.differing, 0U);
+}
+
+TEST(LawTrace, TellsNothingOfMoreLawsThanItFollows) {
+  Recorded recorded;
+  LawTrace trace(recorded, all_of_ue());
+  using Laws = TracedLaw<NodeBAllowance>;
+  std::vector<NodeBAllowance> laws(LawTrace::most_laws + 5);
+  const auto identify = [] { return LawIdentity<Laws::Origin>{{ue}, {}}; };
+  for (NodeBAllowance& law : laws) traced<Laws::OnReport>(&trace, law, identify, AllowanceReport{});
+  EXPECT_EQ(recorded.lines.size(), 2 * LawTrace::most_laws);
+  trace.left(&laws.front());
+  traced<Laws::OnReport>(&trace, laws.back(), identify, AllowanceReport{});
+  EXPECT_EQ(recorded.lines.size(), 2 * LawTrace::most_laws + 3);
+}
+
+TEST(LawTrace, SaysOnceThatAStateIsTooLong) {
+  SmvsParameters parameters = SmvsDriver<Prediction::commanded>::origin();
+  parameters.one_way_delay = 4s;  // of which the ring of commands holds four times as many steps
+  Smvs law(parameters);
+  Recorded recorded;
+  LawTrace trace(recorded, all_of_ue());
+  using Laws = TracedLaw<Smvs>;
+  const auto identify = [&] { return LawIdentity<SmvsParameters>{{ue}, parameters}; };
+  for (int i = 0; i < 3; ++i) traced<Laws::Restart>(&trace, law, identify);
+  ASSERT_EQ(recorded.lines.size(), 1U);
+  EXPECT_EQ(recorded.lines.front(), R"({"at":0,"of":1,"law":"smvs","event":"state_too_long"})");
+  EXPECT_EQ(replayed(recorded.lines).decisions, 0U);
+}
+
+}  // namespace
+}  // namespace sluice::control
