@@ -178,12 +178,12 @@ void each_field(Self& view, Visit& visit) {
   visit("buffer", view.buffer);
   visit("mean_rate", view.mean_rate);
   visit("best_rate", view.best_rate);
-  visit("flows", view.flows);
+  visit("flows", view.flows, Between{1, 1e9});
   visit("price", view.price);
   OrUnlimited advertised{view.advertised};
   visit("advertised", advertised);
   visit("dropped", view.dropped);
-  visit("counted_share", view.counted_share);
+  visit("counted_share", view.counted_share, Between{1e-3, 1});
 }
 
 template <Either<FlowView> Self, typename Visit>

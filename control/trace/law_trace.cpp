@@ -80,7 +80,7 @@ bool LawTrace::end_line() {
   line_.close('}');
   line_.end_line();
   if (put_line()) return true;
-  ++lost_;
+  lost_.store(lost() + 1, std::memory_order_relaxed);
   ++lost_untold_;
   for (Followed& each : followed_) {
     if (each.state == Followed::State::told) each.state = Followed::State::untold;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -34,6 +35,8 @@ struct LawIdentity {
   LawOwner owner;
   Origin origin;
 };
+template <typename Origin>
+LawIdentity(LawOwner, Origin) -> LawIdentity<Origin>;
 
 /// Tells every call of a law as a line of JSON: what went in, and what came out of it. Of each law it tells the whole
 /// state first, so that Replay can go on from there with the same results; and anew when lines found no room. Follows
@@ -73,8 +76,8 @@ class LawTrace {
   /// The law is about to go, or to become another at the same place.
   void left(const void* law);
 
-  /// Lines that found no room. From any thread's point of view they are in the trace itself, too.
-  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  /// Lines that found no room. From any thread.
+  [[nodiscard]] std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
   struct Followed {
@@ -164,7 +167,7 @@ class LawTrace {
   Wanted wanted_;
   Numbers numbers_;
   Instant now_{};
-  std::uint64_t lost_ = 0;
+  std::atomic<std::uint64_t> lost_{0};
   std::uint64_t lost_untold_ = 0;  ///< of these, that the trace does not tell of yet
   std::array<Followed, most_laws> followed_{};
   std::array<char, longest_line> room_{};

@@ -10,8 +10,7 @@ using Json = nlohmann::json;
 
 /// Positions in a stream count on for as long as it lasts.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 50U;
-/// Years; a multiple of it stays defined.
-constexpr Duration longest = Duration(std::int64_t{1} << 56U);
+constexpr Duration longest = std::chrono::seconds(1'000'000);
 
 /// "20ms" and the like; nothing where it is no text.
 std::optional<Reference> amount_in(const Json& json, Reference::Unit unit, const FieldPlace& place,

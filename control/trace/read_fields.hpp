@@ -46,8 +46,10 @@ struct FieldPlace {
 [[nodiscard]] std::size_t read_word(const nlohmann::json& json, std::span<const std::string_view> words,
                                     const FieldPlace& place);
 
-/// No amount of time or of numbers of slices is further from nothing: sums and differences stay defined.
+/// No instant is further from the beginning of time: sums and differences stay defined.
 inline constexpr std::int64_t furthest = std::int64_t{1} << 61U;
+/// Bytes, or bytes per second, beyond any link and its queue. What such a rate carries in the longest time is defined.
+inline constexpr double largest = 1e12;
 
 template <typename T>
 void read_value(const nlohmann::json& json, T& value, const FieldPlace& place);
@@ -67,6 +69,9 @@ class FieldReader {
     const FieldPlace place{&place_, name};
     value = static_cast<T>(read_count(member(name), static_cast<std::uint64_t>(most), place));
   }
+  void operator()(std::string_view name, double& value, const Between& range) {
+    value = read_real(member(name), range.least, range.most, FieldPlace{&place_, name});
+  }
   /// After the last field.
   void refuse_others() const;
 
@@ -81,7 +86,6 @@ class FieldReader {
 template <typename T>
 void read_number(const nlohmann::json& json, T& value, const FieldPlace& place) {
   using Limits = std::numeric_limits<T>;
-  constexpr double largest = 1e18;
   if constexpr (std::same_as<T, bool>) {
     if (!json.is_boolean()) place.refuse("true or false");
     value = json.get<bool>();
@@ -113,7 +117,6 @@ void read_list(const nlohmann::json& json, T& list, const FieldPlace& place) {
 
 template <typename T>
 void read_value(const nlohmann::json& json, T& value, const FieldPlace& place) {
-  constexpr double fastest = 1e14;
   if constexpr (std::is_arithmetic_v<T>) {
     read_number(json, value, place);
   } else if constexpr (std::is_enum_v<T>) {
@@ -121,7 +124,7 @@ void read_value(const nlohmann::json& json, T& value, const FieldPlace& place) {
   } else if constexpr (std::same_as<T, Bytes>) {
     value = read_bytes(json, place);
   } else if constexpr (std::same_as<T, Rate>) {
-    value = Rate::bytes_per_second(read_real(json, 0, fastest, place));
+    value = Rate::bytes_per_second(read_real(json, 0, largest, place));
   } else if constexpr (std::same_as<T, Duration>) {
     value = read_duration(json, place);
   } else if constexpr (std::same_as<T, Instant>) {

@@ -136,6 +136,7 @@ void Replay::take_line(const Json& line) {
     laws_.erase(number_in(line));
   } else if (event == "end") {
     totals_.complete = true;
+    totals_.lost = read_count(member(line, "lost"), UINT64_MAX, FieldPlace{&top, "lost"});
   } else {
     repeat(line);
   }

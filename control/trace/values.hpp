@@ -35,9 +35,15 @@ inline constexpr bool is_wrapped = false;
 template <typename T, template <typename> typename Wrapper>
 inline constexpr bool is_wrapped<Wrapper<T>, Wrapper> = true;
 
+/// The least and the greatest that a number may be.
+struct Between {
+  double least;
+  double most;
+};
+
 /// A list of fields is one function for writing and for reading: each_field(object, visit) calls visit(name, value), or
-/// visit(name, value, most) where a number beyond `most` would be none that the object could have. Classes whose state
-/// is told have it as a static member, `fields`.
+/// visit(name, value, most) or visit(name, value, Between) where not every number is one that the object could have.
+/// Classes whose state is told have it as a static member, `fields`.
 template <typename T, typename Visit>
 concept HasFields = requires(T& object, Visit& visit) {
   std::remove_const_t<T>::fields(object, visit);

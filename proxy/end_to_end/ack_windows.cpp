@@ -15,14 +15,14 @@ constexpr std::size_t per_ack_without_law = 2;
 
 void AckWindows::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   const DataWay& way = flow.towards(Side::radio);
-  flow.governed.emplace(bearer, control::LawStart{flow.round_trip, Bytes(flow.segment)});
+  flow.governed.emplace(bearer, flow.key, control::LawStart{flow.round_trip, Bytes(flow.segment)});
   const bool running = flow.running || way.acked > Bytes{};
   if (running && flow.round_trip > Duration::zero()) {
     const control::QueueView& queue = bearer.queue().view(now);
     const auto window = static_cast<double>(bearer.seed_window(flow.round_trip).count());
-    flow.governed->seed(Bytes(window / queue.flows), queue);
+    flow.governed->seed(bearer, Bytes(window / queue.flows), queue);
   }
-  flow.governed->on_released(way.acked, way.window.edge() - way.acked);
+  flow.governed->on_released(bearer, way.acked, way.window.edge() - way.acked);
   flow.governed->on_sent(bearer, way.sent);
 }
 
@@ -40,7 +40,7 @@ void AckWindows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack,
   if (in != Side::radio || !flow.governed || !bearer.windowed()) return;
   const Bytes window = law_window(flow, bearer, ack, now);
   bearer.observed.add(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
-  flow.governed->on_released(ack, way.window.in_bytes(field));
+  flow.governed->on_released(bearer, ack, way.window.in_bytes(field));
 }
 
 void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack,
@@ -58,7 +58,7 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
     window = law_window(flow, bearer, ack, now);
   }
   const std::uint16_t field = way.window.field(ack, offered, window);
-  if (in == Side::radio && flow.governed) flow.governed->on_released(ack, way.window.in_bytes(field));
+  if (in == Side::radio && flow.governed) flow.governed->on_released(bearer, ack, way.window.in_bytes(field));
   if (in == Side::radio && ClockedAcks::watches(flow)) clocked_.on_window(flow, way.window.edge(), now);
   if (field == offered) return;
   const std::uint16_t before = packet::load16(header + window_at);

@@ -37,7 +37,7 @@ Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value, Duratio
 void ClockedAcks::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   flow.clocked = flows_.emplace(now, flow);
   const DataWay& way = flow.towards(Side::radio);
-  if (way.acked > Bytes{}) bearer.by_acks()->law().take_over(way.sent - way.acked);
+  if (way.acked > Bytes{}) bearer.by_acks()->take_over(way.sent - way.acked);
 }
 
 void ClockedAcks::forget(EndToEndFlow& flow, Bearer& bearer) {
@@ -69,7 +69,7 @@ void ClockedAcks::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet
     watched.packet = data.ip_length;
   }
   AckClock& clock = *bearer.by_acks();
-  if (clock.flight() <= Bytes{}) clock.law().on_resumed(now);
+  clock.resume(now);
   if (watched.counted <= Bytes{}) watched.heard = now;
   watched.passing.on_data(now, end);
   count(watched, clock, watched.on_wire(watched.passing.in_flight()), watched.waits, watched.young);

@@ -1,5 +1,7 @@
 #include "proxy/flows/registry.hpp"
 
+#include "control/trace/law_trace.hpp"
+
 namespace sluice::proxy {
 namespace {
 
@@ -105,6 +107,7 @@ BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant no
   bearer.policy = policy;
   bearer.generation = generation_;
   bearer.empty_since = now;
+  if (trace_ != nullptr && queue_of(trace_->wanted().ue) == ue) bearer.trace = trace_;
   note_change(id);
   if (entry == flow::no_flow) return id;
   bearer.inherit(bearers_[entry], now);
@@ -129,6 +132,23 @@ void Registry::close_bearer(BearerId id) {
   wheel_.cancel(flows_.capacity() + id);
   changed_bearers_.erase(id);
   bearers_.erase(id);
+}
+
+void Registry::trace(control::LawTrace* trace) {
+  if (trace_ != nullptr) set_trace(nullptr);
+  trace_ = trace;
+  if (trace_ != nullptr) set_trace(trace_);
+}
+
+/// Of the bearers of the UE that is traced.
+void Registry::set_trace(control::LawTrace* trace) {
+  const BearerId first = find_bearer(trace_->wanted().ue);
+  if (first == flow::no_flow) return;
+  Bearer* each = &bearers_[first];
+  do {
+    each->trace = trace;
+    each = &each->sibling();
+  } while (each->id != first);
 }
 
 void Registry::exchange_policies(const Policies& policies) {

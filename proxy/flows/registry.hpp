@@ -63,6 +63,8 @@ class Registry {
   void exchange_policies(const Policies& policies);
   [[nodiscard]] const Policies& policies() const { return *policies_; }
   [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != generation_; }
+  /// Who wants to know from now on what the laws of a UE decide; null: nobody.
+  void trace(control::LawTrace* trace);
   /// The flow goes to another bearer.
   void move(FlowId id, BearerId to);
   /// A connection of the bearer that passed end to end has gone.
@@ -127,12 +129,14 @@ class Registry {
 
  private:
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
+  void set_trace(control::LawTrace* trace);
   void rest_if_unused(BearerId id, Instant now);
   void join(Bearer& bearer, FlowId id);
   void leave(Bearer& bearer, FlowId id);
 
   const ShardConfig& config_;
   const Policies* policies_;
+  control::LawTrace* trace_ = nullptr;
   std::uint16_t generation_ = 1;
   flow::Slab<Flow> flows_;
   flow::Slab<Bearer> bearers_;

@@ -120,6 +120,10 @@ void Shard::on_report(ReportArrival report, Instant now) {
   parts_->bearers.on_report(report, now);
 }
 
+void Shard::trace(control::LawTrace* trace) {
+  parts_->registry.trace(trace);
+}
+
 void Shard::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   parts_->bearers.collect_status(out, all);
 }

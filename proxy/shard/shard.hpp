@@ -22,6 +22,10 @@
 #include "proxy/shard/side.hpp"
 #include "proxy/shard/transmitter.hpp"
 
+namespace sluice::control {
+class LawTrace;
+}
+
 namespace sluice::proxy {
 
 class FrameWatch;
@@ -85,6 +89,8 @@ class Shard {
   /// Looks at every flow.
   [[nodiscard]] StayingFlows staying() const;
 
+  /// Who wants to know from now on what the laws of a UE decide, until the next call; null: nobody.
+  void trace(control::LawTrace* trace);
   /// Enters how many bytes are acknowledged and not delivered, of up to `most` flows; others have their turn next.
   void sample_exposure(std::uint32_t most);
   [[nodiscard]] const Histogram& exposure() const;

@@ -404,7 +404,7 @@ void SplitFlows::close(FlowId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
   bearer.load.change(flow.share, {});
   memory_.forget(flow);
-  receive_windows_.forget(flow);
+  receive_windows_.forget(flow, shard_.registry.bearer(flow.bearer));
   leave(flow, id, bearer);
   closed_marked_ = closed_marked_ || flow.pending_streams != Streams::none;
   const EndToEndId successor = flow.successor;

@@ -2,12 +2,15 @@
 
 #include <utility>
 
+#include "control/trace/law_trace.hpp"
 #include "proxy/split/leg_output.hpp"
 #include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {
 
 namespace {
+
+using AcksCalls = control::TracedLaw<control::AckClockedWindow>;
 
 bool is_young(const Flow& flow, const Bearer& bearer) {
   return flow.sent_to_radio < bearer.treatment().smvs.short_flow;
@@ -38,16 +41,38 @@ control::Acknowledged news_of(const Bearer& bearer, Instant now) {
   return news;
 }
 
+template <typename Call, typename... Arguments>
+void AckClock::ask(const Arguments&... arguments) {
+  const auto identify = [this] { return control::LawIdentity{{(*trace_)->wanted().ue}, law_.parameters()}; };
+  control::traced<Call>(*trace_, law_, identify, arguments...);
+}
+
+AckClock::~AckClock() {
+  if (*trace_ != nullptr) (*trace_)->left(&law_);
+}
+
+void AckClock::tell_resumed(Instant now) {
+  ask<AcksCalls::OnResumed>(now);
+}
+
+void AckClock::seed(Instant now, Rate rate) {
+  ask<AcksCalls::Seed>(now, rate);
+}
+
+void AckClock::take_over(Bytes under_way) {
+  ask<AcksCalls::TakeOver>(under_way);
+}
+
 void AckClock::hear(control::Acknowledged news) {
   news.others = std::exchange(others_, Bytes{});
   check_.on_acknowledged(news.delivered, news.round_trip);
-  law_.on_acknowledged(news);
+  ask<AcksCalls::OnAcknowledged>(news);
 }
 
 bool AckClock::on_report(Instant now, const control::feedback::BearerReport& report) {
   check_.on_report(now, report.transmitted, law_.least_time_in_queue(report.queue));
   if (!check_.trusted()) return false;
-  law_.on_report(now, report.queue);
+  ask<AcksCalls::OnReport>(now, report.queue);
   return true;
 }
 
@@ -82,7 +107,7 @@ void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::A
 Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
   sync(flow, id, bearer);
   AckClock& clock = *bearer.by_acks();
-  if (clock.flight() <= Bytes{}) clock.law().on_resumed(now);
+  clock.resume(now);
   const Bytes room = clock.room();
   const Contenders contenders = contenders_for(bearer);
   const std::uint32_t waiting = contenders.all + (flow.share.backlog == 0 ? 1U : 0U);

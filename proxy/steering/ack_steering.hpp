@@ -14,6 +14,10 @@
 #include "dataplane/units/time.hpp"
 #include "proxy/flows/flow.hpp"
 
+namespace sluice::control {
+class LawTrace;
+}
+
 namespace sluice::proxy {
 
 class Bearer;
@@ -32,7 +36,12 @@ inline constexpr double share_of_the_young = 0.8;
 /// much that may be.
 class AckClock {
  public:
-  explicit AckClock(const control::AckClockedParameters& parameters) : law_(parameters) {}
+  /// `trace`: where its owner has who wants to know what the law decides; null mostly.
+  explicit AckClock(const control::AckClockedParameters& parameters, control::LawTrace* const* trace = &nobody)
+      : law_(parameters), trace_(trace) {}
+  ~AckClock();
+  AckClock(const AckClock&) = delete;
+  AckClock& operator=(const AckClock&) = delete;
 
   /// What may be sent now, as IP bytes.
   [[nodiscard]] Bytes room() const { return std::max(law_.window() - flight_, Bytes{}); }
@@ -56,18 +65,32 @@ class AckClock {
   void hear(control::Acknowledged news);
   /// A report of the UE's queue. False when it is distrusted: nobody is to make anything of it.
   bool on_report(Instant now, const control::feedback::BearerReport& report);
+  /// Something is about to be sent while nothing is under way.
+  void resume(Instant now) {
+    if (flight_ <= Bytes{}) tell_resumed(now);
+  }
+  /// The link begins with a known rate.
+  void seed(Instant now, Rate rate);
+  /// A connection is taken over that was let have so much under way.
+  void take_over(Bytes under_way);
   /// The reports are another Node-B's from now on.
   void change_reporter() { check_.restart(); }
   /// What was acknowledged of late has contradicted them.
   [[nodiscard]] bool doubts_reports() const { return check_.doubtful(); }
   /// What is under way and waiting at the radio beyond what is to be there; negative when it is less.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
-  [[nodiscard]] control::AckClockedWindow& law() { return law_; }
   [[nodiscard]] const control::AckClockedWindow& law() const { return law_; }
 
  private:
+  static constexpr control::LawTrace* nobody = nullptr;
+
+  template <typename Call, typename... Arguments>
+  void ask(const Arguments&... arguments);
+  void tell_resumed(Instant now);
+
   control::AckClockedWindow law_;
   control::ReportCheck check_;
+  control::LawTrace* const* trace_;
   Bytes flight_;
   Bytes others_;
   std::uint32_t waiting_ = 0;

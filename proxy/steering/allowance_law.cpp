@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include "control/trace/law_trace.hpp"
+
 namespace sluice::proxy {
 namespace {
+
+using SmvsCalls = control::TracedLaw<control::Smvs>;
+using NodeBCalls = control::TracedLaw<control::NodeBAllowance>;
 
 /// Reports may announce any period; the law is not run in shorter or longer steps.
 constexpr Duration shortest_period = std::chrono::milliseconds(1);
@@ -11,7 +16,12 @@ constexpr Duration longest_period = std::chrono::seconds(2);
 
 }  // namespace
 
-AllowanceLaw::AllowanceLaw(const Treatment& treatment) : place_(place_of(treatment)) {}
+AllowanceLaw::AllowanceLaw(const Treatment& treatment, control::LawTrace* const* trace)
+    : place_(place_of(treatment)), trace_(trace) {}
+
+AllowanceLaw::~AllowanceLaw() {
+  leave_trace();
+}
 
 AllowanceLaw::Place AllowanceLaw::place_of(const Treatment& treatment) {
   if (treatment.law() != Mode::smvs) return AtNodeB{};
@@ -21,17 +31,28 @@ AllowanceLaw::Place AllowanceLaw::place_of(const Treatment& treatment) {
   return AtProxy{control::Smvs(treatment.smvs.parameters), fits ? &treatment.smvs.parameters : nullptr, {}};
 }
 
+template <typename Call, typename... Arguments>
+auto AllowanceLaw::ask(control::Smvs& law, const Arguments&... arguments) {
+  const auto identify = [&] { return control::LawIdentity{{(*trace_)->wanted().ue}, law.parameters()}; };
+  return control::traced<Call>(*trace_, law, identify, arguments...);
+}
+
+/// The law is about to go.
+void AllowanceLaw::leave_trace() const {
+  if (*trace_ == nullptr) return;
+  if (const auto* const here = std::get_if<AtProxy>(&place_)) (*trace_)->left(&here->law);
+  if (const auto* const there = std::get_if<AtNodeB>(&place_)) (*trace_)->left(there);
+}
+
 Bytes AllowanceLaw::on_report(const ReportArrival& report, Bytes in_flight, Duration period) {
   return std::visit([&](auto& place) { return granted(place, report, in_flight, period); }, place_);
 }
 
-Bytes AllowanceLaw::granted(AtNodeB& /*place*/, const ReportArrival& report, Bytes /*in_flight*/, Duration period) {
-  if (report.bearer.allowance) {
-    applied_sequence_ = report.sequence;
-    return *report.bearer.allowance;
-  }
-  // A Node-B that computes no allowance: its mean rate is the best that is known.
-  return report.bearer.mean_service_rate.in(period);
+Bytes AllowanceLaw::granted(AtNodeB& place, const ReportArrival& report, Bytes /*in_flight*/, Duration period) {
+  if (report.bearer.allowance) applied_sequence_ = report.sequence;
+  const auto identify = [this] { return control::LawIdentity<NodeBCalls::Origin>{{(*trace_)->wanted().ue}, {}}; };
+  const control::AllowanceReport said{report.bearer.allowance, report.bearer.mean_service_rate, period};
+  return control::traced<NodeBCalls::OnReport>(*trace_, place, identify, said);
 }
 
 void AllowanceLaw::fit(AtProxy& place, Duration period) {
@@ -39,8 +60,9 @@ void AllowanceLaw::fit(AtProxy& place, Duration period) {
   const auto fitted = control::in_steps_of(*place.fits, std::clamp(period, shortest_period, longest_period));
   if (!fitted) return;
   const Rate mean = place.law.state().mean_rate;
+  leave_trace();
   place.law = control::Smvs(*fitted);
-  place.law.seed(mean);
+  ask<SmvsCalls::Seed>(place.law, mean);
 }
 
 Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period) {
@@ -52,16 +74,16 @@ Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes i
   observation.arrived = report.bearer.arrived;
   observation.served = report.bearer.transmitted;
   observation.in_flight = in_flight;
-  return place.law.step(observation);
+  return ask<SmvsCalls::Step>(place.law, observation);
 }
 
 void AllowanceLaw::restart() {
   applied_sequence_ = 0;
-  if (auto* const here = std::get_if<AtProxy>(&place_)) here->law.restart();
+  if (auto* const here = std::get_if<AtProxy>(&place_)) ask<SmvsCalls::Restart>(here->law);
 }
 
 void AllowanceLaw::seed(Rate rate) {
-  if (auto* const here = std::get_if<AtProxy>(&place_)) here->law.seed(rate);
+  if (auto* const here = std::get_if<AtProxy>(&place_)) ask<SmvsCalls::Seed>(here->law, rate);
 }
 
 Rate AllowanceLaw::mean_rate(Rate reported) const {

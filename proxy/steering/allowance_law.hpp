@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "control/node_b_allowance.hpp"
 #include "control/smvs.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
@@ -10,14 +11,21 @@
 #include "proxy/policy/treatment.hpp"
 #include "proxy/shard/report_arrival.hpp"
 
+namespace sluice::control {
+class LawTrace;
+}
+
 namespace sluice::proxy {
 
 /// The law of a bearer under SMVS by its place: what a report grants. The place is looked at once, when it is made; a
 /// further place is one more alternative. Under other modes nothing is granted. Thread: the shard's.
 class AllowanceLaw {
  public:
-  /// `treatment` outlives it.
-  explicit AllowanceLaw(const Treatment& treatment);
+  /// `treatment` outlives it. `trace` is where its owner has who wants to know what the law decides; null mostly.
+  explicit AllowanceLaw(const Treatment& treatment, control::LawTrace* const* trace = &nobody);
+  ~AllowanceLaw();
+  AllowanceLaw(const AllowanceLaw&) = delete;
+  AllowanceLaw& operator=(const AllowanceLaw&) = delete;
 
   /// What may be sent until the next report. `period`: until that is to come. `in_flight`: IP bytes between the proxy
   /// and the radio queue.
@@ -36,7 +44,9 @@ class AllowanceLaw {
   [[nodiscard]] double predicted_error() const;
 
  private:
-  struct AtNodeB {};  ///< the report brings the allowance
+  static constexpr control::LawTrace* nobody = nullptr;
+
+  using AtNodeB = control::NodeBAllowance;  ///< the report brings the allowance
   /// It brings the measurements.
   struct AtProxy {
     control::Smvs law;
@@ -46,11 +56,16 @@ class AllowanceLaw {
   };
   using Place = std::variant<AtNodeB, AtProxy>;
   [[nodiscard]] static Place place_of(const Treatment& treatment);
-  static void fit(AtProxy& place, Duration period);
+  void fit(AtProxy& place, Duration period);
 
   [[nodiscard]] Bytes granted(AtNodeB& place, const ReportArrival& report, Bytes in_flight, Duration period);
-  [[nodiscard]] static Bytes granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period);
+  [[nodiscard]] Bytes granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period);
+  void leave_trace() const;
+  template <typename Call, typename... Arguments>
+  auto ask(control::Smvs& law, const Arguments&... arguments);
+
   Place place_;
+  control::LawTrace* const* trace_;
   std::uint64_t applied_sequence_ = 0;
 };
 

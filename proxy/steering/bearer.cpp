@@ -16,8 +16,8 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, bool ordinary)
       queue_(treatment),
       fallback_(treatment.smvs.fallback),
       in_flight_(treatment.smvs.parameters.one_way_delay * 2),
-      law_(treatment) {
-  if (!ordinary && treatment.listens()) clock_.emplace(treatment.smvs.acks);
+      law_(treatment, &trace) {
+  if (!ordinary && treatment.listens()) clock_.emplace(treatment.smvs.acks, &trace);
   settle_windowed();
 }
 
@@ -33,7 +33,7 @@ void Bearer::inherit(const Bearer& before, Instant now) {
   law_.inherit(before.law_);
   step_watch = before.step_watch;
   law_.seed(before.mean_rate());
-  if (clock_) clock_->law().seed(now, before.mean_rate());
+  if (clock_) clock_->seed(now, before.mean_rate());
   if (!steerable()) {
     fallback_.remember(before.mean_rate());
     return;

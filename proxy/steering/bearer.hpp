@@ -119,6 +119,8 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] control::feedback::BearerStatus status(Bytes backlog) const;
   [[nodiscard]] std::uint64_t falls() const { return fallback_.falls(); }
 
+  /// Who wants to know what the laws of this bearer and of its connections decide; null mostly.
+  control::LawTrace* trace = nullptr;
   /// The bearer's flows: a ring through Flow::bearer_next, entered at the flow that was served least recently.
   BearerId id = no_id;
   PolicyIndex policy = 0;

@@ -30,7 +30,7 @@ Bytes flight_on_wire(const Flow& flow) {
 GovernedFlow* FlowWindows::law_of(Flow& flow, Bearer& bearer) {
   if (flow.governed == no_id) {
     const control::LawStart start{flow.leg(Side::radio).endpoint.least_rtt(), segment_on_wire(flow)};
-    flow.governed = laws_.emplace(bearer, start);
+    flow.governed = laws_.emplace(bearer, flow.key, start);
     if (flow.governed == no_id) return nullptr;  // cannot be: there is a place for every flow
     laws_[flow.governed].on_sent(bearer, flight_on_wire(flow));
   }
@@ -73,7 +73,7 @@ void FlowWindows::begin(Flow& flow, Bearer& bearer, Instant now) {
   GovernedFlow* const governed = law_of(flow, bearer);
   if (governed == nullptr) return;
   const Bytes window = bearer.seed_window(flow.leg(Side::radio).endpoint.least_rtt());
-  governed->seed(window / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1), bearer.queue().view(now));
+  governed->seed(bearer, window / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1), bearer.queue().view(now));
 }
 
 void FlowWindows::forget(Flow& flow, Bearer& bearer) {

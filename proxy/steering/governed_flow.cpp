@@ -2,18 +2,47 @@
 
 #include <algorithm>
 
+#include "control/trace/law_trace.hpp"
+
 namespace sluice::proxy {
 
-GovernedFlow::GovernedFlow(const Bearer& bearer, const control::LawStart& start)
+using LawCalls = control::TracedLaw<control::FlowLaw>;
+
+GovernedFlow::GovernedFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start)
     : law_(bearer.window_law(), bearer.treatment().laws, start),
+      whose_(&whose),
       marks_(bearer.sent_total()),
       round_trip_(start.round_trip) {}
+
+template <typename Call, typename... Arguments>
+auto GovernedFlow::ask(const Bearer& bearer, const Arguments&... arguments) {
+  const auto identify = [&] {
+    return control::LawIdentity<control::FlowLawOrigin>{
+        {whose_->ue, whose_->ue_port, whose_->server, whose_->server_port},
+        {law_.which(), law_.segment(), bearer.treatment().laws}};
+  };
+  return control::traced<Call>(bearer.trace, law_, identify, arguments...);
+}
+
+void GovernedFlow::on_released(const Bearer& bearer, Bytes ack, Bytes window) {
+  ask<LawCalls::OnReleased>(bearer, ack, window);
+}
+
+void GovernedFlow::seed(const Bearer& bearer, Bytes window, const control::QueueView& queue) {
+  ask<LawCalls::Seed>(bearer, window, queue);
+}
+
+void GovernedFlow::leave(Bearer& bearer) {
+  bearer.queue().left(mark_);
+  if (bearer.trace != nullptr) [[unlikely]]
+    bearer.trace->left(&law_);
+}
 
 void GovernedFlow::on_sent(const Bearer& bearer, Bytes end) {
   if (end <= sent_) return;
   sent_ = end;
   marks_.sent(bearer.sent_total(), end);
-  law_.on_data(end);
+  ask<LawCalls::OnData>(bearer, end);
 }
 
 void GovernedFlow::carried(Bytes payload, Bytes packet) {
@@ -50,17 +79,17 @@ control::FlowView GovernedFlow::view(const Bearer& bearer) {
 control::AckRelease GovernedFlow::on_ack(Bearer& bearer, const control::AckView& ack) {
   bearer.queue().seen(ack.now, mark_);
   acked_ = std::max(acked_, ack.ack);
-  return law_.on_ack(ack, queue(bearer, ack.now), view(bearer));
+  return ask<LawCalls::OnAck>(bearer, ack, queue(bearer, ack.now), view(bearer));
 }
 
 control::AckRelease GovernedFlow::on_report(Bearer& bearer, Instant now) {
   if (reports_ == bearer.queue().reports()) return {Bytes{}, 0};
   reports_ = bearer.queue().reports();
-  return law_.on_queue(queue(bearer, now), view(bearer));
+  return ask<LawCalls::OnQueue>(bearer, queue(bearer, now), view(bearer));
 }
 
 Bytes GovernedFlow::window(Bearer& bearer, Bytes ack, Instant now) {
-  return law_.window(ack, queue(bearer, now), view(bearer));
+  return ask<LawCalls::Window>(bearer, ack, queue(bearer, now), view(bearer));
 }
 
 void GovernedFlow::measured(Duration round_trip) {

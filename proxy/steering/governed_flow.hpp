@@ -5,6 +5,7 @@
 #include "control/active_flows.hpp"
 #include "control/queue_marks.hpp"
 #include "control/window_laws.hpp"
+#include "dataplane/flow/flow_key.hpp"
 #include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {
@@ -18,8 +19,8 @@ inline constexpr std::int64_t least_window_segments = 2;
 /// "acknowledged" is what is no longer in flight. Thread: its shard's.
 class GovernedFlow {
  public:
-  /// `start` is what the law begins with; position 0 is what is sent next.
-  GovernedFlow(const Bearer& bearer, const control::LawStart& start);
+  /// `start` is what the law begins with; position 0 is what is sent next. `whose` outlives it.
+  GovernedFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start);
 
   /// Data up to position `end` went towards the UE just now and is counted in bearer.sent_total().
   void on_sent(const Bearer& bearer, Bytes end);
@@ -31,15 +32,15 @@ class GovernedFlow {
   /// Takes up a report that has come since the last call; nothing when there is none.
   control::AckRelease on_report(Bearer& bearer, Instant now);
   /// An ACK has gone to the server, with `window` in it.
-  void on_released(Bytes ack, Bytes window) { law_.on_released(ack, window); }
+  void on_released(const Bearer& bearer, Bytes ack, Bytes window);
   /// The law's window after `ack`.
   [[nodiscard]] Bytes window(Bearer& bearer, Bytes ack, Instant now);
   /// The law begins, or begins again, on a connection that runs: `window` is its part of the path without the queue.
-  void seed(Bytes window, const control::QueueView& queue) { law_.seed(window, queue); }
+  void seed(const Bearer& bearer, Bytes window, const control::QueueView& queue);
   /// The round trip was seen to be this; the shortest counts.
   void measured(Duration round_trip);
   /// The flow is no longer one of those that share the queue.
-  void leave(Bearer& bearer) { bearer.queue().left(mark_); }
+  void leave(Bearer& bearer);
 
   [[nodiscard]] Bytes acked() const { return acked_; }
   [[nodiscard]] Bytes sent() const { return sent_; }
@@ -49,7 +50,11 @@ class GovernedFlow {
   [[nodiscard]] control::FlowView view(const Bearer& bearer);
   [[nodiscard]] control::QueueView queue(Bearer& bearer, Instant now) const;
 
+  template <typename Call, typename... Arguments>
+  auto ask(const Bearer& bearer, const Arguments&... arguments);
+
   control::FlowLaw law_;
+  const flow::FlowKey* whose_;
   control::QueueMarks marks_;
   control::ActiveFlows::Mark mark_;
   Bytes acked_;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "control/trace/law_trace.hpp"
 #include "proxy/split/relay.hpp"
 
 namespace sluice::proxy {
 namespace {
+
+using LoopCalls = control::TracedLaw<control::ReceiveWindowLoop>;
 
 /// Until a host has sent something, the window that the handshake itself gave it is as good as ours, and an update
 /// would be a packet for nothing; unless it is too small to begin with.
@@ -35,7 +38,11 @@ Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
                                                .drain = control::OnWire(bearer.mean_rate() * (1.0 / sharing)),
                                                .server_rtt = server.srtt(),
                                                .framing = bearer.framing};
-  return advertised + loop.advance(seen);
+  const auto identify = [&] {
+    const flow::FlowKey& key = flow.key;
+    return control::LawIdentity{control::LawOwner{key.ue, key.ue_port, key.server, key.server_port}, loop.parameters()};
+  };
+  return advertised + control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
 }
 
 [[gnu::cold, gnu::noinline]] void change_shut(Flow& flow, Bearer& bearer, bool shut) {
@@ -101,8 +108,11 @@ control::ReceiveWindowLoop* ReceiveWindows::loop_of(Flow& flow, const Bearer& be
   return &loops_[flow.window_loop];
 }
 
-void ReceiveWindows::forget(Flow& flow) {
-  if (flow.window_loop != no_id) loops_.erase(flow.window_loop);
+void ReceiveWindows::forget(Flow& flow, const Bearer& bearer) {
+  if (flow.window_loop == no_id) return;
+  if (bearer.trace != nullptr) [[unlikely]]
+    bearer.trace->left(&loops_[flow.window_loop]);
+  loops_.erase(flow.window_loop);
   flow.window_loop = no_id;
 }
 

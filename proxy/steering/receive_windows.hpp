@@ -22,7 +22,7 @@ class ReceiveWindows {
   void update_of_ue(Flow& flow, const Bearer& bearer, Instant now);
   void update_of_server(Flow& flow, Bearer& bearer, Instant now);
   /// The flow ends.
-  void forget(Flow& flow);
+  void forget(Flow& flow, const Bearer& bearer);
 
  private:
   [[nodiscard, gnu::noinline]] control::ReceiveWindowLoop* loop_of(Flow& flow, const Bearer& bearer, Bytes held);

@@ -71,7 +71,8 @@ TEST(Replay, TakesNoNumberThatIsBeyondAnArray) {
 }
 
 TEST(Replay, CountsCallsOfLawsThatItDoesNotKnow) {
-  const ReplayTotals totals = replayed({R"({"of":7,"event":"step","in":{},"out":{}})", R"({"event":"end"})"});
+  const ReplayTotals totals =
+      replayed({R"({"of":7,"event":"step","in":{},"out":{}})", R"({"event":"end","lines":1,"lost":0})"});
   EXPECT_EQ(totals.unknown, 1U);
   EXPECT_EQ(totals.decisions, 0U);
   EXPECT_TRUE(totals.complete);

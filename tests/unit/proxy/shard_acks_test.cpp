@@ -398,7 +398,7 @@ TEST(AckClock, HonestReportsOfASourceThatSendsLittleAreTrusted) {
   control::feedback::BearerReport report;
   for (int second = 1; second <= 60; ++second) {
     const Instant begin(1h + second * 1s);
-    clock.law().on_resumed(begin);
+    clock.resume(begin);
     for (int i = 1; i <= burst; ++i) {
       control::Acknowledged news;
       news.now = begin + 20ms + i * on_air;

@@ -1,0 +1,177 @@
+// What a shard tells of its laws' decisions: of which connections, from when on and until when; and that all of it can
+// be repeated.
+
+#include <gmock/gmock.h>
+
+#include <deque>
+#include <set>
+
+#include "control/trace/replay.hpp"
+#include "tests/support/proxy_lab.hpp"
+#include "tests/unit/law_trace/recorded.hpp"
+
+namespace sluice::test {
+namespace {
+
+using control::LawTrace;
+using control::Recorded;
+using control::ReplayTotals;
+using proxy::Intercept;
+using proxy::LawPlace;
+using proxy::Mode;
+using proxy::Policies;
+using tcp::Flags;
+using testing::Contains;
+using testing::IsSupersetOf;
+using testing::Not;
+
+class ShardTrace : public testing::Test {
+ protected:
+  explicit ShardTrace(const proxy::ShardConfig& config = shard_config(Mode::smvs)) : download(config) {}
+  ~ShardTrace() override { lab.shard.trace(nullptr); }
+
+  void switch_to(Mode mode, Intercept intercept = Intercept::automatic, LawPlace law = LawPlace::nodeb) {
+    proxy::ShardConfig config = shard_config(mode);
+    config.intercept = intercept;
+    config.smvs.law = law;
+    lab.shard.apply(policies_.emplace_back(config.treatments()), lab.now);
+  }
+  /// The server sends, the UE acknowledges, the Node-B reports.
+  void carry(int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+      lab.pass_time(ScriptedReports::period);
+      download.offer(2);
+      transmitted_ += 1052;
+      reports.queue(4 * 1052, transmitted_ + 4 * 1052, transmitted_);
+      acknowledged_ = std::min(acknowledged_ + 1000, download.offered);
+      hosts.ue(Flags::ack_bit, 0, acknowledged_);
+    }
+  }
+  /// The kinds of laws that decisions are told of.
+  [[nodiscard]] std::set<std::string> laws() const {
+    std::set<std::string> all;
+    for (const std::string& line : recorded.lines) {
+      const auto json = nlohmann::json::parse(line);
+      if (json.contains("in")) all.insert(json.at("law"));
+    }
+    return all;
+  }
+  void expect_the_same_again() {
+    const ReplayTotals totals = control::replayed(recorded.lines);
+    EXPECT_GT(totals.decisions, 0U);
+    EXPECT_EQ(totals.differing, 0U);
+    EXPECT_EQ(totals.unknown, 0U);
+  }
+
+  ReportedDownload download;
+  ProxyLab& lab = download.lab;
+  ScriptedHosts& hosts = download.hosts;
+  ScriptedReports& reports = download.reports;
+  Recorded recorded;
+  LawTrace trace{recorded, {hosts.ue_to_server.src, {}}};
+
+ private:
+  std::deque<Policies> policies_;
+  std::uint64_t transmitted_ = 0;
+  std::uint32_t acknowledged_ = 0;
+};
+
+TEST_F(ShardTrace, BeginsInTheMiddleAndEndsWhenItIsTakenAway) {
+  hosts.open();
+  carry(20);
+  EXPECT_TRUE(recorded.lines.empty());
+  lab.shard.trace(&trace);
+  carry(20);
+  EXPECT_THAT(laws(), Contains("node-b"));
+  expect_the_same_again();
+  lab.shard.trace(nullptr);
+  const std::size_t before = recorded.lines.size();
+  carry(20);
+  EXPECT_EQ(recorded.lines.size(), before);
+}
+
+TEST_F(ShardTrace, WaitsForAUeThatIsNotThereYet) {
+  lab.shard.trace(&trace);
+  hosts.open();
+  carry(20);
+  EXPECT_THAT(laws(), Contains("node-b"));
+  expect_the_same_again();
+}
+
+TEST_F(ShardTrace, TellsNothingOfAnotherUe) {
+  Recorded nothing;
+  LawTrace other(nothing, {IpAddress::v4(10, 9, 9, 9), {}});
+  lab.shard.trace(&other);
+  hosts.open();
+  carry(20);
+  lab.shard.trace(nullptr);
+  EXPECT_TRUE(nothing.lines.empty());
+}
+
+TEST_F(ShardTrace, FollowsTheLawsThatTakeOver) {
+  lab.shard.trace(&trace);
+  hosts.open();
+  carry(10);
+  for (const LawPlace place : {LawPlace::proxy, LawPlace::acks}) {
+    switch_to(Mode::smvs, Intercept::split, place);
+    carry(30);
+  }
+  for (const Mode mode :
+       {Mode::clamp, Mode::wrs, Mode::wrd, Mode::wrb, Mode::gwa_rr, Mode::gwa_fcfs, Mode::ba, Mode::fair_share}) {
+    switch_to(mode, Intercept::split);
+    carry(10);
+  }
+  EXPECT_THAT(laws(), IsSupersetOf({"node-b", "smvs", "acks", "clamp", "wrs", "wrd", "wrb", "gwa-rr", "gwa-fcfs", "ba",
+                                    "fair-share"}));
+  expect_the_same_again();
+}
+
+TEST_F(ShardTrace, FollowsTheLawsOfAConnectionThatPassesEndToEnd) {
+  switch_to(Mode::clamp, Intercept::regulate);
+  hosts.open();
+  carry(10);
+  lab.shard.trace(&trace);
+  carry(10);
+  for (const Mode mode : {Mode::wrb, Mode::ack_regulator, Mode::fair_share, Mode::observe}) {
+    switch_to(mode, Intercept::automatic);
+    carry(10);
+  }
+  switch_to(Mode::smvs, Intercept::regulate, LawPlace::acks);
+  carry(30);
+  EXPECT_THAT(laws(), IsSupersetOf({"clamp", "ack-regulator", "fair-share", "acks"}));
+  expect_the_same_again();
+}
+
+/// What comes to the place of a law that has gone is told of from its own beginning.
+TEST_F(ShardTrace, AConnectionThatEndsTakesItsLawsAlong) {
+  switch_to(Mode::wrd, Intercept::split);
+  lab.shard.trace(&trace);
+  hosts.open();
+  carry(10);
+  hosts.ue(Flags::rst_bit, 0, 0);
+  hosts.open();
+  carry(10);
+  std::set<int> numbers;
+  bool left = false;
+  for (const std::string& line : recorded.lines) {
+    const auto json = nlohmann::json::parse(line);
+    if (json.at("law") == "wrd" && json.at("event") == "state") numbers.insert(json.at("of").get<int>());
+    left = left || (json.at("law") == "wrd" && json.at("event") == "left");
+  }
+  EXPECT_EQ(numbers.size(), 2U);
+  EXPECT_TRUE(left);
+  expect_the_same_again();
+}
+
+TEST_F(ShardTrace, OfOnePortOnlyWhatBearsOnItsConnection) {
+  switch_to(Mode::wrd, Intercept::split);
+  LawTrace other(recorded, {hosts.ue_to_server.src, 1});
+  lab.shard.trace(&other);
+  hosts.open();
+  carry(10);
+  lab.shard.trace(nullptr);
+  EXPECT_THAT(laws(), Not(Contains("wrd")));
+}
+
+}  // namespace
+}  // namespace sluice::test
