@@ -37,6 +37,10 @@ inline constexpr std::array proxy_verbs{
          "frames of both legs as pcapng, with what became of each: headers only unless told how much; - or no file: "
          "standard output; --recover: the last frames of a program that ended without a word",
          14},
+    Verb{"trace", "UE[:PORT] [--seconds N] [--lines N] [-w FILE]",
+         "what the laws of a UE decide, or those of the UE and of its connections from one port: a line of JSON for "
+         "each call of a law, with what it was told and what it answered",
+         5},
     Verb{"config", "", "the configuration in force, as YAML, without secrets", 0},
     Verb{"mode", "[MODE [split|regulate|auto]]", "the mode of connections that no policy matches; sets it", 2},
     Verb{

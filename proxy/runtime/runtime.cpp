@@ -75,6 +75,7 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
   orders_.emplace(context_, *overview_, wake);
   captures_.emplace(capture_program("sluice " + std::string(version),
                                     {config_.ports.radio.device, config_.ports.core.device}, channels_, wake));
+  traces_.emplace(trace_program("sluice " + std::string(version), channels_, wake));
   stop_.emplace(context_, *orders_, *overview_, config_.stop.drain, [this] { context_.stop(); });
   start_admin();
   start_web();
@@ -258,6 +259,7 @@ admin::CommandTable Runtime::commands() {
       {"drain", [this](const Words& words, const admin::Reply& reply) { drain(words, reply); }},
       {"ports", now([](Overview& o) { return o.ports(); })},
       {"capture", [this](const Words& words, const admin::Reply& reply) { reply(captures_->begin(words)); }},
+      {"trace", [this](const Words& words, const admin::Reply& reply) { reply(traces_->begin(words)); }},
       {"shards", now([](Overview& o) { return o.shards(); })},
       {"config", now([this](Overview&) { return admin::Json(print_config(config_)); })},
       {"mode", [this](const Words& words, const admin::Reply& reply) { reply(reloader_.mode(words)); }},

@@ -29,6 +29,7 @@
 #include "proxy/service/service.hpp"
 #include "proxy/threads/feedback_link.hpp"
 #include "proxy/threads/shard_thread.hpp"
+#include "proxy/trace/traces.hpp"
 #include "proxy/watch/counter_watch.hpp"
 #include "proxy/watch/link_watch.hpp"
 #include "proxy/watch/report_watch.hpp"
@@ -97,6 +98,7 @@ class Runtime {
   std::vector<std::unique_ptr<ShardChannel>> channels_;
   std::optional<capture::RingFile> last_frames_;  ///< outlives the shards
   std::optional<capture::Captures> captures_;     ///< outlives the shards
+  std::optional<tracing::Traces> traces_;         ///< outlives the shards
   std::optional<StateFile> state_;                ///< outlives the shards
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;

@@ -23,6 +23,7 @@
 #include "proxy/sluicectl/capture.hpp"
 #include "proxy/sluicectl/repeat.hpp"
 #include "proxy/sluicectl/top.hpp"
+#include "proxy/sluicectl/trace.hpp"
 
 namespace {
 
@@ -33,6 +34,10 @@ constexpr int exit_usage = 2;
 constexpr std::array own_verbs{
     sluice::admin::Verb{"top", "[--by rate|queue|delay] [--interval SECONDS] [--count N]",
                         "bearers and flows, the largest first, anew each second; once where nobody watches", 0},
+    sluice::admin::Verb{"replay", "FILE [--set NAME=VALUE]",
+                        "repeats the decisions of a trace by the laws themselves: all as recorded, or the first that "
+                        "is not; with other parameters, what they would have decided",
+                        0},
     sluice::admin::Verb{"watch", "[--interval SECONDS] [--count N] COMMAND", "a command's answer, anew each second", 0},
 };
 
@@ -143,8 +148,18 @@ int capture(const Session& session, std::vector<std::string> words) {
   return 0;
 }
 
-constexpr std::array<std::pair<std::string_view, int (*)(const Session&, std::vector<std::string>)>, 3> own_actions{
-    {{"top", top}, {"watch", watch}, {"capture", capture}}};
+int trace(const Session& session, std::vector<std::string> words) {
+  sluice::sluicectl::run_trace(sluice::sluicectl::TraceCommand::take(std::move(words)), session.socket,
+                               session.timeout());
+  return 0;
+}
+
+int replay(const Session& /*session*/, std::vector<std::string> words) {
+  return sluice::sluicectl::run_replay(sluice::sluicectl::ReplayCommand::take(std::move(words))) ? 0 : exit_refused;
+}
+
+constexpr std::array<std::pair<std::string_view, int (*)(const Session&, std::vector<std::string>)>, 5> own_actions{
+    {{"top", top}, {"watch", watch}, {"capture", capture}, {"trace", trace}, {"replay", replay}}};
 
 int run(const Session& session, std::vector<std::string> words) {
   const std::string verb = words.front();

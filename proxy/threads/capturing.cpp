@@ -23,4 +23,11 @@ capture::Captures::Program capture_program(std::string name, std::array<std::str
   return {std::move(name), std::move(devices), std::move(slots), std::move(wake), {dpdk::now, wall_time}};
 }
 
+tracing::Traces::Program trace_program(std::string name, const std::vector<std::unique_ptr<ShardChannel>>& channels,
+                                       std::function<void()> wake) {
+  std::vector<tracing::TraceSlot*> slots;
+  for (const auto& channel : channels) slots.push_back(&channel->traces);
+  return {std::move(name), std::move(slots), std::move(wake), dpdk::now, wall_time};
+}
+
 }  // namespace sluice::proxy

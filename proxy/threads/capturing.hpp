@@ -8,6 +8,7 @@
 
 #include "proxy/capture/captures.hpp"
 #include "proxy/threads/shard_channel.hpp"
+#include "proxy/trace/traces.hpp"
 
 namespace sluice::proxy {
 
@@ -16,5 +17,10 @@ namespace sluice::proxy {
 [[nodiscard]] capture::Captures::Program capture_program(std::string name, std::array<std::string, 2> devices,
                                                          const std::vector<std::unique_ptr<ShardChannel>>& channels,
                                                          std::function<void()> wake);
+
+/// The same for traces.
+[[nodiscard]] tracing::Traces::Program trace_program(std::string name,
+                                                     const std::vector<std::unique_ptr<ShardChannel>>& channels,
+                                                     std::function<void()> wake);
 
 }  // namespace sluice::proxy

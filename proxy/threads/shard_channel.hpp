@@ -17,6 +17,7 @@
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/report_arrival.hpp"
 #include "proxy/threads/triple_buffer.hpp"
+#include "proxy/trace/trace_slot.hpp"
 
 namespace sluice::proxy {
 
@@ -93,6 +94,8 @@ struct ShardChannel {
   std::atomic<const Policies*> policies{nullptr};
   /// Who looks at its frames.
   capture::TapSlot taps;
+  /// Whom its laws tell what they decide.
+  tracing::TraceSlot traces;
   std::atomic<bool> all_statuses_wanted{false};
   std::atomic<bool> stop{false};
 };

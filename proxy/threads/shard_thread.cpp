@@ -117,6 +117,7 @@ void ShardThread::poll() {
     const bool due = shard_.next_deadline() <= now;
     take_policies(now);
     output_.taps = channel_.taps.current();
+    take_trace(now);
     const bool reported = take_reports(now);
     const bool ordered = take_orders(now);
     const bool from_radio = take_packets(Side::radio, now);
@@ -153,6 +154,16 @@ void ShardThread::take_policies(Instant now) {
     return;
   policies_ = wanted;
   shard_.apply(*wanted, now);
+}
+
+void ShardThread::take_trace(Instant now) {
+  if (channel_.traces.differs(trace_)) [[unlikely]] {
+    shard_.trace(nullptr);
+    trace_ = channel_.traces.take();
+    shard_.trace(trace_);
+  }
+  if (trace_ != nullptr) [[unlikely]]
+    trace_->set_time(now);
 }
 
 bool ShardThread::take_reports(Instant now) {

@@ -70,6 +70,7 @@ class ShardThread {
   void poll();
   bool take_packets(Side side, Instant now);
   void take_policies(Instant now);
+  void take_trace(Instant now);
   bool take_reports(Instant now);
   bool take_orders(Instant now);
   void collect_statuses(Instant now, bool answer);
@@ -83,6 +84,7 @@ class ShardThread {
   std::function<void(std::string)> failed_;
   Output output_;
   Shard shard_;
+  control::LawTrace* trace_ = nullptr;  ///< that the laws are told to
   const Policies* policies_ = nullptr;  ///< put in force since the start
   dpdk::PollPolicy policy_;
   std::vector<packet::Packet> burst_;
