@@ -9,7 +9,11 @@ const std::vector<Column<RunResult>>& measured_columns() {
     std::vector<Column<RunResult>> list;
     list.push_back(number("measured_s", &RunResult::measured_s, "time after the warm-up"));
     list.push_back(
-        number("utilisation", &RunResult::utilisation, "what the radio carried over what it could have carried"));
+        number("goodput", &RunResult::goodput,
+               "throughput_bps over what was attainable: what the radio could have carried, less the headers "
+               "of packets of the hosts' MTU"));
+    list.push_back(number("utilisation", &RunResult::utilisation,
+                          "what the radio carried over what it could have carried; repetitions count"));
     list.push_back(number("throughput_bps", &RunResult::throughput_bps, "payload that the UEs acknowledged"));
     add_delay(list, "radio_queue_delay", &RunResult::radio_queue_delay,
               "the time from entering the radio queue to the last byte on the air");

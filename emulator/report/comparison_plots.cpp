@@ -39,6 +39,7 @@ std::optional<double> when_measured(const DelaySummary& delay, double value) {
 
 std::vector<Quantity> quantities() {
   return {
+      {"Goodput over what was attainable", "%", false, [](const ResultGroup& g) { return 100 * g.mean.goodput; }},
       {"Link use", "%", false, [](const ResultGroup& g) { return 100 * g.mean.utilisation; }},
       {"Radio queueing delay, p95", "ms", true,
        [](const ResultGroup& g) { return when_measured(g.mean.radio_queue_delay, g.mean.radio_queue_delay.p95_ms); }},

@@ -109,6 +109,7 @@ struct QueueRow {
 struct RunResult {
   RunKey key;
   double measured_s = 0;
+  double goodput = 0;              ///< throughput / what the radio could have carried of payload in full packets
   double utilisation = 0;          ///< carried by the radio / what it could have carried
   double throughput_bps = 0;       ///< payload acknowledged by the UEs
   DelaySummary radio_queue_delay;  ///< from entering the radio queue to the last byte on the air

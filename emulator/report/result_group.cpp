@@ -40,6 +40,7 @@ void add(ResultGroup& group, const RunResult& run) {
   group.utilisation_max = std::max(group.utilisation_max, run.utilisation);
   ++group.seeds;
   sum.measured_s += run.measured_s;
+  sum.goodput += run.goodput;
   sum.utilisation += run.utilisation;
   sum.throughput_bps += run.throughput_bps;
   add(sum.radio_queue_delay, run.radio_queue_delay);
@@ -80,7 +81,7 @@ void add_figures(ResultGroup& group, const std::vector<const RunResult*>& runs) 
 void divide(ResultGroup& group) {
   RunResult& sum = group.mean;
   const auto by = static_cast<double>(group.seeds);
-  for (double* value : {&sum.measured_s, &sum.utilisation, &sum.throughput_bps, &sum.queue_mean_frames,
+  for (double* value : {&sum.measured_s, &sum.goodput, &sum.utilisation, &sum.throughput_bps, &sum.queue_mean_frames,
                         &sum.queue_stddev_frames, &sum.queue_empty, &sum.jain}) {
     *value /= by;
   }
@@ -109,7 +110,7 @@ bool same_point(const RunKey& a, const RunKey& b) {
 }
 
 void add_intervals(ResultGroup& group, const std::vector<RunResult>& results) {
-  std::array<std::vector<double>, 4> values;
+  std::array<std::vector<double>, 5> values;
   std::vector<const RunResult*> runs;
   for (const RunResult& run : results) {
     if (!same_point(group.mean.key, run.key)) continue;
@@ -118,11 +119,13 @@ void add_intervals(ResultGroup& group, const std::vector<RunResult>& results) {
     values[1].push_back(run.throughput_bps);
     values[2].push_back(run.radio_queue_delay.p95_ms);
     values[3].push_back(run.server_to_ue_delay.p95_ms);
+    values[4].push_back(run.goodput);
   }
   group.utilisation_ci = confidence_interval(values[0]);
   group.throughput_ci_bps = confidence_interval(values[1]);
   group.radio_p95_ci_ms = confidence_interval(values[2]);
   group.server_to_ue_p95_ci_ms = confidence_interval(values[3]);
+  group.goodput_ci = confidence_interval(values[4]);
   add_figures(group, runs);
 }
 

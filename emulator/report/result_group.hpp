@@ -16,6 +16,7 @@ struct ResultGroup {
   double utilisation_min = 0;
   double utilisation_max = 0;
   // Half of the 95 % confidence interval (Student's t over the seeds); 0 with one seed.
+  double goodput_ci = 0;
   double utilisation_ci = 0;
   double throughput_ci_bps = 0;
   double radio_p95_ci_ms = 0;

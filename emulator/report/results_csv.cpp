@@ -182,6 +182,8 @@ CsvTable queues_table(const std::vector<RunResult>& results) {
 
 const std::vector<SummaryColumn>& summary_table_columns() {
   static const std::vector<SummaryColumn> columns = {
+      {"goodput", "mean over the seeds", [](const ResultGroup& g) { return g.mean.goodput; }},
+      {"goodput_ci", "half of its 95 % confidence interval", [](const ResultGroup& g) { return g.goodput_ci; }},
       {"utilisation", "mean over the seeds", [](const ResultGroup& g) { return g.mean.utilisation; }},
       {"utilisation_ci", "half of its 95 % confidence interval", [](const ResultGroup& g) { return g.utilisation_ci; }},
       {"throughput_bps", "mean over the seeds", [](const ResultGroup& g) { return g.mean.throughput_bps; }},

@@ -86,6 +86,7 @@ std::vector<std::string> row_of(const ResultGroup& group, const KeyColumns& keys
     row.push_back(at == mean.key.swept.end() ? std::string() : at->second);
   }
   const bool many = group.seeds > 1;
+  row.push_back(fixed(100 * mean.goodput, 1) + (many ? " ± " + fixed(100 * group.goodput_ci, 1) : "") + " %");
   row.push_back(fixed(100 * mean.utilisation, 1) + (many ? " ± " + fixed(100 * group.utilisation_ci, 1) : "") + " %");
   row.push_back(fixed(mean.throughput_bps / 1e6, 2) + (many ? " ± " + fixed(group.throughput_ci_bps / 1e6, 2) : "") +
                 " Mb/s");
@@ -137,8 +138,8 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<ResultGroup
   std::vector<std::string> head = {"mode"};
   if (keys.scenario) head.emplace_back("scenario");
   head.insert(head.end(), keys.swept.begin(), keys.swept.end());
-  for (const char* name :
-       {"link use", "throughput", "radio queue ms", "proxy→UE ms", "server→UE ms", "drops", "rexmit", "Jain"}) {
+  for (const char* name : {"goodput", "link use", "throughput", "radio queue ms", "proxy→UE ms", "server→UE ms",
+                           "drops", "rexmit", "Jain"}) {
     head.emplace_back(name);
   }
   if (fetches) head.emplace_back("fetch ms");

@@ -12,9 +12,9 @@ namespace sluice::emulator {
 /// characters.
 [[nodiscard]] std::string align_table(const std::vector<std::vector<std::string>>& rows, std::size_t left_columns);
 
-/// The heads and rows of the table that people read, one row per group: link use, throughput, the three delays, losses,
-/// fairness, fetch times where there are any, then the columns asked for, each with a paper's value beside it where
-/// some row has one.
+/// The heads and rows of the table that people read, one row per group: goodput, link use, throughput, the three
+/// delays, losses, fairness, fetch times where there are any, then the columns asked for, each with a paper's value
+/// beside it where some row has one.
 [[nodiscard]] std::vector<std::vector<std::string>> summary_rows(const std::vector<ResultGroup>& groups,
                                                                  const std::vector<ExtraColumn>& extra = {});
 /// How many of its columns are keys.

@@ -15,6 +15,19 @@ bool is_tcp(packet::ParseResult result) {
   return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
 }
 
+/// What part of the bytes on the air is payload where every packet has the hosts' MTU. Frames and addresses are those
+/// of the first UE.
+double payload_share(const Scenario& scenario) {
+  if (scenario.cell.ues.empty()) return 1;
+  const UeSpec& ue = scenario.cell.ues.front();
+  const double ip = ue.address.is_v4() ? 20 : 40;
+  const double tcp = scenario.hosts.timestamps ? 32 : 20;
+  const double mtu = scenario.hosts.mtu;
+  const auto frame = static_cast<double>(ue.frame.count());
+  const double on_air = frame > 0 ? std::ceil(mtu / frame) * frame : mtu;
+  return (mtu - ip - tcp) / on_air;
+}
+
 }  // namespace
 
 Meter::Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario)
@@ -24,6 +37,7 @@ Meter::Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario)
       measure_from_(loop.now() + scenario.warmup),
       flights_({scenario.server_proxy.delay, scenario.proxy_nodeb.delay}, measure_from_),
       round_trip_(scenario.server_proxy.delay * 2 + scenario.proxy_nodeb.delay * 2 + scenario.cell.uplink.delay),
+      payload_share_(payload_share(scenario)),
       snapshots_(cell.ues()),
       output_(scenario.output) {
   for (std::uint32_t i = 0; i < scenario.nodeb_count(); ++i) nodebs_.push_back(scenario.radio(i).name);
@@ -197,7 +211,8 @@ void Meter::sample_ues(Instant now) {
 RunResult Meter::result(Instant now) {
   RunResult result;
   result.measured_s = std::max(0.0, to_seconds(now - measure_from_));
-  if (result.measured_s > 0) result.utilisation = (cell_.use(now) - use_before_).utilisation();
+  const LinkUse use = cell_.use(now) - use_before_;
+  if (result.measured_s > 0) result.utilisation = use.utilisation();
   std::uint64_t delivered = 0;
   std::vector<double> shares;
   for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {
@@ -207,6 +222,8 @@ RunResult Meter::result(Instant now) {
     shares.push_back(static_cast<double>(at->second));
   }
   if (result.measured_s > 0) result.throughput_bps = static_cast<double>(delivered) * 8 / result.measured_s;
+  const double attainable = static_cast<double>(use.offered) * payload_share_;
+  if (attainable > 0) result.goodput = static_cast<double>(delivered) / attainable;
   result.jain = jain_index(shares);
   result.radio_queue_delay = summarize(radio_);
   result.proxy_to_ue_delay = summarize(flights_.proxy_to_ue());

@@ -84,6 +84,7 @@ class Meter final : public CellObserver, public EventTarget {
   std::uint64_t drop_events_ = 0;  ///< a drop and those in the round trip behind it
   Instant drop_event_ = never;     ///< when the last of these began
   Duration round_trip_;            ///< propagation
+  double payload_share_;           ///< of the bytes on the air, in packets of the MTU
   LinkUse use_before_;             ///< at the start of the measurement
   std::uint64_t queue_samples_ = 0;
   std::uint64_t queue_empty_ = 0;

@@ -15,6 +15,7 @@ inline RunResult sample_result(const std::string& mode, const std::string& perio
   if (!period_s.empty()) result.key.swept = {{"period_s", period_s}};
   result.measured_s = 60;
   result.utilisation = utilisation;
+  result.goodput = utilisation - 0.05;
   result.throughput_bps = utilisation * 5e6;
   const auto delay = [delay_ms](double factor) {
     return DelaySummary{
