@@ -11,7 +11,7 @@ const std::vector<Column<RunResult>>& measured_columns() {
     list.push_back(
         number("goodput", &RunResult::goodput,
                "throughput_bps over what was attainable: what the radio could have carried, less the headers "
-               "of packets of the hosts' MTU"));
+               "of packets of the hosts' MTU; downloads only"));
     list.push_back(number("utilisation", &RunResult::utilisation,
                           "what the radio carried over what it could have carried; repetitions count"));
     list.push_back(number("throughput_bps", &RunResult::throughput_bps, "payload that the UEs acknowledged"));
