@@ -7,8 +7,8 @@
 #include "control/trace/fields.hpp"
 #include "control/window_laws.hpp"
 
-/// The state of each law: everything that changes after it was made of its parameters. A member that is missing here
-/// shows in the tests, which go on with a law from its state and compare.
+/// The state of each law: everything that changes after it was made of its parameters. tests/lint finds a member that
+/// is missing here.
 namespace sluice::control {
 
 // --- parts of laws

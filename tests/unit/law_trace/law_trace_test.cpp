@@ -177,11 +177,11 @@ std::vector<std::string> traced_run(const typename TracedLaw<Law>::Origin& origi
   for (std::int64_t i = dice.between(0, 2000); i > 0; --i) driver.step(nullptr, law, identify, dice);
   Recorded recorded;
   LawTrace trace(recorded, all_of_ue());
-  for (int i = 0; i < 500; ++i) driver.step(&trace, law, identify, dice);
+  for (int i = 0; i < 200; ++i) driver.step(&trace, law, identify, dice);
   return recorded.lines;
 }
 
-constexpr unsigned runs = 8;
+constexpr unsigned runs = 20;
 
 template <typename Law>
 void expect_the_same_again(const typename TracedLaw<Law>::Origin& origin, auto driver) {
