@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace sluice::emulator {
@@ -15,11 +16,24 @@ double queue_loss(double load, double room) {
   return (1 - load) * std::pow(load, room) / (1 - std::pow(load, room + 1));
 }
 
-double wlan_ratio(const WlanShare& s) {
+namespace {
+
+void check(const WlanShare& s) {
   const bool good = s.buffer_packets >= 1 && s.window_packets >= 1 && s.downloads >= 1 && s.acks_per_packet > 0 &&
                     s.packets_per_ack >= 1;
   if (!good) throw std::invalid_argument("WLAN model: buffer, window, downloads and packets per ACK must be >= 1");
-  if (s.buffer_packets >= (1 + s.downloads) * s.window_packets) return 1;
+}
+
+/// Nobody's window finds the buffer full.
+bool has_room(const WlanShare& s) {
+  return s.buffer_packets >= (1 + s.downloads) * s.window_packets;
+}
+
+}  // namespace
+
+double wlan_ratio(const WlanShare& s) {
+  check(s);
+  if (has_room(s)) return 1;
   const double shared = std::min(s.buffer_packets, s.window_packets);
   const double own = 0.75 * (s.buffer_packets - shared) / s.downloads;
   const auto implied = [&](double ratio) {
@@ -34,6 +48,30 @@ double wlan_ratio(const WlanShare& s) {
     (implied(middle) > middle ? low : high) = middle;
   }
   return std::sqrt(low * high);
+}
+
+double wlan_naive_ratio(const WlanShare& s) {
+  check(s);
+  if (has_room(s)) return 1;
+  if (s.buffer_packets <= s.window_packets) return std::numeric_limits<double>::infinity();
+  return s.window_packets * s.downloads / (0.75 * (s.buffer_packets - s.window_packets));
+}
+
+double wlan_full_window_orders(const WlanShare& s) {
+  check(s);
+  if (has_room(s)) return std::numeric_limits<double>::infinity();
+  const double shared = std::min(s.buffer_packets, s.window_packets);
+  const double loss = queue_loss(s.acks_per_packet + s.downloads / wlan_ratio(s), shared);
+  const auto begins_anew = [&](double window) { return std::pow(loss, window * s.acks_per_packet); };
+  // How often each state is come to between two new beginnings; the last is left by one of these only.
+  double reached = 1;
+  double below = 0;
+  for (double window = 1; window < s.window_packets; window *= 2) {
+    below += reached;
+    reached *= 1 - begins_anew(window);
+  }
+  // In logarithms: all ACKs of a full window are lost once in more steps than a double can say.
+  return std::log10(reached / below) - s.window_packets * s.acks_per_packet * std::log10(loss);
 }
 
 }  // namespace sluice::emulator

@@ -25,4 +25,18 @@ struct WlanShare {
 /// the other part is what the square-root law gives for a buffer of w.
 [[nodiscard]] double wlan_ratio(const WlanShare& share);
 
+/// The same by the paper's first explanation, its "naive" line: the upload's ACKs hold w places of the buffer all the
+/// time, and the downloads' windows swing between half of the others and all of them: w·n/(¾·(B − w)). It means
+/// nothing for B ≤ w, where it is infinite. Throws as wlan_ratio() does.
+[[nodiscard]] double wlan_naive_ratio(const WlanShare& share);
+
+/// How many orders of magnitude longer the upload's window is full than not, by the paper's Markov chain for small
+/// buffers: log10 of the ratio of the two shares of time. Its states are windows of 1, 2, 4, … w packets. In each step
+/// the window doubles, or begins anew with one packet when all ACKs of a window are lost, each by the chance that
+/// wlan_ratio() comes to. Infinite where no ACK is lost. Throws as wlan_ratio() does.
+///
+/// Reading: of the chain our copy has kept the words only. Losses of the ACKs of one window are taken as independent,
+/// and a step as one round trip at every window; timers that double are not in it, as the paper says.
+[[nodiscard]] double wlan_full_window_orders(const WlanShare& share);
+
 }  // namespace sluice::emulator

@@ -134,7 +134,11 @@ inline constexpr std::array figure_table = std::to_array<ColumnText>({
     {"padhye_error", "the error of that, |Ta - Te|/Ta"},
     {"model_packets_per_s", "what the throughput model for varying rates says"},
     {"model_error", "the error of that"},
+    {"model_full_window",
+     "the WLAN paper's Markov chain: an upload's window is full so many orders of magnitude longer "
+     "than not"},
     {"model_ratio", "up_down_ratio by the M/M/1/K model"},
+    {"naive_ratio", "… by the WLAN paper's first explanation; nothing where it says nothing"},
 });
 /// What runs count beside; RunResult::counters. The drops and marks of routers are named by their hop.
 inline constexpr std::array counter_table = std::to_array<ColumnText>({

@@ -76,6 +76,9 @@ void add_wlan_model(RunResult& result, const Scenario& scenario) {
   share.buffer_packets = scenario.cell.wlan.buffer;
   share.window_packets = std::floor(static_cast<double>(scenario.hosts.receive_buffer.count()) / scenario.hosts.mtu);
   result.figures["model_ratio"] = wlan_ratio(share);
+  if (const double naive = wlan_naive_ratio(share); std::isfinite(naive)) result.figures["naive_ratio"] = naive;
+  if (const double orders = wlan_full_window_orders(share); std::isfinite(orders))
+    result.figures["model_full_window"] = orders;
 }
 
 /// Each of the long transfers that ran all the time, and what a file would take at their rates.

@@ -85,6 +85,27 @@ TEST(WlanModel, AboveTheWindowItFallsToOne) {
   EXPECT_EQ(wlan_ratio({150, 42, 1, 1, 1}), 1);
 }
 
+TEST(WlanModel, TheNaiveLineIsFarAboveNearTheWindow) {
+  EXPECT_DOUBLE_EQ(wlan_naive_ratio({84 - 1e-9, 42, 1, 1, 1}), 42 / (0.75 * (42 - 1e-9))) << "¾ of the places in use";
+  EXPECT_DOUBLE_EQ(wlan_naive_ratio({50, 42, 1, 1, 1}), 7);
+  EXPECT_DOUBLE_EQ(wlan_naive_ratio({50, 42, 2, 1, 1}), 14);
+  EXPECT_TRUE(std::isinf(wlan_naive_ratio({42, 42, 1, 1, 1})));
+  EXPECT_EQ(wlan_naive_ratio({84, 42, 1, 1, 1}), 1);
+  EXPECT_THROW(static_cast<void>(wlan_naive_ratio({0, 42, 1, 1, 1})), std::invalid_argument);
+}
+
+/// A chain of three states by hand: w = 4, P of one ACK p. Between two new beginnings it is once in state 1, with
+/// 1 − p in state 2, and (1 − p)(1 − p²)/p⁴ steps in state 4.
+TEST(WlanModel, AnUploadsWindowIsNearlyAlwaysFull) {
+  const WlanShare small{4, 4, 1, 1, 1};
+  const double p = queue_loss(1 + 1 / wlan_ratio(small), 4);
+  const double full = (1 - p) * (1 - p * p) / std::pow(p, 4);
+  EXPECT_NEAR(wlan_full_window_orders(small), std::log10(full / (1 + (1 - p))), 1e-12);
+  EXPECT_GT(wlan_full_window_orders({4, 42, 1, 1, 1}), 6) << "orders of magnitude, as the paper says";
+  EXPECT_GT(wlan_full_window_orders({42, 42, 1, 1, 1}), 40);
+  EXPECT_TRUE(std::isinf(wlan_full_window_orders({84, 42, 1, 1, 1})));
+}
+
 TEST(WlanModel, WithMoreDownloadsEachGetsItsPart) {
   const double two = wlan_ratio({100, 42, 2, 1, 1});
   const double eight = wlan_ratio({100, 42, 8, 1, 1});
