@@ -38,6 +38,41 @@ struct LawIdentity {
 template <typename Origin>
 LawIdentity(LawOwner, Origin) -> LawIdentity<Origin>;
 
+/// The parts of a call's line, as LawTrace writes them and Replay repeats them: what the law is told …
+template <typename Call, typename... Arguments>
+void write_arguments(LineWriter& line, const Arguments&... arguments) {
+  line.name("in");
+  line.open('{');
+  FieldWriter fields(line);
+  [[maybe_unused]] std::size_t i = 0;
+  (fields(Call::names[i++], arguments), ...);
+  line.close('}');
+}
+
+/// … and what is seen of it afterwards, behind what the call returned where it returned something.
+template <typename Law, typename WriteResult>
+void write_outcome(LineWriter& line, const Law& law, const WriteResult& write_result) {
+  line.name("out");
+  line.open('{');
+  FieldWriter fields(line);
+  write_result(fields);
+  TracedLaw<Law>::outcome(law, fields);
+  line.close('}');
+}
+
+/// Makes the call, and writes its outcome. Returns what the call does.
+template <typename Call, typename Law, typename... Arguments>
+auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
+  if constexpr (std::is_void_v<decltype(Call::apply(law, arguments...))>) {
+    Call::apply(law, arguments...);
+    write_outcome(line, law, [](FieldWriter&) {});
+  } else {
+    const auto result = Call::apply(law, arguments...);
+    write_outcome(line, law, [&](FieldWriter& fields) { fields(Call::result, result); });
+    return result;
+  }
+}
+
 /// Tells every call of a law as a line of JSON: what went in, and what came out of it. Of each law it tells the whole
 /// state first, so that Replay can go on from there with the same results; and anew when lines found no room. Follows
 /// the laws of one UE, or of this those that bear on one connection. Allocates nothing. Thread: that of the laws.
@@ -122,47 +157,15 @@ class LawTrace {
     begin_line(followed, Call::name);
     write_arguments<Call>(line_, arguments...);
     if constexpr (std::is_void_v<decltype(Call::apply(law, arguments...))>) {
-      Call::apply(law, arguments...);
-      write_outcome(line_, law);
+      call_and_write<Call>(line_, law, arguments...);
       static_cast<void>(end_line());
     } else {
-      const auto result = Call::apply(law, arguments...);
-      write_outcome<Call>(line_, law, result);
+      const auto result = call_and_write<Call>(line_, law, arguments...);
       static_cast<void>(end_line());
       return result;
     }
   }
 
- public:
-  /// The parts of a call's line, as tell() writes them and Replay repeats them.
-  template <typename Call, typename... Arguments>
-  static void write_arguments(LineWriter& line, const Arguments&... arguments) {
-    line.name("in");
-    line.open('{');
-    FieldWriter fields(line);
-    [[maybe_unused]] std::size_t i = 0;
-    (fields(Call::names[i++], arguments), ...);
-    line.close('}');
-  }
-  template <typename Law>
-  static void write_outcome(LineWriter& line, const Law& law) {
-    line.name("out");
-    line.open('{');
-    FieldWriter fields(line);
-    TracedLaw<Law>::outcome(law, fields);
-    line.close('}');
-  }
-  template <typename Call, typename Law, typename Result>
-  static void write_outcome(LineWriter& line, const Law& law, const Result& result) {
-    line.name("out");
-    line.open('{');
-    FieldWriter fields(line);
-    fields(Call::result, result);
-    TracedLaw<Law>::outcome(law, fields);
-    line.close('}');
-  }
-
- private:
   LineSink& sink_;
   Wanted wanted_;
   Numbers numbers_;

@@ -72,12 +72,7 @@ Json outcome_of(Law& law, const Json& in) {
         [[maybe_unused]] std::size_t i = 0;
         (reader(Call::names[i++], each), ...);
         reader.refuse_others();
-        if constexpr (std::is_void_v<decltype(Call::apply(law, each...))>) {
-          Call::apply(law, each...);
-          LawTrace::write_outcome(line, law);
-        } else {
-          LawTrace::write_outcome<Call>(line, law, Call::apply(law, each...));
-        }
+        static_cast<void>(call_and_write<Call>(line, law, each...));
       },
       arguments);
   line.close('}');
