@@ -245,6 +245,7 @@ admin::CommandTable Runtime::commands() {
       {"status", now([this](Overview& o) {
          admin::Json status = o.status();
          status["captures"] = captures_->running();
+         status["traces"] = traces_->running() ? 1 : 0;
          return status;
        })},
       {"counters", [this](const Words& words, const admin::Reply& reply) {
@@ -403,6 +404,7 @@ void Runtime::watch_counters() {
   watch_links();
   if (wire_keeper_) wire_keeper_->maintain();
   captures_->tidy();
+  traces_->tidy();
   watch_timer_.expires_after(counter_watch_period);
   watch_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) watch_counters();

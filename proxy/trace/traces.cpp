@@ -36,6 +36,10 @@ void Traces::end() {
   spdlog::info("trace of {} ends", newest_.front()->trace.wanted().ue.to_string());
 }
 
+void Traces::tidy() {
+  if (!running_ && !in_use()) newest_.clear();
+}
+
 bool Traces::in_use() const {
   for (std::size_t i = 0; i < newest_.size(); ++i) {
     if (program_.shards[i]->uses(newest_[i]->trace)) return true;

@@ -33,6 +33,8 @@ class Traces {
   /// A new one, by the words of a Request, as an answer that a stream of lines follows; or why there is none.
   [[nodiscard]] admin::Answer begin(const std::vector<std::string>& words);
   [[nodiscard]] bool running() const { return running_; }
+  /// Gives back what no shard uses any more. To be called about once a second.
+  void tidy();
 
  private:
   void end();
