@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import programs
 import pytest
+import streams
 import traffic
 from outcomes import PATIENCE, wire  # noqa: F401 (fixture)
 
@@ -15,32 +16,11 @@ FIELDS = ("frame.interface_name", "frame.comment", "ip.src", "ip.dst", "tcp.srcp
           "frame.cap_len", "frame.time_epoch", "frame.packet_flags_direction")
 
 
-class Capture:
-    """sluicectl capture with these words, into a file, until stop()."""
+class Capture(streams.Stream):
+    """sluicectl capture with these words."""
 
     def __init__(self, path, file, *words):
-        self.path, self.file = path, file
-        self.process = subprocess.Popen(
-            [programs.program("sluicectl"), "--socket", path.sluice.socket, "capture", *map(str, words), "-w", file],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + PATIENCE
-        while not file.exists() or file.stat().st_size == 0:  # the shards have been told by then, or do so at their next round
-            if self.process.poll() is not None:
-                raise AssertionError(self.process.stderr.read())
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        time.sleep(0.2)
-
-    def stop(self):
-        """What it says at its end."""
-        time.sleep(0.2)
-        self.process.send_signal(signal.SIGINT)
-        return self.end()
-
-    def end(self):
-        _, said = self.process.communicate(timeout=PATIENCE)
-        assert self.process.returncode == 0, said
-        return said
+        super().__init__(path.sluice, file, "capture", *words)
 
     def frames(self):
         return frames_of(self.file)
@@ -64,8 +44,7 @@ def capture(path, tmp_path):
 
     yield begin
     for each in captures:
-        each.process.kill()
-        each.process.communicate()
+        each.kill()
 
 
 def sluicectl(path, *words):

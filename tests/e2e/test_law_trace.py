@@ -1,13 +1,13 @@
 """sluicectl trace and replay: what the laws decide about real traffic, and the same laws again from the lines."""
 
 import json
-import signal
 import subprocess
 import time
 
 import lab as lab_module
 import programs
 import pytest
+import streams
 import traffic
 from test_modes import Transfer
 from test_radio import STEADY, Radio
@@ -32,29 +32,11 @@ def sluicectl(*words):
                           check=False)
 
 
-class Trace:
-    """sluicectl trace with these words, into a file, until stop()."""
+class Trace(streams.Stream):
+    """sluicectl trace with these words."""
 
     def __init__(self, sluice, file, *words):
-        self.file = file
-        self.process = subprocess.Popen(
-            [programs.program("sluicectl"), "--socket", sluice.socket, "trace", *map(str, words), "-w", file],
-            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + PATIENCE
-        while not file.exists() or file.stat().st_size == 0:
-            assert self.process.poll() is None, self.process.stderr.read()
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-
-    def stop(self):
-        """What it says at its end."""
-        self.process.send_signal(signal.SIGINT)
-        return self.end()
-
-    def end(self):
-        _, said = self.process.communicate(timeout=PATIENCE)
-        assert self.process.returncode == 0, said
-        return said
+        super().__init__(sluice, file, "trace", *words)
 
     def lines(self):
         return [json.loads(line) for line in self.file.read_text(encoding="utf-8").splitlines()]
@@ -70,8 +52,7 @@ def trace(radio, tmp_path):
 
     yield begin
     for each in traces:
-        each.process.kill()
-        each.process.communicate()
+        each.kill()
 
 
 def decisions(lines):
@@ -194,8 +175,7 @@ def test_a_reader_that_is_killed_leaves_room_for_another(radio, trace):
     killed = trace(radio.ue)
     refused = sluicectl("--socket", radio.sluice.socket, "trace", radio.ue)
     assert refused.returncode == 1 and "a trace runs already" in refused.stderr
-    killed.process.kill()
-    killed.process.wait()
+    killed.kill()
     Transfer(radio, MEGA, 1).finish()
     again = trace(radio.ue, "--seconds", "0.5")
     Transfer(radio, MEGA, 2).finish()
