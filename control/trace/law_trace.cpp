@@ -1,28 +1,8 @@
 #include "control/trace/law_trace.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 
 namespace sluice::control {
-namespace {
-
-/// As IpAddress::to_string() has it, in memory of ours.
-class AddressText {
- public:
-  explicit AddressText(const IpAddress& address) {
-    const bool v4 = address.is_v4();
-    inet_ntop(v4 ? AF_INET : AF_INET6, address.octets.data() + (v4 ? 12 : 0), text_.data(),
-              socklen_t{INET6_ADDRSTRLEN});
-  }
-  [[nodiscard]] std::string_view get() const { return text_.data(); }
-
- private:
-  std::array<char, INET6_ADDRSTRLEN> text_{};
-};
-
-}  // namespace
-
 LawTrace::LawTrace(LineSink& sink, const Wanted& wanted, Numbers numbers)
     : sink_(sink), wanted_(wanted), numbers_(numbers), line_(room_) {}
 
@@ -57,20 +37,16 @@ void LawTrace::begin_line(const Followed& followed, std::string_view event) {
   FieldWriter fields(line_);
   fields("at", now_);
   fields("of", followed.number);
-  line_.name("law");
-  line_.word(followed.word);
-  line_.name("event");
-  line_.word(event);
+  fields("law", followed.word);
+  fields("event", event);
 }
 
 void LawTrace::add_owner(const LawOwner& owner) {
   FieldWriter fields(line_);
-  line_.name("ue");
-  line_.word(AddressText(owner.ue).get());
+  fields("ue", std::string_view(owner.ue.text().data()));
   if (owner.ue_port == 0) return;
   fields("ue_port", owner.ue_port);
-  line_.name("server");
-  line_.word(AddressText(owner.server).get());
+  fields("server", std::string_view(owner.server.text().data()));
   fields("server_port", owner.server_port);
 }
 
@@ -108,8 +84,7 @@ bool LawTrace::put_line() {
     line.open('{');
     FieldWriter fields(line);
     fields("at", now_);
-    line.name("event");
-    line.word("lost");
+    fields("event", std::string_view("lost"));
     fields("lines", lost_untold_);
     line.close('}');
     line.end_line();

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -61,7 +62,7 @@ Law law_of(const Json& made_of, const Json& state) {
 /// Its outcome after the call as LawTrace writes it.
 template <typename Call, typename Law>
 Json outcome_of(Law& law, const Json& in) {
-  static std::array<char, LawTrace::longest_line> room;
+  std::array<char, LawTrace::longest_line> room{};
   typename Call::Arguments arguments;
   const FieldPlace place{&top, "in"};
   FieldReader reader(in, place);
@@ -139,18 +140,14 @@ void Replay::take_line(const Json& line) {
 
 Json Replay::changed(Json made_of) {
   for (Change& change : changes_) {
-    Json* at = &made_of;
-    for (std::string_view rest = change.name; at != nullptr && !rest.empty();) {
-      const std::string name(rest.substr(0, rest.find('.')));
-      rest.remove_prefix(std::min(rest.size(), name.size() + 1));
-      const auto member = at->is_object() ? at->find(name) : at->end();
-      at = member == at->end() ? nullptr : &*member;
-    }
-    if (at == nullptr) continue;
+    Json::json_pointer at;
+    std::istringstream names(change.name);
+    for (std::string name; std::getline(names, name, '.');) at /= name;
+    if (at.empty() || !made_of.contains(at)) continue;
     change.used = true;
     constexpr bool no_exceptions = false;
     const Json value = Json::parse(change.value, nullptr, no_exceptions);
-    *at = value.is_primitive() && !value.is_discarded() ? value : Json(change.value);
+    made_of[at] = value.is_primitive() && !value.is_discarded() ? value : Json(change.value);
   }
   return made_of;
 }

@@ -68,6 +68,8 @@ void write_value(LineWriter& line, const T& value) {
     write_number(line, value);
   } else if constexpr (std::is_enum_v<T>) {
     write_enum(line, value);
+  } else if constexpr (std::same_as<T, std::string_view>) {
+    line.word(value);
   } else if constexpr (std::same_as<T, Bytes>) {
     line.whole(value.count());
   } else if constexpr (std::same_as<T, Rate>) {

@@ -21,14 +21,19 @@ std::optional<IpAddress> IpAddress::parse(std::string_view text) {
   return std::nullopt;
 }
 
-std::string IpAddress::to_string() const {
-  std::array<char, INET6_ADDRSTRLEN> text{};
+IpAddress::Text IpAddress::text() const {
+  static_assert(Text().size() == INET6_ADDRSTRLEN);
+  Text text{};
   if (is_v4()) {
     inet_ntop(AF_INET, octets.data() + 12, text.data(), text.size());
   } else {
     inet_ntop(AF_INET6, octets.data(), text.data(), text.size());
   }
-  return text.data();
+  return text;
+}
+
+std::string IpAddress::to_string() const {
+  return text().data();
 }
 
 std::optional<IpPrefix> IpPrefix::parse(std::string_view text) {

@@ -28,6 +28,9 @@ struct IpAddress {
     return octets[10] == 0xff && octets[11] == 0xff;
   }
   [[nodiscard]] std::string to_string() const;
+  /// The same, ended by a zero and without allocating.
+  using Text = std::array<char, 46>;
+  [[nodiscard]] Text text() const;
 
   constexpr auto operator<=>(const IpAddress&) const = default;
 };

@@ -1,7 +1,6 @@
 #include "proxy/capture/request.hpp"
 
 #include <array>
-#include <cmath>
 #include <set>
 
 #include "proxy/yaml/scalar.hpp"
@@ -35,11 +34,8 @@ std::string take_leg(Request& request, const std::string& word) {
 }
 
 std::string take_seconds(Request& request, const std::string& word) {
-  constexpr double most = 86'400;
-  const std::optional<double> seconds = config::Scalar<double>::parse(word);
-  if (!seconds || !(*seconds > 0) || *seconds > most) return "--seconds: more than 0, up to 86400";
-  request.duration = std::chrono::milliseconds(std::llround(std::ceil(*seconds * 1000)));
-  return "";
+  request.duration = config::parse_seconds(word, std::chrono::hours(24));
+  return request.duration ? "" : "--seconds: more than 0, up to 86400";
 }
 
 std::string take_snap_length(Request& request, const std::string& word) {

@@ -61,12 +61,7 @@ CaptureCommand CaptureCommand::take(std::vector<std::string> words) {
   if (command.recover && !words.empty())
     throw std::invalid_argument("capture: with --recover there is -w and nothing else; tshark -Y chooses among frames");
   const auto filter = take_option(words, "--filter");
-  command.line = "capture";
-  for (const std::string& word : words) {
-    if (word.empty() || word.find_first_of(" \t\r\n") != std::string::npos)
-      throw std::invalid_argument("capture: not an argument: '" + word + "'; a filter is behind --filter, in quotes");
-    command.line += " " + word;
-  }
+  command.line = asked_line("capture", words, "; a filter is behind --filter, in quotes");
   if (filter) command.line += " --program " + compile_filter(*filter);
   return command;
 }

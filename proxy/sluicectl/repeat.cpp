@@ -22,6 +22,16 @@ std::optional<std::string> take_option(std::vector<std::string>& words, const st
   return value;
 }
 
+std::string asked_line(const std::string& verb, const std::vector<std::string>& words, const std::string& advice) {
+  std::string line = verb;
+  for (const std::string& word : words) {
+    if (word.empty() || word.find_first_of(" \t\r\n") != std::string::npos)
+      throw std::invalid_argument(verb + ": not an argument: '" + word + "'" + advice);
+    line += " " + word;
+  }
+  return line;
+}
+
 Repetition Repetition::take(std::vector<std::string>& words) {
   Repetition repetition;
   if (const auto text = take_option(words, "--interval")) {

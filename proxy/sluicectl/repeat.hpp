@@ -21,6 +21,11 @@ struct Repetition {
 /// Throws std::invalid_argument where it has none.
 [[nodiscard]] std::optional<std::string> take_option(std::vector<std::string>& words, const std::string& option);
 
+/// What the program is asked: the verb and the words behind it. Throws std::invalid_argument, with `advice` behind it,
+/// where one of them is none.
+[[nodiscard]] std::string asked_line(const std::string& verb, const std::vector<std::string>& words,
+                                     const std::string& advice = {});
+
 /// Lines of the terminal; nothing where standard output is none.
 [[nodiscard]] std::optional<std::size_t> terminal_lines();
 

@@ -82,12 +82,7 @@ std::string summary(const control::ReplayTotals& totals, bool changed) {
 TraceCommand TraceCommand::take(std::vector<std::string> words) {
   TraceCommand command;
   if (const auto file = take_option(words, "-w")) command.file = *file;
-  command.line = "trace";
-  for (const std::string& word : words) {
-    if (word.empty() || word.find_first_of(" \t\r\n") != std::string::npos)
-      throw std::invalid_argument("trace: not an argument: '" + word + "'");
-    command.line += " " + word;
-  }
+  command.line = asked_line("trace", words);
   return command;
 }
 

@@ -1,6 +1,5 @@
 #include "proxy/trace/request.hpp"
 
-#include <cmath>
 #include <string_view>
 
 #include "proxy/yaml/scalar.hpp"
@@ -25,12 +24,9 @@ std::optional<control::LawTrace::Wanted> read_wanted(std::string_view text) {
 }
 
 std::string take_seconds(Request& request, const std::string& word) {
-  constexpr double most = 86'400;
-  const std::optional<double> seconds = config::Scalar<double>::parse(word);
   if (request.duration) return "--seconds is there twice";
-  if (!seconds || !(*seconds > 0) || *seconds > most) return "--seconds: more than 0, up to 86400";
-  request.duration = std::chrono::milliseconds(std::llround(std::ceil(*seconds * 1000)));
-  return "";
+  request.duration = config::parse_seconds(word, std::chrono::hours(24));
+  return request.duration ? "" : "--seconds: more than 0, up to 86400";
 }
 
 std::string take_lines(Request& request, const std::string& word) {

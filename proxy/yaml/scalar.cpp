@@ -113,6 +113,13 @@ template std::optional<unsigned short> parse_whole(std::string_view text);
 template std::optional<unsigned int> parse_whole(std::string_view text);
 template std::optional<unsigned long> parse_whole(std::string_view text);
 
+std::optional<Duration> parse_seconds(const std::string& text, std::chrono::seconds most) {
+  const std::optional<double> seconds = Scalar<double>::parse(text);
+  if (!seconds || !(*seconds > 0) || *seconds > static_cast<double>(most.count())) return std::nullopt;
+  constexpr double milliseconds = 1000;
+  return std::chrono::milliseconds(std::llround(std::ceil(*seconds * milliseconds)));
+}
+
 std::optional<double> Scalar<double>::parse(std::string_view text) {
   const auto parts = split_number(text);
   return parts && parts->rest.empty() && text.back() != ' ' ? std::optional(parts->number) : std::nullopt;

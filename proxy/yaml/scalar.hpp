@@ -53,6 +53,10 @@ struct Scalar<bool> {
 template <typename T>
 [[nodiscard]] std::optional<T> parse_whole(std::string_view text);
 
+/// A time in seconds as somebody types it, more than 0 and up to `most`, in whole milliseconds and no less; nothing
+/// when it is anything else.
+[[nodiscard]] std::optional<Duration> parse_seconds(const std::string& text, std::chrono::seconds most);
+
 /// Whole numbers in decimal.
 template <typename T>
 requires std::integral<T> &&(!std::same_as<T, bool>)struct Scalar<T> {

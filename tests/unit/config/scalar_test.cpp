@@ -39,6 +39,15 @@ TEST(Scalar, Durations) {
   expect_refused<Duration>({"", "20", "ms", "20 m s", "20msx", "1e400s", "nan s", "inf s", "0.5ns", "1e12h", "20MS"});
 }
 
+TEST(Scalar, SecondsThatSomebodyTypes) {
+  EXPECT_EQ(parse_seconds("2", 10s), 2s);
+  EXPECT_EQ(parse_seconds("0.5", 10s), 500ms);
+  EXPECT_EQ(parse_seconds("0.0001", 10s), 1ms) << "no less than asked for";
+  EXPECT_EQ(parse_seconds("10", 10s), 10s);
+  for (const char* const text : {"", "0", "-1", "10.1", "nan", "inf", "2s", " 2"})
+    EXPECT_FALSE(parse_seconds(text, 10s)) << text;
+}
+
 TEST(Scalar, Sizes) {
   expect_reads<Bytes>("64KiB", Bytes(65536));
   expect_reads<Bytes>("4000B", Bytes(4000));

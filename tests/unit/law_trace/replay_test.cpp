@@ -105,6 +105,15 @@ TEST(Replay, KnowsWhichChangesNobodyHadAUseFor) {
   EXPECT_THAT(replay.unused_changes(), ElementsAre("gain", "clamp.gain"));
 }
 
+TEST(Replay, AChangeOfWhatIsNoNameChangesNothing) {
+  for (const char* const name : {"", ".", "..", ".alpha", "alpha.x", "a~b", "a/b", "reference.value"}) {
+    Replay replay([](const Replay::Difference&) {}, {{name, "1"}});
+    replay.take(R"({"sluice_trace":1})");
+    replay.take(state_of_smvs);
+    EXPECT_THAT(replay.unused_changes(), ElementsAre(name));
+  }
+}
+
 TEST(Replay, RefusesAChangeThatNoLawCanBear) {
   EXPECT_THAT(problem_with(state_of_smvs, {{"delta", "1000"}}), HasSubstr("δ·Ts < 1"));
   EXPECT_THAT(problem_with(state_of_smvs, {{"reference", "many"}}), HasSubstr("made_of.reference"));
