@@ -41,9 +41,19 @@ constexpr Duration slow_start = milliseconds(100);
 /// a window that is too small all of it comes in one clump.
 constexpr Duration longest_margin = milliseconds(150);
 constexpr Duration longest_clump = milliseconds(10);
-/// An acknowledgement that was so late at the uplink is of so long ago: the link has gone on since, and so it will
-/// until the next one has come. Chosen on the recorded links with a scheduled uplink, between use and delay.
+/// An acknowledgement that was so late at the uplink is of so long ago, and the link has gone on since. This and the
+/// next two were chosen on the recorded links with a scheduled uplink, between use and delay.
 constexpr double late_gain = 1.35;
+/// So much of what the link carries in a silence is sent in it.
+constexpr double silence_gain = 0.9;
+/// … which does for this part of the reference.
+constexpr double reference_for_silence = 0.5;
+/// Mean lateness from which on the uplink is taken for one that makes acknowledgements wait: timestamps are that exact.
+constexpr Duration notable_late = milliseconds(2);
+/// An acknowledgement that would be later than usual by so much is not only late.
+constexpr Duration unusual_late = milliseconds(15);
+/// Room is not looked for more often.
+constexpr Duration least_wait = milliseconds(1);
 /// An upload of the same UE may fill a modem's buffer, which is what acknowledgements wait behind.
 constexpr Duration longest_late = seconds(1);
 constexpr Duration late_memory = milliseconds(500);
@@ -397,15 +407,44 @@ Duration AckClockedWindow::wait() const {
   return std::max(parameters_.reference, from_seconds(parameters_.reference_share * to_seconds(base_ + further_)));
 }
 
+/// The uplink makes acknowledgements wait, it is known for how long, and the sender can use what the window grows by:
+/// the window of a connection that stays end to end goes in acknowledgements.
+bool AckClockedWindow::extrapolates() const {
+  return usually_late_ >= notable_late && late_unknown_for_ <= late_known_for && further_ <= Duration::zero();
+}
+
+/// … and there is neither a start-up nor a drain, which have windows of their own, nor an outage.
+bool AckClockedWindow::grows_in_silence() const {
+  return extrapolates() && !starting_ && drain_ == Drain::none && !unanswered_ && !idle_;
+}
+
 double AckClockedWindow::model() const {
   const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
-  const double wanted = to_seconds(base_ + wait());
+  const double wanted = to_seconds(base_) + (extrapolates() ? 1 - reference_for_silence : 1) * to_seconds(wait());
   const double ahead = std::max(0.0, static_cast<double>(delivery_.clump().count()) - segments);
   const double delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
   const double rate = delivery_.rate().bytes_per_second();
   return parameters_.gain * rate * wanted + segments + delayed +
          std::max({parameters_.clumps * ahead, late_gain * rate * to_seconds(late_),
                    rate * to_seconds(latest_ - base_ / 2)});
+}
+
+/// How long after the newest acknowledgement the window grows: until the next one is later than is usual.
+Duration AckClockedWindow::longest_silence() const {
+  return std::max(usually_late_ + unusual_late - late_, Duration::zero());
+}
+
+Bytes AckClockedWindow::grown(Duration silence) const {
+  if (!grows_in_silence()) return Bytes{};
+  return (delivery_.rate() * silence_gain).in(std::clamp(silence, Duration::zero(), longest_silence()));
+}
+
+Instant AckClockedWindow::room_at(Instant now, Bytes under_way) const {
+  if (!grows_in_silence()) return never;
+  const Rate rate = delivery_.rate() * silence_gain;
+  const Duration silence = rate.time_for(under_way + parameters_.segment - window_);
+  if (silence > longest_silence()) return never;
+  return std::max(last_heard_ + silence, now + least_wait);
 }
 
 void AckClockedWindow::set_window() {

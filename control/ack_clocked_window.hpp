@@ -45,9 +45,14 @@ struct Acknowledged {
 ///     gain · rate · (base delay + reference) + two segments + a share of a clump
 ///
 /// (or, where the UE's timestamps tell, what the link has carried since the newest acknowledgement was due) and one
-/// segment for each connection beyond the first, whose acknowledgement the UE may delay,
-/// with the rate a mean of what was delivered and the base delay what a packet takes there and back where none waits.
-/// What is under way beyond rate · base delay waits in the radio queue.
+/// segment for each connection beyond the first, whose acknowledgement the UE may delay, with the rate a mean of what
+/// was delivered and the base delay what a packet takes there and back where none waits. What is under way beyond
+/// rate · base delay waits in the radio queue.
+///
+/// Where an uplink makes acknowledgements wait, the window grows in silence, since the link goes on meanwhile: by nine
+/// tenths of what it carries, until the next acknowledgement would be later than is usual by 15 ms. Then the link
+/// itself may stand still. Half of the reference is enough beside that. It takes timestamps, and a sender that can use
+/// it: the window of a connection that stays end to end goes in acknowledgements.
 ///
 /// The base delay is a minimum over the last seconds. Where no packet has come near it for five seconds, or where the
 /// rate falls although the window is what limits it (the way has become longer), the queue is drained for a round trip
@@ -87,8 +92,13 @@ class AckClockedWindow {
   /// less.
   void take_over(Bytes under_way);
 
-  /// What may be under way; never less than two segments.
+  /// What may be under way as of the newest call; never less than two segments.
   [[nodiscard]] Bytes window() const { return window_; }
+  /// … and at `now`, which is not before it: the window may grow in silence.
+  [[nodiscard]] Bytes window(Instant now) const { return window_ + grown(now - last_heard_); }
+  /// With so much under way: when there is room for a segment more if nothing is heard until then; `never` when a
+  /// silence does not make room. Not before `now`.
+  [[nodiscard]] Instant room_at(Instant now, Bytes under_way) const;
   [[nodiscard]] Rate rate() const { return delivery_.rate(); }
   /// Zero while unknown.
   [[nodiscard]] Duration base_delay() const { return base_; }
@@ -129,6 +139,10 @@ class AckClockedWindow {
   [[nodiscard]] bool doubts_base_delay(Instant now) const;
   [[nodiscard]] Duration wait() const;
   [[nodiscard]] double model() const;
+  [[nodiscard]] bool extrapolates() const;
+  [[nodiscard]] bool grows_in_silence() const;
+  [[nodiscard]] Duration longest_silence() const;
+  [[nodiscard]] Bytes grown(Duration silence) const;
   [[nodiscard]] double drained() const;
   [[nodiscard]] Acknowledged without_uplink(Acknowledged news);
   void note_others(const Acknowledged& news, Duration since);

@@ -11,7 +11,7 @@ void PolicySwitch::apply(const Policies& policies, Instant now) {
   registry.bearers().for_each([&](BearerId id, Bearer& bearer) {
     if (registry.is_outdated(bearer) && !bearer.in_use()) registry.close_bearer(id);
   });
-  registry.bearers().for_each([&](BearerId id, Bearer&) { bearers_.reschedule(id); });
+  registry.bearers().for_each([&](BearerId id, Bearer&) { bearers_.reschedule(id, now); });
   registry.flows().for_each(
       [&](FlowId id, Flow& flow) { bearers_.steer(flow, id, registry.bearer(flow.bearer), now); });
   shard_.counters.add(Counter::policies_applied);

@@ -83,7 +83,8 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
       info.queue_by_acks = clock->law().queued(clock->flight());
     }
     const bool by_allowance = bearer.steered() && !bearer.windowed();
-    info.window = by_allowance ? info.in_flight + bearer.allowance() : info.congestion_window;
+    // By acknowledgements: as of the newest one, without what a silence since has added.
+    info.window = by_allowance ? info.in_flight + bearer.allowance(Instant{}) : info.congestion_window;
     info.injected = bearer.status(bearer.load.backlog).injected;
     info.queue = bearer.reports().last().bearer.queue;
     info.reported_at = bearer.reports().last_at();

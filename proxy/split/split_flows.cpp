@@ -239,7 +239,7 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Instant now) {
   if (!flow.leg(Side::core).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::core, Bytes::max(), Part::own, now);
   if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return;
   // By acknowledgements, what may be sent is not known before what is under way is looked at.
-  emit(flow, bearer, Side::radio, bearer.clocked() ? Bytes::max() : bearer.allowance(), Part::own, now);
+  emit(flow, bearer, Side::radio, bearer.clocked() ? Bytes::max() : bearer.allowance(now), Part::own, now);
 }
 
 void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now) {
@@ -265,6 +265,11 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part pa
   }
 }
 
+void SplitFlows::use_room(Bearer& bearer, Instant now) {
+  hand_on_room(bearer, now);
+  serve_marked(now);
+}
+
 /// A few flows each time, those next in turn: what they sent, or what is under way, brings them here again. All of them
 /// where nothing is and one waits, since then nothing else would; that one is found, and the next look is short.
 void SplitFlows::hand_on_room(Bearer& bearer, Instant now) {
@@ -276,12 +281,13 @@ void SplitFlows::hand_on_room(Bearer& bearer, Instant now) {
   if (clock.young_waiting() > 0)
     hand_on_room(bearer, std::max(count, std::min(bearer.flow_count, most_looked_at)), true, now);
   hand_on_room(bearer, count, false, now);
+  shard_.registry.schedule_bearer(bearer.id, clock.room_at(now));
 }
 
 /// To the next `count` flows in turn. `young`: to the young of these alone, each as far as its part goes.
 void SplitFlows::hand_on_room(Bearer& bearer, std::uint32_t count, bool young, Instant now) {
   FlowId id = bearer.first_flow;
-  for (std::uint32_t i = 0; i < count && bearer.allowance() >= bearer.treatment().smvs.acks.segment; ++i) {
+  for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.treatment().smvs.acks.segment; ++i) {
     Flow& flow = shard_.registry.flow(id);
     const FlowId next = flow.bearer_next;
     const bool chosen = !young || acks_.young_waits(id);

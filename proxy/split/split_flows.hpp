@@ -62,6 +62,8 @@ class SplitFlows {
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     emit(flow, bearer, Side::radio, most, Part::all, now);
   }
+  /// There is room in the bearer's window, by acknowledgements, that no flow was there to use when it came about.
+  void use_room(Bearer& bearer, Instant now);
   /// The flow is to go, or to stay (Handback::ask).
   void ask_to_leave(Flow& flow, FlowId id, ReleaseReason reason) {
     if (handback_.ask(flow, reason)) mark(flow, id, Streams::both);

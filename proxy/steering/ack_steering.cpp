@@ -108,13 +108,13 @@ Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond
   sync(flow, id, bearer);
   AckClock& clock = *bearer.by_acks();
   clock.resume(now);
-  const Bytes room = clock.room();
+  const Bytes room = clock.room(now);
   const Contenders contenders = contenders_for(bearer);
   const std::uint32_t waiting = contenders.all + (flow.share.backlog == 0 ? 1U : 0U);
   if (beyond_its_part || waiting <= 1) return room;
   // A part of less than a segment would never be sent.
   const Bytes least = segment_on_wire(flow.leg(Side::radio));
-  const Bytes mine = part_of(clock.law().window(), waiting, contenders.young, shares_[id].young_waits);
+  const Bytes mine = part_of(clock.law().window(now), waiting, contenders.young, shares_[id].young_waits);
   const Bytes part = std::max(mine, least) - Bytes(shares_[id].flight);
   return std::clamp(part, Bytes{}, room);
 }

@@ -44,7 +44,9 @@ class AckClock {
   AckClock& operator=(const AckClock&) = delete;
 
   /// What may be sent now, as IP bytes.
-  [[nodiscard]] Bytes room() const { return std::max(law_.window() - flight_, Bytes{}); }
+  [[nodiscard]] Bytes room(Instant now) const { return std::max(law_.window(now) - flight_, Bytes{}); }
+  /// When there is room for who waits although nothing is heard until then; `never` where nobody does or there is none.
+  [[nodiscard]] Instant room_at(Instant now) const { return waiting_ > 0 ? law_.room_at(now, flight_) : never; }
   [[nodiscard]] Bytes flight() const { return flight_; }
   void add_flight(Bytes change) { flight_ += change; }
   /// Flows that would send more now if they had room: their own windows allow it.

@@ -137,8 +137,9 @@ bool Bearer::on_deadline(Instant now) {
   return true;
 }
 
-Instant Bearer::deadline() const {
+Instant Bearer::deadline(Instant now) const {
   if (!has_feedback()) return never;
+  if (clocked()) return std::min(clock_->room_at(now), fallback_.deadline());
   return windowed_ ? fallback_.deadline() : std::min(bridge_.at(), fallback_.deadline());
 }
 
@@ -146,9 +147,9 @@ tcp::WindowSource Bearer::window_source() const {
   return steered() && !windowed_ ? tcp::WindowSource::allowance : tcp::WindowSource::congestion_control;
 }
 
-Bytes Bearer::allowance() const {
+Bytes Bearer::allowance(Instant now) const {
   if (window_source() != tcp::WindowSource::allowance) return Bytes::max();
-  return clocked() ? clock_->room() : grant_.left();
+  return clocked() ? clock_->room(now) : grant_.left();
 }
 
 void Bearer::spend(Bytes bytes) {

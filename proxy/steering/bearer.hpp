@@ -76,7 +76,7 @@ class Bearer : public RingMember<Bearer> {
   /// Looks at the time: bridges a report that is missing with one more step at the mean rate, and gives up steering
   /// when reports are late. True when flows may send because of it or must change their window source.
   bool on_deadline(Instant now);
-  [[nodiscard]] Instant deadline() const;
+  [[nodiscard]] Instant deadline(Instant now) const;
 
   /// Each flow has a window of its own instead of a part of an allowance, while there is feedback.
   [[nodiscard]] bool windowed() const { return windowed_; }
@@ -101,7 +101,7 @@ class Bearer : public RingMember<Bearer> {
   /// … and it decides what is sent now.
   [[nodiscard]] bool clocked() const { return clock_ && !led_by_reports(); }
   /// What the radio leg may send now; Bytes::max() under congestion control.
-  [[nodiscard]] Bytes allowance() const;
+  [[nodiscard]] Bytes allowance(Instant now) const;
   void spend(Bytes bytes);
   /// What was granted at the last step; for observers.
   [[nodiscard]] Bytes granted() const { return grant_.given(); }

@@ -94,7 +94,7 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
   if (bearer.load.shut_flows > 0) [[unlikely]]
     serve_shut(bearer, now);
   end_to_end_.on_report(bearer.id, now);
-  reschedule(bearer.id);
+  reschedule(bearer.id, now);
   return true;
 }
 
@@ -138,15 +138,17 @@ void BearerService::on_due(BearerId id, Instant now) {
     }
     serve(id, now);
     end_to_end_.on_report(id, now);
+  } else if (bearer.clocked()) {
+    flows_.use_room(bearer, now);
   }
-  reschedule(id);
+  reschedule(id, now);
 }
 
-void BearerService::reschedule(BearerId id) {
+void BearerService::reschedule(BearerId id, Instant now) {
   // Nearly always a report has put the deadline off: the bearer is not looked at for that.
   const Bearer& bearer = shard_.registry.bearer(id);
   const Instant idle = bearer.in_use() ? never : bearer.empty_since + shard_.config.timeouts.idle;
-  shard_.registry.reschedule_bearer(id, std::min(bearer.deadline(), idle));
+  shard_.registry.reschedule_bearer(id, std::min(bearer.deadline(now), idle));
 }
 
 void BearerService::steer(Bearer& bearer, Instant now) {
@@ -169,10 +171,10 @@ void BearerService::serve(BearerId id, Instant now) {
     return;
   }
   if (bearer.treatment().smvs.short_flow > Bytes{}) {
-    while (bearer.allowance() > Bytes{} && serve_round(bearer, true, now)) {
+    while (bearer.allowance(now) > Bytes{} && serve_round(bearer, true, now)) {
     }
   }
-  while (bearer.allowance() > Bytes{} && serve_round(bearer, false, now)) {
+  while (bearer.allowance(now) > Bytes{} && serve_round(bearer, false, now)) {
   }
   flows_.serve_marked(now);
 }
@@ -181,15 +183,15 @@ bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant n
   bool sent_any = false;
   FlowId id = bearer.first_flow;
   const std::uint32_t count = bearer.flow_count;
-  for (std::uint32_t i = 0; i < count && bearer.allowance() > Bytes{}; ++i) {
+  for (std::uint32_t i = 0; i < count && bearer.allowance(now) > Bytes{}; ++i) {
     Flow& flow = shard_.registry.flow(id);
     const FlowId next = flow.bearer_next;
     tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
     const bool chosen = !short_flows_only || flow.sent_to_radio < bearer.treatment().smvs.short_flow;
     if (flow.terminated() && chosen && endpoint.can_send_now()) {
-      const Bytes before = bearer.allowance();
+      const Bytes before = bearer.allowance(now);
       flows_.send_to_radio(flow, bearer, count == 1 ? before : std::min(before, turn), now);
-      if (bearer.allowance() != before) {
+      if (bearer.allowance(now) != before) {
         sent_any = true;
         flows_.mark(flow, id, Streams::to_radio);  // its window towards the server, its timers and its share follow
         bearer.first_flow = next;

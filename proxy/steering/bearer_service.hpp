@@ -24,7 +24,7 @@ class BearerService {
   /// The flow has another bearer, or its bearer another law: what steers it is this one from now on.
   void steer(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// Looks at the bearer when its deadline wants it.
-  void reschedule(BearerId id);
+  void reschedule(BearerId id, Instant now);
   /// What the Node-B is to be told: one entry for each UE, of its bearers together, of those that changed since the
   /// last call (all, when `all`).
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 
 namespace sluice::control {
@@ -91,9 +92,57 @@ TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
     return static_cast<double>(law.window().count());
   };
   const double punctual = window_when(0ms);
-  EXPECT_NEAR(window_when(20ms) - punctual, 1.35 * 12500 * 2, 5000) << "in place of the share of a clump";
-  EXPECT_NEAR(window_when(300ms) - punctual, 1.35 * 12500 * 30, 6000) << "behind an upload, too";
+  // Half of the reference of 14 ms goes, since the window grows in silence.
+  const double half = 1.25 * 1250 * 7;
+  EXPECT_NEAR(window_when(20ms) - punctual, 1.35 * 12500 * 2 - half, 5000) << "in place of the share of a clump";
+  EXPECT_NEAR(window_when(300ms) - punctual, 1.35 * 12500 * 30 - half, 6000) << "behind an upload, too";
   EXPECT_LE(window_when(-1ms), punctual + 5000) << "unknown: the share of a clump at most";
+}
+
+/// 10 Mb/s over a way of 40 ms. Every acknowledgement comes 10 ms after the one before, and so late; those of the last
+/// 1.2 s are told by `change`.
+AckClockedWindow after_late_acknowledgements(Duration late, const std::function<void(Acknowledged&)>& change = {}) {
+  AckClockedWindow law;
+  for (int i = 1; i < 500; ++i) {
+    const Duration waited = late + (i < 10 ? 0ms : 30ms);
+    Acknowledged news{at(i * 10ms), Bytes(12500), 40ms + waited, Bytes(90000), 1, true, late};
+    if (change && i >= 380) change(news);
+    law.on_acknowledged(news);
+  }
+  return law;
+}
+
+// By hand: 0.9 · 1.25 MB/s in the silence, up to 10 ms that are usual and 15 ms, less the 10 ms of the newest.
+TEST(AckClockedWindow, GrowsInSilenceUntilTheNextAcknowledgementIsLaterThanUsual) {
+  const AckClockedWindow law = after_late_acknowledgements(10ms);
+  const Instant last = at(4990ms);
+  EXPECT_EQ(law.window(last), law.window());
+  EXPECT_NEAR(static_cast<double>((law.window(last + 8ms) - law.window()).count()), 0.9 * 1250 * 8, 50);
+  EXPECT_NEAR(static_cast<double>((law.window(last + 15ms) - law.window()).count()), 0.9 * 1250 * 15, 100);
+  EXPECT_EQ(law.window(last + 16ms), law.window(last + 10s)) << "the link may stand still";
+}
+
+TEST(AckClockedWindow, TellsWhenASilenceMakesRoomForASegment) {
+  const AckClockedWindow law = after_late_acknowledgements(10ms);
+  const Instant last = at(4990ms);
+  const Instant room = law.room_at(last, law.window());
+  EXPECT_NEAR(to_seconds(room - last), 1500 / (0.9 * 1.25e6), 1e-4);
+  EXPECT_GE(law.window(room + 1us), law.window() + Bytes(1500));
+  EXPECT_EQ(law.room_at(last + 5ms, law.window()), last + 6ms) << "it is there, and is not looked for all the time";
+  EXPECT_EQ(law.room_at(last, law.window() + Bytes(40'000)), never) << "more than a silence makes room for";
+}
+
+TEST(AckClockedWindow, GrowsInNoSilenceThatMayBeTheLinks) {
+  const Instant later = at(5s);
+  const AckClockedWindow punctual = after_late_acknowledgements(0ms);
+  EXPECT_EQ(punctual.window(later), punctual.window());
+  EXPECT_EQ(punctual.room_at(later, Bytes(0)), never);
+  const AckClockedWindow unknown = after_late_acknowledgements(10ms, [](Acknowledged& news) { news.late = -1ms; });
+  EXPECT_EQ(unknown.window(later), unknown.window()) << "not known any more";
+  const AckClockedWindow passing = after_late_acknowledgements(10ms, [](Acknowledged& news) { news.further = 60ms; });
+  EXPECT_EQ(passing.window(later), passing.window()) << "it goes in acknowledgements, of which there are none";
+  const AckClockedWindow over = after_late_acknowledgements(10ms, [](Acknowledged& news) { news.in_flight = {}; });
+  EXPECT_EQ(over.window(later), over.window()) << "nobody has anything to say";
 }
 
 // The connection whose clock told it has ended; the clocks of those that go on say nothing.
