@@ -10,6 +10,7 @@
 #include "dataplane/dpdk/eal.hpp"
 #include "dataplane/packet/pool_memory.hpp"
 #include "emulator/nodeb/commands.hpp"
+#include "emulator/nodeb/experiment_files.hpp"
 #include "emulator/nodeb/progress_bar.hpp"
 #include "emulator/nodeb/radio_page.hpp"
 #include "emulator/report/results_csv.hpp"
@@ -98,9 +99,10 @@ void print_timing(const RunResult& result) {
 }  // namespace
 
 int command_live(const LiveOptions& options) {
-  std::optional<Plan> plan = read_plan(options.file, 1);
-  if (!plan) return exit_configuration;
-  Scenario& scenario = plan->base;
+  std::optional<LoadedExperiment> experiment = load_experiment(options.file, 1, {});
+  if (!experiment) return exit_configuration;
+  Plan& plan = experiment->plan;
+  Scenario& scenario = plan.base;
   const std::optional<RunMode> mode = mode_of(scenario, options.mode);
   if (!mode) return exit_configuration;
   if (options.seconds > 0) scenario.duration = from_seconds(options.seconds);
@@ -110,6 +112,8 @@ int command_live(const LiveOptions& options) {
   }
   if (options.check) return command_check(options.file, options.traces);
   TraceLibrary traces = trace_library(options.file, options.traces);
+  Provenance provenance = provenance_of(*experiment, traces);
+  provenance.clock = "real";
   const dpdk::Eal eal(eal_config(scenario));
   packet::PacketPool pool("nodeb", scenario.live.buffers, room_for(scenario));
   RunResult result;
@@ -127,11 +131,15 @@ int command_live(const LiveOptions& options) {
     std::fprintf(stderr, "nodeb: skipped: %s\n", missing.what());
     return exit_skipped;
   }
-  result.key.scenario = plan->name;
+  result.key.scenario = plan.name;
   std::fputs(summary_text({result}).c_str(), stdout);
   print_timing(result);
   if (!options.out.empty()) {
-    std::fputs(written_line(options.out, write_results(options.out, {result})).c_str(), stdout);
+    const std::vector<std::string> files = write_results(options.out, {result});
+    provenance.seeds = {result.key.seed};
+    provenance.modes = {result.key.mode};
+    write_provenance(options.out, provenance, files);
+    std::fputs(written_line(options.out, files).c_str(), stdout);
   }
   return exit_ok;
 }

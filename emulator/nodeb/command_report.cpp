@@ -1,12 +1,37 @@
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
 
 #include "emulator/nodeb/commands.hpp"
+#include "emulator/provenance/provenance.hpp"
 #include "emulator/report/html_report.hpp"
 #include "emulator/report/results_csv.hpp"
 #include "emulator/report/text_table.hpp"
 
 namespace sluice::emulator {
+
+namespace {
+
+/// Where the parts of a report are from, each as its folder says; nothing where it says nothing.
+std::string provenance_of_several(const std::vector<std::string>& folders) {
+  nlohmann::ordered_json parts = nlohmann::ordered_json::array();
+  for (const std::string& folder : folders) {
+    const std::filesystem::path file = std::filesystem::path(folder) / provenance_file;
+    std::error_code ignored;
+    nlohmann::ordered_json part = nullptr;
+    if (std::filesystem::exists(file, ignored)) {
+      part = nlohmann::ordered_json::parse(to_json(parse_provenance(read_file(file, provenance_limit))));
+    }
+    parts.push_back({{"folder", std::filesystem::path(folder).lexically_normal().filename().string()},
+                     {"provenance", std::move(part)}});
+  }
+  const nlohmann::ordered_json json = {{"format", 1}, {"clock", "several"}, {"parts", std::move(parts)}};
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
 
 int command_report(const ReportOptions& options) {
   std::vector<RunResult> results;
@@ -22,6 +47,7 @@ int command_report(const ReportOptions& options) {
   write_file(std::filesystem::path(options.out) / "report.html",
              html_report({title, options.description, {}, {}}, results));
   files.emplace_back("report.html");
+  write_file(std::filesystem::path(options.out) / provenance_file, provenance_of_several(options.folders));
   std::fputs(written_line(options.out, files).c_str(), stdout);
   return exit_ok;
 }

@@ -2,108 +2,98 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <thread>
+#include <nlohmann/json.hpp>
 
-#include "dataplane/dpdk/eal.hpp"
 #include "emulator/nodeb/commands.hpp"
-#include "emulator/nodeb/progress_bar.hpp"
-#include "emulator/report/html_report.hpp"
+#include "emulator/nodeb/experiment_files.hpp"
+#include "emulator/provenance/kept_runs.hpp"
 #include "emulator/report/results_csv.hpp"
-#include "emulator/report/text_table.hpp"
-#include "emulator/runtime/experiment.hpp"
 
 namespace sluice::emulator {
 namespace {
 
-bool restrict_modes(Plan& plan, const std::vector<std::string>& modes) {
-  if (modes.empty()) return true;
-  for (const std::string& mode : modes) {
-    if (!parse_mode(mode)) return false;
+using Json = nlohmann::ordered_json;
+
+/// What the numbers of an experiment depend on beside point and seed.
+KeptRuns kept_runs(const RunOptions& options, const LoadedExperiment& experiment, const TraceLibrary& traces) {
+  const Inputs inputs = inputs_of(experiment.plan, experiment.text, traces);
+  return {options.keep, identity(running_program()) + '\n' + identity(inputs), experiment.plan.name};
+}
+
+Json file_list(const std::vector<Input>& inputs) {
+  Json list = Json::array();
+  for (const Input& input : inputs) {
+    list.push_back({{"name", input.name}, {"sha256", input.sha256}, {"path", input.path}});
   }
-  std::string known;
-  for (const RunMode mode : plan.base.modes) known += (known.empty() ? "" : ", ") + std::string(to_string(mode));
-  std::erase_if(plan.runs, [&](const RunPlan& run) {
-    return std::find(modes.begin(), modes.end(), to_string(run.mode)) == modes.end();
-  });
-  if (!plan.runs.empty()) return true;
-  std::fprintf(stderr, "nodeb: none of the modes asked for is in the scenario, which has %s\n", known.c_str());
-  return false;
+  return list;
 }
 
-/// The columns asked for, then those that a paper has values for.
-std::vector<ExtraColumn> extra_columns(const Scenario& scenario) {
-  std::vector<ExtraColumn> columns;
-  const auto add = [&columns](const ExtraColumn& column) {
-    const auto same = [&column](const ExtraColumn& known) { return known.column == column.column; };
-    const auto at = std::find_if(columns.begin(), columns.end(), same);
-    if (at == columns.end()) {
-      columns.push_back(column);
-    } else if (at->unit.empty()) {
-      *at = column;
-    }
-  };
-  for (const std::string& column : scenario.output.columns) add({column, "", 1});
-  if (scenario.paper) {
-    for (const PaperValues& values : scenario.paper->values) add({values.column, values.unit, values.scale});
+/// The runs, the name that each is kept by, and the files they need: what spreads them over machines reads this.
+std::string listing(const LoadedExperiment& experiment, const TraceLibrary& traces, const KeptRuns& kept) {
+  const Inputs inputs = inputs_of(experiment.plan, experiment.text, traces);
+  Json json = {{"program", identity(running_program())},
+               {"experiment", experiment.plan.name},
+               {"scenario", file_list({inputs.scenario}).front()},
+               {"profiles", file_list(inputs.scenarios)},
+               {"traces", file_list(inputs.traces)},
+               {"missing_traces", inputs.missing},
+               {"runs", Json::array()}};
+  std::size_t number = 0;
+  for (const RunPlan& run : experiment.plan.runs) {
+    Json swept = Json::object();
+    for (const auto& [column, value] : run.swept) swept[column] = value;
+    json["runs"].push_back({{"run", number++},
+                            {"kept", kept.name_of(run)},
+                            {"mode", run.mode_name},
+                            {"seed", run.seed},
+                            {"swept", std::move(swept)}});
   }
-  return columns;
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::vector<ReportNote> notes_of(const Scenario& scenario) {
-  std::vector<ReportNote> notes;
-  if (!scenario.paper) return notes;
-  const PaperSpec& paper = *scenario.paper;
-  notes.push_back({"Paper", paper.source});
-  for (const std::string& text : paper.readings) notes.push_back({"Read as", text});
-  for (const std::string& text : paper.reproduces) notes.push_back({"Reproduces", text});
-  for (const std::string& text : paper.differs) notes.push_back({"Differs", text});
-  return notes;
-}
-
-void write_report(const Plan& plan, const std::string& out, const std::vector<RunResult>& results) {
-  std::vector<std::string> files = write_results(out, results);
-  ReportTitle title{plan.base.title.empty() ? plan.name : plan.base.title, plan.base.description, {}, {}};
-  title.extra = extra_columns(plan.base);
-  title.notes = notes_of(plan.base);
-  write_file(std::filesystem::path(out) / "report.html", html_report(title, results));
-  files.emplace_back("report.html");
-  std::fputs(written_line(out, files).c_str(), stdout);
+RunStore store_of(KeptRuns& kept, const RunOptions& options) {
+  if (options.keep.empty()) return {};
+  return {[&kept](const RunPlan& run) { return kept.find(run); },
+          [&kept](const RunPlan& run, const RunResult& result) { kept.keep(run, result); }};
 }
 
 }  // namespace
 
 int command_run(const RunOptions& options) {
-  std::optional<Plan> plan = read_plan(options.file, options.seeds);
-  if (!plan || !restrict_modes(*plan, options.modes)) return exit_configuration;
+  std::optional<LoadedExperiment> experiment = load_experiment(options.file, options.seeds, options.modes);
+  if (!experiment) return exit_configuration;
+  Plan& plan = experiment->plan;
   TraceLibrary traces = trace_library(options.file, options.traces);
-  const unsigned workers = options.workers > 0 ? options.workers : std::max(1U, std::thread::hardware_concurrency());
-
-  dpdk::EalConfig eal_config;
-  eal_config.program = "nodeb";
-  eal_config.memory_mib = experiment_memory_mib(*plan, workers);
-  eal_config.log = [](unsigned, std::string_view line) { spdlog::warn("DPDK: {}", line); };
-  const dpdk::Eal eal(eal_config);
-
-  ExperimentOutcome outcome;
-  {
-    ProgressBar bar(plan->name);
-    outcome = run_experiment(
-        *plan, traces, workers,
-        [&bar](const ExperimentProgress& progress) {
-          bar.show(progress.fraction, "run " + std::to_string(std::min(progress.runs_done + 1, progress.runs)) +
-                                          " of " + std::to_string(progress.runs));
-        },
-        stop_requested);
+  KeptRuns kept = kept_runs(options, *experiment, traces);
+  if (options.list) {
+    std::fputs(listing(*experiment, traces, kept).c_str(), stdout);
+    return exit_ok;
   }
-  for (const std::string& reason : outcome.skipped) std::fprintf(stderr, "nodeb: skipped: %s\n", reason.c_str());
+  // Before a part of the runs is chosen: a result names all inputs.
+  Provenance provenance = provenance_of(*experiment, traces);
+  if (!restrict_runs(plan, options.only)) return exit_configuration;
+  const ExperimentOutcome outcome = run_with_bar(plan, traces, options.workers, store_of(kept, options));
+  for (const std::string& reason : kept.refused()) spdlog::warn("{}; it was run again", reason);
   if (outcome.stopped) {
-    std::fputs("nodeb: stopped before the end; nothing is written\n", stderr);
+    std::fputs(options.keep.empty() ? "nodeb: stopped before the end; nothing is written\n"
+                                    : "nodeb: stopped before the end; the finished runs are kept\n",
+               stderr);
     return exit_interrupted;
   }
   if (outcome.results.empty()) return exit_skipped;
-  std::fputs(summary_text(outcome.results, extra_columns(plan->base)).c_str(), stdout);
-  std::fputs(notes_text(notes_of(plan->base)).c_str(), stdout);
-  if (!options.out.empty()) write_report(*plan, options.out, outcome.results);
+  std::fputs(table_of(plan, outcome.results).c_str(), stdout);
+  if (options.out.empty()) return exit_ok;
+  const std::vector<std::string> files = write_experiment(plan, options.out, outcome.results);
+  provenance.seeds = seeds_of(outcome.results);
+  provenance.seeds_per_point = options.seeds;
+  provenance.modes = options.modes;
+  provenance.runs = options.only;
+  if (!options.keep.empty()) {
+    const std::set<Machine> machines = kept.machines();
+    provenance.machines.assign(machines.begin(), machines.end());
+  }
+  write_provenance(options.out, provenance, files);
+  std::fputs(written_line(options.out, files).c_str(), stdout);
   return exit_ok;
 }
 

@@ -29,8 +29,18 @@ struct RunOptions {
   std::vector<std::string> traces;  ///< folders of traces
   unsigned workers = 0;             ///< 0: one per processor
   std::vector<std::string> modes;   ///< empty: the scenario's
+  std::string keep;                 ///< folder of finished runs; empty: they are not kept
+  bool list = false;                ///< only say which runs there are
+  std::vector<std::size_t> only;    ///< numbers of the list; empty: all
 };
 [[nodiscard]] int command_run(const RunOptions& options);
+
+struct VerifyOptions {
+  std::string folder;  ///< of a result
+  std::vector<std::string> traces;
+  unsigned workers = 0;
+};
+[[nodiscard]] int command_verify(const VerifyOptions& options);
 
 struct LiveOptions {
   std::string file;

@@ -16,8 +16,9 @@ namespace {
 using namespace sluice::emulator;
 
 constexpr const char* footer =
-    "Exit codes: 0 ended as asked, 1 could not start or failed while running, 2 bad command line or scenario,\n"
-    "77 skipped because a trace is missing, 130 stopped by a signal before the end of an experiment.";
+    "Exit codes: 0 ended as asked, 1 could not start, failed while running, or verify found a difference, 2 bad\n"
+    "command line, scenario or provenance, 77 skipped because a trace is missing, 130 stopped by a signal before the\n"
+    "end of an experiment.";
 
 struct Options {
   std::string check;
@@ -28,6 +29,7 @@ struct Options {
   bool core_dumps = false;
   std::vector<std::string> traces;
   RunOptions run;
+  VerifyOptions verify;
   LiveOptions live;
   ReportOptions report;
   TraceOptions trace;
@@ -42,6 +44,15 @@ void declare_run(CLI::App& app, Options& options) {
   run->add_option("--traces", options.run.traces, "folder of capacity traces; may be given several times");
   run->add_option("--workers", options.run.workers, "threads; one per processor by default")->check(CLI::Range(1, 256));
   run->add_option("--mode", options.run.modes, "only this mode; may be given several times");
+  run->add_option("--keep", options.run.keep, "folder in which each finished run is kept, and found again");
+  run->add_flag("--list", options.run.list, "print every run and the files it needs, as JSON, and exit");
+  run->add_option("--only", options.run.only, "only the run of this number in the list; may be given several times");
+
+  CLI::App* verify = app.add_subcommand("verify", "run a result again, and compare it byte for byte");
+  verify->add_option("folder", options.verify.folder, "folder that run wrote")->required();
+  verify->add_option("--traces", options.verify.traces, "folder of capacity traces; may be given several times");
+  verify->add_option("--workers", options.verify.workers, "threads; one per processor by default")
+      ->check(CLI::Range(1, 256));
 }
 
 void declare_live(CLI::App& app, Options& options) {
@@ -125,10 +136,11 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   if (!options.check.empty()) return command_check(options.check, options.traces);
   if (app.got_subcommand("run")) return command_run(options.run);
+  if (app.got_subcommand("verify")) return command_verify(options.verify);
   if (app.got_subcommand("live")) return command_live(options.live);
   if (app.got_subcommand("report")) return command_report(options.report);
   if (app.got_subcommand("trace")) return command_trace(options.trace);
-  std::fputs("nodeb: say what to do: run, live, report, trace or --check; see --help\n", stderr);
+  std::fputs("nodeb: say what to do: run, verify, live, report, trace or --check; see --help\n", stderr);
   return exit_configuration;
 }
 

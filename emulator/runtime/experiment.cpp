@@ -30,11 +30,12 @@ std::uint16_t room_for(const Plan& plan) {
 class Workshop {
  public:
   Workshop(const Plan& plan, TraceLibrary& traces, const std::function<void(const ExperimentProgress&)>& progress,
-           const std::atomic<bool>& stop)
+           const std::atomic<bool>& stop, const RunStore& store)
       : plan_(plan),
         traces_(traces),
         progress_(progress),
         stop_(stop),
+        store_(store),
         results_(plan.runs.size()),
         fractions_(plan.runs.size()) {}
 
@@ -62,16 +63,21 @@ class Workshop {
  private:
   void one(std::size_t run, packet::PacketPool& pool) {
     try {
-      results_[run] = run_virtual(plan_.runs[run], plan_.name, pool, traces_, [&](double part) {
-        if (stop_) throw Stopped{};
-        report(run, part);
-      });
+      if (store_.find) results_[run] = store_.find(plan_.runs[run]);
+      if (!results_[run]) {
+        results_[run] = run_virtual(plan_.runs[run], plan_.name, pool, traces_, [&](double part) {
+          if (stop_) throw Stopped{};
+          report(run, part);
+        });
+        if (store_.keep) store_.keep(plan_.runs[run], *results_[run]);
+      }
     } catch (const Stopped&) {
       return;
     } catch (const TraceMissing& missing) {
       const std::lock_guard lock(mutex_);
       skipped_.insert(missing.what());
     }
+    report(run, 1);
     const std::lock_guard lock(mutex_);
     ++done_;
   }
@@ -93,6 +99,7 @@ class Workshop {
   TraceLibrary& traces_;
   const std::function<void(const ExperimentProgress&)>& progress_;
   const std::atomic<bool>& stop_;
+  const RunStore& store_;
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;
   std::vector<std::optional<RunResult>> results_;
@@ -108,8 +115,8 @@ class Workshop {
 
 ExperimentOutcome run_experiment(const Plan& plan, TraceLibrary& traces, unsigned workers,
                                  const std::function<void(const ExperimentProgress&)>& progress,
-                                 const std::atomic<bool>& stop) {
-  Workshop workshop(plan, traces, progress, stop);
+                                 const std::atomic<bool>& stop, const RunStore& store) {
+  Workshop workshop(plan, traces, progress, stop, store);
   const auto count = static_cast<unsigned>(std::clamp<std::size_t>(plan.runs.size(), 1, std::max(1U, workers)));
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < count; ++i) threads.emplace_back([&workshop, i] { workshop.work(i); });

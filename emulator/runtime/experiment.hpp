@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,19 @@ struct ExperimentOutcome {
   bool stopped = false;              ///< asked to, before everything was done
 };
 
+/// Runs that were finished before. Both are called from several threads at once.
+struct RunStore {
+  std::function<std::optional<RunResult>(const RunPlan&)> find;  ///< nothing: it has to be run
+  std::function<void(const RunPlan&, const RunResult&)> keep;    ///< one that was run now
+};
+
 /// Runs every plan of an experiment in virtual time on `workers` threads, each with packet buffers of its own. What
 /// comes out does not depend on how many there are. EAL must be running. `progress` is called from several threads, one
-/// at a time. `stop` ends it early. Throws what a run throws, after the others have ended.
+/// at a time. `stop` ends it early. What `store` finds is not run. Throws what a run throws, after the others have
+/// ended.
 [[nodiscard]] ExperimentOutcome run_experiment(const Plan& plan, TraceLibrary& traces, unsigned workers,
                                                const std::function<void(const ExperimentProgress&)>& progress,
-                                               const std::atomic<bool>& stop);
+                                               const std::atomic<bool>& stop, const RunStore& store = {});
 
 /// Packet memory that `workers` need, in MiB.
 [[nodiscard]] std::uint32_t experiment_memory_mib(const Plan& plan, unsigned workers);

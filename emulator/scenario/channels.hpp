@@ -29,6 +29,8 @@ class TraceLibrary {
   /// `folders` are searched in order; a name with a path is also tried as it is.
   explicit TraceLibrary(std::vector<std::string> folders) : folders_(std::move(folders)) {}
 
+  /// The path of a trace. Throws TraceMissing when it is nowhere.
+  [[nodiscard]] std::string find(const std::string& name) const;
   /// Throws TraceMissing when it is nowhere, TraceError when it is broken.
   [[nodiscard]] std::shared_ptr<const CapacityTrace> load(const std::string& name);
   /// A generated trace; the same parameters give the same one.
@@ -40,8 +42,6 @@ class TraceLibrary {
   [[nodiscard]] std::shared_ptr<const CapacityProfile> profile(const ProfileSpec& spec, std::uint64_t seed);
 
  private:
-  [[nodiscard]] std::string find(const std::string& name) const;
-
   std::vector<std::string> folders_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const CapacityTrace>> traces_;

@@ -129,15 +129,18 @@ class Planner {
       if (!named) run.mode_name = to_string(mode);
       for (unsigned seed = 0; seed < seeds_; ++seed) {
         run.mode = mode;
+        run.point = points_;
         run.seed = run.scenario.seed + seed;
         plan_.runs.push_back(run);
       }
+      ++points_;
     }
   }
 
   const Node& root_;
   const std::string& file_;
   unsigned seeds_;
+  std::size_t points_ = 0;
   Plan plan_;
   config::Loaded<Plan> loaded_;
 };

@@ -18,6 +18,7 @@ struct RunPlan {
   Scenario scenario;
   RunMode mode = RunMode::none;
   std::string mode_name;  ///< what the results call the mode: its own name, or the label of a sweep of column mode
+  std::size_t point = 0;  ///< of all combinations of swept values and modes, counted from 0
   std::uint64_t seed = 1;
   std::vector<std::pair<std::string, std::string>> swept;  ///< column and what the results call the value
   std::map<std::string, double> paper;                     ///< what a paper gives for it, by column of the results

@@ -1,0 +1,34 @@
+#include "emulator/provenance/difference.hpp"
+
+#include <gtest/gtest.h>
+
+#include "emulator/provenance/sha256.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+TEST(Difference, TheSameBytesHaveNone) {
+  EXPECT_EQ(first_difference("", ""), "");
+  EXPECT_EQ(first_difference("a\nb\n", "a\nb\n"), "");
+}
+
+TEST(Difference, TheFirstLineThatDiffersIsNamed) {
+  EXPECT_EQ(first_difference("a\nb\nc\n", "a\nB\nd\n"), "line 2: \"b\" before, \"B\" now");
+  EXPECT_EQ(first_difference("a\n", "a\nb\n"), "line 2: nothing more before, \"b\" now");
+  EXPECT_EQ(first_difference("a\nbcd", "a\nb"), "line 2: \"bcd\" before, nothing more now");
+}
+
+TEST(Difference, ALongLineIsCutAndATerminalSeesNoControls) {
+  const std::string begin(500, 'x');
+  const std::string text = first_difference(begin + "\033[2Jone" + begin, begin + "\033[2Jtwo" + begin);
+  EXPECT_EQ(text.find('\033'), std::string::npos);
+  EXPECT_NE(text.find("…"), std::string::npos);
+  EXPECT_LT(text.size(), 250U);
+}
+
+TEST(Sha256, IsThatOfTheStandard) {
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace sluice::emulator
