@@ -62,23 +62,29 @@ class Workshop {
 
  private:
   void one(std::size_t run, packet::PacketPool& pool) {
+    if (store_.find) results_[run] = store_.find(plan_.runs[run]);
+    if (results_[run]) return found(run);
     try {
-      if (store_.find) results_[run] = store_.find(plan_.runs[run]);
-      if (!results_[run]) {
-        results_[run] = run_virtual(plan_.runs[run], plan_.name, pool, traces_, [&](double part) {
-          if (stop_) throw Stopped{};
-          report(run, part);
-        });
-        if (store_.keep) store_.keep(plan_.runs[run], *results_[run]);
-      }
+      results_[run] = run_virtual(plan_.runs[run], plan_.name, pool, traces_, [&](double part) {
+        if (stop_) throw Stopped{};
+        report(run, part);
+      });
+      if (store_.keep) store_.keep(plan_.runs[run], *results_[run]);
     } catch (const Stopped&) {
       return;
     } catch (const TraceMissing& missing) {
       const std::lock_guard lock(mutex_);
       skipped_.insert(missing.what());
     }
-    report(run, 1);
     const std::lock_guard lock(mutex_);
+    ++done_;
+  }
+
+  /// Nothing is shown of runs that take no time.
+  void found(std::size_t run) {
+    const std::lock_guard lock(mutex_);
+    whole_ += 1;
+    fractions_[run] = 1;
     ++done_;
   }
 
