@@ -1,18 +1,24 @@
 # cmake -D SOURCE=... -D OUTPUT=... -P build_info.cmake   writes which commit is built, when that has changed.
+# A program is its sources, not its documents: a commit that changes only those makes no other program.
+set(paths dataplane control proxy emulator .cmake CMakeLists.txt CMakePresets.json)
 set(commit "unknown")
+set(sources "")
 set(modified "false")
-execute_process(COMMAND git -c safe.directory=* rev-parse HEAD WORKING_DIRECTORY ${SOURCE}
+set(git git -c safe.directory=*)
+execute_process(COMMAND ${git} rev-parse HEAD WORKING_DIRECTORY ${SOURCE}
   OUTPUT_VARIABLE head OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(NOT failed)
   set(commit "${head}")
-  # What the program is made of; a change of a document makes no other program.
-  execute_process(COMMAND git -c safe.directory=* status --porcelain -- dataplane control proxy emulator .cmake CMakeLists.txt CMakePresets.json
+  execute_process(COMMAND ${git} ls-tree -r HEAD -- ${paths} WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE tree ERROR_QUIET)
+  string(REGEX REPLACE "[^\n]*\\.md\n" "" tree "${tree}")
+  string(SHA256 sources "${tree}")
+  execute_process(COMMAND ${git} status --porcelain -- ${paths} :!*.md
     WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE changes ERROR_QUIET)
   if(changes)
     set(modified "true")
   endif()
 endif()
-set(text "#define SLUICE_COMMIT \"${commit}\"\n#define SLUICE_MODIFIED ${modified}\n")
+set(text "#define SLUICE_COMMIT \"${commit}\"\n#define SLUICE_SOURCES \"${sources}\"\n#define SLUICE_MODIFIED ${modified}\n")
 set(before "")
 if(EXISTS ${OUTPUT})
   file(READ ${OUTPUT} before)

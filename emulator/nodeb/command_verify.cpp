@@ -57,8 +57,8 @@ class Findings {
 void compare_program(const Build& before) {
   const Build& now = running_program();
   if (same_results(before, now)) return;
-  if (before.commit == now.commit && before.version == now.version) {
-    std::printf("note: another build of the same commit: it was %s, this is %s\n", to_string(before).c_str(),
+  if (before.sources == now.sources && !before.sources.empty()) {
+    std::printf("note: another build of the same sources: it was %s, this is %s\n", to_string(before).c_str(),
                 to_string(now).c_str());
     return;
   }

@@ -15,13 +15,14 @@ constexpr const char* compiler = "g++ " __VERSION__;
 #endif
 
 bool exactly_its_commit(const Build& build) {
-  return build.commit != "unknown" && !build.modified;
+  return !build.sources.empty() && !build.modified;
 }
 
 }  // namespace
 
 Build this_build(const std::string& executable) {
-  return {SLUICE_VERSION, SLUICE_COMMIT, SLUICE_MODIFIED, compiler, SLUICE_BUILD_TYPE, sha256(executable)};
+  return {SLUICE_VERSION, SLUICE_COMMIT,     SLUICE_SOURCES,    SLUICE_MODIFIED,
+          compiler,       SLUICE_BUILD_TYPE, sha256(executable)};
 }
 
 bool same_results(const Build& a, const Build& b) {
@@ -30,7 +31,7 @@ bool same_results(const Build& a, const Build& b) {
 
 std::string identity(const Build& build) {
   if (!exactly_its_commit(build)) return "executable " + build.sha256;
-  return "commit " + build.commit + ", " + build.compiler + ", " + build.type;
+  return "sources " + build.sources + ", " + build.compiler + ", " + build.type;
 }
 
 std::string to_string(const Build& build) {

@@ -8,7 +8,8 @@ namespace sluice::emulator {
 struct Build {
   std::string version;    ///< the release
   std::string commit;     ///< that was checked out; "unknown" outside a repository
-  bool modified = false;  ///< its sources differed from that commit
+  std::string sources;    ///< digest of the sources of that commit, documents apart
+  bool modified = false;  ///< the sources differed from them
   std::string compiler;
   std::string type;    ///< CMake's build type
   std::string sha256;  ///< of the executable
@@ -19,7 +20,8 @@ struct Build {
 /// That of this program. `executable`: the bytes of its file.
 [[nodiscard]] Build this_build(const std::string& executable);
 
-/// Two programs give the same results: one executable, or one commit without changes by one compiler.
+/// Two programs give the same results: one executable, or the sources of a commit, without changes,
+/// by one compiler.
 [[nodiscard]] bool same_results(const Build& a, const Build& b);
 
 /// What same_results() compares, as one text that is the same for programs that give the same results.

@@ -24,8 +24,9 @@ Json json_of(const Input& input) {
 }
 
 Json json_of(const Build& build) {
-  return {{"version", build.version},   {"commit", build.commit}, {"modified", build.modified},
-          {"compiler", build.compiler}, {"build", build.type},    {"sha256", build.sha256}};
+  return {{"version", build.version},   {"commit", build.commit},     {"sources", build.sources},
+          {"modified", build.modified}, {"compiler", build.compiler}, {"build", build.type},
+          {"sha256", build.sha256}};
 }
 
 Json json_of(const Machine& machine) {
@@ -108,7 +109,7 @@ std::vector<T> list_of(const Json& json, const char* key, T (*read)(const Json&)
 Build build_in(const Json& json) {
   const Json& modified = member(json, "modified");
   if (!modified.is_boolean()) refuse("modified", "true or false");
-  return {text_in(json, "version"),  text_in(json, "commit"), modified.get<bool>(),
+  return {text_in(json, "version"),  text_in(json, "commit"), text_in(json, "sources"), modified.get<bool>(),
           text_in(json, "compiler"), text_in(json, "build"),  digest_in(json)};
 }
 

@@ -203,9 +203,9 @@ def test_a_worker_with_another_program_is_refused_by_name(folder, cluster):
     other = folder / "nodeb"
     shutil.copy(NODEB, other)
     listing = json.loads(subprocess.run([NODEB, "run", folder / "long.yaml", "--list"], capture_output=True, check=True).stdout)
-    if listing["program"].startswith("commit "):
-        # The same commit: any build of it will do. A script that says something else stands for another commit.
-        other.write_text(f"#!/bin/sh\n{NODEB} \"$@\" | sed 's/\"program\": \"commit /&f/'\n", encoding="utf-8")
+    if listing["program"].startswith("sources "):
+        # The same sources: any build of them will do. A script that says something else stands for another one.
+        other.write_text(f"#!/bin/sh\n{NODEB} \"$@\" | sed 's/\"program\": \"sources /&f/'\n", encoding="utf-8")
     else:
         with other.open("ab") as program:
             program.write(b"another build")

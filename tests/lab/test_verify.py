@@ -89,7 +89,7 @@ def changed(result, change):
 
 
 def test_another_program_is_noted_and_the_same_bytes_are_still_the_same(folder, result):
-    changed(result, lambda provenance: provenance["program"].update(commit="0123", version="0.0.1", sha256="0" * 64))
+    changed(result, lambda provenance: provenance["program"].update(commit="0123", sources="", version="0.0.1", sha256="0" * 64))
     said, _ = nodeb("verify", result, "--traces", folder)
     assert "note: another program: it was 0.0.1, commit 0123" in said
     assert said.endswith("the same: 8 runs, 4 files\n")

@@ -74,10 +74,12 @@ TEST(Provenance, NamesThatLeadElsewhereAreKnown) {
   EXPECT_FALSE(stays_below(std::string_view("a\0b", 3)));
 }
 
-TEST(Build, ACommitWithoutChangesIsTheSameInAnyBuildOfOneCompiler) {
-  const Build clean{"0.1.0", "abc", false, "g++ 12", "Release", "1"};
+TEST(Build, SourcesWithoutChangesAreTheSameInAnyBuildOfOneCompiler) {
+  const Build clean{"0.1.0", "abc", "5", false, "g++ 12", "Release", "1"};
   Build other = clean;
   other.sha256 = "2";
+  EXPECT_TRUE(same_results(clean, other));
+  other.commit = "of documents";
   EXPECT_TRUE(same_results(clean, other));
   other.compiler = "clang++ 14";
   EXPECT_FALSE(same_results(clean, other));
@@ -86,7 +88,7 @@ TEST(Build, ACommitWithoutChangesIsTheSameInAnyBuildOfOneCompiler) {
   EXPECT_FALSE(same_results(clean, changed));
   EXPECT_TRUE(same_results(changed, changed));
   Build unknown = clean;
-  unknown.commit = "unknown";
+  unknown.sources = "";
   other = unknown;
   other.sha256 = "2";
   EXPECT_FALSE(same_results(unknown, other));

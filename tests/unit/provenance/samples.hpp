@@ -60,7 +60,7 @@ inline RunPlan plan_of(const RunResult& result) {
 
 inline Provenance sample_provenance() {
   Provenance provenance;
-  provenance.program = {"0.1.0", "abc", true, "g++ 12", "RelWithDebInfo", sha256("program")};
+  provenance.program = {"0.1.0", "abc", "5", true, "g++ 12", "RelWithDebInfo", sha256("program")};
   provenance.machines = {{"Linux 6.1", "a processor", "glibc 2.36"}};
   provenance.inputs.scenario = {"x.yaml", sha256("seed: 1\n"), "seed: 1\n", {}};
   provenance.inputs.scenarios = {{"other.yaml", sha256("seed: 2\n"), "seed: 2\n", {}}};
