@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <system_error>
+#include <stdexcept>
 #include <utility>
 
 #include "emulator/nodeb/commands.hpp"
@@ -14,19 +14,22 @@ namespace sluice::emulator {
 
 namespace {
 
-/// Where the parts of a report are from, each as its folder says; nothing where it says nothing.
+/// Where one part of a report is from, as its folder says; null, and why, where it does not.
+nlohmann::ordered_json provenance_of_part(const std::string& folder) {
+  nlohmann::ordered_json part = {{"folder", std::filesystem::path(folder).lexically_normal().filename().string()}};
+  try {
+    const std::string text = read_file(std::filesystem::path(folder) / provenance_file, provenance_limit);
+    part["provenance"] = nlohmann::ordered_json::parse(to_json(parse_provenance(text)));
+  } catch (const std::runtime_error& refused) {
+    part["provenance"] = nullptr;
+    part["reason"] = refused.what();
+  }
+  return part;
+}
+
 std::string provenance_of_several(const std::vector<std::string>& folders) {
   nlohmann::ordered_json parts = nlohmann::ordered_json::array();
-  for (const std::string& folder : folders) {
-    const std::filesystem::path file = std::filesystem::path(folder) / provenance_file;
-    std::error_code ignored;
-    nlohmann::ordered_json part = nullptr;
-    if (std::filesystem::exists(file, ignored)) {
-      part = nlohmann::ordered_json::parse(to_json(parse_provenance(read_file(file, provenance_limit))));
-    }
-    parts.push_back({{"folder", std::filesystem::path(folder).lexically_normal().filename().string()},
-                     {"provenance", std::move(part)}});
-  }
+  for (const std::string& folder : folders) parts.push_back(provenance_of_part(folder));
   const nlohmann::ordered_json json = {{"format", 1}, {"clock", "several"}, {"parts", std::move(parts)}};
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

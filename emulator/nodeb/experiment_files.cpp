@@ -93,6 +93,7 @@ bool restrict_runs(Plan& plan, const std::vector<std::size_t>& only) {
     return false;
   }
   std::vector<RunPlan> chosen;
+  chosen.reserve(numbers.size());
   for (const std::size_t number : numbers) chosen.push_back(std::move(plan.runs[number]));
   plan.runs = std::move(chosen);
   return true;

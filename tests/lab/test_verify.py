@@ -123,6 +123,11 @@ def test_a_report_of_several_results_names_its_parts(folder, result):
     assert [part["provenance"]["seeds"] for part in provenance["parts"]] == [[1, 2], [1, 2]]
     _, said = nodeb("verify", folder / "both", code=2)
     assert "verify each of them" in said
+    (result / "provenance.json").write_text("[" * 1_000_000, encoding="utf-8")
+    nodeb("report", "--out", folder / "all", result, folder / "both")
+    provenance = json.loads((folder / "all" / "provenance.json").read_text(encoding="utf-8"))
+    assert [part["provenance"] for part in provenance["parts"]] == [None, None]
+    assert "is not JSON" in provenance["parts"][0]["reason"]
 
 
 def test_runs_made_one_by_one_come_to_the_same_bytes(folder, result):
