@@ -194,12 +194,13 @@ class Experiment:
             part = missing[first:first + size]
             yield {**common, "numbers": [run["run"] for run in part], "kept": [run["kept"] for run in part]}
 
-    def merge(self, out=None):
+    def merge(self, out=None, quiet=False):
         """What one process would have written and printed, from the kept runs; those that are missing are run. Returns
         nodeb's exit code."""
         words = [self.nodeb, *self.words(), "--workers", 1, "--keep", self.keep, *(["--out", out] if out else [])]
         sys.stdout.flush()
-        return subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, check=False).returncode
+        stdout = subprocess.DEVNULL if quiet else None
+        return subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, stdout=stdout, check=False).returncode
 
     def forget(self):
         """Removes the kept runs of this experiment."""

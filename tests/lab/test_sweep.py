@@ -1,6 +1,7 @@
 """A sweep over workers comes to the bytes of a single process: on this machine's processors, and with scheduler and workers
 in network namespaces, though a worker is killed, the scheduler is, or a worker has another program."""
 
+import argparse
 import importlib.util
 import json
 import shutil
@@ -15,6 +16,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import lab as lab_module  # noqa: E402
 import programs  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / ".tools"))
+import papers  # noqa: E402
 from lab import Lab  # noqa: E402
 
 WHY_NOT = lab_module.why_not()
@@ -33,13 +36,13 @@ modes: [none, i-tcp]
 cell:
   ues:
     - {address: 10.45.0.2, channel: {type: trace, file: link.down}}
-output: {flows: true}
+output: {flows: true, ues: true, queues: true, ratio: {column: buffer, base: "50", of: [goodput]}}
 sweep:
   - {column: buffer, keys: [cell.ues.0.buffer], values: [50, 100, 200], unit: " frames"}
 """
 SEEDS = 4
 RUNS = 2 * 3 * SEEDS
-FILES = ("results.csv", "series.csv", "summary.csv", "flows.csv", "report.html")
+FILES = ("results.csv", "series.csv", "summary.csv", "ues.csv", "flows.csv", "queues.csv", "report.html")
 
 
 @pytest.fixture(name="folder")
@@ -118,6 +121,33 @@ def test_a_file_outside_is_refused(folder):
     assert "../link.down does not lie below" in sweep(folder, "--workers", 2, code=1).stderr
 
 
+def test_the_numbers_of_papers_are_written_by_one_command(folder):
+    """Those of an experiment that is run anew take the place of older ones; the others stay."""
+    (folder / "long.yaml").rename(folder / "one-link.yaml")
+    (folder / "numbers.toml").write_text(
+        "[one-link]\nseeds = 3\nnumbers = [{what = \"use\", column = \"utilisation\", unit = \"%\", "
+        "where = {mode = \"none\"}, pick = \"range\"}]\n"
+        "[two-link]\nseeds = 1\nnumbers = [{what = \"drops\", column = \"drops\", where = {mode = \"none\"}, "
+        "pick = \"most\"}]\n", encoding="utf-8")
+    shutil.copy(folder / "one-link.yaml", folder / "two-link.yaml")
+    (folder / "README.md").write_text("<!-- numbers one -->\n<!-- end -->\n\n<!-- numbers two -->\n<!-- end -->\n", encoding="utf-8")
+
+    def run(*only, seeds=None):
+        options = argparse.Namespace(nodeb=NODEB, only=only, seeds=seeds, traces=[str(folder)], on=None, workers=1,
+                                     keep=folder / "kept", out=folder / "results")
+        assert papers.run(options, folder) == 0
+
+    run()
+    assert papers.problems(folder) == []
+    before = papers.read_record(folder)
+    assert [(row.experiment, row.seeds) for row in before] == [("one-link", 3), ("two-link", 1)]
+    run("one-link", seeds=2)
+    now = papers.read_record(folder)
+    assert [(row.experiment, row.seeds) for row in now] == [("one-link", 2), ("two-link", 1)]
+    assert now[1] == before[1] and papers.problems(folder) == []
+    assert (folder / "results" / "one-link" / "provenance.json").is_file()
+
+
 class Cluster:
     """A scheduler and workers, each in a network namespace of its own, on one bridge with the client."""
 
@@ -143,8 +173,9 @@ class Cluster:
     def start_worker(self, role, nodeb=NODEB):
         local = self.lab.log_dir / f"local-{role}"
         local.mkdir(exist_ok=True)
-        return self.hosts[role].start(f"worker-{role}", "dask-worker", self.address, "--nthreads", 1, "--no-nanny", "--no-dashboard",
-                                      "--name", role, "--local-directory", local, cwd=local, environment={"SLUICE_NODEB": str(nodeb)})
+        return self.hosts[role].start(f"worker-{role}", "dask-worker", self.address, "--nthreads", 1, "--no-nanny",
+                                      "--no-dashboard", "--name", role, "--local-directory", local, cwd=local,
+                                      environment={"SLUICE_NODEB": str(nodeb)})
 
     def start_sweep(self, folder, *words):
         return self.hosts["client"].start("sweep", *command(folder, "--on", self.address, *words))

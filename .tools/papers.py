@@ -1,0 +1,368 @@
+#!/usr/bin/python3
+"""The numbers of configs/papers/README.md.
+
+    papers.py NODEB [--only NAME]... [--seeds N] [--out DIR] [--traces DIR] [--on ADDRESS] [--workers N] [--keep DIR]
+    papers.py --lint
+
+Runs every experiment of the papers (or those named) with the seeds that numbers.toml asks for, at most N; takes from the
+results the numbers that it lists, each with half of its 95 % confidence interval over the seeds; and writes them into
+numbers.csv and between the markers of README.md. --lint runs nothing: it compares the three, and numbers.csv with the
+scenarios of today."""
+
+import argparse
+import csv
+import dataclasses
+import hashlib
+import itertools
+import math
+import re
+import statistics
+import sys
+import tomllib
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # nothing appears beside the sources
+import sweep  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+PAPERS = ROOT / "configs" / "papers"
+# Columns of results.csv from here on are measured; those before name the run.
+FIRST_MEASURED = "measured_s"
+UNITS = {"%": 100, "Mb/s": 1e-6, "kb/s": 1e-3, "kB": 1e-3, "ms": 1, "s": 1, "": 1}
+# A number is {what, column} and some of these.
+NUMBER_KEYS = {"what", "column", "unit", "where", "versus", "times", "pick", "paper"}
+# Keys at the top of a scenario that are text for people: they change no run.
+TEXT_KEYS = ("title", "description", "paper")
+STUDENT_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+             2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
+
+
+class PapersError(Exception):
+    """What is wrong with a file, in words."""
+
+
+# What is asked for ----------------------------------------------------------------------------------------------------
+
+
+def asked(papers=PAPERS):
+    """{experiment: {"seeds": n, "numbers": [...]}}; PapersError where numbers.toml is not as it should be."""
+    try:
+        table = tomllib.loads((papers / "numbers.toml").read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise PapersError(f"numbers.toml: {error}") from error
+    for name, entry in table.items():
+        if set(entry) != {"seeds", "numbers"} or not isinstance(entry["seeds"], int) or entry["seeds"] < 1 or not entry["numbers"]:
+            raise PapersError(f"numbers.toml: {name}: seeds and numbers expected")
+        names = [number.get("what") for number in entry["numbers"]]
+        if len(set(names)) < len(names):
+            raise PapersError(f"numbers.toml: {name}: two numbers of one name")
+        for number in entry["numbers"]:
+            wrong = set(number) - NUMBER_KEYS
+            if wrong or not {"what", "column"} <= set(number) or number.get("unit", "") not in UNITS:
+                reason = ", ".join(sorted(wrong)) or "what, column or unit"
+                raise PapersError(f"numbers.toml: {name}: {number.get('what', number)}: {reason}")
+            if number.get("pick", "least") not in ("least", "most", "range"):
+                raise PapersError(f"numbers.toml: {name}: {number['what']}: pick is least, most or range")
+    return table
+
+
+def without_texts(text):
+    """A scenario's lines that runs depend on: no comments, none of TEXT_KEYS."""
+    kept, skipping = [], False
+    for line in text.splitlines():
+        key = re.match(r"([a-z_]+):", line)
+        if key:
+            skipping = key[1] in TEXT_KEYS
+        if not skipping and not re.match(r"\s*(#|$)", line):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def digest(name, papers=PAPERS):
+    """What the runs of a scenario depend on, and of the scenarios that it takes profiles from; 12 digits."""
+    text = without_texts((papers / f"{name}.yaml").read_text(encoding="utf-8"))
+    for other in sorted(set(re.findall(r"\bfile: ([\w.-]+\.yaml)", text))):
+        text += "\n" + without_texts((papers / other).read_text(encoding="utf-8"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+# What the results say -------------------------------------------------------------------------------------------------
+
+
+def interval(values):
+    """Half of the 95 % confidence interval of the mean, as nodeb computes it; None of a single value."""
+    if len(values) < 2:
+        return None
+    freedom = len(values) - 1
+    t = STUDENT_T[freedom - 1] if freedom <= len(STUDENT_T) else 1.96 + 2.4 / freedom
+    return t * statistics.stdev(values) / math.sqrt(len(values))
+
+
+class Results:
+    """results.csv of one experiment."""
+
+    def __init__(self, folder):
+        with (Path(folder) / "results.csv").open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            columns = reader.fieldnames
+            self.rows = list(reader)
+        self.columns = columns
+        self.keys = [key for key in columns[:columns.index(FIRST_MEASURED)] if key not in ("scenario", "clock", "seed")]
+
+    def point(self, row):
+        return tuple(row[key] for key in self.keys)
+
+    @staticmethod
+    def fits(row, where):
+        return all(row[key] in ([value] if isinstance(value, str) else value) for key, value in where.items())
+
+    def other(self, row, changes):
+        """The row of the same seed that differs from this one in `changes`, and in keys that go with them: a law's parameter
+        that no row has there."""
+        found = [other for other in self.rows if self.fits(other, changes) and other["seed"] == row["seed"]]
+        for key in self.keys:
+            if key not in changes and any(other[key] == row[key] for other in found):
+                found = [other for other in found if other[key] == row[key]]
+        if len(found) != 1:
+            raise PapersError(f"{len(found)} rows to compare {self.point(row)} with, one expected")
+        return found[0]
+
+    def value(self, row, number):
+        """The number of one run, in its unit; None where the run has none."""
+        def cell(of):
+            return float(of[number["column"]]) if of[number["column"]] else None
+
+        value = cell(row)
+        for word in ("versus", "times"):
+            if word in number:
+                base = cell(self.other(row, number[word]))
+                if value is None or not base:
+                    return None
+                return 100 * (value / base - 1) if word == "versus" else value / base
+        return None if value is None else value * UNITS[number.get("unit", "")]
+
+    def points(self, number):
+        """[(point, values by seed)] of the rows that a number is of."""
+        if number["column"] not in self.columns:
+            raise PapersError(f"{number['what']}: there is no column {number['column']}")
+        unknown = {key for word in ("where", "versus", "times") for key in number.get(word, {})} - set(self.keys)
+        if unknown:
+            raise PapersError(f"{number['what']}: no sweep of {', '.join(unknown)}")
+        rows = [row for row in self.rows if self.fits(row, number.get("where", {}))]
+        points = []
+        for point, group in itertools.groupby(rows, key=self.point):
+            values = [value for value in (self.value(row, number) for row in group) if value is not None]
+            if values:
+                points.append((point, values))
+        if not points or ("pick" not in number and len(points) != 1):
+            raise PapersError(f"{number['what']}: {len(points)} points, expected {'some' if 'pick' in number else 'one'}")
+        return points
+
+    def label(self, point, points):
+        """What tells a point from the others."""
+        def distinct(keys):
+            return len({tuple(other[i] for i in keys) for other, _ in points})
+
+        told = []
+        for i in range(len(self.keys)):  # of sweeps that go together the first is enough
+            if distinct([*told, i]) > distinct(told):
+                told.append(i)
+        return ", ".join(f"{self.keys[i].replace('_', ' ')} {point[i]}" for i in told)
+
+
+def digits(value, half):
+    """How many decimals a value is written with: two digits of its interval, else three of its own."""
+    least = half if half else abs(value) / 10
+    return 0 if not least else max(0, min(4, 1 - math.floor(math.log10(least))))
+
+
+def written(values):
+    """Mean and interval, in words."""
+    mean, half = statistics.fmean(values), interval(values)
+    decimals = digits(mean, half)
+    text = f"{mean:.{decimals}f}"
+    if half is not None:
+        text += f" ± {half:.{decimals}f}"
+    return text.replace("-", "−")
+
+
+def number_text(results, number):
+    """A number as README.md has it."""
+    points = results.points(number)
+    unit = "%" if "versus" in number else number.get("unit", "")
+    ordered = sorted(points, key=lambda one: statistics.fmean(one[1]))
+    picked = {"least": ordered[:1], "most": ordered[-1:], "range": [ordered[0], ordered[-1]]}[number.get("pick", "least")]
+    texts = []
+    for point, values in picked:
+        label = results.label(point, points)
+        texts.append(f"{written(values)}{' ' + unit if unit else ''}{f' ({label})' if label else ''}")
+    return " … ".join(dict.fromkeys(texts))
+
+
+# Record and page ------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One number of numbers.csv: from which scenario, by which sources, of how many seeds."""
+    experiment: str
+    scenario: str
+    sources: str
+    seeds: int
+    what: str
+    here: str
+
+
+COLUMNS = [field.name for field in dataclasses.fields(Row)]
+
+
+def read_record(papers=PAPERS):
+    with (papers / "numbers.csv").open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        if reader.fieldnames != COLUMNS:
+            raise PapersError(f"numbers.csv: columns {','.join(COLUMNS)} expected")
+        rows = []
+        for fields in reader:
+            if None in fields or None in fields.values() or not fields["seeds"].isdigit():
+                raise PapersError(f"numbers.csv: line {reader.line_num}: {len(COLUMNS)} fields and whole seeds expected")
+            rows.append(Row(**{**fields, "seeds": int(fields["seeds"])}))
+        return rows
+
+
+def write_record(rows, papers=PAPERS):
+    with (papers / "numbers.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(dataclasses.asdict(row) for row in rows)
+
+
+def tables(page):
+    """The prefixes of the experiments whose table stands in the page."""
+    return re.findall(r"^<!-- numbers (\w+) -->$", page, re.M)
+
+
+def with_numbers(page, rows, asked_for):
+    """The page with the tables of the record in their places."""
+    for prefix in tables(page):
+        lines = ["| experiment | seeds | number | the paper | here |", "| --- | --- | --- | --- | --- |"]
+        for name, entry in asked_for.items():
+            if name.split("-")[0] != prefix:
+                continue
+            paper = {number["what"]: number.get("paper", "") for number in entry["numbers"]}
+            for row in (row for row in rows if row.experiment == name):
+                cells = (f"`{name}`", str(row.seeds), row.what, paper.get(row.what, ""), row.here)
+                lines.append("".join(f"| {cell} " if cell else "| " for cell in cells) + "|")
+        begin, end = f"<!-- numbers {prefix} -->\n", "<!-- end -->\n"
+        before, _, rest = page.partition(begin)
+        page = before + begin + "\n".join(lines) + "\n" + end + rest.partition(end)[2]
+    return page
+
+
+def problems(papers=PAPERS):
+    """What does not agree: numbers.toml, the scenarios, numbers.csv and README.md."""
+    asked_for, rows = asked(papers), read_record(papers)
+    scenarios = {file.stem for file in papers.glob("*.yaml")}
+    found = [f"numbers.toml: {name}: there is no such scenario" for name in asked_for if name not in scenarios]
+    found += [f"numbers.toml: {name}: no numbers of it" for name in sorted(scenarios - set(asked_for))]
+    for name, entry in asked_for.items():
+        of_it = [row for row in rows if row.experiment == name]
+        if [row.what for row in of_it] != [number["what"] for number in entry["numbers"]]:
+            found.append(f"numbers.csv: {name}: its numbers are not those of numbers.toml")
+        elif name in scenarios and any(row.scenario != digest(name, papers) for row in of_it):
+            found.append(f"numbers.csv: {name}: the scenario has changed since")
+    found += [f"numbers.csv: {name}: not in numbers.toml" for name in sorted({row.experiment for row in rows} - set(asked_for))]
+    page = (papers / "README.md").read_text(encoding="utf-8")
+    missing = {name.split("-")[0] for name in asked_for} - set(tables(page))
+    found += [f"README.md: no <!-- numbers {prefix} -->" for prefix in sorted(missing)]
+    if not found and page != with_numbers(page, rows, asked_for):
+        found.append("README.md: its tables are not those of numbers.csv")
+    return found
+
+
+def lint(papers=PAPERS):
+    try:
+        found = problems(papers)
+        short = {row.experiment: row.seeds for row in read_record(papers)}
+        for name, entry in asked(papers).items():
+            if short.get(name, entry["seeds"]) < entry["seeds"]:
+                print(f"numbers.csv: warning: {name}: {short[name]} seeds, numbers.toml asks for {entry['seeds']}")
+    except (OSError, PapersError) as problem:
+        found = [str(problem)]
+    for message in found:
+        print(f"{message.replace(':', ': error:', 1)} (./run experiment papers writes numbers.csv and README.md)")
+    print(f"papers: {len(found)} errors")
+    return 1 if found else 0
+
+
+# Running --------------------------------------------------------------------------------------------------------------
+
+
+def rows_of(experiment, entry, folder, papers=PAPERS):
+    """The numbers of one experiment."""
+    results = Results(folder)
+    sources = re.sub(r"^sources (\w{12}).*", r"\1", experiment.listing["program"])
+    if len(sources) != 12:
+        sources = "changed"  # built from a tree with changes: no commit has these sources
+    try:
+        return [Row(experiment.name, digest(experiment.name, papers), sources, experiment.seeds, number["what"],
+                    number_text(results, number)) for number in entry["numbers"]]
+    except PapersError as problem:
+        raise PapersError(f"{experiment.name}: {problem}") from problem
+
+
+def write_numbers(fresh, asked_for, papers=PAPERS):
+    """Puts fresh numbers into numbers.csv, in the place of older ones of the same experiments, and all into README.md."""
+    known = read_record(papers) if (papers / "numbers.csv").is_file() else []
+    renewed = {row.experiment for row in fresh}
+    order = list(asked_for)
+    rows = [row for row in known if row.experiment in order and row.experiment not in renewed] + fresh
+    write_record(sorted(rows, key=lambda row: order.index(row.experiment)), papers)
+    page = papers / "README.md"
+    page.write_text(with_numbers(page.read_text(encoding="utf-8"), read_record(papers), asked_for), encoding="utf-8")
+
+
+def run(options, papers=PAPERS):
+    asked_for = asked(papers)
+    names = options.only or list(asked_for)
+    unknown = [name for name in names if name not in asked_for]
+    if unknown:
+        raise PapersError(f"numbers.toml has no {', '.join(unknown)}")
+    keep = options.keep or sweep.RUNS
+    experiments = [sweep.Experiment(options.nodeb, papers / f"{name}.yaml",
+                                    min(asked_for[name]["seeds"], options.seeds or asked_for[name]["seeds"]),
+                                    tuple(options.traces), keep) for name in names]
+    sweep.run_all(experiments, options.on, options.workers)
+    fresh = []
+    for experiment in experiments:
+        folder = options.out / experiment.name
+        code = experiment.merge(folder, quiet=True)
+        if code:
+            raise PapersError(f"{experiment.name}: nodeb ended with {code}")
+        fresh += rows_of(experiment, asked_for[experiment.name], folder, papers)
+    write_numbers(fresh, asked_for, papers)
+    print(f"Written: {papers}/numbers.csv, README.md; results in {options.out}/")
+    if not options.keep:
+        for experiment in experiments:
+            experiment.forget()
+    return 0
+
+
+def main():
+    if sys.argv[1:] == ["--lint"]:
+        return lint()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    sweep.add_options(parser)
+    parser.add_argument("--only", action="append", help="this experiment; may be given several times")
+    parser.add_argument("--seeds", type=int, help="at most so many per point")
+    parser.add_argument("--out", type=Path, default=ROOT / "out" / "papers", help="folder for the results, one each")
+    return run(parser.parse_args())
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (PapersError, sweep.SweepError) as error:
+        sys.exit(f"papers: {error}")
+    except KeyboardInterrupt:
+        print("papers: stopped; the finished runs are kept", file=sys.stderr)
+        sys.exit(130)
