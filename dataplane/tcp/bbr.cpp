@@ -24,30 +24,21 @@ constexpr std::uint32_t least_segments = 4;  ///< BBRMinPipeCwnd
 
 }  // namespace
 
-void RoundMaximum::note(std::uint32_t round, Rate rate) {
-  const std::uint32_t passed = std::min(round - round_, rounds);
-  for (std::uint32_t i = 0; i < passed; ++i) largest_of_[(round - i) % rounds] = 0;
-  round_ = round;
-  float& own = largest_of_[round % rounds];
-  own = std::max(own, static_cast<float>(rate.bytes_per_second()));
-  largest_ = Rate::bytes_per_second(static_cast<double>(*std::ranges::max_element(largest_of_)));
-}
-
-void Bbr::start(std::uint32_t cwnd, Duration srtt, std::uint32_t draw, Instant now) {
+void Bbr::start(const ModelStart& start) {
   *this = Bbr();
-  initial_cwnd_ = prior_cwnd_ = cwnd;
-  draw_ = draw;
-  least_rtt_at_ = phase_began_ = now;
-  rtt_seen_ = srtt > Duration::zero();
-  if (rtt_seen_) least_rtt_ = srtt;
+  initial_cwnd_ = prior_cwnd_ = start.cwnd;
+  draw_ = start.draw;
+  least_rtt_at_ = phase_began_ = start.now;
+  rtt_seen_ = start.srtt > Duration::zero();
+  if (rtt_seen_) least_rtt_ = start.srtt;
   // Section 4.2.1: a round-trip time of a millisecond until there is one.
-  pacing_rate_ = Rate::of(Bytes(cwnd), rtt_seen_ ? srtt : 1ms) * high_gain;
+  pacing_rate_ = Rate::of(Bytes(start.cwnd), rtt_seen_ ? start.srtt : 1ms) * high_gain;
 }
 
 void Bbr::seed(std::uint32_t cwnd, Duration srtt) {
   if (srtt <= Duration::zero()) return;
   bandwidth_ = RoundMaximum();
-  bandwidth_.note(round_, Rate::of(Bytes(cwnd), srtt));
+  bandwidth_.note(rounds_.count(), Rate::of(Bytes(cwnd), srtt).bytes_per_second());
   if (least_rtt_ == Duration::max()) least_rtt_ = srtt;
   prior_cwnd_ = cwnd;
   full_pipe_ = rtt_seen_ = seeded_ = true;
@@ -86,7 +77,7 @@ std::uint32_t Bbr::target(double gain, std::uint32_t mss) const {
       std::min(product + bursts + probing, static_cast<double>(largest_congestion_window)));
 }
 
-std::uint32_t Bbr::on_ack(const Ack& ack, std::uint32_t cwnd) {
+std::uint32_t Bbr::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   if (std::exchange(seeded_, false)) least_rtt_at_ = phase_began_ = ack.now;
   update_bandwidth(ack);
   update_cycle(ack);
@@ -98,25 +89,19 @@ std::uint32_t Bbr::on_ack(const Ack& ack, std::uint32_t cwnd) {
 }
 
 // Sections 4.1.1.3 to 4.1.1.5.
-void Bbr::update_bandwidth(const Ack& ack) {
-  round_start_ = false;
+void Bbr::update_bandwidth(const ModelAck& ack) {
+  if (rounds_.advance(ack.sample, ack.delivered)) conserve_ = false;
   if (!ack.sample.valid()) return;
-  if (static_cast<std::int32_t>(ack.sample.prior_delivered - round_end_) >= 0) {
-    round_end_ = ack.delivered;
-    ++round_;
-    round_start_ = true;
-    conserve_ = false;
-  }
   const Rate rate = ack.sample.rate();
-  if (!ack.sample.app_limited || rate >= bandwidth()) bandwidth_.note(round_, rate);
+  if (!ack.sample.app_limited || rate >= bandwidth()) bandwidth_.note(rounds_.count(), rate.bytes_per_second());
 }
 
 // Section 4.3.4.3.
-void Bbr::update_cycle(const Ack& ack) {
+void Bbr::update_cycle(const ModelAck& ack) {
   if (mode_ == Mode::probe_bandwidth && phase_is_over(ack)) next_phase(ack.now);
 }
 
-bool Bbr::phase_is_over(const Ack& ack) const {
+bool Bbr::phase_is_over(const ModelAck& ack) const {
   const bool full = ack.now - phase_began_ > least_rtt_;
   if (cycle[phase_] > 1) {
     return full && (ack.sample.losses != 0 || ack.sample.prior_in_flight >= target(cycle[phase_], ack.mss));
@@ -130,8 +115,8 @@ void Bbr::next_phase(Instant now) {
 }
 
 // Section 4.3.2.2.
-void Bbr::check_full_pipe(const Ack& ack) {
-  if (full_pipe_ || !round_start_ || ack.sample.app_limited) return;
+void Bbr::check_full_pipe(const ModelAck& ack) {
+  if (full_pipe_ || !rounds_.started() || ack.sample.app_limited) return;
   if (bandwidth() >= full_bandwidth_ * full_growth) {
     full_bandwidth_ = bandwidth();
     full_rounds_ = 0;
@@ -141,7 +126,7 @@ void Bbr::check_full_pipe(const Ack& ack) {
 }
 
 // Section 4.3.3.
-void Bbr::check_drain(const Ack& ack) {
+void Bbr::check_drain(const ModelAck& ack) {
   if (mode_ == Mode::startup && full_pipe_) mode_ = Mode::drain;
   if (mode_ == Mode::drain && ack.in_flight <= target(1, ack.mss)) enter_probe_bandwidth(ack.now);
 }
@@ -156,7 +141,7 @@ void Bbr::enter_probe_bandwidth(Instant now) {
 }
 
 // Sections 4.1.2.3 and 4.3.5.
-void Bbr::update_least_rtt(const Ack& ack, std::uint32_t& cwnd) {
+void Bbr::update_least_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   const bool expired = ack.now > least_rtt_at_ + least_rtt_valid;
   if (ack.sample.rtt >= Duration::zero() && (ack.sample.rtt <= least_rtt_ || expired)) {
     least_rtt_ = std::max(ack.sample.rtt, Duration(1));
@@ -175,15 +160,15 @@ void Bbr::update_least_rtt(const Ack& ack, std::uint32_t& cwnd) {
   if (ack.sample.newly != 0) idle_restart_ = false;
 }
 
-void Bbr::probe_rtt(const Ack& ack, std::uint32_t& cwnd) {
+void Bbr::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_done_ == never) {
     if (ack.in_flight > least_segments * ack.mss) return;
     probe_rtt_done_ = ack.now + probe_rtt_time;
     probe_rtt_round_done_ = false;
-    round_end_ = ack.delivered;
+    rounds_.begin(ack.delivered);
     return;
   }
-  if (round_start_) probe_rtt_round_done_ = true;
+  if (rounds_.started()) probe_rtt_round_done_ = true;
   if (probe_rtt_round_done_) leave_probe_rtt(ack.now, cwnd);
 }
 
@@ -211,11 +196,11 @@ void Bbr::set_pacing_rate(double gain) {
 
 // Section 4.2.3.4. True when the window is what recovery says. One round of sending no more than is delivered, then the
 // model again; the window of before comes back when nothing is missing any more.
-bool Bbr::follow_repair(const Ack& ack, std::uint32_t& cwnd) {
+bool Bbr::follow_repair(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.sample.losses != 0) cwnd -= std::min(cwnd - ack.mss, ack.sample.losses);
   if (ack.repair == Repair::fast && repair_ != Repair::fast) {
     conserve_ = true;
-    round_end_ = ack.delivered;
+    rounds_.begin(ack.delivered);
     cwnd = ack.in_flight + ack.sample.newly;
   } else if (ack.repair == Repair::none && repair_ != Repair::none) {
     cwnd = std::max(cwnd, prior_cwnd_);
@@ -227,7 +212,7 @@ bool Bbr::follow_repair(const Ack& ack, std::uint32_t& cwnd) {
 }
 
 // Section 4.2.3.6.
-std::uint32_t Bbr::window(const Ack& ack, std::uint32_t cwnd) {
+std::uint32_t Bbr::window(const ModelAck& ack, std::uint32_t cwnd) {
   const std::uint32_t least = least_segments * ack.mss;
   cwnd = std::max(cwnd, ack.mss);
   if (ack.repair == Repair::fast && repair_ == Repair::none) save(cwnd);

@@ -1,29 +1,14 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 
-#include "dataplane/tcp/delivery_rate.hpp"
+#include "dataplane/tcp/model_ack.hpp"
+#include "dataplane/tcp/round_count.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::tcp {
-
-/// The largest of what was seen in the last ten rounds. A round without anything seen moves nothing out: a connection
-/// that is idle forgets nothing.
-class RoundMaximum {
- public:
-  static constexpr std::uint32_t rounds = 10;
-
-  void note(std::uint32_t round, Rate rate);
-  [[nodiscard]] Rate value() const { return largest_; }
-
- private:
-  std::array<float, rounds> largest_of_{};  ///< by round modulo the window, bytes per second
-  std::uint32_t round_ = 0;                 ///< the newest of them
-  Rate largest_;
-};
 
 /// BBR, version 1: draft-cardwell-iccrg-bbr-congestion-control-00 (sections cited are its), with what Linux's
 /// tcp_bbr.c has corrected since. A model of the path, the largest delivery rate of ten rounds and the least round-trip
@@ -34,27 +19,13 @@ class RoundMaximum {
 class Bbr {
  public:
   enum class Mode : std::uint8_t { startup, drain, probe_bandwidth, probe_rtt };
-  /// What loss recovery is doing; in this order as things get worse.
-  enum class Repair : std::uint8_t { none, fast, timeout };
-
-  /// What one acknowledgement told.
-  struct Ack {
-    Instant now{};
-    RateSample sample;
-    std::uint32_t delivered = 0;  ///< DeliveryRate::delivered() after it
-    std::uint32_t in_flight = 0;  ///< pipe after it
-    std::uint32_t mss = 0;
-    Repair repair = Repair::none;
-  };
-
-  /// A connection begins with a window of `cwnd`; `srtt` is zero while unknown. `draw` is any number: where in the
-  /// cycle of gains bandwidth probing begins differs by it (section 4.3.4.2).
-  void start(std::uint32_t cwnd, Duration srtt, std::uint32_t draw, Instant now);
+  /// A connection begins. Where in the cycle of gains bandwidth probing begins differs by the draw (section 4.3.4.2).
+  void start(const ModelStart& start);
   /// Goes on from a measured window, as if the path were known.
   void seed(std::uint32_t cwnd, Duration srtt);
 
   /// Takes an acknowledgement; returns the window (section 4.2.3).
-  [[nodiscard]] std::uint32_t on_ack(const Ack& ack, std::uint32_t cwnd);
+  [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd);
   /// The retransmission timer expired, with this window.
   void on_timeout(std::uint32_t cwnd);
   /// … and that or the last fast recovery was for nothing.
@@ -68,7 +39,7 @@ class Bbr {
   [[nodiscard]] bool limits_itself() const { return mode_ == Mode::probe_rtt; }
 
   [[nodiscard]] Mode mode() const { return mode_; }
-  [[nodiscard]] Rate bandwidth() const { return bandwidth_.value(); }
+  [[nodiscard]] Rate bandwidth() const { return Rate::bytes_per_second(bandwidth_.value()); }
   /// Duration::max() before the first sample.
   [[nodiscard]] Duration least_rtt() const { return least_rtt_; }
 
@@ -77,30 +48,29 @@ class Bbr {
   [[nodiscard]] double window_gain() const;
   [[nodiscard]] std::uint32_t target(double gain, std::uint32_t mss) const;
 
-  void update_bandwidth(const Ack& ack);
-  void update_cycle(const Ack& ack);
-  [[nodiscard]] bool phase_is_over(const Ack& ack) const;
+  void update_bandwidth(const ModelAck& ack);
+  void update_cycle(const ModelAck& ack);
+  [[nodiscard]] bool phase_is_over(const ModelAck& ack) const;
   void next_phase(Instant now);
-  void check_full_pipe(const Ack& ack);
-  void check_drain(const Ack& ack);
-  void update_least_rtt(const Ack& ack, std::uint32_t& cwnd);
-  void probe_rtt(const Ack& ack, std::uint32_t& cwnd);
+  void check_full_pipe(const ModelAck& ack);
+  void check_drain(const ModelAck& ack);
+  void update_least_rtt(const ModelAck& ack, std::uint32_t& cwnd);
+  void probe_rtt(const ModelAck& ack, std::uint32_t& cwnd);
   void leave_probe_rtt(Instant now, std::uint32_t& cwnd);
   void enter_probe_bandwidth(Instant now);
   void save(std::uint32_t cwnd);
   void set_pacing_rate(double gain);
-  [[nodiscard]] bool follow_repair(const Ack& ack, std::uint32_t& cwnd);
-  [[nodiscard]] std::uint32_t window(const Ack& ack, std::uint32_t cwnd);
+  [[nodiscard]] bool follow_repair(const ModelAck& ack, std::uint32_t& cwnd);
+  [[nodiscard]] std::uint32_t window(const ModelAck& ack, std::uint32_t cwnd);
 
-  RoundMaximum bandwidth_;                ///< BBR.BtlBw
+  RoundMaximum bandwidth_;  ///< BBR.BtlBw, bytes per second
+  RoundCount rounds_;
   Duration least_rtt_ = Duration::max();  ///< BBR.RTprop
   Instant least_rtt_at_{};
   Instant probe_rtt_done_ = never;  ///< when the window has been small for long enough
   Instant phase_began_{};
   Rate pacing_rate_;
-  Rate full_bandwidth_;  ///< bandwidth at the last round that grew by a quarter
-  std::uint32_t round_ = 0;
-  std::uint32_t round_end_ = 0;   ///< value of delivered() that begins the next round
+  Rate full_bandwidth_;           ///< bandwidth at the last round that grew by a quarter
   std::uint32_t prior_cwnd_ = 0;  ///< the window to go back to
   std::uint32_t initial_cwnd_ = 0;
   std::uint32_t draw_ = 0;
@@ -108,7 +78,6 @@ class Bbr {
   Repair repair_ = Repair::none;
   std::uint8_t phase_ = 0;        ///< of the cycle of pacing gains
   std::uint8_t full_rounds_ = 0;  ///< rounds in which the bandwidth did not grow
-  bool round_start_ = false;
   bool full_pipe_ = false;
   bool conserve_ = false;  ///< send no more than is delivered
   bool idle_restart_ = false;

@@ -11,10 +11,17 @@ constexpr std::uint32_t slow_start_limit = 8;
 
 void CongestionControl::start(CongestionAlgorithm algorithm, std::uint32_t cwnd) {
   window_ = prior_ = CongestionWindow{cwnd, UINT32_MAX};
+  const auto begin = [&]<class Hooks>(Hooks hooks) {
+    if constexpr (Hooks::modelled) {
+      algorithm_ = Modelled{};
+    } else {
+      algorithm_ = hooks;
+    }
+  };
   switch (algorithm) {
 #define X(name, word, hooks, text) \
   case CongestionAlgorithm::name:  \
-    algorithm_ = hooks{};          \
+    begin(hooks{});                \
     break;
     SLUICE_CONGESTION_CONTROLS(X)
 #undef X

@@ -12,12 +12,14 @@
 namespace sluice::tcp {
 
 /// The congestion controls: X(name, configuration word, hooks that a connection starts with, what it is). A new one is
-/// a class with the hooks it needs (CongestionHooks), and one line here: the words of the configuration and what they
-/// start are made of this table.
-#define SLUICE_CONGESTION_CONTROLS(X)        \
-  X(newreno, "newreno", NewReno, "RFC 6582") \
-  X(cubic, "cubic", HyStart, "RFC 9438")     \
-  X(bbr, "bbr", Modelled, "version 1; paced in any case")
+/// a class with the hooks it needs (CongestionHooks), its place in CongestionControl, and one line here: the words of
+/// the configuration and what they start are made of this table.
+#define SLUICE_CONGESTION_CONTROLS(X)                                                    \
+  X(newreno, "newreno", NewReno, "RFC 6582")                                             \
+  X(cubic, "cubic", HyStart, "RFC 9438")                                                 \
+  X(bbr, "bbr", ModelledBy<Bbr>, "version 1; paced in any case")                         \
+  X(bbr3, "bbr3", ModelledBy<Bbr3>, "version 3, draft-ietf-ccwg-bbr; paced in any case") \
+  X(copa, "copa", ModelledBy<Copa>, "NSDI 2018; paced in any case")
 
 enum class CongestionAlgorithm : std::uint8_t {
 #define X(name, word, hooks, text) name,
@@ -80,7 +82,8 @@ struct PathView {
 /// The hooks of a congestion control, all doing nothing. An algorithm hides the ones it needs and keeps its state in
 /// place; slow start and the bounds of the window are common to all (CongestionControl).
 struct CongestionHooks {
-  static constexpr float beta = 0.7F;  ///< share of the window that a loss leaves (RFC 9438 section 4.6)
+  static constexpr float beta = 0.7F;      ///< share of the window that a loss leaves (RFC 9438 section 4.6)
+  static constexpr bool modelled = false;  ///< a model of the path decides, see Modelled
 
   /// New data arrived (event.delivered) in congestion avoidance while the window was the limit.
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&) {}
@@ -160,8 +163,32 @@ struct HyStart : CongestionHooks {
   void judge();
 };
 
-/// A model of the path moves the window from outside (Bbr): losses, pauses and their ends do not.
-struct Modelled : CongestionHooks {};
+/// A model of the path moves the window from outside (PathModel): losses, pauses and their ends do not.
+struct Modelled : CongestionHooks {
+  static constexpr bool modelled = true;
+};
+
+class Bbr;
+class Bbr3;
+class Copa;
+
+/// … and this one does. For what others ask a congestion control all models are the same.
+template <class Which>
+struct ModelledBy : Modelled {
+  using Model = Which;
+};
+
+/// Whether a model of the path decides. Such a connection is paced, and needs a PacedEndpoint.
+[[nodiscard]] constexpr bool is_modelled(CongestionAlgorithm algorithm) {
+  switch (algorithm) {
+#define X(name, word, hooks, text) \
+  case CongestionAlgorithm::name:  \
+    return hooks::modelled;
+    SLUICE_CONGESTION_CONTROLS(X)
+#undef X
+  }
+  return false;
+}
 
 /// The congestion window and the algorithm that moves it, by value.
 class CongestionControl {
@@ -204,13 +231,8 @@ class CongestionControl {
   void end_first_slow_start();
 
   CongestionWindow window_;
-  CongestionWindow prior_;  ///< before the last reduction
-  using Any = std::variant<
-#define X(name, word, hooks, text) hooks,
-      SLUICE_CONGESTION_CONTROLS(X)
-#undef X
-          Cubic>;  // which follows HyStart
-  [[no_unique_address]] Any algorithm_;
+  CongestionWindow prior_;                                                           ///< before the last reduction
+  [[no_unique_address]] std::variant<NewReno, HyStart, Modelled, Cubic> algorithm_;  // Cubic follows HyStart
 };
 static_assert(sizeof(CongestionControl) <= 44);
 

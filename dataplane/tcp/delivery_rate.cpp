@@ -16,15 +16,25 @@ struct Stamp {
 };
 static_assert(sizeof(Stamp) == sizeof(packet::PacketNote::scratch64_c));
 
+/// What one that was sent once remembers besides, in scratch64.
+struct FlightStamp {
+  std::uint32_t in_flight = 0;  ///< pipe with it
+  std::uint32_t lost = 0;       ///< bytes taken for lost until then
+};
+static_assert(sizeof(FlightStamp) == sizeof(packet::PacketNote::scratch64));
+
 constexpr std::uint32_t half = 0x7fffffff;  ///< what first_sent holds of a tick
 
 }  // namespace
 
-void DeliveryRate::on_sent(packet::PacketNote& note, Instant now, bool idle) {
+void DeliveryRate::on_sent(packet::PacketNote& note, Instant now, std::uint32_t in_flight, bool idle) {
   if (idle) first_sent_ = delivered_at_ = tick::micro(now);
   note.scratch32 = delivered_;
   const Stamp stamp{delivered_at_, first_sent_ & half, limited_ ? 1U : 0U};
   note.scratch64_c = std::bit_cast<std::uint64_t>(stamp);
+  if (note.transmissions == 0) {
+    note.scratch64 = std::bit_cast<std::uint64_t>(FlightStamp{in_flight + note.payload_len, lost_});
+  }
 }
 
 void DeliveryRate::on_delivered(const packet::PacketNote& note) {
@@ -40,6 +50,9 @@ void DeliveryRate::on_delivered(const packet::PacketNote& note) {
   send_interval_ = (sent.at - stamp.first_sent) & half;
   sample_limited_ = stamp.limited != 0;
   sample_repeated_ = note.transmissions > 1;
+  const auto flight = sample_repeated_ ? FlightStamp() : std::bit_cast<FlightStamp>(note.scratch64);
+  tx_in_flight_ = flight.in_flight;
+  prior_lost_ = flight.lost;
   first_sent_ = sent.at;
 }
 
@@ -48,15 +61,46 @@ void DeliveryRate::on_part_delivered(std::uint32_t bytes) {
   delivered_ += bytes;
 }
 
+// draft-ietf-ccwg-bbr-06 section 5.5.10.2: of the segment with which losses became too many, the part counts that would
+// still have been right.
+void DeliveryRate::on_lost(const packet::PacketNote& note) {
+  const std::uint32_t size = note.payload_len;
+  if (newly_lost_ == 0 || SeqNum(note.seq) != lost_end_) ++lost_runs_;
+  lost_end_ = SeqNum(note.seq) + size;
+  lost_ += size;
+  newly_lost_ += size;
+  if (excess_.found || note.transmissions != 1) return;
+  const auto flight = std::bit_cast<FlightStamp>(note.scratch64);
+  const auto tolerated = static_cast<double>(tolerated_loss_);
+  if (lost_ - flight.lost <= tolerated * flight.in_flight) return;
+  const double before = flight.in_flight - size;
+  const double lost_before = lost_ - flight.lost - size;
+  const double right = std::max(0.0, (tolerated * before - lost_before) / (1 - tolerated));
+  excess_ = {.in_flight = static_cast<std::uint32_t>(before + right),
+             .found = true,
+             .app_limited = std::bit_cast<Stamp>(note.scratch64_c).limited != 0};
+}
+
+void DeliveryRate::forgive_losses() {
+  newly_lost_ = lost_runs_ = 0;
+  excess_ = {};
+}
+
 RateSample DeliveryRate::take(Instant now, Duration least_rtt) {
   RateSample sample;
   if (newly_ != 0) delivered_at_ = tick::micro(now);
   if (limited_ && static_cast<std::int32_t>(delivered_ - limited_until_) > 0) limited_ = false;
   sample.newly = newly_;
+  sample.newly_lost = newly_lost_;
+  sample.lost_runs = lost_runs_;
+  sample.excess = excess_;
+  forgive_losses();
   if (any_) {
     sample.prior_delivered = prior_delivered_;
     sample.app_limited = sample_limited_;
     sample.repeated = sample_repeated_;
+    sample.tx_in_flight = tx_in_flight_;
+    sample.lost = tx_in_flight_ == 0 ? 0 : lost_ - prior_lost_;
     sample.delivered = delivered_ - prior_delivered_;
     // Acknowledgements may come bunched, or segments may have left bunched: the slower of the two is what was seen.
     const std::uint32_t interval = std::max(send_interval_, tick::micro(now) - prior_at_);

@@ -392,6 +392,9 @@ class Endpoint {
   [[nodiscard]] Bytes burst_allowance(Instant now, const Output& output, Bytes allowance) const;
   void note_burst(Instant now, Bytes sent, Bytes allowance);
   void restart_model(Instant now);
+  void undo_model();
+  /// What is told of each segment that is lost; nothing where none is wanted.
+  [[nodiscard]] DeliveryRate* samples() const;
 
   // close.cpp
   void receive_fin(Instant now);

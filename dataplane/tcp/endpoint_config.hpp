@@ -34,18 +34,18 @@ struct EndpointConfig {
   std::uint32_t initial_window_segments = 10;  ///< RFC 6928
   std::uint32_t max_retransmissions = 15;      ///< in a row, then the connection has timed out (RFC 1122 4.2.3.5 R2)
   bool tail_loss_probes = true;                ///< RFC 8985 section 7
-  bool pacing = false;                         ///< spread the window over the round trip; BBR does in any case
-  std::uint32_t max_out_of_order = 4096;       ///< packets held for reassembly, at most Reassembly::capacity
-  bool answers_keepalives = true;              ///< false: the owner does, see take_keepalive()
+  bool pacing = false;                    ///< spread the window over the round trip; models of the path do in any case
+  std::uint32_t max_out_of_order = 4096;  ///< packets held for reassembly, at most Reassembly::capacity
+  bool answers_keepalives = true;         ///< false: the owner does, see take_keepalive()
   /// Payload that waits to be sent is copied behind what waits before it while one segment can carry both, so that
   /// buffers are in proportion to bytes however small the writes are. For connections that relay others' segments.
   bool joins_payloads = false;
   /// Where a paced connection keeps what others need not have; the configuration is then that connection's own (see
-  /// PacedEndpoint). Without it there is neither pacing nor BBR: CUBIC takes its place.
+  /// PacedEndpoint). Without it there is neither pacing nor a model of the path: CUBIC takes its place.
   PacedSender* paced = nullptr;
 
   /// A connection under this needs a PacedEndpoint.
-  [[nodiscard]] bool wants_pacing() const { return pacing || congestion == CongestionAlgorithm::bbr; }
+  [[nodiscard]] bool wants_pacing() const { return pacing || is_modelled(congestion); }
 };
 
 /// The state of a connection that was opened by others and goes on here.

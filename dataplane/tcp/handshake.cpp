@@ -112,8 +112,7 @@ std::uint32_t Endpoint::initial_window() const {
 }
 
 void Endpoint::start_sending(Instant now) {
-  const bool modelled = config_->congestion == CongestionAlgorithm::bbr;
-  congestion_.start(modelled && !paced() ? CongestionAlgorithm::cubic : config_->congestion, initial_window());
+  congestion_.start(is_modelled(config_->congestion) && !paced() ? CongestionAlgorithm::cubic : config_->congestion, initial_window());
   if (paced()) begin_pacing(now);
   snd_.last_sent = tick::fine(now);
 }

@@ -15,9 +15,9 @@ namespace {
 constexpr double slow_start_factor = 2;
 constexpr double avoidance_factor = 1.2;
 
-Bbr::Repair repair_of(bool fast, bool timeout) {
-  if (fast) return Bbr::Repair::fast;
-  return timeout ? Bbr::Repair::timeout : Bbr::Repair::none;
+Repair repair_of(bool fast, bool timeout) {
+  if (fast) return Repair::fast;
+  return timeout ? Repair::timeout : Repair::none;
 }
 
 }  // namespace
@@ -27,8 +27,11 @@ void Endpoint::begin_pacing(Instant now) {
   state = PacedSender();
   pace_window();
   if (!congestion_.modelled()) return;
-  state.bbr.start(congestion_.cwnd(), rtt_.srtt(), snd_.nxt.raw() * 2654435761U >> 16, now);
-  state.pacer.set_rate(state.bbr.pacing_rate());
+  const ModelStart start{
+      .now = now, .srtt = rtt_.srtt(), .cwnd = congestion_.cwnd(), .draw = snd_.nxt.raw() * 2654435761U >> 16};
+  state.model.start(config_->congestion, start);
+  state.delivery.set_tolerated_loss(bits_.use_sack ? Bbr3::tolerated_loss : 0);
+  state.pacer.set_rate(state.model.pacing_rate());
 }
 
 /// Without a model: what the window amounts to, and more, so that the window stays what limits.
@@ -43,13 +46,13 @@ void Endpoint::pace_window() {
 void Endpoint::resume_pacing() {
   PacedSender& state = *config_->paced;
   if (!congestion_.modelled()) return;
-  state.bbr.seed(congestion_.cwnd(), rtt_.srtt());
-  state.pacer.set_rate(state.bbr.pacing_rate());
+  state.model.seed(congestion_.cwnd(), rtt_.srtt());
+  state.pacer.set_rate(state.model.pacing_rate());
 }
 
 /// A segment has left; its place in the queue still says when it was sent before.
 void Endpoint::note_sent(packet::Cursor position, Instant now) {
-  if (paced()) config_->paced->delivery.on_sent(position.note(), now, !send_.outstanding());
+  if (paced()) config_->paced->delivery.on_sent(position.note(), now, pipe(), !send_.outstanding());
 }
 
 /// An acknowledgement has told everything: takes the sample, and lets the rate and the model's window follow.
@@ -64,15 +67,18 @@ void Endpoint::follow_model(const AckEvent& event) {
   sample.rtt = event.rtt;
   sample.losses = event.newly_lost;
   sample.prior_in_flight = event.in_flight;
-  const Bbr::Ack ack{.now = event.now,
+  const ModelAck ack{.now = event.now,
                      .sample = sample,
                      .delivered = state.delivery.delivered(),
                      .in_flight = pipe(),
                      .mss = mtu_.mss,
-                     .repair = repair_of(bits_.recovery == Recovery::fast, bits_.recovery == Recovery::timeout)};
-  congestion_.follow(state.bbr.on_ack(ack, congestion_.cwnd()));
-  state.pacer.set_rate(state.bbr.pacing_rate());
-  if (state.bbr.limits_itself()) state.delivery.limit_by_application(pipe());
+                     .srtt = rtt_.srtt(),
+                     .repair = repair_of(bits_.recovery == Recovery::fast, bits_.recovery == Recovery::timeout),
+                     .uses_sack = bits_.use_sack,
+                     .window_limited = event.cwnd_limited};
+  congestion_.follow(state.model.on_ack(ack, congestion_.cwnd()));
+  state.pacer.set_rate(state.model.pacing_rate());
+  if (state.model.limits_itself()) state.delivery.limit_by_application(pipe());
 }
 
 /// What of `allowance` may leave in this burst. What a timer calls for does not wait.
@@ -106,9 +112,20 @@ bool Endpoint::held_by_pacing(Instant now) const {
 /// Something is about to be sent after nothing was in flight.
 void Endpoint::restart_model(Instant now) {
   PacedSender& state = *config_->paced;
-  const std::uint32_t cwnd = state.bbr.on_restart(state.delivery.limited_by_application(), now, congestion_.cwnd());
+  const std::uint32_t cwnd = state.model.on_restart(state.delivery.limited_by_application(), now, congestion_.cwnd());
   congestion_.follow(cwnd);
-  state.pacer.set_rate(state.bbr.pacing_rate());
+  state.pacer.set_rate(state.model.pacing_rate());
+}
+
+/// A repair was for nothing: what it would tell the model with the next acknowledgement is taken back as well.
+void Endpoint::undo_model() {
+  PacedSender& state = *config_->paced;
+  state.delivery.forgive_losses();
+  state.model.on_undo();
+}
+
+DeliveryRate* Endpoint::samples() const {
+  return paced() ? &config_->paced->delivery : nullptr;
 }
 
 }  // namespace sluice::tcp

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "dataplane/tcp/bbr.hpp"
 #include "dataplane/tcp/delivery_rate.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/tcp/pacer.hpp"
+#include "dataplane/tcp/path_model.hpp"
 
 namespace sluice::tcp {
 
@@ -11,7 +11,7 @@ namespace sluice::tcp {
 struct PacedSender {
   DeliveryRate delivery;
   Pacer pacer;
-  Bbr bbr;
+  PathModel model;
 };
 
 /// The configuration of one connection that is paced, and what it keeps. Stays where it is, and lives at least as long

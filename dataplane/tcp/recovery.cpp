@@ -42,7 +42,7 @@ void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
 }
 
 void Endpoint::detect_overdue(AckEvent& event) {
-  const std::uint32_t wait = send_.mark_overdue(rack_, tick::micro(event.now), reordering_window(), event);
+  const std::uint32_t wait = send_.mark_overdue(rack_, tick::micro(event.now), reordering_window(), event, samples());
   if (bits_.recovery == Recovery::none && send_.to_retransmit() != 0 && !(bits_.trying_larger && only_larger_lost())) {
     enter_fast_recovery(event.now);
   }
@@ -83,7 +83,7 @@ void Endpoint::on_duplicate_ack(AckEvent& event) {
   if (bits_.recovery != Recovery::none || repair_.duplicate_acks < Rack::threshold) return;
   // RFC 6582 section 3.2 step 1: what a timeout sent again must not look like a new loss.
   if (snd_.una <= repair_.point) return;
-  send_.mark_front_lost(event);
+  send_.mark_front_lost(event, samples());
   enter_fast_recovery(event.now);
 }
 
@@ -93,7 +93,7 @@ void Endpoint::on_partial_ack(AckEvent& event) {
   const std::uint32_t arrived = event.acked > mtu_.mss ? (event.acked - 1) / mtu_.mss : 0;
   repair_.duplicate_acks =
       static_cast<std::uint16_t>(repair_.duplicate_acks - std::min<std::uint32_t>(repair_.duplicate_acks, arrived));
-  send_.mark_front_lost(event);
+  send_.mark_front_lost(event, samples());
   bits_.retransmit_first = true;
   bits_.partially_acked = true;
 }
@@ -153,13 +153,13 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   if (bits_.window_source == WindowSource::congestion_control) {
     PathView view = path(now);
     if (bits_.recovery == Recovery::fast && !bits_.use_sack) view.flight_size = pipe();
-    if (congestion_.modelled() && first) config_->paced->bbr.on_timeout(congestion_.cwnd());
+    if (congestion_.modelled() && first) config_->paced->model.on_timeout(congestion_.cwnd());
     congestion_.on_timeout(view, first);
   }
   // RFC 2018 section 8: a peer that has dropped what it reported leaves its own report at the front.
   if (send_.front_sacked()) send_.forget_sacks();
   AckEvent event{.now = now};
-  send_.mark_lost_by_timeout(lost_before(now), event);
+  send_.mark_lost_by_timeout(lost_before(now), event, samples());
   bits_.tail_due = bits_.tail_out = bits_.reduced = false;
   bits_.cwr_due = bits_.use_ecn;
   rack_.on_recovery();

@@ -127,7 +127,7 @@ void SendQueue::mark_sacked(packet::Cursor position, AckEvent& event, Delivery& 
 }
 
 /// Neither the packet nor a copy of it is in flight any more; it waits to be sent again.
-void SendQueue::lose(packet::Cursor at, AckEvent& event) {
+void SendQueue::lose(packet::Cursor at, AckEvent& event, DeliveryRate* rate) {
   packet::PacketNote& note = at.note();
   const bool counted = (note.flags & SendMark::lost) == 0;
   const bool copied = (note.flags & SendMark::retransmitted) != 0;
@@ -138,9 +138,11 @@ void SendQueue::lose(packet::Cursor at, AckEvent& event) {
   if (to_retransmit_ == 0 || (retransmit_ && first(at) < first(retransmit_))) retransmit_ = at;
   to_retransmit_ += note.payload_len;
   event.newly_lost += note.payload_len;
+  if (rate != nullptr) rate->on_lost(note);
 }
 
-std::uint32_t SendQueue::mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event) {
+std::uint32_t SendQueue::mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event,
+                                      DeliveryRate* rate) {
   std::uint32_t wait = 0;
   const auto given_up = [&](packet::Cursor at) {
     const std::int32_t left = rack.patience(transmission(at), now, window);
@@ -149,7 +151,7 @@ std::uint32_t SendQueue::mark_overdue(const Rack& rack, std::uint32_t now, std::
     wait = wait == 0 ? ticks : std::min(wait, ticks);
     return false;
   };
-  while (copies_ && rack.overtaken(transmission(copies_)) && given_up(copies_)) lose(copies_, event);
+  while (copies_ && rack.overtaken(transmission(copies_)) && given_up(copies_)) lose(copies_, event, rate);
   packet::Cursor at = loss_edge_ ? loss_edge_ : packets_.front();
   while (at && !(at == unsent_)) {
     if (is_sacked(at)) {
@@ -157,7 +159,7 @@ std::uint32_t SendQueue::mark_overdue(const Rack& rack, std::uint32_t now, std::
     } else if (at.note().flags != 0) {
       at = at.next();
     } else if (rack.overtaken(transmission(at)) && given_up(at)) {
-      lose(at, event);
+      lose(at, event, rate);
       at = at.next();
     } else {
       break;
@@ -167,13 +169,13 @@ std::uint32_t SendQueue::mark_overdue(const Rack& rack, std::uint32_t now, std::
   return wait;
 }
 
-void SendQueue::mark_front_lost(AckEvent& event) {
-  if (outstanding() && !front_lost()) lose(packets_.front(), event);
+void SendQueue::mark_front_lost(AckEvent& event, DeliveryRate* rate) {
+  if (outstanding() && !front_lost()) lose(packets_.front(), event, rate);
 }
 
-void SendQueue::mark_lost_by_timeout(Instant before, AckEvent& event) {
+void SendQueue::mark_lost_by_timeout(Instant before, AckEvent& event, DeliveryRate* rate) {
   for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
-    if (at == packets_.front() || at.note().sent <= before) lose(at, event);
+    if (at == packets_.front() || at.note().sent <= before) lose(at, event, rate);
   }
 }
 
@@ -187,7 +189,7 @@ std::uint32_t SendQueue::largest_before(SeqNum limit) const {
 
 void SendQueue::mark_lost_above(std::uint32_t payload, AckEvent& event) {
   for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
-    if (at.note().payload_len > payload) lose(at, event);
+    if (at.note().payload_len > payload) lose(at, event, nullptr);
   }
 }
 

@@ -23,8 +23,8 @@ struct SendMark {
 ///
 /// A packet is the unit of loss: it counts as sacked when one block covers all of it. Packets sent once were sent in
 /// the order of the queue; those sent again are linked in the order of their copies (PacketNote::scratch64,
-/// scratch64_b, a ring; scratch32 and scratch64_c are DeliveryRate's). So what was sent first is always found at once,
-/// and loss by time needs no walk.
+/// scratch64_b, a ring; scratch32, scratch64_c and, of those sent once, scratch64 are DeliveryRate's). So what was sent
+/// first is always found at once, and loss by time needs no walk.
 class SendQueue {
  public:
   [[nodiscard]] bool empty() const { return packets_.empty(); }
@@ -90,13 +90,15 @@ class SendQueue {
   /// Marks what `rack` gives up (RFC 8985 section 6.2 step 5), copies too, and adds newly_lost to `event`. Returns the
   /// ticks (tick::micro) until the next one may be given up; zero when none is waited for. A packet overtaken waits
   /// at most `window` beyond the round-trip time. The timer is for the first one, where RFC 8985 has the last.
-  std::uint32_t mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event);
+  /// `rate`, here and below, is told of every packet lost, where samples are taken.
+  std::uint32_t mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event,
+                             DeliveryRate* rate = nullptr);
 
   /// Marks the oldest outstanding packet as lost, unless it is already or was sacked.
-  void mark_front_lost(AckEvent& event);
+  void mark_front_lost(AckEvent& event, DeliveryRate* rate = nullptr);
   /// The retransmission timer expired: the oldest packet is lost, and of the others, copies too, what was not sent
   /// after `before` (RFC 8985 section 6.3).
-  void mark_lost_by_timeout(Instant before, AckEvent& event);
+  void mark_lost_by_timeout(Instant before, AckEvent& event, DeliveryRate* rate = nullptr);
   /// The largest payload of the outstanding packets that end at or before `end`; 0 when there is none.
   [[nodiscard]] std::uint32_t largest_before(SeqNum end) const;
   /// Outstanding packets of more than `payload` bytes cannot have arrived.
@@ -125,7 +127,7 @@ class SendQueue {
   [[gnu::cold, gnu::noinline]] void unmark(packet::Cursor at, AckEvent& event);
   [[gnu::cold, gnu::noinline]] void trim_front(SeqNum ack, AckEvent& event);
   void sample(const packet::PacketNote& note, AckEvent& event) const;
-  void lose(packet::Cursor at, AckEvent& event);
+  void lose(packet::Cursor at, AckEvent& event, DeliveryRate* rate);
   void mark_sacked(packet::Cursor position, AckEvent& event, Delivery& delivery);
   void mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery);
   void link_copy(packet::Cursor at);

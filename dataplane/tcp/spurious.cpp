@@ -123,7 +123,7 @@ void Endpoint::undo_recovery() {
     bits_.retransmit_first = bits_.fin_due_again = bits_.partially_acked = false;
     send_.unmark_lost();
   }
-  if (congestion_.modelled()) config_->paced->bbr.on_undo();
+  if (congestion_.modelled()) undo_model();
   if (bits_.window_source == WindowSource::congestion_control) congestion_.undo();
 }
 

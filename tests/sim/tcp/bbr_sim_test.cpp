@@ -62,7 +62,7 @@ class Watched : public Connection {
     stretch.mean_queue = sum / to_seconds(time);
     return stretch;
   }
-  [[nodiscard]] double bandwidth() const { return paced_a().bbr.bandwidth().bytes_per_second(); }
+  [[nodiscard]] double bandwidth() const { return paced_a().model.as<tcp::Bbr>().bandwidth().bytes_per_second(); }
 
  private:
   Instant begin_;
@@ -109,11 +109,11 @@ TEST(BbrOnALink, FollowsItsRate) {
 TEST(BbrOnALink, FindsALongerRoute) {
   Watched connection(bulk(tcp::CongestionAlgorithm::bbr));
   connection.run_for(seconds(3));
-  EXPECT_LE(connection.paced_a().bbr.least_rtt(), 2 * one_way + milliseconds(2));
+  EXPECT_LE(connection.paced_a().model.as<tcp::Bbr>().least_rtt(), 2 * one_way + milliseconds(2));
   connection.path_from_a().delay = one_way + milliseconds(30);
   connection.run_for(seconds(22));
-  EXPECT_GE(connection.paced_a().bbr.least_rtt(), 2 * one_way + milliseconds(29));
-  EXPECT_LE(connection.paced_a().bbr.least_rtt(), 2 * one_way + milliseconds(35)) << "without the queue";
+  EXPECT_GE(connection.paced_a().model.as<tcp::Bbr>().least_rtt(), 2 * one_way + milliseconds(29));
+  EXPECT_LE(connection.paced_a().model.as<tcp::Bbr>().least_rtt(), 2 * one_way + milliseconds(35)) << "without the queue";
 }
 
 TEST(BbrOnALink, AnApplicationWithLittleToSendKeepsItsBandwidth) {

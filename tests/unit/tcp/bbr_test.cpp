@@ -16,20 +16,21 @@ constexpr Duration rtt = 100ms;
 
 TEST(RoundMaximum, IsThatOfTenRounds) {
   tcp::RoundMaximum maximum;
-  maximum.note(1, Rate::bytes_per_second(500));
-  maximum.note(2, Rate::bytes_per_second(300));
-  maximum.note(10, Rate::bytes_per_second(100));
-  EXPECT_EQ(maximum.value().bytes_per_second(), 500);
-  maximum.note(11, Rate::bytes_per_second(100));
-  EXPECT_EQ(maximum.value().bytes_per_second(), 300) << "round 1 is ten rounds ago";
-  maximum.note(100, Rate::bytes_per_second(50));
-  EXPECT_EQ(maximum.value().bytes_per_second(), 50);
+  maximum.note(1, 500);
+  maximum.note(2, 300);
+  maximum.note(10, 100);
+  EXPECT_EQ(maximum.value(), 500);
+  EXPECT_EQ(maximum.newest(), 100);
+  maximum.note(11, 100);
+  EXPECT_EQ(maximum.value(), 300) << "round 1 is ten rounds ago";
+  maximum.note(100, 50);
+  EXPECT_EQ(maximum.value(), 50);
 }
 
 TEST(RoundMaximum, RoundsWithoutAnythingMoveNothingOut) {
   tcp::RoundMaximum maximum;
-  maximum.note(1, Rate::bytes_per_second(500));
-  EXPECT_EQ(maximum.value().bytes_per_second(), 500) << "whatever the round is by now";
+  maximum.note(1, 500);
+  EXPECT_EQ(maximum.value(), 500) << "whatever the round is by now";
 }
 
 /// A model fed by a path that delivers at a given rate what is in flight, one acknowledgement for each twentieth of a
@@ -37,15 +38,15 @@ TEST(RoundMaximum, RoundsWithoutAnythingMoveNothingOut) {
 class Path {
  public:
   static constexpr int steps = 20;
-  explicit Path(double bytes_per_second) : rate(bytes_per_second) { bbr.start(10 * mss, rtt, 3, now); }
+  explicit Path(double bytes_per_second) : rate(bytes_per_second) { bbr.start({.now = now, .srtt = rtt, .cwnd = 10 * mss, .draw = 3}); }
 
-  void acknowledge(Duration measured = rtt, std::uint32_t losses = 0, Bbr::Repair repair = Bbr::Repair::none) {
+  void acknowledge(Duration measured = rtt, std::uint32_t losses = 0, tcp::Repair repair = tcp::Repair::none) {
     const double step = to_seconds(rtt) / steps;
     now += rtt / steps;
     const double getting = std::min(rate, in_flight / to_seconds(rtt));
     const double newly = getting * step;
     delivered += static_cast<std::uint32_t>(newly);
-    Bbr::Ack ack{.now = now, .sample = {}, .delivered = delivered, .in_flight = 0, .mss = mss, .repair = repair};
+    tcp::ModelAck ack{.now = now, .sample = {}, .delivered = delivered, .in_flight = 0, .mss = mss, .repair = repair};
     ack.sample.newly = static_cast<std::uint32_t>(newly);
     ack.sample.losses = losses;
     ack.sample.rtt = measured;
@@ -166,9 +167,9 @@ TEST(Bbr, ALossCostsARoundOfConservationAndNoMore) {
   const std::uint32_t before = path.cwnd;
   const double rate = path.bandwidth();
   const double in_flight = path.in_flight;
-  path.acknowledge(rtt, mss, Bbr::Repair::fast);
+  path.acknowledge(rtt, mss, tcp::Repair::fast);
   EXPECT_LE(path.cwnd, in_flight + 6 * mss) << "no more than was delivered";
-  for (int i = 0; i < 2 * Path::steps; ++i) path.acknowledge(rtt, 0, Bbr::Repair::fast);
+  for (int i = 0; i < 2 * Path::steps; ++i) path.acknowledge(rtt, 0, tcp::Repair::fast);
   path.acknowledge();
   EXPECT_GE(path.cwnd, before - 2 * mss);
   EXPECT_NEAR(path.bandwidth(), rate, 1);

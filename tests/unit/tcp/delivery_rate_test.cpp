@@ -21,7 +21,7 @@ class Samples : public testing::Test {
     packet::PacketNote& note = notes[number];
     note.seq = number * 1000;
     note.payload_len = 1000;
-    rate.on_sent(note, at(ticks), idle);
+    rate.on_sent(note, at(ticks), 0, idle);
     note.sent = at(ticks);
     ++note.transmissions;
   }

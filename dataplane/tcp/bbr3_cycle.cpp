@@ -1,0 +1,167 @@
+#include <algorithm>
+
+#include "dataplane/tcp/bbr3.hpp"
+
+// BBR 3: the cycle of ProbeBW (section 5.3.3), and the long-term bound on what is in flight that it finds.
+
+namespace sluice::tcp {
+namespace {
+
+constexpr Duration least_wait = std::chrono::seconds(2);  ///< between probes for bandwidth (section 5.3.3.8.2)
+constexpr Duration drawn_wait = std::chrono::seconds(1);  ///< what is drawn is less, and comes on top
+constexpr std::uint32_t reno_rounds = 63;
+constexpr std::uint8_t most_up_rounds = 30;
+constexpr std::uint32_t never_steps = UINT32_MAX;
+
+}  // namespace
+
+std::uint32_t Bbr3::draw() {
+  draw_ = draw_ * 1664525U + 1013904223U;
+  return draw_ >> 8;  // the lower bits of such a generator repeat soon
+}
+
+// StartProbeBW_DOWN(), PickProbeWait().
+void Bbr3::begin_down(Instant now, std::uint32_t delivered) {
+  bounds_.forget_signals();
+  acked_per_step_ = never_steps;
+  const std::uint32_t drawn = draw();
+  rounds_since_up_ = drawn & 1;
+  probe_wait_ = least_wait + Duration((drawn >> 1) % static_cast<std::uint32_t>(drawn_wait.count()));
+  cycle_began_ = now;
+  feedback_ = Feedback::stopping;
+  rounds_.begin(delivered);
+  mode_ = Mode::down;
+}
+
+void Bbr3::begin_refill(std::uint32_t delivered) {
+  bounds_.forget_short_term();
+  up_rounds_ = 0;
+  up_acked_ = 0;
+  precautionary_ = false;
+  feedback_ = Feedback::refilling;
+  rounds_.begin(delivered);
+  mode_ = Mode::refill;
+}
+
+void Bbr3::begin_up(const ModelAck& ack, std::uint32_t cwnd) {
+  probe_sample_ = true;
+  feedback_ = Feedback::starting;
+  rounds_.begin(ack.delivered);
+  full_pipe_.restart(ack.sample.rate());
+  mode_ = Mode::up;
+  steepen_longterm(cwnd, ack.mss);
+}
+
+// Section 5.3.3.9, UpdateProbeBWCyclePhase().
+void Bbr3::update_cycle(const ModelAck& ack, std::uint32_t cwnd) {
+  if (!was_full_ || ack.sample.newly == 0 || adapt_long_term(ack, cwnd)) return;
+  switch (mode_) {
+    case Mode::down:
+    case Mode::cruise:
+      if (time_to_probe(ack, cwnd)) {
+        begin_refill(ack.delivered);
+      } else if (mode_ == Mode::down && time_to_cruise(ack)) {
+        mode_ = Mode::cruise;
+      }
+      break;
+    case Mode::refill:
+      if (rounds_.started()) begin_up(ack, cwnd);
+      break;
+    case Mode::up:
+      if (time_to_go_down(ack, cwnd)) {
+        probe_too_high_ = false;
+        begin_down(ack.now, ack.delivered);
+      }
+      break;
+    case Mode::startup:
+    case Mode::drain:
+    case Mode::probe_rtt:
+      break;
+  }
+}
+
+/// Section 5.3.3.8: after two to three seconds, or when Reno would have filled the pipe again, whichever is sooner.
+bool Bbr3::time_to_probe(const ModelAck& ack, std::uint32_t cwnd) const {
+  if (ack.now > cycle_began_ + probe_wait_) return true;
+  return rounds_since_up_ >= std::min(target_inflight(cwnd) / ack.mss, reno_rounds);
+}
+
+bool Bbr3::time_to_cruise(const ModelAck& ack) const {
+  if (ack.in_flight > bounds_.with_headroom(ack.mss, least_segments * ack.mss)) return false;
+  return ack.in_flight <= inflight(max_bandwidth_.value(), 1, ack.mss);
+}
+
+/// Section 5.3.3.7. After a probe that lost too much the next one only touches the bound (section 5.3.3.6).
+bool Bbr3::time_to_go_down(const ModelAck& ack, std::uint32_t cwnd) {
+  if (probe_too_high_ && ack.sample.prior_in_flight >= bounds_.inflight_longterm()) {
+    precautionary_ = true;
+    return true;
+  }
+  if (limited_by_longterm(cwnd)) {
+    full_pipe_.restart(ack.sample.rate());
+    return false;
+  }
+  return full_pipe_.full();
+}
+
+bool Bbr3::limited_by_longterm(std::uint32_t cwnd) const {
+  return (window_full_ || window_was_full_) && cwnd >= bounds_.inflight_longterm();
+}
+
+/// RaiseInflightLongtermSlope(): one segment more in the first round, two in the second, then four, …
+void Bbr3::steepen_longterm(std::uint32_t cwnd, std::uint32_t mss) {
+  acked_per_step_ = std::max(cwnd >> up_rounds_, mss);
+  up_rounds_ = static_cast<std::uint8_t>(std::min<int>(up_rounds_ + 1, most_up_rounds));
+}
+
+/// ProbeInflightLongtermUpward().
+void Bbr3::probe_longterm_upward(const ModelAck& ack, std::uint32_t cwnd) {
+  if (!limited_by_longterm(cwnd)) return;
+  up_acked_ += ack.sample.newly;
+  if (up_acked_ >= acked_per_step_) {
+    const std::uint32_t steps = up_acked_ / acked_per_step_;
+    up_acked_ -= steps * acked_per_step_;
+    bounds_.set_longterm(bounds_.inflight_longterm() + steps * ack.mss);
+  }
+  if (rounds_.started()) steepen_longterm(cwnd, ack.mss);
+}
+
+/// AdaptLongTermModel(): what the samples say that answer a probe. True when the state was decided by it.
+bool Bbr3::adapt_long_term(const ModelAck& ack, std::uint32_t cwnd) {
+  if (feedback_ == Feedback::starting && rounds_.started()) feedback_ = Feedback::coming;
+  if (feedback_ == Feedback::stopping && rounds_.started()) {
+    probe_sample_ = false;
+    feedback_ = Feedback::none;
+    if (in_probe_bandwidth()) {
+      if (!ack.sample.app_limited) max_bandwidth_.advance();
+      if (precautionary_ && !probe_too_high_) {
+        begin_refill(ack.delivered);
+        return true;
+      }
+    }
+  }
+  const bool too_high = ack.uses_sack ? ack.sample.lost > static_cast<double>(tolerated_loss) * ack.sample.tx_in_flight
+                                      : ack.sample.newly_lost != 0;
+  if (too_high || bounds_.inflight_longterm() == LossBounds::unbounded) return false;
+  bounds_.raise_longterm(ack.sample.tx_in_flight);
+  if (mode_ == Mode::up) probe_longterm_upward(ack, cwnd);
+  return false;
+}
+
+/// HandleLostPacket() and HandleInflightTooHigh() (section 5.5.10.2).
+void Bbr3::heed_losses(const ModelAck& ack, std::uint32_t cwnd) {
+  if (ack.sample.newly_lost == 0) return;
+  if (bounds_.note_loss(ack.delivered)) save_state(cwnd);
+  if (!probe_sample_ || !ack.sample.excess.found) return;
+  probe_too_high_ = true;
+  probe_sample_ = false;
+  if (!ack.sample.excess.app_limited) {
+    const auto least = static_cast<std::uint32_t>(LossBounds::beta * target_inflight(cwnd));
+    bounds_.set_longterm(std::max(ack.sample.excess.in_flight, least));
+  }
+  if (mode_ != Mode::up) return;
+  left_ = Left::up;
+  begin_down(ack.now, ack.delivered);
+}
+
+}  // namespace sluice::tcp

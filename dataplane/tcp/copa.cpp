@@ -1,0 +1,150 @@
+#include "dataplane/tcp/copa.hpp"
+
+#include <algorithm>
+
+#include "dataplane/tcp/congestion.hpp"
+
+namespace sluice::tcp {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Duration least_rtt_window = 10s;  ///< of RTTmin
+constexpr int oscillation_rounds = 4;       ///< round trips that RTTmax looks back
+constexpr int empty_rounds = 5;             ///< a flow among its like empties the queue once in so many (section 3)
+constexpr double nearly_empty = 0.1;        ///< of the oscillation
+constexpr std::uint32_t same_rounds_needed = 3;  ///< before the velocity doubles
+
+}  // namespace
+
+void Copa::start(const ModelStart& start) {
+  *this = Copa();
+  const bool known = start.srtt > Duration::zero();
+  if (known) {
+    least_.note(start.now, least_rtt_window, start.srtt);
+    standing_.note(start.now, start.srtt / 2, start.srtt);
+  }
+  round_cwnd_ = start.cwnd;
+  pacing_rate_ = Rate::of(Bytes(start.cwnd), known ? start.srtt : 1ms) * pacing_factor;
+}
+
+void Copa::seed(std::uint32_t cwnd, Duration srtt) {
+  if (srtt <= Duration::zero()) return;
+  slow_start_ = saved_slow_start_ = false;
+  competitive_ = loss_in_round_ = begun_ = false;
+  inverse_delta_ = saved_inverse_delta_ = default_inverse_delta;
+  turn(Direction::none);
+  round_cwnd_ = cwnd;
+  fraction_ = 0;
+  pacing_rate_ = Rate::of(Bytes(cwnd), srtt) * pacing_factor;
+}
+
+std::uint32_t Copa::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
+  if (ack.sample.newly_lost != 0) loss_in_round_ = true;
+  measure(ack);
+  if (!standing_.known()) return cwnd;
+  judge_mode(ack);
+  if (rounds_.advance(ack.sample, ack.delivered)) {
+    adapt_delta();
+    update_velocity(cwnd);
+  }
+  cwnd = move(ack, cwnd);
+  pacing_rate_ = Rate::of(Bytes(cwnd), standing_.value()) * pacing_factor;
+  return cwnd;
+}
+
+// Section 2.1: RTTstanding is the least of half a smoothed round-trip time, so that bunched acknowledgements are not
+// taken for a queue.
+void Copa::measure(const ModelAck& ack) {
+  if (ack.sample.rtt < Duration::zero()) return;
+  const Duration rtt = std::max(ack.sample.rtt, Duration(1));
+  least_.note(ack.now, least_rtt_window, rtt);
+  standing_.note(ack.now, ack.srtt / 2, rtt);
+  largest_.note(ack.now, ack.srtt * oscillation_rounds, rtt);
+}
+
+// Section 2.2.
+void Copa::judge_mode(const ModelAck& ack) {
+  const Duration oscillation = largest_.value() - least_.value();
+  if (!begun_ || to_seconds(queueing()) <= nearly_empty * to_seconds(oscillation)) {
+    begun_ = true;
+    empty_at_ = ack.now;
+  }
+  const bool competitive = ack.now - empty_at_ > ack.srtt * empty_rounds;
+  if (competitive == competitive_) return;
+  competitive_ = competitive;
+  inverse_delta_ = saved_inverse_delta_ = default_inverse_delta;
+}
+
+/// Section 2.2: 1/delta follows the rules of Reno's window. Once for each round trip.
+void Copa::adapt_delta() {
+  const bool loss = loss_in_round_;
+  loss_in_round_ = false;
+  if (!competitive_) return;
+  saved_inverse_delta_ = inverse_delta_;
+  inverse_delta_ = loss ? std::max(inverse_delta_ / 2, default_inverse_delta) : inverse_delta_ + 1;
+}
+
+// Section 2.1, step 4. A flow in equilibrium goes the same way for two and a half rounds, hence the third.
+void Copa::update_velocity(std::uint32_t cwnd) {
+  const Direction direction = cwnd > round_cwnd_ ? Direction::up : Direction::down;
+  round_cwnd_ = cwnd;
+  if (slow_start_) return;
+  if (direction != direction_) {
+    turn(direction);
+  } else if (++same_rounds_ >= same_rounds_needed) {
+    velocity_ *= 2;
+  }
+}
+
+void Copa::turn(Direction direction) {
+  direction_ = direction;
+  velocity_ = 1;
+  same_rounds_ = 0;
+}
+
+/// Steps 2 and 3: the window's rate against 1/(delta dq).
+bool Copa::below_target(std::uint32_t cwnd, std::uint32_t mss) const {
+  const double packets = static_cast<double>(cwnd) / mss;
+  return packets * to_seconds(queueing()) <= inverse_delta_ * to_seconds(standing_.value());
+}
+
+/// The window after this acknowledgement. It does not grow where it limits nobody.
+std::uint32_t Copa::move(const ModelAck& ack, std::uint32_t cwnd) {
+  const std::uint32_t least = least_segments * ack.mss;
+  const bool up = below_target(cwnd, ack.mss);
+  if (up && !ack.window_limited) return std::max(cwnd, least);
+  const auto newly = static_cast<double>(ack.sample.newly);
+  if (slow_start_ && up) return std::min(cwnd + ack.sample.newly, largest_congestion_window);
+  slow_start_ = false;
+  const Direction direction = up ? Direction::up : Direction::down;
+  if (direction_ != direction && velocity_ > 1) turn(direction);
+  const double step = std::min(velocity_ * inverse_delta_ * ack.mss * newly / std::max(cwnd, least), newly);
+  fraction_ += up ? step : -step;
+  const auto whole = static_cast<std::int64_t>(fraction_);
+  fraction_ -= static_cast<double>(whole);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(cwnd + whole, least, std::max(least, largest_congestion_window)));
+}
+
+void Copa::on_timeout(std::uint32_t) {
+  saved_inverse_delta_ = inverse_delta_;
+  saved_slow_start_ = slow_start_;
+  slow_start_ = true;
+  turn(Direction::none);
+}
+
+void Copa::on_undo() {
+  inverse_delta_ = std::max(inverse_delta_, saved_inverse_delta_);
+  if (!saved_slow_start_) slow_start_ = false;
+  loss_in_round_ = false;
+}
+
+std::uint32_t Copa::on_restart(bool, Instant now, std::uint32_t cwnd) {
+  turn(Direction::none);
+  empty_at_ = now;
+  return cwnd;
+}
+
+}  // namespace sluice::tcp

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "dataplane/tcp/bbr.hpp"
+#include "dataplane/tcp/bbr3.hpp"
+#include "dataplane/tcp/congestion.hpp"
+#include "dataplane/tcp/copa.hpp"
+#include "dataplane/tcp/model_ack.hpp"
+
+namespace sluice::tcp {
+
+/// The congestion controls that decide on window and rate by a model of the path (Modelled), by value. What each hook
+/// is for stands at Bbr, which has them all.
+class PathModel {
+ public:
+  /// A connection begins. Without a model (`algorithm`) nothing else may be asked.
+  void start(CongestionAlgorithm algorithm, const ModelStart& start);
+  void seed(std::uint32_t cwnd, Duration srtt) {
+    std::visit([&](auto& model) { model.seed(cwnd, srtt); }, model_);
+  }
+  [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd) {
+    return std::visit([&](auto& model) { return model.on_ack(ack, cwnd); }, model_);
+  }
+  void on_timeout(std::uint32_t cwnd) {
+    std::visit([&](auto& model) { model.on_timeout(cwnd); }, model_);
+  }
+  void on_undo() {
+    std::visit([](auto& model) { model.on_undo(); }, model_);
+  }
+  [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd) {
+    return std::visit([&](auto& model) { return model.on_restart(app_limited, now, cwnd); }, model_);
+  }
+  [[nodiscard]] Rate pacing_rate() const {
+    return std::visit([](const auto& model) { return model.pacing_rate(); }, model_);
+  }
+  [[nodiscard]] bool limits_itself() const {
+    return std::visit([](const auto& model) { return model.limits_itself(); }, model_);
+  }
+
+  /// The model itself, which must be the one that was started.
+  template <class Model>
+  [[nodiscard]] const Model& as() const {
+    return std::get<Model>(model_);
+  }
+
+ private:
+  std::variant<Bbr, Bbr3, Copa> model_;
+};
+
+}  // namespace sluice::tcp
