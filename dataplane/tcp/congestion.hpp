@@ -14,12 +14,12 @@ namespace sluice::tcp {
 /// The congestion controls: X(name, configuration word, hooks that a connection starts with, what it is). A new one is
 /// a class with the hooks it needs (CongestionHooks), its place in CongestionControl, and one line here: the words of
 /// the configuration and what they start are made of this table.
-#define SLUICE_CONGESTION_CONTROLS(X)                                                    \
-  X(newreno, "newreno", NewReno, "RFC 6582")                                             \
-  X(cubic, "cubic", HyStart, "RFC 9438")                                                 \
-  X(bbr, "bbr", ModelledBy<Bbr>, "version 1; paced in any case")                         \
-  X(bbr3, "bbr3", ModelledBy<Bbr3>, "version 3, draft-ietf-ccwg-bbr; paced in any case") \
-  X(copa, "copa", ModelledBy<Copa>, "NSDI 2018; paced in any case")
+#define SLUICE_CONGESTION_CONTROLS(X)                          \
+  X(newreno, "newreno", NewReno, "RFC 6582")                   \
+  X(cubic, "cubic", HyStart, "RFC 9438")                       \
+  X(bbr, "bbr", ModelledBy<Bbr>, "version 1, always paced")    \
+  X(bbr3, "bbr3", ModelledBy<Bbr3>, "version 3, always paced") \
+  X(copa, "copa", ModelledBy<Copa>, "NSDI 2018, always paced")
 
 enum class CongestionAlgorithm : std::uint8_t {
 #define X(name, word, hooks, text) name,

@@ -71,7 +71,9 @@ tcp::EndpointConfig tcp_config(std::uint8_t how) {
   // Short, so that whatever can happen does within the time that a run takes.
   config.max_rto = 4s;
   config.congestion = (how & 1) != 0 ? tcp::CongestionAlgorithm::newreno : tcp::CongestionAlgorithm::cubic;
-  if ((how & 2) != 0) config.congestion = tcp::CongestionAlgorithm::bbr;
+  constexpr std::array models{tcp::CongestionAlgorithm::bbr, tcp::CongestionAlgorithm::bbr3,
+                              tcp::CongestionAlgorithm::copa};
+  if ((how & 2) != 0) config.congestion = models[how % models.size()];
   config.pacing = (how & 4) != 0;
   if ((how & 8) != 0) config.max_out_of_order = 16;
   return config;

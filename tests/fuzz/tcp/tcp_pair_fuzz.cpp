@@ -26,6 +26,8 @@ std::uint8_t content(int side, std::uint32_t position) {
   return static_cast<std::uint8_t>((position + static_cast<std::uint32_t>(side) * 77U) * 2654435761U >> 24);
 }
 
+constexpr std::array models{CongestionAlgorithm::bbr, CongestionAlgorithm::bbr3, CongestionAlgorithm::copa};
+
 class Pair {
  public:
   explicit Pair(Input input) : input_(input) { open(input_.byte(), input_.byte()); }
@@ -50,7 +52,7 @@ class Pair {
 
   void open(std::uint8_t options, std::uint8_t how) {
     config_.congestion = (how & 1) != 0 ? CongestionAlgorithm::cubic : CongestionAlgorithm::newreno;
-    if ((how & 32) != 0) config_.congestion = CongestionAlgorithm::bbr;
+    if ((how & 32) != 0) config_.congestion = models[how % models.size()];
     config_.pacing = (how & 64) != 0;
     config_.max_out_of_order = (how & 2) != 0 ? 16 : 4096;
     const SynOptions offer{.mss = static_cast<std::uint16_t>((options & 1) != 0 ? 1460 : 100),

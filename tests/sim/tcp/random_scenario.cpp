@@ -1,6 +1,7 @@
 #include "tests/sim/tcp/random_scenario.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace sluice::test {
 
@@ -53,8 +54,9 @@ Scenario random_scenario(std::uint64_t seed) {
   scenario.seed = seed;
   using tcp::CongestionAlgorithm;
   constexpr CongestionAlgorithm algorithms[] = {CongestionAlgorithm::cubic, CongestionAlgorithm::newreno,
-                                                CongestionAlgorithm::bbr};
-  scenario.config.congestion = algorithms[random.below(3)];
+                                                CongestionAlgorithm::bbr, CongestionAlgorithm::bbr3,
+                                                CongestionAlgorithm::copa};
+  scenario.config.congestion = algorithms[random.below(std::size(algorithms))];
   scenario.config.pacing = random.chance(0.2);
   scenario.config.max_retransmissions = 60;
   scenario.config.max_rto = std::chrono::seconds(5);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/unit/tcp/model_path.hpp"
 #include "tests/unit/tcp/script.hpp"
 
 namespace sluice::test {
@@ -33,56 +34,17 @@ TEST(RoundMaximum, RoundsWithoutAnythingMoveNothingOut) {
   EXPECT_EQ(maximum.value(), 500) << "whatever the round is by now";
 }
 
-/// A model fed by a path that delivers at a given rate what is in flight, one acknowledgement for each twentieth of a
-/// round trip.
-class Path {
- public:
-  static constexpr int steps = 20;
-  explicit Path(double bytes_per_second) : rate(bytes_per_second) { bbr.start({.now = now, .srtt = rtt, .cwnd = 10 * mss, .draw = 3}); }
-
-  void acknowledge(Duration measured = rtt, std::uint32_t losses = 0, tcp::Repair repair = tcp::Repair::none) {
-    const double step = to_seconds(rtt) / steps;
-    now += rtt / steps;
-    const double getting = std::min(rate, in_flight / to_seconds(rtt));
-    const double newly = getting * step;
-    delivered += static_cast<std::uint32_t>(newly);
-    tcp::ModelAck ack{.now = now, .sample = {}, .delivered = delivered, .in_flight = 0, .mss = mss, .repair = repair};
-    ack.sample.newly = static_cast<std::uint32_t>(newly);
-    ack.sample.losses = losses;
-    ack.sample.rtt = measured;
-    ack.sample.prior_in_flight = static_cast<std::uint32_t>(in_flight);
-    ack.sample.delivered = static_cast<std::uint32_t>(getting * to_seconds(rtt));
-    ack.sample.interval = static_cast<std::uint32_t>(rtt.count() >> 10);
-    ack.sample.prior_delivered = delivered - std::min(delivered, ack.sample.delivered);
-    ack.sample.app_limited = app_limited;
-    in_flight -= newly;
-    ack.in_flight = static_cast<std::uint32_t>(in_flight);
-    cwnd = bbr.on_ack(ack, cwnd);
-    in_flight += std::clamp(cwnd - in_flight, 0.0, bbr.pacing_rate().bytes_per_second() * step);
-  }
-  void rounds(int count) {
-    for (int i = 0; i < count * steps; ++i) acknowledge();
-  }
-  [[nodiscard]] double bandwidth() const { return bbr.bandwidth().bytes_per_second(); }
-
-  Bbr bbr;
-  double rate;
-  Instant now{1h};
-  std::uint32_t cwnd = 10 * mss;
-  std::uint32_t delivered = 0;
-  double in_flight = 10 * mss;  ///< the queue at the bottleneck too
-  bool app_limited = false;
-};
+using Path = ModelPath<Bbr>;
 
 TEST(Bbr, StartsAtTheHandshakesRoundTripTime) {
   const Path path(1e6);
-  EXPECT_NEAR(path.bbr.pacing_rate().bytes_per_second(), 2.885 * 10 * mss / 0.1, 1);
+  EXPECT_NEAR(path.model.pacing_rate().bytes_per_second(), 2.885 * 10 * mss / 0.1, 1);
 }
 
 TEST(Bbr, StartupEndsWhenThreeRoundsBringNoMore) {
   Path path(1e6);
   int rounds = 0;
-  while (path.bbr.mode() == Bbr::Mode::startup && rounds < 50) path.rounds(1), ++rounds;
+  while (path.model.mode() == Bbr::Mode::startup && rounds < 50) path.rounds(1), ++rounds;
   EXPECT_NEAR(path.bandwidth(), 1e6, 1e4);
   EXPECT_GE(rounds, 4);
   EXPECT_LE(rounds, 12);
@@ -90,11 +52,11 @@ TEST(Bbr, StartupEndsWhenThreeRoundsBringNoMore) {
 
 TEST(Bbr, ThenDrainsAndProbes) {
   Path path(1e6);
-  while (path.bbr.mode() != Bbr::Mode::drain) path.acknowledge();
-  EXPECT_NEAR(path.bbr.pacing_rate().bytes_per_second(), 0.99 * 1e6 / 2.885, 1e4);
+  while (path.model.mode() != Bbr::Mode::drain) path.acknowledge();
+  EXPECT_NEAR(path.model.pacing_rate().bytes_per_second(), 0.99 * 1e6 / 2.885, 1e4);
   int rounds = 0;
-  while (path.bbr.mode() == Bbr::Mode::drain && rounds < 50) path.rounds(1), ++rounds;
-  EXPECT_EQ(path.bbr.mode(), Bbr::Mode::probe_bandwidth);
+  while (path.model.mode() == Bbr::Mode::drain && rounds < 50) path.rounds(1), ++rounds;
+  EXPECT_EQ(path.model.mode(), Bbr::Mode::probe_bandwidth);
   EXPECT_LE(rounds, 6);
   path.rounds(8);
   // Twice the bandwidth-delay product and three bursts; two segments more while it probes.
@@ -104,12 +66,12 @@ TEST(Bbr, ThenDrainsAndProbes) {
 TEST(Bbr, TheCycleOfGainsIsARoundTripEach) {
   Path path(1e6);
   path.rounds(20);
-  ASSERT_EQ(path.bbr.mode(), Bbr::Mode::probe_bandwidth);
+  ASSERT_EQ(path.model.mode(), Bbr::Mode::probe_bandwidth);
   int fast = 0;
   int slow = 0;
   for (int i = 0; i < 80 * Path::steps; ++i) {
     path.acknowledge();
-    const double gain = path.bbr.pacing_rate().bytes_per_second() / (0.99 * path.bandwidth());
+    const double gain = path.model.pacing_rate().bytes_per_second() / (0.99 * path.bandwidth());
     fast += gain > 1.2 ? 1 : 0;
     slow += gain < 0.8 ? 1 : 0;
   }
@@ -143,14 +105,14 @@ TEST(Bbr, LooksForTheLeastRoundTripTimeAfterTenSeconds) {
   path.rounds(20);
   const std::uint32_t before = path.cwnd;
   Duration waited{};
-  while (path.bbr.mode() != Bbr::Mode::probe_rtt && waited < 12s) {
+  while (path.model.mode() != Bbr::Mode::probe_rtt && waited < 12s) {
     path.acknowledge(rtt + 5ms);  // a standing queue
     waited += rtt / Path::steps;
   }
   EXPECT_NEAR(to_seconds(waited), 10, 0.1);
   EXPECT_EQ(path.cwnd, 4 * mss);
   const Instant began = path.now;
-  while (path.bbr.mode() == Bbr::Mode::probe_rtt) {
+  while (path.model.mode() == Bbr::Mode::probe_rtt) {
     path.acknowledge(rtt + 2ms);
     EXPECT_LT(path.now - began, 1s);
     if (path.now - began >= 1s) break;
@@ -158,7 +120,7 @@ TEST(Bbr, LooksForTheLeastRoundTripTimeAfterTenSeconds) {
   EXPECT_GE(path.now - began, 200ms);
   EXPECT_LE(path.now - began, 200ms + 4 * rtt);
   EXPECT_GE(path.cwnd, before - 2 * mss) << "and the window of before is back";
-  EXPECT_EQ(path.bbr.least_rtt(), rtt + 2ms);
+  EXPECT_EQ(path.model.least_rtt(), rtt + 2ms);
 }
 
 TEST(Bbr, ALossCostsARoundOfConservationAndNoMore) {
@@ -177,10 +139,10 @@ TEST(Bbr, ALossCostsARoundOfConservationAndNoMore) {
 
 TEST(Bbr, GoesOnFromAMeasuredWindow) {
   Path path(1e6);
-  path.bbr.seed(50'000, rtt);
+  path.model.seed(50'000, rtt);
   EXPECT_NEAR(path.bandwidth(), 0.5e6, 1);
-  EXPECT_EQ(path.bbr.mode(), Bbr::Mode::probe_bandwidth);
-  EXPECT_NEAR(path.bbr.pacing_rate().bytes_per_second(), 0.99 * 0.5e6, 1);
+  EXPECT_EQ(path.model.mode(), Bbr::Mode::probe_bandwidth);
+  EXPECT_NEAR(path.model.pacing_rate().bytes_per_second(), 0.99 * 0.5e6, 1);
 }
 
 /// The endpoint under it.

@@ -17,11 +17,11 @@ class Samples : public testing::Test {
  protected:
   static Instant at(std::int64_t ticks) { return Instant(1h) + Duration(ticks << 10); }
 
-  void send(std::uint32_t number, std::int64_t ticks, bool idle = false) {
+  void send(std::uint32_t number, std::int64_t ticks, bool idle = false, std::uint32_t in_flight = 0) {
     packet::PacketNote& note = notes[number];
     note.seq = number * 1000;
     note.payload_len = 1000;
-    rate.on_sent(note, at(ticks), 0, idle);
+    rate.on_sent(note, at(ticks), in_flight, idle);
     note.sent = at(ticks);
     ++note.transmissions;
   }
@@ -155,6 +155,64 @@ TEST_F(Samples, PartsOfSegmentsCount) {
   EXPECT_EQ(sample.newly, 400U);
   EXPECT_FALSE(sample.valid()) << "no whole segment tells when";
   EXPECT_EQ(rate.delivered(), 400U);
+}
+
+TEST_F(Samples, WhatWasInFlightAndWhatWasLostSince) {
+  for (std::uint32_t i = 0; i < 4; ++i) send(i, 0, i == 0, i * 1000);
+  rate.on_lost(notes.at(0));
+  rate.on_lost(notes.at(1));
+  deliver(3);
+  const RateSample sample = take(100);
+  EXPECT_EQ(sample.tx_in_flight, 4000U) << "with itself";
+  EXPECT_EQ(sample.lost, 2000U);
+  EXPECT_EQ(sample.newly_lost, 2000U);
+  EXPECT_EQ(sample.lost_runs, 1U) << "side by side";
+  send(4, 110, false, 1000);
+  deliver(4);
+  EXPECT_EQ(take(210).lost, 0U) << "nothing since it was sent";
+}
+
+TEST_F(Samples, ExcessIsFoundAtTheSegmentThatWasTooMuch) {
+  rate.set_tolerated_loss(0.02F);
+  for (std::uint32_t i = 0; i < 100; ++i) send(i, 0, i == 0, i * 1000);
+  rate.on_lost(notes.at(60));
+  deliver(0);
+  const RateSample first = take(100);
+  EXPECT_FALSE(first.excess.found) << "one of 61";
+  rate.on_lost(notes.at(62));
+  deliver(1);
+  const RateSample second = take(100);
+  EXPECT_EQ(second.lost_runs, 1U);
+  ASSERT_TRUE(second.excess.found) << "two of 63";
+  // 62 kB were in flight before it, of which one was lost: 62 + (0.02 * 62 - 1) / 0.98.
+  EXPECT_NEAR(second.excess.in_flight, 62'245, 2);
+  EXPECT_FALSE(second.excess.app_limited);
+  deliver(2);
+  EXPECT_FALSE(take(101).excess.found) << "it was told of once";
+}
+
+TEST_F(Samples, LossesThatWereNoneAreNotTold) {
+  rate.set_tolerated_loss(0);
+  send(0, 0, true);
+  send(1, 0, false, 1000);
+  rate.on_lost(notes.at(0));
+  rate.forgive_losses();
+  deliver(1);
+  const RateSample sample = take(100);
+  EXPECT_EQ(sample.newly_lost, 0U);
+  EXPECT_FALSE(sample.excess.found);
+}
+
+TEST_F(Samples, ALostCopySaysNothingOfTooMuchInFlight) {
+  rate.set_tolerated_loss(0);
+  send(0, 0, true);
+  send(0, 100);
+  rate.on_lost(notes.at(0));
+  send(1, 100);
+  deliver(1);
+  const RateSample sample = take(200);
+  EXPECT_EQ(sample.newly_lost, 1000U);
+  EXPECT_FALSE(sample.excess.found);
 }
 
 TEST_F(Samples, NothingDeliveredIsNoSample) {
