@@ -112,7 +112,8 @@ std::uint32_t Endpoint::initial_window() const {
 }
 
 void Endpoint::start_sending(Instant now) {
-  congestion_.start(is_modelled(config_->congestion) && !paced() ? CongestionAlgorithm::cubic : config_->congestion, initial_window());
+  congestion_.start(is_modelled(config_->congestion) && !paced() ? CongestionAlgorithm::cubic : config_->congestion,
+                    initial_window());
   if (paced()) begin_pacing(now);
   snd_.last_sent = tick::fine(now);
 }

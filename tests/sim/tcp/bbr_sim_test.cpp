@@ -113,7 +113,8 @@ TEST(BbrOnALink, FindsALongerRoute) {
   connection.path_from_a().delay = one_way + milliseconds(30);
   connection.run_for(seconds(22));
   EXPECT_GE(connection.paced_a().model.as<tcp::Bbr>().least_rtt(), 2 * one_way + milliseconds(29));
-  EXPECT_LE(connection.paced_a().model.as<tcp::Bbr>().least_rtt(), 2 * one_way + milliseconds(35)) << "without the queue";
+  EXPECT_LE(connection.paced_a().model.as<tcp::Bbr>().least_rtt(), 2 * one_way + milliseconds(35))
+      << "without the queue";
 }
 
 TEST(BbrOnALink, AnApplicationWithLittleToSendKeepsItsBandwidth) {

@@ -38,8 +38,10 @@ int data_to_ue(ProxyLab& lab) {
 }
 
 TEST(PacedFlow, LeavesInBurstsThatTheTimersCallFor) {
-  for (const bool bbr : {false, true}) {
-    ProxyLab lab(with(bbr ? tcp::CongestionAlgorithm::bbr : tcp::CongestionAlgorithm::cubic, true));
+  using tcp::CongestionAlgorithm;
+  for (const CongestionAlgorithm each :
+       {CongestionAlgorithm::cubic, CongestionAlgorithm::bbr, CongestionAlgorithm::bbr3, CongestionAlgorithm::copa}) {
+    ProxyLab lab(with(each, true));
     ScriptedHosts hosts(lab);
     open_slowly(lab, hosts);
     for (std::uint32_t i = 0; i < 10; ++i) hosts.server(Flags::ack_bit, i * 1000, 0, std::string(1000, 'x'));
