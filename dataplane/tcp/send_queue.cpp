@@ -63,6 +63,7 @@ bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
   note.transmissions = rest.transmissions;
   note.sent = rest.sent;
   note.scratch32 = rest.scratch32;
+  note.scratch64 = rest.scratch64;
   note.scratch64_c = rest.scratch64_c;
   note.scratch64_b = 0;
   packet::Cursor before = last_sent();

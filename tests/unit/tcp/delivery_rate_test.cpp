@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "tests/unit/tcp/script.hpp"
 
@@ -217,6 +219,23 @@ TEST_F(Samples, ALostCopySaysNothingOfTooMuchInFlight) {
 
 TEST_F(Samples, NothingDeliveredIsNoSample) {
   EXPECT_FALSE(take(100).valid());
+}
+
+// A smaller path: what is lost is cut before it is sent again, and a report of the whole may still come.
+TEST_F(Samples, PiecesRememberWhatWasInFlightAsWell) {
+  const std::vector<std::uint8_t> bytes(1000);
+  packet::Packet whole = payload_packet(bytes);
+  whole.note().seq = 0;
+  tcp::SendQueue queue;
+  queue.push(std::move(whole));
+  rate.on_sent(queue.front().note(), at(0), 3000, true);
+  queue.sent(at(0));
+  tcp::AckEvent event;
+  queue.mark_front_lost(event, &rate);
+  ASSERT_TRUE(queue.cut(queue.front(), 400));
+  rate.on_delivered(queue.front().note());
+  EXPECT_EQ(take(100).tx_in_flight, 4000U);
+  queue.clear();
 }
 
 // The endpoint fills the same: two segments sacked behind a hole, then the hole is filled.
