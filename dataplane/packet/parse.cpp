@@ -89,7 +89,8 @@ void set_v4(IpAddress& address, const std::uint8_t* at) {
   set_v4(out.dst, ip + 16);
 }
 
-/// The fields of a TCP header before its options. `length`: of it and its payload, of which `header` is the header.
+/// The fields of a TCP header before its options, but for the flags. `length`: of it and its payload, of which `header`
+/// is the header.
 [[gnu::always_inline]] inline void take_tcp(const std::uint8_t* tcp, std::size_t header, std::size_t length,
                                             Parsed& out) noexcept {
   out.src_port = load_be16(tcp);
@@ -97,7 +98,6 @@ void set_v4(IpAddress& address, const std::uint8_t* at) {
   tcp::Segment& segment = out.segment;
   segment.seq = tcp::SeqNum(load_be32(tcp + 4));
   segment.ack = tcp::SeqNum(load_be32(tcp + 8));
-  segment.flags.bits = tcp[13];
   segment.window = load_be16(tcp + 14);
   segment.urgent = load_be16(tcp + 18);
   segment.payload_len = static_cast<std::uint16_t>(length - header);
@@ -191,6 +191,7 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   tcp::Segment& segment = out.segment;
   out.payload_offset = static_cast<std::uint16_t>(offset + header);
   take_tcp(tcp, header, length, out);
+  segment.flags.bits = load_be16(tcp + 12) & 0x1ffU;
   segment.has_timestamps = false;
 
   // Nearly every segment has no options, or timestamps alone.
@@ -203,6 +204,7 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   if (syn) {
     segment.syn = {};
     segment.syn.ecn = tcp::offers_ecn(segment.flags);
+    segment.syn.accurate_ecn = tcp::offers_accurate_ecn(segment.flags);
   }
   out.unknown_options = read_options({tcp + tcp_length, header - tcp_length}, out.ip_version == 6, segment);
   return syn && out.unknown_options.any() ? ParseResult::tcp_options_unknown : ParseResult::tcp;
@@ -240,9 +242,9 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   return read_tcp(frame, out);
 }
 
-/// What nearly every packet looks like: no VLAN tag, IPv4 without options and whole, TCP without SYN and with nothing
-/// but timestamps, laid out as RFC 7323 appendix A recommends. Reads it in one go; false, with nothing promised of
-/// `out`, when the frame is anything else, damaged ones included.
+/// What nearly every packet looks like: no VLAN tag, IPv4 without options and whole, TCP without SYN and AE and with
+/// nothing but timestamps, laid out as RFC 7323 appendix A recommends. Reads it in one go; false, with nothing promised
+/// of `out`, when the frame is anything else, damaged ones included.
 inline bool read_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   constexpr std::size_t ip_at = ethernet_length, tcp_at = ip_at + ipv4_length, payload_at = tcp_at + tcp_length + 12;
   if (frame.size() < payload_at) return false;
@@ -252,7 +254,7 @@ inline bool read_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcep
   const std::uint32_t link = load32(at + 12), middle = load32(at + 20);
   const std::uint16_t control = load16(at + tcp_at + 12);
   const bool usual = (link & 0x00ffffffU) == type_and_version && (middle & 0xff00ff3fU) == fragment_and_protocol &&
-                     (control & 0x02f0U) == offset_and_syn && load32(at + tcp_at + tcp_length) == only_timestamps;
+                     (control & 0x02f1U) == offset_and_syn && load32(at + tcp_at + tcp_length) == only_timestamps;
   const std::size_t total = load_be16(at + ip_at + 2);
   if (!usual || total < payload_at - ip_at || total > frame.size() - ip_at) return false;
   if (fold(add_wide(add_wide(load64(at + ip_at), load64(at + ip_at + 8)), load32(at + ip_at + 16))) != 0xffff)
@@ -265,6 +267,7 @@ inline bool read_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcep
   out.unknown_options = {};
   take_ipv4(at + ip_at, static_cast<std::uint16_t>(total), out);
   take_tcp(at + tcp_at, payload_at - tcp_at, total - (tcp_at - ip_at), out);
+  out.segment.flags.bits = at[tcp_at + 13];
   take_timestamps(at + tcp_at, out.segment);
   return true;
 }

@@ -38,6 +38,11 @@ void CongestionControl::seed(std::uint32_t cwnd) {
   std::visit([](auto& algorithm) { algorithm = {}; }, algorithm_);
 }
 
+void CongestionControl::on_feedback(const MarkFeedback& feedback, const AckEvent& event, const PathView& path) {
+  std::visit([&](auto& algorithm) { algorithm.on_feedback(window_, feedback, event, path); }, algorithm_);
+  window_.cwnd = std::min(window_.cwnd, largest_congestion_window);
+}
+
 void CongestionControl::on_ack(const AckEvent& event, const PathView& path, bool after_timeout) {
   if (!event.cwnd_limited) {
     std::visit([](auto& algorithm) { algorithm.on_idle(); }, algorithm_);

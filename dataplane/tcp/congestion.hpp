@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "dataplane/tcp/segment.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::tcp {
@@ -14,12 +15,14 @@ namespace sluice::tcp {
 /// The congestion controls: X(name, configuration word, hooks that a connection starts with, what it is). A new one is
 /// a class with the hooks it needs (CongestionHooks), its place in CongestionControl, and one line here: the words of
 /// the configuration and what they start are made of this table.
-#define SLUICE_CONGESTION_CONTROLS(X)                          \
-  X(newreno, "newreno", NewReno, "RFC 6582")                   \
-  X(cubic, "cubic", HyStart, "RFC 9438")                       \
-  X(bbr, "bbr", ModelledBy<Bbr>, "version 1, always paced")    \
-  X(bbr3, "bbr3", ModelledBy<Bbr3>, "version 3, always paced") \
-  X(copa, "copa", ModelledBy<Copa>, "NSDI 2018, always paced")
+#define SLUICE_CONGESTION_CONTROLS(X)                                                                           \
+  X(newreno, "newreno", NewReno, "RFC 6582")                                                                    \
+  X(cubic, "cubic", HyStart, "RFC 9438")                                                                        \
+  X(bbr, "bbr", ModelledBy<Bbr>, "version 1, always paced")                                                     \
+  X(bbr3, "bbr3", ModelledBy<Bbr3>, "version 3, always paced")                                                  \
+  X(copa, "copa", ModelledBy<Copa>, "NSDI 2018, always paced")                                                  \
+  X(prague, "prague", Prague, "of L4S (RFC 9331), always paced; as newreno where ECN feedback is not accurate") \
+  X(abc, "abc", Abc, "Goyal et al., 2020, for queues of that name; as newreno where ECN feedback is not accurate")
 
 enum class CongestionAlgorithm : std::uint8_t {
 #define X(name, word, hooks, text) name,
@@ -64,6 +67,12 @@ struct AckNews {
   Duration rtt = AckEvent::no_rtt;  ///< of the newest segment it delivered that was sent once; no_rtt when none
 };
 
+/// What an acknowledgement says of marks, on a connection with accurate ECN feedback (RFC 9768).
+struct MarkFeedback {
+  std::uint32_t packets = 0;  ///< that it delivered
+  std::uint32_t marked = 0;   ///< packets that have come with CE since the last one
+};
+
 /// The window that every algorithm moves, in bytes.
 struct CongestionWindow {
   std::uint32_t cwnd = 0;
@@ -84,6 +93,7 @@ struct PathView {
 struct CongestionHooks {
   static constexpr float beta = 0.7F;      ///< share of the window that a loss leaves (RFC 9438 section 4.6)
   static constexpr bool modelled = false;  ///< a model of the path decides, see Modelled
+  static constexpr bool scalable = false;  ///< on_feedback() answers marks; else they count as a loss in each round
 
   /// New data arrived (event.delivered) in congestion avoidance while the window was the limit.
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&) {}
@@ -97,6 +107,8 @@ struct CongestionHooks {
   void on_recovery_exit(CongestionWindow&, const PathView&) {}
   /// The sender was not limited by the window, or paused: time that passed is not the network's answer.
   void on_idle() {}
+  /// An acknowledgement with accurate ECN feedback, before on_ack(), whatever limits the sender.
+  void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&) {}
 };
 
 /// RFC 5681, RFC 6582.
@@ -163,6 +175,55 @@ struct HyStart : CongestionHooks {
   void judge();
 };
 
+/// Prague (draft-briscoe-iccrg-prague-congestion-control): the window shrinks by half of the average share of marks,
+/// at most once in each virtual round, and grows by a segment in each. A virtual round is no shorter than 25 ms, so
+/// that flows of short round trips leave room for the others. A loss is answered as Reno does.
+struct Prague : CongestionHooks {
+  static constexpr float beta = 0.5F;
+  static constexpr bool scalable = true;
+  static constexpr Duration least_round = std::chrono::milliseconds(25);  ///< the draft's RTT_virt
+  static constexpr float gain = 1.0F / 16;                                ///< the draft's g
+
+  void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
+  void on_congestion(CongestionWindow&, const PathView&);
+  void on_timeout(CongestionWindow&, const PathView&);
+  void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&);
+
+  float alpha = 1;                ///< average share of marked packets; not moved before the first one
+  float fraction = 0;             ///< bytes of growth not yet in cwnd
+  std::uint32_t round_end = 0;    ///< of this virtual round, tick::micro
+  std::uint32_t cut_end = 0;      ///< of the round in which the window was reduced last, tick::micro
+  std::uint16_t packets = 0;      ///< delivered in this virtual round
+  std::uint16_t marked = 0;       ///< of these
+  std::uint16_t just_marked = 0;  ///< packets of the latest acknowledgement
+  bool fed = false;               ///< there was feedback: a virtual round is on
+  bool saw_mark = false;
+
+ private:
+  void count(const MarkFeedback& feedback);
+  void end_round(std::uint32_t now, std::uint32_t round);
+  void cut(CongestionWindow& window, const PathView& path);
+};
+
+/// The sender of ABC (Goyal et al., NSDI 2020): a packet that an ABC queue lets accelerate is answered by two, one that
+/// it brakes by none, and each adds its part of a segment in a round for fairness.
+///
+/// The paper marks `accelerate` as ECT(1) and `brake` as ECT(0), and the receiver echoes each in the NS bit. Here all
+/// leave as ECT(1), a brake is CE, and the ACE field of RFC 9768 counts them: of the packets that an acknowledgement
+/// delivers, those that were not braked accelerate. The sum over a round is the same, and a lost acknowledgement loses
+/// nothing of it; but a queue of another kind that marks with CE is taken to brake.
+struct Abc : NewReno {
+  static constexpr bool scalable = true;
+
+  void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
+  void on_congestion(CongestionWindow&, const PathView&);
+  void on_timeout(CongestionWindow&, const PathView&);
+  void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&);
+
+  float window = 0;   ///< w_abc, bytes; 0 before there was feedback
+  float ceiling = 0;  ///< window that losses leave, growing as Reno's does, bytes; 0 = there was none
+};
+
 /// A model of the path moves the window from outside (PathModel): losses, pauses and their ends do not.
 struct Modelled : CongestionHooks {
   static constexpr bool modelled = true;
@@ -215,6 +276,14 @@ class CongestionControl {
   /// cwnd before the last reduction.
   [[nodiscard]] std::uint32_t prior_cwnd() const { return prior_.cwnd; }
 
+  /// Marks are answered by on_feedback(), where there is accurate feedback.
+  [[nodiscard]] bool scalable() const {
+    return std::visit([](const auto& algorithm) { return std::decay_t<decltype(algorithm)>::scalable; }, algorithm_);
+  }
+  /// What new data leaves with in its ECN field, where there is accurate feedback.
+  [[nodiscard]] std::uint8_t codepoint() const { return scalable() ? ecn_scalable : ecn_capable; }
+
+  void on_feedback(const MarkFeedback& feedback, const AckEvent& event, const PathView& path);
   void on_ack(const AckEvent& event, const PathView& path, bool after_timeout);
   void on_congestion(const PathView& path);
   /// A mark was echoed (RFC 3168): as on_congestion(), but no undo() takes it back.
@@ -231,8 +300,9 @@ class CongestionControl {
   void end_first_slow_start();
 
   CongestionWindow window_;
-  CongestionWindow prior_;                                                           ///< before the last reduction
-  [[no_unique_address]] std::variant<NewReno, HyStart, Modelled, Cubic> algorithm_;  // Cubic follows HyStart
+  CongestionWindow prior_;  ///< before the last reduction
+  [[no_unique_address]] std::variant<NewReno, HyStart, Modelled, Prague, Abc, Cubic>
+      algorithm_;  // Cubic follows HyStart
 };
 static_assert(sizeof(CongestionControl) <= 44);
 

@@ -27,6 +27,7 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
     emit_handshake(now, output);
     return Bytes();
   }
+  if (bits_.use_ecn && bits_.ack_now) emit_accurate_answer(now, output);
   // SACK blocks have no room beside a full segment: they go ahead on their own.
   if (bits_.ack_now && !reassembly_.report().empty()) emit_ack(now, output);
   if (bits_.small_path) cut_segments(now, output, allowance);
@@ -51,8 +52,8 @@ bool Endpoint::wants_to_send(Instant now) const {
 }
 
 /// Decides whether the fast paths of receive() and emit() apply: an open connection that is not repairing, reordering,
-/// probing or closing anything, and takes no delivery-rate samples. Called wherever one of these may have ended; what
-/// begins one clears bits_.on_fast_path.
+/// probing or closing anything, and takes neither delivery-rate samples nor counts of marks. Called wherever one of
+/// these may have ended; what begins one clears bits_.on_fast_path.
 void Endpoint::settle() {
   if (bits_.urgent_in || bits_.urgent_out) [[unlikely]]
     settle_urgent();
@@ -62,7 +63,7 @@ void Endpoint::settle() {
                        !bits_.tail_out && !bits_.reduced && !bits_.small_path && !bits_.urgent_in &&
                        !bits_.urgent_out && !bits_.keepalive_pending && send_.to_retransmit() == 0 &&
                        send_.sacked() == 0 && reassembly_.empty() && reassembly_.report().empty() && !paced() &&
-                       (snd_.wnd != 0 || !send_.outstanding());
+                       (snd_.wnd != 0 || !send_.outstanding()) && !uses_accurate_ecn();
   if (send_.sacked() == 0 && bits_.recovery == Recovery::none) rack_.forget();
 }
 

@@ -59,9 +59,10 @@ inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, B
     segment.payload_len = next.note().payload_len;
     mark_ecn(segment);
   }
-  if (!transmit(segment, next, now, output, left)) return false;
-  if (segment.flags.cwr()) [[unlikely]]
-    bits_.cwr_due = false;
+  if (!transmit(segment, next, now, output, left)) {
+    if (bits_.use_ecn) cwr_stays_due(segment);
+    return false;
+  }
   if (segment.payload_len < SendQueue::small && small_out_ < UINT8_MAX) [[unlikely]]
     ++small_out_;
   if (!bits_.on_fast_path) [[unlikely]]

@@ -5,6 +5,7 @@
 
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/queue.hpp"
+#include "dataplane/tcp/accurate_ecn.hpp"
 #include "dataplane/tcp/congestion.hpp"
 #include "dataplane/tcp/endpoint_config.hpp"
 #include "dataplane/tcp/endpoint_state.hpp"
@@ -213,6 +214,7 @@ class Endpoint {
   [[nodiscard]] bool uses_timestamps() const { return bits_.use_timestamps; }
   [[nodiscard]] bool uses_sack() const { return bits_.use_sack; }
   [[nodiscard]] bool uses_ecn() const { return bits_.use_ecn; }
+  [[nodiscard]] bool uses_accurate_ecn() const { return bits_.use_ecn && accurate_ecn() != nullptr; }
 
  private:
   // handshake.cpp
@@ -220,6 +222,7 @@ class Endpoint {
   void negotiate(const SynOptions& ours, const SynOptions& theirs);
   [[nodiscard]] std::uint16_t payload_within(std::uint16_t mss) const;
   [[nodiscard]] SynOptions offer() const;
+  [[nodiscard]] std::uint16_t ecn_offer(bool answer) const;
   void receive_syn(const Segment& syn, const SynOptions& ours, Instant now);
   void receive_in_syn_sent(const Segment& segment, Instant now);
   bool complete_handshake(const Segment& segment, Instant now);
@@ -307,8 +310,17 @@ class Endpoint {
   [[gnu::cold, gnu::noinline]] void mark_urgent(Segment& segment) const;
   void settle_urgent();
 
+  // accurate_ecn.cpp
+  /// The counters of a connection whose hosts agreed on accurate feedback; null on others.
+  [[nodiscard, gnu::cold, gnu::noinline]] AccurateEcn* accurate_ecn() const;
+  void mark_accurately(const AccurateEcn& state, Segment& segment) const;
+  void emit_accurate_answer(Instant now, Output& output);
+  void count_mark(const Segment& segment);
+  bool heed_count(AccurateEcn& state, const Segment& segment, const AckEvent& event);
+
   // ecn.cpp
   [[gnu::cold, gnu::noinline]] void mark_ecn(Segment& segment);
+  [[gnu::cold, gnu::noinline]] void cwr_stays_due(const Segment& segment);
   void heed_mark(const Segment& segment);
   void heed_echo(const Segment& segment, const AckEvent& event);
 

@@ -23,6 +23,7 @@ enum class WindowUpdates : std::uint8_t {
 };
 
 struct PacedSender;
+class AccurateEcn;
 
 /// What many endpoints have in common. Outlives them.
 struct EndpointConfig {
@@ -43,9 +44,14 @@ struct EndpointConfig {
   /// Where a paced connection keeps what others need not have; the configuration is then that connection's own (see
   /// PacedEndpoint). Without it there is neither pacing nor a model of the path: CUBIC takes its place.
   PacedSender* paced = nullptr;
+  /// Where a connection counts that may agree on accurate ECN feedback; the configuration is then that connection's
+  /// own. Without it the SYN's offer of it is not made, and classic ECN agreed to where it comes.
+  AccurateEcn* accurate_ecn = nullptr;
 
   /// A connection under this needs a PacedEndpoint.
-  [[nodiscard]] bool wants_pacing() const { return pacing || is_modelled(congestion); }
+  [[nodiscard]] bool wants_pacing() const {
+    return pacing || is_modelled(congestion) || congestion == CongestionAlgorithm::prague;
+  }
 };
 
 /// The state of a connection that was opened by others and goes on here.

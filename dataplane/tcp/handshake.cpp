@@ -22,6 +22,7 @@ unsigned scale_of(const SynOptions& options, bool used) {
 void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   release_queues();
   config_ = &config;
+  if (config.accurate_ecn != nullptr) config.accurate_ecn->begin();
   const EndpointBits before = std::exchange(bits_, EndpointBits{});
   bits_.window_source = before.window_source;
   bits_.window_updates = before.window_updates;
@@ -44,6 +45,10 @@ void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs) {
   bits_.use_timestamps = ours.timestamps && theirs.timestamps;
   bits_.use_sack = ours.sack_permitted && theirs.sack_permitted;
   bits_.use_ecn = ours.ecn && theirs.ecn;
+  if (config_->accurate_ecn != nullptr) {
+    config_->accurate_ecn->agree(ours.accurate_ecn && theirs.accurate_ecn);
+    bits_.use_ecn = bits_.use_ecn || config_->accurate_ecn->agreed();
+  }
   bits_.use_scale = ours.has_window_scale && theirs.has_window_scale;
   bits_.snd_shift = scale_of(theirs, bits_.use_scale) & 15U;
   bits_.rcv_shift = scale_of(ours, bits_.use_scale) & 15U;
@@ -63,7 +68,18 @@ SynOptions Endpoint::offer() const {
           .has_window_scale = bits_.use_scale,
           .sack_permitted = bits_.use_sack,
           .timestamps = bits_.use_timestamps,
-          .ecn = bits_.use_ecn};
+          .ecn = bits_.use_ecn,
+          .accurate_ecn = uses_accurate_ecn()};
+}
+
+/// What a SYN or SYN-ACK says of ECN. The SYN that is sent for the third time offers nothing: something on the way may
+/// not let the others pass (RFC 9768 section 3.1.4.1).
+std::uint16_t Endpoint::ecn_offer(bool answer) const {
+  if (!bits_.use_ecn) return 0;
+  const AccurateEcn* const accurate = accurate_ecn();
+  if (accurate == nullptr) return answer ? Flags::ece_bit : Flags::ece_bit | Flags::cwr_bit;
+  if (answer) return ace_bits(accurate->handshake_ace());
+  return repair_.retries > 1 ? std::uint16_t{0} : ace_bits(7);
 }
 
 void Endpoint::connect(const EndpointConfig& config, SeqNum iss, const SynOptions& ours, Instant now) {
@@ -125,6 +141,10 @@ void Endpoint::receive_syn(const Segment& syn, const SynOptions& ours, Instant n
   rcv_.edge = rcv_.nxt + std::min(room_, largest_window_field);
   snd_.wl1 = syn.seq;
   snd_.wnd = snd_.max_wnd = syn.window;
+  if (AccurateEcn* const accurate = accurate_ecn()) {
+    accurate->heard_syn(syn.ecn, syn.flags.ack());
+    if (syn.flags.ack()) accurate->syn_arrived(ace_of(syn.flags));
+  }
   if (bits_.use_timestamps) {
     rcv_.ts_recent = rcv_.newest_ts = syn.ts_value;
     ts_recent_at_ = tick::slow(now);
@@ -167,6 +187,9 @@ void Endpoint::establish(const Segment& segment, Instant now) {
 bool Endpoint::complete_handshake(const Segment& segment, Instant now) {
   if (!segment.flags.ack()) return false;
   if (segment.ack != snd_.nxt || snd_.nxt == snd_.una) return false;
+  if (AccurateEcn* const accurate = accurate_ecn()) {
+    accurate->syn_ack_arrived(ace_of(segment.flags), segment.payload_len == 0);
+  }
   establish(segment, now);
   snd_.wnd = std::uint32_t{segment.window} << bits_.snd_shift;
   snd_.max_wnd = std::max(snd_.max_wnd, snd_.wnd);
@@ -180,7 +203,7 @@ void Endpoint::emit_handshake(Instant now, Output& output) {
   const bool answer = bits_.state == State::syn_received;
   segment.seq = snd_.una;
   segment.flags.bits = answer ? Flags::syn_bit | Flags::ack_bit : Flags::syn_bit;
-  if (bits_.use_ecn) segment.flags.bits |= answer ? int{Flags::ece_bit} : Flags::ece_bit | Flags::cwr_bit;
+  segment.flags.bits |= ecn_offer(answer);
   segment.window = static_cast<std::uint16_t>(std::min(room_, largest_window_field));
   segment.syn = offer();
   segment.has_timestamps = bits_.use_timestamps;

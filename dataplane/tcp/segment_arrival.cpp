@@ -90,6 +90,7 @@ void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
   }
   if (!check_sequence(segment, now)) return;
   if (bits_.state == State::syn_received && !complete_handshake(segment, now)) return;
+  if (bits_.use_ecn) count_mark(segment);
   if (!process_ack(segment, now, news)) return;
   if (bits_.use_timestamps) remember_timestamp(segment, now);  // not before its acknowledgement was found good
   if (segment.flags.urg()) take_urgent_pointer(segment);

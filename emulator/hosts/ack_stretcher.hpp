@@ -10,7 +10,8 @@ namespace sluice::emulator {
 
 /// Stretch acknowledgements, as of a phone that merges segments before its TCP sees them (LRO, GRO): of what the
 /// endpoint acknowledges, two segments at a time, one acknowledgement for so many segments goes out, and the rest after
-/// a delay. What tells more than that data came in order goes at once. Pure: time is an argument.
+/// a delay. What tells more than that data came in order goes at once, as nearly everything with accurate ECN does.
+/// Pure: time is an argument.
 class AckStretcher {
  public:
   /// `every`: segments; up to 2 changes nothing. `delay`: how long an acknowledgement may wait.

@@ -19,9 +19,14 @@ bool synchronised(tcp::State state) {
 }  // namespace
 
 const tcp::EndpointConfig& Connection::endpoint_config(const tcp::EndpointConfig& common) {
-  if (!common.wants_pacing()) return common;
-  paced_ = std::make_unique<tcp::PacedEndpoint>();
-  return paced_->begin(common);
+  if (!common.wants_pacing() && !parts_.accurate_ecn) return common;
+  config_ = common;
+  if (common.wants_pacing()) {
+    paced_ = std::make_unique<tcp::PacedEndpoint>();
+    config_ = paced_->begin(common);
+  }
+  if (parts_.accurate_ecn) config_.accurate_ecn = &accurate_ecn_;
+  return config_;
 }
 
 Bytes Connection::send_room() const {

@@ -30,6 +30,7 @@ class Connection final : private tcp::Output {
     std::uint16_t mtu = 1500;        ///< of its host: whatever the peer takes, no packet is longer
     std::uint32_t ack_every = 2;     ///< see AckStretcher
     Duration ack_delay{};            ///< of acknowledgements that wait for that
+    bool accurate_ecn = false;       ///< it may agree on accurate ECN feedback
   };
   /// `pool`, `wire` and `application` outlive the connection.
   Connection(const Parts& parts, packet::PacketPool& pool, Element& wire, Application& application)
@@ -91,6 +92,8 @@ class Connection final : private tcp::Output {
   std::unique_ptr<Application> owned_;
   Application* application_;
   std::unique_ptr<tcp::PacedEndpoint> paced_;
+  tcp::AccurateEcn accurate_ecn_;
+  tcp::EndpointConfig config_;  ///< where it is the connection's own
   tcp::Endpoint endpoint_;
   AckStretcher acks_;
   std::vector<std::uint8_t> waiting_;  ///< written, for want of packet memory not yet in the endpoint's hands

@@ -37,7 +37,8 @@ tcp::SynOptions Host::syn_options() const {
   options.has_window_scale = true;
   options.window_scale = config_.window_scale;
   options.sack_permitted = config_.sack;
-  options.ecn = config_.ecn;
+  options.ecn = config_.ecn || config_.accurate_ecn;
+  options.accurate_ecn = config_.accurate_ecn;
   options.timestamps = config_.timestamps;
   return options;
 }
@@ -72,6 +73,7 @@ std::uint64_t Host::add(Connection::Parts parts, const Key& key, std::unique_ptr
   parts.mtu = config_.mtu;
   parts.ack_every = config_.ack_every;
   parts.ack_delay = config_.tcp.delayed_ack;
+  parts.accurate_ecn = config_.accurate_ecn;
   parts.clock_offset = static_cast<std::uint32_t>(random_.next());
   auto connection = owned ? std::make_unique<Connection>(parts, pool_, wire_, std::move(owned))
                           : std::make_unique<Connection>(parts, pool_, wire_, *lent);

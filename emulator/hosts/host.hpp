@@ -27,6 +27,7 @@ struct HostConfig {
   std::uint8_t window_scale = 8;  ///< offered, 0 … 14 (RFC 7323 section 2.2)
   bool sack = true;               ///< RFC 2018
   bool ecn = false;               ///< RFC 3168: offered, and agreed to
+  bool accurate_ecn = false;      ///< RFC 9768: the same; RFC 3168 where the other host has only that
   std::uint32_t ack_every = 2;    ///< segments in order that one acknowledgement is for, see AckStretcher
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};

@@ -90,6 +90,7 @@ bool TrackedConnection::may_be_split(Side in, const tcp::Segment& segment) const
   if (adrift || !from.heard || !to.heard || from.unsettled || to.unsettled) return false;
   if (to.acked < from.unseen || from.acked < to.unseen) return false;
   if ((segment.flags.bits & ~tcp::Flags::psh_bit) != tcp::Flags::ack_bit || segment.sack_count != 0) return false;
+  if (handshake.initiator_options.accurate_ecn && handshake.responder_options.accurate_ecn) return false;
   const bool timestamps = handshake.initiator_options.timestamps && handshake.responder_options.timestamps;
   if (timestamps != segment.has_timestamps) return false;
   if (timestamps && static_cast<std::int32_t>(segment.ts_value - from.ts_value) < 0) return false;

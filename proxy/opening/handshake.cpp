@@ -22,6 +22,8 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   // Its own SYN, without acknowledgement, may cross ours; that shows when the initiator answers it.
   if (!segment.flags.syn() || !segment.flags.ack() || segment.ack != expected_ack) return Step::unrelated;
   if (!splittable || segment.payload_len != 0) return Step::give_up;
+  // Counts of marks are of one sender and one receiver: two legs would count apart, and could not be handed back.
+  if (flow.handshake.initiator_options.accurate_ecn && segment.syn.accurate_ecn) return Step::give_up;
   // A second SYN-ACK with another number comes from a server that has restarted: the newest one counts.
   if (flow.phase == FlowPhase::syn_ack) flow.handshake.repeated = true;
   flow.handshake.responder_rtt = tcp::tick::micro(now) - flow.handshake.heard;

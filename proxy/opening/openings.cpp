@@ -13,7 +13,9 @@ namespace {
 Counter reason_to_give_up(const Arrival& arrival) {
   if (arrival.result != packet::ParseResult::tcp) return proxy::counter_of(arrival.result);
   if (!arrival.segment().flags.syn()) return Counter::forward_handshake_unseen;
-  return arrival.segment().payload_len != 0 ? Counter::forward_syn_data : Counter::forward_simultaneous_open;
+  if (arrival.segment().payload_len != 0) return Counter::forward_syn_data;
+  if (arrival.segment().flags.ack() && arrival.segment().syn.accurate_ecn) return Counter::forward_accurate_ecn;
+  return Counter::forward_simultaneous_open;
 }
 
 /// Why a connection goes unsplit whose SYN was answered so.

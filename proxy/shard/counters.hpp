@@ -34,6 +34,7 @@ namespace sluice::proxy {
   X(forward_syn_data, "forwarded: a SYN that carries data")                                                        \
   X(forward_handshake_damaged, "forwarded: of a handshake, with a wrong or refused checksum; nothing learned")     \
   X(forward_handshake_unseen, "forwarded: of a handshake of which segments went by unseen; not split")             \
+  X(forward_accurate_ecn, "forwarded: a SYN-ACK that agrees on accurate ECN (RFC 9768); not split")                \
   X(forward_simultaneous_open, "forwarded: a SYN that crosses another one; not split")                             \
   X(drop_tcp_checksum, "dropped: TCP checksum of a split connection's segment is wrong")                           \
   X(drop_orphan, "dropped: of a connection that lost bytes with an earlier run; its sender is reset instead")      \

@@ -124,6 +124,25 @@ TEST(Build, BytesOfAnAcknowledgmentAreThoseOfTheBook) {
   EXPECT_THAT(packet.bytes(), testing::ElementsAreArray(expected));
 }
 
+/// AE lies in the byte before the other flags (RFC 9768 section 3), in segments of every kind.
+TEST(Build, EveryAceFieldIsReadAsItWasWritten) {
+  const HeaderTemplate header = make_template(near_mac, far_mac, 4);
+  for (const unsigned options : {0U, 5U, 7U, 14U}) {  // none, timestamps alone, SACK blocks, a SYN
+    for (std::uint8_t ace = 0; ace < 8; ++ace) {
+      tcp::Segment segment = sample_segment(options);
+      segment.flags.bits |= tcp::ace_bits(ace);
+      Packet packet = payload_packet(0);
+      write_headers(packet, header, addresses_v4(), segment, 0, 0);
+      Parsed parsed;
+      ASSERT_EQ(parse(packet, parsed), ParseResult::tcp);
+      EXPECT_EQ(parsed.segment.flags, segment.flags);
+      EXPECT_EQ(tcp::ace_of(parsed.segment.flags), ace);
+      EXPECT_EQ(parsed.segment.syn.accurate_ecn && segment.flags.syn(), segment.flags.syn() && ace == 7);
+      EXPECT_EQ(verify_tcp_checksum(packet, parsed), ChecksumState::good);
+    }
+  }
+}
+
 TEST(Build, MoreSackBlocksThanFitAreLeftOut) {
   tcp::Segment segment = sample_segment(9);
   segment.sack_count = 4;

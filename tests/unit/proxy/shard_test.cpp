@@ -170,6 +170,56 @@ TEST(Shard, ASynWithDataPassesUnsplit) {
   EXPECT_FALSE(lab.silent(Side::core));
 }
 
+/// The handshake of hosts that offer accurate ECN feedback, of which the server answers with `ace` (RFC 9768 table 2),
+/// and a first segment of data.
+void open_with_accurate_offer(ProxyLab& lab, ScriptedHosts& hosts, std::uint8_t ace) {
+  tcp::Segment syn = hosts.segment(Flags::syn_bit, hosts.ue_isn.raw(), 0);
+  syn.flags.bits |= tcp::ace_bits(7);
+  lab.put(Side::radio, hosts.frame(true, syn));
+  EXPECT_EQ(lab.next(Side::core)->segment().flags.bits, syn.flags.bits) << "AE passes, too";
+  tcp::Segment answer = hosts.segment(Flags::syn_bit | Flags::ack_bit, hosts.server_isn.raw(), hosts.ue_isn.raw() + 1);
+  answer.flags.bits |= tcp::ace_bits(ace);
+  lab.put(Side::core, hosts.frame(false, answer));
+  EXPECT_EQ(lab.next(Side::radio)->segment().flags.bits, answer.flags.bits);
+  hosts.ue(Flags::ack_bit, 0, 0);
+  hosts.ue(Flags::ack_bit, 0, 0, "request");
+  lab.forget_output();
+}
+
+TEST(Shard, HostsThatAgreeOnAccurateEcnAreNotSplit) {
+  for (const std::uint8_t ace : std::initializer_list<std::uint8_t>{2, 3, 4, 6}) {
+    ProxyLab lab(shard_config());
+    ScriptedHosts hosts(lab);
+    open_with_accurate_offer(lab, hosts, ace);
+    EXPECT_EQ(lab.count(Counter::forward_accurate_ecn), 1U) << int{ace};
+    EXPECT_EQ(lab.count(Counter::flows_split), 0U);
+    tcp::Segment counted = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1, hosts.ue_isn.raw() + 8);
+    counted.flags.bits |= tcp::ace_bits(5);
+    lab.put(Side::core, hosts.frame(false, counted));
+    const auto seen = lab.next(Side::radio);
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(tcp::ace_of(seen->segment().flags), 5) << "counts pass from host to host";
+    // A count of eight looks like an ordinary acknowledgement, between two requests.
+    hosts.server(Flags::ack_bit, 0, 7, "reply");
+    hosts.ue(Flags::ack_bit, 7, 5);
+    hosts.ue(Flags::ack_bit, 7, 5, "request");
+    hosts.server(Flags::ack_bit, 5, 14);
+    EXPECT_EQ(lab.count(Counter::flows_split) + lab.count(Counter::flows_split_again), 0U);
+    expect_accounted(lab);
+  }
+}
+
+TEST(Shard, AnOfferOfAccurateEcnThatIsNotAgreedToIsSplit) {
+  for (const std::uint8_t ace : std::initializer_list<std::uint8_t>{0, 1}) {  // no ECN, and classic ECN
+    ProxyLab lab(shard_config());
+    ScriptedHosts hosts(lab);
+    open_with_accurate_offer(lab, hosts, ace);
+    EXPECT_EQ(lab.count(Counter::flows_split), 1U) << int{ace};
+    EXPECT_EQ(lab.count(Counter::forward_accurate_ecn), 0U);
+    expect_accounted(lab);
+  }
+}
+
 TEST(Shard, NothingIsLearnedFromADamagedHandshake) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);

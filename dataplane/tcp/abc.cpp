@@ -1,0 +1,46 @@
+#include <algorithm>
+
+#include "dataplane/tcp/congestion.hpp"
+
+// ABC's sender: Goyal et al., "ABC: A Simple Explicit Congestion Controller for Wireless Networks", NSDI 2020. Windows
+// in bytes.
+
+namespace sluice::tcp {
+
+/// Nobody counts marks: there is no ABC queue to be followed.
+void Abc::on_ack(CongestionWindow& all, const AckEvent& event, const PathView& path) {
+  if (window == 0) NewReno::on_ack(all, event, path);
+}
+
+/// The window rule, and the lower of two windows, neither more than twice what is in flight. Other queues
+/// have only losses to speak with, which the second window answers. There is no slow start: accelerating doubles the
+/// window in a round.
+void Abc::on_feedback(CongestionWindow& all, const MarkFeedback& feedback, const AckEvent& event,
+                      const PathView& path) {
+  const auto size = static_cast<float>(path.mss);
+  if (window == 0) window = static_cast<float>(all.cwnd);
+  const auto packets = static_cast<float>(feedback.packets);
+  const auto braked = static_cast<float>(std::min(feedback.marked, feedback.packets));
+  window += size * (packets - 2 * braked + packets * size / window);
+  const float most = 2 * static_cast<float>(std::max(event.in_flight, path.mss));
+  if (ceiling > 0) {
+    ceiling = std::min(ceiling + packets * size * size / ceiling, most);
+    window = std::min(window, ceiling);
+  }
+  window = std::clamp(window, size, std::max(most, size));
+  all.cwnd = all.ssthresh = static_cast<std::uint32_t>(window);
+}
+
+void Abc::on_congestion(CongestionWindow& all, const PathView& path) {
+  NewReno::on_congestion(all, path);
+  if (window == 0) return;
+  ceiling = static_cast<float>(all.ssthresh);
+  window = std::min(window, ceiling);
+}
+
+void Abc::on_timeout(CongestionWindow& all, const PathView& path) {
+  on_congestion(all, path);
+  if (window != 0) window = static_cast<float>(path.mss);
+}
+
+}  // namespace sluice::tcp

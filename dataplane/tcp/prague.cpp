@@ -1,0 +1,85 @@
+#include <algorithm>
+
+#include "dataplane/tcp/congestion.hpp"
+#include "dataplane/tcp/tick.hpp"
+
+// Prague: draft-briscoe-iccrg-prague-congestion-control-04. Marks are counted in packets.
+
+namespace sluice::tcp {
+namespace {
+
+bool reached(std::uint32_t now, std::uint32_t when) {
+  return static_cast<std::int32_t>(now - when) >= 0;
+}
+
+/// The real round trip as a share of the virtual one, 1 at most.
+float share_of_round(const PathView& path) {
+  const auto least = static_cast<float>(Prague::least_round.count());
+  return std::min(1.0F, static_cast<float>(path.srtt.count()) / least);
+}
+
+}  // namespace
+
+/// A segment in each virtual round: in a real one the square of its share of that, since the rate is what counts.
+/// What was marked adds nothing.
+void Prague::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
+  const std::uint32_t unmarked = event.delivered - std::min(event.delivered, just_marked * path.mss);
+  const float share = fed ? share_of_round(path) : 1;
+  const auto size = static_cast<float>(path.mss);
+  fraction += static_cast<float>(unmarked) * size / static_cast<float>(window.cwnd) * share * share;
+  const auto whole = static_cast<std::uint32_t>(fraction);
+  fraction -= static_cast<float>(whole);
+  window.cwnd += whole;
+}
+
+void Prague::on_feedback(CongestionWindow& window, const MarkFeedback& feedback, const AckEvent& /*event*/,
+                         const PathView& path) {
+  const std::uint32_t now = tick::micro(path.now);
+  const std::uint32_t round = tick::micro(std::max(path.srtt, least_round));
+  if (!fed) {
+    fed = true;
+    round_end = now + round;
+  }
+  count(feedback);
+  if (reached(now, round_end)) end_round(now, round);
+  if (feedback.marked == 0 || (saw_mark && !reached(now, cut_end))) return;
+  saw_mark = true;
+  cut_end = now + round;
+  cut(window, path);
+}
+
+void Prague::count(const MarkFeedback& feedback) {
+  just_marked = static_cast<std::uint16_t>(std::min<std::uint32_t>(feedback.marked, UINT16_MAX));
+  const std::uint32_t all = packets + feedback.packets;
+  const std::uint32_t with_mark = std::min(marked + feedback.marked, all);
+  // More than a round can be: what matters is the share.
+  const unsigned shift = all > UINT16_MAX ? 16 : 0;
+  packets = static_cast<std::uint16_t>(all >> shift);
+  marked = static_cast<std::uint16_t>(with_mark >> shift);
+}
+
+void Prague::end_round(std::uint32_t now, std::uint32_t round) {
+  round_end = now + round;
+  if (saw_mark && packets != 0) {
+    alpha += gain * (static_cast<float>(marked) / static_cast<float>(packets) - alpha);
+  }
+  packets = marked = 0;
+}
+
+/// By half of alpha. Never below two segments: smaller windows are not paced out.
+void Prague::cut(CongestionWindow& window, const PathView& path) {
+  const auto reduced = static_cast<std::uint32_t>(static_cast<float>(window.cwnd) * (1 - alpha / 2));
+  window.cwnd = std::min(window.cwnd, std::max(reduced, 2 * path.mss));
+  window.ssthresh = window.cwnd;
+}
+
+void Prague::on_congestion(CongestionWindow& window, const PathView& path) {
+  window.ssthresh = std::max(path.flight_size / 2, 2 * path.mss);
+  fraction = 0;
+}
+
+void Prague::on_timeout(CongestionWindow& window, const PathView& path) {
+  on_congestion(window, path);
+}
+
+}  // namespace sluice::tcp
