@@ -41,4 +41,11 @@ bool mark_congestion(packet::Packet& frame) {
   return ip[0] >> 4 == 4 ? mark_v4(ip) : mark_v6(ip);
 }
 
+std::uint8_t ecn_of(const packet::Packet& frame) {
+  const auto header = read_ip_header(frame.bytes());
+  if (!header) return 0;
+  const std::uint8_t* const ip = frame.data() + header->offset;
+  return static_cast<std::uint8_t>(ip[0] >> 4 == 4 ? ip[1] & 3 : ip[1] >> 4 & 3);
+}
+
 }  // namespace sluice::emulator

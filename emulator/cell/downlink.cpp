@@ -25,10 +25,24 @@ Downlink::Downlink(UeIndex ue, UeConfig config, EventLoop& loop, TtiClock& clock
 bool Downlink::push(packet::Packet packet, Bytes length, Instant now) {
   const bool was_empty = queue_.empty();
   const auto refused = [&](const packet::Packet& gone, Bytes size) { drop(gone, size, DropReason::full, now); };
+  if (was_empty) end_idle(now);
   if (!queue_.push(std::move(packet), length, now, refused)) return false;
   // What comes in a TTI's first instant misses that TTI.
   if (was_empty) clock_.wake_at(channel_->next_useful(listening(clock_.tti_of(now) + 1)));
   return true;
+}
+
+/// What the link could have carried while nothing waited, for a queue that measures it.
+void Downlink::end_idle(Instant now) {
+  if (queue_.config().management != QueueManagement::abc) return;
+  const std::uint64_t offered = channel_->offered_through(clock_.tti_of(now));
+  queue_.offer(Bytes(static_cast<std::int64_t>(offered - idle_from_)), idle_since_, now);
+}
+
+void Downlink::begin_idle(std::uint64_t tti, Instant now) {
+  if (!queue_.empty() || queue_.config().management != QueueManagement::abc) return;
+  idle_from_ = channel_->offered_through(tti);
+  idle_since_ = now;
 }
 
 void Downlink::reset_link(Instant now) {
@@ -101,9 +115,14 @@ Transmitted Downlink::transmit(std::uint64_t tti, Bytes capacity, std::uint32_t 
   if (drx_ != nullptr) drx_->active(now);
   if (air_ != nullptr) {
     const Bytes carried = air_->transmit(tti, grant, capacity, units, queue_, *channel_, now);
+    begin_idle(tti, now);
     return {carried, carried > Bytes(0)};
   }
-  if (grant.received) return {serve(capacity, now), true};
+  if (grant.received) {
+    const Bytes carried = serve(capacity, now);
+    begin_idle(tti, now);
+    return {carried, true};
+  }
   drop_after_attempts(capacity, now);
   return {Bytes(), false};
 }

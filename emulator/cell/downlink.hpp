@@ -95,6 +95,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
     Element* onwards = nullptr;  ///< they are handed on; null: dropped
   };
   void part(const Parting& parting, Instant now);
+  void end_idle(Instant now);
+  void begin_idle(std::uint64_t tti, Instant now);
   Bytes serve(Bytes capacity, Instant now);
   void drop_after_attempts(Bytes capacity, Instant now);
   void drop(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
@@ -120,7 +122,9 @@ class Downlink final : private AirLinkUser, private DrxUser {
   double loss_;
   Random loss_draws_;
   Drx* drx_;
-  std::uint64_t airtime_ = 0;  ///< units that it was given
+  std::uint64_t airtime_ = 0;    ///< units that it was given
+  std::uint64_t idle_from_ = 0;  ///< bytes that the channel had offered when the queue ran empty
+  Instant idle_since_{};
 };
 
 }  // namespace sluice::emulator

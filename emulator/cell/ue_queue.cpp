@@ -17,7 +17,20 @@ std::unique_ptr<WaitingLine> make_line(const QueueConfig& config) {
   }
   CodelParameters codel = config.codel;
   codel.max_packet = config.packet;
-  if (config.management == QueueManagement::codel) return std::make_unique<CodelLine>(config.drop, codel);
+  switch (config.management) {
+    case QueueManagement::codel:
+      return std::make_unique<CodelLine>(config.drop, codel);
+    case QueueManagement::dualpi2: {
+      DualPi2Parameters dualpi2 = config.dualpi2;
+      dualpi2.max_packet = config.packet;
+      return std::make_unique<DualPi2Line>(dualpi2);
+    }
+    case QueueManagement::abc:
+      return std::make_unique<AbcLine>(config.drop, config.abc);
+    case QueueManagement::none:
+    case QueueManagement::fq_codel:
+      break;
+  }
   FqCodelParameters flows;
   flows.codel = codel;
   flows.quantum = config.packet;

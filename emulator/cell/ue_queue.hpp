@@ -28,8 +28,10 @@ enum class QueueOrder : std::uint8_t {
 /// What keeps the queue short before it is full.
 enum class QueueManagement : std::uint8_t {
   none,
-  codel,    ///< RFC 8289
-  fq_codel  ///< RFC 8290: a queue per flow of the UE; `drop` does not matter, the fattest loses its oldest
+  codel,     ///< RFC 8289
+  fq_codel,  ///< RFC 8290: a queue per flow of the UE; `drop` does not matter, the fattest loses its oldest
+  dualpi2,   ///< RFC 9332: a queue for L4S, one for the rest; `drop` does not matter, what finds no room goes
+  abc        ///< the router of ABC (NSDI 2020); is told of what its link could carry by offer()
 };
 
 struct QueueConfig {
@@ -45,8 +47,10 @@ struct QueueConfig {
   FlowClassParameters flows{};  ///< what is short, for short_flows_first
   /// A full packet: what one of a limit in packets is taken for where bytes are asked, and CoDel's MTU and quantum.
   Bytes packet{1500};
-  QueueManagement management = QueueManagement::none;  ///< codel and fq_codel need order fifo
+  QueueManagement management = QueueManagement::none;  ///< any needs order fifo
   CodelParameters codel{};                             ///< its max_packet is `packet`
+  DualPi2Parameters dualpi2{};                         ///< its max_packet is `packet`
+  AbcParameters abc{};
 
   /// What a packet takes up on the air.
   [[nodiscard]] Bytes on_air(Bytes length) const;
@@ -123,6 +127,7 @@ class UeQueue {
   template <typename Depart, typename Dropped>
   Bytes serve(Bytes grant, Instant now, Depart&& depart, Dropped&& dropped) {
     Bytes left = grant;
+    line_->offer(grant, now, now);
     while (left > Bytes(0) && begin(now, dropped)) {
       left -= transmit(left, now);
       if (head_.air_left() == Bytes(0)) depart(take(now));
@@ -134,6 +139,8 @@ class UeQueue {
   Bytes serve(Bytes grant, Instant now, Depart&& depart) {
     return serve(grant, now, depart, [](const packet::Packet&, Bytes) {});
   }
+  /// Nothing waited between `since` and `now`, and the link could have carried so much.
+  void offer(Bytes bytes, Instant since, Instant now) { line_->offer(bytes, since, now); }
   /// Gives up the packets that a block of `grant` bytes on the air would have completed, calling `dropped(packet,
   /// length)` for each; one that it would only have begun or carried on stays. What the CLAMP paper does after the last
   /// attempt.

@@ -49,4 +49,16 @@ std::optional<Waiting> FqCodelLine::next(Instant now, Interventions& interventio
       now, [&](Waiting& gone) { interventions.dropped.push_back(std::move(gone)); }, [&] { ++interventions.marked; });
 }
 
+std::optional<Waiting> DualPi2Line::next(Instant now, Interventions& interventions) {
+  return queues_.dequeue(
+      now, now, [&](Waiting& gone) { interventions.dropped.push_back(std::move(gone)); },
+      [&] { ++interventions.marked; });
+}
+
+std::optional<Waiting> AbcLine::next(Instant now, Interventions& interventions) {
+  Waiting next = pop(now);
+  if (!control_.accelerates(size_of(next), now - next.since, now) && brake(next.packet)) ++interventions.marked;
+  return next;
+}
+
 }  // namespace sluice::emulator

@@ -9,7 +9,9 @@
 
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
+#include "emulator/aqm/abc.hpp"
 #include "emulator/aqm/codel.hpp"
+#include "emulator/aqm/dualpi2.hpp"
 #include "emulator/aqm/fq_codel_flows.hpp"
 #include "emulator/aqm/queue_discipline.hpp"
 #include "emulator/net/ring.hpp"
@@ -65,6 +67,8 @@ class WaitingLine {
   [[nodiscard]] virtual bool may_evict(const Waiting& comer) const = 0;
   /// Takes that out. Requires may_evict().
   [[nodiscard]] virtual Waiting evict() = 0;
+  /// The link could have carried so much between `since` and `now`.
+  virtual void offer(Bytes /*bytes*/, Instant /*since*/, Instant /*now*/) {}
   /// The next packet is of a short flow, where the line tells them apart.
   [[nodiscard]] virtual bool short_front() const { return false; }
 };
@@ -145,6 +149,36 @@ class FqCodelLine final : public WaitingLine {
 
   FqCodelFlows<Waiting> flows_;
   Ring<Waiting> young_;  ///< came after the last packet was taken out
+};
+
+/// The two queues of DualPI2 (RFC 9332). What finds no room is refused.
+class DualPi2Line final : public WaitingLine {
+ public:
+  /// Throws std::invalid_argument as DualPi2Control.
+  explicit DualPi2Line(const DualPi2Parameters& parameters) : queues_(parameters) {}
+  void push(Waiting waiting) override { queues_.push(std::move(waiting)); }
+  [[nodiscard]] std::size_t size() const override { return queues_.size(); }
+  [[nodiscard]] bool ready(Instant now) const override { return queues_.ready(now); }
+  [[nodiscard]] const Waiting& front(Instant now) override { return queues_.front(now); }
+  [[nodiscard]] Waiting pop(Instant now) override { return queues_.pop(now); }
+  [[nodiscard]] std::optional<Waiting> next(Instant now, Interventions& interventions) override;
+  [[nodiscard]] bool may_evict(const Waiting& /*comer*/) const override { return false; }
+  [[nodiscard]] Waiting evict() override { return queues_.pop({}); }
+
+ private:
+  DualPi2Queues<Waiting> queues_;
+};
+
+/// First in, first out, with the marks of ABC.
+class AbcLine final : public FifoLine {
+ public:
+  /// Throws std::invalid_argument as AbcControl.
+  AbcLine(DropPolicy drop, const AbcParameters& parameters) : FifoLine(drop), control_(parameters) {}
+  [[nodiscard]] std::optional<Waiting> next(Instant now, Interventions& interventions) override;
+  void offer(Bytes bytes, Instant since, Instant now) override { control_.offer(bytes, since, now); }
+
+ private:
+  AbcControl control_;
 };
 
 }  // namespace sluice::emulator

@@ -19,6 +19,7 @@ HostConfig host_config(const Scenario& scenario, const IpAddress& address, std::
   config.timestamps = hosts.timestamps;
   config.sack = hosts.sack;
   config.ecn = hosts.ecn;
+  config.accurate_ecn = hosts.accurate_ecn;
   config.receive_buffer = hosts.receive_buffer;
   config.send_buffer = hosts.send_buffer;
   config.tcp = hosts.tcp;

@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "emulator/aqm/abc.hpp"
+#include "emulator/aqm/dualpi2.hpp"
 #include "emulator/aqm/fifo.hpp"
 #include "emulator/aqm/round_robin_queue.hpp"
 
@@ -40,6 +42,10 @@ std::unique_ptr<QueueDiscipline> make_discipline(const HopSpec& hop, Random rand
       parameters.seed = random.next();
       return std::make_unique<FqCodelQueue>(limit, parameters);
     }
+    case DisciplineType::dualpi2:
+      return std::make_unique<DualPi2Queue>(limit, spec.dualpi2);
+    case DisciplineType::abc:
+      return std::make_unique<AbcQueue>(limit, spec.abc, hop.rate);
   }
   return std::make_unique<FifoQueue>(limit);
 }

@@ -27,6 +27,8 @@ UeConfig ue_config(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t 
                   spec.order, spec.flows,       Bytes(scenario.hosts.mtu)};
   config.queue.management = spec.queue.type;
   config.queue.codel = spec.queue.codel;
+  config.queue.dualpi2 = spec.queue.dualpi2;
+  config.queue.abc = spec.queue.abc;
   config.channel = make_moving_channel(scenario, nodeb, ue, seed, traces);
   config.air = scenario.radio(nodeb).harq;
   config.here = spec.home == nodeb;
@@ -43,6 +45,7 @@ QueueConfig uplink_queue(const Scenario& scenario, const UplinkSpec& spec) {
   queue.packet = Bytes(scenario.hosts.mtu);
   queue.management = spec.queue.type;
   queue.codel = spec.queue.codel;
+  queue.dualpi2 = spec.queue.dualpi2;
   return queue;
 }
 

@@ -59,7 +59,9 @@ constexpr Choice<DisciplineType> disciplines[] = {
     {"rr", DisciplineType::round_robin, "a queue per flow, served in turn by bytes; drops from the longest"},
     {"red", DisciplineType::red, "random early detection"},
     {"codel", DisciplineType::codel, "RFC 8289"},
-    {"fq-codel", DisciplineType::fq_codel, "RFC 8290"}};
+    {"fq-codel", DisciplineType::fq_codel, "RFC 8290"},
+    {"dualpi2", DisciplineType::dualpi2, "RFC 9332: a queue for L4S, one for the rest"},
+    {"abc", DisciplineType::abc, "tells senders of ABC (NSDI 2020) to accelerate or brake"}};
 constexpr Choice<ModelType> model_types[] = {
     {"none", ModelType::none, "nothing"},
     {"tcp-throughput", ModelType::tcp_throughput,
@@ -189,6 +191,23 @@ void describe_times(Section& s, CodelParameters& codel) {
   s.value("interval", codel.interval, {1us, 10s}, "a worst-case round trip");
 }
 
+void describe_dual(Section& s, DualPi2Parameters& dual) {
+  s.value("classic_target", dual.target, {1us, 10s}, "delay of the classic queue");
+  s.value("tupdate", dual.tupdate, {100us, 10s}, "between two updates of the probability");
+  s.value("alpha", dual.alpha, {1e-6, 1e3}, "gain on the distance from target, in Hz");
+  s.value("beta", dual.beta, {1e-6, 1e3}, "gain on the change of the delay, in Hz");
+  s.value("coupling", dual.coupling, {1, 100}, "of the queues: k");
+  s.value("step", dual.step, {1us, 10s}, "delay above which what is in the L4S queue is marked");
+  s.value("shift", dual.shift, {0s, 10s}, "by how much what is in the L4S queue counts as older when it is its turn");
+}
+
+void describe_abc(Section& s, AbcParameters& abc) {
+  s.value("eta", abc.eta, {0.01, 1}, "share of the link that is aimed at");
+  s.value("delta", abc.delta, {1ms, 10s}, "in which a queue is to be emptied");
+  s.value("delay_threshold", abc.delay_threshold, {0s, 10s}, "delay that is none: at least the link's batches");
+  s.value("window", abc.window, {1ms, 10s}, "over which the rates of link and queue are measured");
+}
+
 void describe(Section& s, QueueSpec& queue) {
   s.required().choice("type", queue.type, disciplines, "whose turn it is, and who is dropped");
   s.value("packets", queue.packets, {0, 1'000'000},
@@ -205,6 +224,8 @@ void describe(Section& s, QueueSpec& queue) {
   });
   const bool codel = queue.type == DisciplineType::codel || queue.type == DisciplineType::fq_codel;
   s.when(codel, "type is codel or fq-codel", [&] { describe_times(s, queue.codel); });
+  s.when(queue.type == DisciplineType::dualpi2, "type is dualpi2", [&] { describe_dual(s, queue.dualpi2); });
+  s.when(queue.type == DisciplineType::abc, "type is abc", [&] { describe_abc(s, queue.abc); });
   s.when(codel || queue.type == DisciplineType::red, "type is red, codel or fq-codel",
          [&] { s.value("ecn", queue.ecn, "marks packets whose senders understand it, instead of dropping them"); });
   s.check(!queue.red.mark_above_max || queue.ecn, "mark_above_max", "false where ecn is", "true");
@@ -229,6 +250,8 @@ void describe(Section& s, HostsSpec& hosts) {
   s.value("timestamps", hosts.timestamps, "TCP timestamps (RFC 7323)");
   s.value("sack", hosts.sack, "selective acknowledgments (RFC 2018)");
   s.value("ecn", hosts.ecn, "explicit congestion notification (RFC 3168); needs routers that mark");
+  s.value("accurate_ecn", hosts.accurate_ecn,
+          "more accurate ECN feedback (RFC 9768): how many packets were marked; what prague and abc need");
   s.value("receive_buffer", hosts.receive_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
   s.value("send_buffer", hosts.send_buffer, {Bytes(4096), Bytes(1 << 30)}, "per connection");
   s.section(

@@ -52,6 +52,8 @@ void describe(config::Section& s, QueueSpec& queue);
 void describe(config::Section& s, RadioQueueSpec& queue);
 /// CoDel's times, wherever it runs.
 void describe_times(config::Section& s, CodelParameters& codel);
+void describe_dual(config::Section& s, DualPi2Parameters& dual);
+void describe_abc(config::Section& s, AbcParameters& abc);
 void describe(config::Section& s, WlanParameters& wlan);
 void describe(config::Section& s, AirLinkConfig& link);
 void describe(config::Section& s, NodebSpec& nodeb);

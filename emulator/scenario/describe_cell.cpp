@@ -44,7 +44,9 @@ constexpr Choice<QueueOrder> queue_orders[] = {{"fifo", QueueOrder::fifo, "as th
 constexpr Choice<QueueManagement> radio_queues[] = {
     {"fifo", QueueManagement::none, "only what finds no room is dropped"},
     {"codel", QueueManagement::codel, "RFC 8289"},
-    {"fq-codel", QueueManagement::fq_codel, "RFC 8290: a queue per flow of the UE, the fattest loses its oldest"}};
+    {"fq-codel", QueueManagement::fq_codel, "RFC 8290: a queue per flow of the UE, the fattest loses its oldest"},
+    {"dualpi2", QueueManagement::dualpi2, "RFC 9332: a queue for L4S, one for the rest"},
+    {"abc", QueueManagement::abc, "tells senders of ABC (NSDI 2020) to accelerate or brake; downlink only"}};
 
 enum class WithText : std::uint8_t { no, yes };
 
@@ -224,10 +226,13 @@ void check_frames(Section& s, const BufferSpec& buffer, Bytes frame) {
 
 void describe(Section& s, RadioQueueSpec& queue) {
   s.choice("type", queue.type, radio_queues, "who is dropped, and when");
-  s.when(queue.type != QueueManagement::none, "type is codel or fq-codel", [&] {
+  const bool codel = queue.type == QueueManagement::codel || queue.type == QueueManagement::fq_codel;
+  s.when(codel, "type is codel or fq-codel", [&] {
     describe_times(s, queue.codel);
     s.value("ecn", queue.codel.ecn, "marks packets whose senders understand it, instead of dropping them");
   });
+  s.when(queue.type == QueueManagement::dualpi2, "type is dualpi2", [&] { describe_dual(s, queue.dualpi2); });
+  s.when(queue.type == QueueManagement::abc, "type is abc", [&] { describe_abc(s, queue.abc); });
 }
 
 void describe(Section& s, UplinkSpec& uplink) {
@@ -236,6 +241,7 @@ void describe(Section& s, UplinkSpec& uplink) {
   s.value("buffer", uplink.buffer, "of the queue in the UE");
   s.choice("drop", uplink.drop, drop_policies, "whose packet goes when there is no room");
   s.section("queue", uplink.queue, "what keeps that queue short before it is full");
+  s.check(uplink.queue.type != QueueManagement::abc, "queue", "another type: abc measures a downlink", "abc");
   s.required().section("channel", uplink.channel, "the link, the UE's alone; lost blocks are sent again a TTI later");
   check_own_link(s, uplink.channel);
   check_frames(s, uplink.buffer, uplink.frame);

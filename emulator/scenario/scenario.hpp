@@ -14,6 +14,8 @@
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
+#include "emulator/aqm/abc.hpp"
+#include "emulator/aqm/dualpi2.hpp"
 #include "emulator/aqm/fq_codel.hpp"
 #include "emulator/aqm/red.hpp"
 #include "emulator/cell/cell.hpp"
@@ -63,7 +65,7 @@ inline constexpr RunMode RunMode::smvs{true, proxy::Mode::smvs};
   return proxy::to_string(mode.mode);
 }
 
-enum class DisciplineType : std::uint8_t { fifo, round_robin, red, codel, fq_codel };
+enum class DisciplineType : std::uint8_t { fifo, round_robin, red, codel, fq_codel, dualpi2, abc };
 
 /// The queue of a router before a line.
 struct QueueSpec {
@@ -71,6 +73,8 @@ struct QueueSpec {
   std::uint32_t packets = 0;  ///< limit beside the hop's buffer; 0 = none
   RedParameters red;          ///< thresholds of 0: 1/12 and 3/12 of the buffer
   CodelParameters codel;      ///< codel, fq_codel
+  DualPi2Parameters dualpi2;
+  AbcParameters abc;
   bool ecn = false;
 };
 
@@ -92,6 +96,9 @@ struct BufferSpec {
 struct RadioQueueSpec {
   QueueManagement type = QueueManagement::none;
   CodelParameters codel;  ///< codel, fq_codel; max_packet is the hosts' MTU
+  /// max_packet is the hosts' MTU. The step is more than the gaps between a cell's opportunities for one UE.
+  DualPi2Parameters dualpi2{.step = std::chrono::milliseconds(20)};
+  AbcParameters abc;
 };
 
 enum class ChannelType : std::uint8_t {
@@ -232,6 +239,7 @@ struct HostsSpec {
   bool timestamps = true;
   bool sack = true;
   bool ecn = false;
+  bool accurate_ecn = false;
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};
   std::uint32_t ack_every = 2;  ///< segments

@@ -1,0 +1,84 @@
+#include "emulator/aqm/abc.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "emulator/aqm/ecn.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+constexpr double most_tokens = 10;  ///< they do not pile up where few packets come
+
+const AbcParameters& checked(const AbcParameters& p) {
+  constexpr Duration zero = Duration::zero();
+  if (!(p.eta > 0 && p.eta <= 1) || p.delta <= zero || p.delay_threshold < zero || p.window <= zero) {
+    throw std::invalid_argument(
+        "ABC: eta must be above 0 and at most 1, delta and window above 0, the threshold not below");
+  }
+  return p;
+}
+
+}  // namespace
+
+void RecentBytes::add(Bytes bytes, Instant now) {
+  sum_ += bytes;
+  parts_.push_back({now, bytes});
+}
+
+double RecentBytes::per_second(Instant now) {
+  for (; !parts_.empty() && parts_.front().at + window_ <= now; parts_.pop_front()) sum_ -= parts_.front().bytes;
+  return static_cast<double>(sum_.count()) / to_seconds(window_);
+}
+
+AbcControl::AbcControl(const AbcParameters& parameters, std::optional<Rate> capacity)
+    : parameters_(checked(parameters)), capacity_(capacity), offered_(parameters.window), sent_(parameters.window) {}
+
+/// Of a longer time its share that the window holds.
+void AbcControl::offer(Bytes bytes, Instant since, Instant now) {
+  const Duration time = now - since;
+  const bool longer = time > parameters_.window;
+  const double share = longer ? to_seconds(parameters_.window) / to_seconds(time) : 1;
+  offered_.add(Bytes(static_cast<std::int64_t>(static_cast<double>(bytes.count()) * share)), now);
+}
+
+/// tr = η·µ − µ/δ·max(x − dt, 0), bytes per second.
+double AbcControl::target_rate(Duration waited, Instant now) {
+  const double link = capacity_ ? capacity_->bytes_per_second() : offered_.per_second(now);
+  const Duration excess = std::max(waited - parameters_.delay_threshold, Duration::zero());
+  return std::max(0.0, link * (parameters_.eta - to_seconds(excess) / to_seconds(parameters_.delta)));
+}
+
+/// f = min(tr / (2·cr), 1), where cr is the rate at which the queue sends.
+bool AbcControl::accelerates(Bytes size, Duration waited, Instant now) {
+  sent_.add(size, now);
+  const double share = std::min(target_rate(waited, now) / (2 * sent_.per_second(now)), 1.0);
+  tokens_ = std::min(tokens_ + share, most_tokens);
+  if (tokens_ <= 1) return false;
+  tokens_ -= 1;
+  return true;
+}
+
+bool brake(packet::Packet& frame) {
+  constexpr std::uint8_t accelerate = 1;
+  return ecn_of(frame) == accelerate && mark_congestion(frame);
+}
+
+void AbcQueue::enqueue(packet::Packet packet, Instant now) {
+  if (!fits(packet, limit_)) {
+    refused(&DisciplineCounters::dropped_full);
+    return;
+  }
+  came(packet);
+  queue_.push({std::move(packet), now});
+}
+
+packet::Packet AbcQueue::dequeue(Instant now) {
+  if (queue_.empty()) return {};
+  Queued next = queue_.pop();
+  if (!control_.accelerates(size_of(next), now - next.since, now) && brake(next.packet)) note_mark();
+  return departs(std::move(next), now);
+}
+
+}  // namespace sluice::emulator

@@ -1,0 +1,86 @@
+#include "emulator/aqm/dualpi2.hpp"
+
+#include <stdexcept>
+
+namespace sluice::emulator {
+namespace {
+
+/// p_Lmax of RFC 9332: from here on the L queue cannot be told more by marks alone.
+constexpr double most_scalable = 1;
+
+const DualPi2Parameters& checked(const DualPi2Parameters& p) {
+  constexpr Duration zero = Duration::zero();
+  if (p.target <= zero || p.tupdate <= zero || p.step <= zero || p.shift < zero) {
+    throw std::invalid_argument("DualPI2: target, tupdate and step must be above 0, and shift 0 or more");
+  }
+  if (!(p.alpha > 0) || !(p.beta > 0) || !(p.coupling >= 1)) {
+    throw std::invalid_argument("DualPI2: alpha and beta must be above 0, and the coupling 1 or more");
+  }
+  return p;
+}
+
+}  // namespace
+
+DualPi2Control::DualPi2Control(const DualPi2Parameters& parameters) : parameters_(checked(parameters)) {}
+
+void DualPi2Control::follow(Instant oldest, Instant now) {
+  if (!next_) next_ = now + parameters_.tupdate;
+  for (; *next_ <= now; *next_ += parameters_.tupdate) {
+    if (oldest >= *next_ && base_ == 0 && before_ == Duration::zero()) {  // idle, and nothing to forget
+      *next_ += (now - *next_) / parameters_.tupdate * parameters_.tupdate;
+      continue;
+    }
+    update(std::max(*next_ - oldest, Duration::zero()));
+  }
+}
+
+/// dualpi2_update() of RFC 9332, appendix A.1.
+void DualPi2Control::update(Duration delay) {
+  base_ += parameters_.alpha * to_seconds(delay - parameters_.target) + parameters_.beta * to_seconds(delay - before_);
+  base_ = std::clamp(base_, 0.0, 1.0);
+  before_ = delay;
+}
+
+bool DualPi2Control::recur(double& sum, double likelihood) {
+  sum += likelihood;
+  if (sum <= 1) return false;
+  sum -= 1;
+  return true;
+}
+
+/// Appendix A.2: at an overload the L queue drops with the classic probability, and marks the rest.
+DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes behind) {
+  const double coupled = parameters_.coupling * base_;
+  if (coupled >= most_scalable && recur(scalable_drop_sum_, base_ * base_)) return Verdict::drop;
+  const bool above = waited > parameters_.step && behind > parameters_.max_packet;
+  const double likelihood = above && coupled < most_scalable ? most_scalable : std::min(coupled, most_scalable);
+  return likelihood >= most_scalable || recur(scalable_sum_, likelihood) ? Verdict::mark : Verdict::pass;
+}
+
+/// Appendix A.2: marked where the sender understands it and there is no overload, else dropped.
+DualPi2Control::Verdict DualPi2Control::judge_classic(bool ecn_capable) {
+  const double likelihood = base_ * base_;
+  if (!recur(classic_sum_, likelihood)) return Verdict::pass;
+  const double most = std::min(1.0 / (parameters_.coupling * parameters_.coupling), 1.0);
+  return ecn_capable && likelihood < most ? Verdict::mark : Verdict::drop;
+}
+
+void DualPi2Queue::enqueue(packet::Packet packet, Instant now) {
+  if (!fits(packet, limit_)) {
+    refused(&DisciplineCounters::dropped_full);
+    return;
+  }
+  came(packet);
+  queues_.push({std::move(packet), now});
+}
+
+packet::Packet DualPi2Queue::dequeue(Instant now) {
+  constexpr Duration least{1};  // a line that is idle sends what comes in this very instant
+  auto next = queues_.dequeue(
+      now, now + least, [this](const Queued& gone) { dropped(gone, &DisciplineCounters::dropped_early); },
+      [this] { note_mark(); });
+  if (!next) return {};
+  return departs(std::move(*next), now);
+}
+
+}  // namespace sluice::emulator
