@@ -129,6 +129,7 @@ std::vector<std::string> write_experiment(const Plan& plan, const std::string& o
   ReportTitle title{plan.base.title.empty() ? plan.name : plan.base.title, plan.base.description, {}, {}};
   title.extra = extra_columns(plan.base);
   title.notes = notes_of(plan.base);
+  title.plots = plan.base.output.plots;
   write_file(std::filesystem::path(out) / "report.html", html_report(title, results));
   files.emplace_back("report.html");
   return files;

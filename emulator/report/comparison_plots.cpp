@@ -1,11 +1,13 @@
 #include "emulator/report/comparison_plots.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <optional>
 
 #include "emulator/report/csv.hpp"
+#include "emulator/report/line_styles.hpp"
+#include "emulator/report/plot_keys.hpp"
 #include "emulator/report/svg_plot.hpp"
 
 namespace sluice::emulator {
@@ -17,141 +19,136 @@ struct Quantity {
   std::string unit;
   bool log = false;
   std::function<std::optional<double>(const ResultGroup&)> value;
-  std::function<std::optional<double>(const ResultGroup&)> paper = {};
+  std::function<double(const ResultGroup&)> error;  ///< half of the confidence interval; 0: none
+  std::function<std::optional<double>(const ResultGroup&)> paper;
 };
 
-Quantity quantity_of(const ExtraColumn& extra) {
-  return {extra.column, extra.unit, false,
-          [extra](const ResultGroup& g) -> std::optional<double> {
-            const std::optional<double> value = column_value(g.mean, extra.column);
-            return value ? std::optional(*value / extra.scale) : std::nullopt;
-          },
-          [extra](const ResultGroup& g) -> std::optional<double> {
-            const auto at = g.mean.paper.find(extra.column);
-            return at != g.mean.paper.end() ? std::optional(at->second / extra.scale) : std::nullopt;
-          }};
+double interval_of(const ResultGroup& group, const std::string& column) {
+  const auto at = group.ci.find(column);
+  return group.seeds > 1 && at != group.ci.end() ? at->second : 0;
 }
 
-std::optional<double> when_measured(const DelaySummary& delay, double value) {
-  if (delay.count == 0) return std::nullopt;
-  return value;
-}
-
-std::vector<Quantity> quantities() {
-  return {
-      {"Goodput over what was attainable", "%", false, [](const ResultGroup& g) { return 100 * g.mean.goodput; }},
-      {"Link use", "%", false, [](const ResultGroup& g) { return 100 * g.mean.utilisation; }},
-      {"Radio queueing delay, p95", "ms", true,
-       [](const ResultGroup& g) { return when_measured(g.mean.radio_queue_delay, g.mean.radio_queue_delay.p95_ms); }},
-      {"Server to UE queueing delay, p95", "ms", true,
-       [](const ResultGroup& g) { return when_measured(g.mean.server_to_ue_delay, g.mean.server_to_ue_delay.p95_ms); }},
-      {"Radio queue, mean", "frames", false, [](const ResultGroup& g) { return g.mean.queue_mean_frames; }},
-      {"Throughput", "Mb/s", false, [](const ResultGroup& g) { return g.mean.throughput_bps / 1e6; }},
-      {"Packets dropped by the radio queue", "packets", false,
-       [](const ResultGroup& g) { return static_cast<double>(g.mean.drops); }},
+/// A column of the results in a unit of its own.
+Quantity quantity_of(const ExtraColumn& extra, std::string title, bool log = false) {
+  Quantity quantity{std::move(title), extra.unit, log, {}, {}, {}};
+  quantity.value = [extra](const ResultGroup& g) -> std::optional<double> {
+    const std::optional<double> value = column_value(g.mean, extra.column);
+    return value ? std::optional(*value / extra.scale) : std::nullopt;
   };
+  quantity.error = [extra](const ResultGroup& g) { return interval_of(g, extra.column) / extra.scale; };
+  quantity.paper = [extra](const ResultGroup& g) -> std::optional<double> {
+    const auto at = g.mean.paper.find(extra.column);
+    return at != g.mean.paper.end() ? std::optional(at->second / extra.scale) : std::nullopt;
+  };
+  return quantity;
 }
 
-/// The columns in which the groups differ.
-std::vector<std::string> varying_columns(const std::vector<ResultGroup>& groups) {
-  std::map<std::string, std::string> first;
-  std::vector<std::string> columns;
-  for (const ResultGroup& group : groups) {
-    for (const auto& [column, value] : group.mean.key.swept) {
-      const auto [at, fresh] = first.emplace(column, value);
-      if (fresh || at->second == value) continue;
-      if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
-    }
+std::vector<Quantity> quantities(const std::vector<ExtraColumn>& extra) {
+  std::vector<Quantity> all = {
+      quantity_of({"goodput", "%", 0.01}, "Goodput over what was attainable"),
+      quantity_of({"utilisation", "%", 0.01}, "Link use"),
+      quantity_of({"radio_queue_delay_p95_ms", "ms", 1}, "Radio queueing delay, p95", true),
+      quantity_of({"server_to_ue_delay_p95_ms", "ms", 1}, "Server to UE queueing delay, p95", true),
+      quantity_of({"queue_mean_frames", "frames", 1}, "Radio queue, mean"),
+      quantity_of({"throughput_bps", "Mb/s", 1e6}, "Throughput"),
+      quantity_of({"drops", "packets", 1}, "Packets dropped by the radio queue"),
+  };
+  for (ExtraColumn wanted : extra) {
+    const bool rate = wanted.unit.empty() && wanted.column.ends_with("_bps");
+    if (rate) wanted = {wanted.column, "Mb/s", 1e6};
+    all.push_back(quantity_of(wanted, wanted.column));
   }
-  return columns;
+  return all;
 }
 
-std::string value_of(const RunKey& key, const std::string& column) {
-  for (const auto& [name, value] : key.swept) {
-    if (name == column) return value;
-  }
-  return {};
+/// Along which column a sweep is drawn: the first of numbers, else that with the most points.
+std::string sweep_column(const std::vector<const ResultGroup*>& groups, const std::vector<std::string>& columns) {
+  const auto numeric =
+      std::find_if(columns.begin(), columns.end(), [&](const auto& column) { return is_numeric(groups, column); });
+  if (numeric != columns.end()) return *numeric;
+  return *std::max_element(columns.begin(), columns.end(), [&](const auto& a, const auto& b) {
+    return points_of(groups, a).size() < points_of(groups, b).size();
+  });
 }
 
-/// The x axis of a sweep: numbers when all values are, else categories in order of appearance.
-class SweepAxis {
+/// A sweep as it is drawn: its axis, and what tells its lines apart.
+class Sweep {
  public:
-  SweepAxis(const std::vector<ResultGroup>& groups, std::string column) : column_(std::move(column)) {
-    double least = 0;
-    double most = 0;
-    for (const ResultGroup& group : groups) {
-      const std::string text = value_of(group.mean.key, column_);
-      if (std::find(words_.begin(), words_.end(), text) == words_.end()) words_.push_back(text);
-      const std::optional<double> number = parse_number(text);
-      numeric_ = numeric_ && number.has_value();
-      if (!number) continue;
-      least = words_.size() == 1 ? *number : std::min(least, *number);
-      most = words_.size() == 1 ? *number : std::max(most, *number);
+  Sweep(const std::vector<ResultGroup>& groups, const ModeColours& colours, std::vector<std::string> columns)
+      : groups_(pointers(groups)),
+        column_(sweep_column(groups_, columns)),
+        lines_(without(std::move(columns), column_)),
+        axis_(groups_, column_),
+        styles_(named_lines(), colours) {}
+
+  [[nodiscard]] Plot plot(const Quantity& quantity) const {
+    Plot plot;
+    plot.title = quantity.title;
+    plot.x = axis_.axis();
+    plot.y.label = quantity.unit;
+    plot.y.log = quantity.log;
+    if (!quantity.log) plot.y.min = 0;
+    if (quantity.unit == "%") plot.y.max = 100;
+    plot.height = 230;
+    for (const ResultGroup* group : groups_) {
+      const std::string name = line_of(*group);
+      const double x = axis_.at(group->mean.key);
+      if (const std::optional<double> value = quantity.value(*group)) {
+        add_point(plot, name, name, {x, *value, quantity.error(*group)});
+      }
+      if (const std::optional<double> value = quantity.paper(*group)) {
+        add_point(plot, name + ", paper", name, {x, *value});
+      }
     }
-    log_ = numeric_ && least > 0 && most / least > 20;
-  }
-  [[nodiscard]] double at(const RunKey& key) const {
-    const std::string text = value_of(key, column_);
-    if (numeric_) return *parse_number(text);
-    return static_cast<double>(std::find(words_.begin(), words_.end(), text) - words_.begin());
-  }
-  [[nodiscard]] PlotAxis axis() const {
-    PlotAxis axis;
-    axis.label = column_;
-    axis.log = log_;
-    if (!numeric_) axis.categories = words_;
-    return axis;
+    for (PlotMark& mark : plot.marks) {
+      std::stable_sort(mark.points.begin(), mark.points.end(),
+                       [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
+    }
+    return plot;
   }
 
  private:
+  static std::vector<const ResultGroup*> pointers(const std::vector<ResultGroup>& groups) {
+    std::vector<const ResultGroup*> all;
+    for (const ResultGroup& group : groups) all.push_back(&group);
+    return all;
+  }
+  static std::vector<std::string> without(std::vector<std::string> columns, const std::string& column) {
+    std::erase(columns, column);
+    return columns;
+  }
+  [[nodiscard]] std::string line_of(const ResultGroup& group) const {
+    const std::string name = line_name(group.mean.key, lines_);
+    return name.empty() ? mode_name(group.mean.key.mode) : name;
+  }
+  [[nodiscard]] std::vector<LineStyles::Line> named_lines() const {
+    std::vector<LineStyles::Line> named;
+    for (const ResultGroup* group : groups_) {
+      const std::string name = line_of(*group);
+      const auto same = [&](const LineStyles::Line& line) { return line.name == name; };
+      if (std::none_of(named.begin(), named.end(), same)) named.push_back({name, group->mean.key.mode});
+    }
+    return named;
+  }
+  /// `line` is the one whose colour it has.
+  void add_point(Plot& plot, const std::string& name, const std::string& line, PlotPoint point) const {
+    const auto at =
+        std::find_if(plot.marks.begin(), plot.marks.end(), [&](const PlotMark& mark) { return mark.name == name; });
+    if (at != plot.marks.end()) return at->points.push_back(point);
+    PlotMark& fresh = plot.marks.emplace_back();
+    fresh.name = name;
+    fresh.hollow = name != line;
+    fresh.kind = fresh.hollow ? PlotMark::Kind::dashed_and_points : PlotMark::Kind::line_and_points;
+    styles_.apply(line, fresh);
+    fresh.points.push_back(point);
+  }
+
+  std::vector<const ResultGroup*> groups_;
   std::string column_;
-  std::vector<std::string> words_;
-  bool numeric_ = true;
-  bool log_ = false;
+  std::vector<std::string> lines_;
+  KeyAxis axis_;
+  LineStyles styles_;
 };
-
-/// The line a group belongs to: its mode, and the values of the other swept columns.
-std::string line_name(const RunKey& key, const std::vector<std::string>& columns) {
-  std::string name = mode_name(key.mode);
-  for (std::size_t i = 1; i < columns.size(); ++i) name += ", " + columns[i] + " " + value_of(key, columns[i]);
-  return name;
-}
-
-void add_point(Plot& plot, PlotMark::Kind kind, const std::string& name, const std::string& colour, PlotPoint point) {
-  auto at = std::find_if(plot.marks.begin(), plot.marks.end(), [&](const PlotMark& mark) { return mark.name == name; });
-  if (at == plot.marks.end()) {
-    plot.marks.push_back({kind, name, colour, {}});
-    at = plot.marks.end() - 1;
-  }
-  at->points.push_back(point);
-}
-
-Plot sweep_plot(const std::vector<ResultGroup>& groups, const ModeColours& colours, const Quantity& quantity,
-                const std::vector<std::string>& columns, const SweepAxis& sweep) {
-  Plot plot;
-  plot.title = quantity.title;
-  plot.x = sweep.axis();
-  plot.y.label = quantity.unit;
-  plot.y.log = quantity.log;
-  if (!quantity.log) plot.y.min = 0;
-  if (quantity.unit == "%") plot.y.max = 100;
-  plot.height = 230;
-  for (const ResultGroup& group : groups) {
-    const std::string name = line_name(group.mean.key, columns);
-    const std::string colour = colours.css_class(group.mean.key.mode);
-    const double x = sweep.at(group.mean.key);
-    if (const std::optional<double> value = quantity.value(group)) {
-      add_point(plot, PlotMark::Kind::line_and_points, name, colour, {x, *value});
-    }
-    if (const std::optional<double> value = quantity.paper ? quantity.paper(group) : std::nullopt) {
-      add_point(plot, PlotMark::Kind::dashed, name + ", paper", colour, {x, *value});
-    }
-  }
-  for (PlotMark& mark : plot.marks) {
-    std::sort(mark.points.begin(), mark.points.end(), [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
-  }
-  return plot;
-}
 
 /// Whether a plot says anything: some value that is not zero.
 bool has_content(const Plot& plot) {
@@ -163,17 +160,15 @@ bool has_content(const Plot& plot) {
   return false;
 }
 
-std::string sweep_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
-                        const std::vector<std::string>& columns, const std::vector<ExtraColumn>& extra) {
-  const SweepAxis sweep(groups, columns.front());
-  std::string out;
-  std::vector<Quantity> all = quantities();
-  for (const ExtraColumn& wanted : extra) all.push_back(quantity_of(wanted));
-  for (const Quantity& quantity : all) {
-    const Plot plot = sweep_plot(groups, colours, quantity, columns, sweep);
-    if (has_content(plot)) out += render_svg(plot);
+std::string sweep_plots(const Sweep& sweep, const std::vector<ExtraColumn>& extra) {
+  std::vector<Plot> plots;
+  for (const Quantity& quantity : quantities(extra)) {
+    Plot plot = sweep.plot(quantity);
+    if (has_content(plot)) plots.push_back(std::move(plot));
   }
-  return out;
+  std::string out = marks_legend(plots) + "<div class=\"row\">";
+  for (const Plot& plot : plots) out += render_svg(plot);
+  return out + "</div>\n";
 }
 
 /// A row per group: its mode, and what else tells it apart.
@@ -229,8 +224,32 @@ Plot delay_plot(const std::vector<ResultGroup>& groups, const ModeColours& colou
   return plot;
 }
 
+/// What a user waits for, where there is such a thing.
+std::string fetch_plot(const std::vector<ResultGroup>& groups, const ModeColours& colours) {
+  Plot plot = category_plot(groups, "Time to fetch an object", "ms: median, p95");
+  plot.x.log = true;
+  double least = HUGE_VAL;
+  double most = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const RunResult& mean = groups[i].mean;
+    if (!mean.fetch_p50_ms || !mean.fetch_p95_ms) continue;
+    const auto row = static_cast<double>(groups.size() - 1 - i);
+    least = std::min(least, *mean.fetch_p50_ms);
+    most = std::max(most, *mean.fetch_p95_ms);
+    plot.marks.push_back({PlotMark::Kind::line_and_points,
+                          mode_name(mean.key.mode),
+                          colours.css_class(mean.key.mode),
+                          {{*mean.fetch_p50_ms, row}, {*mean.fetch_p95_ms, row}}});
+  }
+  if (most <= 0) return {};
+  plot.x.min = std::max(0.1, least * 0.7);
+  plot.x.max = most * 1.4;
+  return render_svg(plot);
+}
+
 std::string mode_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours) {
-  std::string out = render_svg(use_plot(groups, colours));
+  std::string out = fetch_plot(groups, colours);
+  out += render_svg(use_plot(groups, colours));
   out += render_svg(delay_plot(groups, colours, "Radio queueing delay", &RunResult::radio_queue_delay));
   out += render_svg(delay_plot(groups, colours, "Proxy to UE queueing delay", &RunResult::proxy_to_ue_delay));
   out += render_svg(delay_plot(groups, colours, "Server to UE queueing delay", &RunResult::server_to_ue_delay));
@@ -239,21 +258,15 @@ std::string mode_plots(const std::vector<ResultGroup>& groups, const ModeColours
 
 }  // namespace
 
-std::string mode_legend(const ModeColours& colours) {
-  std::string out = "<div class=\"legend\">";
-  for (const std::string& mode : colours.modes()) {
-    out += "<span class=\"" + colours.css_class(mode) + "\">" + escape_html(mode_name(mode)) + "</span>";
-  }
-  return out + "</div>\n";
-}
-
 std::string comparison_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
                              const std::vector<ExtraColumn>& extra) {
   if (groups.empty()) return "<p>No results.</p>\n";
-  const std::vector<std::string> columns = varying_columns(groups);
-  std::string out = "<h2>Comparison</h2>\n";
-  if (columns.empty()) return out + "<div class=\"row\">" + mode_plots(groups, colours) + "</div>\n";
-  return out + mode_legend(colours) + "<div class=\"row\">" + sweep_plots(groups, colours, columns, extra) + "</div>\n";
+  std::vector<const ResultGroup*> all;
+  for (const ResultGroup& group : groups) all.push_back(&group);
+  const std::vector<std::string> columns = telling_columns(all);
+  const bool swept = std::any_of(columns.begin(), columns.end(), [](const auto& column) { return column != mode_key; });
+  if (!swept) return "<div class=\"row\">" + mode_plots(groups, colours) + "</div>\n";
+  return sweep_plots(Sweep(groups, colours, columns), extra);
 }
 
 }  // namespace sluice::emulator

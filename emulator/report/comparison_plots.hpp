@@ -9,13 +9,10 @@
 
 namespace sluice::emulator {
 
-/// Plots that set modes side by side: against the swept quantity where there is a sweep, else the percentiles of the
-/// three delays beside the use of the link. Of a sweep also the columns asked for, dashed what a paper gives for them.
-/// HTML.
+/// Plots that set modes side by side. Of a sweep: the usual quantities and the columns asked for, along its first
+/// column of numbers, with 95 % confidence intervals over the seeds; outlines are what a paper gives. Without a sweep:
+/// fetch times, use of the link and the percentiles of the three delays. HTML.
 [[nodiscard]] std::string comparison_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
                                            const std::vector<ExtraColumn>& extra = {});
-
-/// One coloured entry per mode.
-[[nodiscard]] std::string mode_legend(const ModeColours& colours);
 
 }  // namespace sluice::emulator

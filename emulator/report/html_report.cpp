@@ -5,6 +5,8 @@
 
 #include "emulator/report/comparison_plots.hpp"
 #include "emulator/report/csv.hpp"
+#include "emulator/report/figure_plots.hpp"
+#include "emulator/report/report_script.hpp"
 #include "emulator/report/report_style.hpp"
 #include "emulator/report/result_group.hpp"
 #include "emulator/report/series_plots.hpp"
@@ -118,11 +120,15 @@ std::string html_report(const ReportTitle& title, const std::vector<RunResult>& 
   out += "<h1>" + escape_html(title.title) + "</h1>\n";
   if (!title.description.empty()) out += "<p>" + escape_html(title.description) + "</p>\n";
   out += facts(results, groups);
-  out += comparison_plots(groups, colours, title.extra);
+  const std::string figures = figure_plots(groups, colours, title.plots);
+  const std::string comparison = comparison_plots(groups, colours, title.extra);
+  out += figures;
+  out += figures.empty() ? "<h2>Comparison</h2>\n" + comparison
+                         : "<details><summary>All runs compared</summary>\n" + comparison + "</details>\n";
   out += "<h2>Results</h2>\n" + html_table(groups, title.extra) + html_notes(title.notes) + definitions;
   out += queue_tables(groups);
   out += series_plots(groups, colours);
-  out += "</body>\n</html>\n";
+  out += "<script>" + std::string(report_script) + "</script>\n</body>\n</html>\n";
   return out;
 }
 

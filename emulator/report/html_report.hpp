@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "emulator/report/columns.hpp"
+#include "emulator/report/plot_spec.hpp"
 #include "emulator/report/result.hpp"
 
 namespace sluice::emulator {
@@ -22,10 +23,12 @@ struct ReportTitle {
   std::string description;           ///< may be empty
   std::vector<ExtraColumn> extra{};  ///< columns that the table and the plots show beside the usual ones
   std::vector<ReportNote> notes{};   ///< under the table
+  std::vector<PlotSpec> plots{};     ///< that stand first
 };
 
-/// One HTML file that needs nothing else: comparison plots and the table of all runs, then link rate, window, queue and
-/// delay against time, one column per mode. The same results give the same bytes.
+/// One HTML file that needs nothing else: the plots asked for, comparison plots and the table of all runs, then link
+/// rate, window, queue and delay against time, one column per mode. Its script (report_script.hpp) shows values and
+/// draws parts larger; without it all is there to be read. The same results give the same bytes.
 [[nodiscard]] std::string html_report(const ReportTitle& title, const std::vector<RunResult>& results);
 
 }  // namespace sluice::emulator

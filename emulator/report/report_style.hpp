@@ -4,14 +4,15 @@
 
 namespace sluice::emulator {
 
-/// The style sheet of reports: colours that read on light and dark, one per mode (classes m0 … m7).
+/// The style sheet of reports: colours that read on light and dark, one per line (classes m0 … m8):
+/// hues that the usual kinds of colour blindness keep apart, after Okabe and Ito. Points also differ in shape.
 inline constexpr std::string_view report_style = R"css(
 :root { color-scheme: light dark; --ink: #1d2430; --soft: #5d6775; --rule: #d9dee6; --paper: #ffffff; --panel: #f6f8fa;
-  --capacity: #c3ccd8; --m0: #7d8590; --m1: #d9730d; --m2: #1a7fd4; --m3: #2e9e5b; --m4: #9b51c9; --m5: #c2386f;
-  --m6: #8a6d1f; --m7: #0f8f8f; }
+  --capacity: #c3ccd8; --m0: #6f7782; --m1: #d55e00; --m2: #0072b2; --m3: #009e73; --m4: #8549b8; --m5: #cc5f9e;
+  --m6: #a8830b; --m7: #42a5e0; --m8: #20242b; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e4e8ee; --soft: #9aa5b3; --rule: #343c48; --paper: #14181e;
-  --panel: #1b2129; --capacity: #3d4856; --m0: #9aa3ae; --m1: #f0883e; --m2: #58a6ff; --m3: #56c27f; --m4: #bc8cff;
-  --m5: #f778a8; --m6: #c9a33d; --m7: #3cc4c4; } }
+  --panel: #1b2129; --capacity: #3d4856; --m0: #9aa3ae; --m1: #f0883e; --m2: #4a9be8; --m3: #3fc79a; --m4: #bc8cff;
+  --m5: #f778b8; --m6: #d4ad3a; --m7: #8fd0f5; --m8: #f2f4f7; } }
 body { margin: 0 auto; max-width: 1320px; padding: 24px 28px 48px; background: var(--paper); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 18px; margin: 36px 0 8px; } h3 { font-size: 15px; margin: 20px 0 4px; }
@@ -25,7 +26,10 @@ th { color: var(--soft); font-weight: 600; } td.key, th.key { text-align: left; 
 .legend span::before { content: ""; display: inline-block; width: 18px; height: 3px; margin: 0 7px 4px 0; background: var(--c); }
 .legend span.block::before { height: 11px; margin-bottom: -1px; }
 .legend span.thin::before { height: 1px; }
+.legend span.entry::before { content: none; } .legend .entry svg { background: none; vertical-align: -1px; margin-right: 5px; }
 .legend span.dashed::before { height: 0; background: none; border-top: 2px dashed var(--c); }
+figure { margin: 14px 0 26px; } figcaption { font-weight: 600; } details { margin: 18px 0; }
+summary { cursor: pointer; font-size: 18px; font-weight: 600; }
 svg { background: var(--panel); border-radius: 6px; max-width: 100%; height: auto; }
 svg text { fill: var(--ink); font-size: 11px; } svg .title { font-size: 12.5px; font-weight: 600; }
 svg .tick { fill: var(--soft); font-size: 10.5px; } svg .label { fill: var(--soft); }
@@ -33,9 +37,15 @@ svg .grid { stroke: var(--rule); stroke-width: 1; } svg .axis { stroke: var(--so
 svg .line { fill: none; stroke: var(--c); stroke-width: 1.6; stroke-linejoin: round; }
 svg .thin { stroke-width: 1; opacity: .65; } svg .dashed { stroke-dasharray: 5 4; stroke-width: 1.2; }
 svg .area { fill: var(--c); stroke: none; } svg .dot { fill: var(--c); stroke: var(--panel); stroke-width: 1; }
+svg .hollow { fill: var(--panel); stroke: var(--c); stroke-width: 1.5; } svg .error { fill: none; stroke: var(--c); stroke-width: 1.1; }
+svg .category { font-size: 11px; } svg .beyond { fill: var(--soft); font-size: 10px; }
+svg.plot:focus-visible { outline: 2px solid var(--m2); } svg.plot[data-x] .data { cursor: crosshair; }
+svg .cursor { stroke: var(--ink); stroke-width: 1; opacity: .5; } svg .frame { fill: var(--m2); opacity: .15; }
+#reading { position: absolute; display: none; pointer-events: none; padding: 3px 8px; border-radius: 4px; font-size: 12.5px;
+  background: var(--ink); color: var(--paper); white-space: pre; z-index: 1; }
 .capacity { --c: var(--capacity); } .ink { --c: var(--ink); } .soft-line { --c: var(--soft); }
 .m0 { --c: var(--m0); } .m1 { --c: var(--m1); } .m2 { --c: var(--m2); } .m3 { --c: var(--m3); }
-.m4 { --c: var(--m4); } .m5 { --c: var(--m5); } .m6 { --c: var(--m6); } .m7 { --c: var(--m7); }
+.m4 { --c: var(--m4); } .m5 { --c: var(--m5); } .m6 { --c: var(--m6); } .m7 { --c: var(--m7); } .m8 { --c: var(--m8); }
 )css";
 
 }  // namespace sluice::emulator

@@ -59,14 +59,14 @@ void add(ResultGroup& group, const RunResult& run) {
   for (const auto& [name, value] : run.counters) sum.counters[name] += value;
 }
 
-/// Figures are means over the seeds that have them.
+/// What the seeds have in each column. Figures are means over the seeds that have them.
 void add_figures(ResultGroup& group, const std::vector<const RunResult*>& runs) {
   std::map<std::string, std::vector<double>> values;
   for (const RunResult* run : runs) {
     for (const auto& [name, value] : run->figures) values[name].push_back(value);
-    for (const auto& [name, value] : run->paper) {
-      const std::optional<double> ours = column_value(*run, name);
-      if (ours && !is_figure(name)) values[name].push_back(*ours);
+    for (const auto& [name, value] : run->counters) values[name].push_back(static_cast<double>(value));
+    for (const Column<RunResult>& column : measured_columns()) {
+      if (const std::optional<double> value = parse_number(column.write(*run))) values[column.name].push_back(*value);
     }
   }
   for (const auto& [name, list] : values) {

@@ -21,7 +21,7 @@ struct ResultGroup {
   double throughput_ci_bps = 0;
   double radio_p95_ci_ms = 0;
   double server_to_ue_p95_ci_ms = 0;
-  std::map<std::string, double> ci;  ///< likewise of figures and of columns that have a paper's value
+  std::map<std::string, double> ci;  ///< likewise of every column, by its name
   std::size_t seeds = 0;
 };
 /// Half of the 95 % confidence interval of the mean of `values`; 0 when there are fewer than two.

@@ -1,6 +1,8 @@
 #include "emulator/report/series_plots.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "emulator/report/svg_plot.hpp"
 

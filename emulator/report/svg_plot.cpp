@@ -12,14 +12,18 @@ namespace sluice::emulator {
 namespace {
 
 constexpr int top_margin = 26;
-constexpr int right_margin = 14;
+constexpr int right_margin = 16;
 constexpr int tick_room = 18;
 constexpr int label_room = 18;
+constexpr int overhang = 6;           ///< of points over the edges of the area that is drawn into
+constexpr double letter_width = 6.2;  ///< of a category's name, about
 
 /// A coordinate with one decimal: a tenth of a pixel is enough.
 std::string pixel(double value) {
   std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, 1).ptr;
+  const double bounded = std::clamp(value, -1e5, 1e5);
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), bounded, std::chars_format::fixed, 1).ptr;
   std::string text(buffer.data(), end);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
   return text == "-0" ? "0" : text;
@@ -33,6 +37,13 @@ struct Extent {
     max = std::max(max, value);
   }
 };
+
+/// For people: three significant digits.
+std::string three_digits(double value) {
+  if (value == 0) return "0";
+  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
+  return format_number(std::round(value / unit) * unit);
+}
 
 /// Maps values to pixels along one axis.
 class Scale {
@@ -51,11 +62,15 @@ class Scale {
   }
   [[nodiscard]] double at(double value) const {
     const double share = log_ ? std::log(value / min_) / std::log(max_ / min_) : (value - min_) / (max_ - min_);
-    return from_ + std::clamp(share, -0.02, 1.02) * (to_ - from_);
+    return from_ + share * (to_ - from_);
   }
   [[nodiscard]] bool shows(double value) const { return std::isfinite(value) && (!log_ || value > 0); }
   [[nodiscard]] double min() const { return min_; }
   [[nodiscard]] double max() const { return max_; }
+  /// For the script of the report: least and largest value, and whether the axis is logarithmic.
+  [[nodiscard]] std::string described() const {
+    return format_number(min_) + ' ' + format_number(max_) + (log_ ? " log" : " lin");
+  }
 
  private:
   bool log_;
@@ -65,25 +80,84 @@ class Scale {
   double max_ = 1;
 };
 
+std::size_t letters(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+std::size_t longest(const std::vector<std::string>& names) {
+  std::size_t most = 0;
+  for (const std::string& name : names) most = std::max(most, letters(name));
+  return most;
+}
+
+int left_margin(const Plot& plot) {
+  return std::max(plot.left, static_cast<int>(static_cast<double>(longest(plot.y.categories)) * letter_width) + 14);
+}
+
+/// Whether the names below an axis are too long to stand side by side.
+bool slanted(const Plot& plot) {
+  if (plot.x.categories.empty()) return false;
+  const double room = (plot.width - left_margin(plot) - right_margin) / static_cast<double>(plot.x.categories.size());
+  return static_cast<double>(longest(plot.x.categories)) * letter_width > room - 4;
+}
+
+int room_below(const Plot& plot) {
+  const int label = plot.x.label.empty() ? 0 : label_room;
+  if (!plot.x.ticks) return 6 + label;
+  if (!slanted(plot)) return tick_room + label;
+  return 14 + static_cast<int>(static_cast<double>(longest(plot.x.categories)) * letter_width * 0.5) + label;
+}
+
+bool has_line(PlotMark::Kind kind) {
+  return kind != PlotMark::Kind::points && kind != PlotMark::Kind::bar;
+}
+bool has_points(PlotMark::Kind kind) {
+  return kind == PlotMark::Kind::points || kind == PlotMark::Kind::line_and_points ||
+         kind == PlotMark::Kind::dashed_and_points;
+}
+const char* line_class(PlotMark::Kind kind) {
+  switch (kind) {
+    case PlotMark::Kind::area:
+      return "area ";
+    case PlotMark::Kind::dashed:
+    case PlotMark::Kind::dashed_and_points:
+      return "line dashed ";
+    case PlotMark::Kind::thin:
+      return "line thin ";
+    default:
+      return "line ";
+  }
+}
+
+std::string marker(const PlotMark& mark, double x, double y, const std::string& inside) {
+  return "<path class=\"" + std::string(mark.hollow ? "dot hollow " : "dot ") + mark.css_class +
+         "\" transform=\"translate(" + pixel(x) + ' ' + pixel(y) + ")\" d=\"" +
+         std::string(marker_outline(mark.shape)) + "\">" + inside + "</path>";
+}
+
 /// One plot being drawn.
 class Drawing {
  public:
   explicit Drawing(const Plot& plot)
       : plot_(plot),
-        bottom_(plot.height - (plot.x.ticks ? tick_room : 6) - (plot.x.label.empty() ? 0 : label_room)),
+        left_(left_margin(plot)),
+        bottom_(plot.height - room_below(plot)),
         right_(plot.width - right_margin),
-        x_(plot.x, extent(&PlotPoint::x, plot.x), plot.left, right_),
+        x_(plot.x, extent(&PlotPoint::x, plot.x), left_, right_),
         y_(plot.y, extent(&PlotPoint::y, plot.y), bottom_, top_margin) {}
 
   std::string render() {
-    out_ += "<svg viewBox=\"0 0 " + std::to_string(plot_.width) + ' ' + std::to_string(plot_.height) + "\" width=\"" +
-            std::to_string(plot_.width) + "\" height=\"" + std::to_string(plot_.height) +
-            "\" role=\"img\" aria-label=\"" + escape_html(plot_.title) + "\">";
-    text(plot_.left, 15, "start", "title", plot_.title);
+    out_ += "<svg class=\"plot\" tabindex=\"0\" viewBox=\"0 0 " + std::to_string(plot_.width) + ' ' +
+            std::to_string(plot_.height) + "\" width=\"" + std::to_string(plot_.width) + "\" height=\"" +
+            std::to_string(plot_.height) + "\" role=\"img\" aria-label=\"" + escape_html(plot_.title) + '"' +
+            zoomable() + ">";
+    text(left_, 15, "start", "title", plot_.title);
     x_axis();
     y_axis();
+    begin_data();
     for (const PlotMark& mark : plot_.marks) draw(mark);
-    out_ += "</svg>\n";
+    out_ += "</svg></svg>\n";
     return std::move(out_);
   }
 
@@ -101,6 +175,21 @@ class Drawing {
     return data;
   }
 
+  /// What the script needs to name values and to draw a part of the plot larger.
+  [[nodiscard]] std::string zoomable() const {
+    if (!plot_.y.categories.empty() || !plot_.x.categories.empty()) return {};
+    return " data-x=\"" + x_.described() + "\" data-y=\"" + y_.described() + "\" data-box=\"" + pixel(left_) + ' ' +
+           pixel(top_margin) + ' ' + pixel(right_) + ' ' + pixel(bottom_) + '"';
+  }
+
+  /// What is drawn in here ends at the edges of the plot.
+  void begin_data() {
+    const std::string box[] = {pixel(left_ - overhang), pixel(top_margin - overhang),
+                               pixel(right_ - left_ + 2 * overhang), pixel(bottom_ - top_margin + 2 * overhang)};
+    out_ += "<svg class=\"data\" x=\"" + box[0] + "\" y=\"" + box[1] + "\" width=\"" + box[2] + "\" height=\"" +
+            box[3] + "\" viewBox=\"" + box[0] + ' ' + box[1] + ' ' + box[2] + ' ' + box[3] + "\">";
+  }
+
   void text(double x, double y, const char* anchor, const char* css_class, const std::string& words) {
     out_ += "<text x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\" text-anchor=\"" + anchor + "\" class=\"" + css_class +
             "\">" + escape_html(words) + "</text>";
@@ -111,14 +200,29 @@ class Drawing {
   }
 
   void x_axis() {
-    line(plot_.left, bottom_, right_, bottom_, "axis");
-    for (const double tick : axis_ticks(x_.min(), x_.max(), std::max(2, plot_.width / 90), plot_.x.log)) {
-      if (!plot_.x.categories.empty()) break;
-      line(x_.at(tick), top_margin, x_.at(tick), bottom_, "grid");
-      if (plot_.x.ticks) text(x_.at(tick), bottom_ + 14, "middle", "tick", format_number(tick));
+    line(left_, bottom_, right_, bottom_, "axis");
+    if (plot_.x.categories.empty()) {
+      for (const double tick : axis_ticks(x_.min(), x_.max(), std::max(2, plot_.width / 90), plot_.x.log)) {
+        line(x_.at(tick), top_margin, x_.at(tick), bottom_, "grid gx");
+        if (plot_.x.ticks) text(x_.at(tick), bottom_ + 14, "middle", "tick gx", format_number(tick));
+      }
+    } else if (plot_.x.ticks) {
+      x_categories();
     }
-    if (!plot_.x.label.empty()) {
-      text((plot_.left + right_) / 2.0, plot_.height - 4, "middle", "label", plot_.x.label);
+    if (!plot_.x.label.empty()) text((left_ + right_) / 2.0, plot_.height - 4, "middle", "label", plot_.x.label);
+  }
+
+  void x_categories() {
+    for (std::size_t i = 0; i < plot_.x.categories.size(); ++i) {
+      const double at = x_.at(static_cast<double>(i));
+      line(at, top_margin, at, bottom_, "grid");
+      if (!slanted(plot_)) {
+        text(at, bottom_ + 14, "middle", "category", plot_.x.categories[i]);
+        continue;
+      }
+      out_ += "<text transform=\"translate(" + pixel(at + 4) + ' ' + pixel(bottom_ + 12) +
+              ") rotate(-30)\" text-anchor=\"end\" class=\"category\">" + escape_html(plot_.x.categories[i]) +
+              "</text>";
     }
   }
 
@@ -126,13 +230,13 @@ class Drawing {
     if (!plot_.y.categories.empty()) {
       for (std::size_t i = 0; i < plot_.y.categories.size(); ++i) {
         const double at = y_.at(static_cast<double>(i));
-        line(plot_.left, at, right_, at, "grid");
-        if (plot_.y.ticks) text(plot_.left - 6, at + 4, "end", "category", plot_.y.categories[i]);
+        line(left_, at, right_, at, "grid");
+        if (plot_.y.ticks) text(left_ - 6, at + 4, "end", "category", plot_.y.categories[i]);
       }
     } else {
       for (const double tick : axis_ticks(y_.min(), y_.max(), std::max(2, (bottom_ - top_margin) / 38), plot_.y.log)) {
-        line(plot_.left, y_.at(tick), right_, y_.at(tick), "grid");
-        if (plot_.y.ticks) text(plot_.left - 5, y_.at(tick) + 3.5, "end", "tick", format_number(tick));
+        line(left_, y_.at(tick), right_, y_.at(tick), "grid gy");
+        if (plot_.y.ticks) text(left_ - 5, y_.at(tick) + 3.5, "end", "tick gy", format_number(tick));
       }
     }
     if (plot_.y.label.empty()) return;
@@ -143,55 +247,84 @@ class Drawing {
 
   void draw(const PlotMark& mark) {
     const std::string label = mark.name.empty() ? std::string() : "<title>" + escape_html(mark.name) + "</title>";
-    if (mark.kind == PlotMark::Kind::bar) {
-      bars(mark, label);
-      return;
-    }
-    if (mark.kind != PlotMark::Kind::points) path(mark, label);
-    if (mark.kind == PlotMark::Kind::points || mark.kind == PlotMark::Kind::line_and_points) points(mark);
+    if (mark.kind == PlotMark::Kind::bar) return bars(mark, label);
+    if (has_line(mark.kind)) path(mark, label);
+    if (!has_points(mark.kind)) return;
+    for (const PlotPoint& point : mark.points) draw_point(mark, point);
   }
 
+  /// A line, broken where a point is not finite.
   void path(const PlotMark& mark, const std::string& label) {
+    const bool area = mark.kind == PlotMark::Kind::area;
     std::string steps;
     double first = 0;
     double last = 0;
+    bool open = false;
+    const auto close = [&] {
+      if (open && area)
+        steps += "L" + pixel(last) + ' ' + pixel(bottom_) + "L" + pixel(first) + ' ' + pixel(bottom_) + "Z";
+      open = false;
+    };
     for (const PlotPoint& point : mark.points) {
-      if (!x_.shows(point.x) || !y_.shows(point.y)) continue;
+      if (!x_.shows(point.x) || !y_.shows(point.y)) {
+        close();
+        continue;
+      }
       last = x_.at(point.x);
-      if (steps.empty()) first = last;
-      steps += (steps.empty() ? "M" : "L") + pixel(last) + ' ' + pixel(y_.at(point.y));
+      if (!open) first = last;
+      steps += (open ? "L" : "M") + pixel(last) + ' ' + pixel(y_.at(point.y));
+      open = true;
     }
+    close();
     if (steps.empty()) return;
-    const bool area = mark.kind == PlotMark::Kind::area;
-    if (area) steps += "L" + pixel(last) + ' ' + pixel(bottom_) + "L" + pixel(first) + ' ' + pixel(bottom_) + "Z";
-    const char* const shape = area                                  ? "area "
-                              : mark.kind == PlotMark::Kind::dashed ? "line dashed "
-                              : mark.kind == PlotMark::Kind::thin   ? "line thin "
-                                                                    : "line ";
-    out_ += "<path class=\"" + std::string(shape) + mark.css_class + "\" d=\"" + steps + "\">" + label + "</path>";
+    out_ += "<path class=\"" + std::string(line_class(mark.kind)) + mark.css_class + "\" d=\"" + steps + "\">" + label +
+            "</path>";
   }
 
   void bars(const PlotMark& mark, const std::string& label) {
     constexpr double thickness = 14;
     for (const PlotPoint& point : mark.points) {
       if (!x_.shows(point.x)) continue;
-      const double from = plot_.left;
+      const double from = left_;
       out_ += "<rect x=\"" + pixel(from) + "\" y=\"" + pixel(y_.at(point.y) - thickness / 2) + "\" width=\"" +
               pixel(std::max(0.0, x_.at(point.x) - from)) + "\" height=\"" + pixel(thickness) + "\" class=\"area " +
               mark.css_class + "\">" + label + "</rect>";
     }
   }
 
-  void points(const PlotMark& mark) {
-    for (const PlotPoint& point : mark.points) {
-      if (!x_.shows(point.x) || !y_.shows(point.y)) continue;
-      out_ += "<circle cx=\"" + pixel(x_.at(point.x)) + "\" cy=\"" + pixel(y_.at(point.y)) +
-              "\" r=\"3.2\" class=\"dot " + mark.css_class + "\"><title>" + escape_html(mark.name) + ": " +
-              format_number(point.x) + ", " + format_number(point.y) + "</title></circle>";
-    }
+  void draw_point(const PlotMark& mark, const PlotPoint& point) {
+    if (!x_.shows(point.x) || !y_.shows(point.y)) return;
+    const bool beyond = point.x > x_.max() && plot_.x.max && plot_.x.categories.empty();
+    if (beyond && mark.kind != PlotMark::Kind::points) return;
+    const double x = beyond ? right_ : x_.at(point.x);
+    const double y = y_.at(point.y);
+    if (point.error > 0) error_bar(mark, point, x);
+    std::string words = mark.name + ": ";
+    words += plot_.x.categories.empty() ? format_number(point.x) : category_at(point.x);
+    words += ", " + format_number(point.y);
+    if (point.error > 0) words += " ± " + format_number(point.error);
+    out_ += marker(mark, x, y, "<title>" + escape_html(words) + "</title>");
+    if (beyond) text(x - 7, y + 11, "end", "beyond", three_digits(point.x) + " →");
+  }
+
+  [[nodiscard]] std::string category_at(double x) const {
+    const double nearest = std::clamp(std::round(x), 0.0, static_cast<double>(plot_.x.categories.size() - 1));
+    return plot_.x.categories[static_cast<std::size_t>(nearest)];
+  }
+
+  void error_bar(const PlotMark& mark, const PlotPoint& point, double x) {
+    const double low = point.y - point.error;
+    const double top = y_.at(point.y + point.error);
+    const double end = y_.shows(low) ? y_.at(low) : bottom_;
+    const auto cap = [&](double y) {
+      return "M" + pixel(x - 3) + ' ' + pixel(y) + "L" + pixel(x + 3) + ' ' + pixel(y);
+    };
+    out_ += "<path class=\"error " + mark.css_class + "\" d=\"M" + pixel(x) + ' ' + pixel(top) + "L" + pixel(x) + ' ' +
+            pixel(end) + cap(top) + cap(end) + "\"/>";
   }
 
   const Plot& plot_;
+  int left_;
   int bottom_;
   int right_;
   Scale x_;
@@ -203,6 +336,31 @@ class Drawing {
 
 std::string render_svg(const Plot& plot) {
   return Drawing(plot).render();
+}
+
+std::string legend_swatch(const PlotMark& mark) {
+  std::string out = "<svg class=\"swatch\" width=\"34\" height=\"12\" viewBox=\"0 0 34 12\" aria-hidden=\"true\">";
+  if (mark.kind == PlotMark::Kind::area || mark.kind == PlotMark::Kind::bar) {
+    return out + "<rect x=\"2\" y=\"1\" width=\"30\" height=\"10\" class=\"area " + mark.css_class + "\"/></svg>";
+  }
+  if (has_line(mark.kind)) {
+    out += "<path class=\"" + std::string(line_class(mark.kind)) + mark.css_class + "\" d=\"M1 6L33 6\"/>";
+  }
+  if (has_points(mark.kind)) out += marker(mark, 17, 6, "");
+  return out + "</svg>";
+}
+
+std::string_view marker_outline(MarkerShape shape) {
+  static constexpr std::array<std::string_view, marker_shapes> outlines = {
+      "M-3.4 0A3.4 3.4 0 1 1 3.4 0A3.4 3.4 0 1 1 -3.4 0Z",
+      "M-3 -3H3V3H-3Z",
+      "M0 -4.2L3.9 3H-3.9Z",
+      "M0 -4.4L4.4 0L0 4.4L-4.4 0Z",
+      "M-4 -2.4L-2.4 -4L0 -1.6L2.4 -4L4 -2.4L1.6 0L4 2.4L2.4 4L0 1.6L-2.4 4L-4 2.4L-1.6 0Z",
+      "M-1.2 -4.2H1.2V-1.2H4.2V1.2H1.2V4.2H-1.2V1.2H-4.2V-1.2H-1.2Z",
+      "M0 4.2L3.9 -3H-3.9Z",
+      "M0 -4.6L1.3 -1.3L4.6 0L1.3 1.3L0 4.6L-1.3 1.3L-4.6 0L-1.3 -1.3Z"};
+  return outlines[static_cast<std::size_t>(shape)];
 }
 
 std::vector<double> axis_ticks(double min, double max, int wanted, bool log) {

@@ -170,6 +170,7 @@ void describe_output(Section& s, OutputSpec& output) {
   for (const std::string& column : output.columns) {
     s.check(is_result_column(column), "columns", "columns of results.csv", "\"" + column + "\"");
   }
+  s.sections("plots", output.plots, {0, 16}, "plots of the report, before all others: any column against any other");
   s.section("ratio", output.ratio, "runs over others of the same seed that differ in one swept column alone");
   s.value("queues", output.queues,
           "queues.csv: one row per flow through a radio queue, with its occupancy, drops and delays");
@@ -378,6 +379,7 @@ void describe(Section& s, Scenario& scenario) {
   }
   check_sweeps(s, scenario);
   check_ratio(s, scenario);
+  check_plots(s, scenario);
   advise_on_links(s, scenario);
 }
 

@@ -59,6 +59,10 @@ void describe(config::Section& s, AirLinkConfig& link);
 void describe(config::Section& s, NodebSpec& nodeb);
 void describe(config::Section& s, CellSpec& cell);
 void describe(config::Section& s, HostsSpec& hosts);
+void describe(config::Section& s, PlotSpec& plot);
+void describe(config::Section& s, PaperCurve& curve);
+/// The columns that plots of the report name are there.
+void check_plots(config::Section& s, const Scenario& scenario);
 void describe(config::Section& s, AppSpec& app);
 void describe(config::Section& s, SizeDistribution& size);
 void describe(config::Section& s, RatioSpec& ratio);

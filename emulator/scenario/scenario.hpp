@@ -29,6 +29,7 @@
 #include "emulator/channel/ofdma.hpp"
 #include "emulator/channel/trace_generator.hpp"
 #include "emulator/hosts/size_distribution.hpp"
+#include "emulator/report/plot_spec.hpp"
 #include "emulator/report/ratios.hpp"
 #include "emulator/scenario/paper.hpp"
 #include "proxy/config/feedback.hpp"
@@ -300,6 +301,7 @@ enum class ModelType : std::uint8_t {
 struct OutputSpec {
   std::vector<std::string> columns;  ///< of results.csv that the table shows, too
   std::optional<RatioSpec> ratio;
+  std::vector<PlotSpec> plots;  ///< of the report
   ModelType model = ModelType::none;
   bool flows = false;    ///< flows.csv: one row per connection
   bool ues = false;      ///< ues.csv: one row per UE and interval

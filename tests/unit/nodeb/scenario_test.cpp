@@ -193,6 +193,24 @@ TEST(Scenario, ARatioIsOverAPointOfASweep) {
   EXPECT_THAT(ratio("column: beside, base: 0, of: [ratio_utilisation]"), HasSubstr("got \"ratio_utilisation\""));
 }
 
+TEST(Scenario, PlotsNameColumnsThatAreThere) {
+  const std::string sweep =
+      smallest +
+      "apps: [{type: bulk}]\nsweep: [{column: buffer, keys: [cell.ues.0.buffer], unit: kB, values: [4, 8]}]\n";
+  const auto plot = [&sweep](const std::string& keys) {
+    return errors_of(sweep + "output: {plots: [{" + keys + "}]}\n");
+  };
+  EXPECT_EQ(plot("x: {column: buffer}, y: {columns: [utilisation, jain]}, lines: [mode], where: [buffer=4]"), "");
+  EXPECT_EQ(plot("x: {column: drops}, y: {columns: [utilisation]}, panels: buffer"), "");
+  EXPECT_THAT(plot("x: {column: buffers}, y: {columns: [jain]}"), HasSubstr("one of results.csv, got \"buffers\""));
+  EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [jane]}"), HasSubstr("columns of results.csv, got \"jane\""));
+  EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [jain]}, panels: drops"),
+              HasSubstr("a swept column, got \"drops\""));
+  EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [jain]}, where: [buffer]"), HasSubstr("a point, got \"buffer\""));
+  EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [jain]}, curves: [{name: a, x: [1, 2], y: [1]}]"),
+              HasSubstr("as many y as x, got 1 and 2"));
+}
+
 TEST(Scenario, RoutersNeedARateAndRedThresholds) {
   EXPECT_THAT(errors_of(smallest + "server_proxy: {delay: 1ms, queue: {type: codel}}\n"),
               HasSubstr("a hop with a rate"));

@@ -1,0 +1,252 @@
+#include "emulator/report/figure_plots.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "emulator/report/columns.hpp"
+#include "emulator/report/line_styles.hpp"
+#include "emulator/report/plot_keys.hpp"
+#include "emulator/report/svg_plot.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+using Groups = std::vector<const ResultGroup*>;
+
+bool is_key(const Groups& groups, const std::string& column) {
+  if (column == mode_key) return true;
+  return std::any_of(groups.begin(), groups.end(), [&](const ResultGroup* group) {
+    const auto& swept = group->mean.key.swept;
+    return std::any_of(swept.begin(), swept.end(), [&](const auto& pair) { return pair.first == column; });
+  });
+}
+
+bool holds(const RunKey& key, const std::string& condition) {
+  const std::size_t sign = std::min(condition.find('='), condition.size());
+  const std::string column = condition.substr(0, sign);
+  const std::string point = condition.substr(std::min(sign + 1, condition.size()));
+  return column == mode_key ? key.mode == point : key_value(key, column) == point;
+}
+
+Groups chosen(const std::vector<ResultGroup>& groups, const std::vector<std::string>& where) {
+  Groups kept;
+  for (const ResultGroup& group : groups) {
+    if (std::all_of(where.begin(), where.end(), [&](const auto& each) { return holds(group.mean.key, each); })) {
+      kept.push_back(&group);
+    }
+  }
+  return kept;
+}
+
+std::optional<double> ours(const ResultGroup& group, const std::string& column) {
+  return column_value(group.mean, column);
+}
+std::optional<double> papers(const ResultGroup& group, const std::string& column) {
+  const auto at = group.mean.paper.find(column);
+  return at == group.mean.paper.end() ? std::nullopt : std::optional(at->second);
+}
+
+std::string label_of(const PlotAxisSpec& spec) {
+  if (!spec.label.empty()) return spec.label;
+  std::string label;
+  for (const std::string& column : spec.columns) label += (label.empty() ? "" : ", ") + column;
+  return label;
+}
+
+void put(PlotAxis& axis, const PlotAxisSpec& spec) {
+  axis.label = label_of(spec);
+  axis.log = axis.categories.empty() && (axis.log || spec.log);
+  axis.min = spec.min;
+  axis.max = spec.max;
+}
+
+/// One figure: its panels are drawn with the same axes and the same lines.
+class Figure {
+ public:
+  Figure(const std::vector<ResultGroup>& groups, const ModeColours& colours, const PlotSpec& spec)
+      : spec_(spec),
+        groups_(chosen(groups, spec.where)),
+        keyed_(!groups_.empty() && is_key(groups_, x_column())),
+        lines_(spec.lines.empty() ? found_lines() : spec.lines),
+        styles_(named_lines(), colours) {
+    if (keyed_) axis_.emplace(groups_, x_column());
+  }
+
+  std::string html() {
+    if (groups_.empty()) return {};
+    std::vector<Plot> plots;
+    const std::vector<std::string> panels =
+        spec_.panels.empty() ? std::vector<std::string>{""} : points_of(groups_, spec_.panels);
+    for (const std::string& panel : panels) plots.push_back(plot(panel));
+    share_axes(plots);
+    std::string out = "<figure>\n";
+    if (!spec_.title.empty()) out += "<figcaption>" + escape_html(spec_.title) + "</figcaption>\n";
+    out += marks_legend(plots) + "<div class=\"row\">";
+    for (Plot& each : plots) {
+      size(each, plots.size());
+      out += render_svg(each);
+    }
+    return out + "</div></figure>\n";
+  }
+
+ private:
+  [[nodiscard]] const std::string& x_column() const { return spec_.x.columns.front(); }
+
+  /// Those that tell runs apart, but the axis and the panels; along a measured axis swept numbers only move a point.
+  [[nodiscard]] std::vector<std::string> found_lines() const {
+    std::vector<std::string> lines = telling_columns(groups_);
+    std::erase_if(lines, [&](const std::string& column) {
+      return column == x_column() || column == spec_.panels || (!keyed_ && is_numeric(groups_, column));
+    });
+    return lines;
+  }
+
+  [[nodiscard]] std::string line_of(const ResultGroup& group, const std::string& column) const {
+    std::string name = line_name(group.mean.key, lines_);
+    if (name.empty()) name = mode_name(group.mean.key.mode);
+    if (spec_.y.columns.size() > 1) name += ", " + column;
+    return name;
+  }
+
+  [[nodiscard]] std::vector<LineStyles::Line> named_lines() const {
+    std::vector<LineStyles::Line> named;
+    for (const ResultGroup* group : groups_) {
+      for (const std::string& column : spec_.y.columns) {
+        const std::string name = line_of(*group, column);
+        const auto same = [&](const LineStyles::Line& line) { return line.name == name; };
+        if (std::none_of(named.begin(), named.end(), same)) named.push_back({name, group->mean.key.mode});
+      }
+    }
+    return named;
+  }
+
+  Plot plot(const std::string& panel) const {
+    Plot plot;
+    plot.title = panel;
+    if (axis_) plot.x = axis_->axis();
+    put(plot.x, spec_.x);
+    put(plot.y, spec_.y);
+    for (const ResultGroup* group : groups_) {
+      if (!panel.empty() && key_value(group->mean.key, spec_.panels) != panel) continue;
+      for (const std::string& column : spec_.y.columns) add(plot, *group, column);
+    }
+    for (const PaperCurve& curve : spec_.curves) {
+      if (curve.panel.empty() || curve.panel == panel) add(plot, curve);
+    }
+    for (PlotMark& mark : plot.marks) finish(mark);
+    return plot;
+  }
+
+  [[nodiscard]] std::optional<double> x_of(const ResultGroup& group, bool paper) const {
+    if (axis_) return axis_->at(group.mean.key);
+    const std::optional<double> value = paper ? papers(group, x_column()) : ours(group, x_column());
+    return value ? std::optional(*value / spec_.x.scale) : std::nullopt;
+  }
+
+  void add(Plot& plot, const ResultGroup& group, const std::string& column) const {
+    const std::string line = line_of(group, column);
+    const std::optional<double> x = x_of(group, false);
+    if (const std::optional<double> y = ours(group, column); x && y) {
+      const auto ci = group.ci.find(column);
+      const double error = group.seeds > 1 && ci != group.ci.end() ? ci->second / spec_.y.scale : 0;
+      mark(plot, line, line, false).points.push_back({*x + offset(line), *y / spec_.y.scale, error});
+    }
+    const std::optional<double> x_paper = x_of(group, true);
+    if (const std::optional<double> y = papers(group, column); x_paper && y) {
+      mark(plot, line + ", paper", line, true).points.push_back({*x_paper + offset(line), *y / spec_.y.scale});
+    }
+  }
+
+  void add(Plot& plot, const PaperCurve& curve) const {
+    PlotMark& drawn = mark(plot, curve.name, curve.line, true);
+    for (std::size_t i = 0; i < std::min(curve.x.size(), curve.y.size()); ++i) {
+      drawn.points.push_back({curve.x[i], curve.y[i]});
+    }
+  }
+
+  PlotMark& mark(Plot& plot, const std::string& name, const std::string& line, bool paper) const {
+    const auto at =
+        std::find_if(plot.marks.begin(), plot.marks.end(), [&](const PlotMark& known) { return known.name == name; });
+    if (at != plot.marks.end()) return *at;
+    PlotMark& fresh = plot.marks.emplace_back();
+    fresh.name = name;
+    fresh.kind = paper ? PlotMark::Kind::dashed_and_points : PlotMark::Kind::line_and_points;
+    fresh.hollow = paper;
+    styles_.apply(line, fresh);
+    return fresh;
+  }
+
+  /// Lines stand side by side in a category.
+  [[nodiscard]] double offset(const std::string& line) const {
+    if (!axis_ || axis_->numeric() || spec_.join_categories) return 0;
+    const std::vector<LineStyles::Line> named = named_lines();
+    const auto at = std::find_if(named.begin(), named.end(), [&](const auto& known) { return known.name == line; });
+    return (static_cast<double>(at - named.begin()) + 0.5) / static_cast<double>(named.size()) * 0.6 - 0.3;
+  }
+
+  void finish(PlotMark& mark) const {
+    if (axis_ && !axis_->numeric() && !spec_.join_categories) mark.kind = PlotMark::Kind::points;
+    if (mark.points.size() == 1) mark.kind = PlotMark::Kind::points;
+    if (!axis_ || !axis_->numeric()) return;
+    std::stable_sort(mark.points.begin(), mark.points.end(),
+                     [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
+  }
+
+  /// The same ranges in all panels. A linear axis of y begins at 0 unless the file says otherwise.
+  void share_axes(std::vector<Plot>& plots) const {
+    share(plots, &Plot::x, &PlotPoint::x);
+    share(plots, &Plot::y, &PlotPoint::y);
+    for (Plot& plot : plots) {
+      if (!plot.y.log && !spec_.y.min && plot.y.min.value_or(0) > 0) plot.y.min = 0;
+    }
+  }
+
+  static void share(std::vector<Plot>& plots, PlotAxis Plot::*axis, double PlotPoint::*coordinate) {
+    double least = HUGE_VAL;
+    double most = -HUGE_VAL;
+    for (const Plot& plot : plots) {
+      for (const PlotMark& mark : plot.marks) {
+        for (const PlotPoint& point : mark.points) {
+          const double error = coordinate == &PlotPoint::y ? point.error : 0;
+          if ((plot.*axis).log && point.*coordinate - error <= 0) continue;
+          least = std::min(least, point.*coordinate - error);
+          most = std::max(most, point.*coordinate + error);
+        }
+      }
+    }
+    if (least > most) return;
+    for (Plot& plot : plots) {
+      PlotAxis& shared = plot.*axis;
+      if (!shared.categories.empty()) continue;
+      const double room = shared.log ? 0 : 0.04 * (most - least);
+      if (!shared.min) shared.min = shared.log ? least / 1.15 : least - room;
+      if (!shared.max) shared.max = shared.log ? most * 1.15 : most + room;
+    }
+  }
+
+  static void size(Plot& plot, std::size_t panels) {
+    plot.width = panels == 1 ? 640 : 410;
+    plot.height = panels == 1 ? 340 : 290;
+    const std::size_t categories = plot.x.categories.size();
+    if (categories > 8) plot.width = std::max(plot.width, static_cast<int>(categories) * 60);
+  }
+
+  const PlotSpec& spec_;
+  Groups groups_;
+  bool keyed_;  ///< the axis of x is a swept column or the mode
+  std::vector<std::string> lines_;
+  LineStyles styles_;
+  std::optional<KeyAxis> axis_;
+};
+
+}  // namespace
+
+std::string figure_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
+                         const std::vector<PlotSpec>& specs) {
+  std::string out;
+  for (const PlotSpec& spec : specs) out += Figure(groups, colours, spec).html();
+  return out.empty() ? out : "<h2>Figures</h2>\n" + out;
+}
+
+}  // namespace sluice::emulator
