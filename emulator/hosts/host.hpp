@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "dataplane/packet/parse.hpp"
 #include "dataplane/packet/pool.hpp"
@@ -88,6 +89,11 @@ class Host final : public Element, public EventTarget {
   [[nodiscard]] const HostConfig& config() const { return config_; }
   [[nodiscard]] const HostCounters& counters() const { return counters_; }
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+  /// Shows every connection, in the order in which they were opened.
+  template <typename Look>
+  void for_each_connection(Look&& look) const {
+    for (const auto& [number, slot] : connections_) look(std::as_const(*slot.connection));
+  }
   /// Retransmission timeouts of all its connections, those that are closed included.
   [[nodiscard]] std::uint64_t timeouts() const;
 

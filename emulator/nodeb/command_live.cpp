@@ -58,7 +58,7 @@ std::string status_line(const LiveStatus& status) {
   const SeriesPoint& p = status.point;
   std::snprintf(line, sizeof line,
                 "link %5.2f of %5.2f Mb/s  queue %6.1f kB, %5.0f ms  in flight %6.1f kB  missed TTIs %llu",
-                p.link_used_bps / 1e6, p.link_rate_bps / 1e6, p.queue_bytes / 1e3, p.radio_queue_delay_ms,
+                p.link_used_bps / 1e6, p.link_rate_bps / 1e6, p.queue_bytes / 1e3, p.radio_queue_delay_ms.value_or(0),
                 p.outstanding_bytes / 1e3, static_cast<unsigned long long>(status.ttis_missed));
   return line;
 }

@@ -130,6 +130,7 @@ std::vector<std::string> write_experiment(const Plan& plan, const std::string& o
   title.extra = extra_columns(plan.base);
   title.notes = notes_of(plan.base);
   title.plots = plan.base.output.plots;
+  title.over_time = plan.base.output.over_time;
   write_file(std::filesystem::path(out) / "report.html", html_report(title, results));
   files.emplace_back("report.html");
   return files;

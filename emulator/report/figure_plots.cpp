@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "emulator/report/columns.hpp"
+#include "emulator/report/csv.hpp"
 #include "emulator/report/line_styles.hpp"
 #include "emulator/report/plot_keys.hpp"
 #include "emulator/report/svg_plot.hpp"
@@ -22,17 +23,10 @@ bool is_key(const Groups& groups, const std::string& column) {
   });
 }
 
-bool holds(const RunKey& key, const std::string& condition) {
-  const std::size_t sign = std::min(condition.find('='), condition.size());
-  const std::string column = condition.substr(0, sign);
-  const std::string point = condition.substr(std::min(sign + 1, condition.size()));
-  return column == mode_key ? key.mode == point : key_value(key, column) == point;
-}
-
 Groups chosen(const std::vector<ResultGroup>& groups, const std::vector<std::string>& where) {
   Groups kept;
   for (const ResultGroup& group : groups) {
-    if (std::all_of(where.begin(), where.end(), [&](const auto& each) { return holds(group.mean.key, each); })) {
+    if (std::all_of(where.begin(), where.end(), [&](const auto& each) { return key_holds(group.mean.key, each); })) {
       kept.push_back(&group);
     }
   }
@@ -40,7 +34,8 @@ Groups chosen(const std::vector<ResultGroup>& groups, const std::vector<std::str
 }
 
 std::optional<double> ours(const ResultGroup& group, const std::string& column) {
-  return column_value(group.mean, column);
+  const std::optional<double> swept = parse_number(key_value(group.mean.key, column));
+  return swept ? swept : column_value(group.mean, column);
 }
 std::optional<double> papers(const ResultGroup& group, const std::string& column) {
   const auto at = group.mean.paper.find(column);

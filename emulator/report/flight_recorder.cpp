@@ -99,12 +99,12 @@ void FlightRecorder::arrives(Flow& flow, std::uint64_t end, Instant now) {
   if (segment->left_proxy != never) {
     const Duration delay = now - segment->left_proxy - propagation_.proxy_to_ue;
     proxy_to_ue_.add(delay);
-    interval_.proxy_to_ue_max = std::max(interval_.proxy_to_ue_max, delay);
+    interval_.proxy_to_ue_max = std::max(interval_.proxy_to_ue_max.value_or(delay), delay);
   }
   if (segment->left_server != never) {
     const Duration delay = now - segment->left_server - propagation_.server_to_proxy - propagation_.proxy_to_ue;
     server_to_ue_.add(delay);
-    interval_.server_to_ue_max = std::max(interval_.server_to_ue_max, delay);
+    interval_.server_to_ue_max = std::max(interval_.server_to_ue_max.value_or(delay), delay);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "dataplane/tcp/seq.hpp"
@@ -72,10 +73,11 @@ class FlightRecorder {
   /// Payload bytes sent past the proxy and not yet acknowledged by the UE, over all flows: the window in use.
   [[nodiscard]] std::uint64_t outstanding() const;
 
-  /// What happened since the last call, for time series: the largest delays and the delivered bytes.
+  /// What happened since the last call, for time series: the largest delays, where anything came, and the delivered
+  /// bytes.
   struct Interval {
-    Duration proxy_to_ue_max{};
-    Duration server_to_ue_max{};
+    std::optional<Duration> proxy_to_ue_max;
+    std::optional<Duration> server_to_ue_max;
     std::uint64_t delivered = 0;
     std::uint64_t retransmissions = 0;  ///< sent past the proxy again
   };

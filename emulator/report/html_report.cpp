@@ -122,12 +122,15 @@ std::string html_report(const ReportTitle& title, const std::vector<RunResult>& 
   out += facts(results, groups);
   const std::string figures = figure_plots(groups, colours, title.plots);
   const std::string comparison = comparison_plots(groups, colours, title.extra);
+  const std::string over_time = series_plots(groups, colours, title.over_time);
   out += figures;
-  out += figures.empty() ? "<h2>Comparison</h2>\n" + comparison
-                         : "<details><summary>All runs compared</summary>\n" + comparison + "</details>\n";
+  if (title.over_time.first) out += over_time;
+  out += figures.empty() && !title.over_time.first
+             ? "<h2>Comparison</h2>\n" + comparison
+             : "<details><summary>All runs compared</summary>\n" + comparison + "</details>\n";
   out += "<h2>Results</h2>\n" + html_table(groups, title.extra) + html_notes(title.notes) + definitions;
   out += queue_tables(groups);
-  out += series_plots(groups, colours);
+  if (!title.over_time.first) out += over_time;
   out += "<script>" + std::string(report_script) + "</script>\n</body>\n</html>\n";
   return out;
 }

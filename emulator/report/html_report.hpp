@@ -24,6 +24,7 @@ struct ReportTitle {
   std::vector<ExtraColumn> extra{};  ///< columns that the table and the plots show beside the usual ones
   std::vector<ReportNote> notes{};   ///< under the table
   std::vector<PlotSpec> plots{};     ///< that stand first
+  OverTimeSpec over_time{};
 };
 
 /// One HTML file that needs nothing else: the plots asked for, comparison plots and the table of all runs, then link

@@ -45,8 +45,16 @@ std::string key_value(const RunKey& key, std::string_view column) {
   return at == key.swept.end() ? std::string() : at->second;
 }
 
-std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups) {
+bool key_holds(const RunKey& key, const std::string& condition) {
+  const std::size_t sign = std::min(condition.find('='), condition.size());
+  const std::string column = condition.substr(0, sign);
+  const std::string point = condition.substr(std::min(sign + 1, condition.size()));
+  return column == mode_key ? key.mode == point : key_value(key, column) == point;
+}
+
+std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups, const std::string& first) {
   std::vector<std::string> names = swept_names(groups);
+  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return name == first; });
   names.emplace_back(mode_key);
   std::vector<std::string> telling;
   for (const std::string& name : names) {

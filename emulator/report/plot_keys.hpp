@@ -17,9 +17,14 @@ inline constexpr std::string_view mode_key = "mode";
 /// none.
 [[nodiscard]] std::string key_value(const RunKey& key, std::string_view column);
 
+/// Whether "column=point" holds for a run: its mode (none, smvs, …), or the point of a swept column.
+[[nodiscard]] bool key_holds(const RunKey& key, const std::string& condition);
+
 /// The swept columns in which the groups differ and of which none follows from those before it, then the mode where it
-/// does not follow from them. (Columns that are swept together say the same thing more than once.)
-[[nodiscard]] std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups);
+/// does not follow from them. (Columns that are swept together say the same thing more than once.) `first` is taken
+/// before all others.
+[[nodiscard]] std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups,
+                                                       const std::string& first = {});
 
 /// The points of a key column, in the order in which they appear.
 [[nodiscard]] std::vector<std::string> points_of(const std::vector<const ResultGroup*>& groups,

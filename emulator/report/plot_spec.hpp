@@ -37,4 +37,14 @@ struct PlotSpec {
   std::vector<PaperCurve> curves;
 };
 
+/// What of the runs is drawn against time.
+struct OverTimeSpec {
+  double from_s = 0;
+  double to_s = 0;                 ///< 0: to the end
+  std::vector<std::string> where;  ///< the points of sweeps for which all hold; when empty the first, middle and last
+  std::string beside;              ///< swept column whose points stand side by side, as modes do; may be empty
+  bool first = false;              ///< it stands before the comparison of all runs
+  std::string ue;                  ///< address of the UE whose queue is drawn by itself, too; may be empty
+};
+
 }  // namespace sluice::emulator

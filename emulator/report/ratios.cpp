@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "emulator/report/columns.hpp"
+#include "emulator/report/plot_keys.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -11,6 +12,11 @@ namespace {
 /// The key of the run that this one is divided by; nothing where it is such a run, or not part of the sweep.
 std::optional<RunKey> base_of(const RunKey& key, const RatioSpec& ratio) {
   RunKey base = key;
+  if (ratio.column == mode_key) {
+    if (key.mode == ratio.base) return std::nullopt;
+    base.mode = ratio.base;
+    return base;
+  }
   for (auto& [column, value] : base.swept) {
     if (column != ratio.column || value == ratio.base) continue;
     value = ratio.base;

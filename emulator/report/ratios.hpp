@@ -9,7 +9,7 @@ namespace sluice::emulator {
 
 /// Which runs are to be seen against which others.
 struct RatioSpec {
-  std::string column;           ///< swept, in which the runs differ
+  std::string column;           ///< mode, or swept: in which the runs differ
   std::string base;             ///< what it has in the runs that the others are divided by
   std::vector<std::string> of;  ///< columns of the results
 };

@@ -33,10 +33,12 @@ struct SeriesPoint {
   std::optional<double> allowance_bps;  ///< what the last report granted, as a rate
   double queue_bytes = 0;               ///< in the radio queues at the end
   double queue_frames = 0;
-  std::optional<double> reference_bytes;  ///< q0 where the law runs at the Node-B
-  double radio_queue_delay_ms = 0;        ///< largest in the interval; so are the next two
-  double proxy_to_ue_delay_ms = 0;
-  double server_to_ue_delay_ms = 0;
+  std::optional<double> reference_bytes;     ///< q0 where the law runs at the Node-B
+  std::optional<double> router_queue_bytes;  ///< in the router from servers to proxy at the end, where there is one
+  /// Largest in the interval, as the next two; nothing where nothing came.
+  std::optional<double> radio_queue_delay_ms;
+  std::optional<double> proxy_to_ue_delay_ms;
+  std::optional<double> server_to_ue_delay_ms;
   std::uint64_t drops = 0;
   std::uint64_t retransmissions = 0;  ///< sent past the proxy again
 };
@@ -91,6 +93,28 @@ struct PacketRow {
   double queueing_ms = 0;  ///< of one that departed
 };
 
+/// The windows of one connection at a server, at the end of an interval.
+struct WindowRow {
+  double time_s = 0;  ///< since the run began
+  std::string server;
+  std::string ue;
+  std::uint16_t ue_port = 0;
+  double congestion_bytes = 0;  ///< cwnd
+  double advertised_bytes = 0;  ///< what the receiver offers, as it came: a proxy on the way may have made it smaller
+  double in_flight_bytes = 0;
+};
+
+/// One TCP segment that a radio queue dropped.
+struct DropRow {
+  double time_s = 0;  ///< since the run began
+  std::string ue;
+  std::string source;  ///< the other end
+  std::uint16_t source_port = 0;
+  std::uint16_t ue_port = 0;
+  std::string reason;         ///< as in the counters drops_…
+  double sequence_bytes = 0;  ///< of its first byte of payload, from the connection's first on
+};
+
 /// What the radio queue was to one flow.
 struct QueueRow {
   std::string ue;
@@ -133,6 +157,8 @@ struct RunResult {
   std::vector<FlowRow> flows;      ///< where asked
   std::vector<PacketRow> packets;  ///< where asked
   std::vector<QueueRow> queues;    ///< where asked
+  std::vector<WindowRow> windows;  ///< where asked
+  std::vector<DropRow> dropped;    ///< where asked
 };
 
 /// Jain's index of fairness (Σx)² / (n·Σx²); 1 when nothing was sent or there is nobody.

@@ -151,6 +151,10 @@ std::vector<ResultGroup> group_by_point(const std::vector<RunResult>& results) {
       at = groups.end() - 1;
       at->mean.key = run.key;
       at->mean.series = run.series;
+      at->mean.ues = run.ues;
+      at->mean.queues = run.queues;
+      at->mean.windows = run.windows;
+      at->mean.dropped = run.dropped;
       at->mean.paper = run.paper;
       at->mean.jain = 0;
       at->utilisation_min = at->utilisation_max = run.utilisation;

@@ -12,7 +12,7 @@ namespace sluice::emulator {
 /// The seeds of one point of a scenario, taken together: means of everything but the keys; counters and drops are means
 /// too.
 struct ResultGroup {
-  RunResult mean;  ///< key.seed is the first seed's; its series is the first seed's
+  RunResult mean;  ///< key.seed is the first seed's; so are its series, UEs, queues, windows and drops
   double utilisation_min = 0;
   double utilisation_max = 0;
   // Half of the 95 % confidence interval (Student's t over the seeds); 0 with one seed.

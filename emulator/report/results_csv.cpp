@@ -180,6 +180,14 @@ CsvTable queues_table(const std::vector<RunResult>& results) {
   return table_of(results, &RunResult::queues, queue_columns());
 }
 
+CsvTable windows_table(const std::vector<RunResult>& results) {
+  return table_of(results, &RunResult::windows, window_columns());
+}
+
+CsvTable drops_table(const std::vector<RunResult>& results) {
+  return table_of(results, &RunResult::dropped, drop_columns());
+}
+
 const std::vector<SummaryColumn>& summary_table_columns() {
   static const std::vector<SummaryColumn> columns = {
       {"goodput", "mean over the seeds", [](const ResultGroup& g) { return g.mean.goodput; }},

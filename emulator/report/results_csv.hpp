@@ -21,6 +21,9 @@ namespace sluice::emulator {
 [[nodiscard]] CsvTable flows_table(const std::vector<RunResult>& results);
 [[nodiscard]] CsvTable packets_table(const std::vector<RunResult>& results);
 [[nodiscard]] CsvTable queues_table(const std::vector<RunResult>& results);
+/// One row per run, connection of a server and interval; per run and dropped segment.
+[[nodiscard]] CsvTable windows_table(const std::vector<RunResult>& results);
+[[nodiscard]] CsvTable drops_table(const std::vector<RunResult>& results);
 
 /// A column of summary_table() behind those that name the point.
 struct SummaryColumn {
@@ -52,6 +55,8 @@ inline constexpr std::array result_files = std::to_array<ResultFile>({
     {"flows.csv", "a run and connection of built-in hosts (output.flows)", flows_table, false},
     {"packets.csv", "a run and packet that left a radio queue (output.packets)", packets_table, false},
     {"queues.csv", "a run and flow through a radio queue (output.queues)", queues_table, false},
+    {"windows.csv", "a run, connection of a built-in server and interval (output.windows)", windows_table, false},
+    {"drops.csv", "a run and TCP segment that a radio queue dropped (output.drops)", drops_table, false},
 });
 
 /// Writes those of result_files that there is something for, with the rows of every seed, creating the directory.

@@ -51,6 +51,8 @@ std::string columns_of(std::string_view file) {
   if (file == "ues.csv") return table(lines(ue_columns()));
   if (file == "flows.csv") return table(lines(flow_columns()));
   if (file == "packets.csv") return table(lines(packet_columns()));
+  if (file == "windows.csv") return table(lines(window_columns()));
+  if (file == "drops.csv") return table(lines(drop_columns()));
   return table(lines(queue_columns()));
 }
 

@@ -16,11 +16,13 @@ const std::vector<Column<SeriesPoint>>& point_columns() {
       number("queue_bytes", &SeriesPoint::queue_bytes, "in the radio queues at the end"),
       number("queue_frames", &SeriesPoint::queue_frames, "the same in radio frames"),
       maybe("reference_bytes", &SeriesPoint::reference_bytes, "q0, where the law runs at the Node-B"),
-      number("radio_queue_delay_ms", &SeriesPoint::radio_queue_delay_ms, "largest delay in the radio queue"),
-      number("proxy_to_ue_delay_ms", &SeriesPoint::proxy_to_ue_delay_ms, "largest queueing between proxy and UE"),
-      number("server_to_ue_delay_ms", &SeriesPoint::server_to_ue_delay_ms, "largest queueing between server and UE"),
+      maybe("radio_queue_delay_ms", &SeriesPoint::radio_queue_delay_ms, "largest delay in the radio queue"),
+      maybe("proxy_to_ue_delay_ms", &SeriesPoint::proxy_to_ue_delay_ms, "largest queueing between proxy and UE"),
+      maybe("server_to_ue_delay_ms", &SeriesPoint::server_to_ue_delay_ms, "largest queueing between server and UE"),
       count("drops", &SeriesPoint::drops, "packets dropped by radio queues or lost on the air"),
-      count("retransmissions", &SeriesPoint::retransmissions, "segments sent past the proxy again")};
+      count("retransmissions", &SeriesPoint::retransmissions, "segments sent past the proxy again"),
+      maybe("router_queue_bytes", &SeriesPoint::router_queue_bytes,
+            "in the router from servers to proxy at the end, where server_proxy.queue is set")};
   return columns;
 }
 
@@ -75,6 +77,31 @@ const std::vector<Column<PacketRow>>& packet_columns() {
       text("event", &PacketRow::event, "departed from the radio queue, or dropped there"),
       {"bytes", "IP bytes of the packet", [](const PacketRow& row) { return std::to_string(row.bytes); }, {}},
       number("queueing_ms", &PacketRow::queueing_ms, "time in the queue of one that departed")};
+  return columns;
+}
+
+const std::vector<Column<WindowRow>>& window_columns() {
+  static const std::vector<Column<WindowRow>> columns = {
+      number("time_s", &WindowRow::time_s, "end of the interval, since the run began"),
+      text("server", &WindowRow::server, "address of the server"),
+      text("ue", &WindowRow::ue, "address of the UE"),
+      {"ue_port", "port of the UE", [](const WindowRow& row) { return std::to_string(row.ue_port); }, {}},
+      number("congestion_bytes", &WindowRow::congestion_bytes, "the server's congestion window"),
+      number("advertised_bytes", &WindowRow::advertised_bytes, "the window advertised to it, as it came"),
+      number("in_flight_bytes", &WindowRow::in_flight_bytes, "what it has under way")};
+  return columns;
+}
+
+const std::vector<Column<DropRow>>& drop_columns() {
+  static const std::vector<Column<DropRow>> columns = {
+      number("time_s", &DropRow::time_s, "since the run began"),
+      text("ue", &DropRow::ue, "address of the UE"),
+      text("source", &DropRow::source, "address of the other end"),
+      {"source_port", "port of the other end", [](const DropRow& row) { return std::to_string(row.source_port); }, {}},
+      {"ue_port", "port of the UE", [](const DropRow& row) { return std::to_string(row.ue_port); }, {}},
+      text("reason", &DropRow::reason, "as in the counters of drops"),
+      number("sequence_bytes", &DropRow::sequence_bytes,
+             "of its first byte of payload, counted from the connection's first, modulo 2^32")};
   return columns;
 }
 

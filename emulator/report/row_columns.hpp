@@ -13,5 +13,7 @@ namespace sluice::emulator {
 [[nodiscard]] const std::vector<Column<FlowRow>>& flow_columns();
 [[nodiscard]] const std::vector<Column<PacketRow>>& packet_columns();
 [[nodiscard]] const std::vector<Column<QueueRow>>& queue_columns();
+[[nodiscard]] const std::vector<Column<WindowRow>>& window_columns();
+[[nodiscard]] const std::vector<Column<DropRow>>& drop_columns();
 
 }  // namespace sluice::emulator

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "emulator/report/plot_keys.hpp"
 #include "emulator/report/svg_plot.hpp"
 
 namespace sluice::emulator {
@@ -11,8 +12,9 @@ namespace {
 
 constexpr std::size_t most_points = 900;  ///< per line; more would not be seen
 
-/// Linear, logarithmic, or logarithmic only where the modes are far apart.
-enum class RowScale { linear, log, either };
+/// Linear, logarithmic, or logarithmic only where the modes are far apart; `first_line`: linear, as high as the solid
+/// lines need, since a window that nobody uses may be offered.
+enum class RowScale { linear, log, either, first_line };
 
 /// What is plotted of a series in one row of the grid.
 struct Row {
@@ -20,24 +22,33 @@ struct Row {
   std::string unit;
   RowScale scale = RowScale::linear;
   double floor = 0;  ///< of a logarithmic axis; what is less is drawn there
-  std::vector<PlotMark> (*marks)(const RunResult& run, const std::string& colour);
+  std::vector<PlotMark> (*marks)(const RunResult& run, const std::string& colour, const OverTimeSpec& shown);
 };
 
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();  ///< a gap in a line
+
 template <typename Value>
-std::vector<PlotPoint> points_of(const RunResult& run, Value value) {
+std::vector<PlotPoint> series_of(const RunResult& run, Value value) {
   std::vector<PlotPoint> points;
   for (const SeriesPoint& point : run.series) points.push_back({point.time_s, value(point)});
   return points;
 }
 
-/// Keeps the highest and the lowest of each stretch, so that a long run shows its peaks.
+/// Keeps the highest and the lowest of each stretch, so that a long run shows its peaks; a stretch without any is a
+/// gap.
 std::vector<PlotPoint> thinned(std::vector<PlotPoint> points) {
   if (points.size() <= most_points) return points;
   const std::size_t stretch = (points.size() * 2 + most_points - 1) / most_points;
   std::vector<PlotPoint> kept;
   for (std::size_t from = 0; from < points.size(); from += stretch) {
     const auto first = points.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto last = points.begin() + static_cast<std::ptrdiff_t>(std::min(points.size(), from + stretch));
+    auto last = points.begin() + static_cast<std::ptrdiff_t>(std::min(points.size(), from + stretch));
+    const PlotPoint gap{first->x, nothing};
+    last = std::remove_if(first, last, [](const PlotPoint& point) { return !std::isfinite(point.y); });
+    if (first == last) {
+      kept.push_back(gap);
+      continue;
+    }
     auto [low, high] =
         std::minmax_element(first, last, [](const PlotPoint& a, const PlotPoint& b) { return a.y < b.y; });
     if (high->x < low->x) std::swap(low, high);
@@ -45,6 +56,12 @@ std::vector<PlotPoint> thinned(std::vector<PlotPoint> points) {
     if (low != high) kept.push_back(*high);
   }
   return kept;
+}
+
+double highest(const std::vector<PlotPoint>& points) {
+  double high = 0;
+  for (const PlotPoint& point : points) high = std::max(high, point.y);
+  return high;
 }
 
 /// A stretch of what the radio could carry: half a second, in which single opportunities no longer show.
@@ -60,22 +77,27 @@ std::vector<PlotPoint> smoothed(const std::vector<PlotPoint>& points, double ove
   return out;
 }
 
-std::vector<PlotMark> rate_marks(const RunResult& run, const std::string& colour) {
+std::vector<PlotMark> rate_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
   constexpr double window_s = 0.5;
-  const auto rate = smoothed(points_of(run, [](const SeriesPoint& p) { return p.link_rate_bps / 1e6; }), window_s);
-  const auto used = smoothed(points_of(run, [](const SeriesPoint& p) { return p.link_used_bps / 1e6; }), window_s);
-  return {{PlotMark::Kind::area, "what the radio could carry", "capacity", thinned(rate)},
-          {PlotMark::Kind::line, "carried", colour, thinned(used)}};
-}
-
-std::vector<PlotMark> window_marks(const RunResult& run, const std::string& colour) {
-  std::vector<PlotMark> marks = {
-      {PlotMark::Kind::line, "sent past the proxy and not acknowledged", colour,
-       thinned(points_of(run, [](const SeriesPoint& p) { return p.outstanding_bytes / 1e3; }))}};
+  const auto rate = smoothed(series_of(run, [](const SeriesPoint& p) { return p.link_rate_bps / 1e6; }), window_s);
+  const auto used = smoothed(series_of(run, [](const SeriesPoint& p) { return p.link_used_bps / 1e6; }), window_s);
+  std::vector<PlotMark> marks = {{PlotMark::Kind::line, "carried", colour, thinned(used)}};
+  // Of a link that nobody means to fill the rest of the picture would be flat.
+  constexpr double out_of_sight = 20;
+  if (highest(rate) <= out_of_sight * highest(used) || highest(used) <= 0) {
+    marks.insert(marks.begin(), {PlotMark::Kind::area, "what the radio could carry", "capacity", thinned(rate)});
+  }
   return marks;
 }
 
-std::vector<PlotMark> allowance_marks(const RunResult& run, const std::string& colour) {
+std::vector<PlotMark> window_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+  std::vector<PlotMark> marks = {
+      {PlotMark::Kind::line, "sent past the proxy and not acknowledged", colour,
+       thinned(series_of(run, [](const SeriesPoint& p) { return p.outstanding_bytes / 1e3; }))}};
+  return marks;
+}
+
+std::vector<PlotMark> allowance_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
   std::vector<PlotPoint> granted;
   for (const SeriesPoint& point : run.series) {
     if (point.allowance_bps) granted.push_back({point.time_s, *point.allowance_bps / 1e6});
@@ -84,9 +106,9 @@ std::vector<PlotMark> allowance_marks(const RunResult& run, const std::string& c
   return {{PlotMark::Kind::line, "allowance as a rate", colour, thinned(smoothed(granted, 0.5))}};
 }
 
-std::vector<PlotMark> queue_marks(const RunResult& run, const std::string& colour) {
+std::vector<PlotMark> queue_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
   std::vector<PlotMark> marks = {{PlotMark::Kind::line, "radio queue", colour,
-                                  thinned(points_of(run, [](const SeriesPoint& p) { return p.queue_bytes / 1e3; }))}};
+                                  thinned(series_of(run, [](const SeriesPoint& p) { return p.queue_bytes / 1e3; }))}};
   std::vector<PlotPoint> reference;
   for (const SeriesPoint& point : run.series) {
     if (point.reference_bytes) reference.push_back({point.time_s, *point.reference_bytes / 1e3});
@@ -97,40 +119,91 @@ std::vector<PlotMark> queue_marks(const RunResult& run, const std::string& colou
   return marks;
 }
 
-std::vector<PlotMark> delay_marks(const RunResult& run, const std::string& colour) {
-  const auto total = points_of(run, [](const SeriesPoint& p) { return p.server_to_ue_delay_ms; });
-  const auto radio = points_of(run, [](const SeriesPoint& p) { return p.radio_queue_delay_ms; });
+std::vector<PlotMark> delay_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+  const auto total = series_of(run, [](const SeriesPoint& p) { return p.server_to_ue_delay_ms.value_or(nothing); });
+  const auto radio = series_of(run, [](const SeriesPoint& p) { return p.radio_queue_delay_ms.value_or(nothing); });
   return {{PlotMark::Kind::thin, "server to UE", "ink", thinned(total)},
           {PlotMark::Kind::line, "radio queue", colour, thinned(radio)}};
+}
+
+std::vector<PlotMark> router_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+  const auto queue = series_of(run, [](const SeriesPoint& p) { return p.router_queue_bytes.value_or(nothing) / 1e3; });
+  return {{PlotMark::Kind::line, "router's queue", colour, thinned(queue)}};
+}
+
+std::vector<PlotMark> ue_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& shown) {
+  std::vector<PlotPoint> queue;
+  for (const UePoint& point : run.ues) {
+    if (point.ue == shown.ue) queue.push_back({point.time_s, point.queue_bytes / 1e3});
+  }
+  if (queue.empty()) return {};
+  return {{PlotMark::Kind::line, "queue of " + shown.ue, colour, thinned(queue)}};
+}
+
+/// Of the first connection that is there.
+std::vector<PlotMark> connection_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+  std::vector<PlotPoint> congestion;
+  std::vector<PlotPoint> advertised;
+  for (const WindowRow& row : run.windows) {
+    const WindowRow& first = run.windows.front();
+    if (row.server != first.server || row.ue != first.ue || row.ue_port != first.ue_port) continue;
+    congestion.push_back({row.time_s, row.congestion_bytes / 1e3});
+    advertised.push_back({row.time_s, row.advertised_bytes / 1e3});
+  }
+  if (congestion.empty()) return {};
+  return {{PlotMark::Kind::dashed, "advertised window", "ink", thinned(advertised)},
+          {PlotMark::Kind::line, "congestion window", colour, thinned(congestion)}};
+}
+
+std::vector<PlotMark> drop_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+  PlotMark drops{PlotMark::Kind::points, "dropped", colour, {}};
+  for (const DropRow& row : run.dropped) drops.points.push_back({row.time_s, row.sequence_bytes / 1e6});
+  if (drops.points.empty()) return {};
+  return {drops};
 }
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> list = {
       {"Link rate", "Mb/s", RowScale::linear, 0, rate_marks},
+      {"Windows of a connection", "kB", RowScale::first_line, 0, connection_marks},
       {"Window in use", "kB", RowScale::either, 1, window_marks},
+      {"Dropped segments by their sequence number", "MB", RowScale::linear, 0, drop_marks},
+      {"Queue of the UE", "kB", RowScale::linear, 0, ue_marks},
+      {"Router's queue", "kB", RowScale::either, 1, router_marks},
       {"Radio queue", "kB", RowScale::either, 1, queue_marks},
       {"Queueing delay, largest in each interval", "ms", RowScale::log, 1, delay_marks},
       {"Allowance granted", "Mb/s", RowScale::linear, 0, allowance_marks}};
   return list;
 }
 
-double highest(const std::vector<PlotMark>& marks) {
+double highest(const std::vector<PlotMark>& marks, RowScale scale) {
   double high = 0;
   for (const PlotMark& mark : marks) {
-    for (const PlotPoint& point : mark.points) high = std::max(high, point.y);
+    if (scale == RowScale::first_line && mark.kind == PlotMark::Kind::dashed) continue;
+    high = std::max(high, highest(mark.points));
   }
   return high;
 }
 
+/// Leaves out what lies outside of the time that is shown.
+void keep_time(std::vector<PlotMark>& marks, const OverTimeSpec& shown) {
+  for (PlotMark& mark : marks) {
+    std::erase_if(mark.points, [&](const PlotPoint& point) {
+      return point.x < shown.from_s || (shown.to_s > 0 && point.x > shown.to_s);
+    });
+  }
+}
+
 /// One row of the grid: the same axis for every mode.
 std::string grid_row(const Row& row, const std::vector<const ResultGroup*>& columns, const ModeColours& colours,
-                     int width) {
+                     const OverTimeSpec& shown, int width) {
   std::vector<std::vector<PlotMark>> cells;
   double high = 0;
   double lowest_high = 1e300;
   for (const ResultGroup* column : columns) {
-    cells.push_back(row.marks(column->mean, colours.css_class(column->mean.key.mode)));
-    const double top = highest(cells.back());
+    cells.push_back(row.marks(column->mean, colours.css_class(column->mean.key.mode), shown));
+    keep_time(cells.back(), shown);
+    const double top = highest(cells.back(), row.scale);
     high = std::max(high, top);
     if (top > 0) lowest_high = std::min(lowest_high, top);
   }
@@ -143,11 +216,11 @@ std::string grid_row(const Row& row, const std::vector<const ResultGroup*>& colu
       continue;
     }
     Plot plot;
-    plot.title = mode_name(columns[i]->mean.key.mode) + " · " + row.title;
+    plot.title = key_value(columns[i]->mean.key, shown.beside.empty() ? mode_key : shown.beside) + " · " + row.title;
     plot.width = width;
     plot.x.label = "time, s";
-    plot.x.min = 0;
-    plot.x.max = columns[i]->mean.series.back().time_s;
+    plot.x.min = shown.from_s;
+    plot.x.max = shown.to_s > 0 ? shown.to_s : columns[i]->mean.series.back().time_s;
     plot.y.label = row.unit;
     plot.y.log = log;
     plot.y.min = log ? row.floor : 0;
@@ -164,45 +237,66 @@ std::string grid_row(const Row& row, const std::vector<const ResultGroup*>& colu
 }
 
 /// The columns of one grid: runs at the same point, one per mode.
-std::string grid(const std::vector<const ResultGroup*>& columns, const ModeColours& colours) {
+std::string grid(const std::vector<const ResultGroup*>& columns, const ModeColours& colours,
+                 const OverTimeSpec& shown) {
   const auto count = static_cast<int>(columns.size());
   const int width = count <= 1 ? 900 : count == 2 ? 620 : std::max(300, 1260 / std::min(count, 4));
   std::string out = "<div class=\"scroll\"><div class=\"grid\" style=\"grid-template-columns: repeat(" +
                     std::to_string(count) + ", max-content)\">\n";
-  for (const Row& row : rows()) out += grid_row(row, columns, colours, width);
+  for (const Row& row : rows()) out += grid_row(row, columns, colours, shown, width);
   return out + "</div></div>\n";
 }
 
-std::string point_name(const RunKey& key) {
+std::string point_name(const RunKey& key, const std::vector<std::string>& columns) {
   std::string name;
-  for (const auto& [column, value] : key.swept) name += (name.empty() ? "" : ", ") + column + " = " + value;
+  for (const std::string& column : columns)
+    name += (name.empty() ? "" : ", ") + column + " = " + key_value(key, column);
   return name;
+}
+
+/// The swept columns that name a point: what stands side by side does not.
+std::vector<std::string> naming_columns(const std::vector<ResultGroup>& groups, const OverTimeSpec& shown) {
+  std::vector<const ResultGroup*> all;
+  for (const ResultGroup& group : groups) all.push_back(&group);
+  std::vector<std::string> columns = telling_columns(all, shown.beside);
+  std::erase(columns, mode_key);
+  std::erase(columns, shown.beside);
+  return columns;
+}
+
+bool wanted(const ResultGroup& group, const OverTimeSpec& shown) {
+  return std::all_of(shown.where.begin(), shown.where.end(),
+                     [&](const std::string& each) { return key_holds(group.mean.key, each); });
 }
 
 constexpr const char* series_legend =
     "<div class=\"legend\"><span class=\"capacity block\">what the radio could carry (half-second mean)</span>"
-    "<span class=\"m2\">the mode's: rate carried, allowance, window in use, radio queue and its delay</span>"
-    "<span class=\"ink thin\">server to UE delay</span><span class=\"ink dashed\">queue reference</span></div>\n";
+    "<span class=\"m2\">the mode's: rate carried, allowance, windows, queues and delay</span>"
+    "<span class=\"ink thin\">server to UE delay</span><span class=\"ink dashed\">queue reference, advertised "
+    "window</span></div>\n";
 
 }  // namespace
 
-std::string series_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours) {
+std::string series_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
+                         const OverTimeSpec& shown) {
+  const std::vector<std::string> naming = naming_columns(groups, shown);
   std::vector<std::string> points;
   for (const ResultGroup& group : groups) {
-    if (group.mean.series.empty()) continue;
-    const std::string name = point_name(group.mean.key);
+    if (group.mean.series.empty() || !wanted(group, shown)) continue;
+    const std::string name = point_name(group.mean.key, naming);
     if (std::find(points.begin(), points.end(), name) == points.end()) points.push_back(name);
   }
   if (points.empty()) return {};
-  if (points.size() > 3) points = {points.front(), points[points.size() / 2], points.back()};
+  if (shown.where.empty() && points.size() > 3) points = {points.front(), points[points.size() / 2], points.back()};
   std::string out = "<h2>Against time</h2>\n" + std::string(series_legend);
   for (const std::string& point : points) {
     std::vector<const ResultGroup*> columns;
     for (const ResultGroup& group : groups) {
-      if (!group.mean.series.empty() && point_name(group.mean.key) == point) columns.push_back(&group);
+      if (!group.mean.series.empty() && wanted(group, shown) && point_name(group.mean.key, naming) == point)
+        columns.push_back(&group);
     }
     if (!point.empty()) out += "<h3>" + escape_html(point) + "</h3>\n";
-    out += grid(columns, colours);
+    out += grid(columns, colours, shown);
   }
   return out;
 }

@@ -20,6 +20,10 @@ class Hop final : public Element {
   [[nodiscard]] const DisciplineCounters* queue() const {
     return router_ ? &router_->discipline().counters() : nullptr;
   }
+  /// What waits in the queue; nothing for a plain delay line.
+  [[nodiscard]] std::optional<Bytes> queued() const {
+    return router_ ? std::optional(router_->discipline().bytes()) : std::nullopt;
+  }
   /// Packets that found no room, or were dropped before there was none.
   [[nodiscard]] std::uint64_t dropped() const { return router_ ? queue()->dropped() : line_->counters().dropped; }
 

@@ -15,6 +15,10 @@ bool is_tcp(packet::ParseResult result) {
   return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
 }
 
+std::optional<double> maybe_milliseconds(std::optional<Duration> duration) {
+  return duration ? std::optional(to_milliseconds(*duration)) : std::nullopt;
+}
+
 /// What part of the bytes on the air is payload where every packet has the hosts' MTU. Frames and addresses are those
 /// of the first UE.
 double payload_share(const Scenario& scenario) {
@@ -57,8 +61,12 @@ void Meter::downlink(FlightPoint point, const packet::Packet& packet, Instant no
   if (!is_tcp(packet::parse(packet, parsed))) return;
   const FlowId flow{parsed.src, parsed.dst, parsed.src_port, parsed.dst_port};
   const tcp::Segment& segment = parsed.segment;
-  if (point != FlightPoint::ue_in && (segment.flags.syn() || segment.flags.rst())) flights_.forget(flow);
+  if (point != FlightPoint::ue_in && (segment.flags.syn() || segment.flags.rst())) {
+    flights_.forget(flow);
+    first_bytes_.erase(flow);
+  }
   if (segment.payload_len > 0) {
+    if (output_.drops && point == FlightPoint::server_out) first_bytes_.try_emplace(flow, segment.seq);
     flights_.data(point, flow, segment.seq + segment.payload_len, segment.payload_len, now);
   }
   if (point == FlightPoint::proxy_out && segment.flags.fin()) flights_.finished(flow);
@@ -88,17 +96,29 @@ void Meter::write_packet(UeIndex ue, const char* event, Bytes length, Duration q
                       static_cast<std::uint32_t>(length.count()), to_milliseconds(queueing)});
 }
 
+void Meter::write_drop(UeIndex ue, const packet::Packet& packet, DropReason reason, Instant now) {
+  packet::Parsed parsed;
+  if (!is_tcp(packet::parse(packet, parsed))) return;
+  const auto first = first_bytes_.find({parsed.src, parsed.dst, parsed.src_port, parsed.dst_port});
+  if (first == first_bytes_.end()) return;
+  const auto sequence = static_cast<std::uint32_t>(parsed.segment.seq - first->second);
+  dropped_.push_back({to_seconds(now - started_), cell_.address(ue).to_string(), parsed.src.to_string(),
+                      parsed.src_port, parsed.dst_port, std::string(drop_table[static_cast<std::size_t>(reason)].name),
+                      static_cast<double>(sequence)});
+}
+
 void Meter::on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) {
   if (output_.packets) write_packet(ue, "departed", length, queueing, now);
   if (now >= measure_from_) {
     radio_.add(queueing);
     if (output_.queues) flow_queues_.departed(ue, packet, length, queueing);
   }
-  radio_max_ = std::max(radio_max_, queueing);
+  radio_max_ = std::max(radio_max_.value_or(queueing), queueing);
 }
 
 void Meter::on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) {
   if (output_.packets) write_packet(ue, "dropped", length, {}, now);
+  if (output_.drops) write_drop(ue, packet, reason, now);
   if (now >= measure_from_) {
     ++drops_;
     ++drops_by_reason_[static_cast<std::size_t>(reason)];
@@ -169,9 +189,14 @@ void Meter::sample_series(Instant now) {
     }
   }
   if (any_grant_) point.allowance_bps = static_cast<double>(granted_) * 8 / seconds;
-  point.radio_queue_delay_ms = to_milliseconds(std::exchange(radio_max_, Duration{}));
-  point.proxy_to_ue_delay_ms = to_milliseconds(flights.proxy_to_ue_max);
-  point.server_to_ue_delay_ms = to_milliseconds(flights.server_to_ue_max);
+  if (router_queue_) {
+    if (const std::optional<Bytes> queued = router_queue_()) {
+      point.router_queue_bytes = static_cast<double>(queued->count());
+    }
+  }
+  point.radio_queue_delay_ms = maybe_milliseconds(std::exchange(radio_max_, std::nullopt));
+  point.proxy_to_ue_delay_ms = maybe_milliseconds(flights.proxy_to_ue_max);
+  point.server_to_ue_delay_ms = maybe_milliseconds(flights.server_to_ue_max);
   point.drops = std::exchange(drops_in_interval_, 0);
   point.retransmissions = flights.retransmissions;
   granted_ = 0;
@@ -246,6 +271,7 @@ RunResult Meter::result(Instant now) {
   result.series = series_;
   result.ues = ue_points_;
   result.packets = packets_;
+  result.dropped = dropped_;
   result.queues = flow_queues_.rows(cell_, result.measured_s);
   return result;
 }

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +37,8 @@ class Meter final : public CellObserver, public EventTarget {
 
   /// A Node-B's, where it computes the law: so that its reference can be shown.
   void add_reporter(const Reporter& reporter) { reporters_.push_back(&reporter); }
+  /// Whose queue the series shows beside the radio's, each time it is asked; nothing where there is no such queue.
+  void watch_router(std::function<std::optional<Bytes>()> queued) { router_queue_ = std::move(queued); }
   /// Begins to sample; the measurement itself begins after the warm-up.
   void start(Instant now);
 
@@ -68,11 +73,13 @@ class Meter final : public CellObserver, public EventTarget {
   void sample_queue();
   void sample_series(Instant now);
   void sample_ues(Instant now);
+  void write_drop(UeIndex ue, const packet::Packet& packet, DropReason reason, Instant now);
   void write_packet(UeIndex ue, const char* event, Bytes length, Duration queueing, Instant now);
 
   EventLoop& loop_;
   RadioCell& cell_;
   std::vector<const Reporter*> reporters_;
+  std::function<std::optional<Bytes>()> router_queue_;
   std::vector<std::string> nodebs_;  ///< their names
   Duration interval_;
   Instant started_{};
@@ -93,7 +100,7 @@ class Meter final : public CellObserver, public EventTarget {
 
   // Since the last point of the series.
   LinkUse use_at_point_;
-  Duration radio_max_{};
+  std::optional<Duration> radio_max_;
   std::uint64_t drops_in_interval_ = 0;
   std::int64_t granted_ = 0;
   bool any_grant_ = false;
@@ -103,6 +110,8 @@ class Meter final : public CellObserver, public EventTarget {
   OutputSpec output_;
   std::vector<UePoint> ue_points_;
   std::vector<PacketRow> packets_;
+  std::map<FlowId, tcp::SeqNum> first_bytes_;  ///< of connections, where drops are asked for
+  std::vector<DropRow> dropped_;
   FlowQueues flow_queues_;
 };
 

@@ -51,7 +51,9 @@ Network::Network(EventLoop& loop, packet::PacketPool& pool, const Scenario& scen
       core_down_(loop, scenario.server_proxy, draws(seed, 4),
                  ends.proxy_core != nullptr ? *ends.proxy_core : static_cast<Element&>(from_proxy_)),
       from_servers_([this](const packet::Packet& packet, Instant now) { meter_.at_server(packet, now); }, core_down_),
-      meter_(loop, radio_.radio(), scenario) {}
+      meter_(loop, radio_.radio(), scenario) {
+  meter_.watch_router([this] { return core_down_.queued(); });
+}
 
 void Network::count(std::map<std::string, std::uint64_t>& counters) const {
   count_queue(counters, "server_proxy_down", core_down_);

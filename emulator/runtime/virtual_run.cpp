@@ -13,6 +13,7 @@
 #include "emulator/runtime/profiles.hpp"
 #include "emulator/runtime/proxy_node.hpp"
 #include "emulator/runtime/user_figures.hpp"
+#include "emulator/runtime/window_watch.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -40,6 +41,7 @@ class VirtualRun {
     ues_.emplace(loop_, pool, plan.scenario, plan.seed, network_->from_ues());
     to_servers_.lead_to(servers_->entry());
     to_ues_.lead_to(ues_->entry());
+    windows_.emplace(loop_, plan.scenario, servers_->hosts());
     if (proxy_) proxy_->connect(network_->from_proxy_radio(), network_->from_proxy_core());
     if (const auto period = report_period(plan.scenario, plan.mode)) add_feedback(*period);
     watch_.emplace(loop_, plan.scenario, [this] {
@@ -89,6 +91,7 @@ class VirtualRun {
     RunResult result = network_->meter().result(now);
     ues_->end_run(now);
     servers_->end_run(now);
+    result.windows = windows_->rows();
     const FlowLog& log = ues_->log();
     if (plan_.scenario.output.flows) {
       result.flows = flow_rows(log, servers_->counters(), Instant{});
@@ -139,6 +142,7 @@ class VirtualRun {
   std::optional<BuiltInUes> ues_;
   std::optional<FeedbackWire> feedback_;
   std::optional<HandoverWatch> watch_;
+  std::optional<WindowWatch> windows_;
   std::vector<std::unique_ptr<Reporter>> reporters_;  ///< by Node-B
 };
 

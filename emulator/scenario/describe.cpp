@@ -150,14 +150,29 @@ void check_sweeps(Section& s, const Scenario& scenario) {
 void check_ratio(Section& s, const Scenario& scenario) {
   if (!scenario.output.ratio) return;
   const RatioSpec& ratio = *scenario.output.ratio;
-  const auto sweep = std::find_if(scenario.sweep.begin(), scenario.sweep.end(), [&](const SweepSpec& known) {
-    return known.column == ratio.column && ratio.column != mode_column;
-  });
-  s.check(sweep != scenario.sweep.end(), "output", "ratio.column: the column of a sweep", "\"" + ratio.column + "\"");
+  if (ratio.column == mode_column) {
+    const bool known = std::any_of(scenario.modes.begin(), scenario.modes.end(),
+                                   [&](const RunMode mode) { return to_string(mode) == ratio.base; });
+    return s.check(known, "output", "ratio.base: one of modes", "\"" + ratio.base + "\"");
+  }
+  const auto sweep = std::find_if(scenario.sweep.begin(), scenario.sweep.end(),
+                                  [&](const SweepSpec& known) { return known.column == ratio.column; });
+  s.check(sweep != scenario.sweep.end(), "output", "ratio.column: mode, or the column of a sweep",
+          "\"" + ratio.column + "\"");
   if (sweep == scenario.sweep.end()) return;
   const std::vector<std::string>& points = sweep->labels.empty() ? sweep->values : sweep->labels;
   s.check(std::find(points.begin(), points.end(), ratio.base) != points.end(), "output",
           "ratio.base: a point of that sweep", "\"" + ratio.base + "\"");
+}
+
+void describe_over_time(Section& s, OverTimeSpec& shown) {
+  s.value("from", shown.from_s, {0.0, 1e6}, "seconds since the run began");
+  s.value("to", shown.to_s, {0.0, 1e6}, "likewise; 0 = the end");
+  s.list("where", shown.where, {0, 8},
+         "the points of sweeps for which all hold: buffer=100; when empty the first, middle and last");
+  s.value("first", shown.first, "it stands before the comparison of all runs");
+  s.value("beside", shown.beside, "a swept column whose points stand side by side, as modes do");
+  s.value("ue", shown.ue, "address of a UE whose queue is drawn by itself, too (with output.ues)");
 }
 
 /// What is written and shown beside the usual.
@@ -172,6 +187,12 @@ void describe_output(Section& s, OutputSpec& output) {
   }
   s.sections("plots", output.plots, {0, 16}, "plots of the report, before all others: any column against any other");
   s.section("ratio", output.ratio, "runs over others of the same seed that differ in one swept column alone");
+  s.value("drops", output.drops, "drops.csv: one row per TCP segment that a radio queue dropped");
+  s.list("windows", output.windows, {0, 64},
+         "windows.csv: one row per interval and connection of these servers (0 is the first); in virtual time");
+  s.section(
+      "over_time", [&output](Section& below) { describe_over_time(below, output.over_time); },
+      "what the report shows against time");
   s.value("queues", output.queues,
           "queues.csv: one row per flow through a radio queue, with its occupancy, drops and delays");
 }
@@ -267,7 +288,7 @@ void describe(Section& s, HostsSpec& hosts) {
 }
 
 void describe(Section& s, RatioSpec& ratio) {
-  s.required().value("column", ratio.column, "of a sweep, in which the runs differ");
+  s.required().value("column", ratio.column, "mode, or that of a sweep: in which the runs differ");
   s.required().value("base", ratio.base, "what that column has in the runs that the others are divided by");
   s.required().list("of", ratio.of, {1, 16}, "columns of results.csv; the ratio of each is the column ratio_NAME");
   for (const std::string& column : ratio.of) {

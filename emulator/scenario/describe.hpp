@@ -61,7 +61,7 @@ void describe(config::Section& s, CellSpec& cell);
 void describe(config::Section& s, HostsSpec& hosts);
 void describe(config::Section& s, PlotSpec& plot);
 void describe(config::Section& s, PaperCurve& curve);
-/// The columns that plots of the report name are there.
+/// What the report is to draw is there: columns, sweeps and servers.
 void check_plots(config::Section& s, const Scenario& scenario);
 void describe(config::Section& s, AppSpec& app);
 void describe(config::Section& s, SizeDistribution& size);

@@ -28,6 +28,15 @@ bool is_key(const Scenario& scenario, const std::string& column) {
   return column == mode_column || is_swept(scenario, column);
 }
 
+void check_conditions(Section& s, const Scenario& scenario, const std::vector<std::string>& where,
+                      const std::string& at) {
+  for (const std::string& condition : where) {
+    const std::string column = condition.substr(0, condition.find('='));
+    s.check(column != condition && is_key(scenario, column), at, "mode or a swept column, =, and a point",
+            "\"" + condition + "\"");
+  }
+}
+
 /// What one plot names must be there.
 void check_plot(Section& s, const Scenario& scenario, const PlotSpec& plot, const std::string& at) {
   for (const std::string& column : plot.x.columns) {
@@ -35,18 +44,15 @@ void check_plot(Section& s, const Scenario& scenario, const PlotSpec& plot, cons
             "mode, a swept column or one of results.csv", "\"" + column + "\"");
   }
   for (const std::string& column : plot.y.columns) {
-    s.check(is_result_column(column), at + ".y.columns", "columns of results.csv", "\"" + column + "\"");
+    s.check(is_swept(scenario, column) || is_result_column(column), at + ".y.columns",
+            "columns of results.csv, or of sweeps", "\"" + column + "\"");
   }
   s.check(plot.panels.empty() || is_swept(scenario, plot.panels), at + ".panels", "a swept column",
           "\"" + plot.panels + "\"");
   for (const std::string& column : plot.lines) {
     s.check(is_key(scenario, column), at + ".lines", "mode or swept columns", "\"" + column + "\"");
   }
-  for (const std::string& condition : plot.where) {
-    const std::string column = condition.substr(0, condition.find('='));
-    s.check(column != condition && is_key(scenario, column), at + ".where", "mode or a swept column, =, and a point",
-            "\"" + condition + "\"");
-  }
+  check_conditions(s, scenario, plot.where, at + ".where");
   for (const PaperCurve& curve : plot.curves) {
     s.check(curve.x.size() == curve.y.size(), at + ".curves", "as many y as x",
             std::to_string(curve.y.size()) + " and " + std::to_string(curve.x.size()));
@@ -76,7 +82,8 @@ void describe(Section& s, PlotSpec& plot) {
   s.section(
       "y",
       [&plot](Section& below) {
-        below.required().list("columns", plot.y.columns, {1, 8}, "of results.csv; each has lines of its own");
+        below.required().list("columns", plot.y.columns, {1, 8},
+                              "of results.csv, or swept numbers; each has lines of its own");
         describe_axis(below, plot.y);
       },
       "the axis upwards");
@@ -91,6 +98,16 @@ void check_plots(Section& s, const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.output.plots.size(); ++i) {
     const std::string at = "plots[" + std::to_string(i) + "]";
     check_plot(s, scenario, scenario.output.plots[i], "output." + at);
+  }
+  const OverTimeSpec& shown = scenario.output.over_time;
+  s.check(shown.beside.empty() || is_swept(scenario, shown.beside), "output.over_time.beside", "a swept column",
+          "\"" + shown.beside + "\"");
+  check_conditions(s, scenario, shown.where, "output.over_time.where");
+  s.check(shown.to_s == 0 || shown.to_s > shown.from_s, "output.over_time.to", "after from",
+          std::to_string(shown.to_s));
+  for (const std::uint32_t server : scenario.output.windows) {
+    s.check(server < scenario.servers.size(), "output.windows",
+            "servers below " + std::to_string(scenario.servers.size()), std::to_string(server));
   }
 }
 

@@ -303,10 +303,13 @@ struct OutputSpec {
   std::optional<RatioSpec> ratio;
   std::vector<PlotSpec> plots;  ///< of the report
   ModelType model = ModelType::none;
-  bool flows = false;    ///< flows.csv: one row per connection
-  bool ues = false;      ///< ues.csv: one row per UE and interval
-  bool packets = false;  ///< packets.csv: one row per packet
-  bool queues = false;   ///< queues.csv: one row per flow through a radio queue
+  bool flows = false;                  ///< flows.csv: one row per connection
+  bool ues = false;                    ///< ues.csv: one row per UE and interval
+  bool packets = false;                ///< packets.csv: one row per packet
+  bool drops = false;                  ///< drops.csv: one row per TCP segment that a radio queue dropped
+  std::vector<std::uint32_t> windows;  ///< windows.csv: of connections at these servers
+  OverTimeSpec over_time;
+  bool queues = false;  ///< queues.csv: one row per flow through a radio queue
 };
 
 /// The column of the results that names the mode. A sweep of it gives several settings of one mode names of their own.

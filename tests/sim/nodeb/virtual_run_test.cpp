@@ -82,6 +82,47 @@ std::string cell_of(int ues, const std::string& scheduler) {
   return "duration: 12s\nwarmup: 2s\nmodes: [none]\n" + apps + cell;
 }
 
+TEST(VirtualRun, WritesWindowsAndDropsWhereTheFileAsks) {
+  const std::string slow = link("{type: constant, rate: 2Mb/s}",
+                                "modes: [none]\nhosts: {tcp: {congestion: newreno}}\n"
+                                "interval: 100ms\noutput: {windows: [0], drops: true}\n");
+  const RunResult run = run_all(slow).at(0);
+  EXPECT_EQ(run.windows.size(), 120U) << "one connection, one row each interval";
+  for (const WindowRow& row : run.windows) {
+    EXPECT_LE(row.in_flight_bytes, row.congestion_bytes + 4 * 1448);
+    EXPECT_GT(row.advertised_bytes, 0);
+  }
+  ASSERT_GT(run.dropped.size(), 0U);
+  EXPECT_GE(run.dropped.size(), run.drops) << "those of the warm-up, too";
+  for (const DropRow& row : run.dropped) {
+    EXPECT_EQ(row.reason, "full");
+    EXPECT_GT(row.sequence_bytes, 0);
+    EXPECT_LT(row.sequence_bytes, 2e6 / 8 * row.time_s + 400'000) << "what the link carried by then, and a window";
+  }
+  EXPECT_TRUE(run_all(link(steady, "modes: [none]\n")).at(0).windows.empty());
+}
+
+TEST(VirtualRun, ARouterHasItsQueueInTheSeries) {
+  const std::string routed =
+      link("{type: constant, rate: 50Mb/s}",
+           "modes: [none]\nserver_proxy: {delay: 5ms, rate: 2Mb/s, buffer: 30kB, queue: {type: fifo}}\n");
+  double most = 0;
+  for (const SeriesPoint& point : run_all(routed).at(0).series) {
+    ASSERT_TRUE(point.router_queue_bytes);
+    most = std::max(most, *point.router_queue_bytes);
+  }
+  EXPECT_GT(most, 20e3);
+  EXPECT_LE(most, 30e3);
+}
+
+TEST(VirtualRun, AnIdleIntervalHasNoDelay) {
+  const std::string idle = link(steady, "modes: [none]\napps: [{type: bulk, start: 5s}]\n");
+  const std::vector<SeriesPoint> series = run_all(idle).at(0).series;
+  EXPECT_FALSE(series.at(10).radio_queue_delay_ms);
+  EXPECT_FALSE(series.at(10).server_to_ue_delay_ms);
+  EXPECT_TRUE(series.at(80).server_to_ue_delay_ms);
+}
+
 TEST(VirtualRun, ASaturatedCellIsUsedToAHundredPercent) {
   for (const char* scheduler : {"rr", "pf"}) {
     for (const int ues : {2, 4}) {

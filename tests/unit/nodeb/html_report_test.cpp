@@ -71,6 +71,40 @@ TEST(HtmlReport, EveryModeHasItsPlotsAgainstTime) {
   EXPECT_EQ(occurrences(html, "Allowance granted</text>"), 1U) << "only smvs grants allowances";
 }
 
+TEST(HtmlReport, WindowsAndDropsStandAgainstTimeWhereARunHasThem) {
+  std::vector<RunResult> runs = {test::sample_result("none", "", 0.85, 400)};
+  for (const std::uint16_t port : {std::uint16_t{5000}, std::uint16_t{5001}}) {
+    runs.front().windows.push_back({1, "192.0.2.1", "10.45.0.2", port, 8000, 64000, 4000});
+    runs.front().windows.push_back({2, "192.0.2.1", "10.45.0.2", port, 9000, 64000, 4000});
+  }
+  runs.front().dropped.push_back({1.5, "10.45.0.2", "192.0.2.1", 80, 5000, "full", 1e6});
+  const std::string html = html_report({"Windows", ""}, runs);
+  EXPECT_EQ(occurrences(html, "<title>congestion window</title>"), 1U) << "of the first connection";
+  EXPECT_EQ(occurrences(html, "<title>advertised window</title>"), 1U);
+  EXPECT_NE(html.find("<title>dropped: 1.5, 1</title>"), std::string::npos);
+}
+
+TEST(HtmlReport, AStretchWithoutPacketsIsAGap) {
+  std::vector<RunResult> runs = {test::sample_result("none", "", 0.85, 400)};
+  const auto lines = [&runs] {
+    const std::string html = html_report({"Gap", ""}, runs);
+    const std::size_t title = html.find("<title>radio queue</title>", html.find("Queueing delay, largest"));
+    return occurrences(html.substr(html.rfind("<path", title), title - html.rfind("<path", title)), "M");
+  };
+  EXPECT_EQ(lines(), 1U);
+  for (std::size_t i = 100; i < 200; ++i) runs.front().series[i].radio_queue_delay_ms.reset();
+  EXPECT_EQ(lines(), 2U);
+}
+
+TEST(HtmlReport, AFileSaysWhatIsShownAgainstTime) {
+  ReportTitle title{"Sweep", ""};
+  title.over_time = {10, 20, {"period_s=0.2"}, "", true, ""};
+  const std::string html = html_report(title, test::sample_results());
+  EXPECT_EQ(html.find("<h3>period_s = 0.02</h3>"), std::string::npos);
+  EXPECT_LT(html.find("<h3>period_s = 0.2</h3>"), html.find("All runs compared"));
+  EXPECT_NE(html.find("data-x=\"10 20 lin\""), std::string::npos);
+}
+
 TEST(HtmlReport, ASweepIsPlottedOverItsColumn) {
   const std::string html = html_report({"Sweep", ""}, test::sample_results());
   EXPECT_NE(html.find(">period_s</text>"), std::string::npos);

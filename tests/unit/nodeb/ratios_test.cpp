@@ -31,6 +31,15 @@ TEST(Ratios, AreOverTheRunThatDiffersInOneColumnAlone) {
   EXPECT_FALSE(results[3].figures.contains("ratio_upload_bps")) << "which no run has";
 }
 
+TEST(Ratios, AreOverAModeWhereTheColumnIsMode) {
+  std::vector<RunResult> results = {run("none", "nothing", 1, 10), run("smvs", "nothing", 1, 5),
+                                    run("smvs", "a download", 1, 6)};
+  add_ratios(results, {"mode", "none", {"radio_queue_delay_mean_ms"}});
+  EXPECT_DOUBLE_EQ(results[1].figures.at(ratio), 0.5);
+  EXPECT_FALSE(results[0].figures.contains(ratio));
+  EXPECT_FALSE(results[2].figures.contains(ratio)) << "no run without a proxy has a download beside it";
+}
+
 TEST(Ratios, NeedBothRunsAndSomethingToDivideBy) {
   std::vector<RunResult> results = {run("none", "a download", 1, 30), run("smvs", "nothing", 1, 0),
                                     run("smvs", "a download", 1, 30)};

@@ -39,7 +39,7 @@ inline RunResult sample_result(const std::string& mode, const std::string& perio
     point.queue_bytes = 300 * delay_ms * (1 + std::sin(0.3 * i));
     point.queue_frames = point.queue_bytes / 40;
     point.radio_queue_delay_ms = delay_ms * (1 + std::sin(0.3 * i)) + 1;
-    point.server_to_ue_delay_ms = 1.5 * point.radio_queue_delay_ms;
+    point.server_to_ue_delay_ms = 1.5 * *point.radio_queue_delay_ms;
     if (mode == "smvs") {
       point.allowance_bps = 0.9 * point.link_rate_bps;
       point.reference_bytes = 4000;

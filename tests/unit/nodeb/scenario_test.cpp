@@ -203,12 +203,17 @@ TEST(Scenario, PlotsNameColumnsThatAreThere) {
   EXPECT_EQ(plot("x: {column: buffer}, y: {columns: [utilisation, jain]}, lines: [mode], where: [buffer=4]"), "");
   EXPECT_EQ(plot("x: {column: drops}, y: {columns: [utilisation]}, panels: buffer"), "");
   EXPECT_THAT(plot("x: {column: buffers}, y: {columns: [jain]}"), HasSubstr("one of results.csv, got \"buffers\""));
-  EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [jane]}"), HasSubstr("columns of results.csv, got \"jane\""));
+  EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [jane]}"), HasSubstr("or of sweeps, got \"jane\""));
   EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [jain]}, panels: drops"),
               HasSubstr("a swept column, got \"drops\""));
   EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [jain]}, where: [buffer]"), HasSubstr("a point, got \"buffer\""));
   EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [jain]}, curves: [{name: a, x: [1, 2], y: [1]}]"),
               HasSubstr("as many y as x, got 1 and 2"));
+  const auto shown = [&sweep](const std::string& keys) { return errors_of(sweep + "output: {" + keys + "}\n"); };
+  EXPECT_EQ(shown("windows: [0], drops: true, over_time: {from: 1, to: 2, beside: buffer, where: [buffer=4]}"), "");
+  EXPECT_THAT(shown("windows: [1]"), HasSubstr("servers below 1, got 1"));
+  EXPECT_THAT(shown("over_time: {from: 3, to: 2}"), HasSubstr("after from"));
+  EXPECT_THAT(shown("over_time: {beside: mode}"), HasSubstr("a swept column, got \"mode\""));
 }
 
 TEST(Scenario, RoutersNeedARateAndRedThresholds) {
