@@ -99,9 +99,8 @@ class Figure {
 
   [[nodiscard]] std::string line_of(const ResultGroup& group, const std::string& column) const {
     std::string name = line_name(group.mean.key, lines_);
-    if (name.empty()) name = mode_name(group.mean.key.mode);
-    if (spec_.y.columns.size() > 1) name += ", " + column;
-    return name;
+    if (spec_.y.columns.size() > 1) return name.empty() ? column : name + ", " + column;
+    return name.empty() ? mode_name(group.mean.key.mode) : name;
   }
 
   [[nodiscard]] std::vector<LineStyles::Line> named_lines() const {
@@ -193,8 +192,18 @@ class Figure {
     share(plots, &Plot::x, &PlotPoint::x);
     share(plots, &Plot::y, &PlotPoint::y);
     for (Plot& plot : plots) {
-      if (!plot.y.log && !spec_.y.min && plot.y.min.value_or(0) > 0) plot.y.min = 0;
+      if (!plot.y.log && !spec_.y.min && (plot.y.min.value_or(0) > 0 || !any_below_zero(plots))) plot.y.min = 0;
     }
+  }
+
+  static bool any_below_zero(const std::vector<Plot>& plots) {
+    for (const Plot& plot : plots) {
+      for (const PlotMark& mark : plot.marks) {
+        if (std::any_of(mark.points.begin(), mark.points.end(), [](const PlotPoint& point) { return point.y < 0; }))
+          return true;
+      }
+    }
+    return false;
   }
 
   static void share(std::vector<Plot>& plots, PlotAxis Plot::*axis, double PlotPoint::*coordinate) {
