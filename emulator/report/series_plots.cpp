@@ -171,7 +171,7 @@ const std::vector<Row>& rows() {
       {"Queue of the UE", "kB", RowScale::linear, 0, ue_marks},
       {"Router's queue", "kB", RowScale::either, 1, router_marks},
       {"Radio queue", "kB", RowScale::either, 1, queue_marks},
-      {"Queueing delay, largest in each interval", "ms", RowScale::log, 1, delay_marks},
+      {"Largest queueing delay", "ms", RowScale::log, 1, delay_marks},
       {"Allowance granted", "Mb/s", RowScale::linear, 0, allowance_marks}};
   return list;
 }

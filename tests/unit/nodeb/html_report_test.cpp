@@ -63,7 +63,7 @@ TEST(HtmlReport, TagsNestAndNothingIsLoadedFromElsewhere) {
 
 TEST(HtmlReport, EveryModeHasItsPlotsAgainstTime) {
   const std::string html = html_report({"Demo", ""}, test::sample_modes());
-  for (const char* row : {"Link rate", "Window in use", "Radio queue<", "Queueing delay, largest"}) {
+  for (const char* row : {"Link rate", "Window in use", "Radio queue<", "Largest queueing delay"}) {
     for (const char* mode : {"no proxy", "i-tcp", "smvs"}) {
       EXPECT_NE(html.find(std::string(mode) + " · " + row), std::string::npos) << mode << ' ' << row;
     }
@@ -88,7 +88,7 @@ TEST(HtmlReport, AStretchWithoutPacketsIsAGap) {
   std::vector<RunResult> runs = {test::sample_result("none", "", 0.85, 400)};
   const auto lines = [&runs] {
     const std::string html = html_report({"Gap", ""}, runs);
-    const std::size_t title = html.find("<title>radio queue</title>", html.find("Queueing delay, largest"));
+    const std::size_t title = html.find("<title>radio queue</title>", html.find("Largest queueing delay"));
     return occurrences(html.substr(html.rfind("<path", title), title - html.rfind("<path", title)), "M");
   };
   EXPECT_EQ(lines(), 1U);
