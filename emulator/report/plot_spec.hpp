@@ -43,6 +43,7 @@ struct OverTimeSpec {
   double to_s = 0;                 ///< 0: to the end
   std::vector<std::string> where;  ///< the points of sweeps for which all hold; when empty the first, middle and last
   std::string beside;              ///< swept column whose points stand side by side, as modes do; may be empty
+  bool every = false;              ///< all points, where none are named
   bool first = false;              ///< it stands before the comparison of all runs
   std::string ue;                  ///< address of the UE whose queue is drawn by itself, too; may be empty
 };

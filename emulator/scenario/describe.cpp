@@ -170,6 +170,7 @@ void describe_over_time(Section& s, OverTimeSpec& shown) {
   s.value("to", shown.to_s, {0.0, 1e6}, "likewise; 0 = the end");
   s.list("where", shown.where, {0, 8},
          "the points of sweeps for which all hold: buffer=100; when empty the first, middle and last");
+  s.value("every", shown.every, "all points of sweeps, where none are named");
   s.value("first", shown.first, "it stands before the comparison of all runs");
   s.value("beside", shown.beside, "a swept column whose points stand side by side, as modes do");
   s.value("ue", shown.ue, "address of a UE whose queue is drawn by itself, too (with output.ues)");

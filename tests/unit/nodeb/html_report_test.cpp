@@ -98,11 +98,24 @@ TEST(HtmlReport, AStretchWithoutPacketsIsAGap) {
 
 TEST(HtmlReport, AFileSaysWhatIsShownAgainstTime) {
   ReportTitle title{"Sweep", ""};
-  title.over_time = {10, 20, {"period_s=0.2"}, "", true, ""};
+  title.over_time.from_s = 10;
+  title.over_time.to_s = 20;
+  title.over_time.where = {"period_s=0.2"};
+  title.over_time.first = true;
   const std::string html = html_report(title, test::sample_results());
   EXPECT_EQ(html.find("<h3>period_s = 0.02</h3>"), std::string::npos);
   EXPECT_LT(html.find("<h3>period_s = 0.2</h3>"), html.find("All runs compared"));
   EXPECT_NE(html.find("data-x=\"10 20 lin\""), std::string::npos);
+}
+
+TEST(HtmlReport, AgainstTimeStandThreePointsOfASweepOrAll) {
+  std::vector<RunResult> runs;
+  for (const char* period : {"0.02", "0.04", "0.08", "0.16", "0.2"})
+    runs.push_back(test::sample_result("none", period, 0.9, 20));
+  ReportTitle title{"Sweep", ""};
+  EXPECT_EQ(occurrences(html_report(title, runs), "<h3>period_s"), 3U);
+  title.over_time.every = true;
+  EXPECT_EQ(occurrences(html_report(title, runs), "<h3>period_s"), 5U);
 }
 
 TEST(HtmlReport, ASweepIsPlottedOverItsColumn) {
