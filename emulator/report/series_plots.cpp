@@ -287,7 +287,8 @@ std::string series_plots(const std::vector<ResultGroup>& groups, const ModeColou
     if (std::find(points.begin(), points.end(), name) == points.end()) points.push_back(name);
   }
   if (points.empty()) return {};
-  if (shown.where.empty() && !shown.every && points.size() > 3) points = {points.front(), points[points.size() / 2], points.back()};
+  if (shown.where.empty() && !shown.every && points.size() > 3)
+    points = {points.front(), points[points.size() / 2], points.back()};
   std::string out = "<h2>Against time</h2>\n" + std::string(series_legend);
   for (const std::string& point : points) {
     std::vector<const ResultGroup*> columns;

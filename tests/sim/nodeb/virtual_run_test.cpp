@@ -107,7 +107,8 @@ TEST(VirtualRun, ARouterHasItsQueueInTheSeries) {
       link("{type: constant, rate: 50Mb/s}",
            "modes: [none]\nserver_proxy: {delay: 5ms, rate: 2Mb/s, buffer: 30kB, queue: {type: fifo}}\n");
   double most = 0;
-  for (const SeriesPoint& point : run_all(routed).at(0).series) {
+  const RunResult run = run_all(routed).at(0);
+  for (const SeriesPoint& point : run.series) {
     ASSERT_TRUE(point.router_queue_bytes);
     most = std::max(most, *point.router_queue_bytes);
   }
