@@ -115,7 +115,7 @@ double Smvs::law(const SmvsObservation& observation) {
   const auto frame = static_cast<double>(parameters_.frame.count());
   const Rate mean = Rate::bytes_per_second(mean_);
   const double horizon_s = parameters_.prediction == Prediction::measured
-                               ? 2 * to_seconds(parameters_.one_way_delay)
+                               ? to_seconds(observation.round_trip.value_or(2 * parameters_.one_way_delay))
                                : 2 * static_cast<double>(delay_steps_) * step_s;
   state_.reference = smvs_reference(parameters_, mean);
   const double arriving = static_cast<double>(observation.queue.count()) + under_way(observation);

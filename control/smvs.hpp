@@ -71,6 +71,8 @@ struct SmvsObservation {
   std::uint64_t arrived = 0;            ///< bytes that reached the queue
   std::optional<std::uint64_t> served;  ///< bytes that left over the air; without it b(k) is inferred by eq. 17
   Bytes in_flight;  ///< injected by the proxy or granted to it, and not arrived; Prediction::measured
+  /// 2·τp where it is measured; otherwise twice SmvsParameters::one_way_delay. Prediction::measured.
+  std::optional<Duration> round_trip = std::nullopt;
 };
 
 /// A snapshot for observers: logs, plots, metrics. Amounts in bytes, those of η per step of Ts.

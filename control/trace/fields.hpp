@@ -170,6 +170,7 @@ void each_field(Self& seen, Visit& visit) {
   visit("arrived", seen.arrived);
   visit("served", seen.served);
   visit("in_flight", seen.in_flight);
+  visit("round_trip", seen.round_trip);
 }
 
 template <Either<QueueView> Self, typename Visit>

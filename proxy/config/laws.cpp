@@ -29,6 +29,10 @@ constexpr std::array<Choice<EmptyQueue>, 2> empty_queues{
     {{"hold", EmptyQueue::hold, "a step that ends with an empty queue never lowers the mean rate"},
      {"follow", EmptyQueue::follow, "it counts like any other, as the paper has it"}}};
 
+constexpr std::array<Choice<SecondLoopLaw>, 2> second_loop_laws{
+    {{"balance", SecondLoopLaw::balance, "the whole way from the server to the air is one queue"},
+     {"sliding-mode", SecondLoopLaw::sliding_mode, "SMVS again, around the relay's buffer of one connection"}}};
+
 /// What validate() finds, at the key of the parameter that the rule is about.
 template <typename Parameters>
 void report(Section& s, const Parameters& parameters) {
@@ -43,12 +47,17 @@ void report(Section& s, const Parameters& parameters) {
   }
 }
 
-/// What the law aims at, and what it is told of the radio.
-void describe_aim(Section& s, SmvsParameters& p) {
+/// The reaching law.
+void describe_reaching(Section& s, SmvsParameters& p) {
   s.value("step", p.step, {1ms, 10s}, "Ts: one step of the law, and the period of the reports");
   s.value("alpha", p.alpha, {0, 1}, "α: weight of the past in the mean service rate, 0 < α < 1");
   s.value("delta", p.delta, {0, 1e6}, "δ in 1/s: how fast an error is worked off; 0 < δ·Ts < 1 and close to 1");
   s.value("epsilon", p.epsilon, {0, 1e9}, "ε in frames/s: the constant part of the reaching law, > 0");
+}
+
+/// What the law aims at, and what it is told of the radio.
+void describe_aim(Section& s, SmvsParameters& p) {
+  describe_reaching(s, p);
   s.value("reference", p.reference, "q0: the queue to be held; time counts at the mean service rate");
   s.value("frame", p.frame, {Bytes(1), Bytes(65535)}, "size of a radio frame");
   s.value("buffer", p.buffer, "Bmax of the radio queue; 0B = unlimited or unknown");
@@ -65,6 +74,15 @@ void describe_refinements(Section& s, SmvsParameters& p) {
   s.value("forget_after", p.forget_after, {1ms, 24h}, "without data for so long, the known service rate is stale");
 }
 
+/// What the second loop's sliding mode has of its own.
+void describe_sliding(Section& s, SecondLoopParameters& p) {
+  describe_reaching(s, p.sliding);
+  s.value("eta_window", p.sliding.eta_window, {1ms, 1h}, "how far back the bounds of η look, at least one step");
+  s.value("boundary_layer", p.sliding.boundary_layer, "φ: sat(ŝ/φ) stands for sgn(ŝ); 0B = sgn, as in the paper");
+  s.choice("empty_queue", p.sliding.empty_queue, empty_queues, "how a step counts whose buffer was empty at its end");
+  report(s, sliding_mode(p));
+}
+
 }  // namespace
 
 void describe(Section& s, SmvsParameters& p) {
@@ -78,12 +96,17 @@ void describe(Section& s, SmvsParameters& p, bool computed_here, std::string_vie
   if (computed_here) report(s, p);
 }
 
-void describe(Section& s, ReceiveWindowParameters& p) {
+void describe(Section& s, SecondLoopParameters& p) {
+  s.choice("law", p.law, second_loop_laws, "what steers that window");
   s.value("reference", p.reference, "q0 of the relay's buffer, at the rate the radio drains it");
   s.value("minimum_reference", p.minimum_reference, "q0 is never taken for less");
   s.value("frame", p.frame, {Bytes(1), Bytes(65'535)}, "what a frame of the reference is");
   s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window until a drain rate is known");
   s.value("maximum", p.maximum, {Bytes(1460), Bytes(1 << 30)}, "what is steered to never exceeds this");
+  s.when(p.law == SecondLoopLaw::sliding_mode, "law is sliding-mode", [&] {
+    s.section(
+        "sliding", [&](Section& below) { describe_sliding(below, p); }, "of the sliding mode");
+  });
 }
 
 void describe(Section& s, FallbackParameters& p) {

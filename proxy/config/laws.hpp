@@ -6,8 +6,8 @@
 
 #include "control/ack_clocked_window.hpp"
 #include "control/fallback.hpp"
-#include "control/receive_window_loop.hpp"
 #include "control/reference.hpp"
+#include "control/second_loop.hpp"
 #include "control/smvs.hpp"
 #include "control/window_laws.hpp"
 #include "proxy/yaml/yaml.hpp"
@@ -34,7 +34,8 @@ void describe(config::Section& s, SmvsParameters& parameters);
 /// The same where the law may be computed elsewhere: unless `computed_here` only the delay of the path has an effect,
 /// and the other keys are refused with `condition`.
 void describe(config::Section& s, SmvsParameters& parameters, bool computed_here, std::string_view condition);
-void describe(config::Section& s, ReceiveWindowParameters& parameters);
+/// Its sliding mode is held to the rules of SMVS.
+void describe(config::Section& s, SecondLoopParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
 void describe(config::Section& s, AckClockedParameters& parameters);
 /// The laws of windows whose parameters do not say their keys themselves.

@@ -8,7 +8,7 @@
 
 #include "control/ack_clocked_window.hpp"
 #include "control/fallback.hpp"
-#include "control/receive_window_loop.hpp"
+#include "control/second_loop.hpp"
 #include "control/smvs.hpp"
 #include "control/window_laws.hpp"
 #include "dataplane/units/bytes.hpp"
@@ -87,7 +87,7 @@ enum class WithoutReports : std::uint8_t {
 struct SmvsMode {
   LawPlace law = LawPlace::nodeb;
   control::SmvsParameters parameters;
-  control::ReceiveWindowParameters receive_window;
+  control::SecondLoopParameters receive_window;
   control::FallbackParameters fallback;
   WithoutReports without_reports = WithoutReports::congestion_control;
   control::AckClockedParameters acks;

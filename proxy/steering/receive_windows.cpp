@@ -9,6 +9,20 @@ namespace sluice::proxy {
 namespace {
 
 using LoopCalls = control::TracedLaw<control::ReceiveWindowLoop>;
+using SlidingCalls = control::TracedLaw<control::Smvs>;
+
+/// Who the law of a connection is in a trace.
+template <typename Parameters>
+control::LawIdentity<Parameters> identity_of(const Flow& flow, const Parameters& parameters) {
+  const flow::FlowKey& key = flow.key;
+  return {control::LawOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
+}
+
+/// What the server may still send.
+Bytes advertised_to_server(const Flow& flow) {
+  const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+  return Bytes(server.rcv_edge() - server.rcv_nxt());
+}
 
 /// Until a host has sent something, the window that the handshake itself gave it is as good as ours, and an update
 /// would be a packet for nothing; unless it is too small to begin with.
@@ -26,10 +40,10 @@ Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   return std::min(most, std::max(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
-/// What the second loop advertises to the server.
+/// What the second loop advertises to the server by its balance.
 [[gnu::noinline]] Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
-  const Bytes advertised(server.rcv_edge() - server.rcv_nxt());
+  const Bytes advertised = advertised_to_server(flow);
   const std::uint32_t sharing = std::max<std::uint32_t>(bearer.load.moving_flows, 1);
   // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
   const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
@@ -38,10 +52,7 @@ Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
                                                .drain = control::OnWire(bearer.mean_rate() * (1.0 / sharing)),
                                                .server_rtt = server.srtt(),
                                                .framing = bearer.framing};
-  const auto identify = [&] {
-    const flow::FlowKey& key = flow.key;
-    return control::LawIdentity{control::LawOwner{key.ue, key.ue_port, key.server, key.server_port}, loop.parameters()};
-  };
+  const auto identify = [&] { return identity_of(flow, loop.parameters()); };
   return advertised + control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
 }
 
@@ -81,37 +92,67 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
     note_shut(flow, bearer, false);
     return;
   }
-  control::ReceiveWindowLoop* const loop = loop_of(flow, bearer, held);
+  Loop* const loop = loop_of(flow, bearer, held);
   if (loop == nullptr) {
     exposure_.open_window(flow, Side::core, first(bearer, Side::core) - held);
     return;
   }
   // A radio that takes all that comes at once, and then waits for more, tells no rate. What the server shows to need
   // bounds it for as long, as where nothing steers.
-  const bool told = loop->known() || bearer.mean_rate() > Rate();
-  const Bytes wanted = told ? held + steered_room(flow, bearer, *loop) : memory_.need(flow, Side::core, now);
+  const bool sliding = loop->sliding != no_id;
+  const bool told = sliding || loop->balance.known() || bearer.mean_rate() > Rate();
+  const Bytes wanted = !told     ? memory_.need(flow, Side::core, now)
+                       : sliding ? held + slide(flow, bearer, sliding_[loop->sliding], now)
+                                 : held + steered_room(flow, bearer, loop->balance);
   const Bytes room = std::min(limit, wanted) - held;
   exposure_.open_window(flow, Side::core, room, tcp::WindowUpdates::prompt);
-  // With nothing under way nothing of this flow's own would bring it back here.
-  note_shut(flow, bearer, room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
+  // With nothing under way nothing of this flow's own would bring it back here. The steps of the sliding mode are
+  // those of the reports.
+  note_shut(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }
 
 /// None while the connection carries little: its first window is all it takes.
-control::ReceiveWindowLoop* ReceiveWindows::loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
-  if (flow.window_loop == no_id) {
-    const control::ReceiveWindowParameters& parameters = bearer.treatment().smvs.receive_window;
-    const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
-    if (held + received < parameters.initial / 2) return nullptr;
-    flow.window_loop = loops_.emplace(parameters);
-    if (flow.window_loop == no_id) return nullptr;
-  }
-  return &loops_[flow.window_loop];
+ReceiveWindows::Loop* ReceiveWindows::loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
+  if (flow.window_loop != no_id) return &loops_[flow.window_loop];
+  const control::SecondLoopParameters& parameters = bearer.treatment().smvs.receive_window;
+  const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
+  if (held + received < parameters.initial / 2) return nullptr;
+  flow.window_loop = loops_.emplace(control::ReceiveWindowLoop(parameters));
+  if (flow.window_loop == no_id) return nullptr;
+  Loop& loop = loops_[flow.window_loop];
+  if (parameters.law == control::SecondLoopLaw::sliding_mode)
+    loop.sliding = sliding_.emplace(control::sliding_mode(parameters));
+  return &loop;
+}
+
+/// What the second loop advertises to the server by its sliding mode. Between two steps nothing is added.
+Bytes ReceiveWindows::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) {
+  const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+  const Bytes advertised = advertised_to_server(flow);
+  if (now < sliding.next) return advertised;
+  const Duration step = sliding.law.parameters().step;
+  sliding.next = now - sliding.next < step ? sliding.next + step : now + step;
+  const Bytes buffered = flow.leg(Side::radio).endpoint.unsent();
+  const control::SmvsObservation seen =
+      control::as_queue({.now = now,
+                         .buffered = buffered,
+                         .advertised = advertised,
+                         .received = static_cast<std::uint64_t>(flow.sent_from(Side::core, server.rcv_nxt()).count()),
+                         .server_rtt = server.srtt()});
+  const auto identify = [&] { return identity_of(flow, sliding.law.parameters()); };
+  const Bytes granted = control::traced<SlidingCalls::Step>(bearer.trace, sliding.law, identify, seen);
+  const Bytes most = bearer.treatment().smvs.receive_window.maximum - buffered - advertised;
+  return advertised + std::clamp(granted, Bytes{}, std::max(most, Bytes{}));
 }
 
 void ReceiveWindows::forget(Flow& flow, const Bearer& bearer) {
   if (flow.window_loop == no_id) return;
-  if (bearer.trace != nullptr) [[unlikely]]
-    bearer.trace->left(&loops_[flow.window_loop]);
+  const Loop& loop = loops_[flow.window_loop];
+  if (bearer.trace != nullptr) [[unlikely]] {
+    bearer.trace->left(&loop.balance);
+    if (loop.sliding != no_id) bearer.trace->left(&sliding_[loop.sliding].law);
+  }
+  if (loop.sliding != no_id) sliding_.erase(loop.sliding);
   loops_.erase(flow.window_loop);
   flow.window_loop = no_id;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "control/receive_window_loop.hpp"
+#include "control/second_loop.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/split/exposure.hpp"
@@ -10,12 +10,12 @@
 namespace sluice::proxy {
 
 /// The windows that a split connection advertises: to the UE what the relay holds, to the server no more than the
-/// second loop wants where reports steer (control::ReceiveWindowLoop). Thread: the shard's.
+/// second loop wants where reports steer (control::SecondLoopParameters). Thread: the shard's.
 class ReceiveWindows {
  public:
   /// What it is given outlives it.
   ReceiveWindows(std::uint32_t max_flows, RelayMemory& memory, const Exposure& exposure)
-      : memory_(memory), exposure_(exposure), loops_(max_flows) {}
+      : memory_(memory), exposure_(exposure), loops_(max_flows), sliding_(max_flows) {}
 
   /// Of a connection that has only begun: what window the host behind `from` may be given.
   [[nodiscard]] Bytes first(const Bearer& bearer, Side from) const;
@@ -25,11 +25,26 @@ class ReceiveWindows {
   void forget(Flow& flow, const Bearer& bearer);
 
  private:
-  [[nodiscard, gnu::noinline]] control::ReceiveWindowLoop* loop_of(Flow& flow, const Bearer& bearer, Bytes held);
+  /// Either law, by the policy under which the connection began to carry much.
+  struct Loop {
+    control::ReceiveWindowLoop balance;
+    std::uint32_t sliding = no_id;  ///< its place in `sliding_`, where that law steers it
+  };
+  /// The law's steps are those of time, and it is asked whenever something happens.
+  struct Sliding {
+    explicit Sliding(const control::SmvsParameters& parameters) : law(parameters) {}
+    control::Smvs law;
+    Instant next{};  ///< when its next step is due
+  };
+
+  [[nodiscard, gnu::noinline]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held);
+  [[nodiscard, gnu::noinline]] static Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding,
+                                                  Instant now);
 
   RelayMemory& memory_;
   const Exposure& exposure_;
-  flow::Slab<control::ReceiveWindowLoop> loops_;
+  flow::Slab<Loop> loops_;
+  flow::Slab<Sliding> sliding_;
 };
 
 }  // namespace sluice::proxy

@@ -216,6 +216,14 @@ TEST(ProxyConfig, AKeyWithoutEffectIsRefusedWithThePlaceWhereItHasOne) {
               Contains("s.yaml:6:3: smvs.acks, expected this key only when smvs.law or smvs.without_reports is acks"));
 }
 
+TEST(ProxyConfig, TheSlidingModeOfTheSecondLoopIsHeldToItsRules) {
+  const std::string window = std::string(ports) + "smvs: { receive_window: { ";
+  EXPECT_THAT(errors_of(window + "law: sliding-mode, sliding: { step: 25ms, delta: 35 } } }\n"), IsEmpty());
+  EXPECT_THAT(errors_of(window + "law: sliding-mode, sliding: { step: 25ms, delta: 50 } } }\n"),
+              Contains(HasSubstr("δ·Ts < 1")));
+  EXPECT_THAT(errors_of(window + "sliding: { step: 25ms } } }\n"), Contains(HasSubstr("law is sliding-mode")));
+}
+
 TEST(ProxyConfig, AKeyWithAnEffectIsTaken) {
   const std::string p(ports);
   for (const char* const law : {"proxy", "acks"}) {

@@ -85,6 +85,7 @@ struct SmvsDriver {
     if (!dice.once_in(10)) seen.served = served;
     seen.queue = Bytes(arrived - served);
     seen.in_flight = Bytes(dice.between(0, 30'000));
+    if (dice.once_in(2)) seen.round_trip = milliseconds(dice.between(0, 200));
     traced<Laws::Step>(trace, law, identify, seen);
   }
 };

@@ -21,6 +21,8 @@ proxy::ShardConfig smvs_config() {
 
 class ShardSmvs : public testing::Test {
  protected:
+  explicit ShardSmvs(const proxy::ShardConfig& config = smvs_config()) : lab{config} {}
+
   void report(Bytes allowance) { report_from(0, control::feedback::RadioState::normal, allowance); }
   /// By the Node-B that calls itself `sender`; each counts its datagrams in a way of its own.
   void report_from(std::uint64_t sender, control::feedback::RadioState state, Bytes allowance) {
@@ -70,7 +72,7 @@ class ShardSmvs : public testing::Test {
     }
   }
 
-  ProxyLab lab{smvs_config()};
+  ProxyLab lab;
   ScriptedHosts hosts{lab};
   ScriptedReports reports{lab, hosts};
   std::uint32_t offered = 0;
@@ -349,6 +351,42 @@ TEST_F(ShardSmvs, TheServerIsPromisedWhatTheRadioTakesLessTheHeaders) {
   const double on_wire = static_cast<double>(advertised()) / 500 * 552;
   EXPECT_LE(on_wire, radio + relay);
   EXPECT_GE(on_wire, radio + relay - 2 * 552 - 1460 * 1.2) << "the last segments, and what a window update is worth";
+}
+
+/// The second loop as the paper has it: around what the relay holds, in steps of time.
+class ShardSlidingWindow : public ShardSmvs {
+ protected:
+  static proxy::ShardConfig config() {
+    proxy::ShardConfig config = smvs_config();
+    config.smvs.receive_window.law = control::SecondLoopLaw::sliding_mode;
+    config.smvs.receive_window.sliding.step = period;
+    config.smvs.receive_window.sliding.delta = 0.9 / to_seconds(period);
+    return config;
+  }
+  ShardSlidingWindow() : ShardSmvs(config()) {}
+};
+
+TEST_F(ShardSlidingWindow, TheServerIsAskedForWhatTheRelayLacks) {
+  hosts.open();
+  const auto step = [&](std::uint32_t segments, Bytes allowance) {
+    lab.pass_time(period);
+    report_queue(Bytes(0), allowance);
+    offer(segments);
+    static_cast<void>(data_sent());
+    hosts.ue(Flags::ack_bit, 0, offered);
+  };
+  for (int i = 0; i < 200; ++i) step(2, Bytes(1'000'000));
+  const std::int64_t drained = advertised();
+  EXPECT_GE(drained, 2000) << "what two segments a step leave a relay that is empty, and q0";
+  // The radio takes nothing more: what is advertised and not used stays, and nothing is added.
+  for (int i = 0; i < 4; ++i) step(2, Bytes(0));
+  EXPECT_LE(advertised(), drained + 4 * 2000);
+  for (int i = 0; i < 400 && advertised() >= 1000; ++i) step(1, Bytes(0));
+  EXPECT_LT(advertised(), 1460) << "the relay holds q0 and more";
+  const std::uint32_t held = offered;
+  for (int i = 0; i < 20; ++i) step(0, Bytes(1'000'000));
+  EXPECT_GE(advertised(), 2000) << "it has drained, and each report is a step";
+  EXPECT_EQ(offered, held);
 }
 
 TEST_F(ShardSmvs, AnAllowanceBeyondAllMeasureIsOne) {
