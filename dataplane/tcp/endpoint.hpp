@@ -272,6 +272,8 @@ class Endpoint {
   [[nodiscard]] PathView path(Instant now) const;
   /// RFC 6675 pipe. Without SACK each duplicate acknowledgement stands for a segment that has left the network.
   [[nodiscard]] std::uint32_t pipe() const {
+    if (repair_.duplicate_acks != 0 && ignores_duplicates()) [[unlikely]]
+      return send_.in_flight();
     const std::uint32_t left = std::uint32_t{repair_.duplicate_acks} * mtu_.mss;
     return send_.in_flight() > left ? send_.in_flight() - left : 0;
   }
@@ -285,12 +287,26 @@ class Endpoint {
   [[nodiscard]] std::uint32_t reordering_window() const;
   void on_reordering_timeout(Instant now);
   void on_duplicate_ack(AckEvent& event);
+  [[nodiscard]] bool ignores_duplicates() const {
+    return bits_.recovery == Recovery::none && config_ != nullptr && config_->classic_reno;
+  }
   void on_partial_ack(AckEvent& event);
+  /// Without SACK nothing tells which segments are missing, and under an allowance no congestion window bounds what is
+  /// repeated blindly.
+  [[nodiscard]] bool repairs_blindly() const {
+    return bits_.window_source == WindowSource::allowance && !bits_.use_sack;
+  }
+  void on_ack_after_timeout(AckEvent& event);
+  void forget_duplicates(const AckEvent& event);
+  [[nodiscard]] std::uint32_t still_missing() const;
+  void repeat_what_is_missing(std::uint32_t segments, AckEvent& event);
   void enter_fast_recovery(Instant now);
-  void leave_recovery(Instant now);
+  void leave_recovery(const AckEvent& event);
   /// RFC 6582 section 3.2 step 3: of the partial acknowledgements of a recovery only the first restarts the timer, so
-  /// that a window with many holes is not repaired at one per round trip.
-  [[nodiscard]] bool keeps_timer() const { return bits_.partially_acked && snd_.una < repair_.point; }
+  /// that a window with many holes is not repaired at one per round trip. Under an allowance it is not in any case.
+  [[nodiscard]] bool keeps_timer() const {
+    return bits_.partially_acked && snd_.una < repair_.point && !repairs_blindly();
+  }
   void on_retransmission_timeout(Instant now);
   [[nodiscard]] Instant lost_before(Instant now) const;
 
@@ -424,6 +440,7 @@ class Endpoint {
 
   static constexpr std::uint32_t largest_window_field = 65535;
   static constexpr std::uint8_t copies_unknown = UINT8_MAX;
+  static constexpr std::uint32_t most_blindly_repeated = UINT8_MAX;  ///< segments
   static constexpr std::uint8_t most_duplicates_due = 31;
   /// Segments of less than SendQueue::small bytes in flight. A further one waits for an acknowledgement, and is joined
   /// by what is written meanwhile: Nagle's rule (RFC 9293 section 3.7.4) with more than one segment, to spare buffers.

@@ -37,7 +37,11 @@ struct EndpointConfig {
   bool tail_loss_probes = true;                ///< RFC 8985 section 7
   bool pacing = false;                    ///< spread the window over the round trip; models of the path do in any case
   std::uint32_t max_out_of_order = 4096;  ///< packets held for reassembly, at most Reassembly::capacity
-  bool answers_keepalives = true;         ///< false: the owner does, see take_keepalive()
+  /// Reno as it was before 1999 (RFC 2001), to compare with what was measured then: a partial acknowledgement ends a
+  /// fast recovery and repairs nothing (without RFC 6582), the first two duplicates send nothing (without RFC 3042),
+  /// and no repair is ever taken back (without RFC 3522 and 5682). For connections without SACK.
+  bool classic_reno = false;
+  bool answers_keepalives = true;  ///< false: the owner does, see take_keepalive()
   /// Payload that waits to be sent is copied behind what waits before it while one segment can carry both, so that
   /// buffers are in proportion to bytes however small the writes are. For connections that relay others' segments.
   bool joins_payloads = false;

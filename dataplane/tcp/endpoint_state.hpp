@@ -58,8 +58,10 @@ struct RepairState {
   SeqNum point;                      ///< RFC 6675 RecoveryPoint; with tail_out the end of what the probe asks for
   std::uint32_t copy_ts = 0;         ///< TSval of the first copy of a repair in doubt
   std::uint16_t duplicate_acks = 0;  ///< in a row
-  std::uint8_t copies = 0;           ///< sent by the last repair and not known to have been duplicates
-  std::uint8_t retries = 0;          ///< transmissions in a row without an answer
+  /// With SACK: copies sent by the last repair and not known to have been duplicates. Without, under an allowance: how
+  /// many segments from the front on are repeated at a time; see Endpoint::repeat_what_is_missing().
+  std::uint8_t copies = 0;
+  std::uint8_t retries = 0;  ///< transmissions in a row without an answer
 };
 
 /// How large segments may be.

@@ -19,9 +19,11 @@ constexpr Duration timer_slack = std::chrono::milliseconds(2);
 void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
   if (event.acked != 0) {
     if (bits_.recovery != Recovery::none && snd_.una >= repair_.point) {
-      leave_recovery(event.now);
+      leave_recovery(event);
     } else if (bits_.recovery == Recovery::fast && !bits_.use_sack) {
       on_partial_ack(event);
+    } else if (bits_.recovery == Recovery::timeout && !bits_.use_sack) {
+      on_ack_after_timeout(event);
     } else if (bits_.recovery == Recovery::none) {
       repair_.duplicate_acks = 0;
     }
@@ -87,21 +89,66 @@ void Endpoint::on_duplicate_ack(AckEvent& event) {
   enter_fast_recovery(event.now);
 }
 
-/// Without SACK: an acknowledgement short of the recovery point shows the next hole (RFC 6582 section 3.2 step 3 (2)).
-/// Of the segments it covers one was the retransmission; the others had been counted as duplicates.
-void Endpoint::on_partial_ack(AckEvent& event) {
+/// Of the segments that an acknowledgement covers one was the retransmission; the others had been counted as
+/// duplicates.
+void Endpoint::forget_duplicates(const AckEvent& event) {
   const std::uint32_t arrived = event.acked > mtu_.mss ? (event.acked - 1) / mtu_.mss : 0;
   repair_.duplicate_acks =
       static_cast<std::uint16_t>(repair_.duplicate_acks - std::min<std::uint32_t>(repair_.duplicate_acks, arrived));
-  send_.mark_front_lost(event, samples());
+}
+
+/// Without SACK: an acknowledgement short of the recovery point shows the next hole (RFC 6582 section 3.2 step 3 (2)).
+void Endpoint::on_partial_ack(AckEvent& event) {
+  if (config_->classic_reno) {
+    leave_recovery(event);
+    return;
+  }
+  forget_duplicates(event);
+  if (repairs_blindly()) {
+    repeat_what_is_missing(still_missing(), event);
+  } else {
+    send_.mark_front_lost(event, samples());
+  }
   bits_.retransmit_first = true;
   bits_.partially_acked = true;
+}
+
+/// Segments below the recovery point that are missing, when an acknowledgement has come further. When the first
+/// repetition is answered, what was sent before it has been, too, and each answer told of one that arrived. From there
+/// on each acknowledgement that comes further tells of a hole that is filled. Where more seem to be missing than have
+/// arrived, most are still on their way: the path has reordered, and one is repeated. What was repeated for nothing is
+/// counted among the arrived of the next recovery; when the count is used up before the end, it goes on with a few.
+std::uint32_t Endpoint::still_missing() const {
+  if (repair_.copies > 1) return repair_.copies - 1U;
+  if (bits_.partially_acked) return Rack::threshold;
+  const std::uint32_t open = (static_cast<std::uint32_t>(repair_.point - snd_.una) + mtu_.mss - 1) / mtu_.mss;
+  const std::uint32_t arrived = repair_.duplicate_acks;
+  return open > arrived && open - arrived <= arrived ? open - arrived : 1;
+}
+
+/// Without SACK: a timeout has everything repeated, as fast as the congestion window lets. Under an allowance it is the
+/// front first, and one more at a time for each answer, as in slow start.
+void Endpoint::on_ack_after_timeout(AckEvent& event) {
+  if (repairs_blindly()) {
+    repeat_what_is_missing(repair_.copies + 1U, event);
+  } else {
+    send_.mark_front_lost(event, samples());
+  }
+}
+
+/// No more are repeated at a time than are missing. Repetitions fill holes in order, so where the holes lie close
+/// together, as those of a buffer that has overflowed, few are repeated for nothing.
+void Endpoint::repeat_what_is_missing(std::uint32_t segments, AckEvent& event) {
+  repair_.copies = static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, most_blindly_repeated));
+  send_.mark_front_lost(event, samples());
+  const SeqNum reach = snd_.una + std::uint32_t{repair_.copies} * mtu_.mss;
+  send_.mark_lost_before(std::min(reach, repair_.point), event, samples());
 }
 
 void Endpoint::enter_fast_recovery(Instant now) {
   bits_.recovery = Recovery::fast;
   repair_.point = snd_.nxt;
-  bits_.doubt = Doubt::copy_due;
+  bits_.doubt = config_->classic_reno ? Doubt::none : Doubt::copy_due;
   repair_.copies = 0;
   bits_.tail_due = bits_.tail_out = false;
   bits_.retransmit_first = true;  // RFC 6675 section 5 step 4.3: the first one does not wait for the window
@@ -115,14 +162,19 @@ void Endpoint::enter_fast_recovery(Instant now) {
   if (bits_.window_source == WindowSource::congestion_control && !reduced) congestion_.on_congestion(path(now));
 }
 
-void Endpoint::leave_recovery(Instant now) {
+void Endpoint::leave_recovery(const AckEvent& event) {
   if (bits_.recovery == Recovery::fast && bits_.window_source == WindowSource::congestion_control) {
-    congestion_.on_recovery_exit(path(now), bits_.use_sack);
+    congestion_.on_recovery_exit(path(event.now), bits_.use_sack);
   }
   rack_.on_recovered();
+  // What has arrived of what was sent meanwhile is not missing in the next recovery.
+  if (bits_.recovery == Recovery::fast && repairs_blindly() && snd_.una < snd_.nxt) {
+    forget_duplicates(event);
+  } else {
+    repair_.duplicate_acks = 0;
+  }
   bits_.recovery = Recovery::none;
   bits_.doubt = Doubt::none;
-  repair_.duplicate_acks = 0;
   bits_.retransmit_first = false;
   bits_.partially_acked = false;
 }
@@ -159,7 +211,13 @@ void Endpoint::on_retransmission_timeout(Instant now) {
   // RFC 2018 section 8: a peer that has dropped what it reported leaves its own report at the front.
   if (send_.front_sacked()) send_.forget_sacks();
   AckEvent event{.now = now};
-  send_.mark_lost_by_timeout(lost_before(now), event, samples());
+  if (repairs_blindly()) {
+    send_.unmark_lost();
+    send_.mark_front_lost(event, samples());
+    repair_.copies = 1;
+  } else {
+    send_.mark_lost_by_timeout(lost_before(now), event, samples());
+  }
   bits_.tail_due = bits_.tail_out = bits_.reduced = false;
   bits_.cwr_due = bits_.use_ecn;
   rack_.on_recovery();

@@ -173,6 +173,14 @@ void SendQueue::mark_front_lost(AckEvent& event, DeliveryRate* rate) {
   if (outstanding() && !front_lost()) lose(packets_.front(), event, rate);
 }
 
+void SendQueue::mark_lost_before(SeqNum limit, AckEvent& event, DeliveryRate* rate) {
+  packet::Cursor at = loss_edge_ ? loss_edge_ : packets_.front();
+  for (; at && !(at == unsent_) && end(at) <= limit; at = at.next()) {
+    if ((at.note().flags & SendMark::lost) == 0) lose(at, event, rate);
+  }
+  loss_edge_ = at;
+}
+
 void SendQueue::mark_lost_by_timeout(Instant before, AckEvent& event, DeliveryRate* rate) {
   for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
     if (at == packets_.front() || at.note().sent <= before) lose(at, event, rate);

@@ -96,6 +96,9 @@ class SendQueue {
 
   /// Marks the oldest outstanding packet as lost, unless it is already or was sacked.
   void mark_front_lost(AckEvent& event, DeliveryRate* rate = nullptr);
+  /// Marks the outstanding packets that end at or before `end` as lost, unless they are already or were sacked. Goes on
+  /// from where it came to since the last repair.
+  void mark_lost_before(SeqNum end, AckEvent& event, DeliveryRate* rate = nullptr);
   /// The retransmission timer expired: the oldest packet is lost, and of the others, copies too, what was not sent
   /// after `before` (RFC 8985 section 6.3).
   void mark_lost_by_timeout(Instant before, AckEvent& event, DeliveryRate* rate = nullptr);

@@ -21,7 +21,7 @@ void Endpoint::suspect_timeout() {
   } else if (!unanswered) {
     repair_.copies = 0;
   }
-  if (!send_.outstanding() || (bits_.recovery != Recovery::none && !unanswered)) {
+  if (!send_.outstanding() || config_->classic_reno || (bits_.recovery != Recovery::none && !unanswered)) {
     bits_.doubt = Doubt::none;
   } else if (!unanswered) {
     bits_.doubt = Doubt::copy_due;
@@ -31,7 +31,7 @@ void Endpoint::suspect_timeout() {
 
 /// Something has been repeated. What counts is the first copy (RFC 3522 section 3.2 step 2).
 void Endpoint::copy_went_out() {
-  if (repair_.copies < copies_unknown) ++repair_.copies;
+  if (bits_.use_sack && repair_.copies < copies_unknown) ++repair_.copies;
   if (bits_.doubt == Doubt::copy_due) bits_.doubt = Doubt::copy_sent;
 }
 

@@ -281,11 +281,15 @@ void describe(Section& s, HostsSpec& hosts) {
       "tcp",
       [&hosts](Section& below) {
         describe(below, hosts.tcp);
+        below.value("classic_reno", hosts.tcp.classic_reno,
+                    "Reno as it was before 1999 (RFC 2001): a partial acknowledgement ends a fast recovery and repairs "
+                    "nothing, no limited transmit, no repair is taken back; needs sack: false");
         below.value("ack_every", hosts.ack_every, {2, 64},
                     "segments in order that one acknowledgement is for: 2 in RFC 5681, more as phones with LRO or GRO "
                     "have it; the rest after delayed_ack");
       },
       "of the hosts' endpoints");
+  s.check(!hosts.tcp.classic_reno || !hosts.sack, "tcp", "classic_reno only with sack: false", "sack: true");
 }
 
 void describe(Section& s, RatioSpec& ratio) {

@@ -64,6 +64,8 @@ TEST_F(SmvsFigure11, SmvsUsesTheLinkAtEveryPeriod) {
   for (const auto& [period, result] : smvs()) {
     SCOPED_TRACE(period + " s");
     EXPECT_GE(result.utilisation, 0.95);
+    EXPECT_GE(result.goodput, 0.95);
+    EXPECT_LT(result.retransmissions, 2 * result.drops) << "no whole window for each loss";
     EXPECT_GT(result.throughput_bps, 1.05 * i_tcp().at(period).throughput_bps)
         << "and not with what was delivered before";
   }

@@ -28,6 +28,20 @@ TEST(WindowRegulatorPaper, Figure7AtSmallBuffersTheOrderIsThePapers) {
   EXPECT_LT(rate("wrs/regulate"), 0.7 * drop_tail);
 }
 
+/// The gains of the paper are those over the Reno of its time, whose losses cost timeouts.
+TEST(WindowRegulatorPaper, Figure7aTheRenoOfThatTimeGainsMore) {
+  const auto gain = [](const char* figure, const char* sender) {
+    const auto rate = [&](const std::string& mode) {
+      return throughput(figure, mode, {"buffer_packets=15", sender}, 140s);
+    };
+    return rate("wrb/regulate") / rate("none");
+  };
+  const double reno = gain("wr-fig7a", "sender=reno");
+  const double newreno = gain("wr-fig7a", "sender=newreno");
+  EXPECT_GT(reno, 1.5);
+  EXPECT_GT(reno, newreno + 0.1);
+}
+
 TEST(WindowRegulatorPaper, Figure7NoLawLosesBySmallBuffersAndAllMeetAtLargeOnes) {
   for (const char* mode : {"wrs/regulate", "wrd/regulate", "wrb/regulate"}) {
     SCOPED_TRACE(mode);

@@ -183,6 +183,68 @@ TEST(Allowance, RepairsCountToo) {
   s.expect_data(mss, mss);
 }
 
+// Nothing tells which segments behind a timeout have arrived. They are repeated as slow start would do it, and what is
+// new uses the rest of the allowance.
+TEST(Allowance, WithoutSackATimeoutRepeatsNoFasterThanSlowStart) {
+  Script s;
+  s.handshake_rtt = 100ms;
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.open();
+  s.write_segments(60);
+  s.emit(Bytes(1040 * 20));
+  s.discard_sent();
+  s.pass(300ms);
+  s.expect_data(0, mss);
+  // 0, 2 and 4 are lost; a duplicate says that the timeout was not spurious.
+  s.receive_ack(2 * mss);
+  s.emit(Bytes(1040 * 2));
+  for (std::uint32_t i = 20; i < 22; ++i) s.expect_data(i * mss, mss);
+  s.receive_ack(2 * mss);
+  s.emit(Bytes(1040 * 10));
+  s.expect_data(2 * mss, mss);
+  s.expect_data(3 * mss, mss);
+  for (std::uint32_t i = 22; i < 30; ++i) s.expect_data(i * mss, mss);
+  s.expect_nothing();
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  s.receive_ack(4 * mss);
+  s.emit(Bytes(1040 * 4));
+  for (std::uint32_t i = 4; i < 7; ++i) s.expect_data(i * mss, mss);
+  s.expect_data(30 * mss, mss);
+  s.receive_ack(31 * mss);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.counters().retransmitted, 6U);
+  s.emit(Bytes(1040));
+  s.expect_data(31 * mss, mss);
+}
+
+// Each duplicate tells of a segment that has arrived. When the first repetition is answered the rest is missing, and of
+// that as much is repeated at once; each answer that comes further tells of one hole less.
+TEST(Allowance, WithoutSackAsManyAreRepeatedAsAreMissing) {
+  Script s;
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.open();
+  s.write_segments(60);
+  s.emit(Bytes(1040 * 20));
+  s.discard_sent();
+  // 0, 1, 2 and 5 are lost.
+  for (int i = 0; i < 16; ++i) s.receive_ack(0);
+  s.emit(Bytes(1040 * 3));
+  s.expect_data(0, mss);
+  for (std::uint32_t i = 20; i < 22; ++i) s.expect_data(i * mss, mss);
+  s.receive_ack(1 * mss);
+  s.emit(Bytes(1040 * 4));
+  for (std::uint32_t i = 1; i < 4; ++i) s.expect_data(i * mss, mss);
+  s.expect_data(22 * mss, mss);
+  s.receive_ack(2 * mss);
+  s.receive_ack(5 * mss);
+  s.emit(Bytes(1040 * 2));
+  s.expect_data(5 * mss, mss);
+  s.expect_data(23 * mss, mss);
+  s.receive_ack(24 * mss);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.counters().retransmitted, 5U) << "four were lost";
+}
+
 TEST(Allowance, ALongOutageIsNotATimeOut) {
   Script s;
   s.config.max_retransmissions = 3;

@@ -302,6 +302,45 @@ TEST(NewRenoRecovery, WhatATimeoutRepeatedIsNotANewLoss) {
   s.expect_nothing();
 }
 
+// RFC 2001: the first acknowledgement of something new ends the recovery, and a second hole waits for the timer.
+TEST(ClassicReno, APartialAcknowledgementEndsTheRecovery) {
+  Script s;
+  s.config.classic_reno = true;
+  open_and_send(s, 10);
+  s.write_segments(10);
+  for (int i = 0; i < 2; ++i) s.receive_ack(0);
+  s.emit();
+  s.expect_nothing();
+  s.receive_ack(0);
+  s.emit();
+  s.expect_data(0, mss);
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  s.now += 100ms;
+  s.receive_ack(2 * mss);
+  EXPECT_FALSE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(5 * mss));
+  s.discard_sent();
+  for (int i = 0; i < 5; ++i) s.receive_ack(2 * mss);
+  s.emit();
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1);
+  s.pass(1s);
+  EXPECT_GE(s.endpoint.counters().timeouts, 1);
+}
+
+// … and the original that arrives after all changes nothing about that.
+TEST(ClassicReno, ATimeoutIsNeverDoubted) {
+  Script s;
+  s.config.classic_reno = true;
+  open_and_send(s, 4);
+  s.pass(300ms);
+  s.discard_sent();
+  s.receive_ack(mss);
+  s.emit();
+  s.expect_data(mss, mss);
+  s.expect_data(2 * mss, mss);
+}
+
 TEST(Timeout, RepeatsFromTheFrontWithAWindowOfOne) {
   Script s;
   open_and_send(s, 10);
