@@ -16,28 +16,42 @@ ActiveFlows::Slice* ActiveFlows::find(Duration::rep number) {
   return number != none && slice.number == number ? &slice : nullptr;
 }
 
-void ActiveFlows::seen(Instant now, Mark& mark) {
+void ActiveFlows::seen(Instant now, Mark& mark, double weight) {
   newest_ = std::max(newest_, Duration::rep{now.time_since_epoch() / slice_});
-  if (mark.slice_ == newest_) return;
+  if (mark.slice_ == newest_ && mark.weight_ == weight) return;
   left(mark);
   Slice& slice = ring_[index(newest_)];
-  if (slice.number != newest_) slice = {newest_, 0};
+  if (slice.number != newest_) slice = {newest_, 0, 0};
   ++slice.flows;
+  slice.weight += weight;
   mark.slice_ = newest_;
+  mark.weight_ = weight;
 }
 
 void ActiveFlows::left(Mark& mark) {
-  if (Slice* slice = find(mark.slice_); slice != nullptr) --slice->flows;
+  if (Slice* slice = find(mark.slice_); slice != nullptr) {
+    --slice->flows;
+    // What is left of a sum of fractions is not nothing when none of them is there any more.
+    slice->weight = slice->flows == 0 ? 0 : slice->weight - mark.weight_;
+  }
   mark.slice_ = none;
 }
 
-std::uint32_t ActiveFlows::count(Instant now) const {
+bool ActiveFlows::is_within(const Slice& slice, Instant now) const {
   const Duration::rep current = std::max(newest_, Duration::rep{now.time_since_epoch() / slice_});
+  return slice.number != none && slice.number > current - Duration::rep{slices};
+}
+
+std::uint32_t ActiveFlows::count(Instant now) const {
   std::uint32_t flows = 0;
-  for (const Slice& slice : ring_) {
-    if (slice.number != none && slice.number > current - Duration::rep{slices}) flows += slice.flows;
-  }
+  for (const Slice& slice : ring_) flows += is_within(slice, now) ? slice.flows : 0;
   return flows;
+}
+
+double ActiveFlows::weight(Instant now) const {
+  double sum = 0;
+  for (const Slice& slice : ring_) sum += is_within(slice, now) ? slice.weight : 0;
+  return sum;
 }
 
 }  // namespace sluice::control

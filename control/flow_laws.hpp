@@ -105,7 +105,7 @@ class GwaLaw : public LawHooks {
   }
   [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
   [[nodiscard]] static FlowCounting counting(const LawParameters& parameters) {
-    return {parameters.gwa.decay, parameters.gwa.interval};
+    return {parameters.gwa.decay, parameters.gwa.interval, policy == GwaPolicy::bandwidth_aware};
   }
 
  private:
@@ -126,7 +126,7 @@ class FairShareLaw : public LawHooks {
     return Bytes(std::round(static_cast<double>(share.count()) * queue.counted_share));
   }
   [[nodiscard]] static FlowCounting counting(const LawParameters& parameters) {
-    return {0, parameters.fair_share.idle};
+    return {0, parameters.fair_share.idle, false};
   }
 
  private:

@@ -12,6 +12,8 @@ constexpr double slowest_decay = 0.999;
 constexpr Duration shortest_interval = std::chrono::milliseconds(1);
 /// Fewer flows than this is none.
 constexpr double nothing = 1e-6;
+/// Of an even share. Whoever takes less has no use for one; a flow that begins passes it within a few round trips.
+constexpr double little = 0.125;
 
 double share(const GwaParameters& parameters, const GwaObservation& seen, double flows) {
   const auto buffer = static_cast<double>(parameters.buffer.count());
@@ -46,26 +48,45 @@ std::vector<Violation> validate(const GwaParameters& p, Rate rate, Duration roun
 }
 
 GwaFlowCount::GwaFlowCount(const GwaParameters& parameters)
-    : decay_(parameters.decay), interval_(parameters.interval), flows_(parameters.interval) {
+    : by_use_(parameters.policy == GwaPolicy::bandwidth_aware),
+      decay_(parameters.decay),
+      interval_(parameters.interval),
+      flows_(parameters.interval) {
   refuse_errors(validate(parameters));
 }
 
-void GwaFlowCount::seen(Instant now, ActiveFlows::Mark& mark) {
+void GwaFlowCount::seen(Instant now, Mark& mark, Bytes taken, Rate rate) {
   if (!any_) next_ = now + interval_;
   any_ = true;
   roll(now);
-  flows_.seen(now, mark);
+  if (by_use_) weigh(now, mark, static_cast<double>(taken.count()), rate);
+  flows_.seen(now, mark.last_, mark.weight_);
+}
+
+void GwaFlowCount::weigh(Instant now, Mark& mark, double taken, Rate rate) const {
+  const double even = rate.bytes_per_second() * to_seconds(interval_) / std::max<std::uint32_t>(flows_.count(now), 1);
+  const Duration::rep number = now.time_since_epoch() / interval_;
+  if (number != mark.interval_) {
+    const bool follows = mark.interval_ >= 0 && number == mark.interval_ + 1;
+    const double part = even > 0 ? mark.taken_ / even : 1;
+    mark.weight_ = follows && mark.whole_ && part < little ? part : 1;
+    mark.whole_ = follows;
+    mark.interval_ = number;
+    mark.taken_ = 0;
+  }
+  mark.taken_ += taken;
+  if (mark.taken_ > little * even) mark.weight_ = 1;
 }
 
 double GwaFlowCount::count(Instant now) {
   if (any_) roll(now);
   // With λ = 0 eq. 9 is the count of the last Δ, which is known at any moment and not only at its ends.
-  return std::max({decay_ > 0 ? average_ : 0, static_cast<double>(flows_.count(now)), 1.0});
+  return std::max({decay_ > 0 ? average_ : 0, flows(now), 1.0});
 }
 
 void GwaFlowCount::roll(Instant now) {
   for (; next_ <= now; next_ += interval_) {
-    const std::uint32_t seen_in_it = flows_.count(next_ - Duration(1));
+    const double seen_in_it = flows(next_ - Duration(1));
     average_ = decay_ * average_ + (1 - decay_) * seen_in_it;
     if (seen_in_it > 0 || average_ > nothing) continue;
     average_ = 0;  // nothing changes any more, however long the silence was

@@ -36,15 +36,31 @@ struct GwaParameters {
 ///
 /// Reading: eq. 9 alone lags behind flows that begin, and the sum of what is advertised could then exceed the buffer;
 /// so N is never taken for less than the flows seen within Δ, nor for less than one.
+///
+/// Reading: BA divides the bandwidth that is available, which one that sends a packet now and then leaves to the
+/// others. The paper does not say how that is measured. Here a flow that took less than an eighth of an even share
+/// throughout an interval counts, under bandwidth_aware, for the part of a share that it took, until it takes more.
+/// Buffers are divided among all: each flow may fill its part at any time.
 class GwaFlowCount {
  public:
+  /// What a flow keeps here.
+  class Mark {
+    friend class GwaFlowCount;
+    ActiveFlows::Mark last_;
+    Duration::rep interval_ = -1;  ///< number of the present one
+    double taken_ = 0;             ///< bytes in it
+    double weight_ = 1;
+    bool whole_ = false;  ///< the flow was there when the interval began
+  };
+
   /// `parameters` as validate() wants them.
   explicit GwaFlowCount(const GwaParameters& parameters);
 
-  /// A packet of a flow passed.
-  void seen(Instant now, ActiveFlows::Mark& mark);
+  /// A packet of a flow passed. `taken`: bytes that it took of the link since the last one; `rate`: of the link, zero
+  /// while unknown. Both matter to bandwidth_aware only.
+  void seen(Instant now, Mark& mark, Bytes taken = {}, Rate rate = {});
   /// A flow has ended.
-  void left(ActiveFlows::Mark& mark) { flows_.left(mark); }
+  void left(Mark& mark) { flows_.left(mark.last_); }
   /// N at `now`, ≥ 1.
   [[nodiscard]] double count(Instant now);
   /// N by eq. 9 alone, as of the last call.
@@ -52,7 +68,10 @@ class GwaFlowCount {
 
  private:
   void roll(Instant now);
+  void weigh(Instant now, Mark& mark, double taken, Rate rate) const;
+  [[nodiscard]] double flows(Instant now) const { return by_use_ ? flows_.weight(now) : flows_.count(now); }
 
+  bool by_use_;
   double decay_;
   Duration interval_;
   ActiveFlows flows_;

@@ -17,6 +17,7 @@ struct LawStart {
 struct FlowCounting {
   double decay = 0;
   Duration interval = std::chrono::seconds(1);
+  bool by_use = false;  ///< a flow that takes little of the link counts for as little
 };
 
 /// The hooks of a law of windows, one object per flow, all doing nothing: a law hides the ones it needs. It is told the

@@ -77,7 +77,7 @@ control::FlowView GovernedFlow::view(const Bearer& bearer) {
 }
 
 control::AckRelease GovernedFlow::on_ack(Bearer& bearer, const control::AckView& ack) {
-  bearer.queue().seen(ack.now, mark_);
+  bearer.queue().seen(ack.now, mark_, ack.newly);
   acked_ = std::max(acked_, ack.ack);
   return ask<LawCalls::OnAck>(bearer, ack, queue(bearer, ack.now), view(bearer));
 }

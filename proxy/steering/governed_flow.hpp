@@ -56,7 +56,7 @@ class GovernedFlow {
   control::FlowLaw law_;
   const flow::FlowKey* whose_;
   control::QueueMarks marks_;
-  control::ActiveFlows::Mark mark_;
+  control::GwaFlowCount::Mark mark_;
   Bytes acked_;
   Bytes sent_;
   Duration round_trip_;

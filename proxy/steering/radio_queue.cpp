@@ -12,6 +12,7 @@ control::GwaParameters counting_of(const Treatment& treatment) {
   const control::FlowCounting how = law ? control::counting(*law, treatment.laws) : control::FlowCounting{};
   parameters.decay = how.decay;
   parameters.interval = how.interval;
+  if (how.by_use) parameters.policy = control::GwaPolicy::bandwidth_aware;
   return parameters;
 }
 

@@ -35,13 +35,13 @@ class RadioQueue {
   /// Of the IP bytes sent towards the radio, how many have reached and have left the queue as of the last report.
   [[nodiscard]] std::uint64_t arrived_total() const { return arrived_total_; }
   [[nodiscard]] std::uint64_t left_total() const { return left_total_; }
-  /// A packet of a flow passed: it counts as one of N.
-  void seen(Instant now, control::ActiveFlows::Mark& mark) {
-    count_.seen(now, mark);
+  /// A packet of a flow passed, which has taken so much of the link since: it counts as one of N.
+  void seen(Instant now, control::GwaFlowCount::Mark& mark, Bytes taken) {
+    count_.seen(now, mark, taken, view_.best_rate);
     counted_ = never;
   }
   /// A flow has ended.
-  void left(control::ActiveFlows::Mark& mark) {
+  void left(control::GwaFlowCount::Mark& mark) {
     count_.left(mark);
     counted_ = never;
   }

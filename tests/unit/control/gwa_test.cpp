@@ -69,7 +69,7 @@ TEST(Gwa, NeverIncreasesWhatCameFromUpstream) {
 // Eq. 9 with λ = 0.9 and Δ = 1 s.
 TEST(GwaFlowCount, DecaysByEquation9) {
   GwaFlowCount count{GwaParameters{}};
-  std::vector<ActiveFlows::Mark> marks(10);
+  std::vector<GwaFlowCount::Mark> marks(10);
   EXPECT_DOUBLE_EQ(count.count(Instant(0s)), 1) << "never none";
   for (auto& mark : marks) count.seen(Instant(10s), mark);
   EXPECT_DOUBLE_EQ(count.count(Instant(10s)), 10) << "ahead of eq. 9, which would say 0";
@@ -89,6 +89,35 @@ TEST(GwaFlowCount, DecaysByEquation9) {
   }
   EXPECT_GT(expected, 3.5);
   EXPECT_DOUBLE_EQ(count.count(Instant(24h)), 1) << "a day of silence";
+}
+
+// Ten flows take what there is, ten send a packet now and then.
+TEST(GwaFlowCount, BandwidthIsDividedAmongThoseThatTakeIt) {
+  for (const GwaPolicy policy : {GwaPolicy::bandwidth_aware, GwaPolicy::fcfs}) {
+    SCOPED_TRACE(static_cast<int>(policy));
+    GwaParameters parameters;
+    parameters.policy = policy;
+    GwaFlowCount count{parameters};
+    const Rate link = Rate::bytes_per_second(2e7);
+    std::vector<GwaFlowCount::Mark> greedy(10), idle(10);
+    const auto run = [&](int from, int to) {
+      for (int tick = from; tick < to; ++tick) {
+        for (auto& mark : greedy) count.seen(Instant(tick * 100ms), mark, Bytes(200'000), link);
+        for (auto& mark : idle) count.seen(Instant(tick * 100ms), mark, Bytes(1000), link);
+      }
+    };
+    run(1, 10);
+    EXPECT_DOUBLE_EQ(count.count(Instant(1s)), 20) << "each may be one that takes much";
+    run(10, 600);
+    const double small = 10'000 / (2e7 / 20);  // of an even share of twenty
+    EXPECT_NEAR(count.count(Instant(60s)), policy == GwaPolicy::bandwidth_aware ? 10 + 10 * small : 20, 1e-6);
+    // One of the ten idle ones begins to take.
+    for (int i = 0; i < 3; ++i) count.seen(Instant(60s), idle[0], Bytes(100'000), link);
+    EXPECT_NEAR(count.count(Instant(60s)), policy == GwaPolicy::bandwidth_aware ? 11 + 9 * small : 20, 1e-6);
+    for (auto& mark : greedy) count.left(mark);
+    for (auto& mark : idle) count.left(mark);
+    EXPECT_DOUBLE_EQ(count.count(Instant(24h)), 1);
+  }
 }
 
 constexpr double bytes_per_second = 1.25e6;
