@@ -48,8 +48,8 @@ void report(Section& s, const Parameters& parameters) {
 }
 
 /// The reaching law.
-void describe_reaching(Section& s, SmvsParameters& p) {
-  s.value("step", p.step, {1ms, 10s}, "Ts: one step of the law, and the period of the reports");
+void describe_reaching(Section& s, SmvsParameters& p, std::string_view step) {
+  s.value("step", p.step, {1ms, 10s}, step);
   s.value("alpha", p.alpha, {0, 1}, "α: weight of the past in the mean service rate, 0 < α < 1");
   s.value("delta", p.delta, {0, 1e6}, "δ in 1/s: how fast an error is worked off; 0 < δ·Ts < 1 and close to 1");
   s.value("epsilon", p.epsilon, {0, 1e9}, "ε in frames/s: the constant part of the reaching law, > 0");
@@ -57,7 +57,7 @@ void describe_reaching(Section& s, SmvsParameters& p) {
 
 /// What the law aims at, and what it is told of the radio.
 void describe_aim(Section& s, SmvsParameters& p) {
-  describe_reaching(s, p);
+  describe_reaching(s, p, "Ts: one step of the law, and the period of the reports");
   s.value("reference", p.reference, "q0: the queue to be held; time counts at the mean service rate");
   s.value("frame", p.frame, {Bytes(1), Bytes(65535)}, "size of a radio frame");
   s.value("buffer", p.buffer, "Bmax of the radio queue; 0B = unlimited or unknown");
@@ -76,7 +76,7 @@ void describe_refinements(Section& s, SmvsParameters& p) {
 
 /// What the second loop's sliding mode has of its own.
 void describe_sliding(Section& s, SecondLoopParameters& p) {
-  describe_reaching(s, p.sliding);
+  describe_reaching(s, p.sliding, "Ts: one step of the law; reports that come less often are its steps");
   s.value("eta_window", p.sliding.eta_window, {1ms, 1h}, "how far back the bounds of η look, at least one step");
   s.value("boundary_layer", p.sliding.boundary_layer, "φ: sat(ŝ/φ) stands for sgn(ŝ); 0B = sgn, as in the paper");
   s.choice("empty_queue", p.sliding.empty_queue, empty_queues, "how a step counts whose buffer was empty at its end");
