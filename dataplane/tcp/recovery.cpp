@@ -115,15 +115,17 @@ void Endpoint::on_partial_ack(AckEvent& event) {
 
 /// Segments below the recovery point that are missing, when an acknowledgement has come further. When the first
 /// repetition is answered, what was sent before it has been, too, and each answer told of one that arrived. From there
-/// on each acknowledgement that comes further tells of a hole that is filled. Where more seem to be missing than have
-/// arrived, most are still on their way: the path has reordered, and one is repeated. What was repeated for nothing is
-/// counted among the arrived of the next recovery; when the count is used up before the end, it goes on with a few.
+/// on each acknowledgement that comes further tells of a hole that is filled. Where few have arrived and many seem to
+/// be missing, most may still be on their way, on a path that has reordered: so it is no more than twice what has
+/// arrived. What was repeated for nothing is counted among the arrived of the next recovery; when the count is used up
+/// before the end, it goes on with a few.
 std::uint32_t Endpoint::still_missing() const {
   if (repair_.copies > 1) return repair_.copies - 1U;
   if (bits_.partially_acked) return Rack::threshold;
   const std::uint32_t open = (static_cast<std::uint32_t>(repair_.point - snd_.una) + mtu_.mss - 1) / mtu_.mss;
   const std::uint32_t arrived = repair_.duplicate_acks;
-  return open > arrived && open - arrived <= arrived ? open - arrived : 1;
+  const std::uint32_t missing = open - std::min(open, arrived);
+  return std::min(missing, 2 * arrived);
 }
 
 /// Without SACK: a timeout has everything repeated, as fast as the congestion window lets. Under an allowance it is the
