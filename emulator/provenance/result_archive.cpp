@@ -30,10 +30,10 @@ void fields(Archive& archive, Summary& summary) {
 
 template <typename Archive, Is<SeriesPoint> Point>
 void fields(Archive& archive, Point& point) {
-  auto& [time, rate, used, throughput, outstanding, allowance, queue, frames, reference, radio_delay, proxy_delay,
-         server_delay, drops, retransmissions] = point;
-  archive(time, rate, used, throughput, outstanding, allowance, queue, frames, reference, radio_delay, proxy_delay,
-          server_delay, drops, retransmissions);
+  auto& [time, rate, used, throughput, outstanding, allowance, queue, frames, reference, router_queue, radio_delay,
+         proxy_delay, server_delay, drops, retransmissions] = point;
+  archive(time, rate, used, throughput, outstanding, allowance, queue, frames, reference, router_queue, radio_delay,
+          proxy_delay, server_delay, drops, retransmissions);
 }
 
 template <typename Archive, Is<UePoint> Point>
@@ -58,6 +58,18 @@ void fields(Archive& archive, Row& row) {
   archive(time, ue, event, bytes, queueing);
 }
 
+template <typename Archive, Is<WindowRow> Row>
+void fields(Archive& archive, Row& row) {
+  auto& [time, server, ue, port, congestion, advertised, in_flight] = row;
+  archive(time, server, ue, port, congestion, advertised, in_flight);
+}
+
+template <typename Archive, Is<DropRow> Row>
+void fields(Archive& archive, Row& row) {
+  auto& [time, ue, source, source_port, ue_port, reason, sequence] = row;
+  archive(time, ue, source, source_port, ue_port, reason, sequence);
+}
+
 template <typename Archive, Is<QueueRow> Row>
 void fields(Archive& archive, Row& row) {
   auto& [ue, source, source_port, ue_port, packets, bytes, dropped, dropped_bytes, mean, delay] = row;
@@ -68,10 +80,10 @@ template <typename Archive, Is<RunResult> Result>
 void fields(Archive& archive, Result& result) {
   auto& [key, measured, goodput, utilisation, throughput, radio_delay, proxy_delay, server_delay, queue_mean,
          queue_stddev, queue_empty, drops, retransmissions, server_retransmissions, jain, fetches, fetch_p50, fetch_p95,
-         counters, figures, paper, series, ues, flows, packets, queues] = result;
+         counters, figures, paper, series, ues, flows, packets, queues, windows, dropped] = result;
   archive(key, measured, goodput, utilisation, throughput, radio_delay, proxy_delay, server_delay, queue_mean,
           queue_stddev, queue_empty, drops, retransmissions, server_retransmissions, jain, fetches, fetch_p50,
-          fetch_p95, counters, figures, paper, series, ues, flows, packets, queues);
+          fetch_p95, counters, figures, paper, series, ues, flows, packets, queues, windows, dropped);
 }
 
 std::string archive(const RunResult& result) {

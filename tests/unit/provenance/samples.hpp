@@ -26,6 +26,8 @@ inline RunResult full_result() {
   SeriesPoint point;
   point.time_s = 0.1;
   point.allowance_bps = 1e6 / 7;
+  point.router_queue_bytes = 3000;
+  point.radio_queue_delay_ms = 0.25;
   result.series = {point, SeriesPoint{}};
   UePoint ue;
   ue.ue = "10.45.0.2";
@@ -46,6 +48,14 @@ inline RunResult full_result() {
   queue.source = std::string("with\0zero", 9);
   queue.delay = {1, 1, 2, 3, 4, 5};
   result.queues = {queue};
+  WindowRow window;
+  window.server = "192.0.2.1";
+  window.congestion_bytes = 14'600;
+  result.windows = {window};
+  DropRow drop;
+  drop.reason = "buffer_full";
+  drop.sequence_bytes = 1448;
+  result.dropped = {drop};
   return result;
 }
 
