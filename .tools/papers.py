@@ -32,7 +32,7 @@ UNITS = {"%": 100, "Mb/s": 1e-6, "kb/s": 1e-3, "kB": 1e-3, "ms": 1, "s": 1, "": 
 # A number is {what, column} and some of these.
 NUMBER_KEYS = {"what", "column", "unit", "where", "versus", "times", "pick", "paper"}
 # Keys at the top of a scenario that are text for people: they change no run.
-TEXT_KEYS = ("title", "description", "paper")
+TEXT_KEYS = ("title", "description", "paper", "output")
 STUDENT_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
              2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
 
@@ -67,7 +67,7 @@ def asked(papers=PAPERS):
 
 
 def without_texts(text):
-    """A scenario's lines that runs depend on: no comments, none of TEXT_KEYS."""
+    """A scenario's lines that runs depend on: no comments, none of TEXT_KEYS, which say what is told and drawn of them."""
     kept, skipping = [], False
     for line in text.splitlines():
         key = re.match(r"([a-z_]+):", line)
