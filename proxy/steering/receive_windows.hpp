@@ -27,6 +27,7 @@ class ReceiveWindows {
  private:
   /// Either law, by the policy under which the connection began to carry much.
   struct Loop {
+    explicit Loop(const control::ReceiveWindowLoop& law) : balance(law) {}
     control::ReceiveWindowLoop balance;
     std::uint32_t sliding = no_id;  ///< its place in `sliding_`, where that law steers it
   };
