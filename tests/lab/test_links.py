@@ -7,7 +7,7 @@ from links import Link, Measured, Outcome
 
 
 def measured(ideal, scale_ms=20, **by_setting):
-    return Measured(Link("a link", "a"), scale_ms, Outcome(*ideal), {name: Outcome(*each) for name, each in by_setting.items()})
+    return Measured(Link("a link", "a"), scale_ms, Outcome(*ideal), {name: Outcome(*each) for name, each in by_setting.items()}, [])
 
 
 def test_worth_counts_delay_on_the_links_own_scale():
@@ -40,7 +40,18 @@ def test_each_link_is_judged_by_what_is_best_on_the_others():
 
 def test_the_ideal_is_the_best_row_of_its_grid():
     text = "use,p95_ms,scale_ms\n90.00,10,20.0\n99.00,60,20.0\n99.50,200,20.0\n"
-    assert links.ideal_of(text) == (20.0, Outcome(99, 60))
+    assert links.ideal_of(text) == (20.0, Outcome(99, 60), [Outcome(90, 10), Outcome(99, 60), Outcome(99.5, 200)])
+
+
+def test_what_the_ideal_has_at_no_more_delay():
+    outcomes = [Outcome(90, 10), Outcome(99, 60), Outcome(98, 50)]
+    assert links.within(outcomes, 59) == 98
+    assert links.within(outcomes, 9) is None
+
+
+def test_what_is_only_measured_beside_is_not_chosen():
+    beside = next(iter(links.BESIDE))
+    assert links.choose([measured((97, 50), default=(90, 50), **{beside: (97, 50)})]) == "default"
 
 
 def test_the_family_is_the_same_each_time_and_spans_its_ranges():
@@ -62,11 +73,11 @@ def test_recorded_links_that_are_not_there_are_named(capsys, tmp_path):
 
 
 def test_every_run_is_in_the_csv_and_a_link_that_misses_is_told():
-    runs = {name: Outcome(90, 20) for name in links.SETTINGS}
-    link = Measured(Link("slow", "a"), 20, Outcome(97, 50), runs)
+    runs = {name: Outcome(90, 20) for name in (*links.SETTINGS, *links.BESIDE)}
+    link = Measured(Link("slow", "a"), 20, Outcome(97, 50), runs, [Outcome(91.2, 20)])
     table, sheet = io.StringIO(), io.StringIO()
     links.report([link, link], table)
     links.write_csv(sheet, [link, link])
-    assert "| slow | 1 ms, 20 ms, free | 97.0 %, 50 ms | 90.0 %, 20 ms | 90.0 %, 20 ms | misses |" in table.getvalue()
+    assert "| slow | 1 ms, 20 ms, free | 97.0 %, 50 ms | 90.0 %, 20 ms | 91.2 % | 90.0 %, 20 ms | misses |" in table.getvalue()
     assert "2 miss the goal. The default was chosen 2 times." in table.getvalue()
     assert len(sheet.getvalue().splitlines()) == 1 + 2 * (1 + len(runs))
