@@ -14,10 +14,10 @@ using Milliseconds = std::int64_t;
 /// A link and the way to it.
 struct IdealLink {
   std::vector<std::int64_t> capacity{};  ///< bytes that each TTI carries, for the whole run
-  Milliseconds tti = 1;                ///< > 0; of the link and of its uplink
-  Milliseconds way = 10;               ///< between sender and Node-B, >= 0
-  Milliseconds warmup = 5000;          ///< not measured
-  bool scheduled = true;               ///< the uplink, as a scenario has it by default; without, nothing waits there
+  Milliseconds tti = 1;                  ///< > 0; of the link and of its uplink
+  Milliseconds way = 10;                 ///< between sender and Node-B, >= 0
+  Milliseconds warmup = 5000;            ///< not measured
+  bool scheduled = true;                 ///< the uplink, as a scenario has it by default; without, nothing waits there
 
   [[nodiscard]] Milliseconds duration() const { return static_cast<Milliseconds>(capacity.size()) * tti; }
 };
