@@ -42,14 +42,12 @@ TEST(WindowRegulatorPaper, Figure7aTheRenoOfThatTimeGainsMore) {
   EXPECT_GT(reno, newreno + 0.1);
 }
 
-TEST(WindowRegulatorPaper, Figure7NoLawLosesBySmallBuffersAndAllMeetAtLargeOnes) {
+TEST(WindowRegulatorPaper, Figure7NoLawLosesAPacketAndAllMeetAtLargeBuffers) {
   for (const char* mode : {"wrs/regulate", "wrd/regulate", "wrb/regulate"}) {
     SCOPED_TRACE(mode);
     const std::string on = "mode=" + std::string(mode);
     const RunResult result = paper_run("wr-fig7", {"buffer_packets=10", on}, 140s);
-    // A fifth of a percent of the packets, where drop-tail loses ten times as many.
-    const double packets = result.throughput_bps * result.measured_s / 8 / 948;
-    EXPECT_LT(static_cast<double>(result.drops), packets / 500);
+    EXPECT_EQ(result.drops, 0U);
   }
   const double drop_tail = throughput("wr-fig7", "none", {"buffer_packets=50"}, 140s);
   EXPECT_NEAR(throughput("wr-fig7", "wrb/regulate", {"buffer_packets=50"}, 140s), drop_tail, 0.08 * drop_tail);
@@ -95,15 +93,17 @@ TEST(WindowRegulatorPaper, Figure10aRandomLossMakesThemAllAlike) {
   }
 }
 
-TEST(WindowRegulatorPaper, Figure10bWiredCongestionTurnsTheGainOfWindowsIntoALoss) {
-  const auto mobile = [](const std::string& mode, const char* cross) {
-    return paper_run("wr-fig10b", {"mode=" + mode, cross}, 120s).figures.at("flow_1_bps");
+/// Over the sender of that time; what windows gain is gone when the queue of the wires is full.
+TEST(WindowRegulatorPaper, Figure10bWiredCongestionTakesTheGainOfWindows) {
+  const auto gain = [](const std::string& mode, const char* cross) {
+    const auto mobile = [&](const std::string& law) {
+      return paper_run("wr-fig10b", {"mode=" + law, cross}, 120s).figures.at("flow_1_bps");
+    };
+    return mobile(mode) / mobile("none");
   };
-  const double free = mobile("none", "cross_kbps=300");
-  EXPECT_GT(mobile("wrb/regulate", "cross_kbps=300"), free);
-  const double congested = mobile("none", "cross_kbps=500");
-  EXPECT_LT(congested, 0.7 * free);
-  EXPECT_LT(mobile("wrs/regulate", "cross_kbps=500"), 0.9 * congested);
+  const double free = gain("wrb/regulate", "cross_kbps=300");
+  EXPECT_GT(free, 1.15);
+  EXPECT_LT(gain("wrb/regulate", "cross_kbps=450"), free - 0.15);
 }
 
 /// Mean times of short flows: of all users, and of the first, who is at +4 dB and has no files.
