@@ -105,6 +105,7 @@ TEST_F(SmvsFigure11, MostFastRecoveriesOfPlainTcpEndInATimeout) {
     EXPECT_GT(result.counters.at("proxy_timeouts"), 4U);
     EXPECT_GE(2 * result.counters.at("proxy_timeouts"), result.counters.at("proxy_fast_recoveries"));
     EXPECT_LT(result.queue_mean_frames, 0.5 * smvs().at(period).queue_mean_frames);
+    // Under smvs it waits for repairs now and then, too: 1.4 % of the time at 0.1 s, where plain TCP has 3.9.
     EXPECT_GT(result.queue_empty, 2 * smvs().at(period).queue_empty);
   }
 }
