@@ -440,9 +440,9 @@ Bytes AckClockedWindow::grown(Duration silence) const {
 }
 
 Instant AckClockedWindow::room_at(Instant now, Bytes under_way) const {
-  if (!grows_in_silence()) return never;
+  if (!grows_in_silence() || !delivery_.known()) return never;
   const Rate rate = delivery_.rate() * silence_gain;
-  const Duration silence = rate.time_for(under_way + parameters_.segment - window_);
+  const Duration silence = time_for(under_way + parameters_.segment - window_, rate.bytes_per_second());
   if (silence > longest_silence()) return never;
   return std::max(last_heard_ + silence, now + least_wait);
 }

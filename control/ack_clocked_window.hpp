@@ -97,7 +97,7 @@ class AckClockedWindow {
   /// … and at `now`, which is not before it: the window may grow in silence.
   [[nodiscard]] Bytes window(Instant now) const { return window_ + grown(now - last_heard_); }
   /// With so much under way: when there is room for a segment more if nothing is heard until then; `never` when a
-  /// silence does not make room. Not before `now`.
+  /// silence does not make room. After `now`, by a millisecond at least.
   [[nodiscard]] Instant room_at(Instant now, Bytes under_way) const;
   [[nodiscard]] Rate rate() const { return delivery_.rate(); }
   /// Zero while unknown.

@@ -130,6 +130,8 @@ TEST(AckClockedWindow, TellsWhenASilenceMakesRoomForASegment) {
   EXPECT_GE(law.window(room + 1us), law.window() + Bytes(1500));
   EXPECT_EQ(law.room_at(last + 5ms, law.window()), last + 6ms) << "it is there, and is not looked for all the time";
   EXPECT_EQ(law.room_at(last, law.window() + Bytes(40'000)), never) << "more than a silence makes room for";
+  EXPECT_EQ(law.room_at(last + 115ms, Bytes(0)), last + 116ms) << "whoever could not use it is looked at again";
+  EXPECT_EQ(law.room_at(last, Bytes(std::int64_t{1} << 62)), never) << "however much is said to be under way";
 }
 
 TEST(AckClockedWindow, GrowsInNoSilenceThatMayBeTheLinks) {
