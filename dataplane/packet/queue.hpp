@@ -89,6 +89,16 @@ class Queue {
     }
     back_ = last;
   }
+  /// Takes over all packets of another queue.
+  void push_back_all(Queue& other) noexcept {
+    if (front_) {
+      back_.note().next = other.front_.buffer();
+    } else {
+      front_ = other.front_;
+    }
+    if (other.back_) back_ = other.back_;
+    other.front_ = other.back_ = Cursor();
+  }
   /// Puts `packet` behind `position`, which is one of ours, or in front of everything when it is nothing.
   void insert_after(Cursor position, Packet packet) noexcept {
     const Cursor added(packet.release());

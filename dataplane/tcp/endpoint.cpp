@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "dataplane/tcp/fast_path.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
 
 namespace sluice::tcp {
@@ -49,9 +50,27 @@ void Endpoint::write(packet::Packet&& payload) {
   send_.push(std::move(payload));
 }
 
-Bytes Endpoint::unsent() const {
-  const packet::Cursor first = send_.unsent();
-  return first ? Bytes(snd_.end - SeqNum(first.note().seq)) : Bytes();
+/// Some payload would find room behind the one before it.
+inline bool Endpoint::would_join(const packet::Queue& more) const {
+  const std::uint32_t most = most_joined();
+  std::uint32_t before = send_.unsent() ? send_.back().note().payload_len : most;
+  for (packet::Cursor at = more.front(); at; at = at.next()) {
+    const std::uint32_t length = at.note().payload_len;
+    if (before + length <= most) return true;
+    before = length;
+  }
+  return false;
+}
+
+void Endpoint::take_over(Endpoint& from) {
+  if (config_->joins_payloads && would_join(from.in_order_)) [[unlikely]] {
+    while (packet::Packet payload = from.read()) write(std::move(payload));
+    return;
+  }
+  snd_.end += from.rcv_.unread;
+  from.rcv_.unread = 0;
+  send_.push_all(from.in_order_);
+  from.consider_window_update();
 }
 
 void Endpoint::set_window_source(WindowSource source, Bytes seed_cwnd) {

@@ -109,6 +109,9 @@ class Endpoint {
   /// Appends to the send queue: all note().payload_len bytes at the end of the packet; payload_sum must be set. Takes
   /// its place in sequence space. Ignored (dropped) when finish() was called or the connection cannot send any more.
   void write(packet::Packet&& payload);
+  /// What read() and write() in turn come to, for all that `from` has in order. Both are on the fast path, and what
+  /// `from` receives has the same place in sequence space as what is written here.
+  void take_over(Endpoint& from);
   /// FIN after everything written.
   void finish();
   /// Urgent data ends before `end`, which may lie beyond what was written: the peer is told with everything that leaves
@@ -191,7 +194,9 @@ class Endpoint {
   /// Sequence space sent and not acknowledged: SND.NXT - SND.UNA.
   [[nodiscard]] Bytes unacknowledged() const { return Bytes(snd_.nxt - snd_.una); }
   /// Bytes written and never sent.
-  [[nodiscard]] Bytes unsent() const;
+  [[nodiscard]] Bytes unsent() const { return Bytes(std::max(snd_.end - snd_.nxt, 0)); }
+  /// unacknowledged() and unsent() together.
+  [[nodiscard]] Bytes held() const { return Bytes(later(snd_.end, snd_.nxt) - snd_.una); }
   /// RFC 6675 pipe.
   [[nodiscard]] Bytes in_flight() const { return Bytes(pipe()); }
   /// Smoothed round-trip time; zero before the first measurement.
@@ -249,6 +254,7 @@ class Endpoint {
   void accept_data(const Segment& segment, packet::Packet&& payload, Instant now);
   void accept_payload(SeqNum seq, packet::Packet&& payload, Instant now);
   void append_in_order(packet::Packet&& payload);
+  [[nodiscard]] bool would_join(const packet::Queue& more) const;
   void accept_out_of_order(packet::Packet&& payload);
   [[nodiscard]] Reassembly::Limits reassembly_limits() const;
   void drain_reassembly();

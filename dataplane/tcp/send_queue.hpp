@@ -47,12 +47,16 @@ class SendQueue {
   [[nodiscard]] bool join_back(const packet::Packet& payload, std::uint32_t most);
   /// Appends; note().seq, payload_len and payload_sum must be set.
   void push(packet::Packet&& packet) {
-    packet::PacketNote& note = packet.note();
-    note.flags = 0;
-    note.transmissions = 0;
-    note.scratch64_b = 0;
+    begin(packet.note());
     packets_.push_back(std::move(packet));
     if (!unsent_) unsent_ = packets_.back();
+  }
+  /// The same for all of `packets`, which is empty afterwards. Requires that there are any.
+  void push_all(packet::Queue& packets) {
+    for (packet::Cursor at = packets.front(); at; at = at.next()) begin(at.note());
+    const packet::Cursor first = packets.front();
+    packets_.push_back_all(packets);
+    if (!unsent_) unsent_ = first;
   }
   /// The first unsent packet has been sent.
   void sent(Instant now) {
@@ -126,6 +130,11 @@ class SendQueue {
   void clear();
 
  private:
+  static void begin(packet::PacketNote& note) {
+    note.flags = 0;
+    note.transmissions = 0;
+    note.scratch64_b = 0;
+  }
   void pop_acknowledged(AckEvent& event);
   [[gnu::cold, gnu::noinline]] void unmark(packet::Cursor at, AckEvent& event);
   [[gnu::cold, gnu::noinline]] void trim_front(SeqNum ack, AckEvent& event);

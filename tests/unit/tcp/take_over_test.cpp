@@ -1,0 +1,126 @@
+// What one endpoint has in order goes to another one: all at once, or packet by packet. Whoever looks from outside sees
+// no difference.
+
+#include <random>
+
+#include "tests/unit/tcp/script.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// A stream through two endpoints, as a relay has it: what `in` receives, `out` sends.
+class Relay {
+ public:
+  explicit Relay(bool at_once) : at_once_(at_once) {
+    for (Script* const leg : {&in_, &out_}) {
+      leg->config.joins_payloads = true;
+      leg->use_timestamps();
+      leg->use_sack();
+    }
+    out_.our_base = in_.their_base;
+    in_.open();
+    out_.open(20'000);
+  }
+
+  void receive(std::uint32_t count) {
+    in_.receive_data(received_, count);
+    received_ += count;
+  }
+  void acknowledge(std::uint32_t up_to, std::uint32_t window) {
+    out_.set_peer_window(window);
+    out_.receive_ack(up_to);
+  }
+  void pass(Duration time) {
+    in_.pass(time);
+    out_.pass(time);
+  }
+  void serve() {
+    if (at_once_ && in_.endpoint.on_fast_path() && out_.endpoint.on_fast_path()) {
+      if (in_.endpoint.unread() > Bytes()) out_.endpoint.take_over(in_.endpoint);
+    } else {
+      while (packet::Packet payload = in_.endpoint.read()) out_.endpoint.write(std::move(payload));
+    }
+    in_.emit();
+    out_.emit();
+  }
+
+  [[nodiscard]] std::uint32_t sent() const {
+    return static_cast<std::uint32_t>(out_.endpoint.snd_nxt() - out_.our_base);
+  }
+  [[nodiscard]] std::uint32_t unacknowledged() const {
+    return static_cast<std::uint32_t>(out_.endpoint.unacknowledged().count());
+  }
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> seen() {
+    std::vector<std::vector<std::uint32_t>> all;
+    for (Script* const leg : {&in_, &out_}) {
+      for (; leg->sent() != 0;) {
+        const SentSegment next = leg->wire.next();
+        const tcp::Segment& s = next.segment;
+        all.push_back({s.seq.raw(), s.ack.raw(), s.window, s.flags.bits, s.payload_len, s.ts_value, s.ts_echo});
+        for (const std::uint8_t byte : next.bytes) all.back().push_back(byte);
+      }
+    }
+    return all;
+  }
+  [[nodiscard]] Bytes unsent() const { return out_.endpoint.unsent(); }
+  [[nodiscard]] Bytes held() const { return out_.endpoint.held(); }
+
+ private:
+  bool at_once_;
+  Script in_, out_;
+  std::uint32_t received_ = 0;
+};
+
+class TakeOver : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, TakeOver, testing::Range(0U, 30U));
+
+TEST_P(TakeOver, LooksLikeReadingAndWriting) {
+  std::mt19937 random(GetParam());
+  const auto below = [&](std::uint32_t bound) { return static_cast<std::uint32_t>(random() % bound); };
+  Relay one(false), all(true);
+  for (int burst = 0; burst < 300; ++burst) {
+    const std::uint32_t count = below(6);
+    // Some connections send full segments only, others all kinds.
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint32_t size = GetParam() % 2 == 0 || below(4) != 0 ? Script::mss : 1 + below(Script::mss);
+      one.receive(size);
+      all.receive(size);
+    }
+    if (below(2) == 0 && one.unacknowledged() != 0) {
+      const std::uint32_t up_to = one.sent() - below(one.unacknowledged());
+      const std::uint32_t window = below(10) == 0 ? below(3000) : 20'000 + below(40'000);
+      one.acknowledge(up_to, window);
+      all.acknowledge(up_to, window);
+    }
+    one.serve();
+    all.serve();
+    ASSERT_EQ(one.seen(), all.seen()) << "burst " << burst;
+    ASSERT_EQ(one.unsent(), all.unsent());
+    ASSERT_EQ(one.held(), all.held());
+    const Duration pause = std::chrono::microseconds(below(3000));
+    one.pass(pause);
+    all.pass(pause);
+  }
+  EXPECT_GT(all.sent(), 50'000U) << "something has passed";
+}
+
+TEST(Endpoint, WhatIsHeldIsWhatIsSentAndWhatIsNot) {
+  Script s;
+  s.open(2500);
+  for (int i = 0; i < 4; ++i) s.write(1000);
+  s.emit();
+  EXPECT_EQ(s.endpoint.unsent(), Bytes(2000));
+  EXPECT_EQ(s.endpoint.held(), Bytes(4000));
+  s.receive_ack(1000);
+  EXPECT_EQ(s.endpoint.held(), Bytes(3000));
+  s.endpoint.finish();
+  s.set_peer_window(60'000);
+  s.receive_ack(2000);
+  s.emit();
+  EXPECT_EQ(s.endpoint.unsent(), Bytes(0));
+  EXPECT_EQ(s.endpoint.held(), s.endpoint.unacknowledged()) << "the FIN, too";
+  EXPECT_EQ(s.endpoint.held(), Bytes(2001));
+}
+
+}  // namespace
+}  // namespace sluice::test
