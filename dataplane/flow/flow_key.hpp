@@ -41,14 +41,19 @@ struct FlowKey {
 };
 static_assert(sizeof(FlowKey) == 40, "no padding: compared and hashed as bytes");
 
+/// Of FlowKey::words(): both addresses are IPv4 (::ffff:0:0/96).
+[[nodiscard]] inline bool is_v4(const std::array<std::uint64_t, 5>& words) noexcept {
+  constexpr std::uint32_t mapped = 0xffff0000U;  // the second half of the prefix, in memory order
+  const auto prefix = [&](std::size_t at) { return words[at] | (static_cast<std::uint32_t>(words[at + 1]) ^ mapped); };
+  return (prefix(0) | prefix(2)) == 0;
+}
+
 /// SipHash-1-3 of the key: without `secret` nobody can choose connections that collide (README.md says why). Where both
 /// addresses are IPv4 the message is two words, else five; the length is part of it, so that the two never coincide but
 /// by chance.
 [[nodiscard]] inline std::uint64_t hash(const FlowKey& key, const HashKey& secret) noexcept {
   const auto words = key.words();
-  constexpr std::uint32_t mapped = 0xffff0000U;  // the second half of ::ffff:0:0/96, in memory order
-  const auto prefix = [&](std::size_t at) { return words[at] | (static_cast<std::uint32_t>(words[at + 1]) ^ mapped); };
-  if ((prefix(0) | prefix(2)) == 0) [[likely]] {
+  if (is_v4(words)) [[likely]] {
     const std::uint64_t addresses = words[1] >> 32U | (words[3] >> 32U << 32U);
     return sip_hash<1, 3>(secret, std::array{addresses, words[4]});
   }

@@ -19,25 +19,14 @@ std::uint32_t slot_count(std::uint32_t capacity) {
   return std::bit_ceil(std::max(2 * checked(capacity), 64U));
 }
 
-/// Most neighbours in a burst differ in the UE's address or in the ports: the rest is rarely looked at.
-bool is_same(const FlowKey& a, const FlowKey& b) {
-  const auto x = a.words();
-  const auto y = b.words();
-  return ((x[1] ^ y[1]) | (x[4] ^ y[4])) == 0 && a == b;
-}
-
 }  // namespace
 
 FlowTable::FlowTable(std::uint32_t capacity, const HashKey& secret)
     : capacity_(checked(capacity)),
       mask_(slot_count(capacity) - 1),
-      secret_(secret),
+      tag_of_(secret),
       slots_(slot_count(capacity)),
       keys_(capacity) {}
-
-std::uint32_t FlowTable::tag_of(const FlowKey& key) const noexcept {
-  return static_cast<std::uint32_t>(hash(key, secret_));
-}
 
 FlowIndex FlowTable::find(const FlowKey& key, std::uint32_t tag) const noexcept {
   const std::uint32_t at = slot_of(key, tag);
@@ -57,7 +46,7 @@ inline std::uint32_t FlowTable::slot_of(const FlowKey& key, std::uint32_t tag) c
 }
 
 FlowIndex FlowTable::find(const FlowKey& key) const noexcept {
-  return find(key, tag_of(key));
+  return find(key, tag_of_(key));
 }
 
 void FlowTable::lookup_burst(std::span<const FlowKey> keys, std::span<FlowIndex> out) const noexcept {
@@ -75,10 +64,8 @@ void FlowTable::lookup_burst(std::span<const FlowKey> keys, std::span<FlowIndex>
 inline void FlowTable::lookup_batch(const FlowKey* keys, FlowIndex* out, std::size_t count) const noexcept {
   const Slot* const slots = slots_.data();
   const FlowKey* const known = keys_.data();
-  for (std::size_t i = 0; i < count; ++i) {
-    out[i] = i != 0 && is_same(keys[i], keys[i - 1]) ? out[i - 1] : tag_of(keys[i]);
-    __builtin_prefetch(slots + (out[i] & mask_));
-  }
+  tag_of_.burst({keys, count}, out);
+  for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(slots + (out[i] & mask_));
   std::array<FlowIndex, 32> candidates;
   for (std::size_t i = 0; i < count; ++i) {
     const Slot slot = slots[out[i] & mask_];
@@ -94,7 +81,7 @@ inline void FlowTable::lookup_batch(const FlowKey* keys, FlowIndex* out, std::si
 bool FlowTable::insert(const FlowKey& key, FlowIndex index) noexcept {
   assert(index < capacity_);
   if (size_ == capacity_) return false;
-  const std::uint32_t tag = tag_of(key);
+  const std::uint32_t tag = tag_of_(key);
   for (std::uint32_t step = 0; step < longest_probe; ++step) {
     Slot& slot = slots_[(tag + step) & mask_];
     if (slot.index_plus == 0) {
@@ -111,7 +98,7 @@ bool FlowTable::insert(const FlowKey& key, FlowIndex index) noexcept {
 
 bool FlowTable::reassign(const FlowKey& key, FlowIndex index) noexcept {
   assert(index < capacity_);
-  const std::uint32_t at = slot_of(key, tag_of(key));
+  const std::uint32_t at = slot_of(key, tag_of_(key));
   if (at == no_slot) return false;
   slots_[at].index_plus = index + 1;
   keys_[index] = key;
@@ -120,7 +107,7 @@ bool FlowTable::reassign(const FlowKey& key, FlowIndex index) noexcept {
 }
 
 FlowIndex FlowTable::erase(const FlowKey& key) noexcept {
-  std::uint32_t hole = slot_of(key, tag_of(key));
+  std::uint32_t hole = slot_of(key, tag_of_(key));
   if (hole == no_slot) return no_flow;
   const FlowIndex erased = slots_[hole].index_plus - 1;
   // Close the gap: whoever was pushed past the hole by a collision moves back (Knuth, 6.4 algorithm R). What lies

@@ -5,6 +5,7 @@
 
 #include "dataplane/flow/flow_key.hpp"
 #include "dataplane/flow/lazy_array.hpp"
+#include "dataplane/flow/tag_hash.hpp"
 
 namespace sluice::flow {
 
@@ -21,7 +22,7 @@ class FlowTable {
   static constexpr std::uint32_t longest_probe = 128;
 
   /// `capacity`: most flows at a time, 1 … 2^30, and the bound of their indices. `secret` keeps outsiders from choosing
-  /// connections that collide, see hash(). Throws std::invalid_argument, std::bad_alloc.
+  /// connections that collide, see TagHash. Throws std::invalid_argument, std::bad_alloc.
   FlowTable(std::uint32_t capacity, const HashKey& secret);
 
   /// The flow of a connection, or no_flow.
@@ -54,7 +55,6 @@ class FlowTable {
   static constexpr std::uint32_t no_slot = 0xffffffffU;
 
   [[nodiscard]] std::uint32_t slot_of(const FlowKey& key, std::uint32_t tag) const noexcept;
-  [[nodiscard]] std::uint32_t tag_of(const FlowKey& key) const noexcept;
   [[nodiscard, gnu::noinline]] FlowIndex find(const FlowKey& key, std::uint32_t tag) const noexcept;
   void lookup_batch(const FlowKey* keys, FlowIndex* out, std::size_t count) const noexcept;
 
@@ -62,7 +62,7 @@ class FlowTable {
   std::uint32_t mask_;
   std::uint32_t size_ = 0;
   std::uint32_t changes_ = 0;
-  HashKey secret_;
+  TagHash tag_of_;
   LazyArray<Slot> slots_;
   LazyArray<FlowKey> keys_;
 };
