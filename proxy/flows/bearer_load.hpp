@@ -29,6 +29,21 @@ struct BearerLoad {
   std::uint32_t moving_flows = 0;
   std::uint32_t shut_flows = 0;
 
+  /// What a connection that goes on has come to; the rest of its share is as it was.
+  void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_moving) {
+    committed += Bytes(held_and_advertised) - Bytes(share.committed);
+    share.committed = held_and_advertised;
+    if (unsent != share.backlog) {
+      backlog += Bytes(unsent) - Bytes(share.backlog);
+      backlogged_flows += (unsent != 0 ? 1U : 0U) - (share.backlog != 0 ? 1U : 0U);
+      share.backlog = unsent;
+    }
+    if (is_moving != share.moving) [[unlikely]] {
+      moving_flows += is_moving ? 1U : UINT32_MAX;
+      share.moving = is_moving;
+    }
+  }
+
   /// A connection's share was `before` and is `after` now; one that comes or goes has none.
   void change(const FlowShare& before, const FlowShare& after) {
     backlog += Bytes(after.backlog) - Bytes(before.backlog);

@@ -5,8 +5,6 @@
 namespace sluice::proxy {
 namespace {
 
-/// Bursts of acknowledgements are averaged over so long at least.
-constexpr Duration shortest = std::chrono::milliseconds(10);
 constexpr std::int64_t fall = 8;
 
 }  // namespace

@@ -27,8 +27,13 @@ class Demand {
   /// `delivered`: acknowledged by the receiver up to here. `round_trip`: over both legs, without the receiver's queues.
   void follow(tcp::SeqNum delivered, Duration round_trip, Instant now);
   [[nodiscard]] Bytes bytes() const { return bytes_; }
+  /// It was measured so lately that follow() does nothing, whatever the round trip.
+  [[nodiscard]] bool is_fresh(Instant now) const { return now - since_ < shortest; }
 
  private:
+  /// Bursts of acknowledgements are averaged over so long at least.
+  static constexpr Duration shortest = std::chrono::milliseconds(10);
+
   [[nodiscard]] Bytes growth(Bytes in_round_trip) const;
 
   Bytes bytes_ = first;

@@ -73,7 +73,16 @@ void MemoryBudget::let_age(std::uint16_t epoch) {
 }
 
 void MemoryBudget::commit(Commitment& commitment, std::uint32_t bytes) {
-  if (commitment.bytes == bytes && commitment.epoch == epoch_) return;
+  if (commitment.epoch == epoch_) [[likely]] {
+    std::int64_t& known = by_epoch_[epoch_ % epochs];
+    if (known >= commitment.bytes) [[likely]] {
+      const std::int64_t more = std::int64_t{bytes} - commitment.bytes;
+      known += more;
+      committed_ += more;
+      commitment.bytes = bytes;
+      return;
+    }
+  }
   if (static_cast<std::uint16_t>(epoch_ - commitment.epoch) < epochs) {
     std::int64_t& known = by_epoch_[commitment.epoch % epochs];
     // After some hours an old commitment looks young again; what is not there is not taken away.

@@ -58,6 +58,12 @@ class MemoryBudget {
   /// The same among the connections of one UE, which have `committed` together.
   [[nodiscard]] Bytes most_of_ue(Bytes committed, Bytes own) const { return two_thirds(of_one_ue_ - committed + own); }
 
+  /// There is more than enough for a direction to have `bytes` without need, and for one more of a UE whose connections
+  /// have `committed` together, whatever the direction itself has: most_unasked() and most_of_ue() come to more.
+  [[nodiscard]] bool is_ample(Bytes bytes, Bytes committed) const {
+    return free() - kept_for_need_ >= bytes * 2 && of_one_ue_ - committed >= bytes * 2;
+  }
+
   /// An eighth of the budget is left, or less: what came before its turn finds no room.
   [[nodiscard]] bool tight() const { return spare_ <= tight_below_; }
   /// Nothing is left but the reserve: payload is refused.

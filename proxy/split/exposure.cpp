@@ -22,12 +22,9 @@ void Exposure::hold(Flow& flow) const {
 /// With a cap a host is given no more window than will be acknowledged, whether the other host's program reads or not:
 /// what that host has granted, and what the cap adds. A host that has sent more would wait for an acknowledgement until
 /// it gives up, where without us it would see a closed window. A bearer's cap adds nothing that could be counted on.
-void Exposure::open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates) const {
-  if (configured()) {
-    const Bytes granted(handback::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
-    room = std::min(room, granted + (limits_.exposure_per_bearer ? Bytes{} : *limits_.exposure_per_flow));
-  }
-  relay::open_window(flow, in, room, updates);
+Bytes Exposure::capped_room(const Flow& flow, Side in) const {
+  const Bytes granted(handback::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
+  return granted + (limits_.exposure_per_bearer ? Bytes{} : *limits_.exposure_per_flow);
 }
 
 void Exposure::allow(Flow& flow, Bearer& bearer) const {

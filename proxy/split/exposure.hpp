@@ -3,6 +3,7 @@
 #include "dataplane/tcp/endpoint.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/shard/config.hpp"
+#include "proxy/split/relay.hpp"
 #include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {
@@ -22,7 +23,9 @@ class Exposure {
   /// Sees to it that acknowledgements wait, or do not, as caps() says.
   void hold(Flow& flow) const;
   /// Advertises `room` more bytes to the host behind `in`, and no more than may be acknowledged.
-  void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const;
+  void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const {
+    relay::open_window(flow, in, configured() ? std::min(room, capped_room(flow, in)) : room, updates);
+  }
   /// Its acknowledgements wait, whatever has become of the reason since: a flow that drains may be handed back for
   /// another one.
   [[nodiscard]] static bool waits(const Flow& flow) { return flow.legs[0].endpoint.holds_acknowledgements(); }
@@ -30,6 +33,7 @@ class Exposure {
   void allow(Flow& flow, Bearer& bearer) const;
 
  private:
+  [[nodiscard, gnu::cold, gnu::noinline]] Bytes capped_room(const Flow& flow, Side in) const;
   [[nodiscard]] bool configured() const {
     return limits_.exposure_per_flow.has_value() || limits_.exposure_per_bearer.has_value();
   }

@@ -50,11 +50,6 @@ void pass_end(Leg& from, Leg& to) {
 
 }  // namespace
 
-Bytes held_towards(const Flow& flow, Side out) {
-  const tcp::Endpoint& endpoint = flow.leg(out).endpoint;
-  return endpoint.unacknowledged() + endpoint.unsent();
-}
-
 bool is_broken(const Flow& flow, Side side) {
   return broken(flow.leg(side).endpoint);
 }
@@ -75,9 +70,9 @@ bool owes(const Flow& flow) {
          flow.leg(Side::radio).reset_pending || flow.leg(Side::core).reset_pending;
 }
 
-void pump_towards(Flow& flow, Side out) {
-  Leg& from = flow.leg(opposite(out));
-  if (from.endpoint.unread() > 0_B) move_payload(from, flow.leg(out));
+void pump_undisturbed(Flow& flow, Side out) {
+  tcp::Endpoint& from = flow.leg(opposite(out)).endpoint;
+  if (from.unread() > 0_B) flow.leg(out).endpoint.take_over(from);
 }
 
 void pump(Flow& flow) {
@@ -110,12 +105,6 @@ bool has_news_of_end(const Flow& flow) {
     return broken(from.endpoint) && !gone(to.endpoint) && !to.reset_pending;
   };
   return untold(flow.leg(Side::radio), flow.leg(Side::core)) || untold(flow.leg(Side::core), flow.leg(Side::radio));
-}
-
-void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates) {
-  tcp::Endpoint& endpoint = flow.leg(in).endpoint;
-  if (room < 0_B) room = 0_B;
-  if (room != endpoint.receive_room()) endpoint.set_receive_room(room, updates);
 }
 
 void abandon(Flow& flow) {

@@ -21,7 +21,9 @@ namespace relay {
 inline constexpr Bytes least_window{2 * 1460 + 256};
 
 /// Bytes taken from the sender on the far side of `out` that the host behind `out` has not acknowledged.
-[[nodiscard]] Bytes held_towards(const Flow& flow, Side out);
+[[nodiscard]] inline Bytes held_towards(const Flow& flow, Side out) {
+  return flow.leg(out).endpoint.held();
+}
 
 /// Bytes acknowledged to the host behind `in` that the other one has not acknowledged.
 [[nodiscard]] std::uint32_t exposed_to(const Flow& flow, Side in);
@@ -48,8 +50,8 @@ inline void note_progress(Flow& flow, Side out, Instant now) {
 /// Moves the payload that can be moved now, both ways, and the newest timestamps. Cheap when there is nothing.
 void pump(Flow& flow);
 
-/// The same for one stream, on which something has come in.
-void pump_towards(Flow& flow, Side out);
+/// The same for one stream of a flow on the fast path; timestamps are passed on as segments come.
+void pump_undisturbed(Flow& flow, Side out);
 
 /// A host's keep-alive goes on to the other host, as long as there is nothing on the way to that one: only its answer
 /// is one (answered in SplitFlows::deliver_segment).
@@ -70,7 +72,11 @@ void pass_ends(Flow& flow);
 [[nodiscard]] bool has_news_of_end(const Flow& flow);
 
 /// Advertises `room` more bytes beyond what was received to the host behind `in`. Never takes a window back.
-void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing);
+inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) {
+  tcp::Endpoint& endpoint = flow.leg(in).endpoint;
+  room = std::max(room, Bytes{});
+  if (room != endpoint.receive_room()) endpoint.set_receive_room(room, updates);
+}
 
 /// Ends the connection on both sides, whatever is held: the next emit() of each leg tells its host by a reset.
 void abandon(Flow& flow);

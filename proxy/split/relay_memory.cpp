@@ -5,39 +5,39 @@
 #include "proxy/split/relay.hpp"
 
 namespace sluice::proxy {
-namespace {
-
-/// What a connection is granted without having shown that it needs it, while the budget has room for that.
-constexpr Bytes most_unasked{1024 * 1024};
-
-/// What one direction holds and has advertised.
-Bytes committed(const Flow& flow, Side in) {
-  return relay::held_towards(flow, opposite(in)) + flow.leg(in).endpoint.advertised();
-}
-
-}  // namespace
+RelayMemory::RelayMemory(const ShardConfig& config, MemoryBudget& budget)
+    : config_(config),
+      budget_(budget),
+      demands_(config.limits.max_flows),
+      unasked_(config.limits.relay_buffer),
+      plenty_(std::min(most_unasked, config.limits.relay_buffer)) {}
 
 bool RelayMemory::look(Instant now) {
   if (!budget_.look(now)) return false;
-  const Bytes most = std::min(most_unasked, config_.limits.relay_buffer);
-  unasked_ = std::clamp(budget_.most_unasked(Bytes{}), relay::least_window, most);
+  unasked_ = std::clamp(budget_.most_unasked(Bytes{}), relay::least_window, plenty_);
   refuses_flows_ = budget_.used() > config_.limits.refuse_flows_at;
   return true;
 }
 
-Bytes RelayMemory::limit(Flow& flow, const Bearer& bearer, Side in, Instant now) {
-  const Bytes own = committed(flow, in);
-  const Bytes needed = need(flow, in, now);
-  const Bytes plenty = std::min({most_unasked, config_.limits.relay_buffer, budget_.most_unasked(own)});
-  const Bytes of_ue = budget_.most_of_ue(bearer.load.committed, own);
-  return std::max(std::min(std::max(needed, plenty), of_ue), relay::least_window);
+/// While nobody is short of memory it is not reckoned who has how much of it.
+Bytes RelayMemory::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
+  const Bytes shown = need_of(flow, in, now);
+  if (shown <= plenty_ && budget_.is_ample(plenty_, bearer.load.committed)) return plenty_;
+  const Bytes own = held + flow.leg(in).endpoint.advertised();
+  const Bytes unasked = budget_.most_unasked(own);
+  const Bytes needed = std::max(bounded_need(own, shown, unasked), std::min(plenty_, unasked));
+  return std::max(std::min(needed, budget_.most_of_ue(bearer.load.committed, own)), relay::least_window);
+}
+
+Bytes RelayMemory::need(Flow& flow, Side in, Bytes held, Instant now) {
+  const Bytes own = held + flow.leg(in).endpoint.advertised();
+  return bounded_need(own, need_of(flow, in, now), budget_.most_unasked(own));
 }
 
 /// A first window besides, while the budget has room for what nobody has shown to need: hosts send in bursts.
-Bytes RelayMemory::need(Flow& flow, Side in, Instant now) {
-  const Bytes own = committed(flow, in);
-  const Bytes burst = std::min(Demand::first, budget_.most_unasked(own));
-  return std::min({std::max(need_of(flow, in, now), burst), config_.limits.relay_buffer, budget_.most(own)});
+inline Bytes RelayMemory::bounded_need(Bytes own, Bytes shown, Bytes unasked) const {
+  const Bytes burst = std::min(Demand::first, unasked);
+  return std::min({std::max(shown, burst), config_.limits.relay_buffer, budget_.most(own)});
 }
 
 Bytes RelayMemory::first_limit(const Bearer& bearer) const {
@@ -57,22 +57,24 @@ Bytes RelayMemory::need_of(Flow& flow, Side in, Instant now) {
     }
   }
   Demand& demand = demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
+  if (demand.is_fresh(now)) return demand.bytes();
   demand.follow(delivered, flow.leg(in).endpoint.srtt() + to.endpoint.least_rtt(), now);
   return demand.bytes();
 }
 
+/// What the direction that comes in on `in` has come to. `fed`: something came.
+template <Side in>
+inline std::uint32_t RelayMemory::note_direction(Flow& flow, bool fed) {
+  Leg& leg = flow.leg(in);
+  const auto advertised = static_cast<std::uint32_t>(leg.endpoint.advertised().count());
+  // What was advertised to a host that sends nothing is not counted for long.
+  if (fed && leg.heard) budget_.commit(leg.commitment, advertised);
+  return advertised + static_cast<std::uint32_t>(relay::held_towards(flow, opposite(in)).count());
+}
+
 std::uint32_t RelayMemory::note(Flow& flow, Streams pending) {
-  Bytes all;
-  for (const Side in : {Side::radio, Side::core}) {
-    Leg& leg = flow.leg(in);
-    const Bytes advertised = leg.endpoint.advertised();
-    // What was advertised to a host that sends nothing is not counted for long.
-    if (leg.heard && contains(pending, stream_to(opposite(in)))) {
-      budget_.commit(leg.commitment, static_cast<std::uint32_t>(advertised.count()));
-    }
-    all += advertised + relay::held_towards(flow, opposite(in));
-  }
-  return static_cast<std::uint32_t>(all.count());
+  return note_direction<Side::radio>(flow, contains(pending, Streams::to_core)) +
+         note_direction<Side::core>(flow, contains(pending, Streams::to_radio));
 }
 
 void RelayMemory::forget(Flow& flow) {

@@ -15,8 +15,7 @@ namespace sluice::proxy {
 class RelayMemory {
  public:
   /// `config` and `budget` outlive it.
-  RelayMemory(const ShardConfig& config, MemoryBudget& budget)
-      : config_(config), budget_(budget), demands_(config.limits.max_flows), unasked_(config.limits.relay_buffer) {}
+  RelayMemory(const ShardConfig& config, MemoryBudget& budget);
 
   /// Reads the pool's level where that is due. True when it was read anew.
   bool look(Instant now);
@@ -25,11 +24,11 @@ class RelayMemory {
   /// What one direction may hold of which nothing is known, by the buffers left.
   [[nodiscard]] Bytes unasked() const { return unasked_; }
 
-  /// What the direction that comes in on `in` may hold and advertise: by need as far as the budget goes, beyond the
-  /// need while there is plenty; two segments in any case, or it would never move again.
-  [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Instant now);
+  /// What the direction that comes in on `in`, and holds `held`, may hold and advertise: by need as far as the budget
+  /// goes, beyond the need while there is plenty; two segments in any case, or it would never move again.
+  [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
   /// What it has shown to need, as far as the budget goes.
-  [[nodiscard]] Bytes need(Flow& flow, Side in, Instant now);
+  [[nodiscard]] Bytes need(Flow& flow, Side in, Bytes held, Instant now);
   /// The same as limit() for a connection that has only begun.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
 
@@ -47,7 +46,14 @@ class RelayMemory {
   }
 
  private:
+  /// What a connection is granted without having shown that it needs it, while the budget has room for that.
+  static constexpr Bytes most_unasked{1024 * 1024};
+
+  /// Of a direction that has `shown` a need and has committed `own`, of which `unasked` might be without need.
+  [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes unasked) const;
   [[nodiscard]] Bytes need_of(Flow& flow, Side in, Instant now);
+  template <Side in>
+  [[nodiscard]] std::uint32_t note_direction(Flow& flow, bool fed);
   [[nodiscard, gnu::cold, gnu::noinline]] bool keeps_though_tight(const Flow& flow, Side in,
                                                                   const tcp::Segment& segment) const;
 
@@ -55,6 +61,7 @@ class RelayMemory {
   MemoryBudget& budget_;
   flow::Slab<Demands> demands_;
   Bytes unasked_;
+  Bytes plenty_;  ///< most_unasked, or all that a direction may have
   bool refuses_flows_ = false;
 };
 

@@ -153,11 +153,11 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   }
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
   if (contains(pending, Streams::to_radio)) {
-    relay::pump_towards(flow, Side::radio);
+    relay::pump_undisturbed(flow, Side::radio);
     receive_windows_.update_of_server(flow, bearer, now);
   }
   if (contains(pending, Streams::to_core)) {
-    relay::pump_towards(flow, Side::core);
+    relay::pump_undisturbed(flow, Side::core);
     receive_windows_.update_of_ue(flow, bearer, now);
   }
   keep_journal(flow, id);
@@ -305,13 +305,9 @@ void SplitFlows::hand_on_room(Bearer& bearer, std::uint32_t count, bool young, I
 /// Tells the bearer and the memory budget what the flow has come to.
 void SplitFlows::settle(Flow& flow, Bearer& bearer, Streams pending) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
-  FlowShare now = flow.share;
-  now.backlog = static_cast<std::uint32_t>(radio.unsent().count());
-  now.moving = flow.window_loop != no_id && relay::held_towards(flow, Side::radio) > Bytes{};
-  now.committed = memory_.note(flow, pending);
-  if (now == flow.share) return;
-  bearer.load.change(flow.share, now);
-  flow.share = now;
+  const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};
+  bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()), memory_.note(flow, pending),
+                     moving);
 }
 
 void SplitFlows::reschedule(Flow& flow, FlowId id, Instant now) {

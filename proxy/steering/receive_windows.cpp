@@ -79,14 +79,15 @@ Bytes ReceiveWindows::first(const Bearer& bearer, Side from) const {
 
 void ReceiveWindows::update_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::radio)) return;
-  const Bytes most = advertise_to(flow, Side::radio, memory_.limit(flow, bearer, Side::radio, now));
-  exposure_.open_window(flow, Side::radio, most - relay::held_towards(flow, Side::core));
+  const Bytes held = relay::held_towards(flow, Side::core);
+  const Bytes most = advertise_to(flow, Side::radio, memory_.limit(flow, bearer, Side::radio, held, now));
+  exposure_.open_window(flow, Side::radio, most - held);
 }
 
 void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::core)) return;
   const Bytes held = relay::held_towards(flow, Side::radio);
-  const Bytes limit = memory_.limit(flow, bearer, Side::core, now);
+  const Bytes limit = memory_.limit(flow, bearer, Side::core, held, now);
   if (!bearer.steered()) {
     exposure_.open_window(flow, Side::core, advertise_to(flow, Side::core, limit) - held);
     note_shut(flow, bearer, false);
@@ -101,7 +102,7 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   // bounds it for as long, as where nothing steers.
   const bool sliding = loop->sliding != no_id;
   const bool told = sliding || loop->balance.known() || bearer.mean_rate() > Rate();
-  const Bytes wanted = !told     ? memory_.need(flow, Side::core, now)
+  const Bytes wanted = !told     ? memory_.need(flow, Side::core, held, now)
                        : sliding ? held + slide(flow, bearer, sliding_[loop->sliding], now)
                                  : held + steered_room(flow, bearer, loop->balance);
   const Bytes room = std::min(limit, wanted) - held;
