@@ -19,8 +19,8 @@ namespace sluice::proxy {
 }
 
 /// Of the timers that are due together a call of Shard::advance() runs so many of each kind; packets come before the
-/// rest. A million connections that end at once hold up nobody.
-inline constexpr std::uint32_t most_timers_at_once = 256;
+/// rest. A million connections that end at once hold up nobody: so many take less than 100 us to end.
+inline constexpr std::uint32_t most_timers_at_once = 64;
 
 /// The shard's connections and bearers: who they are, where they live, when they next want to be looked at. All address
 /// space is taken at construction; nothing here allocates afterwards. Thread: its shard's.

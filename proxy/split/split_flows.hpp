@@ -104,6 +104,7 @@ class SplitFlows {
   [[gnu::noinline]] void hand_on_room(Bearer& bearer, Instant now);
   void hand_on_room(Bearer& bearer, std::uint32_t count, bool young, Instant now);
   void reschedule(Flow& flow, FlowId id, Instant now);
+  [[nodiscard]] bool nothing_is_due(const Flow& flow, Instant now);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow, FlowId id);
   void displace(FlowId id, Instant now);
   /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
