@@ -28,13 +28,17 @@ void InFlight::injected(Instant now, Bytes amount) {
   ring_[newest_].total = total_;
 }
 
-/// What was injected after `when`, which lies within the lifetime. Within a slice it is taken to have flowed evenly.
-std::uint64_t InFlight::since(Instant when) const {
-  if (when < Instant{}) return total_;  // before the time line began
-  const Duration::rep number = when.time_since_epoch() / slice_;
-  // Ages go back in time: the youngest slice that does not lie behind `when`, of all but the oldest.
-  std::size_t age = 0;
-  for (std::size_t end = slices - 1; age < end;) {
+/// The age of the youngest slice that does not lie behind number `number`, of all but the oldest. Ages go back in time.
+/// Nearly always nothing was sent since, or something in each slice: both are found without a search, which would touch
+/// a cache line at each step.
+std::size_t InFlight::age_at(Duration::rep number) const {
+  if (back(0).number <= number) return 0;
+  const Duration::rep behind = back(0).number - number;
+  std::size_t end = static_cast<std::size_t>(std::min<Duration::rep>(behind, slices - 1));
+  if (back(end - 1).number > number) return end;
+  std::size_t age = 1;
+  --end;
+  while (age < end) {
     const std::size_t middle = (age + end) / 2;
     if (back(middle).number > number) {
       age = middle + 1;
@@ -42,6 +46,14 @@ std::uint64_t InFlight::since(Instant when) const {
       end = middle;
     }
   }
+  return age;
+}
+
+/// What was injected after `when`, which lies within the lifetime. Within a slice it is taken to have flowed evenly.
+std::uint64_t InFlight::since(Instant when) const {
+  if (when < Instant{}) return total_;  // before the time line began
+  const Duration::rep number = when.time_since_epoch() / slice_;
+  const std::size_t age = age_at(number);
   const Slice& slice = back(age);
   if (age == slices - 1 || slice.number < number) return total_ - slice.total;
   const std::uint64_t before = back(age + 1).total;

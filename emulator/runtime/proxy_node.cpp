@@ -28,8 +28,8 @@ void ProxyNode::receive(proxy::Side side, packet::Packet packet, Instant now) {
   settle(now);
 }
 
-void ProxyNode::on_reports(std::span<const proxy::ReportArrival> reports, Instant now) {
-  for (const proxy::ReportArrival& report : reports) shard_.on_report(report, now);
+void ProxyNode::on_reports(std::span<proxy::ReportArrival> reports, Instant now) {
+  shard_.on_reports(reports, now);
   settle(now);
 }
 

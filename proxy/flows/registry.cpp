@@ -1,5 +1,8 @@
 #include "proxy/flows/registry.hpp"
 
+#include <array>
+#include <cassert>
+
 #include "control/trace/law_trace.hpp"
 
 namespace sluice::proxy {
@@ -86,6 +89,13 @@ const IpAddress& Registry::queue_of(const IpAddress& ue) const {
 
 BearerId Registry::find_bearer(const IpAddress& ue) const {
   return entry_table_.find(entry_key(queue_of(ue)));
+}
+
+void Registry::find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const {
+  assert(reports.size() <= most_found_at_once && out.size() >= reports.size());
+  std::array<flow::FlowKey, most_found_at_once> keys;
+  for (std::size_t i = 0; i < reports.size(); ++i) keys[i] = entry_key(queue_of(reports[i].bearer.ue));
+  entry_table_.lookup_burst(std::span(keys).first(reports.size()), out);
 }
 
 BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant now) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "dataplane/flow/flow_table.hpp"
 #include "dataplane/flow/id_set.hpp"
@@ -55,6 +56,14 @@ class Registry {
 
   /// One of the UE's bearers, which leads to the others; no_flow when it has none.
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
+  /// The same for the UEs of many reports, their memory fetched ahead. `out` is at least as long as `reports`, and both
+  /// have most_found_at_once at most.
+  void find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const;
+  static constexpr std::size_t most_found_at_once = 32;
+  /// While this number stands, what was found by UE is still so.
+  [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }
+  /// Asks the processor to fetch when the bearer is to be looked at.
+  void prefetch_timer(BearerId id) const { wheel_.prefetch(flows_.capacity() + id); }
   /// The UE's bearer under that policy, made where there is none: it goes on from what its siblings have measured.
   /// no_id when there is no room.
   BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);

@@ -115,9 +115,9 @@ Instant Shard::next_deadline() const {
   return parts_->orphans ? std::min(due, parts_->orphans->next_deadline()) : due;
 }
 
-void Shard::on_report(ReportArrival report, Instant now) {
-  control::feedback::bound(report.bearer);
-  parts_->bearers.on_report(report, now);
+void Shard::on_reports(std::span<ReportArrival> reports, Instant now) {
+  for (ReportArrival& report : reports) control::feedback::bound(report.bearer);
+  parts_->bearers.on_reports(reports, now);
 }
 
 void Shard::trace(control::LawTrace* trace) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "control/reference.hpp"
+#include "dataplane/flow/prefetch.hpp"
 
 namespace sluice::proxy {
 
@@ -91,6 +92,25 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   bridge_.expect(led_by_reports() ? now + period + period / 2 : never);
   settle_windowed();
   return Verdict::applied;
+}
+
+void Bearer::prefetch() const {
+  flow::prefetch_all(id);
+  flow::prefetch_all(load);
+  flow::prefetch_all(observed);
+  flow::prefetch_all(treatment_);
+  flow::prefetch_all(reports_);
+  flow::prefetch_all(fallback_);
+  flow::prefetch_all(grant_);
+  flow::prefetch_all(bridge_);
+  in_flight_.prefetch();
+}
+
+void Bearer::prefetch_law() const {
+  if (treatment_->law() != Mode::smvs) flow::prefetch_all(queue_);
+  if (clock_) flow::prefetch_all(*clock_);
+  law_.prefetch();
+  in_flight_.prefetch_newest();
 }
 
 /// Where no report is needed: whether they tell of the radio queue sooner than the UE's acknowledgements do.

@@ -73,6 +73,9 @@ class Bearer : public RingMember<Bearer> {
   /// Applies a report that is accepted: runs the law, or takes the Node-B's allowance. Of several bearers under SMVS
   /// each is granted its `share` of what the law gives for the whole queue.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
+  /// Asks the processor to fetch what on_report() looks at, but for the law; that, once the bearer itself is there.
+  void prefetch() const;
+  void prefetch_law() const;
   /// Looks at the time: bridges a report that is missing with one more step at the mean rate, and gives up steering
   /// when reports are late. True when flows may send because of it or must change their window source.
   bool on_deadline(Instant now);

@@ -1,7 +1,10 @@
 #include "proxy/steering/bearer_service.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
+
+#include "dataplane/flow/prefetch.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -53,20 +56,60 @@ control::feedback::BearerStatus status_of(const Bearer& bearer) {
 
 }  // namespace
 
-void BearerService::on_report(const ReportArrival& report, Instant now) {
+void BearerService::on_reports(std::span<const ReportArrival> reports, Instant now) {
+  while (!reports.empty()) {
+    const std::size_t count = std::min(reports.size(), Registry::most_found_at_once);
+    on_batch(reports.first(count), now);
+    reports = reports.subspan(count);
+  }
+}
+
+/// Each report is of another UE, whose memory is cold: it is fetched while those before are worked on. A bearer leads
+/// to its flow, which is fetched once the bearer is there.
+void BearerService::on_batch(std::span<const ReportArrival> reports, Instant now) {
+  constexpr std::size_t bearers_ahead = 6;
+  constexpr std::size_t flows_ahead = 2;
+  std::array<BearerId, Registry::most_found_at_once> ids;
+  Registry& registry = shard_.registry;
+  registry.find_bearers(reports, ids);
+  const std::uint32_t changes = registry.bearer_changes();
+  std::size_t fetched = 0;
+  std::size_t flows_fetched = 0;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    for (; fetched < std::min(i + bearers_ahead, reports.size()); ++fetched) {
+      if (ids[fetched] == flow::no_flow) continue;
+      registry.bearer(ids[fetched]).prefetch();
+      registry.prefetch_timer(ids[fetched]);
+    }
+    for (; flows_fetched < std::min(i + flows_ahead, reports.size()); ++flows_fetched)
+      prefetch_flow(ids[flows_fetched]);
+    // What a report sets off may have closed a bearer that was found.
+    const bool stands = registry.bearer_changes() == changes;
+    on_report(reports[i], stands ? ids[i] : registry.find_bearer(reports[i].bearer.ue), now);
+  }
+}
+
+/// Its law, and the flow that is next in turn.
+void BearerService::prefetch_flow(BearerId id) const {
+  if (id == flow::no_flow || !shard_.registry.bearers().contains(id)) return;
+  const Bearer& bearer = shard_.registry.bearer(id);
+  bearer.prefetch_law();
+  if (bearer.first_flow != no_id) flow::prefetch_all(shard_.registry.flow(bearer.first_flow));
+}
+
+void BearerService::on_report(const ReportArrival& report, BearerId id, Instant now) {
   shard_.counters.add(Counter::reports);
-  const BearerId id = shard_.registry.find_bearer(report.bearer.ue);
   if (id == flow::no_flow) {
     shard_.counters.add(Counter::reports_unknown_bearer);
     return;
   }
-  if (!shard_.registry.bearer(id).reports().accepts(report, now)) {
+  Bearer* bearer = &shard_.registry.bearer(id);
+  if (!bearer->reports().accepts(report, now)) {
     shard_.counters.add(Counter::reports_elsewhere);
     return;
   }
-  if (shard_.registry.bearer(id).reports().changes_reporter(report)) shard_.counters.add(Counter::reporters_changed);
-  count_group(shard_.registry.bearer(id), report, now);
-  Bearer* bearer = &shard_.registry.bearer(id);
+  if (bearer->reports().changes_reporter(report)) shard_.counters.add(Counter::reporters_changed);
+  count_group(*bearer, report, now);
   do {
     if (!take(*bearer, report, now)) return;
     bearer = &bearer->sibling();
@@ -170,7 +213,7 @@ void BearerService::serve(BearerId id, Instant now) {
     serve_windowed(bearer, now);
     return;
   }
-  if (bearer.treatment().smvs.short_flow > Bytes{}) {
+  if (bearer.flow_count > 1 && bearer.treatment().smvs.short_flow > Bytes{}) {
     while (bearer.allowance(now) > Bytes{} && serve_round(bearer, true, now)) {
     }
   }

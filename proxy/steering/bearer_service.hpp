@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "control/feedback/report.hpp"
@@ -17,8 +18,8 @@ class BearerService {
   BearerService(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end)
       : shard_(shard), flows_(flows), end_to_end_(end_to_end) {}
 
-  /// Its amounts and rates are bounded (control::feedback::bound).
-  void on_report(const ReportArrival& report, Instant now);
+  /// Their amounts and rates are bounded (control::feedback::bound).
+  void on_reports(std::span<const ReportArrival> reports, Instant now);
   /// The timer wheel has come to the bearer.
   void on_due(BearerId id, Instant now);
   /// The flow has another bearer, or its bearer another law: what steers it is this one from now on.
@@ -32,6 +33,9 @@ class BearerService {
   [[nodiscard]] const GroupStatistics& groups() const { return groups_; }
 
  private:
+  void on_batch(std::span<const ReportArrival> reports, Instant now);
+  void on_report(const ReportArrival& report, BearerId id, Instant now);
+  void prefetch_flow(BearerId id) const;
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
   void steer(Bearer& bearer, Instant now);

@@ -27,7 +27,7 @@ constexpr std::uint32_t sampled_flows = 128;
 constexpr std::uint32_t counted_flows = 256;
 
 /// Reports taken in one round: packets wait no longer than these take.
-constexpr int most_reports_at_once = 64;
+constexpr std::size_t most_reports_at_once = 64;
 
 /// From the system's random source: nobody outside can know it. Throws std::system_error.
 flow::HashKey new_secret() {
@@ -51,6 +51,7 @@ ShardThread::ShardThread(const ShardThreadConfig& config, const ShardConfig& sha
       output_(ports),
       shard_(shard, pool, output_, new_secret(), dpdk::now(), journal),
       policy_(config.poll, config.longest_sleep),
+      reports_(most_reports_at_once),
       burst_(config.burst) {
   statuses_.reserve(shard.limits.max_bearers);
   ports_.watch_with(policy_);
@@ -167,12 +168,8 @@ void ShardThread::take_trace(Instant now) {
 }
 
 bool ShardThread::take_reports(Instant now) {
-  int taken = 0;
-  ReportArrival report;
-  while (taken < most_reports_at_once && channel_.reports.pop(report)) {
-    shard_.on_report(report, now);
-    ++taken;
-  }
+  const std::size_t taken = channel_.reports.pop(reports_.data(), reports_.size());
+  shard_.on_reports(std::span(reports_).first(taken), now);
   return taken > 0;
 }
 

@@ -87,6 +87,7 @@ class ShardThread {
   control::LawTrace* trace_ = nullptr;  ///< that the laws are told to
   const Policies* policies_ = nullptr;  ///< put in force since the start
   dpdk::PollPolicy policy_;
+  std::vector<ReportArrival> reports_;  ///< room for those of one round
   std::vector<packet::Packet> burst_;
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant next_status_{};

@@ -204,8 +204,22 @@ bool short_connections(std::uint32_t parallel, std::uint32_t idle) {
   return true;
 }
 
-/// A report of each UE in turn, and what the Node-B is told after each 64 of them.
-bool reports(std::uint32_t ues) {
+proxy::ReportArrival report_of(const IpAddress& ue, std::uint64_t sequence, Instant now) {
+  proxy::ReportArrival arrival;
+  arrival.bearer.ue = ue;
+  arrival.bearer.buffer = Bytes(1'000'000);
+  arrival.bearer.mean_service_rate = arrival.bearer.service_rate = Rate::bits_per_second(1e6);
+  arrival.bearer.allowance = Bytes(10'000);
+  arrival.epoch = 1;
+  arrival.sequence = sequence;
+  arrival.sender_time = now.time_since_epoch();
+  arrival.period = std::chrono::milliseconds(5);
+  return arrival;
+}
+
+/// A report of each UE in turn, `batch` at once (a poll thread takes up to 64), and what the Node-B is told after each
+/// 64 of them.
+bool reports(std::uint32_t ues, std::uint32_t batch) {
   packet::PacketPool pool("scale", 8192);
   Scene scene(configuration(ues, ues, proxy::Mode::smvs), pool);
   std::vector<bench::Connection> connections;
@@ -213,33 +227,28 @@ bool reports(std::uint32_t ues) {
     connections.push_back(bench::Hosts::connection(i, 1));
     scene.open(connections.back());
   }
-  constexpr std::uint32_t batch = 64;
+  constexpr std::uint32_t statuses_after = 64;
   constexpr std::uint32_t warm = 2;
   std::uint64_t of_reports = 0;
   std::uint64_t of_statuses = 0;
   std::uint64_t told = 0;
   std::vector<control::feedback::BearerStatus> statuses;
+  std::vector<proxy::ReportArrival> arrivals;
   const std::uint32_t rounds = std::max(4U, 400'000 / ues);
   std::uint64_t measured = 0;
   std::uint64_t collections = 0;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     for (std::uint32_t i = 0; i < ues; ++i) {
-      proxy::ReportArrival arrival;
-      arrival.bearer.ue = connections[i].to_ue.dst;
-      arrival.bearer.buffer = Bytes(1'000'000);
-      arrival.bearer.mean_service_rate = arrival.bearer.service_rate = Rate::bits_per_second(1e6);
-      arrival.bearer.allowance = Bytes(10'000);
-      arrival.epoch = 1;
-      arrival.sequence = round + 1;
-      arrival.sender_time = scene.now.time_since_epoch();
-      arrival.period = std::chrono::milliseconds(5);
+      arrivals.push_back(report_of(connections[i].to_ue.dst, round + 1, scene.now));
+      if (arrivals.size() < batch && i + 1 < ues && i % statuses_after != statuses_after - 1) continue;
       std::uint64_t before = rte_rdtsc_precise();
-      scene.shard.on_report(arrival, scene.now);
+      scene.shard.on_reports(arrivals, scene.now);
       if (round >= warm) {
         of_reports += rte_rdtsc_precise() - before;
-        ++measured;
+        measured += arrivals.size();
       }
-      if (i % batch != batch - 1) continue;
+      arrivals.clear();
+      if (i % statuses_after != statuses_after - 1) continue;
       statuses.clear();
       before = rte_rdtsc_precise();
       scene.shard.collect_status(statuses, false);
@@ -251,7 +260,7 @@ bool reports(std::uint32_t ues) {
     scene.now += std::chrono::milliseconds(5);
     scene.shard.advance(scene.now);
   }
-  std::printf("UEs that are reported               %u\n", ues);
+  std::printf("UEs that are reported               %u, %u at once\n", ues, batch);
   std::printf("cycles for each report              %.0f\n",
               static_cast<double>(of_reports) / static_cast<double>(measured));
   std::printf("cycles to collect statuses          %.0f, of %.1f UEs that changed\n",
@@ -270,7 +279,8 @@ int main(int argc, char** argv) {
   dpdk::Eal eal(dpdk::EalConfig{});
   if (what == "idle") return idle(std::max(number(2, 100'000), 10U), std::max(number(3, 1), 1U)) ? 0 : 1;
   if (what == "short") return short_connections(std::max(number(2, 1), 1U), number(3, 0)) ? 0 : 1;
-  if (what == "reports") return reports(std::max(number(2, 10'000), 64U)) ? 0 : 1;
-  std::fprintf(stderr, "usage: scale_bench idle [PAIRS [OF-EACH-UE]] | short [PARALLEL [IDLE]] | reports [UES]\n");
+  if (what == "reports") return reports(std::max(number(2, 10'000), 64U), std::max(number(3, 64), 1U)) ? 0 : 1;
+  std::fprintf(stderr,
+               "usage: scale_bench idle [PAIRS [OF-EACH-UE]] | short [PARALLEL [IDLE]] | reports [UES [AT-ONCE]]\n");
   return 2;
 }

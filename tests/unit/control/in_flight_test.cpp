@@ -7,6 +7,7 @@
 #include <deque>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace sluice::control {
 namespace {
@@ -113,6 +114,36 @@ TEST(InFlight, ADeadPathKeepsNoMoreThanALifetime) {
   for (int i = 0; i < 1000; ++i, now += 1ms) flight.injected(now, 100_B);
   EXPECT_LE(flight.on_report(now, 0), 4200_B);
   EXPECT_EQ(flight.on_report(now + 100ms, 0), 0_B);
+}
+
+/// Its first report answers what was injected within the round trip, to a slice of time.
+TEST(InFlight, FindsWhatWasSentSinceWhetherOftenOrRarely) {
+  constexpr Duration round_trip = 40ms;
+  constexpr Duration lifetime = 100ms;
+  constexpr Duration slice = lifetime / 62 + Duration(1);
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    std::mt19937_64 random(seed);
+    InFlight flight(round_trip, lifetime);
+    Instant now{1s};
+    std::vector<std::pair<Instant, std::int64_t>> sent;
+    const std::uint64_t longest_pause = std::uint64_t{1} << (10 + random() % 18);  // 1 us to 134 ms
+    for (std::uint64_t i = random() % 300; i > 0; --i) {
+      now += Duration(static_cast<std::int64_t>(random() % longest_pause));
+      sent.emplace_back(now, 1 + random() % 1500);
+      flight.injected(now, Bytes(sent.back().second));
+    }
+    now += Duration(static_cast<std::int64_t>(random() % longest_pause));
+    const auto number = (now - round_trip).time_since_epoch() / slice;
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+    for (const auto& [at, bytes] : sent) {
+      if (at.time_since_epoch() / slice > number) least += bytes;
+      if (at.time_since_epoch() / slice >= number) most += bytes;
+    }
+    const Bytes under_way = flight.on_report(now, 0);
+    ASSERT_GE(under_way, Bytes(least)) << "seed " << seed;
+    ASSERT_LE(under_way, Bytes(most)) << "seed " << seed;
+  }
 }
 
 TEST(InFlight, SurvivesAnyCounters) {
