@@ -6,7 +6,6 @@ namespace sluice::control {
 namespace {
 
 constexpr std::uint8_t largest_scale = 14;
-constexpr std::int64_t largest_field = 65535;
 
 }  // namespace
 
@@ -15,20 +14,22 @@ AdvertisedWindow::AdvertisedWindow(std::uint8_t scale) : scale_(std::min(scale, 
 std::uint16_t AdvertisedWindow::field(Bytes ack, std::uint16_t offered, Bytes window) {
   const bool repeats = any_ && ack == ack_ && offered == offered_;
   if (repeats && field_ > 0) return field_;
-  const std::int64_t unit = std::int64_t{1} << scale_;
-  const std::int64_t wanted = std::clamp(window.count(), std::int64_t{0}, largest_field * unit) / unit;
-  const std::int64_t ahead = advertised_ ? std::clamp((edge_ - ack).count(), std::int64_t{0}, largest_field * unit) : 0;
-  const std::int64_t kept = (ahead + unit - 1) / unit;
-  field_ = static_cast<std::uint16_t>(std::min(std::int64_t{offered}, std::max(wanted, kept)));
+  const Bytes granted = std::clamp(window, Bytes(0), in_bytes(offered));
+  wanted_ = advertised_ ? std::max(wanted_, ack + granted) : ack + granted;
+  const Bytes ahead = std::clamp(wanted_ - ack, Bytes(0), in_bytes(offered));
+  field_ = static_cast<std::uint16_t>(ahead.count() >> scale_);
   ack_ = ack;
   offered_ = offered;
   any_ = true;
-  advertise(ack + in_bytes(field_));
+  const Bytes written = ack + in_bytes(field_);
+  edge_ = advertised_ ? std::max(edge_, written) : written;
+  advertised_ = true;
   return field_;
 }
 
 void AdvertisedWindow::advertise(Bytes edge) {
   edge_ = advertised_ ? std::max(edge_, edge) : edge;
+  wanted_ = advertised_ ? std::max(wanted_, edge) : edge;
   advertised_ = true;
 }
 

@@ -9,11 +9,13 @@ namespace sluice::control {
 /// Turns the window a law wants into the window field of an ACK in passing, for one direction of one connection.
 ///
 /// - Never more than the receiver offers in that ACK.
-/// - The right edge, ack + window, never moves left (RFC 9293 section 3.8.6), unless the receiver itself takes it back.
-/// - The law's window is rounded down to the unit of the window scale; what keeps the edge is rounded up. So while a
-///   law shrinks the window, the edge creeps on by less than a unit per ACK; where the unit is no smaller than what an
-///   ACK acknowledges (scales of 11 and more against single segments) the window does not shrink at all. That is the
-///   dilemma of RFC 7323 section 2.4, decided against retraction.
+/// - The furthest right edge that the law ever wanted, ack + window, never moves left (RFC 9293 section 3.8.6), unless
+///   the receiver itself takes it back.
+/// - What is written is that edge rounded down to the unit of the window scale. So no ACK lets more be sent than the
+///   law has room for, and the edge written may lie left of an earlier one, by less than a unit: a retraction that
+///   RFC 7323 section 2.4 asks every sender to take, since a receiver that rounds does the same. Rounding up instead
+///   would move the edge on with every ACK, by packets in the end. The receiver behind offers more than is written
+///   here, so what was sent up to any edge is taken.
 /// - An ACK that repeats the one before it repeats its window too, or the sender could not count it as a duplicate
 ///   (RFC 5681 section 2). A closed window is the exception: it must be able to open.
 ///
@@ -33,7 +35,7 @@ class AdvertisedWindow {
 
   /// The bytes that a field stands for.
   [[nodiscard]] Bytes in_bytes(std::uint16_t field) const { return Bytes(std::int64_t{field} << scale_); }
-  /// The furthest right edge that was advertised.
+  /// The furthest right edge that was advertised; fields may now say less, by less than a unit.
   [[nodiscard]] Bytes edge() const { return edge_; }
 
  private:
@@ -43,7 +45,8 @@ class AdvertisedWindow {
   Bytes ack_;                ///< of the last field: what was acknowledged, offered and written
   std::uint16_t offered_ = 0;
   std::uint16_t field_ = 0;
-  Bytes edge_;
+  Bytes edge_;    ///< that the sender was told
+  Bytes wanted_;  ///< … and that was wanted, before rounding; no less
 };
 
 }  // namespace sluice::control

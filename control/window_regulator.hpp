@@ -31,9 +31,8 @@ struct WindowRegulatorParameters {
 ///
 /// Y, the data on the air, is the highest position that has left the queue less the highest acknowledged: a
 /// retransmission or duplicate ACK then counts nothing, a delayed ACK counts all it covers. For WRD and WRB the right
-/// edge is thereby always "what left the queue + B", whence eq. 3: never more than B in the queue. (WRD lets the
-/// window shrink; behind a window scale the frozen edge then creeps, see AdvertisedWindow, and the queue takes a few
-/// segments more than B. WRB does not shrink it.)
+/// edge is thereby always "what left the queue + B", whence eq. 3: never more than B in the queue. Behind a window
+/// scale it is less by what AdvertisedWindow rounds off.
 ///
 /// Reading of figure 5: Ba is what is in the ACK buffer now. The figure never lowers it, and taken to the letter
 /// W = Y + B + Ba then grows by a packet with every ACK that follows a dequeue, for ever, against eq. 3 and against the

@@ -42,6 +42,16 @@ TEST(WindowRegulatorPaper, Figure7aTheRenoOfThatTimeGainsMore) {
   EXPECT_GT(reno, newreno + 0.1);
 }
 
+/// Payload of 948 bytes, which 256 do not divide: the windows are rounded down to the unit, and none creeps on.
+TEST(WindowRegulatorPaper, Figure9NoUnitOfTheWindowScaleCostsAPacket) {
+  for (const char* mode : {"mode=wrd/regulate", "mode=wrb/regulate"}) {
+    SCOPED_TRACE(mode);
+    for (const std::uint64_t seed : {1U, 2U}) {
+      EXPECT_EQ(paper_run("wr-fig9", {"wired_rtt_ms=2", mode}, 320s, seed).drops, 0U) << "seed " << seed;
+    }
+  }
+}
+
 TEST(WindowRegulatorPaper, Figure7NoLawLosesAPacketAndAllMeetAtLargeBuffers) {
   for (const char* mode : {"wrs/regulate", "wrd/regulate", "wrb/regulate"}) {
     SCOPED_TRACE(mode);
@@ -53,14 +63,15 @@ TEST(WindowRegulatorPaper, Figure7NoLawLosesAPacketAndAllMeetAtLargeBuffers) {
   EXPECT_NEAR(throughput("wr-fig7", "wrb/regulate", {"buffer_packets=50"}, 140s), drop_tail, 0.08 * drop_tail);
 }
 
-TEST(WindowRegulatorPaper, Figure8WithManyUsersTheGainsShrinkAndTheAckRegulatorPassesWrd) {
+TEST(WindowRegulatorPaper, Figure8WithManyUsersTheGainsShrink) {
   const auto rate = [](const std::string& mode, const char* users) {
     return paper_run("wr-fig8", {"mode=" + mode, users, "buffer_packets=5"}, 120s).throughput_bps;
   };
   const double four = rate("none", "users=4");
   const double eight = rate("none", "users=8");
   EXPECT_GT(eight, 1.15 * four);
-  EXPECT_GT(rate("ack-regulator", "users=4"), rate("wrd/regulate", "users=4"));
+  EXPECT_GT(rate("ack-regulator", "users=4"), 1.1 * four);
+  EXPECT_GT(rate("wrd/regulate", "users=4"), 1.1 * four);
   EXPECT_GT(rate("wrb/regulate", "users=4"), 1.15 * four);
   const double gain = rate("wrb/regulate", "users=8") / eight;
   EXPECT_GT(gain, 1.05);

@@ -34,7 +34,7 @@ void expect_honest(RegulatedNetwork& network) {
     SCOPED_TRACE(side == Side::radio ? "from the UE" : "from the server");
     const PassOracle& oracle = network.node.oracle(side);
     EXPECT_EQ(oracle.overtaken(), 0U) << "frames of one connection changed places";
-    EXPECT_EQ(oracle.retracted(), 0U) << "a right edge moved left";
+    EXPECT_EQ(oracle.retracted(), 0U) << "a right edge moved left by a unit or more";
     EXPECT_EQ(oracle.widened(), 0U) << "more than the host offered";
     EXPECT_EQ(oracle.damaged(), 0U) << "a checksum is wrong that was right";
   }

@@ -33,7 +33,8 @@
 namespace sluice::test {
 
 /// Compares what goes into the proxy on one side with what comes out on the other: the same frames in the same order,
-/// but for the window, which is never larger, and whose right edge never moves left unless the host itself moves it.
+/// but for the window, which is never larger, and whose right edge never moves left by a unit of its scale or more (RFC
+/// 7323 section 2.4) unless the host itself moves it.
 class PassOracle {
  public:
   void entered(const packet::Packet& packet) { waiting_.push_back(taken_apart(packet)); }
@@ -110,7 +111,8 @@ class PassOracle {
     const std::uint32_t written = out.ack + (std::uint32_t{out.window} << edge.scale);
     const auto ahead = [](std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) > 0; };
     const std::uint32_t least = !edge.known || ahead(offered, edge.edge) ? edge.edge : offered;
-    if (edge.known && ahead(least, written)) ++retracted_;
+    const std::uint32_t unit = std::uint32_t{1} << edge.scale;
+    if (edge.known && ahead(least, written + unit - 1)) ++retracted_;
     if (!edge.known || ahead(written, edge.edge)) edge.edge = written;
     edge.known = true;
   }

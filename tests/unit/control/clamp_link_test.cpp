@@ -90,7 +90,7 @@ TEST(ClampLink, TheQueueSettlesAtKTimesTauPlusA) {
   const auto settled = clamped.measure(Instant(100s), Instant(140s));
   for (const double rate : settled.rates) EXPECT_NEAR(rate, 1.0 / 3, 0.02);
   EXPECT_NEAR(settled.mean_queue, 7000, 700);
-  for (const auto& flow : clamped.link.flows) EXPECT_EQ(flow.retracted, 0U);
+  for (const auto& flow : clamped.link.flows) EXPECT_LT(flow.retracted, 128_B) << "a unit of the scale";
 }
 
 // Section 3.2: every flow gets μc/k whatever its round trip. The short one swings a little about its half, since q̄ and

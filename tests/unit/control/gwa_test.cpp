@@ -190,7 +190,7 @@ TEST(GwaLink, NoLossAtAnyBufferAndFullUseFromOneBandwidthDelayProduct) {
       const double used = sum(gwa.run());
       EXPECT_EQ(gwa.link.drops(), 0U) << buffer;
       EXPECT_NEAR(used, std::min(1.0, static_cast<double>(buffer) / bytes_per_second / 0.0216), 0.05) << buffer;
-      EXPECT_EQ(gwa.link.flows[0].retracted, 0U) << buffer;
+      EXPECT_EQ(gwa.link.flows[0].retracted, 0_B) << buffer;
     }
   }
 }

@@ -30,7 +30,7 @@ class RegulatedLink {
     Bytes delivered;    ///< in order, all of it
     Bytes queued;       ///< in the queue, with the packet in service
     std::int64_t highest_edge = 0;
-    std::uint64_t retracted = 0;  ///< times that the right edge moved left
+    Bytes retracted;  ///< the furthest that the right edge came to lie left of an earlier one
     Instant access_free{};
   };
 
@@ -163,7 +163,7 @@ inline void RegulatedLink::served() {
 
 inline void RegulatedLink::pass(std::size_t flow, Bytes ack, Bytes window) {
   const std::int64_t edge = (ack + window).count();
-  if (edge < flows[flow].highest_edge) ++flows[flow].retracted;
+  flows[flow].retracted = std::max(flows[flow].retracted, Bytes(flows[flow].highest_edge - edge));
   flows[flow].highest_edge = std::max(flows[flow].highest_edge, edge);
   after(flows[flow].wired, [this, flow, ack, window] {
     Flow& source = flows[flow];
