@@ -3,6 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "emulator/net/line_size.hpp"
+
 namespace sluice::emulator {
 
 CodelControl::CodelControl(const CodelParameters& parameters) : parameters_(parameters) {
@@ -44,7 +46,7 @@ void CodelQueue::enqueue(packet::Packet packet, Instant now) {
     return;
   }
   came(packet);
-  queue_bytes_ += Bytes(packet.size());
+  queue_bytes_ += line_size(packet);
   queue_.push({std::move(packet), now});
 }
 
@@ -52,7 +54,7 @@ packet::Packet CodelQueue::dequeue(Instant now) {
   const auto pull = [this]() -> std::optional<Queued> {
     if (queue_.empty()) return std::nullopt;
     Queued oldest = queue_.pop();
-    queue_bytes_ -= Bytes(oldest.packet.size());
+    queue_bytes_ -= size_of(oldest);
     return oldest;
   };
   auto next = control_.dequeue(

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "emulator/net/line_size.hpp"
+
 namespace sluice::emulator {
 
 QueueLine::QueueLine(EventLoop& loop, Rate rate, Duration delay, std::unique_ptr<QueueDiscipline> discipline,
@@ -20,7 +22,7 @@ void QueueLine::receive(packet::Packet packet, Instant now) {
 
 void QueueLine::send_next(Instant now) {
   sending_ = discipline_->dequeue(now);
-  if (sending_) loop_.at(now + rate_.time_for(Bytes(sending_.size())), *this, sent_tag);
+  if (sending_) loop_.at(now + rate_.time_for(line_size(sending_)), *this, sent_tag);
 }
 
 void QueueLine::on_event(std::uint64_t tag, Instant now) {

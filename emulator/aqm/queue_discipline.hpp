@@ -7,6 +7,7 @@
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
+#include "emulator/net/line_size.hpp"
 
 namespace sluice::emulator {
 
@@ -24,7 +25,7 @@ struct DisciplineCounters {
 
 /// How much a queue may hold; 0 = unlimited.
 struct QueueLimit {
-  Bytes bytes;  ///< of whole frames
+  Bytes bytes;  ///< line_size of what waits
   std::uint32_t packets = 0;
 };
 
@@ -33,9 +34,8 @@ struct Queued {
   packet::Packet packet;
   Instant since{};
 };
-/// The size of the whole frame.
 [[nodiscard]] inline Bytes size_of(const Queued& queued) {
-  return Bytes(queued.packet.size());
+  return line_size(queued.packet);
 }
 
 /// The queue of a router's outgoing line: what it takes, what it drops or marks, and whose turn it is. The packet being
@@ -60,7 +60,7 @@ class QueueDiscipline {
   void came(const packet::Packet& packet) {
     ++counters_.arrived;
     ++packets_;
-    bytes_ += Bytes(packet.size());
+    bytes_ += line_size(packet);
   }
   /// Turned away at the door.
   void refused(std::uint64_t DisciplineCounters::*why) {
@@ -81,7 +81,7 @@ class QueueDiscipline {
   }
   void note_mark() { ++counters_.marked; }
   [[nodiscard]] bool fits(const packet::Packet& packet, const QueueLimit& limit) const {
-    return (limit.bytes == Bytes(0) || bytes_ + Bytes(packet.size()) <= limit.bytes) &&
+    return (limit.bytes == Bytes(0) || bytes_ + line_size(packet) <= limit.bytes) &&
            (limit.packets == 0 || packets_ < limit.packets);
   }
   [[nodiscard]] bool exceeds(const QueueLimit& limit) const {
@@ -91,7 +91,7 @@ class QueueDiscipline {
  private:
   void gone(const Queued& queued) {
     --packets_;
-    bytes_ -= Bytes(queued.packet.size());
+    bytes_ -= size_of(queued);
   }
   Bytes bytes_;
   std::uint32_t packets_ = 0;

@@ -8,7 +8,7 @@
 
 namespace sluice::emulator {
 
-/// Thresholds are of the average queue in bytes of frames.
+/// Thresholds are of the average queue in bytes as line_size counts them.
 struct RedParameters {
   Bytes min_threshold;           ///< below: nothing is dropped; >= 0
   Bytes max_threshold;           ///< from here on everything is, or marked (`mark_above_max`); > min_threshold

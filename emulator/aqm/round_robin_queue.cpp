@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emulator/net/flow_key.hpp"
+#include "emulator/net/line_size.hpp"
 
 namespace sluice::emulator {
 
@@ -15,7 +16,7 @@ void RoundRobinQueue::enqueue(packet::Packet packet, Instant now) {
     at->second.deficit = quantum_;
     turns_.push_back(key);
   }
-  at->second.bytes += Bytes(packet.size());
+  at->second.bytes += line_size(packet);
   at->second.queue.push({std::move(packet), now});
   while (exceeds(limit_)) drop_from_longest();
 }
@@ -27,7 +28,7 @@ void RoundRobinQueue::drop_from_longest() {
   }
   Flow& flow = flows_.at(longest);
   const Queued newest = flow.queue.pop_back();
-  flow.bytes -= Bytes(newest.packet.size());
+  flow.bytes -= size_of(newest);
   dropped(newest, &DisciplineCounters::dropped_full);
   if (flow.queue.empty()) leave(longest);
 }
@@ -41,7 +42,7 @@ packet::Packet RoundRobinQueue::dequeue(Instant now) {
   while (!turns_.empty()) {
     const std::uint64_t key = turns_.front();
     Flow& flow = flows_.at(key);
-    const Bytes size{flow.queue.front().packet.size()};
+    const Bytes size = size_of(flow.queue.front());
     if (size > flow.deficit) {
       flow.deficit += quantum_;
       turns_.splice(turns_.end(), turns_, turns_.begin());

@@ -14,7 +14,8 @@ namespace sluice::emulator {
 /// dropped. Flows are known by a 64-bit hash of their addresses and ports.
 class RoundRobinQueue final : public QueueDiscipline {
  public:
-  /// `quantum`: bytes of frames a flow may send in a turn; at least the largest frame makes every turn send something.
+  /// `quantum`: bytes (line_size) a flow may send in a turn; at least the largest frame makes every turn send
+  /// something.
   explicit RoundRobinQueue(const QueueLimit& limit, Bytes quantum = Bytes(1514)) : limit_(limit), quantum_(quantum) {}
   void enqueue(packet::Packet packet, Instant now) override;
   [[nodiscard]] packet::Packet dequeue(Instant now) override;

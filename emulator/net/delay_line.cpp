@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "emulator/net/line_size.hpp"
+
 namespace sluice::emulator {
 
 DelayLine::DelayLine(EventLoop& loop, const DelayLineConfig& config, Element& next)
@@ -12,9 +14,9 @@ DelayLine::DelayLine(EventLoop& loop, const DelayLineConfig& config, Element& ne
 }
 
 void DelayLine::receive(packet::Packet packet, Instant now) {
-  const Bytes size{packet.size()};
+  const Bytes size = line_size(packet);
   ++counters_.packets;
-  counters_.bytes += packet.size();
+  counters_.bytes += static_cast<std::uint64_t>(size.count());
   Instant sent = now;
   if (config_.rate > Rate()) {
     if (!wait_for_line(size, now)) {

@@ -13,13 +13,13 @@ namespace sluice::emulator {
 
 struct DelayLineConfig {
   Duration delay{};  ///< propagation, >= 0
-  Rate rate;         ///< of the line, counted in whole frames; zero = infinitely fast
-  Bytes buffer;      ///< frames waiting for the line, the one being sent not counted; 0 = unlimited
+  Rate rate;         ///< of the line, in line_size; zero = infinitely fast
+  Bytes buffer;      ///< of packets waiting for the line, the one being sent not counted; 0 = unlimited
 };
 
 struct LineCounters {
   std::uint64_t packets = 0;  ///< that came in
-  std::uint64_t bytes = 0;    ///< of whole frames
+  std::uint64_t bytes = 0;    ///< line_size of them
   std::uint64_t dropped = 0;  ///< packets that found the buffer full
 };
 

@@ -256,7 +256,7 @@ void describe(Section& s, QueueSpec& queue) {
 
 void describe(Section& s, HopSpec& hop) {
   s.value("delay", hop.delay, {0s, 10s}, "one way");
-  s.value("rate", hop.rate, {Rate(), fastest_link}, "each way; 0b/s = infinitely fast");
+  s.value("rate", hop.rate, {Rate(), fastest_link}, "each way, of IP bytes; 0b/s = infinitely fast");
   s.value("buffer", hop.buffer, {Bytes(0), Bytes(std::int64_t{1} << 40)}, "before the line; 0B = unlimited");
   s.section("queue", hop.queue, "of a router before the line; a plain buffer when not set");
   s.check(!hop.queue || hop.rate > Rate(), "queue", "a hop with a rate",

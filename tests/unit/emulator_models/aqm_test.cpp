@@ -87,7 +87,7 @@ TEST(Fifo, KeepsOrderAndDropsWhatComesToAFullQueue) {
   EXPECT_EQ(queue.counters().dropped_full, 2U);
   EXPECT_EQ(queue.counters().longest_wait, 9ms);
   expect_balance(queue);
-  FifoQueue bytes({Bytes(2000), 0});
+  FifoQueue bytes({Bytes(1999), 0});  // of IP: a frame of 1014 is 1000
   bytes.enqueue(of_flow(1, 1014), at_ms(0));
   bytes.enqueue(of_flow(2, 1014), at_ms(0));
   bytes.enqueue(of_flow(3, 900), at_ms(0));
@@ -331,8 +331,7 @@ TEST(FqCodel, ControlsOneQueueWithoutTouchingTheOthers) {
 TEST(QueueLine, SendsAtItsRateAndArrivesAfterItsDelay) {
   EventLoop loop;
   test::Recorder far;
-  QueueLine line(loop, Rate::bytes_per_second(1.014e6), 10ms, std::make_unique<FifoQueue>(QueueLimit{Bytes(0), 2}),
-                 far);
+  QueueLine line(loop, Rate::bytes_per_second(1e6), 10ms, std::make_unique<FifoQueue>(QueueLimit{Bytes(0), 2}), far);
   for (std::uint16_t i = 1; i <= 5; ++i) line.receive(of_flow(i), loop.now());
   loop.run_until(at_ms(100));
   ASSERT_EQ(far.entries.size(), 3U);  // one being sent and two waiting

@@ -21,8 +21,9 @@ using test::at_ms;
 using test::packet_of;
 using test::Recorder;
 
+/// `size` bytes behind an Ethernet header.
 packet::Packet of_size(std::size_t size, std::uint8_t mark = 0) {
-  return packet_of(std::vector<std::uint8_t>(size, mark));
+  return packet_of(std::vector<std::uint8_t>(14 + size, mark));
 }
 
 std::vector<double> times(const Recorder& recorder) {
@@ -141,13 +142,13 @@ TEST(Tap, ShowsAndPassesOn) {
   std::size_t seen = 0;
   Tap tap([&](const packet::Packet& packet, Instant now) { seen += now == at_ms(3) ? packet.size() : 0U; }, far);
   tap.receive(of_size(77), at_ms(3));
-  EXPECT_EQ(seen, 77U);
+  EXPECT_EQ(seen, 91U) << "the whole frame";
   EXPECT_EQ(far.entries.size(), 1U);
   Discard end;
   tap.set_next(end);
   tap.receive(of_size(50), at_ms(4));
   EXPECT_EQ(end.packets(), 1U);
-  EXPECT_EQ(end.bytes(), 50U);
+  EXPECT_EQ(end.bytes(), 64U);
 }
 
 TEST(IpHeader, IsReadWhereverTheTagsPutIt) {
