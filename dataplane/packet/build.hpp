@@ -88,6 +88,12 @@ void add_vlan_tag(HeaderTemplate& header, std::uint16_t tpid, std::uint16_t tci)
   return static_cast<std::uint16_t>(header.l2_len + ip + tcp_length + tcp_options_length(segment));
 }
 
+/// The same for a segment with data: no option but timestamps.
+[[nodiscard]] inline std::uint16_t data_header_length(const HeaderTemplate& header, bool timestamps) noexcept {
+  const std::size_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
+  return static_cast<std::uint16_t>(header.l2_len + ip + tcp_length + (timestamps ? 12U : 0U));
+}
+
 /// What an IP header says of what follows it.
 struct IpPayload {
   std::uint16_t length = 0;  ///< bytes behind the IP header
