@@ -352,9 +352,9 @@ void SplitFlows::on_due(FlowId id, Instant now) {
   mark(flow, id, Streams::both);
 }
 
-/// What the flow was to be looked at for has been put off since. Under a law it is served all the same: time alone changes
-/// what the law lets the server send, and who uses the room in a window that connections share. Elsewhere what waits for
-/// its host has a timer of its own, or it would not be on the fast path.
+/// What the flow was to be looked at for has been put off since. Under a law it is served all the same: time alone
+/// changes what the law lets the server send, and who uses the room in a window that connections share. Elsewhere what
+/// waits for its host has a timer of its own, or it would not be on the fast path.
 bool SplitFlows::nothing_is_due(const Flow& flow, Instant now) {
   if (!relay::on_fast_path(flow) || flow.release_reason != ReleaseReason::none) return false;
   const Instant due = std::min(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());

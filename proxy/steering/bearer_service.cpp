@@ -77,7 +77,7 @@ void BearerService::on_batch(std::span<const ReportArrival> reports, Instant now
   std::size_t flows_fetched = 0;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     for (; fetched < std::min(i + bearers_ahead, reports.size()); ++fetched) {
-      if (ids[fetched] == flow::no_flow) continue;
+      if (ids[fetched] == flow::no_flow || !registry.bearers().contains(ids[fetched])) continue;
       registry.bearer(ids[fetched]).prefetch();
       registry.prefetch_timer(ids[fetched]);
     }
