@@ -9,13 +9,33 @@ namespace {
 /// How fast the origin drifts: slow against jitter, fast against what 1 % of loss piles up.
 constexpr double drift_s = 0.1;
 
+/// Where none is given.
+Duration usual_lifetime(Duration round_trip) {
+  return 2 * round_trip + std::chrono::milliseconds(20);
+}
+
 }  // namespace
 
 InFlight::InFlight(Duration round_trip, Duration lifetime)
     : round_trip_(std::max(round_trip, Duration::zero())),
-      lifetime_(std::max(lifetime > Duration::zero() ? lifetime : 2 * round_trip_ + std::chrono::milliseconds(20),
-                         round_trip_)),
-      slice_(lifetime_ / static_cast<Duration::rep>(slices - 2) + Duration(1)) {}
+      lifetime_(std::max(lifetime > Duration::zero() ? lifetime : usual_lifetime(round_trip_), round_trip_)),
+      slice_(slice_of(lifetime_)) {}
+
+/// What was injected counts to the end of its slice, and one within the lifetime is looked at as a whole.
+Duration InFlight::horizon(Duration round_trip) {
+  const Duration lifetime = usual_lifetime(std::max(round_trip, Duration::zero()));
+  return lifetime + 2 * slice_of(lifetime);
+}
+
+void InFlight::begin_at(std::uint64_t total) {
+  total_ = total;
+  ring_[newest_].total = total;
+}
+
+bool InFlight::is_past(Instant now) const {
+  const Duration::rep number = (now - lifetime_).time_since_epoch() / slice_;
+  return !synchronised_ && ring_[newest_].number + 1 < number;
+}
 
 void InFlight::injected(Instant now, Bytes amount) {
   if (amount <= Bytes(0)) return;

@@ -23,6 +23,13 @@ class InFlight {
   /// trips and 20 ms.
   explicit InFlight(Duration round_trip, Duration lifetime = Duration::zero());
 
+  /// So long after something was injected it no longer matters when that was. Of one with the usual lifetime.
+  [[nodiscard]] static Duration horizon(Duration round_trip);
+  /// So many bytes were injected longer ago than that. Requires that nothing else is known yet.
+  void begin_at(std::uint64_t total);
+  /// Only the total matters of what is known at `now`: begin_at(total()) would be the same.
+  [[nodiscard]] bool is_past(Instant now) const;
+
   /// Bytes of IP that went towards the radio.
   void injected(Instant now, Bytes amount);
   /// A report with the Node-B's cumulative `arrived` came in at `now`. Returns what is under way. A counter that runs
@@ -47,6 +54,9 @@ class InFlight {
     std::uint64_t total = 0;  ///< cumulative at the end of the slice
   };
   [[nodiscard]] std::size_t age_at(Duration::rep number) const;
+  static constexpr Duration slice_of(Duration lifetime) {
+    return lifetime / static_cast<Duration::rep>(slices - 2) + Duration(1);
+  }
   [[nodiscard]] std::uint64_t since(Instant when) const;
   [[nodiscard]] const Slice& back(std::size_t age) const { return ring_[(newest_ + slices - age) % slices]; }
 

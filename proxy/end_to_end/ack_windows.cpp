@@ -39,7 +39,7 @@ void AckWindows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack,
   const std::uint16_t field = way.window.field(ack, offered, Bytes::max());
   if (in != Side::radio || !flow.governed || !bearer.windowed()) return;
   const Bytes window = law_window(flow, bearer, ack, now);
-  bearer.observed.add(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
+  bearer.observe(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
   flow.governed->on_released(bearer, ack, way.window.in_bytes(field));
 }
 

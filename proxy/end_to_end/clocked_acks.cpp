@@ -37,12 +37,12 @@ Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value, Duratio
 void ClockedAcks::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   flow.clocked = flows_.emplace(now, flow);
   const DataWay& way = flow.towards(Side::radio);
-  if (way.acked > Bytes{}) bearer.by_acks()->take_over(way.sent - way.acked);
+  if (way.acked > Bytes{}) bearer.ack_clock().take_over(way.sent - way.acked);
 }
 
 void ClockedAcks::forget(EndToEndFlow& flow, Bearer& bearer) {
   if (!watches(flow)) return;
-  count(flows_[flow.clocked], *bearer.by_acks(), Bytes{}, false, false);
+  count(flows_[flow.clocked], bearer.ack_clock(), Bytes{}, false, false);
   flows_.erase(flow.clocked);
   flow.clocked = no_id;
 }
@@ -68,7 +68,7 @@ void ClockedAcks::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet
     watched.payload = payload;
     watched.packet = data.ip_length;
   }
-  AckClock& clock = *bearer.by_acks();
+  AckClock& clock = bearer.ack_clock();
   clock.resume(now);
   if (watched.counted <= Bytes{}) watched.heard = now;
   watched.passing.on_data(now, end);
@@ -90,7 +90,7 @@ control::PassingFlow::Heard ClockedAcks::hear(Watched& watched, const EndToEndFl
 bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
                          Instant now) {
   Watched& watched = flows_[flow.clocked];
-  AckClock& clock = *bearer.by_acks();
+  AckClock& clock = bearer.ack_clock();
   watched.heard = now;
   const control::PassingFlow::Heard heard = hear(watched, flow, segment, ack, now);
   const bool waits = watched.passing.held_back();
@@ -107,7 +107,7 @@ bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Se
 
 Bytes ClockedAcks::window(const EndToEndFlow& flow, const Bearer& bearer) const {
   const Watched& watched = flows_[flow.clocked];
-  const control::AckClockedWindow& law = bearer.by_acks()->law();
+  const control::AckClockedWindow& law = bearer.ack_clock().law();
   const bool young = is_young(flow, bearer);
   Contenders contenders = contenders_for(bearer);
   contenders.all += watched.waits ? 0U : 1U;
@@ -129,7 +129,7 @@ Instant ClockedAcks::due(const EndToEndFlow& flow) const {
 
 void ClockedAcks::set_aside(const EndToEndFlow& flow, Bearer& bearer) {
   flows_[flow.clocked].passing.on_silence();
-  count(flows_[flow.clocked], *bearer.by_acks(), Bytes{}, false, false);
+  count(flows_[flow.clocked], bearer.ack_clock(), Bytes{}, false, false);
 }
 
 }  // namespace sluice::proxy

@@ -78,6 +78,9 @@ class Registry {
   void move(FlowId id, BearerId to);
   /// A connection of the bearer that passed end to end has gone.
   void drop_end_to_end(BearerId id, Instant now);
+  /// Looks at the next few bearers that keep more than the sum of what they sent, once in a while: those that have been
+  /// silent for long give it back.
+  void let_rest(Instant now);
   /// Destroys a bearer that is not in use.
   void close_bearer(BearerId id);
 
@@ -148,12 +151,14 @@ class Registry {
   control::LawTrace* trace_ = nullptr;
   std::uint16_t generation_ = 1;
   flow::Slab<Flow> flows_;
+  BearerParts parts_;
   flow::Slab<Bearer> bearers_;
-  flow::FlowTable connections_;   ///< of both kinds
-  flow::FlowTable entry_table_;   ///< by UE: one of its bearers, the entry to their ring
-  flow::FlowTable bearer_table_;  ///< by UE, policy and generation
+  flow::FlowTable connections_;  ///< of both kinds
+  flow::FlowTable entry_table_;  ///< by UE: one of its bearers, the entry to their ring
   flow::IdSet changed_bearers_;
-  flow::TimerWheel wheel_;  ///< ids: flows first, then bearers
+  flow::TimerWheel wheel_;      ///< ids: flows first, then bearers
+  Instant next_rest_{};         ///< when let_rest() looks again …
+  std::uint32_t rest_next_ = 0; ///< … and where in the pool
 };
 
 }  // namespace sluice::proxy

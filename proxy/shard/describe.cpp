@@ -1,5 +1,7 @@
 #include "proxy/shard/describe.hpp"
 
+#include <utility>
+
 #include "proxy/handback/seams.hpp"
 #include "proxy/split/relay.hpp"
 
@@ -62,7 +64,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     info.mode = to_string(bearer.treatment().mode).data();
     info.policy = bearer.policy;
     info.ordinary = bearer.ordinary();
-    info.observed = bearer.observed;
+    info.observed = bearer.observed();
     info.steered_by = steered_by(bearer);
     info.allowance = bearer.granted();
     FlowId id = bearer.first_flow;
@@ -77,10 +79,11 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
       id = flow.bearer_next;
     }
     info.unsent = bearer.load.backlog;
-    if (const AckClock* const clock = bearer.by_acks()) {
-      info.waiting = clock->waiting() + clock->passing.waiting;
-      info.in_flight = clock->flight();
-      info.queue_by_acks = clock->law().queued(clock->flight());
+    if (bearer.listens()) {
+      const AckClock& clock = std::as_const(bearer).ack_clock();
+      info.waiting = clock.waiting() + clock.passing.waiting;
+      info.in_flight = clock.flight();
+      info.queue_by_acks = clock.law().queued(clock.flight());
     }
     const bool by_allowance = bearer.steered() && !bearer.windowed();
     // By acknowledgements: as of the newest one, without what a silence since has added.

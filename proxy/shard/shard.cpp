@@ -104,6 +104,7 @@ void Shard::advance(Instant now) {
     parts.relief.go_on(now);
   parts.flows.serve_marked(now);
   parts.end_to_end.advance(now);
+  parts.registry.let_rest(now);
   if (parts.orphans && now >= parts.orphans->next_deadline()) [[unlikely]]
     parts.orphans->advance(now, parts.context);
   parts.queue.flush(now);

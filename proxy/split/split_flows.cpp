@@ -248,7 +248,7 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part pa
   const std::uint32_t before = endpoint.counters().retransmitted;
   if (side == Side::radio && bearer.bounds()) [[unlikely]]
     most = windows_.room(flow, bearer, now);
-  const bool heard = side == Side::radio && bearer.by_acks() != nullptr;
+  const bool heard = side == Side::radio && bearer.listens();
   const FlowId id = heard ? shard_.registry.flows().index_of(flow) : no_id;
   if (heard && bearer.clocked()) [[unlikely]]
     most = std::min(most, acks_.room(flow, id, bearer, part == Part::all, now));
@@ -275,7 +275,7 @@ void SplitFlows::use_room(Bearer& bearer, Instant now) {
 void SplitFlows::hand_on_room(Bearer& bearer, Instant now) {
   constexpr std::uint32_t most_flows = 4;
   constexpr std::uint32_t most_looked_at = 32;  // for a young one
-  const AckClock& clock = *bearer.by_acks();
+  const AckClock& clock = bearer.ack_clock();
   const bool overlooked = clock.flight() <= Bytes{} && clock.waiting() > 0;
   const std::uint32_t count = overlooked ? bearer.flow_count : std::min(bearer.flow_count, most_flows);
   if (clock.young_waiting() > 0)

@@ -37,7 +37,7 @@ class SplitFlows {
   /// The flow has another bearer from now on, or none.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
     windows_.forget(flow, bearer);
-    if (bearer.by_acks() != nullptr) acks_.forget(id, bearer);
+    if (bearer.listens()) acks_.forget(id, bearer);
   }
   [[nodiscard]] Handback& handback() { return handback_; }
   [[nodiscard]] const Handback& handback() const { return handback_; }
@@ -97,7 +97,7 @@ class SplitFlows {
   /// The bearer, where a law listens to the UE's acknowledgements.
   [[nodiscard]] Bearer* listener(const Flow& flow) {
     Bearer& bearer = shard_.registry.bearer(flow.bearer);
-    return bearer.by_acks() != nullptr ? &bearer : nullptr;
+    return bearer.listens() ? &bearer : nullptr;
   }
   /// A flow under a law by acknowledgements has been served, or is over, and others wait: what it left of the window is
   /// theirs.

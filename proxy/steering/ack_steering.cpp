@@ -27,7 +27,7 @@ Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t young, bool is_
 }
 
 Contenders contenders_for(const Bearer& bearer) {
-  const AckClock& clock = *bearer.by_acks();
+  const AckClock& clock = bearer.ack_clock();
   return {bearer.load.backlogged_flows + clock.passing.waiting, clock.young_waiting() + clock.passing.young};
 }
 
@@ -35,7 +35,7 @@ control::Acknowledged news_of(const Bearer& bearer, Instant now) {
   const std::uint32_t contenders = contenders_for(bearer).all;
   control::Acknowledged news;
   news.now = now;
-  news.in_flight = bearer.by_acks()->flight();
+  news.in_flight = bearer.ack_clock().flight();
   news.flows = std::max(contenders, 1U);
   news.held_back = contenders > 0;
   return news;
@@ -82,7 +82,7 @@ void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
   Share& share = shares_[id];
   const std::uint32_t before = share.flight;
   share.flight = now & most_flight;
-  AckClock& clock = *bearer.by_acks();
+  AckClock& clock = bearer.ack_clock();
   clock.add_flight(Bytes(share.flight) - Bytes(before));
   const bool waits = flow.terminated() && leg.endpoint.can_send_now();
   clock.count_waiting(share.waits, waits);
@@ -94,7 +94,7 @@ void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
 
 void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
   sync(flow, id, bearer);
-  AckClock& clock = *bearer.by_acks();
+  AckClock& clock = bearer.ack_clock();
   control::Acknowledged heard = news_of(bearer, now);
   heard.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
   heard.round_trip = std::max(news.rtt, Duration::zero());
@@ -106,7 +106,7 @@ void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::A
 
 Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
   sync(flow, id, bearer);
-  AckClock& clock = *bearer.by_acks();
+  AckClock& clock = bearer.ack_clock();
   clock.resume(now);
   const Bytes room = clock.room(now);
   const Contenders contenders = contenders_for(bearer);
@@ -121,9 +121,10 @@ Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond
 
 void AckSteering::forget(FlowId id, Bearer& bearer) {
   const Share share = std::exchange(shares_[id], Share{});
-  bearer.by_acks()->add_flight(-Bytes(share.flight));
-  bearer.by_acks()->count_waiting(share.waits, false);
-  bearer.by_acks()->count_young(share.young_waits, false);
+  if (share.flight == 0 && share.waits == 0 && share.young_waits == 0) return;
+  bearer.ack_clock().add_flight(-Bytes(share.flight));
+  bearer.ack_clock().count_waiting(share.waits, false);
+  bearer.ack_clock().count_young(share.young_waits, false);
 }
 
 }  // namespace sluice::proxy

@@ -86,11 +86,6 @@ void AllowanceLaw::seed(Rate rate) {
   if (auto* const here = std::get_if<AtProxy>(&place_)) ask<SmvsCalls::Seed>(here->law, rate);
 }
 
-Rate AllowanceLaw::mean_rate(Rate reported) const {
-  const auto* const here = std::get_if<AtProxy>(&place_);
-  return here != nullptr && here->law.state().steps > 0 ? here->law.state().mean_rate : reported;
-}
-
 double AllowanceLaw::predicted_error() const {
   const auto* const here = std::get_if<AtProxy>(&place_);
   return here != nullptr ? here->law.state().predicted_error : 0;

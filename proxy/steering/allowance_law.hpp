@@ -42,7 +42,10 @@ class AllowanceLaw {
   /// Goes on from the allowances that a bearer of the same UE had from the Node-B.
   void inherit(const AllowanceLaw& before) { applied_sequence_ = before.applied_sequence_; }
   /// Mean rate of the radio link: the law's own where it runs here, else as reported.
-  [[nodiscard]] Rate mean_rate(Rate reported) const;
+  [[nodiscard]] Rate mean_rate(Rate reported) const {
+    const auto* const here = std::get_if<AtProxy>(&place_);
+    return here != nullptr && here->law.state().steps > 0 ? here->law.state().mean_rate : reported;
+  }
   /// Sequence of the newest report whose allowance was applied; 0 = none.
   [[nodiscard]] std::uint64_t applied_sequence() const { return applied_sequence_; }
   /// ŝ of the law that runs here, bytes; for observers.

@@ -1,56 +1,121 @@
 #include "proxy/steering/bearer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "control/reference.hpp"
 #include "dataplane/flow/prefetch.hpp"
 
 namespace sluice::proxy {
 
-Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, bool ordinary)
+Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& parts, bool ordinary)
     : treatment_(&treatment),
+      parts_(&parts),
       ue_(ue),
       ordinary_(ordinary),
       counts_(!ordinary && needs_feedback(treatment.mode)),
       needs_reports_(treatment.needs_reports()),
-      reports_(treatment.smvs.fallback.maximum),
-      queue_(treatment),
-      fallback_(treatment.smvs.fallback),
-      in_flight_(treatment.smvs.parameters.one_way_delay * 2),
-      law_(treatment, &trace) {
-  if (!ordinary && treatment.listens()) clock_.emplace(treatment.smvs.acks, &trace);
+      listens_(!ordinary && treatment.listens()) {
   settle_windowed();
+}
+
+Bearer::~Bearer() {
+  sent_of_late_.drop(parts_->sent_of_late);
+  clock_.drop(parts_->clocks);
+  reported_.drop(parts_->reported);
+  queue_.drop(parts_->queues);
+}
+
+const ReportStream& Bearer::no_reports() {
+  static const ReportStream none{Duration::zero()};
+  return none;
+}
+
+AckClock& Bearer::make_clock() {
+  AckClock& clock = clock_.make(parts_->clocks, treatment_->smvs.acks, &trace);
+  clock.add_others(std::exchange(others_, Bytes{}));
+  return clock;
+}
+
+void Bearer::count_others(Bytes bytes) {
+  if (clock_) {
+    clock_->add_others(bytes);
+  } else {
+    others_ += bytes;
+  }
+}
+
+/// One packet of late is remembered here; with a second one there is more to keep.
+void Bearer::count_first(Instant now, Bytes bytes) {
+  if (bytes <= Bytes{}) return;
+  const Duration round_trip = 2 * treatment_->smvs.parameters.one_way_delay;
+  if (now == sent_at_) {
+    sent_last_ += static_cast<std::uint32_t>(bytes.count());
+  } else if (sent_last_ == 0 || now - sent_at_ > control::InFlight::horizon(round_trip)) {
+    sent_last_ = static_cast<std::uint32_t>(bytes.count());
+    sent_at_ = now;
+  } else {
+    make_sent_of_late().bytes.injected(now, bytes);
+    return;
+  }
+  sent_ += static_cast<std::uint64_t>(bytes.count());
+}
+
+SentOfLate& Bearer::make_sent_of_late() {
+  SentOfLate& sent = sent_of_late_.make(parts_->sent_of_late, *treatment_, id);
+  sent.bytes.begin_at(sent_ - sent_last_);
+  sent.bytes.injected(sent_at_, Bytes(std::int64_t{sent_last_}));
+  return sent;
+}
+
+void Bearer::let_sent_rest(Instant now) {
+  if (!sent_of_late_ || !sent_of_late_->bytes.is_past(now)) return;
+  sent_ = sent_of_late_->bytes.total();
+  sent_last_ = 0;
+  sent_of_late_.drop(parts_->sent_of_late);
 }
 
 void Bearer::inherit(const Bearer& before, Instant now) {
   const SmvsMode& smvs = treatment_->smvs;
   const bool same_path = before.treatment_->smvs.parameters.one_way_delay == smvs.parameters.one_way_delay;
-  if (same_path) in_flight_ = before.in_flight_;
-  queue_.inherit(before.queue_, same_path);
+  if (same_path) inherit_sent(before);
+  if (before.queue_) queue().inherit(*before.queue_, same_path);
   framing = before.framing;
   used = used || before.used;
-  if (!before.reports_.any()) return;
-  reports_.inherit(before.reports_);
-  law_.inherit(before.law_);
-  step_watch = before.step_watch;
-  law_.seed(before.mean_rate());
-  if (clock_) clock_->seed(now, before.mean_rate());
+  if (before.reports().any()) inherit_reports(before, now);
+}
+
+void Bearer::inherit_sent(const Bearer& before) {
+  sent_ = before.sent_;
+  sent_last_ = before.sent_last_;
+  sent_at_ = before.sent_at_;
+  if (before.sent_of_late_) in_flight() = before.sent_of_late_->bytes;
+}
+
+void Bearer::inherit_reports(const Bearer& before, Instant now) {
+  Reported& own = reported();
+  const Reported& known = *before.reported_;
+  own.reports.inherit(known.reports);
+  own.law.inherit(known.law);
+  own.step_watch = known.step_watch;
+  own.law.seed(before.mean_rate());
+  if (listens_) ack_clock().seed(now, before.mean_rate());
   if (!steerable()) {
-    fallback_.remember(before.mean_rate());
+    own.fallback.remember(before.mean_rate());
     return;
   }
-  const ReportArrival& last = reports_.last();
+  const ReportArrival& last = own.reports.last();
   if (before.steerable()) {
-    fallback_ = before.fallback_;
-    fallback_.set_parameters(smvs.fallback);
+    own.fallback = known.fallback;
+    own.fallback.set_parameters(treatment_->smvs.fallback);
   } else {
-    fallback_.on_report(reports_.last_at(), last.period, last.bearer.state, before.mean_rate());
-    fallback_.check(now);
+    own.fallback.on_report(own.reports.last_at(), last.period, last.bearer.state, before.mean_rate());
+    own.fallback.check(now);
   }
-  const Bytes under_way = in_flight_.on_report(now, last.bearer.arrived);
-  queue_.on_report(last.bearer, in_flight_.total(), under_way, now);
-  bridge_.expect(needs_reports_ ? now + last.period : never);
-  grant_.give(mean_rate().in(last.period), load.backlog > Bytes{});
+  const Bytes under_way = in_flight().on_report(now, last.bearer.arrived);
+  queue().on_report(last.bearer, in_flight().total(), under_way, now);
+  own.bridge.expect(needs_reports_ ? now + last.period : never);
+  own.grant.give(mean_rate().in(last.period), load.backlog > Bytes{});
   settle_windowed();
 }
 
@@ -62,63 +127,58 @@ void Bearer::settle_ring() {
 }
 
 Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, double share) {
-  if (reports_.is_stale(report)) return Verdict::stale;
-  if (reports_.changes_reporter(report)) {
-    // The UE is with another Node-B: its counters, its clock and its queue are others. What is known of the rate stays
-    // until it is known better.
-    in_flight_.restart();
-    law_.restart();
-    queue_.restart(report.bearer.dropped);
-    bridge_.restart();
-    if (clock_) clock_->change_reporter();
-  }
-  const bool trusted = !clock_ || clock_->on_report(now, report.bearer);
-  const Bytes in_flight = in_flight_.on_report(now, report.bearer.arrived);
+  if (reports().is_stale(report)) return Verdict::stale;
+  Reported& own = reported();
+  if (own.reports.changes_reporter(report)) change_reporter(report);
+  const bool trusted = !listens_ || ack_clock().on_report(now, report.bearer);
+  const Bytes under_way = in_flight().on_report(now, report.bearer.arrived);
   // Bridges stood in for reports that were lost or only late. What was granted for a late one is part of what it
   // grants.
-  const auto late = static_cast<std::int64_t>(bridge_.take_late(reports_.lost_before(report)));
-  const Bytes in_advance = mean_rate().in(reports_.last().period) * late;
-  reports_.note(report, now);
-  const Duration period = reports_.last().period;
+  const auto late = static_cast<std::int64_t>(own.bridge.take_late(own.reports.lost_before(report)));
+  const Bytes in_advance = mean_rate().in(own.reports.last().period) * late;
+  own.reports.note(report, now);
+  const Duration period = own.reports.last().period;
   if (!trusted) return Verdict::distrusted;  // who goes by reports finds that none came
   if (!steerable()) return Verdict::applied;
   if (treatment_->law() == Mode::smvs) {
-    grant_by(report, in_flight, in_advance, share);
+    grant_by(report, under_way, in_advance, share);
   } else {
-    queue_.on_report(report.bearer, in_flight_.total(), in_flight, now);
+    queue().on_report(report.bearer, in_flight().total(), under_way, now);
   }
-  fallback_.on_report(now, period, report.bearer.state, mean_rate());
+  own.fallback.on_report(now, period, report.bearer.state, mean_rate());
   settle_lead();
-  bridge_.expect(led_by_reports() ? now + period + period / 2 : never);
+  own.bridge.expect(led_by_reports() ? now + period + period / 2 : never);
   settle_windowed();
   return Verdict::applied;
 }
 
 void Bearer::prefetch() const {
-  flow::prefetch_all(id);
-  flow::prefetch_all(load);
-  flow::prefetch_all(observed);
-  flow::prefetch_all(treatment_);
-  flow::prefetch_all(reports_);
-  flow::prefetch_all(fallback_);
-  flow::prefetch_all(grant_);
-  flow::prefetch_all(bridge_);
-  in_flight_.prefetch();
+  flow::prefetch_all(*this);
 }
 
 void Bearer::prefetch_law() const {
-  if (treatment_->law() != Mode::smvs) flow::prefetch_all(queue_);
+  if (reported_) flow::prefetch_all(*reported_);
   if (clock_) flow::prefetch_all(*clock_);
-  law_.prefetch();
-  in_flight_.prefetch_newest();
+  if (queue_) flow::prefetch_all(*queue_);
+  if (sent_of_late_) sent_of_late_->bytes.prefetch();
+}
+
+/// The UE is with another Node-B: its counters, its clock and its queue are others. What is known of the rate stays
+/// until it is known better.
+void Bearer::change_reporter(const ReportArrival& report) {
+  in_flight().restart();
+  reported_->law.restart();
+  if (queue_) queue_->restart(report.bearer.dropped);
+  reported_->bridge.restart();
+  if (clock_) clock_->change_reporter();
 }
 
 /// Where no report is needed: whether they tell of the radio queue sooner than the UE's acknowledgements do.
 void Bearer::settle_lead() {
-  if (needs_reports_ || !clock_ || treatment_->regulates()) return;
-  const Duration by_acks = clock_->law().hears_after();
-  const Duration by_reports = 2 * treatment_->smvs.parameters.one_way_delay + reports_.last().period;
-  if (clock_->doubts_reports()) {
+  if (needs_reports_ || !listens_ || treatment_->regulates()) return;
+  const Duration by_acks = ack_clock().law().hears_after();
+  const Duration by_reports = 2 * treatment_->smvs.parameters.one_way_delay + reports().last().period;
+  if (ack_clock().doubts_reports()) {
     reports_lead_ = false;
     return;
   }
@@ -127,12 +187,13 @@ void Bearer::settle_lead() {
 }
 
 /// One step of SMVS.
-void Bearer::grant_by(const ReportArrival& report, Bytes in_flight, Bytes in_advance, double share) {
-  if (treatment_->observes()) observed.add(grant_.given(), Bytes(in_flight_.total() - sent_at_report_), false);
-  sent_at_report_ = in_flight_.total();
-  const Bytes granted = law_.on_report(report, in_flight, reports_.last().period) - in_advance;
-  radio_load_ = report.bearer.queue + in_flight;
-  grant_.give(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted, load.backlog > Bytes{});
+void Bearer::grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share) {
+  Reported& own = *reported_;
+  if (treatment_->observes()) observe(own.grant.given(), Bytes(sent_total() - own.sent_at_report), false);
+  own.sent_at_report = sent_total();
+  const Bytes granted = own.law.on_report(report, under_way, own.reports.last().period) - in_advance;
+  own.radio_load = report.bearer.queue + under_way;
+  own.grant.give(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted, load.backlog > Bytes{});
 }
 
 void Bearer::settle_windowed() {
@@ -142,64 +203,58 @@ void Bearer::settle_windowed() {
 
 bool Bearer::on_deadline(Instant now) {
   if (!steerable()) return false;
-  const bool steered = fallback_.source() == control::ControlSource::feedback;
-  const bool fell = steered && fallback_.check(now) == control::ControlSource::congestion_control;
-  if (fell) bridge_.expect(never);
+  const bool steered = heeds_reports();
+  const bool fell = steered && reported_->fallback.check(now) == control::ControlSource::congestion_control;
+  if (fell) reported_->bridge.expect(never);
   settle_windowed();
   if (!steered || fell) return fell;
-  if (now < bridge_.at() || windowed_) return false;
+  Reported& own = *reported_;
+  if (now < own.bridge.at() || windowed_) return false;
   // One report is missing. The law would have granted about what the link carries; the next report corrects the rest,
   // because what was injected meanwhile shows in the bytes in flight.
-  const ReportArrival& last = reports_.last();
-  bridge_.cross(last.period);
+  const ReportArrival& last = own.reports.last();
+  own.bridge.cross(last.period);
   const bool served = last.bearer.state == control::feedback::RadioState::normal;
-  grant_.give(served ? mean_rate().in(last.period) : Bytes{}, load.backlog > Bytes{});
+  own.grant.give(served ? mean_rate().in(last.period) : Bytes{}, load.backlog > Bytes{});
   return true;
 }
 
 Instant Bearer::deadline(Instant now) const {
   if (!has_feedback()) return never;
-  if (clocked()) return std::min(clock_->room_at(now), fallback_.deadline());
-  return windowed_ ? fallback_.deadline() : std::min(bridge_.at(), fallback_.deadline());
-}
-
-tcp::WindowSource Bearer::window_source() const {
-  return steered() && !windowed_ ? tcp::WindowSource::allowance : tcp::WindowSource::congestion_control;
-}
-
-Bytes Bearer::allowance(Instant now) const {
-  if (window_source() != tcp::WindowSource::allowance) return Bytes::max();
-  return clocked() ? clock_->room(now) : grant_.left();
+  const Instant late = reported_ ? reported_->fallback.deadline() : never;
+  if (clocked()) return std::min(ack_clock().room_at(now), late);
+  return windowed_ || !reported_ ? late : std::min(reported_->bridge.at(), late);
 }
 
 void Bearer::spend(Bytes bytes) {
-  if (window_source() == tcp::WindowSource::allowance && !clocked()) grant_.spend(bytes);
+  if (window_source() == tcp::WindowSource::allowance && !clocked()) reported().grant.spend(bytes);
 }
 
 control::OnWire<Bytes> Bearer::radio_error() const {
   if (treatment_->law() != Mode::smvs) return {};
-  if (clocked()) return control::OnWire(clock_->excess());
+  if (clocked()) return control::OnWire(ack_clock().excess());
   const control::SmvsParameters& parameters = treatment_->smvs.parameters;
   const Rate mean = mean_rate();
-  const Bytes sent_since(static_cast<std::int64_t>(in_flight_.total() - sent_at_report_));
-  return control::OnWire(radio_load_ + sent_since - mean.in(2 * parameters.one_way_delay) -
-                         Bytes(control::smvs_reference(parameters, mean)));
+  const Bytes sent_since(static_cast<std::int64_t>(sent_total() - (reported_ ? reported_->sent_at_report : 0)));
+  return control::OnWire((reported_ ? reported_->radio_load : Bytes{}) + sent_since -
+                         mean.in(2 * parameters.one_way_delay) - Bytes(control::smvs_reference(parameters, mean)));
 }
 
-Rate Bearer::mean_rate() const {
-  if (clocked()) return clock_->law().rate();
-  return law_.mean_rate(reports_.last().bearer.mean_service_rate);
+Bytes Bearer::seed_window(Duration srtt) const {
+  if (reported_) return reported_->fallback.seed_window(srtt);
+  return control::Fallback(treatment_->smvs.fallback).seed_window(srtt);
 }
 
 control::feedback::BearerStatus Bearer::status(Bytes unsent) const {
   control::feedback::BearerStatus status;
   status.ue = ue_;
-  status.injected = in_flight_.total();
-  status.applied_sequence = law_.applied_sequence();
+  status.injected = sent_total();
   status.backlog = unsent;
-  status.allowance_left = std::max(grant_.left(), Bytes{});
   status.active_flows = flow_count;
-  if (reports_.any()) status.reporter = reports_.last().sender;
+  if (!reported_) return status;
+  status.applied_sequence = reported_->law.applied_sequence();
+  status.allowance_left = std::max(reported_->grant.left(), Bytes{});
+  if (reports().any()) status.reporter = reports().last().sender;
   return status;
 }
 

@@ -3,11 +3,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "control/fallback.hpp"
 #include "control/feedback/report.hpp"
 #include "control/framing.hpp"
-#include "control/in_flight.hpp"
-#include "control/step_watch.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
@@ -19,18 +16,18 @@
 #include "proxy/shard/config.hpp"
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/report_arrival.hpp"
-#include "proxy/steering/ack_steering.hpp"
-#include "proxy/steering/allowance_law.hpp"
-#include "proxy/steering/grant.hpp"
-#include "proxy/steering/radio_queue.hpp"
-#include "proxy/steering/report_stream.hpp"
+#include "proxy/steering/bearer_parts.hpp"
 
 namespace sluice::proxy {
 
 /// All connections of one UE under one policy. They share one radio queue, so SMVS runs here and its allowance is
 /// theirs together; a law of windows runs in each flow (GovernedFlow), and here is what it is told of the queue. A UE
 /// whose connections match several policies has a bearer for each: siblings, in a ring, that all hear its reports and
-/// all know of everything that is sent to it, since they share its queue. Thread: its shard's.
+/// all know of everything that is sent to it, since they share its queue.
+///
+/// Small, because there are many: what it keeps of reports, of the law by acknowledgements, of a law of windows and of
+/// what is under way are parts from pools, each made when there is first something to keep. Until then the bearer is as
+/// one whose parts are as new. Thread: its shard's.
 class Bearer : public RingMember<Bearer> {
  public:
   enum class Verdict : std::uint8_t {
@@ -39,8 +36,11 @@ class Bearer : public RingMember<Bearer> {
     applied,     ///< the allowance is new
   };
 
-  /// `treatment` outlives it. `ordinary`: the UE is of the control group, and nothing steers it.
-  Bearer(const Treatment& treatment, const IpAddress& ue, bool ordinary = false);
+  /// `treatment` and `parts` outlive it. `ordinary`: the UE is of the control group, and nothing steers it.
+  Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& parts, bool ordinary = false);
+  ~Bearer();
+  Bearer(const Bearer&) = delete;
+  Bearer& operator=(const Bearer&) = delete;
 
   /// Goes on from what another bearer of the same UE has measured: a sibling, or the one before a switch of the law.
   void inherit(const Bearer& before, Instant now);
@@ -56,20 +56,19 @@ class Bearer : public RingMember<Bearer> {
   enum class Whose : std::uint8_t { ours, others };
   /// IP bytes that were just handed to the radio port for this UE.
   void injected(Instant now, Bytes bytes, Whose whose = Whose::ours) {
-    in_flight_.injected(now, bytes);
-    if (whose == Whose::others && clock_) clock_->add_others(bytes);
-    for (Bearer* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]] {
-        other->in_flight_.injected(now, bytes);
-        if (other->clock_) other->clock_->add_others(bytes);
-      }
+    count_sent(now, bytes, whose);
+    for (Bearer* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]]
+      other->count_sent(now, bytes, Whose::others);
   }
   /// Some bearer of the UE wants to know what goes to the radio.
   [[nodiscard]] bool counts() const { return counts_; }
   /// IP bytes sent towards the radio.
-  [[nodiscard]] std::uint64_t sent_total() const { return in_flight_.total(); }
+  [[nodiscard]] std::uint64_t sent_total() const { return sent_of_late_ ? sent_of_late_->bytes.total() : sent_; }
+  /// A while after the last of it, only the sum of what was sent matters: what else is kept of it goes.
+  void let_sent_rest(Instant now);
 
   /// The reports about the UE; on_report() takes those that it accepts.
-  [[nodiscard]] const ReportStream& reports() const { return reports_; }
+  [[nodiscard]] const ReportStream& reports() const { return reported_ ? reported_->reports : no_reports(); }
   /// Applies a report that is accepted: runs the law, or takes the Node-B's allowance. Of several bearers under SMVS
   /// each is granted its `share` of what the law gives for the whole queue.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
@@ -90,37 +89,54 @@ class Bearer : public RingMember<Bearer> {
   /// The law of those windows. Requires a mode that has one.
   [[nodiscard]] control::WindowLaw window_law() const { return *window_law_of(treatment_->law()); }
   /// The UE's queue as a law of windows is told of it.
-  [[nodiscard]] RadioQueue& queue() { return queue_; }
-  [[nodiscard]] const RadioQueue& queue() const { return queue_; }
+  [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(parts_->queues, *treatment_); }
 
   /// Feedback decides what the radio leg sends right now; never outside a mode that needs feedback.
   [[nodiscard]] bool steered() const { return has_feedback() && !treatment_->observes(); }
   /// What stands in for the congestion window. A law of windows leaves it in force and bounds what is in flight
   /// besides, as the window of an ACK does in its paper.
-  [[nodiscard]] tcp::WindowSource window_source() const;
-  /// The law by acknowledgements, where the bearer listens to them; null elsewhere.
-  [[nodiscard]] AckClock* by_acks() { return clock_ ? &*clock_ : nullptr; }
-  [[nodiscard]] const AckClock* by_acks() const { return clock_ ? &*clock_ : nullptr; }
+  [[nodiscard]] tcp::WindowSource window_source() const {
+    return steered() && !windowed_ ? tcp::WindowSource::allowance : tcp::WindowSource::congestion_control;
+  }
+  /// A law listens to the acknowledgements of the UE.
+  [[nodiscard]] bool listens() const { return listens_; }
+  /// That law, about to be told something. Requires that the bearer listens.
+  [[nodiscard]] AckClock& ack_clock() { return clock_ ? *clock_ : make_clock(); }
+  /// … or only to be asked. Valid until the next call for any bearer.
+  [[nodiscard]] const AckClock& ack_clock() const { return clock_ ? *clock_ : parts_->fresh_clock(*treatment_); }
   /// … and it decides what is sent now.
-  [[nodiscard]] bool clocked() const { return clock_ && !led_by_reports(); }
+  [[nodiscard]] bool clocked() const { return listens_ && !led_by_reports(); }
   /// What the radio leg may send now; Bytes::max() under congestion control.
-  [[nodiscard]] Bytes allowance(Instant now) const;
+  [[nodiscard]] Bytes allowance(Instant now) const {
+    if (window_source() != tcp::WindowSource::allowance) return Bytes::max();
+    if (clocked()) return ack_clock().room(now);
+    return reported_ ? reported_->grant.left() : Bytes{};
+  }
   void spend(Bytes bytes);
   /// What was granted at the last step; for observers.
-  [[nodiscard]] Bytes granted() const { return grant_.given(); }
+  [[nodiscard]] Bytes granted() const { return reported_ ? reported_->grant.given() : Bytes{}; }
   /// ŝ of the law that runs here, bytes; for observers.
-  [[nodiscard]] double predicted_error() const { return law_.predicted_error(); }
+  [[nodiscard]] double predicted_error() const { return reported_ ? reported_->law.predicted_error() : 0; }
 
   /// The window that congestion control starts from when steering is given up.
-  [[nodiscard]] Bytes seed_window(Duration srtt) const { return fallback_.seed_window(srtt); }
+  [[nodiscard]] Bytes seed_window(Duration srtt) const;
   /// Mean rate of the radio link: the law's own where it runs here, else the Node-B's; zero when unknown.
-  [[nodiscard]] Rate mean_rate() const;
+  [[nodiscard]] Rate mean_rate() const {
+    if (clocked()) return ack_clock().law().rate();
+    return reported_ ? reported_->law.mean_rate(reported_->reports.last().bearer.mean_service_rate) : Rate();
+  }
   /// What is in the radio queue and on the way there, less what belongs there: b̄ over the round trip to the Node-B and
   /// the reference of SMVS. Of this instant, by what the last report said; nothing under other laws.
   [[nodiscard]] control::OnWire<Bytes> radio_error() const;
 
   [[nodiscard]] control::feedback::BearerStatus status(Bytes backlog) const;
-  [[nodiscard]] std::uint64_t falls() const { return fallback_.falls(); }
+  [[nodiscard]] std::uint64_t falls() const { return reported_ ? reported_->fallback.falls() : 0; }
+  /// Told of every report that steers by SMVS. Requires that there was a report.
+  [[nodiscard]] control::StepWatch& step_watch() { return reported_->step_watch; }
+  /// In mode observe: a law's decision beside what was in flight, or sent. `waited`: the ACK would have.
+  void observe(Bytes decided, Bytes actual, bool waited) { reported().observed.add(decided, actual, waited); }
+  /// What was recorded of them.
+  [[nodiscard]] Observed observed() const { return reported_ ? reported_->observed : Observed{}; }
 
   /// Who wants to know what the laws of this bearer and of its connections decide; null mostly.
   control::LawTrace* trace = nullptr;
@@ -135,41 +151,64 @@ class Bearer : public RingMember<Bearer> {
   Instant wheel_deadline = never;       ///< when the timer wheel will look at it
   BearerLoad load;                      ///< of its split connections at their last service
   control::Framing framing;             ///< of the data of its split connections, as far as anybody counts it
-  control::StepWatch step_watch;        ///< told of every report that steers by SMVS
-  Observed observed;                    ///< what mode observe has recorded
   bool used = false;      ///< had a split connection: what was learned is kept for a while when its last flow goes
   Instant empty_since{};  ///< when its last flow went
 
  private:
-  void grant_by(const ReportArrival& report, Bytes in_flight, Bytes in_advance, double share);
+  static const ReportStream& no_reports();
+  [[nodiscard]] Reported& reported() {
+    return reported_ ? *reported_ : reported_.make(parts_->reported, *treatment_, &trace);
+  }
+  [[gnu::cold, gnu::noinline]] AckClock& make_clock();
+  void count_sent(Instant now, Bytes bytes, Whose whose) {
+    if (sent_of_late_) [[likely]] {
+      sent_of_late_->bytes.injected(now, bytes);
+    } else {
+      count_first(now, bytes);
+    }
+    if (whose == Whose::others && listens_) count_others(bytes);
+  }
+  [[gnu::noinline]] void count_first(Instant now, Bytes bytes);
+  [[gnu::noinline]] void count_others(Bytes bytes);
+  [[nodiscard]] control::InFlight& in_flight() { return (sent_of_late_ ? *sent_of_late_ : make_sent_of_late()).bytes; }
+  [[gnu::noinline]] SentOfLate& make_sent_of_late();
+  void inherit_sent(const Bearer& before);
+  void inherit_reports(const Bearer& before, Instant now);
+  void change_reporter(const ReportArrival& report);
+  void grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share);
   void settle_windowed();
   void settle_lead();
   [[nodiscard]] bool steerable() const { return !ordinary_ && needs_feedback(treatment_->mode); }
+  /// Reports come in time.
+  [[nodiscard]] bool heeds_reports() const {
+    return reported_ && reported_->fallback.source() == control::ControlSource::feedback;
+  }
   /// Reports decide what is sent: they are needed and come, or they tell of the queue sooner than acknowledgements do.
   [[nodiscard]] bool led_by_reports() const {
-    return (needs_reports_ || reports_lead_) && fallback_.source() == control::ControlSource::feedback;
+    return (needs_reports_ || reports_lead_) && heeds_reports();
   }
   /// Reports come, or none are needed, and a law makes something of it.
-  [[nodiscard]] bool has_feedback() const { return steerable() && (!needs_reports_ || clock_ || led_by_reports()); }
+  [[nodiscard]] bool has_feedback() const { return steerable() && (!needs_reports_ || listens_ || led_by_reports()); }
 
   const Treatment* treatment_;
+  BearerParts* parts_;
   IpAddress ue_;
   bool ordinary_;
   bool counts_;
   bool needs_reports_;
+  bool listens_;
   bool reports_lead_ = false;  ///< where none is needed: reports close the loop sooner than acknowledgements
   bool windowed_ = false;
   bool both_ways_ = false;
-  ReportStream reports_;
-  RadioQueue queue_;
-  control::Fallback fallback_;
-  control::InFlight in_flight_;
-  AllowanceLaw law_;
-  std::optional<AckClock> clock_;
-  Grant grant_;
-  ReportBridge bridge_;
-  std::uint64_t sent_at_report_ = 0;
-  Bytes radio_load_{};  ///< queue and in flight, as of the last report
+  std::uint32_t sent_last_ = 0;  ///< IP bytes of `sent_`, all at one time
+  Instant sent_at_{};            ///< … and when; before, nothing was sent for longer than matters
+  std::uint64_t sent_ = 0;       ///< IP bytes towards the radio, until there is sent_of_late_
+  Bytes others_{};               ///< IP bytes that others have sent, until there is a clock_
+  PooledPart<SentOfLate> sent_of_late_;
+  PooledPart<AckClock> clock_;
+  PooledPart<Reported> reported_;
+  PooledPart<RadioQueue> queue_;
 };
+static_assert(sizeof(Bearer) <= 224, "one for each UE");
 
 }  // namespace sluice::proxy

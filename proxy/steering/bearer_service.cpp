@@ -28,7 +28,7 @@ bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
   const Bytes configured = bearer.treatment().smvs.parameters.buffer;
   const Bytes buffer = last.bearer.buffer > Bytes{} ? last.bearer.buffer : configured;
-  return bearer.step_watch.look(last.period, buffer, bearer.mean_rate());
+  return bearer.step_watch().look(last.period, buffer, bearer.mean_rate());
 }
 
 /// Calls visit(flow, id) for the bearer's flows, the one that was served least recently first.

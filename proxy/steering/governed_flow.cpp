@@ -67,7 +67,7 @@ control::QueueView GovernedFlow::queue(Bearer& bearer, Instant now) const {
 }
 
 /// What the UE has acknowledged has left the queue, whatever the last report could know.
-control::FlowView GovernedFlow::view(const Bearer& bearer) {
+control::FlowView GovernedFlow::view(Bearer& bearer) {
   control::FlowView view;
   view.sent = std::max(sent_, acked_);
   view.left = std::max(marks_.passed(bearer.queue().left_total()), acked_);

@@ -47,7 +47,7 @@ class GovernedFlow {
   [[nodiscard]] control::WindowLaw law() const { return law_.which(); }
 
  private:
-  [[nodiscard]] control::FlowView view(const Bearer& bearer);
+  [[nodiscard]] control::FlowView view(Bearer& bearer);
   [[nodiscard]] control::QueueView queue(Bearer& bearer, Instant now) const;
 
   template <typename Call, typename... Arguments>

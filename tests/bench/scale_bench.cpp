@@ -1,7 +1,7 @@
 // What many connections cost besides their segments, in memory: bytes of resident memory for an idle pair and how long
 // calls take when all of them end together; connections that carry one small answer, from the first SYN to
 // the last word; reports of many UEs, and the statuses that answer them. Cycles are counted around the shard's calls
-// only.
+// only. Under callgrind (--toggle-collect on measured_receive and measured_advance) the same binary gives instructions.
 
 #include <rte_cycles.h>
 #include <unistd.h>
@@ -40,20 +40,41 @@ class Scene {
       : shard(config, pool, sink, {1, 2}, Instant{}), hosts(pool, host_window) {}
 
   void put(Side side, packet::Packet packet) {
-    const std::uint64_t before = rte_rdtsc_precise();
-    shard.receive(side, {&packet, 1}, now);
-    cycles += rte_rdtsc_precise() - before;
+    if (measuring) {
+      measured_receive(side, packet);
+    } else {
+      shard.receive(side, {&packet, 1}, now);
+    }
   }
   void advance() {
-    const std::uint64_t before = rte_rdtsc_precise();
-    shard.advance(now);
-    cycles += rte_rdtsc_precise() - before;
+    if (measuring) {
+      measured_advance();
+    } else {
+      shard.advance(now);
+    }
   }
   void open(bench::Connection& c) {
     put(Side::radio, hosts.syn(c, now));
     put(Side::core, hosts.syn_ack(c, now));
     put(Side::radio, hosts.ack_of_ue(c, now));
     forget();
+  }
+  /// A request of the UE and an answer, and so much time that each of a million takes some minutes.
+  void use(bench::Connection& c) {
+    put(Side::radio, hosts.data_of_ue(c, now, 100));
+    put(Side::core, hosts.data_of_server(c, now));
+    sink.take(Side::core, [](const tcp::Segment&, std::uint32_t) {});
+    tcp::SeqNum next;
+    std::uint32_t echo = 0;
+    sink.take(Side::radio, [&](const tcp::Segment& segment, std::uint32_t) {
+      if (segment.payload_len == 0) return;
+      next = segment.seq + segment.payload_len;
+      echo = segment.ts_value;
+    });
+    put(Side::radio, hosts.ack_of_ue(c, next, echo, now));
+    forget();
+    now += std::chrono::microseconds(200);
+    advance();
   }
   void forget() {
     for (const Side side : {Side::radio, Side::core}) sink.take(side, [](const tcp::Segment&, std::uint32_t) {});
@@ -63,7 +84,21 @@ class Scene {
   proxy::Shard shard;
   bench::Hosts hosts;
   Instant now{std::chrono::seconds(1000)};
-  std::uint64_t cycles = 0;
+  bool measuring = false;    ///< from now on calls of the shard are counted
+  std::uint64_t cycles = 0;  ///< of these
+
+ private:
+  // What callgrind collects.
+  __attribute__((noinline)) void measured_receive(Side side, packet::Packet& packet) {
+    const std::uint64_t before = rte_rdtsc_precise();
+    shard.receive(side, {&packet, 1}, now);
+    cycles += rte_rdtsc_precise() - before;
+  }
+  __attribute__((noinline)) void measured_advance() {
+    const std::uint64_t before = rte_rdtsc_precise();
+    shard.advance(now);
+    cycles += rte_rdtsc_precise() - before;
+  }
 };
 
 double microseconds(std::uint64_t cycles) {
@@ -79,24 +114,28 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// What `pairs` idle connections take, from a tenth of them on; then they all end.
-bool idle(std::uint32_t pairs, std::uint32_t per_ue) {
+/// What `pairs` idle connections take, from a tenth of them on; then they all end. `used`: each was asked for something
+/// before, and has answered, under the law by acknowledgements.
+bool idle(std::uint32_t pairs, std::uint32_t per_ue, bool used) {
   packet::PacketPool pool("scale", 8192);
-  const proxy::ShardConfig config = configuration(pairs, pairs / per_ue + 1, proxy::Mode::smvs);
+  proxy::ShardConfig config = configuration(pairs, pairs / per_ue + 1, proxy::Mode::smvs);
+  if (used) config.smvs.law = proxy::LawPlace::acks;
+  config.timeouts.idle = std::chrono::hours(1);
   Scene scene(config, pool);
   std::size_t before = 0;
   for (std::uint32_t i = 0; i < pairs; ++i) {
     if (i == pairs / 10) before = resident_bytes();
     bench::Connection connection = bench::Hosts::connection(i, per_ue);
     scene.open(connection);
+    if (used) scene.use(connection);
   }
   const std::size_t taken = resident_bytes() - before;
   if (scene.shard.counters()[proxy::Counter::flows_split] < pairs) return false;
-  std::printf("idle pairs                          %u, %u of each UE\n", pairs, per_ue);
+  std::printf("idle pairs                          %u, %u of each UE%s\n", pairs, per_ue, used ? ", used before" : "");
   std::printf("resident bytes for each             %.0f\n",
               static_cast<double>(taken) / static_cast<double>(pairs - pairs / 10));
   scene.now += config.timeouts.idle + std::chrono::seconds(2);
-  scene.cycles = 0;
+  scene.measuring = true;
   std::vector<std::uint64_t> ending;  // cycles of the calls that ended any
   std::uint64_t calls = 0;
   for (std::uint32_t left = pairs; left > 0 && calls < pairs; ++calls) {
@@ -176,7 +215,7 @@ class ShortConnections {
   std::vector<Each> connections_;
 };
 
-bool short_connections(std::uint32_t parallel, std::uint32_t idle) {
+bool short_connections(std::uint32_t parallel, std::uint32_t idle, std::uint64_t wanted) {
   packet::PacketPool pool("scale", 65536);
   proxy::ShardConfig config = configuration(idle + 4 * parallel, 4'000'000, proxy::Mode::i_tcp);
   config.limits.max_flows = std::max(config.limits.max_flows, 65'536U);
@@ -187,16 +226,16 @@ bool short_connections(std::uint32_t parallel, std::uint32_t idle) {
     scene.open(connection);
   }
   ShortConnections connections(scene, parallel, idle);
-  constexpr std::uint64_t wanted = 400'000;
   while (connections.finished < wanted / 4) connections.round();
   const std::uint64_t split = scene.shard.counters()[proxy::Counter::flows_split];
   const std::uint64_t before = connections.finished;
-  scene.cycles = 0;
+  scene.measuring = true;
   while (connections.finished < before + wanted) connections.round();
   const std::uint64_t done = connections.finished - before;
   const double each = static_cast<double>(scene.cycles) / static_cast<double>(done);
   const std::uint64_t unsplit = done - std::min(done, scene.shard.counters()[proxy::Counter::flows_split] - split);
-  std::printf("short connections                   %u in parallel, %u idle ones beside\n", parallel, idle);
+  std::printf("short connections                   %llu, %u in parallel, %u idle ones beside\n",
+              static_cast<unsigned long long>(done), parallel, idle);
   std::printf("cycles for each                     %.0f, %.0f a second of one core\n", each,
               static_cast<double>(rte_get_tsc_hz()) / each);
   std::printf("not split for want of room          %.1f %%\n",
@@ -277,10 +316,12 @@ int main(int argc, char** argv) {
     return argc > place ? static_cast<std::uint32_t>(std::strtoul(argv[place], nullptr, 10)) : otherwise;
   };
   dpdk::Eal eal(dpdk::EalConfig{});
-  if (what == "idle") return idle(std::max(number(2, 100'000), 10U), std::max(number(3, 1), 1U)) ? 0 : 1;
-  if (what == "short") return short_connections(std::max(number(2, 1), 1U), number(3, 0)) ? 0 : 1;
+  if (what == "idle")
+    return idle(std::max(number(2, 100'000), 10U), std::max(number(3, 1), 1U), number(4, 0) != 0) ? 0 : 1;
+  if (what == "short") return short_connections(std::max(number(2, 1), 1U), number(3, 0), number(4, 400'000)) ? 0 : 1;
   if (what == "reports") return reports(std::max(number(2, 10'000), 64U), std::max(number(3, 64), 1U)) ? 0 : 1;
   std::fprintf(stderr,
-               "usage: scale_bench idle [PAIRS [OF-EACH-UE]] | short [PARALLEL [IDLE]] | reports [UES [AT-ONCE]]\n");
+               "usage: scale_bench idle [PAIRS [OF-EACH-UE [USED]]] | short [PARALLEL [IDLE [CONNECTIONS]]] |\n"
+               "                   reports [UES [AT-ONCE]]\nUSED: 1 where each pair has carried something before\n");
   return 2;
 }

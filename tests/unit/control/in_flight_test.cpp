@@ -159,5 +159,35 @@ TEST(InFlight, SurvivesAnyCounters) {
   }
 }
 
+/// What is forgotten of a pause makes no difference afterwards: one that kept all of it answers the same.
+TEST(InFlight, AfterAPauseTheSumIsAllThatMatters) {
+  std::mt19937_64 random(7);
+  const auto below = [&](std::uint64_t limit) { return static_cast<std::int64_t>(random() % limit); };
+  for (int run = 0; run < 300; ++run) {
+    const Duration round_trip = std::chrono::milliseconds(below(100));
+    InFlight kept(round_trip);
+    Instant now(1s + std::chrono::microseconds(below(1'000'000)));
+    for (int i = 0; i < 200; ++i) {
+      kept.injected(now, Bytes(1 + below(1500)));
+      now += std::chrono::microseconds(below(3000));
+    }
+    EXPECT_FALSE(kept.is_past(now));
+    now += InFlight::horizon(round_trip) + 1ms;
+    ASSERT_TRUE(kept.is_past(now));
+    InFlight fresh(round_trip);
+    fresh.begin_at(kept.total());
+    for (int i = 0; i < 100; ++i) {
+      const Bytes sent(below(1500));
+      kept.injected(now, sent);
+      fresh.injected(now, sent);
+      now += std::chrono::microseconds(below(5000));
+      if (i % 3 != 0) continue;
+      const std::uint64_t arrived = kept.total() - static_cast<std::uint64_t>(below(3000));
+      ASSERT_EQ(kept.on_report(now, arrived), fresh.on_report(now, arrived)) << "run " << run;
+    }
+    EXPECT_FALSE(kept.is_past(now + 10s)) << "the reports' origin is known";
+  }
+}
+
 }  // namespace
 }  // namespace sluice::control

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "proxy/flows/ring_member.hpp"
 #include "proxy/steering/allowance_law.hpp"
+#include "proxy/steering/bearer.hpp"
 #include "proxy/steering/grant.hpp"
 #include "proxy/steering/radio_queue.hpp"
 #include "proxy/steering/report_stream.hpp"
@@ -212,6 +215,98 @@ TEST(RadioQueue, ReportsTellHowFarTheBytesHaveCome) {
   told.dropped = 50;
   queue.on_report(told, 10'000, Bytes(0), Instant(3s));
   EXPECT_FALSE(queue.view(Instant(3s)).dropped) << "another Node-B's count";
+}
+
+/// A UE's bearer, and the pools that its parts come from.
+struct SmallBearer {
+  explicit SmallBearer(LawPlace law) {
+    treatment.mode = Mode::smvs;
+    treatment.smvs.law = law;
+    bearer.emplace(treatment, IpAddress::v4(10, 45, 0, 2), parts);
+    bearer->id = 0;
+  }
+  ReportArrival report(Instant now) {
+    ReportArrival arrival;
+    arrival.bearer.ue = bearer->ue();
+    arrival.bearer.queue = Bytes(3'000);
+    arrival.bearer.arrived = arrived += 20'000;
+    arrival.bearer.transmitted = arrived - 3'000;
+    arrival.epoch = 1;
+    arrival.sequence = ++sequence;
+    arrival.sender_time = now.time_since_epoch();
+    arrival.period = 5ms;
+    return arrival;
+  }
+
+  Treatment treatment;
+  BearerParts parts{4};
+  std::optional<Bearer> bearer;
+  std::uint64_t arrived = 0;
+  std::uint64_t sequence = 0;
+};
+
+TEST(BearerParts, AUeThatOnlyOpensConnectionsHasNone) {
+  for (const LawPlace law : {LawPlace::nodeb, LawPlace::proxy, LawPlace::acks}) {
+    SmallBearer small(law);
+    Instant now(100s);
+    for (int i = 0; i < 5; ++i) {
+      small.bearer->injected(now, Bytes(60), Bearer::Whose::others);
+      now += 1s;
+      EXPECT_EQ(small.bearer->on_deadline(now), false);
+      static_cast<void>(small.bearer->deadline(now));
+      static_cast<void>(small.bearer->allowance(now));
+      static_cast<void>(small.bearer->mean_rate());
+      EXPECT_EQ(small.bearer->status({}).injected, 60U * static_cast<unsigned>(i + 1));
+    }
+    EXPECT_EQ(small.parts.sent_of_late.size(), 0U);
+    EXPECT_EQ(small.parts.clocks.size(), 0U);
+    EXPECT_EQ(small.parts.reported.size(), 0U);
+    EXPECT_EQ(small.parts.queues.size(), 0U);
+  }
+}
+
+TEST(BearerParts, GoBackToThePoolWithTheBearer) {
+  SmallBearer small(LawPlace::acks);
+  const Instant now(100s);
+  small.bearer->injected(now, Bytes(1500));
+  small.bearer->injected(now + 1ms, Bytes(1500));
+  small.bearer->ack_clock().add_flight(Bytes(1500));
+  EXPECT_EQ(small.bearer->on_report(small.report(now), now + 2ms), Bearer::Verdict::applied);
+  static_cast<void>(small.bearer->queue());
+  EXPECT_EQ(small.parts.sent_of_late.size() + small.parts.clocks.size(), 2U);
+  EXPECT_EQ(small.parts.reported.size() + small.parts.queues.size(), 2U);
+  small.bearer.reset();
+  EXPECT_EQ(small.parts.sent_of_late.size() + small.parts.clocks.size(), 0U);
+  EXPECT_EQ(small.parts.reported.size() + small.parts.queues.size(), 0U);
+}
+
+TEST(BearerParts, WhatWasSentOfLateRestsAndNothingIsLost) {
+  SmallBearer rests(LawPlace::proxy);
+  SmallBearer keeps(LawPlace::proxy);
+  Instant now(100s);
+  const auto send = [&](Bytes bytes) {
+    for (SmallBearer* const one : {&rests, &keeps}) one->bearer->injected(now, bytes);
+  };
+  for (int pause = 0; pause < 3; ++pause) {
+    for (int i = 0; i < 20; ++i) {
+      send(Bytes(1500));
+      now += 1ms;
+      rests.bearer->let_sent_rest(now);
+      EXPECT_EQ(rests.parts.sent_of_late.size(), i == 0 ? 0U : 1U) << "needed, as more than one packet is under way";
+    }
+    now += 1s;
+    rests.bearer->let_sent_rest(now);
+    EXPECT_EQ(rests.parts.sent_of_late.size(), 0U);
+  }
+  EXPECT_EQ(keeps.parts.sent_of_late.size(), 1U);
+  for (int i = 0; i < 50; ++i) {
+    send(Bytes(1500));
+    now += 5ms;
+    EXPECT_EQ(rests.bearer->on_report(rests.report(now), now), Bearer::Verdict::applied);
+    EXPECT_EQ(keeps.bearer->on_report(keeps.report(now), now), Bearer::Verdict::applied);
+    EXPECT_EQ(rests.bearer->allowance(now), keeps.bearer->allowance(now)) << i;
+    EXPECT_EQ(rests.bearer->status({}).injected, keeps.bearer->status({}).injected);
+  }
 }
 
 }  // namespace
