@@ -156,9 +156,9 @@ class Registry {
   flow::FlowTable connections_;  ///< of both kinds
   flow::FlowTable entry_table_;  ///< by UE: one of its bearers, the entry to their ring
   flow::IdSet changed_bearers_;
-  flow::TimerWheel wheel_;      ///< ids: flows first, then bearers
-  Instant next_rest_{};         ///< when let_rest() looks again …
-  std::uint32_t rest_next_ = 0; ///< … and where in the pool
+  flow::TimerWheel wheel_;       ///< ids: flows first, then bearers
+  Instant next_rest_{};          ///< when let_rest() looks again …
+  std::uint32_t rest_next_ = 0;  ///< … and where in the pool
 };
 
 }  // namespace sluice::proxy
