@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <optional>
 
 #include "dataplane/units/time.hpp"
@@ -33,14 +34,18 @@ class SlidingExtremes {
   }
   /// Nothing when no sample lies within the window that ends at `now`.
   [[nodiscard]] std::optional<Range> range(Instant now) const {
+    constexpr double most = std::numeric_limits<double>::infinity();
     const auto current = now.time_since_epoch() / slice_;
-    std::optional<Range> result;
+    Range result{most, -most};
+    bool any = false;
     for (std::size_t i = 0; i < used_; ++i) {
       const Slice& slice = ring_[i];
-      if (slice.number > current || current - slice.number > Duration::rep{slices}) continue;
-      result = result ? both(*result, slice.range) : slice.range;
+      const bool within = slice.number <= current && current - slice.number <= Duration::rep{slices};
+      // Without a branch: which slices are within changes from call to call.
+      result = both(result, {within ? slice.range.low : most, within ? slice.range.high : -most});
+      any |= within;
     }
-    return result;
+    return any ? std::optional(result) : std::nullopt;
   }
   void clear() { used_ = 0; }
 
