@@ -56,6 +56,14 @@ class DatagramWriter {
   std::uint16_t records_ = 0;
 };
 
+/// How many of these, from the first on, a sender puts into one datagram of `max_datagram` bytes, tag included.
+[[nodiscard]] std::size_t fitting(std::span<const BearerReport> reports, std::size_t max_datagram);
+[[nodiscard]] std::size_t fitting(std::span<const BearerStatus> statuses, std::size_t max_datagram);
+/// A record as its receiver reads it: the wire has whole bit/s, and nothing below zero. For who hands records over
+/// without a wire.
+[[nodiscard]] BearerReport as_received(BearerReport report);
+[[nodiscard]] BearerStatus as_received(BearerStatus status);
+
 /// What decode_header() found.
 struct Decoded {
   Failure failure = Failure::none;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "control/feedback/authenticator.hpp"
 #include "control/feedback/codec.hpp"
 #include "control/feedback/fields.hpp"
 #include "control/feedback/wire.hpp"
@@ -20,7 +21,9 @@ std::uint64_t on_wire(Duration span) {
 
 std::uint64_t on_wire(Rate rate) {
   constexpr double fastest = 1e18;  // bit/s; keeps the conversion defined
-  return static_cast<std::uint64_t>(std::llround(std::clamp(rate.bps(), 0.0, fastest)));
+  const double bps = std::clamp(rate.bps(), 0.0, fastest);
+  const double below = std::floor(bps);  // an instruction, where std::llround() is a call
+  return static_cast<std::uint64_t>(below) + (bps - below >= 0.5 ? 1 : 0);
 }
 
 /// A report with every field, about an IPv6 address: 161 bytes.
@@ -80,7 +83,34 @@ class RecordWriter {
   WireWriter out_{octets_};
 };
 
-void write(RecordWriter& out, const BearerReport& report) {
+/// How many bytes a RecordWriter would take.
+class RecordMeasure {
+ public:
+  template <typename Field>
+  void address(Field, const IpAddress& address) {
+    size_ += field_header + (address.is_v4() ? 4 : 16);
+  }
+  template <typename Field, typename Number>
+  void number(Field, Number value) {
+    if (value != 0) size_ += field_header + sizeof(Number);
+  }
+  template <typename Field, typename Number>
+  void always(Field, Number) {
+    size_ += field_header + sizeof(Number);
+  }
+  template <typename Field>
+  void pair(Field, std::uint64_t, std::uint64_t) {
+    size_ += field_header + 2 * sizeof(std::uint64_t);
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t field_header = 2;
+  std::size_t size_ = 2 * sizeof(std::uint16_t);
+};
+
+template <typename Out>
+void write(Out& out, const BearerReport& report) {
   out.address(ReportField::ue, report.ue);
   out.number(ReportField::state, static_cast<std::uint8_t>(report.state));
   out.number(ReportField::queue, on_wire(report.queue));
@@ -99,7 +129,8 @@ void write(RecordWriter& out, const BearerReport& report) {
   if (report.allowance) out.always(ReportField::allowance, on_wire(*report.allowance));
 }
 
-void write(RecordWriter& out, const BearerStatus& status) {
+template <typename Out>
+void write(Out& out, const BearerStatus& status) {
   out.address(StatusField::ue, status.ue);
   out.number(StatusField::injected, status.injected);
   out.number(StatusField::applied_sequence, status.applied_sequence);
@@ -107,6 +138,26 @@ void write(RecordWriter& out, const BearerStatus& status) {
   out.number(StatusField::active_flows, status.active_flows);
   out.number(StatusField::allowance_left, on_wire(status.allowance_left));
   if (status.reporter) out.always(StatusField::reporter, *status.reporter);
+}
+
+template <typename Record>
+std::size_t size_of(const Record& record) {
+  RecordMeasure measure;
+  write(measure, record);
+  return measure.size();
+}
+
+template <typename Record>
+std::size_t fitting_of(std::span<const Record> records, std::size_t max_datagram) {
+  std::size_t room = max_datagram - header_size - tag_size;
+  std::size_t count = 0;
+  for (const Record& record : records) {
+    const std::size_t size = size_of(record);
+    if (size > room) break;
+    room -= size;
+    ++count;
+  }
+  return count;
 }
 
 template <typename Record>
@@ -121,6 +172,36 @@ bool append(std::span<std::uint8_t> buffer, std::size_t& used, RecordKind kind, 
 }
 
 }  // namespace
+
+std::size_t fitting(std::span<const BearerReport> reports, std::size_t max_datagram) {
+  return fitting_of(reports, max_datagram);
+}
+
+std::size_t fitting(std::span<const BearerStatus> statuses, std::size_t max_datagram) {
+  return fitting_of(statuses, max_datagram);
+}
+
+BearerReport as_received(BearerReport report) {
+  const auto read = [](Bytes& amount) { amount = Bytes(on_wire(amount)); };
+  const auto read_rate = [](Rate& rate) { rate = Rate::bits_per_second(static_cast<double>(on_wire(rate))); };
+  read(report.queue);
+  read(report.buffer);
+  read_rate(report.service_rate);
+  read_rate(report.mean_service_rate);
+  if (report.clamp) {
+    read(report.clamp->mean_queue);
+    report.clamp->price = Duration(on_wire(report.clamp->price));
+  }
+  if (report.gwa_window) read(*report.gwa_window);
+  if (report.allowance) read(*report.allowance);
+  return report;
+}
+
+BearerStatus as_received(BearerStatus status) {
+  status.backlog = Bytes(on_wire(status.backlog));
+  status.allowance_left = Bytes(on_wire(status.allowance_left));
+  return status;
+}
 
 DatagramWriter::DatagramWriter(std::span<std::uint8_t> buffer) : buffer_(buffer) {}
 

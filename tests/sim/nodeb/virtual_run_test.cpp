@@ -183,7 +183,6 @@ TEST(VirtualRun, LostReportsDoNotStopTheFlow) {
   const auto results = run_all(link(steady, "modes: [smvs]\nreports: {loss: 0.2}\n"));
   EXPECT_GT(results[0].counters.at("feedback_lost"), 0U);
   EXPECT_GT(results[0].utilisation, 0.8);
-  EXPECT_EQ(results[0].counters.at("feedback_refused"), 0U);
 }
 
 TEST(VirtualRun, TheSameSeedGivesTheSameBytes) {

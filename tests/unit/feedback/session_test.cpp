@@ -48,6 +48,57 @@ Datagram sealed(Datagram body) {
   return body;
 }
 
+/// What no wire carries as it is: parts of a bit/s, amounts below zero.
+BearerReport any_local_report(std::mt19937_64& random) {
+  BearerReport report = any_report(random);
+  report.service_rate = Rate::bits_per_second(static_cast<double>(random() >> (11 + random() % 53)) / 4 - 100);
+  report.mean_service_rate = Rate::bits_per_second(static_cast<double>(random() % 1000) / 1000);
+  if (random() % 4 == 0) report.queue = Bytes(-5);
+  if (random() % 4 == 0) report.allowance = Bytes(-1);
+  if (random() % 4 == 0) report.clamp = ClampPrice{Bytes(-7), Duration(-3)};
+  return report;
+}
+
+/// As many in each datagram, and each as it is read.
+TEST(Session, WhoHandsRecordsOverWithoutAWireLosesNothing) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Pair pair;
+    pair.random.seed(seed);
+    std::vector<BearerReport> reports(pair.random() % 60);
+    for (BearerReport& report : reports) report = any_local_report(pair.random);
+    pair.node_b.send_reports(reports, 1s, 5ms, false, pair.wire);
+    std::vector<BearerStatus> statuses(pair.random() % 90);
+    for (BearerStatus& status : statuses) {
+      status = any_status(pair.random);
+      if (pair.random() % 4 == 0) status.allowance_left = Bytes(-9);
+    }
+    std::span<const BearerReport> left = reports;
+    for (const Datagram& datagram : pair.wire.sent) {
+      pair.heard.reports.clear();
+      ASSERT_EQ(pair.give(datagram), Failure::none);
+      ASSERT_EQ(pair.heard.reports.size(), fitting(left, default_max_datagram)) << "seed " << seed;
+      for (std::size_t i = 0; i < pair.heard.reports.size(); ++i) {
+        ASSERT_EQ(tie(pair.heard.reports[i].second), tie(as_received(left[i]))) << "seed " << seed;
+      }
+      left = left.subspan(pair.heard.reports.size());
+    }
+    EXPECT_TRUE(left.empty());
+    pair.wire.sent.clear();
+    pair.proxy.send_statuses(statuses, 1s, 5ms, false, pair.wire);
+    std::span<const BearerStatus> untold = statuses;
+    for (const Datagram& datagram : pair.wire.sent) {
+      pair.heard.statuses.clear();
+      ASSERT_EQ(pair.node_b.receive(datagram, pair.heard, pair.at), Failure::none);
+      ASSERT_EQ(pair.heard.statuses.size(), fitting(untold, default_max_datagram)) << "seed " << seed;
+      for (std::size_t i = 0; i < pair.heard.statuses.size(); ++i) {
+        ASSERT_EQ(tie(pair.heard.statuses[i].second), tie(as_received(untold[i]))) << "seed " << seed;
+      }
+      untold = untold.subspan(pair.heard.statuses.size());
+    }
+    EXPECT_TRUE(untold.empty());
+  }
+}
+
 TEST(Session, CarriesReportsAndStatuses) {
   Pair pair;
   const std::vector<BearerReport> reports{any_report(pair.random), any_report(pair.random)};
