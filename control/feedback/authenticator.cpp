@@ -6,6 +6,7 @@
 #include <openssl/params.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -48,10 +49,19 @@ int digit(char c) {
 }  // namespace
 
 struct Authenticator::Entry {
-  std::uint32_t id = 0;
-  MacContext context;  ///< keyed; every use begins by rewinding it
+  explicit Entry(const Key& key) : id(key.id) {
+    if (key.algorithm == TagAlgorithm::aes_256_gmac) {
+      gmac.emplace(key);
+    } else {
+      context = prepare(key);
+    }
+  }
 
-  [[nodiscard]] std::optional<Tag> tag(std::span<const std::uint8_t> data) {
+  std::uint32_t id = 0;
+  std::optional<GmacSessions> gmac;
+  MacContext context;  ///< of HMAC: keyed; every use begins by rewinding it
+
+  [[nodiscard]] std::optional<Tag> hmac(std::span<const std::uint8_t> data) {
     std::array<std::uint8_t, whole_tag> whole{};
     std::size_t length = 0;
     if (EVP_MAC_init(context.get(), nullptr, 0, nullptr) != 1 ||
@@ -79,12 +89,21 @@ std::optional<Key> Key::from_hex(std::uint32_t id, std::string_view digits) {
 
 Authenticator::Authenticator(std::span<const Key> keys) {
   if (keys.empty()) throw std::invalid_argument("feedback: no key is configured");
+  const auto contradicts = [](const Key& a, const Key& b) {
+    return a.secret == b.secret && a.algorithm != b.algorithm;
+  };
+  for (const Key& key : keys) {
+    if (std::any_of(keys.begin(), keys.end(), [&](const Key& other) { return contradicts(key, other); })) {
+      throw std::invalid_argument("feedback: the secret of key " + std::to_string(key.id) +
+                                  " is used with two algorithms");
+    }
+  }
   for (const Key& key : keys) {
     if (key.secret.size() < least_secret) {
       throw std::invalid_argument("feedback: key " + std::to_string(key.id) + " is shorter than 16 bytes");
     }
     if (knows(key.id)) throw std::invalid_argument("feedback: key id " + std::to_string(key.id) + " is given twice");
-    entries_.push_back(std::make_unique<Entry>(Entry{key.id, prepare(key)}));
+    entries_.push_back(std::make_unique<Entry>(key));
   }
 }
 
@@ -104,12 +123,16 @@ bool Authenticator::knows(std::uint32_t key_id) const {
 
 std::optional<Tag> Authenticator::sign(std::uint32_t key_id, std::span<const std::uint8_t> data) {
   Entry* const entry = find(key_id);
-  return entry == nullptr ? std::nullopt : entry->tag(data);
+  if (entry == nullptr) return std::nullopt;
+  return entry->gmac ? entry->gmac->sign(data) : entry->hmac(data);
 }
 
 bool Authenticator::verify(std::uint32_t key_id, std::span<const std::uint8_t> data,
                            std::span<const std::uint8_t, tag_size> tag) {
-  const std::optional<Tag> expected = sign(key_id, data);
+  Entry* const entry = find(key_id);
+  if (entry == nullptr) return false;
+  if (entry->gmac) return entry->gmac->verify(data, tag);
+  const std::optional<Tag> expected = entry->hmac(data);
   return expected && CRYPTO_memcmp(expected->data(), tag.data(), tag_size) == 0;
 }
 

@@ -38,8 +38,8 @@ struct Header {
 /// Appends to a buffer that it does not own. Every put either fits or leaves the buffer as it was.
 class DatagramWriter {
  public:
-  /// `buffer` holds at least a header.
-  explicit DatagramWriter(std::span<std::uint8_t> buffer);
+  /// `buffer` holds at least a header and its `extension`, which follows the fields and outlives the writer.
+  explicit DatagramWriter(std::span<std::uint8_t> buffer, std::span<const std::uint8_t> extension = {});
 
   /// Adds one record; false when it does not fit any more.
   [[nodiscard]] bool add(const BearerReport& report);
@@ -52,7 +52,8 @@ class DatagramWriter {
 
  private:
   std::span<std::uint8_t> buffer_;
-  std::size_t used_ = header_size;
+  std::span<const std::uint8_t> extension_;
+  std::size_t used_;
   std::uint16_t records_ = 0;
 };
 

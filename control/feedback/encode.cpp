@@ -203,7 +203,8 @@ BearerStatus as_received(BearerStatus status) {
   return status;
 }
 
-DatagramWriter::DatagramWriter(std::span<std::uint8_t> buffer) : buffer_(buffer) {}
+DatagramWriter::DatagramWriter(std::span<std::uint8_t> buffer, std::span<const std::uint8_t> extension)
+    : buffer_(buffer), extension_(extension), used_(header_size + extension.size()) {}
 
 bool DatagramWriter::add(const BearerReport& report) {
   if (!append(buffer_, used_, RecordKind::report, report)) return false;
@@ -225,17 +226,18 @@ std::span<const std::uint8_t> DatagramWriter::finish(Header header) {
   out.put(header.poll ? poll_flag : std::uint16_t{0});
   out.put(header.key_id);
   out.put(records_);
-  out.put(static_cast<std::uint16_t>(header_size));
+  out.put(static_cast<std::uint16_t>(header_size + extension_.size()));
   out.put(header.sender);
   out.put(header.epoch);
   out.put(header.sequence);
   out.put(on_wire(header.sender_time));
   out.put(on_wire(header.period));
+  out.put(extension_);
   return buffer_.first(used_);
 }
 
 void DatagramWriter::reset() {
-  used_ = header_size;
+  used_ = header_size + extension_.size();
   records_ = 0;
 }
 

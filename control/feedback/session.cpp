@@ -12,15 +12,24 @@ namespace {
 constexpr std::size_t smallest_datagram = 256;  // one whole record with header and tag
 constexpr std::size_t largest_datagram = 1400;
 
+/// Null where there is none.
+const Key* send_key_of(const SessionConfig& config) {
+  const auto found =
+      std::find_if(config.keys.begin(), config.keys.end(), [&](const Key& key) { return key.id == config.send_key; });
+  return found == config.keys.end() ? nullptr : &*found;
+}
+
 SessionConfig checked(SessionConfig config) {
   if (config.epoch == 0) throw std::invalid_argument("feedback: epoch 0 is not an epoch");
   if (config.max_datagram < smallest_datagram || config.max_datagram > largest_datagram) {
     throw std::invalid_argument("feedback: the largest datagram must be 256 to 1400 bytes");
   }
   if (config.max_senders == 0) throw std::invalid_argument("feedback: room for at least one sender is needed");
-  const bool known =
-      std::any_of(config.keys.begin(), config.keys.end(), [&](const Key& key) { return key.id == config.send_key; });
-  if (!known) throw std::invalid_argument("feedback: the key to send with is not among the keys");
+  const Key* const key = send_key_of(config);
+  if (key == nullptr) throw std::invalid_argument("feedback: the key to send with is not among the keys");
+  if (key->algorithm == TagAlgorithm::aes_256_gmac && config.session_id == SessionId{}) {
+    throw std::invalid_argument("feedback: a key of AES-256-GMAC needs a session id, drawn anew for each session");
+  }
   return config;
 }
 
@@ -61,7 +70,7 @@ template <typename Record>
 std::uint64_t Session::send(MessageType type, std::span<const Record> records, Duration now, Duration period, bool poll,
                             DatagramSink& sink) {
   Header header{type, poll, config_.send_key, 0, config_.sender, config_.epoch, 0, now, period};
-  DatagramWriter writer{std::span(buffer_).first(buffer_.size() - tag_size)};
+  DatagramWriter writer{std::span(buffer_).first(buffer_.size() - tag_size), extension()};
   for (const Record& record : records) {
     if (writer.add(record)) continue;
     seal(writer, header, sink);
@@ -73,11 +82,17 @@ std::uint64_t Session::send(MessageType type, std::span<const Record> records, D
   return sequence_;
 }
 
+/// What the header has besides, for who derives the key of this session.
+std::span<const std::uint8_t> Session::extension() const {
+  if (send_key_of(config_)->algorithm != TagAlgorithm::aes_256_gmac) return {};
+  return config_.session_id;
+}
+
 void Session::seal(DatagramWriter& writer, Header& header, DatagramSink& sink) {
   header.sequence = ++sequence_;
   const std::span<const std::uint8_t> body = writer.finish(header);
   const std::optional<Tag> tag = authenticator_.sign(config_.send_key, body);
-  if (!tag) return;  // the library is out of memory: the datagram is lost, as any may be
+  if (!tag) return;  // the library is out of memory, or numbers ran out: the datagram is lost, as any may be
   std::copy(tag->begin(), tag->end(), buffer_.begin() + static_cast<std::ptrdiff_t>(body.size()));
   sink.send(std::span(buffer_).first(body.size() + tag_size));
 }

@@ -27,6 +27,9 @@ struct SessionConfig {
   std::uint64_t epoch = 1;     ///< greater than in every run before: see next_epoch()
   std::vector<Key> keys;       ///< all that are accepted
   std::uint32_t send_key = 0;  ///< the one this side signs with
+  /// Drawn at random for this very session, from the system's own source. Needed where `send_key` is one of
+  /// AES-256-GMAC: two sessions with the same id, sender and epoch would give their key away.
+  SessionId session_id{};
   std::size_t max_datagram = default_max_datagram;  ///< bytes of UDP payload, 256 … 1400
   std::size_t max_senders = 1024;  ///< peers whose replay state is kept; see ReplayGuard for more of them
 };
@@ -88,6 +91,8 @@ class Session {
   [[nodiscard]] const SessionConfig& config() const { return config_; }
 
  private:
+  [[nodiscard]] std::span<const std::uint8_t> extension() const;
+
   /// The records of the datagram that is being judged; of one kind, its message's.
   struct Gathered final : RecordHandler {
     std::vector<BearerReport> reports;

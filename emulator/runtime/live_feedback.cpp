@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "dataplane/dpdk/clock.hpp"
+#include "dataplane/dpdk/random.hpp"
 #include "proxy/config/feedback_session.hpp"
 
 namespace sluice::emulator {
@@ -43,7 +44,8 @@ LiveFeedback::LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config
       poll_thread_(poll_thread),
       scratch_(static_cast<std::size_t>(config.max_datagram.count())),
       work_(context_.get_executor()),
-      session_(config::session_config(config, feedback::Role::node_b, wall_clock_ns())) {
+      session_(config::session_config(config, feedback::Role::node_b, wall_clock_ns(),
+                                      dpdk::random_octets<sizeof(feedback::SessionId)>())) {
   endpoint_ = std::make_unique<feedback::UdpEndpoint>(context_, config::endpoint_config(config, received_now), session_,
                                                       static_cast<feedback::RecordHandler&>(*this));
   endpoint_->start();

@@ -10,6 +10,12 @@ namespace sluice::config {
 namespace {
 
 using namespace std::chrono_literals;
+using control::feedback::TagAlgorithm;
+
+constexpr Choice<TagAlgorithm> algorithms[] = {
+    {"hmac-sha-256", TagAlgorithm::hmac_sha_256, "by HMAC-SHA-256, cut to 128 bits"},
+    {"aes-256-gmac", TagAlgorithm::aes_256_gmac,
+     "by AES-256-GMAC under a key of each start, which costs less where there are many UEs"}};
 
 void read_secret_file(Section& s, KeyConfig& key, std::optional<control::feedback::Key>& parsed) {
   const std::string path = s.resolve(*key.secret_file);
@@ -25,6 +31,7 @@ void describe(Section& s, KeyConfig& key) {
   s.required().value("id", key.id, "the key's number, the same on both sides");
   s.secret().value("secret", key.secret, "32 hexadecimal digits or more (openssl rand -hex 32)");
   s.value("secret_file", key.secret_file, "a file whose first line holds them; relative to this file's folder");
+  s.choice("algorithm", key.algorithm, algorithms, "how datagrams under this key are signed, the same on both sides");
   s.list(
       "learn_from", key.learn_from, {0, 64},
       "addresses at which a sender that signs with this key may be learned, see learn_peers; statuses go nowhere else");
@@ -93,6 +100,15 @@ void describe(Section& s, FeedbackConfig& feedback) {
     s.check(false, "keys", "every id once", "id " + std::to_string(key.id) + " repeated");
     break;
   }
+  for (const KeyConfig& key : feedback.keys) {
+    const bool twice = std::any_of(feedback.keys.begin(), feedback.keys.end(), [&key](const KeyConfig& other) {
+      return key.bytes == other.bytes && !key.bytes.empty() && key.algorithm != other.algorithm;
+    });
+    if (!twice) continue;
+    s.check(false, "keys", "a secret of its own for each algorithm",
+            "that of id " + std::to_string(key.id) + " with both");
+    break;
+  }
   s.check(!feedback.send_key || has_id(*feedback.send_key) > 0, "send_key", "the id of one of the keys",
           std::to_string(feedback.send_key.value_or(0)));
   check_secrecy(s, feedback);
@@ -101,7 +117,7 @@ void describe(Section& s, FeedbackConfig& feedback) {
 
 std::vector<control::feedback::Key> FeedbackConfig::session_keys() const {
   std::vector<control::feedback::Key> result;
-  for (const KeyConfig& key : keys) result.push_back({key.id, key.bytes});
+  for (const KeyConfig& key : keys) result.push_back({key.id, key.bytes, key.algorithm});
   return result;
 }
 

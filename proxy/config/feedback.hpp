@@ -18,6 +18,7 @@ struct KeyConfig {
   std::optional<std::string> secret;       ///< hexadecimal digits
   std::optional<std::string> secret_file;  ///< holds them
   std::vector<std::uint8_t> bytes;         ///< the secret, once read
+  control::feedback::TagAlgorithm algorithm = control::feedback::TagAlgorithm::hmac_sha_256;
   /// Where senders that sign with it may be learned: on this machine, where nothing else is said.
   std::vector<IpPrefix> learn_from{{IpAddress::v4(127, 0, 0, 0), 104},
                                    {{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}, 128}};

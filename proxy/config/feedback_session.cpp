@@ -25,13 +25,15 @@ udp::endpoint endpoint_of(const SocketAddress& address) {
 
 }  // namespace
 
-feedback::SessionConfig session_config(const FeedbackConfig& config, feedback::Role role, std::uint64_t wall_clock_ns) {
+feedback::SessionConfig session_config(const FeedbackConfig& config, feedback::Role role, std::uint64_t wall_clock_ns,
+                                       const feedback::SessionId& session_id) {
   feedback::SessionConfig session;
   session.role = role;
   session.sender = config.sender;
   session.epoch = config.session_epoch(wall_clock_ns);
   session.keys = config.session_keys();
   session.send_key = config.session_send_key();
+  session.session_id = session_id;
   session.max_datagram = static_cast<std::size_t>(config.max_datagram.count());
   return session;
 }

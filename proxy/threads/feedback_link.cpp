@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "dataplane/dpdk/clock.hpp"
+#include "dataplane/dpdk/random.hpp"
 #include "proxy/config/feedback_session.hpp"
 
 namespace sluice::proxy {
@@ -59,7 +60,8 @@ FeedbackLink::FeedbackLink(boost::asio::io_context& context, const config::Feedb
       context_(context),
       shards_(std::move(shards)),
       waking_(shards_.channels.size()),
-      session_(config::session_config(config, feedback::Role::proxy, wall_clock_ns())),
+      session_(config::session_config(config, feedback::Role::proxy, wall_clock_ns(),
+                                      dpdk::random_octets<sizeof(feedback::SessionId)>())),
       endpoint_(context, config::endpoint_config(config, received_now), session_, *this),
       ticker_(context),
       answer_(context) {

@@ -10,6 +10,7 @@
 
 #include "dataplane/packet/pool_memory.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/config/feedback_session.hpp"
 #include "tests/unit/config/configuration.hpp"
 
 namespace sluice::proxy {
@@ -332,6 +333,25 @@ TEST(ProxyConfig, KeysOfTheFeedbackProtocol) {
               ElementsAre("s.yaml:6:3: feedback.send_key, expected the id of one of the keys, got 2"));
   EXPECT_THAT(errors_of(with_keys(key, "  learn_peers: false\n")),
               ElementsAre("s.yaml:5:3: feedback.peers, expected at least one, or learn_peers: true, got none"));
+}
+
+TEST(ProxyConfig, AKeyHasItsAlgorithm) {
+  const auto with_keys = [](const std::string& keys) {
+    return std::string(ports) + "feedback:\n  listen: 127.0.0.1:0\n  keys: [" + keys + "]\n";
+  };
+  const std::string first = "{ id: 1, secret: 00112233445566778899aabbccddeeff, algorithm: aes-256-gmac }";
+  const auto config = parsed(with_keys(first + ", { id: 2, secret: ff112233445566778899aabbccddeeff }"));
+  ASSERT_TRUE(config) << to_string(config.errors);
+  const auto keys = config->feedback->session_keys();
+  ASSERT_EQ(keys.size(), 2U);
+  EXPECT_EQ(keys[0].algorithm, control::feedback::TagAlgorithm::aes_256_gmac);
+  EXPECT_EQ(keys[1].algorithm, control::feedback::TagAlgorithm::hmac_sha_256);
+  const control::feedback::SessionId drawn{1, 2, 3};
+  EXPECT_EQ(session_config(*config->feedback, control::feedback::Role::proxy, 1, drawn).session_id, drawn);
+  EXPECT_THAT(
+      errors_of(with_keys(first + ", { id: 2, secret: 00112233445566778899aabbccddeeff }")),
+      ElementsAre("s.yaml:6:3: feedback.keys, expected a secret of its own for each algorithm, got that of id 1 "
+                  "with both"));
 }
 
 TEST(ProxyConfig, ASecretMayLieInAFileBesideTheConfiguration) {

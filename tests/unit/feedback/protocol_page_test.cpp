@@ -147,6 +147,30 @@ TEST(ProtocolPage, AStatusMaySayWhoseReportsItAnswers) {
   EXPECT_EQ(tie(collector.statuses[0].second), tie(status));
 }
 
+TEST(ProtocolPage, TheStatusVectorOfGmacIsWhatWeSendAndUnderstand) {
+  const auto by_gmac = [](Role role, std::uint64_t sender, std::uint64_t of_epoch) {
+    SessionConfig result = config(role, sender, of_epoch);
+    result.keys = {test_key(8)};
+    result.keys[0].algorithm = TagAlgorithm::aes_256_gmac;
+    result.send_key = 8;
+    for (std::size_t i = 0; i < result.session_id.size(); ++i) {
+      result.session_id[i] = static_cast<std::uint8_t>((role == Role::proxy ? 0xa0 : 0xc0) + i);
+    }
+    return result;
+  };
+  Session proxy(by_gmac(Role::proxy, 2002, epoch + 1));
+  wind_on(proxy, 10);
+  Recorder recorder;
+  proxy.send_statuses(std::array{described_status()}, 5020ms, 0s, false, recorder);
+  ASSERT_EQ(recorder.sent.size(), 1U);
+  EXPECT_EQ(recorder.sent[0], vector_of("status_gmac"));
+  Session node_b(by_gmac(Role::node_b, 1001, epoch));
+  Collector collector;
+  ASSERT_EQ(node_b.receive(vector_of("status_gmac"), collector, at), Failure::none);
+  ASSERT_EQ(collector.statuses.size(), 1U);
+  EXPECT_EQ(tie(collector.statuses[0].second), tie(described_status()));
+}
+
 TEST(ProtocolPage, ALaterVersionsSenderIsUnderstood) {
   Session proxy(config(Role::proxy, 2002));
   Collector collector;

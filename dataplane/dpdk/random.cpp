@@ -1,0 +1,17 @@
+#include "dataplane/dpdk/random.hpp"
+
+#include <sys/random.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace sluice::dpdk {
+
+void fill_random(std::span<std::uint8_t> octets) {
+  // So few bytes come at once, or not at all (getrandom(2)).
+  if (getrandom(octets.data(), octets.size(), 0) != static_cast<ssize_t>(octets.size())) {
+    throw std::system_error(errno, std::generic_category(), "no random numbers from the system");
+  }
+}
+
+}  // namespace sluice::dpdk
