@@ -22,6 +22,8 @@ struct AckClockedParameters {
   Bytes segment{1500};   ///< a full packet towards the UE, > 0
   Bytes initial{14600};  ///< the window while nothing is known (RFC 6928), ≥ 2 segments
   Duration forget_after = std::chrono::seconds(10);  ///< after so long a pause the link is found anew, > 0
+
+  bool operator==(const AckClockedParameters&) const = default;
 };
 
 [[nodiscard]] std::vector<Violation> validate(const AckClockedParameters& parameters);

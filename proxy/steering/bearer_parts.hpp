@@ -80,8 +80,7 @@ class BearerParts {
 
   /// The law by acknowledgements as it is before anything was heard. Valid until the next call.
   [[nodiscard]] const AckClock& fresh_clock(const Treatment& treatment) {
-    if (fresh_of_ != &treatment) fresh_.emplace(treatment.smvs.acks);
-    fresh_of_ = &treatment;
+    if (!fresh_ || fresh_->law().parameters() != treatment.smvs.acks) fresh_.emplace(treatment.smvs.acks);
     return *fresh_;
   }
 
@@ -92,7 +91,6 @@ class BearerParts {
 
  private:
   std::optional<AckClock> fresh_;
-  const Treatment* fresh_of_ = nullptr;
 };
 
 }  // namespace sluice::proxy
