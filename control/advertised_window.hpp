@@ -9,13 +9,13 @@ namespace sluice::control {
 /// Turns the window a law wants into the window field of an ACK in passing, for one direction of one connection.
 ///
 /// - Never more than the receiver offers in that ACK.
-/// - The furthest right edge that the law ever wanted, ack + window, never moves left (RFC 9293 section 3.8.6), unless
-///   the receiver itself takes it back.
-/// - What is written is that edge rounded down to the unit of the window scale. So no ACK lets more be sent than the
-///   law has room for, and the edge written may lie left of an earlier one, by less than a unit: a retraction that
-///   RFC 7323 section 2.4 asks every sender to take, since a receiver that rounds does the same. Rounding up instead
-///   would move the edge on with every ACK, by packets in the end. The receiver behind offers more than is written
-///   here, so what was sent up to any edge is taken.
+/// - The law's window is rounded down to the unit of the window scale. The furthest right edge, ack + window, that this
+///   came to is kept: it never moves left (RFC 9293 section 3.8.6), unless the receiver itself takes it back.
+/// - While the law shrinks the window, the ACKs carry what is left up to the edge that is kept, rounded up: it lies
+///   within a unit of what is written, and a later ACK may say less than an earlier one, by less than a unit. RFC 7323
+///   section 2.4 asks every sender to take such a retraction, since a receiver that rounds does the same; the receiver
+///   behind offers more than is written here, so that what was sent up to any edge is taken. To keep what was rounded
+///   up instead would move the edge on with every ACK, by packets in the end.
 /// - An ACK that repeats the one before it repeats its window too, or the sender could not count it as a duplicate
 ///   (RFC 5681 section 2). A closed window is the exception: it must be able to open.
 ///
@@ -45,8 +45,8 @@ class AdvertisedWindow {
   Bytes ack_;                ///< of the last field: what was acknowledged, offered and written
   std::uint16_t offered_ = 0;
   std::uint16_t field_ = 0;
-  Bytes edge_;    ///< that the sender was told
-  Bytes wanted_;  ///< … and that was wanted, before rounding; no less
+  Bytes edge_;  ///< the furthest that the sender was told
+  Bytes kept_;  ///< the furthest that the law came to; less than a unit behind it
 };
 
 }  // namespace sluice::control

@@ -122,7 +122,7 @@ TEST_F(ShardRegulateAcks, ADownloadFillsTheLinkAndNotItsQueue) {
   longest_queue = 0;
   idle = 0;
   run(3s);
-  EXPECT_LT(idle, 60) << "of 3000 ms";
+  EXPECT_LT(idle, 75) << "of 3000 ms";  // the window does not creep on by parts of its unit
   EXPECT_LT(longest_queue, 80U) << "segments, a millisecond each";
   EXPECT_LT(only.window(), 160'000U) << "of 1 MB that the UE offers";
   EXPECT_EQ(lab.count(Counter::flows_split), 0U);
