@@ -9,8 +9,6 @@
 namespace sluice::emulator {
 namespace {
 
-/// Wavelength of the paper's carrier, m: 1.8 GHz.
-constexpr double wavelength = 0.1666;
 constexpr double least_back_off = 1e-3;
 /// The step of ln(1−m) at a failure: 0.4 dB.
 constexpr double adaptation_step = 0.1;
@@ -36,7 +34,7 @@ ClampChannel::ClampChannel(const ClampParameters& parameters, Duration slot, con
     : parameters_(checked(parameters)),
       slot_s_(to_seconds(slot)),
       mean_snr_(std::pow(10, parameters.mean_snr_db / 10)),
-      fading_(parameters.speed_kmh / 3.6 / wavelength, slot, random.split("fading")) {}
+      fading_(clamp_doppler_hz(parameters.speed_kmh), slot, random.split("fading")) {}
 
 double ClampChannel::shannon_bits(double snr) const {
   return slot_s_ * parameters_.bandwidth_hz * std::log2(1 + snr);

@@ -10,6 +10,12 @@
 
 namespace sluice::emulator {
 
+/// Doppler frequency in Hz at a speed in km/h, of the paper's carrier of 1.8 GHz.
+[[nodiscard]] constexpr double clamp_doppler_hz(double kmh) {
+  constexpr double wavelength = 0.1666;  // m
+  return kmh / 3.6 / wavelength;
+}
+
 /// The slot channel of the CLAMP paper (Andrew, Hanly and Mukhtar, TMC 2008); the defaults are its slow, wide cell.
 struct ClampParameters {
   double mean_snr_db = 6.02;                    ///< SNRave = 4; −30 … 60

@@ -21,6 +21,12 @@ inline constexpr double least_fading_power = 1e-12;
   return kmh / 3.6 / carrier_wavelength;
 }
 
+/// How long a fading link is about the same: 0.423 / fd (Rappaport, Wireless Communications, eq. 5.40.c). `doppler` >
+/// 0.
+[[nodiscard]] constexpr Duration coherence_time(double doppler) {
+  return from_seconds(0.423 / doppler);
+}
+
 /// Rayleigh fading with Jakes' spectrum as a sum of sinusoids: h(t) = N^-1/2 Σ exp(j(2π·fd·cos αn·t + φn)). The angles
 /// of arrival αn are spread evenly with a small random displacement, so that a single realisation has the
 /// autocorrelation J0(2π·fd·τ) and yet no two of them share frequencies; the phases φn are random. A function of the

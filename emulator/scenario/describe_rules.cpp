@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control/smvs.hpp"
+#include "emulator/channel/fading.hpp"
 #include "emulator/scenario/describe.hpp"
 
 namespace sluice::emulator {
@@ -18,10 +19,17 @@ using control::Violation;
 /// What a scenario says of a link.
 struct LinkFacts {
   std::optional<Rate> mean;           ///< b̄
-  std::optional<Duration> variation;  ///< Tb
+  std::optional<Duration> variation;  ///< Tb: for so long the rate is about the same
 };
 
-/// Models of the radio and recorded traces do not say what they carry before they run: there the proxy watches.
+/// Tb of a fading link is its coherence time. Nothing of one that does not fade.
+std::optional<Duration> fading_at(double doppler, bool fades = true) {
+  if (!fades || doppler <= 0) return std::nullopt;
+  return coherence_time(doppler);
+}
+
+/// Models of the radio do not say what they carry before they run, and recorded traces not even how fast they vary:
+/// there the proxy watches.
 LinkFacts facts_of(const ChannelSpec& channel) {
   switch (channel.type) {
     case ChannelType::constant:
@@ -29,7 +37,15 @@ LinkFacts facts_of(const ChannelSpec& channel) {
     case ChannelType::piecewise:
       return {Rate::bits_per_second((channel.min.bps() + channel.max.bps()) / 2), channel.period};
     case ChannelType::generated:
-      return {channel.generated.mean, {}};
+      return {channel.generated.mean, fading_at(doppler_hz(channel.generated.speed_kmh))};
+    case ChannelType::hsdpa:
+      return {{}, fading_at(doppler_hz(channel.hsdpa.speed_kmh), channel.hsdpa.fading)};
+    case ChannelType::evdo:
+      return {{}, fading_at(doppler_hz(channel.evdo.speed_kmh), channel.evdo.fading)};
+    case ChannelType::ofdma:
+      return {{}, fading_at(doppler_hz(channel.ofdma.speed_kmh), channel.ofdma.fading)};
+    case ChannelType::clamp:
+      return {{}, fading_at(clamp_doppler_hz(channel.clamp.speed_kmh))};
     case ChannelType::profile:
       if (channel.profile.mean > Rate()) return {channel.profile.mean, {}};
       return {};

@@ -24,6 +24,7 @@ bool is_alarming(Counter counter, std::string_view name) {
     case Counter::buffers_exhausted:
     case Counter::fallbacks:
     case Counter::steps_too_long:
+    case Counter::steps_too_coarse:
       return true;
     default:
       return false;

@@ -85,6 +85,7 @@ namespace sluice::proxy {
   X(reports_stale, "bearer records older than the newest one applied")                                             \
   X(reports_distrusted, "bearer records that the UE's acknowledgements contradict, and nothing was made of")       \
   X(steps_too_long, "times that a full radio buffer came to last no longer than a step of SMVS")                   \
+  X(steps_too_coarse, "times that a radio link came to vary faster than two steps of SMVS can tell")               \
   X(reports_elsewhere, "bearer records from a Node-B that does not serve the UE, or no longer")                    \
   X(reporters_changed, "times that a UE's reports came from another Node-B from then on: handovers")               \
   X(fallbacks, "bearers that fell back to congestion control because reports were late")                           \

@@ -98,6 +98,7 @@ void Bearer::inherit_reports(const Bearer& before, Instant now) {
   own.reports.inherit(known.reports);
   own.law.inherit(known.law);
   own.step_watch = known.step_watch;
+  own.variation = known.variation;
   own.law.seed(before.mean_rate());
   if (listens_) ack_clock().seed(now, before.mean_rate());
   if (!steerable()) {

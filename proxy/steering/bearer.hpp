@@ -133,6 +133,8 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] std::uint64_t falls() const { return reported_ ? reported_->fallback.falls() : 0; }
   /// Told of every report that steers by SMVS. Requires that there was a report.
   [[nodiscard]] control::StepWatch& step_watch() { return reported_->step_watch; }
+  /// Likewise.
+  [[nodiscard]] control::VariationWatch& variation() { return reported_->variation; }
   /// In mode observe: a law's decision beside what was in flight, or sent. `waited`: the ACK would have.
   void observe(Bytes decided, Bytes actual, bool waited) { reported().observed.add(decided, actual, waited); }
   /// What was recorded of them.

@@ -8,6 +8,7 @@
 #include "control/fallback.hpp"
 #include "control/in_flight.hpp"
 #include "control/step_watch.hpp"
+#include "control/variation_watch.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "proxy/policy/treatment.hpp"
@@ -31,9 +32,10 @@ struct Reported {
   Grant grant;
   ReportBridge bridge;
   std::uint64_t sent_at_report = 0;
-  Bytes radio_load{};             ///< queue and in flight, as of the last report
-  control::StepWatch step_watch;  ///< told of every report that steers by SMVS
-  Observed observed;              ///< what mode observe has recorded
+  Bytes radio_load{};                 ///< queue and in flight, as of the last report
+  control::StepWatch step_watch;      ///< told of every report that steers by SMVS
+  control::VariationWatch variation;  ///< likewise
+  Observed observed;                  ///< what mode observe has recorded
 };
 
 /// What a bearer counts of what went to its UE, while more than the newest of it matters.

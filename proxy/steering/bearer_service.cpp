@@ -21,14 +21,24 @@ double share_of(const Bearer& bearer) {
   return static_cast<double>(own) / waiting;
 }
 
-/// After a report that was applied. SMVS goes by reports, and its steps are too long from now on: the link empties the
-/// full buffer within one (Ts ≥ Bmax/b̄).
+/// SMVS goes by reports, each of them a step of the law.
+bool takes_steps(const Bearer& bearer) {
+  return bearer.window_source() == tcp::WindowSource::allowance && !bearer.clocked();
+}
+
+/// After a report that was applied: the steps are too long from now on, the link empties the full buffer within one (Ts
+/// ≥ Bmax/b̄).
 bool steps_became_too_long(Bearer& bearer) {
-  if (bearer.window_source() != tcp::WindowSource::allowance || bearer.clocked()) return false;
   const ReportArrival& last = bearer.reports().last();
   const Bytes configured = bearer.treatment().smvs.parameters.buffer;
   const Bytes buffer = last.bearer.buffer > Bytes{} ? last.bearer.buffer : configured;
   return bearer.step_watch().look(last.period, buffer, bearer.mean_rate());
+}
+
+/// Likewise: the link varies faster than the steps tell from now on (Ts ≥ Tb/2).
+bool steps_became_too_coarse(Bearer& bearer) {
+  const control::feedback::BearerReport& last = bearer.reports().last().bearer;
+  return bearer.variation().look(last.service_rate, last.queue > Bytes{});
 }
 
 /// Calls visit(flow, id) for the bearer's flows, the one that was served least recently first.
@@ -127,8 +137,10 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
   }
   shard_.registry.note_change(bearer.id);
   if (verdict == Bearer::Verdict::distrusted) shard_.counters.add(Counter::reports_distrusted);
-  if (verdict == Bearer::Verdict::applied && steps_became_too_long(bearer))
-    shard_.counters.add(Counter::steps_too_long);
+  if (verdict == Bearer::Verdict::applied && takes_steps(bearer)) {
+    if (steps_became_too_long(bearer)) shard_.counters.add(Counter::steps_too_long);
+    if (steps_became_too_coarse(bearer)) shard_.counters.add(Counter::steps_too_coarse);
+  }
   if (bearer.steered() != before) {
     shard_.counters.add(bearer.steered() ? Counter::recoveries : Counter::fallbacks);
     steer(bearer, now);

@@ -70,6 +70,21 @@ TEST(ScenarioRules, TheRateVariesMoreSlowlyThanItIsSampled) {
               ElementsAre(HasSubstr("expected Ts < Tb/2, got Ts = 0.02 s ≥ 0.02 s")));
 }
 
+/// Tb is the coherence time, 0.423 / fd: 76 ms at 3 km/h, 38 ms at 6 and 23 ms at 10 on a carrier of 2 GHz.
+TEST(ScenarioRules, AFadingLinkIsSampledTwiceInItsCoherenceTime) {
+  for (const std::string type : {"hsdpa, radio: ", "evdo, evdo: ", "ofdma, ofdma: ", "generated, model: "}) {
+    const auto at = [&type](const std::string& speed) {
+      return about(cell("{type: " + type + "{speed: " + speed + "}}"));
+    };
+    SCOPED_TRACE(type);
+    EXPECT_THAT(at("3km/h"), Not(testing::Contains(HasSubstr("Ts < Tb/2"))));
+    EXPECT_THAT(at("10km/h"), testing::Contains(HasSubstr("expected Ts < Tb/2, got Ts = 0.02 s ≥ 0.0114")));
+  }
+  EXPECT_THAT(about(cell("{type: clamp, slots: {speed: 36km/h}}")), ElementsAre(HasSubstr("Ts = 0.02 s ≥ 0.0035")));
+  EXPECT_THAT(about(cell("{type: clamp, slots: {speed: 0.36km/h}}")), IsEmpty());
+  EXPECT_THAT(about(cell("{type: hsdpa, radio: {speed: 30km/h, fading: false}}")), IsEmpty());
+}
+
 TEST(ScenarioRules, ALawThatTakesNoStepsBreaksNone) {
   std::string text = cell("{type: constant, rate: 10Mb/s}");
   EXPECT_THAT(about(text), testing::SizeIs(1));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {
@@ -164,6 +166,28 @@ TEST_F(ShardSmvs, StepsInWhichTheLinkEmptiesTheFullBufferAreCountedAsTheyBegin) 
   report_buffer(2 * period);
   report_buffer(period / 2);
   EXPECT_EQ(lab.count(Counter::steps_too_long), 2U);
+}
+
+TEST_F(ShardSmvs, ALinkThatVariesFasterThanItsStepsTellIsCountedOnce) {
+  hosts.open();
+  std::mt19937_64 random(1);
+  const auto run = [&](int steps_of_a_rate) {
+    double rate = 1e6;
+    for (int step = 0; step < 600; ++step) {
+      if (step % steps_of_a_rate == 0) rate = std::uniform_real_distribution<>(1e6, 1e7)(random);
+      proxy::ReportArrival arrival = reports.next();
+      arrival.bearer.queue = Bytes(1000);
+      arrival.bearer.service_rate = Rate::bits_per_second(rate);
+      arrival.bearer.allowance = Bytes(0);
+      reports.send(arrival);
+    }
+  };
+  run(8);
+  EXPECT_EQ(lab.count(Counter::steps_too_coarse), 0U);
+  run(1);
+  EXPECT_EQ(lab.count(Counter::steps_too_coarse), 1U);
+  run(1);
+  EXPECT_EQ(lab.count(Counter::steps_too_coarse), 1U) << "still the same";
 }
 
 TEST_F(ShardSmvs, StepsOfABufferOfUnknownSizeAreNeverTooLong) {
