@@ -280,8 +280,10 @@ def problems(papers=PAPERS):
 
 
 def lint(papers=PAPERS):
+    import papers_clocks  # pylint: disable=import-outside-toplevel  # which needs this module
+
     try:
-        found = problems(papers)
+        found = problems(papers) + papers_clocks.problems(papers / "real")
         short = {row.experiment: row.seeds for row in read_record(papers)}
         for name, entry in asked(papers).items():
             if short.get(name, entry["seeds"]) < entry["seeds"]:
