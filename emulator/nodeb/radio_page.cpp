@@ -5,6 +5,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "emulator/cell/drop_reason.hpp"
@@ -16,6 +17,11 @@ using Json = nlohmann::ordered_json;
 
 http::HttpServer::Endpoint endpoint_of(const config::SocketAddress& address) {
   return {boost::asio::ip::make_address(address.address.to_string()), address.port};
+}
+
+/// Nothing came in the interval: no value, which a page draws as a gap.
+Json or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : Json();
 }
 
 Json ues(const LiveStatus& status) {
@@ -64,8 +70,8 @@ std::string RadioPage::view() const {
                      {"link_rate_bps", point.link_rate_bps},
                      {"link_used_bps", point.link_used_bps},
                      {"queue_bytes", point.queue_bytes},
-                     {"queue_delay_ms", point.radio_queue_delay_ms.value_or(0)},
-                     {"server_to_ue_delay_ms", point.server_to_ue_delay_ms.value_or(0)},
+                     {"queue_delay_ms", or_null(point.radio_queue_delay_ms)},
+                     {"server_to_ue_delay_ms", or_null(point.server_to_ue_delay_ms)},
                      {"outstanding_bytes", point.outstanding_bytes},
                      {"ttis_missed", status.ttis_missed},
                      {"reports", status.reports},

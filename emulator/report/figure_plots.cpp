@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 
 #include "emulator/report/columns.hpp"
 #include "emulator/report/csv.hpp"
@@ -115,9 +116,17 @@ class Figure {
     return named;
   }
 
+  /// A number says nothing without what it counts.
+  [[nodiscard]] std::string title_of(const std::string& panel) const {
+    if (panel.empty() || !is_numeric(groups_, spec_.panels)) return panel;
+    std::string counted = spec_.panels;
+    std::replace(counted.begin(), counted.end(), '_', ' ');
+    return counted + " " + panel;
+  }
+
   Plot plot(const std::string& panel) const {
     Plot plot;
-    plot.title = panel;
+    plot.title = title_of(panel);
     if (axis_) plot.x = axis_->axis();
     put(plot.x, spec_.x);
     put(plot.y, spec_.y);

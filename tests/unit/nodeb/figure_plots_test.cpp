@@ -62,6 +62,14 @@ PlotSpec frontier() {
   return spec;
 }
 
+TEST(FigurePlots, APanelOfANumberSaysWhatItCounts) {
+  const std::vector<RunResult> runs = {run_at("none", {{"active_users", "4"}}, 0.5, 20),
+                                       run_at("none", {{"active_users", "8"}}, 0.6, 30)};
+  PlotSpec spec = frontier();
+  spec.panels = "active_users";
+  EXPECT_NE(drawn(runs, spec).find(">active users 8</text>"), std::string::npos);
+}
+
 TEST(FigurePlots, AnyColumnStandsAgainstAnyOtherInPanels) {
   const std::string html = drawn(two_links(), frontier());
   EXPECT_EQ(occurrences(html, "class=\"plot\""), 2U);
