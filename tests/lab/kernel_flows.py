@@ -39,6 +39,8 @@ class Flow:
 
 def flows_of(scenario):
     """The transfers that a scenario's applications begin with; LabError where it has others."""
+    if "server_hops" in scenario:
+        raise LabError("in real time no server has a line of its own (server_hops)")
     ues = [ue["address"] for ue in scenario["cell"]["ues"]]
     flows = []
     for app in scenario["apps"]:

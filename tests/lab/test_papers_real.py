@@ -46,6 +46,11 @@ def test_what_kernel_hosts_do_not_play_is_refused(app):
         kernel_flows.flows_of({**yaml.safe_load(SCENARIO), "apps": [app]})
 
 
+def test_lines_of_single_servers_are_refused():
+    with pytest.raises(LabError, match="server_hops"):
+        kernel_flows.flows_of({**yaml.safe_load(SCENARIO), "server_hops": [{"delay": "1ms"}]})
+
+
 def test_values_have_units():
     assert kernel_flows.seconds("250ms") == 0.25
     assert kernel_flows.number("500kB", kernel_flows.SIZES) == 500_000
