@@ -15,8 +15,8 @@ flow::FlowKey entry_key(const IpAddress& ue) {
   return key;
 }
 
-/// The pool of what bearers have sent of late is looked through at this pace, 16 000 a second: where there are many, one
-/// that falls silent keeps it for seconds.
+/// The pool of what bearers have sent of late is looked through at this pace, 16 000 a second: where there are many,
+/// one that falls silent keeps it for seconds.
 constexpr Duration rest_spacing = std::chrono::milliseconds(1);
 constexpr std::uint32_t rest_looks = 16;
 

@@ -57,8 +57,8 @@ class Bearer : public RingMember<Bearer> {
   /// IP bytes that were just handed to the radio port for this UE.
   void injected(Instant now, Bytes bytes, Whose whose = Whose::ours) {
     count_sent(now, bytes, whose);
-    for (Bearer* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]]
-      other->count_sent(now, bytes, Whose::others);
+    for (Bearer* other = &sibling(); other != this; other = &other->sibling())
+      [[unlikely]] other->count_sent(now, bytes, Whose::others);
   }
   /// Some bearer of the UE wants to know what goes to the radio.
   [[nodiscard]] bool counts() const { return counts_; }
@@ -186,9 +186,7 @@ class Bearer : public RingMember<Bearer> {
     return reported_ && reported_->fallback.source() == control::ControlSource::feedback;
   }
   /// Reports decide what is sent: they are needed and come, or they tell of the queue sooner than acknowledgements do.
-  [[nodiscard]] bool led_by_reports() const {
-    return (needs_reports_ || reports_lead_) && heeds_reports();
-  }
+  [[nodiscard]] bool led_by_reports() const { return (needs_reports_ || reports_lead_) && heeds_reports(); }
   /// Reports come, or none are needed, and a law makes something of it.
   [[nodiscard]] bool has_feedback() const { return steerable() && (!needs_reports_ || listens_ || led_by_reports()); }
 
