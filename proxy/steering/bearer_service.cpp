@@ -67,6 +67,10 @@ control::feedback::BearerStatus status_of(const Bearer& bearer) {
 }  // namespace
 
 void BearerService::on_reports(std::span<const ReportArrival> reports, Instant now) {
+  if (reports.size() == 1) {  // nothing to fetch meanwhile
+    on_report(reports[0], shard_.registry.find_bearer(reports[0].bearer.ue), now);
+    return;
+  }
   while (!reports.empty()) {
     const std::size_t count = std::min(reports.size(), Registry::most_found_at_once);
     on_batch(reports.first(count), now);
