@@ -37,13 +37,12 @@ class InFlight {
   Bytes on_report(Instant now, std::uint64_t arrived);
   /// The next report's counter is another's (a handover to another Node-B): the measurement starts anew with it.
   void restart() { synchronised_ = false; }
-  /// Asks the processor to fetch what on_report() looks at; what was sent last, once this is there.
+  /// Asks the processor to fetch what on_report() looks at.
   void prefetch() const {
     __builtin_prefetch(&round_trip_);
     __builtin_prefetch(&newest_);
     __builtin_prefetch(&synchronised_);
   }
-  void prefetch_newest() const { __builtin_prefetch(&ring_[newest_]); }
   /// Cumulative, for BearerStatus::injected.
   [[nodiscard]] std::uint64_t total() const { return total_; }
 

@@ -5,7 +5,6 @@
 
 #include "control/node_b_allowance.hpp"
 #include "control/smvs.hpp"
-#include "dataplane/flow/prefetch.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
@@ -31,10 +30,6 @@ class AllowanceLaw {
   /// What may be sent until the next report. `period`: until that is to come. `in_flight`: IP bytes between the proxy
   /// and the radio queue.
   [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period);
-  /// Asks the processor to fetch what on_report() looks at.
-  void prefetch() const {
-    if (const auto* const here = std::get_if<AtProxy>(&place_)) flow::prefetch_all(*here);
-  }
   /// The UE is with another Node-B; what is known of the rate stays.
   void restart();
   /// Begins at a rate that was measured before.
