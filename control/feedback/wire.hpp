@@ -34,7 +34,9 @@ class WireWriter {
     const Number wire = big_endian(number);
     put(&wire, sizeof wire);
   }
-  void put(std::span<const std::uint8_t> octets) { put(octets.data(), octets.size()); }
+  void put(std::span<const std::uint8_t> octets) {
+    if (!octets.empty()) put(octets.data(), octets.size());  // of an empty one there may be no address
+  }
   [[nodiscard]] std::size_t position() const { return position_; }
 
  private:
