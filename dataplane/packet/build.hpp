@@ -82,16 +82,15 @@ void add_vlan_tag(HeaderTemplate& header, std::uint16_t tpid, std::uint16_t tci)
   return static_cast<std::uint16_t>(timestamps + 4U + 8U * blocks);
 }
 
-/// Bytes of Ethernet, IP and TCP headers that write_headers() puts in front of the payload.
-[[nodiscard]] inline std::uint16_t header_length(const HeaderTemplate& header, const tcp::Segment& segment) noexcept {
-  const std::size_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
-  return static_cast<std::uint16_t>(header.l2_len + ip + tcp_length + tcp_options_length(segment));
-}
-
-/// The same for a segment with data: no option but timestamps.
+/// Bytes of Ethernet, IP and TCP headers in front of data, with no option but timestamps.
 [[nodiscard]] inline std::uint16_t data_header_length(const HeaderTemplate& header, bool timestamps) noexcept {
   const std::size_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
   return static_cast<std::uint16_t>(header.l2_len + ip + tcp_length + (timestamps ? 12U : 0U));
+}
+
+/// Bytes of Ethernet, IP and TCP headers that write_headers() puts in front of the payload.
+[[nodiscard]] inline std::uint16_t header_length(const HeaderTemplate& header, const tcp::Segment& segment) noexcept {
+  return static_cast<std::uint16_t>(data_header_length(header, false) + tcp_options_length(segment));
 }
 
 /// What an IP header says of what follows it.

@@ -89,15 +89,9 @@ class Queue {
     }
     back_ = last;
   }
-  /// Takes over all packets of another queue.
+  /// Takes over all packets of another queue. Requires that there are any.
   void push_back_all(Queue& other) noexcept {
-    if (front_) {
-      back_.note().next = other.front_.buffer();
-    } else {
-      front_ = other.front_;
-    }
-    if (other.back_) back_ = other.back_;
-    other.front_ = other.back_ = Cursor();
+    push_back_chain(std::exchange(other.front_, Cursor()), std::exchange(other.back_, Cursor()));
   }
   /// Puts `packet` behind `position`, which is one of ours, or in front of everything when it is nothing.
   void insert_after(Cursor position, Packet packet) noexcept {

@@ -15,8 +15,6 @@ struct FlowShare {
   bool shut : 1 = false;           ///< the server was left without a window: reports decide when it gets one
 
   static constexpr std::uint32_t most_exposed = (1U << 30) - 1;
-
-  friend bool operator==(const FlowShare&, const FlowShare&) = default;
 };
 static_assert(sizeof(FlowShare) == 12, "part of each flow");
 
