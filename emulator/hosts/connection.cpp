@@ -153,9 +153,8 @@ std::uint32_t Connection::put(const tcp::Segment& segment, packet::Packet* paylo
 }
 
 std::uint32_t Connection::wire_size(std::uint32_t payload_len) const {
-  tcp::Segment data;
-  data.has_timestamps = endpoint_.uses_timestamps();
-  return static_cast<std::uint32_t>(packet::header_length(parts_.headers, data) - parts_.headers.l2_len) + payload_len;
+  const std::uint16_t headers = packet::data_header_length(parts_.headers, endpoint_.uses_timestamps());
+  return static_cast<std::uint32_t>(headers - parts_.headers.l2_len) + payload_len;
 }
 
 }  // namespace sluice::emulator

@@ -45,5 +45,9 @@ class LegOutput final : public tcp::Output {
 [[nodiscard]] Bytes segment_on_wire(const Leg& leg);
 /// So much payload in full segments of a leg, as IP packets.
 [[nodiscard]] Bytes on_wire(const Leg& leg, Bytes payload);
+/// What a leg has in flight, likewise.
+[[nodiscard]] inline Bytes flight_on_wire(const Leg& leg) {
+  return on_wire(leg, leg.endpoint.in_flight());
+}
 
 }  // namespace sluice::proxy

@@ -78,7 +78,7 @@ bool AckClock::on_report(Instant now, const control::feedback::BearerReport& rep
 
 void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
   const Leg& leg = flow.leg(Side::radio);
-  const auto now = static_cast<std::uint32_t>(on_wire(leg, leg.endpoint.in_flight()).count());
+  const auto now = static_cast<std::uint32_t>(flight_on_wire(leg).count());
   Share& share = shares_[id];
   const std::uint32_t before = share.flight;
   share.flight = now & most_flight;

@@ -2,37 +2,17 @@
 
 #include <algorithm>
 
-#include "dataplane/packet/build.hpp"
+#include "proxy/split/leg_output.hpp"
 
 namespace sluice::proxy {
-namespace {
-
-/// A full segment towards the UE as an IP packet.
-Bytes segment_on_wire(const Flow& flow) {
-  const Leg& leg = flow.leg(Side::radio);
-  tcp::Segment data;
-  data.has_timestamps = leg.endpoint.uses_timestamps();
-  return Bytes(packet::header_length(leg.headers, data) - leg.headers.l2_len) + Bytes(leg.endpoint.effective_mss());
-}
-
-/// What is in flight towards the UE as IP bytes. Headers are counted as those of full segments.
-Bytes flight_on_wire(const Flow& flow) {
-  const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  const std::int64_t segment = endpoint.effective_mss();
-  const std::int64_t segments = (endpoint.in_flight().count() + segment - 1) / segment;
-  const std::int64_t header = segment_on_wire(flow).count() - segment;
-  return endpoint.in_flight() + Bytes(header * segments);
-}
-
-}  // namespace
-
 /// The flow's law, made when it is first asked.
 GovernedFlow* FlowWindows::law_of(Flow& flow, Bearer& bearer) {
   if (flow.governed == no_id) {
-    const control::LawStart start{flow.leg(Side::radio).endpoint.least_rtt(), segment_on_wire(flow)};
+    const Leg& radio = flow.leg(Side::radio);
+    const control::LawStart start{radio.endpoint.least_rtt(), segment_on_wire(radio)};
     flow.governed = laws_.emplace(bearer, flow.key, start);
     if (flow.governed == no_id) return nullptr;  // cannot be: there is a place for every flow
-    laws_[flow.governed].on_sent(bearer, flight_on_wire(flow));
+    laws_[flow.governed].on_sent(bearer, flight_on_wire(radio));
   }
   return &laws_[flow.governed];
 }
@@ -43,7 +23,7 @@ void FlowWindows::follow(Flow& flow, Bearer& bearer, Instant now) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   governed->measured(endpoint.least_rtt());
   governed->on_report(bearer, now);
-  const Bytes acked = governed->sent() - flight_on_wire(flow);
+  const Bytes acked = governed->sent() - flight_on_wire(flow.leg(Side::radio));
   if (acked <= governed->acked()) return;
   control::AckView ack;
   ack.now = now;
@@ -56,8 +36,8 @@ void FlowWindows::follow(Flow& flow, Bearer& bearer, Instant now) {
 }
 
 Bytes FlowWindows::room(Flow& flow, Bearer& bearer, Instant now) {
-  const Bytes flight = flight_on_wire(flow);
-  Bytes window = segment_on_wire(flow) * least_window_segments;
+  const Bytes flight = flight_on_wire(flow.leg(Side::radio));
+  Bytes window = segment_on_wire(flow.leg(Side::radio)) * least_window_segments;
   if (GovernedFlow* const governed = law_of(flow, bearer)) {
     window = std::max(window, governed->window(bearer, governed->sent() - flight, now));
   }

@@ -9,16 +9,13 @@
 #include <set>
 #include <vector>
 
+#include "tests/unit/flow/keys.hpp"
+
 namespace sluice::flow {
 namespace {
 
 FlowKey key(std::uint32_t number) {
-  FlowKey result;
-  result.ue = IpAddress::v4(10, 45, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number));
-  result.server = IpAddress::v4(198, 51, 100, 7);
-  result.ue_port = static_cast<std::uint16_t>(40000 + (number >> 16));
-  result.server_port = 443;
-  return result;
+  return v4_key(number);
 }
 
 TEST(FlowKey, BothDirectionsOfAConnectionHaveOneKey) {

@@ -6,17 +6,10 @@
 #include <set>
 #include <vector>
 
+#include "tests/unit/flow/keys.hpp"
+
 namespace sluice::flow {
 namespace {
-
-FlowKey v4_key(std::uint32_t number) {
-  FlowKey key;
-  key.ue = IpAddress::v4(10, 45, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number));
-  key.server = IpAddress::v4(198, 51, 100, 7);
-  key.ue_port = static_cast<std::uint16_t>(40000 + (number >> 16));
-  key.server_port = 443;
-  return key;
-}
 
 FlowKey v6_key(std::uint32_t number) {
   FlowKey key = v4_key(number);
