@@ -63,14 +63,16 @@ inline bool Endpoint::would_join(const packet::Queue& more) const {
 }
 
 void Endpoint::take_over(Endpoint& from) {
+  const std::uint32_t taken = std::exchange(from.rcv_.unread, 0);
+  if (from.bits_.window_updates == WindowUpdates::prompt) [[unlikely]]
+    from.consider_window_update();
+  from.room_ -= std::min(from.room_, taken);
   if (config_->joins_payloads && would_join(from.in_order_)) [[unlikely]] {
-    while (packet::Packet payload = from.read()) write(std::move(payload));
+    while (!from.in_order_.empty()) write(from.in_order_.pop_front());
     return;
   }
-  snd_.end += from.rcv_.unread;
-  from.rcv_.unread = 0;
+  snd_.end += taken;
   send_.push_all(from.in_order_);
-  from.consider_window_update();
 }
 
 void Endpoint::set_window_source(WindowSource source, Bytes seed_cwnd) {

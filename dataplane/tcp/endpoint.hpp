@@ -109,8 +109,10 @@ class Endpoint {
   /// Appends to the send queue: all note().payload_len bytes at the end of the packet; payload_sum must be set. Takes
   /// its place in sequence space. Ignored (dropped) when finish() was called or the connection cannot send any more.
   void write(packet::Packet&& payload);
-  /// What read() and write() in turn come to, for all that `from` has in order. Both are on the fast path, and what
-  /// `from` receives has the same place in sequence space as what is written here.
+  /// What read() and write() in turn come to, for all that `from` has in order, except that it goes on taking room of
+  /// the window of `from`: this endpoint holds it now, and set_receive_room() says when there is room again. A peer
+  /// that is to hear of its window promptly is told at once, unless its window is being closed. Both are on the fast
+  /// path, and what `from` receives has the same place in sequence space as what is written here.
   void take_over(Endpoint& from);
   /// FIN after everything written.
   void finish();
@@ -130,6 +132,8 @@ class Endpoint {
   Bytes emit(Instant now, Output& output, Bytes allowance = Bytes::max()) {
     return nothing_to_emit(now) ? Bytes() : emit_due(now, output, allowance);
   }
+  /// The same where something may be due (nothing_to_emit() has said so).
+  Bytes emit_due(Instant now, Output& output, Bytes allowance);
   /// An open connection that is not repairing, reordering, probing or closing anything.
   [[nodiscard]] bool on_fast_path() const { return bits_.on_fast_path; }
   /// emit() is certain to do nothing. Cheap; false proves nothing.
@@ -387,7 +391,6 @@ class Endpoint {
   [[gnu::cold, gnu::noinline]] bool split_for_window();
 
   // emit.cpp
-  Bytes emit_due(Instant now, Output& output, Bytes allowance);
   [[gnu::cold, gnu::noinline]] Bytes emit_slow(Instant now, Output& output, Bytes allowance);
   void settle();
   [[nodiscard]] Segment header(SeqNum seq);

@@ -27,16 +27,30 @@ enum class FlowPhase : std::uint8_t {
   handing_back,  ///< going back to its hosts: ours is only what was acknowledged before
 };
 
-/// The two streams of bytes through a relay, each named by where it goes; a set of them.
-enum class Streams : std::uint8_t { none = 0, to_radio = 1, to_core = 2, both = 3 };
-[[nodiscard]] constexpr Streams operator|(Streams a, Streams b) {
-  return static_cast<Streams>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+/// What has happened to the two streams of bytes through a relay since they were served; a set.
+enum class StreamEvents : std::uint8_t {
+  none = 0,
+  data_to_radio = 1,   ///< the server has sent bytes that are to be relayed
+  data_to_core = 2,    ///< the UE has
+  acked_by_radio = 4,  ///< the UE has acknowledged some: less is held, and the server may send more
+  acked_by_core = 8,   ///< the server has
+  acked = 12,          ///< either of these
+  to_radio = 5,        ///< whatever there is of the stream to the UE
+  to_core = 10,
+  all = 15,
+};
+[[nodiscard]] constexpr StreamEvents operator|(StreamEvents a, StreamEvents b) {
+  return static_cast<StreamEvents>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
 }
-[[nodiscard]] constexpr bool contains(Streams set, Streams stream) {
-  return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(stream)) != 0;
+/// Any of `wanted`.
+[[nodiscard]] constexpr bool contains(StreamEvents set, StreamEvents wanted) {
+  return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(wanted)) != 0;
 }
-[[nodiscard]] constexpr Streams stream_to(Side out) {
-  return out == Side::radio ? Streams::to_radio : Streams::to_core;
+[[nodiscard]] constexpr StreamEvents data_to(Side out) {
+  return out == Side::radio ? StreamEvents::data_to_radio : StreamEvents::data_to_core;
+}
+[[nodiscard]] constexpr StreamEvents acked_by(Side side) {
+  return side == Side::radio ? StreamEvents::acked_by_radio : StreamEvents::acked_by_core;
 }
 
 /// One side of a split connection: the endpoint that talks to the host behind a port, in the other host's name.
@@ -80,8 +94,7 @@ struct Flow {
   FlowId bearer_previous = no_id;
   FlowPhase phase : 4 = FlowPhase::syn;
   Side initiator : 4 = Side::radio;
-  Streams pending_streams =
-      Streams::none;  ///< what to serve before the burst ends; when any, it is on the list of flows
+  StreamEvents events = StreamEvents::none;  ///< to serve before the burst ends; when any, it is on the list of flows
   ReleaseReason release_reason = ReleaseReason::none;  ///< it is to go, and why
   bool journaled : 1 = false;                          ///< the journal has it as exposed
   bool waits_out : 1 = false;                          ///< both hosts have closed it (WaitingOut)

@@ -96,6 +96,7 @@ class FlowJournal {
   /// By FlowId; outlives this.
   explicit FlowJournal(std::span<JournalEntry> entries) : entries_(entries) {}
 
+  [[nodiscard]] bool keeps() const { return !entries_.empty(); }
   void begin(FlowId id, const Flow& flow);
   /// Enters that the connection is exposed now, or is no longer.
   void note(FlowId id, const Flow& flow, bool exposed);

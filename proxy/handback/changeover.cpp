@@ -28,7 +28,7 @@ void Changeover::pass_during_handback(Arrival& arrival, FlowId id) {
     const tcp::SeqNum acked = own.snd_una();
     own.receive(verdict.ours, std::move(payload), arrival.now);
     if (own.snd_una() != acked) relay::note_progress(flow, in, arrival.now);
-    flows_.mark(flow, id, Streams::both);
+    flows_.mark(flow, id, StreamEvents::all);
   }
   if (verdict.forward && flow.successor != no_id) {
     forwarder_.pass_end_to_end(arrival, flow.successor);
@@ -138,7 +138,7 @@ void Changeover::on_unsplittable(const Arrival& arrival) {
     if (!handshake::is_plausible(flow, in, begun->segment)) return;
     flow.release_reason = ReleaseReason::never_split;
   }
-  flows_.mark(flow, id, Streams::both);
+  flows_.mark(flow, id, StreamEvents::all);
   // The seam has to be set before anything that came behind what cannot be split is looked at.
   flows_.serve_marked(arrival.now);
   // What it brings lies behind the seam.

@@ -261,7 +261,7 @@ void Openings::split(Arrival& arrival, FlowId id) {
   flows_.begin(flow, id, arrival.now);
   shard_.counters.add(Counter::flows_split);
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();
-  flows_.mark(flow, id, Streams::both);
+  flows_.mark(flow, id, StreamEvents::all);
   if (bare && !clamped) {
     forwarder_.forward(arrival, Counter::forward_handshake);
     return;

@@ -72,9 +72,9 @@ inline std::uint32_t RelayMemory::note_direction(Flow& flow, bool fed) {
   return advertised + static_cast<std::uint32_t>(relay::held_towards(flow, opposite(in)).count());
 }
 
-std::uint32_t RelayMemory::note(Flow& flow, Streams pending) {
-  return note_direction<Side::radio>(flow, contains(pending, Streams::to_core)) +
-         note_direction<Side::core>(flow, contains(pending, Streams::to_radio));
+std::uint32_t RelayMemory::note(Flow& flow, StreamEvents events) {
+  return note_direction<Side::radio>(flow, contains(events, StreamEvents::to_core)) +
+         note_direction<Side::core>(flow, contains(events, StreamEvents::to_radio));
 }
 
 void RelayMemory::forget(Flow& flow) {

@@ -32,9 +32,9 @@ class RelayMemory {
   /// The same as limit() for a connection that has only begun.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
 
-  /// Tells the budget what the flow has advertised. `pending`: the streams on which something came. Returns the bytes
+  /// Tells the budget what the flow has advertised. `events`: what has happened to its streams. Returns the bytes
   /// that it holds and has advertised, both ways.
-  [[nodiscard]] std::uint32_t note(Flow& flow, Streams pending);
+  [[nodiscard]] std::uint32_t note(Flow& flow, StreamEvents events);
   /// The flow ends.
   void forget(Flow& flow);
 

@@ -44,7 +44,7 @@ void hear(const ShardContext& shard, SplitFlows& flows, const Arrival& arrival) 
   if (payload < tcp::Endpoint::least_payload) leg.headers.dont_fragment = false;
   if (!leg.endpoint.path_carries(error->seq, Bytes(payload), arrival.now)) return;
   shard.counters.add(in == Side::radio ? Counter::paths_smaller_radio : Counter::paths_smaller_core);
-  flows.mark(flow, id, Streams::both);
+  flows.mark(flow, id, StreamEvents::all);
 }
 
 }  // namespace sluice::proxy::router_errors

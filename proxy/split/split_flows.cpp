@@ -90,7 +90,7 @@ inline bool SplitFlows::deliver_segment(Arrival& arrival, Flow& flow, FlowId id)
   Leg& other = flow.leg(opposite(in));
   const auto recoveries = own.endpoint.counters().fast_recoveries;
   const tcp::SeqNum acked = own.endpoint.snd_una();
-  Streams pending = Streams::none;
+  StreamEvents events = StreamEvents::none;
   const bool brings = segment.payload_len != 0 || segment.flags.fin();
   if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::note_progress(flow, opposite(in), now);
   bool believed = false;
@@ -98,7 +98,7 @@ inline bool SplitFlows::deliver_segment(Arrival& arrival, Flow& flow, FlowId id)
   Bearer* const listening = in == Side::radio ? listener(flow) : nullptr;
   tcp::AckNews* const told = listening != nullptr ? &news : nullptr;
   if (segment.payload_len != 0) {
-    pending = stream_to(opposite(in));
+    events = data_to(opposite(in));
     if (!memory_.keeps(flow, in, segment)) [[unlikely]] {
       shard_.counters.add(Counter::payload_refused);
       believed = own.endpoint.receive_without_payload(segment, now, told);
@@ -125,10 +125,10 @@ inline bool SplitFlows::deliver_segment(Arrival& arrival, Flow& flow, FlowId id)
     other.endpoint.answer_keepalive();
   }
   if (own.endpoint.snd_una() != acked) {
-    pending = pending | stream_to(in);
+    events = events | acked_by(in);
     relay::note_progress(flow, in, now);
   }
-  mark(flow, id, pending != Streams::none ? pending : Streams::both);
+  mark(flow, id, events != StreamEvents::none ? events : StreamEvents::all);
   return believed;
 }
 
@@ -146,23 +146,25 @@ void SplitFlows::serve_marked(Instant now) {
 }
 
 inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
-  const Streams pending = std::exchange(flow.pending_streams, Streams::none);
+  const StreamEvents events = std::exchange(flow.events, StreamEvents::none);
   if (!relay::on_fast_path(flow) || flow.release_reason != ReleaseReason::none) [[unlikely]] {
     serve_troubled(flow, id, now);
     return;
   }
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
-  if (contains(pending, Streams::to_radio)) {
-    relay::pump_undisturbed(flow, Side::radio);
+  // What comes takes room that its sender knows of: where no law steers it, only what is acknowledged opens a window.
+  const bool steered = bearer.steered();
+  if (contains(events, StreamEvents::data_to_radio)) relay::pump_undisturbed(flow, Side::radio);
+  if (contains(events, steered ? StreamEvents::to_radio : StreamEvents::acked_by_radio))
     receive_windows_.update_of_server(flow, bearer, now);
-  }
-  if (contains(pending, Streams::to_core)) {
-    relay::pump_undisturbed(flow, Side::core);
+  if (contains(events, StreamEvents::data_to_core)) relay::pump_undisturbed(flow, Side::core);
+  if (contains(events, steered ? StreamEvents::to_core : StreamEvents::acked_by_core))
     receive_windows_.update_of_ue(flow, bearer, now);
-  }
   keep_journal(flow, id);
-  emit(flow, bearer, now);
-  settle(flow, bearer, pending);
+  // Where nothing of that is, it holds and has advertised as much as before, together.
+  if (emit(flow, bearer, now) || contains(events, StreamEvents::acked) || steered ||
+      flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
+    settle(flow, bearer, events);
   reschedule(flow, id, now);
   if (bearer.load.backlogged_flows != 0 && bearer.clocked()) hand_on_room(bearer, now);
 }
@@ -230,16 +232,19 @@ void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant n
     relay::pass_ends(flow);
     emit(flow, bearer, now);
   }
-  settle(flow, bearer, Streams::both);
+  settle(flow, bearer, StreamEvents::all);
 }
 
-void SplitFlows::emit(Flow& flow, Bearer& bearer, Instant now) {
+/// Returns whether something may have gone to the server.
+bool SplitFlows::emit(Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.bounds()) [[unlikely]]
     windows_.follow(flow, bearer, now);
-  if (!flow.leg(Side::core).endpoint.nothing_to_emit(now)) emit(flow, bearer, Side::core, Bytes::max(), Part::own, now);
-  if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return;
+  const bool to_server = !flow.leg(Side::core).endpoint.nothing_to_emit(now);
+  if (to_server) emit(flow, bearer, Side::core, Bytes::max(), Part::own, now);
+  if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return to_server;
   // By acknowledgements, what may be sent is not known before what is under way is looked at.
   emit(flow, bearer, Side::radio, bearer.clocked() ? Bytes::max() : bearer.allowance(now), Part::own, now);
+  return to_server;
 }
 
 void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now) {
@@ -252,7 +257,7 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part pa
   const FlowId id = heard ? shard_.registry.flows().index_of(flow) : no_id;
   if (heard && bearer.clocked()) [[unlikely]]
     most = std::min(most, acks_.room(flow, id, bearer, part == Part::all, now));
-  const Bytes sent = endpoint.emit(now, output, most);
+  const Bytes sent = endpoint.emit_due(now, output, most);
   if (side == Side::radio) {
     bearer.spend(sent);
     flow.sent_to_radio += sent;
@@ -295,7 +300,7 @@ void SplitFlows::hand_on_room(Bearer& bearer, std::uint32_t count, bool young, I
       keep_journal(flow, id);  // it may not have been served since something came
       const std::uint64_t before = bearer.sent_total();
       emit(flow, bearer, Side::radio, turn, young ? Part::own : Part::all, now);
-      if (bearer.sent_total() != before && marked_.size() < marked_.capacity()) mark(flow, id, Streams::to_radio);
+      if (bearer.sent_total() != before && marked_.size() < marked_.capacity()) mark(flow, id, StreamEvents::to_radio);
     }
     id = next;
     if (!young) bearer.first_flow = id;
@@ -303,10 +308,10 @@ void SplitFlows::hand_on_room(Bearer& bearer, std::uint32_t count, bool young, I
 }
 
 /// Tells the bearer and the memory budget what the flow has come to.
-void SplitFlows::settle(Flow& flow, Bearer& bearer, Streams pending) {
+void SplitFlows::settle(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};
-  bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()), memory_.note(flow, pending),
+  bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()), memory_.note(flow, events),
                      moving);
 }
 
@@ -349,7 +354,7 @@ void SplitFlows::on_due(FlowId id, Instant now) {
       shard_.counters.add(side == Side::radio ? Counter::timeouts_radio : Counter::timeouts_core);
     }
   }
-  mark(flow, id, Streams::both);
+  mark(flow, id, StreamEvents::all);
 }
 
 /// What the flow was to be looked at for has been put off since. Under a law it is served all the same: time alone
@@ -421,7 +426,7 @@ void SplitFlows::close(FlowId id, Instant now) {
   memory_.forget(flow);
   receive_windows_.forget(flow, shard_.registry.bearer(flow.bearer));
   leave(flow, id, bearer);
-  closed_marked_ = closed_marked_ || flow.pending_streams != Streams::none;
+  closed_marked_ = closed_marked_ || flow.events != StreamEvents::none;
   const EndToEndId successor = flow.successor;
   const bool over = flow.terminated() && relay::both_legs_closed(flow);
   if (flow.terminated()) journal_.end(id);

@@ -52,10 +52,10 @@ class SplitFlows {
   /// A segment of the flow came in.
   [[gnu::flatten, gnu::noinline]] void receive(Arrival& arrival, FlowId id);
 
-  /// To be served before the burst ends, as far as these streams are concerned.
-  void mark(Flow& flow, FlowId id, Streams streams) {
-    if (flow.pending_streams == Streams::none) marked_.push_back(id);
-    flow.pending_streams = flow.pending_streams | streams;
+  /// To be served before the burst ends, as far as this has to do with it.
+  void mark(Flow& flow, FlowId id, StreamEvents events) {
+    if (flow.events == StreamEvents::none) marked_.push_back(id);
+    flow.events = flow.events | events;
   }
   [[gnu::flatten, gnu::noinline]] void serve_marked(Instant now);
   /// Lets the flow send what it can towards the radio, `most` IP bytes at most.
@@ -66,7 +66,7 @@ class SplitFlows {
   void use_room(Bearer& bearer, Instant now);
   /// The flow is to go, or to stay (Handback::ask).
   void ask_to_leave(Flow& flow, FlowId id, ReleaseReason reason) {
-    if (handback_.ask(flow, reason)) mark(flow, id, Streams::both);
+    if (handback_.ask(flow, reason)) mark(flow, id, StreamEvents::all);
   }
   /// The timer wheel has come to it.
   void on_due(FlowId id, Instant now);
@@ -82,18 +82,18 @@ class SplitFlows {
   bool deliver_segment(Arrival& arrival, Flow& flow, FlowId id);
   [[gnu::cold, gnu::noinline]] void deliver_rerouted(Arrival& arrival, Flow& flow, FlowId id);
   [[nodiscard]] bool is_marked(FlowId id) const {
-    return shard_.registry.flows().contains(id) && shard_.registry.flow(id).pending_streams != Streams::none;
+    return shard_.registry.flows().contains(id) && shard_.registry.flow(id).events != StreamEvents::none;
   }
   void serve(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
   void serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
-  void emit(Flow& flow, Bearer& bearer, Instant now);
+  bool emit(Flow& flow, Bearer& bearer, Instant now);
   /// Of a window that flows share by acknowledgements: the flow's own part, or what the others leave, too.
   enum class Part : std::uint8_t { own, all };
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now);
   [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
-  void settle(Flow& flow, Bearer& bearer, Streams pending);
+  void settle(Flow& flow, Bearer& bearer, StreamEvents events);
   /// The bearer, where a law listens to the UE's acknowledgements.
   [[nodiscard]] Bearer* listener(const Flow& flow) {
     Bearer& bearer = shard_.registry.bearer(flow.bearer);
@@ -109,6 +109,7 @@ class SplitFlows {
   void displace(FlowId id, Instant now);
   /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
   void keep_journal(Flow& flow, FlowId id) {
+    if (!journal_.keeps()) return;
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
   }
   [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed) {

@@ -13,7 +13,8 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& par
       parts_(&parts),
       ue_(ue),
       ordinary_(ordinary),
-      counts_(!ordinary && needs_feedback(treatment.mode)),
+      steerable_(!ordinary && needs_feedback(treatment.mode)),
+      counts_(steerable_),
       needs_reports_(treatment.needs_reports()),
       listens_(!ordinary && treatment.listens()) {
   settle_windowed();

@@ -180,7 +180,7 @@ class Bearer : public RingMember<Bearer> {
   void grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share);
   void settle_windowed();
   void settle_lead();
-  [[nodiscard]] bool steerable() const { return !ordinary_ && needs_feedback(treatment_->mode); }
+  [[nodiscard]] bool steerable() const { return steerable_; }
   /// Reports come in time.
   [[nodiscard]] bool heeds_reports() const {
     return reported_ && reported_->fallback.source() == control::ControlSource::feedback;
@@ -194,6 +194,7 @@ class Bearer : public RingMember<Bearer> {
   BearerParts* parts_;
   IpAddress ue_;
   bool ordinary_;
+  bool steerable_;  ///< what the Node-B reports, or the UE acknowledges, may decide what is sent
   bool counts_;
   bool needs_reports_;
   bool listens_;

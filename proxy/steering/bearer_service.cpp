@@ -160,7 +160,7 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
 /// Servers that were left without a window may get one again.
 void BearerService::serve_shut(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
-    if (flow.share.shut) flows_.mark(flow, id, Streams::to_radio);
+    if (flow.share.shut) flows_.mark(flow, id, StreamEvents::to_radio);
   });
   flows_.serve_marked(now);
 }
@@ -220,7 +220,7 @@ void BearerService::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1);
   endpoint.set_window_source(bearer.window_source(), seed);
   if (bearer.bounds()) flows_.windows().begin(flow, bearer, now);
-  flows_.mark(flow, id, Streams::both);
+  flows_.mark(flow, id, StreamEvents::all);
 }
 
 void BearerService::serve(BearerId id, Instant now) {
@@ -252,7 +252,8 @@ bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant n
       flows_.send_to_radio(flow, bearer, count == 1 ? before : std::min(before, turn), now);
       if (bearer.allowance(now) != before) {
         sent_any = true;
-        flows_.mark(flow, id, Streams::to_radio);  // its window towards the server, its timers and its share follow
+        flows_.mark(flow, id,
+                    StreamEvents::to_radio);  // its window towards the server, its timers and its share follow
         bearer.first_flow = next;
       }
     }
@@ -264,7 +265,7 @@ bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant n
 /// After a report: windows may have grown, so every flow that waits is served.
 void BearerService::serve_windowed(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
-    if (flow.terminated() && flow.share.backlog != 0) flows_.mark(flow, id, Streams::to_radio);
+    if (flow.terminated() && flow.share.backlog != 0) flows_.mark(flow, id, StreamEvents::to_radio);
   });
   // The next one is first in turn.
   if (bearer.flow_count > 0) bearer.first_flow = shard_.registry.flow(bearer.first_flow).bearer_next;
