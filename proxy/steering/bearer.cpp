@@ -252,7 +252,7 @@ control::feedback::BearerStatus Bearer::status(Bytes unsent) const {
   status.ue = ue_;
   status.injected = sent_total();
   status.backlog = unsent;
-  status.active_flows = flow_count;
+  status.active_flows = flow_count + end_to_end_count;
   if (!reported_) return status;
   status.applied_sequence = reported_->law.applied_sequence();
   status.allowance_left = std::max(reported_->grant.left(), Bytes{});

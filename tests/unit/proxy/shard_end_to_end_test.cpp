@@ -287,5 +287,16 @@ TEST(ShardRegulate, TheUesBehindOneQueueShareItEvenlyWithoutReports) {
   EXPECT_EQ(lab.window(), 28'416) << "who is not of the prefix has a queue of his own";
 }
 
+/// The Node-B shares its buffer among those that it is told of.
+TEST(ShardRegulate, StatusesCountConnectionsThatPassEndToEnd) {
+  Lab lab(Mode::gwa_fcfs);
+  lab.hosts.open();
+  lab.reports.queue(50'000);
+  std::vector<control::feedback::BearerStatus> statuses;
+  lab.lab.shard.collect_status(statuses, true);
+  ASSERT_EQ(statuses.size(), 1U);
+  EXPECT_EQ(statuses[0].active_flows, 1U);
+}
+
 }  // namespace
 }  // namespace sluice::test
