@@ -199,7 +199,7 @@ control::feedback::BearerReport Reporter::describe(UeIndex ue, Instant now) {
   report.active_flows = bearer.active_flows;
   report.active_users = active_users_;
   if (bearer.price) report.clamp = bearer.price->price(report.mean_service_rate);
-  if (config_.advertised_buffer) report.gwa_window = advertise(bearer, queue);
+  if (config_.advertised_buffer) report.gwa_window = advertise(bearer, queue, now);
   if (bearer.law) {
     report.allowance = allowance(bearer, queue, report.queue, now);
     if (cell_.losing(ue)) report.allowance = Bytes(0);
@@ -214,14 +214,22 @@ Bytes Reporter::waiting(UeIndex ue) const {
   return queue.air_bytes() + Bytes(queue.counters().forwarded_air - bearers_[ue].since.forwarded_air);
 }
 
-/// GWA-FCFS: one queue, what is free is shared.
-Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue) const {
+/// GWA-FCFS: one queue, what is free is shared; and no more than what came from the router before.
+Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const {
   control::GwaParameters parameters;
   parameters.buffer = queue.buffer() > Bytes(0) ? queue.buffer() : *config_.advertised_buffer;
   control::GwaObservation seen;
   seen.queue = queue.air_bytes();
   seen.flows = bearer.active_flows;
+  if (config_.upstream != nullptr) seen.upstream = config_.upstream->window(flows_of_all(), now);
   return control::gwa_window(parameters, seen);
+}
+
+/// All of them pass through the router before.
+double Reporter::flows_of_all() const {
+  double sum = 0;
+  for (const Bearer& bearer : bearers_) sum += bearer.active_flows;
+  return std::max(sum, 1.0);
 }
 
 Bytes Reporter::allowance(Bearer& bearer, const UeQueue& queue, Bytes waiting, Instant now) {

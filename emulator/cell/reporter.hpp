@@ -25,6 +25,16 @@ class ReportSink {
   ~ReportSink() = default;
 };
 
+/// The router before the Node-B, where it advertises: GWA's φ comes along with what it forwards.
+class UpstreamRouter {
+ public:
+  /// φ for each of `flows` (at least 1), as it has come by `now`, which never goes back.
+  [[nodiscard]] virtual Bytes window(double flows, Instant now) = 0;
+
+ protected:
+  ~UpstreamRouter() = default;
+};
+
 struct ReporterConfig {
   Duration period = std::chrono::milliseconds(5);  ///< Ts, > 0
   /// Also reports when a backlogged UE's service rate over a quarter of the period is off its running mean by more than
@@ -39,6 +49,7 @@ struct ReporterConfig {
   std::optional<control::ClampPriceParameters> price = std::nullopt;
   /// GWA's φ is reported, with this B where the queue is unlimited.
   std::optional<Bytes> advertised_buffer = std::nullopt;
+  UpstreamRouter* upstream = nullptr;  ///< outlives the reporter; null: no φ comes, the Node-B's own is reported
   /// The Node-B's sender id. A status that answers the reports of another Node-B says nothing of what was granted here;
   /// 0: they are not told apart.
   std::uint64_t sender = 0;
@@ -106,7 +117,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   void begin(UeIndex ue, Instant now);
   /// What waits for the UE, here and where it was handed on to.
   [[nodiscard]] Bytes waiting(UeIndex ue) const;
-  [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue) const;
+  [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const;
+  [[nodiscard]] double flows_of_all() const;
   void set_next();
   void report_all(Instant now);
   void report_changes(Instant now);

@@ -8,9 +8,11 @@
 
 namespace sluice::emulator {
 
-DelayLine::DelayLine(EventLoop& loop, const DelayLineConfig& config, Element& next)
-    : loop_(loop), config_(config), next_(&next) {
+DelayLine::DelayLine(EventLoop& loop, const DelayLineConfig& config, Element& next, Random random)
+    : loop_(loop), config_(config), random_(random), next_(&next) {
   if (config.delay < Duration::zero()) throw std::invalid_argument("delay line: the delay must not be negative");
+  if (config.jitter < Duration::zero() || config.jitter > config.delay)
+    throw std::invalid_argument("delay line: the jitter must be 0 … delay");
 }
 
 void DelayLine::receive(packet::Packet packet, Instant now) {
@@ -25,8 +27,15 @@ void DelayLine::receive(packet::Packet packet, Instant now) {
     }
     sent = line_free_;
   }
-  in_flight_.push({std::move(packet), sent + config_.delay});
+  in_flight_.push({std::move(packet), arrival(sent)});
   arm();
+}
+
+Instant DelayLine::arrival(Instant sent) {
+  Instant due = sent + config_.delay;
+  if (config_.jitter == Duration::zero()) return due;
+  due += Duration(static_cast<Duration::rep>(random_.uniform(-1, 1) * static_cast<double>(config_.jitter.count())));
+  return in_flight_.empty() ? due : std::max(due, in_flight_.back().due);
 }
 
 bool DelayLine::wait_for_line(Bytes size, Instant now) {

@@ -8,6 +8,7 @@
 #include "emulator/net/element.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/net/ring.hpp"
+#include "emulator/random.hpp"
 
 namespace sluice::emulator {
 
@@ -15,6 +16,8 @@ struct DelayLineConfig {
   Duration delay{};  ///< propagation, >= 0
   Rate rate;         ///< of the line, in line_size; zero = infinitely fast
   Bytes buffer;      ///< of packets waiting for the line, the one being sent not counted; 0 = unlimited
+  /// Each packet takes up to so much more or less, evenly drawn, but never passes the one before it; 0 … delay.
+  Duration jitter{};
 };
 
 struct LineCounters {
@@ -23,11 +26,11 @@ struct LineCounters {
   std::uint64_t dropped = 0;  ///< packets that found the buffer full
 };
 
-/// One direction of a wired hop: constant delay, optionally a rate with a drop-tail buffer before it. Keeps order.
+/// One direction of a wired hop: a delay, optionally a rate with a drop-tail buffer before it. Keeps order.
 class DelayLine final : public Element, public EventTarget {
  public:
-  /// Throws std::invalid_argument when the delay is negative.
-  DelayLine(EventLoop& loop, const DelayLineConfig& config, Element& next);
+  /// `random`: for the jitter. Throws std::invalid_argument when a time is out of its range.
+  DelayLine(EventLoop& loop, const DelayLineConfig& config, Element& next, Random random = Random(0));
 
   void set_next(Element& next) { next_ = &next; }
   void receive(packet::Packet packet, Instant now) override;
@@ -46,10 +49,13 @@ class DelayLine final : public Element, public EventTarget {
   };
   /// Moves line_free_ to when a packet of `size` has been sent; false when there is no room for it to wait.
   bool wait_for_line(Bytes size, Instant now);
+  /// When a packet arrives that has been sent at `sent`.
+  [[nodiscard]] Instant arrival(Instant sent);
   void arm();
 
   EventLoop& loop_;
   DelayLineConfig config_;
+  Random random_;
   Element* next_;
   Ring<InFlight> in_flight_;  ///< in order of `due`; one event of the loop stands for all of them
   bool armed_ = false;        ///< that event is set

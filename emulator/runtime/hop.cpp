@@ -56,7 +56,7 @@ Hop::Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next) {
   if (spec.queue) {
     router_.emplace(loop, spec.rate, spec.delay, make_discipline(spec, random), next);
   } else {
-    line_.emplace(loop, DelayLineConfig{spec.delay, spec.rate, spec.buffer}, next);
+    line_.emplace(loop, DelayLineConfig{spec.delay, spec.rate, spec.buffer, spec.jitter}, next, random);
   }
 }
 

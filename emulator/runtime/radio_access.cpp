@@ -72,7 +72,10 @@ RadioAccess::Site::Site(EventLoop& loop, const Scenario& scenario, std::uint64_t
                         Element& to_core)
     : down(loop, scenario.proxy_nodeb, draws(seed, nodeb, 0), to_radio),
       up(loop, scenario.proxy_nodeb, draws(seed, nodeb, 2), to_core),
-      uplink(loop, scenario.radio(nodeb).uplink, draws(seed, nodeb, 3), up) {}
+      uplink(loop, scenario.radio(nodeb).uplink, draws(seed, nodeb, 3), up) {
+  const std::optional<QueueSpec>& queue = scenario.proxy_nodeb.queue;
+  if (queue && queue->advertise) advertising.emplace(down, scenario.proxy_nodeb);
+}
 
 RadioAccess::RadioAccess(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
                          TraceLibrary& traces, const Ends& ends) {

@@ -16,6 +16,7 @@
 #include "emulator/cell/wlan_cell.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/report/delay_digest.hpp"
+#include "emulator/runtime/advertising_hop.hpp"
 #include "emulator/runtime/hop.hpp"
 #include "emulator/runtime/late_link.hpp"
 #include "emulator/runtime/mobility.hpp"
@@ -55,6 +56,11 @@ class RadioAccess {
   [[nodiscard]] std::uint32_t nodebs() const { return static_cast<std::uint32_t>(sites_.size()); }
   /// One of the Node-Bs. Only where the radio is not an access point.
   [[nodiscard]] Cell& cell(std::uint32_t nodeb) { return *sites_[nodeb]->cell; }
+  /// The router before a Node-B; null where it does not advertise.
+  [[nodiscard]] UpstreamRouter* router(std::uint32_t nodeb) {
+    auto& advertising = sites_[nodeb]->advertising;
+    return advertising ? &*advertising : nullptr;
+  }
   /// All of it, for measurements.
   [[nodiscard]] RadioCell& radio();
   void count(std::map<std::string, std::uint64_t>& counters) const;
@@ -75,6 +81,7 @@ class RadioAccess {
     Site(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, std::uint32_t nodeb, Element& to_core);
     LateLink to_radio;
     Hop down;
+    std::optional<AdvertisingHop> advertising;  ///< `down`, where its router advertises
     Hop up;
     Hop uplink;
     std::optional<Cell> cell;

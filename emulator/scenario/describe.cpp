@@ -128,6 +128,19 @@ void check_topology(Section& s, const Scenario& scenario) {
   }
 }
 
+/// Only the router before the Node-B has somebody to hand on what it advertises.
+void check_advertising(Section& s, const Scenario& scenario) {
+  const auto check = [&s](const HopSpec& hop, const std::string& at) {
+    s.check(!hop.queue || !hop.queue->advertise, at, "advertise only at proxy_nodeb", "true");
+  };
+  check(scenario.server_proxy, "server_proxy");
+  for (std::size_t i = 0; i < scenario.server_hops.size(); ++i)
+    check(scenario.server_hops[i], "server_hops[" + std::to_string(i) + "]");
+  check(scenario.forwarding, "forwarding");
+  for (std::uint32_t i = 0; i < scenario.nodeb_count(); ++i)
+    check(scenario.radio(i).uplink, i == 0 ? "cell.uplink" : "nodebs[" + std::to_string(i - 1) + "].uplink");
+}
+
 void check_sweeps(Section& s, const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.sweep.size(); ++i) {
     const SweepSpec& sweep = scenario.sweep[i];
@@ -235,6 +248,9 @@ void describe(Section& s, QueueSpec& queue) {
   s.required().choice("type", queue.type, disciplines, "whose turn it is, and who is dropped");
   s.value("packets", queue.packets, {0, 1'000'000},
           "that may wait, beside the hop's buffer; 0 = only the buffer counts");
+  s.value("advertise", queue.advertise,
+          "of the hop from proxy to Node-B: what is free, shared by the flows, goes along with what is forwarded, and "
+          "GWA takes the least on the path");
   s.when(queue.type == DisciplineType::red, "type is red", [&] {
     s.value("min", queue.red.min_threshold, {Bytes(0), Bytes(1 << 30)},
             "average below which nothing is dropped; buffer/12 when both are 0B");
@@ -256,11 +272,16 @@ void describe(Section& s, QueueSpec& queue) {
 
 void describe(Section& s, HopSpec& hop) {
   s.value("delay", hop.delay, {0s, 10s}, "one way");
+  s.value("jitter", hop.jitter, {0s, 10s}, "of the delay: evenly drawn up to so much more or less, in order all the same");
   s.value("rate", hop.rate, {Rate(), fastest_link}, "each way, of IP bytes; 0b/s = infinitely fast");
   s.value("buffer", hop.buffer, {Bytes(0), Bytes(std::int64_t{1} << 40)}, "before the line; 0B = unlimited");
   s.section("queue", hop.queue, "of a router before the line; a plain buffer when not set");
   s.check(!hop.queue || hop.rate > Rate(), "queue", "a hop with a rate",
           "a queue before a line that is infinitely fast");
+  s.check(hop.jitter <= hop.delay, "jitter", "at most delay", Scalar<Duration>::format(hop.jitter));
+  s.check(hop.jitter == 0s || !hop.queue, "jitter", "0s where there is a queue", Scalar<Duration>::format(hop.jitter));
+  s.check(!hop.queue || !hop.queue->advertise || hop.buffer > Bytes(0), "queue", "a buffer that can be advertised",
+          "advertise and an unlimited one");
   const bool red = hop.queue && hop.queue->type == DisciplineType::red;
   const bool thresholds = red && hop.queue->red.max_threshold > hop.queue->red.min_threshold;
   const bool derived = red && hop.queue->red.max_threshold == Bytes(0) && hop.buffer >= Bytes(12);
@@ -398,6 +419,7 @@ void describe(Section& s, Scenario& scenario) {
   s.check(scenario.duration / scenario.interval <= 1'000'000, "interval", "at most a million in the duration",
           Scalar<Duration>::format(scenario.interval));
   check_topology(s, scenario);
+  check_advertising(s, scenario);
   for (const RunMode mode : scenario.modes) {
     s.check(!scenario.cell.is_wlan() || !report_period(scenario, mode), "modes",
             "none, bypass, i-tcp, or fair-share with a radio_buffer: an access point reports nothing",

@@ -77,6 +77,7 @@ struct QueueSpec {
   DualPi2Parameters dualpi2;
   AbcParameters abc;
   bool ecn = false;
+  bool advertise = false;  ///< the router says what it could take: GWA's φ, which goes along to the Node-B
 };
 
 /// One wired hop, the same both ways.
@@ -85,6 +86,7 @@ struct HopSpec {
   Rate rate;                                      ///< 0 = infinitely fast
   Bytes buffer;                                   ///< before the line; 0 = unlimited
   std::optional<QueueSpec> queue = std::nullopt;  ///< of a router; needs a rate
+  Duration jitter{};                              ///< of the delay; of a plain line
 };
 
 /// A UE's radio buffer.

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -64,6 +65,32 @@ TEST(DelayLine, DelaysAndKeepsOrder) {
   EXPECT_EQ(far.entries[2].mark, 3);
 }
 
+TEST(DelayLine, JitterIsWithinItsBoundsAndNoPacketOvertakes) {
+  EventLoop loop;
+  Recorder far;
+  DelayLine line(loop, {milliseconds(100), Rate(), Bytes(), milliseconds(30)}, far, Random(1));
+  for (int i = 0; i < 500; ++i) {
+    line.receive(of_size(100, static_cast<std::uint8_t>(i)), loop.now());
+    loop.run_until(at_ms(1000.0 * (i + 1)));
+  }
+  double least = 1e9;
+  double most = 0;
+  for (std::size_t i = 0; i < far.entries.size(); ++i) {
+    const double delay = times(far)[i] - 1000 * static_cast<double>(i);
+    least = std::min(least, delay);
+    most = std::max(most, delay);
+  }
+  EXPECT_GE(least, 70);
+  EXPECT_LT(least, 71);
+  EXPECT_LE(most, 130);
+  EXPECT_GT(most, 129);
+  far.entries.clear();
+  for (int i = 0; i < 200; ++i) line.receive(of_size(100, static_cast<std::uint8_t>(i)), loop.now());
+  loop.run_until(loop.now() + std::chrono::seconds(1));
+  ASSERT_EQ(far.entries.size(), 200U);
+  for (std::size_t i = 0; i < 200; ++i) ASSERT_EQ(far.entries[i].mark, i);
+}
+
 TEST(DelayLine, ARateSpacesThePackets) {
   EventLoop loop;
   Recorder far;
@@ -111,6 +138,7 @@ TEST(DelayLine, MayLeadBackIntoItself) {
   loop.run_until(at_ms(500));
   EXPECT_EQ(mirror.seen, 500);
   EXPECT_THROW(DelayLine(loop, {milliseconds(-1), Rate(), Bytes()}, mirror), std::invalid_argument);
+  EXPECT_THROW(DelayLine(loop, {milliseconds(1), Rate(), Bytes(), milliseconds(2)}, mirror), std::invalid_argument);
 }
 
 TEST(Router, TakesTheExactAddressThenTheLongestPrefix) {

@@ -420,6 +420,36 @@ TEST_F(ReporterTest, WhatGwaAdvertisesIsTheFreeBufferSharedByTheProxysFlows) {
   EXPECT_EQ(sink_.batches.back().reports[0].gwa_window, Bytes((50'000 - 10'000) / 4));
 }
 
+/// Lets every flow have as much, and remembers how many there were.
+struct Upstream final : UpstreamRouter {
+  Bytes window(double flows, Instant /*now*/) override {
+    asked_for = flows;
+    return free;
+  }
+  Bytes free;
+  double asked_for = 0;
+};
+
+TEST_F(ReporterTest, WhatComesFromTheRouterBeforeIsAdvertisedWhereItIsLess) {
+  Upstream router;
+  ReporterConfig config = every_ten_ms();
+  config.advertised_buffer = Bytes(50'000);
+  config.upstream = &router;
+  per_tti_ = 0;
+  Reporter& reporter = start(config);
+  BearerStatus status;
+  status.ue = the_ue;
+  status.active_flows = 4;
+  reporter.on_status(status, loop.now());
+  router.free = Bytes(7'000);
+  loop.run_until(at_ms(10));
+  EXPECT_EQ(sink_.batches.back().reports[0].gwa_window, Bytes(7'000));
+  EXPECT_EQ(router.asked_for, 4);
+  router.free = Bytes(13'000);
+  loop.run_until(at_ms(20));
+  EXPECT_EQ(sink_.batches.back().reports[0].gwa_window, Bytes(50'000 / 4));
+}
+
 TEST_F(ReporterTest, WithoutBothTheReportHasNeither) {
   start();
   loop.run_until(at_ms(10));

@@ -56,6 +56,20 @@ TEST(Scenario, ErrorsNameTheirPlace) {
   EXPECT_THAT(errors_of(smallest + "warmup: 70s\n"), HasSubstr("warmup, expected less than duration"));
 }
 
+TEST(Scenario, JitterAndAdvertisingHopsAreWhereTheyCanBe) {
+  const std::string wire = smallest + "proxy_nodeb: {delay: 5ms, rate: 1Mb/s, ";
+  const auto plan = parse_plan(wire + "buffer: 9kB, queue: {type: fifo, advertise: true}}\n", "s.yaml");
+  ASSERT_TRUE(plan) << config::to_string(plan.errors);
+  EXPECT_TRUE(plan->base.proxy_nodeb.queue->advertise);
+  EXPECT_THAT(errors_of(wire + "queue: {type: fifo, advertise: true}}\n"),
+              HasSubstr("proxy_nodeb.queue, expected a buffer that can be advertised"));
+  EXPECT_THAT(errors_of(smallest + "server_proxy: {rate: 1Mb/s, buffer: 9kB, queue: {type: fifo, advertise: true}}\n"),
+              HasSubstr("server_proxy, expected advertise only at proxy_nodeb"));
+  EXPECT_THAT(errors_of(wire + "jitter: 6ms}\n"), HasSubstr("proxy_nodeb.jitter, expected at most delay"));
+  EXPECT_THAT(errors_of(wire + "jitter: 1ms, queue: {type: fifo}}\n"),
+              HasSubstr("proxy_nodeb.jitter, expected 0s where there is a queue"));
+}
+
 TEST(Scenario, ImpossibleTopologiesAreRefused) {
   EXPECT_THAT(errors_of(smallest + "apps: [{type: bulk, ue: 1}]\n"), HasSubstr("a ue below 1"));
   EXPECT_THAT(errors_of(smallest + "apps: [{type: bulk, server: 3}]\n"), HasSubstr("a server below 1"));
