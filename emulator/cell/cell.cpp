@@ -124,7 +124,7 @@ std::uint64_t Cell::run_tti(std::uint64_t tti, Instant now) {
 Backlog Cell::backlog(std::size_t index) const {
   const UeQueue& queue = ues_[index].downlink->queue();
   const bool framed = queue.config().frame > Bytes(0);
-  return {queue.air_bytes(), framed ? queue.frames() : static_cast<double>(queue.packets())};
+  return {queue.air_bytes(), framed ? queue.frames() : static_cast<double>(queue.packets()), queue.short_head()};
 }
 
 UeSnapshot Cell::snapshot(UeIndex index, Instant now) {

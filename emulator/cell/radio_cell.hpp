@@ -48,6 +48,7 @@ struct LinkUse {
 struct Backlog {
   Bytes air;          ///< bytes on the air
   double frames = 0;  ///< the unit of the papers: radio frames where there are any, else packets
+  bool short_head = false;  ///< what is sent next is of a short flow (where the queue tells them apart)
 };
 
 /// One UE at an instant, cumulative where it says so.

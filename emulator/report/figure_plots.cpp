@@ -88,19 +88,22 @@ class Figure {
 
  private:
   [[nodiscard]] const std::string& x_column() const { return spec_.x.columns.front(); }
+  /// The columns are points of one line, else each has a line of its own.
+  [[nodiscard]] bool columns_are_points() const { return !spec_.y.at.empty(); }
+  [[nodiscard]] bool measured_x() const { return !keyed_ && !columns_are_points(); }
 
   /// Those that tell runs apart, but the axis and the panels; along a measured axis swept numbers only move a point.
   [[nodiscard]] std::vector<std::string> found_lines() const {
     std::vector<std::string> lines = telling_columns(groups_);
     std::erase_if(lines, [&](const std::string& column) {
-      return column == x_column() || column == spec_.panels || (!keyed_ && is_numeric(groups_, column));
+      return column == x_column() || column == spec_.panels || (measured_x() && is_numeric(groups_, column));
     });
     return lines;
   }
 
   [[nodiscard]] std::string line_of(const ResultGroup& group, const std::string& column) const {
     std::string name = line_name(group.mean.key, lines_);
-    if (spec_.y.columns.size() > 1) return name.empty() ? column : name + ", " + column;
+    if (spec_.y.columns.size() > 1 && !columns_are_points()) return name.empty() ? column : name + ", " + column;
     return name.empty() ? mode_name(group.mean.key.mode) : name;
   }
 
@@ -132,7 +135,7 @@ class Figure {
     put(plot.y, spec_.y);
     for (const ResultGroup* group : groups_) {
       if (!panel.empty() && key_value(group->mean.key, spec_.panels) != panel) continue;
-      for (const std::string& column : spec_.y.columns) add(plot, *group, column);
+      for (std::size_t i = 0; i < spec_.y.columns.size(); ++i) add(plot, *group, i);
     }
     for (const PaperCurve& curve : spec_.curves) {
       if (curve.panel.empty() || curve.panel == panel) add(plot, curve);
@@ -141,21 +144,23 @@ class Figure {
     return plot;
   }
 
-  [[nodiscard]] std::optional<double> x_of(const ResultGroup& group, bool paper) const {
+  [[nodiscard]] std::optional<double> x_of(const ResultGroup& group, std::size_t column, bool paper) const {
+    if (columns_are_points()) return spec_.y.at[column];
     if (axis_) return axis_->at(group.mean.key);
     const std::optional<double> value = paper ? papers(group, x_column()) : ours(group, x_column());
     return value ? std::optional(*value / spec_.x.scale) : std::nullopt;
   }
 
-  void add(Plot& plot, const ResultGroup& group, const std::string& column) const {
+  void add(Plot& plot, const ResultGroup& group, std::size_t number) const {
+    const std::string& column = spec_.y.columns[number];
     const std::string line = line_of(group, column);
-    const std::optional<double> x = x_of(group, false);
+    const std::optional<double> x = x_of(group, number, false);
     if (const std::optional<double> y = ours(group, column); x && y) {
       const auto ci = group.ci.find(column);
       const double error = group.seeds > 1 && ci != group.ci.end() ? ci->second / spec_.y.scale : 0;
       mark(plot, line, line, false).points.push_back({*x + offset(line), *y / spec_.y.scale, error});
     }
-    const std::optional<double> x_paper = x_of(group, true);
+    const std::optional<double> x_paper = x_of(group, number, true);
     if (const std::optional<double> y = papers(group, column); x_paper && y) {
       mark(plot, line + ", paper", line, true).points.push_back({*x_paper + offset(line), *y / spec_.y.scale});
     }

@@ -106,6 +106,16 @@ double measured_bps(const FlowRecord& flow, const RunResult& result) {
   return result.measured_s > 0 ? static_cast<double>(flow.measured) * 8 / result.measured_s : 0;
 }
 
+/// The classes of size of the first UE's flows: those of up to so many bytes, and what the results call them.
+struct SizeClass {
+  std::uint64_t most;
+  const char* figure;
+};
+constexpr SizeClass size_classes[] = {{4'000, "first_ue_to_4kb_ms"},         {6'000, "first_ue_to_6kb_ms"},
+                                      {10'000, "first_ue_to_10kb_ms"},       {20'000, "first_ue_to_20kb_ms"},
+                                      {50'000, "first_ue_to_50kb_ms"},       {200'000, "first_ue_to_200kb_ms"},
+                                      {1'000'000, "first_ue_to_1mb_ms"}};
+
 /// The flows that came and went, by size.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue) {
   constexpr std::uint64_t short_limit = 15'000;
@@ -114,8 +124,11 @@ void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_f
   for (const FlowRecord& flow : log.flows) {
     if (flow.application != "flows" || flow.reason == tcp::CloseReason::none || flow.opened < measured_from) continue;
     const double time = to_milliseconds(flow.finished - flow.opened);
-    if (flow.bytes < short_limit && first_ue != nullptr && flow.ends.ue == *first_ue) {
-      times["first_ue_short_fetch_ms"].push_back(time);
+    if (first_ue != nullptr && flow.ends.ue == *first_ue) {
+      if (flow.bytes < short_limit) times["first_ue_short_fetch_ms"].push_back(time);
+      const auto* const least = std::find_if(std::begin(size_classes), std::end(size_classes),
+                                             [&](const SizeClass& each) { return flow.bytes <= each.most; });
+      if (least != std::end(size_classes)) times[least->figure].push_back(time);
     }
     const char* const size = flow.bytes < short_limit     ? "short_fetch_ms"
                              : flow.bytes <= medium_limit ? "medium_fetch_ms"

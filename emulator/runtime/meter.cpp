@@ -34,6 +34,10 @@ double payload_share(const Scenario& scenario) {
 
 }  // namespace
 
+void Meter::WaitingQueues::put(std::map<std::string, double>& figures, const char* name) const {
+  if (samples > 0) figures[name] = static_cast<double>(sum) / static_cast<double>(samples);
+}
+
 Meter::Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario)
     : loop_(loop),
       cell_(cell),
@@ -158,7 +162,16 @@ void Meter::begin(Instant now) {
 
 void Meter::sample_queue() {
   double frames = 0;
-  for (std::size_t queue = 0; queue < cell_.queues(); ++queue) frames += cell_.backlog(queue).frames;
+  std::uint64_t waiting = 0;
+  std::uint64_t waiting_short = 0;
+  for (std::size_t queue = 0; queue < cell_.queues(); ++queue) {
+    const Backlog backlog = cell_.backlog(queue);
+    frames += backlog.frames;
+    if (backlog.frames > 0) ++waiting;
+    if (backlog.frames > 0 && backlog.short_head) ++waiting_short;
+  }
+  waiting_.add(waiting);
+  waiting_short_.add(waiting_short);
   ++queue_samples_;
   if (frames <= 0) ++queue_empty_;
   queue_sum_ += frames;
@@ -259,6 +272,10 @@ RunResult Meter::result(Instant now) {
     const double variance = queue_squares_ / samples - result.queue_mean_frames * result.queue_mean_frames;
     result.queue_stddev_frames = std::sqrt(std::max(0.0, variance));
     result.queue_empty = static_cast<double>(queue_empty_) / samples;
+  }
+  if (cell_.queues() > 1) {
+    waiting_.put(result.figures, "backlogged_queues");
+    waiting_short_.put(result.figures, "backlogged_short_queues");
   }
   result.drops = drops_;
   result.retransmissions = flights_.proxy_retransmissions();

@@ -67,6 +67,16 @@ class Meter final : public CellObserver, public EventTarget {
 
  private:
   enum Tag : std::uint64_t { series_tag, queue_tag, begin_tag };
+  /// How many queues have something waiting, at the moments when any has.
+  struct WaitingQueues {
+    std::uint64_t samples = 0;
+    std::uint64_t sum = 0;
+    void add(std::uint64_t queues) {
+      if (queues > 0) ++samples;
+      sum += queues;
+    }
+    void put(std::map<std::string, double>& figures, const char* name) const;
+  };
 
   void downlink(FlightPoint point, const packet::Packet& packet, Instant now);
   void begin(Instant now);
@@ -97,6 +107,8 @@ class Meter final : public CellObserver, public EventTarget {
   std::uint64_t queue_empty_ = 0;
   double queue_sum_ = 0;
   double queue_squares_ = 0;
+  WaitingQueues waiting_;
+  WaitingQueues waiting_short_;  ///< those whose next packet is of a short flow
 
   // Since the last point of the series.
   LinkUse use_at_point_;

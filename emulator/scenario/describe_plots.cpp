@@ -40,9 +40,12 @@ void check_conditions(Section& s, const Scenario& scenario, const std::vector<st
 /// What one plot names must be there.
 void check_plot(Section& s, const Scenario& scenario, const PlotSpec& plot, const std::string& at) {
   for (const std::string& column : plot.x.columns) {
-    s.check(is_key(scenario, column) || is_result_column(column), at + ".x.column",
+    const bool placed = column.empty() && !plot.y.at.empty();
+    s.check(placed || is_key(scenario, column) || is_result_column(column), at + ".x.column",
             "mode, a swept column or one of results.csv", "\"" + column + "\"");
   }
+  s.check(plot.y.at.empty() || plot.y.at.size() == plot.y.columns.size(), at + ".y.at", "as many as columns",
+          std::to_string(plot.y.at.size()));
   for (const std::string& column : plot.y.columns) {
     s.check(is_swept(scenario, column) || is_result_column(column), at + ".y.columns",
             "columns of results.csv, or of sweeps", "\"" + column + "\"");
@@ -75,7 +78,7 @@ void describe(Section& s, PlotSpec& plot) {
   s.section(
       "x",
       [&plot](Section& below) {
-        below.required().value("column", plot.x.columns.front(), "mode, a swept column, or any of results.csv");
+        below.value("column", plot.x.columns.front(), "mode, a swept column, or any of results.csv; none beside y.at");
         describe_axis(below, plot.x);
       },
       "the axis to the right; a swept column of words is one of categories");
@@ -84,6 +87,8 @@ void describe(Section& s, PlotSpec& plot) {
       [&plot](Section& below) {
         below.required().list("columns", plot.y.columns, {1, 8},
                               "of results.csv, or swept numbers; each has lines of its own");
+        below.list("at", plot.y.at, {0, 8}, {-most, most},
+                   "where on the axis of x each column stands; then they are points of one line");
         describe_axis(below, plot.y);
       },
       "the axis upwards");

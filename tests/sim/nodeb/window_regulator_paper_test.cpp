@@ -138,6 +138,7 @@ TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWhereFadesLast) {
   const auto by_rate = cell("scheduler=pf-rp");
   const auto fair = cell("scheduler=pf-sfp");
   EXPECT_GT(strict.at("short_fetch_ms"), 1.3 * by_rate.at("short_fetch_ms"));
+  EXPECT_LT(strict.at("backlogged_short_queues"), fair.at("backlogged_queues") - 0.5) << "it chooses among fewer";
   for (const char* size : {"medium_fetch_ms", "long_fetch_ms"}) {
     SCOPED_TRACE(size);
     EXPECT_GT(strict.at(size), 1.3 * by_rate.at(size));

@@ -146,6 +146,23 @@ TEST(FigurePlots, APapersLoneValueIsAVisibleMark) {
   EXPECT_EQ(occurrences(html, "dot hollow"), 3U + 2U) << "three points, and two entries of the legend";
 }
 
+TEST(FigurePlots, ColumnsThatStandSomewhereArePointsOfOneLine) {
+  std::vector<RunResult> runs = {run_at("none", {{"buffer", "4"}}, 0.5, 20), run_at("none", {{"buffer", "8"}}, 0.6, 20)};
+  runs[0].figures["short_fetch_ms"] = 300;
+  runs[0].figures["medium_fetch_ms"] = 700;
+  runs[1].figures["short_fetch_ms"] = 200;
+  PlotSpec spec;
+  spec.x.columns = {""};
+  spec.x.label = "size, kB";
+  spec.y.columns = {"short_fetch_ms", "medium_fetch_ms"};
+  spec.y.at = {15, 200};
+  const std::string html = drawn(runs, spec);
+  EXPECT_NE(html.find("<title>buffer 4: 15, 300</title>"), std::string::npos) << html;
+  EXPECT_NE(html.find("<title>buffer 4: 200, 700</title>"), std::string::npos);
+  EXPECT_NE(html.find("<title>buffer 8: 15, 200</title>"), std::string::npos);
+  EXPECT_EQ(occurrences(html, "class=\"line "), 2U) << "one, and its entry in the legend: the other has one point";
+}
+
 TEST(FigurePlots, WhereChoosesRuns) {
   PlotSpec spec = frontier();
   spec.where = {"queue=red", "mode=none"};
