@@ -46,8 +46,8 @@ struct LinkUse {
 
 /// What waits in a downlink queue.
 struct Backlog {
-  Bytes air;          ///< bytes on the air
-  double frames = 0;  ///< the unit of the papers: radio frames where there are any, else packets
+  Bytes air;                ///< bytes on the air
+  double frames = 0;        ///< the unit of the papers: radio frames where there are any, else packets
   bool short_head = false;  ///< what is sent next is of a short flow (where the queue tells them apart)
 };
 

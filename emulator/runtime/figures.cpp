@@ -111,9 +111,9 @@ struct SizeClass {
   std::uint64_t most;
   const char* figure;
 };
-constexpr SizeClass size_classes[] = {{4'000, "first_ue_to_4kb_ms"},         {6'000, "first_ue_to_6kb_ms"},
-                                      {10'000, "first_ue_to_10kb_ms"},       {20'000, "first_ue_to_20kb_ms"},
-                                      {50'000, "first_ue_to_50kb_ms"},       {200'000, "first_ue_to_200kb_ms"},
+constexpr SizeClass size_classes[] = {{4'000, "first_ue_to_4kb_ms"},    {6'000, "first_ue_to_6kb_ms"},
+                                      {10'000, "first_ue_to_10kb_ms"},  {20'000, "first_ue_to_20kb_ms"},
+                                      {50'000, "first_ue_to_50kb_ms"},  {200'000, "first_ue_to_200kb_ms"},
                                       {1'000'000, "first_ue_to_1mb_ms"}};
 
 /// The flows that came and went, by size.

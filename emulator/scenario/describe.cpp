@@ -272,7 +272,8 @@ void describe(Section& s, QueueSpec& queue) {
 
 void describe(Section& s, HopSpec& hop) {
   s.value("delay", hop.delay, {0s, 10s}, "one way");
-  s.value("jitter", hop.jitter, {0s, 10s}, "of the delay: evenly drawn up to so much more or less, in order all the same");
+  s.value("jitter", hop.jitter, {0s, 10s},
+          "of the delay: evenly drawn up to so much more or less, in order all the same");
   s.value("rate", hop.rate, {Rate(), fastest_link}, "each way, of IP bytes; 0b/s = infinitely fast");
   s.value("buffer", hop.buffer, {Bytes(0), Bytes(std::int64_t{1} << 40)}, "before the line; 0B = unlimited");
   s.section("queue", hop.queue, "of a router before the line; a plain buffer when not set");

@@ -147,7 +147,8 @@ TEST(FigurePlots, APapersLoneValueIsAVisibleMark) {
 }
 
 TEST(FigurePlots, ColumnsThatStandSomewhereArePointsOfOneLine) {
-  std::vector<RunResult> runs = {run_at("none", {{"buffer", "4"}}, 0.5, 20), run_at("none", {{"buffer", "8"}}, 0.6, 20)};
+  std::vector<RunResult> runs = {run_at("none", {{"buffer", "4"}}, 0.5, 20),
+                                 run_at("none", {{"buffer", "8"}}, 0.6, 20)};
   runs[0].figures["short_fetch_ms"] = 300;
   runs[0].figures["medium_fetch_ms"] = 700;
   runs[1].figures["short_fetch_ms"] = 200;
