@@ -2,22 +2,27 @@
 """The numbers of configs/papers/README.md.
 
     papers.py NODEB [--only NAME]... [--seeds N] [--out DIR] [--traces DIR] [--on ADDRESS] [--workers N] [--keep DIR]
+    papers.py NODEB --check [--seed N] [--only NAME]... [--out DIR] [--traces DIR] [--on ADDRESS] [--workers N]
     papers.py --lint
 
 Runs every experiment of the papers (or those named) with the seeds that numbers.toml asks for, at most N; takes from the
-results the numbers that it lists, each with half of its 95 % confidence interval over the seeds; and writes them into
-numbers.csv and between the markers of README.md. --lint runs nothing: it compares the three, and numbers.csv with the
-scenarios of today."""
+results the numbers that it lists, each with half of its 95 % confidence interval over the seeds and with the interval in
+which a single run is; and writes them into numbers.csv and between the markers of README.md. --check runs one seed (1, or
+N) and says which of its numbers are where README.md has a single run's. --lint runs nothing: it compares the three, and
+numbers.csv with the scenarios of today."""
 
 import argparse
 import csv
 import dataclasses
 import hashlib
 import itertools
+import json
 import math
 import re
+import shutil
 import statistics
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -96,6 +101,18 @@ def interval(values):
     freedom = len(values) - 1
     t = STUDENT_T[freedom - 1] if freedom <= len(STUDENT_T) else 1.96 + 2.4 / freedom
     return t * statistics.stdev(values) / math.sqrt(len(values))
+
+
+def one_run(values, signed):
+    """Where a single run is, (least, most): the 95 % prediction interval for one more, and as far as any of these. What is not
+    `signed` is not below 0. None of a single value."""
+    half = interval(values)
+    if half is None:
+        return None
+    half *= math.sqrt(len(values) + 1)
+    mean = statistics.fmean(values)
+    least = min(mean - half, *values)
+    return least if signed else max(least, 0.0), max(mean + half, *values)
 
 
 class Results:
@@ -186,17 +203,48 @@ def written(values):
     return text.replace("-", "−")
 
 
-def number_text(results, number):
-    """A number as README.md has it."""
+def unit_of(number):
+    return "%" if "versus" in number else number.get("unit", "")
+
+
+def picked_points(results, number):
+    """[(what tells the point from the others, values by seed)] of the points that a number is of."""
     points = results.points(number)
-    unit = "%" if "versus" in number else number.get("unit", "")
     ordered = sorted(points, key=lambda one: statistics.fmean(one[1]))
     picked = {"least": ordered[:1], "most": ordered[-1:], "range": [ordered[0], ordered[-1]]}[number.get("pick", "least")]
-    texts = []
-    for point, values in picked:
-        label = results.label(point, points)
-        texts.append(f"{written(values)}{' ' + unit if unit else ''}{f' ({label})' if label else ''}")
+    return [(results.label(point, points), values) for point, values in picked]
+
+
+def number_text(picked, number):
+    """A number as README.md has it."""
+    unit = unit_of(number)
+    texts = [f"{written(values)}{' ' + unit if unit else ''}{f' ({label})' if label else ''}" for label, values in picked]
     return " … ".join(dict.fromkeys(texts))
+
+
+def printed_bounds(values, number):
+    """one_run() as it is printed: (least, most, decimals), rounded away from each other; None of a single value."""
+    bounds = one_run(values, "versus" in number)
+    if bounds is None:
+        return None
+    decimals = digits(statistics.fmean(values), (bounds[1] - bounds[0]) / 2)
+    unit = 10 ** decimals
+    nothing = 1e-9 * max(1.0, *(abs(bound) * unit for bound in bounds))  # of rounding
+    return math.floor(bounds[0] * unit + nothing) / unit, math.ceil(bounds[1] * unit - nothing) / unit, decimals
+
+
+def one_run_text(picked, number):
+    """Where a single run is, as README.md has it: for each of the points."""
+    unit = unit_of(number)
+    texts = []
+    for _, values in picked:
+        bounds = printed_bounds(values, number)
+        if bounds is None:
+            continue
+        least, most, decimals = bounds
+        text = f"{least:.{decimals}f}" + (f" to {most:.{decimals}f}" if most > least else "")
+        texts.append(text.replace("-", "−") + (f" {unit}" if unit else ""))
+    return "; ".join(texts)
 
 
 # Record and page ------------------------------------------------------------------------------------------------------
@@ -211,6 +259,8 @@ class Row:
     seeds: int
     what: str
     here: str
+    one_run: str
+    values: str  # JSON: [[what tells a point from the others, [values by seed]]]
 
 
 COLUMNS = [field.name for field in dataclasses.fields(Row)]
@@ -244,13 +294,13 @@ def tables(page):
 def with_numbers(page, rows, asked_for):
     """The page with the tables of the record in their places."""
     for prefix in tables(page):
-        lines = ["| experiment | seeds | number | the paper | here |", "| --- | --- | --- | --- | --- |"]
+        lines = ["| experiment | seeds | number | the paper | here | one run |", "| --- | --- | --- | --- | --- | --- |"]
         for name, entry in asked_for.items():
             if name.split("-")[0] != prefix:
                 continue
             paper = {number["what"]: number.get("paper", "") for number in entry["numbers"]}
             for row in (row for row in rows if row.experiment == name):
-                cells = (f"`{name}`", str(row.seeds), row.what, paper.get(row.what, ""), row.here)
+                cells = (f"`{name}`", str(row.seeds), row.what, paper.get(row.what, ""), row.here, row.one_run)
                 lines.append("".join(f"| {cell} " if cell else "| " for cell in cells) + "|")
         begin, end = f"<!-- numbers {prefix} -->\n", "<!-- end -->\n"
         before, _, rest = page.partition(begin)
@@ -305,11 +355,16 @@ def rows_of(experiment, entry, folder, papers=PAPERS):
     sources = re.sub(r"^sources (\w{12}).*", r"\1", experiment.listing["program"])
     if len(sources) != 12:
         sources = "changed"  # built from a tree with changes: no commit has these sources
-    try:
-        return [Row(experiment.name, digest(experiment.name, papers), sources, experiment.seeds, number["what"],
-                    number_text(results, number)) for number in entry["numbers"]]
-    except PapersError as problem:
-        raise PapersError(f"{experiment.name}: {problem}") from problem
+    rows = []
+    for number in entry["numbers"]:
+        try:
+            picked = picked_points(results, number)
+        except PapersError as problem:
+            raise PapersError(f"{experiment.name}: {problem}") from problem
+        values = json.dumps([[label, [float(f"{value:.6g}") for value in of]] for label, of in picked], separators=(",", ":"))
+        rows.append(Row(experiment.name, digest(experiment.name, papers), sources, experiment.seeds, number["what"],
+                        number_text(picked, number), one_run_text(picked, number), values))
+    return rows
 
 
 def write_numbers(fresh, asked_for, papers=PAPERS):
@@ -349,6 +404,64 @@ def run(options, papers=PAPERS):
     return 0
 
 
+# Checking -------------------------------------------------------------------------------------------------------------
+
+
+def with_seed(papers, seed, folder):
+    """A copy of the scenarios that begin with `seed`."""
+    shutil.copytree(papers, folder)
+    for file in folder.glob("*.yaml"):
+        text = file.read_text(encoding="utf-8")
+        file.write_text(re.sub(r"^seed: \d+$", f"seed: {seed}", text, flags=re.M), encoding="utf-8")
+    return folder
+
+
+def compared(row, number, results):
+    """[(point, value of the run, least, most)] of a number of the record."""
+    points = results.points(number)
+    fresh = {results.label(point, points): values for point, values in points}
+    found = []
+    for label, values in json.loads(row.values or "[]"):
+        bounds = printed_bounds(values, number)
+        if label not in fresh or bounds is None:
+            raise PapersError(f"{row.experiment}: {row.what}: nothing to compare with at ({label})")
+        found += [(label, value, *bounds[:2]) for value in fresh[label]]
+    return found
+
+
+def told(row, label, value, least, most):
+    """One line, where a run is outside. Six digits are kept of what it is compared with."""
+    room = 1e-5 * max(abs(least), abs(most))
+    if least - room <= value <= most + room:
+        return ""
+    return f"outside: {row.experiment}: {row.what}{f' ({label})' if label else ''}: {value:.6g}, printed {least:g} to {most:g}"
+
+
+def check(options, papers=PAPERS):
+    """Runs one seed and compares; 1 where more than a tenth of the numbers are outside, or any with a seed of the record."""
+    asked_for, record = asked(papers), read_record(papers)
+    names = options.only or list(asked_for)
+    lines, count, recorded = [], 0, True
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = with_seed(papers, options.seed, Path(scratch) / "papers")
+        experiments = [sweep.Experiment(options.nodeb, folder / f"{name}.yaml", 1, tuple(options.traces), Path(scratch) / "runs")
+                       for name in names]
+        sweep.run_all(experiments, options.on, options.workers)
+        for experiment in experiments:
+            out = options.out / experiment.name
+            if experiment.merge(out, quiet=True):
+                raise PapersError(f"{experiment.name}: nodeb failed")
+            results = Results(out)
+            numbers = {number["what"]: number for number in asked_for[experiment.name]["numbers"]}
+            for row in (row for row in record if row.experiment == experiment.name):
+                recorded = recorded and options.seed <= row.seeds
+                found = [told(row, *one) for one in compared(row, numbers[row.what], results)]
+                count += len(found)
+                lines += [line for line in found if line]
+    print("\n".join([*lines, f"seed {options.seed}: {count - len(lines)} of {count} numbers are where a single run's are printed"]))
+    return 1 if len(lines) > (0 if recorded else max(1, count // 10)) else 0
+
+
 def main():
     if sys.argv[1:] == ["--lint"]:
         return lint()
@@ -357,7 +470,10 @@ def main():
     parser.add_argument("--only", action="append", help="this experiment; may be given several times")
     parser.add_argument("--seeds", type=int, help="at most so many per point")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "papers", help="folder for the results, one each")
-    return run(parser.parse_args())
+    parser.add_argument("--check", action="store_true", help="compare one run of each with what is printed; writes no page")
+    parser.add_argument("--seed", type=int, default=1, help="of that run")
+    options = parser.parse_args()
+    return check(options) if options.check else run(options)
 
 
 if __name__ == "__main__":

@@ -43,8 +43,9 @@ def results_of_runs(tmp_path):
     return papers.Results(tmp_path)
 
 
-def number(results, **wanted):
-    return papers.number_text(results, {"what": "it", "column": "goodput", **wanted})
+def number(results, text=papers.number_text, **wanted):
+    asked = {"what": "it", "column": "goodput", **wanted}
+    return text(papers.picked_points(results, asked), asked)
 
 
 def test_one_point_is_mean_and_interval_over_its_seeds(results):
@@ -83,6 +84,47 @@ def test_the_interval_is_that_of_student():
     assert papers.interval([0, 1] * 50) == pytest.approx((1.96 + 2.4 / 99) * 0.5025189 / 10)
 
 
+def test_a_single_run_is_where_one_more_would_be_and_as_far_as_any_was():
+    assert papers.one_run([1], False) is None
+    assert papers.one_run([1, 2, 3], True) == pytest.approx((2 - 4.303 * (4 / 3) ** 0.5, 2 + 4.303 * (4 / 3) ** 0.5))
+    assert papers.one_run([1, 2, 3], False)[0] == 0
+    far = [*[0] * 29, 30]
+    assert papers.one_run(far, True)[1] == 30 > 1 + 2.045 * 30 ** 0.5 * (31 / 30) ** 0.5
+
+
+def test_the_bounds_of_a_run_are_printed_so_that_it_is_within(results):
+    text = papers.one_run_text
+    assert number(results, text, unit="%", where={"mode": "none", "buffer": "10"}) == "0 to 281 %"
+    assert number(results, text, where={"mode": "none", "buffer": "20"}) == "0.900"
+    assert number(results, text, where={"mode": "none"}, pick="range") == "0.0 to 2.9; 0.900"
+    assert number(results, text, where={"mode": "smvs", "buffer": "10"}, versus={"mode": "none"}) == "−211 to 231 %"
+    assert papers.printed_bounds([1.0001, 1.0002, 1.0003], {})[:2] == (0.9997, 1.0007)
+    results.rows = [row for row in results.rows if row["seed"] == "1"]
+    assert number(results, text, where={"mode": "none", "buffer": "10"}) == ""
+
+
+def row_of(**fields):
+    return papers.Row(**{"experiment": "x-one", "scenario": "s", "sources": "abc", "seeds": 2, "what": "it", "here": "", "one_run": "",
+                         "values": '[["buffer 10",[50,70]],["buffer 20",[90,90]]]', **fields})
+
+
+def test_a_run_is_compared_at_the_points_of_the_record(results):
+    asked = {"what": "it", "column": "goodput", "unit": "%", "where": {"mode": "none"}, "pick": "range"}
+    results.rows = [row for row in results.rows if row["seed"] == "2"]
+    assert papers.compared(row_of(), asked, results) == [("buffer 10", 70, 0, 281), ("buffer 20", 90, 90, 90)]
+    assert papers.told(row_of(), "buffer 10", 70, 0, 281) == ""
+    assert papers.told(row_of(), "buffer 20", 90.1, 90, 90) == "outside: x-one: it (buffer 20): 90.1, printed 90 to 90"
+    with pytest.raises(papers.PapersError, match="nothing to compare with"):
+        papers.compared(row_of(values='[["buffer 30",[1,2]]]'), asked, results)
+
+
+def test_scenarios_are_copied_with_another_seed(folder):
+    change(folder / "other.yaml", "duration", "seed: 1\nduration")
+    copy = papers.with_seed(folder, 7, folder / "copy")
+    assert (copy / "other.yaml").read_text(encoding="utf-8") == "seed: 7\nduration: 1s\n"
+    assert (copy / "x-one.yaml").read_text(encoding="utf-8") == SCENARIO
+
+
 @pytest.fixture(name="folder")
 def folder_of_papers(tmp_path):
     """All agree."""
@@ -91,8 +133,8 @@ def folder_of_papers(tmp_path):
     (tmp_path / "other.yaml").write_text("duration: 1s\n", encoding="utf-8")
     with (tmp_path / "numbers.toml").open("a", encoding="utf-8") as file:
         file.write('[other]\nseeds = 1\nnumbers = [{what = "drops", column = "drops"}]\n')
-    rows = [papers.Row("x-one", papers.digest("x-one", tmp_path), "abc", 2, "goodput", "60 ± 1 %"),
-            papers.Row("other", papers.digest("other", tmp_path), "abc", 1, "drops", "0")]
+    rows = [papers.Row("x-one", papers.digest("x-one", tmp_path), "abc", 2, "goodput", "60 ± 1 %", "50 to 70 %", '[["",[59,61]]]'),
+            papers.Row("other", papers.digest("other", tmp_path), "abc", 1, "drops", "0", "", '[["",[0]]]')]
     papers.write_record(rows, tmp_path)
     page = PAGE + "\n<!-- numbers other -->\n<!-- end -->\n"
     (tmp_path / "README.md").write_text(papers.with_numbers(page, rows, papers.asked(tmp_path)), encoding="utf-8")
@@ -109,8 +151,8 @@ def test_what_agrees_passes_and_the_page_keeps_its_text(folder):
     assert papers.problems(folder) == []
     assert papers.lint(folder) == 0
     page = (folder / "README.md").read_text(encoding="utf-8")
-    assert "| `x-one` | 2 | goodput | 60 % | 60 ± 1 % |\n" in page
-    assert "| `other` | 1 | drops | | 0 |\n" in page
+    assert "| `x-one` | 2 | goodput | 60 % | 60 ± 1 % | 50 to 70 % |\n" in page
+    assert "| `other` | 1 | drops | | 0 | |\n" in page
     assert page.startswith("# Page\n\n") and "<!-- end -->\n\nafter\n" in page
 
 

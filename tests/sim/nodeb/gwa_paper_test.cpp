@@ -105,5 +105,23 @@ TEST(GwaPaper, Figure10MarksLoseNothingAndAreFairOnlyWithSeveralPacketsPerFlow) 
   EXPECT_GT(large.figures.at("flow_jain"), 0.95);
 }
 
+TEST(GwaPaper, Figure1TheLeastOfTwoRoutersBindsWhicheverIsTheBottleneck) {
+  const auto path = [](const char* bottleneck, const char* advertise) {
+    return paper_run("gwa-path", {bottleneck, advertise}, 15s);
+  };
+  const RunResult alone = path("bottleneck=wire", "advertise=radio");
+  EXPECT_GT(alone.counters.at("proxy_nodeb_down_drops"), 200U) << "the radio queue knows nothing of the wire's";
+  for (const char* bottleneck : {"bottleneck=wire", "bottleneck=radio", "bottleneck=in turn"}) {
+    SCOPED_TRACE(bottleneck);
+    const RunResult both = path(bottleneck, "advertise=both");
+    EXPECT_LT(both.counters.at("proxy_nodeb_down_drops"), 20U) << "all of it while flows begin";
+    EXPECT_EQ(both.drops, 0U);
+    EXPECT_EQ(both.server_retransmissions, 0U);
+    EXPECT_GT(both.figures.at("flow_jain"), 0.95);
+    const double alone_bps = path(bottleneck, "advertise=radio").throughput_bps;
+    EXPECT_GT(both.throughput_bps, 0.97 * alone_bps);
+  }
+}
+
 }  // namespace
 }  // namespace sluice::emulator
