@@ -333,7 +333,7 @@ def lint(papers=PAPERS):
     import papers_clocks  # pylint: disable=import-outside-toplevel  # which needs this module
 
     try:
-        found = problems(papers) + papers_clocks.problems(papers / "real")
+        found = problems(papers) + papers_clocks.problems(papers / "real") + papers_clocks.problems(papers_clocks.SENDERS)
         short = {row.experiment: row.seeds for row in read_record(papers)}
         for name, entry in asked(papers).items():
             if short.get(name, entry["seeds"]) < entry["seeds"]:

@@ -1,4 +1,5 @@
-"""What the scenarios of configs/papers/real gave by both clocks: the record results.csv, and its table in README.md."""
+"""What scenarios gave by both clocks: the record results.csv beside them, and its table in a page. Those of configs/papers/real
+are in configs/papers/README.md, those of configs/scenarios/real in tests/bench/FIGURES.md."""
 
 import csv
 import dataclasses
@@ -10,6 +11,7 @@ import papers  # noqa: E402
 from papers import PapersError  # noqa: E402,F401  pylint: disable=unused-import
 
 FOLDER = papers.PAPERS / "real"
+SENDERS, SENDERS_PAGE = papers.ROOT / "configs" / "scenarios" / "real", papers.ROOT / "tests" / "bench" / "FIGURES.md"
 BEGIN, END = "<!-- clocks -->\n", "<!-- end -->\n"
 # What is compared: column of nodeb's results.csv, its unit and scale, and how README.md calls it.
 MEASURED = (("throughput_bps", "Mb/s", 1e-6, "downloads"), ("utilisation", "%", 100, "use of the link"),
@@ -94,19 +96,24 @@ def with_table(page, rows):
     return before + BEGIN + table(rows) + END + rest.partition(END)[2]
 
 
+def page_of(folder):
+    """Where the table of a folder's record is."""
+    return SENDERS_PAGE if folder == SENDERS else folder.parent / "README.md"
+
+
 def write(name, fresh, folder=FOLDER):
-    """Puts fresh rows in the place of older ones of the same scenario, and all into README.md."""
+    """Puts fresh rows in the place of older ones of the same scenario, and all into the page."""
     rows = sorted([row for row in read(folder) if row.experiment != name] + fresh, key=lambda row: row.experiment)
     with (folder / "results.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(dataclasses.asdict(row) for row in rows)
-    page = folder.parent / "README.md"
+    page = page_of(folder)
     page.write_text(with_table(page.read_text(encoding="utf-8"), rows), encoding="utf-8")
 
 
 def problems(folder=FOLDER):
-    """What does not agree: the scenarios, results.csv and README.md; nothing where there are none of them."""
+    """What does not agree: the scenarios, results.csv and the page; nothing where there are none of them."""
     if not folder.is_dir():
         return []
     rows = read(folder)
@@ -116,9 +123,10 @@ def problems(folder=FOLDER):
     for name in sorted(recorded & set(names(folder))):
         if any(row.scenario != papers.digest(name, folder) for row in rows if row.experiment == name):
             found.append(f"real/results.csv: {name}: the scenario has changed since")
-    page = (folder.parent / "README.md").read_text(encoding="utf-8")
+    file = page_of(folder)
+    page = file.read_text(encoding="utf-8")
     if BEGIN not in page:
-        found.append("README.md: no <!-- clocks -->")
+        found.append(f"{file.name}: no <!-- clocks -->")
     elif not found and page != with_table(page, rows):
-        found.append("README.md: its table of both clocks is not that of real/results.csv")
+        found.append(f"{file.name}: its table of both clocks is not that of real/results.csv")
     return found

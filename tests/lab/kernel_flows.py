@@ -57,6 +57,12 @@ def servers_of(scenario):
     return scenario.get("servers", ["192.0.2.1"])
 
 
+def congestion_of(scenario):
+    """The congestion control of both hosts, as the kernel calls it."""
+    word = scenario.get("hosts", {}).get("tcp", {}).get("congestion", "cubic")
+    return {"newreno": "reno"}.get(word, word)
+
+
 def prepare_hosts(wire, scenario):
     """Gives both kernel hosts the addresses of the scenario, and the TCP that its `hosts` ask for as far as a kernel has it:
     what one acknowledges at once, its first window and the largest that it advertises are attributes of routes."""
@@ -75,12 +81,11 @@ def prepare_hosts(wire, scenario):
         wire.ue.route(address, "dev", "eth0", "src", wire.ue_address, *words)
         wire.ue.ip("neigh", "replace", address, "lladdr", server_mac, "dev", "eth0", "nud", "permanent")
     wire.server.ip("route", "change", "10.45.0.0/16", "dev", "eth0", *words)
-    congestion = {"newreno": "reno"}.get(tcp.get("congestion", "cubic"), tcp.get("congestion", "cubic"))
     for host in (wire.server, wire.ue):
         # A segment goes as soon as the window lets it: larger ones would wait for a third of the window, as bursts.
         host.ip("link", "set", "eth0", "mtu", hosts.get("mtu", 1500), "gso_max_segs", 1)
         for key, value in (("tcp_timestamps", int(hosts.get("timestamps", True))), ("tcp_sack", int(hosts.get("sack", True))),
-                           ("tcp_congestion_control", congestion), ("tcp_no_metrics_save", 1), ("tcp_ecn", 0),
+                           ("tcp_no_metrics_save", 1), ("tcp_ecn", 0),
                            ("tcp_rmem", "4096 4194304 8388608"), ("tcp_wmem", "4096 262144 4194304")):
             host.sysctl(f"net.ipv4.{key}", value)
 
@@ -88,9 +93,10 @@ def prepare_hosts(wire, scenario):
 class KernelFlows:
     """All transfers of a run in one thread: both ends of each, in the namespaces of their hosts."""
 
-    def __init__(self, wire, flows):
+    def __init__(self, wire, flows, congestion):
         self.received = [0] * len(flows)
         self._flows = flows
+        self._congestion = congestion
         self._wire = wire
         self._selector = selectors.DefaultSelector()
         self._sockets = []
@@ -115,6 +121,8 @@ class KernelFlows:
     def _socket(self, host):
         made = host.socket()
         made.setblocking(False)
+        # Of a socket: of a whole namespace it can be but what the kernel lets everyone use. Accepted ones inherit it.
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self._congestion.encode())
         self._sockets.append(made)
         return made
 

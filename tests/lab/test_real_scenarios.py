@@ -2,13 +2,13 @@
 
 import pytest
 
+import both_clocks
 import kernel_flows
-import papers_real
 import yaml
 from kernel_flows import Flow
 from lab import LabError
 
-clocks = papers_real.clocks
+clocks = both_clocks.clocks
 SCENARIO = """
 duration: 3s
 warmup: 1s
@@ -25,13 +25,14 @@ apps:
 """
 
 
-def test_every_scenario_can_be_played_by_kernel_hosts():
-    assert clocks.names()
-    for name in clocks.names():
-        scenario = yaml.safe_load((clocks.FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("folder", both_clocks.FOLDERS.values(), ids=both_clocks.FOLDERS)
+def test_every_scenario_can_be_played_by_kernel_hosts(folder):
+    assert clocks.names(folder)
+    for name in clocks.names(folder):
+        scenario = yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
         assert kernel_flows.flows_of(scenario), name
         assert kernel_flows.seconds(scenario["duration"]) > kernel_flows.seconds(scenario["warmup"]), name
-        assert len(papers_real.modes_of(scenario)) > 1, name
+        assert len(both_clocks.points_of(scenario)) > 1, name
 
 
 def test_the_transfers_are_those_of_the_applications():
@@ -62,6 +63,42 @@ def test_fairness_is_that_of_the_results():
     flows = [Flow("a", "s", True), Flow("a", "s", False), Flow("b", "s", False)]
     figures = kernel_flows.fairness([4000, 1000, 3000], flows, 2)
     assert figures == {"throughput_bps": 16_000, "flow_jain": pytest.approx(64 / (3 * 26)), "up_down_ratio": 2}
+
+
+def test_a_sweep_is_played_point_by_point_as_nodeb_does():
+    scenario = yaml.safe_load(SCENARIO) | {"sweep": [
+        {"column": "sender", "keys": ["proxy.tcp.congestion"], "values": ["copa", "cubic"], "labels": ["copa", "law"]},
+        {"keys": ["modes.0"], "values": ["i-tcp", "smvs"], "with": "sender"},
+        {"column": "rate", "keys": ["cell.ues.*.channel.rate", "cell.ues.1.buffer"], "values": ["1Mb/s", "2Mb/s"]}]}
+    points = both_clocks.points_of(scenario)
+    assert [words for words, *_ in points] == ["copa, 1Mb/s", "copa, 2Mb/s", "law, 1Mb/s", "law, 2Mb/s"]
+    assert [mode for _, mode, _ in points] == ["i-tcp", "i-tcp", "smvs", "smvs"]
+    _, _, last = points[-1]
+    assert last["proxy"] == {"tcp": {"congestion": "cubic"}}
+    assert [ue["channel"]["rate"] for ue in last["cell"]["ues"]] == ["2Mb/s", "2Mb/s"]
+    assert last["cell"]["ues"][1]["buffer"] == "2Mb/s"
+    assert "buffer" not in last["cell"]["ues"][0]
+    assert "sweep" not in last
+    assert both_clocks.words_of({"mode": "smvs", "sender": "law", "rate": "2Mb/s"}, scenario) == "law, 2Mb/s"
+
+
+def test_without_a_sweep_each_mode_is_a_point():
+    scenario = yaml.safe_load(SCENARIO)
+    assert both_clocks.points_of(scenario) == [(mode, mode, scenario) for mode in scenario["modes"]]
+    assert both_clocks.words_of({"mode": "none"}, scenario) == "none"
+
+
+@pytest.mark.parametrize(("law", "told"), [("acks", {"law": "acks"}), ("proxy", {"law": "nodeb", "parameters": {"one_way_delay": "1ms"}})])
+def test_the_proxy_steers_by_acknowledgements_where_the_scenario_does(law, told):
+    scenario = yaml.safe_load(SCENARIO) | {"smvs": {"law": law}}
+    assert both_clocks.proxy_settings(scenario, "smvs/regulate") == {"mode": "smvs", "intercept": "regulate", "smvs": told}
+    live = both_clocks.live_scenario(scenario, "smvs", 1, 3)["live"]
+    assert ("feedback" in live) == (law != "acks"), "reports are for the Node-B's law"
+
+
+def test_kernel_hosts_have_the_congestion_control_of_the_scenario():
+    assert kernel_flows.congestion_of({}) == "cubic"
+    assert kernel_flows.congestion_of({"hosts": {"tcp": {"congestion": "newreno"}}}) == "reno"
 
 
 def row(clock, mode, seed, drops):
