@@ -18,7 +18,7 @@ namespace sluice::dpdk {
 namespace {
 
 constexpr std::array<DriverTraits, 10> known_drivers = {{
-    {.prefix = "net_af_packet", .kernel_interface = true, .partial_checksums = true},
+    {.prefix = "net_af_packet", .kernel_interface = true, .partial_checksums = true, .fanout = true},
     {.prefix = "net_af_xdp",
      .kernel_interface = true,
      .partial_checksums = true,
@@ -49,7 +49,8 @@ class Completion {
 
 /// Rings of about 4096 frames of 2 KiB, or 1024 of jumbo size. The driver wants blocks that hold whole frames, the
 /// kernel wants them to be whole pages.
-void complete_af_packet(Completion& device, std::uint16_t mtu) {
+void complete_af_packet(Completion& device, std::uint16_t mtu, std::uint16_t queues) {
+  constexpr std::uint16_t most_queues = 16;  // the driver's own limit
   constexpr std::uint32_t page = 4096;
   const std::uint32_t frame = buffer_room(mtu);
   const std::uint32_t smallest = std::lcm(frame, page);
@@ -57,6 +58,7 @@ void complete_af_packet(Completion& device, std::uint16_t mtu) {
   const std::uint32_t per_block = block / frame;
   const std::uint32_t wanted = mtu > 1500 ? 1024 : 4096;
   device.add("qdisc_bypass", "1");
+  if (queues > 1) device.add("qpairs", std::to_string(std::min(queues, most_queues)));
   device.add("blocksz", std::to_string(block));
   device.add("framesz", std::to_string(frame));
   device.add("framecnt", std::to_string((wanted + per_block - 1) / per_block * per_block));
@@ -106,10 +108,10 @@ std::uint16_t buffer_room(std::uint16_t mtu) noexcept {
   return static_cast<std::uint16_t>(std::max<std::size_t>(needed, packet::PacketPool::default_room));
 }
 
-std::string complete_device_arguments(const std::string& device, std::uint16_t mtu) {
+std::string complete_device_arguments(const std::string& device, std::uint16_t mtu, std::uint16_t queues) {
   Completion completed(device);
   if (device.starts_with("net_af_packet")) {
-    complete_af_packet(completed, mtu);
+    complete_af_packet(completed, mtu, queues);
   } else if (device.starts_with("net_af_xdp")) {
     completed.add("busy_budget", "0");
   } else if (device.starts_with("net_memif")) {

@@ -17,6 +17,7 @@ struct DriverTraits {
   bool software_offloads = false;  ///< offers checksum verification, but does it in software, slower than we do
   bool contiguous_pool = false;    ///< registers the pool with the kernel as one piece of memory without gaps
   bool brings_xdp_program = false;  ///< puts an XDP program on its interface
+  bool fanout = false;              ///< its queues are a fanout group of packet sockets, see fanout_program()
 };
 [[nodiscard]] const DriverTraits& driver_traits(std::string_view device) noexcept;
 
@@ -37,9 +38,10 @@ struct DriverTraits {
 /// ports are made with at least this.
 [[nodiscard]] std::uint16_t buffer_room(std::uint16_t mtu) noexcept;
 
-/// Device arguments with what the driver needs and the text lacks: rings and frame sizes of net_af_packet for this MTU,
-/// qdisc bypass, busy polling off for net_af_xdp, memif's socket kind and buffer size.
-[[nodiscard]] std::string complete_device_arguments(const std::string& device, std::uint16_t mtu);
+/// Device arguments with what the driver needs and the text lacks: queues, rings and frame sizes of net_af_packet for
+/// this MTU, qdisc bypass, busy polling off for net_af_xdp, memif's socket kind and buffer size. `queues`: wanted.
+[[nodiscard]] std::string complete_device_arguments(const std::string& device, std::uint16_t mtu,
+                                                    std::uint16_t queues = 1);
 
 /// Removes the socket file that a memif server left behind when it died: one that nobody listens on. Other files are
 /// left alone.

@@ -33,15 +33,14 @@ void keep_fragments_apart(bool in_groups) noexcept {
 }  // namespace sluice::dpdk
 
 // Replaces the C library's setsockopt() in the whole process (a program's own definition comes first), and so
-// in the driver, to take one flag out of one option and give its group a number of its own, or to leave the option out.
-// Everything else goes to the kernel as it is.
+// in the driver, to ask for another kind of group, without flags and with a number of its own, or to leave the option
+// out. Everything else goes to the kernel as it is.
 extern "C" int setsockopt(int descriptor, int level, int name, const void* value, socklen_t length) noexcept {
   std::uint32_t fanout = 0;
   if (level == SOL_PACKET && name == PACKET_FANOUT && length == sizeof fanout && keep_apart) {
     if (!groups) return 0;
     std::memcpy(&fanout, value, sizeof fanout);
-    fanout &= ~(std::uint32_t{PACKET_FANOUT_FLAG_DEFRAG} << 16U);
-    fanout = (fanout & 0xffff0000U) | group_of_this_process(fanout & 0xffffU);
+    fanout = std::uint32_t{PACKET_FANOUT_CBPF} << 16U | group_of_this_process(fanout & 0xffffU);
     value = &fanout;
   }
   return static_cast<int>(syscall(SYS_setsockopt, descriptor, level, name, value, length));

@@ -90,9 +90,11 @@ class Port {
   /// Drops what has come in and was not received yet. While nobody receives.
   void drop_received() noexcept;
 
-  /// Something to wait on until a packet comes in: readable when there is one. -1 when the driver has nothing of the
-  /// kind.
-  [[nodiscard]] int readiness_descriptor() const noexcept { return readiness_descriptor_; }
+  /// Something to wait on until a packet comes in on a queue: readable when there is one. -1 when the driver has
+  /// nothing of the kind.
+  [[nodiscard]] int readiness_descriptor(std::uint16_t queue) const noexcept {
+    return receive_queues_ > 1 && queue < sockets_.size() ? sockets_[queue] : readiness_descriptor_;
+  }
 
   /// Of a kernel interface what the kernel says, for its drivers say that all is well whatever happens; otherwise the
   /// driver's word. A system call or two.
@@ -125,6 +127,7 @@ class Port {
   bool fill_rss_table(const rte_eth_dev_info& device) const;
   void set_up_queues(const PortConfig& config, const rte_eth_dev_info& device);
   void start(const PortConfig& config);
+  void find_sockets(const std::vector<int>& open_before);
   void unplug() noexcept;
   std::uint16_t receive_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept;
   std::uint16_t transmit_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept;
@@ -148,7 +151,7 @@ class Port {
   PortConfig config_;
   std::string interface_;  ///< of the kernel; empty where there is none
   unsigned interface_index_ = 0;
-  std::vector<int> sockets_;  ///< the driver's packet sockets, where it has some
+  std::vector<int> sockets_;  ///< the driver's packet sockets, where it has some, by queue
   bool plugged_by_us_ = false;
   bool reconnects_ = false;  ///< the driver must be restarted to find its peer again
   bool started_ = false;

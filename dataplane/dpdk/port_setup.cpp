@@ -13,6 +13,7 @@
 #include "dataplane/dpdk/address_hash.hpp"
 #include "dataplane/dpdk/descriptors.hpp"
 #include "dataplane/dpdk/eal.hpp"
+#include "dataplane/dpdk/fanout_program.hpp"
 #include "dataplane/dpdk/fanout_setsockopt_workaround.hpp"
 #include "dataplane/dpdk/fault_guard.hpp"
 #include "dataplane/dpdk/interface_check.hpp"
@@ -108,9 +109,7 @@ Port::Port(const PortConfig& config, packet::PacketPool& pool)
   try {
     configure(config);
     start(config);
-    readiness_descriptor_ = new_packet_descriptor(open_before);
-    sockets_ = new_packet_sockets(open_before);
-    hear_only_what_comes_in(sockets_);
+    find_sockets(open_before);
   } catch (...) {
     unplug();
     throw;
@@ -124,10 +123,23 @@ Port::~Port() {
   if (traits_->peer_may_leave) let_interrupt_thread_finish();
 }
 
+void Port::find_sockets(const std::vector<int>& open_before) {
+  readiness_descriptor_ = new_packet_descriptor(open_before);
+  sockets_ = new_packet_sockets(open_before);  // the driver opens them one after the other: in the order of its queues
+  hear_only_what_comes_in(sockets_);
+  if (!traits_->fanout || receive_queues_ == 1) return;
+  const std::string problem = spread_by_address(sockets_, facing_, receive_queues_);
+  if (!problem.empty()) fail(config_.device, "cannot spread packets by address: " + problem + "; give it qpairs=1");
+}
+
 void Port::rebind_interface() {
   const unsigned present = interface_index(interface_);
   prepare_interface(config_, interface_);
   if (sockets_.empty()) fail(config_.device, "this driver cannot take up an interface that was made again; restart");
+  if (sockets_.size() > 1)
+    fail(config_.device,
+         "its queues are a group of sockets, which the kernel does not bind to an interface that was made "
+         "again; restart, or give the device qpairs=1");
   const std::string problem = rebind(sockets_, present);
   if (!problem.empty()) fail(config_.device, "cannot be bound to the interface that was made again: " + problem);
   interface_index_ = present;
@@ -161,7 +173,7 @@ void Port::prepare_interface(const PortConfig& config, const std::string& interf
 }
 
 void Port::plug_in(const PortConfig& config) {
-  const std::string device = complete_device_arguments(config.device, config.mtu);
+  const std::string device = complete_device_arguments(config.device, config.mtu, config.queues);
   if (traits_->kernel_interface) keep_fragments_apart(device_argument(device, "qpairs").value_or("1") != "1");
   if (traits_->peer_may_leave) {
     FaultGuard::install();
@@ -207,8 +219,9 @@ void Port::configure(const PortConfig& config) {
   if (!traits_->software_offloads) settings.rxmode.offloads = device.rx_offload_capa & checksums;
   checks_checksums_ = (settings.rxmode.offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM) != 0;
 
-  receive_by_address_ = configure_rss(config, settings, device);
-  receive_queues_ = receive_by_address_ ? config.queues : std::uint16_t{1};
+  const bool by_program = traits_->fanout && config.queues > 1 && device.max_rx_queues > 1;
+  receive_by_address_ = by_program || configure_rss(config, settings, device);
+  receive_queues_ = receive_by_address_ ? std::min(config.queues, device.max_rx_queues) : std::uint16_t{1};
   transmit_queues_ = std::min(config.queues, std::max<std::uint16_t>(device.max_tx_queues, 1));
   result = rte_eth_dev_configure(id_, receive_queues_, transmit_queues_, &settings);
   if (result != 0) fail(config.device, "refuses an MTU of " + std::to_string(config.mtu), result);
@@ -266,7 +279,7 @@ void Port::start(const PortConfig& config) {
   const int result = rte_eth_dev_start(id_);
   started_ = result == 0;
   if (!started_ && !reconnects_) fail(config.device, "does not start" + hint(config.device), result);
-  if (receive_by_address_) {
+  if (receive_by_address_ && !traits_->fanout) {
     rte_eth_dev_info device{};
     if (rte_eth_dev_info_get(id_, &device) != 0 || !fill_rss_table(device)) {
       fail(config.device, "refuses the table that spreads packets by address; ask for one queue");

@@ -119,7 +119,7 @@ void ShardPorts::watch_with(PollPolicy& policy) {
     const Port& port = *steering_->ports_[static_cast<std::size_t>(side)];
     for (std::uint16_t queue = 0; queue < port.receive_queues(); ++queue) {
       if (steering_->shards() == 1 || steering_->poller(side, queue) == self_)
-        policy.watch(port.readiness_descriptor());
+        policy.watch(port.readiness_descriptor(queue));
     }
   }
 }

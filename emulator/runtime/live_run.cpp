@@ -24,7 +24,7 @@ LiveRun::LiveRun(const Scenario& scenario, RunMode mode, packet::PacketPool& poo
     : scenario_(scenario), mode_(mode), pool_(pool), policy_(scenario.live.poll) {
   check_topology();
   build(traces);
-  for (const auto& device : devices_) policy_.watch(device->readiness_descriptor());
+  for (const auto& device : devices_) policy_.watch(device->readiness_descriptor(0));
   if (const auto period = report_period(scenario, mode)) add_feedback(*period);
 }
 

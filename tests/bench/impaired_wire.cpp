@@ -98,8 +98,8 @@ void run(const Options& options) {
   from_core.next = &down.impairment;
   from_radio.next = &up.impairment;
   dpdk::PollPolicy policy(dpdk::PollMode::adaptive);
-  policy.watch(core.readiness_descriptor());
-  policy.watch(radio.readiness_descriptor());
+  policy.watch(core.readiness_descriptor(0));
+  policy.watch(radio.readiness_descriptor(0));
   policy.prepare_thread();
   std::printf("ready: %g %% lost, %g %% reordered, %g ms, %g Mb/s\n", options.loss * 100, options.reorder * 100,
               options.rtt_ms, options.rate_mbps);

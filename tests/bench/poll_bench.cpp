@@ -43,7 +43,7 @@ double processor_seconds() {
 Result poll(dpdk::Port& port, dpdk::PollMode mode, Duration step, const std::atomic<bool>& stop) {
   const dpdk::ThreadRegistration registration;
   dpdk::PollPolicy policy(mode, step);
-  policy.watch(port.readiness_descriptor());
+  policy.watch(port.readiness_descriptor(0));
   policy.prepare_thread();
   Result result;
   const Instant begin = dpdk::now();

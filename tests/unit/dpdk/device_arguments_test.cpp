@@ -76,6 +76,17 @@ TEST(DeviceArguments, WhatIsGivenIsKept) {
   EXPECT_EQ(complete_device_arguments("0000:03:00.0", 1500), "0000:03:00.0");
 }
 
+TEST(DeviceArguments, AfPacketGetsAsManyQueuesAsAreWantedOrPossible) {
+  const auto queues = [](const std::string& device, std::uint16_t wanted) {
+    return device_argument(complete_device_arguments(device, 1500, wanted), "qpairs").value_or("");
+  };
+  EXPECT_EQ(queues("net_af_packet0,iface=x", 1), "");
+  EXPECT_EQ(queues("net_af_packet0,iface=x", 2), "2");
+  EXPECT_EQ(queues("net_af_packet0,iface=x", 64), "16");
+  EXPECT_EQ(queues("net_af_packet0,iface=x,qpairs=1", 2), "1");
+  EXPECT_EQ(queues("net_memif0", 2), "");
+}
+
 TEST(DeviceArguments, MemifSocketsAreFiles) {
   EXPECT_EQ(complete_device_arguments("net_memif0,role=server,socket=/run/x", 1500),
             "net_memif0,role=server,socket=/run/x,socket-abstract=no");
