@@ -6,7 +6,6 @@
 #include <rte_ring.h>
 
 #include <algorithm>
-#include <bitset>
 #include <stdexcept>
 #include <string>
 
@@ -84,28 +83,54 @@ std::size_t ShardPorts::receive(Facing from, std::span<packet::Packet> out) noex
 std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(from)];
   std::size_t own = 0;
-  std::bitset<rss_table_size> given;  // shards that were handed something
   for (std::uint16_t queue = 0; queue < port.receive_queues(); ++queue) {
     if (steering_->poller(from, queue) != self_) continue;
     std::array<packet::Packet, burst_limit> polled;
     // What is not ours leaves `out` with room to spare; polling again is the next round's business.
     const std::size_t room = std::min(polled.size(), out.size() - own);
     const std::size_t count = port.receive(queue, std::span(polled).first(room));
-    for (std::size_t i = 0; i < count; ++i) {
-      const unsigned owner = steering_->owner_of_hash(ue_address_hash(polled[i], from));
-      if (owner == self_) {
-        out[own++] = std::move(polled[i]);
-        continue;
-      }
-      add(handed_over_, 1);
-      enqueue(steering_->received_[steering_->ring_index(from, self_, owner)].get(), std::span(polled).subspan(i, 1));
-      given.set(owner);
-    }
-  }
-  for (unsigned peer = 0; given.any() && peer < steering_->shards(); ++peer) {
-    if (given.test(peer)) wake(peer);
+    own += sort_out(from, std::span(polled).first(count), out.subspan(own));
   }
   return own;
+}
+
+/// Fills the front of `out` with those of this shard; the others go to their owners.
+std::size_t ShardPorts::sort_out(Facing from, std::span<packet::Packet> polled,
+                                 std::span<packet::Packet> out) noexcept {
+  std::array<Foreign, burst_limit> foreign;
+  std::size_t own = 0;
+  std::size_t others = 0;
+  for (packet::Packet& packet : polled) {
+    const unsigned owner = steering_->owner_of_hash(ue_address_hash(packet, from));
+    if (owner == self_) {
+      out[own++] = std::move(packet);
+    } else {
+      foreign[others++] = {packet.release(), owner};
+    }
+  }
+  if (others != 0) hand_over(from, std::span(foreign).first(others));
+  return own;
+}
+
+/// All of one owner in one piece, in the order in which they came.
+void ShardPorts::hand_over(Facing from, std::span<Foreign> packets) noexcept {
+  add(handed_over_, packets.size());
+  while (!packets.empty()) {
+    const unsigned owner = packets.front().owner;
+    std::array<rte_mbuf*, burst_limit> piece;
+    std::size_t count = 0;
+    std::size_t left = 0;
+    for (const Foreign& each : packets) {
+      if (each.owner == owner) {
+        piece[count++] = each.buffer;
+      } else {
+        packets[left++] = each;
+      }
+    }
+    enqueue(steering_->received_[steering_->ring_index(from, self_, owner)].get(), std::span(piece).first(count));
+    wake(owner);
+    packets = packets.first(left);
+  }
 }
 
 void ShardPorts::wake(unsigned peer) noexcept {
@@ -145,7 +170,13 @@ void ShardPorts::transmit(Facing to, std::span<packet::Packet> burst) noexcept {
   if (sender == self_) {
     steering_->ports_[static_cast<std::size_t>(to)]->transmit(steering_->transmit_queue(to, self_), burst);
   } else {
-    enqueue(steering_->transmitted_[steering_->ring_index(to, self_, sender)].get(), burst);
+    while (!burst.empty()) {
+      std::array<rte_mbuf*, burst_limit> piece;
+      const std::size_t count = std::min(piece.size(), burst.size());
+      for (std::size_t i = 0; i < count; ++i) piece[i] = burst[i].release();
+      enqueue(steering_->transmitted_[steering_->ring_index(to, self_, sender)].get(), std::span(piece).first(count));
+      burst = burst.subspan(count);
+    }
     wake(sender);
   }
 }
@@ -165,16 +196,14 @@ void ShardPorts::relay_transmissions(Facing to) noexcept {
   }
 }
 
-void ShardPorts::enqueue(rte_ring* ring, std::span<packet::Packet> burst) noexcept {
-  for (packet::Packet& packet : burst) {
-    // A full ring means the other shard is overloaded; waiting for it would stop this one as well.
-    if (rte_ring_sp_enqueue(ring, packet.buffer()) == 0) {
-      static_cast<void>(packet.release());
-    } else {
-      packet.reset();
-      add(dropped_, 1);
-    }
-  }
+void ShardPorts::enqueue(rte_ring* ring, std::span<rte_mbuf*> burst) noexcept {
+  std::array<void*, burst_limit> packets;
+  std::ranges::copy(burst, packets.begin());
+  const unsigned taken = rte_ring_sp_enqueue_burst(ring, packets.data(), static_cast<unsigned>(burst.size()), nullptr);
+  if (taken == burst.size()) return;
+  // A full ring means the other shard is overloaded; waiting for it would stop this one as well.
+  add(dropped_, burst.size() - taken);
+  rte_pktmbuf_free_bulk(burst.data() + taken, static_cast<unsigned>(burst.size()) - taken);
 }
 
 }  // namespace sluice::dpdk

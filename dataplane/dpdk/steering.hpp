@@ -46,7 +46,14 @@ class ShardPorts {
   std::size_t poll_device(Facing from, std::span<packet::Packet> out) noexcept;
   std::size_t take_handed(Facing from, std::span<packet::Packet> out) noexcept;
   void relay_transmissions(Facing to) noexcept;
-  void enqueue(rte_ring* ring, std::span<packet::Packet> burst) noexcept;
+  /// A packet of another shard's UE.
+  struct Foreign {
+    rte_mbuf* buffer;
+    unsigned owner;
+  };
+  std::size_t sort_out(Facing from, std::span<packet::Packet> polled, std::span<packet::Packet> out) noexcept;
+  void hand_over(Facing from, std::span<Foreign> packets) noexcept;
+  void enqueue(rte_ring* ring, std::span<rte_mbuf*> burst) noexcept;
   void wake(unsigned peer) noexcept;
 
   Steering* steering_;
