@@ -110,9 +110,10 @@ class Endpoint {
   /// its place in sequence space. Ignored (dropped) when finish() was called or the connection cannot send any more.
   void write(packet::Packet&& payload);
   /// What read() and write() in turn come to, for all that `from` has in order, except that it goes on taking room of
-  /// the window of `from`: this endpoint holds it now, and set_receive_room() says when there is room again. A peer
-  /// that is to hear of its window promptly is told at once, unless its window is being closed. Both are on the fast
-  /// path, and what `from` receives has the same place in sequence space as what is written here.
+  /// the window of `from`: this endpoint holds it now, and set_receive_room() says when there is room again. Under
+  /// WindowUpdates::prompt the peer is told as if it had been read, and then it takes room; else nobody is told, since
+  /// nothing has become free. Both are on the fast path, and what `from` receives has the same place in sequence space
+  /// as what is written here.
   void take_over(Endpoint& from);
   /// FIN after everything written.
   void finish();

@@ -34,10 +34,10 @@ enum class StreamEvents : std::uint8_t {
   data_to_core = 2,    ///< the UE has
   acked_by_radio = 4,  ///< the UE has acknowledged some: less is held, and the server may send more
   acked_by_core = 8,   ///< the server has
-  acked = 12,          ///< either of these
-  to_radio = 5,        ///< whatever there is of the stream to the UE
-  to_core = 10,
-  all = 15,
+  acked = acked_by_radio | acked_by_core,
+  to_radio = data_to_radio | acked_by_radio,  ///< whatever there is of the stream to the UE
+  to_core = data_to_core | acked_by_core,
+  all = to_radio | to_core,
 };
 [[nodiscard]] constexpr StreamEvents operator|(StreamEvents a, StreamEvents b) {
   return static_cast<StreamEvents>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));

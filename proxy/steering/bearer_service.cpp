@@ -252,8 +252,8 @@ bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant n
       flows_.send_to_radio(flow, bearer, count == 1 ? before : std::min(before, turn), now);
       if (bearer.allowance(now) != before) {
         sent_any = true;
-        flows_.mark(flow, id,
-                    StreamEvents::to_radio);  // its window towards the server, its timers and its share follow
+        // Its window towards the server, its timers and its share follow.
+        flows_.mark(flow, id, StreamEvents::to_radio);
         bearer.first_flow = next;
       }
     }
