@@ -95,9 +95,8 @@ void LiveRun::add_feedback(Duration period) {
     const config::FeedbackConfig& config = *live_feedback_of(scenario_, i);
     Reports reports;
     reports.feedback = std::make_unique<LiveFeedback>(loop_, config, timing, network_->meter(), policy_);
-    ReporterConfig reported = reporter_config(scenario_, period, config.sender);
-    reported.upstream = network_->router(i);
-    reports.reporter = std::make_unique<Reporter>(loop_, network_->cell(i), reported, *reports.feedback);
+    reports.reporter = std::make_unique<Reporter>(
+        loop_, network_->cell(i), network_->reporter_config(scenario_, i, period, config.sender), *reports.feedback);
     network_->meter().add_reporter(*reports.reporter);
     reports_.push_back(std::move(reports));
   }

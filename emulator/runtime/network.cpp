@@ -24,19 +24,6 @@ void count_queue(std::map<std::string, std::uint64_t>& counters, const std::stri
 
 }  // namespace
 
-ReporterConfig reporter_config(const Scenario& scenario, Duration period, std::uint64_t sender) {
-  const proxy::SmvsMode& smvs = scenario.proxy.smvs;
-  ReporterConfig config;
-  config.period = period;
-  config.sharp_change = scenario.reports.sharp_change;
-  config.mean_alpha = smvs.parameters.alpha;
-  if (smvs.law == proxy::LawPlace::nodeb) config.law = smvs.parameters;
-  config.price = scenario.proxy.laws.price;
-  config.advertised_buffer = scenario.proxy.laws.gwa.buffer;
-  config.sender = sender;
-  return config;
-}
-
 // Members are made from the UEs backwards, so that each finds the one it sends to; and the meter, which the taps show
 // packets to, when there is something to measure.
 Network::Network(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
@@ -53,6 +40,21 @@ Network::Network(EventLoop& loop, packet::PacketPool& pool, const Scenario& scen
       from_servers_([this](const packet::Packet& packet, Instant now) { meter_.at_server(packet, now); }, core_down_),
       meter_(loop, radio_.radio(), scenario) {
   meter_.watch_router([this] { return core_down_.queued(); });
+}
+
+ReporterConfig Network::reporter_config(const Scenario& scenario, std::uint32_t nodeb, Duration period,
+                                        std::uint64_t sender) {
+  const proxy::SmvsMode& smvs = scenario.proxy.smvs;
+  ReporterConfig config;
+  config.period = period;
+  config.sharp_change = scenario.reports.sharp_change;
+  config.mean_alpha = smvs.parameters.alpha;
+  if (smvs.law == proxy::LawPlace::nodeb) config.law = smvs.parameters;
+  config.price = scenario.proxy.laws.price;
+  config.advertised_buffer = scenario.proxy.laws.gwa.buffer;
+  config.upstream = radio_.router(nodeb);
+  config.sender = sender;
+  return config;
 }
 
 void Network::count(std::map<std::string, std::uint64_t>& counters) const {

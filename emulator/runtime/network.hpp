@@ -26,10 +26,6 @@ struct NetworkEnds {
   Element* ues = nullptr;
 };
 
-/// What the Node-Bs of a scenario report, that with the id `sender` for one, each `period`; without what comes from the
-/// router before, Network::router.
-[[nodiscard]] ReporterConfig reporter_config(const Scenario& scenario, Duration period, std::uint64_t sender);
-
 /// The wired hop before the proxy, the radio access behind it and the meter of one run, up to the hosts and the proxy:
 ///
 ///     servers ⇄ [server–proxy hop] ⇄ proxy ⇄ radio access ⇄ UEs
@@ -52,8 +48,9 @@ class Network {
   /// One of the Node-Bs. Only where the radio is not an access point.
   [[nodiscard]] Cell& cell(std::uint32_t nodeb) { return radio_.cell(nodeb); }
   [[nodiscard]] std::uint32_t nodebs() const { return radio_.nodebs(); }
-  /// The router before a Node-B; null where it does not advertise.
-  [[nodiscard]] UpstreamRouter* router(std::uint32_t nodeb) { return radio_.router(nodeb); }
+  /// What that Node-B reports each `period`, with the id `sender`. `scenario` is the network's.
+  [[nodiscard]] ReporterConfig reporter_config(const Scenario& scenario, std::uint32_t nodeb, Duration period,
+                                               std::uint64_t sender);
   [[nodiscard]] Meter& meter() { return meter_; }
   /// Adds what the radio and routers counted, where there are any, under the names of the results' columns.
   void count(std::map<std::string, std::uint64_t>& counters) const;

@@ -70,8 +70,7 @@ class VirtualRun {
                                            scenario.reports.loss, network_->nodebs()},
                       plan_.seed, *proxy_, network_->meter());
     for (std::uint32_t i = 0; i < network_->nodebs(); ++i) {
-      ReporterConfig config = reporter_config(scenario, period, FeedbackWire::sender_of(i));
-      config.upstream = network_->router(i);
+      const ReporterConfig config = network_->reporter_config(scenario, i, period, FeedbackWire::sender_of(i));
       reporters_.push_back(std::make_unique<Reporter>(loop_, network_->cell(i), config, feedback_->sink(i)));
       feedback_->set_reporter(i, *reporters_.back());
       network_->meter().add_reporter(*reporters_.back());
