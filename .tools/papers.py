@@ -418,10 +418,12 @@ def with_seed(papers, seed, folder):
 
 def compared(row, number, results):
     """[(point, value of the run, least, most)] of a number of the record."""
+    if not row.values:
+        raise PapersError(f"{row.experiment}: {row.what}: the record has no single runs; run it again")
     points = results.points(number)
     fresh = {results.label(point, points): values for point, values in points}
     found = []
-    for label, values in json.loads(row.values or "[]"):
+    for label, values in json.loads(row.values):
         bounds = printed_bounds(values, number)
         if label not in fresh or bounds is None:
             raise PapersError(f"{row.experiment}: {row.what}: nothing to compare with at ({label})")

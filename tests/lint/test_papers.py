@@ -116,6 +116,8 @@ def test_a_run_is_compared_at_the_points_of_the_record(results):
     assert papers.told(row_of(), "buffer 20", 90.1, 90, 90) == "outside: x-one: it (buffer 20): 90.1, printed 90 to 90"
     with pytest.raises(papers.PapersError, match="nothing to compare with"):
         papers.compared(row_of(values='[["buffer 30",[1,2]]]'), asked, results)
+    with pytest.raises(papers.PapersError, match="no single runs"):
+        papers.compared(row_of(values=""), asked, results)
 
 
 def test_scenarios_are_copied_with_another_seed(folder):
