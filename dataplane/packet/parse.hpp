@@ -127,6 +127,11 @@ enum class ChecksumState : std::uint8_t {
 /// that are neither TCP nor UDP, fragments, and those with IPv6 extension headers are left alone.
 bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult result) noexcept;
 
+/// Whether the second of two segments of one direction of a connection goes on where the first ends and says nothing
+/// else that is new, but perhaps a later timestamp: they are of one train. Both bring data. Link headers are not looked
+/// at.
+[[nodiscard]] bool follows(const Parsed& first, const Parsed& second) noexcept;
+
 /// Cuts the packet down to its TCP payload: headers off the front, link padding off the end.
 inline void strip_to_payload(Packet& packet, const Parsed& parsed) noexcept {
   packet.truncate(static_cast<std::uint16_t>(parsed.payload_offset + parsed.segment.payload_len));

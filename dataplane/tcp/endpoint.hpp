@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/queue.hpp"
@@ -49,6 +50,12 @@ class Endpoint {
   /// payload_sum set; its checksum has been verified and nobody else holds the buffer. Returns is_plausible(segment),
   /// as it was before. `news`, where given, is told what it acknowledges, when that is anything.
   bool receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news = nullptr);
+  /// Whether a segment brings the next data and no other news, on a connection that is not repairing, reordering or
+  /// closing anything, and whose window is open.
+  [[nodiscard]] bool takes_next(const Segment& segment) const;
+  /// Takes the payloads of a train (packet::follows()) whose first segment takes_next() and which advertised() has room
+  /// for; `last` is the last segment. receive() would do the same with each of them.
+  void receive_train(const Segment& last, std::span<packet::Packet> payloads, Instant now);
   /// Takes one segment whose payload there was no memory for: all it tells is heard, its payload counts as lost on the
   /// way. Returns the same.
   bool receive_without_payload(const Segment& segment, Instant now, AckNews* news = nullptr);

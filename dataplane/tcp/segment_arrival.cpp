@@ -56,6 +56,19 @@ bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant
   return true;
 }
 
+bool Endpoint::takes_next(const Segment& segment) const {
+  return segment.ack == snd_.una && segment.payload_len != 0 && segment.window != 0 && is_expected(segment);
+}
+
+void Endpoint::receive_train(const Segment& last, std::span<packet::Packet> payloads, Instant now) {
+  if (bits_.use_timestamps) remember_timestamp(last, now);
+  update_window(last, snd_.una);
+  for (packet::Packet& payload : payloads) {
+    append_in_order(std::move(payload));
+    schedule_ack(now);
+  }
+}
+
 bool Endpoint::is_plausible(const Segment& segment) const {
   if (bits_.state < State::established || segment.flags.syn()) return false;
   if (segment.flags.rst()) return segment.seq == rcv_.nxt;

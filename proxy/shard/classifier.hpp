@@ -38,6 +38,7 @@ class Classifier {
   static constexpr std::size_t burst_size = 32;
 
   void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
+  [[gnu::noinline]] std::size_t receive_train(Side in, std::span<packet::Packet> burst, std::size_t first, Instant now);
   void receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
   [[gnu::flatten, gnu::noinline]] void look_up(Side in, std::span<const packet::Packet> burst);
   void handle(Arrival& arrival, Registry::ConnectionId id);

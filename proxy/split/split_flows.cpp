@@ -12,13 +12,17 @@ namespace {
 /// Closed flows that a burst can leave on the list of marked ones.
 constexpr std::uint32_t closed_in_a_burst = 32;
 
+bool same_macs(const packet::HeaderTemplate& known, const packet::Packet& frame) {
+  const std::uint8_t* const here = frame.data();
+  return ((packet::load64(known.l2.data()) ^ packet::load64(here)) |
+          (packet::load32(known.l2.data() + 8) ^ packet::load32(here + 8))) == 0;
+}
+
 /// The host's MAC addresses, DSCP or TTL are no longer those that were learned: a router has failed over.
 bool outdated(const packet::HeaderTemplate& known, const Arrival& arrival) {
   constexpr std::uint8_t dscp_mask = 0xfc;
-  const std::uint8_t* const here = arrival.packet.data();
-  const std::uint64_t other_mac = (packet::load64(known.l2.data()) ^ packet::load64(here)) |
-                                  (packet::load32(known.l2.data() + 8) ^ packet::load32(here + 8));
-  return other_mac != 0 || known.ttl != arrival.parsed.ttl || ((known.tos ^ arrival.parsed.tos) & dscp_mask) != 0;
+  return !same_macs(known, arrival.packet) || known.ttl != arrival.parsed.ttl ||
+         ((known.tos ^ arrival.parsed.tos) & dscp_mask) != 0;
 }
 
 }  // namespace
@@ -72,6 +76,34 @@ void SplitFlows::receive(Arrival& arrival, FlowId id) {
   } else {
     deliver_segment(arrival, flow, id);
   }
+}
+
+/// The first segment has brought the headers up to date, given the flow to be served and told all the news there is.
+/// What is left is to see that each is whole, and that there is room for it.
+std::size_t SplitFlows::receive_train(Side in, std::span<packet::Packet> packets,
+                                      std::span<const packet::Parsed> parsed, FlowId id, Instant now) {
+  Flow& flow = shard_.registry.flow(id);
+  Leg& own = flow.leg(in);
+  Leg& other = flow.leg(opposite(in));
+  if (flow.phase != FlowPhase::split || !contains(flow.events, data_to(opposite(in)))) return 0;
+  if (!own.endpoint.takes_next(parsed[0].segment) || !own.heard || other.keepalive_passed) return 0;
+  Bytes room = own.endpoint.advertised();
+  std::size_t count = 0;
+  for (; count < packets.size() && !shard_.budget.tight(); ++count) {
+    const packet::Parsed& next = parsed[count];
+    room -= Bytes(next.segment.payload_len);
+    if (room < Bytes{}) break;
+    if (packet::verify_tcp_checksum(packets[count], next) != packet::ChecksumState::good) break;
+    if (!same_macs(other.headers, packets[count])) break;
+    shard_.budget.taken();
+    packet::strip_to_payload(packets[count], next);
+  }
+  if (count == 0) return 0;
+  shard_.counters.add(Counter::optimised, count);
+  own.endpoint.receive_train(parsed[count - 1].segment, packets.first(count), now);
+  other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
+  flow.last_activity = now;
+  return count;
 }
 
 /// The headers are other ones than before: they stay only if the numbers are the host's.
@@ -137,7 +169,8 @@ void SplitFlows::serve_marked(Instant now) {
     if (i + 1 < marked_.size()) shard_.registry.flows().prefetch(marked_[i + 1]);
     const FlowId id = marked_[i];
     // One that was closed since stays on the list; who has its place now is on it with a mark of its own.
-    if (closed_marked_ && !is_marked(id)) [[unlikely]]
+    if (closed_marked_ &&
+        (!shard_.registry.flows().contains(id) || shard_.registry.flow(id).events == StreamEvents::none)) [[unlikely]]
       continue;
     serve(shard_.registry.flow(id), id, now);
   }

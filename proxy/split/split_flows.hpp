@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "dataplane/flow/lazy_array.hpp"
@@ -51,6 +52,11 @@ class SplitFlows {
   void begin(Flow& flow, FlowId id, Instant now);
   /// A segment of the flow came in.
   [[gnu::flatten, gnu::noinline]] void receive(Arrival& arrival, FlowId id);
+  /// What follows (packet::follows()) a segment that receive() was just given, in one go. Returns how many of `packets`
+  /// were taken; the others are as they were, for receive().
+  [[gnu::flatten, gnu::noinline]] std::size_t receive_train(Side in, std::span<packet::Packet> packets,
+                                                            std::span<const packet::Parsed> parsed, FlowId id,
+                                                            Instant now);
 
   /// To be served before the burst ends, as far as this has to do with it.
   void mark(Flow& flow, FlowId id, StreamEvents events) {
@@ -81,9 +87,6 @@ class SplitFlows {
  private:
   bool deliver_segment(Arrival& arrival, Flow& flow, FlowId id);
   [[gnu::cold, gnu::noinline]] void deliver_rerouted(Arrival& arrival, Flow& flow, FlowId id);
-  [[nodiscard]] bool is_marked(FlowId id) const {
-    return shard_.registry.flows().contains(id) && shard_.registry.flow(id).events != StreamEvents::none;
-  }
   void serve(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
   void serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
