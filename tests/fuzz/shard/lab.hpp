@@ -52,6 +52,19 @@ class Lab final : public Transmitter {
   void to_shard(Side from, std::size_t which = 0, bool again = false) {
     if (auto frame = take(wire_from_host(from), which, again)) put(from, *frame);
   }
+  /// All that is on a host's wire, up to a burst, as one.
+  void burst_to_shard(Side from) {
+    constexpr std::size_t most = 32;
+    std::vector<packet::Packet> burst;
+    while (burst.size() < most && !wire_from_host(from).frames.empty()) {
+      const auto frame = take(wire_from_host(from), 0, false);
+      packet::Packet packet = frame ? to_packet(pools_.shard, *frame) : packet::Packet();
+      if (packet) burst.push_back(std::move(packet));
+    }
+    received_ += burst.size();
+    shard.receive(from, burst, now);
+    check();
+  }
   void to_host(Side to, std::size_t which = 0, bool again = false) {
     auto frame = take(wire_to_host(to), which, again);
     if (frame) frame = ip_[static_cast<std::size_t>(to)].take(std::move(*frame));
@@ -68,7 +81,7 @@ class Lab final : public Transmitter {
     for (int i = 0; i < rounds; ++i) {
       bool moved = false;
       for (const Side side : {Side::radio, Side::core}) {
-        for (std::size_t left = wire_from_host(side).frames.size(); left > 0; --left, moved = true) to_shard(side);
+        for (; !wire_from_host(side).frames.empty(); moved = true) burst_to_shard(side);
         for (std::size_t left = wire_to_host(side).frames.size(); left > 0; --left, moved = true) to_host(side);
       }
       if (!moved) return;
