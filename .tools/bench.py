@@ -7,6 +7,7 @@ and what many connections cost besides: cycles as the benchmark counts them, ins
     bench.py --record [REASON]   adds what does not depend on the machine to tests/bench/record.csv; REASON says why
                                  more than before is accepted"""
 
+import os
 import re
 import shutil
 import subprocess
@@ -115,6 +116,15 @@ def compare(commit):
     return 0
 
 
+def print_shards():
+    """How much more as many shards relay as there are processors than one does."""
+    shards = min(len(os.sched_getaffinity(0)), 64)
+    for flows in (1000, 10_000) if shards > 1 else ():
+        print(f"{shards} shards, {flows} connections each", flush=True)
+        subprocess.run([BENCH, "20000", "split", str(flows), "1", str(shards)], check=True)
+    print(flush=True)
+
+
 def print_scale():
     """Many connections, trains, and what is no segment."""
     print("\nsplit (i-tcp), by the number of connections", flush=True)
@@ -124,6 +134,7 @@ def print_scale():
     print(f"\ntrains of {TRAIN} segments of a connection, 1000 connections", flush=True)
     subprocess.run([BENCH, "20000", "split", "1000", str(TRAIN)], check=True)
     print(f"instructions per relayed segment    {measured('split', 1000, TRAIN)[0]:.0f} (callgrind)\n", flush=True)
+    print_shards()
     for arguments in SCALES:
         subprocess.run([SCALE, *map(str, arguments)], check=True)
     return 0

@@ -4,16 +4,17 @@
 // Shard::advance and Shard::on_report only; building the traffic is not part of it. Under callgrind (--toggle-collect
 // on measured_receive, measured_advance and measured_report) the same binary gives instructions.
 
-#include <rte_cycles.h>
 #include <stdlib.h>
 
 #include <algorithm>
 #include <array>
+#include <barrier>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "dataplane/dpdk/eal.hpp"
@@ -21,264 +22,18 @@
 #include "dataplane/packet/pool.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/shard/shard.hpp"
-#include "tests/bench/hosts.hpp"
 #include "tests/bench/onlooker.hpp"
+#include "tests/bench/relay_traffic.hpp"
 
 namespace {
 
 using namespace sluice;
 using bench::burst_size;
 using bench::Onlooker;
+using bench::RelayTraffic;
 using proxy::Side;
-
-/// Slow start, the beginning of a law and cold caches are over by then.
-constexpr Duration warm_up = std::chrono::seconds(2);
-constexpr int least_warm_up = 500;    ///< rounds
-constexpr int most_warm_up = 20'000;  ///< beside two of every connection
-/// With more connections than this the segments that wait for their acknowledgements would be more than there are
-/// buffers for: each train is acknowledged, instead of every second segment.
-constexpr std::uint32_t most_unhurried = 10'000;
-constexpr Duration radio_round_trip = std::chrono::milliseconds(20);
-constexpr Duration delayed_ack = std::chrono::milliseconds(40);
-constexpr std::int64_t longest_round_trip = 1000;  ///< rounds, so that what is under way fits the pool
 constexpr std::uint32_t packet_buffers = 131'072;
-
-/// Cycles that one thing has taken, all together.
-struct Cycles {
-  std::uint64_t receive = 0;
-  std::uint64_t advance = 0;
-  std::uint64_t report = 0;
-};
-
-class Bench {
- public:
-  /// `train`: segments of a connection that follow each other, a divisor of a burst's.
-  Bench(packet::PacketPool& pool, proxy::Shard& shard, Onlooker& onlooker, bench::Sink& sink, std::uint32_t flows,
-        std::uint32_t train)
-      : shard_(shard),
-        onlooker_(onlooker),
-        sink_(sink),
-        hosts_(pool, window_of(flows, train)),
-        train_(train),
-        round_time_(time_of_a_round(flows, train)),
-        delay_(static_cast<std::size_t>(delayed_ack / round_time_)) {
-    const auto rounds = std::min<std::int64_t>(radio_round_trip / round_time_, longest_round_trip);
-    on_the_way_.resize(static_cast<std::size_t>(rounds));
-    connections_.reserve(flows);
-    for (std::uint32_t i = 0; i < flows; ++i) open_one(i);
-    ues_.reserve(flows);
-    for (const bench::Connection& connection : connections_) ues_.push_back({connection.server_next, 0, 0});
-  }
-
-  /// One burst of data from the server; the UEs acknowledge every second segment, or each train of them.
-  void round(bool measured) {
-    send(measured);
-    acknowledge(measured);
-    report_in_turn(measured);
-    advance(measured);
-    hear();
-    lost = onlooker_.read();
-    ++rounds_;
-    now_ += round_time_;
-  }
-
-  /// A report of every UE's queue each `period`, the UEs one after the other; the first of each at once.
-  void report_every(Duration period) {
-    period_ = period;
-    for (std::size_t i = 0; i < connections_.size(); ++i) report(connections_[i], false);
-  }
-
-  /// Until everything is as it stays.
-  void warm() {
-    const auto passes = static_cast<std::int64_t>(2 * connections_.size() * train_ / burst_size);
-    const std::int64_t rounds = std::max({warm_up / round_time_, passes, std::int64_t{least_warm_up}});
-    for (std::int64_t i = 0; i < std::min(rounds, most_warm_up + passes); ++i) round(false);
-  }
-
-  Cycles cycles;
-  std::uint64_t segments = 0;
-  std::uint64_t reports = 0;
-  std::uint64_t lost = 0;  ///< frames that the onlooker did not see
-
- private:
-  /// What the UE of a connection has and has not acknowledged.
-  struct Ue {
-    tcp::SeqNum next;
-    std::uint32_t echo = 0;
-    std::uint32_t waiting = 0;  ///< segments
-  };
-  /// Nothing else having come, its last segment is acknowledged then.
-  struct Delayed {
-    std::uint32_t number;
-    tcp::SeqNum next;
-    std::size_t due;  ///< round
-  };
-  struct Ack {
-    std::uint32_t number;
-    tcp::SeqNum up_to;
-    std::uint32_t echo;
-  };
-
-  /// Each connection has about 1 Mb/s, all together 1 to 18 Gb/s.
-  [[nodiscard]] static Duration time_of_a_round(std::uint32_t flows, std::uint32_t train) {
-    const Duration fair = Duration(std::chrono::milliseconds(12)) * burst_size / (flows * train);
-    return std::clamp<Duration>(fair, std::chrono::microseconds(20), std::chrono::microseconds(400));
-  }
-
-  /// Twice what a connection needs, and no more than all together find room for.
-  [[nodiscard]] static Bytes window_of(std::uint32_t flows, std::uint32_t train) {
-    return Bytes(std::clamp<std::int64_t>(16'000'000 / flows, 16 * 1024 * train, 2 * 1024 * 1024));
-  }
-
-  /// As many segments as a burst has and windows allow.
-  void send(bool measured) {
-    std::size_t count = 0;
-    for (std::size_t tried = 0; tried < burst_size / train_; ++tried) {
-      bench::Connection& connection = connections_[next_];
-      for (std::size_t i = 0; i < train_ && connection.server_next + bench::payload_size <= connection.server_edge; ++i)
-        burst_[count++] = hosts_.data_of_server(connection, now_);
-      next_ = (next_ + 1) % connections_.size();
-    }
-    if (count != 0) receive(Side::core, count, measured);
-    if (measured) segments += count;
-  }
-
-  /// What the hosts have got since the last time.
-  void hear() {
-    const std::uint32_t every = connections_.size() > most_unhurried ? 1 : 2;
-    sink_.take(Side::core, [&](const tcp::Segment& segment, std::uint32_t number) {
-      connections_[number].server_edge = segment.ack + (std::uint32_t{segment.window} << bench::window_scale);
-    });
-    std::vector<Ack>& acks = on_the_way_[(rounds_ + on_the_way_.size() - 1) % on_the_way_.size()];
-    sink_.take(Side::radio, [&](const tcp::Segment& segment, std::uint32_t number) {
-      if (segment.payload_len == 0) return;
-      Ue& ue = ues_[number];
-      const bool repeated = segment.seq != ue.next;
-      if (ue.waiting++ == 0) ue.echo = segment.ts_value;
-      if (!repeated) ue.next += segment.payload_len;
-      if (!repeated && (ue.waiting % every != 0 || ue.waiting < train_)) {
-        delayed_.push_back({number, ue.next, rounds_ + delay_});
-        return;
-      }
-      acks.push_back({number, ue.next, ue.echo});
-      ue.waiting = 0;
-    });
-    for (; !delayed_.empty() && delayed_.front().due <= rounds_; delayed_.pop_front()) {
-      Ue& ue = ues_[delayed_.front().number];
-      if (ue.waiting == 0 || ue.next != delayed_.front().next) continue;
-      acks.push_back({delayed_.front().number, ue.next, ue.echo});
-      ue.waiting = 0;
-    }
-  }
-
-  void acknowledge(bool measured) {
-    std::vector<Ack>& due = on_the_way_[rounds_ % on_the_way_.size()];
-    for (std::size_t done = 0; done < due.size();) {
-      const std::size_t count = std::min(burst_size, due.size() - done);
-      for (std::size_t i = 0; i < count; ++i) {
-        const Ack& ack = due[done++];
-        burst_[i] = hosts_.ack_of_ue(connections_[ack.number], ack.up_to, ack.echo, now_);
-      }
-      receive(Side::radio, count, measured);
-    }
-    due.clear();
-  }
-
-  /// Whose turn comes in this round.
-  void report_in_turn(bool measured) {
-    if (period_ <= Duration::zero()) return;
-    due_ += static_cast<double>(connections_.size()) * (to_seconds(round_time_) / to_seconds(period_));
-    for (; due_ >= 1; due_ -= 1) {
-      report(connections_[reported_], measured);
-      reported_ = (reported_ + 1) % connections_.size();
-    }
-  }
-
-  void report(const bench::Connection& connection, bool measured) {
-    proxy::ReportArrival arrival;
-    arrival.bearer.ue = connection.to_ue.dst;
-    arrival.bearer.buffer = Bytes(1'000'000);
-    arrival.bearer.mean_service_rate = arrival.bearer.service_rate = Rate::bits_per_second(50e6);
-    arrival.bearer.allowance = Bytes(100'000);
-    arrival.epoch = 1;
-    arrival.sequence = ++sequence_;
-    arrival.sender_time = now_.time_since_epoch();
-    arrival.period = period_;
-    if (measured) {
-      measured_report(arrival);
-      ++reports;
-    } else {
-      shard_.on_report(arrival, now_);
-    }
-  }
-
-  void receive(Side side, std::size_t count, bool measured) {
-    if (measured) {
-      measured_receive(side, count);
-    } else {
-      onlooker_.receive(shard_, side, std::span(burst_).first(count), now_);
-    }
-  }
-
-  void advance(bool measured) {
-    if (measured) {
-      measured_advance();
-    } else {
-      shard_.advance(now_);
-    }
-  }
-
-  // What callgrind collects.
-  __attribute__((noinline)) void measured_receive(Side side, std::size_t count) {
-    const std::uint64_t before = rte_rdtsc_precise();
-    onlooker_.receive(shard_, side, std::span(burst_).first(count), now_);
-    cycles.receive += rte_rdtsc_precise() - before;
-  }
-  __attribute__((noinline)) void measured_advance() {
-    const std::uint64_t before = rte_rdtsc_precise();
-    shard_.advance(now_);
-    cycles.advance += rte_rdtsc_precise() - before;
-  }
-  __attribute__((noinline)) void measured_report(const proxy::ReportArrival& arrival) {
-    const std::uint64_t before = rte_rdtsc_precise();
-    shard_.on_report(arrival, now_);
-    cycles.report += rte_rdtsc_precise() - before;
-  }
-
-  void pass(Side side, packet::Packet packet) { shard_.receive(side, {&packet, 1}, now_); }
-
-  void open_one(std::uint32_t number) {
-    bench::Connection connection = bench::Hosts::connection(number, 1);
-    pass(Side::radio, hosts_.syn(connection, now_));
-    pass(Side::core, hosts_.syn_ack(connection, now_));
-    pass(Side::radio, hosts_.ack_of_ue(connection, now_));
-    sink_.take(Side::core, [&](const tcp::Segment& segment, std::uint32_t) {
-      connection.server_edge = segment.ack + (std::uint32_t{segment.window} << bench::window_scale);
-    });
-    sink_.take(Side::radio, [](const tcp::Segment&, std::uint32_t) {});
-    connections_.push_back(connection);
-  }
-
-  proxy::Shard& shard_;
-  Onlooker& onlooker_;
-  bench::Sink& sink_;
-  bench::Hosts hosts_;
-  std::uint32_t train_;
-  Duration round_time_;
-  std::vector<bench::Connection> connections_;
-  std::vector<Ue> ues_;
-  std::deque<Delayed> delayed_;
-  std::size_t delay_;                         ///< rounds
-  std::vector<std::vector<Ack>> on_the_way_;  ///< a ring, by the round in which they arrive
-  std::array<packet::Packet, burst_size> burst_;
-  std::size_t next_ = 0;
-  std::size_t rounds_ = 0;
-  Duration period_{};
-  double due_ = 0;  ///< reports
-  std::size_t reported_ = 0;
-  std::uint64_t sequence_ = 0;
-  Instant now_{std::chrono::seconds(1000)};
-};
+constexpr std::uint32_t most_shards = 64;
 
 /// Bytes of memory that one idle, split connection takes where its UE has many, everything counted.
 std::size_t memory_of_a_pair() {
@@ -348,6 +103,7 @@ struct Size {
   int rounds = 20000;
   std::uint32_t flows = 1000;
   std::uint32_t train = 1;
+  std::uint32_t shards = 1;
 };
 
 proxy::ShardConfig configuration(const Case& which, const Size& size) {
@@ -373,10 +129,10 @@ struct Runs {
   std::vector<double> reports;
 };
 
-Runs measure(Bench& bench, int rounds) {
+Runs measure(RelayTraffic& bench, int rounds) {
   Runs runs;
   for (int run = 0; run < 9; ++run) {
-    const Cycles before = bench.cycles;
+    const bench::Cycles before = bench.cycles;
     const std::uint64_t segments = bench.segments;
     for (int i = 0; i < rounds / 9 + 1; ++i) bench.round(true);
     const auto per_segment = [&](std::uint64_t spent) {
@@ -391,55 +147,106 @@ Runs measure(Bench& bench, int rounds) {
   return runs;
 }
 
-/// Prints what it has measured; false when the shard did not do what was to be measured.
-bool run(const Case& which, const Size& size) {
-  packet::PacketPool pool("bench", packet_buffers);
-  bench::Sink sink;
-  const proxy::ShardConfig config = configuration(which, size);
-  std::vector<proxy::JournalEntry> entries(which.journal ? config.limits.max_flows : 0);
-  Onlooker onlooker(sink, which.looks);
-  proxy::Transmitter& output = which.looks == Onlooker::Looks::no ? static_cast<proxy::Transmitter&>(sink) : onlooker;
-  proxy::Shard shard(config, pool, output, {1, 2}, Instant{}, proxy::FlowJournal(entries));
-  Bench bench(pool, shard, onlooker, sink, size.flows, size.train);
-  if (which.reports > Duration::zero()) bench.report_every(which.reports);
-  if (shard.counters()[which.counts] < size.flows) {
-    std::fprintf(stderr, "the connections were not intercepted as wanted: %s\n", which.name);
-    return false;
-  }
-  bench.warm();
-  const std::uint64_t sent_before = sink.sent(Side::radio);
-  const std::uint64_t acknowledged_before = sink.sent(Side::core);
-  const Runs runs = measure(bench, size.rounds);
-  const std::uint64_t offered = static_cast<std::uint64_t>(size.rounds / 9 + 1) * 9 * burst_size;
-  const std::uint64_t relayed = sink.sent(Side::radio) - sent_before;
+/// What one shard has come to.
+struct Outcome {
+  Runs runs;
+  std::uint64_t relayed = 0;
+  std::uint64_t offered = 0;  ///< segments that servers had to send
+  std::uint64_t acknowledged = 0;
+  std::uint64_t reports = 0;
+};
+
+/// Whether the shard did what was to be measured.
+bool is_sound(const RelayTraffic& bench, const Outcome& outcome) {
   // A law may send at the end what came before the beginning.
-  if (relayed < bench.segments - bench.segments / 100 || relayed > bench.segments + bench.segments / 100) {
+  if (outcome.relayed < bench.segments - bench.segments / 100 ||
+      outcome.relayed > bench.segments + bench.segments / 100) {
     std::fprintf(stderr, "%llu segments offered, %llu relayed\n", static_cast<unsigned long long>(bench.segments),
-                 static_cast<unsigned long long>(relayed));
+                 static_cast<unsigned long long>(outcome.relayed));
     return false;
   }
   if (bench.lost != 0) {
     std::fprintf(stderr, "%llu frames were not captured\n", static_cast<unsigned long long>(bench.lost));
     return false;
   }
-  std::printf("relayed segments                    %llu\n", static_cast<unsigned long long>(relayed));
-  std::printf("share of what servers had to send   %.1f %%\n",
-              100.0 * static_cast<double>(relayed) / static_cast<double>(offered));
-  std::printf("acknowledgements per segment        %.2f\n",
-              static_cast<double>(sink.sent(Side::core) - acknowledged_before) / static_cast<double>(relayed));
-  print("cycles per relayed segment", runs.whole);
-  print("  of these in timers", runs.timers);
-  if (bench.reports != 0) {
-    print("  of these in reports", runs.reports);
-    std::printf("reports per segment                 %.2f\n",
-                static_cast<double>(bench.reports) / static_cast<double>(relayed));
+  return true;
+}
+
+/// One shard with its hosts. `ready` is called before what is measured begins.
+template <typename Ready>
+std::optional<Outcome> relay(const Case& which, const Size& size, packet::PacketPool& pool, const Ready& ready) {
+  bench::Sink sink;
+  const proxy::ShardConfig config = configuration(which, size);
+  std::vector<proxy::JournalEntry> entries(which.journal ? config.limits.max_flows : 0);
+  Onlooker onlooker(sink, which.looks);
+  proxy::Transmitter& output = which.looks == Onlooker::Looks::no ? static_cast<proxy::Transmitter&>(sink) : onlooker;
+  proxy::Shard shard(config, pool, output, {1, 2}, Instant{}, proxy::FlowJournal(entries));
+  RelayTraffic bench(pool, shard, onlooker, sink, size.flows, size.train);
+  if (which.reports > Duration::zero()) bench.report_every(which.reports);
+  const bool intercepted = shard.counters()[which.counts] >= size.flows;
+  if (!intercepted) std::fprintf(stderr, "the connections were not intercepted as wanted: %s\n", which.name);
+  if (intercepted) bench.warm();
+  ready();
+  if (!intercepted) return std::nullopt;
+  const std::uint64_t sent_before = sink.sent(Side::radio);
+  const std::uint64_t acknowledged_before = sink.sent(Side::core);
+  Outcome outcome{.runs = measure(bench, size.rounds), .reports = bench.reports};
+  outcome.offered = static_cast<std::uint64_t>(size.rounds / 9 + 1) * 9 * burst_size;
+  outcome.relayed = sink.sent(Side::radio) - sent_before;
+  outcome.acknowledged = sink.sent(Side::core) - acknowledged_before;
+  if (!is_sound(bench, outcome)) return std::nullopt;
+  return outcome;
+}
+
+void print(const Outcome& outcome) {
+  const auto relayed = static_cast<double>(outcome.relayed);
+  std::printf("relayed segments                    %llu\n", static_cast<unsigned long long>(outcome.relayed));
+  std::printf("share of what servers had to send   %.1f %%\n", 100.0 * relayed / static_cast<double>(outcome.offered));
+  std::printf("acknowledgements per segment        %.2f\n", static_cast<double>(outcome.acknowledged) / relayed);
+  print("cycles per relayed segment", outcome.runs.whole);
+  print("  of these in timers", outcome.runs.timers);
+  if (outcome.reports == 0) return;
+  print("  of these in reports", outcome.runs.reports);
+  std::printf("reports per segment                 %.2f\n", static_cast<double>(outcome.reports) / relayed);
+}
+
+/// Cycles per segment of each of so many shards that work at the same time, one thread and processor each; of as many
+/// as have done what was to be measured.
+std::vector<double> relay_together(const Case& which, const Size& size, packet::PacketPool& pool, unsigned shards) {
+  std::vector<double> cycles;
+  std::mutex mutex;
+  std::barrier all_warm(static_cast<std::ptrdiff_t>(shards));
+  std::vector<std::jthread> threads;
+  for (unsigned cpu = 0; cpu < shards; ++cpu) {
+    threads.emplace_back([&, cpu] {
+      const dpdk::ThreadRegistration registration;
+      if (!dpdk::pin_to_cpu(cpu)) std::fprintf(stderr, "there is no processor %u\n", cpu);
+      const auto outcome = relay(which, size, pool, [&] { all_warm.arrive_and_wait(); });
+      const std::lock_guard lock(mutex);
+      if (outcome) cycles.push_back(median(outcome->runs.whole));
+    });
   }
+  threads.clear();
+  return cycles;
+}
+
+/// How much more several shards relay than one, of one pool of buffers; each processor does what it does for one.
+bool compare_shards(const Case& which, const Size& size, packet::PacketPool& pool) {
+  const std::vector<double> alone = relay_together(which, size, pool, 1);
+  const std::vector<double> together = relay_together(which, size, pool, size.shards);
+  if (alone.empty() || together.size() != size.shards) return false;
+  double times = 0;
+  for (const double cycles : together) times += alone.front() / cycles;
+  std::printf("cycles per relayed segment, alone   %.0f\n", alone.front());
+  std::printf("  with %u shards, the slowest        %.0f\n", size.shards,
+              *std::max_element(together.begin(), together.end()));
+  std::printf("times what one shard relays         %.2f\n", times);
   return true;
 }
 
 bool is_valid(const Size& size) {
   return size.rounds >= 1 && size.flows >= 1 && size.flows <= 1'000'000 && size.train >= 1 &&
-         size.train <= burst_size && burst_size % size.train == 0;
+         size.train <= burst_size && burst_size % size.train == 0 && size.shards >= 1 && size.shards <= most_shards;
 }
 
 }  // namespace
@@ -452,16 +259,24 @@ int main(int argc, char** argv) {
   size.rounds = static_cast<int>(number(1, 20000));
   size.flows = number(3, size.flows);
   size.train = number(4, size.train);
+  size.shards = number(5, size.shards);
   const Case* const which = find_case(argc > 2 ? argv[2] : "split");
   if (!is_valid(size) || which == nullptr) {
     std::fprintf(stderr,
-                 "usage: relay_bench [ROUNDS [CASE [FLOWS [TRAIN]]]]\n"
+                 "usage: relay_bench [ROUNDS [CASE [FLOWS [TRAIN [SHARDS]]]]]\n"
                  "CASE: split, journal, unexposed, acks, reported, regulate, captured, recorded or bypass\n"
-                 "FLOWS: 1 to 1000000; TRAIN: segments of one that follow each other, a divisor of 32\n");
+                 "FLOWS: 1 to 1000000; TRAIN: segments of one that follow each other, a divisor of 32\n"
+                 "SHARDS: 1 to 64; of several, on a processor each, how much more they relay than one\n");
     return 2;
   }
-  dpdk::Eal eal(dpdk::EalConfig{});
-  if (!run(*which, size)) return 1;
+  dpdk::EalConfig config;
+  config.memory_mib *= size.shards;
+  dpdk::Eal eal(config);
+  packet::PacketPool pool("bench", packet_buffers * size.shards);
+  if (size.shards > 1) return compare_shards(*which, size, pool) ? 0 : 1;
+  const auto outcome = relay(*which, size, pool, [] {});
+  if (!outcome) return 1;
+  print(*outcome);
   if (which == cases.data()) std::printf("bytes per idle connection pair      %zu (budget 1024)\n", memory_of_a_pair());
   return 0;
 }

@@ -1,0 +1,270 @@
+#pragma once
+
+#include <rte_cycles.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "dataplane/packet/pool.hpp"
+#include "proxy/shard/shard.hpp"
+#include "tests/bench/hosts.hpp"
+#include "tests/bench/onlooker.hpp"
+
+namespace sluice::bench {
+
+using proxy::Side;
+
+/// Slow start, the beginning of a law and cold caches are over by then.
+inline constexpr Duration warm_up = std::chrono::seconds(2);
+inline constexpr int least_warm_up = 500;    ///< rounds
+inline constexpr int most_warm_up = 20'000;  ///< beside two of every connection
+/// With more connections than this the segments that wait for their acknowledgements would be more than there are
+/// buffers for: each train is acknowledged, instead of every second segment.
+inline constexpr std::uint32_t most_unhurried = 10'000;
+inline constexpr Duration radio_round_trip = std::chrono::milliseconds(20);
+inline constexpr Duration delayed_ack = std::chrono::milliseconds(40);
+inline constexpr std::int64_t longest_round_trip = 1000;  ///< rounds, so that what is under way fits the pool
+
+/// Cycles that one thing has taken, all together.
+struct Cycles {
+  std::uint64_t receive = 0;
+  std::uint64_t advance = 0;
+  std::uint64_t report = 0;
+};
+
+/// The hosts of a shard's connections: servers that send, UEs that acknowledge, Node-Bs that report, in memory. The
+/// cycles of what the shard does are counted; what the hosts do is not.
+class RelayTraffic {
+ public:
+  /// `train`: segments of a connection that follow each other, a divisor of a burst's.
+  RelayTraffic(packet::PacketPool& pool, proxy::Shard& shard, Onlooker& onlooker, Sink& sink, std::uint32_t flows,
+               std::uint32_t train)
+      : shard_(shard),
+        onlooker_(onlooker),
+        sink_(sink),
+        hosts_(pool, window_of(flows, train)),
+        train_(train),
+        round_time_(time_of_a_round(flows, train)),
+        delay_(static_cast<std::size_t>(delayed_ack / round_time_)) {
+    const auto rounds = std::min<std::int64_t>(radio_round_trip / round_time_, longest_round_trip);
+    on_the_way_.resize(static_cast<std::size_t>(rounds));
+    connections_.reserve(flows);
+    for (std::uint32_t i = 0; i < flows; ++i) open_one(i);
+    ues_.reserve(flows);
+    for (const Connection& connection : connections_) ues_.push_back({connection.server_next, 0, 0});
+  }
+
+  /// One burst of data from the server; the UEs acknowledge every second segment, or each train of them.
+  void round(bool measured) {
+    send(measured);
+    acknowledge(measured);
+    report_in_turn(measured);
+    advance(measured);
+    hear();
+    lost = onlooker_.read();
+    ++rounds_;
+    now_ += round_time_;
+  }
+
+  /// A report of every UE's queue each `period`, the UEs one after the other; the first of each at once.
+  void report_every(Duration period) {
+    period_ = period;
+    for (std::size_t i = 0; i < connections_.size(); ++i) report(connections_[i], false);
+  }
+
+  /// Until everything is as it stays.
+  void warm() {
+    const auto passes = static_cast<std::int64_t>(2 * connections_.size() * train_ / burst_size);
+    const std::int64_t rounds = std::max({warm_up / round_time_, passes, std::int64_t{least_warm_up}});
+    for (std::int64_t i = 0; i < std::min(rounds, most_warm_up + passes); ++i) round(false);
+  }
+
+  Cycles cycles;
+  std::uint64_t segments = 0;
+  std::uint64_t reports = 0;
+  std::uint64_t lost = 0;  ///< frames that the onlooker did not see
+
+ private:
+  /// What the UE of a connection has and has not acknowledged.
+  struct Ue {
+    tcp::SeqNum next;
+    std::uint32_t echo = 0;
+    std::uint32_t waiting = 0;  ///< segments
+  };
+  /// Nothing else having come, its last segment is acknowledged then.
+  struct Delayed {
+    std::uint32_t number;
+    tcp::SeqNum next;
+    std::size_t due;  ///< round
+  };
+  struct Ack {
+    std::uint32_t number;
+    tcp::SeqNum up_to;
+    std::uint32_t echo;
+  };
+
+  /// Each connection has about 1 Mb/s, all together 1 to 18 Gb/s.
+  [[nodiscard]] static Duration time_of_a_round(std::uint32_t flows, std::uint32_t train) {
+    const Duration fair = Duration(std::chrono::milliseconds(12)) * burst_size / (flows * train);
+    return std::clamp<Duration>(fair, std::chrono::microseconds(20), std::chrono::microseconds(400));
+  }
+
+  /// Twice what a connection needs, and no more than all together find room for.
+  [[nodiscard]] static Bytes window_of(std::uint32_t flows, std::uint32_t train) {
+    return Bytes(std::clamp<std::int64_t>(16'000'000 / flows, 16 * 1024 * train, 2 * 1024 * 1024));
+  }
+
+  /// As many segments as a burst has and windows allow.
+  void send(bool measured) {
+    std::size_t count = 0;
+    for (std::size_t tried = 0; tried < burst_size / train_; ++tried) {
+      Connection& connection = connections_[next_];
+      for (std::size_t i = 0; i < train_ && connection.server_next + payload_size <= connection.server_edge; ++i)
+        burst_[count++] = hosts_.data_of_server(connection, now_);
+      next_ = (next_ + 1) % connections_.size();
+    }
+    if (count != 0) receive(Side::core, count, measured);
+    if (measured) segments += count;
+  }
+
+  /// What the hosts have got since the last time.
+  void hear() {
+    const std::uint32_t every = connections_.size() > most_unhurried ? 1 : 2;
+    sink_.take(Side::core, [&](const tcp::Segment& segment, std::uint32_t number) {
+      connections_[number].server_edge = segment.ack + (std::uint32_t{segment.window} << window_scale);
+    });
+    std::vector<Ack>& acks = on_the_way_[(rounds_ + on_the_way_.size() - 1) % on_the_way_.size()];
+    sink_.take(Side::radio, [&](const tcp::Segment& segment, std::uint32_t number) {
+      if (segment.payload_len == 0) return;
+      Ue& ue = ues_[number];
+      const bool repeated = segment.seq != ue.next;
+      if (ue.waiting++ == 0) ue.echo = segment.ts_value;
+      if (!repeated) ue.next += segment.payload_len;
+      if (!repeated && (ue.waiting % every != 0 || ue.waiting < train_)) {
+        delayed_.push_back({number, ue.next, rounds_ + delay_});
+        return;
+      }
+      acks.push_back({number, ue.next, ue.echo});
+      ue.waiting = 0;
+    });
+    for (; !delayed_.empty() && delayed_.front().due <= rounds_; delayed_.pop_front()) {
+      Ue& ue = ues_[delayed_.front().number];
+      if (ue.waiting == 0 || ue.next != delayed_.front().next) continue;
+      acks.push_back({delayed_.front().number, ue.next, ue.echo});
+      ue.waiting = 0;
+    }
+  }
+
+  void acknowledge(bool measured) {
+    std::vector<Ack>& due = on_the_way_[rounds_ % on_the_way_.size()];
+    for (std::size_t done = 0; done < due.size();) {
+      const std::size_t count = std::min(burst_size, due.size() - done);
+      for (std::size_t i = 0; i < count; ++i) {
+        const Ack& ack = due[done++];
+        burst_[i] = hosts_.ack_of_ue(connections_[ack.number], ack.up_to, ack.echo, now_);
+      }
+      receive(Side::radio, count, measured);
+    }
+    due.clear();
+  }
+
+  /// Whose turn comes in this round.
+  void report_in_turn(bool measured) {
+    if (period_ <= Duration::zero()) return;
+    due_ += static_cast<double>(connections_.size()) * (to_seconds(round_time_) / to_seconds(period_));
+    for (; due_ >= 1; due_ -= 1) {
+      report(connections_[reported_], measured);
+      reported_ = (reported_ + 1) % connections_.size();
+    }
+  }
+
+  void report(const Connection& connection, bool measured) {
+    proxy::ReportArrival arrival;
+    arrival.bearer.ue = connection.to_ue.dst;
+    arrival.bearer.buffer = Bytes(1'000'000);
+    arrival.bearer.mean_service_rate = arrival.bearer.service_rate = Rate::bits_per_second(50e6);
+    arrival.bearer.allowance = Bytes(100'000);
+    arrival.epoch = 1;
+    arrival.sequence = ++sequence_;
+    arrival.sender_time = now_.time_since_epoch();
+    arrival.period = period_;
+    if (measured) {
+      measured_report(arrival);
+      ++reports;
+    } else {
+      shard_.on_report(arrival, now_);
+    }
+  }
+
+  void receive(Side side, std::size_t count, bool measured) {
+    if (measured) {
+      measured_receive(side, count);
+    } else {
+      onlooker_.receive(shard_, side, std::span(burst_).first(count), now_);
+    }
+  }
+
+  void advance(bool measured) {
+    if (measured) {
+      measured_advance();
+    } else {
+      shard_.advance(now_);
+    }
+  }
+
+  // What callgrind collects.
+  __attribute__((noinline)) void measured_receive(Side side, std::size_t count) {
+    const std::uint64_t before = rte_rdtsc_precise();
+    onlooker_.receive(shard_, side, std::span(burst_).first(count), now_);
+    cycles.receive += rte_rdtsc_precise() - before;
+  }
+  __attribute__((noinline)) void measured_advance() {
+    const std::uint64_t before = rte_rdtsc_precise();
+    shard_.advance(now_);
+    cycles.advance += rte_rdtsc_precise() - before;
+  }
+  __attribute__((noinline)) void measured_report(const proxy::ReportArrival& arrival) {
+    const std::uint64_t before = rte_rdtsc_precise();
+    shard_.on_report(arrival, now_);
+    cycles.report += rte_rdtsc_precise() - before;
+  }
+
+  void pass(Side side, packet::Packet packet) { shard_.receive(side, {&packet, 1}, now_); }
+
+  void open_one(std::uint32_t number) {
+    Connection connection = Hosts::connection(number, 1);
+    pass(Side::radio, hosts_.syn(connection, now_));
+    pass(Side::core, hosts_.syn_ack(connection, now_));
+    pass(Side::radio, hosts_.ack_of_ue(connection, now_));
+    sink_.take(Side::core, [&](const tcp::Segment& segment, std::uint32_t) {
+      connection.server_edge = segment.ack + (std::uint32_t{segment.window} << window_scale);
+    });
+    sink_.take(Side::radio, [](const tcp::Segment&, std::uint32_t) {});
+    connections_.push_back(connection);
+  }
+
+  proxy::Shard& shard_;
+  Onlooker& onlooker_;
+  Sink& sink_;
+  Hosts hosts_;
+  std::uint32_t train_;
+  Duration round_time_;
+  std::vector<Connection> connections_;
+  std::vector<Ue> ues_;
+  std::deque<Delayed> delayed_;
+  std::size_t delay_;                         ///< rounds
+  std::vector<std::vector<Ack>> on_the_way_;  ///< a ring, by the round in which they arrive
+  std::array<packet::Packet, burst_size> burst_;
+  std::size_t next_ = 0;
+  std::size_t rounds_ = 0;
+  Duration period_{};
+  double due_ = 0;  ///< reports
+  std::size_t reported_ = 0;
+  std::uint64_t sequence_ = 0;
+  Instant now_{std::chrono::seconds(1000)};
+};
+
+}  // namespace sluice::bench
