@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "dataplane/packet/parse.hpp"
+
+namespace sluice::packet {
+namespace {
+
+Parsed segment(std::uint32_t seq) {
+  Parsed parsed;
+  parsed.ttl = 64;
+  parsed.segment.seq = tcp::SeqNum(seq);
+  parsed.segment.ack = tcp::SeqNum(77);
+  parsed.segment.flags.bits = tcp::Flags::ack_bit;
+  parsed.segment.window = 500;
+  parsed.segment.payload_len = 1000;
+  parsed.segment.has_timestamps = true;
+  parsed.segment.ts_value = 10;
+  return parsed;
+}
+
+TEST(Train, TheNextDataThatSaysNothingElseFollows) {
+  EXPECT_TRUE(follows(segment(5000), segment(6000)));
+  EXPECT_TRUE(follows(segment(0xffffff00), segment(0xffffff00 + 1000))) << "numbers wrap";
+  Parsed pushed = segment(6000);
+  pushed.segment.flags.bits |= tcp::Flags::psh_bit;
+  EXPECT_TRUE(follows(segment(5000), pushed));
+  EXPECT_TRUE(follows(pushed, segment(7000)));
+  Parsed later = segment(6000);
+  later.segment.ts_value = 11;
+  EXPECT_TRUE(follows(segment(5000), later));
+  EXPECT_FALSE(follows(later, segment(7000))) << "an older timestamp";
+  EXPECT_FALSE(follows(segment(5000), segment(7000))) << "a hole";
+  EXPECT_FALSE(follows(segment(5000), segment(5000))) << "a repetition";
+}
+
+TEST(Train, WhateverElseIsNewEndsIt) {
+  using Change = void (*)(Parsed&);
+  constexpr std::array changes{
+      Change{[](Parsed& p) { p.segment.ack += 1; }},
+      Change{[](Parsed& p) { p.segment.window = 400; }},
+      Change{[](Parsed& p) { p.segment.payload_len = 0; }},
+      Change{[](Parsed& p) { p.segment.has_timestamps = false; }},
+      Change{[](Parsed& p) { p.segment.sack_count = 1; }},
+      Change{[](Parsed& p) { p.segment.flags.bits |= tcp::Flags::fin_bit; }},
+      Change{[](Parsed& p) { p.segment.flags.bits |= tcp::Flags::urg_bit; }},
+      Change{[](Parsed& p) { p.segment.flags.bits |= tcp::Flags::ece_bit; }},
+      Change{[](Parsed& p) { p.segment.flags.bits |= tcp::Flags::ae_bit; }},
+      Change{[](Parsed& p) { p.tos = 3; }},
+      Change{[](Parsed& p) { p.ttl = 63; }},
+  };
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    Parsed changed = segment(6000);
+    changes.at(i)(changed);
+    EXPECT_FALSE(follows(segment(5000), changed)) << "change " << i;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::packet
