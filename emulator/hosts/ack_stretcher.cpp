@@ -2,30 +2,46 @@
 
 namespace sluice::emulator {
 
-bool AckStretcher::holds(const tcp::Segment& segment, std::uint32_t full, Instant now) {
+bool AckStretcher::came(tcp::SeqNum next, std::uint32_t full, Instant now) {
+  if (every_ <= 2 || !acknowledged_) return false;
+  const std::int32_t news = next - *acknowledged_;
+  if (news <= 0) return false;
+  if (due_ == never) due_ = now + delay_;
+  wanted_ = static_cast<std::uint32_t>(news) >= every_ * full || due_ <= now;
+  return wanted_;
+}
+
+bool AckStretcher::holds(tcp::Segment& segment) {
   if (every_ <= 2) return false;
   const bool plain =
-      segment.length() == 0 && segment.flags.bits == tcp::Flags::ack_bit && segment.sack_count == 0 && acknowledged_;
-  const std::int32_t news = plain ? segment.ack - *acknowledged_ : 0;
-  if (news <= 0 || static_cast<std::uint32_t>(news) >= every_ * full) {
-    sent(segment.ack);
+      segment.length() == 0 && segment.flags.bits == tcp::Flags::ack_bit && segment.sack_count == 0 && !told_hole_;
+  if (!plain || wanted_ || !acknowledged_ || segment.ack <= *acknowledged_) {
+    if (echo_) segment.ts_echo = *echo_;
+    sent(segment);
     return false;
   }
-  if (!waiting_) due_ = now + delay_;
+  if (!echo_) echo_ = segment.ts_echo;
   waiting_ = segment;
   return true;
 }
 
-tcp::Segment AckStretcher::take() {
-  const tcp::Segment segment = *waiting_;
-  sent(segment.ack);
+std::optional<tcp::Segment> AckStretcher::take(std::uint32_t time) {
+  std::optional<tcp::Segment> segment;
+  if (!wanted_ || !waiting_) return segment;
+  segment = waiting_;
+  segment->ts_value = time;
+  segment->ts_echo = *echo_;
+  sent(*segment);
   return segment;
 }
 
-void AckStretcher::sent(tcp::SeqNum ack) {
-  acknowledged_ = ack;
+void AckStretcher::sent(const tcp::Segment& segment) {
+  if (segment.flags.ack()) acknowledged_ = segment.ack;
+  told_hole_ = segment.sack_count > 0;
   waiting_.reset();
+  echo_.reset();
   due_ = never;
+  wanted_ = false;
 }
 
 }  // namespace sluice::emulator

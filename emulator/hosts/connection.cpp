@@ -35,12 +35,16 @@ Bytes Connection::send_room() const {
   return std::max(Bytes(0), std::min(parts_.send_buffer - held, write_ahead - endpoint_.unsent()));
 }
 
+std::uint32_t Connection::full_payload() const {
+  const std::uint32_t headers = wire_size(0);
+  return parts_.mtu > headers ? parts_.mtu - headers : 1;
+}
+
 /// How much of what is left goes into this packet: what the peer takes, the host's own link carries and the buffer
 /// holds. A peer may claim to take anything.
 std::uint16_t Connection::segment_for(const packet::Packet& packet, std::uint64_t left) const {
-  const std::uint32_t headers = wire_size(0);
-  const std::uint32_t own = parts_.mtu > headers ? parts_.mtu - headers : 1;
-  const std::uint32_t most = std::min({std::max(endpoint_.effective_mss(), 1U), own, std::uint32_t{packet.tailroom()}});
+  const std::uint32_t most =
+      std::min({std::max(endpoint_.effective_mss(), 1U), full_payload(), std::uint32_t{packet.tailroom()}});
   return static_cast<std::uint16_t>(std::min<std::uint64_t>(most, left));
 }
 
@@ -96,12 +100,13 @@ void Connection::write(packet::Packet packet) {
 
 bool Connection::serve(Instant now) {
   starved_ = false;
-  endpoint_.set_timestamp(static_cast<std::uint32_t>(now.time_since_epoch() / std::chrono::milliseconds(1)) +
-                          parts_.clock_offset);
+  const auto ticks = static_cast<std::uint32_t>(now.time_since_epoch() / std::chrono::milliseconds(1));
+  endpoint_.set_timestamp(ticks + parts_.clock_offset);
   write_waiting();
   tell_application(now);
+  if (acks_.came(endpoint_.next_acknowledgement(), full_payload(), now)) endpoint_.hurry_acknowledgement();
   endpoint_.emit(now, *this);
-  if (acks_.due() <= now) put(acks_.take(), nullptr, now);
+  if (const auto held = acks_.take(ticks + parts_.clock_offset)) put(*held, nullptr, now);
   if (endpoint_.state() != tcp::State::closed) return true;
   application_->on_closed(*this, now);
   return false;
@@ -129,8 +134,8 @@ void Connection::deliver(Instant now) {
 }
 
 std::uint32_t Connection::transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) {
-  const std::uint32_t headers = wire_size(0);
-  return acks_.holds(segment, parts_.mtu - headers, now) ? headers : put(segment, payload, now);
+  tcp::Segment leaving = segment;
+  return acks_.holds(leaving) ? wire_size(0) : put(leaving, payload, now);
 }
 
 std::uint32_t Connection::put(const tcp::Segment& segment, packet::Packet* payload, Instant now) {

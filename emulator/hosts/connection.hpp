@@ -80,6 +80,8 @@ class Connection final : private tcp::Output {
   /// Puts it on the wire, or nothing when packet memory is exhausted. Returns the IP bytes.
   std::uint32_t put(const tcp::Segment& segment, packet::Packet* payload, Instant now);
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
+  /// What one packet of its host carries at most.
+  [[nodiscard]] std::uint32_t full_payload() const;
   void tell_application(Instant now);
   void deliver(Instant now);
   [[nodiscard]] std::uint16_t segment_for(const packet::Packet& packet, std::uint64_t left) const;

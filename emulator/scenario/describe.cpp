@@ -308,7 +308,7 @@ void describe(Section& s, HostsSpec& hosts) {
                     "nothing, no limited transmit, no repair is taken back; needs sack: false");
         below.value("ack_every", hosts.ack_every, {2, 64},
                     "segments in order that one acknowledgement is for: 2 in RFC 5681, more as phones with LRO or GRO "
-                    "have it; the rest after delayed_ack");
+                    "have it; for fewer it goes after delayed_ack, and is made when it goes");
       },
       "of the hosts' endpoints");
   s.check(!hosts.tcp.classic_reno || !hosts.sack, "tcp", "classic_reno only with sack: false", "sack: true");

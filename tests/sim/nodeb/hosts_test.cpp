@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "dataplane/packet/parse.hpp"
 #include "emulator/hosts/bulk_client.hpp"
 #include "emulator/hosts/pattern_server.hpp"
 #include "emulator/hosts/web_client.hpp"
@@ -91,38 +94,82 @@ tcp::Segment acknowledgement(std::uint32_t ack) {
   return segment;
 }
 
-TEST(AckStretcher, HoldsWhatIsForFewSegmentsNoLongerThanItsDelay) {
+constexpr std::uint32_t full = 1000;
+
+TEST(AckStretcher, OneIsForManySegmentsOrWaitsNoLongerThanItsDelay) {
   AckStretcher acks(8, 40ms);
-  const auto holds = [&acks](std::uint32_t ack, Duration at) {
-    return acks.holds(acknowledgement(ack), 1000, Instant(at));
+  const auto came = [&acks](std::uint32_t next, Duration at) {
+    return acks.came(tcp::SeqNum(next), full, Instant(at));
   };
-  EXPECT_FALSE(holds(0, 0ms)) << "the first";
-  EXPECT_TRUE(holds(2000, 1ms));
-  EXPECT_TRUE(holds(6000, 5ms));
-  EXPECT_EQ(acks.due(), Instant(41ms));
-  EXPECT_FALSE(holds(8000, 6ms));
+  const auto holds = [&acks](std::uint32_t ack) {
+    tcp::Segment segment = acknowledgement(ack);
+    return acks.holds(segment);
+  };
+  EXPECT_FALSE(holds(0)) << "the first";
+  EXPECT_FALSE(came(1000, 1ms));
+  EXPECT_FALSE(came(2000, 2ms));
+  EXPECT_TRUE(holds(2000));
+  EXPECT_EQ(acks.due(), Instant(41ms)) << "as of what came first";
+  EXPECT_FALSE(acks.take(0)) << "it is not due";
+  EXPECT_TRUE(came(8000, 6ms));
+  EXPECT_FALSE(holds(8000));
   EXPECT_EQ(acks.due(), never);
-  EXPECT_TRUE(holds(9000, 10ms));
-  EXPECT_EQ(acks.due(), Instant(50ms));
-  EXPECT_EQ(acks.take().ack, tcp::SeqNum(9000));
+  EXPECT_FALSE(came(9000, 10ms));
+  EXPECT_FALSE(came(10'000, 11ms));
+  EXPECT_TRUE(holds(10'000));
+  EXPECT_TRUE(came(10'000, 50ms));
+  EXPECT_EQ(acks.take(0)->ack, tcp::SeqNum(10'000));
   EXPECT_EQ(acks.due(), never);
-  EXPECT_FALSE(holds(9000, 60ms)) << "a duplicate, or a window update";
+  EXPECT_FALSE(came(10'000, 60ms));
+  EXPECT_FALSE(holds(10'000)) << "a duplicate, or a window update";
+}
+
+TEST(AckStretcher, OneIsMadeWhenItGoes) {
+  AckStretcher acks(8, 40ms);
+  tcp::Segment segment = acknowledgement(0);
+  EXPECT_FALSE(acks.holds(segment));
+  const auto made = [&](std::uint32_t ack, std::uint32_t time, std::uint32_t echo) {
+    segment = acknowledgement(ack);
+    segment.has_timestamps = true;
+    segment.ts_value = time;
+    segment.ts_echo = echo;
+    return acks.holds(segment);
+  };
+  EXPECT_FALSE(acks.came(tcp::SeqNum(4000), full, Instant(1ms)));
+  EXPECT_TRUE(made(2000, 1, 500));
+  EXPECT_TRUE(made(4000, 3, 502));
+  EXPECT_TRUE(acks.came(tcp::SeqNum(8000), full, Instant(7ms)));
+  EXPECT_FALSE(made(8000, 7, 506));
+  EXPECT_EQ(segment.ts_echo, 500U) << "of the first segment that it is for";
+  EXPECT_FALSE(acks.came(tcp::SeqNum(10'000), full, Instant(8ms)));
+  EXPECT_TRUE(made(10'000, 8, 508));
+  EXPECT_TRUE(acks.came(tcp::SeqNum(10'000), full, Instant(48ms)));
+  const auto taken = acks.take(48);
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->ts_value, 48U);
+  EXPECT_EQ(taken->ts_echo, 508U);
 }
 
 TEST(AckStretcher, HoldsNothingThatTellsMore) {
   AckStretcher acks(8, 40ms);
-  EXPECT_FALSE(acks.holds(acknowledgement(0), 1000, Instant(0ms)));
-  tcp::Segment sacks = acknowledgement(1000);
-  sacks.sack_count = 1;
-  EXPECT_FALSE(acks.holds(sacks, 1000, Instant(1ms)));
-  EXPECT_TRUE(acks.holds(acknowledgement(2000), 1000, Instant(2ms)));
-  tcp::Segment data = acknowledgement(2000);
-  data.payload_len = 10;
-  EXPECT_FALSE(acks.holds(data, 1000, Instant(3ms)));
+  tcp::Segment segment = acknowledgement(0);
+  EXPECT_FALSE(acks.holds(segment));
+  segment = acknowledgement(1000);
+  segment.sack_count = 1;
+  EXPECT_FALSE(acks.holds(segment));
+  segment = acknowledgement(2000);
+  EXPECT_FALSE(acks.holds(segment)) << "the hole is filled";
+  segment = acknowledgement(3000);
+  EXPECT_TRUE(acks.holds(segment));
+  segment.payload_len = 10;
+  EXPECT_FALSE(acks.holds(segment));
   EXPECT_EQ(acks.due(), never) << "the data has told it";
   AckStretcher usual(2, 40ms);
-  EXPECT_FALSE(usual.holds(acknowledgement(0), 1000, Instant(0ms)));
-  EXPECT_FALSE(usual.holds(acknowledgement(10), 1000, Instant(1ms)));
+  segment = acknowledgement(0);
+  EXPECT_FALSE(usual.holds(segment));
+  EXPECT_FALSE(usual.came(tcp::SeqNum(10), full, Instant(1ms)));
+  segment = acknowledgement(10);
+  EXPECT_FALSE(usual.holds(segment));
 }
 
 /// Frames that a client sends for a download of 100 segments, of which none is lost.
@@ -142,6 +189,56 @@ TEST(Hosts, AcknowledgementsMayBeStretched) {
   const std::uint64_t stretched = frames_for_a_download(10);
   EXPECT_GE(stretched, 10U);
   EXPECT_LE(stretched, 25U);
+}
+
+/// Looks at what passes between a server and a client whose acknowledgements are stretched.
+struct StretchedAcks {
+  struct Arrival {
+    Instant at{};
+    std::uint32_t time = 0;
+  };
+
+  void came(const packet::Packet& packet, Instant now) {
+    packet::Parsed parsed;
+    ASSERT_EQ(packet::parse(packet, parsed), packet::ParseResult::tcp);
+    if (parsed.segment.payload_len > 0) arrivals[parsed.segment.seq.raw()] = {now, parsed.segment.ts_value};
+  }
+  void left(const packet::Packet& packet, Instant at) {
+    packet::Parsed parsed;
+    ASSERT_EQ(packet::parse(packet, parsed), packet::ParseResult::tcp);
+    const tcp::Segment& segment = parsed.segment;
+    const auto ticks = static_cast<std::uint32_t>(at.time_since_epoch() / 1ms);
+    if (!clock) clock = segment.ts_value - ticks;
+    EXPECT_EQ(segment.ts_value - ticks, *clock) << "it has the time of its departure";
+    const auto first = arrivals.find(acknowledged.raw());
+    if (segment.ack > acknowledged && first != arrivals.end()) {
+      EXPECT_EQ(segment.ts_echo, first->second.time) << "RFC 7323 section 4.3";
+      EXPECT_LE(at - first->second.at, 40ms);
+      longest = std::max(longest, at - first->second.at);
+      most = std::max(most, segment.ack - acknowledged);
+    }
+    acknowledged = segment.ack;
+  }
+
+  std::map<std::uint32_t, Arrival> arrivals;  ///< by sequence number, at the client
+  tcp::SeqNum acknowledged;
+  std::optional<std::uint32_t> clock;
+  Duration longest{};
+  std::int32_t most = 0;
+};
+
+TEST(Hosts, AStretchedAcknowledgementIsMadeWhenItLeaves) {
+  Pair pair({}, 1, false, 13);  // more than a first window, which waits
+  StretchedAcks watch;
+  Tap down([&](const packet::Packet& packet, Instant now) { watch.came(packet, now); }, pair.client_);
+  Tap up([&](const packet::Packet& packet, Instant now) { watch.left(packet, now - 10ms); }, pair.server_);
+  pair.to_client_.lead_to(down);
+  pair.to_server_.lead_to(up);
+  BulkClient client(pair.loop_, pair.client_, pair.bulk(false, 100 * 1448), pair.log_);
+  pair.loop_.run_until(Instant(60s));
+  EXPECT_TRUE(client.complete());
+  EXPECT_EQ(watch.most, 13 * 1448);
+  EXPECT_EQ(watch.longest, 40ms);
 }
 
 TEST(Hosts, AnUploadArrivesWhole) {
