@@ -160,14 +160,19 @@ void examine(std::uint64_t seed) {
   }
 }
 
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
 TEST(UnaidedRandom, DeliversNearlyWhatCubicDoesAndNoQueueStands) {
   if (const char* const one = std::getenv("SLUICE_SIM_SEED")) {
     examine(std::strtoull(one, nullptr, 10));
     return;
   }
-  const char* const text = std::getenv("SLUICE_SIM_SEEDS");
-  const std::uint64_t seeds = text != nullptr ? std::strtoull(text, nullptr, 10) : 30;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+  const std::uint64_t first = from_environment("SLUICE_SIM_FIRST_SEED", 1);
+  const std::uint64_t seeds = from_environment("SLUICE_SIM_SEEDS", 30);
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     examine(seed);
   }
 }
