@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -106,6 +107,12 @@ class AckClockedWindow {
   [[nodiscard]] Duration base_delay() const { return base_; }
   /// How late the newest acknowledgement was of which it is known; zero where none was of late.
   [[nodiscard]] Duration late() const { return late_; }
+  /// How late the acknowledgement of a segment can have been that took so long there and back: what that is beyond the
+  /// base delay. No bound where either is unknown.
+  [[nodiscard]] Duration most_late(Duration round_trip) const {
+    if (!known() || round_trip <= Duration::zero()) return Duration::max();
+    return std::max(round_trip - base_, Duration::zero());
+  }
   /// Of so much under way, what waits in the radio queue.
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
   /// What is to wait there at the present rate.

@@ -7,6 +7,8 @@ namespace {
 
 constexpr Duration tick = std::chrono::milliseconds(1);
 constexpr Duration check_every = std::chrono::seconds(1);
+/// A rate that was found right once is looked at over a longer time …
+constexpr Duration check_again_every = std::chrono::seconds(4);
 constexpr Duration half_window = std::chrono::seconds(5);
 /// The least delay grows by no more than one part in so many of the time that passes: a clock drifts by a hundredth of
 /// that, a way that has become 40 ms longer is known after 40 s, and an upload that fills a modem's buffer for a minute
@@ -14,6 +16,8 @@ constexpr Duration half_window = std::chrono::seconds(5);
 constexpr std::int64_t grows_a_part_in = 1000;
 /// From one look at the rate to the next what a message waits may change by so much.
 constexpr Duration waits_change = std::chrono::milliseconds(350);
+/// … in which a modem's buffer may have been filled by an upload, or emptied.
+constexpr Duration waits_change_again = std::chrono::seconds(1);
 /// Nothing waits for an uplink for so long: the clock was set anew.
 constexpr Duration set_anew = std::chrono::seconds(2);
 
@@ -26,26 +30,37 @@ Duration elapsed(std::uint32_t from, std::uint32_t to) {
 void PeerClock::begin(Instant now, std::uint32_t ticks, Duration waited) {
   *this = PeerClock{};
   before_ = newest_ = least_ = -waited;
+  assumed_ = waited > Duration::zero();
   origin_ = checked_ = least_at_ = newest_since_ = now;
   origin_ticks_ = checked_ticks_ = ticks;
 }
 
-Duration PeerClock::late(Instant now, std::uint32_t ticks, Duration first) {
-  if (origin_ == Instant{}) begin(now, ticks, first);
+Duration PeerClock::late(Instant now, std::uint32_t ticks, Duration first, Duration most) {
+  if (origin_ == Instant{}) begin(now, ticks, std::min(first, most));
   Duration delay = (now - origin_) - elapsed(origin_ticks_, ticks);
   const Duration off = delay - least_;
   if (off > set_anew || off < -set_anew) {
-    begin(now, ticks, first);
+    begin(now, ticks, std::min(first, most));
     delay = Duration::zero();
   }
+  if (assumed_) correct(delay, most);
   note_least(now, delay);
   check_rate(now, ticks);
   if (!in_milliseconds_) return Duration(-1);
   return delay - least_;
 }
 
+void PeerClock::correct(Duration delay, Duration most) {
+  if (delay < least_) {
+    assumed_ = false;
+  } else if (delay - least_ > most) {
+    before_ = newest_ = least_ = delay - most;
+  }
+}
+
 void PeerClock::note_least(Instant now, Duration delay) {
   if (now - newest_since_ >= half_window) {
+    assumed_ = false;
     before_ = newest_;
     newest_ = delay;
     newest_since_ = now;
@@ -58,9 +73,10 @@ void PeerClock::note_least(Instant now, Duration delay) {
 /// A second of the clock is one of ours, but for what its messages waited. The origin moves along, since ticks wrap.
 void PeerClock::check_rate(Instant now, std::uint32_t ticks) {
   const Duration passed = now - checked_;
-  if (passed < check_every) return;
+  if (passed < (in_milliseconds_ ? check_again_every : check_every)) return;
   const Duration told = elapsed(checked_ticks_, ticks);
-  in_milliseconds_ = told > passed * 9 / 10 - waits_change && told < passed * 11 / 10 + waits_change;
+  const Duration change = in_milliseconds_ ? waits_change_again : waits_change;
+  in_milliseconds_ = told > passed * 9 / 10 - change && told < passed * 11 / 10 + change;
   checked_ = now;
   checked_ticks_ = ticks;
   const Duration moved = elapsed(origin_ticks_, ticks);

@@ -16,11 +16,13 @@ class PeerClock {
   /// A segment has come whose timestamp is the newest so far. How much later than the one that was least late in the
   /// last five to ten seconds, where that one is taken to be later by no more than a millisecond each second; negative
   /// while the clock's rate is not known.
-  /// `first`: what the very first segment is taken to have waited, as others of the same peer have; ≥ 0.
-  Duration late(Instant now, std::uint32_t ticks, Duration first = {});
+  /// `first`: what the very first segment is taken to have waited, as others of the same peer have; ≥ 0. `most`: what
+  /// this one can have waited by its own round trip, ≥ 0; an assumption that says more is corrected by it.
+  Duration late(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
 
  private:
   void begin(Instant now, std::uint32_t ticks, Duration waited);
+  void correct(Duration delay, Duration most);
   void note_least(Instant now, Duration delay);
   void check_rate(Instant now, std::uint32_t ticks);
 
@@ -34,6 +36,7 @@ class PeerClock {
   std::uint32_t origin_ticks_ = 0;
   std::uint32_t checked_ticks_ = 0;
   bool in_milliseconds_ = false;
+  bool assumed_ = false;  ///< the least delay is, and no segment was less late
 };
 static_assert(sizeof(PeerClock) <= 80, "one for each connection of a bearer that listens");
 

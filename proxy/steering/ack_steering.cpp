@@ -100,7 +100,8 @@ void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::A
   heard.round_trip = std::max(news.rtt, Duration::zero());
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   if (endpoint.uses_timestamps())
-    heard.late = shares_[id].clock.late(now, endpoint.newest_ts_value(), clock.law().late());
+    heard.late = shares_[id].clock.late(now, endpoint.newest_ts_value(), clock.law().late(),
+                                        clock.law().most_late(heard.round_trip));
   clock.hear(heard);
 }
 

@@ -60,6 +60,39 @@ TEST(PeerClock, WhatAnUploadDelaysIsNoOtherClock) {
   }
 }
 
+// … a buffer of 128 KiB at 1.7 Mb/s, in three quarters of a second.
+TEST(PeerClock, ARateThatWasSeenOnceIsNotDoubtedForAnUpload) {
+  PeerClock clock;
+  Duration sent{};
+  for (int i = 0; i < 3000; ++i, sent += 10ms) {
+    const Duration waits = std::chrono::milliseconds(i < 200 ? 0 : std::abs(i % 150 - 75) * 8);
+    const Duration late = clock.late(Instant(1h) + sent + way + waits, static_cast<std::uint32_t>(7 + sent / 1ms));
+    if (i <= 200) continue;
+    ASSERT_NEAR(to_seconds(late), to_seconds(waits), 0.001) << i;
+  }
+}
+
+TEST(PeerClock, AnAssumptionIsCorrectedByWhatARoundTripLeaves) {
+  PeerClock clock;
+  Duration late{};
+  for (Duration sent{}; sent <= 3s; sent += 10ms) {
+    late = clock.late(Instant(1h) + sent + way, static_cast<std::uint32_t>(7 + sent / 1ms), 300ms, 20ms);
+    ASSERT_LE(late, 20ms);
+  }
+  EXPECT_GE(late, 15ms) << "it may have waited so long";
+}
+
+// A base delay that is too long must not make what is late punctual.
+TEST(PeerClock, WhatWasSeenIsNotCorrected) {
+  PeerClock clock;
+  Duration late{};
+  for (Duration sent{}; sent <= 3s; sent += 10ms) {
+    const Duration waits = sent < 1500ms ? 0ms : 100ms;
+    late = clock.late(Instant(1h) + sent + way + waits, static_cast<std::uint32_t>(7 + sent / 1ms), 0ms, 20ms);
+  }
+  EXPECT_NEAR(to_seconds(late), 0.1, 0.003);
+}
+
 TEST(PeerClock, AConnectionThatBeginsBehindAnUploadIsLateFromItsFirstSegmentOn) {
   PeerClock clock;
   Duration late{};
