@@ -113,10 +113,8 @@ void Endpoint::undo_recovery() {
   bits_.doubt = Doubt::none;
   repair_.copies = 0;
   if (bits_.recovery != Recovery::none) {
-    if (bits_.recovery == Recovery::fast) {
-      repair_.point = snd_.una - 1;  // three more duplicates are news again
-      rack_.note_reordering();
-    }
+    repair_.point = snd_.una - 1;  // three more duplicates are news again (RFC 5682 section 2.1 step 3b)
+    if (bits_.recovery == Recovery::fast) rack_.note_reordering();
     rack_.forget();  // it may have taken an original for its copy
     bits_.recovery = Recovery::none;
     repair_.duplicate_acks = 0;

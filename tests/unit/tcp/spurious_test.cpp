@@ -117,6 +117,19 @@ TEST_F(Frto, TheSecondAcknowledgementDecides) {
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(10 * mss)) << "eight old ones, two new ones";
 }
 
+TEST_F(Frto, ALossAmongTheOriginalsIsRepairedAtOnce) {
+  s.receive_ack(mss);
+  s.emit();
+  s.receive_ack(2 * mss);
+  expect_undone(s);
+  s.emit();
+  s.discard_sent();
+  for (int i = 0; i < 3; ++i) s.receive_ack(2 * mss);  // the third one of the window was lost
+  s.emit();
+  s.expect_data(2 * mss, mss);
+  EXPECT_EQ(s.endpoint.counters().fast_recoveries, 1) << "else it waits for a timer that has learned from the pause";
+}
+
 TEST_F(Frto, ADuplicateAfterTheNewDataMeansLoss) {
   s.receive_ack(mss);
   s.emit();
