@@ -367,6 +367,7 @@ class Endpoint {
   [[gnu::cold, gnu::noinline]] void arm_retransmit_slow(Instant now);
 
   // spurious.cpp
+  [[nodiscard]] bool judges_repairs() const { return config_->takes_back && !config_->classic_reno; }
   void suspect_timeout();
   void copy_went_out();
   [[nodiscard]] bool answers_original(const Segment& segment) const;

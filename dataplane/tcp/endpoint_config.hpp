@@ -41,6 +41,9 @@ struct EndpointConfig {
   /// fast recovery and repairs nothing (without RFC 6582), the first two duplicates send nothing (without RFC 3042),
   /// and no repair is ever taken back (without RFC 3522 and 5682). For connections without SACK.
   bool classic_reno = false;
+  /// A repair that nothing was lost for is taken back (RFC 3522, 3708, 5682). False: as hosts and simulators of before
+  /// 2003 have it, where a pause of the radio costs the window.
+  bool takes_back = true;
   bool answers_keepalives = true;  ///< false: the owner does, see take_keepalive()
   /// Payload that waits to be sent is copied behind what waits before it while one segment can carry both, so that
   /// buffers are in proportion to bytes however small the writes are. For connections that relay others' segments.

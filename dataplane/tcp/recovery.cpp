@@ -150,7 +150,7 @@ void Endpoint::repeat_what_is_missing(std::uint32_t segments, AckEvent& event) {
 void Endpoint::enter_fast_recovery(Instant now) {
   bits_.recovery = Recovery::fast;
   repair_.point = snd_.nxt;
-  bits_.doubt = config_->classic_reno ? Doubt::none : Doubt::copy_due;
+  bits_.doubt = judges_repairs() ? Doubt::copy_due : Doubt::none;
   repair_.copies = 0;
   bits_.tail_due = bits_.tail_out = false;
   bits_.retransmit_first = true;  // RFC 6675 section 5 step 4.3: the first one does not wait for the window

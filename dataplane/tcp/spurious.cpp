@@ -21,7 +21,7 @@ void Endpoint::suspect_timeout() {
   } else if (!unanswered) {
     repair_.copies = 0;
   }
-  if (!send_.outstanding() || config_->classic_reno || (bits_.recovery != Recovery::none && !unanswered)) {
+  if (!send_.outstanding() || !judges_repairs() || (bits_.recovery != Recovery::none && !unanswered)) {
     bits_.doubt = Doubt::none;
   } else if (!unanswered) {
     bits_.doubt = Doubt::copy_due;
@@ -68,7 +68,7 @@ bool Endpoint::reports_duplicate(const Segment& segment) {
 /// (RFC 3708 section 3).
 void Endpoint::count_duplicate(const Segment& segment) {
   const SackBlock first = segment.sack_blocks[0];
-  if (repair_.copies == copies_unknown) return;
+  if (repair_.copies == copies_unknown || !config_->takes_back) return;
   // Of an older repair, or of none.
   const auto reach = static_cast<std::int32_t>(congestion_.prior_cwnd() + Rack::threshold * mtu_.mss);
   if (first.right > repair_.point || repair_.point - first.left > reach) return;

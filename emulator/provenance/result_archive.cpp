@@ -60,8 +60,8 @@ void fields(Archive& archive, Row& row) {
 
 template <typename Archive, Is<WindowRow> Row>
 void fields(Archive& archive, Row& row) {
-  auto& [time, server, ue, port, congestion, advertised, in_flight] = row;
-  archive(time, server, ue, port, congestion, advertised, in_flight);
+  auto& [time, server, ue, port, congestion, advertised, in_flight, timeouts] = row;
+  archive(time, server, ue, port, congestion, advertised, in_flight, timeouts);
 }
 
 template <typename Archive, Is<DropRow> Row>

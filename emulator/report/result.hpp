@@ -102,6 +102,7 @@ struct WindowRow {
   double congestion_bytes = 0;  ///< cwnd
   double advertised_bytes = 0;  ///< what the receiver offers, as it came: a proxy on the way may have made it smaller
   double in_flight_bytes = 0;
+  std::uint64_t timeouts = 0;  ///< of the retransmission timer, so far
 };
 
 /// One TCP segment that a radio queue dropped.

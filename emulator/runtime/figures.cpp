@@ -116,6 +116,14 @@ constexpr SizeClass size_classes[] = {{4'000, "first_ue_to_4kb_ms"},    {6'000, 
                                       {50'000, "first_ue_to_50kb_ms"},  {200'000, "first_ue_to_200kb_ms"},
                                       {1'000'000, "first_ue_to_1mb_ms"}};
 
+/// Of these, those in the two seconds before.
+std::uint64_t drops_before(const std::vector<DropRow>& drops, double time_s) {
+  constexpr double within_s = 2;
+  return static_cast<std::uint64_t>(std::count_if(drops.begin(), drops.end(), [time_s](const DropRow& drop) {
+    return drop.time_s > time_s - within_s && drop.time_s <= time_s;
+  }));
+}
+
 /// The flows that came and went, by size.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue) {
   constexpr std::uint64_t short_limit = 15'000;
@@ -163,6 +171,39 @@ void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_fr
   result.figures["flow_jain"] = jain_index(throughout);
   result.figures["flow_min_bps"] = *std::min_element(throughout.begin(), throughout.end());
   result.figures["flow_max_bps"] = *std::max_element(throughout.begin(), throughout.end());
+}
+
+void add_timeout_figures(RunResult& result, const Scenario& scenario) {
+  constexpr int named = 4;
+  int nth = 0;
+  for (const FlowRow& flow : result.flows) {
+    if (flow.application != "bulk" || flow.opened_s > to_seconds(scenario.warmup) || flow.ended != "running") continue;
+    if (++nth > named) return;
+    result.figures["flow_" + std::to_string(nth) + "_timeouts"] = static_cast<double>(flow.server_timeouts);
+  }
+}
+
+void add_window_figures(RunResult& result, const Scenario& scenario) {
+  if (result.windows.empty()) return;
+  const WindowRow& first = result.windows.front();
+  std::uint64_t looks = 0;
+  std::uint64_t limited = 0;
+  std::uint64_t lone = 0;
+  std::uint64_t timeouts = 0;
+  for (const WindowRow& row : result.windows) {
+    if (row.server != first.server || row.ue != first.ue || row.ue_port != first.ue_port) continue;
+    if (row.time_s >= to_seconds(scenario.warmup)) {
+      ++looks;
+      if (row.congestion_bytes < row.advertised_bytes) ++limited;
+      if (row.timeouts > timeouts && drops_before(result.dropped, row.time_s) <= 1) ++lone;
+    }
+    timeouts = row.timeouts;
+  }
+  if (looks == 0) return;
+  result.figures["congestion_limits"] = static_cast<double>(limited) / static_cast<double>(looks);
+  if (scenario.output.drops) result.figures["lone_timeouts"] = static_cast<double>(lone);
+  if (const std::uint64_t events = result.counters["drop_events"]; events != 0)
+    result.figures["drops_per_event"] = static_cast<double>(result.drops) / static_cast<double>(events);
 }
 
 void add_queue_figures(RunResult& result, const Scenario& scenario) {

@@ -20,6 +20,12 @@ void add_model_figures(RunResult& result, const Scenario& scenario, const Capaci
 /// Adds how long fetches took, and those of the flows that came and went by their size.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue);
 
+/// Adds the timeouts of the servers of the first four transfers that ran all the time, where flows are written down.
+void add_timeout_figures(RunResult& result, const Scenario& scenario);
+
+/// Adds what the windows of the first watched connection and the drops tell, after the warm-up.
+void add_window_figures(RunResult& result, const Scenario& scenario);
+
 /// Adds when the radio queue came to its reference, where a law at the Node-B has one.
 void add_queue_figures(RunResult& result, const Scenario& scenario);
 

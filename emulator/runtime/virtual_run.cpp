@@ -156,6 +156,8 @@ RunResult run_virtual(const RunPlan& plan, const std::string& name, packet::Pack
   result.key = {name, "virtual", plan.mode_name, plan.seed, plan.swept};
   result.paper = plan.paper;
   add_queue_figures(result, plan.scenario);
+  add_window_figures(result, plan.scenario);
+  add_timeout_figures(result, plan.scenario);
   const ChannelSpec& link = plan.scenario.cell.ues.front().channel;
   const bool profiled = link.type == ChannelType::profile;
   const auto profile = profiled ? traces.profile(link.profile, plan.seed) : nullptr;

@@ -20,7 +20,7 @@ void WindowWatch::look(const Connection& connection, Instant now) {
   const tcp::Endpoint& endpoint = connection.endpoint();
   rows_.push_back({to_seconds(now - started_), ours.src.to_string(), ours.dst.to_string(), ours.dst_port,
                    static_cast<double>(endpoint.cwnd().count()), static_cast<double>(endpoint.snd_window().count()),
-                   static_cast<double>(endpoint.in_flight().count())});
+                   static_cast<double>(endpoint.in_flight().count()), endpoint.counters().timeouts});
 }
 
 }  // namespace sluice::emulator

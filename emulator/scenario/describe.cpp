@@ -303,6 +303,9 @@ void describe(Section& s, HostsSpec& hosts) {
       "tcp",
       [&hosts](Section& below) {
         describe(below, hosts.tcp);
+        below.value("takes_back", hosts.tcp.takes_back,
+                    "repairs that nothing was lost for are taken back (RFC 3522, 3708, 5682); false: as before 2003, "
+                    "ns-2's NewReno among them");
         below.value("classic_reno", hosts.tcp.classic_reno,
                     "Reno as it was before 1999 (RFC 2001): a partial acknowledgement ends a fast recovery and repairs "
                     "nothing, no limited transmit, no repair is taken back; needs sack: false");

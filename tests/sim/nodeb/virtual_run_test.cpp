@@ -100,6 +100,22 @@ TEST(VirtualRun, WritesWindowsAndDropsWhereTheFileAsks) {
     EXPECT_LT(row.sequence_bytes, 2e6 / 8 * row.time_s + 400'000) << "what the link carried by then, and a window";
   }
   EXPECT_TRUE(run_all(link(steady, "modes: [none]\n")).at(0).windows.empty());
+  EXPECT_EQ(run.figures.at("congestion_limits"), 1) << "the receiver has room for more than the link's buffer";
+  EXPECT_EQ(run.figures.at("lone_timeouts"), 0);
+  EXPECT_GE(run.figures.at("drops_per_event"), 1);
+}
+
+TEST(VirtualRun, CountsTimeoutsThatNoBurstOfLossesExplains) {
+  const std::string pausing = link("{type: constant, rate: 2Mb/s}",
+                                   "modes: [none]\nhosts: {receive_buffer: 20kB, tcp: {congestion: newreno}}\n"
+                                   "interval: 100ms\noutput: {windows: [0], drops: true, flows: true}\n"
+                                   "moves: [{type: outage, at: 6s, ue: 0, duration: 3s}]\n");
+  const RunResult run = run_all(pausing).at(0);
+  EXPECT_EQ(run.drops, 0U) << "the window is less than the buffer";
+  EXPECT_GE(run.figures.at("lone_timeouts"), 1);
+  EXPECT_EQ(run.figures.at("flow_1_timeouts"), run.figures.at("lone_timeouts"));
+  EXPECT_GT(run.figures.at("congestion_limits"), 0) << "after the timeouts";
+  EXPECT_LT(run.figures.at("congestion_limits"), 0.5);
 }
 
 TEST(VirtualRun, ARouterHasItsQueueInTheSeries) {

@@ -51,6 +51,7 @@ inline RunResult full_result() {
   WindowRow window;
   window.server = "192.0.2.1";
   window.congestion_bytes = 14'600;
+  window.timeouts = 3;
   result.windows = {window};
   DropRow drop;
   drop.reason = "buffer_full";

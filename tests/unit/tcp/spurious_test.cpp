@@ -155,6 +155,21 @@ TEST_F(Frto, ADuplicateBeforeMeansLoss) {
   s.expect_nothing();
 }
 
+TEST(SpuriousTimeout, NothingIsTakenBackWhereTheConfigurationSaysSo) {
+  for (const bool sack : {false, true}) {
+    Script s;
+    s.config.takes_back = false;
+    s.use_timestamps();
+    if (sack) s.use_sack();
+    time_out(s);
+    s.receive_ack(2 * mss);  // with the echo of the original
+    s.emit();
+    s.expect_data(2 * mss, mss);
+    EXPECT_TRUE(s.endpoint.in_recovery());
+    EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
+  }
+}
+
 TEST(SpuriousTimeout, WithoutNewDataTheRestIsRepeated) {
   Script s;
   s.handshake_rtt = 100ms;
@@ -419,6 +434,16 @@ TEST_F(Duplicates, AReportedCopyIsHeardAfterTheRecovery) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
   s.receive_sack(10 * mss, {{0, 1 * mss}});
   expect_undone(s);
+}
+
+TEST(SpuriousRecovery, AReportedCopyIsNotHeardWhereNothingIsTakenBack) {
+  Script s;
+  s.config.takes_back = false;
+  s.use_sack();
+  reorder(s);
+  s.receive_ack(4 * mss);
+  s.receive_sack(5 * mss, {{0, 1 * mss}});
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(5 * mss));
 }
 
 TEST_F(Duplicates, EveryCopyMustHaveBeenOne) {
