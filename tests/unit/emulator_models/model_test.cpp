@@ -1,5 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <stdexcept>
+#include <vector>
+
+#include "emulator/model/clamp_loop.hpp"
 #include "emulator/model/tcp_throughput.hpp"
 #include "emulator/model/wlan_ratio.hpp"
 
@@ -113,6 +121,37 @@ TEST(WlanModel, WithMoreDownloadsEachGetsItsPart) {
   EXPECT_GT(eight, 2.5 * two);
   EXPECT_LT(eight, 4.5 * two);
   EXPECT_THROW(static_cast<void>(wlan_ratio({0, 42, 1, 1, 1})), std::invalid_argument);
+}
+
+/// Largest |q − q*| between 39 and 40 round trips over that between 19 and 20, of dq/dt = −b·q(t − 1) step by step.
+double growth_in_twenty(double slope) {
+  constexpr std::size_t steps = 2000;  // per round trip
+  std::vector<double> q(40 * steps + 1, 1.0);
+  for (std::size_t i = 1; i < q.size(); ++i) {
+    const double before = i > steps ? q[i - 1 - steps] : 1.0;
+    q[i] = q[i - 1] - slope * before / static_cast<double>(steps);
+  }
+  const auto most = [&](std::size_t round) {
+    double value = 0;
+    // A period is four round trips or more.
+    for (std::size_t i = (round - 5) * steps; i < round * steps; ++i) value = std::max(value, std::abs(q[i]));
+    return value;
+  };
+  return most(40) / most(20);
+}
+
+TEST(ClampLoop, IsStableBelowHalfOfPiAndNotBeyond) {
+  EXPECT_NEAR(clamp_loop_growth(std::numbers::pi / 2), 1, 1e-9) << "it swings for ever, with a period of 4 d";
+  EXPECT_LT(clamp_loop_growth(1.5), 1);
+  EXPECT_GT(clamp_loop_growth(1.6), 1);
+  EXPECT_NEAR(clamp_loop_growth(1 / std::numbers::e), 1 / std::numbers::e, 1e-4) << "a double root at -1";
+  EXPECT_THROW(static_cast<void>(clamp_loop_growth(0)), std::invalid_argument);
+}
+
+TEST(ClampLoop, SwingsAsTheEquationDoesStepByStep) {
+  for (const double slope : {1.25, 1.5, 1.6, 1.75}) {
+    EXPECT_NEAR(std::pow(growth_in_twenty(slope), 1.0 / 20), clamp_loop_growth(slope), 0.02) << slope;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+#include "emulator/model/clamp_loop.hpp"
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <stdexcept>
+
+namespace sluice::emulator {
+
+/// Newton's method. Up to b = 1/e the rightmost root is real and in [−1, 0); from there on it has an imaginary part
+/// that grows from 0 over π/2 (at b = π/2, where Re λ = 0) towards π. λ = ln(b) + iπ/2 is near it for large b.
+double clamp_loop_growth(double slope) {
+  if (!(slope > 0)) throw std::invalid_argument("b must be above 0");
+  using Complex = std::complex<double>;
+  constexpr double largest_real = 1 / std::numbers::e;
+  constexpr int most_steps = 200;
+  Complex root = slope <= largest_real ? Complex(0, 0) : Complex(std::log(slope), std::numbers::pi / 2);
+  for (int step = 0; step < most_steps; ++step) {
+    const Complex delayed = slope * std::exp(-root);
+    const Complex change = (root + delayed) / (1.0 - delayed);
+    root -= change;
+    if (std::abs(change) < 1e-13) break;
+  }
+  return std::exp(root.real());
+}
+
+}  // namespace sluice::emulator
