@@ -34,6 +34,8 @@ PAPERS = ROOT / "configs" / "papers"
 # Columns of results.csv from here on are measured; those before name the run.
 FIRST_MEASURED = "measured_s"
 UNITS = {"%": 100, "Mb/s": 1e-6, "kb/s": 1e-3, "kB": 1e-3, "ms": 1, "s": 1, "": 1}
+# Columns of parts of a whole, and Jain's index: at most 1.
+PARTS = re.compile(r"utilisation|goodput|queue_empty|\w*jain|\w+_share|\w+_loss")
 # A number is {what, column} and some of these.
 NUMBER_KEYS = {"what", "column", "unit", "where", "versus", "times", "pick", "paper"}
 # Keys at the top of a scenario that are text for people: they change no run.
@@ -103,16 +105,16 @@ def interval(values):
     return t * statistics.stdev(values) / math.sqrt(len(values))
 
 
-def one_run(values, signed):
+def one_run(values, signed, bound=math.inf):
     """Where a single run is, (least, most): the 95 % prediction interval for one more, and as far as any of these. What is not
-    `signed` is not below 0. None of a single value."""
+    `signed` is not below 0, and nothing is above `bound`. None of a single value."""
     half = interval(values)
     if half is None:
         return None
     half *= math.sqrt(len(values) + 1)
     mean = statistics.fmean(values)
     least = min(mean - half, *values)
-    return least if signed else max(least, 0.0), max(mean + half, *values)
+    return least if signed else max(least, 0.0), max(min(mean + half, bound), *values)
 
 
 class Results:
@@ -207,6 +209,12 @@ def unit_of(number):
     return "%" if "versus" in number else number.get("unit", "")
 
 
+def bound_of(number):
+    """What a number is never above, in its unit."""
+    compared_with = "versus" in number or "times" in number
+    return UNITS[number.get("unit", "")] if PARTS.fullmatch(number["column"]) and not compared_with else math.inf
+
+
 def picked_points(results, number):
     """[(what tells the point from the others, values by seed)] of the points that a number is of."""
     points = results.points(number)
@@ -224,7 +232,7 @@ def number_text(picked, number):
 
 def printed_bounds(values, number):
     """one_run() as it is printed: (least, most, decimals), rounded away from each other; None of a single value."""
-    bounds = one_run(values, "versus" in number)
+    bounds = one_run(values, "versus" in number, bound_of(number))
     if bounds is None:
         return None
     decimals = digits(statistics.fmean(values), (bounds[1] - bounds[0]) / 2)

@@ -1,6 +1,7 @@
 """The numbers of the papers' page: taken from results as asked, and compared with what is stored."""
 
 import dataclasses
+import math
 import sys
 from pathlib import Path
 
@@ -88,19 +89,28 @@ def test_a_single_run_is_where_one_more_would_be_and_as_far_as_any_was():
     assert papers.one_run([1], False) is None
     assert papers.one_run([1, 2, 3], True) == pytest.approx((2 - 4.303 * (4 / 3) ** 0.5, 2 + 4.303 * (4 / 3) ** 0.5))
     assert papers.one_run([1, 2, 3], False)[0] == 0
+    assert papers.one_run([1, 2, 3], False, 3.5)[1] == 3.5
+    assert papers.one_run([1, 2, 3], False, 2.5)[1] == 3, "a run that was made counts"
     far = [*[0] * 29, 30]
     assert papers.one_run(far, True)[1] == 30 > 1 + 2.045 * 30 ** 0.5 * (31 / 30) ** 0.5
 
 
 def test_the_bounds_of_a_run_are_printed_so_that_it_is_within(results):
     text = papers.one_run_text
-    assert number(results, text, unit="%", where={"mode": "none", "buffer": "10"}) == "0 to 281 %"
+    assert number(results, text, unit="%", where={"mode": "none", "buffer": "10"}) == "0 to 100 %"
     assert number(results, text, where={"mode": "none", "buffer": "20"}) == "0.900"
-    assert number(results, text, where={"mode": "none"}, pick="range") == "0.0 to 2.9; 0.900"
+    assert number(results, text, where={"mode": "none"}, pick="range") == "0.00 to 1.00; 0.900"
     assert number(results, text, where={"mode": "smvs", "buffer": "10"}, versus={"mode": "none"}) == "−211 to 231 %"
     assert papers.printed_bounds([1.0001, 1.0002, 1.0003], {})[:2] == (0.9997, 1.0007)
     results.rows = [row for row in results.rows if row["seed"] == "1"]
     assert number(results, text, where={"mode": "none", "buffer": "10"}) == ""
+
+
+@pytest.mark.parametrize(("wanted", "bound"), [
+    ({"column": "utilisation", "unit": "%"}, 100), ({"column": "flow_jain"}, 1), ({"column": "access_point_ack_loss", "unit": "%"}, 100),
+    ({"column": "throughput_bps", "unit": "Mb/s"}, math.inf), ({"column": "goodput", "versus": {"mode": "none"}}, math.inf)])
+def test_no_part_is_more_than_the_whole(wanted, bound):
+    assert papers.bound_of({"what": "it", **wanted}) == bound
 
 
 def row_of(**fields):
@@ -111,8 +121,8 @@ def row_of(**fields):
 def test_a_run_is_compared_at_the_points_of_the_record(results):
     asked = {"what": "it", "column": "goodput", "unit": "%", "where": {"mode": "none"}, "pick": "range"}
     results.rows = [row for row in results.rows if row["seed"] == "2"]
-    assert papers.compared(row_of(), asked, results) == [("buffer 10", 70, 0, 281), ("buffer 20", 90, 90, 90)]
-    assert papers.told(row_of(), "buffer 10", 70, 0, 281) == ""
+    assert papers.compared(row_of(), asked, results) == [("buffer 10", 70, 0, 100), ("buffer 20", 90, 90, 90)]
+    assert papers.told(row_of(), "buffer 10", 70, 0, 100) == ""
     assert papers.told(row_of(), "buffer 20", 90.1, 90, 90) == "outside: x-one: it (buffer 20): 90.1, printed 90 to 90"
     with pytest.raises(papers.PapersError, match="nothing to compare with"):
         papers.compared(row_of(values='[["buffer 30",[1,2]]]'), asked, results)
