@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "dataplane/packet/parse.hpp"
 #include "emulator/net/ip_header.hpp"
 
 namespace sluice::emulator {
@@ -19,6 +20,13 @@ const WlanParameters& checked(const WlanParameters& p) {
 
 Duration on_air(std::int64_t bytes, double rate_bps) {
   return from_seconds(static_cast<double>(bytes) * 8 / rate_bps);
+}
+
+bool is_ack(const packet::Packet& packet) {
+  packet::Parsed parsed;
+  const packet::ParseResult read = packet::parse(packet, parsed);
+  const bool tcp = read == packet::ParseResult::tcp || read == packet::ParseResult::tcp_options_unknown;
+  return tcp && parsed.segment.payload_len == 0;
 }
 
 }  // namespace
@@ -50,7 +58,7 @@ void WlanCell::add_address(UeIndex ue, const IpAddress& address) {
 void WlanCell::queue(std::size_t station, std::uint32_t limit, Waiting waiting, Instant now) {
   Station& sender = stations_[station];
   if (limit > 0 && sender.queue.size() >= limit) {
-    ++sender.dropped;
+    sender.dropped.add(waiting.ack);
     if (station == 0 && observer_ != nullptr) {
       observer_->on_drop(waiting.ue, waiting.packet, waiting.length, DropReason::full, now);
     }
@@ -77,7 +85,8 @@ void WlanCell::receive(packet::Packet packet, Instant now) {
     mobile.dropped_bytes += static_cast<std::uint64_t>(header->length.count());
     ++mobile.dropped_packets;
   }
-  queue(0, parameters_.buffer, {std::move(packet), now, ue, header->length}, now);
+  const bool ack = is_ack(packet);
+  queue(0, parameters_.buffer, {std::move(packet), now, ue, header->length, ack}, now);
 }
 
 void WlanCell::receive_uplink(packet::Packet packet, Instant now) {
@@ -88,7 +97,8 @@ void WlanCell::receive_uplink(packet::Packet packet, Instant now) {
     return;
   }
   const UeIndex ue = at->second;
-  queue(ue + std::size_t{1}, parameters_.station_buffer, {std::move(packet), now, ue, header->length}, now);
+  const bool ack = is_ack(packet);
+  queue(ue + std::size_t{1}, parameters_.station_buffer, {std::move(packet), now, ue, header->length, ack}, now);
 }
 
 void WlanCell::begin(Instant now) {
@@ -114,7 +124,7 @@ void WlanCell::on_event(std::uint64_t /*tag*/, Instant now) {
 
 void WlanCell::finish(Instant now) {
   Waiting sent = std::move(on_air_);
-  ++stations_[sender_].sent;
+  stations_[sender_].sent.add(sent.ack);
   if (sender_ > 0) {
     to_core_.receive(std::move(sent.packet), now);
     return;

@@ -25,6 +25,15 @@ struct WlanParameters {
   std::uint32_t contention_window = 31;                ///< slots: half of it is waited on average
 };
 
+/// Packets by what they are: TCP segments without payload, most of them ACKs, and everything else.
+struct WlanPackets {
+  std::uint64_t data = 0;
+  std::uint64_t acks = 0;
+
+  [[nodiscard]] std::uint64_t all() const { return data + acks; }
+  void add(bool ack) { ++(ack ? acks : data); }
+};
+
 /// How long a packet of `length` IP bytes takes the air: DIFS, the mean back-off, the frame with its 36 bytes of
 /// headers, SIFS and the acknowledgement. 1.93 ms for 1500 bytes, 0.87 ms for 40.
 [[nodiscard]] Duration wlan_airtime(const WlanParameters& parameters, Bytes length);
@@ -60,9 +69,9 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   /// The figures are of the downlink; the backlog is the part of the access point's buffer that is for the mobile.
   [[nodiscard]] UeSnapshot snapshot(UeIndex ue, Instant now) override;
 
-  /// Packets that a station has sent; station 0 is the access point, n the mobile n − 1.
-  [[nodiscard]] std::uint64_t sent(std::size_t station) const { return stations_[station].sent; }
-  [[nodiscard]] std::uint64_t dropped(std::size_t station) const { return stations_[station].dropped; }
+  /// What a station has sent, and what found no room in it; station 0 is the access point, n the mobile n − 1.
+  [[nodiscard]] const WlanPackets& sent(std::size_t station) const { return stations_[station].sent; }
+  [[nodiscard]] const WlanPackets& dropped(std::size_t station) const { return stations_[station].dropped; }
 
  private:
   struct Waiting {
@@ -70,11 +79,12 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
     Instant since{};
     UeIndex ue = 0;
     Bytes length;
+    bool ack = false;
   };
   struct Station {
     Ring<Waiting> queue;
-    std::uint64_t sent = 0;
-    std::uint64_t dropped = 0;
+    WlanPackets sent;
+    WlanPackets dropped;
   };
   class Uplink final : public Element {
    public:

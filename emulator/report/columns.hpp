@@ -158,10 +158,23 @@ inline constexpr std::array figure_table = std::to_array<ColumnText>({
      "the WLAN paper's Markov chain: an upload's window is full so many orders of magnitude longer "
      "than not"},
     {"model_ratio", "up_down_ratio by the M/M/1/K model"},
+    {"access_point_data_share",
+     "of the packets on an access point's air, the part that it sent and that were no bare ACKs (TCP segments without "
+     "payload); this and the next five are of the whole run"},
+    {"access_point_ack_share", "… that it sent and that were bare ACKs"},
+    {"station_data_share", "… that stations sent and that were no bare ACKs"},
+    {"station_ack_share", "… that stations sent and that were bare ACKs"},
+    {"access_point_data_loss",
+     "of the packets towards the stations that were no bare ACKs, the part that found no room"},
+    {"access_point_ack_loss", "of the bare ACKs towards the stations, the part that found no room"},
     {"naive_ratio", "… by the WLAN paper's first explanation; nothing where it says nothing"},
 });
 /// What runs count beside; RunResult::counters. The drops and marks of routers are named by their hop.
 inline constexpr std::array counter_table = std::to_array<ColumnText>({
+    {"access_point_ack_drops", "bare ACKs that found no room in the access point"},
+    {"access_point_acks", "bare ACKs (TCP segments without payload) that the access point sent"},
+    {"access_point_data", "all other packets that it sent"},
+    {"access_point_data_drops", "all other packets that found no room in it"},
     {"claims", "real time, with several proxies: UEs that nobody held and a proxy claimed"},
     {"claims_lapsed", "likewise: claims whose proxy said nothing of the UE any more"},
     {"claims_moved", "likewise: claims that one proxy took from another, since the UE's packets go through it now"},
@@ -219,6 +232,8 @@ inline constexpr std::array counter_table = std::to_array<ColumnText>({
     {"server_proxy_down_marks", "packets marked (ECN) there"},
     {"server_proxy_up_drops", "packets dropped by the router of that hop, on the way up"},
     {"server_proxy_up_marks", "packets marked (ECN) there, on the way up"},
+    {"station_acks", "bare ACKs (TCP segments without payload) that the stations of an access point sent"},
+    {"station_data", "all other packets that they sent"},
     {"station_drops", "packets that the stations of an access point dropped, on the way up"},
     {"statuses", "statuses that the proxy sent and the Node-Bs heard"},
     {"timeouts", "retransmission timeouts of whoever faces the radio"},

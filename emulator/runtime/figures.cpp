@@ -206,6 +206,27 @@ void add_window_figures(RunResult& result, const Scenario& scenario) {
     result.figures["drops_per_event"] = static_cast<double>(result.drops) / static_cast<double>(events);
 }
 
+void add_access_point_figures(RunResult& result) {
+  const auto counted = [&result](const char* name) {
+    const auto at = result.counters.find(name);
+    return at == result.counters.end() ? 0.0 : static_cast<double>(at->second);
+  };
+  const double data = counted("access_point_data");
+  const double acks = counted("access_point_acks");
+  const double station_data = counted("station_data");
+  const double station_acks = counted("station_acks");
+  const double all = data + acks + station_data + station_acks;
+  if (all <= 0) return;
+  result.figures["access_point_data_share"] = data / all;
+  result.figures["access_point_ack_share"] = acks / all;
+  result.figures["station_data_share"] = station_data / all;
+  result.figures["station_ack_share"] = station_acks / all;
+  const double data_drops = counted("access_point_data_drops");
+  const double ack_drops = counted("access_point_ack_drops");
+  if (data + data_drops > 0) result.figures["access_point_data_loss"] = data_drops / (data + data_drops);
+  if (acks + ack_drops > 0) result.figures["access_point_ack_loss"] = ack_drops / (acks + ack_drops);
+}
+
 void add_queue_figures(RunResult& result, const Scenario& scenario) {
   const double interval = to_seconds(scenario.interval);
   const auto window = static_cast<std::size_t>(std::max(1.0, 1.0 / interval));

@@ -26,6 +26,10 @@ void add_timeout_figures(RunResult& result, const Scenario& scenario);
 /// Adds what the windows of the first watched connection and the drops tell, after the warm-up.
 void add_window_figures(RunResult& result, const Scenario& scenario);
 
+/// Adds what share of the packets on an access point's air was whose, and how much found no room in its buffer. Of what
+/// the run counted, which must be there; nothing where the radio is none.
+void add_access_point_figures(RunResult& result);
+
 /// Adds when the radio queue came to its reference, where a law at the Node-B has one.
 void add_queue_figures(RunResult& result, const Scenario& scenario);
 

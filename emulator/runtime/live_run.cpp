@@ -10,6 +10,7 @@
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/eal.hpp"
 #include "dataplane/dpdk/thread_priority.hpp"
+#include "emulator/runtime/figures.hpp"
 #include "emulator/runtime/user_figures.hpp"
 #include "emulator/scenario/live_mode.hpp"
 
@@ -224,6 +225,7 @@ RunResult LiveRun::result() {
     result.counters["payload_corrupted"] = log.corrupted + (servers_ ? servers_->counters().corrupted : 0);
   }
   network_->count(result.counters);
+  add_access_point_figures(result);
   result.counters["ttis"] = static_cast<std::uint64_t>(ended_.time_since_epoch() / scenario_.cell.tti);
   result.counters["ttis_missed"] = ttis_missed_;
   result.counters["lateness_p50_us"] = whole_microseconds(lateness_.percentile(0.50));

@@ -227,16 +227,29 @@ void RadioAccess::count(std::map<std::string, std::uint64_t>& counters) const {
     add_queue(counters, "proxy_nodeb_down", site->down);
     add_queue(counters, "proxy_nodeb_up", site->up);
   }
-  if (wlan_) {
-    std::uint64_t station_drops = 0;
-    for (std::size_t i = 1; i <= wlan_->ues(); ++i) station_drops += wlan_->dropped(i);
-    counters["station_drops"] = station_drops;
-  }
+  if (wlan_) count_access_point(counters);
   if (uplinks_ || scheduled_) count_uplink(counters);
   if (group_) count_handovers(counters);
   if (wlan_) return;
   count_hybrid_arq(counters);
   for (const auto& site : sites_) count_managed(counters, *site->cell);
+}
+
+void RadioAccess::count_access_point(std::map<std::string, std::uint64_t>& counters) const {
+  counters["access_point_data"] = wlan_->sent(0).data;
+  counters["access_point_acks"] = wlan_->sent(0).acks;
+  counters["access_point_data_drops"] = wlan_->dropped(0).data;
+  counters["access_point_ack_drops"] = wlan_->dropped(0).acks;
+  WlanPackets sent;
+  std::uint64_t drops = 0;
+  for (std::size_t i = 1; i <= wlan_->ues(); ++i) {
+    sent.data += wlan_->sent(i).data;
+    sent.acks += wlan_->sent(i).acks;
+    drops += wlan_->dropped(i).all();
+  }
+  counters["station_data"] = sent.data;
+  counters["station_acks"] = sent.acks;
+  counters["station_drops"] = drops;
 }
 
 void RadioAccess::count_uplink(std::map<std::string, std::uint64_t>& counters) const {

@@ -96,6 +96,7 @@ class RadioAccess {
   void make_scheduled_uplink(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces);
   void make_sleep(const Scenario& scenario);
   void make_mobility(EventLoop& loop, const Scenario& scenario);
+  void count_access_point(std::map<std::string, std::uint64_t>& counters) const;
   void count_uplink(std::map<std::string, std::uint64_t>& counters) const;
   void count_hybrid_arq(std::map<std::string, std::uint64_t>& counters) const;
   void count_handovers(std::map<std::string, std::uint64_t>& counters) const;

@@ -104,6 +104,7 @@ class VirtualRun {
     add_fetch_figures(result, log, measured_from, ues.empty() ? nullptr : &ues.front().address);
     add_user_figures(result, log, servers_->game_log());
     network_->count(result.counters);
+    add_access_point_figures(result);
     result.counters["timeouts"] = timeouts();
     if (watch_->any()) {
       result.counters["handover_retransmissions"] = watch_->result().retransmissions;

@@ -44,6 +44,29 @@ TEST(WlanBuffer, FourRegionsOfTheRatio) {
   EXPECT_GT(figure(at(4), "up_down_ratio"), 30);
 }
 
+TEST(WlanBuffer, WhatIsLostAndWhatIsSentAtTheMac) {
+  const auto at = [](int packets) {
+    return paper_run("wlan-buffer", {"mode=none", "buffer_packets=" + std::to_string(packets)}, 105s);
+  };
+  const RunResult small = at(24);
+  EXPECT_GT(figure(small, "access_point_data_loss"), figure(small, "access_point_ack_loss")) << "as in the paper";
+  EXPECT_GE(small.counters.at("access_point_data_drops") + small.counters.at("access_point_ack_drops"), small.drops)
+      << "these are of the whole run";
+  const auto shares = [](const RunResult& result) {
+    double sum = 0;
+    for (const char* name :
+         {"access_point_data_share", "access_point_ack_share", "station_data_share", "station_ack_share"})
+      sum += figure(result, name);
+    return sum;
+  };
+  EXPECT_NEAR(shares(small), 1, 1e-9);
+  const RunResult roomy = at(100);
+  EXPECT_EQ(figure(roomy, "access_point_data_loss"), 0);
+  EXPECT_NEAR(figure(roomy, "access_point_data_share"), 0.25, 0.01) << "the same of each";
+  EXPECT_NEAR(figure(roomy, "access_point_ack_share"), 0.25, 0.01);
+  EXPECT_GT(figure(small, "access_point_ack_share"), 4 * figure(small, "access_point_data_share"));
+}
+
 TEST(WlanBuffer, TheAnalysisIsNearWhereItIsMeantToBe) {
   for (const int packets : {16, 24, 32, 60, 70, 84}) {
     const RunResult result = paper_run("wlan-buffer", {"mode=none", "buffer_packets=" + std::to_string(packets)});

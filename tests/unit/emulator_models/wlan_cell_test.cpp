@@ -51,7 +51,9 @@ class WlanTest : public testing::Test {
       }
     }
   }
-  [[nodiscard]] std::uint64_t waiting(int i) { return given_.at(i) - cell_->sent(static_cast<std::size_t>(i) + 1); }
+  [[nodiscard]] std::uint64_t waiting(int i) {
+    return given_.at(i) - cell_->sent(static_cast<std::size_t>(i) + 1).all();
+  }
 
   EventLoop loop_;
   Recorder ues_;
@@ -80,21 +82,62 @@ TEST_F(WlanTest, StationsGetEqualTurnsAndTheAccessPointIsOneOfThem) {
   make(4);
   saturate(3, 1000, std::chrono::seconds(100));
   double total = 0;
-  for (std::size_t station = 0; station < 4; ++station) total += static_cast<double>(cell_->sent(station));
+  for (std::size_t station = 0; station < 4; ++station) total += static_cast<double>(cell_->sent(station).all());
   for (std::size_t station = 0; station < 4; ++station) {
-    EXPECT_NEAR(static_cast<double>(cell_->sent(station)) / total, 0.25, 0.01) << station;
+    EXPECT_NEAR(static_cast<double>(cell_->sent(station).all()) / total, 0.25, 0.01) << station;
   }
   EXPECT_GT(cell_->use(loop_.now()).utilisation(), 0.99);
-  EXPECT_EQ(cell_->sent(4), 0U);
+  EXPECT_EQ(cell_->sent(4).all(), 0U);
 }
 
 TEST_F(WlanTest, AllMobilesShareTheAccessPointsBuffer) {
   make(2, {.buffer = 5});
   for (int i = 0; i < 10; ++i) cell_->receive(frame(mobile(i % 2), 1500), loop_.now());
-  EXPECT_EQ(cell_->dropped(0), 4U);  // five wait, one is on the air
+  EXPECT_EQ(cell_->dropped(0).all(), 4U);  // five wait, one is on the air
   EXPECT_EQ(cell_->backlog(0).frames, 5);
   loop_.run_until(at_ms(100));
   EXPECT_EQ(ues_.entries.size(), 6U);
+}
+
+/// A TCP segment with so much payload, to the first mobile, or from it.
+packet::Packet tcp_segment(bool up, std::size_t payload) {
+  std::vector<std::uint8_t> bytes = test::frame_bytes(up ? address("192.0.2.1") : mobile(0), 40 + payload);
+  const IpAddress source = up ? mobile(0) : address("192.0.2.1");
+  std::copy_n(source.octets.begin() + 12, 4, bytes.begin() + 14 + 12);
+  bytes[14 + 8] = 64;       // TTL
+  bytes[14 + 9] = 6;        // TCP
+  bytes[14 + 32] = 5 << 4;  // a header of 20 bytes
+  bytes[14 + 33] = 1 << 4;  // ACK
+  std::uint32_t sum = 0;
+  for (std::size_t at = 14; at < 34; at += 2) sum += static_cast<std::uint32_t>(bytes[at] << 8 | bytes[at + 1]);
+  sum = ~((sum & 0xffff) + (sum >> 16));
+  bytes[14 + 10] = static_cast<std::uint8_t>(sum >> 8);
+  bytes[14 + 11] = static_cast<std::uint8_t>(sum);
+  return test::packet_of(bytes);
+}
+
+TEST_F(WlanTest, AcksAndDataAreCountedApart) {
+  make(1, {.buffer = 3, .station_buffer = 1});
+  for (const std::size_t payload : {1000U, 0U, 1000U, 0U, 1000U, 0U})
+    cell_->receive(tcp_segment(false, payload), loop_.now());
+  for (const std::size_t payload : {0U, 500U, 0U}) cell_->uplink().receive(tcp_segment(true, payload), loop_.now());
+  EXPECT_EQ(cell_->dropped(0).data, 1U) << "one is on the air, three wait";
+  EXPECT_EQ(cell_->dropped(0).acks, 1U);
+  loop_.run_until(at_ms(100));
+  EXPECT_EQ(cell_->sent(0).data, 2U);
+  EXPECT_EQ(cell_->sent(0).acks, 2U);
+  EXPECT_EQ(cell_->sent(1).acks, 1U);
+  EXPECT_EQ(cell_->sent(1).data, 0U);
+  EXPECT_EQ(cell_->dropped(1).data, 1U);
+  EXPECT_EQ(cell_->dropped(1).acks, 1U);
+}
+
+TEST_F(WlanTest, WhatIsNoTcpIsData) {
+  make(1);
+  cell_->receive(frame(mobile(0), 40), loop_.now());
+  loop_.run_until(at_ms(100));
+  EXPECT_EQ(cell_->sent(0).data, 1U);
+  EXPECT_EQ(cell_->sent(0).acks, 0U);
 }
 
 TEST_F(WlanTest, StrangersPassBy) {
