@@ -123,5 +123,21 @@ TEST(GwaPaper, Figure1TheLeastOfTwoRoutersBindsWhicheverIsTheBottleneck) {
   }
 }
 
+TEST(GwaPaper, Figure6NothingIsLostWhereTransfersBeginApart) {
+  const auto drops = [](const char* mode, const char* when) { return paper_run("gwa-start", {mode, when}, 1s).drops; };
+  for (const char* mode : {"mode=gwa-rr/regulate", "mode=gwa-fcfs/regulate", "mode=ba/regulate"}) {
+    EXPECT_GT(drops(mode, "case=at once"), 50U) << mode;
+    EXPECT_EQ(drops(mode, "case=20 ms apart"), 0U) << mode;
+  }
+}
+
+TEST(GwaPaper, Figure1ReportsThatComeLateCostPacketsWhileFlowsBegin) {
+  const auto drops = [](const char* what) {
+    return paper_run("gwa-wire", {what}, 3s).counters.at("proxy_nodeb_down_drops");
+  };
+  EXPECT_EQ(drops("case=starts 100 ms apart"), 0U);
+  EXPECT_GT(drops("case=reports each 20 ms"), 3 * drops("case=as gwa-path"));
+}
+
 }  // namespace
 }  // namespace sluice::emulator

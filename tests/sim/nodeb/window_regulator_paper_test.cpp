@@ -146,5 +146,30 @@ TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWhereFadesLast) {
   }
 }
 
+TEST(WindowRegulatorPaper, Figure8TheSendersOfTheTimeAndTheSmallestBuffersMakeThePapersGains) {
+  const auto gain = [](const char* what) {
+    const auto rate = [what](const char* mode) {
+      return paper_run("wr-users", {"users=4", mode, what}, 120s).throughput_bps;
+    };
+    return rate("mode=wrb/regulate") / rate("mode=none") - 1;
+  };
+  EXPECT_LT(gain("case=as wr-fig8"), 0.8);
+  EXPECT_LT(gain("case=all and 3 packets"), 2.59) << "the paper's most is between the two";
+  EXPECT_GT(gain("case=all and 2 packets"), 2.4);
+}
+
+TEST(WindowRegulatorPaper, Figure10aTheBufferIsTheWindowThatKeepsTheStaticLawBelow) {
+  const auto ratio = [](const char* what) {
+    double sum[2] = {0, 0};
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      sum[0] += paper_run("wr-loss", {"loss=0.003", "mode=none", what}, 320s, seed).throughput_bps;
+      sum[1] += paper_run("wr-loss", {"loss=0.003", "mode=wrs/regulate", what}, 320s, seed).throughput_bps;
+    }
+    return sum[1] / sum[0];
+  };
+  EXPECT_LT(ratio("case=as wr-fig10a"), 0.9);
+  EXPECT_GT(ratio("case=80 packets"), ratio("case=as wr-fig10a") + 0.05);
+}
+
 }  // namespace
 }  // namespace sluice::emulator
