@@ -1,7 +1,11 @@
 #include "emulator/report/ratios.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "emulator/report/columns.hpp"
 #include "emulator/report/plot_keys.hpp"
@@ -9,30 +13,52 @@
 namespace sluice::emulator {
 namespace {
 
-/// The key of the run that this one is divided by; nothing where it is such a run, or not part of the sweep.
-std::optional<RunKey> base_of(const RunKey& key, const RatioSpec& ratio) {
-  RunKey base = key;
-  if (ratio.column == mode_key) {
-    if (key.mode == ratio.base) return std::nullopt;
-    base.mode = ratio.base;
-    return base;
-  }
-  for (auto& [column, value] : base.swept) {
-    if (column != ratio.column || value == ratio.base) continue;
-    value = ratio.base;
-    return base;
+/// What a run has for mode or a swept column; nothing where it has no such column.
+std::optional<std::string> value_of(const RunKey& key, const std::string& column) {
+  if (column == mode_key) return key.mode;
+  for (const auto& [name, value] : key.swept) {
+    if (name == column) return value;
   }
   return std::nullopt;
+}
+
+/// The swept columns that do not follow from `column`: runs that are alike in it are not all alike in them. Others go
+/// with it.
+std::set<std::string> independent_columns(const std::vector<RunResult>& results, const std::string& column) {
+  std::map<std::pair<std::string, std::optional<std::string>>, std::string> first;  // by column, and value of `column`
+  std::set<std::string> found;
+  for (const RunResult& run : results) {
+    const std::optional<std::string> of = value_of(run.key, column);
+    for (const auto& [name, value] : run.key.swept) {
+      const auto [at, fresh] = first.try_emplace({name, of}, value);
+      if (!fresh && at->second != value) found.insert(name);
+    }
+  }
+  return found;
+}
+
+/// Whether `base` is the run that `key` is divided by, where only `independent` columns beside that of the ratio count.
+bool is_base_of(const RunKey& base, const RunKey& key, const RatioSpec& ratio,
+                const std::set<std::string>& independent) {
+  const bool by_mode = ratio.column == mode_key;
+  if (base.scenario != key.scenario || base.clock != key.clock || base.seed != key.seed) return false;
+  if (value_of(base, ratio.column) != ratio.base || (!by_mode && base.mode != key.mode)) return false;
+  const auto alike = [&](const std::string& column) {
+    return column == ratio.column || value_of(base, column) == value_of(key, column);
+  };
+  return std::all_of(independent.begin(), independent.end(), alike);
 }
 
 }  // namespace
 
 void add_ratios(std::vector<RunResult>& results, const RatioSpec& ratio) {
+  const std::set<std::string> independent = independent_columns(results, ratio.column);
   for (RunResult& run : results) {
-    const std::optional<RunKey> key = base_of(run.key, ratio);
-    if (!key) continue;
-    const auto base =
-        std::find_if(results.begin(), results.end(), [&](const RunResult& other) { return other.key == *key; });
+    const std::optional<std::string> value_here = value_of(run.key, ratio.column);
+    if (!value_here || value_here == ratio.base) continue;
+    const auto base = std::find_if(results.begin(), results.end(), [&](const RunResult& other) {
+      return is_base_of(other.key, run.key, ratio, independent);
+    });
     if (base == results.end()) continue;
     for (const std::string& column : ratio.of) {
       const std::optional<double> over = column_value(*base, column);

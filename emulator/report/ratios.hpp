@@ -14,8 +14,9 @@ struct RatioSpec {
   std::vector<std::string> of;  ///< columns of the results
 };
 
-/// Adds to every run the ratio of its columns over those of the run that differs from it in `ratio.column` alone, as
-/// figures (ratio_prefix). A run of the base itself has none, nor has one for which either value is missing or zero.
+/// Adds to every run the ratio of its columns over those of the run that differs from it in `ratio.column` alone, and
+/// in swept columns that go with it, as figures (ratio_prefix). A run of the base itself has none, nor has one for
+/// which either value is missing or zero.
 void add_ratios(std::vector<RunResult>& results, const RatioSpec& ratio);
 
 }  // namespace sluice::emulator

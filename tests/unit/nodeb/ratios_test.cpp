@@ -40,6 +40,16 @@ TEST(Ratios, AreOverAModeWhereTheColumnIsMode) {
   EXPECT_FALSE(results[2].figures.contains(ratio)) << "no run without a proxy has a download beside it";
 }
 
+TEST(Ratios, WhatGoesWithTheColumnMayDiffer) {
+  std::vector<RunResult> results = {run("none", "nothing", 1, 10), run("none", "a download", 1, 30),
+                                    run("none", "a call", 1, 20)};
+  results[0].key.swept.emplace_back("order", "fifo");
+  for (const std::size_t i : {1U, 2U}) results[i].key.swept.emplace_back("order", "short-flows-first");
+  add_ratios(results, beside);
+  EXPECT_DOUBLE_EQ(results[1].figures.at(ratio), 3);
+  EXPECT_DOUBLE_EQ(results[2].figures.at(ratio), 2);
+}
+
 TEST(Ratios, NeedBothRunsAndSomethingToDivideBy) {
   std::vector<RunResult> results = {run("none", "a download", 1, 30), run("smvs", "nothing", 1, 0),
                                     run("smvs", "a download", 1, 30)};
