@@ -119,6 +119,7 @@ void AckClockedWindow::on_resumed(Instant now) {
   unanswered_ = !idle_;
   if (idle_ && heard_ && now - last_heard_ >= parameters_.forget_after) {
     delivery_.restart();
+    stretch_ = 0;
     base_ = longer_ = shorter_ = Duration::zero();
     starting_ = true;
     start_ = static_cast<double>(parameters_.initial.count());
@@ -166,6 +167,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   flows_ = std::max(news.flows, 1U);
   further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
   note_round_trip(news, listened);
+  note_stretch(news.delivered);
   const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
   const Instant came = news.now - late_;
   // What is said to have come before what is known to have come tells no rate: one of the two clocks was wrong.
@@ -198,6 +200,13 @@ void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listen
     least_late_ = late_for_ <= Duration::zero() ? news.round_trip : std::min(least_late_, news.round_trip);
     late_for_ += std::max(listened, Duration(1));
   }
+}
+
+/// Each acknowledgement counts by its bytes, against what comes in the memory of the rate.
+void AckClockedWindow::note_stretch(Bytes delivered) {
+  const auto bytes = static_cast<double>(delivered.count());
+  const double usual = delivery_.rate().bytes_per_second() * to_seconds(parameters_.memory);
+  stretch_ += (bytes - stretch_) * bytes / (bytes + usual);
 }
 
 void AckClockedWindow::note_others(const Acknowledged& news, Duration since) {
@@ -422,10 +431,12 @@ double AckClockedWindow::model() const {
   const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
   const double wanted = to_seconds(base_) + (extrapolates() ? 1 - reference_for_silence : 1) * to_seconds(wait());
   const double ahead = std::max(0.0, static_cast<double>(delivery_.clump().count()) - segments);
-  const double delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
+  // The link needs all of that to go on until the next acknowledgement, which tells no lateness.
+  const double stretched = std::max(0.0, stretch_ - segments);
+  const auto delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
   const double rate = delivery_.rate().bytes_per_second();
   return parameters_.gain * rate * wanted + segments + delayed +
-         std::max({parameters_.clumps * ahead, late_gain * rate * to_seconds(late_),
+         std::max({parameters_.clumps * ahead, stretched, late_gain * rate * to_seconds(late_),
                    rate * to_seconds(latest_ - base_ / 2)});
 }
 

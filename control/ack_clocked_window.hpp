@@ -47,10 +47,11 @@ struct Acknowledged {
 ///
 ///     gain · rate · (base delay + reference) + two segments + a share of a clump
 ///
-/// (or, where the UE's timestamps tell, what the link has carried since the newest acknowledgement was due) and one
-/// segment for each connection beyond the first, whose acknowledgement the UE may delay, with the rate a mean of what
-/// was delivered and the base delay what a packet takes there and back where none waits. What is under way beyond
-/// rate · base delay waits in the radio queue.
+/// (or what one acknowledgement is for beyond two segments, where the UE stretches them; or, where the UE's timestamps
+/// tell, what the link has carried since the newest acknowledgement was due) and one segment for each connection beyond
+/// the first, whose acknowledgement the UE may delay, with the rate a mean of what was delivered and the base delay
+/// what a packet takes there and back where none waits. What is under way beyond rate · base delay waits in the radio
+/// queue.
 ///
 /// Where an uplink makes acknowledgements wait, the window grows in silence, since the link goes on meanwhile: by nine
 /// tenths of what it carries, until the next acknowledgement would be later than is usual by 15 ms. Then the link
@@ -154,6 +155,7 @@ class AckClockedWindow {
   [[nodiscard]] Bytes grown(Duration silence) const;
   [[nodiscard]] double drained() const;
   [[nodiscard]] Acknowledged without_uplink(Acknowledged news);
+  void note_stretch(Bytes delivered);
   void note_others(const Acknowledged& news, Duration since);
   [[nodiscard]] bool contested() const;
   [[nodiscard]] double fair_part() const;
@@ -170,6 +172,7 @@ class AckClockedWindow {
   Instant late_at_{};              ///< when that was
   Duration usually_late_{};        ///< … its mean
   Duration latest_{};              ///< … the greatest of late
+  double stretch_ = 0;             ///< bytes that one acknowledgement is for, as a byte of it sees it; a mean
   Duration late_unknown_for_{};    ///< of listening since one was known
   Duration further_{};             ///< mean of Acknowledged::further
   Instant round_ends_{};           ///< of the start-up

@@ -19,6 +19,7 @@ DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_(memory), peak_(s
 void DeliveryEstimator::restart() {
   counting_ = false;
   delivered_ = weight_ = mean_ = floor_ = share_ = 0;
+  gathered_ = clump_ = 0;
   peak_.clear();
 }
 

@@ -76,6 +76,7 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("late", self.late_);
   visit("late_at", self.late_at_);
   visit("usually_late", self.usually_late_);
+  visit("stretch", self.stretch_);
   visit("latest", self.latest_);
   visit("late_unknown_for", self.late_unknown_for_);
   visit("further", self.further_);

@@ -94,9 +94,23 @@ TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
   const double punctual = window_when(0ms);
   // Half of the reference of 14 ms goes, since the window grows in silence.
   const double half = 1.25 * 1250 * 7;
-  EXPECT_NEAR(window_when(20ms) - punctual, 1.35 * 12500 * 2 - half, 5000) << "in place of the share of a clump";
-  EXPECT_NEAR(window_when(300ms) - punctual, 1.35 * 12500 * 30 - half, 6000) << "behind an upload, too";
-  EXPECT_LE(window_when(-1ms), punctual + 5000) << "unknown: the share of a clump at most";
+  const double stretch = 12500 - 2 * 1500;
+  EXPECT_NEAR(window_when(20ms) - punctual, 1.35 * 12500 * 2 - half - stretch, 100) << "in place of the stretch";
+  EXPECT_NEAR(window_when(300ms) - punctual, 1.35 * 12500 * 30 - half - stretch, 100) << "behind an upload, too";
+  EXPECT_NEAR(window_when(-1ms), punctual, 100) << "unknown: the stretch alone";
+}
+
+// Two segments or eight for each acknowledgement: what the link needs until the next one is in the window.
+TEST(AckClockedWindow, HoldsWhatOneAcknowledgementIsFor) {
+  const auto window_when = [](std::int64_t segments, std::uint32_t flows) {
+    AckClockedWindow law;
+    const Duration apart = segments * 1ms;  // 12 Mb/s
+    for (Duration now = apart; now <= 3s; now += apart)
+      law.on_acknowledged({at(now), Bytes(1500 * segments), 40ms, Bytes(75'000), flows, true});
+    return static_cast<double>(law.window().count());
+  };
+  EXPECT_NEAR(window_when(8, 1) - window_when(2, 1), 6 * 1500, 300);
+  EXPECT_NEAR(window_when(2, 4) - window_when(2, 1), 3 * 1500, 300) << "each further one waits for a second segment";
 }
 
 /// 10 Mb/s over a way of 40 ms. Every acknowledgement comes 10 ms after the one before, and so late; those of the last
