@@ -42,16 +42,16 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
     Arrival arrival{in, burst[i], results[i], parsed[i], now};
     handle(arrival, ids[i]);
     burst[i].reset();  // where nobody took it
-    if (i + 1 < burst.size() && ids[i + 1] == ids[i] && registry.changes() == changes)
+    if (i + 1 < burst.size() && ids[i + 1] == ids[i] && registry.is_flow(ids[i]) && registry.changes() == changes)
       i += receive_train(in, burst, i, now);
   }
   parts_.flows.serve_marked(now);
 }
 
-/// Those that go on where the packet at `first`, which was dealt with, ends. Returns how many were taken.
+/// Those that go on where the packet at `first`, which was dealt with and is a flow's, ends. Returns how many were
+/// taken.
 std::size_t Classifier::receive_train(Side in, std::span<packet::Packet> burst, std::size_t first, Instant now) {
   const Registry::ConnectionId id = scratch_.ids[first];
-  if (!shard_.registry.is_flow(id)) return 0;
   std::size_t end = first + 1;
   while (end < burst.size() && scratch_.ids[end] == id && scratch_.results[end] == packet::ParseResult::tcp &&
          packet::follows(scratch_.parsed[end - 1], scratch_.parsed[end]))
