@@ -119,7 +119,6 @@ void AckClockedWindow::on_resumed(Instant now) {
   unanswered_ = !idle_;
   if (idle_ && heard_ && now - last_heard_ >= parameters_.forget_after) {
     delivery_.restart();
-    stretch_ = 0;
     base_ = longer_ = shorter_ = Duration::zero();
     starting_ = true;
     start_ = static_cast<double>(parameters_.initial.count());
@@ -167,7 +166,6 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   flows_ = std::max(news.flows, 1U);
   further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
   note_round_trip(news, listened);
-  note_stretch(news.delivered);
   const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
   const Instant came = news.now - late_;
   // What is said to have come before what is known to have come tells no rate: one of the two clocks was wrong.
@@ -202,21 +200,17 @@ void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listen
   }
 }
 
-/// Each acknowledgement counts by its bytes, against what comes in the memory of the rate.
-void AckClockedWindow::note_stretch(Bytes delivered) {
-  const auto bytes = static_cast<double>(delivered.count());
-  const double usual = delivery_.rate().bytes_per_second() * to_seconds(parameters_.memory);
-  stretch_ += (bytes - stretch_) * bytes / (bytes + usual);
-}
-
+/// Several acknowledgements of one moment each count in full.
 void AckClockedWindow::note_others(const Acknowledged& news, Duration since) {
   if (since > Duration::zero()) {
     const double part = to_seconds(since) / to_seconds(others_memory);
     const double decay = 1 / (1 + part + part * part / 2);
-    const double weight = (1 - decay) / to_seconds(since);
-    ours_ = decay * ours_ + weight * static_cast<double>(news.delivered.count());
-    others_ = decay * others_ + weight * static_cast<double>(news.others.count());
+    others_share_ = (1 - decay) / to_seconds(since);
+    ours_ *= decay;
+    others_ *= decay;
   }
+  ours_ += others_share_ * static_cast<double>(news.delivered.count());
+  others_ += others_share_ * static_cast<double>(news.others.count());
   if (news.round_trip <= Duration::zero()) return;
   const double took = to_seconds(news.round_trip);
   usual_trip_ = usual_trip_ > 0 ? usual_trip_ + (took - usual_trip_) / 8 : took;
@@ -432,7 +426,7 @@ double AckClockedWindow::model() const {
   const double wanted = to_seconds(base_) + (extrapolates() ? 1 - reference_for_silence : 1) * to_seconds(wait());
   const double ahead = std::max(0.0, static_cast<double>(delivery_.clump().count()) - segments);
   // The link needs all of that to go on until the next acknowledgement, which tells no lateness.
-  const double stretched = std::max(0.0, stretch_ - segments);
+  const double stretched = std::max(0.0, static_cast<double>(delivery_.stretch().count()) - segments);
   const auto delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
   const double rate = delivery_.rate().bytes_per_second();
   return parameters_.gain * rate * wanted + segments + delayed +

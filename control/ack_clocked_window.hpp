@@ -155,7 +155,6 @@ class AckClockedWindow {
   [[nodiscard]] Bytes grown(Duration silence) const;
   [[nodiscard]] double drained() const;
   [[nodiscard]] Acknowledged without_uplink(Acknowledged news);
-  void note_stretch(Bytes delivered);
   void note_others(const Acknowledged& news, Duration since);
   [[nodiscard]] bool contested() const;
   [[nodiscard]] double fair_part() const;
@@ -168,11 +167,11 @@ class AckClockedWindow {
   double start_ = 0;               ///< window of the start-up, bytes
   double ours_ = 0;                ///< mean rate of what is delivered, pauses and all, bytes/s
   double others_ = 0;              ///< … of what others send
+  double others_share_ = 0;        ///< what a byte adds to both, 1/s, since the last step of time
   Duration late_{};                ///< of the newest acknowledgement at the uplink of which that is known
   Instant late_at_{};              ///< when that was
   Duration usually_late_{};        ///< … its mean
   Duration latest_{};              ///< … the greatest of late
-  double stretch_ = 0;             ///< bytes that one acknowledgement is for, as a byte of it sees it; a mean
   Duration late_unknown_for_{};    ///< of listening since one was known
   Duration further_{};             ///< mean of Acknowledged::further
   Instant round_ends_{};           ///< of the start-up

@@ -19,7 +19,7 @@ DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_(memory), peak_(s
 void DeliveryEstimator::restart() {
   counting_ = false;
   delivered_ = weight_ = mean_ = floor_ = share_ = 0;
-  gathered_ = clump_ = 0;
+  gathered_ = clump_ = stretch_ = 0;
   peak_.clear();
 }
 
@@ -35,6 +35,7 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool lowers) {
   const bool same_clump = counting_ && now - clump_began_ < clump_span;
   first_clump_ = first_clump_ && (same_clump || !counting_);
   note_clump(now, bytes);
+  follow(stretch_, bytes);
   counting_ = true;
   if (first_clump_) {
     last_ = now;
@@ -59,12 +60,13 @@ void DeliveryEstimator::note_clump(Instant now, double bytes) {
     gathered_ += bytes;
     return;
   }
-  if (gathered_ > 0) {
-    const double usual = mean_ * to_seconds(memory_);
-    clump_ += (gathered_ - clump_) * gathered_ / (gathered_ + usual);
-  }
+  if (gathered_ > 0) follow(clump_, gathered_);
   clump_began_ = now;
   gathered_ = bytes;
+}
+
+void DeliveryEstimator::follow(double& mean, double bytes) const {
+  mean += (bytes - mean) * bytes / (bytes + mean_ * to_seconds(memory_));
 }
 
 /// Exponential means over `memory`; mean_ begins with what was delivered and follows it, but may be held above it.

@@ -36,6 +36,8 @@ class DeliveryEstimator {
   [[nodiscard]] Rate peak() const { return peak_.known() ? Rate::bytes_per_second(peak_.value()) : Rate(); }
   /// How much usually comes in one clump; the mean that a byte of it would see.
   [[nodiscard]] Bytes clump() const { return Bytes(clump_); }
+  /// The same of what comes by one acknowledgement.
+  [[nodiscard]] Bytes stretch() const { return Bytes(stretch_); }
 
   /// Its state, for a trace (control/trace/states.hpp).
   template <typename Self, typename Visit>
@@ -43,6 +45,8 @@ class DeliveryEstimator {
 
  private:
   void note_clump(Instant now, double bytes);
+  /// What a byte sees, a mean: `bytes` count by themselves, against what comes in the memory.
+  void follow(double& mean, double bytes) const;
   void measure(Instant now, double bytes);
   [[nodiscard]] double recent() const;
 
@@ -51,6 +55,7 @@ class DeliveryEstimator {
   Instant clump_began_{};
   double gathered_ = 0;  ///< bytes of the clump in the making
   double clump_ = 0;
+  double stretch_ = 0;
   double share_ = 0;      ///< what a byte adds to the mean, 1/s, since the last step of time
   double delivered_ = 0;  ///< mean of what was delivered, bytes/s, times weight_
   double weight_ = 0;     ///< of the past that is in it, towards 1

@@ -53,6 +53,7 @@ void DeliveryEstimator::fields(Self& self, Visit& visit) {
   visit("clump_began", self.clump_began_);
   visit("gathered", self.gathered_);
   visit("clump", self.clump_);
+  visit("stretch", self.stretch_);
   visit("share", self.share_);
   visit("delivered", self.delivered_);
   visit("weight", self.weight_);
@@ -73,10 +74,10 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("start", self.start_);
   visit("ours", self.ours_);
   visit("others", self.others_);
+  visit("others_share", self.others_share_);
   visit("late", self.late_);
   visit("late_at", self.late_at_);
   visit("usually_late", self.usually_late_);
-  visit("stretch", self.stretch_);
   visit("latest", self.latest_);
   visit("late_unknown_for", self.late_unknown_for_);
   visit("further", self.further_);

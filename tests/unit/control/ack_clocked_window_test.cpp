@@ -100,6 +100,15 @@ TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
   EXPECT_NEAR(window_when(-1ms), punctual, 100) << "unknown: the stretch alone";
 }
 
+// A burst of the port or a TTI of the uplink brings several at the same time of day.
+TEST(AckClockedWindow, AcknowledgementsOfOneMomentEachCount) {
+  AckClockedWindow law;
+  for (int i = 1; i <= 3000; ++i) {
+    for (int n = 0; n < 4; ++n) law.on_acknowledged({at(i * 1ms), Bytes(1500), 40ms, Bytes(240'000), 1, true});
+  }
+  EXPECT_NEAR(to_seconds(law.time_in_queue(Bytes(60'000))), 0.010, 0.0002) << "at 6000 bytes a millisecond";
+}
+
 // Two segments or eight for each acknowledgement: what the link needs until the next one is in the window.
 TEST(AckClockedWindow, HoldsWhatOneAcknowledgementIsFor) {
   const auto window_when = [](std::int64_t segments, std::uint32_t flows) {

@@ -99,6 +99,7 @@ struct AckedLink {
   void compete(Milliseconds now);
   void report(Milliseconds now, AckClockedWindow& law);
   void hear(Milliseconds now, AckClockedWindow& law);
+  void tell(Milliseconds now, Acknowledged news, std::uint64_t newest, AckClockedWindow& law);
   void send(Milliseconds now, AckClockedWindow& law);
   void put(Milliseconds now, bool again);
 
@@ -243,14 +244,11 @@ inline void AckedLink::report(Milliseconds now, AckClockedWindow& law) {
     law.on_report(at(now), Bytes(reports_.front().second));
 }
 
-/// What the sender makes of what has come back: packets that were overtaken are lost, and after a second without any
-/// news so is everything.
+/// What the sender makes of what has come back, one acknowledgement after the other: packets that were overtaken are
+/// lost, and after a second without any news so is everything.
 inline void AckedLink::hear(Milliseconds now, AckClockedWindow& law) {
-  const auto size = static_cast<double>(packet.count());
-  Acknowledged news;
-  news.now = at(now);
-  news.held_back = waited_;
   std::uint64_t newest = 0;
+  Acknowledged news;
   for (std::size_t i = 0; i < returning_.size();) {
     if (returning_[i].first > now) {
       ++i;
@@ -261,24 +259,17 @@ inline void AckedLink::hear(Milliseconds now, AckClockedWindow& law) {
     const auto known = std::find_if(outstanding_.begin(), outstanding_.end(),
                                     [&](const Packet& p) { return p.number == packet_back.number; });
     if (known == outstanding_.end()) continue;
+    outstanding_.erase(known);
     news.delivered += packet;
-    in_flight_ -= size;
+    in_flight_ -= static_cast<double>(packet.count());
     if (!packet_back.again && packet_back.number > newest) {
       newest = packet_back.number;
       news.round_trip = std::chrono::milliseconds(now - packet_back.sent);
     }
-    outstanding_.erase(known);
+    if (news.delivered >= packet * segments_per_ack) tell(now, std::exchange(news, {}), newest, law);
   }
-  while (newest > 0 && !outstanding_.empty() && outstanding_.front().number + 3 < newest) {
-    outstanding_.pop_front();
-    in_flight_ -= size;
-    ++lost_;
-  }
-  if (news.delivered > Bytes{}) {
-    last_heard_ = now;
-    news.in_flight = Bytes(in_flight_);
-    news.others = Bytes(std::exchange(others_, 0.0));
-    law.on_acknowledged(news);
+  if (news.delivered > Bytes{}) tell(now, news, newest, law);
+  if (last_heard_ == now) {
     waited_ = false;
   } else if (!outstanding_.empty() && now - last_heard_ >= 1000) {
     lost_ += static_cast<int>(outstanding_.size());
@@ -286,6 +277,20 @@ inline void AckedLink::hear(Milliseconds now, AckClockedWindow& law) {
     in_flight_ = 0;
     last_heard_ = now;
   }
+}
+
+inline void AckedLink::tell(Milliseconds now, Acknowledged news, std::uint64_t newest, AckClockedWindow& law) {
+  while (newest > 0 && !outstanding_.empty() && outstanding_.front().number + 3 < newest) {
+    outstanding_.pop_front();
+    in_flight_ -= static_cast<double>(packet.count());
+    ++lost_;
+  }
+  last_heard_ = now;
+  news.now = at(now);
+  news.held_back = waited_;
+  news.in_flight = Bytes(in_flight_);
+  news.others = Bytes(std::exchange(others_, 0.0));
+  law.on_acknowledged(news);
 }
 
 inline void AckedLink::send(Milliseconds now, AckClockedWindow& law) {

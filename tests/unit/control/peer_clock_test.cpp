@@ -48,28 +48,25 @@ TEST(PeerClock, OfAnotherRateNothingIsSaid) {
   }
 }
 
-// An upload fills the modem's buffer within a second, and empties it.
-TEST(PeerClock, WhatAnUploadDelaysIsNoOtherClock) {
+/// An upload fills the modem's buffer and empties it, from two seconds on, each in `half` messages of which one waits
+/// by `step` longer or shorter than the one before. What is late is known all along.
+void expect_known_through_upload(int half, Duration step) {
   PeerClock clock;
   Duration sent{};
   for (int i = 0; i < 3000; ++i, sent += 10ms) {
-    const Duration waits = std::chrono::milliseconds(i < 200 ? 0 : std::abs(i % 200 - 100) * 3);
+    const Duration waits = i < 200 ? 0ms : std::abs(i % (2 * half) - half) * step;
     const Duration late = clock.late(Instant(1h) + sent + way + waits, static_cast<std::uint32_t>(7 + sent / 1ms));
     if (i <= 200) continue;
     ASSERT_NEAR(to_seconds(late), to_seconds(waits), 0.001) << i;
   }
 }
 
-// … a buffer of 128 KiB at 1.7 Mb/s, in three quarters of a second.
+TEST(PeerClock, WhatAnUploadDelaysIsNoOtherClock) {
+  expect_known_through_upload(100, 3ms);  // 300 ms within a second
+}
+
 TEST(PeerClock, ARateThatWasSeenOnceIsNotDoubtedForAnUpload) {
-  PeerClock clock;
-  Duration sent{};
-  for (int i = 0; i < 3000; ++i, sent += 10ms) {
-    const Duration waits = std::chrono::milliseconds(i < 200 ? 0 : std::abs(i % 150 - 75) * 8);
-    const Duration late = clock.late(Instant(1h) + sent + way + waits, static_cast<std::uint32_t>(7 + sent / 1ms));
-    if (i <= 200) continue;
-    ASSERT_NEAR(to_seconds(late), to_seconds(waits), 0.001) << i;
-  }
+  expect_known_through_upload(75, 8ms);  // 128 KiB at 1.7 Mb/s, in three quarters of a second
 }
 
 TEST(PeerClock, AnAssumptionIsCorrectedByWhatARoundTripLeaves) {
