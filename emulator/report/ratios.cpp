@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "emulator/report/columns.hpp"
@@ -13,22 +14,22 @@
 namespace sluice::emulator {
 namespace {
 
-/// What a run has for mode or a swept column; nothing where it has no such column.
-std::optional<std::string> value_of(const RunKey& key, const std::string& column) {
+/// What a run has for mode or a swept column; empty where it has no such column.
+std::string_view value_of(const RunKey& key, std::string_view column) {
   if (column == mode_key) return key.mode;
   for (const auto& [name, value] : key.swept) {
     if (name == column) return value;
   }
-  return std::nullopt;
+  return {};
 }
 
 /// The swept columns that do not follow from `column`: runs that are alike in it are not all alike in them. Others go
 /// with it.
 std::set<std::string> independent_columns(const std::vector<RunResult>& results, const std::string& column) {
-  std::map<std::pair<std::string, std::optional<std::string>>, std::string> first;  // by column, and value of `column`
+  std::map<std::pair<std::string_view, std::string_view>, std::string_view> first;  // by column, and value of `column`
   std::set<std::string> found;
   for (const RunResult& run : results) {
-    const std::optional<std::string> of = value_of(run.key, column);
+    const std::string_view of = value_of(run.key, column);
     for (const auto& [name, value] : run.key.swept) {
       const auto [at, fresh] = first.try_emplace({name, of}, value);
       if (!fresh && at->second != value) found.insert(name);
@@ -54,8 +55,8 @@ bool is_base_of(const RunKey& base, const RunKey& key, const RatioSpec& ratio,
 void add_ratios(std::vector<RunResult>& results, const RatioSpec& ratio) {
   const std::set<std::string> independent = independent_columns(results, ratio.column);
   for (RunResult& run : results) {
-    const std::optional<std::string> value_here = value_of(run.key, ratio.column);
-    if (!value_here || value_here == ratio.base) continue;
+    const std::string_view value_here = value_of(run.key, ratio.column);
+    if (value_here.empty() || value_here == ratio.base) continue;
     const auto base = std::find_if(results.begin(), results.end(), [&](const RunResult& other) {
       return is_base_of(other.key, run.key, ratio, independent);
     });
