@@ -72,7 +72,7 @@ class RelayTraffic {
   /// A report of every UE's queue each `period`, the UEs one after the other; the first of each at once.
   void report_every(Duration period) {
     period_ = period;
-    for (std::size_t i = 0; i < connections_.size(); ++i) report(connections_[i], false);
+    for (const Connection& connection : connections_) report(connection, false);
   }
 
   /// Until everything is as it stays.
