@@ -11,6 +11,7 @@
 #include <barrier>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -244,6 +245,18 @@ bool compare_shards(const Case& which, const Size& size, packet::PacketPool& poo
   return true;
 }
 
+/// Huge pages that are reserved and free, MiB.
+std::uint32_t free_huge_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t pages = 0;
+  std::uint64_t kib = 0;
+  for (std::string name; file >> name;) {
+    if (name == "HugePages_Free:") file >> pages;
+    if (name == "Hugepagesize:") file >> kib;
+  }
+  return static_cast<std::uint32_t>(pages * kib / 1024);
+}
+
 bool is_valid(const Size& size) {
   return size.rounds >= 1 && size.flows >= 1 && size.flows <= 1'000'000 && size.train >= 1 &&
          size.train <= burst_size && burst_size % size.train == 0 && size.shards >= 1 && size.shards <= most_shards;
@@ -271,6 +284,8 @@ int main(int argc, char** argv) {
   }
   dpdk::EalConfig config;
   config.memory_mib *= size.shards;
+  config.hugepages = free_huge_memory() >= config.memory_mib;
+  std::printf("packet memory on huge pages         %s\n", config.hugepages ? "yes" : "no");
   dpdk::Eal eal(config);
   packet::PacketPool pool("bench", packet_buffers * size.shards);
   if (size.shards > 1) return compare_shards(*which, size, pool) ? 0 : 1;
