@@ -15,6 +15,7 @@ namespace {
 
 /// A quantity that is worth a plot of its own.
 struct Quantity {
+  std::string column;
   std::string title;
   std::string unit;
   bool log = false;
@@ -30,7 +31,7 @@ double interval_of(const ResultGroup& group, const std::string& column) {
 
 /// A column of the results in a unit of its own.
 Quantity quantity_of(const ExtraColumn& extra, std::string title, bool log = false) {
-  Quantity quantity{std::move(title), extra.unit, log, {}, {}, {}};
+  Quantity quantity{extra.column, std::move(title), extra.unit, log, {}, {}, {}};
   quantity.value = [extra](const ResultGroup& g) -> std::optional<double> {
     const std::optional<double> value = column_value(g.mean, extra.column);
     return value ? std::optional(*value / extra.scale) : std::nullopt;
@@ -54,6 +55,8 @@ std::vector<Quantity> quantities(const std::vector<ExtraColumn>& extra) {
       quantity_of({"drops", "packets", 1}, "Packets dropped by the radio queue"),
   };
   for (ExtraColumn wanted : extra) {
+    const auto same = [&](const Quantity& known) { return known.column == wanted.column; };
+    if (std::any_of(all.begin(), all.end(), same)) continue;
     const bool rate = wanted.unit.empty() && wanted.column.ends_with("_bps");
     if (rate) wanted = {wanted.column, "Mb/s", 1e6};
     all.push_back(quantity_of(wanted, wanted.column));
@@ -92,7 +95,7 @@ class Sweep {
     plot.height = 230;
     for (const ResultGroup* group : groups_) {
       const std::string name = line_of(*group);
-      const double x = axis_.at(group->mean.key);
+      const double x = axis_.at(group->mean.key) + beside(name);
       if (const std::optional<double> value = quantity.value(*group)) {
         add_point(plot, name, name, {x, *value, quantity.error(*group)});
       }
@@ -130,6 +133,13 @@ class Sweep {
     }
     return named;
   }
+  /// Categories have no order to be joined in: their lines stand side by side.
+  [[nodiscard]] double beside(const std::string& line) const {
+    if (axis_.numeric() || column_ == mode_key) return 0;
+    const std::vector<LineStyles::Line> named = named_lines();
+    const auto at = std::find_if(named.begin(), named.end(), [&](const auto& known) { return known.name == line; });
+    return place_beside(static_cast<std::size_t>(at - named.begin()), named.size());
+  }
   /// `line` is the one whose colour it has.
   void add_point(Plot& plot, const std::string& name, const std::string& line, PlotPoint point) const {
     const auto at =
@@ -139,6 +149,7 @@ class Sweep {
     fresh.name = name;
     fresh.hollow = name != line;
     fresh.kind = fresh.hollow ? PlotMark::Kind::dashed_and_points : PlotMark::Kind::line_and_points;
+    if (!axis_.numeric()) fresh.kind = PlotMark::Kind::points;
     styles_.apply(line, fresh);
     fresh.points.push_back(point);
   }
@@ -196,7 +207,7 @@ Plot use_plot(const std::vector<ResultGroup>& groups, const ModeColours& colours
     plot.marks.push_back({PlotMark::Kind::bar,
                           mode_name(mean.key.mode) + ": " + format_number(100 * mean.utilisation) + " %",
                           colours.css_class(mean.key.mode),
-                          {{100 * mean.utilisation, row}}});
+                          {{100 * mean.utilisation, row, 100 * interval_of(groups[i], "utilisation")}}});
   }
   return plot;
 }

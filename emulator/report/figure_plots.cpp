@@ -101,7 +101,8 @@ class Figure {
     return lines;
   }
 
-  [[nodiscard]] std::string line_of(const ResultGroup& group, const std::string& column) const {
+  [[nodiscard]] std::string line_of(const ResultGroup& group, std::size_t number) const {
+    const std::string& column = spec_.y.names.empty() ? spec_.y.columns[number] : spec_.y.names[number];
     std::string name = line_name(group.mean.key, lines_);
     if (spec_.y.columns.size() > 1 && !columns_are_points()) return name.empty() ? column : name + ", " + column;
     return name.empty() ? mode_name(group.mean.key.mode) : name;
@@ -110,8 +111,8 @@ class Figure {
   [[nodiscard]] std::vector<LineStyles::Line> named_lines() const {
     std::vector<LineStyles::Line> named;
     for (const ResultGroup* group : groups_) {
-      for (const std::string& column : spec_.y.columns) {
-        const std::string name = line_of(*group, column);
+      for (std::size_t i = 0; i < spec_.y.columns.size(); ++i) {
+        const std::string name = line_of(*group, i);
         const auto same = [&](const LineStyles::Line& line) { return line.name == name; };
         if (std::none_of(named.begin(), named.end(), same)) named.push_back({name, group->mean.key.mode});
       }
@@ -153,7 +154,7 @@ class Figure {
 
   void add(Plot& plot, const ResultGroup& group, std::size_t number) const {
     const std::string& column = spec_.y.columns[number];
-    const std::string line = line_of(group, column);
+    const std::string line = line_of(group, number);
     const std::optional<double> x = x_of(group, number, false);
     if (const std::optional<double> y = ours(group, column); x && y) {
       const auto ci = group.ci.find(column);
@@ -190,7 +191,7 @@ class Figure {
     if (!axis_ || axis_->numeric() || spec_.join_categories) return 0;
     const std::vector<LineStyles::Line> named = named_lines();
     const auto at = std::find_if(named.begin(), named.end(), [&](const auto& known) { return known.name == line; });
-    return (static_cast<double>(at - named.begin()) + 0.5) / static_cast<double>(named.size()) * 0.6 - 0.3;
+    return place_beside(static_cast<std::size_t>(at - named.begin()), named.size());
   }
 
   void finish(PlotMark& mark) const {

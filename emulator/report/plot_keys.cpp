@@ -78,6 +78,11 @@ bool is_numeric(const std::vector<const ResultGroup*>& groups, std::string_view 
   });
 }
 
+double place_beside(std::size_t line, std::size_t lines) {
+  constexpr double width = 0.6;
+  return ((static_cast<double>(line) + 0.5) / static_cast<double>(lines) - 0.5) * width;
+}
+
 std::string line_name(const RunKey& key, const std::vector<std::string>& columns) {
   std::string name;
   for (const std::string& column : columns) {

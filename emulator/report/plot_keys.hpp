@@ -33,6 +33,9 @@ inline constexpr std::string_view mode_key = "mode";
 /// Whether every point of a key column is a number.
 [[nodiscard]] bool is_numeric(const std::vector<const ResultGroup*>& groups, std::string_view column);
 
+/// Where the points of one of several lines stand in a category: how far from its middle, of a width of 1.
+[[nodiscard]] double place_beside(std::size_t line, std::size_t lines);
+
 /// The line a group belongs to: what it has in these columns. Numbers are preceded by the column's name.
 [[nodiscard]] std::string line_name(const RunKey& key, const std::vector<std::string>& columns);
 

@@ -9,6 +9,7 @@ namespace sluice::emulator {
 /// One axis of a plot that a file asks for.
 struct PlotAxisSpec {
   std::vector<std::string> columns;  ///< of the results, swept ones and mode included; x has one, or none beside `at`
+  std::vector<std::string> names;    ///< of y: what the legend calls each of the columns; their own names when empty
   std::vector<double> at;            ///< of y: where on x each of the columns stands, as points of one line; or none
   std::string label;                 ///< quantity and unit; the column's name when empty
   double scale = 1;                  ///< the columns are divided by it

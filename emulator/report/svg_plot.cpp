@@ -162,13 +162,16 @@ class Drawing {
   }
 
  private:
-  // Linear axes that start near zero start at zero, and get a little room at the top.
+  /// What an axis without bounds of its own shows: all points, with their error bars.
   Extent extent(double PlotPoint::*coordinate, const PlotAxis& axis) const {
     Extent data;
     for (const PlotMark& mark : plot_.marks) {
+      const bool along = (mark.kind == PlotMark::Kind::bar) == (coordinate == &PlotPoint::x);
       for (const PlotPoint& point : mark.points) {
-        const double value = point.*coordinate;
-        if (std::isfinite(value) && (!axis.log || value > 0)) data.add(value);
+        const double error = along ? point.error : 0;
+        for (const double value : {point.*coordinate - error, point.*coordinate, point.*coordinate + error}) {
+          if (std::isfinite(value) && (!axis.log || value > 0)) data.add(value);
+        }
       }
     }
     if (!axis.categories.empty()) return {-0.5, static_cast<double>(axis.categories.size()) - 0.5};
@@ -289,7 +292,20 @@ class Drawing {
       out_ += "<rect x=\"" + pixel(from) + "\" y=\"" + pixel(y_.at(point.y) - thickness / 2) + "\" width=\"" +
               pixel(std::max(0.0, x_.at(point.x) - from)) + "\" height=\"" + pixel(thickness) + "\" class=\"area " +
               mark.css_class + "\">" + label + "</rect>";
+      if (point.error > 0) bar_error(point);
     }
+  }
+
+  /// In the ink of the text: a bar's own colour would not be seen on it.
+  void bar_error(const PlotPoint& point) {
+    const double y = y_.at(point.y);
+    const double from = x_.at(std::max(point.x - point.error, x_.min()));
+    const double to = x_.at(std::min(point.x + point.error, x_.max()));
+    const auto cap = [&](double x) {
+      return "M" + pixel(x) + ' ' + pixel(y - 3) + "L" + pixel(x) + ' ' + pixel(y + 3);
+    };
+    out_ += "<path class=\"error ink\" d=\"M" + pixel(from) + ' ' + pixel(y) + "L" + pixel(to) + ' ' + pixel(y) +
+            cap(from) + cap(to) + "\"/>";
   }
 
   void draw_point(const PlotMark& mark, const PlotPoint& point) {
@@ -369,7 +385,7 @@ std::vector<double> axis_ticks(double min, double max, int wanted, bool log) {
   if (log) {
     const int first = static_cast<int>(std::floor(std::log10(min)));
     const int last = static_cast<int>(std::ceil(std::log10(max)));
-    const bool fine = max / min < 200;
+    const bool fine = max / min < 1000;
     for (int decade = first; decade <= last; ++decade) {
       for (const double step : {1.0, 2.0, 5.0}) {
         if (step > 1 && !fine) break;
@@ -377,7 +393,8 @@ std::vector<double> axis_ticks(double min, double max, int wanted, bool log) {
         if (tick >= min * 0.999 && tick <= max * 1.001) ticks.push_back(tick);
       }
     }
-    return ticks;
+    if (ticks.size() > 2) return ticks;
+    ticks.clear();
   }
   const double rough = (max - min) / wanted;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));

@@ -12,7 +12,7 @@ namespace sluice::emulator {
 struct PlotPoint {
   double x = 0;
   double y = 0;
-  double error = 0;  ///< half of an error bar along y; 0: none
+  double error = 0;  ///< half of an error bar along y, of a `bar` along x; 0: none
 };
 
 /// The outline of a point, so that lines can be told apart without their colours.
@@ -60,7 +60,8 @@ struct Plot {
 [[nodiscard]] std::string_view marker_outline(MarkerShape shape);
 
 /// Round numbers between `min` and `max`, about `wanted` of them (1, 2 or 5 times a power of ten apart); for a
-/// logarithmic axis 1, 2 and 5 of each decade, or decades alone when these are many.
+/// logarithmic axis 1, 2 and 5 of each decade, decades alone when these are many, and as for a linear one when 1, 2 and
+/// 5 make less than three.
 [[nodiscard]] std::vector<double> axis_ticks(double min, double max, int wanted, bool log);
 
 /// Text for HTML and SVG: & < > " are escaped, control characters are left out.

@@ -46,6 +46,8 @@ void check_plot(Section& s, const Scenario& scenario, const PlotSpec& plot, cons
   }
   s.check(plot.y.at.empty() || plot.y.at.size() == plot.y.columns.size(), at + ".y.at", "as many as columns",
           std::to_string(plot.y.at.size()));
+  s.check(plot.y.names.empty() || plot.y.names.size() == plot.y.columns.size(), at + ".y.names", "as many as columns",
+          std::to_string(plot.y.names.size()));
   for (const std::string& column : plot.y.columns) {
     s.check(is_swept(scenario, column) || is_result_column(column), at + ".y.columns",
             "columns of results.csv, or of sweeps", "\"" + column + "\"");
@@ -87,6 +89,7 @@ void describe(Section& s, PlotSpec& plot) {
       [&plot](Section& below) {
         below.required().list("columns", plot.y.columns, {1, 8},
                               "of results.csv, or swept numbers; each has lines of its own");
+        below.list("names", plot.y.names, {0, 8}, "what the legend calls each column; their own names when empty");
         below.list("at", plot.y.at, {0, 8}, {-most, most},
                    "where on the axis of x each column stands; then they are points of one line");
         describe_axis(below, plot.y);

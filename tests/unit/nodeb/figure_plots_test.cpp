@@ -164,6 +164,16 @@ TEST(FigurePlots, ColumnsThatStandSomewhereArePointsOfOneLine) {
   EXPECT_EQ(occurrences(html, "class=\"line "), 2U) << "one, and its entry in the legend: the other has one point";
 }
 
+TEST(FigurePlots, AFileSaysWhatTheLegendCallsColumns) {
+  PlotSpec spec = frontier();
+  spec.y.columns = {"utilisation", "goodput"};
+  EXPECT_NE(drawn(two_links(), spec).find("</svg>red, goodput</span>"), std::string::npos);
+  spec.y.names = {"use", "what is new"};
+  spec.y.label = "%";
+  EXPECT_NE(drawn(two_links(), spec).find("</svg>red, what is new</span>"), std::string::npos);
+  EXPECT_EQ(drawn(two_links(), spec).find("goodput"), std::string::npos);
+}
+
 TEST(FigurePlots, WhereChoosesRuns) {
   PlotSpec spec = frontier();
   spec.where = {"queue=red", "mode=none"};

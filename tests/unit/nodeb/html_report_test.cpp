@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "emulator/report/comparison_plots.hpp"
+#include "emulator/report/mode_colours.hpp"
+#include "emulator/report/result_group.hpp"
 #include "emulator/report/results_csv.hpp"
 #include "emulator/report/svg_plot.hpp"
 #include "tests/unit/nodeb/sample_results.hpp"
@@ -165,7 +168,57 @@ TEST(SvgPlot, TicksAreRoundNumbersInsideTheAxis) {
   EXPECT_EQ(axis_ticks(0, 10, 5, false), (std::vector<double>{0, 2, 4, 6, 8, 10}));
   EXPECT_EQ(axis_ticks(3, 97, 4, false), (std::vector<double>{50}));
   EXPECT_EQ(axis_ticks(1, 1000, 4, true), (std::vector<double>{1, 10, 100, 1000}));
+  EXPECT_EQ(axis_ticks(0.02, 8, 4, true), (std::vector<double>{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5}));
+  EXPECT_EQ(axis_ticks(1, 3000, 4, true), (std::vector<double>{1, 10, 100, 1000}));
+  EXPECT_EQ(axis_ticks(210, 290, 4, true), (std::vector<double>{220, 240, 260, 280})) << "1, 2 and 5 are too few";
   EXPECT_TRUE(axis_ticks(5, 5, 4, false).empty());
+}
+
+TEST(SvgPlot, AnErrorBarIsWithinAnAxisWithoutBounds) {
+  Plot plot;
+  plot.marks.push_back({PlotMark::Kind::points, "runs", "m0", {{1, 10, 5}, {2, 20, 5}}});
+  EXPECT_NE(render_svg(plot).find("data-y=\"5 25 lin\""), std::string::npos);
+  plot.y.log = true;
+  plot.marks.front().points.front().error = 10;
+  EXPECT_NE(render_svg(plot).find("data-y=\"10 25 log\""), std::string::npos) << "nothing of 0 on such an axis";
+}
+
+TEST(SvgPlot, ABarHasItsErrorAlongItself) {
+  Plot plot;
+  plot.y.categories = {"smvs"};
+  plot.x.max = 100;
+  plot.marks.push_back({PlotMark::Kind::bar, "smvs", "m0", {{80, 0}}});
+  EXPECT_EQ(render_svg(plot).find("class=\"error"), std::string::npos);
+  plot.marks.front().points.front().error = 30;
+  const std::string svg = render_svg(plot);
+  ASSERT_NE(svg.find("class=\"error"), std::string::npos);
+  EXPECT_EQ(svg.find("NaN"), std::string::npos);
+}
+
+/// Runs of two modes at two points of a swept column, with two seeds.
+std::string compared_at(const std::string& column, const std::string& first, const std::string& second) {
+  std::vector<RunResult> runs;
+  for (const char* mode : {"smvs", "i-tcp"}) {
+    for (const std::string& point : {first, second}) {
+      for (const std::uint64_t seed : {1U, 2U}) {
+        RunResult run = test::sample_result(mode, "", 0.8 + 0.05 * static_cast<double>(seed), 20);
+        run.key.swept = {{column, point}};
+        run.key.seed = seed;
+        runs.push_back(run);
+      }
+    }
+  }
+  const std::vector<ResultGroup> groups = group_by_point(runs);
+  return comparison_plots(groups, ModeColours(groups), {{"queue_mean_frames", "frames", 1}});
+}
+
+TEST(ComparisonPlots, CategoriesAreNotJoinedAndNumbersAre) {
+  EXPECT_EQ(compared_at("scheduler", "rr", "mci").find("class=\"line "), std::string::npos);
+  EXPECT_NE(compared_at("buffer", "10", "20").find("class=\"line "), std::string::npos);
+}
+
+TEST(ComparisonPlots, WhatIsAskedForIsNotDrawnTwice) {
+  EXPECT_EQ(compared_at("buffer", "10", "20").find("queue_mean_frames"), std::string::npos);
 }
 
 }  // namespace
