@@ -8,8 +8,8 @@
 Runs every experiment of the papers (or those named) with the seeds that numbers.toml asks for, at most N; takes from the
 results the numbers that it lists, each with half of its 95 % confidence interval over the seeds and with the interval in
 which a single run is; and writes them into numbers.csv and between the markers of README.md. --check runs one seed (1, or
-N) and says which of its numbers are where README.md has a single run's. --lint runs nothing: it compares the three, and
-numbers.csv with the scenarios of today."""
+N) and says which of its numbers are where README.md has a single run's. --lint runs nothing: it compares the three,
+numbers.csv with the scenarios of today, and the figures in words with it (papers_words.py)."""
 
 import argparse
 import csv
@@ -37,7 +37,7 @@ UNITS = {"%": 100, "Mb/s": 1e-6, "kb/s": 1e-3, "kB": 1e-3, "ms": 1, "s": 1, "": 
 # Columns of parts of a whole, and Jain's index: at most 1.
 PARTS = re.compile(r"utilisation|goodput|queue_empty|\w*jain|\w+_share|\w+_loss")
 # A number is {what, column} and some of these.
-NUMBER_KEYS = {"what", "column", "unit", "where", "versus", "times", "pick", "paper"}
+NUMBER_KEYS = {"what", "column", "over", "unit", "where", "versus", "times", "pick", "paper"}
 # Keys at the top of a scenario that are text for people: they change no run.
 TEXT_KEYS = ("title", "description", "paper", "output")
 STUDENT_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
@@ -68,8 +68,8 @@ def asked(papers=PAPERS):
             if wrong or not {"what", "column"} <= set(number) or number.get("unit", "") not in UNITS:
                 reason = ", ".join(sorted(wrong)) or "what, column or unit"
                 raise PapersError(f"numbers.toml: {name}: {number.get('what', number)}: {reason}")
-            if number.get("pick", "least") not in ("least", "most", "range"):
-                raise PapersError(f"numbers.toml: {name}: {number['what']}: pick is least, most or range")
+            if number.get("pick", "least") not in ("least", "most", "range", "mean"):
+                raise PapersError(f"numbers.toml: {name}: {number['what']}: pick is least, most, range or mean")
     return table
 
 
@@ -149,7 +149,11 @@ class Results:
     def value(self, row, number):
         """The number of one run, in its unit; None where the run has none."""
         def cell(of):
-            return float(of[number["column"]]) if of[number["column"]] else None
+            if not of[number["column"]]:
+                return None
+            if "over" not in number:
+                return float(of[number["column"]])
+            return float(of[number["column"]]) / float(of[number["over"]]) if of[number["over"]] else None
 
         value = cell(row)
         for word in ("versus", "times"):
@@ -162,8 +166,9 @@ class Results:
 
     def points(self, number):
         """[(point, values by seed)] of the rows that a number is of."""
-        if number["column"] not in self.columns:
-            raise PapersError(f"{number['what']}: there is no column {number['column']}")
+        for column in (number["column"], number.get("over", number["column"])):
+            if column not in self.columns:
+                raise PapersError(f"{number['what']}: there is no column {column}")
         unknown = {key for word in ("where", "versus", "times") for key in number.get(word, {})} - set(self.keys)
         if unknown:
             raise PapersError(f"{number['what']}: no sweep of {', '.join(unknown)}")
@@ -211,16 +216,23 @@ def unit_of(number):
 
 def bound_of(number):
     """What a number is never above, in its unit."""
-    compared_with = "versus" in number or "times" in number
+    compared_with = {"versus", "times", "over"} & set(number)
     return UNITS[number.get("unit", "")] if PARTS.fullmatch(number["column"]) and not compared_with else math.inf
 
 
-def picked_points(results, number):
-    """[(what tells the point from the others, values by seed)] of the points that a number is of."""
+def all_points(results, number):
+    """[(what tells the point from the others, values by seed)]; of a number that is a mean over points one, seed by seed."""
     points = results.points(number)
-    ordered = sorted(points, key=lambda one: statistics.fmean(one[1]))
-    picked = {"least": ordered[:1], "most": ordered[-1:], "range": [ordered[0], ordered[-1]]}[number.get("pick", "least")]
-    return [(results.label(point, points), values) for point, values in picked]
+    if number.get("pick") == "mean":
+        return [("", [statistics.fmean(of) for of in zip(*(values for _, values in points), strict=True)])]
+    return [(results.label(point, points), values) for point, values in points]
+
+
+def picked_points(results, number):
+    """Those of all_points() that a number is of."""
+    ordered = sorted(all_points(results, number), key=lambda one: statistics.fmean(one[1]))
+    picked = {"least": ordered[:1], "most": ordered[-1:], "range": [ordered[0], ordered[-1]], "mean": ordered}
+    return picked[number.get("pick", "least")]
 
 
 def number_text(picked, number):
@@ -338,10 +350,13 @@ def problems(papers=PAPERS):
 
 
 def lint(papers=PAPERS):
-    import papers_clocks  # pylint: disable=import-outside-toplevel  # which needs this module
+    # These need this module.
+    import papers_clocks  # pylint: disable=import-outside-toplevel
+    import papers_words  # pylint: disable=import-outside-toplevel
 
     try:
         found = problems(papers) + papers_clocks.problems(papers / "real") + papers_clocks.problems(papers_clocks.SENDERS)
+        found += papers_words.problems(papers)
         short = {row.experiment: row.seeds for row in read_record(papers)}
         for name, entry in asked(papers).items():
             if short.get(name, entry["seeds"]) < entry["seeds"]:
@@ -428,8 +443,7 @@ def compared(row, number, results):
     """[(point, value of the run, least, most)] of a number of the record."""
     if not row.values:
         raise PapersError(f"{row.experiment}: {row.what}: the record has no single runs; run it again")
-    points = results.points(number)
-    fresh = {results.label(point, points): values for point, values in points}
+    fresh = dict(all_points(results, number))
     found = []
     for label, values in json.loads(row.values):
         bounds = printed_bounds(values, number)

@@ -66,6 +66,18 @@ def test_of_several_points_the_ends_are_given_with_what_tells_them_apart(results
     assert number(results, where={"buffer": "20"}, pick="most") == "0.95 ± 0.57 (mode smvs)", "the law goes with the mode"
 
 
+def test_one_column_may_be_over_another_of_the_same_run(results):
+    asked = {"what": "it", "column": "fetch_mean_ms", "over": "goodput", "where": {"mode": "smvs", "buffer": "10"}}
+    assert papers.all_points(results, asked)[0][1] == pytest.approx([20, 20])
+    with pytest.raises(papers.PapersError, match="no column none"):
+        number(results, over="none", where=asked["where"])
+
+
+def test_a_mean_over_points_is_taken_seed_by_seed(results):
+    assert number(results, unit="%", where={"mode": "none"}, pick="mean") == "75 ± 64 %"
+    assert papers.all_points(results, {"what": "it", "column": "goodput", "where": {"mode": "none"}, "pick": "mean"}) == [("", [0.7, 0.8])]
+
+
 def test_rows_are_compared_seed_by_seed_and_what_goes_with_a_mode_may_differ(results):
     assert number(results, where={"mode": "smvs", "buffer": "10"}, versus={"mode": "none"}) == "10 ± 127 %"
     assert number(results, where={"mode": "smvs", "buffer": "20"}, times={"mode": "none"}) == "1.05 ± 0.64"
