@@ -1,6 +1,7 @@
 """The numbers of the papers' page: taken from results as asked, and compared with what is stored."""
 
 import dataclasses
+import json
 import math
 import sys
 from pathlib import Path
@@ -223,6 +224,25 @@ def test_fewer_seeds_than_asked_for_are_a_warning(folder, capsys):
     (folder / "README.md").write_text(page, encoding="utf-8")
     assert papers.lint(folder) == 0
     assert "warning: x-one: 1 seeds, numbers.toml asks for 2" in capsys.readouterr().out
+
+
+def left_out(record, asked_for):
+    """(runs that were made, those of them that are not where the other seeds of their number have a single run)."""
+    made = outside = 0
+    for row in record:
+        asked = {number["what"]: number for number in asked_for[row.experiment]["numbers"]}[row.what]
+        for values in (of for _, of in json.loads(row.values) if len(set(of)) > 2 and len(of) > 4):
+            for place, value in enumerate(values):
+                least, most, _ = papers.printed_bounds(values[:place] + values[place + 1:], asked)
+                made += 1
+                outside += not least <= value <= most
+    return made, outside
+
+
+def test_one_run_in_twenty_is_outside_of_what_the_others_say():
+    made, outside = left_out(papers.read_record(), papers.asked())
+    assert made > 2000
+    assert 0.04 < outside / made < 0.065, "else the interval of a single run is not one of 95 %"
 
 
 def test_those_of_the_repository_agree():

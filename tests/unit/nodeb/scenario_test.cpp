@@ -223,6 +223,9 @@ TEST(Scenario, PlotsNameColumnsThatAreThere) {
   EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [jain]}, where: [buffer]"), HasSubstr("a point, got \"buffer\""));
   EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [jain]}, curves: [{name: a, x: [1, 2], y: [1]}]"),
               HasSubstr("as many y as x, got 1 and 2"));
+  EXPECT_EQ(plot("x: {column: buffer}, y: {columns: [utilisation, jain], names: [use, evenness]}"), "");
+  EXPECT_THAT(plot("x: {column: buffer}, y: {columns: [utilisation, jain], names: [use]}"),
+              HasSubstr("y.names, expected as many as columns, got 1"));
   const auto shown = [&sweep](const std::string& keys) { return errors_of(sweep + "output: {" + keys + "}\n"); };
   EXPECT_EQ(shown("windows: [0], drops: true, over_time: {from: 1, to: 2, beside: buffer, where: [buffer=4]}"), "");
   EXPECT_THAT(shown("windows: [1]"), HasSubstr("servers below 1, got 1"));
