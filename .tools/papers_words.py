@@ -78,7 +78,7 @@ def of_notes(name, record, asked_for, folder):
     """Of the notes of a scenario: figures that come from nowhere. What the paper gives stands in `values` and `readings`, and in
     brackets that begin with "paper" or "the paper"."""
     text = (folder / f"{name}.yaml").read_text(encoding="utf-8")
-    notes = " ".join(NOTES.findall(text))
+    notes = " ".join(" ".join(NOTES.findall(text)).split())
     rest = NOTES.sub("", text)
     names = {name} | {other for other in asked_for if re.search(rf"(?<![\w-]){other}(?![\w-])", notes)}
     known = set().union(*(given(other, asked_for, folder) for other in names))
