@@ -52,7 +52,7 @@ std::unique_ptr<QueueDiscipline> make_discipline(const HopSpec& hop, Random rand
 
 }  // namespace
 
-Hop::Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next) {
+Hop::Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next) : bounded_(spec.buffer > Bytes(0)) {
   if (spec.queue) {
     router_.emplace(loop, spec.rate, spec.delay, make_discipline(spec, random), next);
   } else {

@@ -24,12 +24,15 @@ class Hop final : public Element {
   [[nodiscard]] std::optional<Bytes> queued() const {
     return router_ ? std::optional(router_->discipline().bytes()) : std::nullopt;
   }
+  /// Whether it may drop: a router, or a line that holds so much only.
+  [[nodiscard]] bool bounded() const { return router_ || bounded_; }
   /// Packets that found no room, or were dropped before there was none.
   [[nodiscard]] std::uint64_t dropped() const { return router_ ? queue()->dropped() : line_->counters().dropped; }
 
  private:
   std::optional<DelayLine> line_;
   std::optional<QueueLine> router_;
+  bool bounded_;
 };
 
 }  // namespace sluice::emulator

@@ -16,10 +16,9 @@ Random draws(std::uint64_t seed, std::uint64_t hop) {
 }
 
 void count_queue(std::map<std::string, std::uint64_t>& counters, const std::string& name, const Hop& hop) {
-  const DisciplineCounters* const queue = hop.queue();
-  if (queue == nullptr) return;
-  counters[name + "_drops"] = queue->dropped();
-  counters[name + "_marks"] = queue->marked;
+  if (!hop.bounded()) return;
+  counters[name + "_drops"] = hop.dropped();
+  if (hop.queue() != nullptr) counters[name + "_marks"] = hop.queue()->marked;
 }
 
 }  // namespace

@@ -117,6 +117,19 @@ TEST(Router, CodelHoldsTheDelayThatDropTailLetsGrow) {
   }
 }
 
+TEST(Router, ALineWithABufferCountsWhatFindsNoRoom) {
+  std::string scenario = dumbbell("{type: fifo}");
+  const std::string queue = ", queue: {type: fifo}";
+  scenario.erase(scenario.find(queue), queue.size());
+  const RunResult result = run_all(scenario).front();
+  EXPECT_GT(result.counters.at("server_proxy_down_drops"), 0U);
+  EXPECT_EQ(result.counters.at("server_proxy_down_drops"),
+            run_all(dumbbell("{type: fifo}")).front().counters.at("server_proxy_down_drops"));
+  EXPECT_FALSE(result.counters.contains("server_proxy_down_marks"));
+  scenario.replace(scenario.find(", buffer: 500KiB"), 16, "");
+  EXPECT_FALSE(run_all(scenario).front().counters.contains("server_proxy_down_drops")) << "it holds everything";
+}
+
 TEST(Router, WithEcnNothingIsLost) {
   const RunResult dropping = run_all(dumbbell("{type: codel}")).front();
   const RunResult marking = run_all(dumbbell("{type: codel, ecn: true}") + "hosts: {ecn: true}\n").front();
