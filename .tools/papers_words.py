@@ -91,4 +91,5 @@ def problems(folder):
     """What is said in words and is in no record."""
     asked_for, record = papers.asked(folder), papers.read_record(folder)
     page = (folder / "README.md").read_text(encoding="utf-8")
-    return of_page(page, record, asked_for, folder)
+    scenarios = [name for name in asked_for if (folder / f"{name}.yaml").is_file()]
+    return of_page(page, record, asked_for, folder) + [line for name in scenarios for line in of_notes(name, record, asked_for, folder)]
