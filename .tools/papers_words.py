@@ -50,7 +50,8 @@ def without_record(text, names, record, known):
     found = [f"{count} seeds" for count in SEEDS.findall(text) if int(count) not in seeds]
     text = SEEDS.sub("", text)
     for mean, half in PAIR.findall(text):
-        if number_of(half) not in known and not any(of is not None and is_written(value, mean) and is_written(of, half) for value, of in values):
+        swing = number_of(half) in known  # of what was set, as delays ± 45 ms
+        if not swing and not any(of is not None and is_written(value, mean) and is_written(of, half) for value, of in values):
             found.append(f"{mean} ± {half}")
     text = PAIR.sub("", text)
     for figure in FIGURE.findall(text):

@@ -30,15 +30,17 @@ def folder_of_one(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("text", ["2 050 ± 226 packets", "2050", "about 2 050 and 0.7 % below", "−0.7 ± 0.25", "320 s (3 seeds)", "70 as in the paper",
-                                  "at 30 km/h", "figure 12 and table 9", "at 10⁻³", "`y-fig14` has it", "10^-3"])
+@pytest.mark.parametrize("text", [
+    "2 050 ± 226 packets", "2050", "about 2 050 and 0.7 % below", "−0.7 ± 0.25", "320 s (3 seeds)", "70 as in the paper",
+    "at 30 km/h", "figure 12 and table 9", "at 10⁻³", "`y-fig14` has it", "10^-3"])
 def test_what_was_measured_or_set_may_be_said(folder, text):
     row = f"| figure | `x-one` | 70 % | {text} | |"
     assert words.of_page(row, RECORD, ASKED, folder) == []
 
 
-@pytest.mark.parametrize(("text", "said"), [("2 049 packets", "2 049"), ("2 050 ± 225", "2 050 ± 225"), ("0.69 %", "0.69"), ("(5 seeds)", "5 seeds"),
-                                            ("loses 12 of them", "12"), ("0.8 and 0.7", "0.8")])
+@pytest.mark.parametrize(("text", "said"), [
+    ("2 049 packets", "2 049"), ("2 050 ± 225", "2 050 ± 225"), ("0.69 %", "0.69"), ("(5 seeds)", "5 seeds"),
+    ("loses 12 of them", "12"), ("0.8 and 0.7", "0.8")])
 def test_what_was_not_is_found(folder, text, said):
     for row in (f"| figure | `x-one` | 70 % | {text} | |", f"| figure | `x-one` | 70 % | | {text} |"):
         assert words.of_page(row, RECORD, ASKED, folder) == [f"README.md: x-one: numbers.csv has no {said}"]
