@@ -185,6 +185,8 @@ class UeQueue {
   void recall(Bytes length) { ledger_.forwarded(length, Bytes(0), Bytes(0)); }
 
   [[nodiscard]] bool empty() const { return !head_ && line_->size() == 0; }
+  /// A packet has begun and is not through.
+  [[nodiscard]] bool in_transit() const { return static_cast<bool>(head_); }
   /// Something is there that came before `now`.
   [[nodiscard]] bool ready(Instant now) const { return head_ || line_->ready(now); }
   /// What is sent next is of a short flow; false in a FIFO queue.
