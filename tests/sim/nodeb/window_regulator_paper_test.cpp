@@ -146,29 +146,34 @@ TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWhereFadesLast) {
   }
 }
 
+/// 259 % and 122 % are the paper's most with four and with eight users.
 TEST(WindowRegulatorPaper, Figure8TheSendersOfTheTimeAndTheSmallestBuffersMakeThePapersGains) {
   const auto gain = [](const char* what) {
     const auto rate = [what](const char* mode) {
-      return paper_run("wr-users", {"users=4", mode, what}, 120s).throughput_bps;
+      return paper_run("wr-users", {"users=4", mode, what}).throughput_bps;
     };
     return rate("mode=wrb/regulate") / rate("mode=none") - 1;
   };
-  EXPECT_LT(gain("case=as wr-fig8"), 0.8);
+  EXPECT_LT(gain("case=as wr-fig8"), 1.22);
   EXPECT_LT(gain("case=all and 3 packets"), 2.59) << "the paper's most is between the two";
-  EXPECT_GT(gain("case=all and 2 packets"), 2.4);
+  EXPECT_GT(gain("case=all and 2 packets"), 2.59);
 }
 
+/// The paper has all alike at a loss of 10⁻². In configs/papers/numbers.csv (10 seeds) WRS is 12.5 to 7.3 % below
+/// drop-tail there, and from 2.1 % below to 2.9 % above it with 80 packets; the bound is the middle between the two
+/// intervals.
 TEST(WindowRegulatorPaper, Figure10aTheBufferIsTheWindowThatKeepsTheStaticLawBelow) {
   const auto ratio = [](const char* what) {
     double sum[2] = {0, 0};
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
-      sum[0] += paper_run("wr-loss", {"loss=0.003", "mode=none", what}, 320s, seed).throughput_bps;
-      sum[1] += paper_run("wr-loss", {"loss=0.003", "mode=wrs/regulate", what}, 320s, seed).throughput_bps;
+      sum[0] += paper_run("wr-loss", {"loss=0.01", "mode=none", what}, {}, seed).throughput_bps;
+      sum[1] += paper_run("wr-loss", {"loss=0.01", "mode=wrs/regulate", what}, {}, seed).throughput_bps;
     }
     return sum[1] / sum[0];
   };
-  EXPECT_LT(ratio("case=as wr-fig10a"), 0.9);
-  EXPECT_GT(ratio("case=80 packets"), ratio("case=as wr-fig10a") + 0.05);
+  constexpr double bound = 1 - (0.073 + 0.021) / 2;
+  EXPECT_LT(ratio("case=as wr-fig10a"), bound);
+  EXPECT_GT(ratio("case=80 packets"), bound);
 }
 
 }  // namespace
