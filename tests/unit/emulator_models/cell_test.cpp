@@ -369,6 +369,24 @@ TEST(Cell, AWholePacketKeepsTheAirAndTheRateItBeganWith) {
   EXPECT_EQ(arrivals_of_two(true), std::vector<double>({2, 6}));
 }
 
+TEST(Cell, AWholePacketWhoseUeHasGoneKeepsNothing) {
+  EventLoop loop;
+  Recorder ues;
+  CellResources resources;
+  resources.whole_packets = true;
+  Cell cell(loop, milliseconds(1), make_scheduler("mci"), ues, resources);
+  const UeIndex gone =
+      cell.add_ue({address("10.45.0.2"), unlimited, std::make_unique<Steps>(std::vector<int>{0, 200}), nullptr});
+  cell.add_ue({address("10.45.0.3"), unlimited, std::make_unique<Steps>(std::vector<int>{0, 100}), nullptr});
+  cell.receive(frame(address("10.45.0.2"), 1400), loop.now());
+  cell.receive(frame(address("10.45.0.3"), 400), loop.now());
+  loop.run_until(at_ms(2));
+  cell.detach(gone, loop.now());
+  loop.run_until(at_ms(30));
+  ASSERT_EQ(ues.entries.size(), 1U);
+  EXPECT_EQ(ues.entries.front().at, at_ms(6)) << "four TTIs of 100 from the third on";
+}
+
 TEST(Cell, RefusesWhatCannotBe) {
   EventLoop loop;
   Recorder ues;
