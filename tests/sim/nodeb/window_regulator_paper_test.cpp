@@ -100,6 +100,19 @@ TEST(WindowRegulatorPaper, Figure8WithManyUsersTheGainsShrink) {
   EXPECT_LT(gain, rate("wrb/regulate", "users=4") / four);
 }
 
+/// In the paper the Ack Regulator is ahead of WRD with several users.
+TEST(WindowRegulatorPaper, Figure8TheAckRegulatorIsAheadOfWrdWhereTheCellServesWholePackets) {
+  for (const char* users : {"users=4 in packets", "users=8 in packets"}) {
+    SCOPED_TRACE(users);
+    const auto rate = [users](const std::string& mode) {
+      return paper_run("wr-fig8", {"mode=" + mode, users, "buffer_packets=3"}, 120s).throughput_bps;
+    };
+    const double regulator = rate("ack-regulator");
+    EXPECT_GT(regulator, rate("wrd/regulate"));
+    EXPECT_LT(regulator, rate("wrb/regulate"));
+  }
+}
+
 /// The columns are wired round trips in ms.
 TEST(WindowRegulatorPaper, Figure9WindowLimitedLawsLoseAtLongRoundTripsAndTheAckRegulatorDoesNot) {
   for (const char* service : {"service=packets", "service=slots"}) {
