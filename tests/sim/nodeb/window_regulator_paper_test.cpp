@@ -100,8 +100,8 @@ TEST(WindowRegulatorPaper, Figure8WithManyUsersTheGainsShrink) {
   EXPECT_LT(gain, rate("wrb/regulate", "users=4") / four);
 }
 
-/// In the paper the Ack Regulator is ahead of WRD with several users.
-TEST(WindowRegulatorPaper, Figure8TheAckRegulatorIsAheadOfWrdWhereTheCellServesWholePackets) {
+/// In the paper the Ack Regulator is ahead of WRD with several users; here it is with the smallest buffers.
+TEST(WindowRegulatorPaper, Figure8TheAckRegulatorIsAheadOfWrdWithTheSmallestBuffers) {
   for (const char* users : {"users=4 in packets", "users=8 in packets"}) {
     SCOPED_TRACE(users);
     const auto rate = [users](const std::string& mode) {
