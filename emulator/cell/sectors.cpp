@@ -9,12 +9,16 @@ namespace sluice::emulator {
 Sectors::Sectors(std::vector<CellUe>& ues, std::unique_ptr<Scheduler> first, CellResources resources)
     : ues_(ues), resources_(resources) {
   if (resources.blocks == 0 || resources.sharers == 0) throw std::invalid_argument("cell: there is nothing to share");
+  if (resources.whole_packets && resources.blocks > 1) {
+    throw std::invalid_argument("cell: whole packets, and TTIs that are shared");
+  }
   add(std::move(first));
 }
 
 std::uint32_t Sectors::add(std::unique_ptr<Scheduler> scheduler) {
   if (scheduler == nullptr) throw std::invalid_argument("cell: there is no scheduler");
   schedulers_.push_back(std::move(scheduler));
+  holders_.emplace_back();
   return static_cast<std::uint32_t>(schedulers_.size() - 1);
 }
 
@@ -24,6 +28,7 @@ void Sectors::check(std::uint32_t sector) const {
 
 std::uint64_t Sectors::next_tti(std::uint64_t from) {
   if (follow_idle()) return from;
+  if (std::any_of(holders_.begin(), holders_.end(), [](const auto& holder) { return holder.has_value(); })) return from;
   std::uint64_t next = TtiClock::asleep;
   for (const CellUe& ue : ues_) {
     if (next == from) break;  // the first UE that has something to send decides, where the cell is busy
@@ -46,7 +51,8 @@ std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti, Insta
   std::uint32_t units = repeat(sector, tti, now);
   gather(sector, tti, now);
   const std::size_t first = allocations_.size();
-  allocate(*schedulers_[sector], tti, now, resources_.blocks - std::min(units, resources_.blocks));
+  const std::uint32_t left = carry_on(sector, tti, now) ? 0 : resources_.blocks - std::min(units, resources_.blocks);
+  allocate(*schedulers_[sector], tti, now, left);
   for (std::size_t i = first; i < allocations_.size(); ++i) units += allocations_[i].units;
   return units;
 }
@@ -94,7 +100,7 @@ void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std
     const std::uint32_t needed = needed_by(candidate.ue, candidate.capacity, now);
     const std::uint32_t share = std::max(1U, units / resources_.sharers);
     const std::uint32_t given = std::min({left, needed, share});
-    allocations_.push_back({candidate.ue, needed, given});
+    allocations_.push_back({candidate.ue, needed, given, candidate.capacity});
     left -= given;
   }
   for (std::size_t i = first; i < allocations_.size(); ++i) {
@@ -121,15 +127,41 @@ void Sectors::account(std::uint64_t tti, std::uint32_t units) {
 
 void Sectors::transmit(std::uint64_t tti, const Allocation& allocation, Instant now) {
   Downlink& downlink = *ues_[allocation.ue].downlink;
-  const Bytes capacity = downlink.channel().at(tti).capacity * allocation.units / resources_.blocks;
+  const Bytes capacity = allocation.capacity * allocation.units / resources_.blocks;
   ++counters_.blocks;
+  const std::uint64_t packets = downlink.queue().counters().transmitted_packets;
   const Transmitted result = downlink.transmit(tti, capacity, allocation.units, now);
   if (result.received) {
     air_.served(static_cast<std::uint64_t>(capacity.count()));
   } else {
     ++counters_.blocks_lost;
   }
-  schedulers_[ues_[allocation.ue].sector]->served(allocation.ue, result.carried, tti);
+  const std::uint32_t sector = ues_[allocation.ue].sector;
+  if (resources_.whole_packets) hold(sector, allocation, packets);
+  schedulers_[sector]->served(allocation.ue, result.carried, tti);
+}
+
+/// Whether a packet keeps this TTI, which is its own then.
+bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
+  std::optional<Holder>& holder = holders_[sector];
+  if (!holder) return false;
+  const CellUe& ue = ues_[holder->ue];
+  const UeQueue& queue = ue.downlink->queue();
+  const bool there = ue.here && ue.sector == sector && queue.in_transit() && ue.downlink->backlogged(tti, now);
+  if (!there || queue.counters().transmitted_packets != holder->predecessors) {
+    holder.reset();
+    return false;
+  }
+  allocations_.push_back({holder->ue, 1, 1, holder->capacity});
+  return true;
+}
+
+/// Of a UE whose queue `packets` had left before its TTI: one that has begun, and that no other has begun in front of.
+void Sectors::hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets) {
+  const UeQueue& queue = ues_[allocation.ue].downlink->queue();
+  holders_[sector].reset();
+  if (!queue.in_transit() || queue.counters().transmitted_packets != packets) return;
+  holders_[sector] = Holder{allocation.ue, allocation.capacity, packets};
 }
 
 LinkUse Sectors::use(Instant now) {

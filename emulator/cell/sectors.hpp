@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "control/feedback/report.hpp"
@@ -18,6 +19,10 @@ struct CellResources {
   std::uint32_t blocks = 1;  ///< resource blocks; 1: a TTI belongs to one UE (time multiplexing), > 0
   /// So many UEs get an even share of the blocks in a TTI; what they do not need goes to further ones. > 0
   std::uint32_t sharers = 1;
+  /// A packet that has begun keeps the air until its last byte has gone, at the rate of the TTI in which it was chosen,
+  /// as on a link of ns-2. What the last of its TTIs has left begins the next one of that UE, which keeps nothing yet.
+  /// Needs one block, and no hybrid ARQ.
+  bool whole_packets = false;
 };
 
 /// A UE as its Node-B knows it.
@@ -67,6 +72,13 @@ class Sectors {
     UeIndex ue = 0;
     std::uint32_t needed = 0;  ///< units that its backlog takes
     std::uint32_t units = 0;
+    Bytes capacity;  ///< of the whole TTI
+  };
+  /// A packet that keeps the air.
+  struct Holder {
+    UeIndex ue = 0;
+    Bytes capacity;                  ///< of a TTI, when it was chosen
+    std::uint64_t predecessors = 0;  ///< packets that had left that UE's queue then
   };
   std::uint32_t run_sector(std::uint32_t sector, std::uint64_t tti, Instant now);
   std::uint32_t repeat(std::uint32_t sector, std::uint64_t tti, Instant now);
@@ -74,12 +86,15 @@ class Sectors {
   void allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units);
   [[nodiscard]] std::uint32_t needed_by(UeIndex index, Bytes capacity, Instant now) const;
   void transmit(std::uint64_t tti, const Allocation& allocation, Instant now);
+  [[nodiscard]] bool carry_on(std::uint32_t sector, std::uint64_t tti, Instant now);
+  void hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets);
   void account(std::uint64_t tti, std::uint32_t units);
   [[nodiscard]] std::uint64_t offered_by_all(Instant now);
   [[nodiscard]] std::uint64_t here() const;
 
   std::vector<CellUe>& ues_;
   std::vector<std::unique_ptr<Scheduler>> schedulers_;  ///< one per sector
+  std::vector<std::optional<Holder>> holders_;          ///< likewise; of whole packets
   CellResources resources_;
   std::vector<Candidate> candidates_;
   std::vector<Allocation> allocations_;

@@ -93,6 +93,11 @@ class PacketInTransit {
   Bytes sent_;  ///< bytes on the air that went
 };
 
+/// For callers who do not ask what was dropped.
+struct NoMatter {
+  void operator()(const packet::Packet& /*packet*/, Bytes /*length*/) const {}
+};
+
 /// One UE's radio queue, finite. The packet in transit is out of reach of eviction and dropping.
 class UeQueue {
  public:
@@ -102,8 +107,8 @@ class UeQueue {
 
   /// Takes a packet of `length` IP bytes (>= 1); false when there was no room and it was dropped. `dropped(packet,
   /// length)` is called for each packet that had to go for it, and for itself when it had to.
-  template <typename Dropped>
-  bool push(packet::Packet packet, Bytes length, Instant now, Dropped&& dropped) {
+  template <typename Dropped = NoMatter>
+  bool push(packet::Packet packet, Bytes length, Instant now, Dropped&& dropped = NoMatter{}) {
     Waiting waiting = arrive(std::move(packet), length, now);
     while (!has_room(length) && line_->may_evict(waiting)) {
       const Waiting gone = line_->evict();
@@ -118,14 +123,11 @@ class UeQueue {
     dropped(waiting.packet, length);
     return false;
   }
-  bool push(packet::Packet packet, Bytes length, Instant now) {
-    return push(std::move(packet), length, now, [](const packet::Packet&, Bytes) {});
-  }
   /// Transmits up to `grant` bytes on the air of what came before `now` (strictly: a packet that comes in the instant
   /// of an opportunity misses it), and calls `depart(Departed)` for each packet whose last byte went, and
   /// `dropped(packet, length)` for each that active queue management drops where one begins. Returns the bytes used.
-  template <typename Depart, typename Dropped>
-  Bytes serve(Bytes grant, Instant now, Depart&& depart, Dropped&& dropped) {
+  template <typename Depart, typename Dropped = NoMatter>
+  Bytes serve(Bytes grant, Instant now, Depart&& depart, Dropped&& dropped = NoMatter{}) {
     Bytes left = grant;
     line_->offer(grant, now, now);
     while (left > Bytes(0) && begin(now, dropped)) {
@@ -134,10 +136,6 @@ class UeQueue {
     }
     ledger_.carried(grant - left);
     return grant - left;
-  }
-  template <typename Depart>
-  Bytes serve(Bytes grant, Instant now, Depart&& depart) {
-    return serve(grant, now, depart, [](const packet::Packet&, Bytes) {});
   }
   /// Nothing waited between `since` and `now`, and the link could have carried so much.
   void offer(Bytes bytes, Instant since, Instant now) { line_->offer(bytes, since, now); }
@@ -185,6 +183,8 @@ class UeQueue {
   void recall(Bytes length) { ledger_.forwarded(length, Bytes(0), Bytes(0)); }
 
   [[nodiscard]] bool empty() const { return !head_ && line_->size() == 0; }
+  /// A packet has begun and is not through.
+  [[nodiscard]] bool in_transit() const { return static_cast<bool>(head_); }
   /// Something is there that came before `now`.
   [[nodiscard]] bool ready(Instant now) const { return head_ || line_->ready(now); }
   /// What is sent next is of a short flow; false in a FIFO queue.

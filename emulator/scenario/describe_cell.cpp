@@ -305,6 +305,8 @@ void describe_radio(Section& s, RadioSpec& radio) {
   s.value("cells", radio.cells, {1, 100}, "of the Node-B, each with a scheduler and TTIs of its own");
   s.value("users_per_tti", radio.resources.sharers, {1, 1000},
           "UEs that get an even share of the resource blocks; what they do not need goes to others");
+  s.value("whole_packets", radio.resources.whole_packets,
+          "a packet that has begun keeps the air, and the rate it began with, to its end, as on a link of ns-2");
   static const std::string known = schedulers(WithText::yes);
   s.value("scheduler", radio.scheduler, known);
   s.value("pf_window", radio.pf_window, {1, 1e9}, "TTIs over which pf and fcds average");
@@ -315,6 +317,8 @@ void describe_radio(Section& s, RadioSpec& radio) {
           "uplink", "a grant_delay of at most harq.processes TTIs", "a longer one");
   s.check(!scheduled || radio.cells == 1, "uplink", "one cell where the uplink is scheduled",
           std::to_string(radio.cells));
+  s.check(!radio.resources.whole_packets || (radio.resources.blocks == 1 && !radio.harq), "whole_packets",
+          "one resource block and no hybrid ARQ", "more than one block, or hybrid ARQ");
   s.check(radio.pf_window > 1, "pf_window", "more than 1", Scalar<double>::format(radio.pf_window));
   s.check(make_scheduler(radio.scheduler) != nullptr, "scheduler", schedulers(WithText::no),
           "\"" + radio.scheduler + "\"");

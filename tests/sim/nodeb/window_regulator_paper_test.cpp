@@ -1,5 +1,7 @@
 // The figures of Chan and Ramjee (INFOCOM 2004) at a few of their points, shorter than ./run experiment has them.
 
+#include <cmath>
+
 #include "tests/sim/nodeb/paper_runs.hpp"
 
 namespace sluice::emulator {
@@ -19,13 +21,31 @@ double throughput(const std::string& figure, const std::string& mode, Points poi
 }
 
 TEST(WindowRegulatorPaper, Figure7AtSmallBuffersTheOrderIsThePapers) {
-  const auto rate = [](const std::string& mode) { return throughput("wr-fig7", mode, {"buffer_packets=7"}, 140s); };
-  const double drop_tail = rate("none");
-  const double wrd = rate("wrd/regulate");
-  EXPECT_GT(rate("wrb/regulate"), wrd);
-  EXPECT_GT(wrd, 1.3 * drop_tail);
-  EXPECT_GT(rate("ack-regulator"), 1.2 * drop_tail);
-  EXPECT_LT(rate("wrs/regulate"), 0.7 * drop_tail);
+  for (const char* service : {"service=packets", "service=slots"}) {
+    SCOPED_TRACE(service);
+    const auto rate = [service](const std::string& mode) {
+      return throughput("wr-fig7", mode, {"buffer_packets=7", service}, 140s);
+    };
+    const double drop_tail = rate("none");
+    const double wrd = rate("wrd/regulate");
+    EXPECT_GT(rate("wrb/regulate"), wrd);
+    EXPECT_GT(wrd, rate("ack-regulator"));
+    EXPECT_GT(rate("ack-regulator"), 1.2 * drop_tail);
+    EXPECT_LT(rate("wrs/regulate"), drop_tail);
+  }
+}
+
+/// The paper has the greatest gain of WRD between 5 and 15 packets. What puts it there is that a packet keeps the rate
+/// it began with.
+TEST(WindowRegulatorPaper, Figure7WrdGainsMostBetweenFiveAndFifteenPacketsWhereTheCellServesWholePackets) {
+  const auto gain = [](const char* service, const char* buffer) {
+    const auto rate = [&](const char* mode) { return throughput("wr-fig7", mode, {buffer, service}, 320s); };
+    return rate("wrd/regulate") / rate("none");
+  };
+  const double most = gain("service=packets", "buffer_packets=7");
+  EXPECT_GT(most, gain("service=packets", "buffer_packets=3"));
+  EXPECT_GT(most, gain("service=packets", "buffer_packets=20"));
+  EXPECT_LT(gain("service=slots", "buffer_packets=7"), gain("service=slots", "buffer_packets=3"));
 }
 
 /// The gains of the paper are those over the Reno of its time, whose losses cost timeouts.
@@ -47,7 +67,8 @@ TEST(WindowRegulatorPaper, Figure9NoUnitOfTheWindowScaleCostsAPacket) {
   for (const char* mode : {"mode=wrd/regulate", "mode=wrb/regulate"}) {
     SCOPED_TRACE(mode);
     for (const std::uint64_t seed : {1U, 2U}) {
-      EXPECT_EQ(paper_run("wr-fig9", {"wired_rtt_ms=2", mode}, 320s, seed).drops, 0U) << "seed " << seed;
+      EXPECT_EQ(paper_run("wr-fig9", {"wired_rtt_ms=2", "service=slots", mode}, 320s, seed).drops, 0U)
+          << "seed " << seed;
     }
   }
 }
@@ -56,11 +77,12 @@ TEST(WindowRegulatorPaper, Figure7NoLawLosesAPacketAndAllMeetAtLargeBuffers) {
   for (const char* mode : {"wrs/regulate", "wrd/regulate", "wrb/regulate"}) {
     SCOPED_TRACE(mode);
     const std::string on = "mode=" + std::string(mode);
-    const RunResult result = paper_run("wr-fig7", {"buffer_packets=10", on}, 140s);
+    const RunResult result = paper_run("wr-fig7", {"buffer_packets=10", "service=slots", on}, 140s);
     EXPECT_EQ(result.drops, 0U);
   }
-  const double drop_tail = throughput("wr-fig7", "none", {"buffer_packets=50"}, 140s);
-  EXPECT_NEAR(throughput("wr-fig7", "wrb/regulate", {"buffer_packets=50"}, 140s), drop_tail, 0.08 * drop_tail);
+  const double drop_tail = throughput("wr-fig7", "none", {"buffer_packets=50", "service=slots"}, 140s);
+  EXPECT_NEAR(throughput("wr-fig7", "wrb/regulate", {"buffer_packets=50", "service=slots"}, 140s), drop_tail,
+              0.08 * drop_tail);
 }
 
 TEST(WindowRegulatorPaper, Figure8WithManyUsersTheGainsShrink) {
@@ -78,18 +100,48 @@ TEST(WindowRegulatorPaper, Figure8WithManyUsersTheGainsShrink) {
   EXPECT_LT(gain, rate("wrb/regulate", "users=4") / four);
 }
 
+/// In the paper the Ack Regulator is ahead of WRD with several users; here it is with the smallest buffers.
+TEST(WindowRegulatorPaper, Figure8TheAckRegulatorIsAheadOfWrdWithTheSmallestBuffers) {
+  for (const char* users : {"users=4 in packets", "users=8 in packets"}) {
+    SCOPED_TRACE(users);
+    const auto rate = [users](const std::string& mode) {
+      return paper_run("wr-fig8", {"mode=" + mode, users, "buffer_packets=3"}, 120s).throughput_bps;
+    };
+    const double regulator = rate("ack-regulator");
+    EXPECT_GT(regulator, rate("wrd/regulate"));
+    EXPECT_LT(regulator, rate("wrb/regulate"));
+  }
+}
+
 /// The columns are wired round trips in ms.
 TEST(WindowRegulatorPaper, Figure9WindowLimitedLawsLoseAtLongRoundTripsAndTheAckRegulatorDoesNot) {
-  const auto rate = [](const std::string& mode, const char* round_trip) {
-    return throughput("wr-fig9", mode, {round_trip}, 120s);
+  for (const char* service : {"service=packets", "service=slots"}) {
+    SCOPED_TRACE(service);
+    const auto rate = [service](const std::string& mode, const char* round_trip) {
+      return throughput("wr-fig9", mode, {round_trip, service}, 320s);
+    };
+    const double near = rate("none", "wired_rtt_ms=120");
+    EXPECT_GT(rate("wrb/regulate", "wired_rtt_ms=120"), 1.1 * near);
+    EXPECT_LT(rate("wrs/regulate", "wired_rtt_ms=120"), near);
+    const double far = rate("none", "wired_rtt_ms=400");
+    EXPECT_LT(rate("wrb/regulate", "wired_rtt_ms=400"), far);
+    EXPECT_LT(rate("wrd/regulate", "wired_rtt_ms=400"), far);
+    EXPECT_NEAR(rate("ack-regulator", "wired_rtt_ms=400"), far, 0.12 * far);
+  }
+}
+
+/// The paper has WRB about 25 % above drop-tail at 200 ms, and WRS above it up to 70 ms.
+TEST(WindowRegulatorPaper, Figure9WholePacketsBringThePapersGainsAtADistance) {
+  const auto gain = [](const char* mode, const char* service, const char* round_trip) {
+    const auto rate = [&](const char* law) { return throughput("wr-fig9", law, {round_trip, service}, 320s); };
+    return rate(mode) / rate("none") - 1;
   };
-  const double near = rate("none", "wired_rtt_ms=120");
-  EXPECT_GT(rate("wrb/regulate", "wired_rtt_ms=120"), 1.1 * near);
-  EXPECT_LT(rate("wrs/regulate", "wired_rtt_ms=120"), 0.8 * near);
-  const double far = rate("none", "wired_rtt_ms=400");
-  EXPECT_LT(rate("wrb/regulate", "wired_rtt_ms=400"), 0.75 * far);
-  EXPECT_LT(rate("wrd/regulate", "wired_rtt_ms=400"), 0.75 * far);
-  EXPECT_NEAR(rate("ack-regulator", "wired_rtt_ms=400"), far, 0.12 * far);
+  const auto off = [&](const char* service) {
+    return std::abs(gain("wrb/regulate", service, "wired_rtt_ms=200") - 0.25);
+  };
+  EXPECT_LT(off("service=packets"), off("service=slots"));
+  EXPECT_GT(gain("wrs/regulate", "service=packets", "wired_rtt_ms=2"), 0);
+  EXPECT_LT(gain("wrs/regulate", "service=slots", "wired_rtt_ms=2"), 0);
 }
 
 TEST(WindowRegulatorPaper, Figure10aRandomLossMakesThemAllAlike) {
@@ -146,29 +198,49 @@ TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWhereFadesLast) {
   }
 }
 
+/// Strict priority is the worst for flows of every size, as in the paper, at a walking pace, too.
+TEST(WindowRegulatorPaper, Figure15StrictPriorityIsWorstWhereTheCellServesWholePackets) {
+  const auto cell = [](const char* scheduler) {
+    return paper_run("wr-fig15", {"speed_kmh=3 in packets", scheduler}).figures;
+  };
+  const auto strict = cell("scheduler=pf-sp");
+  for (const char* other : {"scheduler=pf-fifo", "scheduler=pf-sfp", "scheduler=pf-rp"}) {
+    SCOPED_TRACE(other);
+    const auto figures = cell(other);
+    for (const char* size : {"short_fetch_ms", "medium_fetch_ms", "long_fetch_ms"}) {
+      EXPECT_GT(strict.at(size), figures.at(size)) << size;
+    }
+  }
+}
+
+/// 259 % and 122 % are the paper's most with four and with eight users.
 TEST(WindowRegulatorPaper, Figure8TheSendersOfTheTimeAndTheSmallestBuffersMakeThePapersGains) {
   const auto gain = [](const char* what) {
     const auto rate = [what](const char* mode) {
-      return paper_run("wr-users", {"users=4", mode, what}, 120s).throughput_bps;
+      return paper_run("wr-users", {"users=4", mode, what}).throughput_bps;
     };
     return rate("mode=wrb/regulate") / rate("mode=none") - 1;
   };
-  EXPECT_LT(gain("case=as wr-fig8"), 0.8);
+  EXPECT_LT(gain("case=as wr-fig8"), 1.22);
   EXPECT_LT(gain("case=all and 3 packets"), 2.59) << "the paper's most is between the two";
-  EXPECT_GT(gain("case=all and 2 packets"), 2.4);
+  EXPECT_GT(gain("case=all and 2 packets"), 2.59);
 }
 
+/// The paper has all alike at a loss of 10⁻². In configs/papers/numbers.csv (10 seeds) WRS is 12.5 to 7.3 % below
+/// drop-tail there, and from 2.1 % below to 2.9 % above it with 80 packets; the bound is the middle between the two
+/// intervals.
 TEST(WindowRegulatorPaper, Figure10aTheBufferIsTheWindowThatKeepsTheStaticLawBelow) {
   const auto ratio = [](const char* what) {
     double sum[2] = {0, 0};
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
-      sum[0] += paper_run("wr-loss", {"loss=0.003", "mode=none", what}, 320s, seed).throughput_bps;
-      sum[1] += paper_run("wr-loss", {"loss=0.003", "mode=wrs/regulate", what}, 320s, seed).throughput_bps;
+      sum[0] += paper_run("wr-loss", {"loss=0.01", "mode=none", what}, {}, seed).throughput_bps;
+      sum[1] += paper_run("wr-loss", {"loss=0.01", "mode=wrs/regulate", what}, {}, seed).throughput_bps;
     }
     return sum[1] / sum[0];
   };
-  EXPECT_LT(ratio("case=as wr-fig10a"), 0.9);
-  EXPECT_GT(ratio("case=80 packets"), ratio("case=as wr-fig10a") + 0.05);
+  constexpr double bound = 1 - (0.073 + 0.021) / 2;
+  EXPECT_LT(ratio("case=as wr-fig10a"), bound);
+  EXPECT_GT(ratio("case=80 packets"), bound);
 }
 
 }  // namespace

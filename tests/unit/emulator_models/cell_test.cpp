@@ -2,14 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulator/channel/constant.hpp"
 #include "emulator/channel/trace.hpp"
+#include "emulator/scheduler/scheduler.hpp"
 #include "tests/unit/emulator_models/one_cell.hpp"
 
 namespace sluice::emulator {
@@ -323,12 +326,75 @@ TEST_F(ResourceBlocks, UseCountsPartsOfTtis) {
   EXPECT_EQ(use.offered, 11U * 1000);
 }
 
+/// TTIs of 1 ms that carry so many bytes each; the last number goes on.
+class Steps final : public Channel {
+ public:
+  explicit Steps(std::vector<int> capacities) : capacities_(std::move(capacities)) {}
+
+ protected:
+  Grant step(std::uint64_t tti) override {
+    Grant grant;
+    grant.capacity = Bytes(capacities_[std::min<std::size_t>(tti, capacities_.size() - 1)]);
+    grant.quality_db = static_cast<double>(grant.capacity.count());
+    return grant;
+  }
+
+ private:
+  std::vector<int> capacities_;
+};
+
+/// When packets of 400 bytes for two UEs arrive, whose links take turns in fading from 200 bytes a TTI to 50.
+std::vector<double> arrivals_of_two(bool whole_packets) {
+  EventLoop loop;
+  Recorder ues;
+  CellResources resources;
+  resources.whole_packets = whole_packets;
+  Cell cell(loop, milliseconds(1), make_scheduler("mci"), ues, resources);
+  const IpAddress a = address("10.45.0.2");
+  const IpAddress b = address("10.45.0.3");
+  cell.add_ue({a, unlimited, std::make_unique<Steps>(std::vector<int>{0, 200, 50, 50, 50, 200}), nullptr});
+  cell.add_ue({b, unlimited, std::make_unique<Steps>(std::vector<int>{0, 100, 100, 100, 100, 100}), nullptr});
+  cell.receive(frame(a, 400), loop.now());
+  cell.receive(frame(b, 400), loop.now());
+  loop.run_until(at_ms(30));
+  std::vector<double> times;
+  for (const Recorder::Entry& entry : ues.entries) times.push_back(to_milliseconds(entry.at.time_since_epoch()));
+  return times;
+}
+
+TEST(Cell, AWholePacketKeepsTheAirAndTheRateItBeganWith) {
+  // Slot by slot the second UE takes the TTIs in which the first fades: 200 + 3 × 100 + 200 + 100.
+  EXPECT_EQ(arrivals_of_two(false), std::vector<double>({5, 6}));
+  // Whole: two TTIs of 200, though the second would carry 50, and then four of 100.
+  EXPECT_EQ(arrivals_of_two(true), std::vector<double>({2, 6}));
+}
+
+TEST(Cell, AWholePacketWhoseUeHasGoneKeepsNothing) {
+  EventLoop loop;
+  Recorder ues;
+  CellResources resources;
+  resources.whole_packets = true;
+  Cell cell(loop, milliseconds(1), make_scheduler("mci"), ues, resources);
+  const UeIndex gone =
+      cell.add_ue({address("10.45.0.2"), unlimited, std::make_unique<Steps>(std::vector<int>{0, 200}), nullptr});
+  cell.add_ue({address("10.45.0.3"), unlimited, std::make_unique<Steps>(std::vector<int>{0, 100}), nullptr});
+  cell.receive(frame(address("10.45.0.2"), 1400), loop.now());
+  cell.receive(frame(address("10.45.0.3"), 400), loop.now());
+  loop.run_until(at_ms(2));
+  cell.detach(gone, loop.now());
+  loop.run_until(at_ms(30));
+  ASSERT_EQ(ues.entries.size(), 1U);
+  EXPECT_EQ(ues.entries.front().at, at_ms(6)) << "four TTIs of 100 from the third on";
+}
+
 TEST(Cell, RefusesWhatCannotBe) {
   EventLoop loop;
   Recorder ues;
   EXPECT_THROW(Cell(loop, milliseconds(0), std::make_unique<RoundRobin>(), ues), std::invalid_argument);
   EXPECT_THROW(Cell(loop, milliseconds(1), nullptr, ues), std::invalid_argument);
   EXPECT_THROW(Cell(loop, milliseconds(1), std::make_unique<RoundRobin>(), ues, CellResources{0, 1}),
+               std::invalid_argument);
+  EXPECT_THROW(Cell(loop, milliseconds(1), std::make_unique<RoundRobin>(), ues, CellResources{2, 1, true}),
                std::invalid_argument);
 }
 

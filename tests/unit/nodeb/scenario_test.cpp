@@ -145,6 +145,12 @@ TEST(Scenario, AnLteCellHasResourceBlocksAndItsUesKnow) {
   EXPECT_EQ(plan->base.cell.resources.sharers, 4U);
 }
 
+TEST(Scenario, WholePacketsNeedTtisThatAreOneUes) {
+  const auto with = [](const std::string& keys) { return errors_of(smallest + "  whole_packets: true\n" + keys); };
+  EXPECT_EQ(with(""), "");
+  EXPECT_THAT(with("  resource_blocks: 50\n"), HasSubstr("cell.whole_packets, expected one resource block"));
+}
+
 TEST(Scenario, AccessPointsAndCellsDoNotMix) {
   const std::string two = R"(modes: [none]
 cell:
