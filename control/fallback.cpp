@@ -16,10 +16,21 @@ ControlSource Fallback::on_report(Instant now, Duration period, feedback::RadioS
   }
   rate_ = rate;
   source_ = ControlSource::feedback;
+  deadline_ = now + patience(period);
+  return source_;
+}
+
+/// How long after a report the next one is late.
+Duration Fallback::patience(Duration period) const {
   const Duration step = std::clamp(period, Duration::zero(), std::max(parameters_.maximum, Duration::zero()));
   const auto periods = static_cast<std::int64_t>(std::clamp(parameters_.periods, 1U, most_periods));
-  deadline_ = now + std::max({std::min(step * periods, parameters_.maximum), parameters_.minimum, Duration(1)});
-  return source_;
+  return std::max({std::min(step * periods, parameters_.maximum), parameters_.minimum, Duration(1)});
+}
+
+void Fallback::on_left_out(Instant reported, Instant heard, Duration period, Instant until) {
+  if (source_ != ControlSource::feedback) return;
+  const Instant holds = std::min(heard, until) + patience(period);
+  deadline_ = std::max(deadline_, std::min(holds, reported + parameters_.maximum));
 }
 
 ControlSource Fallback::check(Instant now) {

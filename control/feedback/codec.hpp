@@ -16,10 +16,18 @@ inline constexpr std::uint32_t magic = 0x534c4642;  ///< "SLFB"
 inline constexpr std::uint8_t version = 1;
 inline constexpr std::size_t header_size = 56;
 inline constexpr std::size_t default_max_datagram = 1400;
+/// Of a peer that takes large ones: what fits into a frame of 9000 bytes, over IPv6.
+inline constexpr std::size_t largest_datagram = 8952;
 
 enum class MessageType : std::uint8_t {
   report = 1,  ///< Node-B → proxy
   status = 2   ///< proxy → Node-B
+};
+
+/// What the sender of a message takes besides what every version does.
+struct Abilities {
+  bool changes = false;  ///< REPORTs that leave out UEs of which nothing has changed
+  bool large = false;    ///< datagrams of more than default_max_datagram bytes, up to largest_datagram
 };
 
 /// The header of a datagram.
@@ -33,6 +41,10 @@ struct Header {
   std::uint64_t sequence = 0;  ///< grows with every datagram of the epoch, from 1
   Duration sender_time{};      ///< the sender's monotonic clock; only differences mean anything
   Duration period{};           ///< Ts: the time to the next regular message; 0 = none is announced
+  Abilities takes;             ///< what may be sent to the sender
+  /// Of a REPORT that leaves out UEs of which nothing has changed: each is reported so often at least; 0 = all are
+  /// there. A record, which comes with the others; known to whoever a whole message is handed to.
+  Duration refresh{};
 };
 
 /// Appends to a buffer that it does not own. Every put either fits or leaves the buffer as it was.
@@ -44,6 +56,8 @@ class DatagramWriter {
   /// Adds one record; false when it does not fit any more.
   [[nodiscard]] bool add(const BearerReport& report);
   [[nodiscard]] bool add(const BearerStatus& status);
+  /// The message leaves out UEs of which nothing has changed; see Header::refresh.
+  [[nodiscard]] bool add_omission(Duration refresh);
   [[nodiscard]] std::uint16_t records() const { return records_; }
   /// Writes the header (its `records` is taken from what was added) and returns the datagram without its tag.
   [[nodiscard]] std::span<const std::uint8_t> finish(Header header);
@@ -57,9 +71,15 @@ class DatagramWriter {
   std::uint16_t records_ = 0;
 };
 
+/// What add_omission() takes of a datagram.
+inline constexpr std::size_t omission_size = 14;
+
 /// How many of these, from the first on, a sender puts into one datagram of `max_datagram` bytes, tag included.
 [[nodiscard]] std::size_t fitting(std::span<const BearerReport> reports, std::size_t max_datagram);
 [[nodiscard]] std::size_t fitting(std::span<const BearerStatus> statuses, std::size_t max_datagram);
+/// How many datagrams Session::send_reports() makes of these, where each has room for `room` bytes of records (header
+/// and tag not among them). `leaves_out`: it is given a refresh.
+[[nodiscard]] std::uint64_t datagrams_of(std::span<const BearerReport> reports, std::size_t room, bool leaves_out);
 /// A record as its receiver reads it: the wire has whole bit/s, and nothing below zero. For who hands records over
 /// without a wire.
 [[nodiscard]] BearerReport as_received(BearerReport report);
@@ -79,6 +99,8 @@ class RecordHandler {
   virtual void on_message(const Header& /*header*/) {}
   virtual void on_report(const Header& header, const BearerReport& report) = 0;
   virtual void on_status(const Header& header, const BearerStatus& status) = 0;
+  /// While records are read: the message leaves out UEs. Whole messages have it in their header.
+  virtual void on_omission(Duration /*refresh*/) {}
 
  protected:
   ~RecordHandler() = default;

@@ -43,6 +43,12 @@ class FieldReader {
   void into(RadioState& state) {
     state = static_cast<RadioState>(bounded(whole<std::uint8_t>(), static_cast<std::uint64_t>(RadioState::released)));
   }
+  /// A time that is not 0.
+  void into_refresh(Duration& refresh) {
+    const std::uint64_t number = bounded(whole<std::uint64_t>(), longest_period);
+    if (number == 0 && failure_ == Failure::none) failure_ = Failure::value_out_of_range;
+    refresh = Duration(number);
+  }
   void into(std::optional<ClampPrice>& clamp) {
     if (value_.size() != 2 * sizeof(std::uint64_t)) {
       failure_ = Failure::malformed_field;
@@ -130,10 +136,30 @@ Failure read_status(Octets fields, const Header& header, RecordHandler* handler)
   return failure;
 }
 
+/// What an omission record says.
+struct Omission {
+  Duration refresh{};
+};
+
+void read_field(std::uint8_t id, FieldReader& in, Omission& omission) {
+  if (id == static_cast<std::uint8_t>(OmissionField::refresh)) in.into_refresh(omission.refresh);
+}
+
+Failure read_omission(Octets fields, RecordHandler* handler) {
+  Omission omission;
+  const Failure failure = read_record(fields, static_cast<std::uint8_t>(OmissionField::refresh), omission);
+  if (failure == Failure::none && handler != nullptr) handler->on_omission(omission.refresh);
+  // A message that leaves out and does not say until when cannot be gone by.
+  return failure == Failure::missing_address ? Failure::malformed_record : failure;
+}
+
 /// Records of a kind that does not belong to the message's type are skipped like unknown ones.
 Failure read_any(std::uint16_t kind, Octets fields, const Header& header, RecordHandler* handler) {
   if (header.type == MessageType::report && kind == static_cast<std::uint16_t>(RecordKind::report)) {
     return read_report(fields, header, handler);
+  }
+  if (header.type == MessageType::report && kind == static_cast<std::uint16_t>(RecordKind::omission)) {
+    return read_omission(fields, handler);
   }
   if (header.type == MessageType::status && kind == static_cast<std::uint16_t>(RecordKind::status)) {
     return read_status(fields, header, handler);
@@ -150,7 +176,9 @@ Decoded decode_header(Octets datagram) {
   Decoded decoded;
   Header& header = decoded.header;
   const std::uint8_t type = datagram[5];
-  header.poll = (read_number<std::uint16_t>(datagram.subspan(6)) & poll_flag) != 0;
+  const auto flags = read_number<std::uint16_t>(datagram.subspan(6));
+  header.poll = (flags & poll_flag) != 0;
+  header.takes = {(flags & takes_changes_flag) != 0, (flags & takes_large_flag) != 0};
   header.key_id = read_number<std::uint32_t>(datagram.subspan(8));
   header.records = read_number<std::uint16_t>(datagram.subspan(12));
   const std::uint64_t length = read_number<std::uint16_t>(datagram.subspan(14));

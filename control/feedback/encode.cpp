@@ -160,15 +160,23 @@ std::size_t fitting_of(std::span<const Record> records, std::size_t max_datagram
   return count;
 }
 
-template <typename Record>
-bool append(std::span<std::uint8_t> buffer, std::size_t& used, RecordKind kind, const Record& record) {
-  RecordWriter out(kind);
-  write(out, record);
-  const std::span<const std::uint8_t> octets = out.finish();
+bool append(std::span<std::uint8_t> buffer, std::size_t& used, std::span<const std::uint8_t> octets) {
   if (octets.size() > buffer.size() - used) return false;
   std::memcpy(buffer.data() + used, octets.data(), octets.size());
   used += octets.size();
   return true;
+}
+
+template <typename Record>
+bool append(std::span<std::uint8_t> buffer, std::size_t& used, RecordKind kind, const Record& record) {
+  RecordWriter out(kind);
+  write(out, record);
+  return append(buffer, used, out.finish());
+}
+
+std::uint16_t flags_of(const Header& header) {
+  return static_cast<std::uint16_t>((header.poll ? poll_flag : 0) | (header.takes.changes ? takes_changes_flag : 0) |
+                                    (header.takes.large ? takes_large_flag : 0));
 }
 
 }  // namespace
@@ -179,6 +187,21 @@ std::size_t fitting(std::span<const BearerReport> reports, std::size_t max_datag
 
 std::size_t fitting(std::span<const BearerStatus> statuses, std::size_t max_datagram) {
   return fitting_of(statuses, max_datagram);
+}
+
+std::uint64_t datagrams_of(std::span<const BearerReport> reports, std::size_t room, bool leaves_out) {
+  const std::size_t taken = leaves_out && omission_size <= room ? omission_size : 0;
+  std::uint64_t count = 1;
+  std::size_t left = room - taken;
+  for (const BearerReport& report : reports) {
+    const std::size_t size = size_of(report);
+    if (size > left) {
+      ++count;
+      left = size <= room - taken ? room - taken : room;
+    }
+    left -= size;
+  }
+  return count;
 }
 
 BearerReport as_received(BearerReport report) {
@@ -218,12 +241,20 @@ bool DatagramWriter::add(const BearerStatus& status) {
   return true;
 }
 
+bool DatagramWriter::add_omission(Duration refresh) {
+  RecordWriter out(RecordKind::omission);
+  out.always(OmissionField::refresh, on_wire(refresh));
+  if (!append(buffer_, used_, out.finish())) return false;
+  ++records_;
+  return true;
+}
+
 std::span<const std::uint8_t> DatagramWriter::finish(Header header) {
   WireWriter out(buffer_);
   out.put(magic);
   out.put(version);
   out.put(static_cast<std::uint8_t>(header.type));
-  out.put(header.poll ? poll_flag : std::uint16_t{0});
+  out.put(flags_of(header));
   out.put(header.key_id);
   out.put(records_);
   out.put(static_cast<std::uint16_t>(header_size + extension_.size()));

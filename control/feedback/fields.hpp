@@ -7,8 +7,10 @@ namespace sluice::control::feedback {
 // Numbers of PROTOCOL.md. Never reuse one.
 
 inline constexpr std::uint16_t poll_flag = 0x0001;
+inline constexpr std::uint16_t takes_changes_flag = 0x0002;
+inline constexpr std::uint16_t takes_large_flag = 0x0004;
 
-enum class RecordKind : std::uint16_t { report = 1, status = 2 };
+enum class RecordKind : std::uint16_t { report = 1, status = 2, omission = 3 };
 
 #define SLUICE_REPORT_FIELDS(X) \
   X(1, ue)                      \
@@ -37,9 +39,12 @@ enum class RecordKind : std::uint16_t { report = 1, status = 2 };
   X(6, allowance_left)          \
   X(7, reporter)
 
+#define SLUICE_OMISSION_FIELDS(X) X(1, refresh)
+
 #define X(number, name) name = number,
 enum class ReportField : std::uint8_t { SLUICE_REPORT_FIELDS(X) };
 enum class StatusField : std::uint8_t { SLUICE_STATUS_FIELDS(X) };
+enum class OmissionField : std::uint8_t { SLUICE_OMISSION_FIELDS(X) };
 #undef X
 
 }  // namespace sluice::control::feedback

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
@@ -38,6 +40,22 @@ struct BearerReport {
   std::optional<Bytes> gwa_window;  ///< GWA φ
   std::optional<Bytes> allowance;   ///< what may be injected in the next period, where the Node-B computes the law
 };
+
+/// Whether a report says what the one before did, as far as it is of the UE: whoever has that one knows all. What is
+/// not the UE's own (users of the cell) does not count, and of an empty queue that nothing has reached the allowance
+/// does not: the one before stands until it is spent, which then shows.
+[[nodiscard]] inline bool same_but_for_others(const BearerReport& a, const BearerReport& b) {
+  const auto queue = [](const BearerReport& r) { return std::tie(r.state, r.queue, r.queue_frames, r.buffer); };
+  const auto counters = [](const BearerReport& r) {
+    return std::tie(r.arrived, r.transmitted, r.delivered, r.dropped, r.active_flows);
+  };
+  const auto clamp = [](const BearerReport& r) {
+    return r.clamp ? std::optional(std::pair(r.clamp->mean_queue, r.clamp->price)) : std::nullopt;
+  };
+  const bool same_allowance = a.allowance == b.allowance || (a.allowance && b.allowance && a.queue == Bytes{});
+  return queue(a) == queue(b) && counters(a) == counters(b) && same_allowance && clamp(a) == clamp(b) &&
+         a.gwa_window == b.gwa_window && a.service_rate == b.service_rate && a.mean_service_rate == b.mean_service_rate;
+}
 
 /// Beyond any radio link and its queue; sums and products of such amounts stay defined.
 inline constexpr Bytes most_plausible{1'000'000'000'000};

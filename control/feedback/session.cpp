@@ -10,7 +10,6 @@ namespace sluice::control::feedback {
 namespace {
 
 constexpr std::size_t smallest_datagram = 256;  // one whole record with header and tag
-constexpr std::size_t largest_datagram = 1400;
 
 /// Null where there is none.
 const Key* send_key_of(const SessionConfig& config) {
@@ -22,7 +21,7 @@ const Key* send_key_of(const SessionConfig& config) {
 SessionConfig checked(SessionConfig config) {
   if (config.epoch == 0) throw std::invalid_argument("feedback: epoch 0 is not an epoch");
   if (config.max_datagram < smallest_datagram || config.max_datagram > largest_datagram) {
-    throw std::invalid_argument("feedback: the largest datagram must be 256 to 1400 bytes");
+    throw std::invalid_argument("feedback: the largest datagram must be 256 to 8952 bytes");
   }
   if (config.max_senders == 0) throw std::invalid_argument("feedback: room for at least one sender is needed");
   const Key* const key = send_key_of(config);
@@ -54,28 +53,41 @@ Session::Session(SessionConfig config)
     : config_(checked(std::move(config))),
       authenticator_(config_.keys),
       replay_(config_.max_senders),
-      buffer_(config_.max_datagram) {}
+      buffer_(config_.max_datagram),
+      limit_(std::min(config_.max_datagram, default_max_datagram)) {}
 
 std::uint64_t Session::send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll,
-                                    DatagramSink& sink) {
-  return send(MessageType::report, reports, now, period, poll, sink);
+                                    DatagramSink& sink, Duration refresh) {
+  Header header = header_of(MessageType::report, now, period, poll);
+  header.refresh = refresh;
+  return send(header, reports, sink);
 }
 
 std::uint64_t Session::send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll,
                                      DatagramSink& sink) {
-  return send(MessageType::status, statuses, now, period, poll, sink);
+  return send(header_of(MessageType::status, now, period, poll), statuses, sink);
+}
+
+Header Session::header_of(MessageType type, Duration now, Duration period, bool poll) const {
+  Header header{type, poll, config_.send_key, 0, config_.sender, config_.epoch, 0, now, period, config_.takes, {}};
+  return header;
 }
 
 template <typename Record>
-std::uint64_t Session::send(MessageType type, std::span<const Record> records, Duration now, Duration period, bool poll,
-                            DatagramSink& sink) {
-  Header header{type, poll, config_.send_key, 0, config_.sender, config_.epoch, 0, now, period};
-  DatagramWriter writer{std::span(buffer_).first(buffer_.size() - tag_size), extension()};
+std::uint64_t Session::send(Header header, std::span<const Record> records, DatagramSink& sink) {
+  DatagramWriter writer{std::span(buffer_).first(limit_ - tag_size), extension()};
+  const auto begin = [&] {
+    writer.reset();
+    if (header.refresh > Duration::zero()) static_cast<void>(writer.add_omission(header.refresh));
+  };
+  begin();
   for (const Record& record : records) {
     if (writer.add(record)) continue;
     seal(writer, header, sink);
+    begin();
+    if (writer.add(record)) continue;
+    // The smallest datagram that the configuration may ask for has room for the largest record alone.
     writer.reset();
-    // A whole record fits into the smallest datagram that the configuration may ask for.
     static_cast<void>(writer.add(record));
   }
   seal(writer, header, sink);
@@ -135,13 +147,25 @@ Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& ha
   // All of it is judged before anything is handed over.
   gathered_.reports.clear();
   gathered_.statuses.clear();
+  gathered_.refresh = {};
   const Failure records = decode_records(decoded.records, decoded.header, &gathered_);
   if (records != Failure::none) return records;
   header = decoded.header;
+  header.refresh = gathered_.refresh;
+  changes_.note(header.takes.changes, at.now);
+  large_.note(header.takes.large, at.now);
+  hand_over(header, handler);
+  return Failure::none;
+}
+
+void Session::hand_over(const Header& header, RecordHandler& handler) const {
   handler.on_message(header);
   for (const BearerReport& report : gathered_.reports) handler.on_report(header, report);
   for (const BearerStatus& status : gathered_.statuses) handler.on_status(header, status);
-  return Failure::none;
+}
+
+Abilities Session::peers_take(Instant now) const {
+  return {changes_.holds(now), large_.holds(now)};
 }
 
 }  // namespace sluice::control::feedback

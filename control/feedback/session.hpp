@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,7 +31,9 @@ struct SessionConfig {
   /// Drawn at random for this very session, from the system's own source. Needed where `send_key` is one of
   /// AES-256-GMAC: two sessions with the same id, sender and epoch would give their key away.
   SessionId session_id{};
-  std::size_t max_datagram = default_max_datagram;  ///< bytes of UDP payload, 256 … 1400
+  /// Bytes of UDP payload, 256 … largest_datagram; see Session::set_limit().
+  std::size_t max_datagram = default_max_datagram;
+  Abilities takes;                 ///< what is said that this side takes; it takes all of it anyway
   std::size_t max_senders = 1024;  ///< peers whose replay state is kept; see ReplayGuard for more of them
 };
 
@@ -67,9 +70,10 @@ class Session {
   explicit Session(SessionConfig config);
 
   /// Sends reports in as many datagrams as they need (one without records when there are none), each with its own
-  /// sequence number. Returns the sequence number of the last.
+  /// sequence number. Returns the sequence number of the last. `refresh`: UEs are left out of which nothing has
+  /// changed, and each is reported so often at least; 0 = all are there.
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll,
-                             DatagramSink& sink);
+                             DatagramSink& sink, Duration refresh = {});
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll,
                               DatagramSink& sink);
 
@@ -78,6 +82,21 @@ class Session {
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at);
   /// The same; `header` becomes that of an accepted datagram.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at, Header& header);
+
+  /// The longest datagram that is sent from now on: no longer than the configuration's. At first that, but not more
+  /// than default_max_datagram: larger ones are for peers that take them.
+  void set_limit(std::size_t octets) { limit_ = std::min(octets, config_.max_datagram); }
+  [[nodiscard]] std::size_t limit() const { return limit_; }
+  /// The longest that peers take now, within the configuration.
+  [[nodiscard]] std::size_t limit_of_peers(Instant now) const {
+    return peers_take(now).large ? config_.max_datagram : std::min(config_.max_datagram, default_max_datagram);
+  }
+  /// What a datagram of so many octets has room for in records.
+  [[nodiscard]] std::size_t record_room(std::size_t octets) const {
+    return octets - header_size - extension().size() - tag_size;
+  }
+  /// What all senders have said they take that were heard in the last two seconds; nothing where none was.
+  [[nodiscard]] Abilities peers_take(Instant now) const;
 
   /// So many numbers are passed over, as if datagrams had been lost: where numbers were given to reports that could not
   /// be sent.
@@ -97,13 +116,29 @@ class Session {
   struct Gathered final : RecordHandler {
     std::vector<BearerReport> reports;
     std::vector<BearerStatus> statuses;
+    Duration refresh{};
+    void on_omission(Duration shortest) override {
+      refresh = refresh == Duration::zero() ? shortest : std::min(refresh, shortest);
+    }
     void on_report(const Header&, const BearerReport& report) override { reports.push_back(report); }
     void on_status(const Header&, const BearerStatus& status) override { statuses.push_back(status); }
   };
 
+  /// When an ability was last claimed, and when a message came without it.
+  struct Claimed {
+    std::optional<Instant> by;
+    std::optional<Instant> not_by;
+    void note(bool claimed, Instant now) { (claimed ? by : not_by) = now; }
+    [[nodiscard]] bool holds(Instant now) const {
+      const auto late = [now](const std::optional<Instant>& at) { return !at || now - *at >= ReplayGuard::speaking; };
+      return !late(by) && late(not_by);
+    }
+  };
+
   template <typename Record>
-  std::uint64_t send(MessageType type, std::span<const Record> records, Duration now, Duration period, bool poll,
-                     DatagramSink& sink);
+  std::uint64_t send(Header header, std::span<const Record> records, DatagramSink& sink);
+  [[nodiscard]] Header header_of(MessageType type, Duration now, Duration period, bool poll) const;
+  void hand_over(const Header& header, RecordHandler& handler) const;
   void seal(DatagramWriter& writer, Header& header, DatagramSink& sink);
   [[nodiscard]] Failure authenticate(std::span<const std::uint8_t> datagram);
   [[nodiscard]] Failure judge(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at,
@@ -113,6 +148,9 @@ class Session {
   Authenticator authenticator_;
   ReplayGuard replay_;
   std::vector<std::uint8_t> buffer_;
+  std::size_t limit_;
+  Claimed changes_;
+  Claimed large_;
   Gathered gathered_;
   std::uint64_t sequence_ = 0;
   FailureCounters counters_{};

@@ -163,19 +163,19 @@ void UdpEndpoint::forget_silent(Instant now) {
   std::erase_if(learned_, [now](const auto& place) { return now - place.second >= learned_for; });
 }
 
-std::uint64_t UdpEndpoint::send_reports(std::span<const BearerReport> reports, Duration now, Duration period,
-                                        bool poll) {
+std::uint64_t UdpEndpoint::send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll,
+                                        Duration refresh) {
   forget_silent(config_.clock().now);
-  return session_.send_reports(reports, now, period, poll, *this);
+  return session_.send_reports(reports, now, period, poll, *this, refresh);
 }
 
 std::uint64_t UdpEndpoint::send_reports_to(std::uint64_t sender, std::span<const BearerReport> reports, Duration now,
-                                           Duration period) {
+                                           Duration period, Duration refresh) {
   forget_silent(config_.clock().now);
   if (const auto place = places_.find(sender); place != places_.end() && is_sent_to(place->second)) {
     only_ = place->second;
   }
-  const std::uint64_t sequence = session_.send_reports(reports, now, period, false, *this);
+  const std::uint64_t sequence = session_.send_reports(reports, now, period, false, *this, refresh);
   only_.reset();
   return sequence;
 }

@@ -68,16 +68,20 @@ class UdpEndpoint final : private DatagramSink {
   void stop();
 
   /// `now`: this side's monotonic clock. Returns the sequence number of the last datagram.
-  std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll = false);
+  /// `refresh`: see Session::send_reports().
+  std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll = false,
+                             Duration refresh = {});
   /// The same, only to where this sender was last heard of the places that are sent to; to all where that is none.
   std::uint64_t send_reports_to(std::uint64_t sender, std::span<const BearerReport> reports, Duration now,
-                                Duration period);
+                                Duration period, Duration refresh = {});
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll = false);
 
   /// Where it is bound, with the port that was chosen.
   [[nodiscard]] boost::asio::ip::udp::endpoint local() const;
   /// Everyone a message goes to now, but for those that have become silent since the last one.
   [[nodiscard]] std::vector<boost::asio::ip::udp::endpoint> destinations() const;
+  /// How many these are.
+  [[nodiscard]] std::size_t destination_count() const { return config_.peers.size() + learned_.size(); }
   /// Whether there may ever be more than one of them.
   [[nodiscard]] bool may_have_several() const { return config_.peers.size() > 1 || !config_.learn.empty(); }
   [[nodiscard]] const UdpCounters& counters() const { return counters_; }
@@ -103,7 +107,7 @@ class UdpEndpoint final : private DatagramSink {
   std::map<boost::asio::ip::udp::endpoint, Instant> learned_;       ///< when something was last heard there
   std::map<std::uint64_t, boost::asio::ip::udp::endpoint> places_;  ///< of senders, where they are sent to
   std::optional<boost::asio::ip::udp::endpoint> only_;              ///< of what is sent now
-  std::array<std::uint8_t, 2048> buffer_{};
+  std::array<std::uint8_t, largest_datagram + 1> buffer_{};         ///< one more byte tells what is too long
   UdpCounters counters_;
   bool running_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< handlers that outlive the endpoint see it gone

@@ -78,7 +78,8 @@ void describe(Section& s, FeedbackConfig& feedback) {
   s.value("sender", feedback.sender, {1, UINT64_MAX}, "this program's id, different from every peer's");
   s.required().sections("keys", feedback.keys, {1, 64}, "the shared secrets that are accepted");
   s.value("send_key", feedback.send_key, "id of the key that this side signs with; the first when not set");
-  s.value("max_datagram", feedback.max_datagram, {Bytes(256), Bytes(1400)}, "longest UDP payload sent");
+  s.value("max_datagram", feedback.max_datagram, {Bytes(256), Bytes(std::int64_t{control::feedback::largest_datagram})},
+          "longest UDP payload sent; above 1400B only to peers that say they take it, and for paths of jumbo frames");
   s.value(
       "epoch_file", feedback.epoch_file,
       "keeps the epoch of the last start, so that the peers go on believing this sender when the clock has gone back "

@@ -41,7 +41,8 @@ TEST(Codec, WhatIsWrittenIsRead) {
     const BearerReport second = any_report(random);
     ASSERT_TRUE(writer.add(first));
     ASSERT_TRUE(writer.add(second));
-    const Header sent{MessageType::report, seed % 2 == 0, 77, 0, random(), random(), random(), 5s, 25ms};
+    const Header sent{
+        MessageType::report, seed % 2 == 0, 77, 0, random(), random(), random(), 5s, 25ms, {true, false}, {}};
     const Decoded decoded = decode_header(writer.finish(sent));
     ASSERT_EQ(decoded.failure, Failure::none);
     const Header& header = decoded.header;
@@ -144,6 +145,20 @@ TEST(Codec, FieldsAreChecked) {
   EXPECT_EQ(check(record({1, 4, 10, 0, 0, 1, 2, 1, 4})), Failure::value_out_of_range) << "no such state";
   EXPECT_EQ(check(record({1, 4, 10, 0, 0, 1, 3, 8, 128, 0, 0, 0, 0, 0, 0, 0})), Failure::value_out_of_range);
   EXPECT_EQ(check(record({1, 4, 10, 0, 0, 1, 6, 8, 128, 0, 0, 0, 0, 0, 0, 0})), Failure::none) << "a counter may";
+}
+
+TEST(Codec, OmissionsAreChecked) {
+  constexpr int omission = 3;
+  EXPECT_EQ(check(record({1, 8, 0, 0, 0, 0, 0, 0, 0, 1}, omission)), Failure::none);
+  EXPECT_EQ(check(record({9, 1, 0, 1, 8, 0, 0, 0, 0, 0, 0, 0, 1}, omission)), Failure::none) << "and something unknown";
+  EXPECT_EQ(check(record({}, omission)), Failure::malformed_record) << "until when?";
+  EXPECT_EQ(check(record({1, 4, 0, 0, 0, 1}, omission)), Failure::malformed_field);
+  EXPECT_EQ(check(record({1, 8, 0, 0, 0, 0, 0, 0, 0, 1, 1, 8, 0, 0, 0, 0, 0, 0, 0, 1}, omission)),
+            Failure::malformed_field);
+  EXPECT_EQ(check(record({1, 8, 0, 0, 0, 0, 0, 0, 0, 0}, omission)), Failure::value_out_of_range) << "never";
+  EXPECT_EQ(check(record({1, 8, 0, 0, 0, 14, 0, 0, 0, 0}, omission)), Failure::value_out_of_range)
+      << "a minute and more";
+  EXPECT_EQ(check(record({1, 8, 255, 255, 255, 255, 255, 255, 255, 255}, omission)), Failure::value_out_of_range);
 }
 
 TEST(Codec, TheUnknownIsSkipped) {

@@ -171,6 +171,28 @@ TEST(ProtocolPage, TheStatusVectorOfGmacIsWhatWeSendAndUnderstand) {
   EXPECT_EQ(tie(collector.statuses[0].second), tie(described_status()));
 }
 
+TEST(ProtocolPage, TheVectorOfAReportThatLeavesOutUesIsWhatWeSendAndUnderstand) {
+  SessionConfig sender = config(Role::node_b, 1001, epoch);
+  sender.takes = {true, true};
+  Session node_b(sender);
+  wind_on(node_b, 44);
+  Recorder recorder;
+  BearerReport report;
+  report.ue = IpAddress::v4(10, 45, 0, 2);
+  report.queue = 4000_B;
+  node_b.send_reports(std::array{report}, 123466789012ns, 5ms, false, recorder, 500ms);
+  ASSERT_EQ(recorder.sent.size(), 1U);
+  EXPECT_EQ(recorder.sent[0], vector_of("report_changes"));
+  Session proxy(config(Role::proxy, 2002));
+  Collector collector;
+  ASSERT_EQ(proxy.receive(vector_of("report_changes"), collector, at), Failure::none);
+  ASSERT_EQ(collector.messages.size(), 1U);
+  EXPECT_EQ(collector.messages[0].refresh, 500ms);
+  EXPECT_TRUE(collector.messages[0].takes.changes && collector.messages[0].takes.large);
+  ASSERT_EQ(collector.reports.size(), 1U);
+  EXPECT_EQ(tie(collector.reports[0].second), tie(report));
+}
+
 TEST(ProtocolPage, ALaterVersionsSenderIsUnderstood) {
   Session proxy(config(Role::proxy, 2002));
   Collector collector;
@@ -186,6 +208,7 @@ TEST(ProtocolPage, ItsTablesListEveryFieldAndNoOther) {
 #define X(number, name) expected += #number " " #name "\n";
   SLUICE_REPORT_FIELDS(X)
   SLUICE_STATUS_FIELDS(X)
+  SLUICE_OMISSION_FIELDS(X)
 #undef X
   const std::string text = page();
   const std::regex row(R"(\n\| (\d+) \| ([a-z_]+) \| [\d or]+ \| )");

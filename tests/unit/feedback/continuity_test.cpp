@@ -1,0 +1,83 @@
+#include "control/feedback/continuity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace sluice::control::feedback::test {
+namespace {
+
+TEST(Continuity, NothingIsMissingOfWhatComesInOrder) {
+  Continuity heard;
+  for (std::uint64_t number = 100; number < 200; ++number) {
+    heard.take(1, number);
+    EXPECT_EQ(heard.since(), 100U);
+    EXPECT_EQ(heard.newest(), number);
+  }
+}
+
+TEST(Continuity, AGapCountsUntilTheLateOneComes) {
+  Continuity heard;
+  heard.take(1, 1);
+  heard.take(1, 2);
+  heard.take(1, 5);
+  EXPECT_EQ(heard.since(), 5U);
+  heard.take(1, 4);
+  EXPECT_EQ(heard.since(), 4U);
+  heard.take(1, 3);
+  EXPECT_EQ(heard.since(), 1U);
+}
+
+TEST(Continuity, WhatWentAstrayHereIsMissing) {
+  Continuity heard;
+  heard.take(1, 1);
+  heard.take(1, 2);
+  heard.lose();
+  EXPECT_EQ(heard.since(), 3U) << "the newest does not count either";
+  heard.take(1, 3);
+  EXPECT_EQ(heard.since(), 3U);
+}
+
+TEST(Continuity, AnotherEpochBeginsAnew) {
+  Continuity heard;
+  heard.take(1, 1);
+  heard.take(2, 77);
+  EXPECT_EQ(heard.since(), 77U);
+}
+
+TEST(Continuity, ALongGapIsNotRememberedOneByOne) {
+  Continuity heard;
+  heard.take(1, 1);
+  heard.take(1, UINT64_MAX);
+  EXPECT_EQ(heard.since(), UINT64_MAX);
+  heard.take(1, 2);
+  EXPECT_EQ(heard.since(), UINT64_MAX);
+}
+
+/// Whatever is lost or late: it never says that all have come where one has not.
+TEST(Continuity, NeverVouchesForWhatHasNotCome) {
+  std::mt19937_64 random(1);
+  for (int run = 0; run < 200; ++run) {
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t number = 1; number <= 300; ++number) {
+      if (random() % 10 != 0) numbers.push_back(number);
+    }
+    for (std::size_t i = 0; i + 8 < numbers.size(); ++i) {
+      if (random() % 5 == 0) std::swap(numbers[i], numbers[i + random() % 8]);
+    }
+    Continuity heard;
+    std::set<std::uint64_t> came;
+    for (const std::uint64_t number : numbers) {
+      heard.take(1, number);
+      came.insert(number);
+      for (std::uint64_t each = heard.since(); each <= heard.newest(); ++each) ASSERT_TRUE(came.contains(each)) << each;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice::control::feedback::test
