@@ -17,4 +17,15 @@ struct ReportArrival {
   Duration period{};       ///< Ts as advertised
 };
 
+/// A datagram of a Node-B that leaves out UEs of which nothing has changed has come: what that says of all of them.
+struct SenderWord {
+  std::uint64_t sender = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t since = 0;  ///< nothing is missing of what it has sent from this number on
+  Duration sender_time{};
+  Duration period{};   ///< Ts as advertised
+  Duration refresh{};  ///< each UE is reported so often at least
+};
+
 }  // namespace sluice::proxy

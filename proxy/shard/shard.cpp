@@ -121,6 +121,10 @@ void Shard::on_reports(std::span<ReportArrival> reports, Instant now) {
   parts_->bearers.on_reports(reports, now);
 }
 
+void Shard::on_words(std::span<const SenderWord> words, Instant now) {
+  parts_->bearers.on_words(words, now);
+}
+
 void Shard::trace(control::LawTrace* trace) {
   parts_->registry.trace(trace);
 }

@@ -63,6 +63,8 @@ class Shard {
   /// Reports that passed authentication and replay checks, in the order in which they came: many at once cost less than
   /// one by one, since what the next are about is fetched meanwhile. Their amounts are made plausible in place.
   void on_reports(std::span<ReportArrival> reports, Instant now);
+  /// What Node-Bs say of UEs that their reports leave out.
+  void on_words(std::span<const SenderWord> words, Instant now);
   void on_report(ReportArrival report, Instant now) { on_reports({&report, 1}, now); }
   /// What the Node-B is to be told of the bearers that changed since the last call (all, when `all`).
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);

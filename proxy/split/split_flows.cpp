@@ -293,7 +293,8 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part pa
     most = std::min(most, acks_.room(flow, id, bearer, part == Part::all, now));
   const Bytes sent = endpoint.emit_due(now, output, most);
   if (side == Side::radio) {
-    bearer.spend(sent);
+    if (bearer.spend(sent, now)) [[unlikely]]
+      shard_.registry.schedule_bearer(bearer.id, bearer.deadline(now));
     flow.sent_to_radio += sent;
     windows_.sent(flow, bearer, sent);
     if (heard) [[unlikely]]

@@ -77,6 +77,18 @@ Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes i
   return ask<SmvsCalls::Step>(place.law, observation);
 }
 
+/// One step for all: what comes of many in which nothing happens.
+void AllowanceLaw::on_left_out(const ReportArrival& last, Duration until) {
+  auto* const here = std::get_if<AtProxy>(&place_);
+  if (here == nullptr || until <= last.sender_time) return;
+  control::SmvsObservation observation;
+  observation.now = Instant(until);
+  observation.queue = last.bearer.queue;
+  observation.arrived = last.bearer.arrived;
+  observation.served = last.bearer.transmitted;
+  ask<SmvsCalls::Step>(here->law, observation);
+}
+
 void AllowanceLaw::restart() {
   applied_sequence_ = 0;
   if (auto* const here = std::get_if<AtProxy>(&place_)) ask<SmvsCalls::Restart>(here->law);

@@ -30,6 +30,8 @@ class AllowanceLaw {
   /// What may be sent until the next report. `period`: until that is to come. `in_flight`: IP bytes between the proxy
   /// and the radio queue.
   [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period);
+  /// Until then, by the sender's clock, nothing had changed since its last report.
+  void on_left_out(const ReportArrival& last, Duration until);
   /// The UE is with another Node-B; what is known of the rate stays.
   void restart();
   /// Begins at a rate that was measured before.

@@ -154,6 +154,25 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   return Verdict::applied;
 }
 
+void Bearer::on_left_out(const LeavingSender& sender) {
+  if (!reported_ || !sender.speaks_of(reported_->reports.last())) return;
+  Reported& own = *reported_;
+  const ReportArrival& last = own.reports.last();
+  const Instant until = sender.holds_until(last);
+  own.reports.note_left_out(std::min(sender.heard(), std::max(until, own.reports.last_at())));
+  own.fallback.on_left_out(own.reports.last_at(), sender.heard(), last.period, until);
+  // What was sent since shows in reports that are to come; until then the steps go on.
+  if (!own.grant.touched()) own.bridge.rest();
+}
+
+void Bearer::on_named_again(const LeavingSender& sender, const ReportArrival& next) {
+  if (!reported_ || reports().is_stale(next)) return;
+  const ReportArrival& last = reported_->reports.last();
+  const Duration until = sender.left_out_before(next.sender_time);
+  if (last.sender != next.sender || last.epoch != next.epoch || !sender.vouches_for(last)) return;
+  if (until > last.sender_time && until < next.sender_time) reported_->law.on_left_out(last, until);
+}
+
 void Bearer::prefetch() const {
   flow::prefetch_all(*this);
 }
@@ -228,8 +247,12 @@ Instant Bearer::deadline(Instant now) const {
   return windowed_ || !reported_ ? late : std::min(reported_->bridge.at(), late);
 }
 
-void Bearer::spend(Bytes bytes) {
-  if (window_source() == tcp::WindowSource::allowance && !clocked()) reported().grant.spend(bytes);
+bool Bearer::spend(Bytes bytes, Instant now) {
+  if (window_source() != tcp::WindowSource::allowance || clocked()) return false;
+  Reported& own = reported();
+  own.grant.spend(bytes);
+  const Duration period = own.reports.last().period;
+  return bytes > Bytes{} && own.bridge.wake(now + period + period / 2);
 }
 
 control::OnWire<Bytes> Bearer::radio_error() const {

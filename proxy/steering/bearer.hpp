@@ -17,6 +17,7 @@
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/report_arrival.hpp"
 #include "proxy/steering/bearer_parts.hpp"
+#include "proxy/steering/leaving_senders.hpp"
 
 namespace sluice::proxy {
 
@@ -72,6 +73,10 @@ class Bearer : public RingMember<Bearer> {
   /// Applies a report that is accepted: runs the law, or takes the Node-B's allowance. Of several bearers under SMVS
   /// each is granted its `share` of what the law gives for the whole queue.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
+  /// The sender of its last report leaves out UEs of which nothing has changed: the report may hold still.
+  void on_left_out(const LeavingSender& sender);
+  /// … and speaks of this UE again, whose report on_report() is given next: in between the law has stood still.
+  void on_named_again(const LeavingSender& sender, const ReportArrival& next);
   /// Asks the processor to fetch what on_report() looks at, but for the law; that, once the bearer itself is there.
   void prefetch() const;
   void prefetch_law() const;
@@ -112,7 +117,8 @@ class Bearer : public RingMember<Bearer> {
     if (clocked()) return ack_clock().room(now);
     return reported_ ? reported_->grant.left() : Bytes{};
   }
-  void spend(Bytes bytes);
+  /// True when the deadline is another one for it.
+  bool spend(Bytes bytes, Instant now);
   /// What was granted at the last step; for observers.
   [[nodiscard]] Bytes granted() const { return reported_ ? reported_->grant.given() : Bytes{}; }
   /// ŝ of the law that runs here, bytes; for observers.

@@ -118,6 +118,7 @@ void BearerService::on_report(const ReportArrival& report, BearerId id, Instant 
     return;
   }
   Bearer* bearer = &shard_.registry.bearer(id);
+  if (senders_.any()) hear_of_pause(*bearer, report);
   if (!bearer->reports().accepts(report, now)) {
     shard_.counters.add(Counter::reports_elsewhere);
     return;
@@ -129,6 +130,23 @@ void BearerService::on_report(const ReportArrival& report, BearerId id, Instant 
     bearer = &bearer->sibling();
   } while (bearer->id != id);
   shard_.queue.flush(now);
+}
+
+/// The UE may have been left out before this report.
+void BearerService::hear_of_pause(Bearer& first, const ReportArrival& report) {
+  if (!first.reports().any()) return;
+  const LeavingSender* const sender = senders_.find(first.reports().last().sender);
+  if (sender == nullptr) return;
+  Bearer* bearer = &first;
+  do {
+    bearer->on_left_out(*sender);
+    bearer->on_named_again(*sender, report);
+    bearer = &bearer->sibling();
+  } while (bearer != &first);
+}
+
+void BearerService::on_words(std::span<const SenderWord> words, Instant now) {
+  for (const SenderWord& word : words) senders_.hear(word, now);
 }
 
 /// False when the report is stale, which it then is for all of the UE's bearers.
@@ -173,7 +191,7 @@ void BearerService::count_group(const Bearer& bearer, const ReportArrival& repor
   ++group.reports;
   const bool comparable = bearer.reports().any() && last.sender == report.sender;
   if (bearer.reports().any()) {
-    times_of(shard_.times, bearer.ordinary()).feedback_age.record(arrived - bearer.reports().last_at());
+    times_of(shard_.times, bearer.ordinary()).feedback_age.record(arrived - bearer.reports().heard_at());
   }
   if (comparable && now.transmitted >= before.transmitted) group.transmitted += now.transmitted - before.transmitted;
   if (comparable && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
@@ -190,6 +208,10 @@ void BearerService::on_due(BearerId id, Instant now) {
     return;
   }
   const bool before = bearer.steered();
+  if (senders_.any() && bearer.reports().any()) {
+    const LeavingSender* const sender = senders_.find(bearer.reports().last().sender);
+    if (sender != nullptr) bearer.on_left_out(*sender);
+  }
   if (bearer.on_deadline(now)) {
     if (bearer.steered() != before) {
       shard_.counters.add(Counter::fallbacks);

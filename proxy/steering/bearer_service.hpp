@@ -8,6 +8,7 @@
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/report_arrival.hpp"
 #include "proxy/split/split_flows.hpp"
+#include "proxy/steering/leaving_senders.hpp"
 
 namespace sluice::proxy {
 
@@ -20,6 +21,8 @@ class BearerService {
 
   /// Their amounts and rates are bounded (control::feedback::bound).
   void on_reports(std::span<const ReportArrival> reports, Instant now);
+  /// What Node-Bs say that leave out UEs of which nothing has changed.
+  void on_words(std::span<const SenderWord> words, Instant now);
   /// The timer wheel has come to the bearer.
   void on_due(BearerId id, Instant now);
   /// The flow has another bearer, or its bearer another law: what steers it is this one from now on.
@@ -36,6 +39,7 @@ class BearerService {
   void on_batch(std::span<const ReportArrival> reports, Instant now);
   void on_report(const ReportArrival& report, BearerId id, Instant now);
   void prefetch_flow(BearerId id) const;
+  void hear_of_pause(Bearer& first, const ReportArrival& report);
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
   void steer(Bearer& bearer, Instant now);
@@ -47,6 +51,7 @@ class BearerService {
   const ShardContext shard_;
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
+  LeavingSenders senders_;
   GroupStatistics groups_{};
 };
 

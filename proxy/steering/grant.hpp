@@ -18,8 +18,14 @@ class Grant {
     const Bytes carried = std::min(std::max(left_, Bytes{}), waiting ? control::longest_packet : Bytes{});
     given_ = std::max(allowance, Bytes{});
     left_ = given_ + carried;
+    touched_ = false;
   }
-  void spend(Bytes bytes) { left_ -= bytes; }
+  void spend(Bytes bytes) {
+    left_ -= bytes;
+    touched_ = touched_ || bytes > Bytes{};
+  }
+  /// Something of it was spent.
+  [[nodiscard]] bool touched() const { return touched_; }
   /// Below zero when more was sent than granted.
   [[nodiscard]] Bytes left() const { return left_; }
   [[nodiscard]] Bytes given() const { return given_; }
@@ -27,14 +33,29 @@ class Grant {
  private:
   Bytes left_{};
   Bytes given_{};
+  bool touched_ = false;
 };
 
 /// Steps that stand in for reports which are missing. Thread: the shard's.
 class ReportBridge {
  public:
   /// The next report is missing from `at` on; never: none is waited for.
-  void expect(Instant at) { at_ = at; }
+  void expect(Instant at) {
+    at_ = at;
+    rests_ = false;
+  }
   [[nodiscard]] Instant at() const { return at_; }
+  /// The report is not missing: the Node-B has left the UE out.
+  void rest() {
+    at_ = never;
+    rests_ = true;
+  }
+  /// It rests, and something is sent now, which the Node-B has yet to hear of. True when it did rest.
+  bool wake(Instant at) {
+    if (!rests_) return false;
+    expect(at);
+    return true;
+  }
   /// A step stands in for the report that is missing; the next one is due a period later.
   void cross(Duration period) {
     at_ += period;
@@ -52,6 +73,7 @@ class ReportBridge {
  private:
   Instant at_ = never;
   std::uint64_t crossed_ = 0;  ///< since the newest report
+  bool rests_ = false;
 };
 
 }  // namespace sluice::proxy

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "dataplane/units/time.hpp"
 #include "proxy/shard/report_arrival.hpp"
 
@@ -33,17 +36,22 @@ class ReportStream {
   }
   /// Takes an accepted report for the last.
   void note(const ReportArrival& report, Instant now);
+  /// The Node-B has spoken since and left the UE out, of which nothing had changed.
+  void note_left_out(Instant heard) { heard_at_ = std::max(heard_at_, heard); }
 
   /// There was one.
   [[nodiscard]] bool any() const { return any_; }
   /// The last; its period is not longer than the longest silence.
   [[nodiscard]] const ReportArrival& last() const { return last_; }
   [[nodiscard]] Instant last_at() const { return last_at_; }
+  /// When it was last known to be still true.
+  [[nodiscard]] Instant heard_at() const { return heard_at_; }
 
  private:
   Duration longest_silence_;
   ReportArrival last_{};
   Instant last_at_{};
+  Instant heard_at_{};
   bool any_ = false;
 };
 

@@ -22,6 +22,8 @@ namespace feedback = control::feedback;
 constexpr auto answer_delay = std::chrono::microseconds(300);
 /// With nothing to tell, this often we say that we are there.
 constexpr Duration heartbeat = std::chrono::seconds(1);
+/// Senders that leave out UEs and whose numbers are remembered.
+constexpr std::size_t most_leaving = 1024;
 
 std::uint64_t wall_clock_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -80,6 +82,7 @@ FeedbackLink::~FeedbackLink() {
 
 /// A poll is answered whether or not it brings records.
 void FeedbackLink::on_message(const feedback::Header& header) {
+  if (header.refresh > Duration::zero() || leaving_.contains(header.sender)) pass_on_word(header);
   if (!header.poll) return;
   for (ShardChannel* each : shards_.channels) each->all_statuses_wanted.store(true, std::memory_order_relaxed);
   for (unsigned shard = 0; shard < waking_.size(); ++shard) wake_soon(shard);
@@ -87,9 +90,29 @@ void FeedbackLink::on_message(const feedback::Header& header) {
   answer_soon();
 }
 
+/// Every shard is to know that the sender speaks: of the UEs that it leaves out, too.
+void FeedbackLink::pass_on_word(const feedback::Header& header) {
+  if (leaving_.size() >= most_leaving && !leaving_.contains(header.sender)) leaving_.clear();
+  feedback::Continuity& continuity = leaving_[header.sender];
+  continuity.take(header.epoch, header.sequence);
+  if (header.refresh == Duration::zero()) return;  // it leaves out nothing now
+  const SenderWord word{header.sender,      header.epoch,  header.sequence, continuity.since(),
+                        header.sender_time, header.period, header.refresh};
+  for (unsigned shard = 0; shard < waking_.size(); ++shard) {
+    static_cast<void>(shards_.channels.at(shard)->words.push(word));
+    wake_soon(shard);
+  }
+}
+
+/// A UE that the sender leaves out from now on is not as its last report says that was handed on.
+void FeedbackLink::lose_record(std::uint64_t sender) {
+  if (const auto found = leaving_.find(sender); found != leaving_.end()) found->second.lose();
+}
+
 void FeedbackLink::on_report(const feedback::Header& header, const feedback::BearerReport& report) {
   if (!plausible(report, largest_)) {
     ++reports_implausible_;
+    lose_record(header.sender);
     return;
   }
   const unsigned shard = shards_.owner(report.ue);
@@ -97,6 +120,7 @@ void FeedbackLink::on_report(const feedback::Header& header, const feedback::Bea
   if (!channel.reports.push(
           {report, header.sender, header.epoch, header.sequence, header.sender_time, header.period})) {
     ++reports_lost_;
+    lose_record(header.sender);
   }
   wake_soon(shard);
   answer_soon();
@@ -147,6 +171,7 @@ void FeedbackLink::send_statuses(bool asked) {
   const Instant now = dpdk::now();
   if (statuses_.empty() && !asked && now - last_sent_ < heartbeat) return;
   last_sent_ = now;
+  session_.set_limit(session_.limit_of_peers(now));
   endpoint_.send_statuses(statuses_, now.time_since_epoch(), period_);
 }
 

@@ -6,8 +6,10 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "control/feedback/continuity.hpp"
 #include "control/feedback/session.hpp"
 #include "control/feedback/udp_endpoint.hpp"
 #include "proxy/config/feedback.hpp"
@@ -51,6 +53,8 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   void on_message(const control::feedback::Header& header) override;
   void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override;
   void on_status(const control::feedback::Header& header, const control::feedback::BearerStatus& status) override;
+  void pass_on_word(const control::feedback::Header& header);
+  void lose_record(std::uint64_t sender);
   void wake_soon(unsigned shard);
   void tick();
   void answer_soon();
@@ -68,6 +72,7 @@ class FeedbackLink final : private control::feedback::RecordHandler {
   bool answering_ = false;
   bool asked_ = false;  ///< by a poll that is not answered yet
   std::vector<control::feedback::BearerStatus> statuses_;
+  std::unordered_map<std::uint64_t, control::feedback::Continuity> leaving_;  ///< senders that leave out UEs
   Instant last_sent_{};
   std::uint64_t reports_lost_ = 0;
   std::uint64_t reports_implausible_ = 0;

@@ -84,6 +84,8 @@ struct ShardChannel {
 
   /// Control thread → shard.
   boost::lockfree::spsc_queue<ReportArrival, boost::lockfree::capacity<8192>> reports;
+  /// Control thread → shard. One that finds no room is followed by others.
+  boost::lockfree::spsc_queue<SenderWord, boost::lockfree::capacity<256>> words;
   /// Shard → control thread.
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
   /// Control thread → shard.

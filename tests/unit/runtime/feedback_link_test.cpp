@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 namespace sluice::proxy {
@@ -51,6 +52,14 @@ class NodeB final : public feedback::RecordHandler {
   void send(const feedback::BearerReport& report, bool poll = false) {
     endpoint_.send_reports(std::span(&report, 1), 1s, 5ms, poll);
   }
+  /// A report that leaves out all UEs but this one; or all.
+  void send_changes(const std::optional<feedback::BearerReport>& report) {
+    const std::span<const feedback::BearerReport> all =
+        report ? std::span(&*report, 1) : std::span<const feedback::BearerReport>{};
+    endpoint_.send_reports(all, 1s, 5ms, false, 500ms);
+  }
+  [[nodiscard]] feedback::Abilities proxy_takes() const { return session_.peers_take({}); }
+  void lose() { session_.skip(1); }
   void poll() { endpoint_.send_reports({}, 1s, 5ms, true); }
   void on_message(const feedback::Header&) override { ++messages; }
   void on_report(const feedback::Header&, const feedback::BearerReport&) override {}
@@ -191,6 +200,47 @@ TEST_F(Link, WhatNoCellCanBeIsCountedAndReachesNobody) {
   run_until([&] { return link_.failures().front() == mad.size() + 1; });
   EXPECT_EQ(link_.reports_implausible(), mad.size());
   EXPECT_EQ(channels_[0]->reports.read_available(), 1U);
+}
+
+TEST_F(Link, EveryShardHearsThatANodeBLeavesOutUes) {
+  feedback::BearerReport report;
+  report.ue = ue_even;
+  node_b_.send_changes(report);
+  node_b_.send_changes({});
+  node_b_.lose();
+  node_b_.send_changes({});
+  for (const auto& channel : channels_) {
+    run_until([&] { return channel->words.read_available() == 3; });
+    std::array<SenderWord, 3> words;
+    ASSERT_EQ(channel->words.pop(words.data(), 3), 3U);
+    EXPECT_EQ(words[0].sender, 2U);
+    EXPECT_EQ(words[0].refresh, 500ms);
+    EXPECT_EQ(words[0].period, 5ms);
+    EXPECT_EQ(words[1].sequence, 2U);
+    EXPECT_EQ(words[1].since, 1U);
+    EXPECT_EQ(words[2].since, 4U) << "one is missing";
+  }
+  EXPECT_EQ(channels_[0]->reports.read_available(), 1U);
+  EXPECT_GT(woken_[1], 0);
+}
+
+TEST_F(Link, ARecordThatIsRefusedIsMissingToWhoGoesByTheNextOnes) {
+  feedback::BearerReport mad;
+  mad.ue = ue_even;
+  mad.queue = Bytes(std::int64_t{1} << 40);
+  node_b_.send_changes(mad);
+  node_b_.send_changes({});
+  run_until([&] { return channels_[0]->words.read_available() == 2; });
+  std::array<SenderWord, 2> words;
+  ASSERT_EQ(channels_[0]->words.pop(words.data(), 2), 2U);
+  EXPECT_EQ(words[1].since, 2U);
+}
+
+TEST_F(Link, ItSaysWhatItTakes) {
+  node_b_.poll();
+  run_until([&] { return node_b_.messages > 0; });
+  EXPECT_TRUE(node_b_.proxy_takes().changes);
+  EXPECT_TRUE(node_b_.proxy_takes().large);
 }
 
 TEST_F(Link, GarbageIsCountedAndReachesNobody) {
