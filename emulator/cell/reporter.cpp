@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "control/feedback/codec.hpp"
 #include "control/gwa.hpp"
 
 namespace sluice::emulator {
@@ -21,6 +22,7 @@ const ReporterConfig& checked(const ReporterConfig& config) {
   if (config.law && config.law->step != config.period) {
     throw std::invalid_argument("reporter: the law's step must equal the period of the reports");
   }
+  if (config.refresh < Duration::zero()) throw std::invalid_argument("reporter: the refresh must be 0 or more");
   return config;
 }
 
@@ -76,6 +78,7 @@ void Reporter::on_presence(UeIndex ue, bool here, Instant now) {
   // What was handed on before it came has arrived with it.
   bearer.since = queue.counters();
   bearer.since.arrived_bytes -= static_cast<std::uint64_t>(queue.bytes().count());
+  bearer.sent.reset();
   bearer.mean_known = false;
   bearer.mean = 0;
   bearer.fraction = 0;
@@ -108,12 +111,41 @@ void Reporter::report_all(Instant now) {
   active_users_ = cell_.active_users();
   for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
     if (!has_news(ue)) continue;
-    batch_.push_back(describe(ue, now));
+    const control::feedback::BearerReport report = describe(ue, now);
+    if (is_due(ue, report)) add(ue, report, now);
     bearers_[ue].reported_early = false;
     bearers_[ue].checked = bearers_[ue].reported;
   }
+  ++rounds_;
   all_reported_ = now;
-  sink_.send(batch_, now);
+  send_batch(now);
+}
+
+bool Reporter::leaves_out() const {
+  return config_.refresh > Duration::zero() && sink_.may_leave_out();
+}
+
+/// It says something new, or it is the UE's turn: the UEs take turns, so that no period has them all.
+bool Reporter::is_due(UeIndex ue, const control::feedback::BearerReport& report) const {
+  if (!leaves_out() || !bearers_[ue].sent) return true;
+  const auto every = static_cast<std::uint64_t>(std::max<Duration::rep>(config_.refresh / config_.period, 1));
+  return (rounds_ + ue) % every == 0 ||
+         !control::feedback::same_but_for_others(control::feedback::as_received(report), *bearers_[ue].sent);
+}
+
+void Reporter::add(UeIndex ue, const control::feedback::BearerReport& report, Instant now) {
+  Bearer& bearer = bearers_[ue];
+  if (bearer.ledger) bearer.ledger->granted(now, sink_.next_sequence(), *report.allowance);
+  if (config_.refresh > Duration::zero()) bearer.sent = control::feedback::as_received(report);
+  batch_.push_back(report);
+}
+
+void Reporter::send_batch(Instant now) {
+  if (leaves_out()) {
+    sink_.send_changes(batch_, config_.refresh, now);
+  } else {
+    sink_.send(batch_, now);
+  }
   reports_ += batch_.size();
 }
 
@@ -136,13 +168,12 @@ void Reporter::gather_early(Instant now, Wanted wanted) {
   for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
     if (!wanted(ue)) continue;
     bearers_[ue].reported_early = true;
-    batch_.push_back(describe(ue, now));
+    add(ue, describe(ue, now), now);
   }
 }
 
 void Reporter::send_early(Instant now) {
-  sink_.send(batch_, now);
-  reports_ += batch_.size();
+  send_batch(now);
   early_ += batch_.size();
 }
 
@@ -204,7 +235,6 @@ control::feedback::BearerReport Reporter::describe(UeIndex ue, Instant now) {
     report.allowance = allowance(bearer, queue, report.queue, now);
     if (cell_.losing(ue)) report.allowance = Bytes(0);
     report.mean_service_rate = bearer.law->state().mean_rate;
-    bearer.ledger->granted(now, sink_.next_sequence(), *report.allowance);
   }
   return report;
 }
@@ -264,6 +294,7 @@ void Reporter::on_status(const control::feedback::BearerStatus& status, Instant 
 
 void Reporter::on_sink_restart() {
   for (Bearer& bearer : bearers_) {
+    bearer.sent.reset();
     if (bearer.ledger) bearer.ledger->restart();
   }
 }

@@ -20,6 +20,13 @@ class ReportSink {
   /// The sequence number under which the reports of the next send() go out.
   [[nodiscard]] virtual std::uint64_t next_sequence() const = 0;
   virtual void send(std::span<const control::feedback::BearerReport> reports, Instant now) = 0;
+  /// Whoever hears the reports knows what it means that a UE is left out of them.
+  [[nodiscard]] virtual bool may_leave_out() const { return false; }
+  /// Like send(), where UEs may be left out of which nothing has changed; each is reported at least every `refresh`.
+  virtual void send_changes(std::span<const control::feedback::BearerReport> reports, Duration /*refresh*/,
+                            Instant now) {
+    send(reports, now);
+  }
 
  protected:
   ~ReportSink() = default;
@@ -40,6 +47,9 @@ struct ReporterConfig {
   /// Also reports when a backlogged UE's service rate over a quarter of the period is off its running mean by more than
   /// this part of the mean, at most once a period; 0 = only every period. Typical: 0.5.
   double sharp_change = 0;
+  /// UEs of which nothing has changed are left out where the sink may, but each is reported so often at least: at every
+  /// so manieth period. 0: all are reported every period.
+  Duration refresh{};
   double mean_alpha = 0.85;  ///< weight of the past in the mean service rate that is reported, 0 <= alpha < 1
   /// A backlogged UE that was carried nothing for so long is reported as in outage.
   Duration outage_after = std::chrono::milliseconds(100);
@@ -107,8 +117,9 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
     bool mean_known = false;
     double fraction = 0;  ///< of a byte of allowance, carried to the next report
     std::uint32_t active_flows = 0;
-    QueueCounters since;         ///< counters when it came: those reported begin there
-    bool believed_here = false;  ///< the last report said nothing else
+    QueueCounters since;                                  ///< counters when it came: those reported begin there
+    bool believed_here = false;                           ///< the last report said nothing else
+    std::optional<control::feedback::BearerReport> sent;  ///< the last, where later ones may be left out
   };
 
   void on_arrival(UeIndex ue, Instant now) override;
@@ -128,6 +139,10 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   [[nodiscard]] bool changed_sharply(UeIndex ue, Instant now);
   void measure(Bearer& bearer, const UeQueue& queue, Instant now);
   [[nodiscard]] control::feedback::BearerReport describe(UeIndex ue, Instant now);
+  [[nodiscard]] bool leaves_out() const;
+  [[nodiscard]] bool is_due(UeIndex ue, const control::feedback::BearerReport& report) const;
+  void add(UeIndex ue, const control::feedback::BearerReport& report, Instant now);
+  void send_batch(Instant now);
   [[nodiscard]] Bytes allowance(Bearer& bearer, const UeQueue& queue, Bytes waiting, Instant now);
 
   EventLoop& loop_;
@@ -142,6 +157,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   Instant started_{};
   std::uint64_t tick_ = 0;        ///< the one that is set, in quarters of the period since started_
   std::uint64_t generation_ = 0;  ///< so that events of an earlier start() are void
+  std::uint64_t rounds_ = 0;      ///< reports of all UEs
   std::uint64_t reports_ = 0;
   std::uint64_t early_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "emulator/runtime/feedback_wire.hpp"
 
 #include "control/feedback/codec.hpp"
+#include "control/feedback/continuity.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -10,11 +11,12 @@ namespace feedback = control::feedback;
 constexpr std::uint64_t proxy_sender = 2;
 constexpr std::uint64_t epoch = 1;
 
-/// Calls send(records) for those of one datagram after the other; once without any when there are none.
+/// Calls send(records) for those of one datagram after the other, each of which has room for so many bytes; once
+/// without any when there are none.
 template <typename Record, typename Send>
-void in_datagrams(std::span<const Record> records, Send&& send) {
+void in_datagrams(std::span<const Record> records, std::size_t room, Send&& send) {
   do {
-    const std::size_t count = feedback::fitting(records, feedback::default_max_datagram);
+    const std::size_t count = feedback::fitting(records, room);
     send(records.first(count));
     records = records.subspan(count);
   } while (!records.empty());
@@ -25,39 +27,63 @@ void in_datagrams(std::span<const Record> records, Send&& send) {
 /// A Node-B's end, and the lines from and to it.
 class FeedbackWire::Link final : public ReportSink {
  public:
+  struct Nothing {};
+
   Link(FeedbackWire& wire, std::uint32_t nodeb, std::uint64_t seed)
       : wire_(wire),
         sender_(sender_of(nodeb)),
         down_(wire.loop_, wire.config_.delay, wire.config_.loss, Random::stream(seed, "reports", nodeb),
-              [&wire](std::span<proxy::ReportArrival> reports, Instant now) { wire.at_proxy(reports, now); }),
+              [this](const Message& message, std::span<proxy::ReportArrival> reports, Instant now) {
+                hear(message, now);
+                wire_.at_proxy(reports, now);
+              }),
         up_(wire.loop_, wire.config_.delay, wire.config_.loss, Random::stream(seed, "statuses", nodeb),
-            [this](std::span<const feedback::BearerStatus> statuses, Instant now) {
+            [this](const Nothing&, std::span<const feedback::BearerStatus> statuses, Instant now) {
               for (const feedback::BearerStatus& status : statuses) reporter_->on_status(status, now);
             }) {}
 
   void set_reporter(Reporter& reporter) { reporter_ = &reporter; }
   [[nodiscard]] std::uint64_t next_sequence() const override { return sequence_ + 1; }
-  void send(std::span<const feedback::BearerReport> reports, Instant now) override {
+  void send(std::span<const feedback::BearerReport> reports, Instant now) override { send_changes(reports, {}, now); }
+  [[nodiscard]] bool may_leave_out() const override { return true; }
+  void send_changes(std::span<const feedback::BearerReport> reports, Duration refresh, Instant now) override {
     wire_.meter_.reported(reports);
-    in_datagrams(reports, [&](std::span<const feedback::BearerReport> some) {
+    const std::size_t taken = refresh > Duration::zero() ? feedback::omission_size : 0;
+    in_datagrams(reports, feedback::default_max_datagram - taken, [&](std::span<const feedback::BearerReport> some) {
       ++sequence_;
       arrivals_.clear();
       for (const feedback::BearerReport& report : some) {
         arrivals_.push_back(
             {feedback::as_received(report), sender_, epoch, sequence_, now.time_since_epoch(), wire_.config_.period});
       }
-      down_.send(arrivals_);
+      down_.send(arrivals_, {sequence_, now.time_since_epoch(), refresh});
     });
   }
-  [[nodiscard]] RecordLine<feedback::BearerStatus>& up() { return up_; }
+  [[nodiscard]] RecordLine<feedback::BearerStatus, Nothing>& up() { return up_; }
   [[nodiscard]] std::uint64_t lost() const { return down_.lost() + up_.lost(); }
 
  private:
+  /// What the header of a datagram of reports says.
+  struct Message {
+    std::uint64_t sequence = 0;
+    Duration sender_time{};
+    Duration refresh{};
+  };
+  void hear(const Message& message, Instant now) {
+    continuity_.take(epoch, message.sequence);
+    if (message.refresh == Duration::zero()) return;
+    const proxy::SenderWord word{
+        sender_,        epoch, message.sequence, continuity_.since(), message.sender_time, wire_.config_.period,
+        message.refresh};
+    wire_.proxy_.on_words({&word, 1}, now);
+  }
+
   FeedbackWire& wire_;
+  feedback::Continuity continuity_;  ///< at the proxy
   std::uint64_t sender_;
   std::uint64_t sequence_ = 0;
-  RecordLine<proxy::ReportArrival> down_;  ///< to the proxy
-  RecordLine<feedback::BearerStatus> up_;
+  RecordLine<proxy::ReportArrival, Message> down_;  ///< to the proxy
+  RecordLine<feedback::BearerStatus, Nothing> up_;
   std::vector<proxy::ReportArrival> arrivals_;  ///< that are being sent
   Reporter* reporter_ = nullptr;
 };
@@ -106,9 +132,9 @@ void FeedbackWire::send_statuses() {
   proxy_.collect_status(statuses_, false);
   if (statuses_.empty()) return;
   for (feedback::BearerStatus& status : statuses_) status = feedback::as_received(status);
-  in_datagrams(std::span<const feedback::BearerStatus>(statuses_),
+  in_datagrams(std::span<const feedback::BearerStatus>(statuses_), feedback::default_max_datagram,
                [this](std::span<const feedback::BearerStatus> some) {
-                 for (const auto& link : links_) link->up().send(some);
+                 for (const auto& link : links_) link->up().send(some, {});
                });
 }
 

@@ -17,17 +17,18 @@
 
 namespace sluice::emulator {
 
-/// One direction of the records' way: constant delay, random loss of what would be a datagram.
-template <typename Record>
+/// One direction of the records' way: constant delay, random loss of what would be a datagram. `Head`: what it says
+/// besides its records.
+template <typename Record, typename Head>
 class RecordLine final : public EventTarget {
  public:
-  using Deliver = std::function<void(std::span<Record>, Instant)>;
+  using Deliver = std::function<void(const Head&, std::span<Record>, Instant)>;
   /// `loop` outlives it. `loss`: 0 … 1.
   RecordLine(EventLoop& loop, Duration delay, double loss, Random random, Deliver deliver)
       : loop_(loop), delay_(delay), loss_(loss), random_(random), deliver_(std::move(deliver)) {}
 
   /// The records of one datagram.
-  void send(std::span<const Record> records) {
+  void send(std::span<const Record> records, const Head& head) {
     if (random_.chance(loss_)) {
       ++lost_;
       return;
@@ -38,24 +39,28 @@ class RecordLine final : public EventTarget {
       spare_.pop_back();
     }
     copy.assign(records.begin(), records.end());
-    under_way_.push_back(std::move(copy));
+    under_way_.push_back({head, std::move(copy)});
     loop_.at(loop_.now() + delay_, *this);
   }
   void on_event(std::uint64_t /*tag*/, Instant now) override {
-    std::vector<Record> records = std::move(under_way_.front());
+    Datagram datagram = std::move(under_way_.front());
     under_way_.pop_front();
-    deliver_(records, now);
-    spare_.push_back(std::move(records));
+    deliver_(datagram.head, datagram.records, now);
+    spare_.push_back(std::move(datagram.records));
   }
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:
+  struct Datagram {
+    Head head;
+    std::vector<Record> records;
+  };
   EventLoop& loop_;
   Duration delay_;
   double loss_;
   Random random_;
   Deliver deliver_;
-  std::deque<std::vector<Record>> under_way_;
+  std::deque<Datagram> under_way_;
   std::vector<std::vector<Record>> spare_;  ///< buffers of what has arrived
   std::uint64_t lost_ = 0;
 };

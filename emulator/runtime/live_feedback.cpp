@@ -42,12 +42,12 @@ LiveFeedback::LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config
       timing_(timing),
       meter_(meter),
       poll_thread_(poll_thread),
-      scratch_(static_cast<std::size_t>(config.max_datagram.count())),
       work_(context_.get_executor()),
       session_(config::session_config(config, feedback::Role::node_b, wall_clock_ns(),
                                       dpdk::random_octets<sizeof(feedback::SessionId)>())) {
   endpoint_ = std::make_unique<feedback::UdpEndpoint>(context_, config::endpoint_config(config, received_now), session_,
                                                       static_cast<feedback::RecordHandler&>(*this));
+  limit_ = session_.limit();
   endpoint_->start();
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "feedback");
@@ -81,40 +81,31 @@ std::uint64_t LiveFeedback::datagrams_refused() const {
   return sum;
 }
 
-// The session numbers its datagrams on the other thread; here they are counted by the same rule, so that grants carry
-// the number under which they travel.
-std::uint64_t LiveFeedback::datagrams_for(std::span<const feedback::BearerReport> reports) {
-  const std::span<std::uint8_t> room = std::span(scratch_).first(scratch_.size() - feedback::tag_size);
-  feedback::DatagramWriter writer(room);
-  std::uint64_t count = 1;
-  for (const feedback::BearerReport& report : reports) {
-    if (writer.add(report)) continue;
-    ++count;
-    writer.reset();
-    static_cast<void>(writer.add(report));
-  }
-  return count;
-}
-
-void LiveFeedback::send(std::span<const feedback::BearerReport> reports, Instant now) {
+void LiveFeedback::send_changes(std::span<const feedback::BearerReport> reports, Duration refresh, Instant now) {
   meter_.reported(reports);
-  if (!may_have_several_proxies()) return send_on_its_way({std::nullopt, {reports.begin(), reports.end()}}, now);
+  if (!may_have_several_proxies()) {
+    return send_on_its_way({std::nullopt, {reports.begin(), reports.end()}}, refresh, now);
+  }
   for (const feedback::RoutedReports& way : claims_.route(reports, now)) {
     if (!way.to) {
       if (way.reports.empty() && !reports.empty() && !asked_ && now - told_all_ < between_words) continue;
       told_all_ = now;
       asked_ = false;
     }
-    send_on_its_way(way, now);
+    send_on_its_way(way, refresh, now);
   }
 }
 
-void LiveFeedback::send_on_its_way(feedback::RoutedReports reports, Instant now) {
-  const std::uint64_t datagrams = datagrams_for(reports.reports);
+// The session numbers its datagrams on the other thread; here they are counted by the same rule, so that grants carry
+// the number under which they travel.
+void LiveFeedback::send_on_its_way(feedback::RoutedReports reports, Duration refresh, Instant now) {
+  const std::size_t limit = limit_.load(std::memory_order_relaxed);
+  const std::uint64_t datagrams =
+      feedback::datagrams_of(reports.reports, session_.record_room(limit), refresh > Duration::zero());
   for (std::uint64_t count = datagrams; count > 0; --count) {
     due_[++sequence_ % due_.size()] = now + timing_.delay;
   }
-  to_proxy_.push_back({std::move(reports), datagrams, now});
+  to_proxy_.push_back({std::move(reports), datagrams, now, refresh, limit});
   loop_.at(now + timing_.delay, *this, way_out);
 }
 
@@ -145,9 +136,12 @@ void LiveFeedback::hand_over(const Message& message) {
     return;
   }
   const Duration sent = message.sent.time_since_epoch();
-  if (reports.empty()) outgoing_.push({std::nullopt, sent, message.reports.to, true, skipped_});
+  Outgoing item{std::nullopt, sent, message.reports.to, reports.empty(), skipped_, message.refresh, message.limit};
+  if (reports.empty()) outgoing_.push(item);
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    outgoing_.push({reports[i], sent, message.reports.to, i + 1 == reports.size(), skipped_});
+    item.report = reports[i];
+    item.last = i + 1 == reports.size();
+    outgoing_.push(item);
   }
   skipped_ = 0;
   if (!draining_.exchange(true)) boost::asio::post(context_, [this] { drain(); });
@@ -160,10 +154,11 @@ void LiveFeedback::drain() {
     if (item.report) batch_.push_back(*item.report);
     if (!item.last) continue;
     session_.skip(item.skipped);
+    session_.set_limit(item.limit);
     if (item.to) {
-      endpoint_->send_reports_to(*item.to, batch_, item.now, timing_.period);
+      endpoint_->send_reports_to(*item.to, batch_, item.now, timing_.period, item.refresh);
     } else {
-      endpoint_->send_reports(batch_, item.now, timing_.period);
+      endpoint_->send_reports(batch_, item.now, timing_.period, false, item.refresh);
     }
     batch_.clear();
   }
@@ -197,7 +192,16 @@ bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
   return any;
 }
 
+/// To several places numbers go with gaps, and who finds gaps does not know whom a report has left out.
+void LiveFeedback::note_abilities() {
+  const Instant now = dpdk::now();
+  takes_changes_.store(session_.peers_take(now).changes && endpoint_->destination_count() <= 1,
+                       std::memory_order_relaxed);
+  limit_.store(session_.limit_of_peers(now), std::memory_order_relaxed);
+}
+
 void LiveFeedback::on_message(const feedback::Header& header) {
+  note_abilities();
   if (!header.poll) return;
   polled_.store(true, std::memory_order_relaxed);
   poll_thread_.wake_if_asleep();

@@ -49,7 +49,12 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
 
   // Poll thread.
   [[nodiscard]] std::uint64_t next_sequence() const override { return sequence_ + 1; }
-  void send(std::span<const control::feedback::BearerReport> reports, Instant now) override;
+  void send(std::span<const control::feedback::BearerReport> reports, Instant now) override {
+    send_changes(reports, {}, now);
+  }
+  /// One proxy is there, and it says that it takes such reports.
+  [[nodiscard]] bool may_leave_out() const override { return takes_changes_.load(std::memory_order_relaxed); }
+  void send_changes(std::span<const control::feedback::BearerReport> reports, Duration refresh, Instant now) override;
   /// Takes what the proxy has said since the last call; the reporter hears it after the delay. True when there was
   /// something.
   bool deliver(Reporter& reporter, Instant now);
@@ -80,11 +85,15 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
     std::optional<std::uint64_t> to;  ///< sender id of a proxy; none: all
     bool last = false;                ///< of its message
     std::uint64_t skipped = 0;        ///< datagrams before this message that are not sent
+    Duration refresh{};               ///< of its message, which may leave out UEs
+    std::size_t limit = 0;            ///< bytes of its datagrams
   };
   struct Message {
     control::feedback::RoutedReports reports;
     std::uint64_t datagrams = 0;
     Instant sent;
+    Duration refresh{};
+    std::size_t limit = 0;
   };
   /// A status and who said it.
   struct Heard {
@@ -99,10 +108,10 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   void on_status(const control::feedback::Header& header, const control::feedback::BearerStatus& status) override;
   void take_echo(std::uint64_t applied, Instant now);
   void take_status(const Heard& heard, Instant now);
-  void send_on_its_way(control::feedback::RoutedReports reports, Instant now);
+  void send_on_its_way(control::feedback::RoutedReports reports, Duration refresh, Instant now);
   void hand_over(const Message& message);
   void drain();
-  [[nodiscard]] std::uint64_t datagrams_for(std::span<const control::feedback::BearerReport> reports);
+  void note_abilities();
 
   EventLoop& loop_;
   Timing timing_;
@@ -111,13 +120,12 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   Reporter* reporter_ = nullptr;
   std::deque<Message> to_proxy_;  ///< poll thread: under way
   std::deque<Heard> from_proxy_;
-  control::feedback::Claims claims_;   ///< poll thread
-  Instant told_all_{};                 ///< when a message last went to all proxies
-  bool asked_ = false;                 ///< by a proxy that waits for an answer
-  std::vector<std::uint8_t> scratch_;  ///< poll thread: for counting datagrams
-  std::uint64_t sequence_ = 0;         ///< poll thread: of the last datagram handed over
-  std::array<Instant, 1024> due_{};    ///< by sequence number: when the datagram should reach the proxy
-  std::uint64_t echoed_ = 0;           ///< the newest that a status has named
+  control::feedback::Claims claims_;  ///< poll thread
+  Instant told_all_{};                ///< when a message last went to all proxies
+  bool asked_ = false;                ///< by a proxy that waits for an answer
+  std::uint64_t sequence_ = 0;        ///< poll thread: of the last datagram handed over
+  std::array<Instant, 1024> due_{};   ///< by sequence number: when the datagram should reach the proxy
+  std::uint64_t echoed_ = 0;          ///< the newest that a status has named
   DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;
@@ -126,6 +134,8 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   boost::lockfree::spsc_queue<Heard, boost::lockfree::capacity<ring_size>> incoming_;
   std::atomic<bool> draining_{false};
   std::atomic<bool> polled_{false};  ///< the proxy wants to hear of all UEs
+  std::atomic<bool> takes_changes_{false};
+  std::atomic<std::size_t> limit_{control::feedback::default_max_datagram};  ///< bytes of a datagram to the proxy
 
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;

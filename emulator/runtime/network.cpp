@@ -47,6 +47,7 @@ ReporterConfig Network::reporter_config(const Scenario& scenario, std::uint32_t 
   ReporterConfig config;
   config.period = period;
   config.sharp_change = scenario.reports.sharp_change;
+  config.refresh = scenario.reports.refresh;
   config.mean_alpha = smvs.parameters.alpha;
   if (smvs.law == proxy::LawPlace::nodeb) config.law = smvs.parameters;
   config.price = scenario.proxy.laws.price;

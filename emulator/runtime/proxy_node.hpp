@@ -25,6 +25,7 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
 
   /// Reports that passed the session, all of one datagram.
   void on_reports(std::span<proxy::ReportArrival> reports, Instant now);
+  void on_words(std::span<const proxy::SenderWord> words, Instant now) { shard_.on_words(words, now); }
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) { shard_.collect_status(out, all); }
   /// Other policies are put in force; they outlive it.
   void apply(const proxy::Policies& policies, Instant now) {

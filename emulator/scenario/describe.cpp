@@ -77,6 +77,8 @@ void describe_reports(Section& s, ReportPathSpec& reports) {
   s.value("loss", reports.loss, {0, 1}, "share of the datagrams that is lost, each way");
   s.value("sharp_change", reports.sharp_change, {0, 100},
           "also report when the service rate is off its mean by this part of it; 0 = only every Ts");
+  s.value("refresh", reports.refresh, {0s, 1min},
+          "leave out UEs of which nothing has changed, but report each so often at least; 0 = report all every Ts");
 }
 
 /// What the law is told of the cell unless the file says otherwise.

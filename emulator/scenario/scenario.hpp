@@ -234,6 +234,7 @@ struct ReportPathSpec {
   std::optional<Duration> delay;  ///< one way; default: that of the proxy–Node-B hop
   double loss = 0;                ///< share of datagrams lost, each way
   double sharp_change = 0;        ///< see ReporterConfig
+  Duration refresh{};             ///< likewise
 };
 
 /// The built-in hosts' TCP.

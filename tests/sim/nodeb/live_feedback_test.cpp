@@ -20,9 +20,10 @@ const std::vector<std::uint8_t> secret(32, 7);
 
 class ProxyEnd final : private feedback::RecordHandler {
  public:
-  explicit ProxyEnd(boost::asio::io_context& context, std::uint64_t sender = 2)
-      : session_([sender] {
+  explicit ProxyEnd(boost::asio::io_context& context, std::uint64_t sender = 2, bool takes_all = false)
+      : session_([sender, takes_all] {
           feedback::SessionConfig config;
+          config.takes = {takes_all, takes_all};
           config.sender = sender;
           config.keys = {{1, secret}};
           config.send_key = 1;
@@ -117,6 +118,75 @@ TEST_F(LiveFeedbackTest, ReportsThatFindNoRoomUseTheirNumbersUp) {
   EXPECT_EQ(feedback_.reports_lost(), more_than_fit);
   EXPECT_GT(next, 2U);
   EXPECT_EQ(proxy_.messages[0].sequence, next) << "by it the proxy says whose grant it has";
+}
+
+/// Before a proxy that says what it takes.
+class AbleProxyTest : public testing::Test, protected test::OneCell {
+ protected:
+  AbleProxyTest() : OneCell(1ms) {}
+  void hear_of(ProxyEnd& proxy, LiveFeedback& feedback) {
+    for (int i = 0; i < 200; ++i) {
+      if (i % 10 == 0) proxy.poll();
+      context_.run_for(5ms);
+      if (feedback.may_leave_out() || i > 40) return;
+    }
+  }
+  static config::FeedbackConfig large(const std::vector<std::uint16_t>& proxies) {
+    config::FeedbackConfig config = nodeb(proxies);
+    config.max_datagram = Bytes(8952);
+    return config;
+  }
+  std::vector<feedback::BearerReport> many() {
+    std::vector<feedback::BearerReport> reports(200);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      reports[i].ue = IpAddress::v4(10, 45, 0, static_cast<std::uint8_t>(i));
+      reports[i].arrived = i + 1;
+    }
+    return reports;
+  }
+
+  const LiveFeedback::Timing timing_{60s, 1us};
+  Scenario scenario_;
+  Meter meter_{loop, cell, scenario_};
+  boost::asio::io_context context_;
+  dpdk::PollPolicy poll_thread_{dpdk::PollMode::busy};
+};
+
+TEST_F(AbleProxyTest, IsSentLargeDatagramsThatLeaveOutUes) {
+  ProxyEnd proxy(context_, 2, true);
+  LiveFeedback feedback(loop, large({proxy.port()}), timing_, meter_, poll_thread_);
+  EXPECT_FALSE(feedback.may_leave_out()) << "nobody was heard";
+  hear_of(proxy, feedback);
+  ASSERT_TRUE(feedback.may_leave_out());
+  feedback.send_changes(many(), 500ms, loop.now());
+  const std::uint64_t next = feedback.next_sequence();
+  loop.run_until(loop.now() + timing_.delay);
+  for (int i = 0; i < 400 && proxy.reports.size() < 200; ++i) context_.run_for(5ms);
+  EXPECT_EQ(proxy.reports.size(), 200U);
+  EXPECT_EQ(proxy.messages.size(), 1U);
+  EXPECT_EQ(proxy.messages.at(0).refresh, 500ms);
+  EXPECT_EQ(proxy.messages.back().sequence + 1, next);
+}
+
+TEST_F(AbleProxyTest, OneThatDoesNotSaySoIsSentAllInSmallOnes) {
+  ProxyEnd proxy(context_, 2, false);
+  LiveFeedback feedback(loop, large({proxy.port()}), timing_, meter_, poll_thread_);
+  hear_of(proxy, feedback);
+  EXPECT_FALSE(feedback.may_leave_out());
+  feedback.send(many(), loop.now());
+  const std::uint64_t next = feedback.next_sequence();
+  loop.run_until(loop.now() + timing_.delay);
+  for (int i = 0; i < 400 && proxy.reports.size() < 200; ++i) context_.run_for(5ms);
+  EXPECT_GT(proxy.messages.size(), 3U);
+  EXPECT_EQ(proxy.messages.back().sequence + 1, next);
+}
+
+TEST_F(AbleProxyTest, SeveralAreSentAll) {
+  ProxyEnd first(context_, 2, true);
+  ProxyEnd second(context_, 3, true);
+  LiveFeedback feedback(loop, large({first.port(), second.port()}), timing_, meter_, poll_thread_);
+  hear_of(first, feedback);
+  EXPECT_FALSE(feedback.may_leave_out());
 }
 
 /// A Node-B with one UE before two proxies.
