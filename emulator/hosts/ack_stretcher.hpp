@@ -19,6 +19,8 @@ class AckStretcher {
   /// `every`: segments; up to 2 changes nothing. `delay`: how long an acknowledgement may wait.
   AckStretcher(std::uint32_t every, Duration delay) : every_(every), delay_(delay) {}
 
+  /// It changes anything.
+  [[nodiscard]] bool stretches() const { return every_ > 2; }
   /// All before `next` has come. True when it is to be acknowledged now: it is as much as one acknowledgement is for,
   /// or what came first has waited for the delay. `full`: bytes of a full segment.
   [[nodiscard]] bool came(tcp::SeqNum next, std::uint32_t full, Instant now);

@@ -134,6 +134,7 @@ void Connection::deliver(Instant now) {
 }
 
 std::uint32_t Connection::transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) {
+  if (!acks_.stretches()) return put(segment, payload, now);
   tcp::Segment leaving = segment;
   return acks_.holds(leaving) ? wire_size(0) : put(leaving, payload, now);
 }
