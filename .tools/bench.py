@@ -34,7 +34,8 @@ TRAIN = 8
 COUNTED = [f"--toggle-collect=*measured_{what}*" for what in ("receive", "advance", "report")]
 # What many connections cost: arguments of scale_bench.
 SCALES = (("idle", 100_000, 1), ("idle", 1_000_000, 100), ("short", 1), ("short", 1000), ("short", 1000, 1_000_000),
-          ("reports", 100), ("reports", 10_000), ("reports", 100_000), ("datagrams",))
+          ("reports", 100), ("reports", 10_000), ("reports", 100_000), ("datagrams",),
+          ("city", 100_000, 10, 1), ("city", 100_000, 10, 0), ("city", 100_000, 10, 0, 8952))
 # What --compare measures, by the case's name, the connections and the train.
 COMPARED = (("split", 1, 1), ("split", 100, 1), ("split", 1000, 1), ("split", 1000, TRAIN), ("split", 10_000, 1),
             ("split", 1_000_000, 1), ("acks", 1000, 1), ("acks", 10_000, 1), ("reported", 1000, 1))

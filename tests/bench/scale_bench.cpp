@@ -367,6 +367,123 @@ bool datagrams() {
   return true;
 }
 
+/// The way of reports from the Node-B's session to the shard, as one thread: what it sends, and what is made of it.
+class ReportPath final : public control::feedback::RecordHandler, public control::feedback::DatagramSink {
+ public:
+  ReportPath(proxy::Shard& shard, std::size_t datagram)
+      : shard_(shard), node_b_(side(1, datagram)), proxy_(side(2, 0)) {
+    node_b_.set_limit(datagram);
+  }
+  /// A period's reports.
+  void period(std::span<const control::feedback::BearerReport> reports, Duration refresh, Instant now) {
+    datagrams_.clear();
+    node_b_.send_reports(reports, now.time_since_epoch(), std::chrono::milliseconds(5), false, *this, refresh);
+    const std::uint64_t before = rte_rdtsc_precise();
+    for (const auto& datagram : datagrams_) {
+      arrivals_.clear();
+      static_cast<void>(proxy_.receive(datagram, *this, {now, 1}));
+      const std::uint64_t begun = rte_rdtsc_precise();
+      for (std::span<proxy::ReportArrival> left = arrivals_; !left.empty();) {
+        const std::size_t some = std::min<std::size_t>(left.size(), 64);
+        shard_.on_reports(left.first(some), now);
+        left = left.subspan(some);
+      }
+      in_shard += rte_rdtsc_precise() - begun;
+    }
+    received += rte_rdtsc_precise() - before;
+  }
+  void send(std::span<const std::uint8_t> datagram) override {
+    octets += datagram.size();
+    datagrams_.emplace_back(datagram.begin(), datagram.end());
+  }
+  void on_message(const control::feedback::Header& header) override {
+    if (header.refresh == Duration::zero()) return;
+    const proxy::SenderWord word{header.sender,      header.epoch,  header.sequence, 1,
+                                 header.sender_time, header.period, header.refresh};
+    shard_.on_words({&word, 1}, Instant(header.sender_time));
+  }
+  void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override {
+    arrivals_.push_back({report, header.sender, header.epoch, header.sequence, header.sender_time, header.period});
+  }
+  void on_status(const control::feedback::Header&, const control::feedback::BearerStatus&) override {}
+
+  std::uint64_t octets = 0;
+  std::uint64_t received = 0;  ///< cycles of all of it
+  std::uint64_t in_shard = 0;  ///< of these
+ private:
+  static control::feedback::SessionConfig side(std::uint64_t sender, std::size_t datagram) {
+    control::feedback::SessionConfig config;
+    config.role = sender == 1 ? control::feedback::Role::node_b : control::feedback::Role::proxy;
+    config.keys = {{1, std::vector<std::uint8_t>(32, 0x42), control::feedback::TagAlgorithm::aes_256_gmac}};
+    config.send_key = 1;
+    config.session_id.fill(static_cast<std::uint8_t>(sender));
+    config.sender = sender;
+    config.max_datagram = std::max(datagram, control::feedback::default_max_datagram);
+    return config;
+  }
+  proxy::Shard& shard_;
+  control::feedback::Session node_b_;
+  control::feedback::Session proxy_;
+  std::vector<std::vector<std::uint8_t>> datagrams_;
+  std::vector<proxy::ReportArrival> arrivals_;
+};
+
+/// `ues` of which each period some percent change, others drawn each time: all reported each 5 ms, or those that
+/// changed and a hundredth of the others. What that costs the proxy, with its timers.
+bool city(std::uint32_t ues, std::uint32_t percent, bool all, std::size_t datagram) {
+  packet::PacketPool pool("scale", 8192);
+  Scene scene(configuration(ues, ues, proxy::Mode::smvs), pool);
+  std::vector<control::feedback::BearerReport> state;
+  for (std::uint32_t i = 0; i < ues; ++i) {
+    bench::Connection connection = bench::Hosts::connection(i, 1);
+    scene.open(connection);
+    state.push_back(report_of(connection.to_ue.dst, 1, scene.now).bearer);
+    state.back().arrived = state.back().transmitted = state.back().delivered = 1'000'000 + i;
+  }
+  constexpr std::uint32_t turn = 100;
+  constexpr std::uint32_t warm = 4;
+  constexpr std::uint32_t rounds = 100;
+  const Duration refresh = all ? Duration{} : turn * std::chrono::milliseconds(5);
+  ReportPath path(scene.shard, datagram);
+  std::vector<control::feedback::BearerReport> named;
+  std::uint64_t records = 0;
+  std::uint64_t random = 88172645463325252ULL;
+  scene.measuring = true;
+  for (std::uint32_t round = 0; round < warm + rounds; ++round) {
+    if (round == warm) path.octets = path.received = path.in_shard = scene.cycles = records = 0;
+    named.clear();
+    for (std::uint32_t i = 0; i < ues; ++i) {
+      random ^= random << 13U;
+      random ^= random >> 7U;
+      random ^= random << 17U;
+      const bool changes = random % 100 < percent;
+      if (changes) state[i].arrived = state[i].transmitted = state[i].delivered += 1500;
+      if (all || changes || round == 0 || (round + i) % turn == 0) named.push_back(state[i]);
+    }
+    records += named.size();
+    path.period(named, refresh, scene.now);
+    for (int turns = 0; turns < 5; ++turns) {  // as a poll thread comes round
+      scene.now += std::chrono::milliseconds(1);
+      do scene.advance();
+      while (scene.shard.next_deadline() <= scene.now);
+    }
+  }
+  const double each = static_cast<double>(ues) * rounds;
+  const auto cycles = static_cast<double>(path.received + scene.cycles) / each;
+  std::printf("UEs each 5 ms                       %u, %u %% of them change; %s, datagrams of %zu bytes\n", ues,
+              percent, all ? "all are reported" : "others are left out", datagram);
+  std::printf("records and bytes for each UE       %.3f, %.1f\n", static_cast<double>(records) / each,
+              static_cast<double>(path.octets) / each);
+  std::printf("cycles for each UE and period       %.0f: %.0f to take datagrams, %.0f in the shard, %.0f its timers\n",
+              cycles, static_cast<double>(path.received - path.in_shard) / each,
+              static_cast<double>(path.in_shard) / each, static_cast<double>(scene.cycles) / each);
+  std::printf("cores that takes                    %.2f\n", cycles * ues * 200 / static_cast<double>(rte_get_tsc_hz()));
+  std::printf("begun to be steered, and fell back  %llu, %llu\n",
+              static_cast<unsigned long long>(scene.shard.counters()[proxy::Counter::recoveries]),
+              static_cast<unsigned long long>(scene.shard.counters()[proxy::Counter::fallbacks]));
+  return scene.shard.counters()[proxy::Counter::fallbacks] == 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -380,9 +497,13 @@ int main(int argc, char** argv) {
   if (what == "short") return short_connections(std::max(number(2, 1), 1U), number(3, 0), number(4, 400'000)) ? 0 : 1;
   if (what == "reports") return reports(std::max(number(2, 10'000), 64U), std::max(number(3, 64), 1U)) ? 0 : 1;
   if (what == "datagrams") return datagrams() ? 0 : 1;
+  if (what == "city")
+    return city(std::max(number(2, 100'000), 100U), number(3, 10), number(4, 0) != 0, number(5, 1400)) ? 0 : 1;
   std::fprintf(stderr,
                "usage: scale_bench idle [PAIRS [OF-EACH-UE [USED]]] | short [PARALLEL [IDLE [CONNECTIONS]]] |\n"
-               "                   reports [UES [AT-ONCE]] | datagrams\n"
+               "                   reports [UES [AT-ONCE]] | datagrams |\n"
+               "                   city [UES [PERCENT-THAT-CHANGE [ALL [BYTES-OF-A-DATAGRAM]]]]\n"
+               "ALL: 1 where those that do not change are reported, too\n"
                "USED: 1 where each pair has carried something before\n");
   return 2;
 }
