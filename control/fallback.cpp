@@ -27,10 +27,9 @@ Duration Fallback::patience(Duration period) const {
   return std::max({std::min(step * periods, parameters_.maximum), parameters_.minimum, Duration(1)});
 }
 
-void Fallback::on_left_out(Instant reported, Instant heard, Duration period, Instant until) {
+void Fallback::on_left_out(Instant reported, Instant holds, Duration period) {
   if (source_ != ControlSource::feedback) return;
-  const Instant holds = std::min(heard, until) + patience(period);
-  deadline_ = std::max(deadline_, std::min(holds, reported + parameters_.maximum));
+  deadline_ = std::min(std::max(reported, holds) + patience(period), reported + parameters_.maximum);
 }
 
 ControlSource Fallback::check(Instant now) {

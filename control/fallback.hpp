@@ -34,10 +34,9 @@ class Fallback {
   /// A report arrived, already authenticated. `period` is the advertised Ts, `rate` the service rate that congestion
   /// control would be seeded with (b̄). A report of a released bearer ends the steering at once.
   ControlSource on_report(Instant now, Duration period, feedback::RadioState state, Rate rate);
-  /// The last report, which came at `reported` with this period, was found to hold still at `heard`: the reporter spoke
-  /// and left the UE out. It may be taken to hold
-  /// until `until`, and no longer than the longest silence that is borne.
-  void on_left_out(Instant reported, Instant heard, Duration period, Instant until);
+  /// The last report, which came at `reported` with this period, is taken to hold still at `holds`: the reporter leaves
+  /// the UE out. It counts for no longer than the longest silence that is borne.
+  void on_left_out(Instant reported, Instant holds, Duration period);
   /// Looks at the time. Call it at deadline() or whenever convenient.
   ControlSource check(Instant now);
 

@@ -140,6 +140,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   const Bytes in_advance = mean_rate().in(own.reports.last().period) * late;
   own.reports.note(report, now);
   const Duration period = own.reports.last().period;
+  own.trusted = trusted;
   if (!trusted) return Verdict::distrusted;  // who goes by reports finds that none came
   if (!steerable()) return Verdict::applied;
   if (treatment_->law() == Mode::smvs) {
@@ -155,14 +156,28 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
 }
 
 void Bearer::on_left_out(const LeavingSender& sender) {
-  if (!reported_ || !sender.speaks_of(reported_->reports.last())) return;
+  if (!reported_ || !reported_->trusted) return;
   Reported& own = *reported_;
   const ReportArrival& last = own.reports.last();
-  const Instant until = sender.holds_until(last);
-  own.reports.note_left_out(std::min(sender.heard(), std::max(until, own.reports.last_at())));
-  own.fallback.on_left_out(own.reports.last_at(), sender.heard(), last.period, until);
-  // What was sent since shows in reports that are to come; until then the steps go on.
-  if (!own.grant.touched()) own.bridge.rest();
+  if (sender.speaks_of(last)) own.reports.note_left_out(std::min(sender.heard(), sender.holds_until(last)));
+  if (rests() && sender.has_sent(last)) return rest(sender);
+  own.fallback.on_left_out(own.reports.last_at(), own.reports.heard_at(), last.period);
+}
+
+void Bearer::rest(const LeavingSender& sender) {
+  if (!rests() || !sender.has_sent(reports().last())) return;
+  Reported& own = *reported_;
+  const Instant its_turn = own.reports.last_at() + sender.refresh();
+  const Instant holds = std::max(own.reports.heard_at(), std::min(its_turn, sender.holds_until(own.reports.last())));
+  own.fallback.on_left_out(own.reports.last_at(), holds, own.reports.last().period);
+  own.bridge.rest();
+}
+
+/// Nothing waits to be sent, and nothing was since the last step: nobody asks for another, nor whether the Node-B has
+/// become silent. When something is sent, that is looked at: spend().
+bool Bearer::rests() const {
+  return reported_ && reported_->trusted && window_source() == tcp::WindowSource::allowance &&
+         !reported_->grant.touched() && load.backlog == Bytes{};
 }
 
 void Bearer::on_named_again(const LeavingSender& sender, const ReportArrival& next) {
@@ -252,7 +267,7 @@ bool Bearer::spend(Bytes bytes, Instant now) {
   Reported& own = reported();
   own.grant.spend(bytes);
   const Duration period = own.reports.last().period;
-  return bytes > Bytes{} && own.bridge.wake(now + period + period / 2);
+  return own.bridge.wake(now + period + period / 2);
 }
 
 control::OnWire<Bytes> Bearer::radio_error() const {

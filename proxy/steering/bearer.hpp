@@ -17,7 +17,7 @@
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/report_arrival.hpp"
 #include "proxy/steering/bearer_parts.hpp"
-#include "proxy/steering/leaving_senders.hpp"
+#include "proxy/steering/report_stream.hpp"
 
 namespace sluice::proxy {
 
@@ -75,6 +75,8 @@ class Bearer : public RingMember<Bearer> {
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
   /// The sender of its last report leaves out UEs of which nothing has changed: the report may hold still.
   void on_left_out(const LeavingSender& sender);
+  /// … and has just spoken of this one: where nothing is to be sent, no further report is missed until it is its turn.
+  void rest(const LeavingSender& sender);
   /// … and speaks of this UE again, whose report on_report() is given next: in between the law has stood still.
   void on_named_again(const LeavingSender& sender, const ReportArrival& next);
   /// Asks the processor to fetch what on_report() looks at, but for the law; that, once the bearer itself is there.
@@ -117,7 +119,7 @@ class Bearer : public RingMember<Bearer> {
     if (clocked()) return ack_clock().room(now);
     return reported_ ? reported_->grant.left() : Bytes{};
   }
-  /// True when the deadline is another one for it.
+  /// Something was to be sent, and so much was. True when the deadline is another one for it.
   bool spend(Bytes bytes, Instant now);
   /// What was granted at the last step; for observers.
   [[nodiscard]] Bytes granted() const { return reported_ ? reported_->grant.given() : Bytes{}; }
@@ -185,6 +187,7 @@ class Bearer : public RingMember<Bearer> {
   void change_reporter(const ReportArrival& report);
   void grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share);
   void settle_windowed();
+  [[nodiscard]] bool rests() const;
   void settle_lead();
   [[nodiscard]] bool steerable() const { return steerable_; }
   /// Reports come in time.

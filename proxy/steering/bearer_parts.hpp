@@ -32,6 +32,7 @@ struct Reported {
   Grant grant;
   ReportBridge bridge;
   std::uint64_t sent_at_report = 0;
+  bool trusted = true;                ///< the last report was
   Bytes radio_load{};                 ///< queue and in flight, as of the last report
   control::StepWatch step_watch;      ///< told of every report that steers by SMVS
   control::VariationWatch variation;  ///< likewise

@@ -170,6 +170,10 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
   serve(bearer.id, now);
   if (bearer.load.shut_flows > 0) [[unlikely]]
     serve_shut(bearer, now);
+  if (senders_.any()) {
+    const LeavingSender* const sender = senders_.find(report.sender);
+    if (sender != nullptr) bearer.rest(*sender);
+  }
   end_to_end_.on_report(bearer.id, now);
   reschedule(bearer.id, now);
   return true;

@@ -8,7 +8,7 @@
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/report_arrival.hpp"
 #include "proxy/split/split_flows.hpp"
-#include "proxy/steering/leaving_senders.hpp"
+#include "proxy/steering/report_stream.hpp"
 
 namespace sluice::proxy {
 

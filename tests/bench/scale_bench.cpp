@@ -18,6 +18,7 @@
 #include "dataplane/packet/pool.hpp"
 #include "proxy/shard/shard.hpp"
 #include "tests/bench/hosts.hpp"
+#include "tests/bench/report_path.hpp"
 
 namespace {
 
@@ -367,67 +368,6 @@ bool datagrams() {
   return true;
 }
 
-/// The way of reports from the Node-B's session to the shard, as one thread: what it sends, and what is made of it.
-class ReportPath final : public control::feedback::RecordHandler, public control::feedback::DatagramSink {
- public:
-  ReportPath(proxy::Shard& shard, std::size_t datagram)
-      : shard_(shard), node_b_(side(1, datagram)), proxy_(side(2, 0)) {
-    node_b_.set_limit(datagram);
-  }
-  /// A period's reports.
-  void period(std::span<const control::feedback::BearerReport> reports, Duration refresh, Instant now) {
-    datagrams_.clear();
-    node_b_.send_reports(reports, now.time_since_epoch(), std::chrono::milliseconds(5), false, *this, refresh);
-    const std::uint64_t before = rte_rdtsc_precise();
-    for (const auto& datagram : datagrams_) {
-      arrivals_.clear();
-      static_cast<void>(proxy_.receive(datagram, *this, {now, 1}));
-      const std::uint64_t begun = rte_rdtsc_precise();
-      for (std::span<proxy::ReportArrival> left = arrivals_; !left.empty();) {
-        const std::size_t some = std::min<std::size_t>(left.size(), 64);
-        shard_.on_reports(left.first(some), now);
-        left = left.subspan(some);
-      }
-      in_shard += rte_rdtsc_precise() - begun;
-    }
-    received += rte_rdtsc_precise() - before;
-  }
-  void send(std::span<const std::uint8_t> datagram) override {
-    octets += datagram.size();
-    datagrams_.emplace_back(datagram.begin(), datagram.end());
-  }
-  void on_message(const control::feedback::Header& header) override {
-    if (header.refresh == Duration::zero()) return;
-    const proxy::SenderWord word{header.sender,      header.epoch,  header.sequence, 1,
-                                 header.sender_time, header.period, header.refresh};
-    shard_.on_words({&word, 1}, Instant(header.sender_time));
-  }
-  void on_report(const control::feedback::Header& header, const control::feedback::BearerReport& report) override {
-    arrivals_.push_back({report, header.sender, header.epoch, header.sequence, header.sender_time, header.period});
-  }
-  void on_status(const control::feedback::Header&, const control::feedback::BearerStatus&) override {}
-
-  std::uint64_t octets = 0;
-  std::uint64_t received = 0;  ///< cycles of all of it
-  std::uint64_t in_shard = 0;  ///< of these
- private:
-  static control::feedback::SessionConfig side(std::uint64_t sender, std::size_t datagram) {
-    control::feedback::SessionConfig config;
-    config.role = sender == 1 ? control::feedback::Role::node_b : control::feedback::Role::proxy;
-    config.keys = {{1, std::vector<std::uint8_t>(32, 0x42), control::feedback::TagAlgorithm::aes_256_gmac}};
-    config.send_key = 1;
-    config.session_id.fill(static_cast<std::uint8_t>(sender));
-    config.sender = sender;
-    config.max_datagram = std::max(datagram, control::feedback::default_max_datagram);
-    return config;
-  }
-  proxy::Shard& shard_;
-  control::feedback::Session node_b_;
-  control::feedback::Session proxy_;
-  std::vector<std::vector<std::uint8_t>> datagrams_;
-  std::vector<proxy::ReportArrival> arrivals_;
-};
-
 /// `ues` of which each period some percent change, others drawn each time: all reported each 5 ms, or those that
 /// changed and a hundredth of the others. What that costs the proxy, with its timers.
 bool city(std::uint32_t ues, std::uint32_t percent, bool all, std::size_t datagram) {
@@ -444,13 +384,13 @@ bool city(std::uint32_t ues, std::uint32_t percent, bool all, std::size_t datagr
   constexpr std::uint32_t warm = 4;
   constexpr std::uint32_t rounds = 100;
   const Duration refresh = all ? Duration{} : turn * std::chrono::milliseconds(5);
-  ReportPath path(scene.shard, datagram);
+  bench::ReportPath path(scene.shard, datagram);
   std::vector<control::feedback::BearerReport> named;
   std::uint64_t records = 0;
   std::uint64_t random = 88172645463325252ULL;
-  scene.measuring = true;
+  std::uint64_t timers = 0;
   for (std::uint32_t round = 0; round < warm + rounds; ++round) {
-    if (round == warm) path.octets = path.received = path.in_shard = scene.cycles = records = 0;
+    if (round == warm) path.octets = path.received = path.in_shard = timers = records = 0;
     named.clear();
     for (std::uint32_t i = 0; i < ues; ++i) {
       random ^= random << 13U;
@@ -462,21 +402,23 @@ bool city(std::uint32_t ues, std::uint32_t percent, bool all, std::size_t datagr
     }
     records += named.size();
     path.period(named, refresh, scene.now);
+    const std::uint64_t before = bench::cycles_of_this_thread();
     for (int turns = 0; turns < 5; ++turns) {  // as a poll thread comes round
       scene.now += std::chrono::milliseconds(1);
-      do scene.advance();
+      do scene.shard.advance(scene.now);
       while (scene.shard.next_deadline() <= scene.now);
     }
+    timers += bench::cycles_of_this_thread() - before;
   }
   const double each = static_cast<double>(ues) * rounds;
-  const auto cycles = static_cast<double>(path.received + scene.cycles) / each;
+  const auto cycles = static_cast<double>(path.received + timers) / each;
   std::printf("UEs each 5 ms                       %u, %u %% of them change; %s, datagrams of %zu bytes\n", ues,
               percent, all ? "all are reported" : "others are left out", datagram);
   std::printf("records and bytes for each UE       %.3f, %.1f\n", static_cast<double>(records) / each,
               static_cast<double>(path.octets) / each);
   std::printf("cycles for each UE and period       %.0f: %.0f to take datagrams, %.0f in the shard, %.0f its timers\n",
               cycles, static_cast<double>(path.received - path.in_shard) / each,
-              static_cast<double>(path.in_shard) / each, static_cast<double>(scene.cycles) / each);
+              static_cast<double>(path.in_shard) / each, static_cast<double>(timers) / each);
   std::printf("cores that takes                    %.2f\n", cycles * ues * 200 / static_cast<double>(rte_get_tsc_hz()));
   std::printf("begun to be steered, and fell back  %llu, %llu\n",
               static_cast<unsigned long long>(scene.shard.counters()[proxy::Counter::recoveries]),

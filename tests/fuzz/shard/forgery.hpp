@@ -125,4 +125,18 @@ inline ReportArrival report(Input& input, const IpAddress& ue, Instant now, std:
   return arrival;
 }
 
+/// … and of those that its reports leave out.
+inline SenderWord word(Input& input, Instant now, std::uint64_t sequence) {
+  const std::uint8_t what = input.byte();
+  SenderWord word;
+  word.sender = 1U + (what >> 7U);
+  word.epoch = 1U + (what >> 6U) % 2U;
+  word.sequence = sequence;
+  word.since = sequence - std::min<std::uint64_t>(what % 8U, sequence);
+  word.sender_time = now.time_since_epoch() + std::chrono::milliseconds(what & 8U);
+  word.period = std::chrono::milliseconds(1 + input.byte());
+  word.refresh = std::chrono::nanoseconds(1) + std::chrono::milliseconds(input.byte() * (what & 16U));
+  return word;
+}
+
 }  // namespace sluice::proxy::fuzz

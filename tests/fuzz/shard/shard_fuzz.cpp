@@ -121,6 +121,7 @@ class Run {
     if (kind < 16) return act_as_network(kind, what);
     if (kind < 21) return act_as_stranger(kind, side_of(what));
     if (kind < 27) return act_as_operator(kind, what);
+    if (kind == 27) return speak_of_others();
     // Most of what happens: everything arrives.
     lab_.exchange(4);
     lab_.pass(10ms, true);
@@ -322,6 +323,12 @@ class Run {
     Connection* const connection = some();
     const IpAddress ue = connection != nullptr ? connection->ends[0].addresses().src : IpAddress::v4(10, 45, 0, 1);
     lab_.shard.on_report(fuzz::report(input_, ue, lab_.now, ++reports_), lab_.now);
+    lab_.check();
+  }
+  /// A Node-B that leaves out UEs.
+  void speak_of_others() {
+    const proxy::SenderWord word = fuzz::word(input_, lab_.now, ++reports_);
+    lab_.shard.on_words({&word, 1}, lab_.now);
     lab_.check();
   }
   void order(unsigned which) {
