@@ -146,8 +146,12 @@ Acknowledged AckClockedWindow::without_uplink(Acknowledged news) {
   late_at_ = news.now;
   late_unknown_for_ = Duration::zero();
   usually_late_ += (late_ - usually_late_) / 32;
+  // Meanwhile no more has come than was under way: beyond that the link stood still as well.
+  const Bytes under_way = news.in_flight + news.delivered;
+  const Duration most = delivery_.known() ? delivery_.rate().time_for(under_way) : longest_late;
   const Duration since = std::min(news.now - last_heard_, late_memory);
-  latest_ = std::max(late_, latest_ - from_seconds(to_seconds(latest_) * to_seconds(since) / to_seconds(late_memory)));
+  latest_ -= from_seconds(to_seconds(latest_) * to_seconds(since) / to_seconds(late_memory));
+  latest_ = std::max(latest_, std::min(late_, most));
   // A clock that was set back makes an acknowledgement later than it can be.
   news.round_trip = std::max(news.round_trip - news.late, Duration::zero());
   return news;
@@ -166,24 +170,32 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   flows_ = std::max(news.flows, 1U);
   further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
   note_round_trip(news, listened);
-  const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
   const Instant came = news.now - late_;
   // What is said to have come before what is known to have come tells no rate: one of the two clocks was wrong.
   if (came + crowd >= delivered_at_) {
     delivered_at_ = std::max(delivered_at_, came);
-    delivery_.on_delivered(delivered_at_, news.delivered, (news.held_back && late_ <= base_) || waited > wait());
+    delivery_.on_delivered(delivered_at_, news.delivered, tells_rate(news));
   }
   if (idle_ && !news.held_back) delivery_.on_idle();
   if (starting_) start_up(news);
   if (contested()) far_for_ = late_for_ = Duration::zero();
   if (!starting_ && late_for_ >= hopeless_after) {
     lengthen(least_late_);
-  } else if (drain_ != Drain::none) {
+  } else if (draining()) {
     go_on_draining(news);
   } else if (!starting_ && news.held_back && doubts_base_delay(news.now)) {
     begin_drain(news.now);
   }
+  refill(news);
   set_window();
+}
+
+/// What comes is what the link carries, and not what it was given: data waits for the window, or has waited in the
+/// queue. A drain gives it little.
+bool AckClockedWindow::tells_rate(const Acknowledged& news) const {
+  if (drain_ == Drain::probing) return false;
+  const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
+  return waited > wait() || (news.held_back && late_ <= base_ && drain_ != Drain::refilling);
 }
 
 void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listened) {
@@ -370,9 +382,12 @@ void AckClockedWindow::go_on_draining(const Acknowledged& news) {
 }
 
 void AckClockedWindow::end_drain(Instant now) {
-  drain_ = Drain::none;
+  start_ = drained();
+  drain_ = Drain::refilling;
   unproven_ = false;
-  if (probed_ <= near(base_) + margin()) {
+  // Where the link has become slower, so has a probe on the air.
+  const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
+  if (probed_ <= near(base_) + std::max(margin(), on_air)) {
     base_ = std::min(probed_, near(base_));
     // Half of what was too much may still have stood: one more, once the window is what the new delay makes it.
     far_for_ = Duration::zero();
@@ -392,6 +407,14 @@ void AckClockedWindow::end_drain(Instant now) {
   longer_ = probed_;
   longer_at_ = now;
   far_for_ = std::max(far_for_, believed_for);
+}
+
+/// The rate is still known after a drain, but all that it allows would come to an empty queue at once. Twice as much
+/// goes out as comes back until it is under way.
+void AckClockedWindow::refill(const Acknowledged& news) {
+  if (drain_ != Drain::refilling) return;
+  start_ += static_cast<double>(news.delivered.count());
+  if (start_ >= model()) drain_ = Drain::none;
 }
 
 /// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
@@ -418,7 +441,7 @@ bool AckClockedWindow::extrapolates() const {
 
 /// … and there is neither a start-up nor a drain, which have windows of their own, nor an outage.
 bool AckClockedWindow::grows_in_silence() const {
-  return extrapolates() && !starting_ && drain_ == Drain::none && !unanswered_ && !idle_;
+  return extrapolates() && !starting_ && !draining() && !unanswered_ && !idle_;
 }
 
 double AckClockedWindow::model() const {
@@ -430,7 +453,7 @@ double AckClockedWindow::model() const {
   const auto delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
   const double rate = delivery_.rate().bytes_per_second();
   return parameters_.gain * rate * wanted + segments + delayed +
-         std::max({parameters_.clumps * ahead, stretched, late_gain * rate * to_seconds(late_),
+         std::max({parameters_.clumps * ahead, stretched, late_gain * rate * to_seconds(std::min(late_, latest_)),
                    rate * to_seconds(latest_ - base_ / 2)});
 }
 
@@ -455,7 +478,8 @@ Instant AckClockedWindow::room_at(Instant now, Bytes under_way) const {
 void AckClockedWindow::set_window() {
   double window = starting_ ? std::max(start_, model()) : model();
   if (contested()) window = std::max(window, fair_part());
-  if (drain_ != Drain::none) window = std::min(window, drained());
+  if (draining()) window = std::min(window, drained());
+  if (drain_ == Drain::refilling) window = std::min(window, start_);
   const auto least = static_cast<double>((parameters_.segment * least_segments).count());
   constexpr double most = 1e12;
   window_ = Bytes(unanswered_ ? least : std::clamp(window, least, most));
@@ -470,8 +494,8 @@ Bytes AckClockedWindow::reference() const {
 }
 
 Bytes AckClockedWindow::ahead(Duration way) const {
-  if (drain_ != Drain::none && unproven_) return Bytes{};
-  return delivery_.rate().in(drain_ == Drain::none ? way : way / 2);
+  if (draining() && unproven_) return Bytes{};
+  return delivery_.rate().in(draining() ? way / 2 : way);
 }
 
 }  // namespace sluice::control

@@ -123,7 +123,7 @@ class AckClockedWindow {
   [[nodiscard]] Bytes ahead(Duration way) const;
   /// The link is being found: the window doubles with each round trip until a queue shows, or nothing comes of it.
   [[nodiscard]] bool starting() const { return starting_; }
-  [[nodiscard]] bool draining() const { return drain_ != Drain::none; }
+  [[nodiscard]] bool draining() const { return drain_ == Drain::emptying || drain_ == Drain::probing; }
   /// How often the queue was drained to measure the base delay.
   [[nodiscard]] std::uint32_t drains() const { return drains_; }
 
@@ -134,7 +134,8 @@ class AckClockedWindow {
 
  private:
   /// The queue is drained in two steps: until what was under way is gone; until segments sent since have come back.
-  enum class Drain : std::uint8_t { none, emptying, probing };
+  /// Then the way is filled again, until the window is what the model says.
+  enum class Drain : std::uint8_t { none, emptying, probing, refilling };
 
   [[nodiscard]] bool known() const { return base_ > Duration::zero(); }
   void note_round_trip(const Acknowledged& news, Duration listened);
@@ -144,6 +145,8 @@ class AckClockedWindow {
   void begin_drain(Instant now);
   void go_on_draining(const Acknowledged& news);
   void end_drain(Instant now);
+  void refill(const Acknowledged& news);
+  [[nodiscard]] bool tells_rate(const Acknowledged& news) const;
   void lengthen(Duration base);
   [[nodiscard]] Duration margin() const;
   [[nodiscard]] bool doubts_base_delay(Instant now) const;
@@ -164,7 +167,7 @@ class AckClockedWindow {
   DeliveryEstimator delivery_;
   Duration base_{};  ///< zero while unknown
   Bytes window_;
-  double start_ = 0;               ///< window of the start-up, bytes
+  double start_ = 0;               ///< window of the start-up, or while the way is filled again, bytes
   double ours_ = 0;                ///< mean rate of what is delivered, pauses and all, bytes/s
   double others_ = 0;              ///< … of what others send
   double others_share_ = 0;        ///< what a byte adds to both, 1/s, since the last step of time

@@ -107,7 +107,7 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("flows", self.flows_);
   visit("probes", self.probes_);
   visit("flat_rounds", self.flat_rounds_);
-  visit("drain", self.drain_, Drain::probing);
+  visit("drain", self.drain_, Drain::refilling);
   visit("starting", self.starting_);
   visit("unproven", self.unproven_);
   visit("heard", self.heard_);

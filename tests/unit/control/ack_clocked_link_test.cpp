@@ -162,6 +162,19 @@ TEST(AckClockedLink, ReportsOfTheQueueDoNoHarm) {
   }
 }
 
+// What little comes during a drain is the window's doing. The rate is known after it as before, and what that allows
+// does not come to the empty queue at once.
+TEST(AckClockedLink, ADrainTakesNothingFromTheRateAndTheWayIsFilledByAndBy) {
+  AckedLink link;
+  link.capacity = constant(10e6);
+  link.down = link.up = [](Milliseconds) { return 50; };
+  const auto result = link.run(40'000);
+  ASSERT_GE(result.drains, 3U);
+  EXPECT_GE(*std::min_element(result.rate_bps.begin() + 5'000, result.rate_bps.end()), 0.85 * 10e6);
+  EXPECT_LE(*std::max_element(result.queue.begin() + 5'000, result.queue.end()), 1250 * (30 + 0.8 * 100));
+  EXPECT_GE(result.served_in(5'000, 40'000), 0.97 * 35'000 * 1250);
+}
+
 TEST(AckClockedLink, AShorterWayIsFoundOutInSeconds) {
   AckedLink link;
   link.capacity = constant(10e6);

@@ -87,7 +87,8 @@ TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
     AckClockedWindow law;
     for (int i = 1; i < 300; ++i) {
       const Duration by = i < 200 ? 0ms : std::max(late, Duration(0ms));
-      law.on_acknowledged({at(i * 10ms + by), Bytes(12500), 40ms + by, Bytes(50000), 1, true, i < 200 ? 0ms : late});
+      const Bytes under_way(50'000 + by / 1ms * 1250);
+      law.on_acknowledged({at(i * 10ms + by), Bytes(12500), 40ms + by, under_way, 1, true, i < 200 ? 0ms : late});
     }
     return static_cast<double>(law.window().count());
   };
@@ -98,6 +99,18 @@ TEST(AckClockedWindow, HoldsWhatTheLinkCarriesWhileAnAcknowledgementIsLate) {
   EXPECT_NEAR(window_when(20ms) - punctual, 1.35 * 12500 * 2 - half - stretch, 100) << "in place of the stretch";
   EXPECT_NEAR(window_when(300ms) - punctual, 1.35 * 12500 * 30 - half - stretch, 100) << "behind an upload, too";
   EXPECT_NEAR(window_when(-1ms), punctual, 100) << "unknown: the stretch alone";
+}
+
+// An outage holds up the uplink and the link. What has come meanwhile is no more than what was under way.
+TEST(AckClockedWindow, ALatenessHoldsNoMoreThanWasUnderWay) {
+  const auto window_after = [](Duration late) {
+    AckClockedWindow law;
+    for (int i = 1; i < 300; ++i)
+      law.on_acknowledged({at(i * 10ms), Bytes(12500), 40ms, Bytes(50'000), 1, true, Duration::zero()});
+    law.on_acknowledged({at(3s + late), Bytes(12500), 40ms + late, Bytes(15'000), 1, true, late});
+    return static_cast<double>(law.window().count());
+  };
+  EXPECT_LE(window_after(1s) - window_after(Duration::zero()), 1.35 * (15'000 + 12'500));
 }
 
 // A burst of the port or a TTI of the uplink brings several at the same time of day.
