@@ -147,8 +147,7 @@ Acknowledged AckClockedWindow::without_uplink(Acknowledged news) {
   late_unknown_for_ = Duration::zero();
   usually_late_ += (late_ - usually_late_) / 32;
   // Meanwhile no more has come than was under way: beyond that the link stood still as well.
-  const Bytes under_way = news.in_flight + news.delivered;
-  const Duration most = delivery_.known() ? delivery_.rate().time_for(under_way) : longest_late;
+  const Duration most = delivery_.known() ? delivery_.rate().time_for(news.in_flight + news.delivered) : longest_late;
   const Duration since = std::min(news.now - last_heard_, late_memory);
   latest_ -= from_seconds(to_seconds(latest_) * to_seconds(since) / to_seconds(late_memory));
   latest_ = std::max(latest_, std::min(late_, most));
