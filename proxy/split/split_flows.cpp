@@ -189,7 +189,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   const bool steered = bearer.steered();
   if (contains(events, StreamEvents::data_to_radio)) relay::pump_undisturbed(flow, Side::radio);
   if (contains(events, StreamEvents::acked_by_radio) ||
-      (steered && contains(events, StreamEvents::data_to_radio) && receive_windows_.depends_on_data(flow)))
+      (steered && contains(events, StreamEvents::data_to_radio) && receive_windows_.depends_on_data(flow, bearer)))
     receive_windows_.update_of_server(flow, bearer, now);
   if (contains(events, StreamEvents::data_to_core)) relay::pump_undisturbed(flow, Side::core);
   if (contains(events, steered ? StreamEvents::to_core : StreamEvents::acked_by_core))
