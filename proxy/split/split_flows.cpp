@@ -188,8 +188,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   // What comes takes room that its sender knows of: where no law steers it, only what is acknowledged opens a window.
   const bool steered = bearer.steered();
   if (contains(events, StreamEvents::data_to_radio)) relay::pump_undisturbed(flow, Side::radio);
-  if (contains(events, StreamEvents::acked_by_radio) ||
-      (steered && contains(events, StreamEvents::data_to_radio) && receive_windows_.depends_on_data(flow, bearer)))
+  if (contains(events, steered ? StreamEvents::to_radio : StreamEvents::acked_by_radio))
     receive_windows_.update_of_server(flow, bearer, now);
   if (contains(events, StreamEvents::data_to_core)) relay::pump_undisturbed(flow, Side::core);
   if (contains(events, steered ? StreamEvents::to_core : StreamEvents::acked_by_core))

@@ -112,12 +112,6 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   note_shut(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }
 
-bool ReceiveWindows::depends_on_data(const Flow& flow, const Bearer& bearer) const {
-  if (!bearer.clocked() || flow.window_loop == no_id || flow.share.shut) return true;
-  const Loop& loop = loops_[flow.window_loop];
-  return loop.sliding != no_id || !loop.balance.known() || flow.leg(Side::radio).endpoint.unacknowledged() == Bytes{};
-}
-
 /// None while the connection carries little: its first window is all it takes.
 ReceiveWindows::Loop* ReceiveWindows::loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
   if (flow.window_loop != no_id) return &loops_[flow.window_loop];

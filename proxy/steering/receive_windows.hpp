@@ -21,11 +21,6 @@ class ReceiveWindows {
   [[nodiscard]] Bytes first(const Bearer& bearer, Side from) const;
   void update_of_ue(Flow& flow, const Bearer& bearer, Instant now);
   void update_of_server(Flow& flow, Bearer& bearer, Instant now);
-  /// Data from the server may change its window, of a flow that is steered. By acknowledgements, once the second loop
-  /// knows a rate, it balances what was advertised against what has left the radio, and what comes in between is only
-  /// moved from one side of that sum to the other. With nothing under way nobody would acknowledge anything. By reports
-  /// time alone changes the sum.
-  [[nodiscard]] bool depends_on_data(const Flow& flow, const Bearer& bearer) const;
   /// The flow ends.
   void forget(Flow& flow, const Bearer& bearer);
 
