@@ -69,8 +69,7 @@ std::uint64_t Session::send_statuses(std::span<const BearerStatus> statuses, Dur
 }
 
 Header Session::header_of(MessageType type, Duration now, Duration period, bool poll) const {
-  Header header{type, poll, config_.send_key, 0, config_.sender, config_.epoch, 0, now, period, config_.takes, {}};
-  return header;
+  return {type, poll, config_.send_key, 0, config_.sender, config_.epoch, 0, now, period, config_.takes, {}};
 }
 
 template <typename Record>

@@ -266,8 +266,12 @@ bool Bearer::spend(Bytes bytes, Instant now) {
   if (window_source() != tcp::WindowSource::allowance || clocked()) return false;
   Reported& own = reported();
   own.grant.spend(bytes);
+  if (!own.bridge.rests()) [[likely]]
+    return false;
+  // The Node-B has yet to hear of what is sent now.
   const Duration period = own.reports.last().period;
-  return own.bridge.wake(now + period + period / 2);
+  own.bridge.expect(now + period + period / 2);
+  return true;
 }
 
 control::OnWire<Bytes> Bearer::radio_error() const {

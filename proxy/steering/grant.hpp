@@ -50,12 +50,8 @@ class ReportBridge {
     at_ = never;
     rests_ = true;
   }
-  /// It rests, and something is sent now, which the Node-B has yet to hear of. True when it did rest.
-  bool wake(Instant at) {
-    if (!rests_) return false;
-    expect(at);
-    return true;
-  }
+  /// … and until expect() none is waited for.
+  [[nodiscard]] bool rests() const { return rests_; }
   /// A step stands in for the report that is missing; the next one is due a period later.
   void cross(Duration period) {
     at_ += period;

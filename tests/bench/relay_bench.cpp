@@ -247,14 +247,9 @@ bool compare_shards(const Case& which, const Size& size, packet::PacketPool& poo
 
 /// Huge pages that are reserved and free, MiB.
 std::uint32_t free_huge_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::uint64_t pages = 0;
-  std::uint64_t kib = 0;
-  for (std::string name; file >> name;) {
-    if (name == "HugePages_Free:") file >> pages;
-    if (name == "Hugepagesize:") file >> kib;
-  }
-  return static_cast<std::uint32_t>(pages * kib / 1024);
+  std::uint32_t pages = 0;
+  std::ifstream("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages") >> pages;
+  return 2 * pages;
 }
 
 bool is_valid(const Size& size) {
