@@ -56,6 +56,12 @@ struct HeaderTemplate {
 };
 static_assert(sizeof(HeaderTemplate) <= 40);
 
+/// The frame has the MAC addresses of the template.
+[[nodiscard]] inline bool same_macs(const HeaderTemplate& known, const Packet& frame) noexcept {
+  const std::uint8_t* const here = frame.data();
+  return ((load64(known.l2.data()) ^ load64(here)) | (load32(known.l2.data() + 8) ^ load32(here + 8))) == 0;
+}
+
 /// Takes a template from a packet that parsed as TCP. The DSCP is kept, the ECN bits are cleared: whether a segment is
 /// ECN-capable is the sender's to say (RFC 3168), for each segment: Segment::ecn.
 [[nodiscard]] HeaderTemplate learn(const Packet& packet, const Parsed& parsed) noexcept;
@@ -105,6 +111,16 @@ struct IpPayload {
 /// not folded, for a pseudo-header. What the other builders have in common.
 std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
                                 const IpPayload& payload) noexcept;
+
+/// The frame can leave as it came in but for a tcp::PassedHeader: nothing lies behind its IP packet, it has no TCP
+/// option but timestamps laid out as RFC 7323 appendix A recommends, no urgent pointer, no ECN mark, and an IPv4
+/// identification that means nothing (RFC 6864 section 4.1). Requires that it parsed as TCP.
+[[nodiscard]] bool can_pass(const Packet& packet, const Parsed& parsed) noexcept;
+
+/// Writes a tcp::PassedHeader over a frame that can_pass(), in place; the checksum follows what is changed (RFC 1624).
+/// Clears the buffer's offload flags. Requires that the checksum was good and that nobody else writes to or sends the
+/// buffer meanwhile.
+void write_passed(Packet& packet, const Parsed& parsed, const tcp::PassedHeader& passed) noexcept;
 
 /// Turns a packet that holds exactly the payload of `segment` (segment.payload_len bytes, perhaps none) into a frame:
 /// prepends link, IP and TCP headers with all checksums right, without reading the payload: `payload_sum` is its ones'

@@ -68,6 +68,10 @@ inline constexpr std::uint8_t end = 0, nop = 1, mss = 2, window_scale = 3, sack_
                               experiment_2 = 254;
 }
 
+/// Timestamps behind two NOPs and nothing else, as RFC 7323 appendix A recommends: what stands there, as load32()
+/// reads.
+inline constexpr std::uint32_t only_timestamps = 0x0a080101U;
+
 inline constexpr std::size_t ethernet_length = 14, vlan_tag_length = 4, ipv4_length = 20, ipv6_length = 40,
                              tcp_length = 20, udp_length = 8, icmp_length = 8;
 /// The most that our headers take: Ethernet with two VLAN tags, IPv6, TCP with all its options.

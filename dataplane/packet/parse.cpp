@@ -105,9 +105,6 @@ void set_v4(IpAddress& address, const std::uint8_t* at) {
   segment.sack_count = 0;
 }
 
-/// Timestamps behind two NOPs and nothing else, as RFC 7323 appendix A recommends: what stands there, as load32()
-/// reads.
-constexpr std::uint32_t only_timestamps = 0x0a080101U;
 [[gnu::always_inline]] inline void take_timestamps(const std::uint8_t* tcp, tcp::Segment& segment) noexcept {
   segment.has_timestamps = true;
   segment.ts_value = load_be32(tcp + tcp_length + 4);

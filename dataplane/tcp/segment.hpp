@@ -96,4 +96,11 @@ struct Segment {
   }
 };
 
+/// What a data segment that is relayed in its frame says otherwise than it did when it came in.
+struct PassedHeader {
+  SeqNum ack;
+  std::uint16_t window = 0;   ///< as on the wire, not scaled
+  std::uint32_t ts_echo = 0;  ///< where it has timestamps
+};
+
 }  // namespace sluice::tcp

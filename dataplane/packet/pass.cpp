@@ -1,0 +1,44 @@
+#include <rte_mbuf.h>
+
+#include "dataplane/packet/build.hpp"
+#include "dataplane/packet/checksum.hpp"
+#include "dataplane/packet/headers.hpp"
+#include "dataplane/packet/parse.hpp"
+
+// Segments that leave in the frame in which they came.
+
+namespace sluice::packet {
+namespace {
+
+/// Puts a number in the place of another; returns what that adds to the sum under an inverted checksum.
+inline std::uint64_t change(std::uint8_t* at, std::uint32_t host) noexcept {
+  const std::uint32_t wire = __builtin_bswap32(host);
+  const std::uint32_t before = load32(at);
+  store32(at, wire);
+  return std::uint64_t{wire} + ~before;
+}
+
+}  // namespace
+
+bool can_pass(const Packet& packet, const Parsed& parsed) noexcept {
+  const tcp::Segment& segment = parsed.segment;
+  const auto header = static_cast<std::size_t>(parsed.payload_offset - parsed.l4_offset);
+  const bool usual =
+      segment.has_timestamps
+          ? header == tcp_length + 12 && load32(packet.data() + parsed.l4_offset + tcp_length) == only_timestamps
+          : header == tcp_length;
+  return usual && (segment.urgent | segment.ecn) == 0 && parsed.dont_fragment && packet.size() == parsed.frame_length();
+}
+
+void write_passed(Packet& packet, const Parsed& parsed, const tcp::PassedHeader& passed) noexcept {
+  std::uint8_t* const tcp = packet.data() + parsed.l4_offset;
+  const auto header = static_cast<std::uint32_t>(parsed.payload_offset - parsed.l4_offset);
+  std::uint64_t sum = static_cast<std::uint16_t>(~load16(tcp + 16));
+  sum += change(tcp + 8, passed.ack.raw());
+  sum += change(tcp + 12, header / 4 << 28 | std::uint32_t{parsed.segment.flags.bits} << 16 | passed.window);
+  if (parsed.segment.has_timestamps) sum += change(tcp + tcp_length + 8, passed.ts_echo);
+  store16(tcp + 16, static_cast<std::uint16_t>(~fold(sum)));
+  packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
+}
+
+}  // namespace sluice::packet
