@@ -110,9 +110,7 @@ void Endpoint::emit_new(Instant now, Output& output, Bytes& left) {
       whole = may_send_new();
     } while (whole || may_split());
   }
-  const std::uint32_t in_flight = pipe();
-  bits_.cwnd_limited = in_flight + mtu_.mss > congestion_.cwnd() ||
-                       (congestion_.cwnd() < congestion_.ssthresh() && in_flight >= congestion_.cwnd() / 2);
+  note_use_of_cwnd(pipe());
 }
 
 /// Sends a packet that was sent before. False when it stays due.

@@ -122,6 +122,28 @@ class Endpoint {
   /// nothing has become free. Both are on the fast path, and what `from` receives has the same place in sequence space
   /// as what is written here.
   void take_over(Endpoint& from);
+
+  // --- cut-through: data of `from`, the other endpoint of a relay, goes on to this one's peer in its frame (pass.cpp)
+
+  /// A segment that `from` takes next may go on at once: neither endpoint holds anything that goes before it, both are
+  /// on the fast path, and the windows allow it.
+  [[nodiscard]] bool may_pass(const Endpoint& from, const Segment& segment, Instant now);
+  /// How many bytes may, where one may.
+  [[nodiscard]] Bytes passage(const Endpoint& from) const;
+  /// Such segments are passed on now, by pass() for each and end_passing() with the last of them; those behind the
+  /// first are of its train (packet::follows()) and fit passage(). That is what receive(), take_over() and emit() come
+  /// to in turn, but that segments keep their frames and PSH flags. Returns what their headers are to say
+  /// (write_passed()).
+  [[nodiscard]] PassedHeader begin_passing();
+  /// The caller sends `frame`, whose note() has payload_len and payload_sum, which is kept here to be repeated.
+  void pass(Endpoint& from, const Segment& segment, packet::Packet&& frame, Instant now);
+  /// The acknowledgement by `from` goes out with its next emit().
+  void end_passing(Endpoint& from, const Segment& last, Instant now);
+  /// Payload of this size may: a segment takes it, and it is not so little that what follows may be joined to it.
+  [[nodiscard]] bool passes_size(std::uint32_t payload) const {
+    return payload >= SendQueue::small && payload <= mtu_.mss;
+  }
+
   /// FIN after everything written.
   void finish();
   /// Urgent data ends before `end`, which may lie beyond what was written: the peer is told with everything that leaves
@@ -419,6 +441,7 @@ class Endpoint {
   [[nodiscard]] packet::Cursor next_repair() const;
   Bytes emit_data(Instant now, Output& output, Bytes allowance);
   void emit_new(Instant now, Output& output, Bytes& left);
+  void note_use_of_cwnd(std::uint32_t in_flight);
   bool emit_next(Segment& segment, Instant now, Output& output, Bytes& left);
   bool emit_again(packet::Cursor position, Instant now, Output& output, Bytes& left);
   bool transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left);

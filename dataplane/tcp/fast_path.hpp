@@ -145,6 +145,12 @@ inline bool Endpoint::fits_cwnd(std::uint32_t length) const {
   return in_flight == 0 || in_flight + length <= congestion_.cwnd();
 }
 
+/// RFC 7661 section 4.1: whether the window is used, or twice as much of it would be while it doubles.
+inline void Endpoint::note_use_of_cwnd(std::uint32_t in_flight) {
+  const std::uint32_t cwnd = congestion_.cwnd();
+  bits_.cwnd_limited = in_flight + mtu_.mss > cwnd || (cwnd < congestion_.ssthresh() && in_flight >= cwnd / 2);
+}
+
 inline bool Endpoint::may_send_new() const {
   const packet::Cursor next = send_.unsent();
   if (!next) return false;

@@ -67,6 +67,16 @@ class SendQueue {
     last_sent_ = unsent_;
     unsent_ = unsent_.next();
   }
+  /// Appends one that has been sent. Requires that none waits to be.
+  void push_sent(packet::Packet&& packet, Instant now) {
+    packet::PacketNote& note = packet.note();
+    begin(note);
+    note.sent = now;
+    note.transmissions = 1;
+    in_flight_ += note.payload_len;
+    packets_.push_back(std::move(packet));
+    last_sent_ = packets_.back();
+  }
   /// `position`, sent before, has been sent again.
   void resent(packet::Cursor position, Instant now);
   /// Puts `packet`, cut from the front of the first unsent packet, before it.

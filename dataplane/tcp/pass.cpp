@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <utility>
+
+#include "dataplane/tcp/fast_path.hpp"
+
+// Data that goes from one endpoint to the other in the frame in which it came.
+
+namespace sluice::tcp {
+
+bool Endpoint::may_pass(const Endpoint& from, const Segment& segment, Instant now) {
+  if (!bits_.on_fast_path || send_.unsent() || snd_.nxt != segment.seq || !passes_size(segment.payload_len))
+    return false;
+  if (bits_.use_ecn || bits_.use_timestamps != segment.has_timestamps) return false;
+  // The timestamp stays what it is.
+  if (segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - from.rcv_.newest_ts) < 0) return false;
+  if (!from.takes_next(segment) || !from.in_order_.empty()) return false;
+  if (!send_.outstanding()) restart_after_idle(now);
+  return snd_.nxt + segment.payload_len <= window_edge() && fits_cwnd(segment.payload_len);
+}
+
+/// On the fast path nothing is taken for lost, so the pipe is what is in flight.
+Bytes Endpoint::passage(const Endpoint& from) const {
+  const std::int64_t window = std::min(window_edge() - snd_.nxt, from.rcv_.edge - from.rcv_.nxt);
+  const std::int64_t cwnd =
+      bits_.window_source == WindowSource::allowance ? window : std::int64_t{congestion_.cwnd()} - send_.in_flight();
+  return Bytes(std::min(window, cwnd));
+}
+
+PassedHeader Endpoint::begin_passing() {
+  bits_.ack_now = false;
+  rcv_.ack_deadline = never;
+  bits_.unacked_segments = 0;
+  rcv_.last_ack_sent = rcv_.nxt;
+  return {.ack = rcv_.nxt, .window = advertise(), .ts_echo = rcv_.ts_recent};
+}
+
+void Endpoint::pass(Endpoint& from, const Segment& segment, packet::Packet&& frame, Instant now) {
+  const std::uint32_t length = segment.payload_len;
+  from.rcv_.nxt += length;
+  if (from.bits_.window_updates == WindowUpdates::prompt) [[unlikely]]
+    from.consider_window_update();
+  from.room_ -= std::min(from.room_, length);
+  from.schedule_ack(now);
+  packet::PacketNote& note = frame.note();
+  note.seq = segment.seq.raw();
+  note.header_len = static_cast<std::uint16_t>(frame.size() - length);
+  send_.push_sent(std::move(frame), now);
+}
+
+void Endpoint::end_passing(Endpoint& from, const Segment& last, Instant now) {
+  if (last.has_timestamps) from.remember_timestamp(last, now);
+  from.update_window(last, from.snd_.una);
+  ts_value_ = from.rcv_.newest_ts;
+  snd_.nxt = snd_.end = from.rcv_.nxt;
+  snd_.last_sent = tick::fine(now);
+  if (bits_.timer < Timer::reorder) arm_retransmit(now);
+  note_use_of_cwnd(send_.in_flight());
+}
+
+}  // namespace sluice::tcp

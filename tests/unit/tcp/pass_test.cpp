@@ -1,0 +1,191 @@
+// Data goes on from one endpoint to the other in its frame. Whoever looks from outside sees no difference from
+// receiving, taking over and sending it, but for PSH flags, which stay the sender's.
+
+#include <random>
+
+#include "tests/unit/tcp/script.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// Payload of a segment with timestamps.
+constexpr std::uint32_t dated = Script::mss - 12;
+
+/// A stream through two endpoints, as a relay has it: what `in` receives, `out` sends.
+class Relay {
+ public:
+  explicit Relay(bool passes, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing, bool timestamps = true)
+      : full(timestamps ? dated : Script::mss), passes_(passes), updates_(updates) {
+    for (Script* const leg : {&in, &out}) {
+      leg->config.joins_payloads = true;
+      if (timestamps) leg->use_timestamps();
+      leg->use_sack();
+    }
+    out.our_base = in.their_base;
+    in.open(Script::peer_window, room);
+    in.endpoint.set_receive_room(Bytes(room), updates_);
+    out.open(Script::peer_window);
+  }
+
+  [[nodiscard]] tcp::Segment next(std::uint32_t count) const {
+    tcp::Segment segment = in.segment(received, told);
+    segment.payload_len = static_cast<std::uint16_t>(count);
+    return segment;
+  }
+  [[nodiscard]] bool may_pass(std::uint32_t count) { return out.endpoint.may_pass(in.endpoint, next(count), out.now); }
+  void receive(std::uint32_t count) {
+    const tcp::Segment segment = next(count);
+    packet::Packet payload = payload_packet(stream_bytes(received, count));
+    if (passes_ && out.endpoint.may_pass(in.endpoint, segment, out.now)) {
+      pass(segment, std::move(payload));
+    } else {
+      in.endpoint.receive(segment, std::move(payload), in.now);
+      if (in.endpoint.on_fast_path() && out.endpoint.on_fast_path()) {
+        if (in.endpoint.unread() > Bytes()) out.endpoint.take_over(in.endpoint);
+      } else {
+        const Bytes left = in.endpoint.receive_room() - in.endpoint.unread();
+        while (packet::Packet read = in.endpoint.read()) out.endpoint.write(std::move(read));
+        in.endpoint.set_receive_room(std::max(left, Bytes()), updates_);
+      }
+      out.endpoint.set_timestamp(in.endpoint.newest_ts_value());
+    }
+    received += count;
+    in.emit();
+    out.emit();
+  }
+  void acknowledge(std::uint32_t up_to, std::uint32_t window) {
+    out.set_peer_window(window);
+    out.receive_ack(up_to);
+    in.endpoint.set_receive_room(Bytes(room) - out.endpoint.held() + in.endpoint.unread(), updates_);
+    in.emit();
+    out.emit();
+  }
+  void let_pass(Duration time) {
+    in.pass(time);
+    out.pass(time);
+  }
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> seen() {
+    std::vector<std::vector<std::uint32_t>> all;
+    for (Script* const leg : {&in, &out}) {
+      while (leg->sent() != 0) {
+        const SentSegment sent = leg->wire.next();
+        const tcp::Segment& s = sent.segment;
+        const auto flags = static_cast<std::uint32_t>(s.flags.bits & ~tcp::Flags::psh_bit);
+        all.push_back({s.seq.raw(), s.ack.raw(), s.window, flags, s.payload_len, s.ts_value, s.ts_echo});
+        all.back().insert(all.back().end(), sent.bytes.begin(), sent.bytes.end());
+      }
+    }
+    return all;
+  }
+  [[nodiscard]] std::vector<std::int64_t> state() const {
+    const tcp::Endpoint& from = in.endpoint;
+    const tcp::Endpoint& to = out.endpoint;
+    return {from.rcv_nxt().raw(),
+            from.rcv_edge().raw(),
+            from.receive_room().count(),
+            from.unread().count(),
+            from.acknowledged().raw(),
+            from.snd_window().count(),
+            from.newest_ts_value(),
+            to.snd_una().raw(),
+            to.snd_nxt().raw(),
+            to.unsent().count(),
+            to.held().count(),
+            to.in_flight().count(),
+            to.cwnd().count(),
+            to.acknowledged().raw(),
+            from.next_deadline().time_since_epoch().count(),
+            to.next_deadline().time_since_epoch().count()};
+  }
+
+  static constexpr std::uint32_t room = 60'000;
+  const std::uint32_t full;  ///< payload of a segment
+  Script in, out;
+  std::uint32_t received = 0;
+  std::uint32_t told = 0;
+  std::uint32_t passed = 0;
+
+ private:
+  void pass(const tcp::Segment& segment, packet::Packet&& frame) {
+    EXPECT_GE(out.endpoint.passage(in.endpoint), Bytes(segment.payload_len));
+    const tcp::PassedHeader header = out.endpoint.begin_passing();
+    tcp::Segment sent = segment;
+    sent.ack = header.ack;
+    sent.window = header.window;
+    if (sent.has_timestamps) sent.ts_echo = header.ts_echo;
+    out.wire.segments.push_back({sent, {frame.bytes().begin(), frame.bytes().end()}, out.now});
+    out.endpoint.pass(in.endpoint, segment, std::move(frame), out.now);
+    out.endpoint.end_passing(in.endpoint, segment, out.now);
+    ++passed;
+  }
+
+  bool passes_;
+  tcp::WindowUpdates updates_;
+};
+
+class Passing : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, Passing, testing::Range(0U, 40U));
+
+TEST_P(Passing, ComesToTheSameAsReceivingAndSending) {
+  std::mt19937 random(GetParam());
+  const auto below = [&](std::uint32_t bound) { return static_cast<std::uint32_t>(random() % bound); };
+  const auto updates = GetParam() % 3 == 0 ? tcp::WindowUpdates::prompt : tcp::WindowUpdates::sparing;
+  Relay anew(false, updates, GetParam() % 4 != 0), passing(true, updates, GetParam() % 4 != 0);
+  const auto both = [&](const auto& act) {
+    act(anew);
+    act(passing);
+  };
+  for (int step = 0; step < 600; ++step) {
+    if (below(4) == 0) both([&](Relay& relay) { relay.in.their_timestamp += 7; });
+    if (below(3) != 0) {
+      const std::uint32_t size = below(4) != 0 ? anew.full : 1 + below(anew.full);
+      if (anew.in.endpoint.advertised() >= Bytes(size)) both([&](Relay& relay) { relay.receive(size); });
+    } else if (anew.out.endpoint.unacknowledged() != Bytes()) {
+      const auto sent = static_cast<std::uint32_t>(anew.out.endpoint.snd_nxt() - anew.out.our_base);
+      const std::uint32_t up_to = sent - below(static_cast<std::uint32_t>(anew.out.endpoint.unacknowledged().count()));
+      const std::uint32_t window = below(10) == 0 ? below(3000) : 20'000 + below(40'000);
+      both([&](Relay& relay) { relay.acknowledge(up_to, window); });
+    }
+    ASSERT_EQ(anew.seen(), passing.seen()) << "step " << step;
+    ASSERT_EQ(anew.state(), passing.state()) << "step " << step;
+    const Duration pause = std::chrono::microseconds(below(20) == 0 ? 900'000 : below(3000));
+    both([&](Relay& relay) { relay.let_pass(pause); });
+  }
+  EXPECT_GT(passing.passed, 50U);
+}
+
+TEST(PassingOfOne, NeedsAnUndisturbedConnection) {
+  const auto may = [](const auto& disturb, std::uint32_t size = dated) {
+    Relay relay(true);
+    relay.receive(dated);
+    disturb(relay);
+    return relay.may_pass(size);
+  };
+  const auto nothing = [](Relay& /*relay*/) {};
+  EXPECT_TRUE(may(nothing));
+  EXPECT_TRUE(may(nothing, 256));
+  EXPECT_FALSE(may(nothing, 255)) << "what is small may be joined";
+  EXPECT_FALSE(may(nothing, dated + 1)) << "larger than the receiver takes";
+  EXPECT_FALSE(may([](Relay& relay) { relay.told = 1; })) << "acknowledges what was never sent";
+  EXPECT_FALSE(may([](Relay& relay) { relay.in.set_peer_window(0); })) << "and closes its window";
+  EXPECT_FALSE(may([](Relay& relay) { relay.received += dated; })) << "a hole";
+  EXPECT_FALSE(may([](Relay& relay) { relay.in.their_timestamp -= 1; })) << "an older timestamp";
+  EXPECT_FALSE(may([](Relay& relay) { relay.out.write(100); })) << "something waits to be sent before it";
+  EXPECT_FALSE(may([](Relay& relay) { relay.in.receive_data(relay.received, dated); })) << "or to be read";
+  EXPECT_FALSE(may([](Relay& relay) { relay.out.endpoint.finish(); })) << "closing";
+  EXPECT_FALSE(may([](Relay& relay) { relay.in.endpoint.hold_acknowledgements(); }));
+  EXPECT_FALSE(may([](Relay& relay) { relay.acknowledge(0, 2 * dated - 1); }))
+      << "the window takes no more than what is out";
+}
+
+TEST(PassingOfOne, StopsAtTheCongestionWindow) {
+  Relay relay(true);
+  std::uint32_t count = 0;
+  for (; relay.may_pass(relay.full) && count < 100; ++count) relay.receive(relay.full);
+  EXPECT_LE(Bytes(count * relay.full), relay.out.endpoint.cwnd());
+  EXPECT_GT(Bytes((count + 1) * relay.full), relay.out.endpoint.cwnd());
+  EXPECT_LT(relay.out.endpoint.passage(relay.in.endpoint), Bytes(relay.full));
+}
+
+}  // namespace
+}  // namespace sluice::test
