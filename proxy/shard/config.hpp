@@ -68,6 +68,9 @@ struct ShardConfig : Treatment {
   /// By the Side they come in at: take segments whose checksum a kernel left to an offload (veth, TAP). Costs one in
   /// 65536 of the damaged segments.
   std::array<bool, 2> accept_partial_checksums{};
+  /// Data of undisturbed connections leaves at once, in the frame in which it came. Off: every segment is received and
+  /// written anew, which is what the other way is compared with.
+  bool cut_through = true;
 
   [[nodiscard]] bool accepts_partial_checksums(Side in) const {
     return accept_partial_checksums[static_cast<std::size_t>(in)];

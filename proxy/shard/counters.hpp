@@ -40,6 +40,7 @@ namespace sluice::proxy {
   X(drop_orphan, "dropped: of a connection that lost bytes with an earlier run; its sender is reset instead")      \
   X(drop_partial_checksum, "dropped: unfinished TCP checksum on a port that refuses those")                        \
   X(rx_partial_checksum, "segments taken with an unfinished (offloaded) checksum")                                 \
+  X(segments_cut_through, "of the optimised, segments that went on at once, in their own frames")                  \
   X(transmitted_radio, "frames handed to the radio port")                                                          \
   X(transmitted_core, "frames handed to the core port")                                                            \
   X(flows_opened, "handshakes tracked: a SYN and its SYN-ACK")                                                     \

@@ -20,6 +20,18 @@ packet::Packet LegOutput::frame_for(packet::Packet* payload, const tcp::Segment&
   return payload->share();
 }
 
+void LegOutput::pass(const packet::Parsed& parsed, const tcp::PassedHeader& header, packet::Packet& frame,
+                     Instant now) {
+  packet::write_passed(frame, parsed, header);
+  const Bytes ip_size(parsed.ip_length);
+  if (bearer_ != nullptr) {
+    bearer_->injected(now, ip_size);
+    bearer_->framing.sent(Bytes(parsed.segment.payload_len), control::OnWire(ip_size));
+  }
+  passed_ += ip_size;
+  shard_.queue.push(side_, frame.share(), now);
+}
+
 std::uint32_t LegOutput::transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) {
   packet::Packet frame = frame_for(payload, segment);
   if (!frame) return 0;

@@ -24,6 +24,10 @@ class LegOutput final : public tcp::Output {
   LegOutput(Flow& flow, Side side, Bearer* bearer, const ShardContext& shard)
       : flow_(flow), side_(side), bearer_(side == Side::radio ? bearer : nullptr), shard_(shard) {}
 
+  /// Queues a data segment in the frame in which it came in. The checksum was good, and packet::can_pass().
+  void pass(const packet::Parsed& parsed, const tcp::PassedHeader& header, packet::Packet& frame, Instant now);
+  /// IP bytes that were passed.
+  [[nodiscard]] Bytes passed() const { return passed_; }
   std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) override;
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
   [[nodiscard]] bool grant_cut(bool only) override {
@@ -38,6 +42,7 @@ class LegOutput final : public tcp::Output {
   Flow& flow_;
   Side side_;
   Bearer* bearer_;
+  Bytes passed_{};
   const ShardContext& shard_;
 };
 

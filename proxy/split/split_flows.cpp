@@ -12,16 +12,10 @@ namespace {
 /// Closed flows that a burst can leave on the list of marked ones.
 constexpr std::uint32_t closed_in_a_burst = 32;
 
-bool same_macs(const packet::HeaderTemplate& known, const packet::Packet& frame) {
-  const std::uint8_t* const here = frame.data();
-  return ((packet::load64(known.l2.data()) ^ packet::load64(here)) |
-          (packet::load32(known.l2.data() + 8) ^ packet::load32(here + 8))) == 0;
-}
-
 /// The host's MAC addresses, DSCP or TTL are no longer those that were learned: a router has failed over.
 bool outdated(const packet::HeaderTemplate& known, const Arrival& arrival) {
   constexpr std::uint8_t dscp_mask = 0xfc;
-  return !same_macs(known, arrival.packet) || known.ttl != arrival.parsed.ttl ||
+  return !packet::same_macs(known, arrival.packet) || known.ttl != arrival.parsed.ttl ||
          ((known.tos ^ arrival.parsed.tos) & dscp_mask) != 0;
 }
 
@@ -73,7 +67,8 @@ void SplitFlows::receive(Arrival& arrival, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   if (outdated(flow.leg(opposite(arrival.in)).headers, arrival)) [[unlikely]] {
     deliver_rerouted(arrival, flow, id);
-  } else {
+  } else if (checksum != packet::ChecksumState::good ||
+             pass(flow, id, arrival.in, {&arrival.packet, 1}, {&arrival.parsed, 1}, arrival.now) == 0) {
     deliver_segment(arrival, flow, id);
   }
 }
@@ -85,7 +80,9 @@ std::size_t SplitFlows::receive_train(Side in, std::span<packet::Packet> packets
   Flow& flow = shard_.registry.flow(id);
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
-  if (flow.phase != FlowPhase::split || !contains(flow.events, data_to(opposite(in)))) return 0;
+  if (flow.phase != FlowPhase::split) return 0;
+  if (const std::size_t passed = pass_train(flow, id, in, packets, parsed, now); passed != 0) return passed;
+  if (!contains(flow.events, data_to(opposite(in)))) return 0;
   if (!own.endpoint.takes_next(parsed[0].segment) || !own.heard || other.keepalive_passed) return 0;
   Bytes room = own.endpoint.advertised();
   std::size_t count = 0;
@@ -94,7 +91,7 @@ std::size_t SplitFlows::receive_train(Side in, std::span<packet::Packet> packets
     room -= Bytes(next.segment.payload_len);
     if (room < Bytes{}) break;
     if (packet::verify_tcp_checksum(packets[count], next) != packet::ChecksumState::good) break;
-    if (!same_macs(other.headers, packets[count])) break;
+    if (!packet::same_macs(other.headers, packets[count])) break;
     shard_.budget.taken();
     packet::strip_to_payload(packets[count], next);
   }
@@ -291,17 +288,20 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part pa
   if (heard && bearer.clocked()) [[unlikely]]
     most = std::min(most, acks_.room(flow, id, bearer, part == Part::all, now));
   const Bytes sent = endpoint.emit_due(now, output, most);
-  if (side == Side::radio) {
-    if (bearer.spend(sent, now)) [[unlikely]]
-      shard_.registry.schedule_bearer(bearer.id, bearer.deadline(now));
-    flow.sent_to_radio += sent;
-    windows_.sent(flow, bearer, sent);
-    if (heard) [[unlikely]]
-      acks_.sync(flow, id, bearer);
-  }
+  if (side == Side::radio) note_sent_to_radio(flow, id, bearer, sent, now);
   if (const std::uint32_t repeated = endpoint.counters().retransmitted - before; repeated != 0) [[unlikely]] {
     shard_.counters.add(side == Side::radio ? Counter::retransmitted_radio : Counter::retransmitted_core, repeated);
   }
+}
+
+/// `id` is needed only where the bearer listens.
+void SplitFlows::note_sent_to_radio(Flow& flow, FlowId id, Bearer& bearer, Bytes sent, Instant now) {
+  if (bearer.spend(sent, now)) [[unlikely]]
+    shard_.registry.schedule_bearer(bearer.id, bearer.deadline(now));
+  flow.sent_to_radio += sent;
+  windows_.sent(flow, bearer, sent);
+  if (bearer.listens()) [[unlikely]]
+    acks_.sync(flow, id, bearer);
 }
 
 void SplitFlows::use_room(Bearer& bearer, Instant now) {

@@ -85,6 +85,11 @@ class SplitFlows {
   [[gnu::cold, gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
+  std::size_t pass(Flow& flow, FlowId id, Side in, std::span<packet::Packet> packets,
+                   std::span<const packet::Parsed> parsed, Instant now);
+  std::size_t pass_train(Flow& flow, FlowId id, Side in, std::span<packet::Packet> packets,
+                         std::span<const packet::Parsed> parsed, Instant now);
+  void after_passing(Flow& flow, FlowId id, const Bearer& bearer, Side in, Instant now);
   bool deliver_segment(Arrival& arrival, Flow& flow, FlowId id);
   [[gnu::cold, gnu::noinline]] void deliver_rerouted(Arrival& arrival, Flow& flow, FlowId id);
   void serve(Flow& flow, FlowId id, Instant now);
@@ -95,6 +100,7 @@ class SplitFlows {
   /// Of a window that flows share by acknowledgements: the flow's own part, or what the others leave, too.
   enum class Part : std::uint8_t { own, all };
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now);
+  void note_sent_to_radio(Flow& flow, FlowId id, Bearer& bearer, Bytes sent, Instant now);
   [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   void settle(Flow& flow, Bearer& bearer, StreamEvents events);
   /// The bearer, where a law listens to the UE's acknowledgements.

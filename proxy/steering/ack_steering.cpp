@@ -77,6 +77,10 @@ bool AckClock::on_report(Instant now, const control::feedback::BearerReport& rep
 }
 
 void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
+  sync(flow, id, bearer, flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now());
+}
+
+inline void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer, bool waits) {
   const Leg& leg = flow.leg(Side::radio);
   const auto now = static_cast<std::uint32_t>(flight_on_wire(leg).count());
   Share& share = shares_[id];
@@ -84,7 +88,6 @@ void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
   share.flight = now & most_flight;
   AckClock& clock = bearer.ack_clock();
   clock.add_flight(Bytes(share.flight) - Bytes(before));
-  const bool waits = flow.terminated() && leg.endpoint.can_send_now();
   clock.count_waiting(share.waits, waits);
   share.waits = waits;
   const bool young_waits = waits && is_young(flow, bearer);
@@ -107,6 +110,16 @@ void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::A
 
 Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
   sync(flow, id, bearer);
+  return room_of(flow, id, bearer, beyond_its_part, now);
+}
+
+Bytes AckSteering::room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+  sync(flow, id, bearer, true);
+  return room_of(flow, id, bearer, false, now);
+}
+
+/// Of a flow whose share is up to date.
+inline Bytes AckSteering::room_of(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
   AckClock& clock = bearer.ack_clock();
   clock.resume(now);
   const Bytes room = clock.room(now);

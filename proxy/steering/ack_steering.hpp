@@ -123,6 +123,8 @@ class AckSteering {
   /// What the flow may send now. `beyond_its_part`: nobody else has a use for it.
   [[nodiscard, gnu::noinline]] Bytes room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                           Instant now);
+  /// The same for data that has just come and goes on at once, if there is room: it is one of those who wait.
+  [[nodiscard, gnu::noinline]] Bytes room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// The flow waits, and is young.
   [[nodiscard]] bool young_waits(FlowId id) { return shares_[id].young_waits != 0; }
   /// The flow leaves its bearer.
@@ -130,6 +132,9 @@ class AckSteering {
 
  private:
   static constexpr std::uint32_t most_flight = (1U << 30) - 1;
+
+  void sync(const Flow& flow, FlowId id, Bearer& bearer, bool waits);
+  [[nodiscard]] Bytes room_of(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now);
 
   struct Share {
     std::uint32_t flight : 30 = 0;      ///< IP bytes
