@@ -121,10 +121,13 @@ std::uint64_t Cell::run_tti(std::uint64_t tti, Instant now) {
   return sectors_.next_tti(tti + 1);
 }
 
-Backlog Cell::backlog(std::size_t index) const {
-  const UeQueue& queue = ues_[index].downlink->queue();
-  const bool framed = queue.config().frame > Bytes(0);
-  return {queue.air_bytes(), framed ? queue.frames() : static_cast<double>(queue.packets()), queue.short_head()};
+Backlog Cell::backlog() const {
+  Backlog all;
+  for (const CellUe& ue : ues_) {
+    const UeQueue& queue = ue.downlink->queue();
+    all.add(queue.air_bytes(), queue.frames_or_packets(), queue.short_head());
+  }
+  return all;
 }
 
 UeSnapshot Cell::snapshot(UeIndex index, Instant now) {

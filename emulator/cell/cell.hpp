@@ -92,7 +92,7 @@ class Cell final : public RadioCell, public Element, private TtiUser {
 
   [[nodiscard]] std::size_t ues() const override { return ues_.size(); }
   [[nodiscard]] std::size_t queues() const override { return ues_.size(); }
-  [[nodiscard]] Backlog backlog(std::size_t queue) const override;
+  [[nodiscard]] Backlog backlog() const override;
   [[nodiscard]] UeSnapshot snapshot(UeIndex ue, Instant now) override;
   [[nodiscard]] const UeQueue& queue(UeIndex ue) const { return ues_[ue].downlink->queue(); }
   /// The way down to a UE: what is said to it there holds for that UE alone.

@@ -44,11 +44,28 @@ struct LinkUse {
   }
 };
 
-/// What waits in a downlink queue.
+/// What waits in all downlink queues.
 struct Backlog {
-  Bytes air;                ///< bytes on the air
-  double frames = 0;        ///< the unit of the papers: radio frames where there are any, else packets
-  bool short_head = false;  ///< what is sent next is of a short flow (where the queue tells them apart)
+  Bytes air;                      ///< bytes on the air
+  double frames = 0;              ///< the unit of the papers: radio frames where there are any, else packets
+  std::uint64_t waiting = 0;      ///< queues in which something waits
+  std::uint64_t short_heads = 0;  ///< of these, those that send a packet of a short flow next, as far as they tell
+
+  /// One queue more.
+  void add(Bytes queue_air, double queue_frames, bool short_head) {
+    air += queue_air;
+    frames += queue_frames;
+    if (queue_frames <= 0) return;
+    ++waiting;
+    if (short_head) ++short_heads;
+  }
+  Backlog& operator+=(const Backlog& other) {
+    air += other.air;
+    frames += other.frames;
+    waiting += other.waiting;
+    short_heads += other.short_heads;
+    return *this;
+  }
 };
 
 /// One UE at an instant, cumulative where it says so.
@@ -78,7 +95,7 @@ class RadioCell {
   [[nodiscard]] virtual const IpAddress& address(UeIndex ue) const = 0;
   /// Downlink queues: one per UE, or one that all share.
   [[nodiscard]] virtual std::size_t queues() const = 0;
-  [[nodiscard]] virtual Backlog backlog(std::size_t queue) const = 0;
+  [[nodiscard]] virtual Backlog backlog() const = 0;
   /// Use of the air that all UEs share up to `now`, which never goes back.
   [[nodiscard]] virtual LinkUse use(Instant now) = 0;
   /// A UE up to `now`, which never goes back.

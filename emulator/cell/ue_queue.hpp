@@ -197,6 +197,10 @@ class UeQueue {
   [[nodiscard]] Bytes bytes() const { return ledger_.bytes(); }
   [[nodiscard]] Bytes air_bytes() const { return ledger_.air_bytes(); }
   [[nodiscard]] std::uint32_t frames() const { return ledger_.frames(); }
+  /// The unit of the papers: frames where there are any.
+  [[nodiscard]] double frames_or_packets() const {
+    return config_.frame > Bytes(0) ? frames() : static_cast<double>(packets());
+  }
   [[nodiscard]] const QueueCounters& counters() const { return ledger_.counters(); }
   [[nodiscard]] QueueCounters counters(Instant now) const { return ledger_.counters(now); }
   /// The size of the buffer in bytes on the air; 0 = unlimited.

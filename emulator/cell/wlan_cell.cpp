@@ -139,8 +139,10 @@ void WlanCell::finish(Instant now) {
   to_ues_.receive(std::move(sent.packet), now);
 }
 
-Backlog WlanCell::backlog(std::size_t /*queue*/) const {
-  return {backlog_, static_cast<double>(stations_[0].queue.size())};
+Backlog WlanCell::backlog() const {
+  Backlog shared;
+  shared.add(backlog_, static_cast<double>(stations_[0].queue.size()), false);
+  return shared;
 }
 
 UeSnapshot WlanCell::snapshot(UeIndex ue, Instant now) {

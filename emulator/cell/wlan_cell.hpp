@@ -62,7 +62,7 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   [[nodiscard]] std::size_t ues() const override { return addresses_.size(); }
   [[nodiscard]] const IpAddress& address(UeIndex ue) const override { return addresses_[ue]; }
   [[nodiscard]] std::size_t queues() const override { return 1; }
-  [[nodiscard]] Backlog backlog(std::size_t queue) const override;
+  [[nodiscard]] Backlog backlog() const override;
   /// In packets of 1500 bytes that the time would have carried, and that the busy time stands for.
   [[nodiscard]] LinkUse use(Instant now) override;
 

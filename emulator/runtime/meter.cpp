@@ -161,21 +161,13 @@ void Meter::begin(Instant now) {
 }
 
 void Meter::sample_queue() {
-  double frames = 0;
-  std::uint64_t waiting = 0;
-  std::uint64_t waiting_short = 0;
-  for (std::size_t queue = 0; queue < cell_.queues(); ++queue) {
-    const Backlog backlog = cell_.backlog(queue);
-    frames += backlog.frames;
-    if (backlog.frames > 0) ++waiting;
-    if (backlog.frames > 0 && backlog.short_head) ++waiting_short;
-  }
-  waiting_.add(waiting);
-  waiting_short_.add(waiting_short);
+  const Backlog backlog = cell_.backlog();
+  waiting_.add(backlog.waiting);
+  waiting_short_.add(backlog.short_heads);
   ++queue_samples_;
-  if (frames <= 0) ++queue_empty_;
-  queue_sum_ += frames;
-  queue_squares_ += frames * frames;
+  if (backlog.frames <= 0) ++queue_empty_;
+  queue_sum_ += backlog.frames;
+  queue_squares_ += backlog.frames * backlog.frames;
 }
 
 void Meter::sample_series(Instant now) {
@@ -190,11 +182,9 @@ void Meter::sample_series(Instant now) {
   point.link_used_bps = static_cast<double>(fresh.carried) * 8 / seconds;
   point.throughput_bps = static_cast<double>(flights.delivered) * 8 / seconds;
   point.outstanding_bytes = static_cast<double>(flights_.outstanding());
-  for (std::size_t queue = 0; queue < cell_.queues(); ++queue) {
-    const Backlog backlog = cell_.backlog(queue);
-    point.queue_bytes += static_cast<double>(backlog.air.count());
-    point.queue_frames += backlog.frames;
-  }
+  const Backlog backlog = cell_.backlog();
+  point.queue_bytes = static_cast<double>(backlog.air.count());
+  point.queue_frames = backlog.frames;
   for (const Reporter* reporter : reporters_) {
     for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {
       const control::SmvsState* const law = reporter->law(ue);

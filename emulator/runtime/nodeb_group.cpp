@@ -32,8 +32,10 @@ void NodebGroup::set_observer(CellObserver* observer) {
   for (Cell* cell : cells_) cell->set_observer(observer);
 }
 
-Backlog NodebGroup::backlog(std::size_t queue) const {
-  return cells_[queue / ues()]->backlog(queue % ues());
+Backlog NodebGroup::backlog() const {
+  Backlog sum;
+  for (const Cell* const cell : cells_) sum += cell->backlog();
+  return sum;
 }
 
 LinkUse NodebGroup::use(Instant now) {

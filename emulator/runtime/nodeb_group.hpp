@@ -18,7 +18,7 @@ class NodebGroup final : public RadioCell {
   [[nodiscard]] std::size_t ues() const override { return cells_.front()->ues(); }
   [[nodiscard]] const IpAddress& address(UeIndex ue) const override { return cells_.front()->address(ue); }
   [[nodiscard]] std::size_t queues() const override { return cells_.size() * ues(); }
-  [[nodiscard]] Backlog backlog(std::size_t queue) const override;
+  [[nodiscard]] Backlog backlog() const override;
   [[nodiscard]] LinkUse use(Instant now) override;
   [[nodiscard]] UeSnapshot snapshot(UeIndex ue, Instant now) override;
 

@@ -82,6 +82,26 @@ TEST_F(CellTest, EachUeHasItsOwnQueueAndAddresses) {
   EXPECT_THROW(add(address("10.45.0.9"), nullptr), std::invalid_argument);
 }
 
+TEST_F(CellTest, TheBacklogIsThatOfAllQueues) {
+  add(ue_a_, replay({50}), {Bytes(40), BufferUnit::frames, 0});
+  add(ue_b_, replay({50}));
+  QueueConfig short_first = unlimited;
+  short_first.order = QueueOrder::short_flows_first;
+  const IpAddress third = address("10.45.0.4");
+  add(third, replay({50}), short_first);
+  add(address("10.45.0.5"), replay({50}), short_first);
+  EXPECT_EQ(cell.backlog().waiting, 0U);
+  send(0, ue_a_, 100);
+  send(0, ue_b_, 1000);
+  send(0, ue_b_, 1000);
+  send(0, third, 60);
+  const Backlog all = cell.backlog();
+  EXPECT_EQ(all.frames, 3 + 2 + 1);
+  EXPECT_EQ(all.air, Bytes(3 * 40 + 2000 + 60));
+  EXPECT_EQ(all.waiting, 3U);
+  EXPECT_EQ(all.short_heads, 1U);
+}
+
 TEST_F(CellTest, VlanTagsAreKeptAndPaddingDoesNotCount) {
   const UeIndex a = add(ue_a_, replay({1}));
   std::vector<std::uint8_t> bytes = test::frame_bytes(ue_a_, 46);

@@ -42,7 +42,7 @@ class WlanTest : public testing::Test {
     const Instant end = loop_.now() + time;
     for (; loop_.now() < end; loop_.run_until(loop_.now() + std::chrono::milliseconds(20))) {
       for (int k = 0; k < 50; ++k) {
-        if (cell_->backlog(0).frames < 50) cell_->receive(frame(mobile(0), length), loop_.now());
+        if (cell_->backlog().frames < 50) cell_->receive(frame(mobile(0), length), loop_.now());
         for (int i = 0; i < senders; ++i) {
           if (waiting(i) >= 50) continue;
           cell_->uplink().receive(from_mobile(i, length), loop_.now());
@@ -94,7 +94,7 @@ TEST_F(WlanTest, AllMobilesShareTheAccessPointsBuffer) {
   make(2, {.buffer = 5});
   for (int i = 0; i < 10; ++i) cell_->receive(frame(mobile(i % 2), 1500), loop_.now());
   EXPECT_EQ(cell_->dropped(0).all(), 4U);  // five wait, one is on the air
-  EXPECT_EQ(cell_->backlog(0).frames, 5);
+  EXPECT_EQ(cell_->backlog().frames, 5);
   loop_.run_until(at_ms(100));
   EXPECT_EQ(ues_.entries.size(), 6U);
 }
