@@ -5,6 +5,8 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "emulator/channel/vectors.hpp"
+
 namespace sluice::emulator {
 namespace {
 
@@ -19,6 +21,7 @@ constexpr std::size_t lanes = 8;
 
 using Lanes = std::array<double, lanes>;
 using Sums = std::array<Lanes, Fading::stretch>;  ///< by step
+using Gains = std::array<std::complex<double>, Fading::stretch>;
 
 double total(const Lanes& sums) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
@@ -67,63 +70,69 @@ struct Rows {
 /// Sinusoids whose rotations, each of which waits for the one before, run side by side.
 constexpr std::size_t chains = 4;
 
-/// Adds up the sinusoids of a stretch of steps and leaves them at the step behind it, `width` at a time: the same
-/// operations in the same order, and the same bits, however many a processor takes at once. It is what every TTI of
-/// every UE takes; spelled out, because compilers do not find it.
-template <std::size_t width>
-[[gnu::always_inline]] inline void add_up(const Rows& rows, Sums& sums_re, Sums& sums_im) {
+/// Adds `chains` lots of sinusoids of a stretch of steps to the sums, which begin with the `first` of them, and leaves
+/// them at the step behind it, `width` at a time: the same operations in the same order, and the same bits, however
+/// many a processor takes at once. It is what every TTI of every UE takes; spelled out, because compilers do not find
+/// it.
+template <std::size_t width, bool first>
+[[gnu::always_inline]] inline void add_lots(const Rows& rows, std::size_t at, double* sums_re, double* sums_im) {
   using Vector [[gnu::vector_size(width * sizeof(double))]] = double;
-  for (std::size_t from = 0; from < Fading::sinusoids; from += chains * lanes) {
-    for (std::size_t lane = 0; lane < lanes; lane += width) {
-      const std::size_t at = from + lane;
-      Vector re[chains];
-      Vector im[chains];
+  Vector re[chains];
+  Vector im[chains];
+  Vector step_re[chains];
+  Vector step_im[chains];
 #pragma GCC unroll 4
-      for (std::size_t c = 0; c < chains; ++c) {
-        std::memcpy(&re[c], rows.re + at + c * lanes, sizeof re[c]);
-        std::memcpy(&im[c], rows.im + at + c * lanes, sizeof im[c]);
-      }
-      for (std::size_t step = 0; step < Fading::stretch; ++step) {
-        Vector sum_re;
-        Vector sum_im;
-        std::memcpy(&sum_re, &sums_re[step][lane], sizeof sum_re);
-        std::memcpy(&sum_im, &sums_im[step][lane], sizeof sum_im);
-#pragma GCC unroll 4
-        for (std::size_t c = 0; c < chains; ++c) {
-          sum_re += re[c];
-          sum_im += im[c];
-          Vector step_re;
-          Vector step_im;
-          std::memcpy(&step_re, rows.step_re + at + c * lanes, sizeof step_re);
-          std::memcpy(&step_im, rows.step_im + at + c * lanes, sizeof step_im);
-          const Vector next_re = re[c] * step_re - im[c] * step_im;
-          im[c] = re[c] * step_im + im[c] * step_re;
-          re[c] = next_re;
-        }
-        std::memcpy(&sums_re[step][lane], &sum_re, sizeof sum_re);
-        std::memcpy(&sums_im[step][lane], &sum_im, sizeof sum_im);
-      }
-#pragma GCC unroll 4
-      for (std::size_t c = 0; c < chains; ++c) {
-        std::memcpy(rows.re + at + c * lanes, &re[c], sizeof re[c]);
-        std::memcpy(rows.im + at + c * lanes, &im[c], sizeof im[c]);
-      }
+  for (std::size_t c = 0; c < chains; ++c) {
+    std::memcpy(&re[c], rows.re + at + c * lanes, sizeof re[c]);
+    std::memcpy(&im[c], rows.im + at + c * lanes, sizeof im[c]);
+    std::memcpy(&step_re[c], rows.step_re + at + c * lanes, sizeof step_re[c]);
+    std::memcpy(&step_im[c], rows.step_im + at + c * lanes, sizeof step_im[c]);
+  }
+  for (std::size_t step = 0; step < Fading::stretch; ++step) {
+    Vector sum_re{};
+    Vector sum_im{};
+    if constexpr (!first) {
+      std::memcpy(&sum_re, sums_re + step * lanes, sizeof sum_re);
+      std::memcpy(&sum_im, sums_im + step * lanes, sizeof sum_im);
     }
+#pragma GCC unroll 4
+    for (std::size_t c = 0; c < chains; ++c) {
+      sum_re = first && c == 0 ? re[c] : sum_re + re[c];
+      sum_im = first && c == 0 ? im[c] : sum_im + im[c];
+      const Vector next_re = re[c] * step_re[c] - im[c] * step_im[c];
+      im[c] = re[c] * step_im[c] + im[c] * step_re[c];
+      re[c] = next_re;
+    }
+    std::memcpy(sums_re + step * lanes, &sum_re, sizeof sum_re);
+    std::memcpy(sums_im + step * lanes, &sum_im, sizeof sum_im);
+  }
+#pragma GCC unroll 4
+  for (std::size_t c = 0; c < chains; ++c) {
+    std::memcpy(rows.re + at + c * lanes, &re[c], sizeof re[c]);
+    std::memcpy(rows.im + at + c * lanes, &im[c], sizeof im[c]);
   }
 }
 
-void add_up_by_two(const Rows& rows, Sums& re, Sums& im) {
-  add_up<2>(rows, re, im);
+/// Adds up the sinusoids of a stretch of steps.
+template <std::size_t width>
+[[gnu::always_inline]] inline void add_up(const Rows& rows, Gains& gains) {
+  Sums re;
+  Sums im;
+  for (std::size_t lane = 0; lane < lanes; lane += width) {
+    add_lots<width, true>(rows, lane, re[0].data() + lane, im[0].data() + lane);
+    for (std::size_t from = chains * lanes; from < Fading::sinusoids; from += chains * lanes) {
+      add_lots<width, false>(rows, from + lane, re[0].data() + lane, im[0].data() + lane);
+    }
+  }
+  for (std::size_t step = 0; step < Fading::stretch; ++step) gains[step] = {total(re[step]), total(im[step])};
 }
 
-/// AVX2 alone: with fused multiplication the last bits would be others.
-__attribute__((target("avx2"))) void add_up_by_four(const Rows& rows, Sums& re, Sums& im) {
-  add_up<4>(rows, re, im);
+void add_up_by_two(const Rows& rows, Gains& gains) {
+  add_up<2>(rows, gains);
 }
 
-bool have_avx2() {
-  __builtin_cpu_init();
-  return __builtin_cpu_supports("avx2") != 0;
+__attribute__((target("avx2"))) void add_up_by_four(const Rows& rows, Gains& gains) {
+  add_up<4>(rows, gains);
 }
 
 const auto add_up_sinusoids = have_avx2() ? add_up_by_four : add_up_by_two;
@@ -134,15 +143,10 @@ void Fading::compute(std::uint64_t first) {
   // Always from the same anchor by the same rotations, so that the value depends on the number alone.
   const std::uint64_t base = first / anchor_interval * anchor_interval;
   if (at_ > first || at_ <= base) anchor(base);
-  Sums re;
-  Sums im;
   do {
-    re = {};
-    im = {};
-    add_up_sinusoids({re_.data(), im_.data(), step_re_.data(), step_im_.data()}, re, im);
+    add_up_sinusoids({re_.data(), im_.data(), step_re_.data(), step_im_.data()}, gains_);
     at_ += stretch;
   } while (at_ <= first);
-  for (std::size_t step = 0; step < stretch; ++step) gains_[step] = {total(re[step]), total(im[step])};
   first_ = first;
 }
 
