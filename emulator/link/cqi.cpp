@@ -1,5 +1,6 @@
 #include "emulator/link/cqi.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -28,12 +29,26 @@ const Top& top_of(int category) {
   return category == 9 ? category_9 : category_10;
 }
 
+/// Each whole number that it reaches is a CQI.
+double cqi_scale(double snr_db) {
+  return snr_db / 1.02 + 16.62;
+}
+
 }  // namespace
 
 int cqi_of(double snr_db) {
   if (snr_db <= -16) return 0;
   if (snr_db >= 14) return max_cqi;
-  return static_cast<int>(std::floor(snr_db / 1.02 + 16.62));
+  return static_cast<int>(std::floor(cqi_scale(snr_db)));
+}
+
+std::optional<int> cqi_about(double snr_db, double error_db) {
+  // Behind the last of the steps, and before the first, nothing changes any more.
+  const double place = std::clamp(cqi_scale(snr_db), 0.5, max_cqi + 0.5);
+  const int cqi = static_cast<int>(place);
+  const double beyond = place - cqi;
+  if (beyond > error_db && beyond < 1 - error_db) return cqi;
+  return std::nullopt;
 }
 
 int transport_block_bits(int cqi, int category) {
@@ -51,15 +66,17 @@ int pdus(int transport_block_bits) {
 
 namespace {
 
+/// By CQI, what a dB makes of the formula's x.
+const auto slopes = [] {
+  std::array<double, max_cqi + 1> all{};
+  for (int i = 1; i <= max_cqi; ++i) {
+    all[static_cast<std::size_t>(i)] = 2 * std::numbers::ln10 / (std::numbers::sqrt3 - std::log10(i));
+  }
+  return all;
+}();
+
 /// The x of the formula written as (e^x + 1)^(−1/0.7).
 double exponent(double snr_db, int cqi) {
-  static const auto slopes = [] {
-    std::array<double, max_cqi + 1> all{};
-    for (int i = 1; i <= max_cqi; ++i) {
-      all[static_cast<std::size_t>(i)] = 2 * std::numbers::ln10 / (std::numbers::sqrt3 - std::log10(i));
-    }
-    return all;
-  }();
   // The constant 17.30 is the paper's 5.26 for SNR before despreading: 10·log10(16) = 12.04 dB more.
   return (snr_db - 1.03 * cqi + 17.30) * slopes[static_cast<std::size_t>(cqi)];
 }
@@ -68,29 +85,46 @@ double rate_of(double x) {
   return x > 700 ? 0 : std::exp(std::log1p(std::exp(x)) / -0.7);  // beyond, there is no e^x
 }
 
+/// The rate, which falls with x, at steps of x: nearly every draw is told by what lies around it.
+constexpr double lowest = -8;
+constexpr double step = 0.25;
+constexpr std::size_t intervals = 160;  // up to x = 32, where the rate is 1e-20
+const auto rates = [] {
+  std::array<double, intervals + 1> all{};
+  for (std::size_t i = 0; i <= intervals; ++i) all[i] = rate_of(lowest + step * static_cast<double>(i));
+  return all;
+}();
+
+/// No less than the rate at x, which is 1 at most.
+double upper_bound_of_rate(double x) {
+  if (!(x >= lowest)) return 1;
+  return rates[static_cast<std::size_t>(std::min((x - lowest) / step, static_cast<double>(intervals)))];
+}
+
+/// No more than the rate at x.
+double lower_bound_of_rate(double x) {
+  if (!(x >= lowest)) return rates.front();
+  const double place = (x - lowest) / step;
+  return place < static_cast<double>(intervals) ? rates[static_cast<std::size_t>(place) + 1] : 0;
+}
+
 }  // namespace
 
 double block_error_rate(double snr_db, int cqi) {
   return rate_of(exponent(snr_db, cqi));
 }
 
-bool block_received(double snr_db, int cqi, double draw) {
-  // The rate falls with x: its values at the ends of x's interval decide, unless the draw lies between them.
-  constexpr double lowest = -8;
-  constexpr double step = 0.25;
-  constexpr std::size_t intervals = 160;  // up to x = 32, where the rate is 1e-20
-  static const auto rates = [] {
-    std::array<double, intervals + 1> all{};
-    for (std::size_t i = 0; i <= intervals; ++i) all[i] = rate_of(lowest + step * static_cast<double>(i));
-    return all;
-  }();
+std::optional<bool> block_received_about(double snr_db, double error_db, int cqi, double draw) {
   const double x = exponent(snr_db, cqi);
-  const double place = (x - lowest) / step;
-  if (!(place >= 0 && place < static_cast<double>(intervals))) return draw >= rate_of(x);
-  const auto i = static_cast<std::size_t>(place);
-  if (draw >= rates[i]) return true;
-  if (draw < rates[i + 1]) return false;
-  return draw >= rate_of(x);
+  const double slack = error_db * slopes[static_cast<std::size_t>(cqi)];
+  if (draw >= upper_bound_of_rate(x - slack)) return true;
+  if (draw < lower_bound_of_rate(x + slack)) return false;
+  return std::nullopt;
+}
+
+bool block_received(double snr_db, int cqi, double draw) {
+  const auto received = block_received_about(snr_db, 0, cqi, draw);
+  return received ? *received : draw >= block_error_rate(snr_db, cqi);
 }
 
 }  // namespace sluice::emulator::link

@@ -22,6 +22,25 @@ TEST(Cqi, FollowsTheChipLevelSnr) {
   EXPECT_EQ(cqi_of(100), 30);
 }
 
+TEST(Cqi, OfAnSnrThatIsAboutKnownIsTheSameOrNothing) {
+  constexpr double error = 1e-3;
+  int unsure = 0;
+  int all = 0;
+  for (double snr = -60; snr < 60; snr += 0.0037) {
+    for (const double off : {-error, -error / 2, 0.0, error}) {
+      const auto about = cqi_about(snr + off, error);
+      ++all;
+      if (about) {
+        ASSERT_EQ(*about, cqi_of(snr)) << snr << ' ' << off;
+      } else {
+        ++unsure;
+      }
+    }
+  }
+  EXPECT_GT(unsure, 0);
+  EXPECT_LT(unsure, all / 500);  // 30 steps in 120 dB
+}
+
 // 3GPP TS 25.214 v5.5.0, tables 7A (categories 1-6), 7B (7, 8), 7C (9) and 7D (10).
 TEST(TransportBlock, IsExactForEveryCqiAndCategory) {
   const std::array<int, 23> common{0,    137,  173,  233,  317,  377,  461,  650,  792,  931,  1262, 1483,
@@ -106,6 +125,30 @@ TEST(BlockErrorRate, ADrawDecidesAsTheRateSays) {
       }
     }
   }
+}
+
+TEST(BlockErrorRate, ADrawAtAnSnrThatIsAboutKnownDecidesTheSameOrNothing) {
+  constexpr double error = 1e-3;
+  int unsure = 0;
+  int all = 0;
+  for (int cqi = 1; cqi <= 30; ++cqi) {
+    for (double snr = -40; snr < 40; snr += 0.037) {
+      const double rate = block_error_rate(snr, cqi);
+      for (const double draw : {0.0, rate / 2, rate, std::nextafter(rate, 1.0), 0.1, 0.5, 0.9, 0.999999}) {
+        for (const double off : {-error, 0.0, error}) {
+          const auto about = block_received_about(snr + off, error, cqi, draw);
+          ++all;
+          if (about) {
+            ASSERT_EQ(*about, draw >= rate) << cqi << ' ' << snr << ' ' << draw << ' ' << off;
+          } else {
+            ++unsure;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(unsure, 0);
+  EXPECT_LT(unsure, all / 2);  // half of the draws are at the rate or beside it
 }
 
 }  // namespace
