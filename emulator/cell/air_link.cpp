@@ -17,7 +17,7 @@ Bytes AirLink::transmit(std::uint64_t tti, const Grant& grant, Bytes capacity, s
   const link::HarqBlock fresh = again ? link::HarqBlock{} : fill(grant, capacity, units, queue, now);
   ++(again ? counters_.retransmissions : counters_.blocks);
   const link::HarqOutcome outcome =
-      harq_.transmit(tti, fresh, grant.snr_db, grant.draw,
+      harq_.transmit(tti, fresh, channel.quality().present_db, grant.draw,
                      [&channel](double snr_db, std::uint8_t cqi) { return channel.error_rate(snr_db, cqi); });
   const link::HarqBlock block = harq_.latest();
   if (outcome == link::HarqOutcome::given_up) {

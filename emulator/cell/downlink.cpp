@@ -86,23 +86,6 @@ std::uint64_t Downlink::next_useful(std::uint64_t from) {
   return std::min(next, channel_->next_useful(listening(std::max(from, clock_.first_from(repeat)))));
 }
 
-bool Downlink::backlogged(std::uint64_t tti, Instant now) const {
-  if (drx_ != nullptr && !drx_->awake(now)) return false;
-  if (air_ == nullptr) return queue_.ready(now);
-  // A UE has one process per TTI; what sent a block again in this one has no other.
-  const bool taken = air_->last_tti() == tti;
-  return !taken && (queue_.ready(now) || air_->repeats(now) > Bytes(0));
-}
-
-Candidate Downlink::candidate(std::uint64_t tti, bool is_backlogged) {
-  const Grant& grant = channel_->at(tti);
-  return {ue_, is_backlogged, grant.capacity, grant.quality_db, grant.cqi, queue_.short_head()};
-}
-
-const link::HarqBlock* Downlink::to_repeat(std::uint64_t tti) const {
-  return air_ != nullptr ? air_->waiting(tti) : nullptr;
-}
-
 Bytes Downlink::repeat(std::uint64_t tti, Instant now) {
   const std::uint32_t units = air_->waiting(tti)->units;
   airtime_ += units;

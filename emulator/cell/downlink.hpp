@@ -68,12 +68,24 @@ class Downlink final : private AirLinkUser, private DrxUser {
 
   /// The first TTI from `from` on that it has something to send in; TtiClock::asleep when nothing waits.
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t from);
-  /// As the scheduler sees it in `tti`.
-  [[nodiscard]] Candidate candidate(std::uint64_t tti, bool is_backlogged);
+  // Of every UE in every TTI, and therefore here.
+  /// As the scheduler sees it in `tti`, apart from the quality.
+  [[nodiscard]] Candidate candidate(std::uint64_t tti, bool is_backlogged) {
+    const Grant& grant = channel_->at(tti);
+    return {ue_, is_backlogged, grant.capacity, 0, grant.cqi, queue_.short_head()};
+  }
   /// It has new data, or data that RLC repeats, to send in `tti`.
-  [[nodiscard]] bool backlogged(std::uint64_t tti, Instant now) const;
+  [[nodiscard]] bool backlogged(std::uint64_t tti, Instant now) const {
+    if (drx_ != nullptr && !drx_->awake(now)) return false;
+    if (air_ == nullptr) return queue_.ready(now);
+    // A UE has one process per TTI; what sent a block again in this one has no other.
+    const bool taken = air_->last_tti() == tti;
+    return !taken && (queue_.ready(now) || air_->repeats(now) > Bytes(0));
+  }
   /// The block that must be sent again in `tti`; null when there is none.
-  [[nodiscard]] const link::HarqBlock* to_repeat(std::uint64_t tti) const;
+  [[nodiscard]] const link::HarqBlock* to_repeat(std::uint64_t tti) const {
+    return air_ != nullptr ? air_->waiting(tti) : nullptr;
+  }
   /// Sends that one. Returns the bytes on the air that were received.
   Bytes repeat(std::uint64_t tti, Instant now);
   /// Sends a block in `tti` of at most `capacity` bytes, on `units` of the TTI.

@@ -17,6 +17,8 @@ Sectors::Sectors(std::vector<CellUe>& ues, std::unique_ptr<Scheduler> first, Cel
 
 std::uint32_t Sectors::add(std::unique_ptr<Scheduler> scheduler) {
   if (scheduler == nullptr) throw std::invalid_argument("cell: there is no scheduler");
+  follow_idle_ = follow_idle_ || scheduler->follows_idle();
+  go_by_quality_ = go_by_quality_ || scheduler->goes_by_quality();
   schedulers_.push_back(std::move(scheduler));
   holders_.emplace_back();
   return static_cast<std::uint32_t>(schedulers_.size() - 1);
@@ -78,8 +80,11 @@ void Sectors::gather(std::uint32_t sector, std::uint64_t tti, Instant now) {
   candidates_.clear();
   for (const CellUe& ue : ues_) {
     if (ue.sector != sector || !ue.here) continue;
-    const bool backlogged = ue.downlink->backlogged(tti, now);
-    if (backlogged || follow_idle()) candidates_.push_back(ue.downlink->candidate(tti, backlogged));
+    Downlink& downlink = *ue.downlink;
+    const bool backlogged = downlink.backlogged(tti, now);
+    if (!backlogged && !follow_idle_) continue;
+    candidates_.push_back(downlink.candidate(tti, backlogged));
+    if (go_by_quality_) candidates_.back().quality_db = downlink.channel().quality().reported_db;
   }
 }
 

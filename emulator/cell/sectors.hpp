@@ -53,7 +53,7 @@ class Sectors {
   /// Throws std::invalid_argument unless there is a sector of this number.
   void check(std::uint32_t sector) const;
   /// The schedulers follow UEs that have nothing to send, in every TTI.
-  [[nodiscard]] bool follow_idle() const { return schedulers_.front()->follows_idle(); }
+  [[nodiscard]] bool follow_idle() const { return follow_idle_; }
 
   /// Runs a TTI in all of them.
   void run(std::uint64_t tti, Instant now);
@@ -95,6 +95,8 @@ class Sectors {
   std::vector<CellUe>& ues_;
   std::vector<std::unique_ptr<Scheduler>> schedulers_;  ///< one per sector
   std::vector<std::optional<Holder>> holders_;          ///< likewise; of whole packets
+  bool follow_idle_ = false;                            ///< one of them follows UEs that have nothing to send
+  bool go_by_quality_ = false;                          ///< one of them goes by the candidates' quality
   CellResources resources_;
   std::vector<Candidate> candidates_;
   std::vector<Allocation> allocations_;

@@ -41,16 +41,18 @@ double ClampChannel::shannon_bits(double snr) const {
 }
 
 Grant ClampChannel::step(std::uint64_t tti) {
-  const double snr = mean_snr_ * fading_.power(tti);
-  const double bits = std::min(shannon_bits(back_off_ * snr), slot_s_ * parameters_.max_rate.bps());
-  const double snr_at_end = mean_snr_ * fading_.power(tti + 1);
+  snr_ = mean_snr_ * fading_.power(tti);
+  snr_at_end_ = mean_snr_ * fading_.power(tti + 1);
+  const double bits = std::min(shannon_bits(back_off_ * snr_), slot_s_ * parameters_.max_rate.bps());
   Grant grant;
   grant.capacity = Bytes(bits / 8);
-  grant.quality_db = db(snr);
-  grant.snr_db = db(snr_at_end);
-  grant.received = bits <= shannon_bits(snr_at_end);
+  grant.received = bits <= shannon_bits(snr_at_end_);
   adapt(grant.received);
   return grant;
+}
+
+RadioQuality ClampChannel::quality_of(std::uint64_t /*tti*/) const {
+  return {db(snr_), db(snr_at_end_)};
 }
 
 void ClampChannel::adapt(bool received) {

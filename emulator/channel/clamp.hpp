@@ -31,7 +31,7 @@ struct ClampParameters {
 /// 20 and no two UEs alike, the same spectrum). The margin m adapts so that sequences of attempts fail as often as the
 /// target says: the back-off 1−m shrinks by a step at each failure and grows by as much of it as the target is of a
 /// success. It follows the channel in every slot, served or not, so that the link stays a function of the slot number.
-class ClampChannel final : public Channel {
+class ClampChannel final : public SteppedChannel {
  public:
   /// `slot`: 3 ms in the paper. Throws std::invalid_argument when a parameter is out of its range.
   ClampChannel(const ClampParameters& parameters, Duration slot, const Random& random);
@@ -44,6 +44,7 @@ class ClampChannel final : public Channel {
 
  protected:
   Grant step(std::uint64_t tti) override;
+  [[nodiscard]] RadioQuality quality_of(std::uint64_t /*tti*/) const override;
 
  private:
   [[nodiscard]] double shannon_bits(double snr) const;
@@ -57,6 +58,8 @@ class ClampChannel final : public Channel {
   std::uint32_t failed_in_a_row_ = 0;
   std::uint64_t sequences_ = 0;
   std::uint64_t failures_ = 0;
+  double snr_ = 0;         ///< when the latest slot began
+  double snr_at_end_ = 0;  ///< when it ended
 };
 
 }  // namespace sluice::emulator

@@ -22,7 +22,7 @@ Grant ConstantChannel::step(std::uint64_t tti) {
   return grant;
 }
 
-std::uint64_t ConstantChannel::skip(std::uint64_t from, std::uint64_t to) {
+std::optional<std::uint64_t> ConstantChannel::skip(std::uint64_t from, std::uint64_t to) {
   return before(to) - before(from);
 }
 

@@ -7,14 +7,14 @@
 namespace sluice::emulator {
 
 /// A link of one rate.
-class ConstantChannel final : public Channel {
+class ConstantChannel final : public SteppedChannel {
  public:
   /// Throws std::invalid_argument unless tti > 0 and the rate is 0 … 1 GB per TTI.
   ConstantChannel(Rate rate, Duration tti);
 
  protected:
   Grant step(std::uint64_t tti) override;
-  std::uint64_t skip(std::uint64_t from, std::uint64_t to) override;
+  [[nodiscard]] std::optional<std::uint64_t> skip(std::uint64_t from, std::uint64_t to) override;
 
  private:
   /// What a floating-point product may fall short of the whole number it stands for.

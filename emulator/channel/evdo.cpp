@@ -34,10 +34,10 @@ EvdoChannel::EvdoChannel(const EvdoParameters& parameters, Duration slot, const 
 
 Grant EvdoChannel::step(std::uint64_t tti) {
   Grant grant;
-  grant.snr_db = parameters_.mean_snr_db;
-  if (parameters_.fading) grant.snr_db += 10 * std::log10(std::max(fading_.power(tti), 1e-12));
-  grant.quality_db = grant.snr_db;
-  const double bytes = evdo_rate(grant.snr_db).bytes_per_second() * slot_s_;
+  double snr_db = parameters_.mean_snr_db;
+  if (parameters_.fading) snr_db += 10 * std::log10(std::max(fading_.power(tti), 1e-12));
+  quality_ = {snr_db, snr_db};
+  const double bytes = evdo_rate(snr_db).bytes_per_second() * slot_s_;
   if (bytes > 0) {
     constexpr double rounding = 1e-3;  // the slot in nanoseconds is a third of one off 1/600 s
     const double whole = std::floor(bytes + fraction_ + rounding);

@@ -42,19 +42,21 @@ struct EvdoParameters {
 };
 
 /// The UE asks for the rate that its SNR carries, slot by slot, and always gets it across.
-class EvdoChannel final : public Channel {
+class EvdoChannel final : public SteppedChannel {
  public:
   /// `slot`: evdo_slot. Throws std::invalid_argument when a parameter is out of its range.
   EvdoChannel(const EvdoParameters& parameters, Duration slot, const Random& random);
 
  protected:
   Grant step(std::uint64_t tti) override;
+  [[nodiscard]] RadioQuality quality_of(std::uint64_t /*tti*/) const override { return quality_; }
 
  private:
   EvdoParameters parameters_;
   double slot_s_;
   Fading fading_;
-  double fraction_ = 0;  ///< of a byte, from the slots before
+  double fraction_ = 0;   ///< of a byte, from the slots before
+  RadioQuality quality_;  ///< in the latest step
 };
 
 }  // namespace sluice::emulator

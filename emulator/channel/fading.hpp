@@ -43,10 +43,11 @@ class Fading {
   /// |h|² at step `number`; its mean is 1. Any order, fastest when increasing.
   double power(std::uint64_t number) { return std::norm(gain(number)); }
   /// The value of h at step `number`.
-  std::complex<double> gain(std::uint64_t number) {
-    const std::uint64_t first = number / stretch * stretch;
+  std::complex<double> gain(std::uint64_t number) { return gains_from(number / stretch * stretch)[number % stretch]; }
+  /// The values from step `first` on, a multiple of `stretch`. Valid until the next call.
+  const std::array<std::complex<double>, stretch>& gains_from(std::uint64_t first) {
     if (first != first_) compute(first);
-    return gains_[number - first];
+    return gains_;
   }
 
  private:
@@ -62,5 +63,8 @@ class Fading {
   std::uint64_t first_ = UINT64_MAX;
   std::array<std::complex<double>, stretch> gains_{};  ///< from step first_ on
 };
+
+/// A number for each step of a stretch.
+using FadingStretch = std::array<double, Fading::stretch>;
 
 }  // namespace sluice::emulator

@@ -42,47 +42,69 @@ double hsdpa_snr_db(const HsdpaParameters& parameters, double path_loss_db) {
 
 HsdpaChannel::HsdpaChannel(const HsdpaParameters& parameters, Duration tti, const Random& random)
     : parameters_(checked(parameters)),
-      mean_gain_(linear(-hsdpa_path_loss_db(parameters))),
-      power_mw_(linear(parameters.power_dbm)),
-      intra_cell_mw_(linear(parameters.intra_cell_dbm)),
-      inter_cell_mw_(linear(parameters.inter_cell_dbm)),
+      budget_{linear(-hsdpa_path_loss_db(parameters)), linear(parameters.power_dbm), linear(parameters.intra_cell_dbm),
+              linear(parameters.inter_cell_dbm)},
       fading_(parameters.profile, doppler_hz(parameters.speed_kmh), tti, random),
       shadowing_(parameters.speed_kmh / 3.6, tti, parameters.shadowing_db, parameters.shadowing_distance_m,
                  random.split("shadowing")),
-      errors_(random.split("block errors")) {
+      errors_(random.split("block errors")),
+      cqi_delay_(static_cast<std::uint64_t>(parameters.cqi_delay)) {
   for (int cqi = 0; cqi <= link::max_cqi; ++cqi) {
     const int bits = link::transport_block_bits(cqi, parameters_.category);
     capacities_[static_cast<std::size_t>(cqi)] = link::pdu_size * link::pdus(bits);
   }
-  // The link has been up before the run begins: the first TTIs have CQIs to use.
-  for (int i = 0; i < parameters_.cqi_delay; ++i) measure();
 }
 
-double HsdpaChannel::measure() {
-  // This is hsdpa_snr_db() in linear numbers: half of a simulation's time would go into its logarithms.
-  double gain = mean_gain_;
+/// Measures the next stretch.
+void HsdpaChannel::measure() {
+  Measured& measured = measured_[measurements_ / Fading::stretch % measured_.size()];
+  measured.fading.fill(1);
+  if (parameters_.fading) measured.fading = fading_.powers_from(measurements_);
   if (parameters_.shadowing_db > 0) {
-    gain *= std::exp(-shadowing_.db() * (std::numbers::ln10 / 10));
-    shadowing_.step();
+    for (double& db : measured.shadowing_db) {
+      db = shadowing_.db();
+      shadowing_.step();
+    }
   }
-  if (parameters_.fading) gain *= std::max(fading_.power(measurements_), least_fading_power);
-  const double snr = 10 * std::log10(power_mw_ * gain / (intra_cell_mw_ * gain + inter_cell_mw_));
-  measured_[measurements_++ % measured_.size()] = snr;
-  return snr;
+  measured.snr_about = budget_.snr_about(measured.shadowing_db, measured.fading);
+  measurements_ += Fading::stretch;
 }
 
-Grant HsdpaChannel::step(std::uint64_t /*tti*/) {
+double HsdpaChannel::snr_db(std::uint64_t measurement) const {
+  const Measured& measured = stretch_of(measurement);
+  const std::uint64_t step = measurement % Fading::stretch;
+  return budget_.snr_db(measured.shadowing_db[step], measured.fading[step]);
+}
+
+Grant HsdpaChannel::grant(std::uint64_t measurement) {
+  const std::uint64_t reported = measurement - cqi_delay_;
+  const auto about = link::cqi_about(snr_about(reported), LinkBudget::tolerance_db);
+  const int cqi = about ? *about : link::cqi_of(snr_db(reported));
   Grant grant;
-  grant.snr_db = measure();
-  const auto delay = static_cast<std::uint64_t>(parameters_.cqi_delay);
-  grant.quality_db = measured_[(measurements_ - 1 - delay) % measured_.size()];
-  const int cqi = link::cqi_of(grant.quality_db);
   grant.cqi = static_cast<std::uint8_t>(cqi);
   grant.capacity = capacities_[static_cast<std::size_t>(cqi)];
   // Drawn in every TTI, so that whether a block is received does not depend on who was served before.
   grant.draw = errors_.uniform();
-  if (parameters_.block_errors && cqi > 0) grant.received = link::block_received(grant.snr_db, cqi, grant.draw);
+  if (!parameters_.block_errors || cqi == 0) return grant;
+  const auto received = link::block_received_about(snr_about(measurement), LinkBudget::tolerance_db, cqi, grant.draw);
+  grant.received = received ? *received : link::block_received(snr_db(measurement), cqi, grant.draw);
   return grant;
+}
+
+/// The link has been up before the run begins, so that its first TTIs have CQIs to use: what is measured first is no
+/// TTI's own.
+std::span<const Grant> HsdpaChannel::ahead(std::uint64_t tti) {
+  measure();
+  const std::uint64_t first = tti + cqi_delay_;
+  std::size_t count = 0;
+  for (std::uint64_t measurement = first; measurement < measurements_; ++measurement) {
+    grants_[count++] = grant(measurement);
+  }
+  return {grants_.data(), count};
+}
+
+RadioQuality HsdpaChannel::quality_of(std::uint64_t tti) const {
+  return {snr_db(tti), snr_db(tti + cqi_delay_)};
 }
 
 double HsdpaChannel::error_rate(double snr_db, std::uint8_t cqi) const {

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 #include "emulator/channel/channel.hpp"
+#include "emulator/channel/link_budget.hpp"
 #include "emulator/channel/multipath.hpp"
 #include "emulator/channel/shadowing.hpp"
 #include "emulator/link/cqi.hpp"
@@ -46,22 +48,36 @@ class HsdpaChannel final : public Channel {
   [[nodiscard]] double error_rate(double snr_db, std::uint8_t cqi) const override;
 
  protected:
-  Grant step(std::uint64_t tti) override;
+  [[nodiscard]] std::span<const Grant> ahead(std::uint64_t tti) override;
+  [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override;
 
  private:
-  double measure();
+  /// What was measured in a stretch of TTIs.
+  struct Measured {
+    FadingStretch shadowing_db{};
+    FadingStretch fading{};
+    FadingStretch snr_about{};  ///< within LinkBudget::tolerance_db, which nearly always tells what is asked
+  };
+  void measure();
+  [[nodiscard]] Grant grant(std::uint64_t measurement);
+  [[nodiscard]] const Measured& stretch_of(std::uint64_t measurement) const {
+    return measured_[measurement / Fading::stretch % measured_.size()];
+  }
+  [[nodiscard]] double snr_about(std::uint64_t measurement) const {
+    return stretch_of(measurement).snr_about[measurement % Fading::stretch];
+  }
+  [[nodiscard]] double snr_db(std::uint64_t measurement) const;
 
   HsdpaParameters parameters_;
-  double mean_gain_;  ///< of the path without fading and shadowing, linear
-  double power_mw_;
-  double intra_cell_mw_;  ///< as transmitted
-  double inter_cell_mw_;  ///< as received
+  LinkBudget budget_;
   Multipath fading_;
   Shadowing shadowing_;
   Random errors_;
   std::array<Bytes, link::max_cqi + 1> capacities_{};  ///< of a TTI, by CQI
-  std::array<double, 16> measured_{};                  ///< ring of the newest SNRs
+  std::uint64_t cqi_delay_;                            ///< TTIs; the measurement of TTI n has the number n + cqi_delay_
+  std::array<Measured, 2> measured_;                   ///< the newest two stretches
   std::uint64_t measurements_ = 0;
+  std::array<Grant, Fading::stretch> grants_{};  ///< of the TTIs in which the newest stretch was measured
 };
 
 }  // namespace sluice::emulator

@@ -24,6 +24,16 @@ class Multipath {
     return sum;
   }
 
+  /// The same at each step of the stretch that `first`, a multiple of its length, begins.
+  FadingStretch powers_from(std::uint64_t first) {
+    FadingStretch sums{};
+    for (Tap& tap : taps_) {
+      const auto& gains = tap.fading.gains_from(first);
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += tap.weight * std::norm(gains[i]);
+    }
+    return sums;
+  }
+
  private:
   struct Tap {
     double weight;

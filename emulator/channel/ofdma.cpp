@@ -42,16 +42,16 @@ double OfdmaChannel::measure() {
 
 Grant OfdmaChannel::step(std::uint64_t /*tti*/) {
   Grant grant;
-  grant.snr_db = measure();
+  quality_.present_db = measure();
   const auto delay = static_cast<std::uint64_t>(parameters_.cqi_delay);
-  grant.quality_db = measured_[(measurements_ - 1 - delay) % measured_.size()];
-  const int cqi = link::table_cqi_of(parameters_.table, grant.quality_db);
+  quality_.reported_db = measured_[(measurements_ - 1 - delay) % measured_.size()];
+  const int cqi = link::table_cqi_of(parameters_.table, quality_.reported_db);
   grant.cqi = static_cast<std::uint8_t>(cqi);
   grant.draw = errors_.uniform();
   if (cqi == 0) return grant;
   grant.capacity =
       Bytes(link::resource_block_bits(parameters_.table, cqi, parameters_.resource_blocks, parameters_.overhead) / 8);
-  grant.received = grant.draw >= error_rate(grant.snr_db, grant.cqi);
+  grant.received = grant.draw >= error_rate(quality_.present_db, grant.cqi);
   return grant;
 }
 

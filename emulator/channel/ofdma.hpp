@@ -30,7 +30,7 @@ struct OfdmaParameters {
 /// A link of LTE (1 ms TTI) or NR (0.5 ms at 30 kHz): fading and shadowing give the wideband SNR, the SNR as it was
 /// some TTIs ago the CQI, and the CQI what a resource block carries. The grant is that of all resource blocks; n of N
 /// carry n/N.
-class OfdmaChannel final : public Channel {
+class OfdmaChannel final : public SteppedChannel {
  public:
   /// Throws std::invalid_argument when a parameter is out of its range.
   OfdmaChannel(const OfdmaParameters& parameters, Duration tti, const Random& random);
@@ -38,6 +38,7 @@ class OfdmaChannel final : public Channel {
 
  protected:
   Grant step(std::uint64_t tti) override;
+  [[nodiscard]] RadioQuality quality_of(std::uint64_t /*tti*/) const override { return quality_; }
 
  private:
   double measure();
@@ -48,6 +49,7 @@ class OfdmaChannel final : public Channel {
   Random errors_;
   std::array<double, 16> measured_{};  ///< ring of the newest SNRs
   std::uint64_t measurements_ = 0;
+  RadioQuality quality_;  ///< in the latest step
 };
 
 }  // namespace sluice::emulator

@@ -15,7 +15,7 @@ struct PiecewiseParameters {
 
 /// A link whose rate is redrawn at random every period: the link of figures 11 and 12 of the SMVS paper (Ren and Lin,
 /// TMC 2011). A TTI in which the rate changes carries the sum of both parts.
-class PiecewiseChannel final : public Channel {
+class PiecewiseChannel final : public SteppedChannel {
  public:
   /// Throws std::invalid_argument when a parameter is out of its range.
   PiecewiseChannel(const PiecewiseParameters& parameters, Duration tti, Random random);

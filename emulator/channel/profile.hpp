@@ -18,7 +18,7 @@ struct CapacityProfile {
 
 /// A link that carries what a profile says, again and again: the links of the SMVS paper's sections 3.2 and 5 (Ren and
 /// Lin, TMC 2011), driven by what was counted in a cell. A TTI in which the rate changes carries the sum of both parts.
-class ProfileChannel final : public Channel {
+class ProfileChannel final : public SteppedChannel {
  public:
   /// Throws std::invalid_argument when the profile is empty or its interval or the TTI is not positive.
   ProfileChannel(std::shared_ptr<const CapacityProfile> profile, Duration tti);

@@ -35,10 +35,14 @@ Grant TimelineChannel::step(std::uint64_t tti) {
   const std::size_t channel = stretches_[current_].channel;
   if (channel != none) return channels_[channel]->at(tti);
   Grant silence;
-  silence.quality_db = silence.snr_db = -100;
   silence.received = false;
   silence.draw = 0;
   return silence;
+}
+
+RadioQuality TimelineChannel::quality_of(std::uint64_t /*tti*/) const {
+  const std::size_t channel = stretches_[current_].channel;
+  return channel != none ? channels_[channel]->quality() : RadioQuality{-100, -100};
 }
 
 double TimelineChannel::error_rate(double snr_db, std::uint8_t cqi) const {

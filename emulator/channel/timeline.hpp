@@ -10,7 +10,7 @@ namespace sluice::emulator {
 
 /// A UE's link over its whole way: the channel of one cell, then of another, with stretches in which it has none (holes
 /// in coverage, the interruption of a handover). A function of the TTI alone, as every channel.
-class TimelineChannel final : public Channel {
+class TimelineChannel final : public SteppedChannel {
  public:
   /// Begins with `first`, from TTI 0 on.
   explicit TimelineChannel(std::unique_ptr<Channel> first);
@@ -26,6 +26,7 @@ class TimelineChannel final : public Channel {
 
  protected:
   Grant step(std::uint64_t tti) override;
+  [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override;
 
  private:
   static constexpr std::size_t none = SIZE_MAX;

@@ -128,7 +128,7 @@ Grant TraceChannel::step(std::uint64_t tti) {
   return grant;
 }
 
-std::uint64_t TraceChannel::skip(std::uint64_t /*from*/, std::uint64_t to) {
+std::optional<std::uint64_t> TraceChannel::skip(std::uint64_t /*from*/, std::uint64_t to) {
   return bytes_until(to - 1);
 }
 

@@ -50,7 +50,7 @@ class CapacityTrace {
 /// Replays a capacity trace, byte for byte as Mahimahi's link shell does: an opportunity is used in its millisecond, by
 /// one or several packets; a packet that does not fit leaves with its last byte in a later one; what is not used is
 /// lost. With a TTI other than 1 ms an opportunity is used in the first TTI that begins at its millisecond or later.
-class TraceChannel final : public Channel {
+class TraceChannel final : public SteppedChannel {
  public:
   /// Throws std::invalid_argument unless tti > 0. `offset` is where in the trace the run begins.
   TraceChannel(std::shared_ptr<const CapacityTrace> trace, Duration tti, Duration offset = {});
@@ -59,7 +59,7 @@ class TraceChannel final : public Channel {
 
  protected:
   Grant step(std::uint64_t tti) override;
-  std::uint64_t skip(std::uint64_t from, std::uint64_t to) override;
+  [[nodiscard]] std::optional<std::uint64_t> skip(std::uint64_t from, std::uint64_t to) override;
 
  private:
   /// An opportunity of the endless replay.

@@ -18,6 +18,7 @@ class Fcds final : public Scheduler {
   std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
   void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override;
   [[nodiscard]] bool follows_idle() const override { return true; }
+  [[nodiscard]] bool goes_by_quality() const override { return true; }
 
  private:
   struct Quality {

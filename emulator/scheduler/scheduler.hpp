@@ -16,7 +16,7 @@ struct Candidate {
   std::uint32_t ue = 0;     ///< its number in the cell
   bool backlogged = false;  ///< has something to send
   Bytes capacity;           ///< what the TTI would carry for it; 0 = its CQI carries no PDU, skip it
-  double quality_db = 0;    ///< reported SNR
+  double quality_db = 0;    ///< reported SNR, for schedulers that go by it; else 0
   std::uint8_t cqi = 0;     ///< reported CQI, 0 where there is none
   bool short_head = false;  ///< its next packet is of a short flow (where its queue tells them apart)
 };
@@ -38,6 +38,8 @@ class Scheduler {
   virtual void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) = 0;
   /// True when the scheduler follows every UE in every TTI, idle ones included; the cell then leaves no TTI out.
   [[nodiscard]] virtual bool follows_idle() const { return false; }
+  /// True when it goes by the candidates' quality, which costs a logarithm each.
+  [[nodiscard]] virtual bool goes_by_quality() const { return false; }
 
  protected:
   [[nodiscard]] static bool eligible(const Candidate& candidate) {

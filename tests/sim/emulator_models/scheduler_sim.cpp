@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t seed = 1;
 
 /// Rayleigh fading with a rate linear in the SNR, known without delay or error.
-class LinearChannel final : public Channel {
+class LinearChannel final : public SteppedChannel {
  public:
   LinearChannel(double mean_bytes, std::uint64_t ue)
       : mean_bytes_(mean_bytes), fading_(222, std::chrono::milliseconds(2), Random::stream(seed, "linear", ue)) {}
@@ -51,7 +51,7 @@ Outcome run(Scheduler& scheduler, const Channels& channels, std::uint64_t ttis) 
   for (std::uint64_t tti = 0; tti < ttis; ++tti) {
     for (std::uint32_t ue = 0; ue < channels.size(); ++ue) {
       const Grant& grant = channels[ue]->at(tti);
-      candidates[ue] = {ue, true, grant.capacity, grant.quality_db, grant.cqi};
+      candidates[ue] = {ue, true, grant.capacity, channels[ue]->quality().reported_db, grant.cqi};
     }
     const auto chosen = scheduler.pick(candidates, tti);
     if (!chosen) continue;
@@ -171,7 +171,7 @@ TEST(Fcds, EqualsAStepByStepOracle) {
   for (int tti = 0; tti < 100'000; ++tti) {
     for (std::uint32_t ue = 0; ue < ues; ++ue) {
       const Grant& grant = channels[ue]->at(static_cast<std::uint64_t>(tti));
-      candidates[ue] = {ue, random.chance(0.7), grant.capacity, grant.quality_db, grant.cqi};
+      candidates[ue] = {ue, random.chance(0.7), grant.capacity, channels[ue]->quality().reported_db, grant.cqi};
     }
     const auto chosen = fcds.pick(candidates, static_cast<std::uint64_t>(tti));
     ASSERT_EQ(chosen ? static_cast<int>(*chosen) : -1, oracle.pick(candidates, 1 - 1 / 1000.0, tti)) << "TTI " << tti;

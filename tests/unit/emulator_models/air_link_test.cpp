@@ -19,7 +19,7 @@ using test::frame;
 using test::OneCell;
 
 /// 400 bytes in every TTI; what is sent in the TTIs named is lost, whatever is combined.
-class Script final : public Channel {
+class Script final : public SteppedChannel {
  public:
   explicit Script(std::set<std::uint64_t> lost) : lost_(std::move(lost)) {}
   [[nodiscard]] double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const override { return 0.5; }
@@ -209,7 +209,7 @@ TEST_F(AirLinkTest, ABackloggedHsdpaUeUsesItsWholeLinkInOrder) {
 }
 
 /// Slots that all fail: CLAMP's rule about what is dropped after n attempts.
-class Deaf final : public Channel {
+class Deaf final : public SteppedChannel {
  protected:
   Grant step(std::uint64_t /*tti*/) override {
     Grant grant;

@@ -246,7 +246,7 @@ TEST_F(CellTest, TheObserverHearsOfDelaysAndDrops) {
 }
 
 /// Every block of the even TTIs is lost.
-class HalfLost final : public Channel {
+class HalfLost final : public SteppedChannel {
  protected:
   Grant step(std::uint64_t tti) override {
     Grant grant;
@@ -347,7 +347,7 @@ TEST_F(ResourceBlocks, UseCountsPartsOfTtis) {
 }
 
 /// TTIs of 1 ms that carry so many bytes each; the last number goes on.
-class Steps final : public Channel {
+class Steps final : public SteppedChannel {
  public:
   explicit Steps(std::vector<int> capacities) : capacities_(std::move(capacities)) {}
 
@@ -355,7 +355,6 @@ class Steps final : public Channel {
   Grant step(std::uint64_t tti) override {
     Grant grant;
     grant.capacity = Bytes(capacities_[std::min<std::size_t>(tti, capacities_.size() - 1)]);
-    grant.quality_db = static_cast<double>(grant.capacity.count());
     return grant;
   }
 

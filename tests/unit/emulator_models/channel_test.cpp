@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -67,6 +70,63 @@ TEST(ConstantChannel, MayBeDeadAndMayNotBeNonsense) {
 
 PiecewiseParameters figure_11(Duration period) {
   return {Rate::bits_per_second(1e6), Rate::bits_per_second(9e6), period};
+}
+
+/// TTI n carries n bytes. The TTIs are computed four at a time, and passed over where that is allowed.
+class InFours final : public Channel {
+ public:
+  explicit InFours(bool may_skip) : may_skip_(may_skip) {}
+  std::vector<std::uint64_t> computed;
+  std::uint64_t skipped = 0;
+
+ protected:
+  [[nodiscard]] std::span<const Grant> ahead(std::uint64_t tti) override {
+    computed.push_back(tti);
+    for (std::size_t i = 0; i < grants_.size(); ++i) grants_[i].capacity = Bytes(static_cast<std::int64_t>(tti + i));
+    return grants_;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> skip(std::uint64_t from, std::uint64_t to) override {
+    if (!may_skip_) return std::nullopt;
+    skipped += to - from;
+    return (from + to - 1) * (to - from) / 2;
+  }
+  [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override { return {0, static_cast<double>(tti)}; }
+
+ private:
+  bool may_skip_;
+  std::array<Grant, 4> grants_{};
+};
+
+TEST(Channel, TtisThatAreComputedTogetherAreGivenOneByOne) {
+  InFours channel(false);
+  std::uint64_t offered = 0;
+  for (std::uint64_t tti = 0; tti < 10; ++tti) {
+    EXPECT_EQ(channel.at(tti).capacity, Bytes(static_cast<std::int64_t>(tti)));
+    EXPECT_EQ(channel.at(tti).capacity, Bytes(static_cast<std::int64_t>(tti))) << "asked again";
+    EXPECT_EQ(channel.quality().present_db, static_cast<double>(tti));
+    offered += tti;
+    EXPECT_EQ(channel.offered_through(tti), offered);
+  }
+  EXPECT_EQ(channel.computed, std::vector<std::uint64_t>({0, 4, 8}));
+}
+
+TEST(Channel, TtisNobodyAskedForAreOfferedAllTheSame) {
+  InFours channel(false);
+  EXPECT_EQ(channel.at(2).capacity, Bytes(2));
+  EXPECT_EQ(channel.at(21).capacity, Bytes(21));
+  EXPECT_EQ(channel.offered_through(21), 231U);
+  EXPECT_EQ(channel.quality().present_db, 21);
+  EXPECT_EQ(channel.computed, std::vector<std::uint64_t>({0, 4, 8, 12, 16, 20}));
+}
+
+TEST(Channel, TtisThatWereComputedAreNotPassedOver) {
+  InFours channel(true);
+  EXPECT_EQ(channel.at(9).capacity, Bytes(9));
+  EXPECT_EQ(channel.skipped, 9U);
+  EXPECT_EQ(channel.at(30).capacity, Bytes(30));
+  EXPECT_EQ(channel.offered_through(30), 465U);
+  EXPECT_EQ(channel.at(60).capacity, Bytes(60));
+  EXPECT_EQ(channel.offered_through(60), 1830U);
 }
 
 TEST(PiecewiseChannel, HoldsARateForAPeriod) {

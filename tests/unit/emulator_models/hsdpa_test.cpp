@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -33,9 +35,9 @@ TEST(Hsdpa, SnrWithoutFadingIsThatOfTheDistance) {
   for (const Place& place : {Place{100, 7.9, 24}, {300, 3.9, 20}, {500, -2.2, 14}, {700, -7.1, 9}}) {
     HsdpaChannel channel(still_at(place.metres), milliseconds(2), Random(1));
     const Grant& grant = channel.at(0);
-    EXPECT_NEAR(grant.snr_db, place.snr_db, 0.05) << place.metres;
+    EXPECT_NEAR(channel.quality().present_db, place.snr_db, 0.05) << place.metres;
     EXPECT_EQ(grant.cqi, place.cqi) << place.metres;
-    EXPECT_EQ(grant.quality_db, grant.snr_db);
+    EXPECT_EQ(channel.quality().reported_db, channel.quality().present_db);
   }
 }
 
@@ -56,19 +58,96 @@ TEST(Hsdpa, TheCqiIsThreeTtisOld) {
   bool varied = false;
   for (std::uint64_t tti = 0; tti < 1000; ++tti) {
     const Grant& grant = channel.at(tti);
-    snr.push_back(grant.snr_db);
+    const RadioQuality quality = channel.quality();
+    snr.push_back(quality.present_db);
     if (tti < 3) continue;
-    ASSERT_EQ(grant.quality_db, snr[tti - 3]) << tti;
+    ASSERT_EQ(quality.reported_db, snr[tti - 3]) << tti;
     ASSERT_EQ(grant.cqi, link::cqi_of(snr[tti - 3])) << tti;
-    varied = varied || std::abs(grant.snr_db - grant.quality_db) > 3;
+    varied = varied || std::abs(quality.present_db - quality.reported_db) > 3;
   }
   EXPECT_TRUE(varied);
+}
+
+/// The same link reckoned TTI by TTI by the formulas alone.
+class PlainHsdpa {
+ public:
+  PlainHsdpa(const HsdpaParameters& parameters, const Random& random)
+      : parameters_(parameters),
+        fading_(parameters.profile, doppler_hz(parameters.speed_kmh), milliseconds(2), random),
+        shadowing_(parameters.speed_kmh / 3.6, milliseconds(2), parameters.shadowing_db,
+                   parameters.shadowing_distance_m, random.split("shadowing")),
+        errors_(random.split("block errors")) {
+    for (int i = 0; i < parameters.cqi_delay; ++i) measure();
+  }
+  /// The next TTI's, and its radio.
+  Grant step() {
+    measure();
+    quality = {snr_[snr_.size() - 1 - static_cast<std::size_t>(parameters_.cqi_delay)], snr_.back()};
+    Grant grant;
+    const int cqi = link::cqi_of(quality.reported_db);
+    grant.cqi = static_cast<std::uint8_t>(cqi);
+    grant.capacity = link::pdu_size * link::pdus(link::transport_block_bits(cqi, parameters_.category));
+    grant.draw = errors_.uniform();
+    const bool at_risk = parameters_.block_errors && cqi > 0;
+    if (at_risk) grant.received = grant.draw >= link::block_error_rate(quality.present_db, cqi);
+    return grant;
+  }
+  RadioQuality quality;
+
+ private:
+  void measure() {
+    double path_loss_db = hsdpa_path_loss_db(parameters_) + shadowing_.db();
+    shadowing_.step();
+    if (parameters_.fading) path_loss_db -= 10 * std::log10(std::max(fading_.power(snr_.size()), least_fading_power));
+    snr_.push_back(hsdpa_snr_db(parameters_, path_loss_db));
+  }
+
+  HsdpaParameters parameters_;
+  Multipath fading_;
+  Shadowing shadowing_;
+  Random errors_;
+  std::vector<double> snr_;
+};
+
+/// A link of every kind: each parameter takes each of its values some time.
+HsdpaParameters any(int number) {
+  HsdpaParameters parameters;
+  parameters.cqi_delay = number % 16;
+  parameters.distance_m = 60 + 40.0 * number;
+  parameters.speed_kmh = std::array{0.0, 3.0, 30.0, 120.0}[static_cast<std::size_t>(number / 2 % 4)];
+  parameters.category = number % 10 + 1;
+  parameters.fading = number % 7 != 3;
+  parameters.profile = static_cast<MultipathProfile>(number % 4);
+  parameters.shadowing_db = number % 5 == 0 ? 0 : 8;
+  parameters.block_errors = number % 11 != 4;
+  return parameters;
+}
+
+TEST(Hsdpa, IsWhatTheFormulasSayTtiByTti) {
+  for (int number = 0; number < 48; ++number) {
+    HsdpaChannel channel(any(number), milliseconds(2), Random(7));
+    PlainHsdpa plain(any(number), Random(7));
+    std::uint64_t offered = 0;
+    for (std::uint64_t tti = 0; tti < 4000; ++tti) {
+      const Grant expected = plain.step();
+      const Grant& grant = channel.at(tti);
+      ASSERT_EQ(grant.cqi, expected.cqi) << number << ' ' << tti;
+      ASSERT_EQ(grant.capacity, expected.capacity) << number << ' ' << tti;
+      ASSERT_EQ(grant.draw, expected.draw) << number << ' ' << tti;
+      ASSERT_EQ(grant.received, expected.received) << number << ' ' << tti;
+      ASSERT_NEAR(channel.quality().reported_db, plain.quality.reported_db, 1e-9) << number << ' ' << tti;
+      ASSERT_NEAR(channel.quality().present_db, plain.quality.present_db, 1e-9) << number << ' ' << tti;
+      offered += static_cast<std::uint64_t>(expected.carried().count());
+      ASSERT_EQ(channel.offered_through(tti), offered);
+    }
+  }
 }
 
 TEST(Hsdpa, BlocksAreLostAsOftenAsTheFormulaSays) {
   for (const double metres : {100.0, 300.0, 500.0, 700.0}) {
     HsdpaChannel channel(still_at(metres), milliseconds(2), Random(3));
-    const double expected = link::block_error_rate(channel.at(0).snr_db, channel.at(0).cqi);
+    const Grant& first = channel.at(0);
+    const double expected = link::block_error_rate(channel.quality().present_db, first.cqi);
     int lost = 0;
     constexpr int n = 400'000;
     for (std::uint64_t tti = 0; tti < n; ++tti) lost += channel.at(tti).received ? 0 : 1;
@@ -93,9 +172,10 @@ TEST(Hsdpa, IsAFunctionOfSeedAndTti) {
   for (std::uint64_t tti = 0; tti < 5000; ++tti) {
     const Grant now = every.at(tti);
     if (tti % 117 != 3) continue;
-    ASSERT_EQ(some.at(tti).snr_db, now.snr_db) << tti;
     ASSERT_EQ(some.at(tti).received, now.received) << tti;
-    differences += other.at(tti).snr_db != now.snr_db ? 1 : 0;
+    ASSERT_EQ(some.quality().present_db, every.quality().present_db) << tti;
+    other.at(tti);
+    differences += other.quality().present_db != every.quality().present_db ? 1 : 0;
   }
   EXPECT_EQ(some.offered_through(4999), every.offered_through(4999));
   EXPECT_GT(differences, 40);

@@ -107,7 +107,7 @@ TEST_F(Cells, AReleasedUesPacketsGoTheDefaultRoute) {
 }
 
 /// Every block is lost at first.
-class Late final : public Channel {
+class Late final : public SteppedChannel {
  public:
   [[nodiscard]] double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const override { return 1; }
 

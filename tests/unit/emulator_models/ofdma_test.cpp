@@ -80,10 +80,10 @@ TEST(Ofdma, TheCqiIsSixTtisOld) {
   OfdmaChannel channel({.speed_kmh = 60}, milliseconds(1), Random(2));
   std::vector<double> snr;
   for (std::uint64_t tti = 0; tti < 1000; ++tti) {
-    const Grant& grant = channel.at(tti);
-    snr.push_back(grant.snr_db);
+    channel.at(tti);
+    snr.push_back(channel.quality().present_db);
     if (tti >= 6) {
-      ASSERT_EQ(grant.quality_db, snr[tti - 6]) << tti;
+      ASSERT_EQ(channel.quality().reported_db, snr[tti - 6]) << tti;
     }
   }
 }

@@ -39,7 +39,7 @@ class Sink final : public ReportSink {
 };
 
 /// A rate that can be changed while it runs.
-class Dial final : public Channel {
+class Dial final : public SteppedChannel {
  public:
   explicit Dial(const std::int64_t& bytes) : bytes_(bytes) {}
 

@@ -30,7 +30,7 @@ std::unique_ptr<Channel> constant() {
 }
 
 /// The same; what is sent in the TTIs named is lost.
-class Script final : public Channel {
+class Script final : public SteppedChannel {
  public:
   explicit Script(std::set<std::uint64_t> lost) : lost_(std::move(lost)) {}
   [[nodiscard]] double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const override { return 0.5; }

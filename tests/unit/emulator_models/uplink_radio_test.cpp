@@ -67,7 +67,7 @@ TEST_F(Uplinks, ARecordedUplinkIsReplayedToTheMillisecond) {
 }
 
 /// Every other block is lost.
-class Flaky final : public Channel {
+class Flaky final : public SteppedChannel {
  protected:
   Grant step(std::uint64_t tti) override {
     Grant grant;
