@@ -108,6 +108,8 @@ class AckClockedWindow {
   [[nodiscard]] Duration base_delay() const { return base_; }
   /// How late the newest acknowledgement was of which it is known; zero where none was of late.
   [[nodiscard]] Duration late() const { return late_; }
+  /// … the greatest of late, which decays with half a second; zero where none is known.
+  [[nodiscard]] Duration greatest_late() const { return latest_; }
   /// How late the acknowledgement of a segment can have been that took so long there and back: what that is beyond the
   /// base delay. No bound where either is unknown.
   [[nodiscard]] Duration most_late(Duration round_trip) const {

@@ -24,7 +24,8 @@ class Demand {
   Demand() = default;
   Demand(tcp::SeqNum delivered, Instant now) : mark_(delivered), since_(now) {}
 
-  /// `delivered`: acknowledged by the receiver up to here. `round_trip`: over both legs, without the receiver's queues.
+  /// `delivered`: acknowledged by the receiver up to here. `round_trip`: over both legs, without the
+  /// receiver's queues, but with what its acknowledgements wait for the uplink.
   void follow(tcp::SeqNum delivered, Duration round_trip, Instant now);
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   /// It was measured so lately that follow() does nothing, whatever the round trip.

@@ -21,7 +21,7 @@ bool RelayMemory::look(Instant now) {
 
 /// While nobody is short of memory it is not reckoned who has how much of it.
 Bytes RelayMemory::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
-  const Bytes shown = need_of(flow, in, now);
+  const Bytes shown = need_of(flow, bearer, in, now);
   if (shown <= plenty_ && budget_.is_ample(plenty_, bearer.load.committed)) return plenty_;
   const Bytes own = held + flow.leg(in).endpoint.advertised();
   const Bytes unasked = budget_.most_unasked(own);
@@ -29,9 +29,9 @@ Bytes RelayMemory::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, 
   return std::max(std::min(needed, budget_.most_of_ue(bearer.load.committed, own)), relay::least_window);
 }
 
-Bytes RelayMemory::need(Flow& flow, Side in, Bytes held, Instant now) {
+Bytes RelayMemory::need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
   const Bytes own = held + flow.leg(in).endpoint.advertised();
-  return bounded_need(own, need_of(flow, in, now), budget_.most_unasked(own));
+  return bounded_need(own, need_of(flow, bearer, in, now), budget_.most_unasked(own));
 }
 
 /// A first window besides, while the budget has room for what nobody has shown to need: hosts send in bursts.
@@ -45,7 +45,7 @@ Bytes RelayMemory::first_limit(const Bearer& bearer) const {
 }
 
 /// What the path needs, once the direction carries more than a first window.
-Bytes RelayMemory::need_of(Flow& flow, Side in, Instant now) {
+Bytes RelayMemory::need_of(Flow& flow, const Bearer& bearer, Side in, Instant now) {
   const Leg& to = flow.leg(opposite(in));
   const tcp::SeqNum delivered = to.endpoint.snd_una();
   if (flow.demands == no_id) {
@@ -58,7 +58,9 @@ Bytes RelayMemory::need_of(Flow& flow, Side in, Instant now) {
   }
   Demand& demand = demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   if (demand.is_fresh(now)) return demand.bytes();
-  demand.follow(delivered, flow.leg(in).endpoint.srtt() + to.endpoint.least_rtt(), now);
+  // What the UE has is held until it is acknowledged, and that may wait for the uplink, beside an upload for long.
+  const Duration late = in == Side::core && bearer.clocked() ? bearer.ack_clock().law().greatest_late() : Duration{};
+  demand.follow(delivered, flow.leg(in).endpoint.srtt() + to.endpoint.least_rtt() + late, now);
   return demand.bytes();
 }
 

@@ -28,7 +28,7 @@ class RelayMemory {
   /// goes, beyond the need while there is plenty; two segments in any case, or it would never move again.
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
   /// What it has shown to need, as far as the budget goes.
-  [[nodiscard]] Bytes need(Flow& flow, Side in, Bytes held, Instant now);
+  [[nodiscard]] Bytes need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
   /// The same as limit() for a connection that has only begun.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
 
@@ -51,7 +51,7 @@ class RelayMemory {
 
   /// Of a direction that has `shown` a need and has committed `own`, of which `unasked` might be without need.
   [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes unasked) const;
-  [[nodiscard]] Bytes need_of(Flow& flow, Side in, Instant now);
+  [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);
   template <Side in>
   [[nodiscard]] std::uint32_t note_direction(Flow& flow, bool fed);
   [[nodiscard, gnu::cold, gnu::noinline]] bool keeps_though_tight(const Flow& flow, Side in,

@@ -102,7 +102,7 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   // bounds it for as long, as where nothing steers.
   const bool sliding = loop->sliding != no_id;
   const bool told = sliding || loop->balance.known() || bearer.mean_rate() > Rate();
-  const Bytes wanted = !told     ? memory_.need(flow, Side::core, held, now)
+  const Bytes wanted = !told     ? memory_.need(flow, bearer, Side::core, held, now)
                        : sliding ? held + slide(flow, bearer, sliding_[loop->sliding], now)
                                  : held + steered_room(flow, bearer, loop->balance);
   const Bytes room = std::min(limit, wanted) - held;

@@ -184,5 +184,10 @@ TEST(UnaidedRandom, DeliversNearlyWhatCubicDoesAndNoQueueStands) {
   }
 }
 
+// Acknowledgements wait 0.3 s behind an upload, and the relay holds what they are for.
+TEST(UnaidedRandom, ARelayHoldsWhatALateUplinkHasYetToAcknowledge) {
+  examine(440);
+}
+
 }  // namespace
 }  // namespace sluice::emulator
