@@ -42,18 +42,12 @@ constexpr Duration slow_start = milliseconds(100);
 constexpr Duration longest_margin = milliseconds(150);
 constexpr Duration longest_clump = milliseconds(10);
 /// An acknowledgement that was so late at the uplink is of so long ago, and the link has gone on since. This and the
-/// next two were chosen on the recorded links with a scheduled uplink, between use and delay.
+/// next one were chosen on the recorded links with a scheduled uplink, between use and delay.
 constexpr double late_gain = 1.35;
-/// So much of what the link carries in a silence is sent in it.
-constexpr double silence_gain = 0.9;
-/// … which does for this part of the reference.
+/// That the window grows in silence does for this part of the reference.
 constexpr double reference_for_silence = 0.5;
 /// Mean lateness from which on the uplink is taken for one that makes acknowledgements wait: timestamps are that exact.
 constexpr Duration notable_late = milliseconds(2);
-/// An acknowledgement that would be later than usual by so much is not only late.
-constexpr Duration unusual_late = milliseconds(15);
-/// Room is not looked for more often.
-constexpr Duration least_wait = milliseconds(1);
 /// An upload of the same UE may fill a modem's buffer, which is what acknowledgements wait behind.
 constexpr Duration longest_late = seconds(1);
 constexpr Duration late_memory = milliseconds(500);
@@ -166,6 +160,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   heard_ = true;
   unanswered_ = false;
   idle_ = news.in_flight <= Bytes{};
+  left_ = news.in_flight;
   flows_ = std::max(news.flows, 1U);
   further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
   note_round_trip(news, listened);
@@ -438,11 +433,6 @@ bool AckClockedWindow::extrapolates() const {
   return usually_late_ >= notable_late && late_unknown_for_ <= late_known_for && further_ <= Duration::zero();
 }
 
-/// … and there is neither a start-up nor a drain, which have windows of their own, nor an outage.
-bool AckClockedWindow::grows_in_silence() const {
-  return extrapolates() && !starting_ && !draining() && !unanswered_ && !idle_;
-}
-
 double AckClockedWindow::model() const {
   const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
   const double wanted = to_seconds(base_) + (extrapolates() ? 1 - reference_for_silence : 1) * to_seconds(wait());
@@ -454,24 +444,6 @@ double AckClockedWindow::model() const {
   return parameters_.gain * rate * wanted + segments + delayed +
          std::max({parameters_.clumps * ahead, stretched, late_gain * rate * to_seconds(std::min(late_, latest_)),
                    rate * to_seconds(latest_ - base_ / 2)});
-}
-
-/// How long after the newest acknowledgement the window grows: until the next one is later than is usual.
-Duration AckClockedWindow::longest_silence() const {
-  return std::max(usually_late_ + unusual_late - late_, Duration::zero());
-}
-
-Bytes AckClockedWindow::grown(Duration silence) const {
-  if (!grows_in_silence()) return Bytes{};
-  return (delivery_.rate() * silence_gain).in(std::clamp(silence, Duration::zero(), longest_silence()));
-}
-
-Instant AckClockedWindow::room_at(Instant now, Bytes under_way) const {
-  if (!grows_in_silence() || !delivery_.known()) return never;
-  const Rate rate = delivery_.rate() * silence_gain;
-  const Duration silence = time_for(under_way + parameters_.segment - window_, rate.bytes_per_second());
-  if (silence > longest_silence()) return never;
-  return std::max(last_heard_ + silence, now + least_wait);
 }
 
 void AckClockedWindow::set_window() {

@@ -58,6 +58,10 @@ struct Acknowledged {
 /// itself may stand still. Half of the reference is enough beside that. It takes timestamps, and a sender that can use
 /// it: the window of a connection that stays end to end goes in acknowledgements.
 ///
+/// Where everything under way should have been acknowledged for long, the tail of it may be lost, and nothing would
+/// tell before a timeout that is reckoned from the round trips of an outage. So one segment more than is under way may
+/// go out, though that be more than the window (as the probe of RFC 8985): its acknowledgement tells of the loss.
+///
 /// The base delay is a minimum over the last seconds. Where no packet has come near it for five seconds, or where the
 /// rate falls although the window is what limits it (the way has become longer), the queue is drained for a round trip
 /// and the delay measured anew, whether it is longer or shorter. So it is at the end of a start-up that has found a way
@@ -98,8 +102,8 @@ class AckClockedWindow {
 
   /// What may be under way as of the newest call; never less than two segments.
   [[nodiscard]] Bytes window() const { return window_; }
-  /// … and at `now`, which is not before it: the window may grow in silence.
-  [[nodiscard]] Bytes window(Instant now) const { return window_ + grown(now - last_heard_); }
+  /// … and at `now`, which is not before it: the window may grow in silence, and asks where news is overdue.
+  [[nodiscard]] Bytes window(Instant now) const;
   /// With so much under way: when there is room for a segment more if nothing is heard until then; `never` when a
   /// silence does not make room. After `now`, by a millisecond at least.
   [[nodiscard]] Instant room_at(Instant now, Bytes under_way) const;
@@ -158,6 +162,9 @@ class AckClockedWindow {
   [[nodiscard]] bool grows_in_silence() const;
   [[nodiscard]] Duration longest_silence() const;
   [[nodiscard]] Bytes grown(Duration silence) const;
+  [[nodiscard]] Duration overdue_after() const;
+  [[nodiscard]] Instant grows_at(Instant now, Bytes under_way) const;
+  [[nodiscard]] Instant asks_at(Instant now, Bytes under_way) const;
   [[nodiscard]] double drained() const;
   [[nodiscard]] Acknowledged without_uplink(Acknowledged news);
   void note_others(const Acknowledged& news, Duration since);
@@ -169,6 +176,7 @@ class AckClockedWindow {
   DeliveryEstimator delivery_;
   Duration base_{};  ///< zero while unknown
   Bytes window_;
+  Bytes left_;                     ///< under way when anything was acknowledged last
   double start_ = 0;               ///< window of the start-up, or while the way is filled again, bytes
   double ours_ = 0;                ///< mean rate of what is delivered, pauses and all, bytes/s
   double others_ = 0;              ///< … of what others send
@@ -211,6 +219,6 @@ class AckClockedWindow {
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 480, "one for each bearer");
+static_assert(sizeof(AckClockedWindow) <= 488, "one for each bearer");
 
 }  // namespace sluice::control

@@ -71,6 +71,7 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("delivery", self.delivery_);
   visit("base", self.base_);
   visit("window", self.window_);
+  visit("left", self.left_);
   visit("start", self.start_);
   visit("ours", self.ours_);
   visit("others", self.others_);

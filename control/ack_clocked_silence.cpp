@@ -1,0 +1,79 @@
+// What a silence makes of the window that is clocked by acknowledgements.
+
+#include <algorithm>
+
+#include "control/ack_clocked_window.hpp"
+
+namespace sluice::control {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// So much of what the link carries in a silence is sent in it. This and the next one were chosen on the recorded links
+/// with a scheduled uplink, between use and delay.
+constexpr double silence_gain = 0.9;
+/// An acknowledgement that would be later than usual by so much is not only late.
+constexpr Duration unusual_late = milliseconds(15);
+/// Room is not looked for more often.
+constexpr Duration least_wait = milliseconds(1);
+/// Nothing is overdue before, since a receiver may delay an acknowledgement for so long (as in RFC 8985).
+constexpr Duration least_overdue = milliseconds(200);
+/// What is under way at hardly any rate is waited for up to this.
+constexpr Duration longest_carried = seconds(1);
+/// So often it is looked for who can ask.
+constexpr Duration overdue_look = milliseconds(10);
+
+}  // namespace
+
+/// The window follows silences; there is neither a start-up nor a drain, which have windows of their own, nor an
+/// outage.
+bool AckClockedWindow::grows_in_silence() const {
+  return extrapolates() && !starting_ && !draining() && !unanswered_ && !idle_;
+}
+
+/// How long after the newest acknowledgement the window grows: until the next one is later than is usual.
+Duration AckClockedWindow::longest_silence() const {
+  return std::max(usually_late_ + unusual_late - late_, Duration::zero());
+}
+
+Bytes AckClockedWindow::grown(Duration silence) const {
+  if (!grows_in_silence()) return Bytes{};
+  return (delivery_.rate() * silence_gain).in(std::clamp(silence, Duration::zero(), longest_silence()));
+}
+
+/// After so long a silence all that was under way should have come and been acknowledged: the round trip twice, what
+/// was under way at the rate of late, and what acknowledgements were late.
+Duration AckClockedWindow::overdue_after() const {
+  if (!known() || !delivery_.known() || idle_ || unanswered_) return Duration::max();
+  const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
+  return std::max(least_overdue, 2 * (base_ + wait()) + latest_ + carried);
+}
+
+Bytes AckClockedWindow::window(Instant now) const {
+  const Duration silence = now - last_heard_;
+  const Bytes window = window_ + grown(silence);
+  if (silence < least_overdue || silence < overdue_after()) return window;
+  return std::max(window, left_) + parameters_.segment;
+}
+
+Instant AckClockedWindow::room_at(Instant now, Bytes under_way) const {
+  return std::min(grows_at(now, under_way), asks_at(now, under_way));
+}
+
+Instant AckClockedWindow::grows_at(Instant now, Bytes under_way) const {
+  if (!grows_in_silence() || !delivery_.known()) return never;
+  const Bytes lacks = under_way + parameters_.segment - window_;
+  if (lacks > grown(longest_silence())) return never;
+  return std::max(last_heard_ + (delivery_.rate() * silence_gain).time_for(lacks), now + least_wait);
+}
+
+/// Once it has asked, more is under way than this.
+Instant AckClockedWindow::asks_at(Instant now, Bytes under_way) const {
+  const Duration after = overdue_after();
+  if (after == Duration::max() || under_way > std::max(window_ + grown(longest_silence()), left_)) return never;
+  const Instant asks = last_heard_ + after;
+  return asks > now ? asks : now + overdue_look;
+}
+
+}  // namespace sluice::control
