@@ -168,8 +168,14 @@ class Endpoint {
   [[nodiscard]] bool on_fast_path() const { return bits_.on_fast_path; }
   /// emit() is certain to do nothing. Cheap; false proves nothing.
   [[nodiscard]] bool nothing_to_emit(Instant now) const {
-    return bits_.on_fast_path && !bits_.ack_now && !send_.unsent() && now < rcv_.ack_deadline;
+    if (bits_.ack_now || now >= rcv_.ack_deadline) return false;
+    return bits_.on_fast_path ? !send_.unsent() : is_over();
   }
+  /// Both FINs are acknowledged, or the connection has ended otherwise: all that can still be sent is an
+  /// acknowledgement.
+  [[nodiscard]] bool is_over() const { return bits_.state == State::time_wait || bits_.state == State::closed; }
+  /// The peer may still send data: it has sent no FIN, and is not gone.
+  [[nodiscard]] bool expects_data() const { return !bits_.fin_received && bits_.state != State::closed; }
   /// emit() would have something to do. Under WindowSource::allowance it is assumed that the allowance suffices.
   [[nodiscard]] bool wants_to_send(Instant now) const;
   /// There is lost or unsent data that the windows would allow now.
@@ -182,7 +188,7 @@ class Endpoint {
   /// The earliest armed timer, or when a burst may leave that pacing holds back; never when none.
   [[nodiscard]] Instant next_deadline() const {
     const Instant timers = std::min(timer_deadline_, rcv_.ack_deadline);
-    return bits_.on_fast_path ? timers : std::min(timers, pacing_deadline());
+    return bits_.on_fast_path || !paced() ? timers : std::min(timers, pacing_deadline());
   }
 
   /// TSval of what is sent from now on (RFC 7323), in the sender's own clock.
@@ -258,6 +264,7 @@ class Endpoint {
  private:
   // handshake.cpp
   void reset_connection(const EndpointConfig& config, SeqNum iss);
+  [[gnu::cold, gnu::noinline]] void forget_connection();
   void negotiate(const SynOptions& ours, const SynOptions& theirs);
   [[nodiscard]] std::uint16_t payload_within(std::uint16_t mss) const;
   [[nodiscard]] SynOptions offer() const;

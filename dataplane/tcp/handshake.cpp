@@ -20,9 +20,15 @@ unsigned scale_of(const SynOptions& options, bool used) {
 
 /// As constructed, but for what the owner may have set before: room, timestamp, window source and updates.
 void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
-  release_queues();
+  if (config_ != nullptr) forget_connection();
   config_ = &config;
   if (config.accurate_ecn != nullptr) config.accurate_ecn->begin();
+  snd_.una = snd_.nxt = repair_.point = iss;
+  snd_.end = iss + 1;
+}
+
+void Endpoint::forget_connection() {
+  release_queues();
   const EndpointBits before = std::exchange(bits_, EndpointBits{});
   bits_.window_source = before.window_source;
   bits_.window_updates = before.window_updates;
@@ -30,8 +36,6 @@ void Endpoint::reset_connection(const EndpointConfig& config, SeqNum iss) {
   rcv_ = {};
   repair_ = {};
   mtu_ = {};
-  snd_.una = snd_.nxt = repair_.point = iss;
-  snd_.end = iss + 1;
   timer_deadline_ = never;
   small_out_ = 0;
   ts_recent_at_ = 0;

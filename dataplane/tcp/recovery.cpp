@@ -44,6 +44,7 @@ void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
 }
 
 void Endpoint::detect_overdue(AckEvent& event) {
+  if (send_.empty()) return;
   const std::uint32_t wait = send_.mark_overdue(rack_, tick::micro(event.now), reordering_window(), event, samples());
   if (bits_.recovery == Recovery::none && send_.to_retransmit() != 0 && !(bits_.trying_larger && only_larger_lost())) {
     enter_fast_recovery(event.now);

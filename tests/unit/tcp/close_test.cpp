@@ -25,9 +25,14 @@ TEST(Close, WeFinishFirst) {
   s.receive(s.segment(500, 101, fin_ack));
   EXPECT_EQ(s.endpoint.state(), State::time_wait);
   EXPECT_TRUE(s.endpoint.peer_finished());
+  EXPECT_TRUE(s.endpoint.is_over());
+  EXPECT_FALSE(s.endpoint.expects_data());
+  EXPECT_FALSE(s.endpoint.nothing_to_emit(s.now)) << "an acknowledgement is due";
   s.emit();
   EXPECT_EQ(s.wire.next().segment.ack, s.their_base + 501);
+  EXPECT_TRUE(s.endpoint.nothing_to_emit(s.now));
   s.receive(s.segment(500, 101, fin_ack));  // our acknowledgement was lost
+  EXPECT_FALSE(s.endpoint.nothing_to_emit(s.now));
   s.emit();
   EXPECT_EQ(s.wire.next().segment.ack, s.their_base + 501);
   s.pass(1s);
@@ -42,6 +47,8 @@ TEST(Close, ThePeerFinishesFirst) {
   s.receive_data(0, 500, fin_ack);
   EXPECT_EQ(s.endpoint.state(), State::close_wait);
   EXPECT_FALSE(s.endpoint.peer_finished()) << "something is left to read";
+  EXPECT_FALSE(s.endpoint.expects_data());
+  EXPECT_FALSE(s.endpoint.is_over()) << "we may go on";
   EXPECT_EQ(s.read_all(), 500U);
   EXPECT_TRUE(s.endpoint.peer_finished());
   s.emit();
