@@ -5,11 +5,6 @@
 namespace sluice::proxy {
 namespace {
 
-/// How often the pool is looked at, and how often while little is left: its level stands in lines of memory that all
-/// threads write.
-constexpr Duration usual_period = std::chrono::milliseconds(1);
-constexpr Duration tight_period = std::chrono::microseconds(100);
-
 /// So many buffers stay for what is received and forwarded, however small the pool.
 constexpr std::uint32_t least_reserve = 64;
 constexpr std::int64_t tight_share = 8;
@@ -53,7 +48,7 @@ MemoryBudget::MemoryBudget(const ShardLimits& limits, const packet::PacketPool& 
 }
 
 bool MemoryBudget::look(Instant now) {
-  if (now - looked_ < (tight() ? tight_period : usual_period)) return false;
+  if (!is_due(now)) return false;
   looked_ = now;
   if (const std::uint16_t epoch = epoch_of(now); epoch != epoch_) let_age(epoch);
   const std::int64_t available = pool_.available();

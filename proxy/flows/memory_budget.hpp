@@ -44,6 +44,9 @@ class MemoryBudget {
 
   /// Looks at the pool, and lets old commitments go. True when the pool's level was read anew.
   bool look(Instant now);
+  /// … which it is not before: the level stands in lines of memory that all threads write, so it is looked at now and
+  /// then, and more often while little is left.
+  [[nodiscard]] bool is_due(Instant now) const { return now - looked_ >= (tight() ? tight_period : usual_period); }
   /// A received buffer stays here: in a queue of payload, or as an ACK that waits.
   void taken() { --spare_; }
   /// The commitment is now this many bytes.
@@ -74,6 +77,8 @@ class MemoryBudget {
   [[nodiscard]] double used() const { return used_; }
 
  private:
+  static constexpr Duration usual_period = std::chrono::milliseconds(1);
+  static constexpr Duration tight_period = std::chrono::microseconds(100);
   static constexpr std::size_t epochs = 8;
   static constexpr unsigned epoch_bits = 28;  ///< of nanoseconds: 0.27 s
 

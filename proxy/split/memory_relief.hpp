@@ -15,7 +15,9 @@ class MemoryRelief {
       : shard_(shard), flows_(flows), sweep_(sweep) {}
 
   /// Looks at the pool's level where that is due, and begins what it calls for.
-  void look(Instant now);
+  void look(Instant now) {
+    if (shard_.budget.is_due(now)) look_anew(now);
+  }
   [[nodiscard]] bool active() const { return walk_.active; }
   /// Goes on with a walk over all flows, for some of them. Each walk ends those that hold at least half of what the
   /// largest of the walk before held, so that a few walks are enough and nobody small is ended for nothing.
@@ -29,6 +31,7 @@ class MemoryRelief {
     bool active = false;
   };
 
+  [[gnu::noinline]] void look_anew(Instant now);
   void begin();
   void reclaim_from(Flow& flow, FlowId id, Instant now);
 

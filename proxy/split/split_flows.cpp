@@ -161,7 +161,7 @@ inline bool SplitFlows::deliver_segment(Arrival& arrival, Flow& flow, FlowId id)
   return believed;
 }
 
-void SplitFlows::serve_marked(Instant now) {
+void SplitFlows::serve_all_marked(Instant now) {
   for (std::size_t i = 0; i < marked_.size(); ++i) {
     if (i + 1 < marked_.size()) shard_.registry.flows().prefetch(marked_[i + 1]);
     const FlowId id = marked_[i];
@@ -217,12 +217,13 @@ void SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   relay::pump(flow);
   relay::pass_ends(flow);
   relay::pass_keepalives(flow);
-  receive_windows_.update_of_ue(flow, bearer, now);
-  receive_windows_.update_of_server(flow, bearer, now);
+  // Who has sent a FIN needs no window.
+  if (flow.leg(Side::radio).endpoint.expects_data()) receive_windows_.update_of_ue(flow, bearer, now);
+  if (flow.leg(Side::core).endpoint.expects_data() || flow.share.shut)
+    receive_windows_.update_of_server(flow, bearer, now);
   emit_with_ends(flow, id, bearer, now);
   if (relay::finished(flow)) {
-    count_end(flow, id);
-    close(id, now);
+    end_finished(flow, id, now);
     return;
   }
   reschedule(flow, id, now);
@@ -378,6 +379,7 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     reschedule(flow, id, now);
     return;
   }
+  if (flow.waits_out && wait_out(flow, id, now)) return;
   stalls_.end(flow, now);
   for (const Side side : {Side::radio, Side::core}) {
     tcp::Endpoint& endpoint = flow.leg(side).endpoint;
@@ -398,6 +400,27 @@ bool SplitFlows::nothing_is_due(const Flow& flow, Instant now) {
   if (!relay::on_fast_path(flow) || flow.release_reason != ReleaseReason::none) return false;
   const Instant due = std::min(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
   return due > now && !shard_.registry.bearer(flow.bearer).steered();
+}
+
+/// Both hosts have closed the connection, and its wait for a FIN that comes again may be over: nothing of it is to be
+/// served. False when there is something all the same.
+bool SplitFlows::wait_out(Flow& flow, FlowId id, Instant now) {
+  if (flow.release_reason != ReleaseReason::none) return false;
+  for (Leg& leg : flow.legs) {
+    if (leg.endpoint.next_deadline() <= now) leg.endpoint.on_timer(now);
+    if (!leg.endpoint.is_over() || leg.reset_pending || leg.endpoint.wants_to_send(now)) return false;
+  }
+  if (relay::finished(flow)) {
+    end_finished(flow, id, now);
+  } else {
+    reschedule(flow, id, now);
+  }
+  return true;
+}
+
+void SplitFlows::end_finished(Flow& flow, FlowId id, Instant now) {
+  count_end(flow, id);
+  close(id, now);
 }
 
 bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {

@@ -63,7 +63,9 @@ class SplitFlows {
     if (flow.events == StreamEvents::none) marked_.push_back(id);
     flow.events = flow.events | events;
   }
-  [[gnu::flatten, gnu::noinline]] void serve_marked(Instant now);
+  void serve_marked(Instant now) {
+    if (!marked_.empty()) serve_all_marked(now);
+  }
   /// Lets the flow send what it can towards the radio, `most` IP bytes at most.
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     emit(flow, bearer, Side::radio, most, Part::all, now);
@@ -90,11 +92,13 @@ class SplitFlows {
   std::size_t pass_train(Flow& flow, FlowId id, Side in, std::span<packet::Packet> packets,
                          std::span<const packet::Parsed> parsed, Instant now);
   void after_passing(Flow& flow, FlowId id, const Bearer& bearer, Side in, Instant now);
+  [[gnu::flatten, gnu::noinline]] void serve_all_marked(Instant now);
   bool deliver_segment(Arrival& arrival, Flow& flow, FlowId id);
   [[gnu::cold, gnu::noinline]] void deliver_rerouted(Arrival& arrival, Flow& flow, FlowId id);
   void serve(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
   void serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  bool wait_out(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   bool emit(Flow& flow, Bearer& bearer, Instant now);
   /// Of a window that flows share by acknowledgements: the flow's own part, or what the others leave, too.
@@ -115,6 +119,7 @@ class SplitFlows {
   void reschedule(Flow& flow, FlowId id, Instant now);
   [[nodiscard]] bool nothing_is_due(const Flow& flow, Instant now);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow, FlowId id);
+  void end_finished(Flow& flow, FlowId id, Instant now);
   void displace(FlowId id, Instant now);
   /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
   void keep_journal(Flow& flow, FlowId id) {

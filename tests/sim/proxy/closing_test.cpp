@@ -335,6 +335,25 @@ TEST_F(Closing, TheOldestThatWaitsOutGivesItsPlaceToANewOne) {
   EXPECT_TRUE(lab.silent(Side::radio));
 }
 
+TEST_F(Closing, TheWaitForAFinThatComesAgainEndsByItself) {
+  close_by_server();
+  lab.pass_time(std::chrono::milliseconds(600));
+  lab.forget_output();
+  hosts.ue(Flags::ack_bit | Flags::fin_bit, 0, 1);  // its acknowledgement was lost
+  const auto again = lab.next(Side::radio);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->segment().flags.bits, Flags::ack_bit);
+  EXPECT_TRUE(lab.silent(Side::core));
+  lab.pass_time(std::chrono::milliseconds(600));
+  EXPECT_EQ(lab.shard.flow_count(), 1U) << "it has begun anew";
+  lab.pass_time(std::chrono::milliseconds(600));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  EXPECT_EQ(lab.count(Counter::flows_closed), 1U);
+  EXPECT_EQ(lab.count(Counter::flows_timed_out), 0U);
+  EXPECT_TRUE(lab.silent(Side::radio));
+  EXPECT_TRUE(lab.silent(Side::core));
+}
+
 TEST_F(Closing, ASynThatTimeWaitDoesNotTakeIsTheServersToAnswer) {
   close_by_server();
   ASSERT_EQ(lab.shard.flow_count(), 1U) << "within tcp.time_wait";
