@@ -24,13 +24,13 @@ std::uint32_t slot_count(std::uint32_t capacity) {
 FlowTable::FlowTable(std::uint32_t capacity, const HashKey& secret)
     : capacity_(checked(capacity)),
       mask_(slot_count(capacity) - 1),
-      tag_of_(secret),
+      hash_(secret),
       slots_(slot_count(capacity)),
       keys_(capacity) {}
 
-FlowIndex FlowTable::find(const FlowKey& key, std::uint32_t tag) const noexcept {
-  const std::uint32_t at = slot_of(key, tag);
-  return at != no_slot ? slots_[at].index_plus - 1 : no_flow;
+FlowIndex FlowTable::find(const FlowKey& key, KeyTag tag) const noexcept {
+  const std::uint32_t at = slot_of(key, static_cast<std::uint32_t>(tag));
+  return at != no_slot ? slots_[at].index() : no_flow;
 }
 
 /// The slot that holds the key, or no_slot.
@@ -39,18 +39,18 @@ inline std::uint32_t FlowTable::slot_of(const FlowKey& key, std::uint32_t tag) c
     const std::uint32_t at = (tag + step) & mask_;
     const Slot slot = slots_[at];
     if (slot.index_plus == 0) return no_slot;
-    if (slot.tag == tag && keys_[slot.index_plus - 1] == key) [[likely]]
+    if (slot.tag == tag && holds(slot, key)) [[likely]]
       return at;
   }
   return no_slot;
 }
 
-FlowIndex FlowTable::find(const FlowKey& key) const noexcept {
-  return find(key, tag_of_(key));
-}
-
 void FlowTable::lookup_burst(std::span<const FlowKey> keys, std::span<FlowIndex> out) const noexcept {
   assert(out.size() >= keys.size());
+  if (keys.size() == 1) {  // nothing to fetch ahead of
+    out[0] = find(keys[0]);
+    return;
+  }
   constexpr std::size_t batch = 32;
   for (std::size_t start = 0; start < keys.size(); start += batch) {
     const std::size_t count = std::min(batch, keys.size() - start);
@@ -63,53 +63,55 @@ void FlowTable::lookup_burst(std::span<const FlowKey> keys, std::span<FlowIndex>
 /// hashed once.
 inline void FlowTable::lookup_batch(const FlowKey* keys, FlowIndex* out, std::size_t count) const noexcept {
   const Slot* const slots = slots_.data();
-  const FlowKey* const known = keys_.data();
-  tag_of_.burst({keys, count}, out);
+  hash_.burst({keys, count}, out);
   for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(slots + (out[i] & mask_));
-  std::array<FlowIndex, 32> candidates;
+  std::array<std::uint32_t, 32> candidates;  // Slot::index_plus, 0 where the slot is another key's
   for (std::size_t i = 0; i < count; ++i) {
     const Slot slot = slots[out[i] & mask_];
-    candidates[i] = slot.tag == out[i] && slot.index_plus != 0 ? slot.index_plus - 1 : no_flow;
-    __builtin_prefetch(known + (candidates[i] != no_flow ? candidates[i] : 0));
+    candidates[i] = slot.tag == out[i] ? slot.index_plus : 0;
+    keys_.prefetch(candidates[i] != 0 ? slot.index() : 0, slot.is_long());
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const FlowIndex candidate = candidates[i];
-    out[i] = candidate != no_flow && known[candidate] == keys[i] ? candidate : find(keys[i], out[i]);
+    const Slot slot{out[i], candidates[i]};
+    out[i] = slot.index_plus != 0 && holds(slot, keys[i]) ? slot.index() : find(keys[i], KeyTag{out[i]});
   }
 }
 
-bool FlowTable::insert(const FlowKey& key, FlowIndex index) noexcept {
+inline void FlowTable::put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept {
+  slots_[at] = Slot{tag, (index + 1) | (is_v4(key.words()) ? 0 : long_key)};
+  keys_.put(index, key);
+  ++changes_;
+}
+
+bool FlowTable::insert(const FlowKey& key, FlowIndex index, KeyTag tag) noexcept {
   assert(index < capacity_);
   if (size_ == capacity_) return false;
-  const std::uint32_t tag = tag_of_(key);
+  const auto wanted = static_cast<std::uint32_t>(tag);
   for (std::uint32_t step = 0; step < longest_probe; ++step) {
-    Slot& slot = slots_[(tag + step) & mask_];
+    const std::uint32_t at = (wanted + step) & mask_;
+    const Slot& slot = slots_[at];
     if (slot.index_plus == 0) {
-      slot = Slot{tag, index + 1};
-      keys_[index] = key;
+      put(at, key, wanted, index);
       ++size_;
-      ++changes_;
       return true;
     }
-    if (slot.tag == tag && keys_[slot.index_plus - 1] == key) return false;
+    if (slot.tag == wanted && holds(slot, key)) return false;
   }
   return false;
 }
 
 bool FlowTable::reassign(const FlowKey& key, FlowIndex index) noexcept {
   assert(index < capacity_);
-  const std::uint32_t at = slot_of(key, tag_of_(key));
+  const std::uint32_t at = slot_of(key, hash_(key));
   if (at == no_slot) return false;
-  slots_[at].index_plus = index + 1;
-  keys_[index] = key;
-  ++changes_;
+  put(at, key, slots_[at].tag, index);
   return true;
 }
 
-FlowIndex FlowTable::erase(const FlowKey& key) noexcept {
-  std::uint32_t hole = slot_of(key, tag_of_(key));
+FlowIndex FlowTable::erase(const FlowKey& key, KeyTag tag) noexcept {
+  std::uint32_t hole = slot_of(key, static_cast<std::uint32_t>(tag));
   if (hole == no_slot) return no_flow;
-  const FlowIndex erased = slots_[hole].index_plus - 1;
+  const FlowIndex erased = slots_[hole].index();
   // Close the gap: whoever was pushed past the hole by a collision moves back (Knuth, 6.4 algorithm R). What lies
   // farther from the hole than keys are pushed stays.
   for (std::uint32_t at = (hole + 1) & mask_; slots_[at].index_plus != 0; at = (at + 1) & mask_) {

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "dataplane/flow/flow_key.hpp"
+#include "dataplane/flow/key_store.hpp"
 #include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/flow/tag_hash.hpp"
 
@@ -12,6 +13,9 @@ namespace sluice::flow {
 /// Index of a flow in its slab; `no_flow` where there is none.
 using FlowIndex = std::uint32_t;
 inline constexpr FlowIndex no_flow = 0xffffffffU;
+
+/// Where a key goes: the same in all tables of one secret, so whoever looks into several reckons it once.
+enum class KeyTag : std::uint32_t {};
 
 /// From connection to flow. Open addressing with linear probing over 8-byte slots at most half full, keys beside them;
 /// all address space is reserved at construction. Whatever the keys, none lies farther than `longest_probe` slots from
@@ -25,20 +29,31 @@ class FlowTable {
   /// connections that collide, see TagHash. Throws std::invalid_argument, std::bad_alloc.
   FlowTable(std::uint32_t capacity, const HashKey& secret);
 
+  [[nodiscard]] KeyTag tag_of(const FlowKey& key) const noexcept { return KeyTag{hash_(key)}; }
+
+  // Who knows the key's tag gives it, of this table's secret.
+
   /// The flow of a connection, or no_flow.
-  [[nodiscard]] FlowIndex find(const FlowKey& key) const noexcept;
+  [[nodiscard]] FlowIndex find(const FlowKey& key) const noexcept { return find(key, tag_of(key)); }
+  [[nodiscard, gnu::noinline]] FlowIndex find(const FlowKey& key, KeyTag tag) const noexcept;
   /// The same for many at once, their memory fetched ahead. `out` is at least as long as `keys`.
   void lookup_burst(std::span<const FlowKey> keys, std::span<FlowIndex> out) const noexcept;
   /// Enters a flow. False when the key is there already or there is no place for it. Requires index < capacity(), and
   /// that no other key has this index.
-  bool insert(const FlowKey& key, FlowIndex index) noexcept;
+  bool insert(const FlowKey& key, FlowIndex index) noexcept { return insert(key, index, tag_of(key)); }
+  bool insert(const FlowKey& key, FlowIndex index, KeyTag tag) noexcept;
   /// Another flow is found by a key that is there; false when it is not. Requires what insert() does.
   bool reassign(const FlowKey& key, FlowIndex index) noexcept;
   /// Takes a connection out; returns its flow, or no_flow when it was not there.
-  FlowIndex erase(const FlowKey& key) noexcept;
+  FlowIndex erase(const FlowKey& key) noexcept { return erase(key, tag_of(key)); }
+  FlowIndex erase(const FlowKey& key, KeyTag tag) noexcept;
 
   /// The connection that was last entered for this flow.
-  [[nodiscard]] const FlowKey& key_of(FlowIndex index) const noexcept { return keys_[index]; }
+  [[nodiscard]] FlowKey key_of(FlowIndex index) const noexcept { return keys_.get(index); }
+  /// The same for who writes it into a packet. Requires that it is a key of that IP version.
+  [[nodiscard]] KeyView view_of(FlowIndex index, std::uint8_t ip_version) const noexcept {
+    return keys_.view(index, ip_version);
+  }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   /// How often something was entered, taken out or given another index, modulo 2^32: what was found is still so while
   /// this stands.
@@ -49,22 +64,29 @@ class FlowTable {
   /// An empty slot is all zero.
   struct Slot {
     std::uint32_t tag = 0;         ///< hash of the key; its low bits are the slot it would like
-    std::uint32_t index_plus = 0;  ///< the flow's index + 1
+    std::uint32_t index_plus = 0;  ///< the flow's index + 1, and long_key
+
+    [[nodiscard]] FlowIndex index() const noexcept { return (index_plus & ~long_key) - 1; }
+    [[nodiscard]] bool is_long() const noexcept { return (index_plus & long_key) != 0; }
   };
 
   static constexpr std::uint32_t no_slot = 0xffffffffU;
+  static constexpr std::uint32_t long_key = 0x80000000U;  ///< the key is one of IPv6
 
   [[nodiscard]] std::uint32_t slot_of(const FlowKey& key, std::uint32_t tag) const noexcept;
-  [[nodiscard, gnu::noinline]] FlowIndex find(const FlowKey& key, std::uint32_t tag) const noexcept;
+  [[nodiscard]] bool holds(const Slot& slot, const FlowKey& key) const noexcept {
+    return keys_.has(slot.index(), slot.is_long(), key);
+  }
+  void put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept;
   void lookup_batch(const FlowKey* keys, FlowIndex* out, std::size_t count) const noexcept;
 
   std::uint32_t capacity_;
   std::uint32_t mask_;
   std::uint32_t size_ = 0;
   std::uint32_t changes_ = 0;
-  TagHash tag_of_;
+  TagHash hash_;
   LazyArray<Slot> slots_;
-  LazyArray<FlowKey> keys_;
+  KeyStore keys_;
 };
 
 }  // namespace sluice::flow

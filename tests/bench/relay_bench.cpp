@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "dataplane/dpdk/eal.hpp"
+#include "dataplane/flow/key_store.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "proxy/flows/flow.hpp"
@@ -39,7 +40,7 @@ constexpr std::uint32_t most_shards = 64;
 /// Bytes of memory that one idle, split connection takes where its UE has many, everything counted.
 std::size_t memory_of_a_pair() {
   const std::size_t flow = flow::Slab<proxy::Flow>::stride();
-  constexpr std::size_t table = 2 * 8 + sizeof(flow::FlowKey);  // two slots per flow, and the key
+  constexpr std::size_t table = 2 * 8 + flow::KeyStore::v4_bytes;  // two slots per flow, and the key
   constexpr std::size_t wheel = 16;
   return flow + table + wheel;
 }

@@ -16,4 +16,14 @@ inline FlowKey v4_key(std::uint32_t number) {
   return key;
 }
 
+/// The same of IPv6 hosts.
+inline FlowKey v6_key(std::uint32_t number) {
+  FlowKey key = v4_key(number);
+  for (IpAddress* const address : {&key.ue, &key.server}) {
+    address->octets[0] = 0x20;
+    address->octets[1] = 0x01;
+  }
+  return key;
+}
+
 }  // namespace sluice::flow
