@@ -23,7 +23,7 @@ class AgeRing {
   /// Enters one. Returns the one that has to go for it: its id is no_id where there was room.
   Entry push(std::uint32_t id, std::uint32_t ticket) {
     const Entry oldest = size_ == entries_.size() ? pop() : Entry{};
-    entries_[(first_ + size_) % entries_.size()] = {id, ticket};
+    entries_[wrapped(first_ + size_)] = {id, ticket};
     ++size_;
     return oldest;
   }
@@ -31,13 +31,18 @@ class AgeRing {
   Entry pop() {
     if (size_ == 0) return {};
     const Entry oldest = entries_[first_];
-    first_ = (first_ + 1) % entries_.size();
+    first_ = wrapped(first_ + 1);
     --size_;
     return oldest;
   }
   [[nodiscard]] std::size_t capacity() const { return entries_.size(); }
 
  private:
+  /// Of a place that is not further than once around.
+  [[nodiscard]] std::size_t wrapped(std::size_t place) const {
+    return place < entries_.size() ? place : place - entries_.size();
+  }
+
   std::vector<Entry> entries_;
   std::size_t first_ = 0;
   std::size_t size_ = 0;
