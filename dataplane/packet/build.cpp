@@ -108,7 +108,7 @@ constexpr Layout usual_layout{};
 [[gnu::always_inline]] inline std::uint64_t write_ipv4(std::uint8_t* at, const HeaderTemplate& header,
                                                        const AddressesView& addresses,
                                                        const IpPayload& payload) noexcept {
-  const std::uint32_t src = load32(addresses.src.octets.data() + 12), dst = load32(addresses.dst.octets.data() + 12);
+  const std::uint32_t src = load32(addresses.src_end - 4), dst = load32(addresses.dst_end - 4);
   const auto total = static_cast<std::uint16_t>(ipv4_length + payload.length);
   // The words as they lie in memory, lowest byte first.
   const std::uint32_t first = 0x45U | std::uint32_t{payload.tos} << 8 | std::uint32_t{__builtin_bswap16(total)} << 16;
@@ -129,8 +129,8 @@ std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const A
                          const IpPayload& payload) noexcept {
   put32(at, 6U << 28 | std::uint32_t{payload.tos} << 20 | (header.flow_label & 0xfffffU));
   put32(at + 4, std::uint32_t{payload.length} << 16 | std::uint32_t{payload.protocol} << 8 | header.ttl);
-  std::memcpy(at + 8, addresses.src.octets.data(), 16);
-  std::memcpy(at + 24, addresses.dst.octets.data(), 16);
+  std::memcpy(at + 8, addresses.src_end - 16, 16);
+  std::memcpy(at + 24, addresses.dst_end - 16, 16);
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < 32; i += 4) sum += load32(at + 8 + i);
   return sum;

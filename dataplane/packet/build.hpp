@@ -23,16 +23,21 @@ struct Addresses {
   constexpr bool operator==(const Addresses&) const = default;
 };
 
-/// The same, where the addresses lie elsewhere: for builders. Implicitly made of Addresses; outlives none of them.
+/// The same, where the addresses lie elsewhere: for builders. Implicitly made of Addresses; outlives none of them. An
+/// address is given by where it ends: before that are 4 octets for IPv4, which may be the last of a mapped one, and 16
+/// for IPv6.
 struct AddressesView {
   // NOLINTNEXTLINE(google-explicit-constructor): a view of exactly that
-  AddressesView(const Addresses& whole)
-      : src(whole.src), dst(whole.dst), src_port(whole.src_port), dst_port(whole.dst_port) {}
+  AddressesView(const Addresses& whole) : AddressesView(whole.src, whole.dst, whole.src_port, whole.dst_port) {}
   AddressesView(const IpAddress& from, const IpAddress& to, std::uint16_t from_port, std::uint16_t to_port)
-      : src(from), dst(to), src_port(from_port), dst_port(to_port) {}
+      : AddressesView(from.octets.data() + from.octets.size(), to.octets.data() + to.octets.size(), from_port,
+                      to_port) {}
+  AddressesView(const std::uint8_t* from_end, const std::uint8_t* to_end, std::uint16_t from_port,
+                std::uint16_t to_port)
+      : src_end(from_end), dst_end(to_end), src_port(from_port), dst_port(to_port) {}
 
-  const IpAddress& src;
-  const IpAddress& dst;
+  const std::uint8_t* src_end;
+  const std::uint8_t* dst_end;
   std::uint16_t src_port;
   std::uint16_t dst_port;
 };

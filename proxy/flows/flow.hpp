@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 
-#include "dataplane/flow/flow_key.hpp"
 #include "dataplane/packet/build.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/time.hpp"
@@ -82,10 +81,10 @@ struct Handshake {
   bool repeated = false;               ///< a SYN or SYN-ACK came twice: times prove nothing (Karn)
 };
 
-/// A TCP connection that passes through. Lives in the shard's slab; small, because there are many.
+/// A TCP connection that passes through. Lives in the shard's slab; small, because there are many. Who it is, the
+/// registry knows.
 struct Flow {
   std::array<Leg, 2> legs;  ///< by the side they face
-  flow::FlowKey key;
   Handshake handshake;
   BearerId bearer = no_id;
   Instant last_activity{};
@@ -123,6 +122,6 @@ struct Flow {
   [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }
 };
 
-static_assert(sizeof(Flow) <= 952, "with its place in table and wheel an idle pair takes 1032 bytes");
+static_assert(sizeof(Flow) <= 912, "with its place in table and wheel an idle pair takes 976 bytes");
 
 }  // namespace sluice::proxy

@@ -110,11 +110,11 @@ JournalEntry to_entry(const Orphan& orphan) {
   return entry;
 }
 
-void FlowJournal::begin(FlowId id, const Flow& flow) {
+void FlowJournal::begin(FlowId id, const Flow& flow, const flow::FlowKey& key) {
   if (entries_.empty()) return;
   JournalEntry& entry = entries_[id];
   set_state(entry, JournalEntry::unused);
-  entry.key = flow.key;
+  entry.key = key;
   entry.options = (flow.leg(Side::radio).endpoint.uses_timestamps() ? JournalEntry::timestamps : 0U) |
                   (flow.initiator == Side::core ? JournalEntry::core_initiates : 0U);
   for (const Side side : both_sides) {

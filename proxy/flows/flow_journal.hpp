@@ -97,7 +97,7 @@ class FlowJournal {
   explicit FlowJournal(std::span<JournalEntry> entries) : entries_(entries) {}
 
   [[nodiscard]] bool keeps() const { return !entries_.empty(); }
-  void begin(FlowId id, const Flow& flow);
+  void begin(FlowId id, const Flow& flow, const flow::FlowKey& key);
   /// Enters that the connection is exposed now, or is no longer.
   void note(FlowId id, const Flow& flow, bool exposed);
   void end(FlowId id);

@@ -8,10 +8,11 @@
 namespace sluice::proxy {
 namespace {
 
-/// Some bearer of the UE: the entry to its ring.
+/// Some bearer of the UE: the entry to its ring. Both addresses are of one family: so a key is as short as it can be.
 flow::FlowKey entry_key(const IpAddress& ue) {
   flow::FlowKey key;
   key.ue = ue;
+  if (ue.is_v4()) key.server = IpAddress::v4(0, 0, 0, 0);
   return key;
 }
 
@@ -45,16 +46,15 @@ Registry::Registry(const ShardConfig& config, const Policies& policies, const fl
       changed_bearers_(2 * config.limits.max_bearers),
       wheel_(config.limits.max_flows + 2 * config.limits.max_bearers, origin, std::chrono::microseconds(500)) {}
 
-FlowId Registry::open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
+FlowId Registry::open(const flow::FlowKey& key, flow::KeyTag tag, PolicyIndex policy, Instant now) {
   const FlowId id = flows_.emplace();
   if (id == flow::Slab<Flow>::none) return no_id;
   const BearerId bearer = bearer_of(key.ue, policy, now);
-  if (bearer == no_id || !connections_.insert(key, id)) {
+  if (bearer == no_id || !connections_.insert(key, id, tag)) {
     flows_.erase(id);
     return no_id;
   }
   Flow& flow = flows_[id];
-  flow.key = key;
   flow.last_activity = now;
   flow.bearer = bearer;
   join(bearers_[bearer], id);
@@ -67,7 +67,7 @@ void Registry::close(FlowId id, Instant now) {
   leave(bearer, id);
   note_change(flow.bearer);
   rest_if_unused(flow.bearer, now);
-  connections_.erase(flow.key);
+  connections_.erase(key_of(id));
   wheel_.cancel(id);
   flows_.erase(id);
 }

@@ -34,6 +34,9 @@ class Registry {
 
   /// Who a connection is: a flow by its own id, a regulated connection by one behind all of those, or no_flow.
   [[nodiscard]] ConnectionId find(const flow::FlowKey& key) const { return connections_.find(key); }
+  [[nodiscard]] ConnectionId find(const flow::FlowKey& key, flow::KeyTag tag) const {
+    return connections_.find(key, tag);
+  }
   void find_burst(std::span<const flow::FlowKey> keys, std::span<ConnectionId> out) const {
     connections_.lookup_burst(keys, out);
   }
@@ -47,8 +50,18 @@ class Registry {
     return connections_.insert(key, id + flows_.capacity());
   }
   void erase(const flow::FlowKey& key) { connections_.erase(key); }
+  /// Where a key goes in every table of the shard.
+  [[nodiscard]] flow::KeyTag tag_of(const flow::FlowKey& key) const { return connections_.tag_of(key); }
   /// A new flow, entered in its bearer, which is made where it is the UE's first. no_id when a limit is reached.
-  FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now);
+  FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now) { return open(key, tag_of(key), policy, now); }
+  FlowId open(const flow::FlowKey& key, flow::KeyTag tag, PolicyIndex policy, Instant now);
+  /// Who the flow is.
+  [[nodiscard]] flow::FlowKey key_of(FlowId id) const { return connections_.key_of(id); }
+  [[nodiscard]] flow::FlowKey key_of(const Flow& flow) const { return key_of(flows_.index_of(flow)); }
+  /// The same for who writes it into packets of that IP version, which is the flow's.
+  [[nodiscard]] flow::KeyView view_of(const Flow& flow, std::uint8_t ip_version) const {
+    return connections_.view_of(flows_.index_of(flow), ip_version);
+  }
   /// There is a place for another flow.
   [[nodiscard]] bool has_room() const { return flows_.size() < flows_.capacity(); }
   /// Takes the flow out of its bearer, the table and the timers and destroys it; its packets go back to the pool.

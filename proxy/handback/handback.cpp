@@ -37,7 +37,8 @@ void Handback::begin_handback(Flow& flow, Instant now) {
     handback::advertise_no_more(flow, memory_.unasked(), to_successor ? Bytes{} : memory_.unasked());
   } else if (to_successor) {
     handback::begin_with_successor(flow);
-    flow.successor = end_to_end_.adopt(handback::known(flow), handback::most_for_successor(flow), now);
+    flow.successor =
+        end_to_end_.adopt(handback::known(shard_.registry.key_of(flow), flow), handback::most_for_successor(flow), now);
   } else {
     handback::begin(flow);
   }
@@ -50,7 +51,7 @@ bool Handback::is_complete(const Flow& flow) {
 void Handback::release(const Flow& flow, Instant now) {
   shard_.counters.add(counter_of(flow.release_reason));
   if (relay::both_legs_closed(flow) || flow.successor != no_id) return;
-  shard_.counters.add(Counter::released_forgotten, released_.add(flow, now));
+  shard_.counters.add(Counter::released_forgotten, released_.add(shard_.registry.key_of(flow), flow, now));
 }
 
 }  // namespace sluice::proxy

@@ -67,9 +67,9 @@ void Released::note_data(std::uint32_t id, Instant now) {
     flow.not_before = std::max(flow.not_before, now + std::max(first_repetition, 2 * (now - gap_begin_)));
 }
 
-std::uint32_t Released::add(const Flow& flow, Instant now) {
+std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant now) {
   std::uint32_t forgotten = 0;
-  const std::uint32_t id = place(flow.key, forgotten);
+  const std::uint32_t id = place(key, forgotten);
   if (id == none) return forgotten;
   ReleasedFlow& released = flows_[id];
   TrackedConnection& connection = released.connection;

@@ -39,7 +39,7 @@ class Released {
   /// not before a second, and twice as long after each further one, up to 17 minutes: hosts whose segments are cut
   /// again and again are not split again and again. Returns how many others are no longer tracked, since there was no
   /// place for it.
-  [[nodiscard]] std::uint32_t add(const Flow& flow, Instant now);
+  [[nodiscard]] std::uint32_t add(const flow::FlowKey& key, const Flow& flow, Instant now);
   /// One that an earlier run had split; wanted back once it is known where its hosts stand, and that nothing is under
   /// way between them that nobody saw (see note_data()). Returns as the other.
   [[nodiscard]] std::uint32_t add(const Survivor& survivor, const RunGap& gap);

@@ -148,8 +148,8 @@ tcp::SeqNum make_room(Flow& flow, Bytes most) {
   return tcp::later(endpoint.rcv_edge(), edge);
 }
 
-KnownConnection known(const Flow& flow) {
-  KnownConnection known = handshake::known(flow);
+KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
+  KnownConnection known = handshake::known(key, flow);
   for (const Side receiver : both_sides) {
     const auto at = static_cast<std::size_t>(receiver);
     const tcp::Endpoint& sender = flow.leg(opposite(receiver)).endpoint;

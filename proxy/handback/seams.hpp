@@ -45,7 +45,7 @@ void begin_with_successor(Flow& flow);
 tcp::SeqNum make_room(Flow& flow, Bytes most);
 
 /// What follows the connection behind the seams begins with: what is before them is ours. Requires begin().
-[[nodiscard]] KnownConnection known(const Flow& flow);
+[[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
 /// Everything of ours has arrived and is acknowledged both ways.
 [[nodiscard]] bool delivered(const Flow& flow);

@@ -93,7 +93,7 @@ bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment) {
   return !answered || (segment.flags.ack() && is_behind(segment.ack, seen.responder_isn));
 }
 
-KnownConnection known(const Flow& flow) {
+KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
   const Handshake& seen = flow.handshake;
   const Side initiator = flow.initiator;
   const Side responder = opposite(initiator);
@@ -102,7 +102,7 @@ KnownConnection known(const Flow& flow) {
   };
   constexpr std::uint16_t widest = UINT16_MAX;  // of the first SYN, whose window nobody remembers
   KnownConnection known;
-  known.key = flow.key;
+  known.key = key;
   known.bearer = flow.bearer;
   known.initiator = initiator;
   known.dscp = static_cast<std::uint8_t>(flow.leg(responder).headers.tos >> ecn_bits);

@@ -40,7 +40,7 @@ void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now);
 void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now);
 
 /// What a handshake that is complete but for its last ACK tells whoever follows the connection end to end.
-[[nodiscard]] KnownConnection known(const Flow& flow);
+[[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
 /// Where both endpoints are to stand.
 struct SplitPoint {

@@ -278,7 +278,8 @@ void Openings::split(Arrival& arrival, FlowId id) {
 /// The policies have changed since its SYN: it is not to be split any more.
 void Openings::leave_end_to_end(Arrival& arrival, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
-  const EndToEndId successor = end_to_end_.adopt(handshake::known(flow), Bytes::max(), arrival.now);
+  const EndToEndId successor =
+      end_to_end_.adopt(handshake::known(shard_.registry.key_of(id), flow), Bytes::max(), arrival.now);
   flow.successor = successor;
   flows_.close(id, arrival.now);
   if (successor == EndToEndFlows::none) {

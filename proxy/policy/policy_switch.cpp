@@ -24,10 +24,11 @@ void PolicySwitch::apply(const Policies& policies, Instant now) {
 void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   constexpr unsigned ecn_bits = 2;
   Registry& registry = shard_.registry;
+  const flow::FlowKey key = registry.key_of(id);
   const auto dscp = static_cast<std::uint8_t>(flow.leg(opposite(flow.initiator)).headers.tos >> ecn_bits);
-  const PolicyIndex policy = registry.policies().choose({flow.key.ue, flow.key.server, flow.key.server_port, dscp});
+  const PolicyIndex policy = registry.policies().choose({key.ue, key.server, key.server_port, dscp});
   Bearer& before = registry.bearer(flow.bearer);
-  const BearerId to = registry.bearer_of(flow.key.ue, policy, now);
+  const BearerId to = registry.bearer_of(key.ue, policy, now);
   if (to == no_id) return;  // no room for another bearer: it stays where it is, under its old law
   flows_.leave(flow, id, before);
   before.load.change(flow.share, {});

@@ -29,13 +29,14 @@ SteeredBy steered_by(const Bearer& bearer) {
 }  // namespace
 
 void describe_flows(Registry& registry, std::vector<FlowInfo>& out, std::size_t limit) {
-  registry.flows().for_each([&](FlowId, Flow& flow) {
+  registry.flows().for_each([&](FlowId id, Flow& flow) {
     if (out.size() >= limit) return;
+    const flow::FlowKey key = registry.key_of(id);
     FlowInfo info;
-    info.ue = flow.key.ue;
-    info.server = flow.key.server;
-    info.ue_port = flow.key.ue_port;
-    info.server_port = flow.key.server_port;
+    info.ue = key.ue;
+    info.server = key.server;
+    info.ue_port = key.ue_port;
+    info.server_port = key.server_port;
     info.phase = name_of(flow.phase);
     if (flow.release_reason != ReleaseReason::none && flow.terminated())
       info.obstacle = to_string(handback::obstacle(flow)).data();

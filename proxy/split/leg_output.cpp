@@ -38,8 +38,9 @@ std::uint32_t LegOutput::transmit(const tcp::Segment& segment, packet::Packet* p
   Leg& leg = flow_.leg(side_);
   packet::PacketNote& note = frame.note();
   const std::uint16_t sum = payload != nullptr ? note.payload_sum : std::uint16_t{0};
-  note.header_len =
-      packet::write_headers(frame, leg.headers, addresses_towards(side_, flow_.key), segment, sum, leg.ip_id++);
+  const packet::AddressesView addresses =
+      addresses_towards(side_, shard_.registry.view_of(flow_, leg.headers.ip_version));
+  note.header_len = packet::write_headers(frame, leg.headers, addresses, segment, sum, leg.ip_id++);
   const auto ip_size = static_cast<std::uint32_t>(frame.size() - leg.headers.l2_len);
   if (bearer_ != nullptr) {
     bearer_->injected(now, Bytes(ip_size));

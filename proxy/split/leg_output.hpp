@@ -15,6 +15,10 @@ namespace sluice::proxy {
   if (side == Side::radio) return {key.server, key.ue, key.server_port, key.ue_port};
   return {key.ue, key.server, key.ue_port, key.server_port};
 }
+[[nodiscard]] inline packet::AddressesView addresses_towards(Side side, const flow::KeyView& key) {
+  if (side == Side::radio) return {key.server_end, key.ue_end, key.server_port, key.ue_port};
+  return {key.ue_end, key.server_end, key.ue_port, key.server_port};
+}
 
 /// Puts headers on what one leg's endpoint sends, in the name of the host it stands for, and queues it for the port.
 /// Lives on the stack while the leg is served.

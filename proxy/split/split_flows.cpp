@@ -27,8 +27,8 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
       end_to_end_(end_to_end),
       exposure_(shard.config.limits),
       memory_(shard.config, shard.budget),
-      receive_windows_(shard.config.limits.max_flows, memory_, exposure_),
-      windows_(shard.config.limits.max_flows),
+      receive_windows_(shard.registry, shard.config.limits.max_flows, memory_, exposure_),
+      windows_(shard.registry, shard.config.limits.max_flows),
       acks_(shard.config.limits.max_flows),
       stalls_(shard),
       handback_(shard, end_to_end, memory_, exposure_, secret),
@@ -52,7 +52,7 @@ Bytes SplitFlows::first_window(const Flow& flow, Side from) const {
 
 void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
-  journal_.begin(id, flow);
+  if (journal_.keeps()) journal_.begin(id, flow, shard_.registry.key_of(id));
   begun_[id] = tcp::tick::fine(now);
   exposure_.hold(flow);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});

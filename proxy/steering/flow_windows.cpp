@@ -10,7 +10,7 @@ GovernedFlow* FlowWindows::law_of(Flow& flow, Bearer& bearer) {
   if (flow.governed == no_id) {
     const Leg& radio = flow.leg(Side::radio);
     const control::LawStart start{radio.endpoint.least_rtt(), segment_on_wire(radio)};
-    flow.governed = laws_.emplace(bearer, flow.key, start);
+    flow.governed = laws_.emplace(bearer, registry_.key_of(flow), start);
     if (flow.governed == no_id) return nullptr;  // cannot be: there is a place for every flow
     laws_[flow.governed].on_sent(bearer, flight_on_wire(radio));
   }

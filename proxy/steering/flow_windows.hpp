@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dataplane/flow/slab.hpp"
-#include "proxy/flows/flow.hpp"
+#include "proxy/flows/registry.hpp"
 #include "proxy/steering/bearer.hpp"
 #include "proxy/steering/governed_flow.hpp"
 
@@ -11,7 +11,8 @@ namespace sluice::proxy {
 /// congestion window, as the window of an ACK does in the law's paper. Thread: the shard's.
 class FlowWindows {
  public:
-  explicit FlowWindows(std::uint32_t max_flows) : laws_(max_flows) {}
+  /// `registry` outlives it.
+  FlowWindows(const Registry& registry, std::uint32_t max_flows) : registry_(registry), laws_(max_flows) {}
 
   /// Tells the flow's law what the UE has acknowledged and the Node-B has reported since the flow was served last.
   [[gnu::noinline]] void follow(Flow& flow, Bearer& bearer, Instant now);
@@ -31,6 +32,7 @@ class FlowWindows {
   [[nodiscard]] GovernedFlow* law_of(Flow& flow, Bearer& bearer);
   [[gnu::noinline]] void note_sent(const Flow& flow, const Bearer& bearer, Bytes bytes);
 
+  const Registry& registry_;
   flow::Slab<GovernedFlow> laws_;
 };
 

@@ -13,8 +13,7 @@ using SlidingCalls = control::TracedLaw<control::Smvs>;
 
 /// Who the law of a connection is in a trace.
 template <typename Parameters>
-control::LawIdentity<Parameters> identity_of(const Flow& flow, const Parameters& parameters) {
-  const flow::FlowKey& key = flow.key;
+control::LawIdentity<Parameters> identity_of(const flow::FlowKey& key, const Parameters& parameters) {
   return {control::LawOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
 }
 
@@ -38,22 +37,6 @@ bool window_matters(const Flow& flow, Side from) {
 Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
   return std::min(most, std::max(sent, flow.leg(opposite(in)).endpoint.snd_window()));
-}
-
-/// What the second loop advertises to the server by its balance.
-[[gnu::noinline]] Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) {
-  const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
-  const Bytes advertised = advertised_to_server(flow);
-  const std::uint32_t sharing = std::max<std::uint32_t>(bearer.load.moving_flows, 1);
-  // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
-  const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
-                                               .advertised = advertised,
-                                               .radio_error = control::OnWire(bearer.radio_error().amount() / sharing),
-                                               .drain = control::OnWire(bearer.mean_rate() * (1.0 / sharing)),
-                                               .server_rtt = server.srtt(),
-                                               .framing = bearer.framing};
-  const auto identify = [&] { return identity_of(flow, loop.parameters()); };
-  return advertised + control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
 }
 
 [[gnu::cold, gnu::noinline]] void change_shut(Flow& flow, Bearer& bearer, bool shut) {
@@ -126,8 +109,24 @@ ReceiveWindows::Loop* ReceiveWindows::loop_of(Flow& flow, const Bearer& bearer, 
   return &loop;
 }
 
+/// What the second loop advertises to the server by its balance.
+Bytes ReceiveWindows::steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const {
+  const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+  const Bytes advertised = advertised_to_server(flow);
+  const std::uint32_t sharing = std::max<std::uint32_t>(bearer.load.moving_flows, 1);
+  // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
+  const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
+                                               .advertised = advertised,
+                                               .radio_error = control::OnWire(bearer.radio_error().amount() / sharing),
+                                               .drain = control::OnWire(bearer.mean_rate() * (1.0 / sharing)),
+                                               .server_rtt = server.srtt(),
+                                               .framing = bearer.framing};
+  const auto identify = [&] { return identity_of(registry_.key_of(flow), loop.parameters()); };
+  return advertised + control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
+}
+
 /// What the second loop advertises to the server by its sliding mode. Between two steps nothing is added.
-Bytes ReceiveWindows::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) {
+Bytes ReceiveWindows::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
   if (now < sliding.next) return advertised;
@@ -140,7 +139,7 @@ Bytes ReceiveWindows::slide(const Flow& flow, const Bearer& bearer, Sliding& sli
                          .advertised = advertised,
                          .received = static_cast<std::uint64_t>(flow.sent_from(Side::core, server.rcv_nxt()).count()),
                          .server_rtt = server.srtt()});
-  const auto identify = [&] { return identity_of(flow, sliding.law.parameters()); };
+  const auto identify = [&] { return identity_of(registry_.key_of(flow), sliding.law.parameters()); };
   const Bytes granted = control::traced<SlidingCalls::Step>(bearer.trace, sliding.law, identify, seen);
   const Bytes most = bearer.treatment().smvs.receive_window.maximum - buffered - advertised;
   return advertised + std::clamp(granted, Bytes{}, std::max(most, Bytes{}));

@@ -2,7 +2,7 @@
 
 #include "control/second_loop.hpp"
 #include "dataplane/flow/slab.hpp"
-#include "proxy/flows/flow.hpp"
+#include "proxy/flows/registry.hpp"
 #include "proxy/split/exposure.hpp"
 #include "proxy/split/relay_memory.hpp"
 #include "proxy/steering/bearer.hpp"
@@ -14,8 +14,8 @@ namespace sluice::proxy {
 class ReceiveWindows {
  public:
   /// What it is given outlives it.
-  ReceiveWindows(std::uint32_t max_flows, RelayMemory& memory, const Exposure& exposure)
-      : memory_(memory), exposure_(exposure), loops_(max_flows), sliding_(max_flows) {}
+  ReceiveWindows(const Registry& registry, std::uint32_t max_flows, RelayMemory& memory, const Exposure& exposure)
+      : registry_(registry), memory_(memory), exposure_(exposure), loops_(max_flows), sliding_(max_flows) {}
 
   /// Of a connection that has only begun: what window the host behind `from` may be given.
   [[nodiscard]] Bytes first(const Bearer& bearer, Side from) const;
@@ -39,9 +39,11 @@ class ReceiveWindows {
   };
 
   [[nodiscard, gnu::noinline]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held);
-  [[nodiscard, gnu::noinline]] static Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding,
-                                                  Instant now);
+  [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
+  [[nodiscard, gnu::noinline]] Bytes steered_room(const Flow& flow, const Bearer& bearer,
+                                                  control::ReceiveWindowLoop& loop) const;
 
+  const Registry& registry_;
   RelayMemory& memory_;
   const Exposure& exposure_;
   flow::Slab<Loop> loops_;
