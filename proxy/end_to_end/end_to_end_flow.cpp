@@ -20,6 +20,11 @@ KnownConnection from_the_start(EndToEndFlow& flow) {
 
 }  // namespace
 
+void EndToEndFlow::note_syn(Side in, const SynNote& said) {
+  syn_of(in) = said;
+  if (in == Side::radio) segment = std::max(said.options.mss, least_segment);
+}
+
 /// Windows in SYNs are never scaled (RFC 7323 section 2.2), and nothing is written into them.
 void EndToEndFlow::learn_syn(Side in, const tcp::Segment& seen, Instant now) {
   if (phase != EndToEndPhase::syn) return;
@@ -27,8 +32,7 @@ void EndToEndFlow::learn_syn(Side in, const tcp::Segment& seen, Instant now) {
   if (seen.flags.ack() != answer) return;
   const tcp::SeqNum isn = syn_of(initiator).isn;
   if (answer ? seen.ack != isn + 1 : seen.seq != isn) return;
-  syn_of(in) = {seen.seq, seen.window, seen.syn};
-  if (in == Side::radio) segment = std::max(seen.syn.mss, least_segment);
+  note_syn(in, {seen.seq, seen.window, seen.syn});
   if (answer) {
     round_trip = now - handshake;
     begin(from_the_start(*this));

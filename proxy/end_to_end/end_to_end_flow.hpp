@@ -97,6 +97,8 @@ struct EndToEndFlow {
   bool splittable = true;    ///< the options of its SYNs are all understood
   bool to_be_split = false;  ///< it passes end to end although its policy splits, until both directions are quiet
 
+  /// What a host has said in its SYN, or SYN-ACK.
+  void note_syn(Side in, const SynNote& said);
   /// What the SYN, or SYN-ACK, of its handshake says; others teach nothing.
   void learn_syn(Side in, const tcp::Segment& seen, Instant now);
   /// The SYN, or SYN-ACK, is one of its own by the numbers.

@@ -29,8 +29,8 @@ EndToEndId EndToEndFlows::open(const FirstSyn& first, PolicyIndex policy, Instan
   flow.ticket = begun.ticket;
   flow.initiator = first.from;
   flow.dscp = first.dscp;
-  flow.syn_of(first.from).isn = first.segment.seq;
-  flow.learn_syn(first.from, first.segment, first.at);
+  flow.note_syn(first.from, {first.isn, first.window, first.options});
+  flow.handshake = flow.last_activity = first.at;
   schedule(flow, begun.id);
   return begun.id;
 }

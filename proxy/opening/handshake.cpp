@@ -66,15 +66,17 @@ std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const 
 
 }  // namespace
 
-void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now) {
-  flow.initiator = from;
+void begin(Flow& flow, const FirstSyn& syn) {
+  flow.initiator = syn.from;
   flow.phase = FlowPhase::syn;
   const std::uint32_t ticket = flow.handshake.ticket;
   flow.handshake = Handshake{};
   flow.handshake.ticket = ticket;
-  flow.handshake.heard = tcp::tick::micro(now);
-  flow.handshake.initiator_isn = syn.seq;
-  flow.handshake.initiator_options = syn.syn;
+  flow.handshake.heard = tcp::tick::micro(syn.at);
+  flow.handshake.initiator_isn = syn.isn;
+  flow.handshake.initiator_options = syn.options;
+  flow.handshake.repeated = syn.repeated;
+  flow.leg(opposite(syn.from)).headers = syn.headers;
 }
 
 Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now) {

@@ -7,6 +7,7 @@
 #include "dataplane/units/time.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
 #include "proxy/flows/flow.hpp"
+#include "proxy/opening/newcomers.hpp"
 #include "proxy/shard/config.hpp"
 
 namespace sluice::proxy::handshake {
@@ -25,8 +26,8 @@ enum class Step : std::uint8_t {
   give_up     ///< something a split could not carry (options, data on a SYN-ACK): forget the flow, forward from now on
 };
 
-/// Remembers a first SYN. `from`: the side it came in on.
-void begin(Flow& flow, Side from, const tcp::Segment& syn, Instant now);
+/// Remembers a first SYN.
+void begin(Flow& flow, const FirstSyn& syn);
 
 /// Its numbers can be of this handshake, or of what follows it and was not seen: they lie behind the first ones of
 /// their hosts by no more than a window that is not scaled. Of SYNs only those that carry such an acknowledgement.

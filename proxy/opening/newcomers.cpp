@@ -13,7 +13,7 @@ bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
 
 AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment) {
   using enum AnswerToSyn;
-  const tcp::SeqNum isn = syn.segment.seq;
+  const tcp::SeqNum isn = syn.isn;
   const tcp::Flags flags = segment.flags;
   if (syn.from == in) {
     if (flags.rst()) return segment.seq == isn + 1 ? refuses : none;
@@ -30,9 +30,9 @@ Newcomers::Newcomers(std::uint32_t places, Counts which, Duration patience, cons
     : which_(which), patience_(patience), entries_(places), table_(places, secret), ages_(places) {}
 
 Newcomers::Noted Newcomers::note(const FirstSyn& syn) {
-  if (const std::uint32_t known = table_.find(syn.key); known != flow::no_flow) {
+  if (const std::uint32_t known = table_.find(syn.key, syn.tag); known != flow::no_flow) {
     FirstSyn& noted = entries_[known].syn;
-    const bool same = noted.from == syn.from && noted.segment.seq == syn.segment.seq;
+    const bool same = noted.from == syn.from && noted.isn == syn.isn;
     if (!same && which_ == Counts::first && syn.at - noted.at < patience_) return Noted::no;
     noted = syn;
     noted.repeated = same;
@@ -46,7 +46,7 @@ Newcomers::Noted Newcomers::note(const FirstSyn& syn) {
   }
   entries_[id].syn = syn;
   entries_[id].ticket = ++last_ticket_;
-  if (!table_.insert(syn.key, id)) {
+  if (!table_.insert(syn.key, id, syn.tag)) {
     entries_.erase(id);
     return Noted::no;
   }
@@ -54,23 +54,23 @@ Newcomers::Noted Newcomers::note(const FirstSyn& syn) {
   return displacing ? Noted::displacing : Noted::yes;
 }
 
-const FirstSyn* Newcomers::find(const flow::FlowKey& key) const {
+const FirstSyn* Newcomers::find(const flow::FlowKey& key, flow::KeyTag tag) const {
   if (entries_.size() == 0) return nullptr;
-  const std::uint32_t id = table_.find(key);
+  const std::uint32_t id = table_.find(key, tag);
   return id != flow::no_flow ? &entries_[id].syn : nullptr;
 }
 
 bool Newcomers::take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
                               Instant now) {
-  const FirstSyn* const syn = find(key);
-  if (syn == nullptr || syn->from == in || syn_ack.ack != syn->segment.seq + 1) return false;
+  const FirstSyn* const syn = find(key, table_.tag_of(key));
+  if (syn == nullptr || syn->from == in || syn_ack.ack != syn->isn + 1) return false;
   out = *syn;
-  forget(key);
+  forget(key, out.tag);
   return now - out.at < patience_;
 }
 
-void Newcomers::forget(const flow::FlowKey& key) {
-  if (const std::uint32_t id = table_.find(key); id != flow::no_flow) forget(id);
+void Newcomers::forget(const flow::FlowKey& key, flow::KeyTag tag) {
+  if (const std::uint32_t id = table_.erase(key, tag); id != flow::no_flow) entries_.erase(id);
 }
 
 /// False where that one was answered already.
@@ -81,8 +81,7 @@ bool Newcomers::forget(const AgeRing::Entry& oldest) {
 }
 
 void Newcomers::forget(std::uint32_t id) {
-  table_.erase(entries_[id].syn.key);
-  entries_.erase(id);
+  forget(entries_[id].syn.key, entries_[id].syn.tag);
 }
 
 }  // namespace sluice::proxy

@@ -15,12 +15,15 @@ namespace sluice::proxy {
 /// The first SYN of a connection.
 struct FirstSyn {
   flow::FlowKey key;
+  flow::KeyTag tag{};  ///< of the key
+  tcp::SeqNum isn;
+  tcp::SynOptions options;
+  std::uint16_t window = 0;
   Side from = Side::radio;
   std::uint8_t dscp = 0;
-  tcp::Segment segment;
-  packet::HeaderTemplate headers;  ///< it came with
-  Instant at{};
   bool repeated = false;  ///< it came before: times prove nothing (Karn)
+  Instant at{};
+  packet::HeaderTemplate headers;  ///< it came with
 };
 
 /// What a segment that is no SYN means for a handshake of which only a SYN was seen.
@@ -56,11 +59,11 @@ class Newcomers {
 
   Noted note(const FirstSyn& syn);
   /// What is noted of the connection; null when nothing is. Valid until the next call.
-  [[nodiscard]] const FirstSyn* find(const flow::FlowKey& key) const;
+  [[nodiscard]] const FirstSyn* find(const flow::FlowKey& key, flow::KeyTag tag) const;
   /// The SYN that this SYN-ACK, which came in on `in`, answers, and which is forgotten now; false when there is none.
   [[nodiscard]] bool take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
                                    Instant now);
-  void forget(const flow::FlowKey& key);
+  void forget(const flow::FlowKey& key, flow::KeyTag tag);
   [[nodiscard]] bool empty() const { return entries_.size() == 0; }
 
  private:

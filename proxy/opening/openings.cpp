@@ -24,13 +24,19 @@ Counter counter_of(AnswerToSyn answer) {
   return answer == AnswerToSyn::crosses ? Counter::forward_simultaneous_open : Counter::forward_handshake_unseen;
 }
 
-FirstSyn first_syn_of(const Arrival& arrival) {
-  return {arrival.key(),
-          arrival.in,
-          view_of(arrival).dscp,
-          arrival.segment(),
-          packet::learn(arrival.packet, arrival.parsed),
-          arrival.now};
+FirstSyn first_syn_of(const Arrival& arrival, const Registry& registry) {
+  const tcp::Segment& segment = arrival.segment();
+  const flow::FlowKey key = arrival.key();
+  return {.key = key,
+          .tag = registry.tag_of(key),
+          .isn = segment.seq,
+          .options = segment.syn,
+          .window = segment.window,
+          .from = arrival.in,
+          .dscp = view_of(arrival).dscp,
+          .repeated = false,
+          .at = arrival.now,
+          .headers = packet::learn(arrival.packet, arrival.parsed)};
 }
 
 }  // namespace
@@ -80,7 +86,7 @@ void Openings::meet(Arrival& arrival) {
   } else if (!may_begin()) {
     counter = Counter::forward_new_limit;
   } else {
-    note(first_syn_of(arrival));
+    note(first_syn_of(arrival, shard_.registry));
   }
   forwarder_.forward(arrival, counter);
 }
@@ -95,9 +101,11 @@ void Openings::note(const FirstSyn& first) {
 
 /// A segment of a connection of which at most SYNs have been seen. True when it has been passed on.
 bool Openings::meet_answer(Arrival& arrival) {
+  if (first_syns_.empty() && newcomers_.empty()) return false;
   const flow::FlowKey key = arrival.key();
+  const flow::KeyTag tag = shard_.registry.tag_of(key);
   for (Newcomers* const syns : {&first_syns_, &newcomers_}) {
-    const FirstSyn* const noted = syns->find(key);
+    const FirstSyn* const noted = syns->find(key, tag);
     if (noted == nullptr) continue;
     if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed)) {
       forwarder_.forward(arrival, Counter::forward_handshake_damaged);
@@ -106,7 +114,7 @@ bool Openings::meet_answer(Arrival& arrival) {
     const AnswerToSyn answer = judge(*noted, arrival.in, arrival.segment());
     if (answer == AnswerToSyn::none) continue;
     const FirstSyn first = *noted;
-    syns->forget(key);
+    syns->forget(key, tag);
     if (arrival.now - first.at >= shard_.config.timeouts.handshake) continue;
     if (answer == AnswerToSyn::accepts) {
       begin_answered(arrival, first);
@@ -128,11 +136,11 @@ void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
     forwarder_.forward(arrival, reason.value_or(Counter::forward_flow_limit));
     return;
   }
-  const Registry::ConnectionId id = shard_.registry.find(key);
+  const Registry::ConnectionId id = shard_.registry.find(key, first.tag);
   if (shard_.registry.is_end_to_end(id)) {
     forwarder_.pass_end_to_end(arrival, shard_.registry.end_to_end(id));
   } else {
-    track(arrival, id);
+    follow(arrival, id);
   }
 }
 
@@ -150,12 +158,10 @@ bool Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   if (shard_.registry.policies().treatment(policy).regulates()) {
     return end_to_end_.open(first, policy, now) != EndToEndFlows::none;
   }
-  const FlowId id = open(first.key, policy, now);
+  const FlowId id = open(first, policy, now);
   if (id == no_id) return false;
   Flow& flow = shard_.registry.flow(id);
-  handshake::begin(flow, first.from, first.segment, first.at);
-  flow.handshake.repeated = first.repeated;
-  flow.leg(opposite(first.from)).headers = first.headers;
+  handshake::begin(flow, first);
   shard_.registry.schedule_flow(flow, id, now + shard_.config.timeouts.handshake);
   shard_.counters.add(Counter::flows_opened);
   return true;
@@ -163,7 +169,7 @@ bool Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
 
 bool Openings::meet_newcomer(Arrival& arrival) {
   if (!arrival.segment().flags.ack()) {
-    if (!reason_not_to_note(arrival) && may_begin()) newcomers_.note(first_syn_of(arrival));
+    if (!reason_not_to_note(arrival) && may_begin()) newcomers_.note(first_syn_of(arrival, shard_.registry));
     return false;
   }
   FirstSyn first;
@@ -190,10 +196,10 @@ void Openings::forget(const flow::FlowKey& key, Instant now) {
 }
 
 /// A flow for a handshake; no_id where a table is full of connections.
-FlowId Openings::open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
+FlowId Openings::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const auto open_one = [&] {
     if (!shard_.registry.has_room()) flows_.make_room(now);
-    return shard_.registry.open(key, policy, now);
+    return shard_.registry.open(first.key, first.tag, policy, now);
   };
   const AgeRing::Entry begun = half_open_.begin(open_one, [&](const AgeRing::Entry& oldest) { displace(oldest, now); });
   if (begun.id != no_id) shard_.registry.flow(begun.id).handshake.ticket = begun.ticket;
@@ -209,8 +215,7 @@ void Openings::displace(const AgeRing::Entry& oldest, Instant now) {
 }
 
 void Openings::track(Arrival& arrival, FlowId id) {
-  Flow& flow = shard_.registry.flow(id);
-  if (flow.release_reason != ReleaseReason::none) {
+  if (shard_.registry.flow(id).release_reason != ReleaseReason::none) {
     forwarder_.forward(arrival, Counter::forward_mid_flow);
     return;
   }
@@ -218,6 +223,12 @@ void Openings::track(Arrival& arrival, FlowId id) {
     forwarder_.forward(arrival, Counter::forward_handshake_damaged);
     return;
   }
+  follow(arrival, id);
+}
+
+/// The segment is whole.
+void Openings::follow(Arrival& arrival, FlowId id) {
+  Flow& flow = shard_.registry.flow(id);
   const bool splittable = arrival.result == packet::ParseResult::tcp;
   switch (handshake::follow(flow, arrival.in, arrival.segment(), splittable, arrival.now)) {
     case handshake::Step::unrelated:

@@ -49,9 +49,10 @@ class Openings {
   [[nodiscard]] bool meet_answer(Arrival& arrival);
   void begin_answered(Arrival& arrival, const FirstSyn& first);
   [[nodiscard]] bool begin(const FirstSyn& first, PolicyIndex policy, Instant now);
-  [[nodiscard]] FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now);
+  [[nodiscard]] FlowId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   void displace(const AgeRing::Entry& oldest, Instant now);
   void forget(const flow::FlowKey& key, Instant now);
+  void follow(Arrival& arrival, FlowId id);
   void split(Arrival& arrival, FlowId id);
   void leave_end_to_end(Arrival& arrival, FlowId id);
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
