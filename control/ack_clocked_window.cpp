@@ -162,6 +162,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   idle_ = news.in_flight <= Bytes{};
   left_ = news.in_flight;
   flows_ = std::max(news.flows, 1U);
+  reference_part_ = news.reference_part;
   further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
   note_round_trip(news, listened);
   const Instant came = news.now - late_;
@@ -435,7 +436,8 @@ bool AckClockedWindow::extrapolates() const {
 
 double AckClockedWindow::model() const {
   const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
-  const double wanted = to_seconds(base_) + (extrapolates() ? 1 - reference_for_silence : 1) * to_seconds(wait());
+  const double part = (extrapolates() ? 1 - reference_for_silence : 1) * reference_part_;
+  const double wanted = to_seconds(base_) + part * to_seconds(wait());
   const double ahead = std::max(0.0, static_cast<double>(delivery_.clump().count()) - segments);
   // The link needs all of that to go on until the next acknowledgement, which tells no lateness.
   const double stretched = std::max(0.0, static_cast<double>(delivery_.stretch().count()) - segments);

@@ -32,14 +32,15 @@ struct AckClockedParameters {
 /// What acknowledgements of a UE have told, of all its connections together.
 struct Acknowledged {
   Instant now;
-  Bytes delivered;          ///< that it has and did not have before, > 0
-  Duration round_trip{};    ///< of the newest segment that was sent once (Karn); zero when there is none
-  Bytes in_flight;          ///< still under way, as far as not taken for lost
-  std::uint32_t flows = 1;  ///< connections that share the window, ≥ 1
-  bool held_back = false;   ///< data has waited for the window meanwhile
-  Duration late{-1};        ///< that the acknowledgement came than at best (PeerClock); negative: unknown
-  Bytes others{};           ///< sent to the same UE since the last news and not under the window: UDP, for instance
-  Duration further{};       ///< from a change of the window to the data that comes because of it, ≥ 0
+  Bytes delivered;            ///< that it has and did not have before, > 0
+  Duration round_trip{};      ///< of the newest segment that was sent once (Karn); zero when there is none
+  Bytes in_flight;            ///< still under way, as far as not taken for lost
+  std::uint32_t flows = 1;    ///< connections that share the window, ≥ 1
+  bool held_back = false;     ///< data has waited for the window meanwhile
+  Duration late{-1};          ///< that the acknowledgement came than at best (PeerClock); negative: unknown
+  Bytes others{};             ///< sent to the same UE since the last news and not under the window: UDP, for instance
+  Duration further{};         ///< from a change of the window to the data that comes because of it, ≥ 0
+  double reference_part = 1;  ///< of the reference that is to wait: less while somebody waits behind it, 0 … 1
 };
 
 /// How much may be under way to one UE so that its radio queue holds the reference, by its acknowledgements alone, with
@@ -207,7 +208,8 @@ class AckClockedWindow {
   std::uint32_t unexplained_ = 0;  ///< so many reports in a row
   Duration longer_{};              ///< than the base delay was what a drain found, once; zero: nothing was
   Instant longer_at_{};
-  Duration shorter_{};  ///< the base delay before a longer one was believed, until the start-up after it is over
+  Duration shorter_{};         ///< the base delay before a longer one was believed, until the start-up after it is over
+  double reference_part_ = 1;  ///< Acknowledged::reference_part of the newest
   std::uint32_t drains_ = 0;
   std::uint32_t flows_ = 1;
   std::uint8_t probes_ = 0;
@@ -219,6 +221,6 @@ class AckClockedWindow {
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 488, "one for each bearer");
+static_assert(sizeof(AckClockedWindow) <= 496, "one for each bearer");
 
 }  // namespace sluice::control

@@ -117,7 +117,7 @@ double Smvs::law(const SmvsObservation& observation) {
   const double horizon_s = parameters_.prediction == Prediction::measured
                                ? to_seconds(observation.round_trip.value_or(2 * parameters_.one_way_delay))
                                : 2 * static_cast<double>(delay_steps_) * step_s;
-  state_.reference = smvs_reference(parameters_, mean);
+  state_.reference = smvs_reference(parameters_, mean, observation.reference_part);
   const double arriving = static_cast<double>(observation.queue.count()) + under_way(observation);
   state_.predicted_error = predicted_queue(arriving, mean_ * horizon_s) - state_.reference;
   const SlidingExtremes::Range eta = eta_.range(observation.now).value_or(SlidingExtremes::Range{});
@@ -154,8 +154,8 @@ std::optional<SmvsParameters> in_steps_of(const SmvsParameters& parameters, Dura
   return holds ? std::optional(fitted) : std::nullopt;
 }
 
-double smvs_reference(const SmvsParameters& parameters, Rate mean) {
-  const double asked = std::max(parameters.reference.in_bytes(parameters.frame, mean),
+double smvs_reference(const SmvsParameters& parameters, Rate mean, double part) {
+  const double asked = std::max(part * parameters.reference.in_bytes(parameters.frame, mean),
                                 static_cast<double>(parameters.minimum_reference.count()));
   const auto buffer = static_cast<double>(parameters.buffer.count());
   return std::min(asked, buffer > 0 ? buffer / 2 : largest_allowance);

@@ -73,6 +73,7 @@ struct SmvsObservation {
   Bytes in_flight;  ///< injected by the proxy or granted to it, and not arrived; Prediction::measured
   /// 2·τp where it is measured; otherwise twice SmvsParameters::one_way_delay. Prediction::measured.
   std::optional<Duration> round_trip = std::nullopt;
+  double reference_part = 1;  ///< of q0 that is to wait: less while somebody waits behind it, 0 … 1
 };
 
 /// A snapshot for observers: logs, plots, metrics. Amounts in bytes, those of η per step of Ts.
@@ -87,8 +88,8 @@ struct SmvsState {
   std::uint64_t steps = 0;
 };
 
-/// q0 in bytes at a mean service rate.
-[[nodiscard]] double smvs_reference(const SmvsParameters& parameters, Rate mean);
+/// q0 in bytes at a mean service rate; `part` of it, but no less than the least reference.
+[[nodiscard]] double smvs_reference(const SmvsParameters& parameters, Rate mean, double part = 1);
 
 /// The sliding-mode variable-structure controller of one bearer (eqs. 17–36). Computes, once per step, how many bytes
 /// the proxy may inject in the coming step. The same object serves at the Node-B and at the proxy. No clock inside.

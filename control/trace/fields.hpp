@@ -161,6 +161,7 @@ void each_field(Self& news, Visit& visit) {
   visit("late", news.late);
   visit("others", news.others);
   visit("further", news.further);
+  visit("reference_part", news.reference_part, Between{0, 1});
 }
 
 template <Either<SmvsObservation> Self, typename Visit>
@@ -171,6 +172,7 @@ void each_field(Self& seen, Visit& visit) {
   visit("served", seen.served);
   visit("in_flight", seen.in_flight);
   visit("round_trip", seen.round_trip);
+  visit("reference_part", seen.reference_part, Between{0, 1});
 }
 
 template <Either<QueueView> Self, typename Visit>

@@ -106,6 +106,7 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("shorter", self.shorter_);
   visit("drains", self.drains_);
   visit("flows", self.flows_);
+  visit("reference_part", self.reference_part_, Between{0, 1});
   visit("probes", self.probes_);
   visit("flat_rounds", self.flat_rounds_);
   visit("drain", self.drain_, Drain::refilling);

@@ -50,6 +50,27 @@ TEST(AckClockedWindow, IsTheRateTimesTheDelayAndTheReference) {
   EXPECT_NEAR(static_cast<double>(law.reference().count()), 24'875, 500);
 }
 
+// The same with half of the reference: 1.25 · 1.25 MB/s · (20 + 5) ms + 3000 = 42 062, and all of it with the next
+// news.
+TEST(AckClockedWindow, HoldsNoMoreOfTheReferenceThanIsToWait) {
+  AckClockedParameters parameters;
+  parameters.clumps = 0;
+  AckClockedWindow law(parameters);
+  const auto hear = [&](int i, Duration took, double part) {
+    Acknowledged news{at(i * 1200us), Bytes(1500), took, Bytes(30'000), 1, true};
+    news.reference_part = part;
+    law.on_acknowledged(news);
+  };
+  for (int i = 1; i <= 2000; ++i) hear(i, i < 10 ? 20ms : 36ms, 1);
+  hear(2001, 36ms, 0.5);
+  EXPECT_NEAR(static_cast<double>(law.window().count()), 42'062, 500);
+  for (int i = 2002; i <= 4000; ++i) hear(i, 31ms, 0.5);
+  EXPECT_NEAR(static_cast<double>(law.window().count()), 42'062, 500) << "nothing else changes by it";
+  EXPECT_NEAR(law.rate().bps(), 10e6, 1e5);
+  hear(4001, 31ms, 1);
+  EXPECT_NEAR(static_cast<double>(law.window().count()), 49'875, 500);
+}
+
 TEST(AckClockedWindow, IsNeverLessThanTwoSegments) {
   AckClockedWindow law;
   law.on_resumed(at(0s));

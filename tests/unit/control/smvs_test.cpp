@@ -72,6 +72,32 @@ TEST(Smvs, ComputesEquation36) {
   EXPECT_NEAR(script.smvs.state().predicted_error, 1045, 1e-9);
 }
 
+TEST(Smvs, HoldsNoMoreOfTheReferenceThanIsToWait) {
+  SmvsParameters parameters = paper();
+  parameters.minimum_reference = 1000_B;
+  Smvs smvs(parameters);
+  SmvsObservation seen;
+  const auto step = [&](double part) {
+    seen.now += 25ms;
+    seen.queue = 4000_B;
+    seen.arrived += 1000;
+    seen.served = seen.arrived - 4000 + 1000;
+    seen.reference_part = part;
+    return smvs.step(seen);
+  };
+  seen.arrived = 4000;
+  for (int i = 0; i < 100; ++i) step(1);
+  EXPECT_DOUBLE_EQ(smvs.state().reference, 4000);
+  EXPECT_NEAR(smvs.state().predicted_error, -2000, 1) << "40 000 B/s in two steps there and back";
+  step(0.5);
+  EXPECT_DOUBLE_EQ(smvs.state().reference, 2000);
+  EXPECT_NEAR(smvs.state().predicted_error, 0, 1);
+  step(0.1);
+  EXPECT_DOUBLE_EQ(smvs.state().reference, 1000) << "the least reference holds";
+  step(1);
+  EXPECT_DOUBLE_EQ(smvs.state().reference, 4000);
+}
+
 TEST(Smvs, BoundaryLayerScalesTheSwitching) {
   SmvsParameters parameters = paper();
   parameters.boundary_layer = Reference::bytes(1400_B);

@@ -59,6 +59,7 @@ struct Driver<AckClockedWindow> {
     news.late = dice.once_in(3) ? Duration(-1) : milliseconds(dice.between(0, 30));
     news.others = dice.once_in(4) ? Bytes(dice.between(0, 20'000)) : Bytes{};
     news.further = dice.once_in(2) ? 40ms : 0ms;
+    news.reference_part = news.delivered.count() % 3 == 0 ? 0.5 : 1;
     traced<Laws::OnAcknowledged>(trace, law, identify, news);
   }
 };
@@ -86,6 +87,7 @@ struct SmvsDriver {
     seen.queue = Bytes(arrived - served);
     seen.in_flight = Bytes(dice.between(0, 30'000));
     if (dice.once_in(2)) seen.round_trip = milliseconds(dice.between(0, 200));
+    seen.reference_part = dice.once_in(3) ? 0.5 : 1;
     traced<Laws::Step>(trace, law, identify, seen);
   }
 };
