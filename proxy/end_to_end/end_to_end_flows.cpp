@@ -143,7 +143,7 @@ void EndToEndFlows::establish(EndToEndFlow& flow) {
   const bool both_closed = flow.fins == (bit(Side::radio) | bit(Side::core));
   flow.phase = both_closed ? EndToEndPhase::closing : EndToEndPhase::open;
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
-  bearer.used = true;
+  bearer.use();
   if (bearer.treatment().can_regulate()) parts_.counters.add(Counter::flows_regulated);
 }
 

@@ -10,11 +10,12 @@ namespace sluice::proxy {
 struct FlowShare {
   std::uint32_t backlog = 0;       ///< unsent bytes towards the UE
   std::uint32_t committed = 0;     ///< bytes held and advertised, both ways
-  std::uint32_t exposed : 30 = 0;  ///< bytes acknowledged and not delivered, both ways; kept where that is capped
+  std::uint32_t exposed : 29 = 0;  ///< bytes acknowledged and not delivered, both ways; kept where that is capped
   bool moving : 1 = false;         ///< it has a second loop and data that the UE has not acknowledged
   bool shut : 1 = false;           ///< the server was left without a window: reports decide when it gets one
+  bool young : 1 = false;          ///< it has sent less than SmvsMode::short_flow, and is not over
 
-  static constexpr std::uint32_t most_exposed = (1U << 30) - 1;
+  static constexpr std::uint32_t most_exposed = (1U << 29) - 1;
 };
 static_assert(sizeof(FlowShare) == 12, "part of each flow");
 
@@ -25,6 +26,8 @@ struct BearerLoad {
   Bytes exposed{};
   std::uint32_t backlogged_flows = 0;
   std::uint32_t moving_flows = 0;
+  std::uint32_t older_moving_flows = 0;  ///< … of these, which are not young: downloads
+  std::uint32_t young_flows = 0;
   std::uint32_t shut_flows = 0;
 
   /// What a connection that goes on has come to; the rest of its share is as it was.
@@ -37,7 +40,9 @@ struct BearerLoad {
       share.backlog = unsent;
     }
     if (is_moving != share.moving) [[unlikely]] {
-      moving_flows += is_moving ? 1U : UINT32_MAX;
+      const std::uint32_t change = is_moving ? 1U : UINT32_MAX;
+      moving_flows += change;
+      older_moving_flows += share.young ? 0U : change;
       share.moving = is_moving;
     }
   }
@@ -50,6 +55,8 @@ struct BearerLoad {
     backlogged_flows += (after.backlog != 0 ? 1U : 0U) - (before.backlog != 0 ? 1U : 0U);
     moving_flows += (after.moving ? 1U : 0U) - (before.moving ? 1U : 0U);
     shut_flows += (after.shut ? 1U : 0U) - (before.shut ? 1U : 0U);
+    older_moving_flows += (after.moving && !after.young ? 1U : 0U) - (before.moving && !before.young ? 1U : 0U);
+    young_flows += (after.young ? 1U : 0U) - (before.young ? 1U : 0U);
   }
 };
 

@@ -80,7 +80,7 @@ void Registry::drop_end_to_end(BearerId id, Instant now) {
 void Registry::rest_if_unused(BearerId id, Instant now) {
   Bearer& bearer = bearers_[id];
   if (bearer.in_use()) return;
-  if (!bearer.used) {
+  if (!bearer.used()) {
     close_bearer(id);  // of a handshake that led nowhere: a scan must not fill the table
     return;
   }

@@ -87,8 +87,15 @@ void Openings::meet(Arrival& arrival) {
     counter = Counter::forward_new_limit;
   } else {
     note(first_syn_of(arrival, shard_.registry));
+    if (arrival.in == Side::radio) expect(arrival);
   }
   forwarder_.forward(arrival, counter);
+}
+
+/// The UE waits for an answer, which will meet its radio queue. A SYN from outside shows nobody waiting.
+void Openings::expect(const Arrival& arrival) {
+  const BearerId id = shard_.registry.find_bearer(arrival.parsed.src);
+  if (id != flow::no_flow) shard_.registry.bearer(id).expect_young(arrival.now);
 }
 
 /// Of a connection that nothing is known of. Another number than that of a SYN before is noted apart: who forges one
@@ -163,6 +170,7 @@ bool Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   Flow& flow = shard_.registry.flow(id);
   handshake::begin(flow, first);
   shard_.registry.schedule_flow(flow, id, now + shard_.config.timeouts.handshake);
+  flows_.begin_young(flow, now);
   shard_.counters.add(Counter::flows_opened);
   return true;
 }

@@ -46,6 +46,7 @@ class Openings {
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const Arrival& arrival) const;
   [[nodiscard]] std::optional<Counter> reason_not_to_begin(PolicyIndex policy);
   void note(const FirstSyn& first);
+  void expect(const Arrival& arrival);
   [[nodiscard]] bool meet_answer(Arrival& arrival);
   void begin_answered(Arrival& arrival, const FirstSyn& first);
   [[nodiscard]] bool begin(const FirstSyn& first, PolicyIndex policy, Instant now);

@@ -93,6 +93,8 @@ struct SmvsMode {
   control::AckClockedParameters acks;
   /// Flows that have sent less than this go before the others of their bearer; 0 = no preference.
   Bytes short_flow{256 * 1024};
+  /// … and while one of them is waited for beside others this share of the law's reference is left, 0 … 1.
+  double young_reference = 0.5;
 };
 
 /// How a connection is got hold of.
@@ -132,6 +134,10 @@ struct Treatment {
   /// The acknowledgements of its UEs are listened to: they steer always, or while reports are late.
   [[nodiscard]] bool listens() const {
     return mode == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
+  }
+  /// The law gives way to young flows.
+  [[nodiscard]] bool minds_young() const {
+    return law() == Mode::smvs && smvs.short_flow > Bytes{} && smvs.young_reference < 1;
   }
   /// The law can do with connections that pass end to end.
   [[nodiscard]] bool can_regulate() const {

@@ -57,7 +57,29 @@ void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
   exposure_.hold(flow);
   flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
   shard_.registry.note_change(flow.bearer);
-  bearer.used = true;
+  bearer.use();
+}
+
+void SplitFlows::begin_young(Flow& flow, Instant now) {
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  if (!bearer.treatment().minds_young()) return;
+  const FlowShare before = flow.share;
+  flow.share.young = true;
+  bearer.load.change(before, flow.share);
+  bearer.expect_young(now);
+}
+
+/// A young flow was served.
+void SplitFlows::follow_young(Flow& flow, Bearer& bearer, Instant now) {
+  const bool over = flow.release_reason != ReleaseReason::none || relay::both_legs_closed(flow);
+  if (!over && flow.sent_to_radio < bearer.treatment().smvs.short_flow) {
+    bearer.expect_young(now);
+    return;
+  }
+  const FlowShare before = flow.share;
+  flow.share.young = false;
+  bearer.load.change(before, flow.share);
+  bearer.end_young(now);
 }
 
 void SplitFlows::receive(Arrival& arrival, FlowId id) {
@@ -195,6 +217,8 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (emit(flow, bearer, now) || contains(events, StreamEvents::acked) || steered ||
       flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
     settle(flow, bearer, events);
+  if (flow.share.young) [[unlikely]]
+    follow_young(flow, bearer, now);
   reschedule(flow, id, now);
   if (bearer.load.backlogged_flows != 0 && bearer.clocked()) hand_on_room(bearer, now);
 }
@@ -222,6 +246,7 @@ void SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   if (flow.leg(Side::core).endpoint.expects_data() || flow.share.shut)
     receive_windows_.update_of_server(flow, bearer, now);
   emit_with_ends(flow, id, bearer, now);
+  if (flow.share.young) follow_young(flow, bearer, now);
   if (relay::finished(flow)) {
     end_finished(flow, id, now);
     return;
@@ -479,7 +504,9 @@ void SplitFlows::displace(FlowId id, Instant now) {
 void SplitFlows::close(FlowId id, Instant now) {
   Flow& flow = shard_.registry.flow(id);
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  const bool young = flow.share.young;
   bearer.load.change(flow.share, {});
+  if (young) bearer.end_young(now);
   memory_.forget(flow);
   receive_windows_.forget(flow, shard_.registry.bearer(flow.bearer));
   leave(flow, id, bearer);

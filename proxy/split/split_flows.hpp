@@ -48,6 +48,8 @@ class SplitFlows {
   [[nodiscard]] std::array<const tcp::EndpointConfig*, 2> endpoint_configs(FlowId id);
   /// Of a flow that is about to be split: what window the host behind `from` may be given.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
+  /// A connection is about to be: both hosts have agreed on it.
+  void begin_young(Flow& flow, Instant now);
   /// The flow's endpoints live from now on.
   void begin(Flow& flow, FlowId id, Instant now);
   /// A segment of the flow came in.
@@ -107,6 +109,7 @@ class SplitFlows {
   void note_sent_to_radio(Flow& flow, FlowId id, Bearer& bearer, Bytes sent, Instant now);
   [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   void settle(Flow& flow, Bearer& bearer, StreamEvents events);
+  [[gnu::noinline]] void follow_young(Flow& flow, Bearer& bearer, Instant now);
   /// The bearer, where a law listens to the UE's acknowledgements.
   [[nodiscard]] Bearer* listener(const Flow& flow) {
     Bearer& bearer = shard_.registry.bearer(flow.bearer);

@@ -38,6 +38,7 @@ control::Acknowledged news_of(const Bearer& bearer, Instant now) {
   news.in_flight = bearer.ack_clock().flight();
   news.flows = std::max(contenders, 1U);
   news.held_back = contenders > 0;
+  news.reference_part = bearer.reference_part(now);
   return news;
 }
 

@@ -44,11 +44,12 @@ void AllowanceLaw::leave_trace() const {
   if (const auto* const there = std::get_if<AtNodeB>(&place_)) (*trace_)->left(there);
 }
 
-Bytes AllowanceLaw::on_report(const ReportArrival& report, Bytes in_flight, Duration period) {
-  return std::visit([&](auto& place) { return granted(place, report, in_flight, period); }, place_);
+Bytes AllowanceLaw::on_report(const ReportArrival& report, Bytes in_flight, Duration period, double reference_part) {
+  return std::visit([&](auto& place) { return granted(place, report, in_flight, period, reference_part); }, place_);
 }
 
-Bytes AllowanceLaw::granted(AtNodeB& place, const ReportArrival& report, Bytes /*in_flight*/, Duration period) {
+Bytes AllowanceLaw::granted(AtNodeB& place, const ReportArrival& report, Bytes /*in_flight*/, Duration period,
+                            double /*reference_part*/) {
   if (report.bearer.allowance) applied_sequence_ = report.sequence;
   const auto identify = [this] { return control::LawIdentity<NodeBCalls::Origin>{{(*trace_)->wanted().ue}, {}}; };
   const control::AllowanceReport said{report.bearer.allowance, report.bearer.mean_service_rate, period};
@@ -65,7 +66,8 @@ void AllowanceLaw::fit(AtProxy& place, Duration period) {
   ask<SmvsCalls::Seed>(place.law, mean);
 }
 
-Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period) {
+Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period,
+                            double reference_part) {
   if (place.fits != nullptr && period != place.period) fit(place, period);
   // The observation is dated by the sender's clock: the network's jitter must not look like a change of rate.
   control::SmvsObservation observation;
@@ -74,6 +76,7 @@ Bytes AllowanceLaw::granted(AtProxy& place, const ReportArrival& report, Bytes i
   observation.arrived = report.bearer.arrived;
   observation.served = report.bearer.transmitted;
   observation.in_flight = in_flight;
+  observation.reference_part = reference_part;
   return ask<SmvsCalls::Step>(place.law, observation);
 }
 

@@ -28,8 +28,9 @@ class AllowanceLaw {
   AllowanceLaw& operator=(const AllowanceLaw&) = delete;
 
   /// What may be sent until the next report. `period`: until that is to come. `in_flight`: IP bytes between the proxy
-  /// and the radio queue.
-  [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period);
+  /// and the radio queue. `reference_part`: what is left of the reference, where the law runs here.
+  [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period,
+                                double reference_part = 1);
   /// Until then, by the sender's clock, nothing had changed since its last report.
   void on_left_out(const ReportArrival& last, Duration until);
   /// The UE is with another Node-B; what is known of the rate stays.
@@ -63,8 +64,10 @@ class AllowanceLaw {
   [[nodiscard]] static Place place_of(const Treatment& treatment);
   void fit(AtProxy& place, Duration period);
 
-  [[nodiscard]] Bytes granted(AtNodeB& place, const ReportArrival& report, Bytes in_flight, Duration period);
-  [[nodiscard]] Bytes granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period);
+  [[nodiscard]] Bytes granted(AtNodeB& place, const ReportArrival& report, Bytes in_flight, Duration period,
+                              double reference_part);
+  [[nodiscard]] Bytes granted(AtProxy& place, const ReportArrival& report, Bytes in_flight, Duration period,
+                              double reference_part);
   void leave_trace() const;
   template <typename Call, typename... Arguments>
   auto ask(control::Smvs& law, const Arguments&... arguments);

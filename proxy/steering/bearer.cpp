@@ -82,7 +82,7 @@ void Bearer::inherit(const Bearer& before, Instant now) {
   if (same_path) inherit_sent(before);
   if (before.queue_) queue().inherit(*before.queue_, same_path);
   framing = before.framing;
-  used = used || before.used;
+  used_ = used_ || before.used_;
   if (before.reports().any()) inherit_reports(before, now);
 }
 
@@ -121,6 +121,20 @@ void Bearer::inherit_reports(const Bearer& before, Instant now) {
   settle_windowed();
 }
 
+void Bearer::expect_young(Instant now) {
+  if (!treatment_->minds_young()) return;
+  young_until_ = tcp::tick::fine(now) + tcp::tick::fine(patience);
+  for (Bearer* other = &sibling(); other != this; other = &other->sibling()) other->young_until_ = young_until_;
+}
+
+void Bearer::end_young(Instant now) {
+  bool any = load.young_flows > 0;
+  for (Bearer* other = &sibling(); other != this; other = &other->sibling()) any = any || other->load.young_flows > 0;
+  if (any) return;
+  young_until_ = tcp::tick::fine(now) - 1;
+  for (Bearer* other = &sibling(); other != this; other = &other->sibling()) other->young_until_ = young_until_;
+}
+
 void Bearer::settle_ring() {
   bool any = steerable();
   for (const Bearer* other = &sibling(); other != this; other = &other->sibling()) any = any || other->steerable();
@@ -144,7 +158,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   if (!trusted) return Verdict::distrusted;  // who goes by reports finds that none came
   if (!steerable()) return Verdict::applied;
   if (treatment_->law() == Mode::smvs) {
-    grant_by(report, under_way, in_advance, share);
+    grant_by(report, under_way, in_advance, share, now);
   } else {
     queue().on_report(report.bearer, in_flight().total(), under_way, now);
   }
@@ -223,11 +237,13 @@ void Bearer::settle_lead() {
 }
 
 /// One step of SMVS.
-void Bearer::grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share) {
+void Bearer::grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share, Instant now) {
   Reported& own = *reported_;
   if (treatment_->observes()) observe(own.grant.given(), Bytes(sent_total() - own.sent_at_report), false);
   own.sent_at_report = sent_total();
-  const Bytes granted = own.law.on_report(report, under_way, own.reports.last().period) - in_advance;
+  own.reference_part = treatment_->smvs.law == LawPlace::nodeb ? 1 : reference_part(now);
+  const Bytes granted =
+      own.law.on_report(report, under_way, own.reports.last().period, own.reference_part) - in_advance;
   own.radio_load = report.bearer.queue + under_way;
   own.grant.give(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted, load.backlog > Bytes{});
 }
@@ -280,8 +296,10 @@ control::OnWire<Bytes> Bearer::radio_error() const {
   const control::SmvsParameters& parameters = treatment_->smvs.parameters;
   const Rate mean = mean_rate();
   const Bytes sent_since(static_cast<std::int64_t>(sent_total() - (reported_ ? reported_->sent_at_report : 0)));
+  const double part = reported_ ? reported_->reference_part : 1;
   return control::OnWire((reported_ ? reported_->radio_load : Bytes{}) + sent_since -
-                         mean.in(2 * parameters.one_way_delay) - Bytes(control::smvs_reference(parameters, mean)));
+                         mean.in(2 * parameters.one_way_delay) -
+                         Bytes(control::smvs_reference(parameters, mean, part)));
 }
 
 Bytes Bearer::seed_window(Duration srtt) const {

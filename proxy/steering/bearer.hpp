@@ -5,6 +5,7 @@
 
 #include "control/feedback/report.hpp"
 #include "control/framing.hpp"
+#include "dataplane/tcp/tick.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
@@ -121,8 +122,21 @@ class Bearer : public RingMember<Bearer> {
   }
   /// Something was to be sent, and so much was. True when the deadline is another one for it.
   bool spend(Bytes bytes, Instant now);
+  /// It has a connection that a law may learn from: what was learned is kept for a while when its last flow goes.
+  void use() { used_ = true; }
+  [[nodiscard]] bool used() const { return used_; }
   /// What was granted at the last step; for observers.
   [[nodiscard]] Bytes granted() const { return reported_ ? reported_->grant.given() : Bytes{}; }
+  /// Somebody waits for a connection of the UE that is young: one begins, or goes on.
+  void expect_young(Instant now);
+  /// It is not young any more. Where none is, nobody waits.
+  void end_young(Instant now);
+  /// What is to be left of a law's reference: all, but while a young connection is waited for beside a download.
+  [[nodiscard]] double reference_part(Instant now) const {
+    if (load.older_moving_flows == 0 || young_until_ - tcp::tick::fine(now) > tcp::tick::fine(patience)) [[likely]]
+      return 1;
+    return treatment_->smvs.young_reference;
+  }
   /// ŝ of the law that runs here, bytes; for observers.
   [[nodiscard]] double predicted_error() const { return reported_ ? reported_->law.predicted_error() : 0; }
 
@@ -161,10 +175,13 @@ class Bearer : public RingMember<Bearer> {
   Instant wheel_deadline = never;       ///< when the timer wheel will look at it
   BearerLoad load;                      ///< of its split connections at their last service
   control::Framing framing;             ///< of the data of its split connections, as far as anybody counts it
-  bool used = false;      ///< had a split connection: what was learned is kept for a while when its last flow goes
-  Instant empty_since{};  ///< when its last flow went
+  Instant empty_since{};                ///< when its last flow went
 
  private:
+  /// Who has heard nothing for so long sends its first segment again (RFC 6298 section 2): what comes later is waited
+  /// for by itself, and not for a queue.
+  static constexpr Duration patience = std::chrono::seconds(1);
+
   static const ReportStream& no_reports();
   [[nodiscard]] Reported& reported() {
     return reported_ ? *reported_ : reported_.make(parts_->reported, *treatment_, &trace);
@@ -185,7 +202,7 @@ class Bearer : public RingMember<Bearer> {
   void inherit_sent(const Bearer& before);
   void inherit_reports(const Bearer& before, Instant now);
   void change_reporter(const ReportArrival& report);
-  void grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share);
+  void grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share, Instant now);
   void settle_windowed();
   [[nodiscard]] bool rests() const;
   void settle_lead();
@@ -208,12 +225,14 @@ class Bearer : public RingMember<Bearer> {
   bool needs_reports_;
   bool listens_;
   bool reports_lead_ = false;  ///< where none is needed: reports close the loop sooner than acknowledgements
-  bool windowed_ = false;
-  bool both_ways_ = false;
-  std::uint32_t sent_last_ = 0;  ///< IP bytes of `sent_`, all at one time
-  Instant sent_at_{};            ///< … and when; before, nothing was sent for longer than matters
-  std::uint64_t sent_ = 0;       ///< IP bytes towards the radio, until there is sent_of_late_
-  Bytes others_{};               ///< IP bytes that others have sent, until there is a clock_
+  bool used_ = false;
+  bool windowed_ : 1 = false;
+  bool both_ways_ : 1 = false;
+  std::uint32_t young_until_ = 0;  ///< a young connection is waited for, tick::fine
+  std::uint32_t sent_last_ = 0;    ///< IP bytes of `sent_`, all at one time
+  Instant sent_at_{};              ///< … and when; before, nothing was sent for longer than matters
+  std::uint64_t sent_ = 0;         ///< IP bytes towards the radio, until there is sent_of_late_
+  Bytes others_{};                 ///< IP bytes that others have sent, until there is a clock_
   PooledPart<SentOfLate> sent_of_late_;
   PooledPart<AckClock> clock_;
   PooledPart<Reported> reported_;

@@ -34,6 +34,7 @@ struct Reported {
   std::uint64_t sent_at_report = 0;
   bool trusted = true;                ///< the last report was
   Bytes radio_load{};                 ///< queue and in flight, as of the last report
+  double reference_part = 1;          ///< of the law's, as of then
   control::StepWatch step_watch;      ///< told of every report that steers by SMVS
   control::VariationWatch variation;  ///< likewise
   Observed observed;                  ///< what mode observe has recorded

@@ -136,6 +136,20 @@ TEST(Unaided, WhatIsShortGoesFirstAndLeavesADownloadItsPart) {
   EXPECT_GT(first.throughput_bps, even.throughput_bps - 0.1e6);
 }
 
+// One page after the other, so that one is always waited for: the download keeps its part.
+TEST(Unaided, WhatIsYoungWithoutEndCostsTheLinkLittle) {
+  const auto beside_pages = [](const std::string& channel, const std::string& young_reference) {
+    std::string text = cell(channel, 1, 1);
+    text.replace(text.find("law: acks"), 9, "law: acks, young_reference: " + young_reference);
+    text.replace(text.find("apps: ["), 7, "apps: [{type: web, think_time: 1ms}, ");
+    return run_all(text).at(0);
+  };
+  const std::string steady = "{type: constant, rate: 8Mb/s}";
+  EXPECT_LT(beside_pages(steady, "0.5").figures.at("page_mean_ms"),
+            0.97 * beside_pages(steady, "1").figures.at("page_mean_ms"));
+  EXPECT_GT(beside_pages(varying, "0.5").utilisation, beside_pages(varying, "1").utilisation - 0.05);
+}
+
 // Reports that never come: the law that asks for them goes on by acknowledgements.
 TEST(Unaided, ALawWithoutItsReportsGoesOnByAcknowledgements) {
   std::string text = cell("{type: constant, rate: 8Mb/s}", 1, 1, "reports: {loss: 1}\n");

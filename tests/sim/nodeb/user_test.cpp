@@ -38,7 +38,7 @@ TEST(User, HardlyFeelsADownloadByAcknowledgements) {
   ASSERT_EQ(results.size(), 12U);
   for (const char* ratio : {"ratio_page_mean_ms", "ratio_video_start_ms", "ratio_probe_fresh_ms"}) {
     EXPECT_GT(figure(results, ratio), 0.9) << ratio;
-    EXPECT_LT(figure(results, ratio), 1.4) << ratio;
+    EXPECT_LT(figure(results, ratio), 1.26) << ratio << ", and 1.25 to 1.34 where the reference gives no way";
   }
   for (const RunResult& result : results) {
     SCOPED_TRACE(result.key.swept.at(0).second + " beside " + result.key.swept.at(1).second);

@@ -9,13 +9,15 @@
 namespace sluice::proxy {
 namespace {
 
-FlowShare share(std::uint32_t backlog, std::uint32_t committed, std::uint32_t exposed, bool moving, bool shut) {
+FlowShare share(std::uint32_t backlog, std::uint32_t committed, std::uint32_t exposed, bool moving, bool shut,
+                bool young = false) {
   FlowShare share;
   share.backlog = backlog;
   share.committed = committed;
   share.exposed = exposed & FlowShare::most_exposed;
   share.moving = moving;
   share.shut = shut;
+  share.young = young;
   return share;
 }
 
@@ -47,6 +49,22 @@ TEST(BearerLoad, AFlowCountsAsBackloggedWhileItHasAnythingUnsent) {
   EXPECT_EQ(load.backlogged_flows, 0U);
 }
 
+TEST(BearerLoad, AFlowThatMovesIsADownloadOnceItIsNotYoung) {
+  BearerLoad load;
+  FlowShare flow = share(0, 0, 0, false, false, true);
+  load.change({}, flow);
+  load.update(flow, 1000, 1000, true);
+  EXPECT_EQ(load.young_flows, 1U);
+  EXPECT_EQ(load.older_moving_flows, 0U);
+  FlowShare older = flow;
+  older.young = false;
+  load.change(flow, older);
+  EXPECT_EQ(load.young_flows, 0U);
+  EXPECT_EQ(load.older_moving_flows, 1U);
+  load.update(older, 0, 0, false);
+  EXPECT_EQ(load.older_moving_flows, 0U);
+}
+
 TEST(BearerLoad, IsTheSumOverTheFlowsWhateverTheyDo) {
   std::mt19937 engine(1);
   const auto random = [&](std::uint32_t below) { return static_cast<std::uint32_t>(engine() % below); };
@@ -54,9 +72,11 @@ TEST(BearerLoad, IsTheSumOverTheFlowsWhateverTheyDo) {
   BearerLoad load;
   for (int i = 0; i < 10'000; ++i) {
     FlowShare& flow = flows.at(random(8));
-    const FlowShare after = share(random(3) * 1000, random(100'000), random(5000), random(2) == 0, random(2) == 0);
+    const FlowShare after =
+        share(random(3) * 1000, random(100'000), random(5000), random(2) == 0, random(2) == 0, random(2) == 0);
     load.change(flow, after);
     flow = after;
+    load.update(flow, random(3) * 1000, random(100'000), random(2) == 0);
   }
   Bytes backlog;
   Bytes committed;
@@ -64,6 +84,8 @@ TEST(BearerLoad, IsTheSumOverTheFlowsWhateverTheyDo) {
   std::uint32_t backlogged = 0;
   std::uint32_t moving = 0;
   std::uint32_t shut = 0;
+  std::uint32_t older_moving = 0;
+  std::uint32_t young = 0;
   for (const FlowShare& flow : flows) {
     backlog += Bytes(flow.backlog);
     committed += Bytes(flow.committed);
@@ -71,6 +93,8 @@ TEST(BearerLoad, IsTheSumOverTheFlowsWhateverTheyDo) {
     backlogged += flow.backlog != 0 ? 1U : 0U;
     moving += flow.moving ? 1U : 0U;
     shut += flow.shut ? 1U : 0U;
+    older_moving += flow.moving && !flow.young ? 1U : 0U;
+    young += flow.young ? 1U : 0U;
   }
   EXPECT_EQ(load.backlog, backlog);
   EXPECT_EQ(load.committed, committed);
@@ -78,6 +102,8 @@ TEST(BearerLoad, IsTheSumOverTheFlowsWhateverTheyDo) {
   EXPECT_EQ(load.backlogged_flows, backlogged);
   EXPECT_EQ(load.moving_flows, moving);
   EXPECT_EQ(load.shut_flows, shut);
+  EXPECT_EQ(load.older_moving_flows, older_moving);
+  EXPECT_EQ(load.young_flows, young);
 }
 
 }  // namespace

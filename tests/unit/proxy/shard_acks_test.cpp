@@ -1,5 +1,7 @@
 // The law that needs no report: what the UE's acknowledgements let its flows send.
 
+#include "tests/unit/proxy/shard_acks.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "proxy/steering/ack_steering.hpp"
-#include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {
 namespace {
@@ -16,38 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 using proxy::Side;
 using tcp::Flags;
-
-constexpr std::uint32_t segment_size = 1000;
-constexpr std::int64_t on_wire = segment_size + 52;  // headers are counted as those of full segments: 14 fit 14600
-
-proxy::ShardConfig acks_config() {
-  proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
-  config.smvs.law = proxy::LawPlace::acks;
-  return config;
-}
-
-class ShardAcks : public testing::Test {
- protected:
-  explicit ShardAcks(const proxy::ShardConfig& config = acks_config()) : lab(config) {}
-
-  /// IP bytes of data that came out towards the UE.
-  std::int64_t data_sent() {
-    std::int64_t bytes = 0;
-    while (const auto seen = lab.next(Side::radio)) {
-      if (!seen->payload.empty()) bytes += seen->parsed.ip_length;
-    }
-    return bytes;
-  }
-  void offer(ScriptedHosts& of, std::uint32_t& position, std::uint32_t segments) {
-    for (std::uint32_t i = 0; i < segments; ++i, position += segment_size) {
-      of.server(Flags::ack_bit, position, 0, std::string(segment_size, 's'));
-    }
-  }
-
-  ProxyLab lab;
-  ScriptedHosts hosts{lab};
-  std::uint32_t offered = 0;
-};
 
 TEST_F(ShardAcks, WithoutAnyReportTheInitialWindowGoesOut) {
   hosts.open();
@@ -115,85 +84,6 @@ TEST_F(ShardAcks, TwoFlowsShareTheWindow) {
   }
   EXPECT_GT(new_flow, 0);
   EXPECT_GT(old_flow, 0);
-}
-
-proxy::ShardConfig young_config() {
-  proxy::ShardConfig config = acks_config();
-  config.smvs.short_flow = Bytes(30 * on_wire);
-  return config;
-}
-
-class ShardAcksYoung : public ShardAcks {
- protected:
-  ShardAcksYoung() : ShardAcks(young_config()) {}
-  /// The first flow has sent 14 + 28 segments and is not young any more. Of what its acknowledgement makes room for, in
-  /// segments: what it sends itself, and what the other one does.
-  struct Parts {
-    std::int64_t old_flow = 0;
-    std::int64_t young_flow = 0;
-  };
-  Parts share_with(std::uint32_t offered_by_the_other) {
-    hosts.open();
-    offer(hosts, offered, 60);
-    acknowledge(data_sent());
-    const std::int64_t under_way = data_sent();
-    offer(hosts, offered, 30);
-    other.ue_to_server.src_port = 40001;
-    other.open();
-    std::uint32_t of_other = 0;
-    offer(other, of_other, offered_by_the_other);
-    EXPECT_EQ(data_sent(), 0) << "the window is full";
-    acknowledge(under_way);
-    Parts parts;
-    while (const auto seen = lab.next(Side::radio)) {
-      if (!seen->payload.empty()) ++(seen->parsed.dst_port == 40001 ? parts.young_flow : parts.old_flow);
-    }
-    return parts;
-  }
-  ScriptedHosts other{lab};
-
- private:
-  void acknowledge(std::int64_t bytes) {
-    lab.pass_time(20ms);
-    acked_ += static_cast<std::uint32_t>(bytes / on_wire * segment_size);
-    hosts.ue(Flags::ack_bit, 0, acked_);
-  }
-  std::uint32_t acked_ = 0;
-};
-
-TEST_F(ShardAcksYoung, HaveFourFifthsWhileOlderOnesWait) {
-  const Parts parts = share_with(60);
-  const double all = static_cast<double>(parts.young_flow + parts.old_flow);
-  EXPECT_GT(all, 50);
-  EXPECT_NEAR(static_cast<double>(parts.young_flow) / all, 0.8, 0.05);
-}
-
-TEST_F(ShardAcksYoung, LeaveWhatTheyHaveNoUseFor) {
-  const Parts parts = share_with(3);
-  EXPECT_EQ(parts.young_flow, 3);
-  EXPECT_GT(parts.old_flow, 30) << "all that it had";
-}
-
-TEST(PartOfAWindow, IsTheSameForAllOfOneAge) {
-  const Bytes window(100'000);
-  EXPECT_EQ(proxy::part_of(window, 4, 0, false), Bytes(25'000));
-  EXPECT_EQ(proxy::part_of(window, 4, 4, true), Bytes(25'000));
-  EXPECT_EQ(proxy::part_of(window, 1, 0, false), window);
-}
-
-TEST(PartOfAWindow, IsLargerForTheYoungAndNothingForNobody) {
-  const Bytes window(100'000);
-  for (std::uint32_t waiting = 2; waiting <= 50; ++waiting) {
-    for (std::uint32_t young = 1; young < waiting; ++young) {
-      const Bytes theirs = proxy::part_of(window, waiting, young, true);
-      const Bytes others = proxy::part_of(window, waiting, young, false);
-      EXPECT_GE(theirs + Bytes(1), others);
-      EXPECT_GT(others, Bytes{});
-      EXPECT_NEAR(static_cast<double>((theirs * young + others * (waiting - young)).count()), 100'000, waiting);
-    }
-  }
-  EXPECT_EQ(proxy::part_of(window, 2, 1, true), Bytes(80'000));
-  EXPECT_EQ(proxy::part_of(window, 16, 15, true), Bytes(6'250)) << "an even part is more than four fifths";
 }
 
 TEST_F(ShardAcks, AFlowThatEndsLeavesNothingUnderWay) {

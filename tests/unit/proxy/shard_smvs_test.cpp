@@ -377,6 +377,51 @@ TEST_F(ShardSmvs, TheServerIsPromisedWhatTheRadioTakesLessTheHeaders) {
   EXPECT_GE(on_wire, radio + relay - 2 * 552 - 1460 * 1.2) << "the last segments, and what a window update is worth";
 }
 
+/// The law runs here, and what has sent thirty segments is not young any more.
+class ShardSmvsGivesWay : public ShardSmvs {
+ protected:
+  static proxy::ShardConfig config() {
+    proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
+    config.smvs.law = proxy::LawPlace::proxy;
+    config.smvs.short_flow = Bytes(30'000);
+    return config;
+  }
+  ShardSmvsGivesWay() : ShardSmvs(config()) {}
+  /// What stands in the queue, beyond what is to.
+  double error_after_a_step() {
+    lab.pass_time(period);
+    proxy::ReportArrival arrival = reports.next();
+    arrival.bearer.queue = Bytes(10'000);
+    arrival.bearer.arrived = transmitted_ + 10'000;
+    arrival.bearer.transmitted = transmitted_;
+    transmitted_ += 3125;  // 5 Mb/s
+    reports.send(arrival);
+    std::vector<proxy::BearerInfo> bearers;
+    lab.shard.describe_bearers(bearers, 1);
+    return bearers.at(0).predicted_error;
+  }
+
+ private:
+  std::uint64_t transmitted_ = 0;
+};
+
+TEST_F(ShardSmvsGivesWay, HalfOfTheReferenceFromTheSynOn) {
+  hosts.open();
+  offer(40);
+  for (int i = 0; i < 200; ++i) {
+    error_after_a_step();
+    if (const std::int64_t sent = data_sent(); sent == 0) continue;
+    hosts.ue(Flags::ack_bit, 0, std::min(offered, 39'000U));
+  }
+  const double before = error_after_a_step();
+  hosts.ue_to_server.src_port = 40001;
+  hosts.send_syn();
+  const double reference = control::smvs_reference(config().smvs.parameters, Rate::bits_per_second(5e6));
+  EXPECT_NEAR(error_after_a_step() - before, reference / 2, 100);
+  for (int i = 0; i < 210; ++i) error_after_a_step();
+  EXPECT_NEAR(error_after_a_step(), before, 100) << "nobody has answered for a second";
+}
+
 /// The second loop as the paper has it: around what the relay holds, in steps of time.
 class ShardSlidingWindow : public ShardSmvs {
  protected:

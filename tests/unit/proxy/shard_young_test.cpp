@@ -1,0 +1,252 @@
+// Young flows beside older ones of the same UE: their part of the window, and the queue that gives way to them.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "proxy/steering/ack_steering.hpp"
+#include "tests/unit/proxy/shard_acks.hpp"
+
+namespace sluice::test {
+namespace {
+
+using namespace std::chrono_literals;
+using proxy::Side;
+using tcp::Flags;
+
+proxy::ShardConfig young_config() {
+  proxy::ShardConfig config = acks_config();
+  config.smvs.short_flow = Bytes(30 * on_wire);
+  return config;
+}
+
+class ShardAcksYoung : public ShardAcks {
+ protected:
+  ShardAcksYoung() : ShardAcks(young_config()) {}
+  /// The first flow has sent 14 + 28 segments and is not young any more. Of what its acknowledgement makes room for, in
+  /// segments: what it sends itself, and what the other one does.
+  struct Parts {
+    std::int64_t old_flow = 0;
+    std::int64_t young_flow = 0;
+  };
+  Parts share_with(std::uint32_t offered_by_the_other) {
+    hosts.open();
+    offer(hosts, offered, 60);
+    acknowledge(data_sent());
+    const std::int64_t under_way = data_sent();
+    offer(hosts, offered, 30);
+    other.ue_to_server.src_port = 40001;
+    other.open();
+    std::uint32_t of_other = 0;
+    offer(other, of_other, offered_by_the_other);
+    EXPECT_EQ(data_sent(), 0) << "the window is full";
+    acknowledge(under_way);
+    Parts parts;
+    while (const auto seen = lab.next(Side::radio)) {
+      if (!seen->payload.empty()) ++(seen->parsed.dst_port == 40001 ? parts.young_flow : parts.old_flow);
+    }
+    return parts;
+  }
+  ScriptedHosts other{lab};
+
+ private:
+  void acknowledge(std::int64_t bytes) {
+    lab.pass_time(20ms);
+    acked_ += static_cast<std::uint32_t>(bytes / on_wire * segment_size);
+    hosts.ue(Flags::ack_bit, 0, acked_);
+  }
+  std::uint32_t acked_ = 0;
+};
+
+TEST_F(ShardAcksYoung, HaveFourFifthsWhileOlderOnesWait) {
+  const Parts parts = share_with(60);
+  const double all = static_cast<double>(parts.young_flow + parts.old_flow);
+  EXPECT_GT(all, 50);
+  EXPECT_NEAR(static_cast<double>(parts.young_flow) / all, 0.8, 0.05);
+}
+
+TEST_F(ShardAcksYoung, LeaveWhatTheyHaveNoUseFor) {
+  const Parts parts = share_with(3);
+  EXPECT_EQ(parts.young_flow, 3);
+  EXPECT_GT(parts.old_flow, 30) << "all that it had";
+}
+
+/// A download over 20 ms there and back, which is not young any more, of ten segments in each round trip.
+class ShardAcksGivesWay : public ShardAcks {
+ protected:
+  static constexpr Duration trip = 20ms;
+  explicit ShardAcksGivesWay(const proxy::ShardConfig& config = young_config()) : ShardAcks(config) {
+    hosts.options.timestamps = false;
+    other.options.timestamps = false;
+    other.ue_to_server.src_port = 40001;
+    hosts.open();
+    go_on(60);
+  }
+  /// Two segments are always under way.
+  void go_on(int trips) {
+    for (int i = 0; i < trips; ++i) {
+      lab.pass_time(trip);
+      receive();
+      if (received_ > 2 * segment_size) hosts.ue(Flags::ack_bit, 0, received_ - 2 * segment_size);
+      if (of_other_ > acknowledged_) other.ue(Flags::ack_bit, 0, acknowledged_ = of_other_);
+      offer(hosts, offered, 10);
+    }
+  }
+  /// What may be under way to the UE.
+  std::int64_t window() {
+    std::vector<proxy::BearerInfo> bearers;
+    lab.shard.describe_bearers(bearers, 1);
+    return bearers.at(0).window.count();
+  }
+  /// Half of the reference of 10 ms, at the gain of 1.25 and the rate of the download.
+  [[nodiscard]] static std::int64_t half() { return 10 * (segment_size + 40) * 5 / 20 * 5 / 4; }
+  /// A connection opens, and nothing of the download is forgotten.
+  void open(ScriptedHosts& newcomer) {
+    receive();
+    newcomer.open();
+  }
+  /// So many segments come for it.
+  void serve_other(std::uint32_t segments) { offer(other, of_other_, segments); }
+
+  ScriptedHosts other{lab};
+
+ private:
+  void receive() {
+    while (const auto seen = lab.next(Side::radio)) {
+      if (seen->payload.empty() || seen->parsed.dst_port != 40000) continue;
+      const auto size = static_cast<std::uint32_t>(seen->payload.size());
+      received_ = std::max(received_, seen->segment().seq.raw() + size - (hosts.server_isn.raw() + 1));
+    }
+  }
+  std::uint32_t received_ = 0;  ///< data of the server, bytes
+  std::uint32_t of_other_ = 0;
+  std::uint32_t acknowledged_ = 0;
+};
+
+TEST_F(ShardAcksGivesWay, FromTheSynOnForASecond) {
+  const std::int64_t before = window();
+  other.send_syn();
+  go_on(1);
+  EXPECT_NEAR(static_cast<double>(before - window()), static_cast<double>(half()), 200);
+  go_on(40);
+  EXPECT_NEAR(static_cast<double>(before - window()), static_cast<double>(half()), 200);
+  go_on(12);
+  EXPECT_EQ(window(), before) << "nobody has answered";
+}
+
+TEST_F(ShardAcksGivesWay, ToNoSynFromOutside) {
+  const std::int64_t before = window();
+  lab.put(Side::core, other.frame(false, other.segment(Flags::syn_bit, 1, 0)));
+  go_on(1);
+  EXPECT_EQ(window(), before);
+}
+
+TEST_F(ShardAcksGivesWay, AsLongAsAYoungFlowGoesOn) {
+  const std::int64_t before = window();
+  open(other);
+  for (int i = 0; i < 4; ++i) {
+    go_on(25);
+    serve_other(1);
+    EXPECT_NEAR(static_cast<double>(before - window()), static_cast<double>(half()), 400) << i;
+  }
+  go_on(52);
+  EXPECT_GE(window(), before) << "it has rested for a second";
+}
+
+TEST_F(ShardAcksGivesWay, UntilTheFlowIsNotYoungAnyMore) {
+  const std::int64_t before = window();
+  open(other);
+  go_on(1);
+  EXPECT_LT(window(), before - half() / 2);
+  for (int i = 0; i < 10; ++i) {
+    serve_other(3);
+    go_on(1);
+  }
+  go_on(1);
+  EXPECT_GT(window(), before - half() / 2) << "at once";
+}
+
+TEST_F(ShardAcksGivesWay, UntilTheFlowIsOver) {
+  const std::int64_t before = window();
+  open(other);
+  go_on(1);
+  EXPECT_LT(window(), before - half() / 2);
+  other.ue(Flags::rst_bit, 0, 0);
+  other.server(Flags::rst_bit, 0, 0);
+  go_on(1);
+  EXPECT_EQ(window(), before) << "at once";
+}
+
+TEST_F(ShardAcksGivesWay, UntilTheLastOfSeveralIsOver) {
+  const std::int64_t before = window();
+  open(other);
+  ScriptedHosts third{lab};
+  third.ue_to_server.src_port = 40002;
+  open(third);
+  third.ue(Flags::rst_bit, 0, 0);
+  third.server(Flags::rst_bit, 0, 0);
+  go_on(1);
+  EXPECT_LT(window(), before - half() / 2);
+}
+
+/// Half a megabyte is young, and the download has had less.
+class ShardAcksAllYoung : public ShardAcksGivesWay {
+ protected:
+  static proxy::ShardConfig config() {
+    proxy::ShardConfig config = acks_config();
+    config.smvs.short_flow = Bytes(1'000'000);
+    return config;
+  }
+  ShardAcksAllYoung() : ShardAcksGivesWay(config()) {}
+};
+
+TEST_F(ShardAcksAllYoung, GiveNoWayToEachOther) {
+  const std::int64_t before = window();
+  open(other);
+  go_on(1);
+  EXPECT_EQ(window(), before);
+}
+
+class ShardAcksWithAllOfTheReference : public ShardAcksGivesWay {
+ protected:
+  static proxy::ShardConfig config() {
+    proxy::ShardConfig config = young_config();
+    config.smvs.young_reference = 1;
+    return config;
+  }
+  ShardAcksWithAllOfTheReference() : ShardAcksGivesWay(config()) {}
+};
+
+TEST_F(ShardAcksWithAllOfTheReference, GiveNoWay) {
+  const std::int64_t before = window();
+  open(other);
+  go_on(1);
+  EXPECT_EQ(window(), before);
+}
+
+TEST(PartOfAWindow, IsTheSameForAllOfOneAge) {
+  const Bytes window(100'000);
+  EXPECT_EQ(proxy::part_of(window, 4, 0, false), Bytes(25'000));
+  EXPECT_EQ(proxy::part_of(window, 4, 4, true), Bytes(25'000));
+  EXPECT_EQ(proxy::part_of(window, 1, 0, false), window);
+}
+
+TEST(PartOfAWindow, IsLargerForTheYoungAndNothingForNobody) {
+  const Bytes window(100'000);
+  for (std::uint32_t waiting = 2; waiting <= 50; ++waiting) {
+    for (std::uint32_t young = 1; young < waiting; ++young) {
+      const Bytes theirs = proxy::part_of(window, waiting, young, true);
+      const Bytes others = proxy::part_of(window, waiting, young, false);
+      EXPECT_GE(theirs + Bytes(1), others);
+      EXPECT_GT(others, Bytes{});
+      EXPECT_NEAR(static_cast<double>((theirs * young + others * (waiting - young)).count()), 100'000, waiting);
+    }
+  }
+  EXPECT_EQ(proxy::part_of(window, 2, 1, true), Bytes(80'000));
+  EXPECT_EQ(proxy::part_of(window, 16, 15, true), Bytes(6'250)) << "an even part is more than four fifths";
+}
+
+}  // namespace
+}  // namespace sluice::test
