@@ -64,7 +64,7 @@ inline bool Endpoint::would_join(const packet::Queue& more) const {
 
 void Endpoint::take_over(Endpoint& from) {
   const std::uint32_t taken = std::exchange(from.rcv_.unread, 0);
-  if (from.bits_.window_updates == WindowUpdates::prompt) [[unlikely]]
+  if (from.bits_.window_updates != WindowUpdates::sparing) [[unlikely]]
     from.consider_window_update();
   from.room_ -= std::min(from.room_, taken);
   if (config_->joins_payloads && would_join(from.in_order_)) [[unlikely]] {

@@ -72,7 +72,7 @@ class Endpoint {
   /// Bytes beyond the first unread one that we are willing to hold (so with everything read: beyond RCV.NXT). Stays in
   /// force: the right edge follows as data is read. The edge is max(old edge, first unread + room), fixed whenever an
   /// acknowledgement is sent, and never retracted. An update is scheduled when it can move by min(2 MSS, room / 2)
-  /// (RFC 9293 section 3.8.6.2.2; prompt: 1 MSS) or away from a closed window. Default 65535.
+  /// (RFC 9293 section 3.8.6.2.2; see WindowUpdates) or away from a closed window. Default 65535.
   void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
   /// From now on only what acknowledge_up_to() allows is acknowledged, nothing by itself. Costs the fast paths.
@@ -118,7 +118,7 @@ class Endpoint {
   void write(packet::Packet&& payload);
   /// What read() and write() in turn come to, for all that `from` has in order, except that it goes on taking room of
   /// the window of `from`: this endpoint holds it now, and set_receive_room() says when there is room again. Under
-  /// WindowUpdates::prompt the peer is told as if it had been read, and then it takes room; else nobody is told, since
+  /// prompt WindowUpdates the peer is told as if it had been read, and then it takes room; else nobody is told, since
   /// nothing has become free. Both are on the fast path, and what `from` receives has the same place in sequence space
   /// as what is written here.
   void take_over(Endpoint& from);
@@ -305,6 +305,7 @@ class Endpoint {
   void schedule_ack(Instant now);
   [[nodiscard]] std::int32_t edge_gain() const;
   [[nodiscard]] bool edge_may_move(std::uint32_t step) const;
+  [[nodiscard]] std::uint32_t window_update_step() const;
   [[nodiscard, gnu::noinline]] bool worth_moving(std::int32_t gain) const;
   void consider_window_update();
   [[nodiscard]] std::uint16_t advertise();

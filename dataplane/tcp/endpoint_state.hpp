@@ -85,7 +85,7 @@ struct EndpointBits {
   std::uint8_t snd_shift : 4 = 0;  ///< peer's window scale
   std::uint8_t rcv_shift : 4 = 0;  ///< ours
   // The owner's wishes, which a new connection keeps.
-  WindowUpdates window_updates : 1 = WindowUpdates::sparing;
+  WindowUpdates window_updates : 2 = WindowUpdates::sparing;
   WindowSource window_source : 1 = WindowSource::congestion_control;
   // Sending.
   bool urgent_out : 1 = false;  ///< urgent data up to SendState::up is not acknowledged yet
@@ -98,8 +98,8 @@ struct EndpointBits {
   // Receiving.
   bool ack_now : 1 = false;
   bool acks_held : 1 = false;             ///< the owner decides what is acknowledged
+  std::uint8_t unacked_segments : 6 = 0;  ///< data segments received since the last acknowledgement
   bool ece_due : 1 = false;               ///< the peer is told of congestion until it answers with CWR
-  std::uint8_t unacked_segments : 7 = 0;  ///< data segments received since the last acknowledgement
   bool urgent_in : 1 = false;             ///< the peer has announced urgent data that was not read yet
   std::uint8_t duplicates_due : 5 = 0;    ///< acknowledgements owed, without SACK, for segments out of order
   bool keepalive_pending : 1 = false;     ///< the peer's keep-alive waits for the owner

@@ -51,12 +51,20 @@ inline bool Endpoint::edge_may_move(std::uint32_t step) const {
   return gain > 0 && worth_moving(gain);
 }
 
+/// By how much the right edge must be able to move before a segment is sent for it alone.
+inline std::uint32_t Endpoint::window_update_step() const {
+  const std::uint32_t mss = mtu_.local_mss;
+  if (bits_.window_updates == WindowUpdates::sparing) return 2 * mss;
+  if (bits_.window_updates == WindowUpdates::prompt) return mss;
+  const auto open = static_cast<std::uint32_t>(std::max(rcv_.edge - rcv_.nxt, 0));
+  return std::clamp(open / prompt_share, mss, prompt_segments * mss);
+}
+
 /// Schedules a segment for the window's sake alone.
 inline void Endpoint::consider_window_update() {
   if (bits_.ack_now || bits_.state < State::established || bits_.state > State::fin_wait_2 || bits_.fin_received)
     return;
-  const std::uint32_t segments = bits_.window_updates == WindowUpdates::prompt ? 1 : 2;
-  if (edge_may_move(segments * mtu_.local_mss)) bits_.ack_now = true;
+  if (edge_may_move(window_update_step())) bits_.ack_now = true;
 }
 
 /// The window field of a segment; moves the right edge, never back. Small steps are saved up so that the peer is not

@@ -37,7 +37,7 @@ PassedHeader Endpoint::begin_passing() {
 void Endpoint::pass(Endpoint& from, const Segment& segment, packet::Packet&& frame, Instant now) {
   const std::uint32_t length = segment.payload_len;
   from.rcv_.nxt += length;
-  if (from.bits_.window_updates == WindowUpdates::prompt) [[unlikely]]
+  if (from.bits_.window_updates != WindowUpdates::sparing) [[unlikely]]
     from.consider_window_update();
   from.room_ -= std::min(from.room_, length);
   from.schedule_ack(now);

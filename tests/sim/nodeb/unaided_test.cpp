@@ -46,7 +46,7 @@ std::string end_to_end(std::string scenario) {
   return scenario.replace(scenario.find(mode), mode.size(), "modes: [smvs/regulate]");
 }
 
-// Its window grows while the uplink keeps acknowledgements waiting: without that it is 95.3 % at 56 ms.
+// Its window grows while the uplink keeps acknowledgements waiting: without that it is 91.2 % at 46 ms.
 TEST(Unaided, AScheduledUplinkCostsLittle) {
   const auto results = run_all(R"(
 seed: 1
@@ -66,9 +66,17 @@ cell:
       channel: {type: generated, model: {mean: 6Mb/s, speed: 10km/h, snr: 9dB, length: 60s}}
 apps:
   - {type: bulk}
-)");
-  EXPECT_GE(results.at(0).utilisation, 0.955);
-  EXPECT_LE(results.at(0).radio_queue_delay.p95_ms, 54);
+)",
+                               10);
+  double used = 0;
+  double waited_ms = 0;
+  for (const RunResult& result : results) {
+    used += result.utilisation / static_cast<double>(results.size());
+    waited_ms += result.radio_queue_delay.p95_ms / static_cast<double>(results.size());
+  }
+  EXPECT_EQ(results.size(), 10U);
+  EXPECT_GE(used, 0.955);
+  EXPECT_LE(waited_ms, 54);
 }
 
 TEST(Unaided, EndToEndTheLinkIsUsedWithAShortQueueToo) {

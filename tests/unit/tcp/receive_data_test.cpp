@@ -216,18 +216,30 @@ TEST(ReceiveWindow, OneInWhichThePeerSeesNoSegmentIsMoved) {
   EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
 }
 
-// A window that steers its peer tells of each segment; else every second one is soon enough.
-TEST(ReceiveWindow, IsToldPromptlyWhereItSteers) {
-  for (const tcp::WindowUpdates updates : {tcp::WindowUpdates::sparing, tcp::WindowUpdates::prompt}) {
-    Script s;
-    s.open(Script::peer_window, 20'000);
-    s.endpoint.set_receive_room(Bytes(20'000 + Script::mss - 1), updates);
-    EXPECT_FALSE(s.endpoint.wants_to_send(s.now)) << "less than a segment is not worth one";
-    s.endpoint.set_receive_room(Bytes(20'000 + Script::mss), updates);
-    EXPECT_EQ(s.endpoint.wants_to_send(s.now), updates == tcp::WindowUpdates::prompt);
-    s.endpoint.set_receive_room(Bytes(20'000 + 2 * Script::mss), updates);
-    EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
+/// The least that a window must gain to be told, in segments, where `open` segments may still be sent.
+std::uint32_t least_told(std::uint32_t open, tcp::WindowUpdates updates) {
+  Script s;
+  s.ours.has_window_scale = s.theirs.has_window_scale = true;
+  s.ours.window_scale = 8;
+  s.open(Script::peer_window, open * Script::mss);
+  for (std::uint32_t gain = 1;; ++gain) {
+    s.endpoint.set_receive_room(Bytes((open + gain) * Script::mss - 1), updates);
+    EXPECT_FALSE(s.endpoint.wants_to_send(s.now)) << "not a whole segment more";
+    s.endpoint.set_receive_room(Bytes((open + gain) * Script::mss), updates);
+    if (s.endpoint.wants_to_send(s.now)) return gain;
   }
+}
+
+// A window that steers its peer tells of each segment or, if it may, of a quarter more; else two are worth an update.
+TEST(ReceiveWindow, IsToldPromptlyWhereItSteers) {
+  EXPECT_EQ(least_told(4, tcp::WindowUpdates::prompt_for_its_size), 1);
+  EXPECT_EQ(least_told(8, tcp::WindowUpdates::prompt_for_its_size), 2);
+  EXPECT_EQ(least_told(20, tcp::WindowUpdates::prompt_for_its_size), 5);
+  EXPECT_EQ(least_told(200, tcp::WindowUpdates::prompt_for_its_size), 8);
+  EXPECT_EQ(least_told(4, tcp::WindowUpdates::prompt), 1);
+  EXPECT_EQ(least_told(200, tcp::WindowUpdates::prompt), 1);
+  EXPECT_EQ(least_told(4, tcp::WindowUpdates::sparing), 2);
+  EXPECT_EQ(least_told(200, tcp::WindowUpdates::sparing), 2);
 }
 
 TEST(ReceiveWindow, IsNeverTakenBack) {
