@@ -10,16 +10,15 @@ using LawCalls = control::TracedLaw<control::FlowLaw>;
 
 GovernedFlow::GovernedFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start)
     : law_(bearer.window_law(), bearer.treatment().laws, start),
-      whose_(&whose),
+      whose_(whose),
       marks_(bearer.sent_total()),
       round_trip_(start.round_trip) {}
 
 template <typename Call, typename... Arguments>
 auto GovernedFlow::ask(const Bearer& bearer, const Arguments&... arguments) {
   const auto identify = [&] {
-    return control::LawIdentity<control::FlowLawOrigin>{
-        {whose_->ue, whose_->ue_port, whose_->server, whose_->server_port},
-        {law_.which(), law_.segment(), bearer.treatment().laws}};
+    return control::LawIdentity<control::FlowLawOrigin>{{whose_.ue, whose_.ue_port, whose_.server, whose_.server_port},
+                                                        {law_.which(), law_.segment(), bearer.treatment().laws}};
   };
   return control::traced<Call>(bearer.trace, law_, identify, arguments...);
 }

@@ -19,7 +19,7 @@ inline constexpr std::int64_t least_window_segments = 2;
 /// "acknowledged" is what is no longer in flight. Thread: its shard's.
 class GovernedFlow {
  public:
-  /// `start` is what the law begins with; position 0 is what is sent next. `whose` outlives it.
+  /// `start` is what the law begins with; position 0 is what is sent next.
   GovernedFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start);
 
   /// Data up to position `end` went towards the UE just now and is counted in bearer.sent_total().
@@ -54,7 +54,7 @@ class GovernedFlow {
   auto ask(const Bearer& bearer, const Arguments&... arguments);
 
   control::FlowLaw law_;
-  const flow::FlowKey* whose_;
+  flow::FlowKey whose_;
   control::QueueMarks marks_;
   control::GwaFlowCount::Mark mark_;
   Bytes acked_;
@@ -64,6 +64,6 @@ class GovernedFlow {
   Bytes packet_{1};            ///< … bytes in the queue
   std::uint32_t reports_ = 0;  ///< of the bearer, that were applied
 };
-static_assert(sizeof(GovernedFlow) <= 640, "beside each connection under a law of windows");
+static_assert(sizeof(GovernedFlow) <= 672, "beside each connection under a law of windows");
 
 }  // namespace sluice::proxy

@@ -163,6 +163,20 @@ TEST_F(ShardTrace, AConnectionThatEndsTakesItsLawsAlong) {
   expect_the_same_again();
 }
 
+TEST_F(ShardTrace, NamesTheConnectionOfALawOfWindows) {
+  hosts.open();
+  carry(10);
+  switch_to(Mode::wrd, Intercept::split);
+  lab.shard.trace(&trace);
+  carry(10);
+  std::set<int> ports;
+  for (const std::string& line : recorded.lines) {
+    const auto json = nlohmann::json::parse(line);
+    if (json.contains("ue_port") && json.value("law", "") == "wrd") ports.insert(json.at("ue_port").get<int>());
+  }
+  EXPECT_THAT(ports, testing::ElementsAre(hosts.ue_to_server.src_port));
+}
+
 TEST_F(ShardTrace, OfOnePortOnlyWhatBearsOnItsConnection) {
   switch_to(Mode::wrd, Intercept::split);
   LawTrace other(recorded, {hosts.ue_to_server.src, 1});
