@@ -20,6 +20,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   const bool repeats = is_duplicate_ack(segment);
   bits_.heard = segment.ack == snd_.una;
   const bool closed = snd_.wnd == 0;
+  if (closed) disturb();                                   // what was refused is to be sent again
   if (closed || segment.window == 0) repair_.retries = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)
   const bool original = bits_.doubt != Doubt::none && segment.ack > snd_.una && answers_original(segment);
   Delivery delivery = send_.begin_delivery(snd_.una);
@@ -32,13 +33,14 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   if (bits_.trying_larger && segment.ack > snd_.una) judge_larger(segment.ack, now);
   if (segment.ack > snd_.una) advance_una(segment.ack, event);
   update_window(segment, before);
-  if (bits_.use_sack) send_.mark_sacked(segment.sacks(), snd_.una, snd_.nxt, event, delivery);
+  if (bits_.use_sack && segment.sack_count != 0)
+    scoreboard().mark_sacked(segment.sacks(), snd_.una, snd_.nxt, event, delivery);
   event.delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
   if (news != nullptr && event.delivered != 0) *news = {event.delivered, event.rtt};
   event.duplicate = bits_.use_sack ? event.newly_sacked != 0 && event.acked == 0 : repeats;
   if (event.duplicate) count(counters_.duplicate_acks);
   if (bits_.use_sack && reports_duplicate(segment)) {
-    if (!bits_.tail_out) rack_.on_duplicate();
+    if (!bits_.tail_out) reordering_.on_duplicate();
     if (repair_.copies != 0) count_duplicate(segment);
   }
   if (bits_.tail_out) judge_tail_probe(segment, event);
@@ -60,7 +62,7 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
 bool Endpoint::window_may_grow(const AckEvent& event, Recovery repairing) const {
   if (bits_.window_source != WindowSource::congestion_control || congestion_.modelled() || bits_.reduced) return false;
   if (repairing == Recovery::fast || bits_.recovery == Recovery::fast) return false;
-  return event.acked != 0 || (rack_.reordering_seen() && bits_.recovery == Recovery::none);
+  return event.acked != 0 || (reordering_.seen() && bits_.recovery == Recovery::none);
 }
 
 /// RFC 5681 section 2. One with a closed window answers what it refused.

@@ -17,7 +17,8 @@ void Endpoint::abort() {
     return;
   }
   send_.clear();
-  reassembly_.clear();
+  forget_out_of_order();
+  drop_disturbance();
   arm(Timer::none, never);
   rcv_.ack_deadline = never;
   bits_.reset_due = true;
@@ -51,7 +52,8 @@ void Endpoint::close(CloseReason reason) {
   bits_.state = State::closed;
   bits_.close_reason = reason;
   send_.clear();
-  reassembly_.clear();
+  forget_out_of_order();
+  drop_disturbance();
   arm(Timer::none, never);
   rcv_.ack_deadline = never;
   bits_.on_fast_path = bits_.ack_now = bits_.syn_due = bits_.probe_due = bits_.reset_due = bits_.split_due =
@@ -60,7 +62,7 @@ void Endpoint::close(CloseReason reason) {
 
 /// The peer's FIN is next in order.
 void Endpoint::receive_fin(Instant now) {
-  reassembly_.clear();
+  forget_out_of_order();
   rcv_.nxt = later(rcv_.nxt, fin_seq_) + 1;
   bits_.fin_received = true;
   if (!bits_.acks_held) bits_.ack_now = true;

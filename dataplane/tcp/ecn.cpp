@@ -49,7 +49,7 @@ void Endpoint::heed_echo(const Segment& segment, const AckEvent& event) {
     bits_.cwr_due = accurate == nullptr;
     bits_.tail_out = false;
     repair_.point = snd_.nxt;
-    reduction_.begin();
+    disturb().reduction.begin();
     if (steered) congestion_.on_mark(path(event.now));
   }
   if (bits_.reduced && bits_.use_sack) shape_reduction(event);

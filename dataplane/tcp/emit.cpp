@@ -29,12 +29,12 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   }
   if (bits_.use_ecn && bits_.ack_now) emit_accurate_answer(now, output);
   // SACK blocks have no room beside a full segment: they go ahead on their own.
-  if (bits_.ack_now && !reassembly_.report().empty()) emit_ack(now, output);
+  if (bits_.ack_now && disturbed() && !disturbance().reassembly.report().empty()) emit_ack(now, output);
   if (bits_.small_path) cut_segments(now, output, allowance);
   const std::uint32_t before = send_.in_flight();
   const Bytes sent = emit_data(now, output, paced() ? burst_allowance(now, output, allowance) : allowance);
   if (paced()) note_burst(now, sent, allowance);
-  reduction_.sent(send_.in_flight() - before);
+  if (disturbed()) disturb().reduction.sent(send_.in_flight() - before);
   if (fin_can_go()) emit_fin(now, output);
   if (bits_.probe_due) emit_probe(now, output);
   if (bits_.ack_now) emit_ack(now, output);
@@ -57,20 +57,19 @@ bool Endpoint::wants_to_send(Instant now) const {
 void Endpoint::settle() {
   if (bits_.urgent_in || bits_.urgent_out) [[unlikely]]
     settle_urgent();
-  bits_.on_fast_path = bits_.state == State::established && bits_.recovery == Recovery::none &&
+  if (disturbed() && bits_.recovery == Recovery::none && !bits_.reduced) calm_down();
+  bits_.on_fast_path = bits_.state == State::established && bits_.recovery == Recovery::none && is_calm() &&
                        repair_.duplicate_acks == 0 && !bits_.reset_due && !bits_.acks_held && !bits_.fin_known &&
                        !bits_.fin_wanted && !bits_.probe_due && !bits_.split_due && !bits_.tail_due &&
                        !bits_.tail_out && !bits_.reduced && !bits_.small_path && !bits_.urgent_in &&
-                       !bits_.urgent_out && !bits_.keepalive_pending && send_.to_retransmit() == 0 &&
-                       send_.sacked() == 0 && reassembly_.empty() && reassembly_.report().empty() && !paced() &&
+                       !bits_.urgent_out && !bits_.keepalive_pending && !paced() &&
                        (snd_.wnd != 0 || !send_.outstanding()) && !uses_accurate_ecn();
-  if (send_.sacked() == 0 && bits_.recovery == Recovery::none) rack_.forget();
 }
 
 void Endpoint::emit_ack(Instant now, Output& output) {
   Segment segment = header(acceptable_seq());
-  if (!reassembly_.report().empty() && !holding_back()) {
-    if (bits_.use_sack && reassembly_.report().overflowed()) emit_all_runs(segment, now, output);
+  if (disturbed() && !disturbance().reassembly.report().empty() && !holding_back()) [[unlikely]] {
+    if (bits_.use_sack && disturbance().reassembly.report().overflowed()) emit_all_runs(segment, now, output);
     fill_sacks(segment);
   }
   if (bits_.urgent_out) [[unlikely]]
@@ -88,7 +87,8 @@ void Endpoint::emit_all_runs(Segment segment, Instant now, Output& output) const
   constexpr int most = 8;
   packet::Cursor from;
   for (int i = 0; i < most; ++i) {
-    segment.sack_count = reassembly_.runs(from, std::span(segment.sack_blocks).first(SackReport::capacity));
+    segment.sack_count =
+        disturbance().reassembly.runs(from, std::span(segment.sack_blocks).first(SackReport::capacity));
     if (segment.sack_count != 0) output.transmit(segment, nullptr, now);
     if (!from) return;
   }

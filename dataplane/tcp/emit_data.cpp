@@ -35,7 +35,7 @@ bool Endpoint::may_retransmit(packet::Cursor position) const {
 inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
   segment.payload_len = position.note().payload_len;
   if (left < least_unbounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
-  if (!reassembly_.report().empty()) fill_sacks(segment);
+  if (disturbed() && !disturbance().reassembly.report().empty()) fill_sacks(segment);
   if (bits_.urgent_out) [[unlikely]]
     mark_urgent(segment);
   packet::Loan loan(position);
@@ -85,7 +85,7 @@ Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   while (const packet::Cursor lost = next_repair()) {
     if (bits_.small_path && lost.note().payload_len > mtu_.mss) {
       if (bits_.trying_larger) larger_failed(now);
-      if (output.grant_cut(pipe() == 0) && send_.cut(lost, mtu_.mss)) continue;
+      if (output.grant_cut(pipe() == 0) && scoreboard().cut(lost, mtu_.mss)) continue;
     }
     if (!may_retransmit(lost) || !emit_again(lost, now, output, left)) return allowance - left;
   }
@@ -122,9 +122,9 @@ bool Endpoint::repeat(packet::Cursor position, Instant now, Output& output, Byte
   }
   if (!transmit(segment, position, now, output, left)) return false;
   note_sent(position, now);
-  send_.resent(position, now);
+  scoreboard().resent(position, now);
   ++counters_.retransmitted;
-  if (bits_.doubt == Doubt::copy_due) repair_.copy_ts = segment.ts_value;
+  if (bits_.doubt == Doubt::copy_due) disturb().copy_ts = segment.ts_value;
   if (segment.flags.fin()) fin_went_out();
   return true;
 }
@@ -171,7 +171,7 @@ void Endpoint::restart_after_idle(Instant now) {
 /// As many blocks as fit beside the payload. None with data under an allowance, which counts every byte.
 void Endpoint::fill_sacks(Segment& segment) const {
   if (!bits_.use_sack) return;
-  const auto blocks = reassembly_.report().blocks();
+  const auto blocks = disturbance().reassembly.report().blocks();
   std::size_t room = blocks.size();
   if (segment.payload_len != 0) {
     const std::uint32_t spare = mtu_.mss > segment.payload_len ? mtu_.mss - segment.payload_len : 0;

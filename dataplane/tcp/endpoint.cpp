@@ -87,7 +87,7 @@ void Endpoint::set_window_source(WindowSource source, Bytes seed_cwnd) {
 void Endpoint::release_queues() {
   send_.clear();
   in_order_.clear();
-  reassembly_.clear();
+  drop_disturbance();
   rcv_.unread = 0;
   snd_.end = bits_.fin_sent ? snd_.end : later(snd_.nxt, snd_.una);
 }

@@ -8,12 +8,11 @@
 #include "dataplane/packet/queue.hpp"
 #include "dataplane/tcp/accurate_ecn.hpp"
 #include "dataplane/tcp/congestion.hpp"
+#include "dataplane/tcp/disturbance.hpp"
 #include "dataplane/tcp/endpoint_config.hpp"
 #include "dataplane/tcp/endpoint_state.hpp"
 #include "dataplane/tcp/output.hpp"
 #include "dataplane/tcp/rack.hpp"
-#include "dataplane/tcp/rate_reduction.hpp"
-#include "dataplane/tcp/reassembly.hpp"
 #include "dataplane/tcp/rtt.hpp"
 #include "dataplane/tcp/segment.hpp"
 #include "dataplane/tcp/send_queue.hpp"
@@ -23,7 +22,8 @@
 
 namespace sluice::tcp {
 
-/// One TCP connection as a value (RFC 9293): no I/O, no clock, no allocation. Lives in place; closed when constructed.
+/// One TCP connection as a value (RFC 9293): no I/O, no clock, no allocation but what its DisturbanceStore does. Lives
+/// in place; closed when constructed.
 ///
 /// Three doors: receive() takes a segment in, emit() sends whatever is due, next_deadline() says when on_timer() must
 /// be called (followed by emit()). Nothing is sent but by emit(), so a caller decides once per burst. Payload stays in
@@ -31,7 +31,7 @@ namespace sluice::tcp {
 class Endpoint {
  public:
   Endpoint() = default;
-  ~Endpoint() = default;
+  ~Endpoint() { drop_disturbance(); }
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -102,14 +102,16 @@ class Endpoint {
   void answer_keepalive() { bits_.ack_now = true; }
   /// The peer has announced urgent data that was not read yet; it ends before urgent_end() (RFC 9293 section 3.8.5).
   [[nodiscard]] bool urgent_ahead() const { return bits_.urgent_in; }
-  [[nodiscard]] SeqNum urgent_end() const { return rcv_.up; }
+  [[nodiscard]] SeqNum urgent_end() const { return disturbance().rcv_up; }
   /// When the first of what came before its turn came in: so long its hole has not been filled. never when there is
   /// none.
-  [[nodiscard]] Instant out_of_order_since() const { return reassembly_.waits_since(); }
+  [[nodiscard]] Instant out_of_order_since() const { return disturbance().reassembly.waits_since(); }
   /// Somebody else has advertised a window up to there to the peer: what lies in it is in the window. Never moves back.
   void note_advertised(SeqNum edge) { rcv_.edge = later(rcv_.edge, edge); }
   /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
-  void forget_out_of_order() { reassembly_.clear(); }
+  void forget_out_of_order() {
+    if (disturbed()) disturb().reassembly.clear();
+  }
 
   // --- sending ---
 
@@ -254,7 +256,9 @@ class Endpoint {
   /// In-order bytes not read yet.
   [[nodiscard]] Bytes unread() const { return Bytes(rcv_.unread); }
   /// Segments are held that came before their turn.
-  [[nodiscard]] bool reassembling() const { return !reassembly_.empty(); }
+  [[nodiscard]] bool reassembling() const { return disturbed() && !disturbance().reassembly.empty(); }
+  /// It keeps a Disturbance.
+  [[nodiscard]] bool disturbed() const { return send_.disturbance() != nullptr; }
   /// Options both sides agreed on.
   [[nodiscard]] bool uses_timestamps() const { return bits_.use_timestamps; }
   [[nodiscard]] bool uses_sack() const { return bits_.use_sack; }
@@ -262,6 +266,26 @@ class Endpoint {
   [[nodiscard]] bool uses_accurate_ecn() const { return bits_.use_ecn && accurate_ecn() != nullptr; }
 
  private:
+  // disturbance.cpp
+  [[nodiscard]] const Disturbance& disturbance() const {
+    return disturbed() ? *send_.disturbance() : Disturbance::none();
+  }
+  /// Made where there was none.
+  Disturbance& disturb() { return disturbed() ? *send_.disturbance() : begin_disturbance(); }
+  [[gnu::cold, gnu::noinline]] Disturbance& begin_disturbance();
+  void drop_disturbance() {
+    if (disturbed()) [[unlikely]]
+      end_disturbance();
+  }
+  [[gnu::cold, gnu::noinline]] void end_disturbance();
+  void calm_down();
+  [[nodiscard]] bool is_calm() const;
+  /// The send queue for whoever marks its packets.
+  SendQueue& scoreboard() {
+    disturb();
+    return send_;
+  }
+
   // handshake.cpp
   void reset_connection(const EndpointConfig& config, SeqNum iss);
   [[gnu::cold, gnu::noinline]] void forget_connection();
@@ -503,25 +527,23 @@ class Endpoint {
   const EndpointConfig* config_ = nullptr;
   [[no_unique_address]] SendQueue send_;
   EndpointBits bits_;
+  std::uint16_t last_challenge_ = 0;  ///< tick::rough
   SendState snd_;
-  [[no_unique_address]] ReceiveState rcv_;
   SeqNum fin_seq_;  ///< the peer's FIN, once fin_known
-  [[no_unique_address]] Reassembly reassembly_;
-  RepairState repair_;
+  [[no_unique_address]] ReceiveState rcv_;
   packet::Queue in_order_;
   Instant timer_deadline_ = never;
   [[no_unique_address]] RttEstimator rtt_;
-  std::uint16_t last_challenge_ = 0;  ///< tick::rough
-  [[no_unique_address]] Rack rack_;
+  ReorderingWindow reordering_;
+  RepairState repair_;
   PathMtuState mtu_;
-  RateReduction reduction_;
-  [[no_unique_address]] CongestionControl congestion_;
-  std::uint8_t small_out_ = 0;      ///< segments of less than SendQueue::small bytes in flight
   std::uint16_t ts_recent_at_ = 0;  ///< when it was heard, tick::slow
+  [[no_unique_address]] CongestionControl congestion_;
+  std::uint8_t small_out_ = 0;  ///< segments of less than SendQueue::small bytes in flight
   EndpointCounters counters_;
   std::uint32_t room_ = 65535;
   std::uint32_t ts_value_ = 0;
 };
-static_assert(sizeof(Endpoint) <= 352);
+static_assert(sizeof(Endpoint) <= 264);
 
 }  // namespace sluice::tcp

@@ -29,6 +29,7 @@ inline constexpr std::uint32_t prompt_segments = 8;
 
 struct PacedSender;
 class AccurateEcn;
+class DisturbanceStore;
 
 /// What many endpoints have in common. Outlives them.
 struct EndpointConfig {
@@ -59,6 +60,8 @@ struct EndpointConfig {
   /// Where a connection counts that may agree on accurate ECN feedback; the configuration is then that connection's
   /// own. Without it the SYN's offer of it is not made, and classic ECN agreed to where it comes.
   AccurateEcn* accurate_ecn = nullptr;
+  /// Where what a disturbed connection needs comes from; null: from the heap.
+  DisturbanceStore* disturbances = nullptr;
 
   /// A connection under this needs a PacedEndpoint.
   [[nodiscard]] bool wants_pacing() const {

@@ -37,7 +37,6 @@ struct SendState {
   SeqNum wl1;                   ///< sequence number of the segment that last updated the window
   std::uint32_t wnd = 0;        ///< peer's window, bytes
   std::uint32_t max_wnd = 0;    ///< largest it ever was
-  SeqNum up;                    ///< SND.UP, with urgent_out
   std::uint32_t last_sent = 0;  ///< last new data segment, tick::fine
 };
 
@@ -47,7 +46,6 @@ struct ReceiveState {
   SeqNum nxt;
   SeqNum edge;           ///< right edge of the window advertised
   SeqNum last_ack_sent;  ///< with acks_held as far as the owner lets
-  SeqNum up;             ///< RCV.UP, with urgent_in
   std::uint32_t unread = 0;
   std::uint32_t ts_recent = 0;
   std::uint32_t newest_ts = 0;
@@ -56,7 +54,6 @@ struct ReceiveState {
 /// Repairing what was lost.
 struct RepairState {
   SeqNum point;                      ///< RFC 6675 RecoveryPoint; with tail_out the end of what the probe asks for
-  std::uint32_t copy_ts = 0;         ///< TSval of the first copy of a repair in doubt
   std::uint16_t duplicate_acks = 0;  ///< in a row
   /// With SACK: copies sent by the last repair and not known to have been duplicates. Without, under an allowance: how
   /// many segments from the front on are repeated at a time; see Endpoint::repeat_what_is_missing().
@@ -88,7 +85,7 @@ struct EndpointBits {
   WindowUpdates window_updates : 2 = WindowUpdates::sparing;
   WindowSource window_source : 1 = WindowSource::congestion_control;
   // Sending.
-  bool urgent_out : 1 = false;  ///< urgent data up to SendState::up is not acknowledged yet
+  bool urgent_out : 1 = false;  ///< urgent data up to Disturbance::snd_up is not acknowledged yet
   bool cwnd_limited : 1 = false;
   bool syn_due : 1 = false;
   bool probe_due : 1 = false;

@@ -198,7 +198,8 @@ inline void Endpoint::ack_went_out(const Segment& segment) {
   rcv_.ack_deadline = never;
   bits_.unacked_segments = 0;
   rcv_.last_ack_sent = segment.ack;
-  if (segment.sack_count != 0) reassembly_.report().reported();
+  if (segment.sack_count != 0) [[unlikely]]
+    disturb().reassembly.report().reported();
 }
 
 }  // namespace sluice::tcp

@@ -40,7 +40,7 @@ void Endpoint::forget_connection() {
   small_out_ = 0;
   ts_recent_at_ = 0;
   rtt_ = {};
-  rack_ = {};
+  reordering_ = {};
   congestion_ = {};
   counters_ = {};
 }

@@ -30,7 +30,7 @@ bool Endpoint::path_carries(SeqNum quoted, Bytes payload, Instant now) {
   if (!bits_.trying_larger || send_.largest_before(snd_.nxt) <= size) return false;
   // The search has its answer.
   AckEvent event;
-  send_.mark_lost_above(size, event);
+  scoreboard().mark_lost_above(size, event);
   mtu_.mss = static_cast<std::uint16_t>(size);
   bits_.on_fast_path = false;
   end_search(now);
@@ -46,7 +46,7 @@ void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
   bits_.on_fast_path = false;
   end_search(now);
   AckEvent event;
-  send_.mark_lost_above(size, event);
+  scoreboard().mark_lost_above(size, event);
 }
 
 /// A retransmission timeout. One that nothing answers looks like an outage; a peer that is heard while the oldest
@@ -72,7 +72,7 @@ void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
   int cuts = mtu_.mss < SendQueue::small ? most_small - small_out_ : most_cuts;
   for (; at && (least || room >= mtu_.mss); at = at.next(), least = false) {
     while (at.note().payload_len > mtu_.mss && (least || room >= mtu_.mss)) {
-      if (--cuts < 0 || !output.grant_cut(least) || !send_.cut(at, mtu_.mss)) return;
+      if (--cuts < 0 || !output.grant_cut(least) || !scoreboard().cut(at, mtu_.mss)) return;
       least = false;
       room -= mtu_.mss;
     }
@@ -105,7 +105,7 @@ packet::Cursor Endpoint::try_larger(Instant now) {
     end_search(now);
     return send_.unsent();
   }
-  if (send_.unsent().note().payload_len > target && !send_.cut(send_.unsent(), target)) return send_.unsent();
+  if (send_.unsent().note().payload_len > target && !scoreboard().cut(send_.unsent(), target)) return send_.unsent();
   bits_.trying_larger = true;
   return send_.unsent().next();
 }

@@ -35,7 +35,7 @@ void Endpoint::on_refusal(Instant now) {
     bits_.fin_due_again = fin_outstanding();
   } else if (may_fit_rounding(send_.front())) {
     AckEvent event{.now = now};
-    send_.mark_lost_by_timeout(Instant::min(), event);
+    scoreboard().mark_lost_by_timeout(Instant::min(), event);
     bits_.retransmit_first = true;
     bits_.doubt = Doubt::none;
   }
@@ -53,9 +53,9 @@ void Endpoint::repeat_refused(Instant now) {
   bits_.backoff = 0;
   repair_.retries = 0;
   bits_.probe_due = false;
-  if (send_.front_sacked()) send_.forget_sacks();  // RFC 2018 section 8
+  if (send_.front_sacked()) scoreboard().forget_sacks();  // RFC 2018 section 8
   AckEvent event{.now = now};
-  send_.mark_lost_by_timeout(lost_before(now), event);
+  scoreboard().mark_lost_by_timeout(lost_before(now), event);
   bits_.tail_due = bits_.tail_out = false;
   bits_.doubt = Doubt::none;
   if (bits_.recovery != Recovery::fast) {

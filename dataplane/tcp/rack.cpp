@@ -5,7 +5,6 @@
 namespace sluice::tcp {
 
 void Rack::update(const Delivery& delivery) {
-  if (delivery.reordered) reordering_seen_ = true;
   if (!delivery.any) return;
   rtt_ = delivery.now - delivery.newest.at;
   if (known_ && !(newest_ < delivery.newest)) return;
@@ -13,20 +12,21 @@ void Rack::update(const Delivery& delivery) {
   known_ = true;
 }
 
-std::uint32_t Rack::window(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const {
-  if (!reordering_seen_ && (recovering || sacked >= threshold)) return 0;
+std::uint32_t ReorderingWindow::ticks(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked,
+                                      bool recovering) const {
+  if (!seen_ && (recovering || sacked >= Rack::threshold)) return 0;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{min_rtt} * quarters_ / 4, srtt));
 }
 
-void Rack::on_duplicate() {
-  reordering_seen_ = true;  // what was repeated too early is no longer told by its place: step 3 looks at it no more
+void ReorderingWindow::on_duplicate() {
+  seen_ = true;  // what was repeated too early is no longer told by its place: step 3 looks at it no more
   if (widened_) return;
   widened_ = true;
   persist_ = 16;
   if (quarters_ < UINT8_MAX) ++quarters_;
 }
 
-void Rack::on_recovered() {
+void ReorderingWindow::on_recovered() {
   if (persist_ != 0 && --persist_ == 0) quarters_ = 1;
 }
 

@@ -34,12 +34,12 @@ struct Delivery {
 };
 
 /// Loss detection by time (RFC 8985): what was sent before something that arrived, and should have arrived as well by
-/// now, is lost. State for as long as something is missing, and what the connection has learned of reordering.
+/// now, is lost. State for as long as something is missing.
 class Rack {
  public:
   static constexpr unsigned threshold = 3;  ///< DupThresh
 
-  /// Steps 2 and 3 of section 6.2.
+  /// Step 2 of section 6.2.
   void update(const Delivery& delivery);
   /// The newest delivery is no longer to be compared with: nothing is missing, or it was a misjudged copy.
   void forget() { known_ = false; }
@@ -53,10 +53,25 @@ class Rack {
   /// The round-trip time of the newest delivery; zero when there is none. tick::micro.
   [[nodiscard]] std::uint32_t rtt() const { return known_ ? rtt_ : 0; }
 
-  /// How long a segment that was overtaken may still come (step 4); tick::micro.
-  [[nodiscard]] std::uint32_t window(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const;
-  void note_reordering() { reordering_seen_ = true; }
-  [[nodiscard]] bool reordering_seen() const { return reordering_seen_; }
+ private:
+  Transmission newest_;
+  std::uint32_t rtt_ = 0;
+  bool known_ = false;
+};
+
+/// How long a segment that was overtaken may still come (RFC 8985 section 6.2 step 4): what the connection has learned
+/// of reordering on its path.
+class ReorderingWindow {
+ public:
+  /// tick::micro.
+  [[nodiscard]] std::uint32_t ticks(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const;
+
+  /// Step 3.
+  void update(const Delivery& delivery) {
+    if (delivery.reordered) note_reordering();
+  }
+  void note_reordering() { seen_ = true; }
+  [[nodiscard]] bool seen() const { return seen_; }
 
   /// A recovery begins. Reports of duplicates widen the window once for each.
   void on_recovery() { widened_ = false; }
@@ -66,12 +81,9 @@ class Rack {
   void on_recovered();
 
  private:
-  Transmission newest_;
-  std::uint32_t rtt_ = 0;
   std::uint8_t quarters_ = 1;  ///< reo_wnd_mult: the window in quarters of the least round-trip time
   std::uint8_t persist_ : 5 = 0;
-  bool known_ : 1 = false;
-  bool reordering_seen_ : 1 = false;
+  bool seen_ : 1 = false;
   bool widened_ : 1 = false;
 };
 

@@ -67,7 +67,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
     return;
   }
   append_in_order(std::move(payload));
-  if (reassembly_.empty()) {
+  if (!reassembling()) {
     if (!bits_.acks_held) schedule_ack(now);
     return;
   }
@@ -77,7 +77,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
 void Endpoint::accept_out_of_order(packet::Packet&& payload) {
   // A block reported behind what is held back would make that look lost: the hole is told of when it is all that is.
   if (!holding_back()) bits_.ack_now = true;
-  if (!reassembly_.insert(std::move(payload), reassembly_limits())) {
+  if (!disturb().reassembly.insert(std::move(payload), reassembly_limits())) {
     count(counters_.discarded);
     return;
   }
@@ -98,13 +98,13 @@ void Endpoint::drain_reassembly() {
   if (!bits_.acks_held) bits_.ack_now = true;
   bits_.duplicates_due = 0;
   packet::Queue ready;
-  reassembly_.take(rcv_.nxt, ready);
+  disturb().reassembly.take(rcv_.nxt, ready);
   while (!ready.empty()) append_in_order(ready.pop_front());
-  reassembly_.report().advance(rcv_.nxt);
+  disturb().reassembly.report().advance(rcv_.nxt);
 }
 
 void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
-  if (bits_.use_sack && left < right) reassembly_.report().duplicate({left, right});
+  if (bits_.use_sack && left < right) disturb().reassembly.report().duplicate({left, right});
 }
 
 void Endpoint::hold_acknowledgements() {

@@ -38,14 +38,18 @@ void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
 /// With SACK: RFC 8985 section 6.2. While a timeout is in doubt everything is held for lost, and what arrives may be a
 /// copy or its original.
 void Endpoint::recover_by_time(AckEvent& event, const Delivery& delivery) {
-  rack_.update(delivery);
+  reordering_.update(delivery);
+  if (disturbed() || send_.front_overtaken(delivery)) disturb().rack.update(delivery);
   if (!timeout_in_doubt()) detect_overdue(event);
   if (bits_.recovery == Recovery::fast) shape_reduction(event);
 }
 
 void Endpoint::detect_overdue(AckEvent& event) {
   if (send_.empty()) return;
-  const std::uint32_t wait = send_.mark_overdue(rack_, tick::micro(event.now), reordering_window(), event, samples());
+  // Otherwise everything outstanding was sent after what has arrived.
+  const std::uint32_t wait =
+      disturbed() ? send_.mark_overdue(disturb().rack, tick::micro(event.now), reordering_window(), event, samples())
+                  : 0;
   if (bits_.recovery == Recovery::none && send_.to_retransmit() != 0 && !(bits_.trying_larger && only_larger_lost())) {
     enter_fast_recovery(event.now);
   }
@@ -58,8 +62,8 @@ void Endpoint::detect_overdue(AckEvent& event) {
 }
 
 std::uint32_t Endpoint::reordering_window() const {
-  return rack_.window(tick::micro(rtt_.least()), tick::micro(rtt_.srtt()), send_.sacked(),
-                      bits_.recovery != Recovery::none);
+  return reordering_.ticks(tick::micro(rtt_.least()), tick::micro(rtt_.srtt()), send_.sacked(),
+                           bits_.recovery != Recovery::none);
 }
 
 /// A segment that was overtaken has not come in time.
@@ -74,8 +78,8 @@ void Endpoint::on_reordering_timeout(Instant now) {
 void Endpoint::shape_reduction(const AckEvent& event) {
   if (bits_.window_source == WindowSource::allowance || congestion_.modelled()) return;
   const bool safe = event.acked != 0 && event.newly_lost == 0;
-  const std::uint32_t allowed =
-      reduction_.allowed(event.delivered, pipe(), congestion_.ssthresh(), congestion_.reduction(), mtu_.mss, safe);
+  const std::uint32_t allowed = disturb().reduction.allowed(event.delivered, pipe(), congestion_.ssthresh(),
+                                                            congestion_.reduction(), mtu_.mss, safe);
   congestion_.reduce_to(pipe() + allowed, mtu_.mss);
 }
 
@@ -86,7 +90,7 @@ void Endpoint::on_duplicate_ack(AckEvent& event) {
   if (bits_.recovery != Recovery::none || repair_.duplicate_acks < Rack::threshold) return;
   // RFC 6582 section 3.2 step 1: what a timeout sent again must not look like a new loss.
   if (snd_.una <= repair_.point) return;
-  send_.mark_front_lost(event, samples());
+  scoreboard().mark_front_lost(event, samples());
   enter_fast_recovery(event.now);
 }
 
@@ -108,7 +112,7 @@ void Endpoint::on_partial_ack(AckEvent& event) {
   if (repairs_blindly()) {
     repeat_what_is_missing(still_missing(), event);
   } else {
-    send_.mark_front_lost(event, samples());
+    scoreboard().mark_front_lost(event, samples());
   }
   bits_.retransmit_first = true;
   bits_.partially_acked = true;
@@ -135,7 +139,7 @@ void Endpoint::on_ack_after_timeout(AckEvent& event) {
   if (repairs_blindly()) {
     repeat_what_is_missing(repair_.copies + 1U, event);
   } else {
-    send_.mark_front_lost(event, samples());
+    scoreboard().mark_front_lost(event, samples());
   }
 }
 
@@ -143,9 +147,9 @@ void Endpoint::on_ack_after_timeout(AckEvent& event) {
 /// together, as those of a buffer that has overflowed, few are repeated for nothing.
 void Endpoint::repeat_what_is_missing(std::uint32_t segments, AckEvent& event) {
   repair_.copies = static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, most_blindly_repeated));
-  send_.mark_front_lost(event, samples());
+  scoreboard().mark_front_lost(event, samples());
   const SeqNum reach = snd_.una + std::uint32_t{repair_.copies} * mtu_.mss;
-  send_.mark_lost_before(std::min(reach, repair_.point), event, samples());
+  scoreboard().mark_lost_before(std::min(reach, repair_.point), event, samples());
 }
 
 void Endpoint::enter_fast_recovery(Instant now) {
@@ -156,8 +160,8 @@ void Endpoint::enter_fast_recovery(Instant now) {
   bits_.tail_due = bits_.tail_out = false;
   bits_.retransmit_first = true;  // RFC 6675 section 5 step 4.3: the first one does not wait for the window
   count(counters_.fast_recoveries);
-  rack_.on_recovery();
-  reduction_.begin();
+  reordering_.on_recovery();
+  disturb().reduction.begin();
   bits_.cwr_due = bits_.use_ecn;
   // RFC 3168 section 6.1.2: a window that was reduced for a mark is not reduced again for a loss.
   const bool reduced = bits_.reduced;
@@ -169,7 +173,7 @@ void Endpoint::leave_recovery(const AckEvent& event) {
   if (bits_.recovery == Recovery::fast && bits_.window_source == WindowSource::congestion_control) {
     congestion_.on_recovery_exit(path(event.now), bits_.use_sack);
   }
-  rack_.on_recovered();
+  reordering_.on_recovered();
   // What has arrived of what was sent meanwhile is not missing in the next recovery.
   if (bits_.recovery == Recovery::fast && repairs_blindly() && snd_.una < snd_.nxt) {
     forget_duplicates(event);
@@ -212,18 +216,18 @@ void Endpoint::on_retransmission_timeout(Instant now) {
     congestion_.on_timeout(view, first);
   }
   // RFC 2018 section 8: a peer that has dropped what it reported leaves its own report at the front.
-  if (send_.front_sacked()) send_.forget_sacks();
+  if (send_.front_sacked()) scoreboard().forget_sacks();
   AckEvent event{.now = now};
   if (repairs_blindly()) {
-    send_.unmark_lost();
-    send_.mark_front_lost(event, samples());
+    scoreboard().unmark_lost();
+    scoreboard().mark_front_lost(event, samples());
     repair_.copies = 1;
   } else {
-    send_.mark_lost_by_timeout(lost_before(now), event, samples());
+    scoreboard().mark_lost_by_timeout(lost_before(now), event, samples());
   }
   bits_.tail_due = bits_.tail_out = bits_.reduced = false;
   bits_.cwr_due = bits_.use_ecn;
-  rack_.on_recovery();
+  reordering_.on_recovery();
   bits_.recovery = Recovery::timeout;
   repair_.point = snd_.nxt;
   repair_.duplicate_acks = 0;
@@ -236,7 +240,7 @@ void Endpoint::on_retransmission_timeout(Instant now) {
 /// that it was lost.
 Instant Endpoint::lost_before(Instant now) const {
   if (!bits_.use_sack || !rtt_.has_sample()) return now;
-  const std::uint32_t rtt = std::max(rack_.rtt(), tick::micro(rtt_.srtt()));
+  const std::uint32_t rtt = std::max(disturbance().rack.rtt(), tick::micro(rtt_.srtt()));
   return now - tick::micro_duration(rtt + reordering_window());
 }
 

@@ -56,6 +56,10 @@ bool SendQueue::front_sacked() const {
   return outstanding() && is_sacked(packets_.front());
 }
 
+bool SendQueue::front_overtaken(const Delivery& delivery) const {
+  return delivery.any && outstanding() && transmission(packets_.front()) < delivery.newest;
+}
+
 bool SendQueue::front_lost() const {
   return outstanding() && (packets_.front().note().flags & SendMark::lost) != 0;
 }
@@ -66,7 +70,7 @@ bool SendQueue::front_repeated() const {
 
 Delivery SendQueue::begin_delivery(SeqNum una) const {
   Delivery delivery;
-  delivery.fack = sacked_ != 0 ? fack_ : una;
+  delivery.fack = sacked() != 0 ? disturbance_->scoreboard.fack : una;
   return delivery;
 }
 
@@ -92,8 +96,9 @@ void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNu
 }
 
 void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery) {
-  const bool above = loss_edge_ && first(loss_edge_) <= block.left;
-  packet::Cursor at = above ? loss_edge_ : packets_.front();
+  Scoreboard& board = scoreboard();
+  const bool above = board.loss_edge && first(board.loss_edge) <= block.left;
+  packet::Cursor at = above ? board.loss_edge : packets_.front();
   for (; at && !(at == unsent_) && first(at) < block.left; --steps) {
     if (steps <= 0) return;
     at = (is_sacked(at) ? run_last(at) : at).next();
@@ -110,7 +115,8 @@ void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, 
 }
 
 void SendQueue::mark_sacked(packet::Cursor position, AckEvent& event, Delivery& delivery) {
-  if (sacked_ == UINT16_MAX) return;
+  Scoreboard& board = scoreboard();
+  if (board.sacked == UINT16_MAX) return;
   packet::PacketNote& note = position.note();
   sample(note, event);
   deliver(position, delivery);
@@ -118,16 +124,17 @@ void SendQueue::mark_sacked(packet::Cursor position, AckEvent& event, Delivery& 
   const bool counted = (note.flags & SendMark::lost) == 0;
   const bool copied = (note.flags & SendMark::retransmitted) != 0;
   in_flight_ -= ((counted ? 1U : 0U) + (copied ? 1U : 0U)) * note.payload_len;
-  if (!counted && !copied) to_retransmit_ -= note.payload_len;
+  if (!counted && !copied) board.to_retransmit -= note.payload_len;
   if (copied) unlink_copy(position);
   note.flags = SendMark::sacked;
   event.newly_sacked += note.payload_len;
-  if (sacked_ == 0 || end(position) > fack_) fack_ = end(position);
-  ++sacked_;
+  if (board.sacked == 0 || end(position) > board.fack) board.fack = end(position);
+  ++board.sacked;
 }
 
 /// Neither the packet nor a copy of it is in flight any more; it waits to be sent again.
 void SendQueue::lose(packet::Cursor at, AckEvent& event, DeliveryRate* rate) {
+  Scoreboard& board = scoreboard();
   packet::PacketNote& note = at.note();
   const bool counted = (note.flags & SendMark::lost) == 0;
   const bool copied = (note.flags & SendMark::retransmitted) != 0;
@@ -135,14 +142,15 @@ void SendQueue::lose(packet::Cursor at, AckEvent& event, DeliveryRate* rate) {
   in_flight_ -= ((counted ? 1U : 0U) + (copied ? 1U : 0U)) * note.payload_len;
   if (copied) unlink_copy(at);
   note.flags = SendMark::lost;
-  if (to_retransmit_ == 0 || (retransmit_ && first(at) < first(retransmit_))) retransmit_ = at;
-  to_retransmit_ += note.payload_len;
+  if (board.to_retransmit == 0 || (board.retransmit && first(at) < first(board.retransmit))) board.retransmit = at;
+  board.to_retransmit += note.payload_len;
   event.newly_lost += note.payload_len;
   if (rate != nullptr) rate->on_lost(note);
 }
 
 std::uint32_t SendQueue::mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event,
                                       DeliveryRate* rate) {
+  Scoreboard& board = scoreboard();
   std::uint32_t wait = 0;
   const auto given_up = [&](packet::Cursor at) {
     const std::int32_t left = rack.patience(transmission(at), now, window);
@@ -151,8 +159,9 @@ std::uint32_t SendQueue::mark_overdue(const Rack& rack, std::uint32_t now, std::
     wait = wait == 0 ? ticks : std::min(wait, ticks);
     return false;
   };
-  while (copies_ && rack.overtaken(transmission(copies_)) && given_up(copies_)) lose(copies_, event, rate);
-  packet::Cursor at = loss_edge_ ? loss_edge_ : packets_.front();
+  while (board.copies && rack.overtaken(transmission(board.copies)) && given_up(board.copies))
+    lose(board.copies, event, rate);
+  packet::Cursor at = board.loss_edge ? board.loss_edge : packets_.front();
   while (at && !(at == unsent_)) {
     if (is_sacked(at)) {
       at = run_last(at).next();
@@ -165,7 +174,7 @@ std::uint32_t SendQueue::mark_overdue(const Rack& rack, std::uint32_t now, std::
       break;
     }
   }
-  loss_edge_ = at;
+  board.loss_edge = at;
   return wait;
 }
 
@@ -174,11 +183,12 @@ void SendQueue::mark_front_lost(AckEvent& event, DeliveryRate* rate) {
 }
 
 void SendQueue::mark_lost_before(SeqNum limit, AckEvent& event, DeliveryRate* rate) {
-  packet::Cursor at = loss_edge_ ? loss_edge_ : packets_.front();
+  Scoreboard& board = scoreboard();
+  packet::Cursor at = board.loss_edge ? board.loss_edge : packets_.front();
   for (; at && !(at == unsent_) && end(at) <= limit; at = at.next()) {
     if ((at.note().flags & SendMark::lost) == 0) lose(at, event, rate);
   }
-  loss_edge_ = at;
+  board.loss_edge = at;
 }
 
 void SendQueue::mark_lost_by_timeout(Instant before, AckEvent& event, DeliveryRate* rate) {
@@ -202,67 +212,72 @@ void SendQueue::mark_lost_above(std::uint32_t payload, AckEvent& event) {
 }
 
 void SendQueue::unmark_lost() {
-  retransmit_ = loss_edge_ = packet::Cursor();
-  while (copies_) {
-    packet::PacketNote& note = copies_.note();
+  Scoreboard& board = scoreboard();
+  board.retransmit = board.loss_edge = packet::Cursor();
+  while (board.copies) {
+    packet::PacketNote& note = board.copies.note();
     if ((note.flags & SendMark::lost) == 0) in_flight_ -= note.payload_len;  // it was there twice
     note.flags = 0;
-    unlink_copy(copies_);
+    unlink_copy(board.copies);
   }
-  for (packet::Cursor at = packets_.front(); to_retransmit_ != 0; at = at.next()) {
+  for (packet::Cursor at = packets_.front(); board.to_retransmit != 0; at = at.next()) {
     packet::PacketNote& note = at.note();
     if ((note.flags & SendMark::lost) == 0) continue;
     note.flags = 0;
-    to_retransmit_ -= note.payload_len;
+    board.to_retransmit -= note.payload_len;
     in_flight_ += note.payload_len;
   }
 }
 
 void SendQueue::forget_sacks() {
+  Scoreboard& board = scoreboard();
   for (packet::Cursor at = packets_.front(); at && !(at == unsent_); at = at.next()) {
     if (!is_sacked(at)) continue;
     at.note().flags = 0;
     at.note().scratch64_b = 0;
     in_flight_ += at.note().payload_len;
   }
-  sacked_ = 0;
-  loss_edge_ = packet::Cursor();
+  board.sacked = 0;
+  board.loss_edge = packet::Cursor();
 }
 
 packet::Cursor SendQueue::next_retransmission() const {
-  if (to_retransmit_ == 0) return {};
-  packet::Cursor at = retransmit_ ? retransmit_ : packets_.front();
+  if (to_retransmit() == 0) return {};
+  const Scoreboard& board = disturbance_->scoreboard;
+  packet::Cursor at = board.retransmit ? board.retransmit : packets_.front();
   constexpr std::uint8_t marks = SendMark::lost | SendMark::retransmitted | SendMark::sacked;
   while ((at.note().flags & marks) != SendMark::lost) {
     at = at.next();
     assert(at);
   }
-  retransmit_ = at;
+  board.retransmit = at;
   return at;
 }
 
 void SendQueue::link_copy(packet::Cursor at) {
+  Scoreboard& board = scoreboard();
   packet::PacketNote& note = at.note();
-  if (!copies_) {
+  if (!board.copies) {
     note.scratch64 = note.scratch64_b = at.bits();
-    copies_ = at;
+    board.copies = at;
     return;
   }
-  const packet::Cursor last = packet::Cursor::from_bits(copies_.note().scratch64_b);
-  note.scratch64 = copies_.bits();
+  const packet::Cursor last = packet::Cursor::from_bits(board.copies.note().scratch64_b);
+  note.scratch64 = board.copies.bits();
   note.scratch64_b = last.bits();
-  last.note().scratch64 = copies_.note().scratch64_b = at.bits();
+  last.note().scratch64 = board.copies.note().scratch64_b = at.bits();
 }
 
 void SendQueue::unlink_copy(packet::Cursor at) {
+  Scoreboard& board = scoreboard();
   packet::PacketNote& note = at.note();
   const packet::Cursor next = packet::Cursor::from_bits(note.scratch64);
   if (next == at) {
-    copies_ = packet::Cursor();
+    board.copies = packet::Cursor();
   } else {
     next.note().scratch64_b = note.scratch64_b;
     packet::Cursor::from_bits(note.scratch64_b).note().scratch64 = note.scratch64;
-    if (copies_ == at) copies_ = next;
+    if (board.copies == at) board.copies = next;
   }
   note.scratch64_b = 0;
 }

@@ -142,7 +142,7 @@ bool Endpoint::check_sequence(const Segment& segment, Instant now) {
 bool Endpoint::is_keepalive(const Segment& segment) const {
   if (segment.seq + 1 != rcv_.nxt || segment.payload_len > 1 || segment.flags.fin()) return false;
   if (probes_window()) return true;
-  return owner_answers() && send_.empty() && snd_.una == snd_.nxt && rcv_.unread == 0 && reassembly_.empty();
+  return owner_answers() && send_.empty() && snd_.una == snd_.nxt && rcv_.unread == 0 && !reassembling();
 }
 
 bool Endpoint::owner_answers() const {

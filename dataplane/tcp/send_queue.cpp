@@ -34,7 +34,7 @@ void SendQueue::resent(packet::Cursor position, Instant now) {
   if ((note.flags & SendMark::retransmitted) != 0) {
     unlink_copy(position);
   } else {
-    if (awaits_copy(note)) to_retransmit_ -= note.payload_len;
+    if (awaits_copy(note)) scoreboard().to_retransmit -= note.payload_len;
     note.flags |= SendMark::retransmitted;
     in_flight_ += note.payload_len;
   }
@@ -49,7 +49,7 @@ void SendQueue::push_front_of_unsent(packet::Packet packet) {
   note.scratch64_b = 0;
   packets_.insert_after(before, std::move(packet));
   const packet::Cursor added = before ? before.next() : packets_.front();
-  if (loss_edge_ == unsent_) loss_edge_ = added;
+  if (disturbance_ != nullptr && scoreboard().loss_edge == unsent_) scoreboard().loss_edge = added;
   unsent_ = added;
 }
 
@@ -72,8 +72,8 @@ bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
     // and a piece that was cut off right in front of the rest. So all the cuts of a recovery pass each packet once.
     const bool never_sent = note.transmissions == 0;
     packet::Cursor at = never_sent ? unsent_ : packets_.front();
-    if (!never_sent && copies_) {
-      const packet::Cursor newest = packet::Cursor::from_bits(copies_.note().scratch64_b);
+    if (!never_sent && scoreboard().copies) {
+      const packet::Cursor newest = packet::Cursor::from_bits(scoreboard().copies.note().scratch64_b);
       if (first(newest.note()) < first(note)) at = newest;
     }
     for (before = packet::Cursor(); !(at == position); at = at.next()) before = at;
@@ -81,8 +81,8 @@ bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
   packets_.insert_after(before, std::move(front));
   const packet::Cursor added = before ? before.next() : packets_.front();
   if (unsent_ == position) unsent_ = added;
-  if (retransmit_ == position) retransmit_ = added;
-  if (loss_edge_ == position) loss_edge_ = added;
+  if (scoreboard().retransmit == position) scoreboard().retransmit = added;
+  if (scoreboard().loss_edge == position) scoreboard().loss_edge = added;
   return true;
 }
 
@@ -97,22 +97,24 @@ inline void SendQueue::pop_acknowledged(AckEvent& event) {
   } else {
     unmark(at, event);
   }
-  if (loss_edge_ == at) loss_edge_ = packet::Cursor();
+  if (disturbance_ != nullptr && scoreboard().loss_edge == at) [[unlikely]]
+    scoreboard().loss_edge = packet::Cursor();
   packets_.pop_front().reset();
 }
 
 /// What the scoreboard knows of a packet goes with it.
 void SendQueue::unmark(packet::Cursor at, AckEvent& event) {
   const packet::PacketNote& note = at.note();
+  Scoreboard& board = scoreboard();
   if ((note.flags & SendMark::sacked) == 0) {
     sample(note, event);
     in_flight_ -= copies(note) * note.payload_len;
-    if (awaits_copy(note)) to_retransmit_ -= note.payload_len;
+    if (awaits_copy(note)) board.to_retransmit -= note.payload_len;
     if ((note.flags & SendMark::retransmitted) != 0) unlink_copy(at);
   } else {
-    --sacked_;
+    --board.sacked;
   }
-  if (retransmit_ == at) retransmit_ = packet::Cursor();
+  if (board.retransmit == at) board.retransmit = packet::Cursor();
 }
 
 void SendQueue::acknowledge(SeqNum ack, AckEvent& event) {
@@ -127,7 +129,7 @@ void SendQueue::trim_front(SeqNum ack, AckEvent& event) {
   const auto count = static_cast<std::uint16_t>(ack - first(note));
   if ((note.flags & SendMark::sacked) == 0) {
     in_flight_ -= copies(note) * count;
-    if (awaits_copy(note)) to_retransmit_ -= count;
+    if (awaits_copy(note)) scoreboard().to_retransmit -= count;
   }
   if (note.payload_len >= small && std::uint32_t{note.payload_len} - count < small)
     --event.small;  // it will leave as a small one
@@ -136,9 +138,9 @@ void SendQueue::trim_front(SeqNum ack, AckEvent& event) {
 
 void SendQueue::clear() {
   packets_.clear();
-  unsent_ = last_sent_ = retransmit_ = loss_edge_ = copies_ = packet::Cursor();
-  in_flight_ = to_retransmit_ = 0;
-  sacked_ = 0;
+  unsent_ = last_sent_ = packet::Cursor();
+  in_flight_ = 0;
+  if (disturbance_ != nullptr) scoreboard() = {};
 }
 
 // Karn's rule: only what was sent once tells a round-trip time. The newest delivery counts.

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <span>
 #include <utility>
 
 #include "dataplane/packet/queue.hpp"
 #include "dataplane/tcp/congestion.hpp"
+#include "dataplane/tcp/disturbance.hpp"
 #include "dataplane/tcp/rack.hpp"
 #include "dataplane/tcp/segment.hpp"
 
@@ -25,8 +27,14 @@ struct SendMark {
 /// the order of the queue; those sent again are linked in the order of their copies (PacketNote::scratch64,
 /// scratch64_b, a ring; scratch32, scratch64_c and, of those sent once, scratch64 are DeliveryRate's). So what was sent
 /// first is always found at once, and loss by time needs no walk.
+///
+/// Where the scoreboard stands is part of a Disturbance. Whatever marks a packet, or sends one again, requires one.
 class SendQueue {
  public:
+  /// While the connection is disturbed, what is kept of that; null: nothing is marked.
+  [[nodiscard]] Disturbance* disturbance() const { return disturbance_; }
+  /// The scoreboard is kept there from now on. Null requires that nothing is marked.
+  void disturb(Disturbance* disturbance) { disturbance_ = disturbance; }
   [[nodiscard]] bool empty() const { return packets_.empty(); }
   [[nodiscard]] packet::Cursor front() const { return packets_.front(); }
   [[nodiscard]] packet::Cursor back() const { return packets_.back(); }
@@ -37,7 +45,9 @@ class SendQueue {
   /// RFC 6675 pipe: bytes sent and neither acknowledged, sacked nor taken for lost, plus retransmissions under way.
   [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
   /// Lost bytes of which no new copy was sent yet.
-  [[nodiscard]] std::uint32_t to_retransmit() const { return to_retransmit_; }
+  [[nodiscard]] std::uint32_t to_retransmit() const {
+    return disturbance_ == nullptr ? 0 : disturbance_->scoreboard.to_retransmit;
+  }
 
   /// Packets of fewer bytes take much more memory than they carry.
   static constexpr std::uint32_t small = 256;
@@ -130,12 +140,14 @@ class SendQueue {
   /// The outstanding packet with the highest sequence number; nothing when none.
   [[nodiscard]] packet::Cursor last_sent() const { return outstanding() ? last_sent_ : packet::Cursor(); }
   [[nodiscard]] bool front_sacked() const;
+  /// It was sent before something of `delivery`, which packets that leave in order are not: one was sent again.
+  [[nodiscard]] bool front_overtaken(const Delivery& delivery) const;
   /// The oldest outstanding packet is taken for lost.
   [[nodiscard]] bool front_lost() const;
   /// A copy of the oldest outstanding packet is in flight.
   [[nodiscard]] bool front_repeated() const;
   /// Outstanding packets that were sacked.
-  [[nodiscard]] unsigned sacked() const { return sacked_; }
+  [[nodiscard]] unsigned sacked() const { return disturbance_ == nullptr ? 0 : disturbance_->scoreboard.sacked; }
 
   void clear();
 
@@ -144,6 +156,10 @@ class SendQueue {
     note.flags = 0;
     note.transmissions = 0;
     note.scratch64_b = 0;
+  }
+  [[nodiscard]] Scoreboard& scoreboard() {
+    assert(disturbance_ != nullptr);
+    return disturbance_->scoreboard;
   }
   void pop_acknowledged(AckEvent& event);
   [[gnu::cold, gnu::noinline]] void unmark(packet::Cursor at, AckEvent& event);
@@ -157,14 +173,9 @@ class SendQueue {
 
   packet::Queue packets_;
   packet::Cursor unsent_;
-  packet::Cursor last_sent_;           ///< in front of `unsent_`, while something is outstanding
-  mutable packet::Cursor retransmit_;  ///< where next_retransmission() looks first; nothing before it waits for a copy
-  packet::Cursor loss_edge_;           ///< everything before it is sacked, taken for lost or sent again
-  packet::Cursor copies_;              ///< the copy sent first of those in flight; the ring's start
+  packet::Cursor last_sent_;  ///< in front of `unsent_`, while something is outstanding
+  Disturbance* disturbance_ = nullptr;
   std::uint32_t in_flight_ = 0;
-  std::uint32_t to_retransmit_ = 0;
-  SeqNum fack_;               ///< end of the highest packet sacked, while there is one
-  std::uint16_t sacked_ = 0;  ///< packets; at its limit no more are marked
 };
 
 }  // namespace sluice::tcp

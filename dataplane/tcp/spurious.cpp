@@ -41,7 +41,7 @@ bool Endpoint::answers_original(const Segment& segment) const {
   if (bits_.doubt == Doubt::copy_due) return true;  // there is no copy yet
   if (bits_.doubt != Doubt::copy_sent || !bits_.use_timestamps || !segment.has_timestamps || segment.ts_echo == 0)
     return false;
-  return static_cast<std::int32_t>(segment.ts_echo - repair_.copy_ts) < 0;
+  return static_cast<std::int32_t>(segment.ts_echo - disturbance().copy_ts) < 0;
 }
 
 /// A fast recovery, when new data has been acknowledged: it was for nothing once the originals of all that was taken
@@ -114,12 +114,12 @@ void Endpoint::undo_recovery() {
   repair_.copies = 0;
   if (bits_.recovery != Recovery::none) {
     repair_.point = snd_.una - 1;  // three more duplicates are news again (RFC 5682 section 2.1 step 3b)
-    if (bits_.recovery == Recovery::fast) rack_.note_reordering();
-    rack_.forget();  // it may have taken an original for its copy
+    if (bits_.recovery == Recovery::fast) reordering_.note_reordering();
+    if (disturbed()) disturb().rack.forget();  // it may have taken an original for its copy
     bits_.recovery = Recovery::none;
     repair_.duplicate_acks = 0;
     bits_.retransmit_first = bits_.fin_due_again = bits_.partially_acked = false;
-    send_.unmark_lost();
+    if (disturbed()) scoreboard().unmark_lost();
   }
   if (congestion_.modelled()) undo_model();
   if (bits_.window_source == WindowSource::congestion_control) congestion_.undo();

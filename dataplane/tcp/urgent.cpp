@@ -9,14 +9,14 @@ namespace sluice::tcp {
 void Endpoint::take_urgent_pointer(const Segment& segment) {
   if (bits_.fin_received) return;
   const SeqNum end = segment.seq + segment.urgent;
-  if (end <= rcv_.nxt - rcv_.unread || (bits_.urgent_in && end <= rcv_.up)) return;
-  rcv_.up = end;
+  if (end <= rcv_.nxt - rcv_.unread || (bits_.urgent_in && end <= urgent_end())) return;
+  disturb().rcv_up = end;
   bits_.urgent_in = true;
 }
 
 void Endpoint::announce_urgent(SeqNum end) {
-  if (bits_.state == State::closed || end <= snd_.una || (bits_.urgent_out && end <= snd_.up)) return;
-  snd_.up = end;
+  if (bits_.state == State::closed || end <= snd_.una || (bits_.urgent_out && end <= disturbance().snd_up)) return;
+  disturb().snd_up = end;
   bits_.urgent_out = true;
   bits_.on_fast_path = false;
   bits_.ack_now = true;
@@ -26,7 +26,7 @@ void Endpoint::announce_urgent(SeqNum end) {
 /// that the peer cannot have received yet: a later segment, which comes first, names one farther on.
 void Endpoint::mark_urgent(Segment& segment) const {
   segment.urgent = 0;
-  const std::int32_t distance = snd_.up - segment.seq;
+  const std::int32_t distance = disturbance().snd_up - segment.seq;
   if (distance <= 0) return;
   constexpr std::int32_t farthest = 65535;
   if (distance > farthest && segment.seq + farthest <= snd_.nxt) return;
@@ -36,8 +36,8 @@ void Endpoint::mark_urgent(Segment& segment) const {
 
 /// What has been read, or acknowledged, is not urgent any more.
 void Endpoint::settle_urgent() {
-  if (bits_.urgent_in && rcv_.up <= rcv_.nxt - rcv_.unread) bits_.urgent_in = false;
-  if (bits_.urgent_out && snd_.up <= snd_.una) bits_.urgent_out = false;
+  if (bits_.urgent_in && urgent_end() <= rcv_.nxt - rcv_.unread) bits_.urgent_in = false;
+  if (bits_.urgent_out && disturbance().snd_up <= snd_.una) bits_.urgent_out = false;
 }
 
 }  // namespace sluice::tcp

@@ -37,14 +37,23 @@ BearerId bearer_under(Registry& registry, BearerId entry, PolicyIndex policy) {
 
 Registry::Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin)
     : config_(config),
-      policies_(&policies),
+      legs_(std::size_t{UINT16_MAX} + 1),
+      disturbances_(2 * config.limits.max_flows),
       flows_(config.limits.max_flows),
       parts_(2 * config.limits.max_bearers),
       bearers_(2 * config.limits.max_bearers),
       connections_(2 * config.limits.max_flows, secret),
       entry_table_(2 * config.limits.max_bearers, secret),
       changed_bearers_(2 * config.limits.max_bearers),
-      wheel_(config.limits.max_flows + 2 * config.limits.max_bearers, origin, std::chrono::microseconds(500)) {}
+      wheel_(config.limits.max_flows + 2 * config.limits.max_bearers, origin, std::chrono::microseconds(500)) {
+  enforce(policies);
+}
+
+void Registry::enforce(const Policies& policies) {
+  policies_ = &policies;
+  legs_[generation_] = policies.legs;
+  legs_[generation_].disturbances = &disturbances_;
+}
 
 FlowId Registry::open(const flow::FlowKey& key, flow::KeyTag tag, PolicyIndex policy, Instant now) {
   const FlowId id = flows_.emplace();
@@ -179,8 +188,8 @@ void Registry::set_trace(control::LawTrace* trace) {
 }
 
 void Registry::exchange_policies(const Policies& policies) {
-  policies_ = &policies;
   if (++generation_ == 0) generation_ = 1;
+  enforce(policies);
 }
 
 void Registry::move(FlowId id, BearerId to) {

@@ -8,6 +8,7 @@
 #include "dataplane/flow/id_set.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/flow/timer_wheel.hpp"
+#include "proxy/flows/disturbances.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/shard/config.hpp"
 #include "proxy/steering/bearer.hpp"
@@ -84,6 +85,8 @@ class Registry {
   /// be twice as many, and one that finds no room stays.
   void exchange_policies(const Policies& policies);
   [[nodiscard]] const Policies& policies() const { return *policies_; }
+  /// What endpoints of connections that begin now go by. They keep it, however often policies are exchanged.
+  [[nodiscard]] const tcp::EndpointConfig& legs() const { return legs_[generation_]; }
   [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != generation_; }
   /// Who wants to know from now on what the laws of a UE decide; null: nobody.
   void trace(control::LawTrace* trace);
@@ -153,6 +156,7 @@ class Registry {
   [[nodiscard]] Instant next_deadline() const { return wheel_.next(); }
 
  private:
+  void enforce(const Policies& policies);
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
   void set_trace(control::LawTrace* trace);
   void rest_if_unused(BearerId id, Instant now);
@@ -160,9 +164,11 @@ class Registry {
   void leave(Bearer& bearer, FlowId id);
 
   const ShardConfig& config_;
-  const Policies* policies_;
+  const Policies* policies_ = nullptr;
   control::LawTrace* trace_ = nullptr;
   std::uint16_t generation_ = 1;
+  flow::LazyArray<tcp::EndpointConfig> legs_;  ///< by generation of policies
+  Disturbances disturbances_;
   flow::Slab<Flow> flows_;
   BearerParts parts_;
   flow::Slab<Bearer> bearers_;

@@ -44,7 +44,7 @@ struct Policies {
   Treatment otherwise;
   std::vector<Policy> list;
   double control_group = 0;  ///< share of the UEs that stay on ordinary TCP, 0 … 1
-  tcp::EndpointConfig legs;  ///< of connections that are split while this is in force; they keep it
+  tcp::EndpointConfig legs;  ///< of connections that are split while this is in force
 
   /// The position of the policy in the list; its length for the default.
   [[nodiscard]] PolicyIndex choose(const ConnectionView& connection) const;

@@ -40,7 +40,7 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
 }
 
 std::array<const tcp::EndpointConfig*, 2> SplitFlows::endpoint_configs(FlowId id) {
-  const tcp::EndpointConfig& legs = shard_.registry.policies().legs;
+  const tcp::EndpointConfig& legs = shard_.registry.legs();
   if (!legs.wants_pacing()) return {&legs, &legs};
   std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
   return {&places[0].begin(legs), &places[1].begin(legs)};

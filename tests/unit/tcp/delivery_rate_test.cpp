@@ -226,7 +226,9 @@ TEST_F(Samples, PiecesRememberWhatWasInFlightAsWell) {
   const std::vector<std::uint8_t> bytes(1000);
   packet::Packet whole = payload_packet(bytes);
   whole.note().seq = 0;
+  tcp::Disturbance disturbance;
   tcp::SendQueue queue;
+  queue.disturb(&disturbance);
   queue.push(std::move(whole));
   rate.on_sent(queue.front().note(), at(0), 3000, true);
   queue.sent(at(0));

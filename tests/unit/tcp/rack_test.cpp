@@ -106,45 +106,45 @@ TEST(Rack, WhatIsSackedWhileAReorderingIsWaitedForGrowsTheWindow) {
   EXPECT_LE(s.endpoint.cwnd(), reduced) << "a repair shapes the window its own way";
 }
 
-TEST(Rack, AReportedDuplicateWidensTheWindowOnceForEachRecovery) {
-  tcp::Rack rack;
-  rack.note_reordering();
-  EXPECT_EQ(rack.window(1000, 5000, 3, true), 250U);
-  rack.on_recovery();
-  rack.on_duplicate();
-  rack.on_duplicate();
-  EXPECT_EQ(rack.window(1000, 5000, 3, true), 500U);
+TEST(ReorderingWindow, AReportedDuplicateWidensTheWindowOnceForEachRecovery) {
+  tcp::ReorderingWindow window;
+  window.note_reordering();
+  EXPECT_EQ(window.ticks(1000, 5000, 3, true), 250U);
+  window.on_recovery();
+  window.on_duplicate();
+  window.on_duplicate();
+  EXPECT_EQ(window.ticks(1000, 5000, 3, true), 500U);
   for (int i = 0; i < 30; ++i) {
-    rack.on_recovery();
-    rack.on_duplicate();
+    window.on_recovery();
+    window.on_duplicate();
   }
-  EXPECT_EQ(rack.window(1000, 5000, 3, true), 5000U) << "never more than the smoothed round-trip time";
+  EXPECT_EQ(window.ticks(1000, 5000, 3, true), 5000U) << "never more than the smoothed round-trip time";
 }
 
 /// What was repeated too early is passed over by the look at the order of arrivals (step 3).
-TEST(Rack, AReportedDuplicateIsAReorderingSeen) {
-  tcp::Rack rack;
-  ASSERT_EQ(rack.window(20'000, 30'000, 3, true), 0U);
-  rack.on_duplicate();
-  EXPECT_EQ(rack.window(20'000, 30'000, 3, true), 10'000U);
+TEST(ReorderingWindow, AReportedDuplicateIsAReorderingSeen) {
+  tcp::ReorderingWindow window;
+  ASSERT_EQ(window.ticks(20'000, 30'000, 3, true), 0U);
+  window.on_duplicate();
+  EXPECT_EQ(window.ticks(20'000, 30'000, 3, true), 10'000U);
 }
 
-TEST(Rack, SixteenRecoveriesWithoutADuplicateNarrowIt) {
-  tcp::Rack rack;
-  rack.note_reordering();
-  rack.on_recovery();
-  rack.on_duplicate();
-  for (int i = 0; i < 15; ++i) rack.on_recovered();
-  EXPECT_EQ(rack.window(1000, 5000, 3, true), 500U);
-  rack.on_recovered();
-  EXPECT_EQ(rack.window(1000, 5000, 3, true), 250U);
+TEST(ReorderingWindow, SixteenRecoveriesWithoutADuplicateNarrowIt) {
+  tcp::ReorderingWindow window;
+  window.note_reordering();
+  window.on_recovery();
+  window.on_duplicate();
+  for (int i = 0; i < 15; ++i) window.on_recovered();
+  EXPECT_EQ(window.ticks(1000, 5000, 3, true), 500U);
+  window.on_recovered();
+  EXPECT_EQ(window.ticks(1000, 5000, 3, true), 250U);
 }
 
-TEST(Rack, WithoutReorderingNothingIsWaitedForInARecoveryOrWithThreeSacked) {
-  const tcp::Rack rack;
-  EXPECT_EQ(rack.window(1000, 5000, 2, false), 250U);
-  EXPECT_EQ(rack.window(1000, 5000, 3, false), 0U);
-  EXPECT_EQ(rack.window(1000, 5000, 0, true), 0U);
+TEST(ReorderingWindow, WithoutReorderingNothingIsWaitedForInARecoveryOrWithThreeSacked) {
+  const tcp::ReorderingWindow window;
+  EXPECT_EQ(window.ticks(1000, 5000, 2, false), 250U);
+  EXPECT_EQ(window.ticks(1000, 5000, 3, false), 0U);
+  EXPECT_EQ(window.ticks(1000, 5000, 0, true), 0U);
 }
 
 TEST(Rack, SegmentsOfOneInstantAreOrderedByTheirEnd) {

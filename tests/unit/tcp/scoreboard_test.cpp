@@ -12,6 +12,15 @@ namespace {
 
 constexpr tcp::SeqNum base(0xfffffe00U);
 
+/// With a place for its scoreboard.
+class MarkedQueue : public tcp::SendQueue {
+ public:
+  MarkedQueue() { disturb(&disturbance_); }
+
+ private:
+  tcp::Disturbance disturbance_;
+};
+
 /// RFC 6675 and RFC 8985 on a plain array, everything derived anew each time.
 struct Model {
   struct Entry {
@@ -153,7 +162,7 @@ class Duel {
   }
 
   Random random_;
-  tcp::SendQueue queue_;
+  MarkedQueue queue_;
   tcp::Rack rack_;
   Model model_;
   Instant now_{1h};
@@ -187,7 +196,7 @@ void send_tens(tcp::SendQueue& queue, std::uint32_t count, Instant& now) {
 /// A report may name any place: what it costs to find it is bounded, not what the queue holds.
 TEST(Scoreboard, AReportBehindThousandsOfMissingPacketsIsNotLookedFor) {
   constexpr std::uint32_t packets = 3000;
-  tcp::SendQueue queue;
+  MarkedQueue queue;
   Instant now(1h);
   send_tens(queue, packets, now);
   const auto report = [&](std::uint32_t number) {
@@ -206,7 +215,7 @@ TEST(Scoreboard, AReportBehindThousandsOfMissingPacketsIsNotLookedFor) {
 }
 
 TEST(Scoreboard, ARepairThatIsTakenBackLeavesEverythingOnItsWayOnce) {
-  tcp::SendQueue queue;
+  MarkedQueue queue;
   Instant now(1h);
   send_tens(queue, 20, now);
   tcp::AckEvent event{.now = now};
@@ -232,8 +241,30 @@ TEST(Scoreboard, ARepairThatIsTakenBackLeavesEverythingOnItsWayOnce) {
   EXPECT_TRUE(queue.empty());
 }
 
+/// A repair that was taken back leaves no mark, but the copy was sent after what lies behind it.
+TEST(Scoreboard, OnlyACopyOvertakesTheOldestPacket) {
+  MarkedQueue queue;
+  Instant now(1h);
+  send_tens(queue, 4, now);
+  const auto acknowledge = [&](std::uint32_t bytes) {
+    tcp::Delivery delivery = queue.begin_delivery(base);
+    delivery.now = tcp::tick::micro(now + 1s);
+    queue.note_delivered(base + bytes, delivery);
+    tcp::AckEvent event{.now = now + 1s};
+    queue.acknowledge(base + bytes, event);
+    return delivery;
+  };
+  EXPECT_FALSE(queue.front_overtaken(acknowledge(10)));
+  tcp::AckEvent event{.now = now};
+  queue.mark_front_lost(event);
+  queue.resent(queue.front(), now);
+  queue.unmark_lost();
+  EXPECT_TRUE(queue.front_overtaken(acknowledge(20)));
+  EXPECT_FALSE(queue.front_overtaken(acknowledge(40))) << "nothing is left";
+}
+
 TEST(Scoreboard, KarnsRule) {
-  tcp::SendQueue queue;
+  MarkedQueue queue;
   Instant now(1h);
   send_tens(queue, 3, now);
   queue.resent(queue.front(), now);

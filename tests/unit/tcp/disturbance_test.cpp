@@ -1,0 +1,147 @@
+#include "dataplane/tcp/disturbance.hpp"
+
+#include <memory>
+
+#include "tests/unit/tcp/script.hpp"
+
+// What only a disturbed connection keeps: taken when there is something to keep, and given back.
+
+namespace sluice::test {
+namespace {
+
+constexpr std::uint32_t mss = Script::mss;
+
+class CountingStore : public tcp::DisturbanceStore {
+ public:
+  tcp::Disturbance& take() override {
+    ++taken;
+    ++lent;
+    return *new tcp::Disturbance(this);
+  }
+  void give_back(tcp::Disturbance& disturbance) noexcept override {
+    --lent;
+    delete &disturbance;
+  }
+
+  int taken = 0;
+  int lent = 0;
+};
+
+class Disturbed : public ::testing::Test {
+ protected:
+  Disturbed() {
+    s->config.disturbances = &store;
+    s->use_sack();
+    s->open();
+  }
+  ~Disturbed() override {
+    s.reset();
+    EXPECT_EQ(store.lent, 0);
+  }
+
+  CountingStore store;
+  std::unique_ptr<Script> s = std::make_unique<Script>();
+};
+
+TEST_F(Disturbed, NothingIsKeptWhileEverythingArrivesInOrder) {
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    s->write_segments(2);
+    s->emit();
+    s->receive_data(i * mss, mss);
+    s->read_all();
+    s->receive_ack((i + 1) * 2 * mss);
+    s->pass(10ms);
+  }
+  EXPECT_EQ(store.taken, 0);
+  EXPECT_TRUE(s->endpoint.on_fast_path());
+}
+
+TEST_F(Disturbed, ALossIsKeptUntilItIsRepaired) {
+  s->write_segments(6);
+  s->emit();
+  s->receive_sack(0, {{mss, 6 * mss}});
+  EXPECT_TRUE(s->endpoint.in_recovery());
+  s->emit();
+  EXPECT_EQ(store.lent, 1);
+  s->receive_ack(6 * mss);
+  EXPECT_EQ(store.lent, 0);
+  EXPECT_TRUE(s->endpoint.on_fast_path());
+}
+
+TEST_F(Disturbed, ATimeoutIsKeptUntilItIsRepaired) {
+  s->config.tail_loss_probes = false;
+  s->write_segments(3);
+  s->emit();
+  s->pass(1500ms);
+  EXPECT_NE(s->endpoint.counters().timeouts, 0);
+  EXPECT_EQ(store.lent, 1);
+  s->receive_ack(3 * mss);
+  EXPECT_EQ(store.lent, 0);
+}
+
+TEST_F(Disturbed, WhatCameBeforeItsTurnIsKeptUntilTheHoleIsFilled) {
+  s->receive_data(mss, mss);
+  s->emit();
+  EXPECT_EQ(store.lent, 1);
+  EXPECT_TRUE(s->endpoint.reassembling());
+  s->receive_data(0, mss);
+  s->emit();
+  EXPECT_EQ(s->read_all(), 2 * mss);
+  EXPECT_EQ(store.lent, 0);
+  EXPECT_TRUE(s->endpoint.on_fast_path());
+}
+
+TEST_F(Disturbed, ADuplicateIsKeptUntilItIsReported) {
+  s->receive_data(0, mss);
+  s->emit();
+  s->pass(100ms);
+  s->discard_sent();
+  s->receive_data(0, mss / 2);  // less than was sent first
+  s->receive_data(mss / 2, mss);
+  EXPECT_EQ(store.lent, 1);
+  s->emit();
+  EXPECT_EQ(s->wire.next().segment.sack_count, 1);
+  EXPECT_EQ(store.lent, 0);
+}
+
+TEST_F(Disturbed, UrgentDataIsKeptUntilItIsAcknowledged) {
+  s->write(mss);
+  s->endpoint.announce_urgent(s->our_base + mss);
+  s->emit();
+  EXPECT_EQ(store.lent, 1);
+  s->receive_ack(mss);
+  EXPECT_EQ(store.lent, 0);
+}
+
+TEST_F(Disturbed, TheEndOfTheConnectionGivesItBack) {
+  s->receive_data(mss, mss);
+  ASSERT_EQ(store.lent, 1);
+  s->endpoint.abort();
+  EXPECT_EQ(store.lent, 0);
+  s->emit();
+  EXPECT_EQ(s->endpoint.state(), tcp::State::closed);
+}
+
+TEST_F(Disturbed, TheNextConnectionBeginsWithoutIt) {
+  s->receive_data(mss, mss);
+  ASSERT_EQ(store.lent, 1);
+  s->open();
+  EXPECT_EQ(store.lent, 0);
+  EXPECT_FALSE(s->endpoint.reassembling());
+  EXPECT_TRUE(s->endpoint.on_fast_path());
+}
+
+TEST_F(Disturbed, WhatIsLeftGoesWithTheEndpoint) {
+  auto endpoint = std::make_unique<tcp::Endpoint>();
+  tcp::EstablishedState state;
+  state.rcv_edge = state.rcv_nxt + 65535;
+  state.snd_window = 65535;
+  endpoint->establish_at(s->config, state, s->now);
+  endpoint->announce_urgent(state.snd_nxt + 100);
+  EXPECT_EQ(store.lent, 1);
+  endpoint.reset();
+  EXPECT_EQ(store.lent, 0);
+}
+
+}  // namespace
+}  // namespace sluice::test
