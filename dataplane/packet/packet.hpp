@@ -124,7 +124,22 @@ class Packet {
 
  private:
   // Most handles are empty when they die: only the test for that is worth inlining.
-  [[gnu::noinline]] static void give_back(rte_mbuf* buffer) noexcept { rte_pktmbuf_free_seg(buffer); }
+  [[gnu::noinline]] static void give_back(rte_mbuf* buffer) noexcept {
+    if (!keep_at_hand(buffer)) [[unlikely]]
+      free_any(buffer);
+  }
+  /// Puts the buffer to those that DPDK keeps at hand for the calling thread, as rte_pktmbuf_free_seg() does in twice
+  /// as many instructions; false where it is not as nearly all are: the reference the last one, the memory the buffer's
+  /// own, and a place free. What else freeing would look at is in order for as long as a Packet owns it.
+  [[gnu::always_inline]] static bool keep_at_hand(rte_mbuf* buffer) noexcept {
+    if (rte_mbuf_refcnt_read(buffer) != 1 || buffer->nb_segs != 1 || !RTE_MBUF_DIRECT(buffer)) return false;
+    assert(buffer->next == nullptr);
+    rte_mempool_cache* const at_hand = rte_mempool_default_cache(buffer->pool, rte_lcore_id());
+    if (at_hand == nullptr || at_hand->len >= at_hand->flushthresh) return false;
+    at_hand->objs[at_hand->len++] = buffer;
+    return true;
+  }
+  [[gnu::noinline, gnu::cold]] static void free_any(rte_mbuf* buffer) noexcept { rte_pktmbuf_free_seg(buffer); }
 
   rte_mbuf* buffer_ = nullptr;
 };

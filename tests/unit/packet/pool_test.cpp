@@ -4,6 +4,7 @@
 #include <rte_lcore.h>
 
 #include <cstdint>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -48,6 +49,47 @@ TEST(PacketPool, WhatAThreadHandsBackIsThereForAll) {
   });
   EXPECT_EQ(pool.available(), pool.capacity());
   EXPECT_EQ(take(pool, pool.capacity()).size(), pool.capacity());
+}
+
+TEST(PacketPool, WhatIsGivenBackIsThereAgainHoweverMuch) {
+  PacketPool pool("given_back", 2000);
+  for (const std::uint32_t count : {1U, 100U, 384U, 385U, 1000U, 2000U}) {  // DPDK keeps up to 384 at hand
+    {
+      const std::vector<Packet> taken = take(pool, count);
+      EXPECT_EQ(pool.in_use(), count);
+    }
+    EXPECT_EQ(pool.in_use(), 0U) << count;
+    const std::vector<Packet> all = take(pool, 2000);
+    std::set<const rte_mbuf*> different;
+    for (const Packet& packet : all) different.insert(packet.buffer());
+    EXPECT_EQ(different.size(), 2000U) << count;
+  }
+}
+
+TEST(PacketPool, ABufferComesBackWithItsLastHandle) {
+  PacketPool pool("handles", 100);
+  Packet first = pool.allocate();
+  Packet second = first.share();
+  first.reset();
+  EXPECT_EQ(pool.in_use(), 1U);
+  EXPECT_FALSE(second.shared());
+  second.reset();
+  EXPECT_EQ(pool.in_use(), 0U);
+}
+
+TEST(PacketPool, AThreadThatDpdkDoesNotKnowGivesBackToo) {
+  PacketPool pool("stranger", 100);
+  std::vector<Packet> taken = take(pool, 50);
+  std::thread([&] { taken.clear(); }).join();
+  EXPECT_EQ(pool.in_use(), 0U);
+}
+
+TEST(PacketPool, ABufferThatLostItsShapeIsWholeWhenItComesAgain) {
+  PacketPool pool("reshaped", 100);
+  Packet packet = pool.allocate();
+  packet.buffer()->nb_segs = 3;
+  packet.reset();
+  for (const Packet& again : take(pool, 100)) EXPECT_EQ(again.buffer()->nb_segs, 1);
 }
 
 }  // namespace
