@@ -11,8 +11,8 @@ namespace sluice::packet {
 namespace {
 
 // Both kernels: flip each word's top bit, which makes it the signed number w - 32768; multiply-add pairs by one into
-// 32-bit lanes; put 32768 per word back at the end. Three instructions per vector. Blocks of this length keep the sum
-// of all lanes within 32 bits.
+// 32-bit lanes; put 32768 per word back at the end. Three instructions per vector. A block has 2^15 words, none of
+// which comes to more than 2^15 with either sign: no lane, and not even the sum of all, passes 2^30.
 constexpr std::size_t block = 1U << 16;
 constexpr std::size_t piece = 32;  ///< what a kernel takes at a time; what is left is added word by word
 constexpr std::int64_t flipped = 32768;
@@ -24,27 +24,62 @@ std::uint64_t unflip(__m128i lanes, std::size_t length) noexcept {
   return static_cast<std::uint64_t>(_mm_cvtsi128_si32(lanes) + static_cast<std::int64_t>(length / 2) * flipped);
 }
 
-__attribute__((target("avx2"), always_inline)) inline __m256i pairs_avx2(const std::uint8_t* at) noexcept {
-  __m256i words;
-  std::memcpy(&words, at, sizeof words);
-  return _mm256_madd_epi16(_mm256_xor_si256(words, _mm256_set1_epi16(-32768)), _mm256_set1_epi16(1));
+/// What is left of less than a piece.
+std::uint64_t add_tail(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
+  if ((length & 16U) != 0) {
+    sum = add_wide(add_wide(sum, load64(at)), load64(at + 8));
+    at += 16;
+  }
+  if ((length & 8U) != 0) {
+    sum = add_wide(sum, load64(at));
+    at += 8;
+  }
+  return add_words(sum, at, length & 7U);
 }
 
-/// Adds one block, or less.
-__attribute__((target("avx2"))) std::uint64_t add_block_avx2(const std::uint8_t* at, std::size_t length) noexcept {
-  const std::size_t whole = length & ~(piece - 1);
-  const std::uint8_t* const end = at + whole;
-  __m256i sums = _mm256_setzero_si256();
-  for (const std::uint8_t* const last = at + (whole & ~std::size_t{255}); at != last; at += 256) {
-    const __m256i a = _mm256_add_epi32(pairs_avx2(at), pairs_avx2(at + 32));
-    const __m256i b = _mm256_add_epi32(pairs_avx2(at + 64), pairs_avx2(at + 96));
-    const __m256i c = _mm256_add_epi32(pairs_avx2(at + 128), pairs_avx2(at + 160));
-    const __m256i d = _mm256_add_epi32(pairs_avx2(at + 192), pairs_avx2(at + 224));
-    sums = _mm256_add_epi32(sums, _mm256_add_epi32(_mm256_add_epi32(a, b), _mm256_add_epi32(c, d)));
+#define SLUICE_WITH_AVX2 __attribute__((target("avx2"), always_inline))
+
+/// What words are flipped with, and multiplied by.
+struct Avx2Constants {
+  __m256i flip;
+  __m256i ones;
+};
+
+/// The sums of so many pieces that follow each other, a power of two.
+template <std::size_t pieces>
+SLUICE_WITH_AVX2 inline __m256i pairs_avx2(const std::uint8_t* at, const Avx2Constants& constants) noexcept {
+  if constexpr (pieces == 1) {
+    __m256i words;
+    std::memcpy(&words, at, sizeof words);
+    return _mm256_madd_epi16(_mm256_xor_si256(words, constants.flip), constants.ones);
+  } else {
+    return _mm256_add_epi32(pairs_avx2<pieces / 2>(at, constants),
+                            pairs_avx2<pieces / 2>(at + pieces / 2 * piece, constants));
   }
-  for (; at != end; at += piece) sums = _mm256_add_epi32(sums, pairs_avx2(at));
+}
+
+/// Adds one block, or less: one piece, two and four where the length has them, then eight at a time.
+__attribute__((target("avx2"))) std::uint64_t add_block_avx2(const std::uint8_t* at, std::size_t length) noexcept {
+  Avx2Constants constants{_mm256_set1_epi16(-32768), _mm256_set1_epi16(1)};
+  asm("" : "+x"(constants.flip), "+x"(constants.ones));  // else they are made anew at every use
+  const std::size_t rest = length % piece;
+  const std::uint8_t* const end = at + (length - rest);
+  __m256i sums = _mm256_setzero_si256();
+  if ((length & piece) != 0) {
+    sums = pairs_avx2<1>(at, constants);
+    at += piece;
+  }
+  if ((length & 2 * piece) != 0) {
+    sums = _mm256_add_epi32(sums, pairs_avx2<2>(at, constants));
+    at += 2 * piece;
+  }
+  if ((length & 4 * piece) != 0) {
+    sums = _mm256_add_epi32(sums, pairs_avx2<4>(at, constants));
+    at += 4 * piece;
+  }
+  for (; at != end; at += 8 * piece) sums = _mm256_add_epi32(sums, pairs_avx2<8>(at, constants));
   const __m128i lanes = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-  return add_words(unflip(lanes, whole), end, length - whole);
+  return add_tail(unflip(lanes, length - rest), end, rest);
 }
 
 inline __m128i pairs_sse4(const std::uint8_t* at) noexcept {
@@ -62,7 +97,7 @@ std::uint64_t add_block_sse4(const std::uint8_t* at, std::size_t length) noexcep
     even = _mm_add_epi32(even, pairs_sse4(at));
     odd = _mm_add_epi32(odd, pairs_sse4(at + 16));
   }
-  return add_words(unflip(_mm_add_epi32(even, odd), whole), end, length - whole);
+  return add_tail(unflip(_mm_add_epi32(even, odd), whole), end, length - whole);
 }
 
 using AddBlock = std::uint64_t (*)(const std::uint8_t*, std::size_t) noexcept;

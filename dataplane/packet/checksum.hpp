@@ -32,6 +32,16 @@ namespace sluice::packet {
   return sum;
 }
 
+/// The same of four times 64 bits that follow each other.
+[[nodiscard]] inline std::uint64_t add_four_wide(std::uint64_t sum, const std::uint8_t* at) noexcept {
+  // Each addition takes the carry of the one before along, which compilers do not make of it.
+  asm("add %1, %0\n\tadc %2, %0\n\tadc %3, %0\n\tadc %4, %0\n\tadc $0, %0"
+      : "+&r"(sum)
+      : "rm"(load64(at)), "rm"(load64(at + 8)), "rm"(load64(at + 16)), "rm"(load64(at + 24))
+      : "cc");
+  return sum;
+}
+
 /// Brings a wide sum of 16-bit words down to 16 bits, carries added back in.
 [[nodiscard]] constexpr std::uint16_t fold(std::uint64_t sum) noexcept {
   // Adding the halves crosswise leaves their sum, carry included, in the upper one.
@@ -44,6 +54,7 @@ namespace sluice::packet {
 /// Adds a few bytes to a wide sum: for tails.
 [[nodiscard]] inline std::uint64_t add_words(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
   for (; length >= 8; at += 8, length -= 8) sum = add_wide(sum, load64(at));
+  if (length == 0) return sum;
   std::uint64_t rest = 0;
   if ((length & 4U) != 0) {
     rest = load32(at);
@@ -59,10 +70,7 @@ namespace sluice::packet {
 
 /// Adds a TCP header to a wide sum; `length` is a multiple of 4, at least 20.
 [[nodiscard]] inline std::uint64_t add_header(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
-  sum = add_wide(add_wide(sum, load64(at)), load64(at + 8));
-  if (length == 32) [[likely]]  // with timestamps
-    return add_wide(add_wide(sum, load64(at + 16)), load64(at + 24));
-  return add_words(sum, at + 16, length - 16);
+  return length == 32 ? add_four_wide(sum, at) : add_words(sum, at, length);  // with timestamps, nearly all
 }
 
 /// The sum of the same bytes moved by one byte (RFC 1071 section 2 (B)).

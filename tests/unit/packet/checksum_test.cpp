@@ -102,6 +102,19 @@ TEST(Checksum, Rfc1624ExampleDoesNotBecomeMinusZero) {
   EXPECT_EQ(update_checksum(0xdd2f, 0x5555, 0x3285), 0x0000);
 }
 
+TEST(Checksum, HeadersOfEveryLengthAddUp) {
+  for (std::size_t length = 20; length <= 60; length += 4) {
+    for (unsigned seed = 0; seed < 50; ++seed) {
+      const std::vector<std::uint8_t> bytes =
+          seed == 0 ? std::vector<std::uint8_t>(length, 0xff) : random_bytes(length, seed);
+      for (const std::uint64_t before : {std::uint64_t{0}, std::uint64_t{0x1234}, ~std::uint64_t{0}}) {
+        const std::uint16_t whole = append_suffix(fold(before), plain_sum(bytes), 0);
+        EXPECT_EQ(canonical(fold(add_header(before, bytes.data(), length))), canonical(whole)) << length;
+      }
+    }
+  }
+}
+
 TEST(Checksum, PseudoHeaderOfIpv4) {
   const IpAddress src = IpAddress::v4(192, 0, 2, 1);
   const IpAddress dst = IpAddress::v4(198, 51, 100, 7);
