@@ -153,15 +153,26 @@ class TimerWheel {
     if ((node.link_plus & head_mark) == 0) {
       nodes_[node.link_plus - 1].next_plus = node.next_plus;
     } else {
-      const std::uint32_t number = node.link_plus & ~head_mark;
-      heads_[number] = node.next_plus;
-      if (node.next_plus == 0) {
-        const std::uint32_t level = number / slots;
-        occupied_[level] &= ~(std::uint64_t{1} << (number % slots));
-        if (occupied_[level] == 0) levels_ &= ~(1U << level);
-      }
+      begin_place(node.link_plus & ~head_mark, node.next_plus);
     }
     node.link_plus = 0;
+  }
+  /// What remains of a place begins with this one from now on.
+  void begin_place(std::uint32_t number, std::uint32_t first_plus) noexcept {
+    heads_[number] = first_plus;
+    if (first_plus != 0) return;
+    const std::uint32_t level = number / slots;
+    occupied_[level] &= ~(std::uint64_t{1} << (number % slots));
+    if (occupied_[level] == 0) levels_ &= ~(1U << level);
+  }
+  /// Unlinks the first of a place that is not empty; returns who it is.
+  std::uint32_t take_first(std::uint32_t number) noexcept {
+    const std::uint32_t id = heads_[number] - 1;
+    Node& node = nodes_[id];
+    if (node.next_plus != 0) nodes_[node.next_plus - 1].link_plus = head_mark | number;
+    begin_place(number, node.next_plus);
+    node.link_plus = 0;
+    return id;
   }
 
   /// Empties a place whose turn has come: fires what is due, moves the rest to where it belongs now. False when `most`,
@@ -172,8 +183,7 @@ class TimerWheel {
     while (heads_[number] != 0) {
       if (most == 0) return false;
       --most;
-      const std::uint32_t id = heads_[number] - 1;
-      unlink(id);
+      const std::uint32_t id = take_first(number);
       const std::uint32_t deadline = nodes_[id].deadline;
       if (deadline == static_cast<std::uint32_t>(present_)) {
         --size_;
