@@ -1,6 +1,9 @@
 #include "dataplane/packet/parse.hpp"
 
+#include <immintrin.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <span>
 
 #include "dataplane/packet/checksum.hpp"
@@ -71,44 +74,26 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   }
 }
 
-void set_v4(IpAddress& address, const std::uint8_t* at) {
+[[gnu::always_inline]] inline void set_v4(IpAddress& address, const std::uint8_t* at) noexcept {
   store64(address.octets.data(), 0);
-  store64(address.octets.data() + 8, std::uint64_t{load32(at)} << 32 | 0xffff0000U);
+  store32(address.octets.data() + 8, 0xffff0000U);
+  store32(address.octets.data() + 12, load32(at));
 }
 
-/// The fields of an IPv4 header that was found good.
-[[gnu::always_inline]] inline void take_ipv4(const std::uint8_t* ip, std::uint16_t total, Parsed& out) noexcept {
-  out.ip_version = 4;
-  out.ip_length = total;
-  out.ip_id = load_be16(ip + 4);
-  out.tos = ip[1];
-  out.ttl = ip[8];
-  out.protocol = ip[9];
-  out.dont_fragment = (ip[6] & 0x40U) != 0;
-  set_v4(out.src, ip + 12);
-  set_v4(out.dst, ip + 16);
-}
-
-/// The fields of a TCP header before its options, but for the flags. `length`: of it and its payload, of which `header`
-/// is the header.
-[[gnu::always_inline]] inline void take_tcp(const std::uint8_t* tcp, std::size_t header, std::size_t length,
-                                            Parsed& out) noexcept {
-  out.src_port = load_be16(tcp);
-  out.dst_port = load_be16(tcp + 2);
-  tcp::Segment& segment = out.segment;
-  segment.seq = tcp::SeqNum(load_be32(tcp + 4));
-  segment.ack = tcp::SeqNum(load_be32(tcp + 8));
-  segment.window = load_be16(tcp + 14);
-  segment.urgent = load_be16(tcp + 18);
-  segment.payload_len = static_cast<std::uint16_t>(length - header);
-  segment.ecn = out.tos & 3U;
-  segment.sack_count = 0;
-}
-
-[[gnu::always_inline]] inline void take_timestamps(const std::uint8_t* tcp, tcp::Segment& segment) noexcept {
-  segment.has_timestamps = true;
-  segment.ts_value = load_be32(tcp + tcp_length + 4);
-  segment.ts_echo = load_be32(tcp + tcp_length + 8);
+/// The fields of a segment up to its flags: in another order they are the TCP header from the sequence number to the
+/// urgent pointer, but for the length of the payload.
+[[gnu::always_inline]] inline void set_front(tcp::Segment& segment, const std::uint8_t* tcp,
+                                             std::uint16_t payload) noexcept {
+  using tcp::Segment;
+  static_assert(offsetof(Segment, seq) == 0 && offsetof(Segment, ack) == 4 && offsetof(Segment, window) == 8);
+  static_assert(offsetof(Segment, payload_len) == 10 && offsetof(Segment, urgent) == 12 &&
+                offsetof(Segment, flags) == 14 && offsetof(Segment, sack_count) == 16);
+  constexpr char zero = -1;
+  const __m128i order = _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, zero, zero, 15, 14, 9, zero);
+  __m128i fields;
+  std::memcpy(&fields, tcp + 4, sizeof fields);
+  fields = _mm_insert_epi16(_mm_shuffle_epi8(fields, order), payload, 5);
+  std::memcpy(static_cast<void*>(&segment), &fields, sizeof fields);
 }
 
 /// Reads an IPv4 header (RFC 791) that begins at `offset` and whose first 20 bytes are in the frame; `tcp` means: go on
@@ -124,7 +109,15 @@ ParseResult read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset, P
     sum = add_words(sum, ip + ipv4_length, header - ipv4_length);
   if (fold(sum) != 0xffff) return ParseResult::bad_ip_checksum;
 
-  take_ipv4(ip, total, out);
+  out.ip_version = 4;
+  out.ip_length = total;
+  out.ip_id = load_be16(ip + 4);
+  out.tos = ip[1];
+  out.ttl = ip[8];
+  out.protocol = ip[9];
+  out.dont_fragment = (ip[6] & 0x40U) != 0;
+  set_v4(out.src, ip + 12);
+  set_v4(out.dst, ip + 16);
   if ((load_be16(ip + 6) & 0x3fffU) != 0) return ParseResult::ip_fragment;  // offset, or more to come
   out.l4_offset = static_cast<std::uint16_t>(offset + header);
   return header > ipv4_length ? ParseResult::ip_options : ParseResult::tcp;
@@ -187,14 +180,24 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
 
   tcp::Segment& segment = out.segment;
   out.payload_offset = static_cast<std::uint16_t>(offset + header);
-  take_tcp(tcp, header, length, out);
+  out.src_port = load_be16(tcp);
+  out.dst_port = load_be16(tcp + 2);
+  segment.seq = tcp::SeqNum(load_be32(tcp + 4));
+  segment.ack = tcp::SeqNum(load_be32(tcp + 8));
+  segment.window = load_be16(tcp + 14);
+  segment.urgent = load_be16(tcp + 18);
+  segment.payload_len = static_cast<std::uint16_t>(length - header);
+  segment.ecn = out.tos & 3U;
+  segment.sack_count = 0;
   segment.flags.bits = load_be16(tcp + 12) & 0x1ffU;
   segment.has_timestamps = false;
 
   // Nearly every segment has no options, or timestamps alone.
   const bool syn = segment.flags.syn();
   if (header == tcp_length + 12 && load32(tcp + tcp_length) == only_timestamps && !syn) [[likely]] {
-    take_timestamps(tcp, segment);
+    segment.has_timestamps = true;
+    segment.ts_value = load_be32(tcp + tcp_length + 4);
+    segment.ts_echo = load_be32(tcp + tcp_length + 8);
     return ParseResult::tcp;
   }
   if (header == tcp_length && !syn) return ParseResult::tcp;
@@ -207,13 +210,15 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   return syn && out.unknown_options.any() ? ParseResult::tcp_options_unknown : ParseResult::tcp;
 }
 
-/// Any frame at all.
+}  // namespace
+
 [[gnu::noinline]] ParseResult parse_any(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   // Whatever an outcome makes valid is written on the way to it; these are what tells how far that was.
   out.vlan = {};
   out.l4_offset = 0;
   out.ip_version = 0;
   out.unknown_options = {};
+  out.usual = false;
   if (frame.size() < ethernet_length) return ParseResult::runt;
   std::uint16_t type = load_be16(frame.data() + 12);
   std::size_t offset = ethernet_length;
@@ -239,43 +244,58 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   return read_tcp(frame, out);
 }
 
-/// What nearly every packet looks like: no VLAN tag, IPv4 without options and whole, TCP without SYN and AE and with
-/// nothing but timestamps, laid out as RFC 7323 appendix A recommends. Reads it in one go; false, with nothing promised
-/// of `out`, when the frame is anything else, damaged ones included.
-inline bool read_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
-  constexpr std::size_t ip_at = ethernet_length, tcp_at = ip_at + ipv4_length, payload_at = tcp_at + tcp_length + 12;
+bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
+  using usual_frame::payload_at, usual_frame::tcp_at;
+  constexpr std::size_t ip_at = ethernet_length;
+  static_assert(usual_frame::addresses_at == ip_at + 12 && tcp_at == ip_at + ipv4_length);
+  static_assert(usual_frame::tcp_header == tcp_length + 12);
   if (frame.size() < payload_at) return false;
-  const std::uint8_t* const at = frame.data();
+  const std::uint8_t* const ip = frame.data() + ip_at;
+  const std::uint8_t* const tcp = frame.data() + tcp_at;
   constexpr std::uint32_t type_and_version = 0x00450008, fragment_and_protocol = 0x06000000;
   constexpr std::uint16_t offset_and_syn = 0x0080;
-  const std::uint32_t link = load32(at + 12), middle = load32(at + 20);
-  const std::uint16_t control = load16(at + tcp_at + 12);
+  const std::uint32_t link = load32(ip - 2), middle = load32(ip + 6);
+  const std::uint16_t control = load16(tcp + 12);
   const bool usual = (link & 0x00ffffffU) == type_and_version && (middle & 0xff00ff3fU) == fragment_and_protocol &&
-                     (control & 0x02f1U) == offset_and_syn && load32(at + tcp_at + tcp_length) == only_timestamps;
-  const std::size_t total = load_be16(at + ip_at + 2);
+                     (control & 0x02f1U) == offset_and_syn && load32(tcp + tcp_length) == only_timestamps;
+  const std::size_t total = load_be16(ip + 2);
   if (!usual || total < payload_at - ip_at || total > frame.size() - ip_at) return false;
-  if (fold(add_wide(add_wide(load64(at + ip_at), load64(at + ip_at + 8)), load32(at + ip_at + 16))) != 0xffff)
-    return false;
+  if (fold(add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16))) != 0xffff) return false;
 
+  // Everything is read before anything is written: for all the compiler knows one could change the other.
+  const std::uint16_t src_port = load_be16(tcp), dst_port = load_be16(tcp + 2), ip_id = load_be16(ip + 4);
+  const std::uint8_t tos = ip[1], ttl = ip[8];
+  const auto payload = static_cast<std::uint16_t>(total - (payload_at - ip_at));
+  const std::uint32_t ts_value = load_be32(tcp + tcp_length + 4), ts_echo = load_be32(tcp + tcp_length + 8);
+  set_v4(out.src, ip + 12);
+  set_v4(out.dst, ip + 16);
+  set_front(out.segment, tcp, payload);
+  out.src_port = src_port;
+  out.dst_port = dst_port;
   out.vlan = {};
-  out.l2_len = ethernet_length;
   out.l4_offset = tcp_at;
   out.payload_offset = payload_at;
+  out.ip_length = static_cast<std::uint16_t>(total);
+  out.ip_id = ip_id;
+  out.l2_len = ethernet_length;
+  out.ip_version = 4;
+  out.protocol = ip_protocol::tcp;
   out.unknown_options = {};
-  take_ipv4(at + ip_at, static_cast<std::uint16_t>(total), out);
-  take_tcp(at + tcp_at, payload_at - tcp_at, total - (tcp_at - ip_at), out);
-  out.segment.flags.bits = at[tcp_at + 13];
-  take_timestamps(at + tcp_at, out.segment);
+  out.tos = tos;
+  out.ttl = ttl;
+  out.dont_fragment = (middle & 0x40U) != 0;
+  out.usual = true;
+  out.segment.sack_count = 0;
+  out.segment.has_timestamps = true;
+  out.segment.ecn = tos & 3U;
+  out.segment.ts_value = ts_value;
+  out.segment.ts_echo = ts_echo;
   return true;
 }
 
-}  // namespace
-
 ParseResult parse(const Packet& packet, Parsed& out) noexcept {
   const std::span<const std::uint8_t> frame = packet.bytes();
-  if (read_usual(frame, out)) [[likely]]
-    return ParseResult::tcp;
-  return parse_any(frame, out);
+  return parse_usual(frame, out) ? ParseResult::tcp : parse_any(frame, out);
 }
 
 std::string_view to_string(ParseResult result) noexcept {

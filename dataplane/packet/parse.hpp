@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "dataplane/packet/packet.hpp"
@@ -93,11 +94,12 @@ struct Parsed {
   std::uint16_t ip_id = 0;      ///< IPv4
   std::uint8_t l2_len = 0;      ///< 14, 18 or 22; where the IP header begins
   std::uint8_t ip_version = 0;  ///< 4 or 6; 0 when the packet is not IP or its IP header is damaged
-  std::uint8_t tos = 0;         ///< DSCP and ECN: type of service (IPv4), traffic class (IPv6)
-  std::uint8_t ttl = 0;         ///< hop limit
   std::uint8_t protocol = 0;    ///< IPv4 protocol or first IPv6 next header
-  bool dont_fragment = false;   ///< IPv4; true for IPv6
   UnknownOptions unknown_options;
+  std::uint8_t tos = 0;        ///< DSCP and ECN: type of service (IPv4), traffic class (IPv6)
+  std::uint8_t ttl = 0;        ///< hop limit
+  bool dont_fragment = false;  ///< IPv4; true for IPv6
+  bool usual = false;          ///< parse_usual() has read it, so that all headers are where usual_frame says
   tcp::Segment segment;
 
   /// Bytes from the frame's start to the end of the IP packet: the frame without link padding.
@@ -109,6 +111,19 @@ static_assert(sizeof(Parsed) <= 128, "two cache lines");
 /// `tcp_options_unknown` everything in `out` is valid. Unknown or malformed options in a segment without SYN do not
 /// change the outcome, but are reported in `out.unknown_options`. Does not look at the TCP checksum.
 [[nodiscard]] ParseResult parse(const Packet& packet, Parsed& out) noexcept;
+
+/// The short way of parse() for what nearly every packet looks like: no VLAN tag, IPv4 without options and whole, TCP
+/// without SYN and AE and with nothing but timestamps, laid out as RFC 7323 appendix A recommends. False, with nothing
+/// promised of `out`, when the frame is anything else, damaged ones included; when true, what parse_any() gives, which
+/// is `tcp`, and the same in `out`.
+[[nodiscard]] bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
+/// Where things stand in such a frame. The ports follow the addresses.
+namespace usual_frame {
+inline constexpr std::size_t addresses_at = 26, tcp_at = 34, tcp_header = 32, payload_at = tcp_at + tcp_header;
+}
+
+/// What parse() does with all others, and could with all.
+[[nodiscard]] ParseResult parse_any(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
 
 /// What a transport checksum turned out to be.
 enum class ChecksumState : std::uint8_t {

@@ -18,26 +18,39 @@ inline std::uint64_t change(std::uint8_t* at, std::uint32_t host) noexcept {
   return std::uint64_t{wire} + ~before;
 }
 
+/// It has no TCP option but timestamps laid out as RFC 7323 appendix A recommends.
+bool has_usual_options(const Packet& packet, const Parsed& parsed) noexcept {
+  const auto header = static_cast<std::size_t>(parsed.payload_offset - parsed.l4_offset);
+  if (!parsed.segment.has_timestamps) return header == tcp_length;
+  return header == tcp_length + 12 && load32(packet.data() + parsed.l4_offset + tcp_length) == only_timestamps;
+}
+
+/// `header`: bytes of the TCP header at `tcp`.
+[[gnu::always_inline]] inline void write(std::uint8_t* tcp, std::uint32_t header, bool timestamps, tcp::Flags flags,
+                                         const tcp::PassedHeader& passed) noexcept {
+  std::uint64_t sum = static_cast<std::uint16_t>(~load16(tcp + 16));
+  sum += change(tcp + 8, passed.ack.raw());
+  sum += change(tcp + 12, header / 4 << 28 | std::uint32_t{flags.bits} << 16 | passed.window);
+  if (timestamps) sum += change(tcp + tcp_length + 8, passed.ts_echo);
+  store16(tcp + 16, static_cast<std::uint16_t>(~fold(sum)));
+}
+
 }  // namespace
 
 bool can_pass(const Packet& packet, const Parsed& parsed) noexcept {
   const tcp::Segment& segment = parsed.segment;
-  const auto header = static_cast<std::size_t>(parsed.payload_offset - parsed.l4_offset);
-  const bool usual =
-      segment.has_timestamps
-          ? header == tcp_length + 12 && load32(packet.data() + parsed.l4_offset + tcp_length) == only_timestamps
-          : header == tcp_length;
-  return usual && (segment.urgent | segment.ecn) == 0 && parsed.dont_fragment && packet.size() == parsed.frame_length();
+  return (parsed.usual || has_usual_options(packet, parsed)) && (segment.urgent | segment.ecn) == 0 &&
+         parsed.dont_fragment && packet.size() == parsed.frame_length();
 }
 
 void write_passed(Packet& packet, const Parsed& parsed, const tcp::PassedHeader& passed) noexcept {
-  std::uint8_t* const tcp = packet.data() + parsed.l4_offset;
-  const auto header = static_cast<std::uint32_t>(parsed.payload_offset - parsed.l4_offset);
-  std::uint64_t sum = static_cast<std::uint16_t>(~load16(tcp + 16));
-  sum += change(tcp + 8, passed.ack.raw());
-  sum += change(tcp + 12, header / 4 << 28 | std::uint32_t{parsed.segment.flags.bits} << 16 | passed.window);
-  if (parsed.segment.has_timestamps) sum += change(tcp + tcp_length + 8, passed.ts_echo);
-  store16(tcp + 16, static_cast<std::uint16_t>(~fold(sum)));
+  const tcp::Segment& segment = parsed.segment;
+  if (parsed.usual) [[likely]] {
+    write(packet.data() + usual_frame::tcp_at, usual_frame::tcp_header, true, segment.flags, passed);
+  } else {
+    const auto header = static_cast<std::uint32_t>(parsed.payload_offset - parsed.l4_offset);
+    write(packet.data() + parsed.l4_offset, header, segment.has_timestamps, segment.flags, passed);
+  }
   packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
 }
 

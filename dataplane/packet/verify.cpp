@@ -15,35 +15,52 @@ std::uint64_t pseudo_header(const Packet& packet, const Parsed& parsed, std::uin
                                 : pseudo_header_v6(ip + 8, protocol, length);
 }
 
-/// Judges a checksum field, given the sum of everything under it, field and pseudo-header included.
-ChecksumState judge(std::uint16_t whole, std::uint16_t field, std::uint64_t pseudo) {
-  if (whole == 0xffff) [[likely]]
-    return ChecksumState::good;
+/// The header and its pseudo-header.
+std::uint64_t front_sum(const Packet& packet, const Parsed& parsed) {
+  const std::uint16_t payload = parsed.segment.payload_len;
+  if (parsed.usual) [[likely]] {
+    const std::uint8_t* const frame = packet.data();
+    const auto length = static_cast<std::uint16_t>(usual_frame::tcp_header + payload);
+    const std::uint64_t pseudo = pseudo_header_v4(frame + usual_frame::addresses_at, ip_protocol::tcp, length);
+    return add_header(pseudo, frame + usual_frame::tcp_at, usual_frame::tcp_header);
+  }
+  const auto header = static_cast<std::uint16_t>(parsed.payload_offset - parsed.l4_offset);
+  const auto length = static_cast<std::uint16_t>(header + payload);
+  return add_header(pseudo_header(packet, parsed, ip_protocol::tcp, length), packet.data() + parsed.l4_offset, header);
+}
+
+/// What to make of a checksum field that is not right: it may be the pseudo-header's sum.
+ChecksumState judge_wrong(std::uint16_t field, std::uint64_t pseudo) {
   return field == fold(pseudo) ? ChecksumState::partial : ChecksumState::bad;
+}
+
+[[gnu::cold, gnu::noinline]] ChecksumState judge_wrong(const Packet& packet, const Parsed& parsed) {
+  const auto length = static_cast<std::uint16_t>(parsed.frame_length() - parsed.l4_offset);
+  return judge_wrong(load16(packet.data() + parsed.l4_offset + tcp_checksum_offset),
+                     pseudo_header(packet, parsed, ip_protocol::tcp, length));
 }
 
 }  // namespace
 
 ChecksumState verify_tcp_checksum(const Packet& packet, const Parsed& parsed) noexcept {
-  const std::uint8_t* const tcp = packet.data() + parsed.l4_offset;
-  const auto header = static_cast<std::uint16_t>(parsed.payload_offset - parsed.l4_offset);
   const std::uint16_t payload = parsed.segment.payload_len;
   PacketNote& note = packet.note();
   note.payload_len = payload;
 
-  const std::uint64_t pseudo =
-      pseudo_header(packet, parsed, ip_protocol::tcp, static_cast<std::uint16_t>(header + payload));
-  const std::uint64_t front = add_header(pseudo, tcp, header);
+  const std::uint64_t front = front_sum(packet, parsed);
   const std::uint64_t verdict = packet.buffer()->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK;
   if (verdict == RTE_MBUF_F_RX_L4_CKSUM_GOOD) {
     // Front and payload add up to 0xffff, or the device would not have said so.
     note.payload_sum = static_cast<std::uint16_t>(~fold(front));
     return ChecksumState::good;
   }
-  note.payload_sum = payload == 0 ? std::uint16_t{0} : ones_complement_sum({tcp + header, payload});
+  note.payload_sum =
+      payload == 0 ? std::uint16_t{0} : ones_complement_sum({packet.data() + parsed.payload_offset, payload});
   // The device vouches for the data but not for the field (virtio between guests).
   if (verdict == RTE_MBUF_F_RX_L4_CKSUM_NONE) return ChecksumState::partial;
-  return judge(fold(add_wide(front, note.payload_sum)), load16(tcp + tcp_checksum_offset), pseudo);
+  if (fold(add_wide(front, note.payload_sum)) == 0xffff) [[likely]]
+    return ChecksumState::good;
+  return judge_wrong(packet, parsed);
 }
 
 bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult result) noexcept {
@@ -60,7 +77,7 @@ bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult
   const std::uint16_t before = load16(field);
   if (before != fold(pseudo) || (before == 0 && !tcp)) return false;  // UDP without a checksum stays without (RFC 768)
   const std::uint16_t whole = fold(add_wide(pseudo, ones_complement_sum({l4, length})));
-  if (judge(whole, before, pseudo) != ChecksumState::partial) return false;
+  if (whole == 0xffff || judge_wrong(before, pseudo) != ChecksumState::partial) return false;
   // Field and pseudo-header are equal, so `whole` less one of them is what the checksum inverts.
   const auto checksum = static_cast<std::uint16_t>(~subtract_suffix(whole, before, 0));
   store16(field, !tcp && checksum == 0 ? 0xffff : checksum);

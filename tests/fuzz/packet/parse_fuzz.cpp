@@ -13,6 +13,7 @@
 #include "dataplane/packet/parse.hpp"
 #include "tests/fuzz/packet/heap_packet.hpp"
 #include "tests/fuzz/packet/repair.hpp"
+#include "tests/support/same_segment.hpp"
 
 namespace {
 
@@ -43,6 +44,15 @@ void require_same(const tcp::Segment& a, const tcp::Segment& b) {
   require(std::ranges::equal(a.sacks(), b.sacks()));
 }
 
+/// What the short way takes, the long way reads alike.
+void require_same_either_way(std::span<const std::uint8_t> bytes) {
+  Parsed quick;
+  if (!parse_usual(bytes, quick)) return;
+  Parsed thorough;
+  require(parse_any(bytes, thorough) == ParseResult::tcp);
+  require(test::same_segment(quick, thorough));
+}
+
 /// Takes the headers off, puts new ones on, and reads them.
 void rebuild(const Packet& frame, const Parsed& parsed) {
   const HeaderTemplate header = learn(frame, parsed);
@@ -67,6 +77,7 @@ void examine(std::span<const std::uint8_t> bytes) {
   static_cast<void>(dpdk::ue_address_hash(*frame, dpdk::Facing::core));
   Parsed parsed;
   const ParseResult result = parse(*frame, parsed);
+  require_same_either_way(bytes);
   require(parsed.ip_version == 0 || parsed.frame_length() <= bytes.size());
   if (result == ParseResult::tcp || result == ParseResult::tcp_options_unknown) {
     require(parsed.payload_offset + parsed.segment.payload_len == parsed.frame_length());
