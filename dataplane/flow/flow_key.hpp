@@ -1,10 +1,12 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "dataplane/flow/sip_hash.hpp"
+#include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "dataplane/units/ip_address.hpp"
 
@@ -27,6 +29,10 @@ struct FlowKey {
     return {parsed.dst, parsed.src, parsed.dst_port, parsed.src_port, parsed.vlan};
   }
 
+  /// Of words().
+  [[nodiscard]] static FlowKey of(const std::array<std::uint64_t, 5>& words) noexcept {
+    return std::bit_cast<FlowKey>(words);
+  }
   /// The key's 40 bytes as numbers, to be compared and hashed.
   [[nodiscard]] std::array<std::uint64_t, 5> words() const noexcept {
     std::array<std::uint64_t, 5> words;
@@ -48,15 +54,46 @@ static_assert(sizeof(FlowKey) == 40, "no padding: compared and hashed as bytes")
   return (prefix(0) | prefix(2)) == 0;
 }
 
+/// What a key of IPv4 comes to without the prefix that all such addresses have: both addresses, the UE's first, in one
+/// word, ports and VLAN tags in the other, each as it lies in a FlowKey. Tables keep, hash and compare this.
+struct ShortKey {
+  std::array<std::uint64_t, 2> words;
+
+  /// Of FlowKey::words(). Requires is_v4().
+  [[nodiscard]] static ShortKey of(const std::array<std::uint64_t, 5>& words) noexcept {
+    return {{words[1] >> 32U | (words[3] >> 32U << 32U), words[4]}};
+  }
+  // Of an IPv4 packet without options and VLAN tags. `addresses`: where these stand in its header, ports behind them.
+  [[nodiscard]] static ShortKey from_ue(const std::uint8_t* addresses) noexcept {
+    return {{packet::load64(addresses), std::rotl(packet::load_be32(addresses + 8), 16)}};
+  }
+  [[nodiscard]] static ShortKey from_server(const std::uint8_t* addresses) noexcept {
+    return {{std::rotl(packet::load64(addresses), 32), packet::load_be32(addresses + 8)}};
+  }
+  [[nodiscard]] FlowKey whole() const noexcept {
+    constexpr std::uint64_t prefix = 0xffff0000U;
+    return FlowKey::of({0, words[0] << 32U | prefix, 0, (words[0] >> 32U << 32U) | prefix, words[1]});
+  }
+  /// Its bytes: addresses first.
+  [[nodiscard]] const std::uint8_t* octets() const noexcept {
+    return reinterpret_cast<const std::uint8_t*>(words.data());
+  }
+  friend bool operator==(const ShortKey& a, const ShortKey& b) noexcept {
+    return ((a.words[0] ^ b.words[0]) | (a.words[1] ^ b.words[1])) == 0;
+  }
+};
+static_assert(sizeof(ShortKey) == 16);
+
 /// SipHash-1-3 of the key: without `secret` nobody can choose connections that collide (README.md says why). Where both
 /// addresses are IPv4 the message is two words, else five; the length is part of it, so that the two never coincide but
 /// by chance.
+[[nodiscard]] inline std::uint64_t hash(const ShortKey& key, const HashKey& secret) noexcept {
+  return sip_hash<1, 3>(secret, key.words);
+}
 [[nodiscard]] inline std::uint64_t hash(const FlowKey& key, const HashKey& secret) noexcept {
   const auto words = key.words();
-  if (is_v4(words)) [[likely]] {
-    const std::uint64_t addresses = words[1] >> 32U | (words[3] >> 32U << 32U);
-    return sip_hash<1, 3>(secret, std::array{addresses, words[4]});
-  }
+  if (is_v4(words)) [[likely]]
+    return hash(ShortKey::of(words), secret);
   return sip_hash<1, 3>(secret, words);
 }
 

@@ -45,36 +45,36 @@ inline std::uint32_t FlowTable::slot_of(const FlowKey& key, std::uint32_t tag) c
   return no_slot;
 }
 
-void FlowTable::lookup_burst(std::span<const FlowKey> keys, std::span<FlowIndex> out) const noexcept {
-  assert(out.size() >= keys.size());
-  if (keys.size() == 1) {  // nothing to fetch ahead of
-    out[0] = find(keys[0]);
-    return;
+/// Three rounds, so that each finds in the cache what the one before has asked for: slots, keys, comparison. What is in
+/// the slot it would like (nearly all are), and what is nowhere since that one is empty, is found without a loop.
+void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out) const noexcept {
+  const std::size_t count = keys.size();
+  assert(out.size() >= count);
+  const Slot* const slots = slots_.data();
+  const std::uint32_t mask = mask_;
+  hash_.burst(keys, out.data());
+  for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(slots + (out[i] & mask));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Slot slot = slots[out[i] & mask];
+    if (slot.is_short()) {
+      keys_.prefetch(slot.index(), false);
+    } else if (slot.is_long()) {
+      keys_.prefetch(slot.index(), true);
+    }
   }
-  constexpr std::size_t batch = 32;
-  for (std::size_t start = 0; start < keys.size(); start += batch) {
-    const std::size_t count = std::min(batch, keys.size() - start);
-    lookup_batch(keys.data() + start, out.data() + start, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Slot slot = slots[out[i] & mask];
+    if (slot.tag == out[i] && !keys.is_long(i) && holds(slot, keys.short_key(i))) [[likely]] {
+      out[i] = slot.index();
+    } else {
+      out[i] = slot.index_plus == 0 ? no_flow : find_of(keys, i, out[i]);
+    }
   }
 }
 
-/// Three rounds, so that each finds in the cache what the one before has asked for: slots, keys, comparison. What is in
-/// the slot it would like (nearly all are) is found without a loop. Segments of a connection come in trains, which are
-/// hashed once.
-inline void FlowTable::lookup_batch(const FlowKey* keys, FlowIndex* out, std::size_t count) const noexcept {
-  const Slot* const slots = slots_.data();
-  hash_.burst({keys, count}, out);
-  for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(slots + (out[i] & mask_));
-  std::array<std::uint32_t, 32> candidates;  // Slot::index_plus, 0 where the slot is another key's
-  for (std::size_t i = 0; i < count; ++i) {
-    const Slot slot = slots[out[i] & mask_];
-    candidates[i] = slot.tag == out[i] ? slot.index_plus : 0;
-    keys_.prefetch(candidates[i] != 0 ? slot.index() : 0, slot.is_long());
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    const Slot slot{out[i], candidates[i]};
-    out[i] = slot.index_plus != 0 && holds(slot, keys[i]) ? slot.index() : find(keys[i], KeyTag{out[i]});
-  }
+FlowIndex FlowTable::find_of(const KeyBurst& keys, std::size_t at, std::uint32_t tag) const noexcept {
+  const std::uint32_t place = slot_of(keys.key(at), tag);
+  return place != no_slot ? slots_[place].index() : no_flow;
 }
 
 inline void FlowTable::put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "dataplane/flow/flow_key.hpp"
+#include "dataplane/flow/key_burst.hpp"
 #include "dataplane/flow/key_store.hpp"
 #include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/flow/tag_hash.hpp"
@@ -37,7 +37,7 @@ class FlowTable {
   [[nodiscard]] FlowIndex find(const FlowKey& key) const noexcept { return find(key, tag_of(key)); }
   [[nodiscard, gnu::noinline]] FlowIndex find(const FlowKey& key, KeyTag tag) const noexcept;
   /// The same for many at once, their memory fetched ahead. `out` is at least as long as `keys`.
-  void lookup_burst(std::span<const FlowKey> keys, std::span<FlowIndex> out) const noexcept;
+  void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out) const noexcept;
   /// Enters a flow. False when the key is there already or there is no place for it. Requires index < capacity(), and
   /// that no other key has this index.
   bool insert(const FlowKey& key, FlowIndex index) noexcept { return insert(key, index, tag_of(key)); }
@@ -68,6 +68,8 @@ class FlowTable {
 
     [[nodiscard]] FlowIndex index() const noexcept { return (index_plus & ~long_key) - 1; }
     [[nodiscard]] bool is_long() const noexcept { return (index_plus & long_key) != 0; }
+    /// Its key is one of IPv4; false where it is empty, too.
+    [[nodiscard]] bool is_short() const noexcept { return static_cast<std::int32_t>(index_plus) > 0; }
   };
 
   static constexpr std::uint32_t no_slot = 0xffffffffU;
@@ -77,8 +79,12 @@ class FlowTable {
   [[nodiscard]] bool holds(const Slot& slot, const FlowKey& key) const noexcept {
     return keys_.has(slot.index(), slot.is_long(), key);
   }
+  [[nodiscard]] bool holds(const Slot& slot, const ShortKey& key) const noexcept {
+    return slot.is_short() && keys_.has(slot.index(), key);
+  }
+  [[nodiscard, gnu::noinline]] FlowIndex find_of(const KeyBurst& keys, std::size_t at,
+                                                 std::uint32_t tag) const noexcept;
   void put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept;
-  void lookup_batch(const FlowKey* keys, FlowIndex* out, std::size_t count) const noexcept;
 
   std::uint32_t capacity_;
   std::uint32_t mask_;

@@ -24,7 +24,7 @@ struct KeyView {
 /// otherwise. Memory is used page by page as indices are first given a key of either kind. Thread: one.
 class KeyStore {
  public:
-  static constexpr std::size_t v4_bytes = 16;  ///< that a key of IPv4 takes
+  static constexpr std::size_t v4_bytes = sizeof(ShortKey);  ///< that a key of IPv4 takes
 
   /// Throws std::bad_alloc when the address space is not there.
   explicit KeyStore(std::uint32_t capacity)
@@ -36,7 +36,7 @@ class KeyStore {
     std::uint64_t& kinds = is_long_[index / word_bits];
     const std::uint64_t bit = std::uint64_t{1} << (index % word_bits);
     if (is_v4(words)) [[likely]] {
-      short_[index] = shorten(words);
+      short_[index] = ShortKey::of(words);
       if ((kinds & bit) != 0) kinds &= ~bit;  // where there are none, no memory is touched for them
     } else {
       long_[index] = key;
@@ -45,29 +45,22 @@ class KeyStore {
   }
   /// The key that the index was given last. Requires that there was one.
   [[nodiscard]] FlowKey get(std::uint32_t index) const noexcept {
-    if (is_long(index)) return long_[index];
-    const ShortKey& known = short_[index];
-    FlowKey key{IpAddress::v4(0, 0, 0, 0), IpAddress::v4(0, 0, 0, 0)};
-    constexpr std::size_t v4_at = 12;
-    std::memcpy(key.ue.octets.data() + v4_at, known.bytes.data(), 4);
-    std::memcpy(key.server.octets.data() + v4_at, known.bytes.data() + 4, 4);
-    std::memcpy(&key.ue_port, known.bytes.data() + ports_at, sizeof key.ue_port);
-    std::memcpy(&key.server_port, known.bytes.data() + ports_at + 2, sizeof key.server_port);
-    std::memcpy(key.vlan.data(), known.bytes.data() + ports_at + 4, sizeof key.vlan);
-    return key;
+    return is_long(index) ? long_[index] : short_[index].whole();
   }
   /// Whether the index has that key. `long_one`: it was given one that is not of IPv4, which whoever asks knows.
   [[nodiscard]] bool has(std::uint32_t index, bool long_one, const FlowKey& key) const noexcept {
     const auto words = key.words();
     if (is_v4(words)) [[likely]]
-      return !long_one && short_[index] == shorten(words);
+      return !long_one && short_[index] == ShortKey::of(words);
     return long_one && long_[index] == key;
   }
+  /// The same of an index that was given a key of IPv4.
+  [[nodiscard]] bool has(std::uint32_t index, const ShortKey& key) const noexcept { return short_[index] == key; }
   /// Requires that its key is of that IP version.
   [[nodiscard]] KeyView view(std::uint32_t index, std::uint8_t ip_version) const noexcept {
     assert(is_long(index) == (ip_version != 4));
     if (ip_version == 4) [[likely]] {
-      const std::uint8_t* const at = short_[index].bytes.data();
+      const std::uint8_t* const at = short_[index].octets();
       KeyView view{at + 4, at + 8, 0, 0};
       std::memcpy(&view.ue_port, at + ports_at, sizeof view.ue_port);
       std::memcpy(&view.server_port, at + ports_at + 2, sizeof view.server_port);
@@ -85,25 +78,6 @@ class KeyStore {
   static constexpr std::uint32_t word_bits = 64;
   static constexpr std::size_t ports_at = 8;  ///< in a short key, behind both addresses
 
-  /// Addresses, ports and VLAN tags of an IPv4 key, UE first.
-  struct ShortKey {
-    alignas(8) std::array<std::uint8_t, v4_bytes> bytes;
-
-    friend bool operator==(const ShortKey& a, const ShortKey& b) noexcept {
-      std::array<std::uint64_t, 2> x;
-      std::array<std::uint64_t, 2> y;
-      std::memcpy(x.data(), a.bytes.data(), sizeof x);
-      std::memcpy(y.data(), b.bytes.data(), sizeof y);
-      return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
-    }
-  };
-
-  static ShortKey shorten(const std::array<std::uint64_t, 5>& words) noexcept {
-    const std::array parts{words[1] >> 32U | (words[3] >> 32U << 32U), words[4]};
-    ShortKey key;
-    std::memcpy(key.bytes.data(), parts.data(), sizeof parts);
-    return key;
-  }
   [[nodiscard]] bool is_long(std::uint32_t index) const noexcept {
     return (is_long_[index / word_bits] >> (index % word_bits) & 1U) != 0;
   }

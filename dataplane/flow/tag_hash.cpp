@@ -59,31 +59,27 @@ Aes128::Block derived(const HashKey& secret, std::uint64_t number) noexcept {
   return key;
 }
 
-SLUICE_WITH_AES inline std::uint32_t tag_of(const FlowKey& key, const Aes128::RoundKeys& v4,
+SLUICE_WITH_AES inline std::uint32_t tag_of(const ShortKey& key, const Aes128::RoundKeys& v4) noexcept {
+  return static_cast<std::uint32_t>(_mm_cvtsi128_si32(cipher(v4, block_of(key.words[0], key.words[1]))));
+}
+
+SLUICE_WITH_AES inline std::uint32_t tag_of(const std::array<std::uint64_t, 5>& words,
                                             const Aes128::RoundKeys& v6) noexcept {
-  const auto words = key.words();
-  __m128i block;
-  if (is_v4(words)) [[likely]] {
-    block = cipher(v4, block_of(words[1] >> 32U | (words[3] >> 32U << 32U), words[4]));
-  } else {
-    block = cipher(v6, block_of(words[0], words[1]));
-    block = cipher(v6, _mm_xor_si128(block, block_of(words[2], words[3])));
-    block = cipher(v6, _mm_xor_si128(block, block_of(words[4], 0)));
-  }
+  __m128i block = cipher(v6, block_of(words[0], words[1]));
+  block = cipher(v6, _mm_xor_si128(block, block_of(words[2], words[3])));
+  block = cipher(v6, _mm_xor_si128(block, block_of(words[4], 0)));
   return static_cast<std::uint32_t>(_mm_cvtsi128_si32(block));
 }
 
-/// Most neighbours in a burst differ in the UE's address or in the ports: the rest is rarely looked at.
-inline bool is_same(const FlowKey& a, const FlowKey& b) {
-  const auto x = a.words();
-  const auto y = b.words();
-  return ((x[1] ^ y[1]) | (x[4] ^ y[4])) == 0 && a == b;
+SLUICE_WITH_AES std::uint32_t aes_tag(const FlowKey& key, const Aes128& v4, const Aes128& v6) noexcept {
+  const auto words = key.words();
+  return is_v4(words) ? tag_of(ShortKey::of(words), v4.round_keys()) : tag_of(words, v6.round_keys());
 }
 
-SLUICE_WITH_AES void aes_burst(std::span<const FlowKey> keys, std::uint32_t* tags, const Aes128& v4,
-                               const Aes128& v6) noexcept {
+SLUICE_WITH_AES void aes_burst(const KeyBurst& keys, std::uint32_t* tags, const Aes128& v4, const Aes128& v6) noexcept {
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    tags[i] = i != 0 && is_same(keys[i], keys[i - 1]) ? tags[i - 1] : tag_of(keys[i], v4.round_keys(), v6.round_keys());
+    tags[i] =
+        keys.is_long(i) ? tag_of(keys.long_words(i), v6.round_keys()) : tag_of(keys.short_key(i), v4.round_keys());
   }
 }
 
@@ -118,19 +114,17 @@ TagHash::TagHash(const HashKey& secret, bool with_aes) : secret_(secret), aes_(w
 }
 
 std::uint32_t TagHash::operator()(const FlowKey& key) const noexcept {
-  std::uint32_t tag = 0;
-  burst({&key, 1}, &tag);
-  return tag;
+  return aes_ ? aes_tag(key, v4_, v6_) : static_cast<std::uint32_t>(hash(key, secret_));
 }
 
-void TagHash::burst(std::span<const FlowKey> keys, std::uint32_t* tags) const noexcept {
+void TagHash::burst(const KeyBurst& keys, std::uint32_t* tags) const noexcept {
   if (aes_) [[likely]] {
     aes_burst(keys, tags, v4_, v6_);
     return;
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    tags[i] =
-        i != 0 && is_same(keys[i], keys[i - 1]) ? tags[i - 1] : static_cast<std::uint32_t>(hash(keys[i], secret_));
+    tags[i] = static_cast<std::uint32_t>(keys.is_long(i) ? sip_hash<1, 3>(secret_, keys.long_words(i))
+                                                         : hash(keys.short_key(i), secret_));
   }
 }
 

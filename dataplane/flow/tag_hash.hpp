@@ -2,9 +2,8 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 
-#include "dataplane/flow/flow_key.hpp"
+#include "dataplane/flow/key_burst.hpp"
 
 namespace sluice::flow {
 
@@ -37,8 +36,8 @@ class TagHash {
   explicit TagHash(const HashKey& secret, bool with_aes = Aes128::is_available());
 
   [[nodiscard]] std::uint32_t operator()(const FlowKey& key) const noexcept;
-  /// The same for many, `tags` as long as `keys`. Equal neighbours are reckoned once: segments come in trains.
-  void burst(std::span<const FlowKey> keys, std::uint32_t* tags) const noexcept;
+  /// The same for many; there is room for `keys.size()` tags.
+  void burst(const KeyBurst& keys, std::uint32_t* tags) const noexcept;
 
  private:
   HashKey secret_;

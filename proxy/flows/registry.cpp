@@ -1,6 +1,5 @@
 #include "proxy/flows/registry.hpp"
 
-#include <array>
 #include <cassert>
 
 #include "control/trace/law_trace.hpp"
@@ -111,9 +110,10 @@ BearerId Registry::find_bearer(const IpAddress& ue) const {
 
 void Registry::find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const {
   assert(reports.size() <= most_found_at_once && out.size() >= reports.size());
-  std::array<flow::FlowKey, most_found_at_once> keys;
-  for (std::size_t i = 0; i < reports.size(); ++i) keys[i] = entry_key(queue_of(reports[i].bearer.ue));
-  entry_table_.lookup_burst(std::span(keys).first(reports.size()), out);
+  flow::KeyBurst keys;
+  keys.begin(reports.size());
+  for (std::size_t i = 0; i < reports.size(); ++i) keys.set(i, entry_key(queue_of(reports[i].bearer.ue)));
+  entry_table_.lookup_burst(keys, out);
 }
 
 BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant now) {

@@ -20,6 +20,12 @@ namespace sluice::proxy {
   return in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
 }
 
+/// The same of a frame that parse_usual() took.
+[[nodiscard]] inline flow::ShortKey key_of_usual(Side in, std::span<const std::uint8_t> frame) {
+  const std::uint8_t* const at = frame.data() + packet::usual_frame::addresses_at;
+  return in == Side::radio ? flow::ShortKey::from_ue(at) : flow::ShortKey::from_server(at);
+}
+
 /// Of the timers that are due together a call of Shard::advance() runs so many of each kind; packets come before the
 /// rest. A million connections that end at once hold up nobody: so many take less than 100 us to end.
 inline constexpr std::uint32_t most_timers_at_once = 64;
@@ -38,7 +44,7 @@ class Registry {
   [[nodiscard]] ConnectionId find(const flow::FlowKey& key, flow::KeyTag tag) const {
     return connections_.find(key, tag);
   }
-  void find_burst(std::span<const flow::FlowKey> keys, std::span<ConnectionId> out) const {
+  void find_burst(const flow::KeyBurst& keys, std::span<ConnectionId> out) const {
     connections_.lookup_burst(keys, out);
   }
   /// While this number stands, what was found is still so.
@@ -73,7 +79,7 @@ class Registry {
   /// The same for the UEs of many reports, their memory fetched ahead. `out` is at least as long as `reports`, and both
   /// have most_found_at_once at most.
   void find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const;
-  static constexpr std::size_t most_found_at_once = 32;
+  static constexpr std::size_t most_found_at_once = flow::KeyBurst::most;
   /// While this number stands, what was found by UE is still so.
   [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }
   /// Asks the processor to fetch when the bearer is to be looked at.

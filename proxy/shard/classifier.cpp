@@ -20,11 +20,18 @@ void Classifier::receive(Side in, std::span<packet::Packet> burst, Instant now) 
 void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
   auto& [parsed, results, keys, ids] = scratch_;
   for (const packet::Packet& packet : burst) __builtin_prefetch(packet.data());
+  keys.begin(burst.size());
   for (std::size_t i = 0; i < burst.size(); ++i) {
-    results[i] = packet::parse(burst[i], parsed[i]);
-    keys[i] = key_of(in, parsed[i]);
+    const std::span<const std::uint8_t> frame = burst[i].bytes();
+    if (packet::parse_usual(frame, parsed[i])) [[likely]] {
+      results[i] = packet::ParseResult::tcp;
+      keys.set(i, key_of_usual(in, frame));
+    } else {
+      results[i] = packet::parse_any(frame, parsed[i]);
+      keys.set(i, key_of(in, parsed[i]));
+    }
   }
-  shard_.registry.find_burst({keys.data(), burst.size()}, {ids.data(), burst.size()});
+  shard_.registry.find_burst(keys, ids);
 }
 
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
@@ -38,7 +45,7 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
   }
   for (std::size_t i = 0; i < burst.size(); ++i) {
     if (registry.changes() != changes) [[unlikely]]
-      ids[i] = registry.find(keys[i]);
+      ids[i] = registry.find(keys.key(i));
     Arrival arrival{in, burst[i], results[i], parsed[i], now};
     handle(arrival, ids[i]);
     burst[i].reset();  // where nobody took it
@@ -78,7 +85,7 @@ void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst,
   for (std::size_t i = 0; i < burst.size(); ++i) {
     Arrival arrival{in, burst[i], scratch_.results[i], scratch_.parsed[i], now};
     watch.received(arrival, shard_.counters);
-    handle(arrival, shard_.registry.find(scratch_.keys[i]));
+    handle(arrival, shard_.registry.find(scratch_.keys.key(i)));
     watch.dealt_with();
     burst[i].reset();
   }

@@ -35,7 +35,7 @@ class Classifier {
                                                     FrameWatch& watch);
 
  private:
-  static constexpr std::size_t burst_size = 32;
+  static constexpr std::size_t burst_size = flow::KeyBurst::most;
 
   void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
   [[gnu::noinline]] std::size_t receive_train(Side in, std::span<packet::Packet> burst, std::size_t first, Instant now);
@@ -57,7 +57,7 @@ class Classifier {
   struct Scratch {
     std::array<packet::Parsed, burst_size> parsed;
     std::array<packet::ParseResult, burst_size> results;
-    std::array<flow::FlowKey, burst_size> keys;
+    flow::KeyBurst keys;
     std::array<Registry::ConnectionId, burst_size> ids;
   };
   Scratch scratch_{};
