@@ -39,6 +39,7 @@ class EndToEndFlows {
 
   /// Connections, without successors: those are still counted as what they are handed back from.
   [[nodiscard]] std::uint32_t size() const { return flows_.size() - successors_; }
+  [[nodiscard]] bool any() const { return flows_.size() != 0; }
   [[nodiscard]] bool contains(EndToEndId id) const { return flows_.contains(id); }
   void prefetch(EndToEndId id) const { flows_.prefetch(id); }
   /// Tracks a connection from its first SYN on, which is still to be taken where it has not passed. The oldest

@@ -40,9 +40,7 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
   Registry& registry = shard_.registry;
   const std::uint32_t changes = registry.changes();
   parts_.openings.begin_burst();
-  for (std::size_t i = 0; i < burst.size(); ++i) {
-    if (registry.is_end_to_end(ids[i])) parts_.end_to_end.prefetch(registry.end_to_end(ids[i]));
-  }
+  if (parts_.end_to_end.any()) prefetch_end_to_end(burst.size());
   for (std::size_t i = 0; i < burst.size(); ++i) {
     if (registry.changes() != changes) [[unlikely]]
       ids[i] = registry.find(keys.key(i));
@@ -53,6 +51,13 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
       i += receive_train(in, burst, i, now);
   }
   parts_.flows.serve_marked(now);
+}
+
+void Classifier::prefetch_end_to_end(std::size_t burst_length) const {
+  const Registry& registry = shard_.registry;
+  for (const Registry::ConnectionId id : std::span(scratch_.ids).first(burst_length)) {
+    if (registry.is_end_to_end(id)) parts_.end_to_end.prefetch(registry.end_to_end(id));
+  }
 }
 
 /// Those that go on where the packet at `first`, which was dealt with and is a flow's, ends. Returns how many were

@@ -41,6 +41,7 @@ class Classifier {
   [[gnu::noinline]] std::size_t receive_train(Side in, std::span<packet::Packet> burst, std::size_t first, Instant now);
   void receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
   [[gnu::flatten, gnu::noinline]] void look_up(Side in, std::span<const packet::Packet> burst);
+  void prefetch_end_to_end(std::size_t burst_length) const;
   void handle(Arrival& arrival, Registry::ConnectionId id);
   /// A packet that belongs to no connection yet, to one that begins or goes, or is no TCP segment at all.
   [[gnu::cold, gnu::noinline]] void handle_other(Arrival& arrival, Registry::ConnectionId id);
