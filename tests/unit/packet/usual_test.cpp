@@ -33,10 +33,11 @@ Parsed filled(unsigned char with) {
   return parsed;
 }
 
-/// Whether the short way takes the frame; if so, both ways have to agree on all of it.
+/// Whether the short way takes the frame; if so, both ways have to agree on all of it. It has nothing to say of a SYN.
 bool taken(const Bytes& frame) {
   Parsed quick = filled(0x5a);
   if (!parse_usual(frame, quick)) return false;
+  EXPECT_TRUE(quick.usual && !quick.segment.flags.syn()) << testing::PrintToString(frame);
   Parsed thorough = filled(0xa5);
   EXPECT_EQ(parse_any(frame, thorough), ParseResult::tcp) << testing::PrintToString(frame);
   EXPECT_TRUE(same_segment(quick, thorough)) << testing::PrintToString(frame);
