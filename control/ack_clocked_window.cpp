@@ -33,8 +33,8 @@ constexpr std::uint8_t enough_probes = 4;
 /// mean rate by which they are judged may be one of before, and sooner than the rate alone raises a doubt.
 constexpr Duration least_unexplained_for = milliseconds(400);
 constexpr std::uint32_t enough_reports = 3;
-/// A base delay beyond this that a start-up has found may be that of packets which waited, where the link is so slow
-/// that the first window takes so long on the air.
+/// Where the link is so slow that the first window takes so long on the air, a base delay that a start-up has found may
+/// be that of packets which waited: beyond this for an outage, and below that window's time for each other.
 constexpr Duration long_way = milliseconds(200);
 constexpr Duration slow_start = milliseconds(100);
 /// What two segments on the air, or an uplink that speaks now and then, make of a round trip is borne up to this. With
@@ -70,6 +70,11 @@ constexpr double modesty = 0.9;
 Duration time_for(Bytes queue, double rate) {
   constexpr double longest = 1e6;
   return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
+}
+
+/// A start-up with such a base delay may have met its own packets, or an outage, and nothing since would come nearer.
+bool may_have_waited(Duration base, Duration first_window) {
+  return first_window > slow_start && (base > long_way || base < first_window);
 }
 
 /// About the base delay: as near as a timer's tick and an eighth.
@@ -321,7 +326,7 @@ void AckClockedWindow::end_start_up() {
   flat_rounds_ = 0;
   round_rate_ = 0;
   if (shorter_ <= Duration::zero()) {
-    unproven_ = base_ > long_way && delivery_.rate().time_for(parameters_.initial) > slow_start;
+    unproven_ = may_have_waited(base_, delivery_.rate().time_for(parameters_.initial));
     return;
   }
   // What two segments take on the air was not known while only they were under way.

@@ -344,6 +344,40 @@ TEST(AckClockedWindow, AWayThatIsLongFromTheBeginningIsMeasuredWithoutAQueue) {
   EXPECT_LT(law.window(), Bytes(8000));
 }
 
+/// A start-up with an acknowledgement for two segments at a time, each pair behind the one before. True when it is
+/// followed by a drain.
+bool drains_after_start_up(AckClockedWindow& law, Duration first, Duration pair) {
+  law.on_resumed(at(0s));
+  Duration now = first;
+  for (int i = 0; law.starting(); ++i, now += pair) {
+    if (i >= 1000) throw std::logic_error("the start-up does not end");
+    law.on_acknowledged({at(now), Bytes(3000), std::min(now, first + i * pair), law.window(), 1, true});
+  }
+  law.on_acknowledged({at(now), Bytes(3000), now, law.window(), 1, true});
+  return law.draining();
+}
+
+/// 400 kb/s over a way of 20 ms: the first acknowledgement has the time of two segments in it, which is no way.
+TEST(AckClockedWindow, ASlowLinksOwnSegmentsAreTakenForNoWay) {
+  AckClockedWindow law;
+  ASSERT_TRUE(drains_after_start_up(law, 80ms, 60ms));
+  EXPECT_EQ(law.base_delay(), 80ms);
+  EXPECT_EQ(law.window(), Bytes(3000));
+  law.on_acknowledged({at(1000ms), Bytes(1500), 400ms, Bytes(1500), 1, true});
+  law.on_acknowledged({at(1050ms), Bytes(1500), 50ms, Bytes(1500), 1, true});
+  law.on_acknowledged({at(1080ms), Bytes(1500), 50ms, Bytes(1500), 1, true});
+  EXPECT_EQ(law.base_delay(), 50ms);
+  EXPECT_FALSE(law.draining());
+}
+
+/// The first window takes 12 ms at 10 Mb/s. At 800 kb/s it takes 146 ms, but a way of 170 ms is longer.
+TEST(AckClockedWindow, AStartUpThatFindsTheWayIsFollowedByNoDrain) {
+  AckClockedWindow fast;
+  EXPECT_FALSE(drains_after_start_up(fast, 10ms, 2400us));
+  AckClockedWindow far;
+  EXPECT_FALSE(drains_after_start_up(far, 170ms, 30ms));
+}
+
 TEST(AckClockedWindow, ParametersOutOfRangeAreRefused) {
   EXPECT_TRUE(validate(AckClockedParameters()).empty());
   const auto refused = [](auto change) {
