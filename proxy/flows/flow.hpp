@@ -122,6 +122,6 @@ struct Flow {
   [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }
 };
 
-static_assert(sizeof(Flow) <= 736, "with its place in table and wheel an idle pair takes 800 bytes");
+static_assert(sizeof(Flow) <= 736, "with its place in table and wheel an idle pair takes 784 bytes");
 
 }  // namespace sluice::proxy
