@@ -10,7 +10,7 @@
 #include "proxy/shard/classifier.hpp"
 #include "proxy/shard/describe.hpp"
 #include "proxy/shard/forwarder.hpp"
-#include "proxy/split/exposure_sample.hpp"
+#include "proxy/split/exposure.hpp"
 #include "proxy/split/memory_relief.hpp"
 #include "proxy/split/split_flows.hpp"
 #include "proxy/steering/bearer_service.hpp"

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "dataplane/flow/slab.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/shard/config.hpp"
+#include "proxy/shard/histogram.hpp"
 #include "proxy/split/relay.hpp"
 #include "proxy/steering/bearer.hpp"
 
@@ -39,6 +41,19 @@ class Exposure {
   }
 
   const ShardLimits& limits_;
+};
+
+/// How many bytes are acknowledged and not delivered, of each direction of the flows that were looked at. Thread: the
+/// shard's.
+class ExposureSample {
+ public:
+  /// Looks at up to `most` flows; others have their turn next.
+  void take(const flow::Slab<Flow>& flows, std::uint32_t most);
+  [[nodiscard]] const Histogram& bytes() const { return bytes_; }
+
+ private:
+  Histogram bytes_;
+  FlowId next_ = 0;
 };
 
 }  // namespace sluice::proxy
