@@ -17,7 +17,6 @@ void Endpoint::abort() {
     return;
   }
   send_.clear();
-  forget_out_of_order();
   drop_disturbance();
   arm(Timer::none, never);
   rcv_.ack_deadline = never;
@@ -52,7 +51,6 @@ void Endpoint::close(CloseReason reason) {
   bits_.state = State::closed;
   bits_.close_reason = reason;
   send_.clear();
-  forget_out_of_order();
   drop_disturbance();
   arm(Timer::none, never);
   rcv_.ack_deadline = never;

@@ -91,7 +91,8 @@ class Registry {
   /// be twice as many, and one that finds no room stays.
   void exchange_policies(const Policies& policies);
   [[nodiscard]] const Policies& policies() const { return *policies_; }
-  /// What endpoints of connections that begin now go by. They keep it, however often policies are exchanged.
+  /// What endpoints of connections that begin now go by. They keep it when policies are exchanged; one that has
+  /// outlived 65 535 exchanges goes by that of newer ones.
   [[nodiscard]] const tcp::EndpointConfig& legs() const { return legs_[generation_]; }
   [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != generation_; }
   /// Who wants to know from now on what the laws of a UE decide; null: nobody.
