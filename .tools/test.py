@@ -8,6 +8,7 @@ import argparse
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +33,12 @@ SANITIZER_OPTIONS = {
 }
 # The presets that --full adds.
 SANITIZED = ("debug", "tsan")
+# Most Python tests wait most of the time, so several run at once, each file's by one worker and in a lab of its own. What
+# asks for a rate, a delay or a share of the processor has the machine to itself afterwards.
+TURNS = {
+    "side by side": ["-m", "not real_time", "-n", str(JOBS + 1), "--dist", "loadfile"],
+    "one by one": ["-m", "real_time"],
+}
 
 
 def heading(text):
@@ -100,16 +107,21 @@ def run_pytest(preset="release"):
     # Programs write what is found to a file of their own: some tests end them, and never see what they said.
     sanitizers = {name: f"{value}:log_path={reports}/report" for name, value in SANITIZER_OPTIONS.items()}
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", SLUICE_BUILD=str(ROOT / "build" / preset), **sanitizers)
-    # One line for each file; what failed stands in the report, and at the end of everything.
+    # What failed stands in the report, and at the end of everything.
     options = ["-p", "no:cacheprovider", "--tb=short", "--no-header", "--no-summary", "-o", "junit_logging=all",
                "-o", "junit_log_passing_tests=false", f"--junitxml={report}"]
-    run = subprocess.run(["/usr/bin/python3", "-m", "pytest", *options, *folders], cwd=ROOT, env=environment, check=False)
-    if not report.is_file():
-        return failure(f"pytest ended with {run.returncode} and no report")
-    prefix = "" if preset == "release" else f"{preset}: "
-    tally = read_cases(report, prefix, lambda c: f"{c.get('classname')}.{c.get('name')}")
-    if run.returncode not in (0, 1):
-        tally.add(failure(f"pytest ended with {run.returncode} ({preset})"))
+    tally = Tally()
+    for name, selected in TURNS.items():
+        report.unlink(missing_ok=True)
+        run = subprocess.run(["/usr/bin/python3", "-m", "pytest", *options, *selected, *folders], cwd=ROOT, env=environment,
+                             check=False)
+        if not report.is_file():
+            tally.add(failure(f"pytest ended with {run.returncode} and no report ({name}, {preset})"))
+            continue
+        prefix = "" if preset == "release" else f"{preset}: "
+        tally.add(read_cases(report, prefix, lambda c: f"{c.get('classname')}.{c.get('name')}"))
+        if run.returncode not in (0, 1):
+            tally.add(failure(f"pytest ended with {run.returncode} ({name}, {preset})"))
     tally.add(findings(reports))
     return tally
 
@@ -168,7 +180,15 @@ def run_fuzz(seconds, begun=None):
     return tally
 
 
+def default_signals():
+    """Ctrl-C and Ctrl-\\ do what they always do in the programs that tests start. A script that runs this in the background
+    has both ignored, which programs inherit."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
 def main():
+    default_signals()
     parser = argparse.ArgumentParser(prog="./run test")
     parser.add_argument("--full", action="store_true", help="also everything but fuzzing under the sanitizers")
     parser.add_argument("--fast", action="store_true", help="unit and simulation tests only")
@@ -186,7 +206,7 @@ def main():
         total.add(run_ctest("release"))
     begun = None
     if "e2e" in kinds:
-        # These tests wait most of the time.
+        # These tests leave part of the processors.
         if "fuzz" in kinds and shutil.which("clang++-14") and shutil.which("chrt"):
             begun = IdleBuild("fuzz")
         total.add(run_pytest())

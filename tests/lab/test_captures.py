@@ -65,6 +65,8 @@ def test_on_a_wire(tmp_path):
         sent, received = at_server.stop().segments(), at_ue.stop().segments()
         downwards = [s for s in received if s.size > 0 and s.flow.startswith(socket.inet_aton(wire.server_address))]
         delays = [delay for _, delay in captures.one_way_delays(sent, received)]
-        assert sum(s.size for s in downwards) == 2_000_000
+        first = downwards[0].seq
+        assert max((s.seq - first) % 2**32 + s.size for s in downwards) == 2_000_000
+        assert sum(s.size for s in downwards) >= 2_000_000  # a host may repeat what is acknowledged late
         assert len(delays) >= len(downwards)
         assert 0 < captures.percentile(delays, 0.5) < 0.05
