@@ -8,16 +8,17 @@ std::uint32_t Rlc::cut(const RlcRange& range) {
   std::uint32_t attempts = 0;
   std::vector<Missing> kept;
   for (const Missing& missing : missing_) {
-    const RlcRange common{std::max(missing.range.from, range.from), std::min(missing.range.to, range.to)};
-    if (common.from >= common.to) {
+    const RlcRange overlap{std::max(missing.range.from, range.from), std::min(missing.range.to, range.to)};
+    if (overlap.from >= overlap.to) {
       kept.push_back(missing);
       continue;
     }
     attempts = std::max(attempts, missing.attempts);
-    if (missing.range.from < common.from) {
-      kept.push_back({{missing.range.from, common.from}, missing.ready, missing.attempts});
+    if (missing.range.from < overlap.from) {
+      kept.push_back({{missing.range.from, overlap.from}, missing.ready, missing.attempts});
     }
-    if (common.to < missing.range.to) kept.push_back({{common.to, missing.range.to}, missing.ready, missing.attempts});
+    if (overlap.to < missing.range.to)
+      kept.push_back({{overlap.to, missing.range.to}, missing.ready, missing.attempts});
   }
   missing_ = std::move(kept);
   return attempts;
