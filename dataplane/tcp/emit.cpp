@@ -59,11 +59,10 @@ void Endpoint::settle() {
     settle_urgent();
   if (disturbed() && bits_.recovery == Recovery::none && !bits_.reduced) calm_down();
   bits_.on_fast_path = bits_.state == State::established && bits_.recovery == Recovery::none && is_calm() &&
-                       repair_.duplicate_acks == 0 && !bits_.reset_due && !bits_.acks_held && !bits_.fin_known &&
-                       !bits_.fin_wanted && !bits_.probe_due && !bits_.split_due && !bits_.tail_due &&
-                       !bits_.tail_out && !bits_.reduced && !bits_.small_path && !bits_.urgent_in &&
-                       !bits_.urgent_out && !bits_.keepalive_pending && !paced() &&
-                       (snd_.wnd != 0 || !send_.outstanding()) && !uses_accurate_ecn();
+                       repair_.duplicate_acks == 0 && !bits_.reset_due && !bits_.fin_known && !bits_.fin_wanted &&
+                       !bits_.probe_due && !bits_.split_due && !bits_.tail_due && !bits_.tail_out && !bits_.reduced &&
+                       !bits_.small_path && !bits_.urgent_in && !bits_.urgent_out && !bits_.keepalive_pending &&
+                       !paced() && (snd_.wnd != 0 || !send_.outstanding()) && !uses_accurate_ecn();
 }
 
 void Endpoint::emit_ack(Instant now, Output& output) {

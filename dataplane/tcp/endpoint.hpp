@@ -75,7 +75,7 @@ class Endpoint {
   /// (RFC 9293 section 3.8.6.2.2; see WindowUpdates) or away from a closed window. Default 65535.
   void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
-  /// From now on only what acknowledge_up_to() allows is acknowledged, nothing by itself. Costs the fast paths.
+  /// From now on only what acknowledge_up_to() allows is acknowledged, nothing by itself.
   void hold_acknowledgements();
   /// From now on what is received is acknowledged again without being asked.
   void acknowledge_freely();

@@ -28,8 +28,11 @@ inline void Endpoint::append_in_order(packet::Packet&& payload) {
   in_order_.push_back(std::move(payload));
 }
 
-/// RFC 5681 section 4.2: at least every second data segment is acknowledged, and no data later than the delay.
+/// RFC 5681 section 4.2: at least every second data segment is acknowledged, and no data later than the delay. Where
+/// the owner decides, nothing is by itself.
 inline void Endpoint::schedule_ack(Instant now) {
+  if (bits_.acks_held) [[unlikely]]
+    return;
   if (++bits_.unacked_segments >= 2) {
     bits_.ack_now = true;
   } else if (rcv_.ack_deadline == never) {

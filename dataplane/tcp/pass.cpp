@@ -30,8 +30,8 @@ PassedHeader Endpoint::begin_passing() {
   bits_.ack_now = false;
   rcv_.ack_deadline = never;
   bits_.unacked_segments = 0;
-  rcv_.last_ack_sent = rcv_.nxt;
-  return {.ack = rcv_.nxt, .window = advertise(), .ts_echo = rcv_.ts_recent};
+  rcv_.last_ack_sent = next_acknowledgement();
+  return {.ack = rcv_.last_ack_sent, .window = advertise(), .ts_echo = rcv_.ts_recent};
 }
 
 void Endpoint::pass(Endpoint& from, const Segment& segment, packet::Packet&& frame, Instant now) {

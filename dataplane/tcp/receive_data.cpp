@@ -68,7 +68,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
   }
   append_in_order(std::move(payload));
   if (!reassembling()) {
-    if (!bits_.acks_held) schedule_ack(now);
+    schedule_ack(now);
     return;
   }
   drain_reassembly();
@@ -109,7 +109,6 @@ void Endpoint::report_duplicate(SeqNum left, SeqNum right) {
 
 void Endpoint::hold_acknowledgements() {
   bits_.acks_held = true;
-  bits_.on_fast_path = false;
 }
 
 void Endpoint::acknowledge_freely() {

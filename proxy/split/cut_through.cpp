@@ -71,10 +71,10 @@ std::size_t SplitFlows::pass_train(Flow& flow, FlowId id, Side in, std::span<pac
 }
 
 /// Nothing is left to be done but to acknowledge, in time. Where nothing is due yet and no law steers the sender's
-/// window, what is advertised and held together is as before.
+/// window, what is advertised and held together is as before. Where acknowledgements wait, serve() says which may go.
 void SplitFlows::after_passing(Flow& flow, FlowId id, const Bearer& bearer, Side in, Instant now) {
   flow.last_activity = now;
-  if (!flow.leg(in).endpoint.nothing_to_emit(now) || bearer.steered()) {
+  if (!flow.leg(in).endpoint.nothing_to_emit(now) || bearer.steered() || Exposure::waits(flow)) {
     mark(flow, id, data_to(opposite(in)));
   } else if (flow.events == StreamEvents::none) {
     reschedule(flow, id, now);

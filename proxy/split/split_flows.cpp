@@ -212,6 +212,8 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (contains(events, StreamEvents::data_to_core)) relay::pump_undisturbed(flow, Side::core);
   if (contains(events, steered ? StreamEvents::to_core : StreamEvents::acked_by_core))
     receive_windows_.update_of_ue(flow, bearer, now);
+  if (Exposure::waits(flow)) [[unlikely]]
+    exposure_.allow(flow, bearer);
   keep_journal(flow, id);
   // Where nothing of that is, it holds and has advertised as much as before, together.
   if (emit(flow, bearer, now) || contains(events, StreamEvents::acked) || steered ||

@@ -54,6 +54,19 @@ TEST(Exposure, ACapIsReachedAndNotPassed) {
   EXPECT_EQ(acknowledged(lab, hosts), 4500);
 }
 
+TEST(Exposure, WhatWaitsIsCutThroughLikeAnythingElse) {
+  ProxyLab lab(capped(Bytes(0)));
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  send(hosts, 0, 1);  // the first one is what headers are learned from
+  const std::uint64_t before = lab.count(proxy::Counter::segments_cut_through);
+  send(hosts, 1000, 3);
+  hosts.ue(Flags::ack_bit, 0, 4000);
+  send(hosts, 4000, 2);
+  EXPECT_EQ(lab.count(proxy::Counter::segments_cut_through) - before, 5U);
+  EXPECT_EQ(acknowledged(lab, hosts), 4000);
+}
+
 TEST(Exposure, AFinIsAcknowledgedWhenTheOtherHostHasIt) {
   ProxyLab lab(capped(Bytes(0)));
   ScriptedHosts hosts(lab);

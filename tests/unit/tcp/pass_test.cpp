@@ -1,6 +1,7 @@
 // Data goes on from one endpoint to the other in its frame. Whoever looks from outside sees no difference from
 // receiving, taking over and sending it, but for PSH flags, which stay the sender's.
 
+#include <optional>
 #include <random>
 
 #include "tests/unit/tcp/script.hpp"
@@ -27,6 +28,12 @@ class Relay {
     out.open(Script::peer_window);
   }
 
+  /// From now on so many bytes at most are acknowledged that the other host has not.
+  void expose_at_most(std::uint32_t count) {
+    exposure_ = count;
+    for (Script* const leg : {&in, &out}) leg->endpoint.hold_acknowledgements();
+  }
+
   [[nodiscard]] tcp::Segment next(std::uint32_t count) const {
     tcp::Segment segment = in.segment(received, told);
     segment.payload_len = static_cast<std::uint16_t>(count);
@@ -50,6 +57,7 @@ class Relay {
       out.endpoint.set_timestamp(in.endpoint.newest_ts_value());
     }
     received += count;
+    allow();
     in.emit();
     out.emit();
   }
@@ -57,6 +65,7 @@ class Relay {
     out.set_peer_window(window);
     out.receive_ack(up_to);
     in.endpoint.set_receive_room(Bytes(room) - out.endpoint.held() + in.endpoint.unread(), updates_);
+    allow();
     in.emit();
     out.emit();
   }
@@ -106,6 +115,9 @@ class Relay {
   std::uint32_t passed = 0;
 
  private:
+  void allow() {
+    if (exposure_) in.endpoint.acknowledge_up_to(out.endpoint.snd_una() + *exposure_);
+  }
   void pass(const tcp::Segment& segment, packet::Packet&& frame) {
     EXPECT_GE(out.endpoint.passage(in.endpoint), Bytes(segment.payload_len));
     const tcp::PassedHeader header = out.endpoint.begin_passing();
@@ -121,6 +133,7 @@ class Relay {
 
   bool passes_;
   tcp::WindowUpdates updates_;
+  std::optional<std::uint32_t> exposure_;
 };
 
 class Passing : public testing::TestWithParam<unsigned> {};
@@ -135,6 +148,7 @@ TEST_P(Passing, ComesToTheSameAsReceivingAndSending) {
     act(anew);
     act(passing);
   };
+  if (GetParam() % 5 < 2) both([&](Relay& relay) { relay.expose_at_most(GetParam() % 5 * 8192); });
   for (int step = 0; step < 600; ++step) {
     if (below(4) == 0) both([&](Relay& relay) { relay.in.their_timestamp += 7; });
     if (below(3) != 0) {
@@ -173,9 +187,38 @@ TEST(PassingOfOne, NeedsAnUndisturbedConnection) {
   EXPECT_FALSE(may([](Relay& relay) { relay.out.write(100); })) << "something waits to be sent before it";
   EXPECT_FALSE(may([](Relay& relay) { relay.in.receive_data(relay.received, dated); })) << "or to be read";
   EXPECT_FALSE(may([](Relay& relay) { relay.out.endpoint.finish(); })) << "closing";
-  EXPECT_FALSE(may([](Relay& relay) { relay.in.endpoint.hold_acknowledgements(); }));
+  EXPECT_TRUE(may([](Relay& relay) { relay.in.endpoint.hold_acknowledgements(); })) << "what waits is not disturbed";
   EXPECT_FALSE(may([](Relay& relay) { relay.acknowledge(0, 2 * dated - 1); }))
       << "the window takes no more than what is out";
+}
+
+TEST(PassingOfOne, AcknowledgesWhatItMay) {
+  Relay relay(true);
+  relay.expose_at_most(2 * dated);
+  for (int i = 0; i < 4; ++i) relay.receive(dated);
+  EXPECT_EQ(relay.passed, 4U);
+  EXPECT_EQ(relay.in.endpoint.acknowledged(), relay.in.their_base + 2 * dated);
+  EXPECT_EQ(relay.in.endpoint.next_deadline(), never) << "nothing is acknowledged by time alone";
+  relay.acknowledge(dated, Script::peer_window);
+  EXPECT_EQ(relay.in.endpoint.acknowledged(), relay.in.their_base + 3 * dated);
+  EXPECT_TRUE(relay.in.endpoint.on_fast_path());
+}
+
+TEST(PassingOfOne, AcknowledgesTheOtherWayWhatItMay) {
+  Relay relay(true);
+  relay.out.receive_data(0, dated);
+  relay.out.emit();
+  relay.expose_at_most(0);
+  relay.out.receive_data(dated, dated);
+  relay.receive(dated);
+  ASSERT_EQ(relay.passed, 1U);
+  relay.out.endpoint.acknowledge_up_to(relay.out.their_base + dated);
+  EXPECT_EQ(relay.out.endpoint.next_acknowledgement(), relay.out.their_base + dated);
+  relay.receive(dated);
+  relay.out.wire.segments.clear();
+  relay.receive(dated);
+  ASSERT_EQ(relay.passed, 3U);
+  EXPECT_EQ(relay.out.wire.segments.back().segment.ack, relay.out.their_base + dated);
 }
 
 TEST(PassingOfOne, StopsAtTheCongestionWindow) {
