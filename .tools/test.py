@@ -36,7 +36,7 @@ SANITIZED = ("debug", "tsan")
 # Most Python tests wait most of the time, so several run at once, each file's by one worker and in a lab of its own. What
 # asks for a rate, a delay or a share of the processor has the machine to itself afterwards.
 TURNS = {
-    "side by side": ["-m", "not real_time", "-n", str(JOBS + 1), "--dist", "loadfile"],
+    "side by side": ["-m", "not real_time", "-n", str(JOBS), "--dist", "loadfile"],
     "one by one": ["-m", "real_time"],
 }
 

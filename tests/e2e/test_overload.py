@@ -32,6 +32,7 @@ def bench(tmp_path_factory):
         bench.sluice.stop_and_check()
 
 
+@pytest.mark.real_time  # what others keep of the processor
 @pytest.mark.parametrize("kind", overload.LOADS)
 def test_others_go_on_and_the_memory_comes_back(bench, kind):
     sluice = bench.sluice

@@ -259,6 +259,7 @@ def report_record(ue, queue=0, rate=1000):
     return struct.pack(">HH", 1, len(fields)) + fields
 
 
+@pytest.mark.real_time  # no report is late
 def test_a_holder_of_the_key_that_has_lost_its_mind(tmp_path):
     """The last epoch there is under the Node-B's own id, figures of no cell, hundreds of sender ids: steering goes on."""
     with lab_module.Lab("mad", tmp_path) as lab:

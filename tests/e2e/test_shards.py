@@ -106,6 +106,7 @@ def test_an_idle_shard_is_woken_for_what_others_poll(sharded):
     sluice.stop_and_check()
 
 
+@pytest.mark.real_time  # no report is late
 def test_every_bearers_reports_reach_its_shard(tmp_path):
     """Four UEs behind one Node-B, steered: the shard that owns a UE gets its reports and nobody else's."""
     addresses = [f"10.45.0.{2 + i}" for i in range(4)]
