@@ -85,7 +85,9 @@ class Endpoint {
   /// What the peer was told, or is told next, that we have.
   [[nodiscard]] SeqNum acknowledged() const { return rcv_.last_ack_sent; }
   /// What the next segment to the peer acknowledges.
-  [[nodiscard]] SeqNum next_acknowledgement() const { return bits_.acks_held ? rcv_.last_ack_sent : rcv_.nxt; }
+  [[nodiscard]] SeqNum next_acknowledgement() const {
+    return SeqNum(bits_.acks_held ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
+  }
   /// Something was received and not acknowledged yet.
   [[nodiscard]] bool owes_acknowledgement() const { return bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
   /// An acknowledgement that waits to be worth a segment goes out with the next emit().
@@ -190,7 +192,9 @@ class Endpoint {
   /// The earliest armed timer, or when a burst may leave that pacing holds back; never when none.
   [[nodiscard]] Instant next_deadline() const {
     const Instant timers = std::min(timer_deadline_, rcv_.ack_deadline);
-    return bits_.on_fast_path || !paced() ? timers : std::min(timers, pacing_deadline());
+    if (bits_.on_fast_path || !paced()) [[likely]]
+      return timers;
+    return std::min(timers, pacing_deadline());
   }
 
   /// TSval of what is sent from now on (RFC 7323), in the sender's own clock.

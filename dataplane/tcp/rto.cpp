@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "dataplane/tcp/rtt.hpp"
+#include "dataplane/units/by_value.hpp"
 
 namespace sluice::tcp {
 namespace {
@@ -39,7 +40,7 @@ void RttEstimator::sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt, const Du
 }
 
 void RttEstimator::set_probe_timeout(Duration min_rto) {
-  const Duration after = std::max<Duration>(srtt() + std::min(srtt(), min_rto), std::chrono::milliseconds(10));
+  const Duration after = greater(srtt() + lesser(srtt(), min_rto), std::chrono::milliseconds(10));
   probe_ticks_ = static_cast<std::uint16_t>(std::min<std::uint32_t>(tick::fine(after) + 1, UINT16_MAX));
 }
 

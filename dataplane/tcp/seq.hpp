@@ -32,11 +32,12 @@ class SeqNum {
   std::uint32_t raw_ = 0;
 };
 
+// By their bits: of two objects compilers choose by address, and have to put both into memory for it.
 [[nodiscard]] constexpr SeqNum later(SeqNum a, SeqNum b) {
-  return a < b ? b : a;
+  return SeqNum(a < b ? b.raw() : a.raw());
 }
 [[nodiscard]] constexpr SeqNum earlier(SeqNum a, SeqNum b) {
-  return a < b ? a : b;
+  return SeqNum(a < b ? a.raw() : b.raw());
 }
 
 }  // namespace sluice::tcp

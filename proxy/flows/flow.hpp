@@ -107,7 +107,7 @@ struct Flow {
 
   /// First byte of payload that the host behind `side` can send.
   [[nodiscard]] tcp::SeqNum first_byte_from(Side side) const {
-    return (side == initiator ? handshake.initiator_isn : handshake.responder_isn) + 1;
+    return tcp::SeqNum(side == initiator ? handshake.initiator_isn.raw() : handshake.responder_isn.raw()) + 1;
   }
 
   /// What the host behind `side` has sent when its stream has come to `up_to`. Modulo 4 GiB, and from half of that on

@@ -2,6 +2,7 @@
 
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/tcp/endpoint.hpp"
+#include "dataplane/units/by_value.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/shard/config.hpp"
 #include "proxy/shard/histogram.hpp"
@@ -26,7 +27,7 @@ class Exposure {
   void hold(Flow& flow) const;
   /// Advertises `room` more bytes to the host behind `in`, and no more than may be acknowledged.
   void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const {
-    relay::open_window(flow, in, configured() ? std::min(room, capped_room(flow, in)) : room, updates);
+    relay::open_window(flow, in, configured() ? lesser(room, capped_room(flow, in)) : room, updates);
   }
   /// Its acknowledgements wait, whatever has become of the reason since: a flow that drains may be handed back for
   /// another one.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dataplane/tcp/tick.hpp"
+#include "dataplane/units/by_value.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/flows/flow.hpp"
@@ -74,7 +75,7 @@ void pass_ends(Flow& flow);
 /// Advertises `room` more bytes beyond what was received to the host behind `in`. Never takes a window back.
 inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) {
   tcp::Endpoint& endpoint = flow.leg(in).endpoint;
-  room = std::max(room, Bytes{});
+  room = greater(room, Bytes{});
   if (room != endpoint.receive_room()) endpoint.set_receive_room(room, updates);
 }
 

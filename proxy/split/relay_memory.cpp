@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dataplane/units/by_value.hpp"
 #include "proxy/split/relay.hpp"
 
 namespace sluice::proxy {
@@ -25,8 +26,8 @@ Bytes RelayMemory::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, 
   if (shown <= plenty_ && budget_.is_ample(plenty_, bearer.load.committed)) return plenty_;
   const Bytes own = held + flow.leg(in).endpoint.advertised();
   const Bytes unasked = budget_.most_unasked(own);
-  const Bytes needed = std::max(bounded_need(own, shown, unasked), std::min(plenty_, unasked));
-  return std::max(std::min(needed, budget_.most_of_ue(bearer.load.committed, own)), relay::least_window);
+  const Bytes needed = greater(bounded_need(own, shown, unasked), lesser(plenty_, unasked));
+  return greater(lesser(needed, budget_.most_of_ue(bearer.load.committed, own)), relay::least_window);
 }
 
 Bytes RelayMemory::need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
@@ -36,8 +37,8 @@ Bytes RelayMemory::need(Flow& flow, const Bearer& bearer, Side in, Bytes held, I
 
 /// A first window besides, while the budget has room for what nobody has shown to need: hosts send in bursts.
 inline Bytes RelayMemory::bounded_need(Bytes own, Bytes shown, Bytes unasked) const {
-  const Bytes burst = std::min(Demand::first, unasked);
-  return std::min({std::max(shown, burst), config_.limits.relay_buffer, budget_.most(own)});
+  const Bytes burst = lesser(Demand::first, unasked);
+  return lesser(lesser(greater(shown, burst), config_.limits.relay_buffer), budget_.most(own));
 }
 
 Bytes RelayMemory::first_limit(const Bearer& bearer) const {

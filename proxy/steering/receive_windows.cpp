@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "control/trace/law_trace.hpp"
+#include "dataplane/units/by_value.hpp"
 #include "proxy/split/relay.hpp"
 
 namespace sluice::proxy {
@@ -36,7 +37,7 @@ bool window_matters(const Flow& flow, Side from) {
 /// sends more. A connection that carries little can so be handed back at any time.
 Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
-  return std::min(most, std::max(sent, flow.leg(opposite(in)).endpoint.snd_window()));
+  return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
 /// Larger steps have been found to cost nothing where the UE's acknowledgements clock the law. Reports may come so

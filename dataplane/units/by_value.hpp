@@ -1,0 +1,23 @@
+#pragma once
+
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice {
+
+// std::min() and std::max() by value. What those refer to has to lie in memory, where compilers choose by address.
+
+[[nodiscard]] constexpr Bytes lesser(Bytes a, Bytes b) {
+  return Bytes(a.count() < b.count() ? a.count() : b.count());
+}
+[[nodiscard]] constexpr Bytes greater(Bytes a, Bytes b) {
+  return Bytes(a.count() < b.count() ? b.count() : a.count());
+}
+[[nodiscard]] constexpr Duration lesser(Duration a, Duration b) {
+  return Duration(a.count() < b.count() ? a.count() : b.count());
+}
+[[nodiscard]] constexpr Duration greater(Duration a, Duration b) {
+  return Duration(a.count() < b.count() ? b.count() : a.count());
+}
+
+}  // namespace sluice
