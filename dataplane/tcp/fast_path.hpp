@@ -109,8 +109,10 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
 inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
   const std::uint32_t window = std::uint32_t{segment.window} << bits_.snd_shift;
   if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_.wl1)) return;
+  snd_.wl1 = segment.seq;
   if (window == 0) [[unlikely]]
     bits_.on_fast_path = false;
+  if (window == snd_.wnd) return;
   if (window > snd_.wnd && bits_.timer < Timer::reorder) {
     disarm(Timer::persist);
     bits_.backoff = 0;
@@ -118,7 +120,6 @@ inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
   }
   snd_.wnd = window;
   snd_.max_wnd = std::max(snd_.max_wnd, window);
-  snd_.wl1 = segment.seq;
 }
 
 inline PathView Endpoint::path(Instant now) const {

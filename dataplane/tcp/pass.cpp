@@ -7,6 +7,7 @@
 
 namespace sluice::tcp {
 
+/// On the fast path nothing is taken for lost, so the pipe is what is in flight.
 bool Endpoint::may_pass(const Endpoint& from, const Segment& segment, Instant now) {
   if (!bits_.on_fast_path || send_.unsent() || snd_.nxt != segment.seq || !passes_size(segment.payload_len))
     return false;
@@ -15,10 +16,12 @@ bool Endpoint::may_pass(const Endpoint& from, const Segment& segment, Instant no
   if (segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - from.rcv_.newest_ts) < 0) return false;
   if (!from.takes_next(segment) || !from.in_order_.empty()) return false;
   if (!send_.outstanding()) restart_after_idle(now);
-  return snd_.nxt + segment.payload_len <= window_edge() && fits_cwnd(segment.payload_len);
+  if (snd_.nxt + segment.payload_len > window_edge()) return false;
+  const std::uint32_t in_flight = send_.in_flight();
+  return bits_.window_source == WindowSource::allowance || in_flight == 0 ||
+         in_flight + segment.payload_len <= congestion_.cwnd();
 }
 
-/// On the fast path nothing is taken for lost, so the pipe is what is in flight.
 Bytes Endpoint::passage(const Endpoint& from) const {
   const std::int64_t window = std::min(window_edge() - snd_.nxt, from.rcv_.edge - from.rcv_.nxt);
   const std::int64_t cwnd =
