@@ -260,7 +260,7 @@ bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
                      (control & 0x02f1U) == offset_and_syn && load32(tcp + tcp_length) == only_timestamps;
   const std::size_t total = load_be16(ip + 2);
   if (!usual || total < payload_at - ip_at || total > frame.size() - ip_at) return false;
-  if (fold(add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16))) != 0xffff) return false;
+  if (!sums_to_ones(add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16)))) return false;
 
   // Everything is read before anything is written: for all the compiler knows one could change the other.
   const std::uint16_t src_port = load_be16(tcp), dst_port = load_be16(tcp + 2), ip_id = load_be16(ip + 4);

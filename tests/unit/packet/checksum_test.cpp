@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <random>
@@ -100,6 +101,17 @@ TEST(Checksum, IncrementalUpdateEqualsRecomputation) {
 TEST(Checksum, Rfc1624ExampleDoesNotBecomeMinusZero) {
   // Section 4: checksum 0xdd2f, a field goes from 0x5555 to 0x3285; equation 3 gives 0x0000, not 0xffff.
   EXPECT_EQ(update_checksum(0xdd2f, 0x5555, 0x3285), 0x0000);
+}
+
+TEST(Checksum, ASumOfAllOnesIsToldWithoutFolding) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 100'000; ++i) {
+    const std::uint64_t sum = std::max<std::uint64_t>(random() >> random() % 64, 1);
+    EXPECT_EQ(sums_to_ones(sum), fold(sum) == 0xffff) << sum;
+    const std::uint64_t right = add_wide(sum, static_cast<std::uint16_t>(~fold(sum)));
+    EXPECT_TRUE(sums_to_ones(right)) << sum;
+    EXPECT_EQ(fold(right), 0xffff) << sum;
+  }
 }
 
 TEST(Checksum, HeadersOfEveryLengthAddUp) {
