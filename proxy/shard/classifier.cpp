@@ -44,8 +44,12 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
   for (std::size_t i = 0; i < burst.size(); ++i) {
     if (registry.changes() != changes) [[unlikely]]
       ids[i] = registry.find(keys.key(i));
-    Arrival arrival{in, burst[i], results[i], parsed[i], now};
-    handle(arrival, ids[i]);
+    if (is_of_split(i)) [[likely]] {
+      parts_.flows.receive(in, burst[i], parsed[i], ids[i], now);
+    } else {
+      Arrival arrival{in, burst[i], results[i], parsed[i], now};
+      handle(arrival, ids[i]);
+    }
     burst[i].reset();  // where nobody took it
     if (i + 1 < burst.size() && ids[i + 1] == ids[i] && registry.is_flow(ids[i]) && registry.changes() == changes)
       i += receive_train(in, burst, i, now);
@@ -95,6 +99,13 @@ void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst,
     burst[i].reset();
   }
   parts_.flows.serve_marked(now);
+}
+
+/// The packet at `at` is for SplitFlows without a doubt, as nearly all are: of a split connection, and no SYN.
+inline bool Classifier::is_of_split(std::size_t at) const {
+  const Registry::ConnectionId id = scratch_.ids[at];
+  return scratch_.results[at] == packet::ParseResult::tcp && shard_.registry.is_flow(id) &&
+         shard_.registry.flow(id).phase == FlowPhase::split && !scratch_.parsed[at].segment.flags.syn();
 }
 
 inline void Classifier::handle(Arrival& arrival, Registry::ConnectionId id) {

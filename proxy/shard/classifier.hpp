@@ -42,6 +42,7 @@ class Classifier {
   void receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
   [[gnu::flatten, gnu::noinline]] void look_up(Side in, std::span<const packet::Packet> burst);
   void prefetch_end_to_end(std::size_t burst_length) const;
+  [[nodiscard]] bool is_of_split(std::size_t at) const;
   void handle(Arrival& arrival, Registry::ConnectionId id);
   /// A packet that belongs to no connection yet, to one that begins or goes, or is no TCP segment at all.
   [[gnu::cold, gnu::noinline]] void handle_other(Arrival& arrival, Registry::ConnectionId id);

@@ -22,9 +22,10 @@ bool goes_on(const Leg& to, const packet::Packet& packet, const packet::Parsed& 
 /// Passes on as many as may, of a segment and those that follow it in its train, and returns how many. The others are
 /// as they were. The first one's checksum was good, and its headers are those that are known; of those behind it that
 /// is found out here.
-std::size_t SplitFlows::pass(Flow& flow, FlowId id, Side in, std::span<packet::Packet> packets,
+template <Side in>
+std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> packets,
                              std::span<const packet::Parsed> parsed, Instant now) {
-  const Side out = opposite(in);
+  constexpr Side out = opposite(in);
   Leg& from = flow.leg(in);
   Leg& to = flow.leg(out);
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
@@ -56,23 +57,25 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, Side in, std::span<packet::P
   shard_.counters.add(Counter::segments_cut_through, count);
   to.endpoint.end_passing(from.endpoint, parsed[count - 1].segment, now);
   if (out == Side::radio) note_sent_to_radio(flow, id, bearer, output.passed(), now);
-  after_passing(flow, id, bearer, in, now);
+  after_passing<in>(flow, id, bearer, now);
   return count;
 }
 
 /// The same of a train whose first segment has been dealt with.
-std::size_t SplitFlows::pass_train(Flow& flow, FlowId id, Side in, std::span<packet::Packet> packets,
+template <Side in>
+std::size_t SplitFlows::pass_train(Flow& flow, FlowId id, std::span<packet::Packet> packets,
                                    std::span<const packet::Parsed> parsed, Instant now) {
   const Leg& to = flow.leg(opposite(in));
   if (!goes_on(to, packets[0], parsed[0], Bytes::max())) return 0;
-  const std::size_t count = pass(flow, id, in, packets, parsed, now);
+  const std::size_t count = pass<in>(flow, id, packets, parsed, now);
   shard_.counters.add(Counter::optimised, count);
   return count;
 }
 
 /// Nothing is left to be done but to acknowledge, in time. Where nothing is due yet and no law steers the sender's
 /// window, what is advertised and held together is as before. Where acknowledgements wait, serve() says which may go.
-void SplitFlows::after_passing(Flow& flow, FlowId id, const Bearer& bearer, Side in, Instant now) {
+template <Side in>
+void SplitFlows::after_passing(Flow& flow, FlowId id, const Bearer& bearer, Instant now) {
   flow.last_activity = now;
   if (!flow.leg(in).endpoint.nothing_to_emit(now) || bearer.steered() || Exposure::waits(flow)) {
     mark(flow, id, data_to(opposite(in)));
@@ -80,5 +83,14 @@ void SplitFlows::after_passing(Flow& flow, FlowId id, const Bearer& bearer, Side
     reschedule(flow, id, now);
   }
 }
+
+template std::size_t SplitFlows::pass<Side::radio>(Flow&, FlowId, std::span<packet::Packet>,
+                                                   std::span<const packet::Parsed>, Instant);
+template std::size_t SplitFlows::pass<Side::core>(Flow&, FlowId, std::span<packet::Packet>,
+                                                  std::span<const packet::Parsed>, Instant);
+template std::size_t SplitFlows::pass_train<Side::radio>(Flow&, FlowId, std::span<packet::Packet>,
+                                                         std::span<const packet::Parsed>, Instant);
+template std::size_t SplitFlows::pass_train<Side::core>(Flow&, FlowId, std::span<packet::Packet>,
+                                                        std::span<const packet::Parsed>, Instant);
 
 }  // namespace sluice::proxy

@@ -13,10 +13,9 @@ namespace {
 constexpr std::uint32_t closed_in_a_burst = 32;
 
 /// The host's MAC addresses, DSCP or TTL are no longer those that were learned: a router has failed over.
-bool outdated(const packet::HeaderTemplate& known, const Arrival& arrival) {
+bool outdated(const packet::HeaderTemplate& known, const packet::Packet& packet, const packet::Parsed& parsed) {
   constexpr std::uint8_t dscp_mask = 0xfc;
-  return !packet::same_macs(known, arrival.packet) || known.ttl != arrival.parsed.ttl ||
-         ((known.tos ^ arrival.parsed.tos) & dscp_mask) != 0;
+  return !packet::same_macs(known, packet) || known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0;
 }
 
 }  // namespace
@@ -82,28 +81,37 @@ void SplitFlows::follow_young(Flow& flow, Bearer& bearer, Instant now) {
   bearer.end_young(now);
 }
 
-void SplitFlows::receive(Arrival& arrival, FlowId id) {
-  const packet::ChecksumState checksum = packet::verify_tcp_checksum(arrival.packet, arrival.parsed);
-  if (!accept_checksum(shard_.config, shard_.counters, arrival.in, checksum)) return;
+void SplitFlows::receive(Side in, packet::Packet& packet, const packet::Parsed& parsed, FlowId id, Instant now) {
+  if (in == Side::radio) {
+    receive_on<Side::radio>(packet, parsed, id, now);
+  } else {
+    receive_on<Side::core>(packet, parsed, id, now);
+  }
+}
+
+template <Side in>
+inline void SplitFlows::receive_on(packet::Packet& packet, const packet::Parsed& parsed, FlowId id, Instant now) {
+  const packet::ChecksumState checksum = packet::verify_tcp_checksum(packet, parsed);
+  if (!accept_checksum(shard_.config, shard_.counters, in, checksum)) return;
   shard_.counters.add(Counter::optimised);
   Flow& flow = shard_.registry.flow(id);
-  if (outdated(flow.leg(opposite(arrival.in)).headers, arrival)) [[unlikely]] {
-    deliver_rerouted(arrival, flow, id);
-  } else if (checksum != packet::ChecksumState::good ||
-             pass(flow, id, arrival.in, {&arrival.packet, 1}, {&arrival.parsed, 1}, arrival.now) == 0) {
-    deliver_segment(arrival, flow, id);
+  if (outdated(flow.leg(opposite(in)).headers, packet, parsed)) [[unlikely]] {
+    deliver_rerouted<in>(packet, parsed, flow, id, now);
+  } else if (checksum != packet::ChecksumState::good || pass<in>(flow, id, {&packet, 1}, {&parsed, 1}, now) == 0) {
+    deliver_segment<in>(packet, parsed, flow, id, now);
   }
 }
 
 /// The first segment has brought the headers up to date, given the flow to be served and told all the news there is.
 /// What is left is to see that each is whole, and that there is room for it.
-std::size_t SplitFlows::receive_train(Side in, std::span<packet::Packet> packets,
-                                      std::span<const packet::Parsed> parsed, FlowId id, Instant now) {
+template <Side in>
+inline std::size_t SplitFlows::receive_train_on(std::span<packet::Packet> packets,
+                                                std::span<const packet::Parsed> parsed, FlowId id, Instant now) {
   Flow& flow = shard_.registry.flow(id);
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
   if (flow.phase != FlowPhase::split) return 0;
-  if (const std::size_t passed = pass_train(flow, id, in, packets, parsed, now); passed != 0) return passed;
+  if (const std::size_t passed = pass_train<in>(flow, id, packets, parsed, now); passed != 0) return passed;
   if (!contains(flow.events, data_to(opposite(in)))) return 0;
   if (!own.endpoint.takes_next(parsed[0].segment) || !own.heard || other.keepalive_passed) return 0;
   Bytes room = own.endpoint.advertised();
@@ -125,17 +133,26 @@ std::size_t SplitFlows::receive_train(Side in, std::span<packet::Packet> packets
   return count;
 }
 
+std::size_t SplitFlows::receive_train(Side in, std::span<packet::Packet> packets,
+                                      std::span<const packet::Parsed> parsed, FlowId id, Instant now) {
+  return in == Side::radio ? receive_train_on<Side::radio>(packets, parsed, id, now)
+                           : receive_train_on<Side::core>(packets, parsed, id, now);
+}
+
 /// The headers are other ones than before: they stay only if the numbers are the host's.
-void SplitFlows::deliver_rerouted(Arrival& arrival, Flow& flow, FlowId id) {
-  packet::HeaderTemplate& known = flow.leg(opposite(arrival.in)).headers;
+template <Side in>
+void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
+                                  Instant now) {
+  packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
   const packet::HeaderTemplate before = known;
-  known = packet::learn(arrival.packet, arrival.parsed);
-  if (!deliver_segment(arrival, flow, id)) known = before;
+  known = packet::learn(packet, parsed);
+  if (!deliver_segment<in>(packet, parsed, flow, id, now)) known = before;
 }
 
 /// Returns whether its numbers are the host's. Whatever concerns more than the segment is learned only then.
-inline bool SplitFlows::deliver_segment(Arrival& arrival, Flow& flow, FlowId id) {
-  const auto& [in, packet, result, parsed, now] = arrival;
+template <Side in>
+inline bool SplitFlows::deliver_segment(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
+                                        Instant now) {
   const tcp::Segment& segment = parsed.segment;
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));

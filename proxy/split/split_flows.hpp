@@ -52,8 +52,10 @@ class SplitFlows {
   void begin_young(Flow& flow, Instant now);
   /// The flow's endpoints live from now on.
   void begin(Flow& flow, FlowId id, Instant now);
-  /// A segment of the flow came in.
-  [[gnu::flatten, gnu::noinline]] void receive(Arrival& arrival, FlowId id);
+  /// A segment of the flow came in. What it takes of the packet it moves out.
+  [[gnu::flatten, gnu::noinline]] void receive(Side in, packet::Packet& packet, const packet::Parsed& parsed, FlowId id,
+                                               Instant now);
+  void receive(Arrival& arrival, FlowId id) { receive(arrival.in, arrival.packet, arrival.parsed, id, arrival.now); }
   /// What follows (packet::follows()) a segment that receive() was just given, in one go. Returns how many of `packets`
   /// were taken; the others are as they were, for receive().
   [[gnu::flatten, gnu::noinline]] std::size_t receive_train(Side in, std::span<packet::Packet> packets,
@@ -89,14 +91,27 @@ class SplitFlows {
   [[gnu::cold, gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
-  std::size_t pass(Flow& flow, FlowId id, Side in, std::span<packet::Packet> packets,
-                   std::span<const packet::Parsed> parsed, Instant now);
-  std::size_t pass_train(Flow& flow, FlowId id, Side in, std::span<packet::Packet> packets,
+  // What each segment runs through is compiled once for each side that it may come in on: it knows then where both legs
+  // lie, which it would work out anew at every use.
+  template <Side in>
+  void receive_on(packet::Packet& packet, const packet::Parsed& parsed, FlowId id, Instant now);
+  template <Side in>
+  std::size_t receive_train_on(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed, FlowId id,
+                               Instant now);
+  template <Side in>
+  std::size_t pass(Flow& flow, FlowId id, std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
+                   Instant now);
+  template <Side in>
+  std::size_t pass_train(Flow& flow, FlowId id, std::span<packet::Packet> packets,
                          std::span<const packet::Parsed> parsed, Instant now);
-  void after_passing(Flow& flow, FlowId id, const Bearer& bearer, Side in, Instant now);
+  template <Side in>
+  void after_passing(Flow& flow, FlowId id, const Bearer& bearer, Instant now);
   [[gnu::flatten, gnu::noinline]] void serve_all_marked(Instant now);
-  bool deliver_segment(Arrival& arrival, Flow& flow, FlowId id);
-  [[gnu::cold, gnu::noinline]] void deliver_rerouted(Arrival& arrival, Flow& flow, FlowId id);
+  template <Side in>
+  bool deliver_segment(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id, Instant now);
+  template <Side in>
+  [[gnu::cold, gnu::noinline]] void deliver_rerouted(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
+                                                     FlowId id, Instant now);
   void serve(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
   void serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
