@@ -84,7 +84,7 @@ class Endpoint {
   void acknowledge_up_to(SeqNum limit);
   /// What the peer was told, or is told next, that we have.
   [[nodiscard]] SeqNum acknowledged() const { return rcv_.last_ack_sent; }
-  /// What the next segment to the peer acknowledges.
+  /// What the next segment to the peer acknowledges. By its bits, as later() chooses.
   [[nodiscard]] SeqNum next_acknowledgement() const {
     return SeqNum(bits_.acks_held ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
   }
@@ -471,7 +471,8 @@ class Endpoint {
   // emit_data.cpp
   /// What several payloads in one buffer come to at most: a segment's. Where that is small, they are cut again.
   [[nodiscard]] std::uint32_t most_joined() const { return mtu_.full_mss < SendQueue::small ? least_joined : mtu_.mss; }
-  [[nodiscard]] bool fits_cwnd(std::uint32_t length) const;
+  [[nodiscard]] bool fits_cwnd(std::uint32_t length) const { return fits_cwnd(length, pipe()); }
+  [[nodiscard]] bool fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const;
   [[nodiscard]] bool may_send_new() const;
   [[nodiscard]] bool may_retransmit(packet::Cursor position) const;
   [[nodiscard]] packet::Cursor next_repair() const;

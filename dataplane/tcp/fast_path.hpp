@@ -151,9 +151,8 @@ inline Duration Endpoint::probe_timeout() const {
 }
 
 /// cwnd, unless an allowance takes its place. One segment may always be in flight.
-inline bool Endpoint::fits_cwnd(std::uint32_t length) const {
+inline bool Endpoint::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
   if (bits_.window_source == WindowSource::allowance) return true;
-  const std::uint32_t in_flight = pipe();
   return in_flight == 0 || in_flight + length <= congestion_.cwnd();
 }
 

@@ -16,10 +16,7 @@ bool Endpoint::may_pass(const Endpoint& from, const Segment& segment, Instant no
   if (segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - from.rcv_.newest_ts) < 0) return false;
   if (!from.takes_next(segment) || !from.in_order_.empty()) return false;
   if (!send_.outstanding()) restart_after_idle(now);
-  if (snd_.nxt + segment.payload_len > window_edge()) return false;
-  const std::uint32_t in_flight = send_.in_flight();
-  return bits_.window_source == WindowSource::allowance || in_flight == 0 ||
-         in_flight + segment.payload_len <= congestion_.cwnd();
+  return snd_.nxt + segment.payload_len <= window_edge() && fits_cwnd(segment.payload_len, send_.in_flight());
 }
 
 Bytes Endpoint::passage(const Endpoint& from) const {
