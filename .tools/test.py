@@ -102,19 +102,18 @@ def run_pytest(preset="release"):
     reports = ROOT / "build" / preset / "reports"
     shutil.rmtree(reports, ignore_errors=True)
     reports.mkdir(parents=True)
-    report = ROOT / "build" / preset / "pytest.xml"
-    report.unlink(missing_ok=True)
     # Programs write what is found to a file of their own: some tests end them, and never see what they said.
     sanitizers = {name: f"{value}:log_path={reports}/report" for name, value in SANITIZER_OPTIONS.items()}
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", SLUICE_BUILD=str(ROOT / "build" / preset), **sanitizers)
     # What failed stands in the report, and at the end of everything.
     options = ["-p", "no:cacheprovider", "--tb=short", "--no-header", "--no-summary", "-o", "junit_logging=all",
-               "-o", "junit_log_passing_tests=false", f"--junitxml={report}"]
+               "-o", "junit_log_passing_tests=false"]
     tally = Tally()
     for name, selected in TURNS.items():
+        report = ROOT / "build" / preset / f"pytest {name}.xml"
         report.unlink(missing_ok=True)
-        run = subprocess.run(["/usr/bin/python3", "-m", "pytest", *options, *selected, *folders], cwd=ROOT, env=environment,
-                             check=False)
+        run = subprocess.run(["/usr/bin/python3", "-m", "pytest", *options, f"--junitxml={report}", *selected, *folders],
+                             cwd=ROOT, env=environment, check=False)
         if not report.is_file():
             tally.add(failure(f"pytest ended with {run.returncode} and no report ({name}, {preset})"))
             continue
