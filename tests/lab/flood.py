@@ -20,9 +20,9 @@ PER_SECOND, SOURCES = 20_000, 100_000
 KINDS = ("none", "udp", "syn")
 
 
-def start(wire, kind, seconds, per_second=PER_SECOND):
+def start(wire, kind, seconds):
     """Frames of that kind from the UE's side to the server."""
-    return wire.ue.start(f"flood-{kind}", FLOOD, "eth0", kind, per_second, seconds, SOURCES, wire.ue.mac("eth0"),
+    return wire.ue.start(f"flood-{kind}", FLOOD, "eth0", kind, PER_SECOND, seconds, SOURCES, wire.ue.mac("eth0"),
                          wire.server.mac("eth0"))
 
 
