@@ -187,9 +187,10 @@ endfunction()
 # All tests of ctest, without the programs.
 add_custom_target(unit_and_simulation_tests)
 
-# sluice_test(name SOURCES ... DEPS ... [LABELS unit|sim])   one GoogleTest binary; each of its tests is a ctest.
+# sluice_test(name SOURCES ... DEPS ... [LABELS unit|clock|sim] [ARGUMENTS ...])   one GoogleTest binary, which is one of
+# ctest's. sim: in virtual time, however slow the processor; clock: in real time.
 function(sluice_test name)
-  cmake_parse_arguments(ARG "" "LABELS" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABELS" "SOURCES;DEPS;ARGUMENTS" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
@@ -204,18 +205,21 @@ function(sluice_test name)
   endif()
   sluice_precompile(${name} test)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD OFF)
-  add_test(NAME ${name} COMMAND ${name})
+  add_test(NAME ${name} COMMAND ${name} ${ARG_ARGUMENTS})
   add_dependencies(unit_and_simulation_tests ${name})
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABELS})
 endfunction()
 
-# sluice_fuzzer(name SOURCES ... DEPS ...)   a libFuzzer target; its corpus lies in tests/fuzz/corpus/NAME.
+# sluice_fuzzer(name SOURCES ... DEPS ...)   a libFuzzer target; its corpus lies in tests/fuzz/corpus/NAME. Where there is
+# no fuzzer it is a test that runs the corpus.
 add_custom_target(fuzzers)
 function(sluice_fuzzer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   if(NOT SLUICE_FUZZ)
+    sluice_test(${name} SOURCES ${ARG_SOURCES} DEPS ${ARG_DEPS} sluice_test_corpus
+                ARGUMENTS ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE sluice_flags ${ARG_DEPS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Builds and runs every test this machine can run; the last line says how many passed, failed and were skipped.
 
-Unit and simulation tests are GoogleTest binaries under ctest, e2e is pytest (as root, in network namespaces), fuzz
-targets run for a bounded time. Each GoogleTest case, pytest case and fuzz target counts as one."""
+Unit and simulation tests are GoogleTest binaries under ctest, e2e is pytest (as root, in network namespaces). Each
+GoogleTest case, pytest case and fuzz target counts as one. The inputs that fuzzing has left are among the unit tests;
+fuzzing itself is ./run fuzz, or part of --full."""
 
 import argparse
 import os
@@ -11,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
@@ -60,31 +62,56 @@ def show_progress(lines):
     return "".join(seen)
 
 
-def run_ctest(preset):
-    heading(f"unit and simulation tests ({preset})")
-    directory = ROOT / "build" / preset
-    results = directory / "results"
+class Ctest:
+    """A run of ctest: what carries one of the labels. `idle`: it takes what others leave of the processors (SCHED_IDLE), until
+    finish()."""
+
+    def __init__(self, preset, labels, idle=False):
+        self._name = f"ctest {labels} ({preset})"
+        self._results = ROOT / "build" / preset / "results"
+        self._summary = self._results / f"ctest {labels.replace('|', ' ')}.xml"
+        environment = dict(os.environ, GTEST_OUTPUT=f"xml:{self._results}/", GTEST_BRIEF="1", **SANITIZER_OPTIONS)
+        timeout = CTEST_TIMEOUT.get(preset, 600) * (4 if idle else 1)
+        command = ["ctest", "--test-dir", ROOT / "build" / preset, "-L", labels, "-j", str(JOBS), "--timeout", str(timeout),
+                   "--output-junit", self._summary, "--no-tests=error"]
+        # Into a file where nobody reads while it runs: a pipe would fill.
+        self._log = tempfile.TemporaryFile("w+", errors="replace") if idle else None
+        self._run = subprocess.Popen([*(["chrt", "--idle", "0"] if idle else []), *command], env=environment, text=True,
+                                     errors="replace", stdout=self._log or subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def finish(self):
+        """What it came to, once it has ended."""
+        if self._log:
+            self._run.wait()
+            self._log.seek(0)
+        output = show_progress(self._log or self._run.stdout)
+        self._run.wait()
+        if not self._summary.is_file():
+            return failure(f"{self._name} ended with {self._run.returncode} and no report", output)
+        tally = Tally()
+        for case in ElementTree.parse(self._summary).iter("testcase"):
+            tally.add(gtest_binary(case, self._results))
+        return tally
+
+
+def forget_results(preset):
+    results = ROOT / "build" / preset / "results"
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir()
-    summary = results / "ctest-summary.xml"
-    environment = dict(os.environ, GTEST_OUTPUT=f"xml:{results}/", GTEST_BRIEF="1", **SANITIZER_OPTIONS)
-    command = ["ctest", "--test-dir", directory, "-j", str(JOBS), "--timeout", str(CTEST_TIMEOUT.get(preset, 600)),
-               "--output-junit", summary, "--no-tests=error"]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace") as run:
-        output = show_progress(run.stdout)
-    if not summary.is_file():
-        return failure(f"ctest ({preset}) ended with {run.returncode} and no report", output)
+
+
+def unproven(preset):
+    """What the requirements ask for must have passed."""
     tally = Tally()
-    for case in ElementTree.parse(summary).iter("testcase"):
-        tally.add(gtest_binary(case, results))
-    if preset == "release":
-        for label, test in requirements.unproven(results):
-            tally.add(failure(f"{label} is not proven: {test} did not pass ({requirements.TABLE})"))
-    else:
-        tally.failed = [(f"{preset}: {name}", message) for name, message in tally.failed]
-        tally.skipped = [(f"{preset}: {name}", reason) for name, reason in tally.skipped]
+    for label, test in requirements.unproven(ROOT / "build" / preset / "results"):
+        tally.add(failure(f"{label} is not proven: {test} did not pass ({requirements.TABLE})"))
     return tally
+
+
+def named(preset, tally):
+    """The same, with the preset in the names."""
+    return Tally(tally.passed, [(f"{preset}: {name}", message) for name, message in tally.failed],
+                 [(f"{preset}: {name}", reason) for name, reason in tally.skipped])
 
 
 def findings(folder):
@@ -95,33 +122,72 @@ def findings(folder):
     return tally
 
 
-def run_pytest(preset="release"):
+class PythonTests:
     """The tests that are Python's, with the programs of a preset; of a sanitized one those that run programs."""
-    heading(f"end to end tests (network namespaces, {preset})")
-    folders = ["tests/lint", "tests/lab", "tests/e2e"] if preset == "release" else ["tests/e2e"]
-    reports = ROOT / "build" / preset / "reports"
-    shutil.rmtree(reports, ignore_errors=True)
-    reports.mkdir(parents=True)
-    # Programs write what is found to a file of their own: some tests end them, and never see what they said.
-    sanitizers = {name: f"{value}:log_path={reports}/report" for name, value in SANITIZER_OPTIONS.items()}
-    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", SLUICE_BUILD=str(ROOT / "build" / preset), **sanitizers)
-    # What failed stands in the report, and at the end of everything.
-    options = ["-p", "no:cacheprovider", "--tb=short", "--no-header", "--no-summary", "-o", "junit_logging=all",
-               "-o", "junit_log_passing_tests=false"]
-    tally = Tally()
-    for name, selected in TURNS.items():
-        report = ROOT / "build" / preset / f"pytest {name}.xml"
+
+    def __init__(self, preset):
+        self._preset = preset
+        self._folders = ["tests/lint", "tests/lab", "tests/e2e"] if preset == "release" else ["tests/e2e"]
+        self._reports = ROOT / "build" / preset / "reports"
+        shutil.rmtree(self._reports, ignore_errors=True)
+        self._reports.mkdir(parents=True)
+        # Programs write what is found to a file of their own: some tests end them, and never see what they said.
+        sanitizers = {name: f"{value}:log_path={self._reports}/report" for name, value in SANITIZER_OPTIONS.items()}
+        self._environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", SLUICE_BUILD=str(ROOT / "build" / preset), **sanitizers)
+
+    def run(self, turn):
+        """One of the TURNS."""
+        heading(f"tests of programs, {turn} (network namespaces, {self._preset})")
+        report = ROOT / "build" / self._preset / f"pytest {turn}.xml"
         report.unlink(missing_ok=True)
-        run = subprocess.run(["/usr/bin/python3", "-m", "pytest", *options, f"--junitxml={report}", *selected, *folders],
-                             cwd=ROOT, env=environment, check=False)
+        # What failed stands in the report, and at the end of everything.
+        options = ["-p", "no:cacheprovider", "--tb=short", "--no-header", "--no-summary", "-o", "junit_logging=all",
+                   "-o", "junit_log_passing_tests=false"]
+        run = subprocess.run(["/usr/bin/python3", "-m", "pytest", *options, f"--junitxml={report}", *TURNS[turn], *self._folders],
+                             cwd=ROOT, env=self._environment, check=False)
         if not report.is_file():
-            tally.add(failure(f"pytest ended with {run.returncode} and no report ({name}, {preset})"))
-            continue
-        prefix = "" if preset == "release" else f"{preset}: "
-        tally.add(read_cases(report, prefix, lambda c: f"{c.get('classname')}.{c.get('name')}"))
+            return failure(f"pytest ended with {run.returncode} and no report ({turn})")
+        tally = read_cases(report, "", lambda c: f"{c.get('classname')}.{c.get('name')}")
         if run.returncode not in (0, 1):
-            tally.add(failure(f"pytest ended with {run.returncode} ({name}, {preset})"))
-    tally.add(findings(reports))
+            tally.add(failure(f"pytest ended with {run.returncode} ({turn})"))
+        return tally
+
+    def findings(self):
+        return findings(self._reports)
+
+
+def run_unit(preset):
+    heading(f"unit and simulation tests ({preset})")
+    forget_results(preset)
+    tally = Ctest(preset, "unit|clock|sim").finish()
+    if preset == "release":
+        tally.add(unproven(preset))
+    return tally
+
+
+def run_programs(preset):
+    python = PythonTests(preset)
+    tally = Tally()
+    for turn in TURNS:
+        tally.add(python.run(turn))
+    tally.add(python.findings())
+    return tally
+
+
+def run_all(preset):
+    """Tests of programs leave half of the processors. Simulations, which have a clock of their own, take it."""
+    heading(f"unit tests ({preset})")
+    forget_results(preset)
+    tally = Ctest(preset, "unit|clock").finish()
+    simulations = Ctest(preset, "sim", idle=True)
+    python = PythonTests(preset)
+    tally.add(python.run("side by side"))
+    heading(f"simulation tests, which ran beside ({preset})")
+    tally.add(simulations.finish())
+    if preset == "release":
+        tally.add(unproven(preset))
+    tally.add(python.run("one by one"))
+    tally.add(python.findings())
     return tally
 
 
@@ -141,29 +207,10 @@ def fuzz_one(target, seconds):
     return target.name, run.returncode, run.stdout
 
 
-class IdleBuild:
-    """Builds a preset beside what else runs, with what that leaves of the processors (SCHED_IDLE)."""
-
-    def __init__(self, preset):
-        self._preset = preset
-        self._log = ROOT / f"build/{preset}.idle.log"
-        with self._log.open("w", encoding="utf-8") as log:
-            self._run = subprocess.Popen(["chrt", "--idle", "0", ROOT / "run", "build", preset], stdout=log,
-                                         stderr=subprocess.STDOUT)
-
-    def finish(self):
-        """Whether it succeeded."""
-        done = self._run.wait() == 0
-        if not done:
-            print(self._log.read_text(encoding="utf-8", errors="replace")[-4000:], flush=True)
-        return done
-
-
-def run_fuzz(seconds, begun=None):
+def run_fuzz(seconds):
     if not shutil.which("clang++-14"):
         return Tally(skipped=[("fuzz targets", "clang++-14 is not installed")])
-    heading("build fuzz")
-    if not (begun.finish() if begun else build("fuzz")):
+    if not build("fuzz"):
         return failure("build of the fuzz targets")
     heading(f"fuzz targets, {seconds} s each")
     targets = sorted(p for p in (ROOT / "build/fuzz/fuzz").glob("*") if p.is_file() and os.access(p, os.X_OK))
@@ -189,36 +236,26 @@ def default_signals():
 def main():
     default_signals()
     parser = argparse.ArgumentParser(prog="./run test")
-    parser.add_argument("--full", action="store_true", help="also everything but fuzzing under the sanitizers")
+    parser.add_argument("--full", action="store_true", help="also under the sanitizers, and fuzzing")
     parser.add_argument("--fast", action="store_true", help="unit and simulation tests only")
     parser.add_argument("--only", choices=("unit", "e2e", "fuzz"), help="one kind of test")
     parser.add_argument("--fuzz-seconds", type=int, default=10, metavar="N")
     args = parser.parse_args()
-    kinds = [args.only] if args.only else ["unit"] if args.fast else ["unit", "e2e", "fuzz"]
+    kind = "unit" if args.fast else args.only
+    run = {"unit": run_unit, "e2e": run_programs, None: run_all}.get(kind)
 
     begin = time.monotonic()
     total = Tally()
-    if kinds != ["fuzz"] and not build("release"):
-        total.add(failure("build of the release preset"))
-        kinds = []
-    if "unit" in kinds:
-        total.add(run_ctest("release"))
-    begun = None
-    if "e2e" in kinds:
-        # These tests leave part of the processors.
-        if "fuzz" in kinds and shutil.which("clang++-14") and shutil.which("chrt"):
-            begun = IdleBuild("fuzz")
-        total.add(run_pytest())
-    for preset in SANITIZED if args.full and kinds != ["fuzz"] else ():
+    for preset in ("release", *SANITIZED) if args.full else ("release",):
+        if run is None:
+            break
         if not build(preset):
             total.add(failure(f"build of the {preset} preset"))
             continue
-        if "unit" in kinds:
-            total.add(run_ctest(preset))
-        if "e2e" in kinds:
-            total.add(run_pytest(preset))
-    if "fuzz" in kinds:
-        total.add(run_fuzz(args.fuzz_seconds, begun))
+        tally = run(preset)
+        total.add(tally if preset == "release" else named(preset, tally))
+    if kind == "fuzz" or (args.full and kind is None):
+        total.add(run_fuzz(args.fuzz_seconds))
 
     show(total)
     print(f"took {time.monotonic() - begin:.0f} s")

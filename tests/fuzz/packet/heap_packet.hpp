@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 
 #include "dataplane/packet/packet.hpp"
@@ -19,8 +20,7 @@ class HeapPacket {
   HeapPacket(std::span<const std::uint8_t> bytes, std::size_t headroom)
       : block_(std::make_unique<std::uint8_t[]>(headroom + bytes.size())) {
     if (!bytes.empty()) std::memcpy(block_.get() + headroom, bytes.data(), bytes.size());
-    std::memset(&descriptor_, 0, sizeof descriptor_);
-    rte_mbuf& buffer = descriptor_.buffer;
+    rte_mbuf& buffer = *new (descriptor_and_note_) rte_mbuf{};
     buffer.buf_addr = block_.get();
     buffer.buf_len = static_cast<std::uint16_t>(headroom + bytes.size());
     buffer.data_off = static_cast<std::uint16_t>(headroom);
@@ -38,15 +38,9 @@ class HeapPacket {
   [[nodiscard]] Packet* operator->() { return &packet_; }
 
  private:
-  /// The private area follows the descriptor, as in a pool.
-  struct Descriptor {
-    rte_mbuf buffer;
-    alignas(64) std::byte note[note_size];
-  };
-  static_assert(offsetof(Descriptor, note) == sizeof(rte_mbuf));
-
   std::unique_ptr<std::uint8_t[]> block_;
-  Descriptor descriptor_;
+  /// The private area follows the descriptor, as in a pool.
+  alignas(rte_mbuf) std::byte descriptor_and_note_[sizeof(rte_mbuf) + note_size]{};
   Packet packet_;
 };
 

@@ -156,8 +156,8 @@ class End final : public tcp::Output {
 
 /// A connection between a UE and a server of the model.
 struct Connection {
-  Connection(const End::Parts& ue, const End::Parts& server, Side initiator)
-      : ends{{End(ue), End(server)}}, initiator(initiator) {}
+  Connection(const End::Parts& ue, const End::Parts& server, Side opener)
+      : ends{{End(ue), End(server)}}, initiator(opener) {}
 
   [[nodiscard]] End& end(Side side) { return ends[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const End& end(Side side) const { return ends[static_cast<std::size_t>(side)]; }
