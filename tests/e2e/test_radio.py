@@ -94,9 +94,9 @@ def test_bytes_survive_the_radio(tmp_path):
 
 @pytest.mark.real_time
 def test_smvs_keeps_the_queue_short_and_the_link_busy(tmp_path):
-    results = {mode: run_mode(tmp_path, mode, VARYING, 15) for mode in ("none", "i-tcp", "smvs")}
+    results = {mode: run_mode(tmp_path, mode, VARYING, 10) for mode in ("none", "i-tcp", "smvs")}
     # A Node-B that is told of i-tcp reports nothing.
-    end_to_end = run_mode(tmp_path / "end-to-end", "i-tcp", VARYING, 15,
+    end_to_end = run_mode(tmp_path / "end-to-end", "i-tcp", VARYING, 10,
                           proxy={"mode": "smvs", "intercept": "regulate", "smvs": {"law": "acks"}})
     assert end_to_end["utilisation"] > 0.8
     assert end_to_end["radio_queue_delay_p95_ms"] < 0.5 * results["none"]["radio_queue_delay_p95_ms"]
