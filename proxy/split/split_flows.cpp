@@ -223,9 +223,12 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
   // What comes takes room that its sender knows of: where no law steers it, only what is acknowledged opens a window.
   const bool steered = bearer.steered();
-  if (contains(events, StreamEvents::data_to_radio)) relay::pump_undisturbed(flow, Side::radio);
-  if (contains(events, steered ? StreamEvents::to_radio : StreamEvents::acked_by_radio))
-    receive_windows_.update_of_server(flow, bearer, now);
+  bool opens = contains(events, StreamEvents::acked_by_radio);
+  if (contains(events, StreamEvents::data_to_radio)) {
+    opens = opens || (steered && ReceiveWindows::data_opens(flow, bearer));
+    relay::pump_undisturbed(flow, Side::radio);
+  }
+  if (opens) receive_windows_.update_of_server(flow, bearer, now);
   if (contains(events, StreamEvents::data_to_core)) relay::pump_undisturbed(flow, Side::core);
   if (contains(events, steered ? StreamEvents::to_core : StreamEvents::acked_by_core))
     receive_windows_.update_of_ue(flow, bearer, now);

@@ -21,6 +21,14 @@ class ReceiveWindows {
   [[nodiscard]] Bytes first(const Bearer& bearer, Side from) const;
   void update_of_ue(Flow& flow, const Bearer& bearer, Instant now);
   void update_of_server(Flow& flow, Bearer& bearer, Instant now);
+  /// Whether what the server sends opens its window where a law steers, and not only what the UE acknowledges. By
+  /// acknowledgements the second loop takes together what was advertised, what is held and what is under way, and data
+  /// goes from one to the next: of a UE's only moving connection it opens nothing. Of several, the others change the
+  /// part of each at any time; where nothing moves no acknowledgement is to come; and a law that takes steps of time
+  /// leaves its flows shut.
+  [[nodiscard]] static bool data_opens(const Flow& flow, const Bearer& bearer) {
+    return !bearer.clocked() || flow.share.shut || !flow.share.moving || bearer.load.moving_flows != 1;
+  }
   /// The flow ends.
   void forget(Flow& flow, const Bearer& bearer);
 

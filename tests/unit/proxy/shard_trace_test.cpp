@@ -3,12 +3,16 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <chrono>
 #include <deque>
+#include <initializer_list>
 #include <set>
 
 #include "control/trace/replay.hpp"
 #include "tests/support/proxy_lab.hpp"
 #include "tests/unit/law_trace/recorded.hpp"
+#include "tests/unit/proxy/shard_acks.hpp"
 
 namespace sluice::test {
 namespace {
@@ -185,6 +189,75 @@ TEST_F(ShardTrace, OfOnePortOnlyWhatBearsOnItsConnection) {
   carry(10);
   lab.shard.trace(nullptr);
   EXPECT_THAT(laws(), Not(Contains("wrd")));
+}
+
+/// Downloads that the law by acknowledgements steers, and what the second loop decides of them.
+class WindowsByAcks : public ShardAcks {
+ protected:
+  WindowsByAcks() { lab.shard.trace(&trace_); }
+  ~WindowsByAcks() override { lab.shard.trace(nullptr); }
+
+  struct Download {
+    ScriptedHosts& hosts;
+    std::uint32_t offered = 0;
+  };
+  /// Each round trip the server sends two segments and the UE acknowledges two, of which there are always some under
+  /// way.
+  void carry(std::initializer_list<Download*> downloads, int rounds) {
+    for (Download* const each : downloads) offer(each->hosts, each->offered, 2);
+    for (int i = 0; i < rounds; ++i) {
+      lab.pass_time(std::chrono::milliseconds(20));
+      for (Download* const each : downloads) {
+        offer(each->hosts, each->offered, 1);
+        each->hosts.ue(Flags::ack_bit, 0, each->offered - 2 * segment_size);
+      }
+    }
+    lab.pass_time(std::chrono::milliseconds(1));
+  }
+  /// How often the second loop decides while the server sends that many segments more.
+  std::size_t decisions_for(std::uint32_t segments) {
+    const std::size_t before = decisions();
+    offer(download.hosts, download.offered, segments);
+    return decisions() - before;
+  }
+  [[nodiscard]] std::size_t decisions() const {
+    return static_cast<std::size_t>(std::ranges::count_if(recorded_.lines, [](const std::string& line) {
+      const auto json = nlohmann::json::parse(line);
+      return json.contains("in") && json.at("law") == "receive-window";
+    }));
+  }
+
+  Download download{hosts};
+
+ private:
+  Recorded recorded_;
+  LawTrace trace_{recorded_, {hosts.ue_to_server.src, {}}};
+};
+
+TEST_F(WindowsByAcks, WhatTheServerSendsOpensNoWindowOfAnOnlyConnection) {
+  hosts.open();
+  carry({&download}, 80);
+  EXPECT_EQ(decisions_for(4), 0U);
+  const std::size_t before = decisions();
+  hosts.ue(Flags::ack_bit, 0, download.offered - segment_size);
+  EXPECT_GT(decisions(), before) << "an acknowledgement does";
+}
+
+TEST_F(WindowsByAcks, OfSeveralItDoesSinceTheOthersChangeItsPart) {
+  hosts.open();
+  ScriptedHosts second{lab};
+  second.ue_to_server.src_port = 40001;
+  second.open();
+  Download other{second};
+  carry({&download, &other}, 80);
+  EXPECT_EQ(decisions_for(1), 1U);
+}
+
+TEST_F(WindowsByAcks, WhereNothingIsUnderWayItDoes) {
+  hosts.open();
+  carry({&download}, 80);
+  hosts.ue(Flags::ack_bit, 0, download.offered);
+  EXPECT_GE(decisions_for(1), 1U);
 }
 
 }  // namespace
