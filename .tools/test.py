@@ -6,6 +6,7 @@ GoogleTest case, pytest case and fuzz target counts as one. The inputs that fuzz
 fuzzing itself is ./run fuzz, or part of --full."""
 
 import argparse
+import contextlib
 import os
 import re
 import shutil
@@ -62,9 +63,15 @@ def show_progress(lines):
     return "".join(seen)
 
 
+def give_way(session):
+    """What sessions have of the processors does not depend on how nice their processes are to one another, where Linux
+    groups them (sched(7), autogroup)."""
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{session}/autogroup").write_text("19", encoding="ascii")
+
+
 class Ctest:
-    """A run of ctest: what carries one of the labels. `idle`: it takes what others leave of the processors (SCHED_IDLE), until
-    finish()."""
+    """A run of ctest: what carries one of the labels. `idle`: it takes what others leave of the processors, until finish()."""
 
     def __init__(self, preset, labels, idle=False):
         self._name = f"ctest {labels} ({preset})"
@@ -77,7 +84,16 @@ class Ctest:
         # Into a file where nobody reads while it runs: a pipe would fill.
         self._log = tempfile.TemporaryFile("w+", errors="replace") if idle else None
         self._run = subprocess.Popen([*(["chrt", "--idle", "0"] if idle else []), *command], env=environment, text=True,
-                                     errors="replace", stdout=self._log or subprocess.PIPE, stderr=subprocess.STDOUT)
+                                     errors="replace", stdout=self._log or subprocess.PIPE, stderr=subprocess.STDOUT,
+                                     start_new_session=idle)
+        if idle:
+            give_way(self._run.pid)
+
+    def stop(self):
+        """Ends it, where something else went wrong."""
+        if self._run.poll() is None:
+            os.killpg(self._run.pid, signal.SIGTERM)
+            self._run.wait()
 
     def finish(self):
         """What it came to, once it has ended."""
@@ -180,10 +196,13 @@ def run_all(preset):
     forget_results(preset)
     tally = Ctest(preset, "unit|clock").finish()
     simulations = Ctest(preset, "sim", idle=True)
-    python = PythonTests(preset)
-    tally.add(python.run("side by side"))
-    heading(f"simulation tests, which ran beside ({preset})")
-    tally.add(simulations.finish())
+    try:
+        python = PythonTests(preset)
+        tally.add(python.run("side by side"))
+        heading(f"simulation tests, which ran beside ({preset})")
+        tally.add(simulations.finish())
+    finally:
+        simulations.stop()
     if preset == "release":
         tally.add(unproven(preset))
     tally.add(python.run("one by one"))
