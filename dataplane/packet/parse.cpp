@@ -92,7 +92,7 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   const __m128i order = _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, zero, zero, 15, 14, 9, zero);
   __m128i fields;
   std::memcpy(&fields, tcp + 4, sizeof fields);
-  fields = _mm_insert_epi16(_mm_shuffle_epi8(fields, order), payload, 5);
+  fields = _mm_insert_epi16(_mm_shuffle_epi8(fields, order), static_cast<std::int16_t>(payload), 5);
   std::memcpy(static_cast<void*>(&segment), &fields, sizeof fields);
 }
 
