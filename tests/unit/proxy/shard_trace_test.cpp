@@ -201,8 +201,7 @@ class WindowsByAcks : public ShardAcks {
     ScriptedHosts& hosts;
     std::uint32_t offered = 0;
   };
-  /// Each round trip the server sends two segments and the UE acknowledges two, of which there are always some under
-  /// way.
+  /// Each round trip the server sends a segment and the UE acknowledges one; two are under way.
   void carry(std::initializer_list<Download*> downloads, int rounds) {
     for (Download* const each : downloads) offer(each->hosts, each->offered, 2);
     for (int i = 0; i < rounds; ++i) {
