@@ -24,8 +24,7 @@ EXCEPTIONS = {"covering_segment": 24, "ends_of_many_at_once": 2.5}
 def measure(program=PROGRAM, timeout=900):
     """Instructions for each packet of each case; RuntimeError where the program or callgrind fails."""
     with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run(["valgrind", "--tool=callgrind", "--toggle-collect=*measured_receive*",
-                              "--toggle-collect=*measured_advance*", "--dump-after=*case_ends*",
+        run = subprocess.run(["valgrind", "--tool=callgrind", "--instr-atstart=no", "--collect-atstart=no",
                               f"--callgrind-out-file={folder}/out", program],
                              capture_output=True, text=True, check=False, timeout=timeout)
         if run.returncode:

@@ -20,7 +20,7 @@ def measured():
     if sanitizers():
         pytest.skip("instructions are counted in the program as it is delivered")
     if not PROGRAM.is_file():
-        pytest.skip(f"{PROGRAM} was not built (./run build)")
+        pytest.skip(f"{PROGRAM} was not built: ./run build, with valgrind installed")
     return costs.measure(PROGRAM)
 
 
