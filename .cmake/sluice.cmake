@@ -36,8 +36,8 @@ if(SLUICE_FUZZ)
   target_compile_options(sluice_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Link-time optimisation for what every packet runs through, in the programs and benchmarks. The libraries' objects also
-# hold ordinary code: tests link that, and no second is spent on optimising a test again.
+# Link-time optimisation for what every packet runs through, in the proxy and its benchmarks. The libraries' objects also
+# hold ordinary code: everything else links that, and no second is spent on optimising a test again.
 option(SLUICE_LTO "Link-time optimisation of the packet path (g++ release builds)" ON)
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" OR SLUICE_SANITIZE)
   set(SLUICE_LTO OFF)
@@ -169,16 +169,24 @@ function(sluice_check_headers name headers)
   add_dependencies(check_headers ${name}_headers)
 endfunction()
 
-# sluice_program(name SOURCES ... DEPS ...)
+# A program is optimised as a whole where it is said to be hot; libraries' objects bring their ordinary code otherwise.
+function(sluice_link name hot)
+  if(SLUICE_LTO AND hot)
+    # g++ 12 takes a short std::string that is moved at link time for one whose buffer has no room (GCC bug 105651).
+    target_link_options(${name} PRIVATE -O3 -flto=auto -Wno-stringop-overflow)
+  elseif(SLUICE_LTO)
+    target_link_options(${name} PRIVATE -fno-lto)
+  endif()
+endfunction()
+
+# sluice_program(name [HOT] SOURCES ... DEPS ...)   HOT: it is the packet path's speed that counts. An emulator's experiments
+# gain nothing by it, and it takes a minute and a half of processor time to link.
 function(sluice_program name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE sluice_flags ${ARG_DEPS})
   sluice_precompile(${name} plain)
-  if(SLUICE_LTO)
-    # g++ 12 takes a short std::string that is moved at link time for one whose buffer has no room (GCC bug 105651).
-    target_link_options(${name} PRIVATE -O3 -flto=auto -Wno-stringop-overflow)
-  endif()
+  sluice_link(${name} ${ARG_HOT})
   # Everything is bound at start, and what was relocated made read-only: a stray write finds no function to replace.
   target_link_options(${name} PRIVATE -Wl,-z,relro,-z,now,-z,noexecstack)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
@@ -196,9 +204,7 @@ function(sluice_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE sluice_flags ${ARG_DEPS} GTest::gmock)
-  if(SLUICE_LTO)
-    target_link_options(${name} PRIVATE -fno-lto)
-  endif()
+  sluice_link(${name} FALSE)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
     set_target_properties(${name} PROPERTIES SLUICE_TEST ON)
     target_compile_options(${name} PRIVATE ${SLUICE_BRIEF})
