@@ -1,6 +1,7 @@
 """The Debian packages, installed into a copy of this machine: its files lie under an overlay that vanishes with the test."""
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -82,11 +83,24 @@ def packages(tmp_path_factory):
     for tool in ("dh", "systemd-analyze", "unshare", "nsenter"):
         if not shutil.which(tool):
             pytest.skip(f"needs the program {tool}")
-    out = tmp_path_factory.mktemp("packages")
-    run = subprocess.run([sys.executable, ROOT / ".packaging/build.py", programs.BUILD, out], timeout=140, check=False,
+    # Workers side by side share them: the folder of a run lies above theirs.
+    own = tmp_path_factory.getbasetemp()
+    out = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "packages"
+    with open(f"{out}.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not out.exists():
+            build_packages(out)
+    return {file.name.partition("_")[0]: file for file in out.glob("*.deb")}
+
+
+def build_packages(out):
+    """The folder is there when all of them are in it."""
+    unfinished = out.with_suffix(".unfinished")
+    unfinished.mkdir(exist_ok=True)
+    run = subprocess.run([sys.executable, ROOT / ".packaging/build.py", programs.BUILD, unfinished], timeout=140, check=False,
                          capture_output=True, text=True, env={**os.environ, "DPKG_DEB_COMPRESSOR_TYPE": "none"})
     assert run.returncode == 0, run.stderr
-    return {file.name.partition("_")[0]: file for file in out.glob("*.deb")}
+    unfinished.rename(out)
 
 
 @pytest.fixture
