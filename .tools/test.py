@@ -36,11 +36,12 @@ SANITIZER_OPTIONS = {
 }
 # The presets that --full adds.
 SANITIZED = ("debug", "tsan")
-# Most Python tests wait most of the time, so several run at once, each file's by one worker and in a lab of its own. What
-# asks for a rate, a delay or a share of the processor has the machine to itself afterwards.
+# Most Python tests wait most of the time, so more run at once than there are processors, each file's by one worker and in
+# a lab of its own. What asks for a rate, a delay or a share of the processor runs afterwards, with nothing else: such tests
+# take a third of a processor, and each has one.
 TURNS = {
-    "side by side": ["-m", "not real_time", "-n", str(JOBS), "--dist", "loadfile"],
-    "one by one": ["-m", "real_time"],
+    "side by side": ["-m", "not real_time", "-n", str(JOBS + 1), "--dist", "loadfile"],
+    "undisturbed": ["-m", "real_time", "-n", str(JOBS), "--dist", "loadfile"],
 }
 
 
@@ -204,7 +205,7 @@ def run_all(preset):
     finally:
         simulations.stop()
     tally.add(unproven(preset))
-    tally.add(python.run("one by one"))
+    tally.add(python.run("undisturbed"))
     tally.add(python.findings())
     return tally
 
