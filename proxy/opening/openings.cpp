@@ -80,16 +80,13 @@ void Openings::meet(Arrival& arrival) {
     return;
   }
   const Policies& policies = shard_.registry.policies();
-  Counter counter = Counter::forward_handshake;
   if (policies.treatment(policies.choose(view_of(arrival))).mode == Mode::bypass) {
-    counter = Counter::forward_bypass_mode;
-  } else if (!may_begin()) {
-    counter = Counter::forward_new_limit;
-  } else {
-    note(first_syn_of(arrival, shard_.registry));
-    if (arrival.in == Side::radio) expect(arrival);
+    forwarder_.forward(arrival, Counter::forward_bypass_mode);
+    return;
   }
-  forwarder_.forward(arrival, counter);
+  note(first_syn_of(arrival, shard_.registry));
+  if (arrival.in == Side::radio) expect(arrival);
+  forwarder_.forward(arrival, Counter::forward_handshake);
 }
 
 /// The UE waits for an answer, which will meet its radio queue. A SYN from outside shows nobody waiting.
@@ -152,11 +149,10 @@ void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
 }
 
 /// Things may have changed since the SYN was noted.
-std::optional<Counter> Openings::reason_not_to_begin(PolicyIndex policy) {
+std::optional<Counter> Openings::reason_not_to_begin(PolicyIndex policy) const {
   if (shard_.registry.policies().treatment(policy).mode == Mode::bypass) return Counter::forward_bypass_mode;
   if (draining_) return Counter::forward_draining;
   if (flows_.memory().refuses_flows()) return Counter::forward_memory;
-  if (!may_begin()) return Counter::forward_new_limit;
   return std::nullopt;
 }
 
@@ -177,7 +173,7 @@ bool Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
 
 bool Openings::meet_newcomer(Arrival& arrival) {
   if (!arrival.segment().flags.ack()) {
-    if (!reason_not_to_note(arrival) && may_begin()) newcomers_.note(first_syn_of(arrival, shard_.registry));
+    if (!reason_not_to_note(arrival)) newcomers_.note(first_syn_of(arrival, shard_.registry));
     return false;
   }
   FirstSyn first;

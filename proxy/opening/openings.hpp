@@ -26,8 +26,6 @@ class Openings {
   [[nodiscard]] bool draining() const { return draining_; }
   /// Connections may be split: the proxy does not drain, and has memory for them.
   [[nodiscard]] bool welcomes() const { return !draining_ && !flows_.memory().refuses_flows(); }
-  /// A new burst: so many of its segments may make work as beginnings of connections; further ones pass.
-  void begin_burst() { left_in_burst_ = most_in_burst; }
 
   /// A segment of a connection of which at most SYNs were seen.
   void meet(Arrival& arrival);
@@ -38,13 +36,9 @@ class Openings {
   [[gnu::cold, gnu::noinline]] void track(Arrival& arrival, FlowId id);
 
  private:
-  /// A burst that is full of SYNs, and answers to them, costs no more than one of data then.
-  static constexpr std::uint32_t most_in_burst = 16;
-
-  [[nodiscard]] bool may_begin() { return left_in_burst_ != 0 && left_in_burst_-- != 0; }
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const Arrival& arrival) const;
-  [[nodiscard]] std::optional<Counter> reason_not_to_begin(PolicyIndex policy);
+  [[nodiscard]] std::optional<Counter> reason_not_to_begin(PolicyIndex policy) const;
   void note(const FirstSyn& first);
   void expect(const Arrival& arrival);
   [[nodiscard]] bool meet_answer(Arrival& arrival);
@@ -65,7 +59,6 @@ class Openings {
   Newcomers first_syns_;  ///< of connections that nothing else is known of
   Newcomers newcomers_;   ///< that name a connection which is known, or one of those with another number
   HalfOpen half_open_;
-  std::uint32_t left_in_burst_ = most_in_burst;
   bool draining_ = false;
 };
 

@@ -39,7 +39,6 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
   auto& [parsed, results, keys, ids] = scratch_;
   Registry& registry = shard_.registry;
   const std::uint32_t changes = registry.changes();
-  parts_.openings.begin_burst();
   if (parts_.end_to_end.any()) prefetch_end_to_end(burst.size());
   for (std::size_t i = 0; i < burst.size(); ++i) {
     if (registry.changes() != changes) [[unlikely]]
@@ -90,7 +89,6 @@ void Classifier::receive_watched(Side in, std::span<packet::Packet> burst, Insta
 /// What receive_chunk() does, which has not even a test for somebody who looks: all frames would pay for it.
 void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch) {
   look_up(in, burst);
-  parts_.openings.begin_burst();
   for (std::size_t i = 0; i < burst.size(); ++i) {
     Arrival arrival{in, burst[i], scratch_.results[i], scratch_.parsed[i], now};
     watch.received(arrival, shard_.counters);

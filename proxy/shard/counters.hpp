@@ -26,7 +26,6 @@ namespace sluice::proxy {
   X(forward_mid_flow, "forwarded: TCP of a connection that is not split here (older than us, or released)")        \
   X(forward_not_ue, "forwarded: the address on the radio side is not in ue_prefixes")                              \
   X(forward_flow_limit, "forwarded: SYN beyond max_flows or max_bearers")                                          \
-  X(forward_new_limit, "forwarded: a SYN or SYN-ACK beyond those of new connections that one burst may bring")     \
   X(forward_memory, "forwarded: SYN while packet buffers are short")                                               \
   X(forward_draining, "forwarded: SYN while the proxy drains")                                                     \
   X(forward_handback, "forwarded: of a connection that is being handed back, behind what is still ours")           \
