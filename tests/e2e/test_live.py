@@ -77,7 +77,16 @@ def test_a_command_on_the_ue_is_the_end_of_it(tmp_path, mode):
 
 
 def test_an_error_leaves_nothing(tmp_path):
-    with Newcomer(tmp_path, "--trace", tmp_path / "absent.trace") as newcomer:
+    with Newcomer(tmp_path, "--rate", "fast") as newcomer:
         assert newcomer.lab.wait(PATIENCE) == 1
-        assert "absent.trace" in newcomer.lab.output()
+        assert 'got "fast"' in newcomer.lab.output()
         assert newcomer.namespaces() == []
+
+
+def test_what_cannot_be_is_said_before_anything_is_made(tmp_path):
+    with Newcomer(tmp_path, "--trace", tmp_path / "absent.trace") as newcomer:
+        assert newcomer.lab.wait(PATIENCE) == 2
+        assert "no file" in newcomer.lab.output() and "absent.trace" in newcomer.lab.output()
+    with Newcomer(tmp_path, "--out", tmp_path / "lab.log") as newcomer:  # the log, which is a file
+        assert newcomer.lab.wait(PATIENCE) == 2
+        assert "lab.log: File exists" in newcomer.lab.output()

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The demonstration. With --live it goes on until it is stopped: demo_live.py. Else: the same seconds of the same varying radio link without a proxy, with a plain split (i-tcp), with the
-window steered by the radio queue (smvs), and with the window steered by the UE's acknowledgements while no Node-B reports.
+"""The demonstration. With --live it goes on until it is stopped: demo_live.py. Else: the same seconds of the same varying
+radio link without a proxy, with a plain split (i-tcp), with the window steered by the radio queue (smvs), and with the
+window steered by the UE's acknowledgements while no Node-B reports.
 
 As root the endpoints are the kernel's TCP in network namespaces and everything runs in real time:
 
@@ -9,9 +10,11 @@ As root the endpoints are the kernel's TCP in network namespaces and everything 
 Without root, or with --virtual, the built-in hosts play the same in virtual time."""
 
 import argparse
+import contextlib
 import csv
 import dataclasses
 import json
+import math
 import shutil
 import statistics
 import subprocess
@@ -32,6 +35,7 @@ DESCRIPTION = ("One UE downloads without end (kernel TCP, CUBIC) and fetches web
                "with the window steered by the radio queue that the Node-B reports (smvs), and by the UE's acknowledgements "
                "alone, while no Node-B reports anything (smvs by acks). Real time, {host}.")
 WARM_UP = 4
+SECONDS = 25
 LAW = {"step": "5ms", "reference": "20ms"}
 CHANNEL = {"type": "generated",
            "model": {"mean": "8Mb/s", "speed": "3km/h", "snr": "12dB", "shadowing": "6dB", "length": "60s", "seed": 1}}
@@ -158,6 +162,21 @@ def complete(folder, run, objects):
     rewrite(folder / "series.csv", lambda row: row.update(mode=run.name))
 
 
+def run_nodeb(*words):
+    """nodeb to its end; its exit code. Where it is stopped it has time to remove what it has begun."""
+    nodeb = subprocess.Popen([programs.program("nodeb"), *words])
+    try:
+        return nodeb.wait()
+    except KeyboardInterrupt:
+        # The terminal has told it too, and a second signal would end it at once.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            nodeb.wait(3)
+        raise
+    finally:
+        nodeb.terminate()
+        nodeb.wait()
+
+
 def real_time(seconds, out):
     progress = Progress()
     logs = out / "logs"
@@ -178,18 +197,16 @@ def real_time(seconds, out):
         median = statistics.median(objects) * 1000 if objects else float("nan")
         progress.done(f"{run.label:{WIDTH}} done: {len(objects)} small fetches, median {median:.0f} ms")
     description = DESCRIPTION.format(seconds=seconds, host="kernel hosts in network namespaces")
-    return subprocess.run([programs.program("nodeb"), "report", "--out", out, "--title", TITLE, "--description", description,
-                           *folders], check=False).returncode
+    return run_nodeb("report", "--out", out, "--title", TITLE, "--description", description, *folders)
 
 
 def virtual_time(out):
     print("virtual time: built-in hosts", file=sys.stderr)
-    return subprocess.run([programs.program("nodeb"), "run", SCENARIO, "--out", out], check=False).returncode
+    return run_nodeb("run", SCENARIO, "--out", out)
 
 
 def live(out):
     """Until Ctrl-C."""
-    lab_module.leave_on_ctrl_c()
     try:
         demo_live.run(programs.nodeb_scenario(CHANNEL, warmup="0s", smvs={"parameters": LAW}), out / "logs" / "live")
     except KeyboardInterrupt:
@@ -197,34 +214,49 @@ def live(out):
     return 0
 
 
-def main():
+def options():
     parser = argparse.ArgumentParser(prog="./run demo")
     parser.add_argument("--live", action="store_true", help="until Ctrl-C, with pages for a browser (root)")
     parser.add_argument("--virtual", action="store_true", help="in virtual time, which needs no root")
-    parser.add_argument("--seconds", type=float, default=25, help="of each real-time run (default 25)")
+    parser.add_argument("--seconds", type=float, help=f"of each real-time run (default {SECONDS})")
     parser.add_argument("--out", type=Path, default=programs.ROOT / "out" / "demo", help="folder for tables and report")
     args = parser.parse_args()
     if args.live and args.virtual:
         parser.error("--live is in real time")
-    if args.seconds <= WARM_UP + 1:
+    if args.seconds is not None and (args.live or args.virtual):
+        parser.error("--seconds is for runs in real time, which end by themselves")
+    args.seconds = SECONDS if args.seconds is None else args.seconds
+    if not WARM_UP + 1 < args.seconds < math.inf:
         parser.error(f"--seconds: more than {WARM_UP + 1}, the warm-up is not measured")
-    lab_module.exit_on_sigterm()
-    args.out.mkdir(parents=True, exist_ok=True)
+    programs.make_folder(parser, args.out)
+    return args
+
+
+def demo(args):
+    """Its exit code."""
     reason = None if args.virtual else lab_module.why_not()
     if reason:
         print(f"not in real time: {reason}", file=sys.stderr)
-    if reason and args.live:
-        return 1
-    try:
-        if args.live:
-            return live(args.out)
-        code = virtual_time(args.out) if args.virtual or reason else real_time(args.seconds, args.out)
-    except lab_module.LabError as problem:
-        print(f"demo: {problem}", file=sys.stderr)
-        return 1
+    if args.live:
+        return 1 if reason else live(args.out)
+    code = virtual_time(args.out) if args.virtual or reason else real_time(args.seconds, args.out)
     if code == 0:
         print(f"Report: {args.out / 'report.html'}")
     return code
+
+
+def main():
+    args = options()
+    lab_module.exit_on_sigterm()
+    lab_module.leave_on_ctrl_c()
+    try:
+        return demo(args)
+    except KeyboardInterrupt:
+        print("\ndemo: stopped before its end; everything that it started is removed", file=sys.stderr)
+        return 130
+    except lab_module.LabError as problem:
+        print(f"demo: {problem}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -48,11 +48,11 @@ def why_not():
         if not shutil.which(tool):
             return f"needs the program {tool}"
     probe = f"{PREFIX}-{_owner()}-probe{next(_numbers)}"
-    made = subprocess.run(["ip", "netns", "add", probe], capture_output=True, text=True, check=False)
-    if made.returncode:
-        return f"cannot make network namespaces: {made.stderr.strip()}"
-    subprocess.run(["ip", "netns", "del", probe], check=False)
-    return None
+    try:
+        made = subprocess.run(["ip", "netns", "add", probe], capture_output=True, text=True, check=False)
+        return f"cannot make network namespaces: {made.stderr.strip()}" if made.returncode else None
+    finally:
+        _ip("netns", "del", probe, check=False)
 
 
 def _start_time(pid):
@@ -95,11 +95,11 @@ def remove_leftovers():
 
 
 def exit_on_sigterm():
-    """Makes SIGTERM unwind the stack, so that context managers clean up. A second one does not disturb them."""
+    """Makes SIGTERM unwind the stack, so that context managers clean up. What comes after it does not disturb them."""
 
     def leave(signum, _frame):
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        for other in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(other, signal.SIG_IGN)
         raise SystemExit(128 + signum)
 
     signal.signal(signal.SIGTERM, leave)
@@ -180,21 +180,25 @@ class Process:
 
 
 class Namespace:
-    """One network namespace: a host, or the box between hosts."""
+    """One network namespace: a host, or the box between hosts. It is there from make() to close()."""
 
     def __init__(self, lab, role):
         self.lab = lab
         self.role = role
         self.name = f"{PREFIX}-{_owner()}-{next(_numbers)}-{role}"
+        self._fd = -1
+
+    def make(self):
         _ip("netns", "add", self.name)
         self._fd = os.open(NETNS_DIR / self.name, os.O_RDONLY | os.O_CLOEXEC)
         self.ip("link", "set", "lo", "up")
 
     def close(self):
+        """Removes it, also one that was made in part."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
-            _delete_namespace(self.name)
+        _delete_namespace(self.name)
 
     def ip(self, *words, check=True):
         return _ip("-n", self.name, *words, check=check)
@@ -315,7 +319,8 @@ class Lab:
 
     def namespace(self, role):
         made = Namespace(self, role)
-        self._namespaces.append(made)
+        self._namespaces.append(made)  # before it is there: a stop in the middle of making it leaves nothing
+        made.make()
         return made
 
     def start(self, namespace, name, *words, environment=None, cwd=None, urgent=False):

@@ -204,7 +204,11 @@ def options(words):
     parser.add_argument("--keep", action="store_true", help="stay after the command, until Ctrl-C")
     parser.add_argument("--out", type=Path, default=programs.ROOT / "out" / "lab", help="folder for what the programs wrote")
     parser.add_argument("command", nargs="*", metavar="COMMAND", help="runs on the UE, and its end is the end of all")
-    return parser.parse_args(words)
+    args = parser.parse_args(words)
+    if args.trace and not args.trace.is_file():
+        parser.error(f"--trace: there is no file {args.trace}")
+    programs.make_folder(parser, args.out)
+    return args
 
 
 def keep_logs(source, out):
@@ -217,7 +221,10 @@ def main():
     args = options(sys.argv[1:])
     lab_module.exit_on_sigterm()
     lab_module.leave_on_ctrl_c()
-    reason = lab_module.why_not()
+    try:
+        reason = lab_module.why_not()
+    except KeyboardInterrupt:
+        return 130
     if reason:
         print(f"lab: {reason} (./run demo --virtual needs nothing)", file=sys.stderr)
         return 1

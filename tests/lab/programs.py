@@ -25,6 +25,14 @@ def program(name):
     return path
 
 
+def make_folder(parser, folder):
+    """The folder that --out names; where there can be none the parser says so, and ends the program."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        parser.error(f"--out: {folder}: {problem.strerror}")
+
+
 def sanitizers():
     """What the programs were built with to find their faults ("address,undefined", "thread"); "" for nothing."""
     cache = BUILD / "CMakeCache.txt"

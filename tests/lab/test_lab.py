@@ -130,3 +130,26 @@ def test_nothing_stays_behind(tmp_path, signum):
         lab_module.remove_leftovers()
     assert not namespaces_of(child.pid)
     assert namespaces_of(os.getpid())  # and leaves those of the living alone
+
+
+@pytest.fixture
+def stopped_after_adding(monkeypatch):
+    """Ctrl-C reaches us when a namespace has just been made."""
+    run = subprocess.run
+
+    def interrupted(words, **options):
+        done = run(words, **options)
+        if words[:3] == ["ip", "netns", "add"]:
+            raise KeyboardInterrupt
+        return done
+
+    monkeypatch.setattr(lab_module.subprocess, "run", interrupted)
+
+
+def test_a_stop_while_a_namespace_is_made_leaves_nothing(tmp_path, stopped_after_adding):
+    before = namespaces_of(os.getpid())
+    with pytest.raises(KeyboardInterrupt), Lab("stopped", tmp_path) as lab:
+        lab.bump()
+    with pytest.raises(KeyboardInterrupt):
+        lab_module.why_not()
+    assert namespaces_of(os.getpid()) == before
