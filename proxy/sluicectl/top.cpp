@@ -137,9 +137,10 @@ struct Column {
   double scale;  ///< 0: as it is
 };
 
-/// The first of the rows as a table with units that are read at a glance.
+/// The first of the rows as a table with units that are read at a glance. `nothing`: said where there are no rows.
 template <std::size_t N>
-std::string table(const Json& rows, const std::array<Column, N>& columns, std::size_t most) {
+std::string table(const Json& rows, const std::array<Column, N>& columns, std::size_t most, const char* nothing) {
+  if (rows.empty()) return nothing;
   Json shown = Json::array();
   for (const Json& row : rows) {
     if (shown.size() >= most) break;
@@ -206,8 +207,8 @@ std::string to_text(const Json& top, std::optional<std::size_t> rows) {
                 "mode %s, %.0f bearers, %.0f flows, %.2f Mb/s to UEs by connections that are split\n",
                 admin::printable(word(top, "mode")).c_str(), number(top, "bearers_total"), number(top, "flows_total"),
                 sum(top["flows"], "rate_bps") * mega);
-  return line.data() + std::string("\n") + table(top["bearers"], bearer_columns, most_bearers) + "\n" +
-         table(top["flows"], flow_columns, most_flows);
+  return line.data() + std::string("\n") + table(top["bearers"], bearer_columns, most_bearers, "no bearers\n") + "\n" +
+         table(top["flows"], flow_columns, most_flows, "no flows\n");
 }
 
 }  // namespace sluice::sluicectl

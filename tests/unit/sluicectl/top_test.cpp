@@ -108,6 +108,11 @@ TEST(Top, FitsTheTerminal) {
   EXPECT_GT(lines(std::nullopt), 100);
 }
 
+TEST(Top, SaysOfWhatThereIsNothing) {
+  const Look idle = look(2, Json::array(), Json::array());
+  EXPECT_THAT(to_text(top_of(idle, idle, Order::rate), std::nullopt), HasSubstr("\nno bearers\n\nno flows\n"));
+}
+
 TEST(Top, ShowsNothingThatATerminalWouldObey) {
   const Look now = look(2, Json::array({bearer("\x1b[2J", 0, 0, 8e6)}), Json::array());
   EXPECT_THAT(to_text(top_of(now, now, Order::rate), std::nullopt), Not(HasSubstr("\x1b")));
