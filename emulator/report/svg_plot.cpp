@@ -16,7 +16,7 @@ constexpr int right_margin = 16;
 constexpr int tick_room = 18;
 constexpr int label_room = 18;
 constexpr int overhang = 6;           ///< of points over the edges of the area that is drawn into
-constexpr double letter_width = 6.2;  ///< of a category's name, about
+constexpr double letter_width = 6.2;  ///< of a category's name or a number, about
 
 /// A coordinate with one decimal: a tenth of a pixel is enough.
 std::string pixel(double value) {
@@ -205,14 +205,25 @@ class Drawing {
   void x_axis() {
     line(left_, bottom_, right_, bottom_, "axis");
     if (plot_.x.categories.empty()) {
-      for (const double tick : axis_ticks(x_.min(), x_.max(), std::max(2, plot_.width / 90), plot_.x.log)) {
-        line(x_.at(tick), top_margin, x_.at(tick), bottom_, "grid gx");
-        if (plot_.x.ticks) text(x_.at(tick), bottom_ + 14, "middle", "tick gx", format_number(tick));
-      }
+      x_numbers();
     } else if (plot_.x.ticks) {
       x_categories();
     }
     if (!plot_.x.label.empty()) text((left_ + right_) / 2.0, plot_.height - 4, "middle", "label", plot_.x.label);
+  }
+
+  /// A number that would stand upon the one before it is left out.
+  void x_numbers() {
+    double taken = 0;
+    for (const double tick : axis_ticks(x_.min(), x_.max(), std::max(2, plot_.width / 90), plot_.x.log)) {
+      const double at = x_.at(tick);
+      line(at, top_margin, at, bottom_, "grid gx");
+      const std::string number = format_number(tick);
+      const double half = static_cast<double>(letters(number)) * letter_width / 2;
+      if (!plot_.x.ticks || at - half < taken) continue;
+      text(at, bottom_ + 14, "middle", "tick gx", number);
+      taken = at + half;
+    }
   }
 
   void x_categories() {

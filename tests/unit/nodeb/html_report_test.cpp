@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulator/report/comparison_plots.hpp"
@@ -172,6 +174,29 @@ TEST(SvgPlot, TicksAreRoundNumbersInsideTheAxis) {
   EXPECT_EQ(axis_ticks(1, 3000, 4, true), (std::vector<double>{1, 10, 100, 1000}));
   EXPECT_EQ(axis_ticks(210, 290, 4, true), (std::vector<double>{220, 240, 260, 280})) << "1, 2 and 5 are too few";
   EXPECT_TRUE(axis_ticks(5, 5, 4, false).empty());
+}
+
+/// Where the numbers below a plot begin and end, about, from left to right.
+std::vector<std::pair<double, double>> numbers_below(const std::string& svg) {
+  constexpr double half_a_digit = 3;
+  const std::regex number("<text x=\"([0-9.]+)\"[^>]*class=\"tick gx\">([^<]+)<");
+  std::vector<std::pair<double, double>> spans;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), number), end; at != end; ++at) {
+    const double half = half_a_digit * static_cast<double>((*at)[2].length());
+    spans.emplace_back(std::stod((*at)[1]) - half, std::stod((*at)[1]) + half);
+  }
+  return spans;
+}
+
+TEST(SvgPlot, NumbersBelowAnAxisDoNotStandUponEachOther) {
+  Plot plot;
+  plot.x.log = true;
+  plot.marks.push_back({PlotMark::Kind::line, "", "c", {{12, 1}, {2600, 2}}});
+  for (plot.width = 200; plot.width <= 500; plot.width += 20) {
+    const auto spans = numbers_below(render_svg(plot));
+    ASSERT_GE(spans.size(), 3U) << plot.width;
+    for (std::size_t i = 1; i < spans.size(); ++i) EXPECT_LE(spans[i - 1].second, spans[i].first) << plot.width;
+  }
 }
 
 TEST(SvgPlot, AnErrorBarIsWithinAnAxisWithoutBounds) {
