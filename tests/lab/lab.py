@@ -117,6 +117,28 @@ def leave_on_ctrl_c():
     signal.signal(signal.SIGINT, leave)
 
 
+@contextlib.contextmanager
+def undisturbed():
+    """Ctrl-C, SIGTERM and SIGHUP wait until its end: for us, and for what is started in it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    came = []
+    usual = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    heeded = [signum for signum, handler in usual.items() if handler not in (None, signal.SIG_IGN)]
+    for signum in heeded:
+        signal.signal(signum, lambda number, _frame: came.append(number))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, heeded)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for signum in heeded:
+            signal.signal(signum, usual[signum])
+        if came:
+            signal.raise_signal(came[0])
+
+
 class Process:
     """A program the lab started: its log, its end."""
 
@@ -307,15 +329,16 @@ class Lab:
 
     def close(self):
         """Ends every program, then removes every namespace. Harmless when done twice."""
-        atexit.unregister(self.close)
-        for process in reversed(self._processes):
-            process.signal(signal.SIGTERM)
-        for process in reversed(self._processes):
-            process.stop(timeout=5)
-        self._processes.clear()
-        for namespace in reversed(self._namespaces):
-            namespace.close()
-        self._namespaces.clear()
+        with undisturbed():
+            for process in reversed(self._processes):
+                process.signal(signal.SIGTERM)
+            for process in reversed(self._processes):
+                process.stop(timeout=5)
+            self._processes.clear()
+            for namespace in reversed(self._namespaces):
+                namespace.close()
+            self._namespaces.clear()
+            atexit.unregister(self.close)
 
     def namespace(self, role):
         made = Namespace(self, role)

@@ -153,3 +153,18 @@ def test_a_stop_while_a_namespace_is_made_leaves_nothing(tmp_path, stopped_after
     with pytest.raises(KeyboardInterrupt):
         lab_module.why_not()
     assert namespaces_of(os.getpid()) == before
+
+
+def test_a_stop_while_a_lab_is_removed_waits_for_its_end(tmp_path, monkeypatch):
+    before = namespaces_of(os.getpid())
+    run = subprocess.run
+
+    def disturbed(words, **options):
+        """As a terminal does it: Ctrl-C reaches us and what we run."""
+        os.kill(os.getpid(), signal.SIGINT)
+        return run(["sh", "-c", 'kill -INT $$; exec "$@"', "sh", *words], **options)
+
+    with pytest.raises(KeyboardInterrupt), Lab("disturbed", tmp_path) as lab:
+        lab.bump()
+        monkeypatch.setattr(lab_module.subprocess, "run", disturbed)
+    assert namespaces_of(os.getpid()) == before
