@@ -113,7 +113,7 @@ class View {
       const at = this.px(this.x.pixel(tick));
       add("line", {x1: at, x2: at, y1: this.top, y2: this.bottom, class: "grid gx"});
       const half = written(tick).length * 3.1;
-      if (at - half < taken) continue;
+      if (at - half < taken + 6.2) continue;
       add("text", {x: at, y: this.bottom + 14, "text-anchor": "middle", class: "tick gx"}, written(tick));
       taken = at + half;
     }

@@ -212,7 +212,7 @@ class Drawing {
     if (!plot_.x.label.empty()) text((left_ + right_) / 2.0, plot_.height - 4, "middle", "label", plot_.x.label);
   }
 
-  /// A number that would stand upon the one before it is left out.
+  /// A number that would stand upon the one before it, or touch it, is left out.
   void x_numbers() {
     double taken = 0;
     for (const double tick : axis_ticks(x_.min(), x_.max(), std::max(2, plot_.width / 90), plot_.x.log)) {
@@ -220,7 +220,7 @@ class Drawing {
       line(at, top_margin, at, bottom_, "grid gx");
       const std::string number = format_number(tick);
       const double half = static_cast<double>(letters(number)) * letter_width / 2;
-      if (!plot_.x.ticks || at - half < taken) continue;
+      if (!plot_.x.ticks || at - half < taken + letter_width) continue;
       text(at, bottom_ + 14, "middle", "tick gx", number);
       taken = at + half;
     }
