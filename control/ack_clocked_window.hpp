@@ -27,7 +27,7 @@ struct AckClockedParameters {
   bool operator==(const AckClockedParameters&) const = default;
 };
 
-[[nodiscard]] std::vector<Violation> validate(const AckClockedParameters& parameters);
+[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const AckClockedParameters& parameters);
 
 /// What acknowledgements of a UE have told, of all its connections together.
 struct Acknowledged {

@@ -16,7 +16,7 @@ struct AckRegulatorParameters {
 };
 
 /// Checks ranges, and that the buffer holds what one ACK brings during slow start.
-[[nodiscard]] std::vector<Violation> validate(const AckRegulatorParameters& parameters);
+[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const AckRegulatorParameters& parameters);
 
 /// How the Ack Regulator takes the source to behave.
 enum class SourcePhase : std::uint8_t {

@@ -21,7 +21,7 @@ struct ClampPriceParameters {
 };
 
 /// Checks ranges and Theorem 1 (stable iff b < π/2).
-[[nodiscard]] std::vector<Violation> validate(const ClampPriceParameters& parameters);
+[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampPriceParameters& parameters);
 
 /// CLAMP's access-router agent (Andrew, Hanly & Mukhtar, TMC 2008, section 4.1), one per radio queue; lives at the
 /// Node-B. No clock inside; thread: its queue's.

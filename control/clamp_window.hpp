@@ -24,7 +24,7 @@ struct ClampWindowParameters {
 };
 
 /// Checks ranges.
-[[nodiscard]] std::vector<Violation> validate(const ClampWindowParameters& parameters);
+[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampWindowParameters& parameters);
 
 /// A snapshot for observers.
 struct ClampWindowState {

@@ -26,7 +26,8 @@ void describe(Section& s, FairShareParameters& p) {
 }
 
 /// Checks ranges and, with `flows` > 0, that a share is still more than two packets.
-[[nodiscard]] std::vector<Violation> validate(const FairShareParameters& parameters, std::uint32_t flows = 0);
+[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const FairShareParameters& parameters,
+                                                                        std::uint32_t flows = 0);
 
 /// floor(B/n) packets of `packet` bytes, never less than one. `flows` ≥ 1.
 [[nodiscard]] Bytes fair_share_window(Bytes buffer, Bytes packet, double flows);

@@ -28,8 +28,8 @@ struct GwaParameters {
 
 /// Checks ranges and, where they are given, eq. 8: full use of a link of `rate` needs a buffer of `rate`·`round_trip`,
 /// the longest of its flows.
-[[nodiscard]] std::vector<Violation> validate(const GwaParameters& parameters, Rate rate = {},
-                                              Duration round_trip = {});
+[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const GwaParameters& parameters, Rate rate = {},
+                                                                        Duration round_trip = {});
 
 /// N, the number of active flows, by eq. 9: N(t) = λ·N(t−Δ) + (1−λ)·n(t−Δ, t), n the flows seen in an interval. No
 /// clock inside; thread: its owner's.

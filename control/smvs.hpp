@@ -55,8 +55,9 @@ struct SmvsParameters {
 
 /// Checks parameters against Proposition 1 (eqs. 37–43) and the rules of section 5.2. What depends on the link is
 /// checked where it is given: `mean` service rate b̄, `variation` the period Tb of bandwidth variation.
-[[nodiscard]] std::vector<Violation> validate(const SmvsParameters& parameters, std::optional<Rate> mean = {},
-                                              std::optional<Duration> variation = {});
+[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const SmvsParameters& parameters,
+                                                                        std::optional<Rate> mean = {},
+                                                                        std::optional<Duration> variation = {});
 
 /// The same law in steps of `period` (> 0), as the reports come: what is meant for each step is for a longer or shorter
 /// one, and a reference in time holds a step more or less, since it is to last for a round trip and a step. Nothing

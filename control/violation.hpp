@@ -20,6 +20,6 @@ struct Violation {
 };
 
 /// Throws std::invalid_argument with the first error among `violations`; warnings pass.
-void refuse_errors(const std::vector<Violation>& violations);
+[[gnu::cold, gnu::noinline]] void refuse_errors(const std::vector<Violation>& violations);
 
 }  // namespace sluice::control

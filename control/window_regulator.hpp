@@ -24,7 +24,7 @@ struct WindowRegulatorParameters {
 };
 
 /// Checks ranges and eqs. 2 and 3 of the paper: a buffer that holds no two segments runs empty between ACKs.
-[[nodiscard]] std::vector<Violation> validate(const WindowRegulatorParameters& parameters);
+[[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const WindowRegulatorParameters& parameters);
 
 /// The Window Regulator (Chan & Ramjee, INFOCOM 2004, figures 3 to 5) of one flow, in bytes. All positions are those of
 /// StreamPosition. No clock inside; thread: its flow's.

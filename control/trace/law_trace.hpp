@@ -102,7 +102,7 @@ class LawTrace {
 
   /// Makes the call, and tells of it. `identify` gives a LawIdentity<TracedLaw<Law>::Origin>.
   template <typename Call, typename Law, typename Identify, typename... Arguments>
-  auto tell(Law& law, const Identify& identify, const Arguments&... arguments) {
+  [[gnu::cold, gnu::noinline]] auto tell(Law& law, const Identify& identify, const Arguments&... arguments) {
     Followed* followed = followed_by(&law);
     if (followed == nullptr) followed = begin(law, identify);
     if (followed == nullptr || !is_stated(law, *followed, identify)) return Call::apply(law, arguments...);
