@@ -20,6 +20,14 @@ inline std::uint64_t put32(std::uint8_t* at, std::uint32_t host) noexcept {
   return wire;
 }
 
+/// Writes two words in one go and adds them to a wide sum.
+[[gnu::always_inline]] inline std::uint64_t put64(std::uint64_t sum, std::uint8_t* at, std::uint32_t first,
+                                                  std::uint32_t second) noexcept {
+  const std::uint64_t wire = __builtin_bswap64(std::uint64_t{first} << 32 | second);
+  store64(at, wire);
+  return add_wide(sum, wire);
+}
+
 /// Four option bytes in the order given, as a number to put32().
 constexpr std::uint32_t word(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
   return a << 24 | b << 16 | c << 8 | d;
@@ -63,8 +71,7 @@ constexpr Layout usual_layout{};
 }
 
 /// Timestamps, then as many SACK blocks as the options have room for.
-[[gnu::always_inline]] inline std::uint64_t write_options(std::uint8_t* at, const tcp::Segment& segment,
-                                                          const Layout& layout) noexcept {
+std::uint64_t write_options(std::uint8_t* at, const tcp::Segment& segment, const Layout& layout) noexcept {
   std::uint64_t sum = 0;
   std::size_t length = layout.options;
   if (layout.timestamps) {
@@ -87,9 +94,8 @@ constexpr Layout usual_layout{};
 }
 
 /// Writes the TCP header; `sum` is that of the pseudo-header and the payload.
-[[gnu::always_inline]] inline void write_tcp(std::uint8_t* at, const AddressesView& addresses,
-                                             const tcp::Segment& segment, const Layout& layout,
-                                             std::uint64_t sum) noexcept {
+void write_tcp(std::uint8_t* at, const AddressesView& addresses, const tcp::Segment& segment, const Layout& layout,
+               std::uint64_t sum) noexcept {
   const auto offset = static_cast<std::uint32_t>((tcp_length + layout.options) / 4);
   sum += put32(at, std::uint32_t{addresses.src_port} << 16 | addresses.dst_port);
   sum += put32(at + 4, segment.seq.raw());
@@ -102,6 +108,18 @@ constexpr Layout usual_layout{};
   }
   const std::uint16_t urgent = __builtin_bswap16(segment.urgent);
   store32(at + 16, std::uint32_t{urgent} << 16 | static_cast<std::uint16_t>(~fold(sum + urgent)));
+}
+
+/// The same of usual_layout.
+[[gnu::always_inline]] inline void write_usual_tcp(std::uint8_t* at, const AddressesView& addresses,
+                                                   const tcp::Segment& segment, std::uint64_t sum) noexcept {
+  constexpr std::uint32_t offset = (tcp_length + usual_layout.options) / 4;
+  constexpr std::uint32_t timestamps = word(tcp_option::nop, tcp_option::nop, tcp_option::timestamps, 10);
+  sum = put64(sum, at, std::uint32_t{addresses.src_port} << 16 | addresses.dst_port, segment.seq.raw());
+  sum = put64(sum, at + 8, segment.ack.raw(), offset << 28 | std::uint32_t{segment.flags.bits} << 16 | segment.window);
+  sum = put64(sum, at + 16, segment.urgent, timestamps);
+  sum = put64(sum, at + 24, segment.ts_value, segment.ts_echo);
+  store16(at + 16, static_cast<std::uint16_t>(~fold(sum)));
 }
 
 /// What an IP header writer leaves for the transport checksum: the sum of the addresses.
@@ -145,10 +163,18 @@ std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const A
   return ipv4 ? write_ipv4(ip, header, addresses, payload) : write_ipv6(ip, header, addresses, payload);
 }
 
-[[gnu::always_inline]] inline std::uint16_t write(Packet& packet, const HeaderTemplate& header,
-                                                  const AddressesView& addresses, const tcp::Segment& segment,
-                                                  std::uint16_t payload_sum, std::uint16_t ip_id,
-                                                  const Layout& layout) noexcept {
+/// What write_front() leaves to be done.
+struct Front {
+  std::uint8_t* tcp;     ///< where that header goes
+  std::uint64_t sum;     ///< of pseudo-header and payload
+  std::uint16_t length;  ///< of all headers
+};
+
+/// Makes room for the headers, and writes those in front of TCP's.
+[[gnu::always_inline]] inline Front write_front(Packet& packet, const HeaderTemplate& header,
+                                                const AddressesView& addresses, const tcp::Segment& segment,
+                                                std::uint16_t payload_sum, std::uint16_t ip_id,
+                                                const Layout& layout) noexcept {
   const auto l2_and_ip = static_cast<std::uint32_t>(header.l2_len + (layout.ipv4 ? ipv4_length : ipv6_length));
   const std::uint32_t tcp_header = static_cast<std::uint32_t>(tcp_length) + layout.options;
   const auto tcp_total = static_cast<std::uint16_t>(tcp_header + segment.payload_len);
@@ -156,13 +182,12 @@ std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const A
                           .ip_id = ip_id,
                           .protocol = ip_protocol::tcp,
                           .tos = static_cast<std::uint8_t>(header.tos | segment.ecn)};
-  const auto front = static_cast<std::uint16_t>(l2_and_ip + tcp_header);
-  std::uint8_t* const frame = packet.prepend(front);
+  const auto length = static_cast<std::uint16_t>(l2_and_ip + tcp_header);
+  std::uint8_t* const frame = packet.prepend(length);
   packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
   const std::uint64_t addresses_sum = write_link_and_ip(frame, header, addresses, payload, layout.ipv4);
-  write_tcp(frame + l2_and_ip, addresses, segment, layout,
-            addresses_sum + payload_sum + __builtin_bswap16(tcp_total) + (std::uint32_t{ip_protocol::tcp} << 8));
-  return front;
+  return {frame + l2_and_ip,
+          addresses_sum + payload_sum + __builtin_bswap16(tcp_total) + (std::uint32_t{ip_protocol::tcp} << 8), length};
 }
 
 [[gnu::noinline]] std::uint16_t write_unusual(Packet& packet, const HeaderTemplate& header,
@@ -172,7 +197,9 @@ std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const A
                       .syn = segment.flags.syn(),
                       .timestamps = segment.has_timestamps,
                       .options = tcp_options_length(segment)};
-  return write(packet, header, addresses, segment, payload_sum, ip_id, layout);
+  const Front front = write_front(packet, header, addresses, segment, payload_sum, ip_id, layout);
+  write_tcp(front.tcp, addresses, segment, layout, front.sum);
+  return front.length;
 }
 
 }  // namespace
@@ -185,8 +212,11 @@ std::uint64_t write_ip_and_link(std::uint8_t* frame, const HeaderTemplate& heade
 std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
                             const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept {
   assert(packet.size() == segment.payload_len);
-  if (is_usual(header, segment)) [[likely]]
-    return write(packet, header, addresses, segment, payload_sum, ip_id, usual_layout);
+  if (is_usual(header, segment)) [[likely]] {
+    const Front front = write_front(packet, header, addresses, segment, payload_sum, ip_id, usual_layout);
+    write_usual_tcp(front.tcp, addresses, segment, front.sum);
+    return front.length;
+  }
   return write_unusual(packet, header, addresses, segment, payload_sum, ip_id);
 }
 

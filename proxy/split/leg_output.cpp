@@ -35,13 +35,12 @@ void LegOutput::pass(const packet::Parsed& parsed, const tcp::PassedHeader& head
 std::uint32_t LegOutput::transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) {
   packet::Packet frame = frame_for(payload, segment);
   if (!frame) return 0;
-  Leg& leg = flow_.leg(side_);
   packet::PacketNote& note = frame.note();
   const std::uint16_t sum = payload != nullptr ? note.payload_sum : std::uint16_t{0};
   const packet::AddressesView addresses =
-      addresses_towards(side_, shard_.registry.view_of(flow_, leg.headers.ip_version));
-  note.header_len = packet::write_headers(frame, leg.headers, addresses, segment, sum, leg.ip_id++);
-  const auto ip_size = static_cast<std::uint32_t>(frame.size() - leg.headers.l2_len);
+      addresses_towards(side_, shard_.registry.view_of(flow_, leg_.headers.ip_version));
+  note.header_len = packet::write_headers(frame, leg_.headers, addresses, segment, sum, leg_.ip_id++);
+  const auto ip_size = static_cast<std::uint32_t>(frame.size() - leg_.headers.l2_len);
   if (bearer_ != nullptr) {
     bearer_->injected(now, Bytes(ip_size));
     if (segment.payload_len != 0) bearer_->framing.sent(Bytes(segment.payload_len), control::OnWire(Bytes(ip_size)));
@@ -60,7 +59,7 @@ std::uint32_t header_on_wire(const Leg& leg) {
 }  // namespace
 
 std::uint32_t LegOutput::wire_size(std::uint32_t payload_len) const {
-  return header_on_wire(flow_.leg(side_)) + payload_len;
+  return header_on_wire(leg_) + payload_len;
 }
 
 Bytes segment_on_wire(const Leg& leg) {

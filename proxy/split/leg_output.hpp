@@ -26,13 +26,18 @@ class LegOutput final : public tcp::Output {
  public:
   /// `bearer`: told what goes to the radio; null where nobody counts it.
   LegOutput(Flow& flow, Side side, Bearer* bearer, const ShardContext& shard)
-      : flow_(flow), side_(side), bearer_(side == Side::radio ? bearer : nullptr), shard_(shard) {}
+      : flow_(flow),
+        leg_(flow.leg(side)),
+        side_(side),
+        bearer_(side == Side::radio ? bearer : nullptr),
+        shard_(shard) {}
 
   /// Queues a data segment in the frame in which it came in. The checksum was good, and packet::can_pass().
   void pass(const packet::Parsed& parsed, const tcp::PassedHeader& header, packet::Packet& frame, Instant now);
   /// IP bytes that were passed.
   [[nodiscard]] Bytes passed() const { return passed_; }
-  std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) override;
+  [[gnu::flatten, gnu::noinline]] std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload,
+                                                         Instant now) override;
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
   [[nodiscard]] bool grant_cut(bool only) override {
     if (shard_.budget.exhausted() && (!only || shard_.budget.reserve_touched())) return false;
@@ -44,6 +49,7 @@ class LegOutput final : public tcp::Output {
   [[nodiscard]] packet::Packet frame_for(packet::Packet* payload, const tcp::Segment& segment);
 
   Flow& flow_;
+  Leg& leg_;  ///< the flow's on that side
   Side side_;
   Bearer* bearer_;
   Bytes passed_{};
