@@ -17,6 +17,7 @@
 #include "dataplane/tcp/segment.hpp"
 #include "dataplane/tcp/send_queue.hpp"
 #include "dataplane/tcp/state.hpp"
+#include "dataplane/units/by_value.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 
@@ -191,10 +192,10 @@ class Endpoint {
   void on_timer(Instant now);
   /// The earliest armed timer, or when a burst may leave that pacing holds back; never when none.
   [[nodiscard]] Instant next_deadline() const {
-    const Instant timers = std::min(timer_deadline_, rcv_.ack_deadline);
+    const Instant timers = lesser(timer_deadline_, rcv_.ack_deadline);
     if (bits_.on_fast_path || !paced()) [[likely]]
       return timers;
-    return std::min(timers, pacing_deadline());
+    return lesser(timers, pacing_deadline());
   }
 
   /// TSval of what is sent from now on (RFC 7323), in the sender's own clock.
@@ -228,7 +229,7 @@ class Endpoint {
   /// What the peer may still send of the window it was told.
   [[nodiscard]] Bytes advertised() const {
     const std::int32_t open = rcv_.edge - rcv_.nxt;
-    return Bytes(open > 0 && !bits_.fin_received && bits_.state != State::closed ? open : 0);
+    return Bytes(open > 0 && (bits_.on_fast_path || expects_data()) ? open : 0);
   }
   /// Right edge of the window advertised to the peer.
   [[nodiscard]] SeqNum rcv_edge() const { return rcv_.edge; }

@@ -13,6 +13,10 @@ namespace sluice {
 [[nodiscard]] constexpr Bytes greater(Bytes a, Bytes b) {
   return Bytes(a.count() < b.count() ? b.count() : a.count());
 }
+[[nodiscard]] constexpr Instant lesser(Instant a, Instant b) {
+  return Instant(Duration(a.time_since_epoch().count() < b.time_since_epoch().count() ? a.time_since_epoch().count()
+                                                                                      : b.time_since_epoch().count()));
+}
 [[nodiscard]] constexpr Duration lesser(Duration a, Duration b) {
   return Duration(a.count() < b.count() ? a.count() : b.count());
 }

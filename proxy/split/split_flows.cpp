@@ -18,6 +18,11 @@ bool outdated(const packet::HeaderTemplate& known, const packet::Packet& packet,
   return !packet::same_macs(known, packet) || known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0;
 }
 
+/// When one of its legs wants to be looked at.
+Instant next_deadline(const Flow& flow) {
+  return lesser(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
+}
+
 }  // namespace
 
 SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal,
@@ -398,10 +403,15 @@ void SplitFlows::settle(Flow& flow, Bearer& bearer, StreamEvents events) {
 }
 
 void SplitFlows::reschedule(Flow& flow, FlowId id, Instant now) {
-  const Instant due = std::min(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
+  const Instant due = next_deadline(flow);
   if (flow.deadline <= due && flow.deadline != never) return;  // looked at in time, for idleness too
+  schedule(flow, id, due, now);
+}
+
+/// Looks at the flow when something is due, or it has been idle for long.
+inline void SplitFlows::schedule(Flow& flow, FlowId id, Instant due, Instant now) {
   const Instant idle = std::max(flow.last_activity + shard_.config.timeouts.idle, now + std::chrono::seconds(1));
-  shard_.registry.schedule_flow(flow, id, std::min(due, idle));
+  shard_.registry.schedule_flow(flow, id, lesser(due, idle));
 }
 
 void SplitFlows::on_due(FlowId id, Instant now) {
@@ -422,8 +432,8 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     close(id, now);
     return;
   }
-  if (nothing_is_due(flow, now)) {
-    reschedule(flow, id, now);
+  if (const Instant due = next_deadline(flow); due > now && may_be_put_off(flow)) {
+    schedule(flow, id, due, now);
     return;
   }
   if (flow.waits_out && wait_out(flow, id, now)) return;
@@ -440,13 +450,13 @@ void SplitFlows::on_due(FlowId id, Instant now) {
   mark(flow, id, StreamEvents::all);
 }
 
-/// What the flow was to be looked at for has been put off since. Under a law it is served all the same: time alone
-/// changes what the law lets the server send, and who uses the room in a window that connections share. Elsewhere what
-/// waits for its host has a timer of its own, or it would not be on the fast path.
-bool SplitFlows::nothing_is_due(const Flow& flow, Instant now) {
-  if (!relay::on_fast_path(flow) || flow.release_reason != ReleaseReason::none) return false;
-  const Instant due = std::min(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
-  return due > now && !shard_.registry.bearer(flow.bearer).steered();
+/// Nothing but its timers makes the flow be served, and what it was to be looked at for may have been put off since.
+/// Under a law it is served all the same: time alone changes what the law lets the server send, and who uses the room
+/// in a window that connections share. Elsewhere what waits for its host has a timer of its own, or it would not be on
+/// the fast path.
+bool SplitFlows::may_be_put_off(const Flow& flow) {
+  return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&
+         !shard_.registry.bearer(flow.bearer).steered();
 }
 
 }  // namespace sluice::proxy

@@ -135,7 +135,8 @@ class SplitFlows {
   [[gnu::noinline]] void hand_on_room(Bearer& bearer, Instant now);
   void hand_on_room(Bearer& bearer, std::uint32_t count, bool young, Instant now);
   void reschedule(Flow& flow, FlowId id, Instant now);
-  [[nodiscard]] bool nothing_is_due(const Flow& flow, Instant now);
+  void schedule(Flow& flow, FlowId id, Instant due, Instant now);
+  [[nodiscard]] bool may_be_put_off(const Flow& flow);
   [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow, FlowId id);
   void end_finished(Flow& flow, FlowId id, Instant now);
   void displace(FlowId id, Instant now);
