@@ -70,6 +70,8 @@ struct ShortKey {
   [[nodiscard]] static ShortKey from_server(const std::uint8_t* addresses) noexcept {
     return {{std::rotl(packet::load64(addresses), 32), packet::load_be32(addresses + 8)}};
   }
+  /// What no packet without VLAN tags has.
+  [[nodiscard]] static constexpr ShortKey of_none() noexcept { return {{0, UINT64_MAX}}; }
   [[nodiscard]] FlowKey whole() const noexcept {
     constexpr std::uint64_t prefix = 0xffff0000U;
     return FlowKey::of({0, words[0] << 32U | prefix, 0, (words[0] >> 32U << 32U) | prefix, words[1]});

@@ -33,6 +33,12 @@ class KeyBurst {
     long_[at] = words;
   }
 
+  /// Of those that were to be set only so many have been.
+  void shrink(std::size_t size) noexcept {
+    assert(size <= size_);
+    size_ = static_cast<std::uint32_t>(size);
+  }
+
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// The key is not one of IPv4.
   [[nodiscard]] bool is_long(std::size_t at) const noexcept { return (long_ones_ >> at & 1U) != 0; }

@@ -16,49 +16,59 @@ void Classifier::receive(Side in, std::span<packet::Packet> burst, Instant now) 
   }
 }
 
-/// What the packets are, and whose.
+/// What the packets are, and whose. The key of neighbours of one connection is looked for once.
 void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
-  auto& [parsed, results, keys, ids] = scratch_;
+  auto& [parsed, results, places, keys, ids] = scratch_;
   for (const packet::Packet& packet : burst) __builtin_prefetch(packet.data());
   keys.begin(burst.size());
+  std::size_t count = 0;
+  flow::ShortKey before = flow::ShortKey::of_none();
   for (std::size_t i = 0; i < burst.size(); ++i) {
     const std::span<const std::uint8_t> frame = burst[i].bytes();
     if (packet::parse_usual(frame, parsed[i])) [[likely]] {
       results[i] = packet::ParseResult::tcp;
-      keys.set(i, key_of_usual(in, frame));
+      const flow::ShortKey key = key_of_usual(in, frame);
+      if (!(key == before)) keys.set(count++, key);
+      before = key;
     } else {
       results[i] = packet::parse_any(frame, parsed[i]);
-      keys.set(i, key_of(in, parsed[i]));
+      const flow::FlowKey key = key_of(in, parsed[i]);
+      if (count == 0 || !(keys.key(count - 1) == key)) keys.set(count++, key);
+      before = keys.is_long(count - 1) ? flow::ShortKey::of_none() : keys.short_key(count - 1);
     }
+    places[i] = static_cast<std::uint8_t>(count - 1);
   }
+  keys.shrink(count);
   shard_.registry.find_burst(keys, ids);
 }
 
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
   look_up(in, burst);
-  auto& [parsed, results, keys, ids] = scratch_;
+  auto& [parsed, results, places, keys, ids] = scratch_;
   Registry& registry = shard_.registry;
   const std::uint32_t changes = registry.changes();
-  if (parts_.end_to_end.any()) prefetch_end_to_end(burst.size());
+  if (parts_.end_to_end.any()) prefetch_end_to_end();
   for (std::size_t i = 0; i < burst.size(); ++i) {
+    const std::size_t place = places[i];
     if (registry.changes() != changes) [[unlikely]]
-      ids[i] = registry.find(keys.key(i));
-    if (is_of_split(i)) [[likely]] {
-      parts_.flows.receive(in, burst[i], parsed[i], ids[i], now);
+      ids[place] = registry.find(keys.key(place));
+    const Registry::ConnectionId id = ids[place];
+    if (is_of_split(i, id)) [[likely]] {
+      parts_.flows.receive(in, burst[i], parsed[i], id, now);
     } else {
       Arrival arrival{in, burst[i], results[i], parsed[i], now};
-      handle(arrival, ids[i]);
+      handle(arrival, id);
     }
     burst[i].reset();  // where nobody took it
-    if (i + 1 < burst.size() && ids[i + 1] == ids[i] && registry.is_flow(ids[i]) && registry.changes() == changes)
+    if (i + 1 < burst.size() && places[i + 1] == place && registry.is_flow(id) && registry.changes() == changes)
       i += receive_train(in, burst, i, now);
   }
   parts_.flows.serve_marked(now);
 }
 
-void Classifier::prefetch_end_to_end(std::size_t burst_length) const {
+void Classifier::prefetch_end_to_end() const {
   const Registry& registry = shard_.registry;
-  for (const Registry::ConnectionId id : std::span(scratch_.ids).first(burst_length)) {
+  for (const Registry::ConnectionId id : std::span(scratch_.ids).first(scratch_.keys.size())) {
     if (registry.is_end_to_end(id)) parts_.end_to_end.prefetch(registry.end_to_end(id));
   }
 }
@@ -66,15 +76,16 @@ void Classifier::prefetch_end_to_end(std::size_t burst_length) const {
 /// Those that go on where the packet at `first`, which was dealt with and is a flow's, ends. Returns how many were
 /// taken.
 std::size_t Classifier::receive_train(Side in, std::span<packet::Packet> burst, std::size_t first, Instant now) {
-  const Registry::ConnectionId id = scratch_.ids[first];
+  const auto& [parsed, results, places, keys, ids] = scratch_;
+  const std::size_t place = places[first];
   std::size_t end = first + 1;
-  while (end < burst.size() && scratch_.ids[end] == id && scratch_.results[end] == packet::ParseResult::tcp &&
-         packet::follows(scratch_.parsed[end - 1], scratch_.parsed[end]))
+  while (end < burst.size() && places[end] == place && results[end] == packet::ParseResult::tcp &&
+         packet::follows(parsed[end - 1], parsed[end]))
     ++end;
   const std::size_t count = end - first - 1;
   if (count == 0) return 0;
-  const std::span<const packet::Parsed> parsed(scratch_.parsed);
-  return parts_.flows.receive_train(in, burst.subspan(first + 1, count), parsed.subspan(first + 1, count), id, now);
+  return parts_.flows.receive_train(in, burst.subspan(first + 1, count), std::span(parsed).subspan(first + 1, count),
+                                    ids[place], now);
 }
 
 void Classifier::receive_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch) {
@@ -92,7 +103,7 @@ void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst,
   for (std::size_t i = 0; i < burst.size(); ++i) {
     Arrival arrival{in, burst[i], scratch_.results[i], scratch_.parsed[i], now};
     watch.received(arrival, shard_.counters);
-    handle(arrival, shard_.registry.find(scratch_.keys.key(i)));
+    handle(arrival, shard_.registry.find(scratch_.keys.key(scratch_.places[i])));
     watch.dealt_with();
     burst[i].reset();
   }
@@ -100,8 +111,7 @@ void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst,
 }
 
 /// The packet at `at` is for SplitFlows without a doubt, as nearly all are: of a split connection, and no SYN.
-inline bool Classifier::is_of_split(std::size_t at) const {
-  const Registry::ConnectionId id = scratch_.ids[at];
+inline bool Classifier::is_of_split(std::size_t at, Registry::ConnectionId id) const {
   return scratch_.results[at] == packet::ParseResult::tcp && shard_.registry.is_flow(id) &&
          shard_.registry.flow(id).phase == FlowPhase::split && !scratch_.parsed[at].segment.flags.syn();
 }

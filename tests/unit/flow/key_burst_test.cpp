@@ -28,6 +28,28 @@ TEST(ShortKey, OfAFrameIsThatOfItsParsedHeaders) {
   }
 }
 
+TEST(ShortKey, OfNoneIsThatOfNoFrameWithoutTags) {
+  std::array<std::uint8_t, 12> wire{};
+  for (const std::uint8_t byte : {std::uint8_t{0x00}, std::uint8_t{0xff}}) {
+    wire.fill(byte);
+    EXPECT_FALSE(ShortKey::from_ue(wire.data()) == ShortKey::of_none());
+    EXPECT_FALSE(ShortKey::from_server(wire.data()) == ShortKey::of_none());
+  }
+}
+
+TEST(KeyBurst, MayComeToLessThanWasToBeSet) {
+  KeyBurst burst;
+  std::array<FlowKey, KeyBurst::most> keys;
+  burst.begin(keys.size());
+  for (std::uint32_t i = 0; i < keys.size(); ++i) {
+    keys.at(i) = i % 3 == 0 ? v6_key(i) : v4_key(i);
+    burst.set(i, keys.at(i));
+  }
+  burst.shrink(20);
+  ASSERT_EQ(burst.size(), 20U);
+  for (std::size_t i = 0; i < burst.size(); ++i) EXPECT_EQ(burst.key(i), keys.at(i)) << i;
+}
+
 TEST(KeyBurst, KeepsKeysOfBothVersionsWithEveryBit) {
   KeyBurst burst;
   for (int round = 0; round < 2; ++round) {  // the second time the places are those of others
