@@ -32,7 +32,8 @@ template <typename... Parts>
   return Explanation<std::decay_t<const Parts>...>(parts...);
 }
 
-/// Collects what is broken; what every validate() is made of.
+/// Collects what is broken; what every validate() is made of. Laws are made in the packet path, which is compiled in
+/// one piece: validate() is never inlined, or its texts would be part of that.
 class RuleChecker {
  public:
   /// `parameter`: the one that the rule is first about, a member of what is validated.
