@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,10 +45,26 @@ class Scene {
 
   void put(Side side, packet::Packet packet) {
     if (measuring) {
-      measured_receive(side, packet);
+      measured_receive(side, {&packet, 1});
     } else {
       shard.receive(side, {&packet, 1}, now);
     }
+  }
+  /// Puts it with others that come from this side, as a poll thread takes them from a port.
+  void put_in_burst(Side side, packet::Packet packet) {
+    std::vector<packet::Packet>& burst = bursts_[static_cast<std::size_t>(side)];
+    burst.push_back(std::move(packet));
+    if (burst.size() == bench::burst_size) flush(side);
+  }
+  void flush(Side side) {
+    std::vector<packet::Packet>& burst = bursts_[static_cast<std::size_t>(side)];
+    if (burst.empty()) return;
+    if (measuring) {
+      measured_receive(side, burst);
+    } else {
+      shard.receive(side, burst, now);
+    }
+    burst.clear();
   }
   void advance() {
     if (measuring) {
@@ -91,9 +109,9 @@ class Scene {
 
  private:
   // What callgrind collects.
-  __attribute__((noinline)) void measured_receive(Side side, packet::Packet& packet) {
+  __attribute__((noinline)) void measured_receive(Side side, std::span<packet::Packet> burst) {
     const std::uint64_t before = rte_rdtsc_precise();
-    shard.receive(side, {&packet, 1}, now);
+    shard.receive(side, burst, now);
     cycles += rte_rdtsc_precise() - before;
   }
   __attribute__((noinline)) void measured_advance() {
@@ -101,6 +119,8 @@ class Scene {
     shard.advance(now);
     cycles += rte_rdtsc_precise() - before;
   }
+
+  std::array<std::vector<packet::Packet>, 2> bursts_;  ///< by the side they come from
 };
 
 double microseconds(std::uint64_t cycles) {
@@ -155,12 +175,16 @@ bool idle(std::uint32_t pairs, std::uint32_t per_ue, bool used) {
   return scene.shard.flow_count() == 0;
 }
 
-/// A request of 100 bytes and an answer of one segment, then both hosts close, the server first.
+/// A request of 100 bytes and an answer of one segment, then both hosts close, the server first. In parallel, a round
+/// has as many of them in each of their steps, and what comes from a side comes in bursts.
 class ShortConnections {
  public:
   ShortConnections(Scene& scene, std::uint32_t parallel, std::uint32_t idle) : scene_(scene), idle_(idle) {
     connections_.reserve(parallel);
-    for (std::uint32_t i = 0; i < parallel; ++i) connections_.push_back(next());
+    for (std::uint32_t i = 0; i < parallel; ++i) {
+      connections_.push_back(next());
+      connections_.back().step = -static_cast<int>(i % steps);
+    }
   }
   /// Each goes on by a step; after the last one another begins in its place.
   void round() {
@@ -172,6 +196,7 @@ class ShortConnections {
         ++finished;
       }
     }
+    for (const Side side : {Side::radio, Side::core}) scene_.flush(side);
     scene_.forget();
     scene_.advance();
     scene_.now += std::chrono::microseconds(20);
@@ -191,23 +216,26 @@ class ShortConnections {
     bench::Hosts& hosts = scene_.hosts;
     switch (step) {
       case 0:
-        scene_.put(Side::radio, hosts.syn(c, scene_.now));
+        scene_.put_in_burst(Side::radio, hosts.syn(c, scene_.now));
         return;
       case 1:
-        scene_.put(Side::core, hosts.syn_ack(c, scene_.now));
+        scene_.put_in_burst(Side::core, hosts.syn_ack(c, scene_.now));
         return;
       case 2:
-        scene_.put(Side::radio, hosts.ack_of_ue(c, scene_.now));
-        scene_.put(Side::radio, hosts.data_of_ue(c, scene_.now, 100));
+        scene_.put_in_burst(Side::radio, hosts.ack_of_ue(c, scene_.now));
+        scene_.put_in_burst(Side::radio, hosts.data_of_ue(c, scene_.now, 100));
         return;
       case 3:
-        scene_.put(Side::core, hosts.data_of_server(c, scene_.now, bench::payload_size, tcp::Flags::fin_bit));
+        scene_.put_in_burst(Side::core, hosts.data_of_server(c, scene_.now, bench::payload_size, tcp::Flags::fin_bit));
         return;
       case 4:
-        scene_.put(Side::radio, hosts.data_of_ue(c, scene_.now, 0, tcp::Flags::fin_bit));
+        scene_.put_in_burst(Side::radio, hosts.data_of_ue(c, scene_.now, 0, tcp::Flags::fin_bit));
         return;
-      default:
-        scene_.put(Side::core, hosts.ack_of_server(c, scene_.now));
+      case 5:
+        scene_.put_in_burst(Side::core, hosts.ack_of_server(c, scene_.now));
+        return;
+      default:  // its turn is to come
+        return;
     }
   }
 
