@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """What the proxy makes of a port, beside a forwarder that looks at no packet (tests/bench/plain_forwarder.cpp): bulk
-downloads and small requests of kernel hosts through the same two af_packet ports, all of whose threads never sleep.
+downloads and small requests of kernel hosts through the same two af_packet ports, whose thread never sleeps. Where there
+is more than one processor it has one to itself, and the hosts have the others.
 
     server - plain_forwarder, or sluice (bypass, i-tcp) - UE
 
 The three take turns; the table has the median of each. Real time: needs root, and a machine with nothing else to do."""
 
 import argparse
+import os
 import socket
 import statistics
 import sys
@@ -95,27 +97,35 @@ def download(wire, port, streams, seconds):
     return sum(counted) * 8 / seconds
 
 
-def start(way, lab, wire):
-    """What stands between the two hosts; what ends it."""
+def processors():
+    """Those of the hosts, and that of the thread that polls, or None: it has none to itself."""
+    all_of_them = sorted(os.sched_getaffinity(0))
+    return (all_of_them[:-1], all_of_them[-1]) if len(all_of_them) > 1 else (all_of_them, None)
+
+
+def start(way, lab, wire, polls):
+    """What stands between the two hosts, its thread on the processor `polls`; what ends it."""
     if way == "plain":
         program = programs.BUILD / "bench" / "plain_forwarder"
         if not program.is_file():
             raise lab_module.LabError(f"{program} was not built (./run build release plain_forwarder)")
         runtime = lab.log_dir / "runtime"
         runtime.mkdir()
-        process = wire.box.start("plain", program, programs.af_packet(0, "core"), programs.af_packet(1, "radio"),
+        pinned = [] if polls is None else ["taskset", "--cpu-list", polls]
+        process = wire.box.start("plain", *pinned, program, programs.af_packet(0, "core"), programs.af_packet(1, "radio"),
                                  environment={"XDG_RUNTIME_DIR": str(runtime)}, urgent=True)
         process.wait_for("ready")
         return process.stop
-    return programs.Sluice(lab, wire.box, mode=way, shards={"poll": "busy"}).stop_and_check
+    shards = {"poll": "busy"} if polls is None else {"poll": "busy", "cpus": [polls]}
+    return programs.Sluice(lab, wire.box, mode=way, shards=shards).stop_and_check
 
 
-def measure(way, seconds):
+def measure(way, seconds, polls):
     """Of one way: Gb/s of one and of eight downloads, requests a second, median and p99 of a request's time in us."""
     with tempfile.TemporaryDirectory(prefix="ports") as folder, lab_module.Lab("ports", Path(folder)) as lab:
         wire = lab.bump()
         lab.know_each_other(wire)
-        stop = start(way, lab, wire)
+        stop = start(way, lab, wire, polls)
         wire.server.start("answers", sys.executable, __file__, "serve").wait_for("listening")
         with traffic.Server(wire.server.socket, congestion="cubic") as server:
             gigabits = [download(wire, server.port, streams, seconds) / 1e9 for streams in (1, 8)]
@@ -149,10 +159,12 @@ def main():
     if reason := lab_module.why_not():
         sys.exit(f"ports: {reason}")
     lab_module.exit_on_sigterm()
+    hosts, polls = processors()
+    os.sched_setaffinity(0, hosts)
     runs = {way: [] for way in WAYS}
     for turn in range(1, arguments.repeat + 1):
         for way, of_way in runs.items():
-            of_way.append(measure(way, arguments.seconds))
+            of_way.append(measure(way, arguments.seconds, polls))
             print(f"{turn}/{arguments.repeat} {way}: " + "  ".join(f"{value:.5g}" for value in of_way[-1]), file=sys.stderr)
     show(runs)
 
