@@ -43,13 +43,7 @@ class Scene {
   Scene(const proxy::ShardConfig& config, packet::PacketPool& pool)
       : shard(config, pool, sink, {1, 2}, Instant{}), hosts(pool, host_window) {}
 
-  void put(Side side, packet::Packet packet) {
-    if (measuring) {
-      measured_receive(side, {&packet, 1});
-    } else {
-      shard.receive(side, {&packet, 1}, now);
-    }
-  }
+  void put(Side side, packet::Packet packet) { receive(side, {&packet, 1}); }
   /// Puts it with others that come from this side, as a poll thread takes them from a port.
   void put_in_burst(Side side, packet::Packet packet) {
     std::vector<packet::Packet>& burst = bursts_[static_cast<std::size_t>(side)];
@@ -58,12 +52,7 @@ class Scene {
   }
   void flush(Side side) {
     std::vector<packet::Packet>& burst = bursts_[static_cast<std::size_t>(side)];
-    if (burst.empty()) return;
-    if (measuring) {
-      measured_receive(side, burst);
-    } else {
-      shard.receive(side, burst, now);
-    }
+    if (!burst.empty()) receive(side, burst);
     burst.clear();
   }
   void advance() {
@@ -108,6 +97,13 @@ class Scene {
   std::uint64_t cycles = 0;  ///< of these
 
  private:
+  void receive(Side side, std::span<packet::Packet> burst) {
+    if (measuring) {
+      measured_receive(side, burst);
+    } else {
+      shard.receive(side, burst, now);
+    }
+  }
   // What callgrind collects.
   __attribute__((noinline)) void measured_receive(Side side, std::span<packet::Packet> burst) {
     const std::uint64_t before = rte_rdtsc_precise();
