@@ -45,16 +45,15 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> pa
   Bytes room = to.endpoint.passage(from.endpoint);
   const tcp::PassedHeader header = to.endpoint.begin_passing();
   std::size_t count = 0;
-  bool more = true;
   do {
     room -= Bytes(parsed[count].segment.payload_len);
     most -= Bytes(parsed[count].ip_length);
     shard_.budget.taken();
     output.pass(parsed[count], header, packets[count], now);
     to.endpoint.pass(from.endpoint, parsed[count].segment, std::move(packets[count]), now);
-    more = ++count < packets.size() && !shard_.budget.tight() && Bytes(parsed[count].ip_length) <= most &&
-           goes_on(to, packets[count], parsed[count], room);
-  } while (more);
+    ++count;
+  } while (count < packets.size() && !shard_.budget.tight() && Bytes(parsed[count].ip_length) <= most &&
+           goes_on(to, packets[count], parsed[count], room));
   shard_.counters.add(Counter::segments_cut_through, count);
   to.endpoint.end_passing(from.endpoint, parsed[count - 1].segment, now);
   if (out == Side::radio) note_sent_to_radio(flow, id, bearer, output.passed(), now);
