@@ -169,7 +169,8 @@ function(sluice_check_headers name headers)
   add_dependencies(check_headers ${name}_headers)
 endfunction()
 
-# A program is optimised as a whole where it is said to be hot; libraries' objects bring their ordinary code otherwise.
+# sluice_link(name hot)   how it is linked: optimised as a whole where it is hot, else with the ordinary code of the libraries'
+# objects.
 function(sluice_link name hot)
   if(SLUICE_LTO AND hot)
     # g++ 12 takes a short std::string that is moved at link time for one whose buffer has no room (GCC bug 105651).

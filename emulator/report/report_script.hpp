@@ -108,12 +108,13 @@ class View {
     }
     for (const old of this.svg.querySelectorAll(".gx, .gy")) old.remove();
     const add = (...parts) => this.svg.insertBefore(make(...parts), this.data);
+    const letter = 6.2;  // pixels, as the plots are drawn with
     let taken = 0;
     for (const tick of ticks(this.x.value(part[0]), this.x.value(part[1]), this.svg.viewBox.baseVal.width / 90, this.x.log)) {
       const at = this.px(this.x.pixel(tick));
       add("line", {x1: at, x2: at, y1: this.top, y2: this.bottom, class: "grid gx"});
-      const half = written(tick).length * 3.1;
-      if (at - half < taken + 6.2) continue;
+      const half = written(tick).length * letter / 2;
+      if (at - half < taken + letter) continue;
       add("text", {x: at, y: this.bottom + 14, "text-anchor": "middle", class: "tick gx"}, written(tick));
       taken = at + half;
     }
