@@ -111,6 +111,20 @@ class Sluice:
         """Every counter by name, those of the shards without their prefix."""
         return {name.removeprefix("proxy."): value for name, value in self.ask("counters").items()}
 
+    def counters_at_rest(self, timeout=15):
+        """The counters once nothing has come in for so long that every shard has published its last ones. Those of the
+        ports are read from the devices at the moment of the question, so only then do they agree with the shards'."""
+        deadline = time.monotonic() + timeout
+        before = self.counters()
+        while True:
+            time.sleep(0.3)
+            after = self.counters()
+            if all(after[f"ports.{side}.received"] == before[f"ports.{side}.received"] for side in ("radio", "core")):
+                return after
+            if time.monotonic() > deadline:
+                raise LabError(f"frames still come in after {timeout} s")
+            before = after
+
     def buffers_in_use(self):
         return self.ask("status")["packet_buffers"]["in_use"]
 
