@@ -105,13 +105,12 @@ def test_an_idle_shard_is_woken_for_what_others_poll(sharded):
     sluice.stop_and_check()
 
 
-@pytest.mark.real_time  # no report is late
 def test_every_bearers_reports_reach_its_shard(tmp_path):
     """Four UEs behind one Node-B, steered: the shard that owns a UE gets its reports and nobody else's."""
     addresses = [f"10.45.0.{2 + i}" for i in range(4)]
     ues = [{"address": address, "frame": "0B", "buffer": "600KiB", "channel": test_radio.STEADY} for address in addresses]
     with lab_module.Lab("bearers", tmp_path) as lab:
-        radio = test_radio.Radio(lab, "smvs", test_radio.STEADY, 60, ues=4, proxy={"shards": {"count": SHARDS}},
+        radio = test_radio.Radio(lab, "smvs", test_radio.STEADY, 60, ues=4, proxy={"shards": {"count": SHARDS}, **test_radio.PATIENT},
                                  cell={"ues": ues})
         with traffic.Server(radio.wire.server.socket) as server:
             clients = [traffic.Client(radio.wire.server_address, radio.wire.ue.socket, server.port, source=address)
