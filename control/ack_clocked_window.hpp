@@ -110,6 +110,8 @@ class AckClockedWindow {
   /// silence does not make room. After `now`, by a millisecond at least.
   [[nodiscard]] Instant room_at(Instant now, Bytes under_way) const;
   [[nodiscard]] Rate rate() const { return delivery_.rate(); }
+  /// The highest that it was in the last five to ten seconds; zero while unknown.
+  [[nodiscard]] Rate best_rate() const { return delivery_.peak(); }
   /// Zero while unknown.
   [[nodiscard]] Duration base_delay() const { return base_; }
   /// How late the newest acknowledgement was of which it is known; zero where none was of late.

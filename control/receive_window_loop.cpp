@@ -4,6 +4,13 @@
 #include <cmath>
 
 namespace sluice::control {
+namespace {
+
+/// Of the best rate of late, that at which the reference is reckoned: all of it wins hardly any use of the recorded
+/// links, and doubles what waits.
+constexpr double best_share = 0.5;
+
+}  // namespace
 
 ReceiveWindowLoop::ReceiveWindowLoop(const ReceiveWindowParameters& parameters) : parameters_(parameters) {}
 
@@ -13,7 +20,8 @@ Bytes ReceiveWindowLoop::advance(const ReceiveWindowObservation& seen) {
   const auto held = static_cast<double>((seen.buffered + radio_error + seen.advertised).count());
   known_ = known_ || drain > Rate();
   if (known_) {
-    state_.reference = std::max(parameters_.reference.in_bytes(parameters_.frame, drain),
+    const Rate ready = std::max(drain, seen.framing.payload_of(seen.best) * best_share);
+    state_.reference = std::max(parameters_.reference.in_bytes(parameters_.frame, ready),
                                 static_cast<double>(parameters_.minimum_reference.count()));
     const double rtt_s = std::max(0.0, to_seconds(seen.server_rtt));
     state_.target = state_.reference + drain.bytes_per_second() * rtt_s;

@@ -12,8 +12,8 @@ namespace sluice::control {
 
 /// Parameters of the second loop.
 struct ReceiveWindowParameters {
-  Reference reference =
-      Reference::time(std::chrono::milliseconds(30));  ///< q0 of the relay's buffer, at the drain rate
+  /// q0 of the relay's buffer, at the drain rate or at half of the best of late, whichever is more.
+  Reference reference = Reference::time(std::chrono::milliseconds(30));
   Bytes minimum_reference{3000};                       ///< q0 is never taken for less
   Bytes frame{40};                                     ///< what a frame of the reference is
   Bytes initial{64 * 1024};                            ///< window until a drain rate is known
@@ -29,6 +29,7 @@ struct ReceiveWindowObservation {
   OnWire<Rate> drain;   ///< what the radio leg takes, or could take (b̄ of the first loop); zero while unknown
   Duration server_rtt;  ///< zero while unknown
   Framing framing{};    ///< of what the radio leg sends
+  OnWire<Rate> best{};  ///< the highest that `drain` was in the last seconds; zero where that is not known
 };
 
 /// A snapshot for observers. All of it is payload.
@@ -50,6 +51,9 @@ struct ReceiveWindowState {
 /// which is eq. 35 with δ·Ts = 1: the step is whatever time passes between two calls, what drained in it is part of ŝ,
 /// and only the advancing side of sgn exists. The parenthesis is `radio_error`. A loop around the relay's buffer alone
 /// would learn of a slower link only when that buffer has filled, and of a faster one when it has run dry.
+///
+/// A link that swings is slow now and fast before the server has heard of it. What waits here must last until then, so
+/// q0 is reckoned at no less than half of the best rate of the last seconds, where the first loop knows that.
 ///
 /// Where the server was the slower one, b̄ is no more than it could send; q0 beyond what that rate needs, each round
 /// trip, is how the window finds out that it has become faster. One per flow. No clock inside.

@@ -215,6 +215,7 @@ void each_field(Self& seen, Visit& visit) {
   visit("drain", seen.drain);
   visit("server_rtt", seen.server_rtt);
   visit("framing", seen.framing);
+  visit("best", seen.best);
 }
 
 // --- what they answer

@@ -98,7 +98,9 @@ void describe(Section& s, SmvsParameters& p, bool computed_here, std::string_vie
 
 void describe(Section& s, SecondLoopParameters& p) {
   s.choice("law", p.law, second_loop_laws, "what steers that window");
-  s.value("reference", p.reference, "q0 of the relay's buffer, at the rate the radio drains it");
+  s.value("reference", p.reference,
+          "q0 of the relay's buffer, at the rate the radio drains it, or at half of the best of late where "
+          "acknowledgements tell that");
   s.value("minimum_reference", p.minimum_reference, "q0 is never taken for less");
   s.value("frame", p.frame, {Bytes(1), Bytes(65'535)}, "what a frame of the reference is");
   s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window until a drain rate is known");

@@ -147,6 +147,8 @@ class Bearer : public RingMember<Bearer> {
     if (clocked()) return ack_clock().law().rate();
     return reported_ ? reported_->law.mean_rate(reported_->reports.last().bearer.mean_service_rate) : Rate();
   }
+  /// … and the highest of the last seconds, where acknowledgements tell; zero elsewhere.
+  [[nodiscard]] Rate best_rate() const { return clocked() ? ack_clock().law().best_rate() : Rate(); }
   /// What is in the radio queue and on the way there, less what belongs there: b̄ over the round trip to the Node-B and
   /// the reference of SMVS. Of this instant, by what the last report said; nothing under other laws.
   [[nodiscard]] control::OnWire<Bytes> radio_error() const;

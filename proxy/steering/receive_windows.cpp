@@ -127,7 +127,8 @@ Bytes ReceiveWindows::steered_room(const Flow& flow, const Bearer& bearer, contr
                                                .radio_error = control::OnWire(bearer.radio_error().amount() / sharing),
                                                .drain = control::OnWire(bearer.mean_rate() * (1.0 / sharing)),
                                                .server_rtt = server.srtt(),
-                                               .framing = bearer.framing};
+                                               .framing = bearer.framing,
+                                               .best = control::OnWire(bearer.best_rate() * (1.0 / sharing))};
   const auto identify = [&] { return identity_of(registry_.key_of(flow), loop.parameters()); };
   return advertised + control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
 }

@@ -24,6 +24,7 @@ struct Relay {
   /// The drain rate as told to the loop: what the radio could take (a Node-B's word), or what it took.
   bool told_capacity = true;
   double server_limit = 1e12;  ///< bytes the server sends per millisecond at most
+  double best = 0;             ///< the best drain rate of late as told to the loop, bytes per millisecond
 
   double buffered = 0, offered = 0, drained = 0, highest = 0;
   std::int64_t edge = 0, received = 0, sent = 0;
@@ -46,7 +47,8 @@ struct Relay {
                                        .advertised = Bytes(edge - received),
                                        .radio_error = {},
                                        .drain = OnWire(Rate::bytes_per_second(told * 1000)),
-                                       .server_rtt = std::chrono::milliseconds(rtt_ms)});
+                                       .server_rtt = std::chrono::milliseconds(rtt_ms),
+                                       .best = OnWire(Rate::bytes_per_second(best * 1000))});
       ASSERT_GE(more, 0_B);
       edge += more.count();
       if (more > 0_B) edges.emplace_back(now + rtt_ms / 2, edge);
@@ -82,6 +84,31 @@ TEST(ReceiveWindowLoop, SteersToTheDelayTimesTheDrainPlusTheReference) {
   EXPECT_DOUBLE_EQ(loop.state().reference, 30000);
   EXPECT_EQ(loop.advance({40000_B, 90000_B, {}, drain, 100ms}), 0_B);
   EXPECT_EQ(loop.advance({90000_B, 90000_B, {}, drain, 100ms}), 0_B) << "an edge is never taken back";
+}
+
+TEST(ReceiveWindowLoop, TheReferenceIsForHalfOfTheBestRateOfLate) {
+  const auto reference = [](double best) {
+    ReceiveWindowLoop loop;
+    loop.advance({0_B, 0_B, {}, OnWire(Rate::bytes_per_second(1e6)), 100ms, {}, OnWire(Rate::bytes_per_second(best))});
+    return loop.state().reference;
+  };
+  EXPECT_DOUBLE_EQ(reference(8e6), 120'000);
+  EXPECT_DOUBLE_EQ(reference(1.5e6), 30'000) << "a steady link's is as it was";
+  EXPECT_DOUBLE_EQ(reference(0), 30'000);
+}
+
+// Slow for a second, eight times as fast for 100 ms: what waits must last until the server has heard of it.
+TEST(ReceiveWindowLoop, MoreWaitsForALinkThatSwings) {
+  const auto use = [](double best) {
+    Relay relay;
+    relay.best = best;
+    relay.capacity = [](std::int64_t now) { return now % 1100 < 1000 ? 125.0 : 1000.0; };
+    relay.run(0, 2000);
+    relay.offered = relay.drained = 0;
+    relay.run(2000, 24'000);
+    return relay.drained / relay.offered;
+  };
+  EXPECT_GT(use(1000), use(0) + 0.02);
 }
 
 // What is too much at the radio is withheld from the server at once, what is missing there is sent for.

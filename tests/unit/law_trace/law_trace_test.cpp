@@ -105,6 +105,7 @@ struct Driver<ReceiveWindowLoop> {
     seen.advertised = Bytes(dice.between(0, 65'535));
     seen.radio_error = OnWire(Bytes(dice.between(-50'000, 50'000)));
     seen.drain = OnWire(Rate::bytes_per_second(static_cast<double>(dice.between(0, 2'000'000))));
+    seen.best = OnWire(Rate::bytes_per_second(static_cast<double>(dice.between(0, 8'000'000))));
     seen.server_rtt = milliseconds(dice.between(0, 200));
     seen.framing.sent(Bytes(dice.between(1, 1448)), OnWire(Bytes(1500)));
     traced<Laws::Advance>(trace, law, identify, seen);
