@@ -14,10 +14,10 @@ namespace sluice::control {
 struct ReceiveWindowParameters {
   /// q0 of the relay's buffer, at the drain rate or at half of the best of late, whichever is more.
   Reference reference = Reference::time(std::chrono::milliseconds(30));
-  Bytes minimum_reference{3000};                       ///< q0 is never taken for less
-  Bytes frame{40};                                     ///< what a frame of the reference is
-  Bytes initial{64 * 1024};                            ///< window until a drain rate is known
-  Bytes maximum{16 * 1024 * 1024};                     ///< what is steered never exceeds this
+  Bytes minimum_reference{3000};    ///< q0 is never taken for less
+  Bytes frame{40};                  ///< what a frame of the reference is
+  Bytes initial{64 * 1024};         ///< window until a drain rate is known
+  Bytes maximum{16 * 1024 * 1024};  ///< what is steered never exceeds this
 };
 
 /// What the second loop is told, whenever convenient (each ACK that is built, each step).
