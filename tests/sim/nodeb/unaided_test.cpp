@@ -40,6 +40,14 @@ TEST(Unaided, AVaryingLinkIsUsedWithAShortQueue) {
   EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, 120);
 }
 
+// It fades at the speed of a pedestrian. A relay that stores for the mean rate alone makes it 91.8 %, with the same
+// queue.
+TEST(Unaided, ALinkThatSwingsFindsEnoughInTheRelay) {
+  const auto results = run_all(cell("{type: generated, model: {mean: 20Mb/s, speed: 1km/h, snr: 4dB, seed: 7}}", 1, 1));
+  EXPECT_GT(results.at(0).utilisation, 0.94);
+  EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, 90);
+}
+
 /// The same with connections that stay end to end.
 std::string end_to_end(std::string scenario) {
   const std::string mode = "modes: [smvs]";
