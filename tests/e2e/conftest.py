@@ -13,6 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 import lab as lab_module  # noqa: E402
+import processors  # noqa: E402
 import programs  # noqa: E402
 import traffic  # noqa: E402
 
@@ -34,6 +35,20 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=f"asks for more speed than programs have under {SANITIZERS}"))
         elif CONTROL and "path" not in item.fixturenames:
             item.add_marker(pytest.mark.skip(reason="tests the programs; SLUICE_E2E_CONTROL=1 runs without them"))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test by the clock that fails while the hypervisor takes the processors for others is skipped, and says so: it asked
+    for what the programs were not given."""
+    report = (yield).get_result()
+    if call.when == "setup":
+        item.processors_before = processors.times()
+    elif call.when == "call" and report.failed and item.get_closest_marker("real_time"):
+        share = processors.taken(item.processors_before, processors.times())
+        if share >= processors.MUCH:
+            report.outcome = "skipped"
+            report.longrepr = (str(item.path), 0, f"the hypervisor took {share:.0%} of the processors meanwhile: {call.excinfo.exconly()[:200]}")
 
 
 @pytest.fixture(autouse=True, scope="session")
