@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 import lab as lab_module  # noqa: E402
@@ -20,6 +21,7 @@ import traffic  # noqa: E402
 WHY_NOT = lab_module.why_not()
 CONTROL = os.environ.get("SLUICE_E2E_CONTROL") == "1"
 SANITIZERS = programs.sanitizers()
+RUNS = 3  # of a test by the clock, at most
 TEST_SECONDS = 600 if SANITIZERS else 150
 
 
@@ -38,17 +40,30 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    """A test by the clock that fails while the hypervisor takes the processors for others is skipped, and says so: it asked
-    for what the programs were not given."""
+def pytest_runtest_makereport(call):
     report = (yield).get_result()
-    if call.when == "setup":
-        item.processors_before = processors.times()
-    elif call.when == "call" and report.failed and item.get_closest_marker("real_time"):
-        share = processors.taken(item.processors_before, processors.times())
-        if share >= processors.MUCH:
-            report.outcome = "skipped"
-            report.longrepr = (str(item.path), 0, f"the hypervisor took {share:.0%} of the processors meanwhile: {call.excinfo.exconly()[:200]}")
+    report.missed_an_aim = call.excinfo is not None and call.excinfo.errisinstance(AssertionError)
+
+
+def pytest_runtest_protocol(item, nextitem):
+    """A test by the clock that misses its aim while the hypervisor takes the processors for others was not given what it asks
+    for: it runs again, a few times, and the last run counts. What it missed is printed. Programs that end count at once."""
+    if not item.get_closest_marker("real_time"):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for more in reversed(range(RUNS)):
+        before = processors.times()
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        share = processors.taken(before, processors.times())
+        failed = [report for report in reports if report.failed]
+        if not more or share < processors.MUCH or not failed or not all(report.missed_an_aim for report in failed):
+            break
+        item.config.get_terminal_writer().line(f"\n{item.nodeid} again: {share:.0%} of the processors were taken: {failed[0].longrepr.reprcrash.message}")
+        item._initrequest()  # its fixtures begin anew
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.fixture(autouse=True, scope="session")
