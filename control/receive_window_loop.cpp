@@ -7,7 +7,7 @@ namespace sluice::control {
 namespace {
 
 /// Of the best rate of late, that at which the reference is reckoned: all of it wins hardly any use of the recorded
-/// links, and doubles what waits.
+/// links, and doubles what is to wait.
 constexpr double best_share = 0.5;
 
 }  // namespace
