@@ -344,13 +344,15 @@ bool AckClockedWindow::doubts_base_delay(Instant now) const {
 }
 
 /// What is under way while the queue is drained: half of what fills the way, so that a base delay of up to twice the
-/// true one is found out, and nothing where it may be any longer; two segments, since one might have its
-/// acknowledgement delayed; and what has come and is not acknowledged because the uplink is late.
+/// true one is found out, and nothing where it may be any longer; three quarters where the last drain has confirmed it,
+/// since that costs the link less, and shows whether there is anything to find out; two segments, since one might have
+/// its acknowledgement delayed; and what has come and is not acknowledged because the uplink is late.
 double AckClockedWindow::drained() const {
   const double least = static_cast<double>((parameters_.segment * least_segments).count());
   if (unproven_) return least;
   const double rate = delivery_.rate().bytes_per_second();
-  return std::max(least, rate * to_seconds(base_delay()) / 2) + rate * to_seconds(late_);
+  const double part = doubt_wait_ > first_doubt_wait ? 0.75 : 0.5;
+  return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(late_);
 }
 
 void AckClockedWindow::begin_drain(Instant now) {
@@ -389,11 +391,12 @@ void AckClockedWindow::end_drain(Instant now) {
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
   if (probed_ <= near(base_) + std::max(margin(), on_air)) {
     base_ = std::min(probed_, near(base_));
-    // Half of what was too much may still have stood: one more, once the window is what the new delay makes it.
+    // Some of what was too much may still have stood: one more, once the window is what the new delay makes it.
     far_for_ = Duration::zero();
-    again_at_ = base_ < drained_from_ * 3 / 4 ? now + 2 * drained_from_ : never;
+    const bool shorter = base_ < drained_from_ * 7 / 8;
+    again_at_ = shorter ? now + 2 * drained_from_ : never;
     longer_ = Duration::zero();
-    doubt_wait_ = std::min(doubt_wait_ * 2, longest_doubt_wait);
+    doubt_wait_ = shorter ? first_doubt_wait : std::min(doubt_wait_ * 2, longest_doubt_wait);
     next_doubt_ = now + doubt_wait_;
     return;
   }

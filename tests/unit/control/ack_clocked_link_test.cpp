@@ -184,6 +184,17 @@ TEST(AckClockedLink, AShorterWayIsFoundOutInSeconds) {
   EXPECT_GE(result.served_in(10'500, 25'000), 0.97 * 14'500 * 1250);
 }
 
+// A drain that only confirms leaves most of the way filled, and one that finds something is followed by others.
+TEST(AckClockedLink, AWayThatWasConfirmedIsDrainedWithLessLoss) {
+  AckedLink link;
+  link.capacity = constant(10e6);
+  link.down = link.up = [](Milliseconds now) { return now < 100'000 ? 50 : 10; };
+  const auto result = link.run(110'000);
+  EXPECT_GE(result.drains, 15U);
+  EXPECT_GE(result.served_in(10'000, 100'000), 0.99 * 90'000 * 1250);
+  EXPECT_LE(*std::max_element(result.queue.begin() + 107'000, result.queue.end()), 1250 * 40);
+}
+
 TEST(AckClockedLink, AWayThatIsTrulyLongIsUsed) {
   AckedLink link;
   link.capacity = constant(20e6);
