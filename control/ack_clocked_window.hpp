@@ -65,9 +65,9 @@ struct Acknowledged {
 ///
 /// The base delay is a minimum over the last seconds. Where no packet has come near it for five seconds, or where the
 /// rate falls although the window is what limits it (the way has become longer), the queue is drained for a round trip
-/// and the delay measured anew, whether it is longer or shorter. So it is at the end of a start-up that has found a
-/// slow link, and a way longer than a radio's or shorter than the first window takes on the air: the first packets may
-/// have met an outage or each other, and a queue stood ever since.
+/// and the delay measured anew, whether it is longer or shorter; with less loss where the last drain found nothing new.
+/// So it is at the end of a start-up that has found a slow link, and a way longer than a radio's or shorter than the
+/// first window takes on the air: the first packets may have met an outage or each other, and a queue stood ever since.
 ///
 /// Others may fill the same queue (UDP, QUIC, connections that are not split). A window that holds its own part of the
 /// queue at a reference would yield to them until nothing is left. While they send a fifth or more of all, the window
