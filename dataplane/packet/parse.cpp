@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <span>
 
@@ -94,6 +95,31 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   std::memcpy(&fields, tcp + 4, sizeof fields);
   fields = _mm_insert_epi16(_mm_shuffle_epi8(fields, order), static_cast<std::int16_t>(payload), 5);
   std::memcpy(static_cast<void*>(&segment), &fields, sizeof fields);
+}
+
+/// Of a usual frame: the fields from its ports to its VLAN tags, of which it has none.
+[[gnu::always_inline]] inline void set_ports(Parsed& out, std::uint32_t ports) noexcept {
+  constexpr std::size_t at = offsetof(Parsed, src_port);
+  static_assert(offsetof(Parsed, dst_port) == at + 2 && offsetof(Parsed, vlan) == at + 4 && sizeof out.vlan == 4);
+  store64(reinterpret_cast<std::uint8_t*>(&out) + at, std::rotl(__builtin_bswap32(ports), 16));
+}
+
+/// … and those from l4_offset on, before the segment: what stands in the IPv4 header at `ip`, and what is known.
+[[gnu::always_inline]] inline void set_network(Parsed& out, __m128i ip) noexcept {
+  using usual_frame::payload_at, usual_frame::tcp_at;
+  constexpr std::size_t at = offsetof(Parsed, l4_offset);
+  static_assert(offsetof(Parsed, payload_offset) == at + 2 && offsetof(Parsed, ip_length) == at + 4 &&
+                offsetof(Parsed, ip_id) == at + 6 && offsetof(Parsed, l2_len) == at + 8);
+  static_assert(offsetof(Parsed, ip_version) == at + 9 && offsetof(Parsed, protocol) == at + 10 &&
+                offsetof(Parsed, unknown_options) == at + 11 && offsetof(Parsed, tos) == at + 12);
+  static_assert(offsetof(Parsed, ttl) == at + 13 && offsetof(Parsed, dont_fragment) == at + 14 &&
+                offsetof(Parsed, usual) == at + 15 && offsetof(Parsed, segment) == at + 16);
+  constexpr char zero = -1;
+  const __m128i order = _mm_setr_epi8(zero, zero, zero, zero, 3, 2, 5, 4, zero, zero, zero, zero, 1, 8, zero, zero);
+  const __m128i known =
+      _mm_setr_epi8(tcp_at, 0, payload_at, 0, 0, 0, 0, 0, ethernet_length, 4, ip_protocol::tcp, 0, 0, 0, 1, 1);
+  const __m128i fields = _mm_or_si128(_mm_shuffle_epi8(ip, order), known);
+  std::memcpy(reinterpret_cast<std::uint8_t*>(&out) + at, &fields, sizeof fields);
 }
 
 /// Reads an IPv4 header (RFC 791) that begins at `offset` and whose first 20 bytes are in the frame; `tcp` means: go on
@@ -252,39 +278,28 @@ bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   if (frame.size() < payload_at) return false;
   const std::uint8_t* const ip = frame.data() + ip_at;
   const std::uint8_t* const tcp = frame.data() + tcp_at;
-  constexpr std::uint32_t type_and_version = 0x00450008, fragment_and_protocol = 0x06000000;
+  constexpr std::uint32_t type_and_version = 0x00450008, fragment_and_protocol = 0x06000040;
   constexpr std::uint16_t offset_and_syn = 0x0080;
   const std::uint32_t link = load32(ip - 2), middle = load32(ip + 6);
   const std::uint16_t control = load16(tcp + 12);
-  const bool usual = (link & 0x00ffffffU) == type_and_version && (middle & 0xff00ff3fU) == fragment_and_protocol &&
+  const bool usual = (link & 0x00ffffffU) == type_and_version && (middle & 0xff00ff7fU) == fragment_and_protocol &&
                      (control & 0x02f1U) == offset_and_syn && load32(tcp + tcp_length) == only_timestamps;
   const std::size_t total = load_be16(ip + 2);
   if (!usual || total < payload_at - ip_at || total > frame.size() - ip_at) return false;
   if (!sums_to_ones(add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16)))) return false;
 
   // Everything is read before anything is written: for all the compiler knows one could change the other.
-  const std::uint16_t src_port = load_be16(tcp), dst_port = load_be16(tcp + 2), ip_id = load_be16(ip + 4);
-  const std::uint8_t tos = ip[1], ttl = ip[8];
+  __m128i front;
+  std::memcpy(&front, ip, sizeof front);
+  const std::uint32_t ports = load32(tcp);
+  const std::uint8_t tos = ip[1];
   const auto payload = static_cast<std::uint16_t>(total - (payload_at - ip_at));
   const std::uint32_t ts_value = load_be32(tcp + tcp_length + 4), ts_echo = load_be32(tcp + tcp_length + 8);
   set_v4(out.src, ip + 12);
   set_v4(out.dst, ip + 16);
   set_front(out.segment, tcp, payload);
-  out.src_port = src_port;
-  out.dst_port = dst_port;
-  out.vlan = {};
-  out.l4_offset = tcp_at;
-  out.payload_offset = payload_at;
-  out.ip_length = static_cast<std::uint16_t>(total);
-  out.ip_id = ip_id;
-  out.l2_len = ethernet_length;
-  out.ip_version = 4;
-  out.protocol = ip_protocol::tcp;
-  out.unknown_options = {};
-  out.tos = tos;
-  out.ttl = ttl;
-  out.dont_fragment = (middle & 0x40U) != 0;
-  out.usual = true;
+  set_ports(out, ports);
+  set_network(out, front);
   out.segment.sack_count = 0;
   out.segment.has_timestamps = true;
   out.segment.ecn = tos & 3U;

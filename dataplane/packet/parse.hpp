@@ -112,10 +112,10 @@ static_assert(sizeof(Parsed) <= 128, "two cache lines");
 /// change the outcome, but are reported in `out.unknown_options`. Does not look at the TCP checksum.
 [[nodiscard]] ParseResult parse(const Packet& packet, Parsed& out) noexcept;
 
-/// The short way of parse() for what nearly every packet looks like: no VLAN tag, IPv4 without options and whole, TCP
-/// without SYN and AE and with nothing but timestamps, laid out as RFC 7323 appendix A recommends. False, with nothing
-/// promised of `out`, when the frame is anything else, damaged ones included; when true, what parse_any() gives, which
-/// is `tcp`, and the same in `out`.
+/// The short way of parse() for what nearly every packet looks like: no VLAN tag, IPv4 without options, whole and not
+/// to be fragmented, TCP without SYN and AE and with nothing but timestamps, laid out as RFC 7323 appendix A
+/// recommends. False, with nothing promised of `out`, when the frame is anything else, damaged ones included; when
+/// true, what parse_any() gives, which is `tcp`, and the same in `out`.
 [[nodiscard]] bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
 /// Where things stand in such a frame. The ports follow the addresses.
 namespace usual_frame {
