@@ -110,15 +110,17 @@ void write_tcp(std::uint8_t* at, const AddressesView& addresses, const tcp::Segm
   store32(at + 16, std::uint32_t{urgent} << 16 | static_cast<std::uint16_t>(~fold(sum + urgent)));
 }
 
-/// The same of usual_layout.
+/// The same of usual_layout, of a segment or an acknowledgement.
+template <typename Fields>
 [[gnu::always_inline]] inline void write_usual_tcp(std::uint8_t* at, const AddressesView& addresses,
-                                                   const tcp::Segment& segment, std::uint64_t sum) noexcept {
+                                                   const Fields& fields, tcp::Flags flags, std::uint16_t urgent,
+                                                   std::uint64_t sum) noexcept {
   constexpr std::uint32_t offset = (tcp_length + usual_layout.options) / 4;
   constexpr std::uint32_t timestamps = word(tcp_option::nop, tcp_option::nop, tcp_option::timestamps, 10);
-  sum = put64(sum, at, std::uint32_t{addresses.src_port} << 16 | addresses.dst_port, segment.seq.raw());
-  sum = put64(sum, at + 8, segment.ack.raw(), offset << 28 | std::uint32_t{segment.flags.bits} << 16 | segment.window);
-  sum = put64(sum, at + 16, segment.urgent, timestamps);
-  sum = put64(sum, at + 24, segment.ts_value, segment.ts_echo);
+  sum = put64(sum, at, std::uint32_t{addresses.src_port} << 16 | addresses.dst_port, fields.seq.raw());
+  sum = put64(sum, at + 8, fields.ack.raw(), offset << 28 | std::uint32_t{flags.bits} << 16 | fields.window);
+  sum = put64(sum, at + 16, urgent, timestamps);
+  sum = put64(sum, at + 24, fields.ts_value, fields.ts_echo);
   store16(at + 16, static_cast<std::uint16_t>(~fold(sum)));
 }
 
@@ -170,24 +172,30 @@ struct Front {
   std::uint16_t length;  ///< of all headers
 };
 
+/// What a segment carries, and how its IP packet is marked.
+struct Body {
+  std::uint16_t length = 0;  ///< bytes of payload
+  std::uint16_t sum = 0;     ///< of these
+  std::uint16_t ecn = 0;
+};
+
 /// Makes room for the headers, and writes those in front of TCP's.
 [[gnu::always_inline]] inline Front write_front(Packet& packet, const HeaderTemplate& header,
-                                                const AddressesView& addresses, const tcp::Segment& segment,
-                                                std::uint16_t payload_sum, std::uint16_t ip_id,
+                                                const AddressesView& addresses, const Body& body, std::uint16_t ip_id,
                                                 const Layout& layout) noexcept {
   const auto l2_and_ip = static_cast<std::uint32_t>(header.l2_len + (layout.ipv4 ? ipv4_length : ipv6_length));
   const std::uint32_t tcp_header = static_cast<std::uint32_t>(tcp_length) + layout.options;
-  const auto tcp_total = static_cast<std::uint16_t>(tcp_header + segment.payload_len);
+  const auto tcp_total = static_cast<std::uint16_t>(tcp_header + body.length);
   const IpPayload payload{.length = tcp_total,
                           .ip_id = ip_id,
                           .protocol = ip_protocol::tcp,
-                          .tos = static_cast<std::uint8_t>(header.tos | segment.ecn)};
+                          .tos = static_cast<std::uint8_t>(header.tos | body.ecn)};
   const auto length = static_cast<std::uint16_t>(l2_and_ip + tcp_header);
   std::uint8_t* const frame = packet.prepend(length);
   packet.buffer()->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
   const std::uint64_t addresses_sum = write_link_and_ip(frame, header, addresses, payload, layout.ipv4);
   return {frame + l2_and_ip,
-          addresses_sum + payload_sum + __builtin_bswap16(tcp_total) + (std::uint32_t{ip_protocol::tcp} << 8), length};
+          addresses_sum + body.sum + __builtin_bswap16(tcp_total) + (std::uint32_t{ip_protocol::tcp} << 8), length};
 }
 
 [[gnu::noinline]] std::uint16_t write_unusual(Packet& packet, const HeaderTemplate& header,
@@ -197,7 +205,8 @@ struct Front {
                       .syn = segment.flags.syn(),
                       .timestamps = segment.has_timestamps,
                       .options = tcp_options_length(segment)};
-  const Front front = write_front(packet, header, addresses, segment, payload_sum, ip_id, layout);
+  const Front front =
+      write_front(packet, header, addresses, {segment.payload_len, payload_sum, segment.ecn}, ip_id, layout);
   write_tcp(front.tcp, addresses, segment, layout, front.sum);
   return front.length;
 }
@@ -213,11 +222,19 @@ std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const 
                             const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept {
   assert(packet.size() == segment.payload_len);
   if (is_usual(header, segment)) [[likely]] {
-    const Front front = write_front(packet, header, addresses, segment, payload_sum, ip_id, usual_layout);
-    write_usual_tcp(front.tcp, addresses, segment, front.sum);
+    const Front front =
+        write_front(packet, header, addresses, {segment.payload_len, payload_sum, segment.ecn}, ip_id, usual_layout);
+    write_usual_tcp(front.tcp, addresses, segment, segment.flags, segment.urgent, front.sum);
     return front.length;
   }
   return write_unusual(packet, header, addresses, segment, payload_sum, ip_id);
+}
+
+void write_acknowledgement(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
+                           const tcp::Acknowledgement& ack, std::uint16_t ip_id) noexcept {
+  assert(packet.size() == 0 && header.ip_version == 4 && ack.has_timestamps);
+  const Front front = write_front(packet, header, addresses, {}, ip_id, usual_layout);
+  write_usual_tcp(front.tcp, addresses, ack, tcp::Flags{tcp::Flags::ack_bit}, 0, front.sum);
 }
 
 HeaderTemplate learn(const Packet& packet, const Parsed& parsed) noexcept {

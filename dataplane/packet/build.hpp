@@ -136,4 +136,8 @@ void write_passed(Packet& packet, const Parsed& parsed, const tcp::PassedHeader&
 std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
                             const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept;
 
+/// The same of an acknowledgement with timestamps over IPv4, which is what nearly all are; `packet` is empty.
+void write_acknowledgement(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
+                           const tcp::Acknowledgement& ack, std::uint16_t ip_id) noexcept;
+
 }  // namespace sluice::packet

@@ -66,6 +66,23 @@ void Endpoint::settle() {
 }
 
 void Endpoint::emit_ack(Instant now, Output& output) {
+  if (disturbed() || bits_.urgent_out || bits_.use_ecn || bits_.duplicates_due > 1) [[unlikely]] {
+    emit_ack_with_more(now, output);
+    return;
+  }
+  const Acknowledgement ack{.seq = acceptable_seq(),
+                            .ack = next_acknowledgement(),
+                            .window = advertise(),
+                            .has_timestamps = bits_.use_timestamps,
+                            .ts_value = ts_value_,
+                            .ts_echo = rcv_.ts_recent};
+  if (output.acknowledge(ack, now) == 0) return;
+  acknowledged_up_to(ack.ack);
+  if (!holding_back()) bits_.duplicates_due = 0;
+}
+
+/// An acknowledgement that also tells what came before its turn, of marks or of urgent data, or goes out several times.
+void Endpoint::emit_ack_with_more(Instant now, Output& output) {
   Segment segment = header(acceptable_seq());
   if (disturbed() && !disturbance().reassembly.report().empty() && !holding_back()) [[unlikely]] {
     if (bits_.use_sack && disturbance().reassembly.report().overflowed()) emit_all_runs(segment, now, output);

@@ -468,8 +468,10 @@ class Endpoint {
   [[gnu::cold, gnu::noinline]] void emit_all_runs(Segment segment, Instant now, Output& output) const;
   void emit_fin(Instant now, Output& output);
   [[nodiscard]] bool fin_can_go() const;
+  void acknowledged_up_to(SeqNum ack);
 
   // emit_data.cpp
+  [[gnu::cold, gnu::noinline]] void emit_ack_with_more(Instant now, Output& output);
   /// What several payloads in one buffer come to at most: a segment's. Where that is small, they are cut again.
   [[nodiscard]] std::uint32_t most_joined() const { return mtu_.full_mss < SendQueue::small ? least_joined : mtu_.mss; }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length) const { return fits_cwnd(length, pipe()); }

@@ -195,12 +195,17 @@ inline Segment Endpoint::header(SeqNum seq) {
   return segment;
 }
 
-/// The receiver's news left with `segment`.
-inline void Endpoint::ack_went_out(const Segment& segment) {
+/// The peer is told, or about to be, that we have everything before `ack`.
+inline void Endpoint::acknowledged_up_to(SeqNum ack) {
   bits_.ack_now = false;
   rcv_.ack_deadline = never;
   bits_.unacked_segments = 0;
-  rcv_.last_ack_sent = segment.ack;
+  rcv_.last_ack_sent = ack;
+}
+
+/// The receiver's news left with `segment`.
+inline void Endpoint::ack_went_out(const Segment& segment) {
+  acknowledged_up_to(segment.ack);
   if (segment.sack_count != 0) [[unlikely]]
     disturb().reassembly.report().reported();
 }

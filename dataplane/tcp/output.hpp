@@ -23,6 +23,11 @@ class Output {
   /// device's queue): the endpoint then keeps what it wanted to send and tries again.
   virtual std::uint32_t transmit(const Segment& segment, packet::Packet* payload, Instant now) = 0;
 
+  /// The same of a segment that does nothing but acknowledge, as most without data.
+  virtual std::uint32_t acknowledge(const Acknowledgement& ack, Instant now) {
+    return transmit(ack.segment(), nullptr, now);
+  }
+
   /// IP packet size that transmit would return for `payload_len` bytes of data (without SACK blocks); for allowances.
   [[nodiscard]] virtual std::uint32_t wire_size(std::uint32_t payload_len) const = 0;
 

@@ -27,10 +27,7 @@ Bytes Endpoint::passage(const Endpoint& from) const {
 }
 
 PassedHeader Endpoint::begin_passing() {
-  bits_.ack_now = false;
-  rcv_.ack_deadline = never;
-  bits_.unacked_segments = 0;
-  rcv_.last_ack_sent = next_acknowledgement();
+  acknowledged_up_to(next_acknowledgement());
   return {.ack = rcv_.last_ack_sent, .window = advertise(), .ts_echo = rcv_.ts_recent};
 }
 

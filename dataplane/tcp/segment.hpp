@@ -96,6 +96,28 @@ struct Segment {
   }
 };
 
+/// All that a segment says which acknowledges and does nothing else, on a connection that nothing disturbs.
+struct Acknowledgement {
+  SeqNum seq;
+  SeqNum ack;
+  std::uint16_t window = 0;  ///< as on the wire, not scaled
+  bool has_timestamps = false;
+  std::uint32_t ts_value = 0;
+  std::uint32_t ts_echo = 0;
+
+  [[nodiscard]] constexpr Segment segment() const {
+    Segment segment;
+    segment.seq = seq;
+    segment.ack = ack;
+    segment.window = window;
+    segment.flags.bits = Flags::ack_bit;
+    segment.has_timestamps = has_timestamps;
+    segment.ts_value = ts_value;
+    segment.ts_echo = ts_echo;
+    return segment;
+  }
+};
+
 /// What a data segment that is relayed in its frame says otherwise than it did when it came in.
 struct PassedHeader {
   SeqNum ack;

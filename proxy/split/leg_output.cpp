@@ -4,13 +4,15 @@
 
 namespace sluice::proxy {
 
+inline packet::Packet LegOutput::allocate() {
+  packet::Packet frame = shard_.pool.allocate();
+  if (!frame) [[unlikely]]
+    shard_.counters.add(Counter::buffers_exhausted);
+  return frame;
+}
+
 packet::Packet LegOutput::frame_for(packet::Packet* payload, const tcp::Segment& segment) {
-  if (payload == nullptr) {
-    packet::Packet frame = shard_.pool.allocate();
-    if (!frame) [[unlikely]]
-      shard_.counters.add(Counter::buffers_exhausted);
-    return frame;
-  }
+  if (payload == nullptr) return allocate();
   // An earlier transmission that the device still holds will be on the wire soon enough: nothing to repeat yet.
   if (payload->shared()) [[unlikely]]
     return {};
@@ -37,14 +39,25 @@ std::uint32_t LegOutput::transmit(const tcp::Segment& segment, packet::Packet* p
   if (!frame) return 0;
   packet::PacketNote& note = frame.note();
   const std::uint16_t sum = payload != nullptr ? note.payload_sum : std::uint16_t{0};
-  const packet::AddressesView addresses =
-      addresses_towards(side_, shard_.registry.view_of(flow_, leg_.headers.ip_version));
-  note.header_len = packet::write_headers(frame, leg_.headers, addresses, segment, sum, leg_.ip_id++);
+  note.header_len = packet::write_headers(frame, leg_.headers, addresses(), segment, sum, leg_.ip_id++);
   const auto ip_size = static_cast<std::uint32_t>(frame.size() - leg_.headers.l2_len);
   if (bearer_ != nullptr) {
     bearer_->injected(now, Bytes(ip_size));
     if (segment.payload_len != 0) bearer_->framing.sent(Bytes(segment.payload_len), control::OnWire(Bytes(ip_size)));
   }
+  shard_.queue.push(side_, std::move(frame), now);
+  return ip_size;
+}
+
+std::uint32_t LegOutput::acknowledge(const tcp::Acknowledgement& ack, Instant now) {
+  if (leg_.headers.ip_version != 4 || !ack.has_timestamps) [[unlikely]]
+    return transmit(ack.segment(), nullptr, now);
+  packet::Packet frame = allocate();
+  if (!frame) [[unlikely]]
+    return 0;
+  packet::write_acknowledgement(frame, leg_.headers, addresses(), ack, leg_.ip_id++);
+  const std::uint32_t ip_size = frame.size() - std::uint32_t{leg_.headers.l2_len};
+  if (bearer_ != nullptr) bearer_->injected(now, Bytes(ip_size));
   shard_.queue.push(side_, std::move(frame), now);
   return ip_size;
 }

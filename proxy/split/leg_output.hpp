@@ -38,6 +38,7 @@ class LegOutput final : public tcp::Output {
   [[nodiscard]] Bytes passed() const { return passed_; }
   [[gnu::flatten, gnu::noinline]] std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload,
                                                          Instant now) override;
+  std::uint32_t acknowledge(const tcp::Acknowledgement& ack, Instant now) override;
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
   [[nodiscard]] bool grant_cut(bool only) override {
     if (shard_.budget.exhausted() && (!only || shard_.budget.reserve_touched())) return false;
@@ -46,6 +47,10 @@ class LegOutput final : public tcp::Output {
   }
 
  private:
+  [[nodiscard]] packet::Packet allocate();
+  [[nodiscard]] packet::AddressesView addresses() const {
+    return addresses_towards(side_, shard_.registry.view_of(flow_, leg_.headers.ip_version));
+  }
   [[nodiscard]] packet::Packet frame_for(packet::Packet* payload, const tcp::Segment& segment);
 
   Flow& flow_;

@@ -124,6 +124,31 @@ TEST(Build, BytesOfAnAcknowledgmentAreThoseOfTheBook) {
   EXPECT_THAT(packet.bytes(), testing::ElementsAreArray(expected));
 }
 
+TEST(Build, AnAcknowledgementIsWrittenAsTheSegmentThatItIs) {
+  std::mt19937 random(3);
+  const auto number = [&] { return static_cast<std::uint32_t>(random()); };
+  for (int round = 0; round < 1000; ++round) {
+    HeaderTemplate header = make_template(near_mac, far_mac, 4);
+    header.tos = static_cast<std::uint8_t>(number() & 0xfcU);
+    header.ttl = static_cast<std::uint8_t>(number());
+    header.dont_fragment = round % 2 == 0;
+    for (int tags = round % 3; tags > 0; --tags) add_vlan_tag(header, 0x8100, 7);
+    Addresses addresses = addresses_v4();
+    addresses.src_port = static_cast<std::uint16_t>(number());
+    const tcp::Acknowledgement ack{.seq = tcp::SeqNum(number()),
+                                   .ack = tcp::SeqNum(number()),
+                                   .window = static_cast<std::uint16_t>(number()),
+                                   .has_timestamps = true,
+                                   .ts_value = number(),
+                                   .ts_echo = number()};
+    const auto ip_id = static_cast<std::uint16_t>(number());
+    Packet quick = payload_packet(0), thorough = payload_packet(0);
+    write_acknowledgement(quick, header, addresses, ack, ip_id);
+    write_headers(thorough, header, addresses, ack.segment(), 0, ip_id);
+    ASSERT_THAT(quick.bytes(), testing::ElementsAreArray(thorough.bytes()));
+  }
+}
+
 /// AE lies in the byte before the other flags (RFC 9768 section 3), in segments of every kind.
 TEST(Build, EveryAceFieldIsReadAsItWasWritten) {
   const HeaderTemplate header = make_template(near_mac, far_mac, 4);
