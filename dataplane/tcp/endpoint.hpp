@@ -51,6 +51,9 @@ class Endpoint {
   /// payload_sum set; its checksum has been verified and nobody else holds the buffer. Returns is_plausible(segment),
   /// as it was before. `news`, where given, is told what it acknowledges, when that is anything.
   bool receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news = nullptr);
+  /// The same of a segment without payload that acknowledges something on a connection that is not repairing,
+  /// reordering or closing anything. False, and nothing has happened, where it is not such a one.
+  bool hear(const Segment& segment, Instant now, AckNews* news = nullptr);
   /// Whether a segment brings the next data and no other news, on a connection that is not repairing, reordering or
   /// closing anything, and whose window is open.
   [[nodiscard]] bool takes_next(const Segment& segment) const;
@@ -91,6 +94,8 @@ class Endpoint {
   }
   /// Something was received and not acknowledged yet.
   [[nodiscard]] bool owes_acknowledgement() const { return bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
+  /// The next data that comes in is acknowledged at once (RFC 5681 section 4.2), or something before it.
+  [[nodiscard]] bool acknowledges_next() const { return bits_.ack_now || bits_.unacked_segments != 0; }
   /// An acknowledgement that waits to be worth a segment goes out with the next emit().
   void hurry_acknowledgement() { bits_.ack_now = bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
   /// The peer asks whether anybody is there (a keep-alive, RFC 9293 section 3.8.4) while nothing is under way here, or
@@ -135,15 +140,15 @@ class Endpoint {
   [[nodiscard]] bool may_pass(const Endpoint& from, const Segment& segment, Instant now);
   /// How many bytes may, where one may.
   [[nodiscard]] Bytes passage(const Endpoint& from) const;
-  /// Such segments are passed on now, by pass() for each and end_passing() with the last of them; those behind the
-  /// first are of its train (packet::follows()) and fit passage(). That is what receive(), take_over() and emit() come
-  /// to in turn, but that segments keep their frames and PSH flags. Returns what their headers are to say
-  /// (write_passed()).
+  /// Such segments are passed on now, by pass() for each and end_passing() with the outermost of them and their number;
+  /// those behind the first are of its train (packet::follows()) and fit passage(). That is what receive(), take_over()
+  /// and emit() come to in turn, but that segments keep their frames and PSH flags. Returns what their headers are to
+  /// say (write_passed()).
   [[nodiscard]] PassedHeader begin_passing();
   /// The caller sends `frame`, whose note() has payload_len and payload_sum, which is kept here to be repeated.
   void pass(Endpoint& from, const Segment& segment, packet::Packet&& frame, Instant now);
   /// The acknowledgement by `from` goes out with its next emit().
-  void end_passing(Endpoint& from, const Segment& last, Instant now);
+  void end_passing(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count, Instant now);
   /// Payload of this size may: a segment takes it, and it is not so little that what follows may be joined to it.
   [[nodiscard]] bool passes_size(std::uint32_t payload) const {
     return payload >= SendQueue::small && payload <= mtu_.mss;
@@ -331,7 +336,7 @@ class Endpoint {
   /// The owner keeps back the acknowledgement of data that is in order.
   [[nodiscard]] bool holding_back() const { return bits_.acks_held && rcv_.last_ack_sent != rcv_.nxt; }
   void report_duplicate(SeqNum left, SeqNum right);
-  void schedule_ack(Instant now);
+  void schedule_ack(std::uint32_t segments, Instant now);
   [[nodiscard]] std::int32_t edge_gain() const;
   [[nodiscard]] bool edge_may_move(std::uint32_t step) const;
   [[nodiscard]] std::uint32_t window_update_step() const;
@@ -463,15 +468,15 @@ class Endpoint {
   void settle();
   [[nodiscard]] Segment header(SeqNum seq);
   [[nodiscard]] SeqNum acceptable_seq() const;
+  void acknowledged_up_to(SeqNum ack);
   void ack_went_out(const Segment& segment);
   void emit_ack(Instant now, Output& output);
+  [[gnu::cold, gnu::noinline]] void emit_ack_with_more(Instant now, Output& output);
   [[gnu::cold, gnu::noinline]] void emit_all_runs(Segment segment, Instant now, Output& output) const;
   void emit_fin(Instant now, Output& output);
   [[nodiscard]] bool fin_can_go() const;
-  void acknowledged_up_to(SeqNum ack);
 
   // emit_data.cpp
-  [[gnu::cold, gnu::noinline]] void emit_ack_with_more(Instant now, Output& output);
   /// What several payloads in one buffer come to at most: a segment's. Where that is small, they are cut again.
   [[nodiscard]] std::uint32_t most_joined() const { return mtu_.full_mss < SendQueue::small ? least_joined : mtu_.mss; }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length) const { return fits_cwnd(length, pipe()); }

@@ -30,14 +30,14 @@ inline void Endpoint::append_in_order(packet::Packet&& payload) {
 
 /// RFC 5681 section 4.2: at least every second data segment is acknowledged, and no data later than the delay. Where
 /// the owner decides, nothing is by itself.
-inline void Endpoint::schedule_ack(Instant now) {
+inline void Endpoint::schedule_ack(std::uint32_t segments, Instant now) {
+  constexpr std::uint32_t count_mask = 63;  // as many as the field holds; what counts is whether there are two
   if (bits_.acks_held) [[unlikely]]
     return;
-  if (++bits_.unacked_segments >= 2) {
-    bits_.ack_now = true;
-  } else if (rcv_.ack_deadline == never) {
-    rcv_.ack_deadline = now + config_->delayed_ack;
-  }
+  const std::uint32_t before = bits_.unacked_segments;
+  bits_.unacked_segments = static_cast<std::uint8_t>((before + segments) & count_mask);
+  if (before + segments >= 2) bits_.ack_now = true;
+  if (before == 0 && rcv_.ack_deadline == never) rcv_.ack_deadline = now + config_->delayed_ack;
 }
 
 /// By how much the right edge would move if it were moved now; negative when it is ahead of the room.

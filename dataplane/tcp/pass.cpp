@@ -33,22 +33,33 @@ PassedHeader Endpoint::begin_passing() {
 
 void Endpoint::pass(Endpoint& from, const Segment& segment, packet::Packet&& frame, Instant now) {
   const std::uint32_t length = segment.payload_len;
-  from.rcv_.nxt += length;
-  if (from.bits_.window_updates != WindowUpdates::sparing) [[unlikely]]
+  // When a window is worth a segment may depend on each of them; else they are let pass together at the end.
+  if (from.bits_.window_updates != WindowUpdates::sparing) [[unlikely]] {
+    from.rcv_.nxt += length;
     from.consider_window_update();
-  from.room_ -= std::min(from.room_, length);
-  from.schedule_ack(now);
+    from.room_ -= std::min(from.room_, length);
+  }
   packet::PacketNote& note = frame.note();
   note.seq = segment.seq.raw();
   note.header_len = static_cast<std::uint16_t>(frame.size() - length);
   send_.push_sent(std::move(frame), now);
 }
 
-void Endpoint::end_passing(Endpoint& from, const Segment& last, Instant now) {
-  if (last.has_timestamps) from.remember_timestamp(last, now);
+void Endpoint::end_passing(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count,
+                           Instant now) {
+  const SeqNum end = last.seq + last.payload_len;
+  if (from.bits_.window_updates == WindowUpdates::sparing) [[likely]] {
+    from.rcv_.nxt = end;
+    from.room_ -= std::min(from.room_, static_cast<std::uint32_t>(end - first.seq));
+  }
+  from.schedule_ack(count, now);
+  if (last.has_timestamps) {
+    from.remember_timestamp(first, now);
+    from.rcv_.newest_ts = last.ts_value;
+  }
   from.update_window(last, from.snd_.una);
   ts_value_ = from.rcv_.newest_ts;
-  snd_.nxt = snd_.end = from.rcv_.nxt;
+  snd_.nxt = snd_.end = end;
   snd_.last_sent = tick::fine(now);
   if (bits_.timer < Timer::reorder) arm_retransmit(now);
   note_use_of_cwnd(send_.in_flight());

@@ -68,7 +68,7 @@ void Endpoint::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
   }
   append_in_order(std::move(payload));
   if (!reassembling()) {
-    schedule_ack(now);
+    schedule_ack(1, now);
     return;
   }
   drain_reassembly();

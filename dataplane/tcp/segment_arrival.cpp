@@ -52,7 +52,16 @@ bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant
   update_window(segment, before);
   if (segment.payload_len == 0) return true;
   append_in_order(std::move(payload));
-  schedule_ack(now);
+  schedule_ack(1, now);
+  return true;
+}
+
+bool Endpoint::hear(const Segment& segment, Instant now, AckNews* news) {
+  if (!is_expected(segment)) return false;
+  if (bits_.use_timestamps) remember_timestamp(segment, now);
+  const SeqNum before = snd_.una;
+  acknowledge(segment.ack, now, news);
+  update_window(segment, before);
   return true;
 }
 
@@ -65,7 +74,7 @@ void Endpoint::receive_train(const Segment& last, std::span<packet::Packet> payl
   update_window(last, snd_.una);
   for (packet::Packet& payload : payloads) {
     append_in_order(std::move(payload));
-    schedule_ack(now);
+    schedule_ack(1, now);
   }
 }
 

@@ -10,7 +10,7 @@ namespace sluice::proxy {
 void Classifier::receive(Side in, std::span<packet::Packet> burst, Instant now) {
   shard_.counters.add(in == Side::radio ? Counter::received_radio : Counter::received_core, burst.size());
   while (!burst.empty()) {
-    const std::size_t count = std::min(burst.size(), burst_size);
+    const std::size_t count = std::min(burst.size(), ParsedBurst::most);
     receive_chunk(in, burst.first(count), now);
     burst = burst.subspan(count);
   }
@@ -18,7 +18,7 @@ void Classifier::receive(Side in, std::span<packet::Packet> burst, Instant now) 
 
 /// What the packets are, and whose. The key of neighbours of one connection is looked for once.
 void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
-  auto& [parsed, results, places, keys, ids] = scratch_;
+  auto& [parsed, results, places, keys, ids] = known_;
   for (const packet::Packet& packet : burst) __builtin_prefetch(packet.data());
   keys.begin(burst.size());
   std::size_t count = 0;
@@ -42,56 +42,37 @@ void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
   shard_.registry.find_burst(keys, ids);
 }
 
+/// What was found is so until somebody changes the table; from then on each packet's connection is looked for again.
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
   look_up(in, burst);
-  auto& [parsed, results, places, keys, ids] = scratch_;
   Registry& registry = shard_.registry;
   const std::uint32_t changes = registry.changes();
   if (parts_.end_to_end.any()) prefetch_end_to_end();
-  for (std::size_t i = 0; i < burst.size(); ++i) {
-    const std::size_t place = places[i];
-    if (registry.changes() != changes) [[unlikely]]
-      ids[place] = registry.find(keys.key(place));
-    const Registry::ConnectionId id = ids[place];
-    if (is_of_split(i, id)) [[likely]] {
-      parts_.flows.receive(in, burst[i], parsed[i], id, now);
+  for (std::size_t i = 0; i < burst.size();) {
+    const bool changed = registry.changes() != changes;
+    if (!changed && parts_.flows.takes(known_, i)) [[likely]] {
+      i = parts_.flows.receive(in, burst, known_, i, now);
     } else {
-      Arrival arrival{in, burst[i], results[i], parsed[i], now};
-      handle(arrival, id);
+      Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], now};
+      handle(arrival, changed ? registry.find(known_.keys.key(known_.places[i])) : known_.id(i));
+      burst[i].reset();  // where nobody took it
+      ++i;
     }
-    burst[i].reset();  // where nobody took it
-    if (i + 1 < burst.size() && places[i + 1] == place && registry.is_flow(id) && registry.changes() == changes)
-      i += receive_train(in, burst, i, now);
   }
   parts_.flows.serve_marked(now);
 }
 
 void Classifier::prefetch_end_to_end() const {
   const Registry& registry = shard_.registry;
-  for (const Registry::ConnectionId id : std::span(scratch_.ids).first(scratch_.keys.size())) {
+  for (const Registry::ConnectionId id : std::span(known_.ids).first(known_.keys.size())) {
     if (registry.is_end_to_end(id)) parts_.end_to_end.prefetch(registry.end_to_end(id));
   }
-}
-
-/// Those that go on where the packet at `first`, which was dealt with and is a flow's, ends. Returns how many were
-/// taken.
-std::size_t Classifier::receive_train(Side in, std::span<packet::Packet> burst, std::size_t first, Instant now) {
-  const auto& [parsed, results, places, keys, ids] = scratch_;
-  const std::size_t place = places[first];
-  std::size_t end = first + 1;
-  while (end < burst.size() && places[end] == place && results[end] == packet::ParseResult::tcp &&
-         packet::follows(parsed[end - 1], parsed[end]))
-    ++end;
-  const std::size_t count = end - first - 1;
-  if (count == 0) return 0;
-  return parts_.flows.receive_train(in, burst.subspan(first + 1, count), std::span(parsed).subspan(first + 1, count),
-                                    ids[place], now);
 }
 
 void Classifier::receive_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch) {
   shard_.counters.add(in == Side::radio ? Counter::received_radio : Counter::received_core, burst.size());
   while (!burst.empty()) {
-    const std::size_t count = std::min(burst.size(), burst_size);
+    const std::size_t count = std::min(burst.size(), ParsedBurst::most);
     receive_chunk_watched(in, burst.first(count), now, watch);
     burst = burst.subspan(count);
   }
@@ -101,19 +82,13 @@ void Classifier::receive_watched(Side in, std::span<packet::Packet> burst, Insta
 void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch) {
   look_up(in, burst);
   for (std::size_t i = 0; i < burst.size(); ++i) {
-    Arrival arrival{in, burst[i], scratch_.results[i], scratch_.parsed[i], now};
+    Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], now};
     watch.received(arrival, shard_.counters);
-    handle(arrival, shard_.registry.find(scratch_.keys.key(scratch_.places[i])));
+    handle(arrival, shard_.registry.find(known_.keys.key(known_.places[i])));
     watch.dealt_with();
     burst[i].reset();
   }
   parts_.flows.serve_marked(now);
-}
-
-/// The packet at `at` is for SplitFlows without a doubt, as nearly all are: of a split connection, and no SYN.
-inline bool Classifier::is_of_split(std::size_t at, Registry::ConnectionId id) const {
-  return scratch_.results[at] == packet::ParseResult::tcp && shard_.registry.is_flow(id) &&
-         shard_.registry.flow(id).phase == FlowPhase::split && !scratch_.parsed[at].segment.flags.syn();
 }
 
 inline void Classifier::handle(Arrival& arrival, Registry::ConnectionId id) {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 
+#include "proxy/flows/parsed_burst.hpp"
 #include "proxy/handback/changeover.hpp"
 #include "proxy/handback/orphans.hpp"
 #include "proxy/opening/openings.hpp"
@@ -35,14 +35,10 @@ class Classifier {
                                                     FrameWatch& watch);
 
  private:
-  static constexpr std::size_t burst_size = flow::KeyBurst::most;
-
   void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
-  [[gnu::noinline]] std::size_t receive_train(Side in, std::span<packet::Packet> burst, std::size_t first, Instant now);
   void receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
   [[gnu::flatten, gnu::noinline]] void look_up(Side in, std::span<const packet::Packet> burst);
   void prefetch_end_to_end() const;
-  [[nodiscard]] bool is_of_split(std::size_t at, Registry::ConnectionId id) const;
   void handle(Arrival& arrival, Registry::ConnectionId id);
   /// A packet that belongs to no connection yet, to one that begins or goes, or is no TCP segment at all.
   [[gnu::cold, gnu::noinline]] void handle_other(Arrival& arrival, Registry::ConnectionId id);
@@ -55,15 +51,7 @@ class Classifier {
 
   const ShardContext shard_;
   Parts parts_;
-  /// What is known of the packets of the burst in hand. Those of a connection that follow each other share a key.
-  struct Scratch {
-    std::array<packet::Parsed, burst_size> parsed;
-    std::array<packet::ParseResult, burst_size> results;
-    std::array<std::uint8_t, burst_size> places;  ///< of their keys
-    flow::KeyBurst keys;
-    std::array<Registry::ConnectionId, burst_size> ids;  ///< of the keys
-  };
-  Scratch scratch_{};
+  ParsedBurst known_{};  ///< the burst in hand
 };
 
 }  // namespace sluice::proxy

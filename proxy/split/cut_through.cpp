@@ -19,6 +19,21 @@ bool goes_on(const Leg& to, const packet::Packet& packet, const packet::Parsed& 
 
 }  // namespace
 
+/// How many segments of a train go on together, the first of which may: `room` bytes of payload at most, and `most` as
+/// IP packets. The buffers of these are taken.
+inline std::size_t SplitFlows::take_together(const Leg& to, std::span<const packet::Packet> packets,
+                                             std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
+  shard_.budget.taken();
+  std::size_t count = 1;
+  for (; count < packets.size() && !shard_.budget.tight(); ++count) {
+    room -= Bytes(parsed[count - 1].segment.payload_len);
+    most -= Bytes(parsed[count - 1].ip_length);
+    if (Bytes(parsed[count].ip_length) > most || !goes_on(to, packets[count], parsed[count], room)) break;
+    shard_.budget.taken();
+  }
+  return count;
+}
+
 /// Passes on as many as may, of a segment and those that follow it in its train, and returns how many. The others are
 /// as they were. The first one's checksum was good, and its headers are those that are known; of those behind it that
 /// is found out here.
@@ -42,55 +57,38 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> pa
   if (to.endpoint.snd_una() == from.endpoint.rcv_nxt()) relay::note_progress(flow, out, now);
   from.heard = true;
   LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, shard_);
-  Bytes room = to.endpoint.passage(from.endpoint);
+  const bool first_can_wait = from.endpoint.nothing_to_emit(now) && !from.endpoint.acknowledges_next();
+  const std::size_t count = take_together(to, packets, parsed, to.endpoint.passage(from.endpoint), most);
   const tcp::PassedHeader header = to.endpoint.begin_passing();
-  std::size_t count = 0;
-  do {
-    room -= Bytes(parsed[count].segment.payload_len);
-    most -= Bytes(parsed[count].ip_length);
-    shard_.budget.taken();
-    output.pass(parsed[count], header, packets[count], now);
-    to.endpoint.pass(from.endpoint, parsed[count].segment, std::move(packets[count]), now);
-    ++count;
-  } while (count < packets.size() && !shard_.budget.tight() && Bytes(parsed[count].ip_length) <= most &&
-           goes_on(to, packets[count], parsed[count], room));
+  for (std::size_t i = 0; i < count; ++i) {
+    output.pass(parsed[i], header, packets[i], now);
+    to.endpoint.pass(from.endpoint, parsed[i].segment, std::move(packets[i]), now);
+  }
   shard_.counters.add(Counter::segments_cut_through, count);
-  to.endpoint.end_passing(from.endpoint, parsed[count - 1].segment, now);
+  shard_.counters.add(Counter::optimised, count - 1);  // the first was counted before
+  to.endpoint.end_passing(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
+                          static_cast<std::uint32_t>(count), now);
   if (out == Side::radio) note_sent_to_radio(flow, id, bearer, output.passed(), now);
-  after_passing<in>(flow, id, bearer, now);
-  return count;
-}
-
-/// The same of a train whose first segment has been dealt with.
-template <Side in>
-std::size_t SplitFlows::pass_train(Flow& flow, FlowId id, std::span<packet::Packet> packets,
-                                   std::span<const packet::Parsed> parsed, Instant now) {
-  const Leg& to = flow.leg(opposite(in));
-  if (!goes_on(to, packets[0], parsed[0], Bytes::max())) return 0;
-  const std::size_t count = pass<in>(flow, id, packets, parsed, now);
-  shard_.counters.add(Counter::optimised, count);
+  after_passing<in>(flow, id, bearer, count > 1 && first_can_wait, now);
   return count;
 }
 
 /// Nothing is left to be done but to acknowledge, in time. Where nothing is due yet and no law steers the sender's
 /// window, what is advertised and held together is as before. Where acknowledgements wait, serve() says which may go.
+/// `first_waited`: by itself the first segment of this train would have left nothing due. Then the flow has its
+/// appointment before it is served, as if it had been: of what is due in the same moment the order is the same.
 template <Side in>
-void SplitFlows::after_passing(Flow& flow, FlowId id, const Bearer& bearer, Instant now) {
+void SplitFlows::after_passing(Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now) {
   flow.last_activity = now;
-  if (!flow.leg(in).endpoint.nothing_to_emit(now) || bearer.steered() || Exposure::waits(flow)) {
-    mark(flow, id, data_to(opposite(in)));
-  } else if (flow.events == StreamEvents::none) {
-    reschedule(flow, id, now);
-  }
+  const bool follows_later = bearer.steered() || Exposure::waits(flow);
+  const bool due = !flow.leg(in).endpoint.nothing_to_emit(now);
+  if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none) reschedule(flow, id, now);
+  if (due || follows_later) mark(flow, id, data_to(opposite(in)));
 }
 
 template std::size_t SplitFlows::pass<Side::radio>(Flow&, FlowId, std::span<packet::Packet>,
                                                    std::span<const packet::Parsed>, Instant);
 template std::size_t SplitFlows::pass<Side::core>(Flow&, FlowId, std::span<packet::Packet>,
                                                   std::span<const packet::Parsed>, Instant);
-template std::size_t SplitFlows::pass_train<Side::radio>(Flow&, FlowId, std::span<packet::Packet>,
-                                                         std::span<const packet::Parsed>, Instant);
-template std::size_t SplitFlows::pass_train<Side::core>(Flow&, FlowId, std::span<packet::Packet>,
-                                                        std::span<const packet::Parsed>, Instant);
 
 }  // namespace sluice::proxy

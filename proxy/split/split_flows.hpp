@@ -9,6 +9,7 @@
 #include "dataplane/tcp/paced_sender.hpp"
 #include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/flows/flow_journal.hpp"
+#include "proxy/flows/parsed_burst.hpp"
 #include "proxy/handback/handback.hpp"
 #include "proxy/shard/arrival.hpp"
 #include "proxy/shard/context.hpp"
@@ -52,15 +53,13 @@ class SplitFlows {
   void begin_young(Flow& flow, Instant now);
   /// The flow's endpoints live from now on.
   void begin(Flow& flow, FlowId id, Instant now);
-  /// A segment of the flow came in. What it takes of the packet it moves out.
-  [[gnu::flatten, gnu::noinline]] void receive(Side in, packet::Packet& packet, const packet::Parsed& parsed, FlowId id,
-                                               Instant now);
-  void receive(Arrival& arrival, FlowId id) { receive(arrival.in, arrival.packet, arrival.parsed, id, arrival.now); }
-  /// What follows (packet::follows()) a segment that receive() was just given, in one go. Returns how many of `packets`
-  /// were taken; the others are as they were, for receive().
-  [[gnu::flatten, gnu::noinline]] std::size_t receive_train(Side in, std::span<packet::Packet> packets,
-                                                            std::span<const packet::Parsed> parsed, FlowId id,
-                                                            Instant now);
+  /// The packet at `at` is for receive() without a doubt, as nearly all are: of a split connection, and no SYN.
+  [[nodiscard]] bool takes(const ParsedBurst& known, std::size_t at) const { return flow_of(known, at) != nullptr; }
+  /// Takes the packet at `at` of a burst, which takes() is true of, and those behind it up to the first of which it is
+  /// not. Returns the place of that one, or the burst's size. Closes and opens no connection.
+  std::size_t receive(Side in, std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at, Instant now);
+  /// A segment of the flow came in by itself. What it takes of the packet it moves out.
+  void receive(Arrival& arrival, FlowId id);
 
   /// To be served before the burst ends, as far as this has to do with it.
   void mark(Flow& flow, FlowId id, StreamEvents events) {
@@ -91,21 +90,37 @@ class SplitFlows {
   [[gnu::cold, gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
+  /// Of the packet at `at`, where it is takes(); null otherwise.
+  [[nodiscard]] Flow* flow_of(const ParsedBurst& known, std::size_t at) const {
+    const Registry::ConnectionId id = known.id(at);
+    if (!known.is_tcp(at) || !shard_.registry.is_flow(id)) return nullptr;
+    Flow& flow = shard_.registry.flow(id);
+    return flow.phase == FlowPhase::split && !known.parsed[at].segment.flags.syn() ? &flow : nullptr;
+  }
   // What each segment runs through is compiled once for each side that it may come in on: it knows then where both legs
   // lie, which it would work out anew at every use.
   template <Side in>
-  void receive_on(packet::Packet& packet, const packet::Parsed& parsed, FlowId id, Instant now);
+  [[gnu::flatten, gnu::noinline]] std::size_t receive_burst(std::span<packet::Packet> burst, const ParsedBurst& known,
+                                                            std::size_t at, Instant now);
   template <Side in>
-  std::size_t receive_train_on(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed, FlowId id,
-                               Instant now);
+  [[gnu::flatten, gnu::noinline]] std::size_t receive_train(std::span<packet::Packet> packets,
+                                                            std::span<const packet::Parsed> parsed, Flow& flow,
+                                                            FlowId id, Instant now);
+  template <Side in>
+  std::size_t receive_some(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed, Flow& flow,
+                           FlowId id, Instant now);
+  template <Side in>
+  std::size_t deliver_train(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed, Flow& flow,
+                            Instant now);
   template <Side in>
   std::size_t pass(Flow& flow, FlowId id, std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
                    Instant now);
+  std::size_t take_together(const Leg& to, std::span<const packet::Packet> packets,
+                            std::span<const packet::Parsed> parsed, Bytes room, Bytes most);
   template <Side in>
-  std::size_t pass_train(Flow& flow, FlowId id, std::span<packet::Packet> packets,
-                         std::span<const packet::Parsed> parsed, Instant now);
+  void after_passing(Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now);
   template <Side in>
-  void after_passing(Flow& flow, FlowId id, const Bearer& bearer, Instant now);
+  bool hear(packet::Packet& packet, const tcp::Segment& segment, Flow& flow, FlowId id, Instant now);
   [[gnu::flatten, gnu::noinline]] void serve_all_marked(Instant now);
   template <Side in>
   bool deliver_segment(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id, Instant now);

@@ -40,6 +40,53 @@ TEST(Sender, ThePeersWindowIsKept) {
   s.expect_nothing();
 }
 
+TEST(Sender, HearsWhatIsNothingButAnAcknowledgement) {
+  Script heard, received;
+  for (Script* const s : {&heard, &received}) {
+    s->use_timestamps();
+    s->open();
+    s->write_segments(6);
+    s->emit();
+    s->now += 30ms;
+    s->set_peer_window(50'000);
+  }
+  for (const std::uint32_t ack : {1U, 3U, 6U}) {
+    tcp::AckNews news, other;
+    EXPECT_TRUE(heard.endpoint.hear(heard.segment(0, ack * mss), heard.now, &news));
+    received.endpoint.receive(received.segment(0, ack * mss), {}, received.now, &other);
+    EXPECT_EQ(news.delivered, other.delivered);
+    EXPECT_EQ(news.rtt, other.rtt);
+    EXPECT_EQ(heard.endpoint.snd_una(), received.endpoint.snd_una());
+    EXPECT_EQ(heard.endpoint.snd_window(), received.endpoint.snd_window());
+    EXPECT_EQ(heard.endpoint.cwnd(), received.endpoint.cwnd());
+    EXPECT_EQ(heard.endpoint.srtt(), received.endpoint.srtt());
+    EXPECT_EQ(heard.endpoint.next_deadline(), received.endpoint.next_deadline());
+  }
+}
+
+TEST(Sender, HearsNothingElse) {
+  Script s;
+  s.use_sack();
+  s.open();
+  s.write_segments(6);
+  s.emit();
+  tcp::Segment selective = s.segment(0, 2 * mss);
+  selective.sack_blocks[0] = {s.our_base + 3 * mss, s.our_base + 4 * mss};
+  selective.sack_count = 1;
+  const std::vector<tcp::Segment> others = {
+      s.segment(0, 0),                                               // a duplicate
+      s.segment(0, 7 * mss),                                         // never sent
+      s.segment(5, mss),                                             // behind a hole
+      s.segment(0, mss, tcp::Flags::ack_bit | tcp::Flags::fin_bit),  // the peer's end
+      selective};
+  for (const tcp::Segment& other : others) {
+    EXPECT_FALSE(s.endpoint.hear(other, s.now));
+    EXPECT_EQ(s.endpoint.snd_una(), s.our_base);
+    EXPECT_TRUE(s.endpoint.on_fast_path());
+  }
+  EXPECT_TRUE(s.endpoint.hear(s.segment(0, mss), s.now));
+}
+
 TEST(Sender, AnOldSegmentDoesNotChangeTheWindow) {
   Script s;
   s.open(4000);

@@ -127,7 +127,7 @@ class Relay {
     if (sent.has_timestamps) sent.ts_echo = header.ts_echo;
     out.wire.segments.push_back({sent, {frame.bytes().begin(), frame.bytes().end()}, out.now});
     out.endpoint.pass(in.endpoint, segment, std::move(frame), out.now);
-    out.endpoint.end_passing(in.endpoint, segment, out.now);
+    out.endpoint.end_passing(in.endpoint, segment, segment, 1, out.now);
     ++passed;
   }
 
@@ -219,6 +219,30 @@ TEST(PassingOfOne, AcknowledgesTheOtherWayWhatItMay) {
   relay.receive(dated);
   ASSERT_EQ(relay.passed, 3U);
   EXPECT_EQ(relay.out.wire.segments.back().segment.ack, relay.out.their_base + dated);
+}
+
+TEST(PassingOfMany, OfTimestampsTheFirstIsEchoedAndTheLastIsTheNewest) {
+  Relay relay(true);
+  relay.receive(dated);
+  relay.receive(dated);  // acknowledged: what comes next is what the next acknowledgement waits for
+  relay.in.their_timestamp += 5;
+  const tcp::Segment first = relay.next(dated);
+  relay.received += dated;
+  relay.in.their_timestamp += 7;
+  const tcp::Segment last = relay.next(dated);
+  ASSERT_TRUE(relay.out.endpoint.may_pass(relay.in.endpoint, first, relay.out.now));
+  static_cast<void>(relay.out.endpoint.begin_passing());
+  for (const tcp::Segment& segment : {first, last}) {
+    const auto from = static_cast<std::uint32_t>(segment.seq - relay.in.their_base);
+    relay.out.endpoint.pass(relay.in.endpoint, segment, payload_packet(stream_bytes(from, dated)), relay.out.now);
+  }
+  relay.out.endpoint.end_passing(relay.in.endpoint, first, last, 2, relay.out.now);
+  relay.in.wire.segments.clear();
+  relay.in.emit();
+  ASSERT_EQ(relay.in.wire.segments.size(), 1U);
+  EXPECT_EQ(relay.in.wire.segments.front().segment.ts_echo, first.ts_value) << "RFC 7323 section 4.3";
+  EXPECT_EQ(relay.in.endpoint.newest_ts_value(), last.ts_value);
+  EXPECT_EQ(relay.in.endpoint.rcv_nxt(), last.seq + dated);
 }
 
 TEST(PassingOfOne, StopsAtTheCongestionWindow) {
