@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,16 @@ struct IpAddress {
   using Text = std::array<char, 46>;
   [[nodiscard]] Text text() const;
 
+  /// The octets as two words, in this machine's order: what is compared and hashed for every packet.
+  using Words = std::array<std::uint64_t, 2>;
+  [[nodiscard]] constexpr Words words() const { return std::bit_cast<Words>(octets); }
+
   constexpr auto operator<=>(const IpAddress&) const = default;
+  constexpr bool operator==(const IpAddress& other) const {
+    const Words a = words();
+    const Words b = other.words();
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0;
+  }
 };
 
 /// An address block such as 10.45.0.0/16.
@@ -53,8 +63,12 @@ struct IpPrefix {
 template <>
 struct std::hash<sluice::IpAddress> {
   std::size_t operator()(const sluice::IpAddress& address) const noexcept {
-    std::size_t fnv = 0xcbf29ce484222325U;
-    for (const std::uint8_t octet : address.octets) fnv = (fnv ^ octet) * 0x100000001b3U;
-    return fnv;
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
+    std::uint64_t mixed = 0;
+    for (const std::uint64_t word : address.words()) {
+      mixed = (mixed ^ word) * odd;
+      mixed ^= mixed >> 32;
+    }
+    return mixed;
   }
 };

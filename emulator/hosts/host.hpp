@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "dataplane/packet/parse.hpp"
@@ -99,6 +100,13 @@ class Host final : public Element, public EventTarget {
 
  private:
   using Key = std::tuple<IpAddress, std::uint16_t, std::uint16_t>;  ///< remote address and port, local port
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const noexcept {
+      const auto& [address, remote_port, local_port] = key;
+      const std::size_t ports = std::size_t{remote_port} << 16 | local_port;
+      return std::hash<IpAddress>()(address) ^ ports * 0x9e3779b97f4a7c15U;
+    }
+  };
   struct Slot {
     std::unique_ptr<Connection> connection;
     Instant alarm = never;  ///< when the loop will call for it
@@ -122,7 +130,7 @@ class Host final : public Element, public EventTarget {
   Element& wire_;
   std::map<std::uint16_t, Acceptor> listeners_;
   std::map<std::uint16_t, DatagramApplication*> datagrams_;
-  std::map<Key, std::uint64_t> by_address_;
+  std::unordered_map<Key, std::uint64_t, KeyHash> by_address_;
   std::map<std::uint64_t, Slot> connections_;
   std::uint64_t next_number_ = 1;
   std::uint16_t next_port_ = 49'152;

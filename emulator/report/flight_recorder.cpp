@@ -1,8 +1,6 @@
 #include "emulator/report/flight_recorder.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <utility>
 
 namespace sluice::emulator {
@@ -11,9 +9,7 @@ std::size_t FlowIdHash::operator()(const FlowId& flow) const noexcept {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
   std::uint64_t mixed = std::uint64_t{flow.source_port} << 16 | flow.destination_port;
   for (const IpAddress* const address : {&flow.source, &flow.destination}) {
-    std::array<std::uint64_t, 2> words{};
-    std::memcpy(words.data(), address->octets.data(), sizeof words);
-    for (const std::uint64_t word : words) {
+    for (const std::uint64_t word : address->words()) {
       mixed = (mixed ^ word) * odd;
       mixed ^= mixed >> 32;
     }
