@@ -1,6 +1,5 @@
 #include "emulator/random.hpp"
 
-#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -36,18 +35,6 @@ Random Random::stream(std::uint64_t seed, std::string_view name, std::uint64_t i
 Random Random::split(std::string_view name, std::uint64_t index) const {
   Random copy = *this;
   return stream(copy.next(), name, index);
-}
-
-std::uint64_t Random::next() {
-  const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
-  const std::uint64_t shifted = state_[1] << 17;
-  state_[2] ^= state_[0];
-  state_[3] ^= state_[1];
-  state_[1] ^= state_[2];
-  state_[0] ^= state_[3];
-  state_[2] ^= shifted;
-  state_[3] = std::rotl(state_[3], 45);
-  return result;
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {

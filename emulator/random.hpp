@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -18,8 +19,18 @@ class Random {
   /// A stream for one part of a model; depends on this generator's present state and does not change it.
   [[nodiscard]] Random split(std::string_view name, std::uint64_t index = 0) const;
 
-  /// 64 random bits.
-  std::uint64_t next();
+  /// 64 random bits. Here, because models draw in every TTI of every UE.
+  std::uint64_t next() {
+    const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+    const std::uint64_t shifted = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= shifted;
+    state_[3] = std::rotl(state_[3], 45);
+    return result;
+  }
   /// Uniform in [0, 1), in steps of 2^-53.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
   /// Uniform in [low, high).
