@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "emulator/net/delay_line.hpp"
+#include "emulator/net/event_loop.hpp"
 #include "emulator/net/flow_key.hpp"
 #include "emulator/net/ip_header.hpp"
 #include "emulator/net/ring.hpp"
@@ -48,6 +50,44 @@ TEST(Ring, IsFirstInFirstOutHoweverItGrows) {
     }
     ASSERT_EQ(ring.size(), static_cast<std::size_t>(in - out));
   }
+}
+
+/// Notes which events run, and sets up to two more from each, some of them due at once.
+class Breeder final : public EventTarget {
+ public:
+  explicit Breeder(EventLoop& loop) : loop_(loop) {}
+  void set(Instant when) {
+    loop_.at(when, *this, expected_.size());
+    expected_.emplace_back(std::max(when, loop_.now()), expected_.size());
+  }
+  void on_event(std::uint64_t tag, Instant now) override {
+    ran_.emplace_back(now, tag);
+    for (auto more = random_.below(3); more > 0 && expected_.size() < 5000; --more) {
+      set(now + milliseconds(static_cast<int>(random_.below(20))));
+    }
+  }
+  /// What was set, in the order in which it is to run.
+  [[nodiscard]] std::vector<std::pair<Instant, std::uint64_t>> expected() const {
+    auto sorted = expected_;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+  }
+  [[nodiscard]] const std::vector<std::pair<Instant, std::uint64_t>>& ran() const { return ran_; }
+
+ private:
+  EventLoop& loop_;
+  Random random_{5};
+  std::vector<std::pair<Instant, std::uint64_t>> expected_;  ///< when, and its number
+  std::vector<std::pair<Instant, std::uint64_t>> ran_;
+};
+
+TEST(EventLoop, RunsEventsByTimeAndThoseOfAnInstantInTheOrderInWhichTheyWereSet) {
+  EventLoop loop;
+  Breeder breeder(loop);
+  for (int i = 0; i < 100; ++i) breeder.set(at_ms(i % 7));
+  for (int ms = 0; loop.next() != never; ++ms) loop.run_until(at_ms(ms));
+  EXPECT_GT(breeder.ran().size(), 1000U);
+  EXPECT_EQ(breeder.ran(), breeder.expected());
 }
 
 TEST(DelayLine, DelaysAndKeepsOrder) {

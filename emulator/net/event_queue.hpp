@@ -1,0 +1,85 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dataplane/units/time.hpp"
+
+namespace sluice::emulator {
+
+/// Something that wants to be called at an instant. `tag` is what it passed to EventLoop::at.
+class EventTarget {
+ public:
+  virtual void on_event(std::uint64_t tag, Instant now) = 0;
+
+ protected:
+  ~EventTarget() = default;
+};
+
+/// Whom to call, and when. `order` tells events of the same instant apart.
+struct Event {
+  Instant when;
+  std::uint64_t order;
+  EventTarget* target;
+  std::uint64_t tag;
+  [[nodiscard]] bool before(const Event& other) const {
+    return when != other.when ? when < other.when : order < other.order;
+  }
+};
+
+/// Events, the earliest first: a heap whose nodes have four children. Most events are set by the one that runs, which
+/// is over then; so the front can be replaced, instead of taken out before another is put in.
+class EventQueue {
+ public:
+  [[nodiscard]] bool empty() const { return events_.empty(); }
+  // These require !empty().
+  [[nodiscard]] const Event& front() const { return events_.front(); }
+  void replace_front(const Event& event) { sink(event); }
+  void pop() {
+    const Event last = events_.back();
+    events_.pop_back();
+    if (!events_.empty()) sink(last);
+  }
+
+  void push(const Event& event) {
+    std::size_t hole = events_.size();
+    events_.push_back(event);
+    while (hole > 0) {
+      const std::size_t parent = (hole - 1) / children;
+      if (!event.before(events_[parent])) break;
+      events_[hole] = events_[parent];
+      hole = parent;
+    }
+    events_[hole] = event;
+  }
+
+ private:
+  static constexpr std::size_t children = 4;
+
+  /// Puts an event to where it belongs, the front being free.
+  void sink(const Event& event) {
+    std::size_t hole = 0;
+    for (std::size_t first = 1; first < events_.size(); first = hole * children + 1) {
+      const std::size_t least = earliest(first);
+      if (!events_[least].before(event)) break;
+      events_[hole] = events_[least];
+      hole = least;
+    }
+    events_[hole] = event;
+  }
+  /// Of the children from `first` on.
+  [[nodiscard]] std::size_t earliest(std::size_t first) const {
+    const std::size_t end = std::min(first + children, events_.size());
+    std::size_t least = first;
+    for (std::size_t i = first + 1; i < end; ++i) {
+      if (events_[i].before(events_[least])) least = i;
+    }
+    return least;
+  }
+
+  std::vector<Event> events_;
+};
+
+}  // namespace sluice::emulator
