@@ -14,6 +14,8 @@ double linear(double db) {
   return std::pow(10, db / 10);
 }
 
+const link::Receptions receptions(LinkBudget::tolerance_db);
+
 const HsdpaParameters& checked(const HsdpaParameters& p) {
   constexpr RangeCheck require{"HSDPA channel"};
   require(p.distance_m >= 1 && p.distance_m <= 100'000, "the distance must be 1 to 100 000 m");
@@ -67,6 +69,10 @@ void HsdpaChannel::measure() {
     }
   }
   measured.snr_about = budget_.snr_about(measured.shadowing_db, measured.fading);
+  for (std::size_t step = 0; step < Fading::stretch; ++step) {
+    const auto about = link::cqi_about(measured.snr_about[step], LinkBudget::tolerance_db);
+    measured.cqi[step] = static_cast<std::uint8_t>(about ? *about : link::cqi_of(snr_db(measurements_ + step)));
+  }
   measurements_ += Fading::stretch;
 }
 
@@ -76,19 +82,15 @@ double HsdpaChannel::snr_db(std::uint64_t measurement) const {
   return budget_.snr_db(measured.shadowing_db[step], measured.fading[step]);
 }
 
-Grant HsdpaChannel::grant(std::uint64_t measurement) {
-  const std::uint64_t reported = measurement - cqi_delay_;
-  const auto about = link::cqi_about(snr_about(reported), LinkBudget::tolerance_db);
-  const int cqi = about ? *about : link::cqi_of(snr_db(reported));
-  Grant grant;
-  grant.cqi = static_cast<std::uint8_t>(cqi);
-  grant.capacity = capacities_[static_cast<std::size_t>(cqi)];
-  // Drawn in every TTI, so that whether a block is received does not depend on who was served before.
-  grant.draw = errors_.uniform();
-  if (!parameters_.block_errors || cqi == 0) return grant;
-  const auto received = link::block_received_about(snr_about(measurement), LinkBudget::tolerance_db, cqi, grant.draw);
-  grant.received = received ? *received : link::block_received(snr_db(measurement), cqi, grant.draw);
-  return grant;
+/// Tells which blocks get across, of those sent in the TTIs measured from `first` on to the end of its stretch.
+void HsdpaChannel::judge(std::span<Grant> grants, std::uint64_t first) const {
+  const std::span about = std::span(stretch_of(first).snr_about).last(grants.size());
+  for (std::size_t i = 0; i < grants.size(); ++i) {
+    Grant& grant = grants[i];
+    if (grant.cqi == 0) continue;
+    const auto received = receptions.received(about[i], grant.cqi, grant.draw);
+    grant.received = received ? *received : link::block_received(snr_db(first + i), grant.cqi, grant.draw);
+  }
 }
 
 /// The link has been up before the run begins, so that its first TTIs have CQIs to use: what is measured first is no
@@ -96,11 +98,14 @@ Grant HsdpaChannel::grant(std::uint64_t measurement) {
 std::span<const Grant> HsdpaChannel::ahead(std::uint64_t tti) {
   measure();
   const std::uint64_t first = tti + cqi_delay_;
-  std::size_t count = 0;
-  for (std::uint64_t measurement = first; measurement < measurements_; ++measurement) {
-    grants_[count++] = grant(measurement);
+  const std::span<Grant> grants(grants_.data(), measurements_ - first);
+  for (std::size_t i = 0; i < grants.size(); ++i) {
+    const std::uint8_t cqi = reported_cqi(tti + i);
+    // Drawn in every TTI, so that whether a block is received does not depend on who was served before.
+    grants[i] = {capacities_[cqi], errors_.uniform(), cqi, true};
   }
-  return {grants_.data(), count};
+  if (parameters_.block_errors) judge(grants, first);
+  return grants;
 }
 
 RadioQuality HsdpaChannel::quality_of(std::uint64_t tti) const {

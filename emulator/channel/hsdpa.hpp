@@ -57,14 +57,15 @@ class HsdpaChannel final : public Channel {
     FadingStretch shadowing_db{};
     FadingStretch fading{};
     FadingStretch snr_about{};  ///< within LinkBudget::tolerance_db, which nearly always tells what is asked
+    std::array<std::uint8_t, Fading::stretch> cqi{};
   };
   void measure();
-  [[nodiscard]] Grant grant(std::uint64_t measurement);
+  void judge(std::span<Grant> grants, std::uint64_t first) const;
   [[nodiscard]] const Measured& stretch_of(std::uint64_t measurement) const {
     return measured_[measurement / Fading::stretch % measured_.size()];
   }
-  [[nodiscard]] double snr_about(std::uint64_t measurement) const {
-    return stretch_of(measurement).snr_about[measurement % Fading::stretch];
+  [[nodiscard]] std::uint8_t reported_cqi(std::uint64_t measurement) const {
+    return stretch_of(measurement).cqi[measurement % Fading::stretch];
   }
   [[nodiscard]] double snr_db(std::uint64_t measurement) const;
 

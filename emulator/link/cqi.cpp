@@ -42,15 +42,6 @@ int cqi_of(double snr_db) {
   return static_cast<int>(std::floor(cqi_scale(snr_db)));
 }
 
-std::optional<int> cqi_about(double snr_db, double error_db) {
-  // Behind the last of the steps, and before the first, nothing changes any more.
-  const double place = std::clamp(cqi_scale(snr_db), 0.5, max_cqi + 0.5);
-  const int cqi = static_cast<int>(place);
-  const double beyond = place - cqi;
-  if (beyond > error_db && beyond < 1 - error_db) return cqi;
-  return std::nullopt;
-}
-
 int transport_block_bits(int cqi, int category) {
   if (cqi < 0 || cqi > max_cqi) throw std::out_of_range("CQI: expected 0 to 30, got " + std::to_string(cqi));
   if (category < 1 || category > 10) {
@@ -66,65 +57,45 @@ int pdus(int transport_block_bits) {
 
 namespace {
 
-/// By CQI, what a dB makes of the formula's x.
+/// What a dB makes of the formula's x.
+double slope_of(int cqi) {
+  return 2 * std::numbers::ln10 / (std::numbers::sqrt3 - std::log10(cqi));
+}
+
 const auto slopes = [] {
   std::array<double, max_cqi + 1> all{};
-  for (int i = 1; i <= max_cqi; ++i) {
-    all[static_cast<std::size_t>(i)] = 2 * std::numbers::ln10 / (std::numbers::sqrt3 - std::log10(i));
-  }
+  for (int cqi = 1; cqi <= max_cqi; ++cqi) all[static_cast<std::size_t>(cqi)] = slope_of(cqi);
   return all;
 }();
 
-/// The x of the formula written as (e^x + 1)^(−1/0.7).
-double exponent(double snr_db, int cqi) {
-  // The constant 17.30 is the paper's 5.26 for SNR before despreading: 10·log10(16) = 12.04 dB more.
-  return (snr_db - 1.03 * cqi + 17.30) * slopes[static_cast<std::size_t>(cqi)];
+/// The SNR at which x is 0. The constant 17.30 is the paper's 5.26 for SNR before despreading: 10·log10(16) = 12.04 dB
+/// more.
+double middle_of(int cqi) {
+  return 1.03 * cqi - 17.30;
 }
 
+/// The formula written as (e^x + 1)^(−1/0.7).
 double rate_of(double x) {
   return x > 700 ? 0 : std::exp(std::log1p(std::exp(x)) / -0.7);  // beyond, there is no e^x
-}
-
-/// The rate, which falls with x, at steps of x: nearly every draw is told by what lies around it.
-constexpr double lowest = -8;
-constexpr double step = 0.25;
-constexpr std::size_t intervals = 160;  // up to x = 32, where the rate is 1e-20
-const auto rates = [] {
-  std::array<double, intervals + 1> all{};
-  for (std::size_t i = 0; i <= intervals; ++i) all[i] = rate_of(lowest + step * static_cast<double>(i));
-  return all;
-}();
-
-/// No less than the rate at x, which is 1 at most.
-double upper_bound_of_rate(double x) {
-  if (!(x >= lowest)) return 1;
-  return rates[static_cast<std::size_t>(std::min((x - lowest) / step, static_cast<double>(intervals)))];
-}
-
-/// No more than the rate at x.
-double lower_bound_of_rate(double x) {
-  if (!(x >= lowest)) return rates.front();
-  const double place = (x - lowest) / step;
-  return place < static_cast<double>(intervals) ? rates[static_cast<std::size_t>(place) + 1] : 0;
 }
 
 }  // namespace
 
 double block_error_rate(double snr_db, int cqi) {
-  return rate_of(exponent(snr_db, cqi));
+  return rate_of((snr_db - 1.03 * cqi + 17.30) * slopes[static_cast<std::size_t>(cqi)]);
 }
 
-std::optional<bool> block_received_about(double snr_db, double error_db, int cqi, double draw) {
-  const double x = exponent(snr_db, cqi);
-  const double slack = error_db * slopes[static_cast<std::size_t>(cqi)];
-  if (draw >= upper_bound_of_rate(x - slack)) return true;
-  if (draw < lower_bound_of_rate(x + slack)) return false;
-  return std::nullopt;
-}
-
-bool block_received(double snr_db, int cqi, double draw) {
-  const auto received = block_received_about(snr_db, 0, cqi, draw);
-  return received ? *received : draw >= block_error_rate(snr_db, cqi);
+Receptions::Receptions(double error_db) {
+  constexpr double lowest = -8;  // an x below which hardly a block is received
+  constexpr double step = 0.25;  // the highest is 32, where the rate is 1e-20
+  rates_.front() = 1;
+  for (std::size_t i = 0; i <= steps; ++i) rates_[i + 1] = rate_of(lowest + step * static_cast<double>(i));
+  rates_.back() = 0;
+  for (int cqi = 1; cqi <= max_cqi; ++cqi) {
+    const double slope = slope_of(cqi) / step;
+    const double at_zero = 1 - middle_of(cqi) * slope - lowest / step;
+    lines_[static_cast<std::size_t>(cqi)] = {slope, at_zero - error_db * slope, 1 + 2 * error_db * slope};
+  }
 }
 
 }  // namespace sluice::emulator::link

@@ -129,6 +129,7 @@ TEST(BlockErrorRate, ADrawDecidesAsTheRateSays) {
 
 TEST(BlockErrorRate, ADrawAtAnSnrThatIsAboutKnownDecidesTheSameOrNothing) {
   constexpr double error = 1e-3;
+  const Receptions receptions(error);
   int unsure = 0;
   int all = 0;
   for (int cqi = 1; cqi <= 30; ++cqi) {
@@ -136,7 +137,7 @@ TEST(BlockErrorRate, ADrawAtAnSnrThatIsAboutKnownDecidesTheSameOrNothing) {
       const double rate = block_error_rate(snr, cqi);
       for (const double draw : {0.0, rate / 2, rate, std::nextafter(rate, 1.0), 0.1, 0.5, 0.9, 0.999999}) {
         for (const double off : {-error, 0.0, error}) {
-          const auto about = block_received_about(snr + off, error, cqi, draw);
+          const auto about = receptions.received(snr + off, cqi, draw);
           ++all;
           if (about) {
             ASSERT_EQ(*about, draw >= rate) << cqi << ' ' << snr << ' ' << draw << ' ' << off;
