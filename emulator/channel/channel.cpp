@@ -3,15 +3,20 @@
 namespace sluice::emulator {
 
 void Channel::advance(std::uint64_t tti) {
-  if (next_ < tti && ahead_.empty()) {
+  if (next_ < tti && current_ == newest_) {
     if (const auto passed = skip(next_, tti)) {
       offered_ += *passed;
       next_ = tti;
     }
   }
   while (next_ <= tti) {
-    if (ahead_.empty()) ahead_ = ahead(next_);
-    take();
+    if (current_ != newest_) {
+      take(current_ + 1);
+      continue;
+    }
+    const std::span<const Grant> more = ahead(next_);
+    newest_ = &more.back();
+    take(&more.front());
   }
 }
 

@@ -72,21 +72,20 @@ class Channel {
  private:
   void pass_to(std::uint64_t tti) {
     if (tti < next_) return;
-    if (tti > next_ || ahead_.empty()) return advance(tti);
-    take();
+    if (tti > next_ || current_ == newest_) return advance(tti);
+    take(current_ + 1);
   }
   void advance(std::uint64_t tti);
-  void take() {
-    current_ = &ahead_.front();
-    ahead_ = ahead_.subspan(1);
+  void take(const Grant* grant) {
+    current_ = grant;
     offered_ += static_cast<std::uint64_t>(current_->carried().count());
     ++next_;
   }
 
-  const Grant* current_ = nullptr;
-  std::span<const Grant> ahead_;  ///< from next_ on
-  std::uint64_t next_ = 0;        ///< the first TTI not yet taken
-  std::uint64_t offered_ = 0;     ///< by TTIs before next_
+  const Grant* current_ = nullptr;  ///< of the TTI before next_; null before the first
+  const Grant* newest_ = nullptr;   ///< that is known; the same where there is none for next_
+  std::uint64_t next_ = 0;          ///< the first TTI not yet taken
+  std::uint64_t offered_ = 0;       ///< by TTIs before next_
 };
 
 /// A channel whose TTIs are computed one at a time.

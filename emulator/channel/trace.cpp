@@ -100,21 +100,18 @@ TraceChannel::TraceChannel(std::shared_ptr<const CapacityTrace> trace, Duration 
   if (tti <= Duration::zero()) throw std::invalid_argument("trace channel: the TTI must be positive");
   if (trace_ == nullptr) throw std::invalid_argument("trace channel: there is no trace");
   if (offset < Duration::zero()) throw std::invalid_argument("trace channel: the offset must not be negative");
+  next_ = position_of(0, {});
   // What lies before the start of the run is passed, the opportunity at its very start is not.
   if (offset > Duration::zero()) static_cast<void>(pass(next_, offset - Duration(1)));
 }
 
-Duration TraceChannel::time_of(const Position& position) const {
-  return position.lap + std::chrono::milliseconds(trace_->milliseconds()[position.line]);
+TraceChannel::Position TraceChannel::position_of(std::size_t line, Duration lap) const {
+  return {line, lap, lap + std::chrono::milliseconds(trace_->milliseconds()[line])};
 }
 
-std::uint64_t TraceChannel::pass(Position& position, Duration until) const {
-  const std::size_t lines = trace_->milliseconds().size();
-  std::uint64_t passed = 0;
-  for (; time_of(position) <= until; ++passed) {
-    if (++position.line == lines) position = {0, position.lap + trace_->period()};
-  }
-  return passed;
+TraceChannel::Position TraceChannel::behind(const Position& position) const {
+  const bool last = position.line + 1 == trace_->milliseconds().size();
+  return last ? position_of(0, position.lap + trace_->period()) : position_of(position.line + 1, position.lap);
 }
 
 std::uint64_t TraceChannel::bytes_until(std::uint64_t tti) {
@@ -136,7 +133,7 @@ std::uint64_t TraceChannel::next_useful(std::uint64_t tti) {
   // The TTI before has taken all up to its start.
   Position position = next_;
   if (tti > 0) static_cast<void>(pass(position, offset_ + tti_ * static_cast<Duration::rep>(tti - 1)));
-  const Duration wait = time_of(position) - offset_;
+  const Duration wait = position.due - offset_;
   return std::max(tti, static_cast<std::uint64_t>((wait.count() + tti_.count() - 1) / tti_.count()));
 }
 

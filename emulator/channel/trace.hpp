@@ -66,10 +66,16 @@ class TraceChannel final : public SteppedChannel {
   struct Position {
     std::size_t line = 0;
     Duration lap{};  ///< when this repetition of the trace began
+    Duration due{};  ///< when it occurs
   };
-  [[nodiscard]] Duration time_of(const Position& position) const;
+  [[nodiscard]] Position position_of(std::size_t line, Duration lap) const;
   /// Passes over the opportunities up to and including `until` (in the trace's time) and says how many.
-  std::uint64_t pass(Position& position, Duration until) const;
+  std::uint64_t pass(Position& position, Duration until) const {
+    std::uint64_t passed = 0;
+    for (; position.due <= until; ++passed) position = behind(position);
+    return passed;
+  }
+  [[nodiscard]] Position behind(const Position& position) const;
   std::uint64_t bytes_until(std::uint64_t tti);
 
   std::shared_ptr<const CapacityTrace> trace_;
