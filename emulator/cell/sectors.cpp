@@ -30,13 +30,17 @@ void Sectors::check(std::uint32_t sector) const {
 
 std::uint64_t Sectors::next_tti(std::uint64_t from) {
   if (follow_idle()) return from;
-  if (std::any_of(holders_.begin(), holders_.end(), [](const auto& holder) { return holder.has_value(); })) return from;
+  if (resources_.whole_packets && any_holds()) return from;
   std::uint64_t next = TtiClock::asleep;
   for (const CellUe& ue : ues_) {
     if (next == from) break;  // the first UE that has something to send decides, where the cell is busy
     next = std::min(next, ue.downlink->next_useful(from));
   }
   return next;
+}
+
+bool Sectors::any_holds() const {
+  return std::any_of(holders_.begin(), holders_.end(), [](const auto& holder) { return holder.has_value(); });
 }
 
 void Sectors::run(std::uint64_t tti, Instant now) {
@@ -53,7 +57,8 @@ std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti, Insta
   std::uint32_t units = repeat(sector, tti, now);
   gather(sector, tti, now);
   const std::size_t first = allocations_.size();
-  const std::uint32_t left = carry_on(sector, tti, now) ? 0 : resources_.blocks - std::min(units, resources_.blocks);
+  const bool kept = resources_.whole_packets && carry_on(sector, tti, now);
+  const std::uint32_t left = kept ? 0 : resources_.blocks - std::min(units, resources_.blocks);
   allocate(*schedulers_[sector], tti, now, left);
   for (std::size_t i = first; i < allocations_.size(); ++i) units += allocations_[i].units;
   return units;
@@ -95,7 +100,15 @@ void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std
     if (scheduler.follows_idle()) scheduler.pick(candidates_, tti);
     return;
   }
+  if (resources_.blocks > 1) return allocate_blocks(scheduler, tti, now, units);
+  const auto chosen = scheduler.pick(candidates_, tti);
+  if (chosen) allocations_.push_back({candidates_[*chosen].ue, 1, 1, candidates_[*chosen].capacity});
+}
+
+/// Shares `units` blocks of a TTI.
+void Sectors::allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units) {
   const std::size_t first = allocations_.size();
+  const std::uint32_t share = std::max(1U, units / resources_.sharers);
   std::uint32_t left = units;
   while (left > 0) {
     const auto chosen = scheduler.pick(candidates_, tti);
@@ -103,7 +116,6 @@ void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std
     Candidate& candidate = candidates_[*chosen];
     candidate.backlogged = false;
     const std::uint32_t needed = needed_by(candidate.ue, candidate.capacity, now);
-    const std::uint32_t share = std::max(1U, units / resources_.sharers);
     const std::uint32_t given = std::min({left, needed, share});
     allocations_.push_back({candidate.ue, needed, given, candidate.capacity});
     left -= given;
@@ -117,7 +129,6 @@ void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std
 }
 
 std::uint32_t Sectors::needed_by(UeIndex index, Bytes capacity, Instant now) const {
-  if (resources_.blocks == 1) return 1;
   const Bytes pending = ues_[index].downlink->pending(now);
   const std::int64_t units = (pending.count() * resources_.blocks + capacity.count() - 1) / capacity.count();
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(units, 1, resources_.blocks));

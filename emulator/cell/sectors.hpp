@@ -84,9 +84,11 @@ class Sectors {
   std::uint32_t repeat(std::uint32_t sector, std::uint64_t tti, Instant now);
   void gather(std::uint32_t sector, std::uint64_t tti, Instant now);
   void allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units);
+  void allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units);
   [[nodiscard]] std::uint32_t needed_by(UeIndex index, Bytes capacity, Instant now) const;
   void transmit(std::uint64_t tti, const Allocation& allocation, Instant now);
   [[nodiscard]] bool carry_on(std::uint32_t sector, std::uint64_t tti, Instant now);
+  [[nodiscard]] bool any_holds() const;
   void hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets);
   void account(std::uint64_t tti, std::uint32_t units);
   [[nodiscard]] std::uint64_t offered_by_all(Instant now);

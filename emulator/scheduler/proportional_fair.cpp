@@ -12,19 +12,6 @@ ProportionalFair::ProportionalFair(double window, PfAverage form) : keep_(1 - 1 
   for (std::size_t n = 0; n < kept; ++n) decays_.push_back(n == 1 ? keep_ : std::pow(keep_, static_cast<double>(n)));
 }
 
-double ProportionalFair::decay(std::uint64_t ttis) const {
-  return ttis < decays_.size() ? decays_[ttis] : std::pow(keep_, static_cast<double>(ttis));
-}
-
-double ProportionalFair::average(std::uint32_t ue, std::uint64_t tti) const {
-  if (ue >= averages_.size()) return 0;
-  const Average& average = averages_[ue];
-  // TTIs in which it got nothing only shrink T, so they are applied when T is looked at.
-  const std::uint64_t idle = tti - average.as_of;
-  if (idle == 0) return average.value;
-  return average.value * decay(idle);
-}
-
 std::optional<std::size_t> ProportionalFair::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
   std::optional<std::size_t> best;
   double best_metric = -1;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -24,7 +25,13 @@ class ProportionalFair final : public Scheduler {
   void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override;
 
   /// T of a UE as it stands before `tti`, in bytes per TTI.
-  [[nodiscard]] double average(std::uint32_t ue, std::uint64_t tti) const;
+  [[nodiscard]] double average(std::uint32_t ue, std::uint64_t tti) const {
+    if (ue >= averages_.size()) return 0;
+    const Average& average = averages_[ue];
+    // TTIs in which it got nothing only shrink T, so they are applied when T is looked at.
+    const std::uint64_t idle = tti - average.as_of;
+    return idle == 0 ? average.value : average.value * decay(idle);
+  }
 
  private:
   struct Average {
@@ -32,7 +39,9 @@ class ProportionalFair final : public Scheduler {
     std::uint64_t as_of = 0;  ///< the TTI before which `value` holds; decays from there
   };
   /// Raises keep_ to the power of so many TTIs.
-  [[nodiscard]] double decay(std::uint64_t ttis) const;
+  [[nodiscard]] double decay(std::uint64_t ttis) const {
+    return ttis < decays_.size() ? decays_[ttis] : std::pow(keep_, static_cast<double>(ttis));
+  }
 
   double keep_;                 ///< 1 − 1/a
   std::vector<double> decays_;  ///< its first powers
