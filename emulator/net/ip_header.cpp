@@ -1,7 +1,10 @@
 #include "emulator/net/ip_header.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
+#include <cstring>
 
 #include "dataplane/packet/headers.hpp"
 
@@ -15,16 +18,27 @@ constexpr std::uint16_t ether_ipv6 = 0x86dd;
 constexpr std::uint16_t ether_vlan = 0x8100;
 constexpr std::uint16_t ether_service_vlan = 0x88a8;
 
-std::optional<IpHeader> read_ipv4(std::span<const std::uint8_t> ip) {
+/// The address in its mapped form, put together as the words as which tables read it: a processor waits for what was
+/// written in pieces and is read as a whole.
+IpAddress v4_at(const std::uint8_t* octets) {
+  std::uint32_t address = 0;
+  std::memcpy(&address, octets, sizeof address);
+  constexpr bool little = std::endian::native == std::endian::little;
+  const std::uint64_t mapped = little ? std::uint64_t{address} << 32 | 0xffff'0000U : 0xffff'0000'0000U | address;
+  return {std::bit_cast<std::array<std::uint8_t, 16>>(IpAddress::Words{0, mapped})};
+}
+
+std::optional<IpHeader> read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset) {
+  const std::span<const std::uint8_t> ip = frame.subspan(offset);
   constexpr std::size_t header = 20;
   if (ip.size() < header || ip[0] >> 4 != 4) return std::nullopt;
   const std::size_t length = packet::load_be16(&ip[2]);
   if (length < header || length > ip.size()) return std::nullopt;
-  return IpHeader{IpAddress::v4(ip[12], ip[13], ip[14], ip[15]), IpAddress::v4(ip[16], ip[17], ip[18], ip[19]),
-                  Bytes(length), 0};
+  return IpHeader{v4_at(&ip[12]), v4_at(&ip[16]), Bytes(length), offset};
 }
 
-std::optional<IpHeader> read_ipv6(std::span<const std::uint8_t> ip) {
+std::optional<IpHeader> read_ipv6(std::span<const std::uint8_t> frame, std::size_t offset) {
+  const std::span<const std::uint8_t> ip = frame.subspan(offset);
   constexpr std::size_t header = 40;
   if (ip.size() < header || ip[0] >> 4 != 6) return std::nullopt;
   const std::size_t length = header + packet::load_be16(&ip[4]);
@@ -33,6 +47,7 @@ std::optional<IpHeader> read_ipv6(std::span<const std::uint8_t> ip) {
   std::copy_n(ip.begin() + 8, 16, result.source.octets.begin());
   std::copy_n(ip.begin() + 24, 16, result.destination.octets.begin());
   result.length = Bytes(length);
+  result.offset = offset;
   return result;
 }
 
@@ -42,11 +57,8 @@ std::optional<IpHeader> read_ip_header(std::span<const std::uint8_t> frame) {
   std::size_t at = addresses;
   for (std::size_t tags = 0; at + 2 <= frame.size(); ++tags, at += 4) {
     const std::uint16_t type = packet::load_be16(&frame[at]);
-    if (type == ether_ipv4 || type == ether_ipv6) {
-      auto header = type == ether_ipv4 ? read_ipv4(frame.subspan(at + 2)) : read_ipv6(frame.subspan(at + 2));
-      if (header) header->offset = at + 2;
-      return header;
-    }
+    if (type == ether_ipv4) return read_ipv4(frame, at + 2);
+    if (type == ether_ipv6) return read_ipv6(frame, at + 2);
     if ((type != ether_vlan && type != ether_service_vlan) || tags == max_tags) return std::nullopt;
   }
   return std::nullopt;
