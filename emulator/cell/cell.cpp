@@ -68,7 +68,7 @@ void Cell::receive(packet::Packet packet, Instant now) {
   enqueue(*index, std::move(packet), header->length, now);
 }
 
-void Cell::enqueue(UeIndex index, packet::Packet packet, Bytes length, Instant now) {
+void Cell::enqueue(UeIndex index, packet::Packet&& packet, Bytes length, Instant now) {
   if (!ues_[index].downlink->push(std::move(packet), length, now)) return;
   if (arrivals_ != nullptr) arrivals_->on_arrival(index, now);
 }

@@ -114,7 +114,7 @@ class Cell final : public RadioCell, public Element, private TtiUser {
  private:
   std::uint64_t run_tti(std::uint64_t tti, Instant now) override;
   void forward_unknown(packet::Packet packet, Instant now);
-  void enqueue(UeIndex index, packet::Packet packet, Bytes length, Instant now);
+  void enqueue(UeIndex index, packet::Packet&& packet, Bytes length, Instant now);
 
   EventLoop& loop_;
   Element& towards_ue_;

@@ -22,7 +22,7 @@ Downlink::Downlink(UeIndex ue, UeConfig config, EventLoop& loop, TtiClock& clock
   if (drx_ != nullptr) drx_->set_user(static_cast<DrxUser*>(this));
 }
 
-bool Downlink::push(packet::Packet packet, Bytes length, Instant now) {
+bool Downlink::push(packet::Packet&& packet, Bytes length, Instant now) {
   const bool was_empty = queue_.empty();
   const auto refused = [&](const packet::Packet& gone, Bytes size) { drop(gone, size, DropReason::full, now); };
   if (was_empty) end_idle(now);

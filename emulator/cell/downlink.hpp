@@ -53,7 +53,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   void set_observer(CellObserver* observer) { observer_ = observer; }
 
   /// Into the queue; false when it was dropped.
-  bool push(packet::Packet packet, Bytes length, Instant now);
+  bool push(packet::Packet&& packet, Bytes length, Instant now);
   /// What the queue holds leaves again: it is dropped with what is on its way to the UE.
   void flush(DropReason reason, Instant now);
   /// Hands all that on instead, in its order: to another Node-B. What is not known to have reached the UE goes again.

@@ -78,7 +78,7 @@ Bytes PacketInTransit::send(Bytes air) {
 
 Waiting PacketInTransit::take() {
   Waiting gone = std::move(*packet_);
-  begin(std::nullopt);
+  packet_.reset();
   return gone;
 }
 
@@ -105,7 +105,7 @@ bool UeQueue::has_room(Bytes length) const {
   return config_.limit == 0 || used_buffer() + config_.taken_by(length) <= config_.limit;
 }
 
-Waiting UeQueue::arrive(packet::Packet packet, Bytes length, Instant now) {
+Waiting UeQueue::arrive(packet::Packet&& packet, Bytes length, Instant now) {
   const Bytes air = config_.on_air(length);
   ledger_.arrived(length, air);
   const bool is_short = config_.order == QueueOrder::fifo || classes_.is_short(packet.bytes(), length, now);
@@ -130,7 +130,7 @@ void UeQueue::forget_class(const Waiting& gone) {
   if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
 }
 
-void UeQueue::admit(Waiting waiting, Instant now) {
+void UeQueue::admit(Waiting&& waiting, Instant now) {
   ledger_.entered(size_of(waiting), Bytes(waiting.air), now);
   line_->push(std::move(waiting));
 }

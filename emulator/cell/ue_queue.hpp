@@ -108,7 +108,7 @@ class UeQueue {
   /// Takes a packet of `length` IP bytes (>= 1); false when there was no room and it was dropped. `dropped(packet,
   /// length)` is called for each packet that had to go for it, and for itself when it had to.
   template <typename Dropped = NoMatter>
-  bool push(packet::Packet packet, Bytes length, Instant now, Dropped&& dropped = NoMatter{}) {
+  bool push(packet::Packet&& packet, Bytes length, Instant now, Dropped&& dropped = NoMatter{}) {
     Waiting waiting = arrive(std::move(packet), length, now);
     while (!has_room(length) && line_->may_evict(waiting)) {
       const Waiting gone = line_->evict();
@@ -182,7 +182,8 @@ class UeQueue {
   void lost(Bytes length) { ledger_.lost(length); }
   void recall(Bytes length) { ledger_.forwarded(length, Bytes(0), Bytes(0)); }
 
-  [[nodiscard]] bool empty() const { return !head_ && line_->size() == 0; }
+  /// Every packet has a byte to send, the one in transit too.
+  [[nodiscard]] bool empty() const { return ledger_.air_bytes() == Bytes(0); }
   /// A packet has begun and is not through.
   [[nodiscard]] bool in_transit() const { return static_cast<bool>(head_); }
   /// Something is there that came before `now`.
@@ -208,8 +209,8 @@ class UeQueue {
   [[nodiscard]] const QueueConfig& config() const { return config_; }
 
  private:
-  Waiting arrive(packet::Packet packet, Bytes length, Instant now);
-  void admit(Waiting waiting, Instant now);
+  Waiting arrive(packet::Packet&& packet, Bytes length, Instant now);
+  void admit(Waiting&& waiting, Instant now);
   void refuse(const Waiting& waiting);
   void drop(const Waiting& gone, Instant now);
   Waiting drop_head(Instant now);

@@ -10,6 +10,12 @@ Waiting FifoLine::pop(Instant /*now*/) {
   return oldest;
 }
 
+std::optional<Waiting> FifoLine::next(Instant /*now*/, Interventions& /*interventions*/) {
+  std::optional<Waiting> oldest(line_.pop());
+  bytes_ -= size_of(*oldest);
+  return oldest;
+}
+
 bool ShortFlowsFirstLine::ready(Instant now) const {
   return (!lines_[0].empty() && lines_[0].front().since < now) || (!lines_[1].empty() && lines_[1].front().since < now);
 }

@@ -49,7 +49,7 @@ class WaitingLine {
   WaitingLine(const WaitingLine&) = delete;
   WaitingLine& operator=(const WaitingLine&) = delete;
 
-  virtual void push(Waiting waiting) = 0;
+  virtual void push(Waiting&& waiting) = 0;
   [[nodiscard]] virtual std::size_t size() const = 0;
   /// Something is there that came before `now`.
   [[nodiscard]] virtual bool ready(Instant now) const = 0;
@@ -77,7 +77,7 @@ class WaitingLine {
 class FifoLine : public WaitingLine {
  public:
   explicit FifoLine(DropPolicy drop) : drop_(drop) {}
-  void push(Waiting waiting) override {
+  void push(Waiting&& waiting) override {
     bytes_ += size_of(waiting);
     line_.push(std::move(waiting));
   }
@@ -85,6 +85,7 @@ class FifoLine : public WaitingLine {
   [[nodiscard]] bool ready(Instant now) const override { return !line_.empty() && line_.front().since < now; }
   [[nodiscard]] const Waiting& front(Instant /*now*/) override { return line_.front(); }
   [[nodiscard]] Waiting pop(Instant now) override;
+  [[nodiscard]] std::optional<Waiting> next(Instant now, Interventions& interventions) override;
   [[nodiscard]] bool may_evict(const Waiting& /*comer*/) const override {
     return drop_ == DropPolicy::head && !line_.empty();
   }
@@ -102,7 +103,7 @@ class FifoLine : public WaitingLine {
 /// Packets of short flows before those of long ones, whose newest they evict (SFP of the Window Regulator paper).
 class ShortFlowsFirstLine final : public WaitingLine {
  public:
-  void push(Waiting waiting) override { lines_[waiting.is_short ? 0 : 1].push(std::move(waiting)); }
+  void push(Waiting&& waiting) override { lines_[waiting.is_short ? 0 : 1].push(std::move(waiting)); }
   [[nodiscard]] std::size_t size() const override { return lines_[0].size() + lines_[1].size(); }
   [[nodiscard]] bool ready(Instant now) const override;
   [[nodiscard]] const Waiting& front(Instant now) override { return lines_[turn(now)].front(); }
@@ -132,7 +133,7 @@ class FqCodelLine final : public WaitingLine {
  public:
   /// Throws std::invalid_argument as FqCodelFlows.
   explicit FqCodelLine(const FqCodelParameters& parameters) : flows_(parameters) {}
-  void push(Waiting waiting) override { young_.push(std::move(waiting)); }
+  void push(Waiting&& waiting) override { young_.push(std::move(waiting)); }
   [[nodiscard]] std::size_t size() const override { return flows_.size() + young_.size(); }
   [[nodiscard]] bool ready(Instant now) const override {
     return flows_.size() > 0 || (!young_.empty() && young_.front().since < now);
@@ -156,7 +157,7 @@ class DualPi2Line final : public WaitingLine {
  public:
   /// Throws std::invalid_argument as DualPi2Control.
   explicit DualPi2Line(const DualPi2Parameters& parameters) : queues_(parameters) {}
-  void push(Waiting waiting) override { queues_.push(std::move(waiting)); }
+  void push(Waiting&& waiting) override { queues_.push(std::move(waiting)); }
   [[nodiscard]] std::size_t size() const override { return queues_.size(); }
   [[nodiscard]] bool ready(Instant now) const override { return queues_.ready(now); }
   [[nodiscard]] const Waiting& front(Instant now) override { return queues_.front(now); }

@@ -16,7 +16,7 @@ class Ring {
   [[nodiscard]] const T& front() const { return slots_[first_]; }
   [[nodiscard]] T& back() { return slots_[index(size_ - 1)]; }
 
-  void push(T value) {
+  void push(T&& value) {
     if (size_ == slots_.size()) grow();
     slots_[index(size_)] = std::move(value);
     ++size_;
