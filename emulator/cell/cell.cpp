@@ -39,6 +39,7 @@ UeIndex Cell::add_ue(UeConfig config) {
   CellUe ue{config.address, nullptr, config.sector, control::feedback::RadioState::normal, config.here, false};
   ue.downlink = std::make_unique<Downlink>(index, std::move(config), loop_, clock_);
   ue.downlink->set_observer(observer_);
+  ue.downlink->add_to(backlog_);
   add_address(index, ue.address);
   ues_.push_back(std::move(ue));
   if (sectors_.follow_idle()) clock_.wake_at(clock_.next());
@@ -122,12 +123,7 @@ std::uint64_t Cell::run_tti(std::uint64_t tti, Instant now) {
 }
 
 Backlog Cell::backlog() const {
-  Backlog all;
-  for (const CellUe& ue : ues_) {
-    const UeQueue& queue = ue.downlink->queue();
-    all.add(queue.air_bytes(), queue.frames_or_packets(), queue.short_head());
-  }
-  return all;
+  return backlog_.sum();
 }
 
 UeSnapshot Cell::snapshot(UeIndex index, Instant now) {

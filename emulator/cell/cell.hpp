@@ -8,6 +8,7 @@
 
 #include "control/feedback/report.hpp"
 #include "dataplane/units/ip_address.hpp"
+#include "emulator/cell/backlog_sum.hpp"
 #include "emulator/cell/downlink.hpp"
 #include "emulator/cell/radio_cell.hpp"
 #include "emulator/cell/sectors.hpp"
@@ -127,6 +128,7 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   ArrivalObserver* arrivals_ = nullptr;
   PresenceObserver* presence_ = nullptr;
   CellCounters counters_;
+  mutable BacklogSum backlog_;  ///< adds up when it is asked
 };
 
 }  // namespace sluice::emulator

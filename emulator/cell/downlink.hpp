@@ -6,6 +6,7 @@
 
 #include "dataplane/units/ip_address.hpp"
 #include "emulator/cell/air_link.hpp"
+#include "emulator/cell/backlog_sum.hpp"
 #include "emulator/cell/drx.hpp"
 #include "emulator/cell/radio_cell.hpp"
 #include "emulator/cell/tti_clock.hpp"
@@ -51,6 +52,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   Downlink(UeIndex ue, UeConfig config, EventLoop& loop, TtiClock& clock);
   /// Sets who is told of what leaves the queue, and of what is dropped; null: nobody is.
   void set_observer(CellObserver* observer) { observer_ = observer; }
+  void add_to(BacklogSum& sum) { sum.add(queue_); }
 
   /// Into the queue; false when it was dropped.
   bool push(packet::Packet&& packet, Bytes length, Instant now);

@@ -61,10 +61,17 @@ QueueCounters QueueLedger::counters(Instant now) const {
   return result;
 }
 
+void QueueLedger::report() {
+  if (changed_ == nullptr) return;
+  reported_ = true;
+  changed_->push_back(number_);
+}
+
 /// The backlog of the time before is integrated first.
 void QueueLedger::change(Bytes length, Bytes air, Instant now) {
   counters_.air_seconds += static_cast<double>(air_bytes_.count()) * to_seconds(now - integrated_);
   integrated_ = now;
+  if (!reported_) report();
   bytes_ += length;
   air_bytes_ += air;
   if (frame_ == Bytes(0)) return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
@@ -41,6 +42,14 @@ class QueueLedger {
   /// `frame`: the size of a radio frame; 0: there are none.
   explicit QueueLedger(Bytes frame) : frame_(frame) {}
 
+  /// Adds `number` to `changed`, which outlives this, when what the queue holds changes, and not again before it was
+  /// counted.
+  void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
+    changed_ = &changed;
+    number_ = number;
+  }
+  void note_counted() { reported_ = false; }
+
   /// A packet came, whatever becomes of it.
   void arrived(Bytes length, Bytes air);
   /// The one that comes next was handed on by another Node-B.
@@ -79,12 +88,16 @@ class QueueLedger {
  private:
   static std::uint64_t count(Bytes bytes) { return static_cast<std::uint64_t>(bytes.count()); }
   void change(Bytes length, Bytes air, Instant now);
+  void report();
 
   Bytes frame_;
   Bytes bytes_;
   Bytes air_bytes_;
   std::uint32_t frames_ = 0;  ///< of air_bytes_; asked for more often than it changes
   Instant integrated_{};
+  std::vector<std::uint32_t>* changed_ = nullptr;  ///< where to say that what the queue holds changes; null: nowhere
+  std::uint32_t number_ = 0;                       ///< with which it is said
+  bool reported_ = false;                          ///< it was, and has not been counted since
   QueueCounters counters_;
 };
 

@@ -66,6 +66,14 @@ struct Backlog {
     short_heads += other.short_heads;
     return *this;
   }
+  bool operator==(const Backlog&) const = default;
+  Backlog& operator-=(const Backlog& other) {
+    air -= other.air;
+    frames -= other.frames;
+    waiting -= other.waiting;
+    short_heads -= other.short_heads;
+    return *this;
+  }
 };
 
 /// One UE at an instant, cumulative where it says so.

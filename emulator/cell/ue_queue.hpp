@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/units/bytes.hpp"
@@ -174,6 +175,11 @@ class UeQueue {
   /// A packet comes and is handed on, or dropped, without ever having been queued.
   void pass_on(Bytes length);
   void turn_away(Bytes length);
+  // As the ledger does.
+  void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
+    ledger_.report_change_to(changed, number);
+  }
+  void note_counted() { ledger_.note_counted(); }
   /// The packet that is pushed next was handed on by another Node-B.
   void take_over(Bytes length) { ledger_.taken_over(length); }
   // What becomes of a packet that left: it reaches the UE; it is lost on the air and will not come again; it is not

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <stdexcept>
 #include <vector>
 
+#include "emulator/cell/backlog_sum.hpp"
 #include "emulator/random.hpp"
 #include "tests/unit/emulator_models/frames.hpp"
 
@@ -52,6 +54,30 @@ TEST(UeQueue, UnusedBytesAreLost) {
   queue.push(any_packet(), Bytes(1600), at_ms(1));
   EXPECT_EQ(serve(queue, 1500, 2), Lengths({}));
   EXPECT_EQ(queue.counters().carried, 1600U);
+}
+
+TEST(BacklogSum, IsWhatAllQueuesHoldWhateverHappenedToWhich) {
+  QueueConfig codel{Bytes(0), BufferUnit::bytes, 20'000};
+  codel.management = QueueManagement::codel;
+  std::array<UeQueue, 3> queues{UeQueue({}), UeQueue({Bytes(0), BufferUnit::packets, 20}), UeQueue(codel)};
+  BacklogSum sum;
+  for (UeQueue& queue : queues) sum.add(queue);
+  Random random(3);
+  for (int ms = 0; ms < 2000; ++ms) {
+    UeQueue& queue = queues[random.below(queues.size())];
+    if (random.chance(0.6)) {
+      queue.push(any_packet(), Bytes(static_cast<std::int64_t>(1 + random.below(1500))), at_ms(ms));
+    } else {
+      static_cast<void>(serve(queue, static_cast<std::int64_t>(random.below(4000)), ms + 0.5));
+    }
+    if (random.chance(0.01)) queue.clear(at_ms(ms), NoMatter{});
+    Backlog expected;
+    for (const UeQueue& each : queues) {
+      expected.add(each.air_bytes(), each.frames_or_packets(), each.short_head());
+    }
+    ASSERT_EQ(sum.sum(), expected) << ms;
+    ASSERT_EQ(queue.empty(), queue.packets() == 0);
+  }
 }
 
 TEST(UeQueue, WhatComesInTheInstantOfAnOpportunityMissesIt) {
