@@ -23,6 +23,7 @@ class AllowanceLaw {
  public:
   /// `treatment` outlives it. `trace` is where its owner has who wants to know what the law decides; null mostly.
   explicit AllowanceLaw(const Treatment& treatment, control::LawTrace* const* trace = &nobody);
+  explicit AllowanceLaw(Treatment&& gone_before, control::LawTrace* const* trace = &nobody) = delete;
   ~AllowanceLaw();
   AllowanceLaw(const AllowanceLaw&) = delete;
   AllowanceLaw& operator=(const AllowanceLaw&) = delete;

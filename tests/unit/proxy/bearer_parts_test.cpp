@@ -132,7 +132,8 @@ Treatment smvs_at(LawPlace place) {
 }
 
 TEST(AllowanceLaw, AtTheNodeBTheReportBringsIt) {
-  AllowanceLaw law(smvs_at(LawPlace::nodeb));
+  const Treatment treatment = smvs_at(LawPlace::nodeb);
+  AllowanceLaw law(treatment);
   ReportArrival brings = report(1, 7);
   brings.bearer.allowance = Bytes(12'345);
   EXPECT_EQ(law.on_report(brings, {}, 25ms), Bytes(12'345));
@@ -146,7 +147,8 @@ TEST(AllowanceLaw, AtTheNodeBTheReportBringsIt) {
 }
 
 TEST(AllowanceLaw, AtTheProxyItRunsAndKnowsTheRate) {
-  AllowanceLaw law(smvs_at(LawPlace::proxy));
+  const Treatment treatment = smvs_at(LawPlace::proxy);
+  AllowanceLaw law(treatment);
   const Rate reported = Rate::bytes_per_second(3e6);
   EXPECT_EQ(law.mean_rate(reported), reported) << "before its first step";
   ReportArrival measured = report(1, 1);
@@ -158,7 +160,8 @@ TEST(AllowanceLaw, AtTheProxyItRunsAndKnowsTheRate) {
 }
 
 TEST(AllowanceLaw, ByAcknowledgementsItRunsInStepsAsReportsCome) {
-  AllowanceLaw law(smvs_at(LawPlace::acks));
+  const Treatment treatment = smvs_at(LawPlace::acks);
+  AllowanceLaw law(treatment);
   ReportArrival brings = report(1, 7);
   brings.bearer.allowance = Bytes(12'345);
   brings.bearer.queue = Bytes(1);
@@ -176,7 +179,8 @@ TEST(AllowanceLaw, ByAcknowledgementsItRunsInStepsAsReportsCome) {
 }
 
 TEST(AllowanceLaw, ByAcknowledgementsNoPeriodThatIsAnnouncedStopsIt) {
-  AllowanceLaw law(smvs_at(LawPlace::acks));
+  const Treatment treatment = smvs_at(LawPlace::acks);
+  AllowanceLaw law(treatment);
   ReportArrival told = report(1, 1);
   told.bearer.queue = Bytes(1);
   const Duration usual = 5ms;
