@@ -48,8 +48,9 @@ class Endpoint {
   // --- receiving ---
 
   /// Takes one segment. `payload` is empty, or exactly segment.payload_len bytes with note().payload_len and
-  /// payload_sum set; its checksum has been verified and nobody else holds the buffer. Returns is_plausible(segment),
-  /// as it was before. `news`, where given, is told what it acknowledges, when that is anything.
+  /// payload_sum set; its checksum has been verified and nobody else holds the buffer. It is empty afterwards: what
+  /// is not kept is dropped. Returns is_plausible(segment), as it was before. `news`, where given, is told what the
+  /// segment acknowledges, when that is anything.
   bool receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news = nullptr);
   /// The same of a segment without payload that acknowledges something on a connection that is not repairing,
   /// reordering or closing anything. False, and nothing has happened, where it is not such a one.

@@ -43,6 +43,7 @@ bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant
     const bool plausible = is_plausible(segment);
     bits_.on_fast_path = false;
     receive_slow(segment, std::move(payload), now, news);
+    payload.reset();  // where nobody took it
     settle();
     return plausible;
   }

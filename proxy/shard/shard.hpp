@@ -50,7 +50,8 @@ class Shard {
   /// that were released, later.
   void take_up(std::span<const Survivor> survivors, const RunGap& gap);
 
-  /// Takes frames that came in on `in`. Everything they cause to be sent has been handed to the transmitter on return.
+  /// Takes frames that came in on `in`, every one: nothing stays in `burst`, and everything they cause to be sent has
+  /// been handed to the transmitter on return.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
   /// The same while somebody looks at the frames.
   void receive_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);

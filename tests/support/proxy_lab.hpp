@@ -51,7 +51,10 @@ class ProxyLab final : public proxy::Transmitter {
     }
   }
 
-  void put(proxy::Side in, packet::Packet packet) { shard.receive(in, {&packet, 1}, now); }
+  void put(proxy::Side in, packet::Packet packet) {
+    shard.receive(in, {&packet, 1}, now);
+    EXPECT_FALSE(packet) << "it was neither kept nor dropped";
+  }
   void put(proxy::Side in, const std::vector<std::uint8_t>& frame) {
     packet::Packet packet = pool().allocate();
     std::copy(frame.begin(), frame.end(), packet.append(static_cast<std::uint16_t>(frame.size())));

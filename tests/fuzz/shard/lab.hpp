@@ -46,6 +46,7 @@ class Lab final : public Transmitter {
     if (!packet) return;
     ++received_;
     shard.receive(in, {&packet, 1}, now);
+    require(!packet);
     check();
   }
   /// The oldest frame of a host's, or the one at `which`, reaches the proxy; it may stay on the wire as well.
@@ -63,6 +64,7 @@ class Lab final : public Transmitter {
     }
     received_ += burst.size();
     shard.receive(from, burst, now);
+    for (const packet::Packet& packet : burst) require(!packet);
     check();
   }
   void to_host(Side to, std::size_t which = 0, bool again = false) {

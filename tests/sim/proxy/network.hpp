@@ -98,6 +98,7 @@ class ShardNode final : public proxy::Transmitter, public EventTarget {
       log_packet("in ", side_, packet, now);
       if (!node_.shard_) return;
       node_.shard_->receive(side_, {&packet, 1}, now);
+      EXPECT_FALSE(packet) << "it was neither kept nor dropped";
       node_.arm();
     }
 

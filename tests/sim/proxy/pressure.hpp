@@ -101,6 +101,7 @@ class Device final : public proxy::Transmitter, public EventTarget {
       return;
     }
     shard.receive(side, {&received, 1}, now);
+    EXPECT_FALSE(received) << "it was neither kept nor dropped";
     turns_ = 0;
     arm();
   }

@@ -139,6 +139,7 @@ class WatchedShard final : public proxy::Transmitter, public emulator::EventTarg
     void receive(packet::Packet packet, Instant now) override {
       if (node_.watched) node_.oracle(side_).entered(packet);
       node_.shard.receive(side_, {&packet, 1}, now);
+      EXPECT_FALSE(packet) << "it was neither kept nor dropped";
       node_.arm();
     }
 

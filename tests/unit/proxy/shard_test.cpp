@@ -66,6 +66,21 @@ TEST(Shard, DataIsAcknowledgedHereAndDeliveredWithTheSameNumbers) {
   expect_accounted(lab);
 }
 
+TEST(Shard, KeepsOrDropsEveryFrameOfABurst) {
+  ProxyLab lab{shard_config()};
+  ScriptedHosts hosts{lab};
+  hosts.open();
+  const auto data = [&](std::uint32_t offset, std::uint32_t ack) {
+    return hosts.frame(
+        false, hosts.segment(tcp::Flags::ack_bit, hosts.server_isn.raw() + 1 + offset, hosts.ue_isn.raw() + 1 + ack),
+        std::string(100, 's'));
+  };
+  std::array<packet::Packet, 5> burst{data(0, 0), data(0, 0), data(50'000'000, 0), data(100, 77), data(300, 0)};
+  lab.shard.receive(proxy::Side::core, burst, lab.now);
+  for (std::size_t i = 0; i < burst.size(); ++i) EXPECT_FALSE(burst[i]) << "number " << i;
+  EXPECT_EQ(lab.count(proxy::Counter::optimised), burst.size());
+}
+
 TEST(Shard, WhatTheUeDoesNotAcknowledgeIsSentAgain) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);

@@ -76,7 +76,9 @@ class Script {
   void receive_data(std::uint32_t position, std::uint32_t count, std::uint8_t flags = tcp::Flags::ack_bit) {
     tcp::Segment data = segment(position, acked_, flags);
     data.payload_len = static_cast<std::uint16_t>(count);
-    endpoint.receive(data, payload_packet(stream_bytes(position, count)), now);
+    packet::Packet payload = payload_packet(stream_bytes(position, count));
+    endpoint.receive(data, std::move(payload), now);
+    EXPECT_FALSE(payload) << "it was neither kept nor dropped";
   }
   void receive_ack(std::uint32_t ack) {
     acked_ = ack;
