@@ -314,8 +314,7 @@ class Endpoint {
 
   // segment_arrival.cpp
   [[nodiscard]] bool is_expected(const Segment& segment) const;
-  [[gnu::cold, gnu::noinline]] void receive_slow(const Segment& segment, packet::Packet&& payload, Instant now,
-                                                 AckNews* news);
+  [[gnu::noinline]] void receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news);
   bool check_sequence(const Segment& segment, Instant now);
   [[nodiscard]] bool is_keepalive(const Segment& segment) const;
   [[nodiscard]] bool owner_answers() const;
@@ -429,7 +428,7 @@ class Endpoint {
   void on_probe_timeout(Instant now);
   void emit_tail_probe(Instant now, Output& output, Bytes& left);
   void judge_tail_probe(const Segment& segment, const AckEvent& event);
-  [[gnu::cold, gnu::noinline]] void arm_retransmit_slow(Instant now);
+  [[gnu::noinline]] void arm_retransmit_slow(Instant now);
 
   // spurious.cpp
   [[nodiscard]] bool judges_repairs() const { return config_->takes_back && !config_->classic_reno; }
@@ -459,13 +458,13 @@ class Endpoint {
   [[nodiscard]] bool may_fit_rounding(packet::Cursor position) const;
   [[gnu::cold, gnu::noinline]] void repeat_refused(Instant now);
   void emit_probe(Instant now, Output& output);
-  [[nodiscard, gnu::cold, gnu::noinline]] bool must_guard_window() const;
+  [[nodiscard, gnu::noinline]] bool must_guard_window() const;
   [[nodiscard]] bool may_split() const { return !send_.outstanding() && small_window_will_do(); }
   [[nodiscard]] bool small_window_will_do() const;
   [[gnu::cold, gnu::noinline]] bool split_for_window();
 
   // emit.cpp
-  [[gnu::cold, gnu::noinline]] Bytes emit_slow(Instant now, Output& output, Bytes allowance);
+  [[gnu::noinline]] Bytes emit_slow(Instant now, Output& output, Bytes allowance);
   void settle();
   [[nodiscard]] Segment header(SeqNum seq);
   [[nodiscard]] SeqNum acceptable_seq() const;
@@ -514,7 +513,7 @@ class Endpoint {
   // close.cpp
   void receive_fin(Instant now);
   void fin_acknowledged(Instant now);
-  [[gnu::cold, gnu::noinline]] void fin_went_out();
+  [[gnu::noinline]] void fin_went_out();
   void enter_time_wait(Instant now);
   void emit_reset(Instant now, Output& output);
   void give_up();

@@ -87,7 +87,7 @@ class SplitFlows {
   /// forwarding takes over. Otherwise both are told that the connection is over. False when there was no buffer to say
   /// so.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_now(Flow& flow, FlowId id, Instant now);
-  [[gnu::cold, gnu::noinline]] void close(FlowId id, Instant now);
+  [[gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
   /// Of the packet at `at`, where it is takes(); null otherwise.
@@ -128,7 +128,7 @@ class SplitFlows {
   [[gnu::cold, gnu::noinline]] void deliver_rerouted(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
                                                      FlowId id, Instant now);
   void serve(Flow& flow, FlowId id, Instant now);
-  [[gnu::cold, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
+  [[gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
   void serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   bool wait_out(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
@@ -137,7 +137,7 @@ class SplitFlows {
   enum class Part : std::uint8_t { own, all };
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now);
   void note_sent_to_radio(Flow& flow, FlowId id, Bearer& bearer, Bytes sent, Instant now);
-  [[gnu::cold, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  [[gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   void settle(Flow& flow, Bearer& bearer, StreamEvents events);
   [[gnu::noinline]] void follow_young(Flow& flow, Bearer& bearer, Instant now);
   /// The bearer, where a law listens to the UE's acknowledgements.
@@ -152,7 +152,7 @@ class SplitFlows {
   void reschedule(Flow& flow, FlowId id, Instant now);
   void schedule(Flow& flow, FlowId id, Instant due, Instant now);
   [[nodiscard]] bool may_be_put_off(const Flow& flow);
-  [[gnu::cold, gnu::noinline]] void count_end(const Flow& flow, FlowId id);
+  [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);
   void end_finished(Flow& flow, FlowId id, Instant now);
   void displace(FlowId id, Instant now);
   /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
