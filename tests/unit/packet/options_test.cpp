@@ -61,6 +61,25 @@ TEST(Options, SynOfAnOrdinaryHost) {
   EXPECT_EQ(got.parsed.segment.ts_value, 9U);
 }
 
+/// As Linux writes them they are read at once, and one by one in any other order.
+TEST(Options, TheOrderOfASynsOptionsDoesNotMatter) {
+  const Bytes usual{2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 1, 3, 3, 99};
+  const Bytes other{1, 3, 3, 99, 4, 2, 8, 10, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 2, 4, 0x05, 0xb4};
+  for (const bool ipv6 : {false, true}) {
+    const Outcome first = read(syn_flag, usual, ipv6);
+    const Outcome second = read(syn_flag, other, ipv6);
+    EXPECT_EQ(first.result, second.result);
+    EXPECT_EQ(first.parsed.segment.syn, second.parsed.segment.syn);
+    EXPECT_EQ(first.parsed.segment.syn.window_scale, 14);
+    EXPECT_EQ(first.parsed.segment.syn.mss, 1460);
+    EXPECT_TRUE(first.parsed.segment.has_timestamps && second.parsed.segment.has_timestamps);
+    EXPECT_EQ(first.parsed.segment.ts_value, second.parsed.segment.ts_value);
+    EXPECT_EQ(first.parsed.segment.ts_echo, second.parsed.segment.ts_echo);
+  }
+  const Outcome without = read(ack_flag, usual);
+  EXPECT_FALSE(without.parsed.segment.syn.has_window_scale) << "no SYN";
+}
+
 TEST(Options, SynWithoutOptionsHasTheDefaultMss) {
   EXPECT_EQ(read(syn_flag, {}).parsed.segment.syn, (tcp::SynOptions{.mss = 536}));
   EXPECT_EQ(read(syn_flag, {}, true).parsed.segment.syn, (tcp::SynOptions{.mss = 1220}));
