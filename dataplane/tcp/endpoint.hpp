@@ -114,7 +114,9 @@ class Endpoint {
   [[nodiscard]] SeqNum urgent_end() const { return disturbance().rcv_up; }
   /// When the first of what came before its turn came in: so long its hole has not been filled. never when there is
   /// none.
-  [[nodiscard]] Instant out_of_order_since() const { return disturbance().reassembly.waits_since(); }
+  [[nodiscard]] Instant out_of_order_since() const {
+    return disturbed() ? disturbance().reassembly.waits_since() : never;
+  }
   /// Somebody else has advertised a window up to there to the peer: what lies in it is in the window. Never moves back.
   void note_advertised(SeqNum edge) { rcv_.edge = later(rcv_.edge, edge); }
   /// Drops what came before its turn. It may have been reported, so this is the reneging of RFC 2018 section 8.
@@ -346,6 +348,7 @@ class Endpoint {
 
   // ack_processing.cpp
   void acknowledge(SeqNum ack, Instant now, AckNews* news);
+  [[nodiscard]] bool answers_all(const Segment& segment) const;
   bool process_ack(const Segment& segment, Instant now, AckNews* news);
   void advance_una(SeqNum ack, AckEvent& event);
   void update_window(const Segment& segment, SeqNum una_before);

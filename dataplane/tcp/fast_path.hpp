@@ -150,6 +150,15 @@ inline Duration Endpoint::probe_timeout() const {
   return rtt_.probe_timeout();
 }
 
+/// An acknowledgement that makes progress, carries no SACK, and meets nothing under repair.
+inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckNews* news) {
+  AckEvent event{.now = now, .cwnd_limited = bits_.cwnd_limited};
+  advance_una(ack, event);
+  event.delivered = event.acked;
+  if (news != nullptr) *news = {event.delivered, event.rtt};
+  if (bits_.window_source == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
+}
+
 /// cwnd, unless an allowance takes its place. One segment may always be in flight.
 inline bool Endpoint::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
   if (bits_.window_source == WindowSource::allowance) return true;

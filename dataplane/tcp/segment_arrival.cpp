@@ -29,15 +29,6 @@ inline bool Endpoint::is_expected(const Segment& segment) const {
   return segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) >= 0;
 }
 
-/// The fast path's acknowledgement: makes progress, carries no SACK, meets nothing under repair.
-inline void Endpoint::acknowledge(SeqNum ack, Instant now, AckNews* news) {
-  AckEvent event{.now = now, .cwnd_limited = bits_.cwnd_limited};
-  advance_una(ack, event);
-  event.delivered = event.acked;
-  if (news != nullptr) *news = {event.delivered, event.rtt};
-  if (bits_.window_source == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
-}
-
 bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
   if (!is_expected(segment)) [[unlikely]] {
     const bool plausible = is_plausible(segment);
