@@ -47,15 +47,16 @@ inline std::uint32_t FlowTable::slot_of(const FlowKey& key, std::uint32_t tag) c
 
 /// Three rounds, so that each finds in the cache what the one before has asked for: slots, keys, comparison. What is in
 /// the slot it would like (nearly all are), and what is nowhere since that one is empty, is found without a loop.
-void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out) const noexcept {
+void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
+                             std::span<std::uint32_t> tags) const noexcept {
   const std::size_t count = keys.size();
-  assert(out.size() >= count);
+  assert(out.size() >= count && tags.size() >= count);
   const Slot* const slots = slots_.data();
   const std::uint32_t mask = mask_;
-  hash_.burst(keys, out.data());
-  for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(slots + (out[i] & mask));
+  hash_.burst(keys, tags.data());
+  for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(slots + (tags[i] & mask));
   for (std::size_t i = 0; i < count; ++i) {
-    const Slot slot = slots[out[i] & mask];
+    const Slot slot = slots[tags[i] & mask];
     if (slot.is_short()) {
       keys_.prefetch(slot.index(), false);
     } else if (slot.is_long()) {
@@ -63,11 +64,11 @@ void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out) con
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const Slot slot = slots[out[i] & mask];
-    if (slot.tag == out[i] && !keys.is_long(i) && holds(slot, keys.short_key(i))) [[likely]] {
+    const Slot slot = slots[tags[i] & mask];
+    if (slot.tag == tags[i] && !keys.is_long(i) && holds(slot, keys.short_key(i))) [[likely]] {
       out[i] = slot.index();
     } else {
-      out[i] = slot.index_plus == 0 ? no_flow : find_of(keys, i, out[i]);
+      out[i] = slot.index_plus == 0 ? no_flow : find_of(keys, i, tags[i]);
     }
   }
 }
@@ -105,15 +106,31 @@ bool FlowTable::reassign(const FlowKey& key, FlowIndex index) noexcept {
   const std::uint32_t at = slot_of(key, hash_(key));
   if (at == no_slot) return false;
   put(at, key, slots_[at].tag, index);
+  ++removals_;
   return true;
 }
 
 FlowIndex FlowTable::erase(const FlowKey& key, KeyTag tag) noexcept {
-  std::uint32_t hole = slot_of(key, static_cast<std::uint32_t>(tag));
-  if (hole == no_slot) return no_flow;
-  const FlowIndex erased = slots_[hole].index();
-  // Close the gap: whoever was pushed past the hole by a collision moves back (Knuth, 6.4 algorithm R). What lies
-  // farther from the hole than keys are pushed stays.
+  const std::uint32_t at = slot_of(key, static_cast<std::uint32_t>(tag));
+  if (at == no_slot) return no_flow;
+  const FlowIndex erased = slots_[at].index();
+  clear_slot(at);
+  return erased;
+}
+
+/// No key is compared: no two slots have one index.
+void FlowTable::erase_flow(FlowIndex index) noexcept {
+  const std::uint32_t tag = keys_.is_long(index) ? hash_(keys_.get(index)) : hash_(keys_.short_key(index));
+  for (std::uint32_t step = 0; step < longest_probe; ++step) {
+    const std::uint32_t at = (tag + step) & mask_;
+    if (slots_[at].index_plus == 0) return;
+    if (slots_[at].index() == index) return clear_slot(at);
+  }
+}
+
+/// Closes the gap, too: whoever was pushed past the hole by a collision moves back (Knuth, 6.4 algorithm R). What lies
+/// farther from the hole than keys are pushed stays.
+inline void FlowTable::clear_slot(std::uint32_t hole) noexcept {
   for (std::uint32_t at = (hole + 1) & mask_; slots_[at].index_plus != 0; at = (at + 1) & mask_) {
     const std::uint32_t distance = (at - hole) & mask_;
     if (distance >= longest_probe) break;
@@ -124,7 +141,7 @@ FlowIndex FlowTable::erase(const FlowKey& key, KeyTag tag) noexcept {
   slots_[hole] = Slot{};
   --size_;
   ++changes_;
-  return erased;
+  ++removals_;
 }
 
 }  // namespace sluice::flow

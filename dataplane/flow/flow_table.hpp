@@ -36,8 +36,10 @@ class FlowTable {
   /// The flow of a connection, or no_flow.
   [[nodiscard]] FlowIndex find(const FlowKey& key) const noexcept { return find(key, tag_of(key)); }
   [[nodiscard, gnu::noinline]] FlowIndex find(const FlowKey& key, KeyTag tag) const noexcept;
-  /// The same for many at once, their memory fetched ahead. `out` is at least as long as `keys`.
-  void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out) const noexcept;
+  /// The same for many at once, their memory fetched ahead, and where they go. `out` and `tags` are at least as long as
+  /// `keys`; they may be one.
+  void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out, std::span<std::uint32_t> tags) const noexcept;
+  void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out) const noexcept { lookup_burst(keys, out, out); }
   /// Enters a flow. False when the key is there already or there is no place for it. Requires index < capacity(), and
   /// that no other key has this index.
   bool insert(const FlowKey& key, FlowIndex index) noexcept { return insert(key, index, tag_of(key)); }
@@ -47,6 +49,8 @@ class FlowTable {
   /// Takes a connection out; returns its flow, or no_flow when it was not there.
   FlowIndex erase(const FlowKey& key) noexcept { return erase(key, tag_of(key)); }
   FlowIndex erase(const FlowKey& key, KeyTag tag) noexcept;
+  /// The same of the connection that was entered for this flow, where it has not been taken out since.
+  void erase_flow(FlowIndex index) noexcept;
 
   /// The connection that was last entered for this flow.
   [[nodiscard]] FlowKey key_of(FlowIndex index) const noexcept { return keys_.get(index); }
@@ -58,6 +62,8 @@ class FlowTable {
   /// How often something was entered, taken out or given another index, modulo 2^32: what was found is still so while
   /// this stands.
   [[nodiscard]] std::uint32_t changes() const noexcept { return changes_; }
+  /// The same without what was entered: while this stands, whatever was found is still there.
+  [[nodiscard]] std::uint32_t removals() const noexcept { return removals_; }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
 
  private:
@@ -85,11 +91,13 @@ class FlowTable {
   [[nodiscard, gnu::noinline]] FlowIndex find_of(const KeyBurst& keys, std::size_t at,
                                                  std::uint32_t tag) const noexcept;
   void put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept;
+  void clear_slot(std::uint32_t hole) noexcept;
 
   std::uint32_t capacity_;
   std::uint32_t mask_;
   std::uint32_t size_ = 0;
   std::uint32_t changes_ = 0;
+  std::uint32_t removals_ = 0;
   TagHash hash_;
   LazyArray<Slot> slots_;
   KeyStore keys_;

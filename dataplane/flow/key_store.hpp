@@ -47,6 +47,12 @@ class KeyStore {
   [[nodiscard]] FlowKey get(std::uint32_t index) const noexcept {
     return is_long(index) ? long_[index] : short_[index].whole();
   }
+  /// It was given one that is not of IPv4.
+  [[nodiscard]] bool is_long(std::uint32_t index) const noexcept {
+    return (is_long_[index / word_bits] >> (index % word_bits) & 1U) != 0;
+  }
+  /// Requires that it was given one of IPv4.
+  [[nodiscard]] const ShortKey& short_key(std::uint32_t index) const noexcept { return short_[index]; }
   /// Whether the index has that key. `long_one`: it was given one that is not of IPv4, which whoever asks knows.
   [[nodiscard]] bool has(std::uint32_t index, bool long_one, const FlowKey& key) const noexcept {
     const auto words = key.words();
@@ -77,10 +83,6 @@ class KeyStore {
  private:
   static constexpr std::uint32_t word_bits = 64;
   static constexpr std::size_t ports_at = 8;  ///< in a short key, behind both addresses
-
-  [[nodiscard]] bool is_long(std::uint32_t index) const noexcept {
-    return (is_long_[index / word_bits] >> (index % word_bits) & 1U) != 0;
-  }
 
   LazyArray<ShortKey> short_;
   LazyArray<FlowKey> long_;

@@ -76,6 +76,10 @@ SLUICE_WITH_AES std::uint32_t aes_tag(const FlowKey& key, const Aes128& v4, cons
   return is_v4(words) ? tag_of(ShortKey::of(words), v4.round_keys()) : tag_of(words, v6.round_keys());
 }
 
+SLUICE_WITH_AES std::uint32_t aes_tag(const ShortKey& key, const Aes128& v4) noexcept {
+  return tag_of(key, v4.round_keys());
+}
+
 SLUICE_WITH_AES void aes_burst(const KeyBurst& keys, std::uint32_t* tags, const Aes128& v4, const Aes128& v6) noexcept {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     tags[i] =
@@ -115,6 +119,10 @@ TagHash::TagHash(const HashKey& secret, bool with_aes) : secret_(secret), aes_(w
 
 std::uint32_t TagHash::operator()(const FlowKey& key) const noexcept {
   return aes_ ? aes_tag(key, v4_, v6_) : static_cast<std::uint32_t>(hash(key, secret_));
+}
+
+std::uint32_t TagHash::operator()(const ShortKey& key) const noexcept {
+  return aes_ ? aes_tag(key, v4_) : static_cast<std::uint32_t>(hash(key, secret_));
 }
 
 void TagHash::burst(const KeyBurst& keys, std::uint32_t* tags) const noexcept {

@@ -36,6 +36,7 @@ class TagHash {
   explicit TagHash(const HashKey& secret, bool with_aes = Aes128::is_available());
 
   [[nodiscard]] std::uint32_t operator()(const FlowKey& key) const noexcept;
+  [[nodiscard]] std::uint32_t operator()(const ShortKey& key) const noexcept;
   /// The same for many; there is room for `keys.size()` tags.
   void burst(const KeyBurst& keys, std::uint32_t* tags) const noexcept;
 

@@ -75,7 +75,7 @@ void Registry::close(FlowId id, Instant now) {
   leave(bearer, id);
   note_change(flow.bearer);
   rest_if_unused(flow.bearer, now);
-  connections_.erase(key_of(id));
+  connections_.erase_flow(id);
   wheel_.cancel(id);
   flows_.erase(id);
 }

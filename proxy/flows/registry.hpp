@@ -44,11 +44,13 @@ class Registry {
   [[nodiscard]] ConnectionId find(const flow::FlowKey& key, flow::KeyTag tag) const {
     return connections_.find(key, tag);
   }
-  void find_burst(const flow::KeyBurst& keys, std::span<ConnectionId> out) const {
-    connections_.lookup_burst(keys, out);
+  void find_burst(const flow::KeyBurst& keys, std::span<ConnectionId> out, std::span<std::uint32_t> tags) const {
+    connections_.lookup_burst(keys, out, tags);
   }
-  /// While this number stands, what was found is still so.
+  /// While this number stands, what was found is still so, and what was not.
   [[nodiscard]] std::uint32_t changes() const { return connections_.changes(); }
+  /// While this number stands, what was found is.
+  [[nodiscard]] std::uint32_t removals() const { return connections_.removals(); }
   [[nodiscard]] bool is_flow(ConnectionId id) const { return id < flows_.capacity(); }
   [[nodiscard]] bool is_end_to_end(ConnectionId id) const { return id - flows_.capacity() < flows_.capacity(); }
   [[nodiscard]] EndToEndId end_to_end(ConnectionId id) const { return id - flows_.capacity(); }

@@ -18,7 +18,7 @@ void Classifier::receive(Side in, std::span<packet::Packet> burst, Instant now) 
 
 /// What the packets are, and whose. The key of neighbours of one connection is looked for once.
 void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
-  auto& [parsed, results, places, keys, ids] = known_;
+  auto& [parsed, results, places, keys, ids, tags] = known_;
   for (const packet::Packet& packet : burst) __builtin_prefetch(packet.data());
   keys.begin(burst.size());
   std::size_t count = 0;
@@ -39,22 +39,24 @@ void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
     places[i] = static_cast<std::uint8_t>(count - 1);
   }
   keys.shrink(count);
-  shard_.registry.find_burst(keys, ids);
+  shard_.registry.find_burst(keys, ids, tags);
 }
 
-/// What was found is so until somebody changes the table; from then on each packet's connection is looked for again.
+/// What was found is so until somebody takes a connection out, and what was not until somebody enters one; from then on
+/// each packet's connection is looked for again.
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
   look_up(in, burst);
   Registry& registry = shard_.registry;
   const std::uint32_t changes = registry.changes();
+  removals_ = registry.removals();
   if (parts_.end_to_end.any()) prefetch_end_to_end();
   for (std::size_t i = 0; i < burst.size();) {
     const bool changed = registry.changes() != changes;
-    if (!changed && parts_.flows.takes(known_, i)) [[likely]] {
+    if ((!changed || registry.removals() == removals_) && parts_.flows.takes(known_, i)) [[likely]] {
       i = parts_.flows.receive(in, burst, known_, i, now);
     } else {
       Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], now};
-      handle(arrival, changed ? registry.find(known_.keys.key(known_.places[i])) : known_.id(i));
+      handle(arrival, changed ? find(i) : known_.id(i));
       burst[i].reset();  // where nobody took it
       ++i;
     }
@@ -84,11 +86,16 @@ void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst,
   for (std::size_t i = 0; i < burst.size(); ++i) {
     Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], now};
     watch.received(arrival, shard_.counters);
-    handle(arrival, shard_.registry.find(known_.keys.key(known_.places[i])));
+    handle(arrival, find(i));
     watch.dealt_with();
     burst[i].reset();
   }
   parts_.flows.serve_marked(now);
+}
+
+/// Whose the packet at `at` of the burst is by now.
+Registry::ConnectionId Classifier::find(std::size_t at) const {
+  return shard_.registry.find(known_.keys.key(known_.places[at]), known_.tag(at));
 }
 
 inline void Classifier::handle(Arrival& arrival, Registry::ConnectionId id) {

@@ -39,6 +39,7 @@ class Classifier {
   void receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
   [[gnu::flatten, gnu::noinline]] void look_up(Side in, std::span<const packet::Packet> burst);
   void prefetch_end_to_end() const;
+  [[nodiscard]] Registry::ConnectionId find(std::size_t at) const;
   void handle(Arrival& arrival, Registry::ConnectionId id);
   /// A packet that belongs to no connection yet, to one that begins or goes, or is no TCP segment at all.
   [[gnu::cold, gnu::noinline]] void handle_other(Arrival& arrival, Registry::ConnectionId id);
@@ -51,7 +52,8 @@ class Classifier {
 
   const ShardContext shard_;
   Parts parts_;
-  ParsedBurst known_{};  ///< the burst in hand
+  ParsedBurst known_{};         ///< the burst in hand
+  std::uint32_t removals_ = 0;  ///< Registry::removals() when it was looked up
 };
 
 }  // namespace sluice::proxy

@@ -109,16 +109,22 @@ TEST(FlowTable, RefusesDuplicatesAndOverflow) {
 TEST(FlowTable, TellsWhenWhatWasFoundMayNoLongerBeSo) {
   FlowTable table(8, HashKey{1, 2});
   const std::uint32_t before = table.changes();
+  const std::uint32_t removals = table.removals();
   EXPECT_TRUE(table.insert(key(1), 1));
   EXPECT_EQ(table.changes(), before + 1);
+  EXPECT_EQ(table.removals(), removals) << "what was found is still there";
   EXPECT_FALSE(table.insert(key(1), 2));
   EXPECT_EQ(table.find(key(2)), no_flow);
   EXPECT_EQ(table.erase(key(2)), no_flow);
   EXPECT_EQ(table.changes(), before + 1) << "nothing has changed";
   EXPECT_TRUE(table.reassign(key(1), 2));
   EXPECT_EQ(table.changes(), before + 2);
+  EXPECT_EQ(table.removals(), removals + 1);
   EXPECT_EQ(table.erase(key(1)), 2U);
   EXPECT_EQ(table.changes(), before + 3);
+  EXPECT_EQ(table.removals(), removals + 2);
+  table.erase_flow(2);
+  EXPECT_EQ(table.changes(), before + 3) << "it was taken out before";
 }
 
 TEST(FlowTable, RefusesImpossibleCapacities) {
@@ -144,7 +150,11 @@ TEST(FlowTable, AgreesWithAMapUnderRandomChanges) {
         ASSERT_EQ(table.key_of(known->second), wanted) << seed << " " << step;
       }
       if (known != model.end() && random() % 2 == 0) {
-        ASSERT_EQ(table.erase(wanted), known->second);
+        if (random() % 2 == 0) {
+          ASSERT_EQ(table.erase(wanted), known->second);
+        } else {
+          table.erase_flow(known->second);
+        }
         free_indices.push_back(known->second);
         model.erase(known);
       } else if (known == model.end() && !free_indices.empty()) {
