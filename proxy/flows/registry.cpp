@@ -50,6 +50,7 @@ Registry::Registry(const ShardConfig& config, const Policies& policies, const fl
 
 void Registry::enforce(const Policies& policies) {
   policies_ = &policies;
+  minds_young_ = minds_young_ || policies.minds_young();
   legs_[generation_] = policies.legs;
   legs_[generation_].disturbances = &disturbances_;
 }

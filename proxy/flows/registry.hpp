@@ -93,6 +93,8 @@ class Registry {
   /// be twice as many, and one that finds no room stays.
   void exchange_policies(const Policies& policies);
   [[nodiscard]] const Policies& policies() const { return *policies_; }
+  /// Some bearer may have to know of connections that are young.
+  [[nodiscard]] bool minds_young() const { return minds_young_; }
   /// What endpoints of connections that begin now go by. They keep it when policies are exchanged; one that has
   /// outlived 65 535 exchanges goes by that of newer ones.
   [[nodiscard]] const tcp::EndpointConfig& legs() const { return legs_[generation_]; }
@@ -176,6 +178,7 @@ class Registry {
   const Policies* policies_ = nullptr;
   control::LawTrace* trace_ = nullptr;
   std::uint16_t generation_ = 1;
+  bool minds_young_ = false;  ///< the policies in force do, or those of bearers that are left from before
   flow::LazyArray<tcp::EndpointConfig> legs_;  ///< by generation of policies
   Disturbances disturbances_;
   flow::Slab<Flow> flows_;

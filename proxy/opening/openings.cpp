@@ -85,7 +85,7 @@ void Openings::meet(Arrival& arrival) {
     return;
   }
   note(first_syn_of(arrival, shard_.registry));
-  if (arrival.in == Side::radio) expect(arrival);
+  if (arrival.in == Side::radio && shard_.registry.minds_young()) expect(arrival);
   forwarder_.forward(arrival, Counter::forward_handshake);
 }
 
@@ -135,17 +135,18 @@ bool Openings::meet_answer(Arrival& arrival) {
 void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
   const flow::FlowKey& key = first.key;
   const PolicyIndex policy = shard_.registry.policies().choose({key.ue, key.server, key.server_port, first.dscp});
-  const auto reason = reason_not_to_begin(policy);
-  if (reason || !begin(first, policy, arrival.now)) {
-    forwarder_.forward(arrival, reason.value_or(Counter::forward_flow_limit));
+  if (const auto reason = reason_not_to_begin(policy)) {
+    forwarder_.forward(arrival, *reason);
     return;
   }
-  const Registry::ConnectionId id = shard_.registry.find(key, first.tag);
-  if (shard_.registry.is_end_to_end(id)) {
-    forwarder_.pass_end_to_end(arrival, shard_.registry.end_to_end(id));
+  if (shard_.registry.policies().treatment(policy).regulates()) {
+    const EndToEndId id = end_to_end_.open(first, policy, arrival.now);
+    if (id != EndToEndFlows::none) return forwarder_.pass_end_to_end(arrival, id);
   } else {
-    follow(arrival, id);
+    const FlowId id = begin(first, policy, arrival.now);
+    if (id != no_id) return follow(arrival, id);
   }
+  forwarder_.forward(arrival, Counter::forward_flow_limit);
 }
 
 /// Things may have changed since the SYN was noted.
@@ -156,19 +157,16 @@ std::optional<Counter> Openings::reason_not_to_begin(PolicyIndex policy) const {
   return std::nullopt;
 }
 
-/// Tracks the connection that this SYN opens; false where a limit is reached.
-bool Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
-  if (shard_.registry.policies().treatment(policy).regulates()) {
-    return end_to_end_.open(first, policy, now) != EndToEndFlows::none;
-  }
+/// Tracks the connection that this SYN opens, to be split; no_id where a limit is reached.
+FlowId Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const FlowId id = open(first, policy, now);
-  if (id == no_id) return false;
+  if (id == no_id) return no_id;
   Flow& flow = shard_.registry.flow(id);
   handshake::begin(flow, first);
   shard_.registry.schedule_flow(flow, id, now + shard_.config.timeouts.handshake);
   flows_.begin_young(flow, now);
   shard_.counters.add(Counter::flows_opened);
-  return true;
+  return id;
 }
 
 bool Openings::meet_newcomer(Arrival& arrival) {

@@ -43,7 +43,7 @@ class Openings {
   void expect(const Arrival& arrival);
   [[nodiscard]] bool meet_answer(Arrival& arrival);
   void begin_answered(Arrival& arrival, const FirstSyn& first);
-  [[nodiscard]] bool begin(const FirstSyn& first, PolicyIndex policy, Instant now);
+  [[nodiscard]] FlowId begin(const FirstSyn& first, PolicyIndex policy, Instant now);
   [[nodiscard]] FlowId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   void displace(const AgeRing::Entry& oldest, Instant now);
   void forget(const flow::FlowKey& key, Instant now);

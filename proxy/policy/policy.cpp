@@ -44,4 +44,9 @@ bool Policies::needs_feedback() const {
          });
 }
 
+bool Policies::minds_young() const {
+  return otherwise.minds_young() ||
+         std::any_of(list.begin(), list.end(), [](const Policy& policy) { return policy.treatment.minds_young(); });
+}
+
 }  // namespace sluice::proxy

@@ -55,6 +55,8 @@ struct Policies {
   [[nodiscard]] bool in_control_group(const IpAddress& ue) const;
   /// Some connections are steered by the Node-B's reports.
   [[nodiscard]] bool needs_feedback() const;
+  /// Under some of them bearers have to know of connections that are young.
+  [[nodiscard]] bool minds_young() const;
   /// Every connection is forwarded untouched.
   [[nodiscard]] bool only_bypass() const { return list.empty() && otherwise.mode == Mode::bypass; }
 };
