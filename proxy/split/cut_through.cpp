@@ -68,9 +68,33 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> pa
   shard_.counters.add(Counter::optimised, count - 1);  // the first was counted before
   to.endpoint.end_passing(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
                           static_cast<std::uint32_t>(count), now);
-  if (out == Side::radio) note_sent_to_radio(flow, id, bearer, output.passed(), now);
+  if (out == Side::radio) {
+    count_sent_to_radio(flow, bearer, output.passed(), now);
+    if (bearer.listens()) [[unlikely]] {
+      if (rests_after_passing(flow, id, bearer, now)) return count;
+    }
+  }
   after_passing<in>(flow, id, bearer, count > 1 && first_can_wait, now);
   return count;
+}
+
+/// Data have passed to a UE whose acknowledgements are listened to. True where to serve the flow would change nothing
+/// but what is done here: a law that they clock lets the server send no more for data, nothing is due, as much is held
+/// and advertised as before, nobody else of the UE waits, and the timer wheel looks at the flow in time.
+bool SplitFlows::rests_after_passing(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+  acks_.sync(flow, id, bearer);
+  if (!bearer.clocked()) return false;
+  if (!flow.leg(Side::core).endpoint.nothing_to_emit(now) || bearer.load.backlogged_flows != 0) return false;
+  if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
+  if (ReceiveWindows::data_opens_if_clocked(flow, bearer)) return false;
+  if (flow.events != StreamEvents::none || !relay::on_fast_path(flow) || Exposure::waits(flow)) return false;
+  if (!is_looked_at_in_time(flow, next_deadline(flow))) return false;
+  if (flow.share.young) {
+    if (flow.sent_to_radio >= bearer.treatment().smvs.short_flow) return false;
+    bearer.expect_young(now);
+  }
+  flow.last_activity = now;
+  return memory_.note(flow, StreamEvents::data_to_radio) == flow.share.committed;
 }
 
 /// Nothing is left to be done but to acknowledge, in time. Where nothing is due yet and no law steers the sender's

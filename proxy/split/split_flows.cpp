@@ -11,11 +11,6 @@ namespace {
 /// Closed flows that a burst can leave on the list of marked ones.
 constexpr std::uint32_t closed_in_a_burst = 32;
 
-/// When one of its legs wants to be looked at.
-Instant next_deadline(const Flow& flow) {
-  return lesser(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
-}
-
 }  // namespace
 
 SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal,
@@ -71,8 +66,12 @@ void SplitFlows::follow_young(Flow& flow, Bearer& bearer, Instant now) {
   const bool over = flow.release_reason != ReleaseReason::none || relay::both_legs_closed(flow);
   if (!over && flow.sent_to_radio < bearer.treatment().smvs.short_flow) {
     bearer.expect_young(now);
-    return;
+  } else {
+    end_young(flow, bearer, now);
   }
+}
+
+void SplitFlows::end_young(Flow& flow, Bearer& bearer, Instant now) {
   const FlowShare before = flow.share;
   flow.share.young = false;
   bearer.load.change(before, flow.share);
@@ -118,8 +117,14 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (emit(flow, bearer, now) || contains(events, StreamEvents::acked) || steered ||
       flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
     settle(flow, bearer, events);
-  if (flow.share.young) [[unlikely]]
-    follow_young(flow, bearer, now);
+  if (flow.share.young) [[unlikely]] {
+    // On the fast path it is not over.
+    if (flow.sent_to_radio < bearer.treatment().smvs.short_flow) {
+      bearer.expect_young(now);
+    } else {
+      end_young(flow, bearer, now);
+    }
+  }
   reschedule(flow, id, now);
   if (bearer.load.backlogged_flows != 0 && bearer.clocked()) hand_on_room(bearer, now);
 }
@@ -223,12 +228,16 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part pa
 
 /// `id` is needed only where the bearer listens.
 void SplitFlows::note_sent_to_radio(Flow& flow, FlowId id, Bearer& bearer, Bytes sent, Instant now) {
+  count_sent_to_radio(flow, bearer, sent, now);
+  if (bearer.listens()) [[unlikely]]
+    acks_.sync(flow, id, bearer);
+}
+
+void SplitFlows::count_sent_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant now) {
   if (bearer.spend(sent, now)) [[unlikely]]
     shard_.registry.schedule_bearer(bearer.id, bearer.deadline(now));
   flow.sent_to_radio += sent;
   windows_.sent(flow, bearer, sent);
-  if (bearer.listens()) [[unlikely]]
-    acks_.sync(flow, id, bearer);
 }
 
 void SplitFlows::use_room(Bearer& bearer, Instant now) {
@@ -278,7 +287,7 @@ void SplitFlows::settle(Flow& flow, Bearer& bearer, StreamEvents events) {
 
 void SplitFlows::reschedule(Flow& flow, FlowId id, Instant now) {
   const Instant due = next_deadline(flow);
-  if (flow.deadline <= due && flow.deadline != never) return;  // looked at in time, for idleness too
+  if (is_looked_at_in_time(flow, due)) return;
   schedule(flow, id, due, now);
 }
 

@@ -119,6 +119,8 @@ class SplitFlows {
                             std::span<const packet::Parsed> parsed, Bytes room, Bytes most);
   template <Side in>
   void after_passing(Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now);
+  [[nodiscard, gnu::flatten, gnu::noinline]] bool rests_after_passing(Flow& flow, FlowId id, Bearer& bearer,
+                                                                      Instant now);
   template <Side in>
   bool hear(packet::Packet& packet, const tcp::Segment& segment, Flow& flow, FlowId id, Instant now);
   [[gnu::flatten, gnu::noinline]] void serve_all_marked(Instant now);
@@ -137,9 +139,11 @@ class SplitFlows {
   enum class Part : std::uint8_t { own, all };
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now);
   void note_sent_to_radio(Flow& flow, FlowId id, Bearer& bearer, Bytes sent, Instant now);
+  void count_sent_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant now);
   [[gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   void settle(Flow& flow, Bearer& bearer, StreamEvents events);
   [[gnu::noinline]] void follow_young(Flow& flow, Bearer& bearer, Instant now);
+  [[gnu::cold, gnu::noinline]] void end_young(Flow& flow, Bearer& bearer, Instant now);
   /// The bearer, where a law listens to the UE's acknowledgements.
   [[nodiscard]] Bearer* listener(const Flow& flow) {
     Bearer& bearer = shard_.registry.bearer(flow.bearer);
@@ -149,6 +153,14 @@ class SplitFlows {
   /// theirs.
   [[gnu::noinline]] void hand_on_room(Bearer& bearer, Instant now);
   void hand_on_room(Bearer& bearer, std::uint32_t count, bool young, Instant now);
+  /// When one of its legs wants to be looked at.
+  [[nodiscard]] static Instant next_deadline(const Flow& flow) {
+    return lesser(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
+  }
+  /// The timer wheel comes to it by then, for idleness too.
+  [[nodiscard]] static bool is_looked_at_in_time(const Flow& flow, Instant due) {
+    return flow.deadline <= due && flow.deadline != never;
+  }
   void reschedule(Flow& flow, FlowId id, Instant now);
   void schedule(Flow& flow, FlowId id, Instant due, Instant now);
   [[nodiscard]] bool may_be_put_off(const Flow& flow);

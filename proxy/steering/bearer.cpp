@@ -121,12 +121,6 @@ void Bearer::inherit_reports(const Bearer& before, Instant now) {
   settle_windowed();
 }
 
-void Bearer::expect_young(Instant now) {
-  if (!treatment_->minds_young()) return;
-  young_until_ = tcp::tick::fine(now) + tcp::tick::fine(patience);
-  for (Bearer* other = &sibling(); other != this; other = &other->sibling()) other->young_until_ = young_until_;
-}
-
 void Bearer::end_young(Instant now) {
   bool any = load.young_flows > 0;
   for (Bearer* other = &sibling(); other != this; other = &other->sibling()) any = any || other->load.young_flows > 0;

@@ -128,7 +128,12 @@ class Bearer : public RingMember<Bearer> {
   /// What was granted at the last step; for observers.
   [[nodiscard]] Bytes granted() const { return reported_ ? reported_->grant.given() : Bytes{}; }
   /// Somebody waits for a connection of the UE that is young: one begins, or goes on.
-  void expect_young(Instant now);
+  void expect_young(Instant now) {
+    if (!treatment_->minds_young()) return;
+    young_until_ = tcp::tick::fine(now) + tcp::tick::fine(patience);
+    for (Bearer* other = &sibling(); other != this; other = &other->sibling())
+      [[unlikely]] other->young_until_ = young_until_;
+  }
   /// It is not young any more. Where none is, nobody waits.
   void end_young(Instant now);
   /// What is to be left of a law's reference: all, but while a young connection is waited for beside a download.

@@ -27,7 +27,11 @@ class ReceiveWindows {
   /// part of each at any time; where nothing moves no acknowledgement is to come; and a law that takes steps of time
   /// leaves its flows shut.
   [[nodiscard]] static bool data_opens(const Flow& flow, const Bearer& bearer) {
-    return !bearer.clocked() || flow.share.shut || !flow.share.moving || bearer.load.moving_flows != 1;
+    return !bearer.clocked() || data_opens_if_clocked(flow, bearer);
+  }
+  /// … by acknowledgements.
+  [[nodiscard]] static bool data_opens_if_clocked(const Flow& flow, const Bearer& bearer) {
+    return flow.share.shut || !flow.share.moving || bearer.load.moving_flows != 1;
   }
   /// The flow ends.
   void forget(Flow& flow, const Bearer& bearer);
