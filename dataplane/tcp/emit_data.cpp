@@ -13,7 +13,8 @@ constexpr std::uint32_t sack_block = 8;
 
 }  // namespace
 
-bool Endpoint::can_send_now() const {
+/// What can_send_now() comes to where it takes more than a look.
+bool Endpoint::finds_something_to_send() const {
   if (bits_.state < State::established) return false;
   if (timeout_in_doubt() && bits_.doubt == Doubt::copy_sent && !bits_.retransmit_first) return false;
   if (const packet::Cursor lost = next_repair()) return may_retransmit(lost);

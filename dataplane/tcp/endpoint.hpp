@@ -192,7 +192,9 @@ class Endpoint {
   /// emit() would have something to do. Under WindowSource::allowance it is assumed that the allowance suffices.
   [[nodiscard]] bool wants_to_send(Instant now) const;
   /// There is lost or unsent data that the windows would allow now.
-  [[nodiscard]] bool can_send_now() const;
+  [[nodiscard]] bool can_send_now() const {
+    return !(bits_.on_fast_path && !send_.unsent()) && finds_something_to_send();
+  }
 
   // --- time ---
 
@@ -486,6 +488,7 @@ class Endpoint {
   [[nodiscard]] bool fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const;
   [[nodiscard]] bool may_send_new() const;
   [[nodiscard]] bool may_retransmit(packet::Cursor position) const;
+  [[nodiscard]] bool finds_something_to_send() const;
   [[nodiscard]] packet::Cursor next_repair() const;
   Bytes emit_data(Instant now, Output& output, Bytes allowance);
   void emit_new(Instant now, Output& output, Bytes& left);

@@ -49,7 +49,10 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> pa
   if (!to.endpoint.may_pass(from.endpoint, parsed[0].segment, now) || !packet::can_pass(packets[0], parsed[0]))
     return 0;
   Bytes most = Bytes::max();
-  if (out == Side::radio) most = bearer.clocked() ? acks_.room_to_pass(flow, id, bearer, now) : bearer.allowance(now);
+  if (out == Side::radio) {
+    most = bearer.clocked() ? acks_.room_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
+                            : bearer.allowance(now);
+  }
   if (most < Bytes(parsed[0].ip_length)) return 0;
 
   // These segments acknowledge to their receiver what came from it before.
@@ -82,7 +85,7 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> pa
 /// but what is done here: a law that they clock lets the server send no more for data, nothing is due, as much is held
 /// and advertised as before, nobody else of the UE waits, and the timer wheel looks at the flow in time.
 bool SplitFlows::rests_after_passing(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  acks_.sync(flow, id, bearer);
+  acks_.note_passed(flow, id, bearer);
   if (!bearer.clocked()) return false;
   if (!flow.leg(Side::core).endpoint.nothing_to_emit(now) || bearer.load.backlogged_flows != 0) return false;
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;

@@ -66,7 +66,7 @@ namespace {
 
 /// Of a data segment without SACK blocks.
 std::uint32_t header_on_wire(const Leg& leg) {
-  return packet::data_header_length(leg.headers, leg.endpoint.uses_timestamps()) - leg.headers.l2_len;
+  return packet::data_header_in_ip(leg.headers, leg.endpoint.uses_timestamps());
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ Bytes on_wire(const Leg& leg, Bytes payload) {
   // Less than 4 GiB, and a division of 32 bits takes half the time.
   const std::uint32_t segment = leg.endpoint.effective_mss();
   const std::uint32_t segments = (static_cast<std::uint32_t>(payload.count()) + segment - 1) / segment;
-  return payload + Bytes(header_on_wire(leg)) * segments;
+  return payload + Bytes(std::uint64_t{header_on_wire(leg)} * segments);
 }
 
 }  // namespace sluice::proxy

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "control/trace/law_trace.hpp"
+#include "dataplane/units/by_value.hpp"
 #include "proxy/split/leg_output.hpp"
 #include "proxy/steering/bearer.hpp"
 
@@ -77,60 +78,90 @@ bool AckClock::on_report(Instant now, const control::feedback::BearerReport& rep
   return true;
 }
 
-void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
-  sync(flow, id, bearer, flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now());
-}
-
-inline void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer, bool waits) {
-  const Leg& leg = flow.leg(Side::radio);
-  const auto now = static_cast<std::uint32_t>(flight_on_wire(leg).count());
-  Share& share = shares_[id];
+/// What the flow has under way.
+inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckClock& clock) {
+  const auto now = static_cast<std::uint32_t>(flight_on_wire(flow.leg(Side::radio)).count());
   const std::uint32_t before = share.flight;
   share.flight = now & most_flight;
-  AckClock& clock = bearer.ack_clock();
   clock.add_flight(Bytes(share.flight) - Bytes(before));
+}
+
+/// Whether it waits, and is young. Mostly that is as before.
+inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
+                                      AckClock& clock) {
+  const bool young_waits = waits && is_young(flow, bearer);
+  if (waits == (share.waits != 0) && young_waits == (share.young_waits != 0)) return;
   clock.count_waiting(share.waits, waits);
   share.waits = waits;
-  const bool young_waits = waits && is_young(flow, bearer);
   clock.count_young(share.young_waits, young_waits);
   share.young_waits = young_waits;
 }
 
+inline AckSteering::Share& AckSteering::follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock) {
+  follow_flight(share, flow, clock);
+  follow_waits(share, flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now(), flow, bearer, clock);
+  return share;
+}
+
+void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
+  follow(shares_[id], flow, bearer, bearer.ack_clock());
+}
+
 void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
-  sync(flow, id, bearer);
   AckClock& clock = bearer.ack_clock();
+  Share& share = follow(shares_[id], flow, bearer, clock);
+  const Duration round_trip = greater(news.rtt, Duration::zero());
+  const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  const Duration late =
+      endpoint.uses_timestamps()
+          ? share.clock.late(now, endpoint.newest_ts_value(), clock.law().late(), clock.law().most_late(round_trip))
+          : Duration(-1);
   control::Acknowledged heard = news_of(bearer, now);
   heard.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
-  heard.round_trip = std::max(news.rtt, Duration::zero());
-  const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  if (endpoint.uses_timestamps())
-    heard.late = shares_[id].clock.late(now, endpoint.newest_ts_value(), clock.law().late(),
-                                        clock.law().most_late(heard.round_trip));
+  heard.round_trip = round_trip;
+  heard.late = late;
   clock.hear(heard);
 }
 
 Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
-  sync(flow, id, bearer);
-  return room_of(flow, id, bearer, beyond_its_part, now);
-}
-
-Bytes AckSteering::room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  sync(flow, id, bearer, true);
-  return room_of(flow, id, bearer, false, now);
-}
-
-/// Of a flow whose share is up to date.
-inline Bytes AckSteering::room_of(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
   AckClock& clock = bearer.ack_clock();
+  const Share& share = follow(shares_[id], flow, bearer, clock);
   clock.resume(now);
   const Bytes room = clock.room(now);
   const Contenders contenders = contenders_for(bearer);
   const std::uint32_t waiting = contenders.all + (flow.share.backlog == 0 ? 1U : 0U);
   if (beyond_its_part || waiting <= 1) return room;
-  // A part of less than a segment would never be sent.
+  return part_of_room(share, room, contenders, waiting, flow, clock, now);
+}
+
+Bytes AckSteering::room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now) {
+  AckClock& clock = bearer.ack_clock();
+  Share& share = shares_[id];
+  follow_flight(share, flow, clock);
+  clock.resume(now);
+  const Bytes room = clock.room(now);
+  const std::uint32_t others = bearer.load.backlogged_flows + clock.passing.waiting;
+  const std::uint32_t waiting = others + (flow.share.backlog == 0 ? 1U : 0U);
+  // Nobody asks who waits until it no longer does.
+  if (waiting <= 1 && room >= least) [[likely]]
+    return room;
+  follow_waits(share, true, flow, bearer, clock);
+  if (waiting <= 1) return room;
+  return part_of_room(share, room, contenders_for(bearer), waiting, flow, clock, now);
+}
+
+void AckSteering::note_passed(const Flow& flow, FlowId id, Bearer& bearer) {
+  AckClock& clock = bearer.ack_clock();
+  follow_flight(shares_[id], flow, clock);
+  follow_waits(shares_[id], false, flow, bearer, clock);
+}
+
+/// Of a flow that shares the room with others. A part of less than a segment would never be sent.
+Bytes AckSteering::part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
+                                const Flow& flow, const AckClock& clock, Instant now) {
   const Bytes least = segment_on_wire(flow.leg(Side::radio));
-  const Bytes mine = part_of(clock.law().window(now), waiting, contenders.young, shares_[id].young_waits);
-  const Bytes part = std::max(mine, least) - Bytes(shares_[id].flight);
+  const Bytes mine = part_of(clock.law().window(now), waiting, contenders.young, share.young_waits != 0);
+  const Bytes part = std::max(mine, least) - Bytes(share.flight);
   return std::clamp(part, Bytes{}, room);
 }
 

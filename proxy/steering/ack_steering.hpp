@@ -123,8 +123,12 @@ class AckSteering {
   /// What the flow may send now. `beyond_its_part`: nobody else has a use for it.
   [[nodiscard, gnu::noinline]] Bytes room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                           Instant now);
-  /// The same for data that has just come and goes on at once, if there is room: it is one of those who wait.
-  [[nodiscard, gnu::noinline]] Bytes room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  /// The same for data that has just come and goes on at once, if there is room for a segment of `least` IP bytes: it
+  /// is one of those who wait. Where there is, note_passed() follows.
+  [[nodiscard, gnu::noinline]] Bytes room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least,
+                                                  Instant now);
+  /// It has gone on, and nothing of the flow waits to.
+  void note_passed(const Flow& flow, FlowId id, Bearer& bearer);
   /// The flow waits, and is young.
   [[nodiscard]] bool young_waits(FlowId id) { return shares_[id].young_waits != 0; }
   /// The flow leaves its bearer.
@@ -133,15 +137,17 @@ class AckSteering {
  private:
   static constexpr std::uint32_t most_flight = (1U << 30) - 1;
 
-  void sync(const Flow& flow, FlowId id, Bearer& bearer, bool waits);
-  [[nodiscard]] Bytes room_of(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now);
-
   struct Share {
     std::uint32_t flight : 30 = 0;      ///< IP bytes
     std::uint32_t waits : 1 = 0;        ///< it counts in AckClock::waiting() …
     std::uint32_t young_waits : 1 = 0;  ///< … and in AckClock::young_waiting()
     control::PeerClock clock;
   };
+  static void follow_flight(Share& share, const Flow& flow, AckClock& clock);
+  static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckClock& clock);
+  static Share& follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock);
+  [[nodiscard]] static Bytes part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
+                                          const Flow& flow, const AckClock& clock, Instant now);
   flow::LazyArray<Share> shares_;  ///< by FlowId; no memory where no bearer listens
 };
 
