@@ -130,36 +130,46 @@ void AckClockedWindow::take_over(Bytes under_way) {
   set_window();
 }
 
-/// What an acknowledgement has waited for the uplink is no part of the round trip that the queue is judged by.
-Acknowledged AckClockedWindow::without_uplink(Acknowledged news) {
+/// What an acknowledgement has waited for the uplink is no part of the round trip that the queue is judged by. Returns
+/// the rest of it.
+Duration AckClockedWindow::without_uplink(const Acknowledged& news) {
   if (news.late < Duration::zero()) {
     late_unknown_for_ += std::min(news.now - last_heard_, longest_listening);
     if (late_unknown_for_ > late_known_for) latest_ = Duration::zero();
     if (news.now - late_at_ > late_known_for) late_ = Duration::zero();
     // On a connection that has just begun: as late as the others, about, and by how much the round trip is longer is
     // not known.
-    if (late_ > Duration::zero()) news.round_trip = Duration::zero();
-    return news;
+    return late_ > Duration::zero() ? Duration::zero() : news.round_trip;
   }
   late_ = std::min(news.late, longest_late);
   late_at_ = news.now;
   late_unknown_for_ = Duration::zero();
   usually_late_ += (late_ - usually_late_) / 32;
-  // Meanwhile no more has come than was under way: beyond that the link stood still as well.
+  if (late_ > Duration::zero() || latest_ > Duration::zero()) note_latest(news);
+  // A clock that was set back makes an acknowledgement later than it can be.
+  return std::max(news.round_trip - news.late, Duration::zero());
+}
+
+/// The greatest lateness of late. Meanwhile no more has come than was under way: beyond that the link stood still as
+/// well.
+void AckClockedWindow::note_latest(const Acknowledged& news) {
   const Duration most = delivery_.known() ? delivery_.rate().time_for(news.in_flight + news.delivered) : longest_late;
   const Duration since = std::min(news.now - last_heard_, late_memory);
   latest_ -= from_seconds(to_seconds(latest_) * to_seconds(since) / to_seconds(late_memory));
   latest_ = std::max(latest_, std::min(late_, most));
-  // A clock that was set back makes an acknowledgement later than it can be.
-  news.round_trip = std::max(news.round_trip - news.late, Duration::zero());
-  return news;
+}
+
+/// Of the time since the last news, what may speak for another base delay: a long silence does not.
+Duration AckClockedWindow::listened_until(Instant now) const {
+  if (!heard_) return Duration::zero();
+  const Duration silence = now - last_heard_;
+  return silence <= longest_listening ? silence : std::min(silence, std::max(base_ + wait(), longest_listening));
 }
 
 void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
-  const Acknowledged news = without_uplink(raw);
-  // Silence, of the link or of the source, speaks for no other base delay.
-  const Duration listened =
-      heard_ ? std::min(news.now - last_heard_, std::max(base_ + wait(), longest_listening)) : Duration::zero();
+  Acknowledged news = raw;
+  news.round_trip = without_uplink(raw);
+  const Duration listened = listened_until(news.now);
   note_others(news, heard_ ? news.now - last_heard_ : Duration::zero());
   last_heard_ = news.now;
   heard_ = true;
@@ -194,17 +204,20 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
 /// queue. A drain gives it little.
 bool AckClockedWindow::tells_rate(const Acknowledged& news) const {
   if (drain_ == Drain::probing) return false;
+  if (news.held_back && late_ <= base_ && drain_ != Drain::refilling) return true;
   const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
-  return waited > wait() || (news.held_back && late_ <= base_ && drain_ != Drain::refilling);
+  return waited > parameters_.reference && waited > wait();
 }
 
 void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listened) {
   if (news.round_trip <= Duration::zero()) return;
   base_ = known() ? std::min(base_, news.round_trip) : news.round_trip;
-  const Duration margin = this->margin();
-  far_for_ = news.round_trip <= near(base_) + margin ? Duration::zero() : far_for_ + listened;
-  const Duration wanted = from_seconds(parameters_.gain * to_seconds(base_ + wait())) + margin;
-  if (news.round_trip <= wanted || !news.held_back) {
+  // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
+  const bool is_near = news.round_trip <= near(base_);
+  const bool is_wanted = !news.held_back || news.round_trip < base_ + parameters_.reference;
+  const Duration margin = is_near && is_wanted ? Duration::zero() : this->margin();
+  far_for_ = is_near || news.round_trip <= near(base_) + margin ? Duration::zero() : far_for_ + listened;
+  if (is_wanted || news.round_trip <= from_seconds(parameters_.gain * to_seconds(base_ + wait())) + margin) {
     late_for_ = Duration::zero();
   } else {
     least_late_ = late_for_ <= Duration::zero() ? news.round_trip : std::min(least_late_, news.round_trip);
@@ -296,9 +309,9 @@ void AckClockedWindow::on_report(Instant now, Bytes queue) {
 void AckClockedWindow::start_up(const Acknowledged& news) {
   if (news.held_back) start_ += static_cast<double>(news.delivered.count());
   if (!known()) return;
-  const double most = parameters_.gain * to_seconds(base_ + wait());
   const double took = to_seconds(news.round_trip);
-  if (took > most) {
+  const bool may_be_long = news.round_trip > base_ + parameters_.reference;  // what is to wait is no less
+  if (may_be_long && took > parameters_.gain * to_seconds(base_ + wait())) {
     // Half of what is under way now was when this segment was sent, and has been delivered since.
     delivery_.raise(news.now, Rate::bytes_per_second(static_cast<double>(news.in_flight.count()) / 2 / took));
     end_start_up();
@@ -451,9 +464,12 @@ double AckClockedWindow::model() const {
   const double stretched = std::max(0.0, static_cast<double>(delivery_.stretch().count()) - segments);
   const auto delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
   const double rate = delivery_.rate().bytes_per_second();
-  return parameters_.gain * rate * wanted + segments + delayed +
-         std::max({parameters_.clumps * ahead, stretched, late_gain * rate * to_seconds(std::min(late_, latest_)),
-                   rate * to_seconds(latest_ - base_ / 2)});
+  double waiting = std::max(parameters_.clumps * ahead, stretched);
+  if (latest_ > Duration::zero()) {
+    waiting = std::max(
+        {waiting, late_gain * rate * to_seconds(std::min(late_, latest_)), rate * to_seconds(latest_ - base_ / 2)});
+  }
+  return parameters_.gain * rate * wanted + segments + delayed + waiting;
 }
 
 void AckClockedWindow::set_window() {

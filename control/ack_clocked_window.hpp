@@ -170,7 +170,9 @@ class AckClockedWindow {
   [[nodiscard]] Instant grows_at(Instant now, Bytes under_way) const;
   [[nodiscard]] Instant asks_at(Instant now, Bytes under_way) const;
   [[nodiscard]] double drained() const;
-  [[nodiscard]] Acknowledged without_uplink(Acknowledged news);
+  [[nodiscard]] Duration without_uplink(const Acknowledged& news);
+  void note_latest(const Acknowledged& news);
+  [[nodiscard]] Duration listened_until(Instant now) const;
   void note_others(const Acknowledged& news, Duration since);
   [[nodiscard]] bool contested() const;
   [[nodiscard]] double fair_part() const;
