@@ -16,7 +16,9 @@ Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& par
       steerable_(!ordinary && needs_feedback(treatment.mode)),
       counts_(steerable_),
       needs_reports_(treatment.needs_reports()),
-      listens_(!ordinary && treatment.listens()) {
+      listens_(!ordinary && treatment.listens()),
+      acks_alone_(listens_ && !needs_reports_),
+      minds_young_(treatment.minds_young()) {
   settle_windowed();
 }
 
@@ -222,12 +224,10 @@ void Bearer::settle_lead() {
   if (needs_reports_ || !listens_ || treatment_->regulates()) return;
   const Duration by_acks = ack_clock().law().hears_after();
   const Duration by_reports = 2 * treatment_->smvs.parameters.one_way_delay + reports().last().period;
-  if (ack_clock().doubts_reports()) {
-    reports_lead_ = false;
-    return;
-  }
   // Who leads is not changed for a small advantage.
-  reports_lead_ = by_acks > Duration::zero() && by_reports < (reports_lead_ ? by_acks * 4 / 5 : by_acks * 2 / 3);
+  const bool sooner = by_acks > Duration::zero() && by_reports < (reports_lead_ ? by_acks * 4 / 5 : by_acks * 2 / 3);
+  reports_lead_ = sooner && !ack_clock().doubts_reports();
+  acks_alone_ = !reports_lead_;
 }
 
 /// One step of SMVS.
@@ -284,16 +284,15 @@ bool Bearer::spend(Bytes bytes, Instant now) {
   return true;
 }
 
-control::OnWire<Bytes> Bearer::radio_error() const {
+Bytes Bearer::radio_error() const {
   if (treatment_->law() != Mode::smvs) return {};
-  if (clocked()) return control::OnWire(ack_clock().excess());
+  if (clocked()) return ack_clock().excess();
   const control::SmvsParameters& parameters = treatment_->smvs.parameters;
   const Rate mean = mean_rate();
   const Bytes sent_since(static_cast<std::int64_t>(sent_total() - (reported_ ? reported_->sent_at_report : 0)));
   const double part = reported_ ? reported_->reference_part : 1;
-  return control::OnWire((reported_ ? reported_->radio_load : Bytes{}) + sent_since -
-                         mean.in(2 * parameters.one_way_delay) -
-                         Bytes(control::smvs_reference(parameters, mean, part)));
+  return (reported_ ? reported_->radio_load : Bytes{}) + sent_since - mean.in(2 * parameters.one_way_delay) -
+         Bytes(control::smvs_reference(parameters, mean, part));
 }
 
 Bytes Bearer::seed_window(Duration srtt) const {

@@ -100,7 +100,9 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(parts_->queues, *treatment_); }
 
   /// Feedback decides what the radio leg sends right now; never outside a mode that needs feedback.
-  [[nodiscard]] bool steered() const { return has_feedback() && !treatment_->observes(); }
+  [[nodiscard]] bool steered() const {
+    return steerable() && (acks_alone_ || (has_feedback() && !treatment_->observes()));
+  }
   /// What stands in for the congestion window. A law of windows leaves it in force and bounds what is in flight
   /// besides, as the window of an ACK does in its paper.
   [[nodiscard]] tcp::WindowSource window_source() const {
@@ -113,7 +115,7 @@ class Bearer : public RingMember<Bearer> {
   /// … or only to be asked. Valid until the next call for any bearer.
   [[nodiscard]] const AckClock& ack_clock() const { return clock_ ? *clock_ : parts_->fresh_clock(*treatment_); }
   /// … and it decides what is sent now.
-  [[nodiscard]] bool clocked() const { return listens_ && !led_by_reports(); }
+  [[nodiscard]] bool clocked() const { return listens_ && (acks_alone_ || !led_by_reports()); }
   /// What the radio leg may send now; Bytes::max() under congestion control.
   [[nodiscard]] Bytes allowance(Instant now) const {
     if (window_source() != tcp::WindowSource::allowance) return Bytes::max();
@@ -129,7 +131,7 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] Bytes granted() const { return reported_ ? reported_->grant.given() : Bytes{}; }
   /// Somebody waits for a connection of the UE that is young: one begins, or goes on.
   void expect_young(Instant now) {
-    if (!treatment_->minds_young()) return;
+    if (!minds_young_) return;
     young_until_ = tcp::tick::fine(now) + tcp::tick::fine(patience);
     for (Bearer* other = &sibling(); other != this; other = &other->sibling())
       [[unlikely]] other->young_until_ = young_until_;
@@ -156,7 +158,18 @@ class Bearer : public RingMember<Bearer> {
   [[nodiscard]] Rate best_rate() const { return clocked() ? ack_clock().law().best_rate() : Rate(); }
   /// What is in the radio queue and on the way there, less what belongs there: b̄ over the round trip to the Node-B and
   /// the reference of SMVS. Of this instant, by what the last report said; nothing under other laws.
-  [[nodiscard]] control::OnWire<Bytes> radio_error() const;
+  [[nodiscard]] Bytes radio_error() const;
+  /// What the second loop goes by, in IP bytes.
+  struct RadioView {
+    Bytes error;  ///< radio_error()
+    Rate mean;    ///< mean_rate()
+    Rate best;    ///< best_rate()
+  };
+  [[nodiscard]] RadioView radio_view() const {
+    if (!clocked()) return {radio_error(), mean_rate(), Rate()};
+    const AckClock& clock = ack_clock();
+    return {clock.excess(), clock.law().rate(), clock.law().best_rate()};
+  }
 
   [[nodiscard]] control::feedback::BearerStatus status(Bytes backlog) const;
   [[nodiscard]] std::uint64_t falls() const { return reported_ ? reported_->fallback.falls() : 0; }
@@ -233,6 +246,8 @@ class Bearer : public RingMember<Bearer> {
   bool listens_;
   bool reports_lead_ = false;  ///< where none is needed: reports close the loop sooner than acknowledgements
   bool used_ = false;
+  bool acks_alone_ : 1;   ///< acknowledgements lead, whether reports come or not
+  bool minds_young_ : 1;  ///< Treatment::minds_young()
   bool windowed_ : 1 = false;
   bool both_ways_ : 1 = false;
   std::uint32_t young_until_ = 0;  ///< a young connection is waited for, tick::fine

@@ -103,8 +103,7 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
 }
 
 /// None while the connection carries little: its first window is all it takes.
-ReceiveWindows::Loop* ReceiveWindows::loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
-  if (flow.window_loop != no_id) return &loops_[flow.window_loop];
+ReceiveWindows::Loop* ReceiveWindows::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   const control::SecondLoopParameters& parameters = bearer.treatment().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
   if (held + received < parameters.initial / 2) return nullptr;
@@ -120,17 +119,28 @@ ReceiveWindows::Loop* ReceiveWindows::loop_of(Flow& flow, const Bearer& bearer, 
 Bytes ReceiveWindows::steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
-  const std::uint32_t sharing = std::max<std::uint32_t>(bearer.load.moving_flows, 1);
+  Bearer::RadioView radio = bearer.radio_view();
+  if (const std::uint32_t sharing = bearer.load.moving_flows; sharing > 1) [[unlikely]] {
+    const double part = 1.0 / sharing;
+    radio = {radio.error / sharing, radio.mean * part, radio.best * part};
+  }
   // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
   const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
                                                .advertised = advertised,
-                                               .radio_error = control::OnWire(bearer.radio_error().amount() / sharing),
-                                               .drain = control::OnWire(bearer.mean_rate() * (1.0 / sharing)),
+                                               .radio_error = control::OnWire(radio.error),
+                                               .drain = control::OnWire(radio.mean),
                                                .server_rtt = server.srtt(),
                                                .framing = bearer.framing,
-                                               .best = control::OnWire(bearer.best_rate() * (1.0 / sharing))};
+                                               .best = control::OnWire(radio.best)};
+  if (bearer.trace != nullptr) [[unlikely]]
+    return advertised + traced_advance(flow, bearer, loop, seen);
+  return advertised + loop.advance(seen);
+}
+
+Bytes ReceiveWindows::traced_advance(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop,
+                                     const control::ReceiveWindowObservation& seen) const {
   const auto identify = [&] { return identity_of(registry_.key_of(flow), loop.parameters()); };
-  return advertised + control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
+  return control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
 }
 
 /// What the second loop advertises to the server by its sliding mode. Between two steps nothing is added.

@@ -50,10 +50,15 @@ class ReceiveWindows {
     Instant next{};  ///< when its next step is due
   };
 
-  [[nodiscard, gnu::noinline]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held);
+  [[nodiscard]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
+    return flow.window_loop != no_id ? &loops_[flow.window_loop] : make_loop(flow, bearer, held);
+  }
+  [[nodiscard, gnu::noinline]] Loop* make_loop(Flow& flow, const Bearer& bearer, Bytes held);
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
-  [[nodiscard, gnu::noinline]] Bytes steered_room(const Flow& flow, const Bearer& bearer,
-                                                  control::ReceiveWindowLoop& loop) const;
+  [[nodiscard]] Bytes steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const;
+  [[nodiscard, gnu::cold, gnu::noinline]] Bytes traced_advance(const Flow& flow, const Bearer& bearer,
+                                                               control::ReceiveWindowLoop& loop,
+                                                               const control::ReceiveWindowObservation& seen) const;
 
   const Registry& registry_;
   RelayMemory& memory_;
