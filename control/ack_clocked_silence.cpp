@@ -29,17 +29,21 @@ constexpr Duration overdue_look = milliseconds(10);
 /// The window follows silences; there is neither a start-up nor a drain, which have windows of their own, nor an
 /// outage.
 bool AckClockedWindow::grows_in_silence() const {
-  return extrapolates() && !starting_ && !draining() && !unanswered_ && !idle_;
+  return (extrapolates() || rests_) && !starting_ && !draining() && !unanswered_ && !idle_;
 }
 
-/// How long after the newest acknowledgement the window grows: until the next one is later than is usual.
-Duration AckClockedWindow::longest_silence() const {
-  return std::max(usually_late_ + unusual_late - late_, Duration::zero());
+/// With a late uplink at once, until the next acknowledgement is later than is usual. With a link that rests once a gap
+/// is about a rest: what it sends in a burst is then under way before the burst begins.
+AckClockedWindow::Silence AckClockedWindow::silence() const {
+  if (extrapolates()) return {Duration::zero(), std::max(usually_late_ + unusual_late - late_, Duration::zero())};
+  const Duration from = delivery_.gap() / 2;
+  return {from, from + delivery_.rest()};
 }
 
-Bytes AckClockedWindow::grown(Duration silence) const {
+Bytes AckClockedWindow::grown(Duration lasted) const {
   if (!grows_in_silence()) return Bytes{};
-  return (delivery_.rate() * silence_gain).in(std::clamp(silence, Duration::zero(), longest_silence()));
+  const auto [from, until] = silence();
+  return (delivery_.rate() * silence_gain).in(std::clamp(lasted, from, until) - from);
 }
 
 /// After so long a silence all that was under way should have come and been acknowledged: the round trip twice, what
@@ -64,14 +68,14 @@ Instant AckClockedWindow::room_at(Instant now, Bytes under_way) const {
 Instant AckClockedWindow::grows_at(Instant now, Bytes under_way) const {
   if (!grows_in_silence() || !delivery_.known()) return never;
   const Bytes lacks = under_way + parameters_.segment - window_;
-  if (lacks > grown(longest_silence())) return never;
-  return std::max(last_heard_ + (delivery_.rate() * silence_gain).time_for(lacks), now + least_wait);
+  if (lacks > grown(Duration::max())) return never;
+  return std::max(last_heard_ + silence().from + (delivery_.rate() * silence_gain).time_for(lacks), now + least_wait);
 }
 
 /// Once it has asked, more is under way than this.
 Instant AckClockedWindow::asks_at(Instant now, Bytes under_way) const {
   const Duration after = overdue_after();
-  if (after == Duration::max() || under_way > std::max(window_ + grown(longest_silence()), left_)) return never;
+  if (after == Duration::max() || under_way > std::max(window_ + grown(Duration::max()), left_)) return never;
   const Instant asks = last_heard_ + after;
   return asks > now ? asks : now + overdue_look;
 }

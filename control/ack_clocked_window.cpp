@@ -44,8 +44,9 @@ constexpr Duration longest_clump = milliseconds(10);
 /// An acknowledgement that was so late at the uplink is of so long ago, and the link has gone on since. This and the
 /// next one were chosen on the recorded links with a scheduled uplink, between use and delay.
 constexpr double late_gain = 1.35;
-/// That the window grows in silence does for this part of the reference.
+/// That the window grows in silence does for this part of the reference, where the uplink is late or the link rests.
 constexpr double reference_for_silence = 0.5;
+constexpr double reference_for_rests = 0.25;
 /// Mean lateness from which on the uplink is taken for one that makes acknowledgements wait: timestamps are that exact.
 constexpr Duration notable_late = milliseconds(2);
 /// An upload of the same UE may fill a modem's buffer, which is what acknowledgements wait behind.
@@ -197,6 +198,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
     begin_drain(news.now);
   }
   refill(news);
+  note_rests();
   set_window();
 }
 
@@ -455,9 +457,16 @@ bool AckClockedWindow::extrapolates() const {
   return usually_late_ >= notable_late && late_unknown_for_ <= late_known_for && further_ <= Duration::zero();
 }
 
+/// What waits does not last for a rest, and acknowledgements tell nothing meanwhile. As above the sender must be able to
+/// use it.
+void AckClockedWindow::note_rests() {
+  rests_ = delivery_.has_rests() && further_ <= Duration::zero() && delivery_.rest() * 2 > wait() * 3;
+}
+
 double AckClockedWindow::model() const {
   const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
-  const double part = (extrapolates() ? 1 - reference_for_silence : 1) * reference_part_;
+  const double saved = extrapolates() ? reference_for_silence : rests_ ? reference_for_rests : 0;
+  const double part = (1 - saved) * reference_part_;
   const double wanted = to_seconds(base_) + part * to_seconds(wait());
   const double ahead = std::max(0.0, static_cast<double>(delivery_.clump().count()) - segments);
   // The link needs all of that to go on until the next acknowledgement, which tells no lateness.

@@ -147,6 +147,12 @@ class AckClockedWindow {
   /// Then the way is filled again, until the window is what the model says.
   enum class Drain : std::uint8_t { none, emptying, probing, refilling };
 
+  /// The part of a silence in which the window grows, both from the newest acknowledgement on.
+  struct Silence {
+    Duration from;
+    Duration until;
+  };
+
   [[nodiscard]] bool known() const { return base_ > Duration::zero(); }
   void note_round_trip(const Acknowledged& news, Duration listened);
   void start_up(const Acknowledged& news);
@@ -163,9 +169,10 @@ class AckClockedWindow {
   [[nodiscard]] Duration wait() const;
   [[nodiscard]] double model() const;
   [[nodiscard]] bool extrapolates() const;
+  void note_rests();
   [[nodiscard]] bool grows_in_silence() const;
-  [[nodiscard]] Duration longest_silence() const;
-  [[nodiscard]] Bytes grown(Duration silence) const;
+  [[nodiscard]] Silence silence() const;
+  [[nodiscard]] Bytes grown(Duration lasted) const;
   [[nodiscard]] Duration overdue_after() const;
   [[nodiscard]] Instant grows_at(Instant now, Bytes under_way) const;
   [[nodiscard]] Instant asks_at(Instant now, Bytes under_way) const;
@@ -220,12 +227,13 @@ class AckClockedWindow {
   std::uint8_t probes_ = 0;
   std::uint8_t flat_rounds_ = 0;  ///< … and did not
   Drain drain_ = Drain::none;
+  bool rests_ = false;    ///< the link does, for longer than what waits lasts
   bool starting_ = true;
   bool unproven_ = false;  ///< the base delay is that of a start-up whose packets may have waited
   bool heard_ = false;
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 496, "one for each bearer");
+static_assert(sizeof(AckClockedWindow) <= 520, "one for each bearer");
 
 }  // namespace sluice::control

@@ -12,6 +12,14 @@ constexpr Duration clump_span = std::chrono::milliseconds(1);
 /// compressed to any rate.
 constexpr double least_weight = 0.2;
 
+/// After a longer gap the link has stood still.
+constexpr Duration longest_rest = std::chrono::milliseconds(80);
+/// The means are of the last two seconds, about, and of some sixty clumps.
+constexpr double rest_memory = 2;
+constexpr double gap_clumps = 64;
+/// By so much a moment's gap is longer than the mean one where a link rests. Links that go on have 1 to 1.2.
+constexpr double uneven = 1.3;
+
 }  // namespace
 
 DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_(memory), peak_(std::chrono::seconds(5)) {}
@@ -20,6 +28,7 @@ void DeliveryEstimator::restart() {
   counting_ = false;
   delivered_ = weight_ = mean_ = floor_ = share_ = 0;
   gathered_ = clump_ = stretch_ = 0;
+  gap_ = rest_ = 0;
   peak_.clear();
 }
 
@@ -60,9 +69,21 @@ void DeliveryEstimator::note_clump(Instant now, double bytes) {
     gathered_ += bytes;
     return;
   }
+  if (counting_) note_gap(now - clump_began_);
   if (gathered_ > 0) follow(clump_, gathered_);
   clump_began_ = now;
   gathered_ = bytes;
+}
+
+void DeliveryEstimator::note_gap(Duration gap) {
+  if (gap > longest_rest) return;
+  const double seconds = to_seconds(gap);
+  rest_ += (seconds - rest_) * (seconds / rest_memory);
+  gap_ += (seconds - gap_) / gap_clumps;
+}
+
+bool DeliveryEstimator::has_rests() const {
+  return rest_ > uneven * gap_;
 }
 
 void DeliveryEstimator::follow(double& mean, double bytes) const {

@@ -38,6 +38,14 @@ class DeliveryEstimator {
   [[nodiscard]] Bytes clump() const { return Bytes(clump_); }
   /// The same of what comes by one acknowledgement.
   [[nodiscard]] Bytes stretch() const { return Bytes(stretch_); }
+  /// The time from one clump to the next, a mean over clumps; stand-stills are not in it. Zero while unknown.
+  [[nodiscard]] Duration gap() const { return from_seconds(gap_); }
+  /// … a mean over time: how long the gap is that a moment lies in. Where the link sends for a while and rests for a
+  /// while, about a rest.
+  [[nodiscard]] Duration rest() const { return from_seconds(rest_); }
+  /// Most of the time lies in gaps that are longer than most. On a link that goes on all gaps are alike, as long as a
+  /// packet takes, or a transmission interval.
+  [[nodiscard]] bool has_rests() const;
 
   /// Its state, for a trace (control/trace/states.hpp).
   template <typename Self, typename Visit>
@@ -45,6 +53,7 @@ class DeliveryEstimator {
 
  private:
   void note_clump(Instant now, double bytes);
+  void note_gap(Duration gap);
   /// What a byte sees, a mean: `bytes` count by themselves, against what comes in the memory.
   void follow(double& mean, double bytes) const;
   void measure(Instant now, double bytes);
@@ -56,6 +65,8 @@ class DeliveryEstimator {
   double gathered_ = 0;  ///< bytes of the clump in the making
   double clump_ = 0;
   double stretch_ = 0;
+  double gap_ = 0;   ///< between clumps, a mean over them, s
+  double rest_ = 0;  ///< … over time, s
   double share_ = 0;      ///< what a byte adds to the mean, 1/s, since the last step of time
   double delivered_ = 0;  ///< mean of what was delivered, bytes/s, times weight_
   double weight_ = 0;     ///< of the past that is in it, towards 1

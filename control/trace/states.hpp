@@ -54,6 +54,8 @@ void DeliveryEstimator::fields(Self& self, Visit& visit) {
   visit("gathered", self.gathered_);
   visit("clump", self.clump_);
   visit("stretch", self.stretch_);
+  visit("gap", self.gap_);
+  visit("rest", self.rest_);
   visit("share", self.share_);
   visit("delivered", self.delivered_);
   visit("weight", self.weight_);
@@ -110,6 +112,7 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("probes", self.probes_);
   visit("flat_rounds", self.flat_rounds_);
   visit("drain", self.drain_, Drain::refilling);
+  visit("rests", self.rests_);
   visit("starting", self.starting_);
   visit("unproven", self.unproven_);
   visit("heard", self.heard_);

@@ -189,6 +189,11 @@ TEST(UnaidedRandom, ALossAtTheEndOfAnOutageIsFoundWithoutATimeout) {
   for (const std::uint64_t seed : {223U, 266U, 524U}) examine(seed);
 }
 
+// The link stands still for 50 to 200 ms at a time, and what waits by then lasts for 10.
+TEST(UnaidedRandom, ALinkThatRestsIsUsedInItsBursts) {
+  examine(212);
+}
+
 // Acknowledgements wait 0.3 s behind an upload, and the relay holds what they are for.
 TEST(UnaidedRandom, ARelayHoldsWhatALateUplinkHasYetToAcknowledge) {
   examine(440);

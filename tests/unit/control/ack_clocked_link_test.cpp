@@ -49,6 +49,48 @@ auto cellular(double mean_bps, std::uint64_t seed) {
   };
 }
 
+/// Whole packets in bursts of 10 to 30 ms, with rests of `shortest` to `longest` ms between them.
+auto resting(double mean_bps, Milliseconds shortest, Milliseconds longest, std::uint64_t seed) {
+  struct State {
+    std::mt19937_64 random;
+    Milliseconds until = 0;
+    bool sends = false;
+    double saved = 0;
+  };
+  auto state = std::make_shared<State>();
+  state->random.seed(seed);
+  const double part = 20.0 / (20.0 + static_cast<double>(shortest + longest) / 2);
+  return [=](Milliseconds now) {
+    if (now >= state->until) {
+      state->sends = !state->sends;
+      std::uniform_int_distribution<Milliseconds> lasts(state->sends ? 10 : shortest, state->sends ? 30 : longest);
+      state->until = now + lasts(state->random);
+    }
+    if (!state->sends) return 0.0;
+    state->saved += mean_bps / 8000 / part;
+    const double whole = std::floor(state->saved / 1500) * 1500;
+    state->saved -= whole;
+    return whole;
+  };
+}
+
+// What waits at the reference is over in 10 to 15 ms of a burst. Without the window that grows in a rest it is 21 to 97 %.
+TEST(AckClockedLink, ALinkThatRestsIsUsedInItsBursts) {
+  for (const double bps : {4e6, 16e6, 64e6}) {
+    for (const Milliseconds rest : {30, 40, 60}) {
+      for (const Milliseconds way : {5, 10}) {
+        AckedLink link;
+        link.capacity = resting(bps, rest - 5, rest + 5, 1);
+        link.down = link.up = [way](Milliseconds) { return way; };
+        link.warmup = 5000;
+        const auto result = link.run(60'000);
+        EXPECT_GE(result.utilisation, 0.91) << bps << ' ' << rest << ' ' << way;
+        EXPECT_LE(result.delay_p95_ms, rest < 60 ? 100 : 250) << bps << ' ' << rest << ' ' << way;
+      }
+    }
+  }
+}
+
 TEST(AckClockedLink, OneSettingServesFrom300KilobitsTo300Megabits) {
   for (const double bps : {0.3e6, 1e6, 3e6, 10e6, 30e6, 100e6, 300e6}) {
     for (const Milliseconds way : {5, 10, 25, 75}) {

@@ -300,7 +300,7 @@ inline void AckedLink::send(Milliseconds now, AckClockedWindow& law) {
     law.on_resumed(at(now));
     last_heard_ = now;
   }
-  while (waits() && in_flight_ + size <= static_cast<double>(law.window().count())) {
+  while (waits() && in_flight_ + size <= static_cast<double>(law.window(at(now)).count())) {
     const bool again = lost_ > 0;
     if (again) {
       --lost_;
