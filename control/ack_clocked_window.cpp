@@ -55,6 +55,9 @@ constexpr Duration late_memory = milliseconds(500);
 /// The newest lateness holds for so long; the greatest is forgotten when so much was heard of which it is unknown, and
 /// a silence is nothing heard.
 constexpr Duration late_known_for = seconds(1);
+/// Where no clock tells how late an uplink is, clumps of several acknowledgements tell at least that it is: so much of
+/// one is sent ahead, but for what comes by one of them.
+constexpr double clump_unexplained = 1.5;
 /// Clocks of several connections agree about so well.
 constexpr Duration crowd = milliseconds(5);
 
@@ -451,10 +454,14 @@ Duration AckClockedWindow::wait() const {
   return std::max(parameters_.reference, from_seconds(parameters_.reference_share * to_seconds(base_ + further_)));
 }
 
+bool AckClockedWindow::explains_clumps() const {
+  return late_unknown_for_ <= late_known_for;
+}
+
 /// The uplink makes acknowledgements wait, it is known for how long, and the sender can use what the window grows by:
 /// the window of a connection that stays end to end goes in acknowledgements.
 bool AckClockedWindow::extrapolates() const {
-  return usually_late_ >= notable_late && late_unknown_for_ <= late_known_for && further_ <= Duration::zero();
+  return usually_late_ >= notable_late && explains_clumps() && further_ <= Duration::zero();
 }
 
 /// What waits does not last for a rest, and acknowledgements tell nothing meanwhile. As above the sender must be able to
@@ -468,12 +475,15 @@ double AckClockedWindow::model() const {
   const double saved = extrapolates() ? reference_for_silence : rests_ ? reference_for_rests : 0;
   const double part = (1 - saved) * reference_part_;
   const double wanted = to_seconds(base_) + part * to_seconds(wait());
-  const double ahead = std::max(0.0, static_cast<double>(delivery_.clump().count()) - segments);
+  const auto clump = static_cast<double>(delivery_.clump().count());
+  const auto stretch = static_cast<double>(delivery_.stretch().count());
+  const double ahead = parameters_.clumps * std::max(0.0, clump - segments);
+  const double late = explains_clumps() ? 0 : clump_unexplained * std::max(0.0, clump - std::max(stretch, segments));
   // The link needs all of that to go on until the next acknowledgement, which tells no lateness.
-  const double stretched = std::max(0.0, static_cast<double>(delivery_.stretch().count()) - segments);
+  const double stretched = std::max(0.0, stretch - segments);
   const auto delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
   const double rate = delivery_.rate().bytes_per_second();
-  double waiting = std::max(parameters_.clumps * ahead, stretched);
+  double waiting = std::max({ahead, late, stretched});
   if (latest_ > Duration::zero()) {
     waiting = std::max(
         {waiting, late_gain * rate * to_seconds(std::min(late_, latest_)), rate * to_seconds(latest_ - base_ / 2)});

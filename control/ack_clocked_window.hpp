@@ -59,6 +59,11 @@ struct Acknowledged {
 /// itself may stand still. Half of the reference is enough beside that. It takes timestamps, and a sender that can use
 /// it: the window of a connection that stays end to end goes in acknowledgements.
 ///
+/// So it does where the link sends in bursts and rests between them for longer than what waits lasts: from half of a
+/// usual gap on, for as long as a rest. Each burst then finds something to send. Three quarters of the reference are
+/// enough beside that. Where no timestamps tell how late the uplink is, its own gaps pass for rests; the link has gone
+/// on in them all the more.
+///
 /// Where everything under way should have been acknowledged for long, the tail of it may be lost, and nothing would
 /// tell before a timeout that is reckoned from the round trips of an outage. So one segment more than is under way may
 /// go out, though that be more than the window (as the probe of RFC 8985): its acknowledgement tells of the loss.
@@ -168,6 +173,8 @@ class AckClockedWindow {
   [[nodiscard]] bool doubts_base_delay(Instant now) const;
   [[nodiscard]] Duration wait() const;
   [[nodiscard]] double model() const;
+  /// The UE's clock tells how late acknowledgements are: a clump of punctual ones is the link's own.
+  [[nodiscard]] bool explains_clumps() const;
   [[nodiscard]] bool extrapolates() const;
   void note_rests();
   [[nodiscard]] bool grows_in_silence() const;

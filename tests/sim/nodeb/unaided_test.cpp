@@ -54,8 +54,13 @@ std::string end_to_end(std::string scenario) {
   return scenario.replace(scenario.find(mode), mode.size(), "modes: [smvs/regulate]");
 }
 
-// Its window grows while the uplink keeps acknowledgements waiting: without that it is 91.2 % at 46 ms.
-TEST(Unaided, AScheduledUplinkCostsLittle) {
+struct Mean {
+  double used = 0;
+  double p95_ms = 0;  ///< of the radio queue
+};
+
+/// Of ten downloads by acknowledgements that wait for grants; `hosts` as in a scenario.
+Mean behind_a_scheduled_uplink(const std::string& hosts) {
   const auto results = run_all(R"(
 seed: 1
 duration: 60s
@@ -74,17 +79,30 @@ cell:
       channel: {type: generated, model: {mean: 6Mb/s, speed: 10km/h, snr: 9dB, length: 60s}}
 apps:
   - {type: bulk}
-)",
+hosts: )" + hosts + "\n",
                                10);
-  double used = 0;
-  double waited_ms = 0;
-  for (const RunResult& result : results) {
-    used += result.utilisation / static_cast<double>(results.size());
-    waited_ms += result.radio_queue_delay.p95_ms / static_cast<double>(results.size());
-  }
   EXPECT_EQ(results.size(), 10U);
-  EXPECT_GE(used, 0.955);
-  EXPECT_LE(waited_ms, 54);
+  Mean mean;
+  for (const RunResult& result : results) {
+    mean.used += result.utilisation / static_cast<double>(results.size());
+    mean.p95_ms += result.radio_queue_delay.p95_ms / static_cast<double>(results.size());
+  }
+  return mean;
+}
+
+// Its window grows while the uplink keeps acknowledgements waiting: without that it is 91.2 % at 46 ms.
+TEST(Unaided, AScheduledUplinkCostsLittle) {
+  const Mean mean = behind_a_scheduled_uplink("{timestamps: true}");
+  EXPECT_GE(mean.used, 0.955);
+  EXPECT_LE(mean.p95_ms, 54);
+}
+
+// Nothing tells how late an acknowledgement is. With the share of a clump alone that is enough otherwise it is 81 % at
+// 37 ms.
+TEST(Unaided, AScheduledUplinkCostsLittleWhereNoTimestampsTellOfIt) {
+  const Mean mean = behind_a_scheduled_uplink("{timestamps: false}");
+  EXPECT_GE(mean.used, 0.935);
+  EXPECT_LE(mean.p95_ms, 57);
 }
 
 TEST(Unaided, EndToEndTheLinkIsUsedWithAShortQueueToo) {
