@@ -26,6 +26,12 @@ constexpr Duration overdue_look = milliseconds(10);
 
 }  // namespace
 
+/// What waits does not last for a rest, and acknowledgements tell nothing meanwhile. As with a late uplink the sender
+/// must be able to use it.
+void AckClockedWindow::note_rests() {
+  rests_ = delivery_.has_rests() && further_ <= Duration::zero() && delivery_.rest() * 2 > wait() * 3;
+}
+
 /// The window follows silences; there is neither a start-up nor a drain, which have windows of their own, nor an
 /// outage.
 bool AckClockedWindow::grows_in_silence() const {

@@ -26,8 +26,6 @@ constexpr Duration longest_doubt_wait = seconds(8);
 /// A drain that takes longer has met an outage, and is given up, but for the one after a start-up that may have filled
 /// a slow link.
 constexpr Duration longest_drain = seconds(1);
-/// A silence counts for no more than this, or a round trip.
-constexpr Duration longest_listening = milliseconds(100);
 constexpr std::uint8_t enough_probes = 4;
 /// So many reports must agree that the way is longer, and for so long, or for the round trips above: as long as the
 /// mean rate by which they are judged may be one of before, and sooner than the rate alone raises a doubt.
@@ -47,14 +45,6 @@ constexpr double late_gain = 1.35;
 /// That the window grows in silence does for this part of the reference, where the uplink is late or the link rests.
 constexpr double reference_for_silence = 0.5;
 constexpr double reference_for_rests = 0.25;
-/// Mean lateness from which on the uplink is taken for one that makes acknowledgements wait: timestamps are that exact.
-constexpr Duration notable_late = milliseconds(2);
-/// An upload of the same UE may fill a modem's buffer, which is what acknowledgements wait behind.
-constexpr Duration longest_late = seconds(1);
-constexpr Duration late_memory = milliseconds(500);
-/// The newest lateness holds for so long; the greatest is forgotten when so much was heard of which it is unknown, and
-/// a silence is nothing heard.
-constexpr Duration late_known_for = seconds(1);
 /// Where no clock tells how late an uplink is, clumps of several acknowledgements tell at least that it is: so much of
 /// one is sent ahead, but for what comes by one of them.
 constexpr double clump_unexplained = 1.5;
@@ -132,35 +122,6 @@ void AckClockedWindow::on_resumed(Instant now) {
 void AckClockedWindow::take_over(Bytes under_way) {
   start_ = std::max(start_, static_cast<double>(under_way.count()));
   set_window();
-}
-
-/// What an acknowledgement has waited for the uplink is no part of the round trip that the queue is judged by. Returns
-/// the rest of it.
-Duration AckClockedWindow::without_uplink(const Acknowledged& news) {
-  if (news.late < Duration::zero()) {
-    late_unknown_for_ += std::min(news.now - last_heard_, longest_listening);
-    if (late_unknown_for_ > late_known_for) latest_ = Duration::zero();
-    if (news.now - late_at_ > late_known_for) late_ = Duration::zero();
-    // On a connection that has just begun: as late as the others, about, and by how much the round trip is longer is
-    // not known.
-    return late_ > Duration::zero() ? Duration::zero() : news.round_trip;
-  }
-  late_ = std::min(news.late, longest_late);
-  late_at_ = news.now;
-  late_unknown_for_ = Duration::zero();
-  usually_late_ += (late_ - usually_late_) / 32;
-  if (late_ > Duration::zero() || latest_ > Duration::zero()) note_latest(news);
-  // A clock that was set back makes an acknowledgement later than it can be.
-  return std::max(news.round_trip - news.late, Duration::zero());
-}
-
-/// The greatest lateness of late. Meanwhile no more has come than was under way: beyond that the link stood still as
-/// well.
-void AckClockedWindow::note_latest(const Acknowledged& news) {
-  const Duration most = delivery_.known() ? delivery_.rate().time_for(news.in_flight + news.delivered) : longest_late;
-  const Duration since = std::min(news.now - last_heard_, late_memory);
-  latest_ -= from_seconds(to_seconds(latest_) * to_seconds(since) / to_seconds(late_memory));
-  latest_ = std::max(latest_, std::min(late_, most));
 }
 
 /// Of the time since the last news, what may speak for another base delay: a long silence does not.
@@ -452,22 +413,6 @@ void AckClockedWindow::lengthen(Duration base) {
 /// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
 Duration AckClockedWindow::wait() const {
   return std::max(parameters_.reference, from_seconds(parameters_.reference_share * to_seconds(base_ + further_)));
-}
-
-bool AckClockedWindow::explains_clumps() const {
-  return late_unknown_for_ <= late_known_for;
-}
-
-/// The uplink makes acknowledgements wait, it is known for how long, and the sender can use what the window grows by:
-/// the window of a connection that stays end to end goes in acknowledgements.
-bool AckClockedWindow::extrapolates() const {
-  return usually_late_ >= notable_late && explains_clumps() && further_ <= Duration::zero();
-}
-
-/// What waits does not last for a rest, and acknowledgements tell nothing meanwhile. As above the sender must be able to
-/// use it.
-void AckClockedWindow::note_rests() {
-  rests_ = delivery_.has_rests() && further_ <= Duration::zero() && delivery_.rest() * 2 > wait() * 3;
 }
 
 double AckClockedWindow::model() const {

@@ -148,6 +148,9 @@ class AckClockedWindow {
   static void fields(Self& self, Visit& visit);
 
  private:
+  /// A silence counts for no more than this, or a round trip.
+  static constexpr Duration longest_listening = std::chrono::milliseconds(100);
+
   /// The queue is drained in two steps: until what was under way is gone; until segments sent since have come back.
   /// Then the way is filled again, until the window is what the model says.
   enum class Drain : std::uint8_t { none, emptying, probing, refilling };
@@ -234,7 +237,7 @@ class AckClockedWindow {
   std::uint8_t probes_ = 0;
   std::uint8_t flat_rounds_ = 0;  ///< … and did not
   Drain drain_ = Drain::none;
-  bool rests_ = false;    ///< the link does, for longer than what waits lasts
+  bool rests_ = false;  ///< the link does, for longer than what waits lasts
   bool starting_ = true;
   bool unproven_ = false;  ///< the base delay is that of a start-up whose packets may have waited
   bool heard_ = false;

@@ -65,8 +65,8 @@ class DeliveryEstimator {
   double gathered_ = 0;  ///< bytes of the clump in the making
   double clump_ = 0;
   double stretch_ = 0;
-  double gap_ = 0;   ///< between clumps, a mean over them, s
-  double rest_ = 0;  ///< … over time, s
+  double gap_ = 0;        ///< between clumps, a mean over them, s
+  double rest_ = 0;       ///< … over time, s
   double share_ = 0;      ///< what a byte adds to the mean, 1/s, since the last step of time
   double delivered_ = 0;  ///< mean of what was delivered, bytes/s, times weight_
   double weight_ = 0;     ///< of the past that is in it, towards 1

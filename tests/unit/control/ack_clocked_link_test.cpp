@@ -74,7 +74,8 @@ auto resting(double mean_bps, Milliseconds shortest, Milliseconds longest, std::
   };
 }
 
-// What waits at the reference is over in 10 to 15 ms of a burst. Without the window that grows in a rest it is 21 to 97 %.
+// What waits at the reference is over in 10 to 15 ms of a burst. If the window did not grow in rests, it would be 21 to
+// 97 %.
 TEST(AckClockedLink, ALinkThatRestsIsUsedInItsBursts) {
   for (const double bps : {4e6, 16e6, 64e6}) {
     for (const Milliseconds rest : {30, 40, 60}) {
