@@ -95,8 +95,8 @@ void add_vlan_tag(HeaderTemplate& header, std::uint16_t tpid, std::uint16_t tci)
 
 /// Bytes of IP and TCP headers in front of the payload of such a segment, without what the link adds.
 [[nodiscard]] inline std::uint32_t data_header_in_ip(const HeaderTemplate& header, bool timestamps) noexcept {
-  const std::uint32_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
-  return ip + static_cast<std::uint32_t>(tcp_length) + (timestamps ? 12U : 0U);
+  const std::size_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
+  return static_cast<std::uint32_t>(ip + tcp_length) + (timestamps ? 12U : 0U);
 }
 
 /// Bytes of Ethernet, IP and TCP headers in front of data, with no option but timestamps.
