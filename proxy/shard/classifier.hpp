@@ -53,7 +53,7 @@ class Classifier {
   const ShardContext shard_;
   Parts parts_;
   ParsedBurst known_{};         ///< the burst in hand
-  std::uint32_t removals_ = 0;  ///< Registry::removals() when it was looked up
+  std::uint32_t removals_ = 0;  ///< Registry::removals() when it was looked up: since one, an id may be that of another
 };
 
 }  // namespace sluice::proxy

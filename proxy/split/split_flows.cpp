@@ -62,8 +62,7 @@ void SplitFlows::begin_young(Flow& flow, Instant now) {
 }
 
 /// A young flow was served.
-void SplitFlows::follow_young(Flow& flow, Bearer& bearer, Instant now) {
-  const bool over = flow.release_reason != ReleaseReason::none || relay::both_legs_closed(flow);
+inline void SplitFlows::follow_young(Flow& flow, Bearer& bearer, bool over, Instant now) {
   if (!over && flow.sent_to_radio < bearer.treatment().smvs.short_flow) {
     bearer.expect_young(now);
   } else {
@@ -117,14 +116,8 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (emit(flow, bearer, now) || contains(events, StreamEvents::acked) || steered ||
       flow.leg(Side::radio).endpoint.unsent() != Bytes(flow.share.backlog))
     settle(flow, bearer, events);
-  if (flow.share.young) [[unlikely]] {
-    // On the fast path it is not over.
-    if (flow.sent_to_radio < bearer.treatment().smvs.short_flow) {
-      bearer.expect_young(now);
-    } else {
-      end_young(flow, bearer, now);
-    }
-  }
+  if (flow.share.young) [[unlikely]]
+    follow_young(flow, bearer, /*over=*/false, now);
   reschedule(flow, id, now);
   if (bearer.load.backlogged_flows != 0 && bearer.clocked()) hand_on_room(bearer, now);
 }
@@ -152,7 +145,8 @@ void SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   if (flow.leg(Side::core).endpoint.expects_data() || flow.share.shut)
     receive_windows_.update_of_server(flow, bearer, now);
   emit_with_ends(flow, id, bearer, now);
-  if (flow.share.young) follow_young(flow, bearer, now);
+  if (flow.share.young)
+    follow_young(flow, bearer, flow.release_reason != ReleaseReason::none || relay::both_legs_closed(flow), now);
   if (relay::finished(flow)) {
     end_finished(flow, id, now);
     return;

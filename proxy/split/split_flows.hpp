@@ -142,7 +142,7 @@ class SplitFlows {
   void count_sent_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant now);
   [[gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   void settle(Flow& flow, Bearer& bearer, StreamEvents events);
-  [[gnu::noinline]] void follow_young(Flow& flow, Bearer& bearer, Instant now);
+  void follow_young(Flow& flow, Bearer& bearer, bool over, Instant now);
   [[gnu::cold, gnu::noinline]] void end_young(Flow& flow, Bearer& bearer, Instant now);
   /// The bearer, where a law listens to the UE's acknowledgements.
   [[nodiscard]] Bearer* listener(const Flow& flow) {

@@ -140,8 +140,7 @@ Bytes AckSteering::room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Byt
   follow_flight(share, flow, clock);
   clock.resume(now);
   const Bytes room = clock.room(now);
-  const std::uint32_t others = bearer.load.backlogged_flows + clock.passing.waiting;
-  const std::uint32_t waiting = others + (flow.share.backlog == 0 ? 1U : 0U);
+  const std::uint32_t waiting = contenders_for(bearer).all + (flow.share.backlog == 0 ? 1U : 0U);
   // Nobody asks who waits until it no longer does.
   if (waiting <= 1 && room >= least) [[likely]]
     return room;

@@ -284,9 +284,8 @@ bool Bearer::spend(Bytes bytes, Instant now) {
   return true;
 }
 
-Bytes Bearer::radio_error() const {
+Bytes Bearer::reported_error() const {
   if (treatment_->law() != Mode::smvs) return {};
-  if (clocked()) return ack_clock().excess();
   const control::SmvsParameters& parameters = treatment_->smvs.parameters;
   const Rate mean = mean_rate();
   const Bytes sent_since(static_cast<std::int64_t>(sent_total() - (reported_ ? reported_->sent_at_report : 0)));

@@ -154,21 +154,17 @@ class Bearer : public RingMember<Bearer> {
     if (clocked()) return ack_clock().law().rate();
     return reported_ ? reported_->law.mean_rate(reported_->reports.last().bearer.mean_service_rate) : Rate();
   }
-  /// … and the highest of the last seconds, where acknowledgements tell; zero elsewhere.
-  [[nodiscard]] Rate best_rate() const { return clocked() ? ack_clock().law().best_rate() : Rate(); }
-  /// What is in the radio queue and on the way there, less what belongs there: b̄ over the round trip to the Node-B and
-  /// the reference of SMVS. Of this instant, by what the last report said; nothing under other laws.
-  [[nodiscard]] Bytes radio_error() const;
-  /// What the second loop goes by, in IP bytes.
+  /// What the second loop goes by.
   struct RadioView {
-    Bytes error;  ///< radio_error()
-    Rate mean;    ///< mean_rate()
-    Rate best;    ///< best_rate()
+    control::OnWire<Bytes> error;  ///< in the radio queue and on the way there, less what belongs there
+    control::OnWire<Rate> mean;    ///< mean_rate()
+    control::OnWire<Rate> best;    ///< the highest of the last seconds, where acknowledgements tell; zero elsewhere
   };
   [[nodiscard]] RadioView radio_view() const {
-    if (!clocked()) return {radio_error(), mean_rate(), Rate()};
+    if (!clocked()) return {control::OnWire(reported_error()), control::OnWire(mean_rate()), {}};
     const AckClock& clock = ack_clock();
-    return {clock.excess(), clock.law().rate(), clock.law().best_rate()};
+    return {control::OnWire(clock.excess()), control::OnWire(clock.law().rate()),
+            control::OnWire(clock.law().best_rate())};
   }
 
   [[nodiscard]] control::feedback::BearerStatus status(Bytes backlog) const;
@@ -223,6 +219,9 @@ class Bearer : public RingMember<Bearer> {
   void inherit_reports(const Bearer& before, Instant now);
   void change_reporter(const ReportArrival& report);
   void grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share, Instant now);
+  /// What is in the radio queue and on the way there, less what belongs there: b̄ over the round trip to the Node-B and
+  /// the reference of SMVS. Of this instant, by what the last report said; nothing under other laws.
+  [[nodiscard]] Bytes reported_error() const;
   void settle_windowed();
   [[nodiscard]] bool rests() const;
   void settle_lead();

@@ -122,16 +122,17 @@ Bytes ReceiveWindows::steered_room(const Flow& flow, const Bearer& bearer, contr
   Bearer::RadioView radio = bearer.radio_view();
   if (const std::uint32_t sharing = bearer.load.moving_flows; sharing > 1) [[unlikely]] {
     const double part = 1.0 / sharing;
-    radio = {radio.error / sharing, radio.mean * part, radio.best * part};
+    radio = {control::OnWire(radio.error.amount() / sharing), control::OnWire(radio.mean.amount() * part),
+             control::OnWire(radio.best.amount() * part)};
   }
   // What awaits an acknowledgement at the UE is the first loop's affair; the second holds what is not sent yet.
   const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
                                                .advertised = advertised,
-                                               .radio_error = control::OnWire(radio.error),
-                                               .drain = control::OnWire(radio.mean),
+                                               .radio_error = radio.error,
+                                               .drain = radio.mean,
                                                .server_rtt = server.srtt(),
                                                .framing = bearer.framing,
-                                               .best = control::OnWire(radio.best)};
+                                               .best = radio.best};
   if (bearer.trace != nullptr) [[unlikely]]
     return advertised + traced_advance(flow, bearer, loop, seen);
   return advertised + loop.advance(seen);
