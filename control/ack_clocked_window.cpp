@@ -114,6 +114,7 @@ void AckClockedWindow::on_resumed(Instant now) {
     delivery_.restart();
     base_ = longer_ = shorter_ = Duration::zero();
     starting_ = true;
+    rests_ = false;
     start_ = static_cast<double>(parameters_.initial.count());
   }
   set_window();
