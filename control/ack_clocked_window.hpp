@@ -61,8 +61,8 @@ struct Acknowledged {
 ///
 /// So it does where the link sends in bursts and rests between them for longer than what waits lasts: from half of a
 /// usual gap on, for as long as a rest. Each burst then finds something to send. Three quarters of the reference are
-/// enough beside that. Where no timestamps tell how late the uplink is, its own gaps pass for rests; the link has gone
-/// on in them all the more.
+/// enough beside that. Where no timestamps tell how late the uplink is, its own gaps may pass for rests: the link has
+/// gone on in them, so what the window grows by is used.
 ///
 /// Where everything under way should have been acknowledged for long, the tail of it may be lost, and nothing would
 /// tell before a timeout that is reckoned from the round trips of an outage. So one segment more than is under way may

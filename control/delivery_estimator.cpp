@@ -17,7 +17,7 @@ constexpr Duration longest_rest = std::chrono::milliseconds(80);
 /// The means are of the last two seconds, about, and of some sixty clumps.
 constexpr double rest_memory = 2;
 constexpr double gap_clumps = 64;
-/// By so much a moment's gap is longer than the mean one where a link rests. Links that go on have 1 to 1.2.
+/// By so much a moment's gap is longer than the mean one where a link rests.
 constexpr double uneven = 1.3;
 
 }  // namespace

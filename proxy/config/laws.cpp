@@ -127,7 +127,9 @@ void describe(Section& s, AckClockedParameters& p) {
   s.value("reference_share", p.reference_share, {0, 4}, "… but no less than this share of the base delay");
   s.value("gain", p.gain, {1, 4}, "of the window: what is sent beyond the rate seen, to find out more");
   s.value("memory", p.memory, {1ms, 10s}, "time constant of the mean rate");
-  s.value("clumps", p.clumps, {0, 2}, "share of the acknowledgements that come at once that is sent ahead of them");
+  s.value(
+      "clumps", p.clumps, {0, 2},
+      "share of the acknowledgements that come at once that is sent ahead of them; more where a UE has no timestamps");
   s.value("segment", p.segment, {Bytes(88), Bytes(9000)}, "a full packet; two are always under way");
   s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window while nothing is known");
   s.value("forget_after", p.forget_after, {1ms, 24h}, "without data for so long, the link is found anew");

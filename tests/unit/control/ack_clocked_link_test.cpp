@@ -74,7 +74,7 @@ auto resting(double mean_bps, Milliseconds shortest, Milliseconds longest, std::
   };
 }
 
-// What waits at the reference is over in 10 to 15 ms of a burst. If the window did not grow in rests, it would be 21 to
+// What waits at the reference is over in 10 to 15 ms of a burst. If the window did not grow in rests, it would be 17 to
 // 97 %.
 TEST(AckClockedLink, ALinkThatRestsIsUsedInItsBursts) {
   for (const double bps : {4e6, 16e6, 64e6}) {
