@@ -48,8 +48,8 @@ constexpr double reference_for_rests = 0.25;
 /// Where no clock tells how late an uplink is, clumps of several acknowledgements tell at least that it is: so much of
 /// one is sent ahead, but for what comes by one of them.
 constexpr double clump_unexplained = 1.5;
-/// Clocks of several connections agree about so well.
-constexpr Duration crowd = milliseconds(5);
+/// Clocks of several connections agree about so well: each knows its least delay from other moments.
+constexpr Duration clocks_differ = milliseconds(30);
 
 /// So many round trips of the start-up in which the rate does not grow end it (as in BBR).
 constexpr std::uint8_t flat_rounds = 3;
@@ -147,8 +147,9 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
   note_round_trip(news, listened);
   const Instant came = news.now - late_;
-  // What is said to have come before what is known to have come tells no rate: one of the two clocks was wrong.
-  if (came + crowd >= delivered_at_) {
+  // What is said to have come a little before what is known to have come, by another clock, counts with that. Long
+  // before, it tells no rate: one of the two clocks was wrong.
+  if (came + clocks_differ >= delivered_at_) {
     delivered_at_ = std::max(delivered_at_, came);
     delivery_.on_delivered(delivered_at_, news.delivered, tells_rate(news));
   }

@@ -199,5 +199,11 @@ TEST(UnaidedRandom, ARelayHoldsWhatALateUplinkHasYetToAcknowledge) {
   examine(440);
 }
 
+// Acknowledgements of four downloads wait half a second behind an upload, and what is known of their clocks differs by
+// 20 ms.
+TEST(UnaidedRandom, DownloadsBesideAnUploadGoOn) {
+  examine(568);
+}
+
 }  // namespace
 }  // namespace sluice::emulator
