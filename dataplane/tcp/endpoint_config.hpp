@@ -19,13 +19,14 @@ enum class WindowSource : std::uint8_t {
 /// How far the right edge must be able to move before a segment is sent for it alone.
 enum class WindowUpdates : std::uint8_t {
   sparing,  ///< two segments: what the reader frees is told with the acknowledgements
-  prompt,   ///< one: the window is what steers the peer, and each segment that it is late for is missing later
-  /// The same, but of a window of more than four segments a quarter of what the peer may still send, eight segments at
-  /// most: what comes meanwhile is acknowledged every second segment, and tells.
-  prompt_for_its_size
+  /// A quarter of what the peer may still send, from one segment to two: the window is what steers the peer, and what
+  /// it is late for is missing later.
+  prompt,
+  prompt_for_its_size  ///< the same, up to eight segments: what comes meanwhile is acknowledged by twos, and tells
 };
 inline constexpr std::uint32_t prompt_share = 4;
-inline constexpr std::uint32_t prompt_segments = 8;
+inline constexpr std::uint32_t prompt_segments = 2;
+inline constexpr std::uint32_t prompt_segments_for_its_size = 8;
 
 struct PacedSender;
 class AccurateEcn;

@@ -58,9 +58,9 @@ inline bool Endpoint::edge_may_move(std::uint32_t step) const {
 inline std::uint32_t Endpoint::window_update_step() const {
   const std::uint32_t mss = mtu_.local_mss;
   if (bits_.window_updates == WindowUpdates::sparing) return 2 * mss;
-  if (bits_.window_updates == WindowUpdates::prompt) return mss;
+  const bool for_its_size = bits_.window_updates == WindowUpdates::prompt_for_its_size;
   const auto open = static_cast<std::uint32_t>(std::max(rcv_.edge - rcv_.nxt, 0));
-  return std::clamp(open / prompt_share, mss, prompt_segments * mss);
+  return std::clamp(open / prompt_share, mss, (for_its_size ? prompt_segments_for_its_size : prompt_segments) * mss);
 }
 
 /// Schedules a segment for the window's sake alone.

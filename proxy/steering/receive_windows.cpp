@@ -40,8 +40,8 @@ Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
-/// Larger steps have been found to cost nothing where the UE's acknowledgements clock the law. Reports may come so
-/// seldom that what is told late is missed.
+/// Larger steps cost nothing where the UE's acknowledgements clock the law. By reports they take up to 0.7 % of a link
+/// whose server is 120 ms away, where two segments take 0.1.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.clocked() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }

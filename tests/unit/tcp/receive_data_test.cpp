@@ -237,7 +237,8 @@ TEST(ReceiveWindow, IsToldPromptlyWhereItSteers) {
   EXPECT_EQ(least_told(20, tcp::WindowUpdates::prompt_for_its_size), 5);
   EXPECT_EQ(least_told(200, tcp::WindowUpdates::prompt_for_its_size), 8);
   EXPECT_EQ(least_told(4, tcp::WindowUpdates::prompt), 1);
-  EXPECT_EQ(least_told(200, tcp::WindowUpdates::prompt), 1);
+  EXPECT_EQ(least_told(8, tcp::WindowUpdates::prompt), 2);
+  EXPECT_EQ(least_told(200, tcp::WindowUpdates::prompt), 2);
   EXPECT_EQ(least_told(4, tcp::WindowUpdates::sparing), 2);
   EXPECT_EQ(least_told(200, tcp::WindowUpdates::sparing), 2);
 }
