@@ -328,12 +328,19 @@ void SplitFlows::on_due(FlowId id, Instant now) {
 }
 
 /// Nothing but its timers makes the flow be served, and what it was to be looked at for may have been put off since.
-/// Under a law it is served all the same: time alone changes what the law lets the server send, and who uses the room
-/// in a window that connections share. Elsewhere what waits for its host has a timer of its own, or it would not be on
-/// the fast path.
+/// What waits for its host has a timer of its own, or it would not be on the fast path.
 bool SplitFlows::may_be_put_off(const Flow& flow) {
   return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&
-         !shard_.registry.bearer(flow.bearer).steered();
+         !time_alone_matters(flow, shard_.registry.bearer(flow.bearer));
+}
+
+/// By reports, time changes what the law lets the server send, and who uses the room in a window that connections
+/// share. By acknowledgements the window is that of the newest one until the bearer is looked at, and nobody has a use
+/// for room who is not in line for it; but a server without a window may get one of what others have given back, and
+/// while the radio tells no rate the window is what the server shows to need in a time.
+bool SplitFlows::time_alone_matters(const Flow& flow, const Bearer& bearer) {
+  if (!bearer.steered()) return false;
+  return !bearer.clocked() || bearer.load.backlogged_flows != 0 || flow.share.shut || bearer.mean_rate() <= Rate();
 }
 
 }  // namespace sluice::proxy

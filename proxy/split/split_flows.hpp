@@ -164,6 +164,7 @@ class SplitFlows {
   void reschedule(Flow& flow, FlowId id, Instant now);
   void schedule(Flow& flow, FlowId id, Instant due, Instant now);
   [[nodiscard]] bool may_be_put_off(const Flow& flow);
+  [[nodiscard]] static bool time_alone_matters(const Flow& flow, const Bearer& bearer);
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);
   void end_finished(Flow& flow, FlowId id, Instant now);
   void displace(FlowId id, Instant now);
