@@ -139,11 +139,12 @@ bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, 
   return true;
 }
 
-/// RFC 8985 section 7.3: the congestion window does not hold the probe back, the peer's window does.
+/// RFC 8985 section 7.3: the congestion window does not hold the probe back, the peer's window does. It may have waited
+/// for an allowance, and what has come meanwhile, or a timeout, asks no more or has told as much.
 void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const packet::Cursor next = send_.unsent();
   bits_.tail_repeated = !next || snd_.nxt + next.note().payload_len > window_edge();
-  if (!send_.outstanding() || window_closed()) {
+  if (!may_probe_tail() || window_closed()) {
     bits_.tail_due = false;
     return;
   }

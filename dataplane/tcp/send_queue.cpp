@@ -29,6 +29,7 @@ bool SendQueue::join_back(const packet::Packet& payload, std::uint32_t most) {
 
 void SendQueue::resent(packet::Cursor position, Instant now) {
   packet::PacketNote& note = position.note();
+  assert((note.flags & SendMark::sacked) == 0);  // its note holds the way through the run, where a copy has its links
   note.sent = now;
   if (note.transmissions < UINT8_MAX) ++note.transmissions;
   if ((note.flags & SendMark::retransmitted) != 0) {

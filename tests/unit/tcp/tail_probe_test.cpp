@@ -203,5 +203,40 @@ TEST(TailProbe, IsNotDueAnyMoreOnceSomethingNewHasGone) {
   EXPECT_EQ(s.endpoint.counters().tail_probes, 0);
 }
 
+// It waits for an allowance. The UE has the last segment meanwhile, and told of it what the probe would ask.
+TEST(TailProbe, IsNotDueAnyMoreOnceTheLastSegmentIsThere) {
+  Script s;
+  send(s, 4, 4);
+  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
+  s.now += probe;
+  s.endpoint.on_timer(s.now);
+  s.emit(Bytes());
+  s.expect_nothing();
+  s.receive_sack(0, {{3 * mss, 4 * mss}});
+  s.emit(Bytes(10 * mss));
+  s.expect_nothing();
+  s.pass(50ms);  // the run of what is sacked is passed over: where a part of it had been sent again that took for ever
+  for (const std::uint32_t missing : {0U, 1U, 2U}) s.expect_data(missing * mss, mss);
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.counters().tail_probes, 0);
+}
+
+// A timeout has sent everything again by the time that there is an allowance.
+TEST(TailProbe, IsNotDueAnyMoreAfterATimeout) {
+  Script s;
+  send(s, 4, 4);
+  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
+  s.now += probe;
+  s.endpoint.on_timer(s.now);
+  s.emit(Bytes());
+  s.now += 2s;
+  s.endpoint.on_timer(s.now);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 1);
+  s.emit(Bytes(10 * mss));
+  s.expect_data(0, mss);
+  s.discard_sent();
+  EXPECT_EQ(s.endpoint.counters().tail_probes, 0);
+}
+
 }  // namespace
 }  // namespace sluice::test
