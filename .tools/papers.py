@@ -195,8 +195,9 @@ class Results:
 
 
 def digits(value, half):
-    """How many decimals a value is written with: two digits of its interval, else three of its own."""
-    least = half if half else abs(value) / 10
+    """How many decimals a value is written with: two digits of its interval, else three of its own. An interval that
+    rounding has left of equal values is none."""
+    least = half if half and half > 1e-9 * abs(value) else abs(value) / 10
     return 0 if not least else max(0, min(4, 1 - math.floor(math.log10(least))))
 
 

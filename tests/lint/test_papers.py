@@ -115,6 +115,8 @@ def test_the_bounds_of_a_run_are_printed_so_that_it_is_within(results):
     assert number(results, text, where={"mode": "none"}, pick="range") == "0.00 to 1.00; 0.900"
     assert number(results, text, where={"mode": "smvs", "buffer": "10"}, versus={"mode": "none"}) == "−211 to 231 %"
     assert papers.printed_bounds([1.0001, 1.0002, 1.0003], {"column": "drops"})[:2] == (0.9997, 1.0007)
+    same = [6965.16] * 10
+    assert text([("", same)], {"column": "queue_mean_bytes"}) == "6965 to 6966", "whatever rounding makes of their interval"
     results.rows = [row for row in results.rows if row["seed"] == "1"]
     assert number(results, text, where={"mode": "none", "buffer": "10"}) == ""
 
