@@ -85,6 +85,7 @@ class Pair {
   void act() {
     const std::uint8_t what = input_.byte();
     const int side = what >> 7;
+    allowance_ = (what & 0x20) == 0 ? Bytes::max() : (what & 0x10) != 0 ? Bytes() : Bytes(4000);
     End& end = ends_[side];
     switch (what & 0x0f) {
       case 0:
@@ -135,7 +136,7 @@ class Pair {
         for (int i = 0; i < 8; ++i) deliver(side, 0, false);
         pass(std::chrono::milliseconds(10));
     }
-    emit(side, (what & 0x20) != 0 ? Bytes(4000) : Bytes::max());
+    emit(side, allowance_);
   }
 
   void signal(Endpoint& endpoint, bool urgent) {
@@ -208,7 +209,7 @@ class Pair {
     now_ += time;
     for (int side = 0; side < 2; ++side) {
       if (ends_[side].endpoint.next_deadline() <= now_) ends_[side].endpoint.on_timer(now_);
-      emit(side, Bytes::max());
+      emit(side, allowance_);
     }
   }
 
@@ -235,6 +236,7 @@ class Pair {
   PacedEndpoint paced_[2];
   End ends_[2];
   Instant now_{std::chrono::hours(1)};
+  Bytes allowance_ = Bytes::max();  ///< from one act to the next
   bool forged_ = false;
 };
 
