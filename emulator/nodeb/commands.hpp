@@ -19,7 +19,7 @@ inline constexpr int exit_interrupted = 130;  ///< stopped by a signal before th
 
 /// Set by SIGINT and SIGTERM.
 extern std::atomic<bool> stop_requested;
-/// Has these signals set stop_requested; a second one ends the program at once.
+/// Has these signals set stop_requested; a second one ends the program at once, if it does not come with the first.
 void catch_signals();
 
 struct RunOptions {

@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 
 #include "emulator/nodeb/commands.hpp"
@@ -14,9 +15,20 @@ static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler
 
 namespace {
 
+/// CLOCK_MONOTONIC of the first, s; what a signal handler may ask for.
+volatile std::sig_atomic_t stop_requested_at = 0;
+
+/// A second one is not asked to wait, but for one that comes at once: an impatient hand, or a terminal and a parent.
 extern "C" void on_stop_signal(int number) {
-  stop_requested = true;
-  std::signal(number, SIG_DFL);  // the next one is not asked to wait
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto seconds = static_cast<std::sig_atomic_t>(now.tv_sec);
+  if (!stop_requested.exchange(true)) {
+    stop_requested_at = seconds;
+  } else if (seconds - stop_requested_at > 1) {
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import lab as lab_module
 import pytest
@@ -25,6 +26,7 @@ def test_ctrl_c_ends_it_in_one_line_and_leaves_nothing(tmp_path, words, under_wa
         demo.wait_for(under_way, PATIENCE)
         for _ in range(2):  # an impatient one
             os.killpg(popen.pid, signal.SIGINT)  # as a terminal does
+            time.sleep(0.002)
         assert demo.wait(PATIENCE) == 130, demo.output()
     finally:
         demo.stop(PATIENCE)
