@@ -41,7 +41,7 @@ class SmvsFigure11 : public testing::Test {
   /// Where the rate varies fast, one run's is from 1.1 to 3.5 % of the time under smvs, and 3.8 to 5.9 % without
   /// (twelve seeds; 2.0 and 4.9 in the mean).
   static double mean_queue_empty(RunPlan run, const std::string& name, TraceLibrary& traces) {
-    constexpr int seeds = 6;
+    constexpr int seeds = 10;
     double sum = 0;
     for (int seed = 1; seed <= seeds; ++seed) {
       run.seed = static_cast<std::uint64_t>(seed);
@@ -91,7 +91,7 @@ TEST_F(SmvsFigure11, SmvsHoldsTheQueueAroundItsReference) {
     SCOPED_TRACE(period + " s");
     EXPECT_NEAR(result.queue_mean_frames, 100, 15);
     EXPECT_LT(result.queue_stddev_frames, 50);
-    EXPECT_LT(result.queue_empty, period == "0.1" ? 0.03 : 0.02);
+    EXPECT_LT(result.queue_empty, 0.02);
   }
 }
 
@@ -121,7 +121,7 @@ TEST_F(SmvsFigure11, MostFastRecoveriesOfPlainTcpEndInATimeout) {
     EXPECT_GE(2 * result.counters.at("proxy_timeouts"), result.counters.at("proxy_fast_recoveries"));
     EXPECT_LT(result.queue_mean_frames, 0.5 * smvs().at(period).queue_mean_frames);
     // Under smvs it waits for repairs now and then, too.
-    EXPECT_GT(result.queue_empty, (period == std::string("0.1") ? 1.5 : 2) * smvs().at(period).queue_empty);
+    EXPECT_GT(result.queue_empty, 2 * smvs().at(period).queue_empty);
   }
 }
 
