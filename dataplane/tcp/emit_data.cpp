@@ -140,11 +140,11 @@ bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, 
 }
 
 /// RFC 8985 section 7.3: the congestion window does not hold the probe back, the peer's window does. It may have waited
-/// for an allowance, and what has come meanwhile, or a timeout, asks no more or has told as much.
+/// for an allowance. A SACK that has come meanwhile has told as much, and a timeout asks by itself.
 void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const packet::Cursor next = send_.unsent();
   bits_.tail_repeated = !next || snd_.nxt + next.note().payload_len > window_edge();
-  if (!may_probe_tail() || window_closed()) {
+  if (!may_probe_tail()) {
     bits_.tail_due = false;
     return;
   }

@@ -173,13 +173,19 @@ TEST(TailProbe, CarriesTheFinAgain) {
   EXPECT_EQ(s.endpoint.counters().timeouts, 0);
 }
 
+/// Four of `written` segments are in flight, and a probe waits for an allowance.
+void let_probe_wait(Script& s, int written) {
+  send(s, 4, written);
+  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
+  s.now += probe;
+  s.endpoint.on_timer(s.now);
+  s.emit(Bytes());
+  s.expect_nothing();
+}
+
 TEST(TailProbe, WaitsForAnAllowance) {
   Script s;
-  send(s, 4, 4);
-  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
-  const Instant due = s.now + probe;
-  s.now = due;
-  s.endpoint.on_timer(s.now);
+  let_probe_wait(s, 4);
   s.emit(Bytes(mss));
   s.expect_nothing();
   EXPECT_TRUE(s.endpoint.wants_to_send(s.now));
@@ -189,12 +195,7 @@ TEST(TailProbe, WaitsForAnAllowance) {
 
 TEST(TailProbe, IsNotDueAnyMoreOnceSomethingNewHasGone) {
   Script s;
-  send(s, 4, 8);
-  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
-  s.now += probe;
-  s.endpoint.on_timer(s.now);
-  s.emit(Bytes());
-  s.expect_nothing();
+  let_probe_wait(s, 8);
   s.receive_ack(2 * mss);
   s.emit(Bytes(3 * mss / 2));
   s.expect_data(4 * mss, mss);
@@ -206,12 +207,7 @@ TEST(TailProbe, IsNotDueAnyMoreOnceSomethingNewHasGone) {
 // It waits for an allowance. The UE has the last segment meanwhile, and told of it what the probe would ask.
 TEST(TailProbe, IsNotDueAnyMoreOnceTheLastSegmentIsThere) {
   Script s;
-  send(s, 4, 4);
-  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
-  s.now += probe;
-  s.endpoint.on_timer(s.now);
-  s.emit(Bytes());
-  s.expect_nothing();
+  let_probe_wait(s, 4);
   s.receive_sack(0, {{3 * mss, 4 * mss}});
   s.emit(Bytes(10 * mss));
   s.expect_nothing();
@@ -221,19 +217,19 @@ TEST(TailProbe, IsNotDueAnyMoreOnceTheLastSegmentIsThere) {
   EXPECT_EQ(s.endpoint.counters().tail_probes, 0);
 }
 
-// A timeout has sent everything again by the time that there is an allowance.
+// A timeout has asked by the time that there is an allowance.
 TEST(TailProbe, IsNotDueAnyMoreAfterATimeout) {
   Script s;
-  send(s, 4, 4);
-  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
-  s.now += probe;
-  s.endpoint.on_timer(s.now);
-  s.emit(Bytes());
+  let_probe_wait(s, 4);
   s.now += 2s;
   s.endpoint.on_timer(s.now);
   EXPECT_EQ(s.endpoint.counters().timeouts, 1);
   s.emit(Bytes(10 * mss));
   s.expect_data(0, mss);
+  s.expect_nothing();
+  s.now += 100ms;
+  s.receive_ack(mss);
+  s.emit(Bytes(10 * mss));
   s.discard_sent();
   EXPECT_EQ(s.endpoint.counters().tail_probes, 0);
 }
