@@ -20,6 +20,7 @@ from pathlib import Path
 import lab as lab_module
 import programs
 import traffic
+import transit
 
 WAYS = ("plain", "bypass", "i-tcp")
 PORT = 5201
@@ -46,8 +47,8 @@ def answer(connection):
         connection.close()
 
 
-def ask(connection):
-    connection.sendall(b"?" * ASKED)
+def ask(connection, number=0):
+    connection.sendall(transit.numbered(number, ASKED))
     traffic.read_exactly(connection, ASKED)
 
 
@@ -63,16 +64,17 @@ def requests_a_second(wire, seconds):
 
 
 def times_of_requests(wire, seconds):
-    """Microseconds that single requests take, far below what can be asked."""
+    """Microseconds, sorted: of single requests, far below what can be asked, and of each frame of theirs through the box."""
     times = []
-    with traffic.Client(wire.server_address, wire.ue.socket, PORT).connect() as connection:
+    with traffic.Client(wire.server_address, wire.ue.socket, PORT).connect() as connection, \
+            transit.Watch(wire.ue, "eth0", PORT) as client, transit.Watch(wire.server, "eth0", PORT) as server:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         end = time.monotonic() + seconds
         while (begin := time.monotonic()) < end:
-            ask(connection)
+            ask(connection, len(times))
             times.append((time.monotonic() - begin) * 1e6)
             time.sleep(PACE)
-    return sorted(times)
+        return sorted(times), transit.through(client.times(), server.times())
 
 
 def download(wire, port, streams, seconds):
@@ -121,7 +123,8 @@ def start(way, lab, wire, polls):
 
 
 def measure(way, seconds, polls):
-    """Of one way: Gb/s of one and of eight downloads, requests a second, median and p99 of a request's time in us."""
+    """Of one way: Gb/s of one and of eight downloads, requests a second, median of a request's time in us, median and p99
+    of a frame's time through the box in us."""
     with tempfile.TemporaryDirectory(prefix="ports") as folder, lab_module.Lab("ports", Path(folder)) as lab:
         wire = lab.bump()
         lab.know_each_other(wire)
@@ -130,22 +133,22 @@ def measure(way, seconds, polls):
         with traffic.Server(wire.server.socket, congestion="cubic") as server:
             gigabits = [download(wire, server.port, streams, seconds) / 1e9 for streams in (1, 8)]
         requests = requests_a_second(wire, seconds)
-        times = times_of_requests(wire, 2 * seconds)
+        times, through = times_of_requests(wire, 2 * seconds)
         stop()
-        return (*gigabits, requests, times[len(times) // 2], times[len(times) * 99 // 100])
+        return (*gigabits, requests, times[len(times) // 2], through[len(through) // 2], through[len(through) * 99 // 100])
 
 
 def show(runs):
-    names = ("1 download, Gb/s", "8, Gb/s", "requests/s", "one takes, us", "its p99, us")
+    names = ("1 download, Gb/s", "8, Gb/s", "requests/s", "one takes, us", "a frame, us", "p99, us")
     medians = {way: [statistics.median(values) for values in zip(*of_way)] for way, of_way in runs.items()}
-    print(f"{'':8}" + "".join(f"{name:>26}" for name in names))
+    print(f"{'':8}" + "".join(f"{name:>22}" for name in names))
     for way, values in medians.items():
         cells = []
         for number, value in enumerate(values):
             plain = medians["plain"][number]
             compared = f"{value / plain:.2f}" if number < 3 else f"{value - plain:+.0f}"
             cells.append(f"{value:.{0 if value > 100 else 2}f} ({compared})")
-        print(f"{way:8}" + "".join(f"{cell:>26}" for cell in cells))
+        print(f"{way:8}" + "".join(f"{cell:>22}" for cell in cells))
 
 
 def main():
