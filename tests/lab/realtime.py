@@ -2,9 +2,11 @@
 """nodeb by the clock: does it keep its TTIs, how late do packets leave, how old are its reports at the proxy.
 
 Everything is on this machine and needs root for its real-time priority alone: nodeb's built-in hosts, its wired hops and
-its cell run in one thread; with a proxy every packet also goes through sluice and back, over shared memory (memif), and the reports over UDP. Other work on the
-machine shows as lateness: what the kernel says of it is printed beside (the share of the run in which some thread waited
-for a processor, of which the programs' own threads are part)."""
+its cell run in one thread; with a proxy every packet also goes through sluice and back, over shared memory (memif), and the
+reports over UDP. Other work on the machine shows as lateness: what the kernel says of it is printed beside (the share of the
+run in which some thread waited for a processor, of which the programs' own threads are part). So does what a hypervisor
+takes, of which the kernel knows nothing: before each run as many threads as poll in it do nothing but read the clock
+(tests/bench/clock_gaps.cpp), and what these miss is the machine's."""
 
 import argparse
 import csv
@@ -103,6 +105,20 @@ def run(mode, cell, hops, apps, seconds, priority):
         return row
 
 
+def machine_alone(tti, threads, seconds):
+    """What the machine takes from so many threads that do nothing but read the clock: TTIs missed, TTIs seen, and the longest
+    time in us for which one of them could not."""
+    run_of_it = subprocess.run([programs.BUILD / "bench" / "clock_gaps", str(seconds), str(int(tti.removesuffix("ms")) * 1000),
+                                str(threads)], capture_output=True, text=True, timeout=seconds + 60, check=False)
+    if run_of_it.returncode != 0:
+        raise LabError(f"clock_gaps ended with {run_of_it.returncode}\n{run_of_it.stderr}")
+    return tuple(map(int, run_of_it.stdout.split()))
+
+
+def line_of_machine(missed, ttis, longest):
+    return f"{'  before it, the clock alone':34} {'':14} missed {missed:5} of {ttis} TTIs ({missed / ttis:.1e})   longest {longest} us"
+
+
 def line(name, row, waited):
     missed, ttis = int(row["ttis_missed"]), int(row["ttis"])
     text = (f"{name:34} {float(row['throughput_bps']) / 1e6:7.1f} Mb/s   missed {missed:5} of {ttis} TTIs ({missed / ttis:.1e})   "
@@ -126,6 +142,7 @@ def main():
     try:
         for _ in range(args.repeat):
             for name, mode, cell, hops, apps in RUNS:
+                print(line_of_machine(*machine_alone(cell["tti"], 1 if mode == "none" else 2, args.seconds)), flush=True)
                 before, began = pressure(), time.monotonic()
                 row = run(mode, cell, hops, apps, args.seconds, args.priority)
                 waited = None if before is None else (pressure() - before) / 1e6 / (time.monotonic() - began)
