@@ -1,5 +1,5 @@
 """What scenarios gave by both clocks: the record results.csv beside them, and its table in a page. Those of configs/papers/real
-are in configs/papers/README.md, those of configs/scenarios/real in tests/bench/FIGURES.md."""
+are in configs/papers/README.md, those of configs/scenarios/real in tests/bench/figures/senders.md."""
 
 import csv
 import dataclasses
@@ -11,7 +11,7 @@ import papers  # noqa: E402
 from papers import PapersError  # noqa: E402,F401  pylint: disable=unused-import
 
 FOLDER = papers.PAPERS / "real"
-SENDERS, SENDERS_PAGE = papers.ROOT / "configs" / "scenarios" / "real", papers.ROOT / "tests" / "bench" / "FIGURES.md"
+SENDERS, SENDERS_PAGE = papers.ROOT / "configs" / "scenarios" / "real", papers.ROOT / "tests" / "bench" / "figures" / "senders.md"
 BEGIN, END = "<!-- clocks -->\n", "<!-- end -->\n"
 # What is compared: column of nodeb's results.csv, its unit and scale, and how README.md calls it.
 MEASURED = (("throughput_bps", "Mb/s", 1e-6, "downloads"), ("utilisation", "%", 100, "use of the link"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "tests" / "bench" / "record.csv"
-FIGURES_PAGE = ROOT / "tests" / "bench" / "FIGURES.md"
+FIGURES_PAGE = ROOT / "tests" / "bench" / "figures" / "relay.md"
 BEGIN, END = "<!-- record -->\n", "<!-- end -->\n"
 TOLERANCE = 0.02
 

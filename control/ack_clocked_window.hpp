@@ -13,7 +13,7 @@
 namespace sluice::control {
 
 /// Parameters of the window that is clocked by acknowledgements. One setting for all links: what must scale with the
-/// link does so by itself. tests/bench/FIGURES.md says what they were chosen on.
+/// link does so by itself. tests/bench/figures/acks.md says what they were chosen on.
 struct AckClockedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: what is to wait in the radio queue, > 0
   double reference_share = 0.35;                       ///< … but no less than this share of the base delay

@@ -28,7 +28,7 @@ enum class EmptyQueue : std::uint8_t {
 };
 
 /// Parameters of the sliding-mode controller (Ren & Lin, TMC 2011, section 4). Frames are `frame` bytes. The defaults
-/// are for a Node-B 10 ms away; tests/bench/FIGURES.md says what they were chosen on.
+/// are for a Node-B 10 ms away; tests/bench/figures/laws.md says what they were chosen on.
 struct SmvsParameters {
   Duration step = std::chrono::milliseconds(5);  ///< Ts, > 0
   double alpha = 0.92;  ///< weight of the past in b̄, 0 < α < 1; about exp(−Ts / 3 round trips)

@@ -53,7 +53,7 @@ def test_what_is_written_is_read(tmp_path):
     record.append(FIRST, file)
     record.append(accepted, file)
     assert record.read(file) == [FIRST, accepted]
-    page = tmp_path / "FIGURES.md"
+    page = tmp_path / "relay.md"
     page.write_text(record.with_figures(f"before\n{record.BEGIN}{record.END}after\n", accepted), encoding="utf-8")
     assert record.main(file, page) == 0
     record.append(later("cccc", split=9000), file)
@@ -61,7 +61,7 @@ def test_what_is_written_is_read(tmp_path):
 
 
 def test_the_page_of_figures_has_those_of_the_newest_row(tmp_path, capsys):
-    file, page = tmp_path / "record.csv", tmp_path / "FIGURES.md"
+    file, page = tmp_path / "record.csv", tmp_path / "relay.md"
     record.append(FIRST, file)
     page.write_text(record.with_figures(f"before\n{record.BEGIN}{record.END}after\n", FIRST), encoding="utf-8")
     assert "| 3 000 |" in page.read_text(encoding="utf-8")
