@@ -26,6 +26,12 @@ constexpr Duration overdue_look = milliseconds(10);
 
 }  // namespace
 
+/// The uplink makes acknowledgements wait, it is known for how long, and the sender can use what the window grows by:
+/// the window of a connection that stays end to end goes in acknowledgements.
+bool AckClockedWindow::extrapolates() const {
+  return lateness_.is_notable() && further_ <= Duration::zero();
+}
+
 /// What waits does not last for a rest, and acknowledgements tell nothing meanwhile. As with a late uplink the sender
 /// must be able to use it.
 void AckClockedWindow::note_rests() {
@@ -41,7 +47,10 @@ bool AckClockedWindow::grows_in_silence() const {
 /// With a late uplink at once, until the next acknowledgement is later than is usual. With a link that rests once a gap
 /// is about a rest: what it sends in a burst is then under way before the burst begins.
 AckClockedWindow::Silence AckClockedWindow::silence() const {
-  if (extrapolates()) return {Duration::zero(), std::max(usually_late_ + unusual_late - late_, Duration::zero())};
+  if (extrapolates()) {
+    const Duration until = lateness_.usual() + unusual_late - lateness_.newest();
+    return {Duration::zero(), std::max(until, Duration::zero())};
+  }
   const Duration from = delivery_.gap() / 2;
   return {from, from + delivery_.rest()};
 }
@@ -57,7 +66,7 @@ Bytes AckClockedWindow::grown(Duration lasted) const {
 Duration AckClockedWindow::overdue_after() const {
   if (!known() || !delivery_.known() || idle_ || unanswered_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
-  return std::max(least_overdue, 2 * (base_ + wait()) + latest_ + carried);
+  return std::max(least_overdue, 2 * (base_ + wait()) + lateness_.greatest() + carried);
 }
 
 Bytes AckClockedWindow::window(Instant now) const {

@@ -27,10 +27,9 @@ constexpr Duration longest_doubt_wait = seconds(8);
 /// a slow link.
 constexpr Duration longest_drain = seconds(1);
 constexpr std::uint8_t enough_probes = 4;
-/// So many reports must agree that the way is longer, and for so long, or for the round trips above: as long as the
-/// mean rate by which they are judged may be one of before, and sooner than the rate alone raises a doubt.
+/// Reports must agree for so long that the way is longer, or for the round trips above: as long as the mean rate by
+/// which they are judged may be one of before, and sooner than the rate alone raises a doubt.
 constexpr Duration least_unexplained_for = milliseconds(400);
-constexpr std::uint32_t enough_reports = 3;
 /// Where the link is so slow that the first window takes so long on the air, a base delay that a start-up has found may
 /// be that of packets which waited: beyond this for an outage, and below that window's time for each other.
 constexpr Duration long_way = milliseconds(200);
@@ -53,13 +52,6 @@ constexpr Duration clocks_differ = milliseconds(30);
 
 /// So many round trips of the start-up in which the rate does not grow end it (as in BBR).
 constexpr std::uint8_t flat_rounds = 3;
-/// Others matter from this part of all that goes to the UE on. Their rate is a mean over about one swing of a queue
-/// that they fill.
-constexpr double contested_share = 0.2;
-constexpr Duration others_memory = milliseconds(500);
-/// Less than the fair part, so that a queue that stands without others shrinks.
-constexpr double modesty = 0.9;
-
 /// At a rate in bytes/s; zero where that is. Bounded, since a report may say anything of the queue.
 Duration time_for(Bytes queue, double rate) {
   constexpr double longest = 1e6;
@@ -134,9 +126,10 @@ Duration AckClockedWindow::listened_until(Instant now) const {
 
 void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   Acknowledged news = raw;
-  news.round_trip = without_uplink(raw);
+  news.round_trip = lateness_.take_out(raw, raw.now - last_heard_, delivery_);
   const Duration listened = listened_until(news.now);
-  note_others(news, heard_ ? news.now - last_heard_ : Duration::zero());
+  sharers_.on_news(news.delivered, news.others, heard_ ? news.now - last_heard_ : Duration::zero());
+  if (news.round_trip > Duration::zero()) sharers_.on_round_trip(news.round_trip);
   last_heard_ = news.now;
   heard_ = true;
   unanswered_ = false;
@@ -146,7 +139,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   reference_part_ = news.reference_part;
   further_ += further_ > Duration::zero() ? (news.further - further_) / 16 : news.further;
   note_round_trip(news, listened);
-  const Instant came = news.now - late_;
+  const Instant came = news.now - lateness_.newest();
   // What is said to have come a little before what is known to have come, by another clock, counts with that. Long
   // before, it tells no rate: one of the two clocks was wrong.
   if (came + clocks_differ >= delivered_at_) {
@@ -155,7 +148,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   }
   if (idle_ && !news.held_back) delivery_.on_idle();
   if (starting_) start_up(news);
-  if (contested()) far_for_ = late_for_ = Duration::zero();
+  if (sharers_.contested()) far_for_ = late_for_ = Duration::zero();
   if (!starting_ && late_for_ >= hopeless_after) {
     lengthen(least_late_);
   } else if (draining()) {
@@ -172,7 +165,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
 /// queue. A drain gives it little.
 bool AckClockedWindow::tells_rate(const Acknowledged& news) const {
   if (drain_ == Drain::probing) return false;
-  if (news.held_back && late_ <= base_ && drain_ != Drain::refilling) return true;
+  if (news.held_back && lateness_.newest() <= base_ && drain_ != Drain::refilling) return true;
   const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
   return waited > parameters_.reference && waited > wait();
 }
@@ -193,34 +186,6 @@ void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listen
   }
 }
 
-/// Several acknowledgements of one moment each count in full.
-void AckClockedWindow::note_others(const Acknowledged& news, Duration since) {
-  if (since > Duration::zero()) {
-    const double part = to_seconds(since) / to_seconds(others_memory);
-    const double decay = 1 / (1 + part + part * part / 2);
-    others_share_ = (1 - decay) / to_seconds(since);
-    ours_ *= decay;
-    others_ *= decay;
-  }
-  ours_ += others_share_ * static_cast<double>(news.delivered.count());
-  others_ += others_share_ * static_cast<double>(news.others.count());
-  if (news.round_trip <= Duration::zero()) return;
-  const double took = to_seconds(news.round_trip);
-  usual_trip_ = usual_trip_ > 0 ? usual_trip_ + (took - usual_trip_) / 8 : took;
-}
-
-/// Others send so much to the UE that the queue may be theirs.
-bool AckClockedWindow::contested() const {
-  return others_ > contested_share * (others_ + ours_);
-}
-
-/// Of what all have under way, the part of `flows_` connections where everybody else together counts for one.
-double AckClockedWindow::fair_part() const {
-  const double flows = flows_;
-  const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
-  return segments + modesty * flows / (flows + 1) * (others_ + ours_) * usual_trip_;
-}
-
 /// What packets that come at once make of a round trip.
 Duration AckClockedWindow::margin() const {
   if (!delivery_.known()) return Duration::zero();
@@ -229,47 +194,36 @@ Duration AckClockedWindow::margin() const {
 }
 
 Duration AckClockedWindow::time_in_queue(Bytes queue) const {
-  return time_for(queue, ours_ + others_);
+  return time_for(queue, sharers_.all());
 }
 
 Duration AckClockedWindow::least_time_in_queue(Bytes queue) const {
   if (!delivery_.known()) return Duration::zero();
-  return time_for(queue, std::max(ours_ + others_, delivery_.rate().bytes_per_second()));
+  return time_for(queue, std::max(sharers_.all(), delivery_.rate().bytes_per_second()));
 }
 
 Duration AckClockedWindow::hears_after() const {
   if (!known() || !delivery_.known()) return Duration::zero();
   const Duration clump = std::min(delivery_.rate().time_for(delivery_.clump()), longest_clump);
-  return base_ + std::max(clump, usually_late_);
+  return base_ + std::max(clump, lateness_.usual());
 }
 
 void AckClockedWindow::on_report(Instant now, Bytes queue) {
   const bool silent = idle_ || now - last_heard_ > std::max(base_ + wait(), longest_listening);
-  if (!known() || starting_ || silent || drain_ != Drain::none || ours_ <= 0) return;
-  const Duration waited = from_seconds(usual_trip_) - base_;
+  if (!known() || starting_ || silent || drain_ != Drain::none || sharers_.ours() <= 0) return;
+  const Duration waited = from_seconds(sharers_.usual_trip()) - base_;
   const Duration unexplained = waited - time_in_queue(queue);
   // After an outage round trips are long, and reports are of before it or of after it.
-  const bool steady = ours_ >= suspicious_share * delivery_.rate().bytes_per_second() || contested();
-  if (!steady) {
-    unexplained_ = 0;
-    return;
-  }
+  const bool steady = sharers_.ours() >= suspicious_share * delivery_.rate().bytes_per_second() || sharers_.contested();
+  if (!steady) return unexplained_.forget();
   if (unexplained <= std::max(margin() + wait() / 2, waited / 2)) {
-    unexplained_ = 0;
+    unexplained_.forget();
     far_for_ = late_for_ = Duration::zero();
     return;
   }
-  if (unexplained_++ == 0) {
-    unexplained_since_ = now;
-    least_unexplained_ = unexplained;
-  }
-  // The least, but for what the mean round trip had not reached when the first reports came.
-  least_unexplained_ = std::min(unexplained, least_unexplained_ + (unexplained - least_unexplained_) / 8);
   // A report and a round trip are of different moments, up to one apart: a rate that changes looks like a longer way.
   const Duration long_enough = std::max(least_unexplained_for, base_ * suspicious_round_trips);
-  if (unexplained_ < enough_reports || now - unexplained_since_ < long_enough) return;
-  unexplained_ = 0;
-  lengthen(base_ + least_unexplained_);
+  if (const auto longer = unexplained_.on_report(now, unexplained, long_enough)) lengthen(base_ + *longer);
 }
 
 /// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
@@ -294,11 +248,11 @@ bool AckClockedWindow::grows_no_more(const Acknowledged& news) {
   if (!news.held_back || rate >= 1.25 * round_rate_) {
     round_rate_ = rate;
     flat_rounds_ = 0;
-    round_ends_ = news.now + from_seconds(usual_trip_);
+    round_ends_ = news.now + from_seconds(sharers_.usual_trip());
     return false;
   }
   if (news.now < round_ends_) return false;
-  round_ends_ = news.now + from_seconds(usual_trip_);
+  round_ends_ = news.now + from_seconds(sharers_.usual_trip());
   return ++flat_rounds_ >= flat_rounds;
 }
 
@@ -333,7 +287,7 @@ double AckClockedWindow::drained() const {
   if (unproven_) return least;
   const double rate = delivery_.rate().bytes_per_second();
   const double part = doubt_wait_ > first_doubt_wait ? 0.75 : 0.5;
-  return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(late_);
+  return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(lateness_.newest());
 }
 
 void AckClockedWindow::begin_drain(Instant now) {
@@ -425,25 +379,26 @@ double AckClockedWindow::model() const {
   const auto clump = static_cast<double>(delivery_.clump().count());
   const auto stretch = static_cast<double>(delivery_.stretch().count());
   const double ahead = parameters_.clumps * std::max(0.0, clump - segments);
-  const double late = explains_clumps() ? 0 : clump_unexplained * std::max(0.0, clump - std::max(stretch, segments));
+  const double late = lateness_.is_known() ? 0 : clump_unexplained * std::max(0.0, clump - std::max(stretch, segments));
   // The link needs all of that to go on until the next acknowledgement, which tells no lateness.
   const double stretched = std::max(0.0, stretch - segments);
   const auto delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
   const double rate = delivery_.rate().bytes_per_second();
   double waiting = std::max({ahead, late, stretched});
-  if (latest_ > Duration::zero()) {
-    waiting = std::max(
-        {waiting, late_gain * rate * to_seconds(std::min(late_, latest_)), rate * to_seconds(latest_ - base_ / 2)});
+  const Duration latest = lateness_.greatest();
+  if (latest > Duration::zero()) {
+    const Duration newest = std::min(lateness_.newest(), latest);
+    waiting = std::max({waiting, late_gain * rate * to_seconds(newest), rate * to_seconds(latest - base_ / 2)});
   }
   return parameters_.gain * rate * wanted + segments + delayed + waiting;
 }
 
 void AckClockedWindow::set_window() {
+  const auto least = static_cast<double>((parameters_.segment * least_segments).count());
   double window = starting_ ? std::max(start_, model()) : model();
-  if (contested()) window = std::max(window, fair_part());
+  if (sharers_.contested()) window = std::max(window, least + sharers_.fair_part(flows_));
   if (draining()) window = std::min(window, drained());
   if (drain_ == Drain::refilling) window = std::min(window, start_);
-  const auto least = static_cast<double>((parameters_.segment * least_segments).count());
   constexpr double most = 1e12;
   window_ = Bytes(unanswered_ ? least : std::clamp(window, least, most));
 }

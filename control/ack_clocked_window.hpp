@@ -4,7 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "control/acknowledged.hpp"
 #include "control/delivery_estimator.hpp"
+#include "control/queue_sharers.hpp"
+#include "control/unexplained_delay.hpp"
+#include "control/uplink_lateness.hpp"
 #include "control/violation.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
@@ -28,20 +32,6 @@ struct AckClockedParameters {
 };
 
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const AckClockedParameters& parameters);
-
-/// What acknowledgements of a UE have told, of all its connections together.
-struct Acknowledged {
-  Instant now;
-  Bytes delivered;            ///< that it has and did not have before, > 0
-  Duration round_trip{};      ///< of the newest segment that was sent once (Karn); zero when there is none
-  Bytes in_flight;            ///< still under way, as far as not taken for lost
-  std::uint32_t flows = 1;    ///< connections that share the window, ≥ 1
-  bool held_back = false;     ///< data has waited for the window meanwhile
-  Duration late{-1};          ///< that the acknowledgement came than at best (PeerClock); negative: unknown
-  Bytes others{};             ///< sent to the same UE since the last news and not under the window: UDP, for instance
-  Duration further{};         ///< from a change of the window to the data that comes because of it, ≥ 0
-  double reference_part = 1;  ///< of the reference that is to wait: less while somebody waits behind it, 0 … 1
-};
 
 /// How much may be under way to one UE so that its radio queue holds the reference, by its acknowledgements alone, with
 /// no report of the Node-B (law: acks). The window is
@@ -120,9 +110,9 @@ class AckClockedWindow {
   /// Zero while unknown.
   [[nodiscard]] Duration base_delay() const { return base_; }
   /// How late the newest acknowledgement was of which it is known; zero where none was of late.
-  [[nodiscard]] Duration late() const { return late_; }
+  [[nodiscard]] Duration late() const { return lateness_.newest(); }
   /// … the greatest of late, which decays with half a second; zero where none is known.
-  [[nodiscard]] Duration greatest_late() const { return latest_; }
+  [[nodiscard]] Duration greatest_late() const { return lateness_.greatest(); }
   /// How late the acknowledgement of a segment can have been that took so long there and back: what that is beyond the
   /// base delay. No bound where either is unknown.
   [[nodiscard]] Duration most_late(Duration round_trip) const {
@@ -148,9 +138,6 @@ class AckClockedWindow {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// A silence counts for no more than this, or a round trip.
-  static constexpr Duration longest_listening = std::chrono::milliseconds(100);
-
   /// The queue is drained in two steps: until what was under way is gone; until segments sent since have come back.
   /// Then the way is filled again, until the window is what the model says.
   enum class Drain : std::uint8_t { none, emptying, probing, refilling };
@@ -176,8 +163,6 @@ class AckClockedWindow {
   [[nodiscard]] bool doubts_base_delay(Instant now) const;
   [[nodiscard]] Duration wait() const;
   [[nodiscard]] double model() const;
-  /// The UE's clock tells how late acknowledgements are: a clump of punctual ones is the link's own.
-  [[nodiscard]] bool explains_clumps() const;
   [[nodiscard]] bool extrapolates() const;
   void note_rests();
   [[nodiscard]] bool grows_in_silence() const;
@@ -187,48 +172,34 @@ class AckClockedWindow {
   [[nodiscard]] Instant grows_at(Instant now, Bytes under_way) const;
   [[nodiscard]] Instant asks_at(Instant now, Bytes under_way) const;
   [[nodiscard]] double drained() const;
-  [[nodiscard]] Duration without_uplink(const Acknowledged& news);
-  void note_latest(const Acknowledged& news);
   [[nodiscard]] Duration listened_until(Instant now) const;
-  void note_others(const Acknowledged& news, Duration since);
-  [[nodiscard]] bool contested() const;
-  [[nodiscard]] double fair_part() const;
   void set_window();
 
   AckClockedParameters parameters_;
   DeliveryEstimator delivery_;
-  Duration base_{};  ///< zero while unknown
+  UplinkLateness lateness_;
+  QueueSharers sharers_;
+  UnexplainedDelay unexplained_;  ///< by reports
+  Duration base_{};               ///< zero while unknown
   Bytes window_;
-  Bytes left_;                     ///< under way when anything was acknowledged last
-  double start_ = 0;               ///< window of the start-up, or while the way is filled again, bytes
-  double ours_ = 0;                ///< mean rate of what is delivered, pauses and all, bytes/s
-  double others_ = 0;              ///< … of what others send
-  double others_share_ = 0;        ///< what a byte adds to both, 1/s, since the last step of time
-  Duration late_{};                ///< of the newest acknowledgement at the uplink of which that is known
-  Instant late_at_{};              ///< when that was
-  Duration usually_late_{};        ///< … its mean
-  Duration latest_{};              ///< … the greatest of late
-  Duration late_unknown_for_{};    ///< of listening since one was known
-  Duration further_{};             ///< mean of Acknowledged::further
-  Instant round_ends_{};           ///< of the start-up
-  double round_rate_ = 0;          ///< bytes/s that the last rounds of it must exceed by a quarter
-  double usual_trip_ = 0;          ///< smoothed round trip, s
-  Instant last_heard_{};           ///< when anything was acknowledged
-  Instant delivered_at_{};         ///< when the newest of it was, as far as the UE's timestamps tell
-  Duration far_for_{};             ///< of listening, no round trip was about the base delay
-  Instant drain_began_{};          ///< and, while probing, when the queue was empty
-  Duration drained_from_{};        ///< base delay when the drain began
-  Instant again_at_ = never;       ///< when it is drained once more
-  Instant next_doubt_{};           ///< not before this is the base delay doubted because of the rate
-  Duration doubt_wait_{};          ///< that was for nothing so far: the next one comes later
-  Duration probed_{};              ///< the least round trip since the queue was empty
-  Instant probed_at_{};            ///< when the first one came
-  Duration late_for_{};            ///< … and every one was longer than it is to be although the window was the limit
-  Duration least_late_{};          ///< the least of these
-  Instant unexplained_since_{};    ///< no report's queue was long enough for the round trips …
-  Duration least_unexplained_{};   ///< … by about this at least
-  std::uint32_t unexplained_ = 0;  ///< so many reports in a row
-  Duration longer_{};              ///< than the base delay was what a drain found, once; zero: nothing was
+  Bytes left_;                ///< under way when anything was acknowledged last
+  double start_ = 0;          ///< window of the start-up, or while the way is filled again, bytes
+  Duration further_{};        ///< mean of Acknowledged::further
+  Instant round_ends_{};      ///< of the start-up
+  double round_rate_ = 0;     ///< bytes/s that the last rounds of it must exceed by a quarter
+  Instant last_heard_{};      ///< when anything was acknowledged
+  Instant delivered_at_{};    ///< when the newest of it was, as far as the UE's timestamps tell
+  Duration far_for_{};        ///< of listening, no round trip was about the base delay
+  Instant drain_began_{};     ///< and, while probing, when the queue was empty
+  Duration drained_from_{};   ///< base delay when the drain began
+  Instant again_at_ = never;  ///< when it is drained once more
+  Instant next_doubt_{};      ///< not before this is the base delay doubted because of the rate
+  Duration doubt_wait_{};     ///< that was for nothing so far: the next one comes later
+  Duration probed_{};         ///< the least round trip since the queue was empty
+  Instant probed_at_{};       ///< when the first one came
+  Duration late_for_{};       ///< … and every one was longer than it is to be although the window was the limit
+  Duration least_late_{};     ///< the least of these
+  Duration longer_{};         ///< than the base delay was what a drain found, once; zero: nothing was
   Instant longer_at_{};
   Duration shorter_{};         ///< the base delay before a longer one was believed, until the start-up after it is over
   double reference_part_ = 1;  ///< Acknowledged::reference_part of the newest

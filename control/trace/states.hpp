@@ -66,27 +66,45 @@ void DeliveryEstimator::fields(Self& self, Visit& visit) {
   visit("first_clump", self.first_clump_);
 }
 
+template <typename Self, typename Visit>
+void UplinkLateness::fields(Self& self, Visit& visit) {
+  visit("newest", self.newest_);
+  visit("newest_at", self.newest_at_);
+  visit("usual", self.usual_);
+  visit("greatest", self.greatest_);
+  visit("unknown_for", self.unknown_for_);
+}
+
+template <typename Self, typename Visit>
+void QueueSharers::fields(Self& self, Visit& visit) {
+  visit("ours", self.ours_);
+  visit("others", self.others_);
+  visit("share", self.share_);
+  visit("usual_trip", self.usual_trip_);
+}
+
+template <typename Self, typename Visit>
+void UnexplainedDelay::fields(Self& self, Visit& visit) {
+  visit("since", self.since_);
+  visit("least", self.least_);
+  visit("reports", self.reports_);
+}
+
 // --- laws of a UE
 
 template <typename Self, typename Visit>
 void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("delivery", self.delivery_);
+  visit("lateness", self.lateness_);
+  visit("sharers", self.sharers_);
+  visit("unexplained", self.unexplained_);
   visit("base", self.base_);
   visit("window", self.window_);
   visit("left", self.left_);
   visit("start", self.start_);
-  visit("ours", self.ours_);
-  visit("others", self.others_);
-  visit("others_share", self.others_share_);
-  visit("late", self.late_);
-  visit("late_at", self.late_at_);
-  visit("usually_late", self.usually_late_);
-  visit("latest", self.latest_);
-  visit("late_unknown_for", self.late_unknown_for_);
   visit("further", self.further_);
   visit("round_ends", self.round_ends_);
   visit("round_rate", self.round_rate_);
-  visit("usual_trip", self.usual_trip_);
   visit("last_heard", self.last_heard_);
   visit("delivered_at", self.delivered_at_);
   visit("far_for", self.far_for_);
@@ -100,9 +118,6 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("probed_at", self.probed_at_);
   visit("late_for", self.late_for_);
   visit("least_late", self.least_late_);
-  visit("unexplained_since", self.unexplained_since_);
-  visit("least_unexplained", self.least_unexplained_);
-  visit("unexplained", self.unexplained_);
   visit("longer", self.longer_);
   visit("longer_at", self.longer_at_);
   visit("shorter", self.shorter_);

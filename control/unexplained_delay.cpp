@@ -1,0 +1,24 @@
+#include "control/unexplained_delay.hpp"
+
+#include <algorithm>
+
+namespace sluice::control {
+namespace {
+
+constexpr std::uint32_t enough_reports = 3;
+
+}  // namespace
+
+std::optional<Duration> UnexplainedDelay::on_report(Instant now, Duration unexplained, Duration long_enough) {
+  if (reports_++ == 0) {
+    since_ = now;
+    least_ = unexplained;
+  }
+  // The least, but for what the mean round trip had not reached when the first reports came.
+  least_ = std::min(unexplained, least_ + (unexplained - least_) / 8);
+  if (reports_ < enough_reports || now - since_ < long_enough) return std::nullopt;
+  reports_ = 0;
+  return least_;
+}
+
+}  // namespace sluice::control

@@ -1,0 +1,56 @@
+#include "control/uplink_lateness.hpp"
+
+#include <algorithm>
+
+namespace sluice::control {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Mean lateness from which on the uplink is taken for one that makes acknowledgements wait: timestamps are that exact.
+constexpr Duration notable_late = milliseconds(2);
+/// An upload of the same UE may fill a modem's buffer, which is what acknowledgements wait behind.
+constexpr Duration longest_late = seconds(1);
+constexpr Duration late_memory = milliseconds(500);
+/// The newest lateness holds for so long; the greatest is forgotten when so much was heard of which it is unknown, and
+/// a silence is nothing heard.
+constexpr Duration late_known_for = seconds(1);
+
+}  // namespace
+
+Duration UplinkLateness::take_out(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery) {
+  if (news.late < Duration::zero()) {
+    unknown_for_ += std::min(since, longest_listening);
+    if (unknown_for_ > late_known_for) greatest_ = Duration::zero();
+    if (news.now - newest_at_ > late_known_for) newest_ = Duration::zero();
+    // On a connection that has just begun: as late as the others, about, and by how much the round trip is longer is
+    // not known.
+    return newest_ > Duration::zero() ? Duration::zero() : news.round_trip;
+  }
+  newest_ = std::min(news.late, longest_late);
+  newest_at_ = news.now;
+  unknown_for_ = Duration::zero();
+  usual_ += (newest_ - usual_) / 32;
+  if (newest_ > Duration::zero() || greatest_ > Duration::zero()) note_greatest(news, since, delivery);
+  // A clock that was set back makes an acknowledgement later than it can be.
+  return std::max(news.round_trip - news.late, Duration::zero());
+}
+
+/// Meanwhile no more has come than was under way: beyond that the link stood still as well.
+void UplinkLateness::note_greatest(const Acknowledged& news, Duration since, const DeliveryEstimator& delivery) {
+  const Duration most = delivery.known() ? delivery.rate().time_for(news.in_flight + news.delivered) : longest_late;
+  const Duration passed = std::min(since, late_memory);
+  greatest_ -= from_seconds(to_seconds(greatest_) * to_seconds(passed) / to_seconds(late_memory));
+  greatest_ = std::max(greatest_, std::min(newest_, most));
+}
+
+bool UplinkLateness::is_known() const {
+  return unknown_for_ <= late_known_for;
+}
+
+bool UplinkLateness::is_notable() const {
+  return usual_ >= notable_late && is_known();
+}
+
+}  // namespace sluice::control

@@ -1,0 +1,52 @@
+#include "control/queue_sharers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Of 1 MB/s the others send so much, for five seconds.
+QueueSharers shared(double others) {
+  QueueSharers sharers;
+  for (int i = 0; i < 500; ++i) sharers.on_news(Bytes(10'000 * (1 - others)), Bytes(10'000 * others), 10ms);
+  return sharers;
+}
+
+TEST(QueueSharers, CountWhatEachSends) {
+  const QueueSharers sharers = shared(0.3);
+  EXPECT_NEAR(sharers.ours(), 7e5, 1e4);
+  EXPECT_NEAR(sharers.all(), 1e6, 1e4);
+}
+
+TEST(QueueSharers, OfOneMomentCountInFull) {
+  QueueSharers once;
+  QueueSharers twice;
+  for (int i = 0; i < 500; ++i) {
+    once.on_news(Bytes(3000), Bytes(0), 10ms);
+    twice.on_news(Bytes(1500), Bytes(0), 10ms);
+    twice.on_news(Bytes(1500), Bytes(0), 0ms);
+  }
+  EXPECT_DOUBLE_EQ(once.ours(), twice.ours());
+}
+
+TEST(QueueSharers, ContestItFromAFifthOn) {
+  EXPECT_FALSE(shared(0).contested());
+  EXPECT_FALSE(shared(0.18).contested());
+  EXPECT_TRUE(shared(0.22).contested());
+}
+
+TEST(QueueSharers, LeaveEachConnectionItsPart) {
+  QueueSharers sharers = shared(0.5);
+  EXPECT_EQ(sharers.fair_part(1), 0) << "no round trip is known";
+  for (int i = 0; i < 50; ++i) sharers.on_round_trip(200ms);
+  EXPECT_NEAR(sharers.usual_trip(), 0.2, 1e-6);
+  EXPECT_NEAR(sharers.fair_part(1), 0.9 * 0.5 * 2e5, 2e3);
+  EXPECT_NEAR(sharers.fair_part(3), 0.9 * 0.75 * 2e5, 3e3);
+}
+
+}  // namespace
+}  // namespace sluice::control

@@ -1,0 +1,81 @@
+#include "control/uplink_lateness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// News of a UE each 10 ms, whose acknowledgements are so late.
+class Uplink {
+ public:
+  Duration hear(Duration late, Duration round_trip = 60ms) {
+    now_ += 10ms;
+    return lateness_.take_out(
+        {.now = now_, .delivered = Bytes(1500), .round_trip = round_trip, .in_flight = {}, .late = late}, 10ms,
+        delivery_);
+  }
+  void hear_for(Duration time, Duration late) {
+    for (Duration heard{}; heard < time; heard += 10ms) hear(late);
+  }
+  [[nodiscard]] const UplinkLateness& lateness() const { return lateness_; }
+
+ private:
+  Instant now_{10s};
+  DeliveryEstimator delivery_{80ms};
+  UplinkLateness lateness_;
+};
+
+constexpr Duration unknown{-1};
+
+TEST(UplinkLateness, IsNoPartOfTheRoundTrip) {
+  Uplink uplink;
+  EXPECT_EQ(uplink.hear(0ms), 60ms);
+  EXPECT_EQ(uplink.hear(25ms), 35ms);
+  EXPECT_EQ(uplink.lateness().newest(), 25ms);
+}
+
+TEST(UplinkLateness, OfAClockThatWasSetBackLeavesNothing) {
+  Uplink uplink;
+  EXPECT_EQ(uplink.hear(2s), 0ms);
+  EXPECT_EQ(uplink.lateness().newest(), 1s) << "no acknowledgement is believed to be later";
+}
+
+TEST(UplinkLateness, IsNotableOnceItIsUsual) {
+  Uplink uplink;
+  uplink.hear(8ms);
+  EXPECT_FALSE(uplink.lateness().is_notable());
+  uplink.hear_for(1s, 8ms);
+  EXPECT_TRUE(uplink.lateness().is_notable());
+  EXPECT_GT(uplink.lateness().usual(), 7ms);
+  uplink.hear_for(2s, 0ms);
+  EXPECT_FALSE(uplink.lateness().is_notable());
+}
+
+TEST(UplinkLateness, GreatestIsForgottenLittleByLittle) {
+  Uplink uplink;
+  uplink.hear(100ms);
+  EXPECT_EQ(uplink.lateness().greatest(), 100ms);
+  uplink.hear_for(500ms, 0ms);
+  EXPECT_GT(uplink.lateness().greatest(), 30ms);
+  EXPECT_LT(uplink.lateness().greatest(), 45ms);
+}
+
+TEST(UplinkLateness, HoldsForASecondWhereItIsUnknown) {
+  Uplink uplink;
+  uplink.hear_for(1s, 20ms);
+  EXPECT_EQ(uplink.hear(unknown), 0ms) << "as late as the others, about: the rest of its round trip is unknown";
+  EXPECT_TRUE(uplink.lateness().is_known());
+  uplink.hear_for(1010ms, unknown);
+  EXPECT_FALSE(uplink.lateness().is_known());
+  EXPECT_FALSE(uplink.lateness().is_notable());
+  EXPECT_EQ(uplink.lateness().newest(), 0ms);
+  EXPECT_EQ(uplink.lateness().greatest(), 0ms);
+  EXPECT_EQ(uplink.hear(unknown), 60ms);
+}
+
+}  // namespace
+}  // namespace sluice::control
