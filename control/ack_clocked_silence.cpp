@@ -64,9 +64,9 @@ Bytes AckClockedWindow::grown(Duration lasted) const {
 /// After so long a silence all that was under way should have come and been acknowledged: the round trip twice, what
 /// was under way at the rate of late, and what acknowledgements were late.
 Duration AckClockedWindow::overdue_after() const {
-  if (!known() || !delivery_.known() || idle_ || unanswered_) return Duration::max();
+  if (!base_.known() || !delivery_.known() || idle_ || unanswered_) return Duration::max();
   const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, left_)), longest_carried);
-  return std::max(least_overdue, 2 * (base_ + wait()) + lateness_.greatest() + carried);
+  return std::max(least_overdue, 2 * (base_delay() + wait()) + lateness_.greatest() + carried);
 }
 
 Bytes AckClockedWindow::window(Instant now) const {

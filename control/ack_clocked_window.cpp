@@ -12,24 +12,12 @@ using std::chrono::seconds;
 
 constexpr std::int64_t least_segments = 2;
 
-/// Without a packet near the base delay for so long the queue is drained.
-constexpr Duration believed_for = seconds(5);
-/// After so long without a round trip as it is to be nothing that was known is believed.
-constexpr Duration hopeless_after = seconds(20);
-/// The base delay is doubted when the rate is down to this share of what it was, and no packet was near it for …
-constexpr double suspicious_share = 0.7;
-constexpr Duration least_suspicion = milliseconds(500);
-constexpr std::int64_t suspicious_round_trips = 8;
-/// … but after a doubt without cause not again for this, which doubles each time.
-constexpr Duration first_doubt_wait = seconds(1);
-constexpr Duration longest_doubt_wait = seconds(8);
-/// A drain that takes longer has met an outage, and is given up, but for the one after a start-up that may have filled
-/// a slow link.
-constexpr Duration longest_drain = seconds(1);
-constexpr std::uint8_t enough_probes = 4;
+/// A rate that is down to less of what it was is one of before an outage, or of after it.
+constexpr double steady_share = 0.7;
 /// Reports must agree for so long that the way is longer, or for the round trips above: as long as the mean rate by
 /// which they are judged may be one of before, and sooner than the rate alone raises a doubt.
 constexpr Duration least_unexplained_for = milliseconds(400);
+constexpr std::int64_t unexplained_round_trips = 8;
 /// Where the link is so slow that the first window takes so long on the air, a base delay that a start-up has found may
 /// be that of packets which waited: beyond this for an outage, and below that window's time for each other.
 constexpr Duration long_way = milliseconds(200);
@@ -63,11 +51,6 @@ bool may_have_waited(Duration base, Duration first_window) {
   return first_window > slow_start && (base > long_way || base < first_window);
 }
 
-/// About the base delay: as near as a timer's tick and an eighth.
-Duration near(Duration base) {
-  return base + base / 8 + milliseconds(1);
-}
-
 }  // namespace
 
 std::vector<Violation> validate(const AckClockedParameters& p) {
@@ -92,7 +75,7 @@ std::vector<Violation> validate(const AckClockedParameters& p) {
 }
 
 AckClockedWindow::AckClockedWindow(const AckClockedParameters& parameters)
-    : parameters_(parameters), delivery_(parameters.memory), doubt_wait_(first_doubt_wait) {
+    : parameters_(parameters), delivery_(parameters.memory) {
   refuse_errors(validate(parameters));
   start_ = static_cast<double>(parameters_.initial.count());
   set_window();
@@ -100,11 +83,13 @@ AckClockedWindow::AckClockedWindow(const AckClockedParameters& parameters)
 
 void AckClockedWindow::on_resumed(Instant now) {
   if (idle_ && now - last_heard_ <= 2 * further_) return;  // a round has ended, no pause begins
-  drain_ = Drain::none;                                    // what is sent now meets no queue of ours anyway
+  base_.give_up_drain();                                   // what is sent now meets no queue of ours anyway
+  refilling_ = false;
   unanswered_ = !idle_;
   if (idle_ && heard_ && now - last_heard_ >= parameters_.forget_after) {
     delivery_.restart();
-    base_ = longer_ = shorter_ = Duration::zero();
+    base_.forget();
+    shorter_ = Duration::zero();
     starting_ = true;
     rests_ = false;
     start_ = static_cast<double>(parameters_.initial.count());
@@ -121,7 +106,7 @@ void AckClockedWindow::take_over(Bytes under_way) {
 Duration AckClockedWindow::listened_until(Instant now) const {
   if (!heard_) return Duration::zero();
   const Duration silence = now - last_heard_;
-  return silence <= longest_listening ? silence : std::min(silence, std::max(base_ + wait(), longest_listening));
+  return silence <= longest_listening ? silence : std::min(silence, std::max(base_delay() + wait(), longest_listening));
 }
 
 void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
@@ -148,14 +133,8 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   }
   if (idle_ && !news.held_back) delivery_.on_idle();
   if (starting_) start_up(news);
-  if (sharers_.contested()) far_for_ = late_for_ = Duration::zero();
-  if (!starting_ && late_for_ >= hopeless_after) {
-    lengthen(least_late_);
-  } else if (draining()) {
-    go_on_draining(news);
-  } else if (!starting_ && news.held_back && doubts_base_delay(news.now)) {
-    begin_drain(news.now);
-  }
+  if (sharers_.contested()) base_.believe();
+  see_to_base_delay(news);
   refill(news);
   note_rests();
   set_window();
@@ -164,26 +143,21 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
 /// What comes is what the link carries, and not what it was given: data waits for the window, or has waited in the
 /// queue. A drain gives it little.
 bool AckClockedWindow::tells_rate(const Acknowledged& news) const {
-  if (drain_ == Drain::probing) return false;
-  if (news.held_back && lateness_.newest() <= base_ && drain_ != Drain::refilling) return true;
-  const Duration waited = known() ? news.round_trip - base_ : Duration::zero();
+  if (base_.probing()) return false;
+  if (news.held_back && lateness_.newest() <= base_delay() && !refilling_) return true;
+  const Duration waited = base_.known() ? news.round_trip - base_delay() : Duration::zero();
   return waited > parameters_.reference && waited > wait();
 }
 
 void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listened) {
   if (news.round_trip <= Duration::zero()) return;
-  base_ = known() ? std::min(base_, news.round_trip) : news.round_trip;
+  base_.note(news.round_trip);
+  const bool is_wanted = !news.held_back || news.round_trip < base_delay() + parameters_.reference;
   // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
-  const bool is_near = news.round_trip <= near(base_);
-  const bool is_wanted = !news.held_back || news.round_trip < base_ + parameters_.reference;
-  const Duration margin = is_near && is_wanted ? Duration::zero() : this->margin();
-  far_for_ = is_near || news.round_trip <= near(base_) + margin ? Duration::zero() : far_for_ + listened;
-  if (is_wanted || news.round_trip <= from_seconds(parameters_.gain * to_seconds(base_ + wait())) + margin) {
-    late_for_ = Duration::zero();
-  } else {
-    least_late_ = late_for_ <= Duration::zero() ? news.round_trip : std::min(least_late_, news.round_trip);
-    late_for_ += std::max(listened, Duration(1));
-  }
+  if (is_wanted && base_.is_near(news.round_trip)) return base_.believe();
+  const Duration margin = this->margin();
+  const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + wait())) + margin;
+  base_.judge(news.round_trip, listened, margin, is_wanted ? Duration::max() : most);
 }
 
 /// What packets that come at once make of a round trip.
@@ -203,37 +177,36 @@ Duration AckClockedWindow::least_time_in_queue(Bytes queue) const {
 }
 
 Duration AckClockedWindow::hears_after() const {
-  if (!known() || !delivery_.known()) return Duration::zero();
+  if (!base_.known() || !delivery_.known()) return Duration::zero();
   const Duration clump = std::min(delivery_.rate().time_for(delivery_.clump()), longest_clump);
-  return base_ + std::max(clump, lateness_.usual());
+  return base_delay() + std::max(clump, lateness_.usual());
 }
 
 void AckClockedWindow::on_report(Instant now, Bytes queue) {
-  const bool silent = idle_ || now - last_heard_ > std::max(base_ + wait(), longest_listening);
-  if (!known() || starting_ || silent || drain_ != Drain::none || sharers_.ours() <= 0) return;
-  const Duration waited = from_seconds(sharers_.usual_trip()) - base_;
+  const bool silent = idle_ || now - last_heard_ > std::max(base_delay() + wait(), longest_listening);
+  if (!base_.known() || starting_ || silent || draining() || refilling_ || sharers_.ours() <= 0) return;
+  const Duration waited = from_seconds(sharers_.usual_trip()) - base_delay();
   const Duration unexplained = waited - time_in_queue(queue);
   // After an outage round trips are long, and reports are of before it or of after it.
-  const bool steady = sharers_.ours() >= suspicious_share * delivery_.rate().bytes_per_second() || sharers_.contested();
+  const bool steady = sharers_.ours() >= steady_share * delivery_.rate().bytes_per_second() || sharers_.contested();
   if (!steady) return unexplained_.forget();
   if (unexplained <= std::max(margin() + wait() / 2, waited / 2)) {
     unexplained_.forget();
-    far_for_ = late_for_ = Duration::zero();
-    return;
+    return base_.believe();
   }
   // A report and a round trip are of different moments, up to one apart: a rate that changes looks like a longer way.
-  const Duration long_enough = std::max(least_unexplained_for, base_ * suspicious_round_trips);
-  if (const auto longer = unexplained_.on_report(now, unexplained, long_enough)) lengthen(base_ + *longer);
+  const Duration long_enough = std::max(least_unexplained_for, base_delay() * unexplained_round_trips);
+  if (const auto longer = unexplained_.on_report(now, unexplained, long_enough)) lengthen(base_delay() + *longer);
 }
 
 /// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
 /// for such a wait loses what does not fit.
 void AckClockedWindow::start_up(const Acknowledged& news) {
   if (news.held_back) start_ += static_cast<double>(news.delivered.count());
-  if (!known()) return;
+  if (!base_.known()) return;
   const double took = to_seconds(news.round_trip);
-  const bool may_be_long = news.round_trip > base_ + parameters_.reference;  // what is to wait is no less
-  if (may_be_long && took > parameters_.gain * to_seconds(base_ + wait())) {
+  const bool may_be_long = news.round_trip > base_delay() + parameters_.reference;  // what is to wait is no less
+  if (may_be_long && took > parameters_.gain * to_seconds(base_delay() + wait())) {
     // Half of what is under way now was when this segment was sent, and has been delivered since.
     delivery_.raise(news.now, Rate::bytes_per_second(static_cast<double>(news.in_flight.count()) / 2 / took));
     end_start_up();
@@ -261,21 +234,13 @@ void AckClockedWindow::end_start_up() {
   flat_rounds_ = 0;
   round_rate_ = 0;
   if (shorter_ <= Duration::zero()) {
-    unproven_ = may_have_waited(base_, delivery_.rate().time_for(parameters_.initial));
+    base_.prove(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
     return;
   }
   // What two segments take on the air was not known while only they were under way.
   const Duration on_air = delivery_.rate().time_for(parameters_.segment * least_segments);
-  base_ = std::max(shorter_, base_ - std::min(on_air, base_));
+  base_.correct(std::max(shorter_, base_delay() - std::min(on_air, base_delay())));
   shorter_ = Duration::zero();
-}
-
-bool AckClockedWindow::doubts_base_delay(Instant now) const {
-  if (!known() || !delivery_.known()) return false;
-  if (unproven_ || now >= again_at_) return true;
-  if (far_for_ >= believed_for) return longer_ <= Duration::zero() || now >= next_doubt_;
-  const bool slower = delivery_.rate() < delivery_.peak() * suspicious_share;
-  return slower && now >= next_doubt_ && late_for_ >= std::max(least_suspicion, base_ * suspicious_round_trips);
 }
 
 /// What is under way while the queue is drained: half of what fills the way, so that a base delay of up to twice the
@@ -284,98 +249,61 @@ bool AckClockedWindow::doubts_base_delay(Instant now) const {
 /// its acknowledgement delayed; and what has come and is not acknowledged because the uplink is late.
 double AckClockedWindow::drained() const {
   const double least = static_cast<double>((parameters_.segment * least_segments).count());
-  if (unproven_) return least;
+  if (base_.is_unproven()) return least;
   const double rate = delivery_.rate().bytes_per_second();
-  const double part = doubt_wait_ > first_doubt_wait ? 0.75 : 0.5;
+  const double part = base_.is_confirmed() ? 0.75 : 0.5;
   return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(lateness_.newest());
 }
 
-void AckClockedWindow::begin_drain(Instant now) {
-  drain_ = Drain::emptying;
-  drained_from_ = base_;
-  again_at_ = never;
-  drain_began_ = now;
-  probes_ = 0;
-  ++drains_;
-}
-
-void AckClockedWindow::go_on_draining(const Acknowledged& news) {
-  if (drain_ == Drain::emptying) {
-    if (static_cast<double>(news.in_flight.count()) <= drained()) {
-      drain_ = Drain::probing;
-      drain_began_ = news.now;
-    } else if (!unproven_ && news.now - drain_began_ > longest_drain + 2 * base_) {
-      drain_ = Drain::none;
-      far_for_ = Duration::zero();
-    }
-    return;
+/// The base delay is found anew where it is doubted, or at once where it is beyond hope.
+void AckClockedWindow::see_to_base_delay(const Acknowledged& news) {
+  if (!starting_) {
+    if (const auto least = base_.beyond_hope()) return lengthen(*least);
   }
-  if (news.round_trip > Duration::zero() && news.now - news.round_trip >= drain_began_) {
-    probed_ = probes_ == 0 ? news.round_trip : std::min(probed_, news.round_trip);
-    if (probes_ == 0) probed_at_ = news.now;
-    ++probes_;
+  if (draining()) {
+    if (base_.on_drained(news, drained())) end_drain(news.now);
+  } else if (!starting_ && news.held_back && base_.is_doubted(news.now, delivery_)) {
+    base_.begin_drain(news.now);
+    refilling_ = false;
   }
-  if (probes_ >= enough_probes || (probes_ > 0 && news.now - probed_at_ >= probed_ / 2)) end_drain(news.now);
 }
 
 void AckClockedWindow::end_drain(Instant now) {
   start_ = drained();
-  drain_ = Drain::refilling;
-  unproven_ = false;
+  refilling_ = true;
   // Where the link has become slower, so has a probe on the air.
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
-  if (probed_ <= near(base_) + std::max(margin(), on_air)) {
-    base_ = std::min(probed_, near(base_));
-    // Some of what was too much may still have stood: one more, once the window is what the new delay makes it.
-    far_for_ = Duration::zero();
-    const bool shorter = base_ < drained_from_ * 7 / 8;
-    again_at_ = shorter ? now + 2 * drained_from_ : never;
-    longer_ = Duration::zero();
-    doubt_wait_ = shorter ? first_doubt_wait : std::min(doubt_wait_ * 2, longest_doubt_wait);
-    next_doubt_ = now + doubt_wait_;
-    return;
-  }
-  next_doubt_ = now + std::max(least_suspicion, probed_ * suspicious_round_trips);
-  doubt_wait_ = first_doubt_wait;
-  // A link that stood still for a moment looks like a longer way: it must be seen twice.
-  if (longer_ > Duration::zero() && now - longer_at_ <= 2 * believed_for) {
-    lengthen(std::min(probed_, longer_));
-    return;
-  }
-  longer_ = probed_;
-  longer_at_ = now;
-  far_for_ = std::max(far_for_, believed_for);
+  if (const auto longer = base_.conclude(now, std::max(margin(), on_air))) lengthen(*longer);
 }
 
 /// The rate is still known after a drain, but all that it allows would come to an empty queue at once. Twice as much
 /// goes out as comes back until it is under way.
 void AckClockedWindow::refill(const Acknowledged& news) {
-  if (drain_ != Drain::refilling) return;
+  if (!refilling_) return;
   start_ += static_cast<double>(news.delivered.count());
-  if (start_ >= model()) drain_ = Drain::none;
+  if (start_ >= model()) refilling_ = false;
 }
 
 /// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
 void AckClockedWindow::lengthen(Duration base) {
-  shorter_ = base_;
-  base_ = base;
-  longer_ = Duration::zero();
-  far_for_ = late_for_ = Duration::zero();
-  drain_ = Drain::none;
+  shorter_ = base_delay();
+  base_.set(base);
+  refilling_ = false;
   starting_ = true;
   start_ = model();
 }
 
 /// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
 Duration AckClockedWindow::wait() const {
-  return std::max(parameters_.reference, from_seconds(parameters_.reference_share * to_seconds(base_ + further_)));
+  return std::max(parameters_.reference,
+                  from_seconds(parameters_.reference_share * to_seconds(base_delay() + further_)));
 }
 
 double AckClockedWindow::model() const {
   const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
   const double saved = extrapolates() ? reference_for_silence : rests_ ? reference_for_rests : 0;
   const double part = (1 - saved) * reference_part_;
-  const double wanted = to_seconds(base_) + part * to_seconds(wait());
+  const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
   const auto clump = static_cast<double>(delivery_.clump().count());
   const auto stretch = static_cast<double>(delivery_.stretch().count());
   const double ahead = parameters_.clumps * std::max(0.0, clump - segments);
@@ -388,7 +316,7 @@ double AckClockedWindow::model() const {
   const Duration latest = lateness_.greatest();
   if (latest > Duration::zero()) {
     const Duration newest = std::min(lateness_.newest(), latest);
-    waiting = std::max({waiting, late_gain * rate * to_seconds(newest), rate * to_seconds(latest - base_ / 2)});
+    waiting = std::max({waiting, late_gain * rate * to_seconds(newest), rate * to_seconds(latest - base_delay() / 2)});
   }
   return parameters_.gain * rate * wanted + segments + delayed + waiting;
 }
@@ -398,7 +326,7 @@ void AckClockedWindow::set_window() {
   double window = starting_ ? std::max(start_, model()) : model();
   if (sharers_.contested()) window = std::max(window, least + sharers_.fair_part(flows_));
   if (draining()) window = std::min(window, drained());
-  if (drain_ == Drain::refilling) window = std::min(window, start_);
+  if (refilling_) window = std::min(window, start_);
   constexpr double most = 1e12;
   window_ = Bytes(unanswered_ ? least : std::clamp(window, least, most));
 }
@@ -412,7 +340,7 @@ Bytes AckClockedWindow::reference() const {
 }
 
 Bytes AckClockedWindow::ahead(Duration way) const {
-  if (draining() && unproven_) return Bytes{};
+  if (draining() && base_.is_unproven()) return Bytes{};
   return delivery_.rate().in(draining() ? way / 2 : way);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "control/acknowledged.hpp"
+#include "control/base_delay.hpp"
 #include "control/delivery_estimator.hpp"
 #include "control/queue_sharers.hpp"
 #include "control/unexplained_delay.hpp"
@@ -58,11 +59,10 @@ struct AckClockedParameters {
 /// tell before a timeout that is reckoned from the round trips of an outage. So one segment more than is under way may
 /// go out, though that be more than the window (as the probe of RFC 8985): its acknowledgement tells of the loss.
 ///
-/// The base delay is a minimum over the last seconds. Where no packet has come near it for five seconds, or where the
-/// rate falls although the window is what limits it (the way has become longer), the queue is drained for a round trip
-/// and the delay measured anew, whether it is longer or shorter; with less loss where the last drain found nothing new.
-/// So it is at the end of a start-up that has found a slow link, and a way longer than a radio's or shorter than the
-/// first window takes on the air: the first packets may have met an outage or each other, and a queue stood ever since.
+/// The base delay (BaseDelay) is doubted now and then, and measured anew with the queue drained; with less loss where
+/// the last drain found nothing new. So it is at the end of a start-up that has found a slow link, and a way longer
+/// than a radio's or shorter than the first window takes on the air: the first packets may have met an outage or each
+/// other, and a queue stood ever since.
 ///
 /// Others may fill the same queue (UDP, QUIC, connections that are not split). A window that holds its own part of the
 /// queue at a reference would yield to them until nothing is left. While they send a fifth or more of all, the window
@@ -108,7 +108,7 @@ class AckClockedWindow {
   /// The highest that it was in the last five to ten seconds; zero while unknown.
   [[nodiscard]] Rate best_rate() const { return delivery_.peak(); }
   /// Zero while unknown.
-  [[nodiscard]] Duration base_delay() const { return base_; }
+  [[nodiscard]] Duration base_delay() const { return base_.value(); }
   /// How late the newest acknowledgement was of which it is known; zero where none was of late.
   [[nodiscard]] Duration late() const { return lateness_.newest(); }
   /// … the greatest of late, which decays with half a second; zero where none is known.
@@ -116,8 +116,8 @@ class AckClockedWindow {
   /// How late the acknowledgement of a segment can have been that took so long there and back: what that is beyond the
   /// base delay. No bound where either is unknown.
   [[nodiscard]] Duration most_late(Duration round_trip) const {
-    if (!known() || round_trip <= Duration::zero()) return Duration::max();
-    return std::max(round_trip - base_, Duration::zero());
+    if (!base_.known() || round_trip <= Duration::zero()) return Duration::max();
+    return std::max(round_trip - base_delay(), Duration::zero());
   }
   /// Of so much under way, what waits in the radio queue.
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
@@ -128,9 +128,9 @@ class AckClockedWindow {
   [[nodiscard]] Bytes ahead(Duration way) const;
   /// The link is being found: the window doubles with each round trip until a queue shows, or nothing comes of it.
   [[nodiscard]] bool starting() const { return starting_; }
-  [[nodiscard]] bool draining() const { return drain_ == Drain::emptying || drain_ == Drain::probing; }
+  [[nodiscard]] bool draining() const { return base_.draining(); }
   /// How often the queue was drained to measure the base delay.
-  [[nodiscard]] std::uint32_t drains() const { return drains_; }
+  [[nodiscard]] std::uint32_t drains() const { return base_.drains(); }
 
   [[nodiscard]] const AckClockedParameters& parameters() const { return parameters_; }
   /// Its state, for a trace (control/trace/states.hpp).
@@ -138,29 +138,22 @@ class AckClockedWindow {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// The queue is drained in two steps: until what was under way is gone; until segments sent since have come back.
-  /// Then the way is filled again, until the window is what the model says.
-  enum class Drain : std::uint8_t { none, emptying, probing, refilling };
-
   /// The part of a silence in which the window grows, both from the newest acknowledgement on.
   struct Silence {
     Duration from;
     Duration until;
   };
 
-  [[nodiscard]] bool known() const { return base_ > Duration::zero(); }
   void note_round_trip(const Acknowledged& news, Duration listened);
   void start_up(const Acknowledged& news);
   void end_start_up();
   [[nodiscard]] bool grows_no_more(const Acknowledged& news);
-  void begin_drain(Instant now);
-  void go_on_draining(const Acknowledged& news);
+  void see_to_base_delay(const Acknowledged& news);
   void end_drain(Instant now);
   void refill(const Acknowledged& news);
   [[nodiscard]] bool tells_rate(const Acknowledged& news) const;
   void lengthen(Duration base);
   [[nodiscard]] Duration margin() const;
-  [[nodiscard]] bool doubts_base_delay(Instant now) const;
   [[nodiscard]] Duration wait() const;
   [[nodiscard]] double model() const;
   [[nodiscard]] bool extrapolates() const;
@@ -177,40 +170,25 @@ class AckClockedWindow {
 
   AckClockedParameters parameters_;
   DeliveryEstimator delivery_;
+  BaseDelay base_;
   UplinkLateness lateness_;
   QueueSharers sharers_;
   UnexplainedDelay unexplained_;  ///< by reports
-  Duration base_{};               ///< zero while unknown
   Bytes window_;
-  Bytes left_;                ///< under way when anything was acknowledged last
-  double start_ = 0;          ///< window of the start-up, or while the way is filled again, bytes
-  Duration further_{};        ///< mean of Acknowledged::further
-  Instant round_ends_{};      ///< of the start-up
-  double round_rate_ = 0;     ///< bytes/s that the last rounds of it must exceed by a quarter
-  Instant last_heard_{};      ///< when anything was acknowledged
-  Instant delivered_at_{};    ///< when the newest of it was, as far as the UE's timestamps tell
-  Duration far_for_{};        ///< of listening, no round trip was about the base delay
-  Instant drain_began_{};     ///< and, while probing, when the queue was empty
-  Duration drained_from_{};   ///< base delay when the drain began
-  Instant again_at_ = never;  ///< when it is drained once more
-  Instant next_doubt_{};      ///< not before this is the base delay doubted because of the rate
-  Duration doubt_wait_{};     ///< that was for nothing so far: the next one comes later
-  Duration probed_{};         ///< the least round trip since the queue was empty
-  Instant probed_at_{};       ///< when the first one came
-  Duration late_for_{};       ///< … and every one was longer than it is to be although the window was the limit
-  Duration least_late_{};     ///< the least of these
-  Duration longer_{};         ///< than the base delay was what a drain found, once; zero: nothing was
-  Instant longer_at_{};
+  Bytes left_;                 ///< under way when anything was acknowledged last
+  double start_ = 0;           ///< window of the start-up, or while the way is filled again, bytes
+  Duration further_{};         ///< mean of Acknowledged::further
+  Instant round_ends_{};       ///< of the start-up
+  double round_rate_ = 0;      ///< bytes/s that the last rounds of it must exceed by a quarter
+  Instant last_heard_{};       ///< when anything was acknowledged
+  Instant delivered_at_{};     ///< when the newest of it was, as far as the UE's timestamps tell
   Duration shorter_{};         ///< the base delay before a longer one was believed, until the start-up after it is over
   double reference_part_ = 1;  ///< Acknowledged::reference_part of the newest
-  std::uint32_t drains_ = 0;
   std::uint32_t flows_ = 1;
-  std::uint8_t probes_ = 0;
   std::uint8_t flat_rounds_ = 0;  ///< … and did not
-  Drain drain_ = Drain::none;
-  bool rests_ = false;  ///< the link does, for longer than what waits lasts
+  bool rests_ = false;            ///< the link does, for longer than what waits lasts
   bool starting_ = true;
-  bool unproven_ = false;  ///< the base delay is that of a start-up whose packets may have waited
+  bool refilling_ = false;  ///< the way is filled again after a drain, until the window is what the model says
   bool heard_ = false;
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out

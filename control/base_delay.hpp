@@ -1,7 +1,7 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "control/acknowledged.hpp"
@@ -10,11 +10,11 @@
 
 namespace sluice::control {
 
-/// What a packet of a UE takes there and back where none waits in the radio queue: a minimum of round trips. A queue that
-/// never empties hides it, and a way that has become longer leaves it too short. So it is doubted where no packet has
-/// come near it for five seconds, or where the rate falls although the window is what limits it. The owner then drains
-/// the queue for a round trip, and the delay is measured anew, whether it is longer or shorter. State and work are
-/// constant. No clock inside; thread: its owner's.
+/// What a packet of a UE takes there and back where none waits in the radio queue: a minimum of round trips. A queue
+/// that never empties hides it, and a way that has become longer leaves it too short. So it is doubted where no packet
+/// has come near it for five seconds, or where the rate falls although the window is what limits it. The owner then
+/// drains the queue for a round trip, and the delay is measured anew, whether it is longer or shorter. State and work
+/// are constant. No clock inside; thread: its owner's.
 class BaseDelay {
  public:
   [[nodiscard]] bool known() const { return value_ > Duration::zero(); }
@@ -32,11 +32,13 @@ class BaseDelay {
   void judge(Duration round_trip, Duration listened, Duration margin, Duration most);
   /// Another one is believed, at once; there is no drain any more.
   void set(Duration value);
+  /// What is believed had something in it that is known now.
+  void correct(Duration value) { value_ = value; }
   /// Nothing is known any more.
   void forget();
 
-  /// The packets by which it was found may have waited for an outage, or for each other.
-  void distrust() { unproven_ = true; }
+  /// Whether the packets by which it was found can have waited for an outage, or for each other.
+  void prove(bool proven) { unproven_ = !proven; }
   [[nodiscard]] bool is_unproven() const { return unproven_; }
   /// The last drain has confirmed it.
   [[nodiscard]] bool is_confirmed() const { return doubt_wait_ > first_doubt_wait; }
@@ -51,8 +53,8 @@ class BaseDelay {
   /// News while it is drained to so many bytes under way. Returns whether enough is known: the drain is over then, and
   /// conclude() is to follow.
   bool on_drained(const Acknowledged& news, double under_way);
-  /// What a drain has shown: the delay is confirmed or shorter, within `margin`; or it may be longer. Returns the longer
-  /// one once it was seen twice: a link that stood still for a moment looks like a longer way.
+  /// What a drain has shown: the delay is confirmed or shorter, within `margin`; or it may be longer. Returns the
+  /// longer one once it was seen twice: a link that stood still for a moment looks like a longer way.
   std::optional<Duration> conclude(Instant now, Duration margin);
   [[nodiscard]] bool draining() const { return phase_ != Phase::none; }
   /// The queue is empty, and packets that were sent since are to tell the delay.

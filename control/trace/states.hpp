@@ -67,6 +67,28 @@ void DeliveryEstimator::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
+void BaseDelay::fields(Self& self, Visit& visit) {
+  visit("value", self.value_);
+  visit("far_for", self.far_for_);
+  visit("late_for", self.late_for_);
+  visit("least_late", self.least_late_);
+  visit("drain_began", self.drain_began_);
+  visit("drained_from", self.drained_from_);
+  OrNever again_at{self.again_at_};
+  visit("again_at", again_at);
+  visit("next_doubt", self.next_doubt_);
+  visit("doubt_wait", self.doubt_wait_);
+  visit("probed", self.probed_);
+  visit("probed_at", self.probed_at_);
+  visit("longer", self.longer_);
+  visit("longer_at", self.longer_at_);
+  visit("drains", self.drains_);
+  visit("probes", self.probes_);
+  visit("phase", self.phase_, Phase::probing);
+  visit("unproven", self.unproven_);
+}
+
+template <typename Self, typename Visit>
 void UplinkLateness::fields(Self& self, Visit& visit) {
   visit("newest", self.newest_);
   visit("newest_at", self.newest_at_);
@@ -95,10 +117,10 @@ void UnexplainedDelay::fields(Self& self, Visit& visit) {
 template <typename Self, typename Visit>
 void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("delivery", self.delivery_);
+  visit("base", self.base_);
   visit("lateness", self.lateness_);
   visit("sharers", self.sharers_);
   visit("unexplained", self.unexplained_);
-  visit("base", self.base_);
   visit("window", self.window_);
   visit("left", self.left_);
   visit("start", self.start_);
@@ -107,29 +129,13 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("round_rate", self.round_rate_);
   visit("last_heard", self.last_heard_);
   visit("delivered_at", self.delivered_at_);
-  visit("far_for", self.far_for_);
-  visit("drain_began", self.drain_began_);
-  visit("drained_from", self.drained_from_);
-  OrNever again_at{self.again_at_};
-  visit("again_at", again_at);
-  visit("next_doubt", self.next_doubt_);
-  visit("doubt_wait", self.doubt_wait_);
-  visit("probed", self.probed_);
-  visit("probed_at", self.probed_at_);
-  visit("late_for", self.late_for_);
-  visit("least_late", self.least_late_);
-  visit("longer", self.longer_);
-  visit("longer_at", self.longer_at_);
   visit("shorter", self.shorter_);
-  visit("drains", self.drains_);
   visit("flows", self.flows_);
   visit("reference_part", self.reference_part_, Between{0, 1});
-  visit("probes", self.probes_);
   visit("flat_rounds", self.flat_rounds_);
-  visit("drain", self.drain_, Drain::refilling);
   visit("rests", self.rests_);
   visit("starting", self.starting_);
-  visit("unproven", self.unproven_);
+  visit("refilling", self.refilling_);
   visit("heard", self.heard_);
   visit("idle", self.idle_);
   visit("unanswered", self.unanswered_);
