@@ -12,6 +12,7 @@ TimerWheel::TimerWheel(std::uint32_t capacity, Instant origin, Duration tick)
   }
   if (capacity >= head_mark) throw std::invalid_argument("timer wheel: at most 2^31 - 1 timers");
   shift_ = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(tick.count()))) - 1;
+  quiet_until_ = origin + this->tick();
 }
 
 }  // namespace sluice::flow

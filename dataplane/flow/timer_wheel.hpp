@@ -55,18 +55,7 @@ class TimerWheel {
   /// goes on.
   template <typename Fire>
   bool advance(Instant now, std::uint32_t most, Fire&& fire) {
-    const std::uint64_t now_tick = tick_at_or_before(now);
-    if (now_tick <= present_ && unfinished_ == none) return true;  // whoever polls comes many times in a tick
-    while (levels_ != 0) {
-      const Place place = first_place();
-      if (place.tick > now_tick) break;
-      present_ = place.tick;
-      unfinished_ = place.number;
-      if (!run_place(place.number, most, fire)) return false;
-    }
-    unfinished_ = none;
-    if (now_tick > present_) present_ = now_tick;
-    return true;
+    return now < quiet_until_ || run(now, most, fire);  // whoever polls comes many times in a tick
   }
   template <typename Fire>
   void advance(Instant now, Fire&& fire) {
@@ -175,6 +164,26 @@ class TimerWheel {
     return id;
   }
 
+  /// What advance() comes to where it is not too early.
+  template <typename Fire>
+  [[gnu::noinline]] bool run(Instant now, std::uint32_t most, Fire&& fire) {
+    const std::uint64_t now_tick = tick_at_or_before(now);
+    while (levels_ != 0) {
+      const Place place = first_place();
+      if (place.tick > now_tick) break;
+      present_ = place.tick;
+      unfinished_ = place.number;
+      if (!run_place(place.number, most, fire)) {
+        quiet_until_ = Instant::min();
+        return false;
+      }
+    }
+    unfinished_ = none;
+    if (now_tick > present_) present_ = now_tick;
+    quiet_until_ = origin_ + Duration(static_cast<std::int64_t>((present_ + 1) << shift_));
+    return true;
+  }
+
   /// Empties a place whose turn has come: fires what is due, moves the rest to where it belongs now. False when `most`,
   /// which it counts down, were not enough.
   template <typename Fire>
@@ -199,6 +208,7 @@ class TimerWheel {
   unsigned shift_;
   std::uint32_t levels_ = 0;   ///< bit per level that holds a timer
   std::uint64_t present_ = 0;  ///< the tick up to which everything has fired, but for the place that is unfinished
+  Instant quiet_until_;        ///< advance() does nothing before: the next tick begins, or a place is unfinished
   std::uint32_t unfinished_ = none;
   std::uint32_t size_ = 0;
   std::array<std::uint64_t, level_count> occupied_{};  ///< bit per slot that holds a timer

@@ -91,7 +91,11 @@ class EndToEndFlows {
 
   /// The bearer has a new report, or has none any more.
   void on_report(BearerId bearer, Instant now) { held_.on_report(parts_.registry.bearer(bearer), now); }
-  void advance(Instant now);
+  void advance(Instant now) {
+    if (held_.in_need()) [[unlikely]]
+      held_.free_some(now);
+    wheel_.advance(now, most_timers_at_once, [&](EndToEndId id) { on_due(id, now); });
+  }
   [[nodiscard]] Instant next_deadline() const { return held_.in_need() ? Instant{} : wheel_.next(); }
 
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
