@@ -33,8 +33,14 @@ FlowIndex FlowTable::find(const FlowKey& key, KeyTag tag) const noexcept {
   return at != no_slot ? slots_[at].index() : no_flow;
 }
 
-/// The slot that holds the key, or no_slot.
+/// The slot that holds the key, or no_slot. One of IPv4 is looked for as short as the table keeps it.
 inline std::uint32_t FlowTable::slot_of(const FlowKey& key, std::uint32_t tag) const noexcept {
+  const auto words = key.words();
+  return is_v4(words) ? probe(ShortKey::of(words), tag) : probe(key, tag);
+}
+
+template <typename Key>
+inline std::uint32_t FlowTable::probe(const Key& key, std::uint32_t tag) const noexcept {
   for (std::uint32_t step = 0; step < longest_probe; ++step) {
     const std::uint32_t at = (tag + step) & mask_;
     const Slot slot = slots_[at];
@@ -45,8 +51,9 @@ inline std::uint32_t FlowTable::slot_of(const FlowKey& key, std::uint32_t tag) c
   return no_slot;
 }
 
-/// Three rounds, so that each finds in the cache what the one before has asked for: slots, keys, comparison. What is in
-/// the slot it would like (nearly all are), and what is nowhere since that one is empty, is found without a loop.
+/// Three rounds, so that each finds in the cache what the one before has asked for: slots, keys, comparison; one key is
+/// compared at once. What is in the slot it would like (nearly all are), and what is nowhere since that one is empty, is
+/// found without a loop.
 void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
                              std::span<std::uint32_t> tags) const noexcept {
   const std::size_t count = keys.size();
@@ -54,15 +61,7 @@ void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
   const Slot* const slots = slots_.data();
   const std::uint32_t mask = mask_;
   hash_.burst(keys, tags.data());
-  for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(slots + (tags[i] & mask));
-  for (std::size_t i = 0; i < count; ++i) {
-    const Slot slot = slots[tags[i] & mask];
-    if (slot.is_short()) {
-      keys_.prefetch(slot.index(), false);
-    } else if (slot.is_long()) {
-      keys_.prefetch(slot.index(), true);
-    }
-  }
+  if (count > 1) fetch(tags.first(count));
   for (std::size_t i = 0; i < count; ++i) {
     const Slot slot = slots[tags[i] & mask];
     if (slot.tag == tags[i] && !keys.is_long(i) && holds(slot, keys.short_key(i))) [[likely]] {
@@ -73,14 +72,28 @@ void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
   }
 }
 
+/// Asks for the slots of these tags, then for the keys that are in there.
+inline void FlowTable::fetch(std::span<const std::uint32_t> tags) const noexcept {
+  const Slot* const slots = slots_.data();
+  for (const std::uint32_t tag : tags) __builtin_prefetch(slots + (tag & mask_));
+  for (const std::uint32_t tag : tags) {
+    const Slot slot = slots[tag & mask_];
+    if (slot.is_short()) {
+      keys_.prefetch(slot.index(), false);
+    } else if (slot.is_long()) {
+      keys_.prefetch(slot.index(), true);
+    }
+  }
+}
+
 FlowIndex FlowTable::find_of(const KeyBurst& keys, std::size_t at, std::uint32_t tag) const noexcept {
   const std::uint32_t place = slot_of(keys.key(at), tag);
   return place != no_slot ? slots_[place].index() : no_flow;
 }
 
 inline void FlowTable::put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept {
-  slots_[at] = Slot{tag, (index + 1) | (is_v4(key.words()) ? 0 : long_key)};
-  keys_.put(index, key);
+  const bool is_short = keys_.put(index, key);
+  slots_[at] = Slot{tag, (index + 1) | (is_short ? 0 : long_key)};
   ++changes_;
 }
 

@@ -82,12 +82,15 @@ class FlowTable {
   static constexpr std::uint32_t long_key = 0x80000000U;  ///< the key is one of IPv6
 
   [[nodiscard]] std::uint32_t slot_of(const FlowKey& key, std::uint32_t tag) const noexcept;
+  template <typename Key>
+  [[nodiscard]] std::uint32_t probe(const Key& key, std::uint32_t tag) const noexcept;
   [[nodiscard]] bool holds(const Slot& slot, const FlowKey& key) const noexcept {
     return keys_.has(slot.index(), slot.is_long(), key);
   }
   [[nodiscard]] bool holds(const Slot& slot, const ShortKey& key) const noexcept {
     return slot.is_short() && keys_.has(slot.index(), key);
   }
+  void fetch(std::span<const std::uint32_t> tags) const noexcept;
   [[nodiscard, gnu::noinline]] FlowIndex find_of(const KeyBurst& keys, std::size_t at,
                                                  std::uint32_t tag) const noexcept;
   void put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept;

@@ -30,18 +30,20 @@ class KeyStore {
   explicit KeyStore(std::uint32_t capacity)
       : short_(capacity), long_(capacity), is_long_((capacity + word_bits - 1) / word_bits) {}
 
-  /// The index has this key from now on. Requires index < capacity, as everything below.
-  void put(std::uint32_t index, const FlowKey& key) noexcept {
+  /// The index has this key from now on. Returns whether it is one of IPv4. Requires index < capacity, as everything
+  /// below.
+  bool put(std::uint32_t index, const FlowKey& key) noexcept {
     const auto words = key.words();
     std::uint64_t& kinds = is_long_[index / word_bits];
     const std::uint64_t bit = std::uint64_t{1} << (index % word_bits);
-    if (is_v4(words)) [[likely]] {
-      short_[index] = ShortKey::of(words);
-      if ((kinds & bit) != 0) kinds &= ~bit;  // where there are none, no memory is touched for them
-    } else {
+    if (!is_v4(words)) [[unlikely]] {
       long_[index] = key;
       kinds |= bit;
+      return false;
     }
+    short_[index] = ShortKey::of(words);
+    if ((kinds & bit) != 0) kinds &= ~bit;  // where there are none, no memory is touched for them
+    return true;
   }
   /// The key that the index was given last. Requires that there was one.
   [[nodiscard]] FlowKey get(std::uint32_t index) const noexcept {
