@@ -240,7 +240,11 @@ void write_acknowledgement(Packet& packet, const HeaderTemplate& header, const A
 HeaderTemplate learn(const Packet& packet, const Parsed& parsed) noexcept {
   HeaderTemplate header;
   header.l2_len = parsed.l2_len;
-  std::memcpy(header.l2.data(), packet.data(), std::min<std::size_t>(parsed.l2_len, header.l2.size()));
+  if (parsed.l2_len == ethernet_length) [[likely]] {
+    std::memcpy(header.l2.data(), packet.data(), ethernet_length);
+  } else {
+    std::memcpy(header.l2.data(), packet.data(), std::min<std::size_t>(parsed.l2_len, header.l2.size()));
+  }
   header.ip_version = parsed.ip_version;
   header.tos = parsed.tos & 0xfcU;
   header.ttl = parsed.ttl;

@@ -76,7 +76,8 @@ namespace sluice::packet {
 
 /// Adds a TCP header to a wide sum; `length` is a multiple of 4, at least 20.
 [[nodiscard]] inline std::uint64_t add_header(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
-  return length == 32 ? add_four_wide(sum, at) : add_words(sum, at, length);  // with timestamps, nearly all
+  if (length < 32) return add_words(sum, at, length);
+  return add_words(add_four_wide(sum, at), at + 32, length - 32);  // with timestamps nearly all, and nothing is left
 }
 
 /// The sum of the same bytes moved by one byte (RFC 1071 section 2 (B)).

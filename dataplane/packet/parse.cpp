@@ -105,8 +105,9 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
 }
 
 /// … and those from l4_offset on, before the segment: what stands in the IPv4 header at `ip`, and what is known.
+template <std::uint8_t payload_at, bool usual>
 [[gnu::always_inline]] inline void set_network(Parsed& out, __m128i ip) noexcept {
-  using usual_frame::payload_at, usual_frame::tcp_at;
+  using usual_frame::tcp_at;
   constexpr std::size_t at = offsetof(Parsed, l4_offset);
   static_assert(offsetof(Parsed, payload_offset) == at + 2 && offsetof(Parsed, ip_length) == at + 4 &&
                 offsetof(Parsed, ip_id) == at + 6 && offsetof(Parsed, l2_len) == at + 8);
@@ -117,9 +118,16 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   constexpr char zero = -1;
   const __m128i order = _mm_setr_epi8(zero, zero, zero, zero, 3, 2, 5, 4, zero, zero, zero, zero, 1, 8, zero, zero);
   const __m128i known =
-      _mm_setr_epi8(tcp_at, 0, payload_at, 0, 0, 0, 0, 0, ethernet_length, 4, ip_protocol::tcp, 0, 0, 0, 1, 1);
+      _mm_setr_epi8(tcp_at, 0, payload_at, 0, 0, 0, 0, 0, ethernet_length, 4, ip_protocol::tcp, 0, 0, 0, 1, usual);
   const __m128i fields = _mm_or_si128(_mm_shuffle_epi8(ip, order), known);
   std::memcpy(reinterpret_cast<std::uint8_t*>(&out) + at, &fields, sizeof fields);
+}
+
+/// The first bytes of a frame with an IPv4 header that is 20 bytes long, of a TCP segment that is whole and not to be
+/// fragmented. `link` begins at the EtherType, `middle` at the flags of the IP header.
+constexpr bool is_plain(std::uint32_t link, std::uint32_t middle) {
+  constexpr std::uint32_t type_and_version = 0x00450008, fragment_and_protocol = 0x06000040;
+  return (link & 0x00ffffffU) == type_and_version && (middle & 0xff00ff7fU) == fragment_and_protocol;
 }
 
 /// Reads an IPv4 header (RFC 791) that begins at `offset` and whose first 20 bytes are in the frame; `tcp` means: go on
@@ -278,12 +286,11 @@ bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   if (frame.size() < payload_at) return false;
   const std::uint8_t* const ip = frame.data() + ip_at;
   const std::uint8_t* const tcp = frame.data() + tcp_at;
-  constexpr std::uint32_t type_and_version = 0x00450008, fragment_and_protocol = 0x06000040;
   constexpr std::uint16_t offset_and_syn = 0x0080;
   const std::uint32_t link = load32(ip - 2), middle = load32(ip + 6);
   const std::uint16_t control = load16(tcp + 12);
-  const bool usual = (link & 0x00ffffffU) == type_and_version && (middle & 0xff00ff7fU) == fragment_and_protocol &&
-                     (control & 0x02f1U) == offset_and_syn && load32(tcp + tcp_length) == only_timestamps;
+  const bool usual = is_plain(link, middle) && (control & 0x02f1U) == offset_and_syn &&
+                     load32(tcp + tcp_length) == only_timestamps;
   const std::size_t total = load_be16(ip + 2);
   if (!usual || total < payload_at - ip_at || total > frame.size() - ip_at) return false;
   if (!sums_to_ones(add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16)))) return false;
@@ -299,7 +306,7 @@ bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   set_v4(out.dst, ip + 16);
   set_front(out.segment, tcp, payload);
   set_ports(out, ports);
-  set_network(out, front);
+  set_network<payload_at, true>(out, front);
   out.segment.sack_count = 0;
   out.segment.has_timestamps = true;
   out.segment.ecn = tos & 3U;
@@ -308,9 +315,35 @@ bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   return true;
 }
 
+[[gnu::noinline]] bool parse_usual_syn(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
+  using usual_frame::tcp_at;
+  constexpr std::size_t ip_at = ethernet_length, payload_at = tcp_at + tcp_length + usual_syn_options;
+  if (frame.size() < payload_at) return false;
+  const std::uint8_t* const ip = frame.data() + ip_at;
+  const std::uint8_t* const tcp = frame.data() + tcp_at;
+  constexpr std::uint16_t offset_and_syn = 0x02a0;
+  if (!is_plain(load32(ip - 2), load32(ip + 6)) || (load16(tcp + 12) & 0xc2f1U) != offset_and_syn) return false;
+  const std::size_t total = load_be16(ip + 2);
+  if (total < payload_at - ip_at || total > frame.size() - ip_at) return false;
+  if (!sums_to_ones(add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16)))) return false;
+  if (!read_usual_syn_options(frame.subspan<tcp_at + tcp_length, usual_syn_options>(), out.segment)) return false;
+
+  __m128i front;
+  std::memcpy(&front, ip, sizeof front);
+  set_v4(out.src, ip + 12);
+  set_v4(out.dst, ip + 16);
+  set_front(out.segment, tcp, static_cast<std::uint16_t>(total - (payload_at - ip_at)));
+  set_ports(out, load32(tcp));
+  set_network<payload_at, false>(out, front);
+  out.segment.sack_count = 0;
+  out.segment.ecn = ip[1] & 3U;
+  out.segment.syn.ecn = out.segment.syn.accurate_ecn = false;
+  return true;
+}
+
 ParseResult parse(const Packet& packet, Parsed& out) noexcept {
   const std::span<const std::uint8_t> frame = packet.bytes();
-  return parse_usual(frame, out) ? ParseResult::tcp : parse_any(frame, out);
+  return parse_usual(frame, out) || parse_usual_syn(frame, out) ? ParseResult::tcp : parse_any(frame, out);
 }
 
 std::string_view to_string(ParseResult result) noexcept {

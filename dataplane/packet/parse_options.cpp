@@ -110,18 +110,16 @@ std::uint8_t read_option(Option option, tcp::Segment& segment) {
   return rule.read(option, segment);
 }
 
-/// The options of a SYN as nearly all kernels write them: MSS, SACK permitted, timestamps, window scale. False, and
-/// nothing is read, where they are anything else.
-bool read_usual_syn(std::span<const std::uint8_t> options, tcp::Segment& segment) {
-  constexpr std::size_t length = 20;
+}  // namespace
+
+bool read_usual_syn_options(std::span<const std::uint8_t, usual_syn_options> options, tcp::Segment& segment) noexcept {
   constexpr std::uint32_t mss = 0x00000402, sack_and_timestamps = 0x0a080204, scale = 0x00030301;
-  if (options.size() != length) return false;
   const std::uint8_t* const at = options.data();
   const bool usual = (load32(at) & 0x0000ffffU) == mss && load32(at + 4) == sack_and_timestamps &&
                      (load32(at + 16) & 0x00ffffffU) == scale;
   if (!usual) return false;
   segment.syn.mss = load_be16(at + 2);
-  segment.syn.window_scale = std::min(at[length - 1], max_window_scale);
+  segment.syn.window_scale = std::min(at[usual_syn_options - 1], max_window_scale);
   segment.syn.has_window_scale = segment.syn.sack_permitted = segment.syn.timestamps = true;
   segment.has_timestamps = true;
   segment.ts_value = load_be32(at + 8);
@@ -129,15 +127,14 @@ bool read_usual_syn(std::span<const std::uint8_t> options, tcp::Segment& segment
   return true;
 }
 
-}  // namespace
-
 std::string_view option_name(std::uint8_t kind) noexcept {
   return kind == tcp_option::end ? "end" : kind == tcp_option::nop ? "nop" : rules[kind].name;
 }
 
 UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6, tcp::Segment& segment) noexcept {
   if (segment.flags.syn()) {
-    if (read_usual_syn(options, segment)) return {};
+    if (options.size() == usual_syn_options && read_usual_syn_options(options.first<usual_syn_options>(), segment))
+      return {};
     if (ipv6) segment.syn.mss = 1220;  // RFC 9293 section 3.7.1, where the option is missing
   }
   UnknownOptions unknown;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -13,6 +14,12 @@ namespace sluice::packet {
 /// impossible length, at which reading ends. Options that only mean something in a SYN are ignored elsewhere. Where an
 /// option occurs twice the last one counts. `options` ends at the data offset.
 [[nodiscard]] UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6,
+                                          tcp::Segment& segment) noexcept;
+
+/// The options of a SYN as nearly all kernels write them: MSS, SACK permitted, timestamps, window scale. False, and
+/// nothing is read, where they are anything else.
+inline constexpr std::size_t usual_syn_options = 20;
+[[nodiscard]] bool read_usual_syn_options(std::span<const std::uint8_t, usual_syn_options> options,
                                           tcp::Segment& segment) noexcept;
 
 /// "timestamps"; "unknown" for a kind that means nothing to us.

@@ -20,7 +20,7 @@ namespace sluice::proxy {
   return in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
 }
 
-/// The same of a frame that parse_usual() took.
+/// The same of a frame that parse_usual() or parse_usual_syn() took.
 [[nodiscard]] inline flow::ShortKey key_of_usual(Side in, std::span<const std::uint8_t> frame) {
   const std::uint8_t* const at = frame.data() + packet::usual_frame::addresses_at;
   return in == Side::radio ? flow::ShortKey::from_ue(at) : flow::ShortKey::from_server(at);

@@ -25,7 +25,7 @@ void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
   flow::ShortKey before = flow::ShortKey::of_none();
   for (std::size_t i = 0; i < burst.size(); ++i) {
     const std::span<const std::uint8_t> frame = burst[i].bytes();
-    if (packet::parse_usual(frame, parsed[i])) [[likely]] {
+    if (packet::parse_usual(frame, parsed[i]) || packet::parse_usual_syn(frame, parsed[i])) [[likely]] {
       results[i] = packet::ParseResult::tcp;
       const flow::ShortKey key = key_of_usual(in, frame);
       if (!(key == before)) keys.set(count++, key);

@@ -6,7 +6,7 @@
 
 namespace sluice::test {
 
-/// Two readings of a TCP segment without SYN say the same, in every field that is valid then.
+/// Two readings of a TCP segment say the same, in every field that is valid.
 [[nodiscard]] inline bool same_segment(const packet::Parsed& a, const packet::Parsed& b) {
   const tcp::Segment& x = a.segment;
   const tcp::Segment& y = b.segment;
@@ -17,7 +17,8 @@ namespace sluice::test {
          a.unknown_options == b.unknown_options && x.seq == y.seq && x.ack == y.ack && x.window == y.window &&
          x.payload_len == y.payload_len && x.urgent == y.urgent && x.flags == y.flags && x.ecn == y.ecn &&
          x.has_timestamps == y.has_timestamps && (!x.has_timestamps || x.ts_value == y.ts_value) &&
-         (!x.has_timestamps || x.ts_echo == y.ts_echo) && std::ranges::equal(x.sacks(), y.sacks());
+         (!x.has_timestamps || x.ts_echo == y.ts_echo) && std::ranges::equal(x.sacks(), y.sacks()) &&
+         (!x.flags.syn() || x.syn == y.syn);
 }
 
 }  // namespace sluice::test
