@@ -44,9 +44,8 @@ void Changeover::pass_during_handback(Arrival& arrival, FlowId id) {
   }
 }
 
-bool Changeover::track_released(Arrival& arrival) {
+bool Changeover::track_if_released(Arrival& arrival) {
   Released& released = flows_.handback().released();
-  if (released.size() == 0) return false;
   const std::uint32_t id = released.find(arrival.key());
   if (id == Released::none) return false;
   const tcp::Segment& segment = arrival.segment();

@@ -21,7 +21,9 @@ class Changeover {
   [[gnu::cold, gnu::noinline]] void pass_during_handback(Arrival& arrival, FlowId id);
   /// Of a connection that was released: passes, or is the first one of it that is split again. False when it is of
   /// none.
-  [[nodiscard, gnu::cold, gnu::noinline]] bool track_released(Arrival& arrival);
+  [[nodiscard]] bool track_released(Arrival& arrival) {
+    return flows_.handback().released().size() != 0 && track_if_released(arrival);
+  }
   /// Of a connection that passes end to end although its policy splits: it is split when both directions are quiet.
   [[gnu::cold, gnu::noinline]] void pass_until_split(Arrival& arrival, EndToEndId id);
   /// A part of a segment, or one behind IP options, that cannot be split; it is still to pass. Where its numbers are
@@ -29,6 +31,7 @@ class Changeover {
   [[gnu::cold, gnu::noinline]] void on_unsplittable(const Arrival& arrival);
 
  private:
+  [[nodiscard, gnu::cold, gnu::noinline]] bool track_if_released(Arrival& arrival);
   [[nodiscard]] bool split_again(const TrackedConnection& connection, PolicyIndex policy, const Arrival& arrival);
   [[nodiscard]] bool split_released(std::uint32_t released, const Arrival& arrival);
 

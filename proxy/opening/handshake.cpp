@@ -69,9 +69,6 @@ std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const 
 void begin(Flow& flow, const FirstSyn& syn) {
   flow.initiator = syn.from;
   flow.phase = FlowPhase::syn;
-  const std::uint32_t ticket = flow.handshake.ticket;
-  flow.handshake = Handshake{};
-  flow.handshake.ticket = ticket;
   flow.handshake.heard = tcp::tick::micro(syn.at);
   flow.handshake.initiator_isn = syn.isn;
   flow.handshake.initiator_options = syn.options;

@@ -26,7 +26,7 @@ enum class Step : std::uint8_t {
   give_up     ///< something a split could not carry (options, data on a SYN-ACK): forget the flow, forward from now on
 };
 
-/// Remembers a first SYN.
+/// Remembers the first SYN of a flow that is new.
 void begin(Flow& flow, const FirstSyn& syn);
 
 /// Its numbers can be of this handshake, or of what follows it and was not seen: they lie behind the first ones of

@@ -24,11 +24,10 @@ Counter counter_of(AnswerToSyn answer) {
   return answer == AnswerToSyn::crosses ? Counter::forward_simultaneous_open : Counter::forward_handshake_unseen;
 }
 
-FirstSyn first_syn_of(const Arrival& arrival, const Registry& registry) {
+FirstSyn first_syn_of(const Arrival& arrival) {
   const tcp::Segment& segment = arrival.segment();
-  const flow::FlowKey key = arrival.key();
-  return {.key = key,
-          .tag = registry.tag_of(key),
+  return {.key = arrival.key(),
+          .tag = arrival.tag,
           .isn = segment.seq,
           .options = segment.syn,
           .window = segment.window,
@@ -84,7 +83,7 @@ void Openings::meet(Arrival& arrival) {
     forwarder_.forward(arrival, Counter::forward_bypass_mode);
     return;
   }
-  note(first_syn_of(arrival, shard_.registry));
+  note(first_syn_of(arrival));
   if (arrival.in == Side::radio && shard_.registry.minds_young()) expect(arrival);
   forwarder_.forward(arrival, Counter::forward_handshake);
 }
@@ -107,9 +106,8 @@ void Openings::note(const FirstSyn& first) {
 bool Openings::meet_answer(Arrival& arrival) {
   if (first_syns_.empty() && newcomers_.empty()) return false;
   const flow::FlowKey key = arrival.key();
-  const flow::KeyTag tag = shard_.registry.tag_of(key);
   for (Newcomers* const syns : {&first_syns_, &newcomers_}) {
-    const FirstSyn* const noted = syns->find(key, tag);
+    const FirstSyn* const noted = syns->find(key, arrival.tag);
     if (noted == nullptr) continue;
     if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed)) {
       forwarder_.forward(arrival, Counter::forward_handshake_damaged);
@@ -118,7 +116,7 @@ bool Openings::meet_answer(Arrival& arrival) {
     const AnswerToSyn answer = judge(*noted, arrival.in, arrival.segment());
     if (answer == AnswerToSyn::none) continue;
     const FirstSyn first = *noted;
-    syns->forget(key, tag);
+    syns->forget(key, arrival.tag);
     if (arrival.now - first.at >= shard_.config.timeouts.handshake) continue;
     if (answer == AnswerToSyn::accepts) {
       begin_answered(arrival, first);
@@ -171,7 +169,7 @@ FlowId Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
 
 bool Openings::meet_newcomer(Arrival& arrival) {
   if (!arrival.segment().flags.ack()) {
-    if (!reason_not_to_note(arrival)) newcomers_.note(first_syn_of(arrival, shard_.registry));
+    if (!reason_not_to_note(arrival)) newcomers_.note(first_syn_of(arrival));
     return false;
   }
   FirstSyn first;

@@ -33,7 +33,7 @@ class Openings {
   /// SYN-ACK that answers such a one: the old connection is over, a new one begins. True when it has been passed on.
   [[nodiscard, gnu::cold, gnu::noinline]] bool meet_newcomer(Arrival& arrival);
   /// Of a connection whose handshake is tracked.
-  [[gnu::cold, gnu::noinline]] void track(Arrival& arrival, FlowId id);
+  [[gnu::noinline]] void track(Arrival& arrival, FlowId id);
 
  private:
   [[nodiscard]] bool is_ue(const IpAddress& address) const;

@@ -23,7 +23,7 @@ bool Policy::matches(const ConnectionView& connection) const {
   return dscp.empty() || std::find(dscp.begin(), dscp.end(), connection.dscp) != dscp.end();
 }
 
-PolicyIndex Policies::choose(const ConnectionView& connection) const {
+PolicyIndex Policies::first_match(const ConnectionView& connection) const {
   const auto first =
       std::find_if(list.begin(), list.end(), [&](const Policy& policy) { return policy.matches(connection); });
   return static_cast<PolicyIndex>(first - list.begin());

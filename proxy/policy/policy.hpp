@@ -47,7 +47,9 @@ struct Policies {
   tcp::EndpointConfig legs;  ///< of connections that are split while this is in force
 
   /// The position of the policy in the list; its length for the default.
-  [[nodiscard]] PolicyIndex choose(const ConnectionView& connection) const;
+  [[nodiscard]] PolicyIndex choose(const ConnectionView& connection) const {
+    return list.empty() ? PolicyIndex{0} : first_match(connection);
+  }
   [[nodiscard]] const Treatment& treatment(PolicyIndex index) const {
     return index < list.size() ? list[index].treatment : otherwise;
   }
@@ -59,6 +61,9 @@ struct Policies {
   [[nodiscard]] bool minds_young() const;
   /// Every connection is forwarded untouched.
   [[nodiscard]] bool only_bypass() const { return list.empty() && otherwise.mode == Mode::bypass; }
+
+ private:
+  [[nodiscard]] PolicyIndex first_match(const ConnectionView& connection) const;
 };
 
 }  // namespace sluice::proxy

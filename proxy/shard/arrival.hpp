@@ -16,6 +16,7 @@ struct Arrival {
   packet::Packet& packet;
   packet::ParseResult result;
   const packet::Parsed& parsed;
+  flow::KeyTag tag;  ///< of key()
   Instant now;
 
   [[nodiscard]] const tcp::Segment& segment() const { return parsed.segment; }

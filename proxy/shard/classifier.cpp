@@ -55,7 +55,7 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
     if ((!changed || registry.removals() == removals_) && parts_.flows.takes(known_, i)) [[likely]] {
       i = parts_.flows.receive(in, burst, known_, i, now);
     } else {
-      Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], now};
+      Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], known_.tag(i), now};
       handle(arrival, changed ? find(i) : known_.id(i));
       burst[i].reset();  // where nobody took it
       ++i;
@@ -84,7 +84,7 @@ void Classifier::receive_watched(Side in, std::span<packet::Packet> burst, Insta
 void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch) {
   look_up(in, burst);
   for (std::size_t i = 0; i < burst.size(); ++i) {
-    Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], now};
+    Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], known_.tag(i), now};
     watch.received(arrival, shard_.counters);
     handle(arrival, find(i));
     watch.dealt_with();

@@ -42,9 +42,9 @@ class Classifier {
   [[nodiscard]] Registry::ConnectionId find(std::size_t at) const;
   void handle(Arrival& arrival, Registry::ConnectionId id);
   /// A packet that belongs to no connection yet, to one that begins or goes, or is no TCP segment at all.
-  [[gnu::cold, gnu::noinline]] void handle_other(Arrival& arrival, Registry::ConnectionId id);
+  [[gnu::noinline]] void handle_other(Arrival& arrival, Registry::ConnectionId id);
   [[gnu::cold, gnu::noinline]] void handle_unparsed(Arrival& arrival);
-  [[gnu::cold, gnu::noinline]] void handle_new(Arrival& arrival);
+  [[gnu::noinline]] void handle_new(Arrival& arrival);
   [[gnu::noinline]] void handle_end_to_end(Arrival& arrival, EndToEndId id);
   [[nodiscard]] bool is_reused(const Arrival& arrival, const Flow& flow) const;
   /// Of a connection that an earlier run had split; false when it is of none.

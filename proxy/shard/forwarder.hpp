@@ -17,7 +17,7 @@ class Forwarder {
   /// From now on bearers are told what passes to the radio: some policy is steered by reports.
   void count_radio() { radio_counted_ = true; }
   /// Passes untouched, for this reason.
-  [[gnu::cold, gnu::noinline]] void forward(Arrival& arrival, Counter reason);
+  [[gnu::noinline]] void forward(Arrival& arrival, Counter reason);
   /// Of a connection that is regulated: now or later, with the window that its law wants.
   void pass_end_to_end(Arrival& arrival, EndToEndId id);
 
