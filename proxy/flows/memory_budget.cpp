@@ -67,7 +67,7 @@ void MemoryBudget::let_age(std::uint16_t epoch) {
   epoch_ = epoch;
 }
 
-void MemoryBudget::commit(Commitment& commitment, std::uint32_t bytes) {
+void MemoryBudget::commit_anew(Commitment& commitment, std::uint32_t bytes) {
   if (commitment.epoch == epoch_) [[likely]] {
     std::int64_t& known = by_epoch_[epoch_ % epochs];
     if (known >= commitment.bytes) [[likely]] {

@@ -50,7 +50,9 @@ class MemoryBudget {
   /// A received buffer stays here: in a queue of payload, or as an ACK that waits.
   void taken() { --spare_; }
   /// The commitment is now this many bytes.
-  void commit(Commitment& commitment, std::uint32_t bytes);
+  void commit(Commitment& commitment, std::uint32_t bytes) {
+    if (bytes != commitment.bytes || epoch_ != commitment.epoch) commit_anew(commitment, bytes);
+  }
   /// Its connection ends.
   void forget(Commitment& commitment) { this->commit(commitment, 0); }
 
@@ -87,6 +89,7 @@ class MemoryBudget {
   }
   [[nodiscard]] static Bytes two_thirds(Bytes bytes) { return bytes * 2 / 3; }
   [[nodiscard]] Bytes free() const { return Bytes(spare_ * payload_per_buffer - committed_); }
+  [[gnu::noinline]] void commit_anew(Commitment& commitment, std::uint32_t bytes);
   void let_age(std::uint16_t epoch);
 
   const packet::PacketPool& pool_;
