@@ -187,6 +187,11 @@ class Endpoint {
   /// Both FINs are acknowledged, or the connection has ended otherwise: all that can still be sent is an
   /// acknowledgement.
   [[nodiscard]] bool is_over() const { return bits_.state == State::time_wait || bits_.state == State::closed; }
+  /// Both FINs are acknowledged.
+  [[nodiscard]] bool has_finished() const {
+    return bits_.state == State::time_wait ||
+           (bits_.state == State::closed && bits_.close_reason == CloseReason::finished);
+  }
   /// The peer may still send data: it has sent no FIN, and is not gone.
   [[nodiscard]] bool expects_data() const { return !bits_.fin_received && bits_.state != State::closed; }
   /// emit() would have something to do. Under WindowSource::allowance it is assumed that the allowance suffices.

@@ -147,6 +147,12 @@ class Registry {
     flow.deadline = when;
     wheel_.schedule(id, when);
   }
+  /// Looks at it then, whatever was appointed.
+  void reschedule_flow(Flow& flow, FlowId id, Instant when) {
+    flow.deadline = when;
+    wheel_.cancel(id);
+    wheel_.schedule(id, when);
+  }
   /// The same for a bearer.
   void schedule_bearer(BearerId id, Instant when);
   /// Looks at the bearer at `when`, whatever was appointed; `never`: not at all.

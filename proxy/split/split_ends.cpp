@@ -22,6 +22,12 @@ bool SplitFlows::wait_out(Flow& flow, FlowId id, Instant now) {
   return true;
 }
 
+/// All that is left is to wait, for a time that is known: it is not looked at before because of what was due.
+void SplitFlows::begin_to_wait_out(Flow& flow, FlowId id, Instant now) {
+  shard_.registry.reschedule_flow(flow, id, when_to_look(flow, next_deadline(flow), now));
+  displace(waiting_out_.enter(flow, id, shard_.registry), now);
+}
+
 void SplitFlows::end_finished(Flow& flow, FlowId id, Instant now) {
   count_end(flow, id);
   close(id, now);

@@ -137,6 +137,36 @@ void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
 }
 
 void SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+  if (is_said(flow, bearer, now)) {
+    keep_journal(flow, id);
+    settle(flow, bearer, StreamEvents::all);
+  } else {
+    relay_ends(flow, id, bearer, now);
+  }
+  if (flow.share.young)
+    follow_young(flow, bearer, flow.release_reason != ReleaseReason::none || relay::both_legs_closed(flow), now);
+  if (relay::finished(flow)) {
+    end_finished(flow, id, now);
+  } else if (!flow.waits_out && relay::both_legs_closed(flow)) {
+    begin_to_wait_out(flow, id, now);
+  } else {
+    reschedule(flow, id, now);
+    stalls_.watch_holes(flow, id);
+  }
+}
+
+/// The hosts have closed the connection, each has all that the other one has sent, and nothing is left to be told.
+inline bool SplitFlows::is_said(const Flow& flow, const Bearer& bearer, Instant now) {
+  for (const Leg& leg : flow.legs) {
+    const tcp::Endpoint& endpoint = leg.endpoint;
+    if (!endpoint.has_finished() || !endpoint.nothing_to_emit(now)) return false;
+    if (endpoint.unread() != Bytes{} || leg.reset_pending) return false;
+  }
+  return !flow.share.shut && !Exposure::waits(flow) && !bearer.bounds();
+}
+
+/// Payload, FINs and windows go on, and both legs send.
+void SplitFlows::relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   relay::pump(flow);
   relay::pass_ends(flow);
   relay::pass_keepalives(flow);
@@ -145,15 +175,6 @@ void SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
   if (flow.leg(Side::core).endpoint.expects_data() || flow.share.shut)
     receive_windows_.update_of_server(flow, bearer, now);
   emit_with_ends(flow, id, bearer, now);
-  if (flow.share.young)
-    follow_young(flow, bearer, flow.release_reason != ReleaseReason::none || relay::both_legs_closed(flow), now);
-  if (relay::finished(flow)) {
-    end_finished(flow, id, now);
-    return;
-  }
-  reschedule(flow, id, now);
-  stalls_.watch_holes(flow, id);
-  if (!flow.waits_out && relay::both_legs_closed(flow)) displace(waiting_out_.enter(flow, id, shard_.registry), now);
 }
 
 void SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
@@ -183,12 +204,15 @@ void SplitFlows::emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant n
   if (Exposure::waits(flow)) exposure_.allow(flow, bearer);
   keep_journal(flow, id);
   emit(flow, bearer, now);
-  if (relay::has_news_of_end(flow)) {
-    relay::pump(flow);
-    relay::pass_ends(flow);
-    emit(flow, bearer, now);
-  }
+  if (relay::has_news_of_end(flow)) [[unlikely]]
+    pass_news_of_end(flow, bearer, now);
   settle(flow, bearer, StreamEvents::all);
+}
+
+void SplitFlows::pass_news_of_end(Flow& flow, Bearer& bearer, Instant now) {
+  relay::pump(flow);
+  relay::pass_ends(flow);
+  emit(flow, bearer, now);
 }
 
 /// Returns whether something may have gone to the server.
@@ -285,10 +309,14 @@ void SplitFlows::reschedule(Flow& flow, FlowId id, Instant now) {
   schedule(flow, id, due, now);
 }
 
-/// Looks at the flow when something is due, or it has been idle for long.
 inline void SplitFlows::schedule(Flow& flow, FlowId id, Instant due, Instant now) {
+  shard_.registry.schedule_flow(flow, id, when_to_look(flow, due, now));
+}
+
+/// When something is due, or the flow has been idle for long.
+Instant SplitFlows::when_to_look(const Flow& flow, Instant due, Instant now) const {
   const Instant idle = std::max(flow.last_activity + shard_.config.timeouts.idle, now + std::chrono::seconds(1));
-  shard_.registry.schedule_flow(flow, id, lesser(due, idle));
+  return lesser(due, idle);
 }
 
 void SplitFlows::on_due(FlowId id, Instant now) {

@@ -130,7 +130,7 @@ class SplitFlows {
   [[gnu::cold, gnu::noinline]] void deliver_rerouted(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
                                                      FlowId id, Instant now);
   void serve(Flow& flow, FlowId id, Instant now);
-  [[gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
+  [[gnu::flatten, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
   void serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   bool wait_out(Flow& flow, FlowId id, Instant now);
   [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
@@ -140,7 +140,10 @@ class SplitFlows {
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now);
   void note_sent_to_radio(Flow& flow, FlowId id, Bearer& bearer, Bytes sent, Instant now);
   void count_sent_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant now);
-  [[gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  void relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  [[nodiscard]] static bool is_said(const Flow& flow, const Bearer& bearer, Instant now);
+  [[gnu::flatten, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  [[gnu::noinline]] void pass_news_of_end(Flow& flow, Bearer& bearer, Instant now);
   void settle(Flow& flow, Bearer& bearer, StreamEvents events);
   void follow_young(Flow& flow, Bearer& bearer, bool over, Instant now);
   [[gnu::cold, gnu::noinline]] void end_young(Flow& flow, Bearer& bearer, Instant now);
@@ -163,9 +166,11 @@ class SplitFlows {
   }
   void reschedule(Flow& flow, FlowId id, Instant now);
   void schedule(Flow& flow, FlowId id, Instant due, Instant now);
+  [[nodiscard]] Instant when_to_look(const Flow& flow, Instant due, Instant now) const;
   [[nodiscard]] bool may_be_put_off(const Flow& flow);
   [[nodiscard]] static bool time_alone_matters(const Flow& flow, const Bearer& bearer);
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);
+  void begin_to_wait_out(Flow& flow, FlowId id, Instant now);
   void end_finished(Flow& flow, FlowId id, Instant now);
   void displace(FlowId id, Instant now);
   /// Before anything leaves that acknowledges: the journal must not say less than the hosts are told.
