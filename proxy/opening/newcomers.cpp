@@ -39,13 +39,12 @@ Newcomers::Noted Newcomers::note(const FirstSyn& syn) {
     return Noted::yes;
   }
   bool displacing = false;
-  std::uint32_t id = entries_.emplace();
+  ++last_ticket_;
+  std::uint32_t id = entries_.emplace(syn, last_ticket_);
   while (id == flow::Slab<Entry>::none) {
     displacing = forget(ages_.pop());
-    id = entries_.emplace();
+    id = entries_.emplace(syn, last_ticket_);
   }
-  entries_[id].syn = syn;
-  entries_[id].ticket = ++last_ticket_;
   if (!table_.insert(syn.key, id, syn.tag)) {
     entries_.erase(id);
     return Noted::no;

@@ -68,8 +68,9 @@ class Newcomers {
 
  private:
   struct Entry {
+    Entry(const FirstSyn& first, std::uint32_t number) noexcept : syn(first), ticket(number) {}
     FirstSyn syn;
-    std::uint32_t ticket = 0;
+    std::uint32_t ticket;
   };
   bool forget(const AgeRing::Entry& oldest);
   void forget(std::uint32_t id);

@@ -132,12 +132,14 @@ bool Openings::meet_answer(Arrival& arrival) {
 /// Both hosts have agreed on a connection, and this SYN-ACK is the word of the second one.
 void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
   const flow::FlowKey& key = first.key;
-  const PolicyIndex policy = shard_.registry.policies().choose({key.ue, key.server, key.server_port, first.dscp});
-  if (const auto reason = reason_not_to_begin(policy)) {
+  const Policies& policies = shard_.registry.policies();
+  const PolicyIndex policy = policies.choose({key.ue, key.server, key.server_port, first.dscp});
+  const Treatment& treatment = policies.treatment(policy);
+  if (const auto reason = reason_not_to_begin(treatment)) {
     forwarder_.forward(arrival, *reason);
     return;
   }
-  if (shard_.registry.policies().treatment(policy).regulates()) {
+  if (treatment.regulates()) {
     const EndToEndId id = end_to_end_.open(first, policy, arrival.now);
     if (id != EndToEndFlows::none) return forwarder_.pass_end_to_end(arrival, id);
   } else {
@@ -148,8 +150,8 @@ void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
 }
 
 /// Things may have changed since the SYN was noted.
-std::optional<Counter> Openings::reason_not_to_begin(PolicyIndex policy) const {
-  if (shard_.registry.policies().treatment(policy).mode == Mode::bypass) return Counter::forward_bypass_mode;
+std::optional<Counter> Openings::reason_not_to_begin(const Treatment& treatment) const {
+  if (treatment.mode == Mode::bypass) return Counter::forward_bypass_mode;
   if (draining_) return Counter::forward_draining;
   if (flows_.memory().refuses_flows()) return Counter::forward_memory;
   return std::nullopt;

@@ -38,7 +38,7 @@ class Openings {
  private:
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const Arrival& arrival) const;
-  [[nodiscard]] std::optional<Counter> reason_not_to_begin(PolicyIndex policy) const;
+  [[nodiscard]] std::optional<Counter> reason_not_to_begin(const Treatment& treatment) const;
   void note(const FirstSyn& first);
   void expect(const Arrival& arrival);
   [[nodiscard]] bool meet_answer(Arrival& arrival);
