@@ -55,12 +55,15 @@ class TimerWheel {
   /// goes on.
   template <typename Fire>
   bool advance(Instant now, std::uint32_t most, Fire&& fire) {
-    return now < quiet_until_ || run(now, most, fire);  // whoever polls comes many times in a tick
+    return is_quiet(now) || run(now, most, fire);
   }
   template <typename Fire>
   void advance(Instant now, Fire&& fire) {
     advance(now, UINT32_MAX, fire);
   }
+
+  /// advance() has nothing to do yet. Whoever polls comes many times in a tick.
+  [[nodiscard]] bool is_quiet(Instant now) const noexcept { return now < quiet_until_; }
 
   /// No timer is due before this instant; `never` when none is set. After advance(next()) it is later.
   [[nodiscard]] Instant next() const noexcept {

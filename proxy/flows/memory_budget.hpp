@@ -46,7 +46,10 @@ class MemoryBudget {
   bool look(Instant now);
   /// … which it is not before: the level stands in lines of memory that all threads write, so it is looked at now and
   /// then, and more often while little is left.
-  [[nodiscard]] bool is_due(Instant now) const { return now - looked_ >= (tight() ? tight_period : usual_period); }
+  [[nodiscard]] bool is_due(Instant now) const {
+    const Duration since = now - looked_;
+    return since >= tight_period && (since >= usual_period || tight());
+  }
   /// A received buffer stays here: in a queue of payload, or as an ACK that waits.
   void taken() { --spare_; }
   /// The commitment is now this many bytes.

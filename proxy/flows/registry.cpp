@@ -160,8 +160,7 @@ void Registry::close_bearer(BearerId id) {
   bearers_.erase(id);
 }
 
-void Registry::let_rest(Instant now) {
-  if (now < next_rest_) return;
+void Registry::look_for_silent(Instant now) {
   next_rest_ = now + rest_spacing;
   const flow::Slab<SentOfLate>& pool = parts_.sent_of_late;
   for (std::uint32_t i = 0; i < rest_looks; ++i) {

@@ -107,7 +107,9 @@ class Registry {
   void drop_end_to_end(BearerId id, Instant now);
   /// Looks at the next few bearers that keep more than the sum of what they sent, once in a while: those that have been
   /// silent for long give it back.
-  void let_rest(Instant now);
+  void let_rest(Instant now) {
+    if (now >= next_rest_) look_for_silent(now);
+  }
   /// Destroys a bearer that is not in use.
   void close_bearer(BearerId id);
 
@@ -157,6 +159,8 @@ class Registry {
   void schedule_bearer(BearerId id, Instant when);
   /// Looks at the bearer at `when`, whatever was appointed; `never`: not at all.
   void reschedule_bearer(BearerId id, Instant when);
+  /// Nothing can be due.
+  [[nodiscard]] bool is_quiet(Instant now) const { return wheel_.is_quiet(now); }
   /// Calls on_flow(id) and on_bearer(id) for what is due, most_timers_at_once of it. They reschedule themselves.
   template <typename OnFlow, typename OnBearer>
   void run_due(Instant now, OnFlow&& on_flow, OnBearer&& on_bearer) {
@@ -174,6 +178,7 @@ class Registry {
 
  private:
   void enforce(const Policies& policies);
+  [[gnu::noinline]] void look_for_silent(Instant now);
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
   void set_trace(control::LawTrace* trace);
   void rest_if_unused(BearerId id, Instant now);

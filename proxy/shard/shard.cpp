@@ -41,6 +41,11 @@ struct Shard::Parts {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
+  [[gnu::noinline]] void run_due(Instant now) {
+    registry.run_due(
+        now, [&](FlowId id) { flows.on_due(id, now); }, [&](BearerId id) { bearers.on_due(id, now); });
+  }
+
   const ShardConfig config;
   const Policies policies;  ///< those of the configuration
   const flow::HashKey secret;
@@ -96,8 +101,7 @@ void Shard::receive_watched(Side in, std::span<packet::Packet> burst, Instant no
 void Shard::advance(Instant now) {
   Parts& parts = *parts_;
   parts.relief.look(now);
-  parts.registry.run_due(
-      now, [&](FlowId id) { parts.flows.on_due(id, now); }, [&](BearerId id) { parts.bearers.on_due(id, now); });
+  if (!parts.registry.is_quiet(now)) parts.run_due(now);
   if (parts.sweep.active()) [[unlikely]]
     parts.sweep.go_on(now);
   if (parts.relief.active()) [[unlikely]]
