@@ -16,9 +16,9 @@ namespace sluice::packet {
 [[nodiscard]] UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6,
                                           tcp::Segment& segment) noexcept;
 
+inline constexpr std::size_t usual_syn_options = 20;
 /// The options of a SYN as nearly all kernels write them: MSS, SACK permitted, timestamps, window scale. False, and
 /// nothing is read, where they are anything else.
-inline constexpr std::size_t usual_syn_options = 20;
 [[nodiscard]] bool read_usual_syn_options(std::span<const std::uint8_t, usual_syn_options> options,
                                           tcp::Segment& segment) noexcept;
 

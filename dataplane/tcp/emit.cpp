@@ -51,10 +51,9 @@ bool Endpoint::wants_to_send(Instant now) const {
   return (can_send_now() && !held_by_pacing(now)) || fin_can_go() || must_guard_window() || must_guard_refused();
 }
 
-/// Decides whether the fast paths of receive() and emit() apply: an open connection that is not repairing, reordering,
-/// probing or closing anything, and takes neither delivery-rate samples nor counts of marks. Called wherever one of
-/// these may have ended; what begins one clears bits_.on_fast_path.
-void Endpoint::settle() {
+/// The fast paths of receive() and emit() apply to an open connection that is not repairing, reordering, probing or
+/// closing anything, and takes neither delivery-rate samples nor counts of marks.
+void Endpoint::settle_open() {
   if (bits_.urgent_in || bits_.urgent_out) [[unlikely]]
     settle_urgent();
   if (disturbed() && bits_.recovery == Recovery::none && !bits_.reduced) calm_down();

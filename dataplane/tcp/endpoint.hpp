@@ -475,7 +475,13 @@ class Endpoint {
 
   // emit.cpp
   [[gnu::noinline]] Bytes emit_slow(Instant now, Output& output, Bytes allowance);
-  void settle();
+  /// Decides whether the fast paths apply. Called wherever what keeps them from it may have ended; what begins such a
+  /// thing clears bits_.on_fast_path. Where the connection is not open, and nothing has to be put away, they do not.
+  void settle() {
+    bits_.on_fast_path = false;
+    if (bits_.state == State::established || disturbed() || bits_.urgent_in || bits_.urgent_out) settle_open();
+  }
+  void settle_open();
   [[nodiscard]] Segment header(SeqNum seq);
   [[nodiscard]] SeqNum acceptable_seq() const;
   void acknowledged_up_to(SeqNum ack);
