@@ -42,10 +42,32 @@ void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
   shard_.registry.find_burst(keys, ids, tags);
 }
 
+/// The same of a burst of one, as nearly all are while there is little to do: there is nothing to go through, and
+/// nothing to fetch ahead.
+void Classifier::look_up_one(Side in, const packet::Packet& packet) {
+  packet::Parsed& parsed = known_.parsed[0];
+  flow::KeyBurst& keys = known_.keys;
+  const std::span<const std::uint8_t> frame = packet.bytes();
+  keys.begin(1);
+  known_.places[0] = 0;
+  if (packet::parse_usual(frame, parsed) || packet::parse_usual_syn(frame, parsed)) [[likely]] {
+    known_.results[0] = packet::ParseResult::tcp;
+    keys.set(0, key_of_usual(in, frame));
+  } else {
+    known_.results[0] = packet::parse_any(frame, parsed);
+    keys.set(0, key_of(in, parsed));
+  }
+  shard_.registry.find_burst(keys, known_.ids, known_.tags);
+}
+
 /// What was found is so until somebody takes a connection out, and what was not until somebody enters one; from then on
 /// each packet's connection is looked for again.
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
-  look_up(in, burst);
+  if (burst.size() == 1) {
+    look_up_one(in, burst.front());
+  } else {
+    look_up(in, burst);
+  }
   Registry& registry = shard_.registry;
   const std::uint32_t changes = registry.changes();
   removals_ = registry.removals();
