@@ -60,8 +60,8 @@ void Endpoint::settle_open() {
   bits_.on_fast_path = bits_.state == State::established && bits_.recovery == Recovery::none && is_calm() &&
                        repair_.duplicate_acks == 0 && !bits_.reset_due && !bits_.fin_known && !bits_.fin_wanted &&
                        !bits_.probe_due && !bits_.split_due && !bits_.tail_due && !bits_.tail_out && !bits_.reduced &&
-                       !bits_.small_path && !bits_.urgent_in && !bits_.urgent_out && !bits_.keepalive_pending &&
-                       !paced() && (snd_.wnd != 0 || !send_.outstanding()) && !uses_accurate_ecn();
+                       !bits_.urgent_in && !bits_.urgent_out && !bits_.keepalive_pending &&
+                       (snd_.wnd != 0 || !send_.outstanding()) && may_go_fast();
 }
 
 void Endpoint::emit_ack(Instant now, Output& output) {

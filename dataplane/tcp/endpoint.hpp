@@ -482,6 +482,8 @@ class Endpoint {
     if (bits_.state == State::established || disturbed() || bits_.urgent_in || bits_.urgent_out) settle_open();
   }
   void settle_open();
+  /// Nothing that was agreed on or configured keeps the connection from the fast paths.
+  [[nodiscard]] bool may_go_fast() const { return !bits_.small_path && !paced() && !uses_accurate_ecn(); }
   [[nodiscard]] Segment header(SeqNum seq);
   [[nodiscard]] SeqNum acceptable_seq() const;
   void acknowledged_up_to(SeqNum ack);

@@ -122,7 +122,7 @@ void Endpoint::establish_at(const EndpointConfig& config, const EstablishedState
   if (state.rtt > Duration::zero()) rtt_.sample(state.rtt, snd_.una, snd_.nxt, config_->min_rto);
   bits_.state = State::established;
   start_sending(now);
-  settle();
+  bits_.on_fast_path = may_go_fast();  // nothing has happened yet
 }
 
 /// RFC 6928: IW = min(10 * MSS, max(2 * MSS, 14600)), for any number of segments.
