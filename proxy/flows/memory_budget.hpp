@@ -54,7 +54,7 @@ class MemoryBudget {
   void taken() { --spare_; }
   /// The commitment is now this many bytes.
   void commit(Commitment& commitment, std::uint32_t bytes) {
-    if (bytes != commitment.bytes || epoch_ != commitment.epoch) commit_anew(commitment, bytes);
+    if (bytes != commitment.bytes || (bytes != 0 && epoch_ != commitment.epoch)) commit_anew(commitment, bytes);
   }
   /// Its connection ends.
   void forget(Commitment& commitment) { this->commit(commitment, 0); }

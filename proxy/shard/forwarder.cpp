@@ -8,19 +8,20 @@ namespace sluice::proxy {
 
 void Forwarder::forward(Arrival& arrival, Counter reason) {
   shard_.counters.add(reason);
-  const packet::Parsed& parsed = arrival.parsed;
   if (shard_.config.accepts_partial_checksums(arrival.in)) {
-    packet::complete_partial_checksum(arrival.packet, parsed, arrival.result);
+    packet::complete_partial_checksum(arrival.packet, arrival.parsed, arrival.result);
   }
   const Side out = opposite(arrival.in);
-  if (out == Side::radio && radio_counted_ && parsed.ip_version != 0) {
-    // It will stand in the radio queue like everything else: the law must know of it.
-    if (const BearerId id = shard_.registry.find_bearer(parsed.dst); id != flow::no_flow) {
-      Bearer& bearer = shard_.registry.bearer(id);
-      if (bearer.counts()) bearer.injected(arrival.now, Bytes(parsed.ip_length), Bearer::Whose::others);
-    }
-  }
+  if (out == Side::radio && radio_counted_ && arrival.parsed.ip_version != 0) tell_bearer(arrival);
   shard_.queue.push(out, std::move(arrival.packet), arrival.now);
+}
+
+/// It will stand in the radio queue like everything else: the law must know of it.
+void Forwarder::tell_bearer(const Arrival& arrival) {
+  const BearerId id = shard_.registry.find_bearer(arrival.parsed.dst);
+  if (id == flow::no_flow) return;
+  Bearer& bearer = shard_.registry.bearer(id);
+  if (bearer.counts()) bearer.injected(arrival.now, Bytes(arrival.parsed.ip_length), Bearer::Whose::others);
 }
 
 void Forwarder::pass_end_to_end(Arrival& arrival, EndToEndId id) {

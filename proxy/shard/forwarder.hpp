@@ -22,6 +22,8 @@ class Forwarder {
   void pass_end_to_end(Arrival& arrival, EndToEndId id);
 
  private:
+  [[gnu::noinline]] void tell_bearer(const Arrival& arrival);
+
   const ShardContext shard_;
   EndToEndFlows& end_to_end_;
   const RelayMemory& memory_;
