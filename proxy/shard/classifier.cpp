@@ -9,6 +9,14 @@ namespace sluice::proxy {
 
 void Classifier::receive(Side in, std::span<packet::Packet> burst, Instant now) {
   shard_.counters.add(in == Side::radio ? Counter::received_radio : Counter::received_core, burst.size());
+  if (burst.size() == 1) {
+    receive_one(in, burst.front(), now);
+  } else {
+    receive_many(in, burst, now);
+  }
+}
+
+void Classifier::receive_many(Side in, std::span<packet::Packet> burst, Instant now) {
   while (!burst.empty()) {
     const std::size_t count = std::min(burst.size(), ParsedBurst::most);
     receive_chunk(in, burst.first(count), now);
@@ -42,8 +50,7 @@ void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
   shard_.registry.find_burst(keys, ids, tags);
 }
 
-/// The same of a burst of one, as nearly all are while there is little to do: there is nothing to go through, and
-/// nothing to fetch ahead.
+/// The same of one packet: there is nothing to go through, and nothing to fetch ahead.
 void Classifier::look_up_one(Side in, const packet::Packet& packet) {
   packet::Parsed& parsed = known_.parsed[0];
   flow::KeyBurst& keys = known_.keys;
@@ -60,14 +67,23 @@ void Classifier::look_up_one(Side in, const packet::Packet& packet) {
   shard_.registry.find_burst(keys, known_.ids, known_.tags);
 }
 
+/// A burst of one, as nearly all are while there is little to do: what was found is so until it has been dealt with.
+inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now) {
+  look_up_one(in, packet);
+  if (parts_.flows.takes(known_, 0)) [[likely]] {
+    parts_.flows.receive(in, {&packet, 1}, known_, 0, now);
+  } else {
+    Arrival arrival{in, packet, known_.results[0], known_.parsed[0], known_.tag(0), now};
+    handle(arrival, known_.id(0));
+    packet.reset();  // where nobody took it
+  }
+  parts_.flows.serve_marked(now);
+}
+
 /// What was found is so until somebody takes a connection out, and what was not until somebody enters one; from then on
 /// each packet's connection is looked for again.
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
-  if (burst.size() == 1) {
-    look_up_one(in, burst.front());
-  } else {
-    look_up(in, burst);
-  }
+  look_up(in, burst);
   Registry& registry = shard_.registry;
   const std::uint32_t changes = registry.changes();
   removals_ = registry.removals();

@@ -35,6 +35,8 @@ class Classifier {
                                                     FrameWatch& watch);
 
  private:
+  void receive_one(Side in, packet::Packet& packet, Instant now);
+  [[gnu::noinline]] void receive_many(Side in, std::span<packet::Packet> burst, Instant now);
   void receive_chunk(Side in, std::span<packet::Packet> burst, Instant now);
   void receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
   [[gnu::flatten, gnu::noinline]] void look_up(Side in, std::span<const packet::Packet> burst);
