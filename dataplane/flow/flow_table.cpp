@@ -52,8 +52,8 @@ inline std::uint32_t FlowTable::probe(const Key& key, std::uint32_t tag) const n
 }
 
 /// Three rounds, so that each finds in the cache what the one before has asked for: slots, keys, comparison; one key is
-/// compared at once. What is in the slot it would like (nearly all are), and what is nowhere since that one is empty, is
-/// found without a loop.
+/// compared at once. What is in the slot it would like (nearly all are), and what is nowhere since that one is empty,
+/// is found without a loop.
 void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
                              std::span<std::uint32_t> tags) const noexcept {
   const std::size_t count = keys.size();

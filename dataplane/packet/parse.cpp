@@ -289,8 +289,8 @@ bool parse_usual(std::span<const std::uint8_t> frame, Parsed& out) noexcept {
   constexpr std::uint16_t offset_and_syn = 0x0080;
   const std::uint32_t link = load32(ip - 2), middle = load32(ip + 6);
   const std::uint16_t control = load16(tcp + 12);
-  const bool usual = is_plain(link, middle) && (control & 0x02f1U) == offset_and_syn &&
-                     load32(tcp + tcp_length) == only_timestamps;
+  const bool usual =
+      is_plain(link, middle) && (control & 0x02f1U) == offset_and_syn && load32(tcp + tcp_length) == only_timestamps;
   const std::size_t total = load_be16(ip + 2);
   if (!usual || total < payload_at - ip_at || total > frame.size() - ip_at) return false;
   if (!sums_to_ones(add_wide(add_wide(load64(ip), load64(ip + 8)), load32(ip + 16)))) return false;

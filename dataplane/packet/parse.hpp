@@ -122,8 +122,8 @@ namespace usual_frame {
 inline constexpr std::size_t addresses_at = 26, tcp_at = 34, tcp_header = 32, payload_at = tcp_at + tcp_header;
 }
 
-/// The same for a SYN or SYN-ACK that says nothing of ECN, with the options that nearly all kernels write, as they write
-/// them.
+/// The same for a SYN or SYN-ACK that says nothing of ECN, with the options that nearly all kernels write, as they
+/// write them.
 [[nodiscard]] bool parse_usual_syn(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
 
 /// What parse() does with all others, and could with all.

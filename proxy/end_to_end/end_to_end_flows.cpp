@@ -162,10 +162,6 @@ TrackedConnection EndToEndFlows::give_up(EndToEndId id, Instant now) {
   return connection;
 }
 
-void EndToEndFlows::run_due(Instant now) {
-  wheel_.advance(now, most_timers_at_once, [&](EndToEndId id) { on_due(id, now); });
-}
-
 void EndToEndFlows::on_due(EndToEndId id, Instant now) {
   EndToEndFlow& flow = flows_[id];
   held_.release_overdue(flow, id, now);

@@ -94,7 +94,8 @@ class EndToEndFlows {
   void advance(Instant now) {
     if (held_.in_need()) [[unlikely]]
       held_.free_some(now);
-    if (!wheel_.is_quiet(now)) run_due(now);
+    if (wheel_.is_quiet(now)) return;
+    wheel_.advance(now, most_timers_at_once, [&](EndToEndId id) { on_due(id, now); });
   }
   [[nodiscard]] Instant next_deadline() const { return held_.in_need() ? Instant{} : wheel_.next(); }
 
@@ -118,7 +119,6 @@ class EndToEndFlows {
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                    Bytes ack, bool in_need, Instant now);
   void pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now);
-  [[gnu::noinline]] void run_due(Instant now);
   void on_due(EndToEndId id, Instant now);
   void schedule(const EndToEndFlow& flow, EndToEndId id);
   [[nodiscard]] Instant forgotten_at(const EndToEndFlow& flow) const;

@@ -17,8 +17,7 @@ using sluice::test::same_segment;
 
 constexpr std::size_t ip_at = 14, headers = 66, syn_headers = 74;
 const Bytes timestamps = {1, 1, 8, 10, 0xf1, 0xf2, 0xf3, 0xf4, 0x11, 0x12, 0x13, 0x14};
-const Bytes syn_options = {2,    4,    5,    0xb4, 4,    2,    8,    10, 0xf1, 0xf2,
-                           0xf3, 0xf4, 0x11, 0x12, 0x13, 0x14, 1,    3,  3,    7};
+const Bytes syn_options = {2, 4, 5, 0xb4, 4, 2, 8, 10, 0xf1, 0xf2, 0xf3, 0xf4, 0x11, 0x12, 0x13, 0x14, 1, 3, 3, 7};
 
 /// Makes the checksum of an IPv4 header of 20 bytes right again.
 void repair(Bytes& frame) {
