@@ -46,16 +46,31 @@ std::uint64_t Random::below(std::uint64_t bound) {
   }
 }
 
-double Random::normal() {
-  if (has_spare_) {
-    has_spare_ = false;
-    return spare_normal_;
-  }
+inline Random::Pair Random::normal_pair() {
   const double radius = std::sqrt(-2 * std::log(1 - uniform()));
   const double angle = 2 * std::numbers::pi * uniform();
-  spare_normal_ = radius * std::sin(angle);
-  has_spare_ = true;
-  return radius * std::cos(angle);
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+double Random::normal() {
+  has_spare_ = !has_spare_;
+  if (!has_spare_) return spare_normal_;
+  const Pair pair = normal_pair();
+  spare_normal_ = pair.second;
+  return pair.first;
+}
+
+void Random::normals(std::span<double> out) {
+  if (has_spare_ && !out.empty()) {
+    out.front() = normal();
+    out = out.subspan(1);
+  }
+  for (; out.size() >= 2; out = out.subspan(2)) {
+    const Pair pair = normal_pair();
+    out[0] = pair.first;
+    out[1] = pair.second;
+  }
+  if (!out.empty()) out.front() = normal();
 }
 
 double Random::exponential(double mean) {

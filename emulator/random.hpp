@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace sluice::emulator {
@@ -41,12 +42,21 @@ class Random {
   bool chance(double p) { return uniform() < p; }
   /// Standard normal (Box and Muller).
   double normal();
+  /// The next so many of them, at less cost than one by one.
+  void normals(std::span<double> out);
   /// Exponential with the given mean.
   double exponential(double mean);
   /// Pareto: P(X > x) = (minimum / x)^shape for x >= minimum. Its mean is finite only for shape > 1.
   double pareto(double shape, double minimum);
 
  private:
+  struct Pair {
+    double first;
+    double second;
+  };
+  /// Box and Muller's formula makes two normals of two draws.
+  Pair normal_pair();
+
   std::array<std::uint64_t, 4> state_;
   double spare_normal_ = 0;
   bool has_spare_ = false;

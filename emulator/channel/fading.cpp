@@ -21,10 +21,22 @@ constexpr std::size_t lanes = 8;
 
 using Lanes = std::array<double, lanes>;
 using Sums = std::array<Lanes, Fading::stretch>;  ///< by step
-using Gains = std::array<std::complex<double>, Fading::stretch>;
 
+/// The place in its row of sinusoid `n`. Each lane takes every eighth of them. Lanes that total() adds to each other
+/// are kept apart, so that it finds two such sums side by side.
+constexpr std::size_t place_of(std::size_t n) {
+  constexpr std::array<std::size_t, lanes> places{0, 4, 2, 6, 1, 5, 3, 7};
+  return n / lanes * lanes + places[n % lanes];
+}
+
+/// The lanes' sum: (0 + 1) + (2 + 3) beside (4 + 5) + (6 + 7), and then these two.
 double total(const Lanes& sums) {
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+  using Two [[gnu::vector_size(2 * sizeof(double))]] = double;
+  Two pairs[lanes / 2];
+  static_assert(sizeof pairs == sizeof sums);
+  std::memcpy(&pairs, &sums, sizeof pairs);
+  const Two halves = (pairs[0] + pairs[2]) + (pairs[1] + pairs[3]);
+  return halves[0] + halves[1];
 }
 
 }  // namespace
@@ -37,12 +49,13 @@ Fading::Fading(double doppler, Duration interval, Random random) {
   const double rotation = random.uniform(0.15, 0.35);
   constexpr auto count = static_cast<double>(sinusoids);
   for (std::size_t n = 0; n < sinusoids; ++n) {
-    const double place = static_cast<double>(n) + rotation + random.uniform(-displacement, displacement);
-    const double angle = 2 * std::numbers::pi * place / count;
-    turn_[n] = 2 * std::numbers::pi * doppler * std::cos(angle) * to_seconds(interval);
-    phase_[n] = random.uniform(0, 2 * std::numbers::pi);
-    step_re_[n] = std::cos(turn_[n]);
-    step_im_[n] = std::sin(turn_[n]);
+    const double direction = static_cast<double>(n) + rotation + random.uniform(-displacement, displacement);
+    const double angle = 2 * std::numbers::pi * direction / count;
+    const std::size_t place = place_of(n);
+    turn_[place] = 2 * std::numbers::pi * doppler * std::cos(angle) * to_seconds(interval);
+    phase_[place] = random.uniform(0, 2 * std::numbers::pi);
+    step_re_[place] = std::cos(turn_[place]);
+    step_im_[place] = std::sin(turn_[place]);
   }
   anchor(0);
 }
@@ -99,9 +112,10 @@ template <std::size_t width, bool first>
     for (std::size_t c = 0; c < chains; ++c) {
       sum_re = first && c == 0 ? re[c] : sum_re + re[c];
       sum_im = first && c == 0 ? im[c] : sum_im + im[c];
-      const Vector next_re = re[c] * step_re[c] - im[c] * step_im[c];
-      im[c] = re[c] * step_im[c] + im[c] * step_re[c];
-      re[c] = next_re;
+      const Vector crossed_re = im[c] * step_im[c];
+      const Vector crossed_im = re[c] * step_im[c];
+      re[c] = re[c] * step_re[c] - crossed_re;
+      im[c] = crossed_im + im[c] * step_re[c];
     }
     std::memcpy(sums_re + step * lanes, &sum_re, sizeof sum_re);
     std::memcpy(sums_im + step * lanes, &sum_im, sizeof sum_im);
@@ -115,7 +129,7 @@ template <std::size_t width, bool first>
 
 /// Adds up the sinusoids of a stretch of steps.
 template <std::size_t width>
-[[gnu::always_inline]] inline void add_up(const Rows& rows, Gains& gains) {
+[[gnu::always_inline]] inline void add_up(const Rows& rows, Fading::Gains& gains) {
   Sums re;
   Sums im;
   for (std::size_t lane = 0; lane < lanes; lane += width) {
@@ -124,14 +138,17 @@ template <std::size_t width>
       add_lots<width, false>(rows, from + lane, re[0].data() + lane, im[0].data() + lane);
     }
   }
-  for (std::size_t step = 0; step < Fading::stretch; ++step) gains[step] = {total(re[step]), total(im[step])};
+  for (std::size_t step = 0; step < Fading::stretch; ++step) {
+    gains.re[step] = total(re[step]);
+    gains.im[step] = total(im[step]);
+  }
 }
 
-void add_up_by_two(const Rows& rows, Gains& gains) {
+void add_up_by_two(const Rows& rows, Fading::Gains& gains) {
   add_up<2>(rows, gains);
 }
 
-__attribute__((target("avx2"))) void add_up_by_four(const Rows& rows, Gains& gains) {
+__attribute__((target("avx2"))) void add_up_by_four(const Rows& rows, Fading::Gains& gains) {
   add_up<4>(rows, gains);
 }
 

@@ -43,15 +43,23 @@ class Fading {
   /// |h|² at step `number`; its mean is 1. Any order, fastest when increasing.
   double power(std::uint64_t number) { return std::norm(gain(number)); }
   /// The value of h at step `number`.
-  std::complex<double> gain(std::uint64_t number) { return gains_from(number / stretch * stretch)[number % stretch]; }
-  /// The values from step `first` on, a multiple of `stretch`. Valid until the next call.
-  const std::array<std::complex<double>, stretch>& gains_from(std::uint64_t first) {
+  std::complex<double> gain(std::uint64_t number) {
+    const Gains& gains = gains_from(number / stretch * stretch);
+    return {gains.re[number % stretch], gains.im[number % stretch]};
+  }
+  /// The values at each step of a stretch.
+  struct Gains {
+    std::array<double, stretch> re{};
+    std::array<double, stretch> im{};
+  };
+  /// Those from step `first` on, a multiple of `stretch`. Valid until the next call.
+  const Gains& gains_from(std::uint64_t first) {
     if (first != first_) compute(first);
     return gains_;
   }
 
  private:
-  using Row = std::array<double, sinusoids>;
+  using Row = std::array<double, sinusoids>;  ///< in the order in which they are added up
   void anchor(std::uint64_t number);
   void compute(std::uint64_t first);
 
@@ -61,7 +69,7 @@ class Fading {
   Row step_re_{}, step_im_{};  ///< the rotation of one step
   std::uint64_t at_ = 0;       ///< behind the stretch that was computed last
   std::uint64_t first_ = UINT64_MAX;
-  std::array<std::complex<double>, stretch> gains_{};  ///< from step first_ on
+  Gains gains_;  ///< from step first_ on
 };
 
 /// A number for each step of a stretch.

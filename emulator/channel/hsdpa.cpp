@@ -60,20 +60,23 @@ HsdpaChannel::HsdpaChannel(const HsdpaParameters& parameters, Duration tti, cons
 /// Measures the next stretch.
 void HsdpaChannel::measure() {
   Measured& measured = measured_[measurements_ / Fading::stretch % measured_.size()];
-  measured.fading.fill(1);
-  if (parameters_.fading) measured.fading = fading_.powers_from(measurements_);
-  if (parameters_.shadowing_db > 0) {
-    for (double& db : measured.shadowing_db) {
-      db = shadowing_.db();
-      shadowing_.step();
-    }
+  if (parameters_.fading) {
+    fading_.powers_from(measurements_, measured.fading);
+  } else {
+    measured.fading.fill(1);
   }
+  if (parameters_.shadowing_db > 0) shadowing_.take(measured.shadowing_db);
   measured.snr_about = budget_.snr_about(measured.shadowing_db, measured.fading);
-  for (std::size_t step = 0; step < Fading::stretch; ++step) {
-    const auto about = link::cqi_about(measured.snr_about[step], LinkBudget::tolerance_db);
-    measured.cqi[step] = static_cast<std::uint8_t>(about ? *about : link::cqi_of(snr_db(measurements_ + step)));
-  }
+  measure_cqis(measured);
   measurements_ += Fading::stretch;
+}
+
+void HsdpaChannel::measure_cqis(const Measured& measured) {
+  const std::span<std::uint64_t, Fading::stretch> cqis(cqis_.data() + measurements_ % cqis_.size(), Fading::stretch);
+  if (link::cqis_about(measured.snr_about, LinkBudget::tolerance_db, cqis)) return;
+  for (std::size_t step = 0; step < Fading::stretch; ++step) {
+    cqis[step] = static_cast<std::uint64_t>(link::cqi_of(snr_db(measurements_ + step)));
+  }
 }
 
 double HsdpaChannel::snr_db(std::uint64_t measurement) const {
@@ -87,10 +90,16 @@ void HsdpaChannel::judge(std::span<Grant> grants, std::uint64_t first) const {
   const std::span about = std::span(stretch_of(first).snr_about).last(grants.size());
   for (std::size_t i = 0; i < grants.size(); ++i) {
     Grant& grant = grants[i];
-    if (grant.cqi == 0) continue;
-    const auto received = receptions.received(about[i], grant.cqi, grant.draw);
-    grant.received = received ? *received : link::block_received(snr_db(first + i), grant.cqi, grant.draw);
+    if (grant.cqi == 0 || receptions.surely_received(about[i], grant.cqi, grant.draw)) continue;
+    grant.received = received_after_all(first + i, grant);
   }
+}
+
+/// Of a block that is not surely received. By itself, because few are.
+[[gnu::noinline]] bool HsdpaChannel::received_after_all(std::uint64_t measurement, const Grant& grant) const {
+  const double about = stretch_of(measurement).snr_about[measurement % Fading::stretch];
+  const auto received = receptions.received(about, grant.cqi, grant.draw);
+  return received ? *received : link::block_received(snr_db(measurement), grant.cqi, grant.draw);
 }
 
 /// The link has been up before the run begins, so that its first TTIs have CQIs to use: what is measured first is no
@@ -99,10 +108,13 @@ std::span<const Grant> HsdpaChannel::ahead(std::uint64_t tti) {
   measure();
   const std::uint64_t first = tti + cqi_delay_;
   const std::span<Grant> grants(grants_.data(), measurements_ - first);
+  // Drawn in every TTI, so that whether a block is received does not depend on who was served before.
+  for (Grant& grant : grants) grant.draw = errors_.uniform();
   for (std::size_t i = 0; i < grants.size(); ++i) {
-    const std::uint8_t cqi = reported_cqi(tti + i);
-    // Drawn in every TTI, so that whether a block is received does not depend on who was served before.
-    grants[i] = {capacities_[cqi], errors_.uniform(), cqi, true};
+    const auto cqi = static_cast<std::uint8_t>(cqis_[(tti + i) % cqis_.size()]);
+    grants[i].capacity = capacities_[cqi];
+    grants[i].cqi = cqi;
+    grants[i].received = true;
   }
   if (parameters_.block_errors) judge(grants, first);
   return grants;

@@ -57,15 +57,13 @@ class HsdpaChannel final : public Channel {
     FadingStretch shadowing_db{};
     FadingStretch fading{};
     FadingStretch snr_about{};  ///< within LinkBudget::tolerance_db, which nearly always tells what is asked
-    std::array<std::uint8_t, Fading::stretch> cqi{};
   };
   void measure();
+  void measure_cqis(const Measured& measured);
   void judge(std::span<Grant> grants, std::uint64_t first) const;
+  [[nodiscard]] bool received_after_all(std::uint64_t measurement, const Grant& grant) const;
   [[nodiscard]] const Measured& stretch_of(std::uint64_t measurement) const {
     return measured_[measurement / Fading::stretch % measured_.size()];
-  }
-  [[nodiscard]] std::uint8_t reported_cqi(std::uint64_t measurement) const {
-    return stretch_of(measurement).cqi[measurement % Fading::stretch];
   }
   [[nodiscard]] double snr_db(std::uint64_t measurement) const;
 
@@ -77,6 +75,7 @@ class HsdpaChannel final : public Channel {
   std::array<Bytes, link::max_cqi + 1> capacities_{};  ///< of a TTI, by CQI
   std::uint64_t cqi_delay_;                            ///< TTIs; the measurement of TTI n has the number n + cqi_delay_
   std::array<Measured, 2> measured_;                   ///< the newest two stretches
+  std::array<std::uint64_t, 2 * Fading::stretch> cqis_{};  ///< of the same measurements
   std::uint64_t measurements_ = 0;
   std::array<Grant, Fading::stretch> grants_{};  ///< of the TTIs in which the newest stretch was measured
 };

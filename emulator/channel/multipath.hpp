@@ -25,17 +25,22 @@ class Multipath {
   }
 
   /// The same at each step of the stretch that `first`, a multiple of its length, begins.
-  FadingStretch powers_from(std::uint64_t first) {
-    FadingStretch sums{};
-    for (Tap& tap : taps_) {
-      const auto& gains = tap.fading.gains_from(first);
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += tap.weight * std::norm(gains[i]);
+  void powers_from(std::uint64_t first, FadingStretch& sums) {
+    taps_.front().powers_from(first, sums);
+    for (std::size_t i = 1; i < taps_.size(); ++i) {
+      FadingStretch more;
+      taps_[i].powers_from(first, more);
+      for (std::size_t step = 0; step < sums.size(); ++step) sums[step] += more[step];
     }
-    return sums;
   }
 
  private:
   struct Tap {
+    void powers_from(std::uint64_t first, FadingStretch& powers) {
+      const auto& [re, im] = fading.gains_from(first);
+      for (std::size_t i = 0; i < powers.size(); ++i) powers[i] = weight * (re[i] * re[i] + im[i] * im[i]);
+    }
+
     double weight;
     Fading fading;
   };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "dataplane/units/time.hpp"
 #include "emulator/random.hpp"
 
@@ -13,9 +15,22 @@ class Shadowing {
   Shadowing(double speed, Duration interval, double deviation, double distance, Random random);
 
   [[nodiscard]] double db() const { return value_; }
-  void step() { value_ = keep_ * value_ + renew_ * random_.normal(); }
+  void step() { value_ = after(value_, random_.normal()); }
+  /// The values of so many steps, from the present one on; that behind them is the present one then.
+  void take(std::span<double> db) {
+    random_.normals(db);
+    double value = value_;
+    for (double& at : db) {
+      const double normal = at;
+      at = value;
+      value = after(value, normal);
+    }
+    value_ = value;
+  }
 
  private:
+  [[nodiscard]] double after(double value, double normal) const { return keep_ * value + renew_ * normal; }
+
   Random random_;
   double keep_ = 1;
   double renew_ = 0;

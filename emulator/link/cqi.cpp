@@ -89,7 +89,7 @@ Receptions::Receptions(double error_db) {
   constexpr double lowest = -8;  // an x below which hardly a block is received
   constexpr double step = 0.25;  // the highest is 32, where the rate is 1e-20
   rates_.front() = 1;
-  for (std::size_t i = 0; i <= steps; ++i) rates_[i + 1] = rate_of(lowest + step * static_cast<double>(i));
+  for (int i = 0; i <= steps; ++i) rates_[static_cast<std::size_t>(i) + 1] = rate_of(lowest + step * i);
   rates_.back() = 0;
   for (int cqi = 1; cqi <= max_cqi; ++cqi) {
     const double slope = slope_of(cqi) / step;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "dataplane/units/bytes.hpp"
 
@@ -18,15 +21,25 @@ inline constexpr Bytes pdu_size{40};
 /// 14 dB on (EURANE).
 [[nodiscard]] int cqi_of(double snr_db);
 
-/// The same of an SNR that is known to within `error_db`; nothing where that does not tell. Here, because it is asked
-/// for every TTI of every UE.
-[[nodiscard]] inline std::optional<int> cqi_about(double snr_db, double error_db) {
+/// The CQIs of SNRs that are known to within `error_db`; false where one of them does not tell, and then each may be
+/// wrong. Here, and written so that compilers take several at a time, because it is asked for every TTI of every UE.
+template <std::size_t count>
+[[nodiscard]] bool cqis_about(const std::array<double, count>& snr_db, double error_db,
+                              std::span<std::uint64_t, count> cqis) {
   // Behind the last of the steps, and before the first, nothing changes any more.
-  const double place = std::min(std::max(snr_db * (1 / 1.02) + 16.62, 0.5), max_cqi + 0.5);
-  const int cqi = static_cast<int>(place);
-  const double beyond = place - cqi;
-  if (beyond > error_db && beyond < 1 - error_db) return cqi;
-  return std::nullopt;
+  std::array<double, count> places;
+  for (std::size_t i = 0; i < count; ++i) places[i] = std::max(snr_db[i] * (1 / 1.02) + 16.62, 0.5);
+  for (double& place : places) place = std::min(place, max_cqi + 0.5);
+  constexpr double to_integer = 0x1p52;  // added to a double, it leaves the nearest integer in the lowest bits
+  std::uint64_t untold = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double middle = places[i] - 0.5;  // of the step, where it is a whole number
+    const double shifted = middle + to_integer;
+    const double off_middle = std::abs(middle - (shifted - to_integer));
+    cqis[i] = std::bit_cast<std::uint64_t>(shifted) ^ std::bit_cast<std::uint64_t>(to_integer);
+    untold |= off_middle < 0.5 - error_db ? 0U : 1U;
+  }
+  return untold == 0;
 }
 
 /// Transport block size in bits of a CQI for a UE category (3GPP TS 25.214 v5.5.0, tables 7A–7E). 0 for CQI 0. Throws
@@ -53,25 +66,30 @@ class Receptions {
   /// `error_db` > 0, and more than what rounding makes of an SNR.
   explicit Receptions(double error_db);
 
-  /// What block_received() says; nothing where the SNR does not tell. Requires 1 <= cqi <= 30.
+  // For SNRs between -1000 and 1000 dB, and 1 <= cqi <= 30.
+  /// What block_received() says; nothing where the SNR does not tell.
   [[nodiscard]] std::optional<bool> received(double snr_db, int cqi, double draw) const {
+    if (surely_received(snr_db, cqi, draw)) return true;
     const Line& line = lines_[static_cast<std::size_t>(cqi)];
-    const double place = snr_db * line.slope + line.lowest;
-    if (draw >= rate_at(place, 0, steps + 1)) return true;
-    if (draw < rate_at(place + line.further, 1, steps + 2)) return false;
+    if (draw < rate_at(snr_db * line.slope + line.lowest + line.further, 1, steps + 2)) return false;
     return std::nullopt;
+  }
+  /// It says so, as it does of most blocks.
+  [[nodiscard]] bool surely_received(double snr_db, int cqi, double draw) const {
+    const Line& line = lines_[static_cast<std::size_t>(cqi)];
+    return draw >= rate_at(snr_db * line.slope + line.lowest, 0, steps + 1);
   }
 
  private:
-  static constexpr std::size_t steps = 160;
+  static constexpr int steps = 160;
   /// Where in the table an SNR lies at a CQI.
   struct Line {
     double slope = 0;    ///< places per dB
     double lowest = 0;   ///< the place of 0 dB, if that is too high by the error
     double further = 0;  ///< from there to the place behind the one of 0 dB, if that is too low by the error
   };
-  [[nodiscard]] double rate_at(double place, double least, double most) const {
-    return rates_[static_cast<std::size_t>(static_cast<int>(std::min(std::max(place, least), most)))];
+  [[nodiscard]] double rate_at(double place, int least, int most) const {
+    return rates_[static_cast<std::size_t>(std::clamp(static_cast<int>(place), least, most))];
   }
 
   std::array<Line, max_cqi + 1> lines_{};

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <set>
+#include <vector>
 
 namespace sluice::emulator {
 namespace {
@@ -53,6 +54,17 @@ TEST(Random, BelowIsEven) {
   int counts[7] = {};
   for (int i = 0; i < 700'000; ++i) ++counts[random.below(7)];
   for (const int count : counts) EXPECT_NEAR(count, 100'000, 1500);
+}
+
+TEST(Random, NormalsAreTheSameTogetherAndOneByOne) {
+  Random together(4);
+  Random alone(4);
+  for (const std::size_t count : {1U, 16U, 0U, 2U, 3U, 7U, 16U, 1U, 0U, 16U}) {
+    std::vector<double> normals(count);
+    together.normals(normals);
+    for (const double normal : normals) ASSERT_EQ(normal, alone.normal()) << count;
+    ASSERT_EQ(together.normal(), alone.normal()) << count;
+  }
 }
 
 TEST(Random, DistributionsHaveTheirMoments) {
