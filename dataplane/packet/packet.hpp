@@ -84,6 +84,15 @@ class Packet {
 
   [[nodiscard]] PacketNote& note() const noexcept { return *static_cast<PacketNote*>(rte_mbuf_to_priv(buffer_)); }
 
+  /// Has the processor fetch what will soon be looked at: what tells of the packet, its note, the headers, and so many
+  /// bytes behind a full headroom. Good for a packet that has been left alone for a while.
+  void prefetch(std::size_t bytes = 0) const noexcept {
+    constexpr std::size_t cache_line = 64;
+    constexpr std::size_t data = sizeof(rte_mbuf) + note_size + RTE_PKTMBUF_HEADROOM;
+    const auto* const begin = reinterpret_cast<const char*>(buffer_);
+    for (std::size_t at = 0; at < data + bytes; at += cache_line) __builtin_prefetch(begin + at);
+  }
+
   /// Takes `count` bytes off the front. Requires count <= size().
   void trim_front(std::uint16_t count) noexcept {
     assert(count <= size());

@@ -39,6 +39,7 @@ link::HarqBlock AirLink::fill(const Grant& grant, Bytes capacity, std::uint32_t 
   const auto depart = [&](Departed departed) {
     const link::RlcRange range{packed_, packed_ + static_cast<std::uint64_t>(departed.air.count())};
     packed_ = range.to;
+    departed.packet.prefetch(static_cast<std::size_t>(departed.length.count()));  // the UE soon reads all of it
     user_.left_queue(departed, now);
     held_.push({std::move(departed), range});
   };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dataplane/packet/checksum.hpp"
+#include "dataplane/packet/queue.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -151,6 +152,10 @@ std::uint32_t Connection::put(const tcp::Segment& segment, packet::Packet* paylo
     const std::span<const std::uint8_t> bytes = payload->bytes().last(segment.payload_len);
     std::memcpy(frame.append(segment.payload_len), bytes.data(), bytes.size());
     sum = payload->note().payload_sum;
+    // The one behind it was written long ago, and is likely to be sent next.
+    if (const packet::Cursor next = packet::Cursor(payload->buffer()).next()) {
+      packet::Loan(next)->prefetch(segment.payload_len);
+    }
   }
   packet::write_headers(frame, parts_.headers, parts_.addresses, segment, sum, ip_id_++);
   const auto size = static_cast<std::uint32_t>(frame.size() - parts_.headers.l2_len);

@@ -53,6 +53,7 @@ bool DelayLine::wait_for_line(Bytes size, Instant now) {
 void DelayLine::arm() {
   if (armed_ || in_flight_.empty()) return;
   armed_ = true;
+  in_flight_.front().packet.prefetch();
   loop_.at(in_flight_.front().due, *this);
 }
 

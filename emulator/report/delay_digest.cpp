@@ -27,7 +27,9 @@ void DelayDigest::add(Duration delay) {
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(kept).count());
   const std::size_t slot = slot_of(std::min(microseconds, longest_us));
   if (slot >= slots_.size()) slots_.resize(slot + 1);
-  ++slots_[slot];
+  __builtin_prefetch(&slots_[slot]);
+  if (count_ > 0) ++slots_[newest_];
+  newest_ = slot;
   ++count_;
   sum_ += kept;
   max_ = std::max(max_, kept);
@@ -36,6 +38,10 @@ void DelayDigest::add(Duration delay) {
 void DelayDigest::merge(const DelayDigest& other) {
   if (other.slots_.size() > slots_.size()) slots_.resize(other.slots_.size());
   for (std::size_t i = 0; i < other.slots_.size(); ++i) slots_[i] += other.slots_[i];
+  if (other.count_ > 0) {
+    if (count_ > 0) ++slots_[newest_];
+    newest_ = other.newest_;
+  }
   count_ += other.count_;
   sum_ += other.sum_;
   max_ = std::max(max_, other.max_);
@@ -47,7 +53,7 @@ Duration DelayDigest::percentile(double fraction) const {
   const std::uint64_t rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(wanted), 1, count_);
   std::uint64_t seen = 0;
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    seen += slots_[slot];
+    seen += slots_[slot] + (slot == newest_ ? 1 : 0);
     if (seen >= rank) {
       const Duration end = std::chrono::microseconds(upper_end_of(slot));
       return std::min(end, max_);

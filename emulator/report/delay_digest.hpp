@@ -38,6 +38,7 @@ class DelayDigest {
   [[nodiscard]] static std::uint64_t upper_end_of(std::size_t slot);
 
   std::vector<std::uint64_t> slots_;  ///< grows to the largest slot used
+  std::size_t newest_ = 0;  ///< of the delay added last: counted when the next comes and memory has been fetched
   std::uint64_t count_ = 0;
   Duration sum_{};
   Duration max_{};

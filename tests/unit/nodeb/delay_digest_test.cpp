@@ -73,5 +73,19 @@ TEST(DelayDigest, TwoMergedDigestsEqualOne) {
   for (const double fraction : {0.1, 0.5, 0.99}) EXPECT_EQ(first.percentile(fraction), both.percentile(fraction));
 }
 
+TEST(DelayDigest, MergingWithNothingChangesNothing) {
+  DelayDigest digest;
+  digest.merge(DelayDigest());
+  EXPECT_EQ(digest.percentile(1.0), Duration::zero());
+  DelayDigest one;
+  one.add(milliseconds(1));
+  digest.merge(one);
+  digest.merge(DelayDigest());
+  digest.add(milliseconds(2));
+  EXPECT_EQ(digest.count(), 2U);
+  EXPECT_EQ(digest.percentile(0.5), milliseconds(1));
+  EXPECT_EQ(digest.percentile(1.0), milliseconds(2));
+}
+
 }  // namespace
 }  // namespace sluice::emulator
