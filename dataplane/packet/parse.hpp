@@ -146,6 +146,10 @@ enum class ChecksumState : std::uint8_t {
 /// that are neither TCP nor UDP, fragments, and those with IPv6 extension headers are left alone.
 bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult result) noexcept;
 
+/// Whether two segments of one direction of a connection have as much payload and say the same, but for where they
+/// stand in it, for their timestamps and for PSH. Link headers are not looked at, nor is what lies behind an IP packet.
+[[nodiscard]] bool are_alike(const Parsed& first, const Parsed& second) noexcept;
+
 /// Whether the second of two segments of one direction of a connection goes on where the first ends and says nothing
 /// else that is new, but perhaps a later timestamp: they are of one train. Both bring data. Link headers are not looked
 /// at.

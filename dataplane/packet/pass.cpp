@@ -39,8 +39,8 @@ bool has_usual_options(const Packet& packet, const Parsed& parsed) noexcept {
 
 bool can_pass(const Packet& packet, const Parsed& parsed) noexcept {
   const tcp::Segment& segment = parsed.segment;
-  return (parsed.usual || has_usual_options(packet, parsed)) && (segment.urgent | segment.ecn) == 0 &&
-         parsed.dont_fragment && packet.size() == parsed.frame_length();
+  if ((segment.urgent | segment.ecn) != 0 || packet.size() != parsed.frame_length()) return false;
+  return parsed.usual || (has_usual_options(packet, parsed) && parsed.dont_fragment);
 }
 
 void write_passed(Packet& packet, const Parsed& parsed, const tcp::PassedHeader& passed) noexcept {

@@ -1,3 +1,6 @@
+#include <cstddef>
+
+#include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/parse.hpp"
 
 namespace sluice::packet {
@@ -11,13 +14,32 @@ bool only_data(const tcp::Segment& segment) {
 
 }  // namespace
 
+bool are_alike(const Parsed& first, const Parsed& second) noexcept {
+  constexpr std::size_t ip = offsetof(Parsed, tos), ack = offsetof(Parsed, segment) + offsetof(tcp::Segment, ack),
+                        urgent = offsetof(Parsed, segment) + offsetof(tcp::Segment, urgent);
+  static_assert(offsetof(Parsed, ttl) == ip + 1 && offsetof(Parsed, dont_fragment) == ip + 2 &&
+                offsetof(Parsed, usual) == ip + 3);
+  static_assert(offsetof(tcp::Segment, window) == offsetof(tcp::Segment, ack) + 4 &&
+                offsetof(tcp::Segment, payload_len) == offsetof(tcp::Segment, ack) + 6);
+  static_assert(offsetof(tcp::Segment, flags) == offsetof(tcp::Segment, urgent) + 2 &&
+                offsetof(tcp::Segment, sack_count) == offsetof(tcp::Segment, urgent) + 4 &&
+                offsetof(tcp::Segment, has_timestamps) == offsetof(tcp::Segment, urgent) + 5 &&
+                offsetof(tcp::Segment, ecn) == offsetof(tcp::Segment, urgent) + 6);
+  constexpr std::uint64_t pushed = std::uint64_t{tcp::Flags::psh_bit} << 16U;
+  const auto* const a = reinterpret_cast<const std::uint8_t*>(&first);
+  const auto* const b = reinterpret_cast<const std::uint8_t*>(&second);
+  return load32(a + ip) == load32(b + ip) && load64(a + ack) == load64(b + ack) &&
+         ((load64(a + urgent) ^ load64(b + urgent)) & ~pushed) == 0;
+}
+
 bool follows(const Parsed& first, const Parsed& second) noexcept {
   const tcp::Segment& a = first.segment;
   const tcp::Segment& b = second.segment;
-  if (b.seq != a.seq + a.payload_len || b.ack != a.ack || b.window != a.window) return false;
-  if (!only_data(a) || !only_data(b) || a.has_timestamps != b.has_timestamps) return false;
+  if (b.seq != a.seq + a.payload_len || !only_data(a)) return false;
   if (a.has_timestamps && static_cast<std::int32_t>(b.ts_value - a.ts_value) < 0) return false;
-  return first.tos == second.tos && first.ttl == second.ttl;
+  if (are_alike(first, second)) return true;
+  return b.ack == a.ack && b.window == a.window && only_data(b) && a.has_timestamps == b.has_timestamps &&
+         first.tos == second.tos && first.ttl == second.ttl;
 }
 
 }  // namespace sluice::packet

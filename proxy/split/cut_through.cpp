@@ -9,26 +9,28 @@
 namespace sluice::proxy {
 namespace {
 
-/// Of a segment of the same train as those that have passed: it is whole, and goes the same way.
-bool goes_on(const Leg& to, const packet::Packet& packet, const packet::Parsed& parsed, Bytes room) {
-  const std::uint32_t length = parsed.segment.payload_len;
-  return Bytes(length) <= room && to.endpoint.passes_size(length) && packet::can_pass(packet, parsed) &&
-         packet::same_macs(to.headers, packet) &&
+/// Of a segment of the same train as `first`, which has passed: it may pass, too, is whole, and goes the same way.
+bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& packet, const packet::Parsed& parsed) {
+  const bool may_pass = packet::are_alike(first, parsed)
+                            ? packet.size() == parsed.frame_length()
+                            : to.endpoint.passes_size(parsed.segment.payload_len) && packet::can_pass(packet, parsed);
+  return may_pass && packet::same_macs(to.headers, packet) &&
          packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::good;
 }
 
 }  // namespace
 
 /// How many segments of a train go on together, the first of which may: `room` bytes of payload at most, and `most` as
-/// IP packets. The buffers of these are taken.
+/// IP packets. The buffers of these are taken, but for the first one's.
 inline std::size_t SplitFlows::take_together(const Leg& to, std::span<const packet::Packet> packets,
                                              std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
-  shard_.budget.taken();
   std::size_t count = 1;
   for (; count < packets.size() && !shard_.budget.tight(); ++count) {
     room -= Bytes(parsed[count - 1].segment.payload_len);
     most -= Bytes(parsed[count - 1].ip_length);
-    if (Bytes(parsed[count].ip_length) > most || !goes_on(to, packets[count], parsed[count], room)) break;
+    if (Bytes(parsed[count].segment.payload_len) > room || Bytes(parsed[count].ip_length) > most ||
+        !goes_on(to, parsed[0], packets[count], parsed[count]))
+      break;
     shard_.budget.taken();
   }
   return count;
@@ -60,8 +62,13 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> pa
   if (to.endpoint.snd_una() == from.endpoint.rcv_nxt()) relay::note_progress(flow, out, now);
   from.heard = true;
   LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, shard_);
-  const bool first_can_wait = from.endpoint.nothing_to_emit(now) && !from.endpoint.acknowledges_next();
-  const std::size_t count = take_together(to, packets, parsed, to.endpoint.passage(from.endpoint), most);
+  shard_.budget.taken();
+  std::size_t count = 1;
+  bool first_waits = false;
+  if (packets.size() > 1) {
+    first_waits = from.endpoint.nothing_to_emit(now) && !from.endpoint.acknowledges_next();
+    count = take_together(to, packets, parsed, to.endpoint.passage(from.endpoint), most);
+  }
   const tcp::PassedHeader header = to.endpoint.begin_passing();
   for (std::size_t i = 0; i < count; ++i) {
     output.pass(parsed[i], header, packets[i], now);
@@ -77,7 +84,7 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> pa
       if (rests_after_passing(flow, id, bearer, now)) return count;
     }
   }
-  after_passing<in>(flow, id, bearer, count > 1 && first_can_wait, now);
+  after_passing<in>(flow, id, bearer, count > 1 && first_waits, now);
   return count;
 }
 

@@ -35,6 +35,28 @@ TEST(Train, TheNextDataThatSaysNothingElseFollows) {
   EXPECT_FALSE(follows(segment(5000), segment(5000))) << "a repetition";
 }
 
+TEST(Train, OfOneSizeAndShapeItsSegmentsAreAlike) {
+  Parsed next = segment(6000);
+  next.segment.ts_value = 11;
+  next.segment.ts_echo = 12;
+  next.segment.flags.bits |= tcp::Flags::psh_bit;
+  next.ip_id = 5;
+  EXPECT_TRUE(are_alike(segment(5000), next));
+  Parsed smaller = segment(6000);
+  smaller.segment.payload_len = 999;
+  EXPECT_FALSE(are_alike(segment(5000), smaller));
+  EXPECT_TRUE(follows(segment(5000), smaller)) << "and is of the train";
+  Parsed marked = segment(6000);
+  marked.segment.ecn = tcp::congestion_experienced;
+  EXPECT_FALSE(are_alike(segment(5000), marked));
+  Parsed urgent = segment(6000);
+  urgent.segment.urgent = 1;
+  EXPECT_FALSE(are_alike(segment(5000), urgent));
+  Parsed fragmentable = segment(6000);
+  fragmentable.dont_fragment = true;
+  EXPECT_FALSE(are_alike(segment(5000), fragmentable));
+}
+
 TEST(Train, WhateverElseIsNewEndsIt) {
   using Change = void (*)(Parsed&);
   constexpr std::array changes{
