@@ -149,7 +149,7 @@ class Endpoint {
   /// say (write_passed()).
   [[nodiscard]] PassedHeader begin_passing();
   /// The caller sends `frame`, whose note() has payload_len and payload_sum, which is kept here to be repeated.
-  void pass(Endpoint& from, const Segment& segment, packet::Packet&& frame, Instant now);
+  void pass(const Segment& segment, packet::Packet&& frame, Instant now);
   /// The acknowledgement by `from` goes out with its next emit().
   void end_passing(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count, Instant now);
   /// Payload of this size may: a segment takes it, and it is not so little that what follows may be joined to it.
@@ -351,6 +351,7 @@ class Endpoint {
   [[nodiscard]] std::uint32_t window_update_step() const;
   [[nodiscard, gnu::noinline]] bool worth_moving(std::int32_t gain) const;
   void consider_window_update();
+  void let_pass(std::uint32_t before, std::uint32_t last);
   [[nodiscard]] std::uint16_t advertise();
 
   // ack_processing.cpp
@@ -359,12 +360,13 @@ class Endpoint {
   bool process_ack(const Segment& segment, Instant now, AckNews* news);
   void advance_una(SeqNum ack, AckEvent& event);
   void update_window(const Segment& segment, SeqNum una_before);
+  void take_window(const Segment& segment);
   [[nodiscard]] bool is_duplicate_ack(const Segment& segment) const;
   [[nodiscard]] bool window_may_grow(const AckEvent& event, Recovery repairing) const;
   [[nodiscard]] PathView path(Instant now) const;
   /// RFC 6675 pipe. Without SACK each duplicate acknowledgement stands for a segment that has left the network.
   [[nodiscard]] std::uint32_t pipe() const {
-    if (repair_.duplicate_acks != 0 && ignores_duplicates()) [[unlikely]]
+    if (repair_.duplicate_acks == 0 || ignores_duplicates()) [[likely]]
       return send_.in_flight();
     const std::uint32_t left = std::uint32_t{repair_.duplicate_acks} * mtu_.mss;
     return send_.in_flight() > left ? send_.in_flight() - left : 0;

@@ -49,6 +49,7 @@ inline std::int32_t Endpoint::edge_gain() const {
 /// Whether moving the right edge is worth it (RFC 9293 section 3.8.6.2.2): by `step` bytes or half the room; from a
 /// window that the peer sees as closed, when it would see it open by a segment or half the room.
 inline bool Endpoint::edge_may_move(std::uint32_t step) const {
+  if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.edge <= 0) return false;
   const std::int32_t gain = edge_gain();
   if (gain >= static_cast<std::int32_t>(step)) return true;
   return gain > 0 && worth_moving(gain);
@@ -107,12 +108,18 @@ inline void Endpoint::advance_una(SeqNum ack, AckEvent& event) {
 /// the last to come. SND.WL2 is SND.UNA as it was before this segment. Updates that were reordered may leave too small
 /// a window behind; the next segment or the answer to a probe corrects it.
 inline void Endpoint::update_window(const Segment& segment, SeqNum una_before) {
-  const std::uint32_t window = std::uint32_t{segment.window} << bits_.snd_shift;
   if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_.wl1)) return;
-  snd_.wl1 = segment.seq;
-  if (window == 0) [[unlikely]]
+  if (segment.window == 0) [[unlikely]]
     bits_.on_fast_path = false;
-  if (window == snd_.wnd) return;
+  take_window(segment);
+}
+
+/// The same of one that is the newest, and whose window is open.
+inline void Endpoint::take_window(const Segment& segment) {
+  const std::uint32_t window = std::uint32_t{segment.window} << bits_.snd_shift;
+  snd_.wl1 = segment.seq;
+  if (window == snd_.wnd) [[likely]]
+    return;
   if (window > snd_.wnd && bits_.timer < Timer::reorder) {
     disarm(Timer::persist);
     bits_.backoff = 0;

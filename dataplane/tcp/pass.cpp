@@ -31,33 +31,36 @@ PassedHeader Endpoint::begin_passing() {
   return {.ack = rcv_.last_ack_sent, .window = advertise(), .ts_echo = rcv_.ts_recent};
 }
 
-void Endpoint::pass(Endpoint& from, const Segment& segment, packet::Packet&& frame, Instant now) {
-  const std::uint32_t length = segment.payload_len;
-  // When a window is worth a segment may depend on each of them; else they are let pass together at the end.
-  if (from.bits_.window_updates != WindowUpdates::sparing) [[unlikely]] {
-    from.rcv_.nxt += length;
-    from.consider_window_update();
-    from.room_ -= std::min(from.room_, length);
-  }
+void Endpoint::pass(const Segment& segment, packet::Packet&& frame, Instant now) {
   packet::PacketNote& note = frame.note();
   note.seq = segment.seq.raw();
-  note.header_len = static_cast<std::uint16_t>(frame.size() - length);
+  note.header_len = static_cast<std::uint16_t>(frame.size() - segment.payload_len);
   send_.push_sent(std::move(frame), now);
+}
+
+/// What was received has left, `before` bytes and then `last`, and takes room that it takes of the window elsewhere
+/// now. Where that may be worth a segment, it is looked at as after the last one: take_over() does the same.
+inline void Endpoint::let_pass(std::uint32_t before, std::uint32_t last) {
+  if (bits_.window_updates == WindowUpdates::sparing || bits_.ack_now) [[likely]] {
+    room_ -= std::min(room_, before + last);
+    return;
+  }
+  room_ -= std::min(room_, before);
+  consider_window_update();
+  room_ -= std::min(room_, last);
 }
 
 void Endpoint::end_passing(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count,
                            Instant now) {
   const SeqNum end = last.seq + last.payload_len;
-  if (from.bits_.window_updates == WindowUpdates::sparing) [[likely]] {
-    from.rcv_.nxt = end;
-    from.room_ -= std::min(from.room_, static_cast<std::uint32_t>(end - first.seq));
-  }
+  from.rcv_.nxt = end;
   from.schedule_ack(count, now);
+  from.let_pass(static_cast<std::uint32_t>(last.seq - first.seq), last.payload_len);
   if (last.has_timestamps) {
     from.remember_timestamp(first, now);
     from.rcv_.newest_ts = last.ts_value;
   }
-  from.update_window(last, from.snd_.una);
+  from.take_window(last);
   ts_value_ = from.rcv_.newest_ts;
   snd_.nxt = snd_.end = end;
   snd_.last_sent = tick::fine(now);

@@ -72,7 +72,7 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> pa
   const tcp::PassedHeader header = to.endpoint.begin_passing();
   for (std::size_t i = 0; i < count; ++i) {
     output.pass(parsed[i], header, packets[i], now);
-    to.endpoint.pass(from.endpoint, parsed[i].segment, std::move(packets[i]), now);
+    to.endpoint.pass(parsed[i].segment, std::move(packets[i]), now);
   }
   shard_.counters.add(Counter::segments_cut_through, count);
   shard_.counters.add(Counter::optimised, count - 1);  // the first was counted before

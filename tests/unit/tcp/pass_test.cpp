@@ -126,7 +126,7 @@ class Relay {
     sent.window = header.window;
     if (sent.has_timestamps) sent.ts_echo = header.ts_echo;
     out.wire.segments.push_back({sent, {frame.bytes().begin(), frame.bytes().end()}, out.now});
-    out.endpoint.pass(in.endpoint, segment, std::move(frame), out.now);
+    out.endpoint.pass(segment, std::move(frame), out.now);
     out.endpoint.end_passing(in.endpoint, segment, segment, 1, out.now);
     ++passed;
   }
@@ -234,7 +234,7 @@ TEST(PassingOfMany, OfTimestampsTheFirstIsEchoedAndTheLastIsTheNewest) {
   static_cast<void>(relay.out.endpoint.begin_passing());
   for (const tcp::Segment& segment : {first, last}) {
     const auto from = static_cast<std::uint32_t>(segment.seq - relay.in.their_base);
-    relay.out.endpoint.pass(relay.in.endpoint, segment, payload_packet(stream_bytes(from, dated)), relay.out.now);
+    relay.out.endpoint.pass(segment, payload_packet(stream_bytes(from, dated)), relay.out.now);
   }
   relay.out.endpoint.end_passing(relay.in.endpoint, first, last, 2, relay.out.now);
   relay.in.wire.segments.clear();
