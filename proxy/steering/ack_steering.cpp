@@ -78,9 +78,13 @@ bool AckClock::on_report(Instant now, const control::feedback::BearerReport& rep
   return true;
 }
 
-/// What the flow has under way.
+/// What the flow has under way. Mostly it is known.
 inline void AckSteering::follow_flight(Share& share, const Flow& flow, AckClock& clock) {
-  const auto now = static_cast<std::uint32_t>(flight_on_wire(flow.leg(Side::radio)).count());
+  const Leg& radio = flow.leg(Side::radio);
+  const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
+  if (payload == share.payload && radio.endpoint.on_fast_path()) return;
+  share.payload = payload;
+  const auto now = static_cast<std::uint32_t>(on_wire(radio, Bytes(payload)).count());
   const std::uint32_t before = share.flight;
   share.flight = now & most_flight;
   clock.add_flight(Bytes(share.flight) - Bytes(before));

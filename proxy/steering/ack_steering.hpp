@@ -141,6 +141,7 @@ class AckSteering {
     std::uint32_t flight : 30 = 0;      ///< IP bytes
     std::uint32_t waits : 1 = 0;        ///< it counts in AckClock::waiting() …
     std::uint32_t young_waits : 1 = 0;  ///< … and in AckClock::young_waiting()
+    std::uint32_t payload = 0;          ///< what `flight` was worked out from
     control::PeerClock clock;
   };
   static void follow_flight(Share& share, const Flow& flow, AckClock& clock);
