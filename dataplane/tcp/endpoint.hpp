@@ -80,6 +80,11 @@ class Endpoint {
   /// (RFC 9293 section 3.8.6.2.2; see WindowUpdates) or away from a closed window. Default 65535.
   void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
+  /// There is room for `bytes` more than there was, which is nothing that the peer need be told by itself. False, and
+  /// nothing has happened, where set_receive_room() has to say: where it is worth telling, where the peer has used half
+  /// of its window and may soon wait for more, where there was perhaps less than no room, and under other WindowUpdates
+  /// than sparing ones.
+  bool regain_room(std::uint32_t bytes);
   /// From now on only what acknowledge_up_to() allows is acknowledged, nothing by itself.
   void hold_acknowledgements();
   /// From now on what is received is acknowledged again without being asked.

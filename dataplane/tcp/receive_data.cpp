@@ -130,6 +130,16 @@ void Endpoint::set_receive_room(Bytes room, WindowUpdates updates) {
   if (room_ > before) consider_window_update();
 }
 
+bool Endpoint::regain_room(std::uint32_t bytes) {
+  const auto open = static_cast<std::uint32_t>(std::max(rcv_.edge - rcv_.nxt, 0));
+  if (room_ == 0 || open <= room_ / 2 || bits_.window_updates != WindowUpdates::sparing) return false;
+  room_ += bytes;
+  if (!edge_may_move(window_update_step())) [[likely]]
+    return true;
+  room_ -= bytes;
+  return false;
+}
+
 /// The peer sees a window that is rounded down to the scale, and waits while no segment fits into it (RFC 9293 section
 /// 3.8.6.2.1): from such a one any move counts that makes one fit.
 bool Endpoint::worth_moving(std::int32_t gain) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "dataplane/units/bytes.hpp"
@@ -45,6 +46,13 @@ struct BearerLoad {
       older_moving_flows += share.young ? 0U : change;
       share.moving = is_moving;
     }
+  }
+
+  /// What a connection holds and has advertised has changed by so much, and nothing else of its share.
+  void commit(FlowShare& share, std::int64_t change) {
+    const std::int64_t after = std::max<std::int64_t>(share.committed + change, 0);
+    committed += Bytes(after) - Bytes(share.committed);
+    share.committed = static_cast<std::uint32_t>(after);
   }
 
   /// A connection's share was `before` and is `after` now; one that comes or goes has none.

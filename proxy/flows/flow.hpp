@@ -37,6 +37,8 @@ enum class StreamEvents : std::uint8_t {
   to_radio = data_to_radio | acked_by_radio,  ///< whatever there is of the stream to the UE
   to_core = data_to_core | acked_by_core,
   all = to_radio | to_core,
+  due_to_ue = 16,      ///< nothing is left to be done but to send the UE the acknowledgement that is due to it
+  due_to_server = 32,  ///< … or the server
 };
 [[nodiscard]] constexpr StreamEvents operator|(StreamEvents a, StreamEvents b) {
   return static_cast<StreamEvents>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
@@ -47,6 +49,9 @@ enum class StreamEvents : std::uint8_t {
 }
 [[nodiscard]] constexpr StreamEvents data_to(Side out) {
   return out == Side::radio ? StreamEvents::data_to_radio : StreamEvents::data_to_core;
+}
+[[nodiscard]] constexpr StreamEvents due_to(Side side) {
+  return side == Side::radio ? StreamEvents::due_to_ue : StreamEvents::due_to_server;
 }
 [[nodiscard]] constexpr StreamEvents acked_by(Side side) {
   return side == Side::radio ? StreamEvents::acked_by_radio : StreamEvents::acked_by_core;
@@ -64,6 +69,8 @@ struct Leg {
   bool passed_by : 1 = false;         ///< bytes of the host passed while the connection was handed back
   bool keepalive_passed : 1 = false;  ///< the host asks whether the other one is there, and that one was asked
   bool heard : 1 = false;             ///< the host has sent data
+  bool at_limit : 1 = false;          ///< its window is what memory had for it unasked, and no law's (ReceiveWindows)
+  bool regained : 1 = false;          ///< … and since then the other host has made room for more
   Commitment commitment;              ///< the window that the host was told, as the budget knows it
 };
 

@@ -69,7 +69,10 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> pa
     first_waits = from.endpoint.nothing_to_emit(now) && !from.endpoint.acknowledges_next();
     count = take_together(to, packets, parsed, to.endpoint.passage(from.endpoint), most);
   }
+  const tcp::SeqNum edge = to.endpoint.rcv_edge();
   const tcp::PassedHeader header = to.endpoint.begin_passing();
+  if (to.endpoint.rcv_edge() != edge) [[unlikely]]
+    bearer.load.commit(flow.share, to.endpoint.rcv_edge() - edge);
   for (std::size_t i = 0; i < count; ++i) {
     output.pass(parsed[i], header, packets[i], now);
     to.endpoint.pass(parsed[i].segment, std::move(packets[i]), now);
@@ -89,21 +92,26 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> pa
 }
 
 /// Data have passed to a UE whose acknowledgements are listened to. True where to serve the flow would change nothing
-/// but what is done here: a law that they clock lets the server send no more for data, nothing is due, as much is held
-/// and advertised as before, nobody else of the UE waits, and the timer wheel looks at the flow in time.
+/// but what is done here: a law that they clock lets the server send no more for data, as much is held and advertised
+/// as before, nobody else of the UE waits, and the timer wheel looks at the flow in time. Where the server is to be
+/// told of its data, that is left to be done.
 bool SplitFlows::rests_after_passing(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   acks_.note_passed(flow, id, bearer);
-  if (!bearer.clocked()) return false;
-  if (!flow.leg(Side::core).endpoint.nothing_to_emit(now) || bearer.load.backlogged_flows != 0) return false;
+  if (!bearer.clocked() || bearer.load.backlogged_flows != 0) return false;
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
   if (ReceiveWindows::data_opens_if_clocked(flow, bearer)) return false;
-  if (flow.events != StreamEvents::none || !relay::on_fast_path(flow) || Exposure::waits(flow)) return false;
-  if (!is_looked_at_in_time(flow, next_deadline(flow))) return false;
+  if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || Exposure::waits(flow)) return false;
+  const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
+  if (!due && !is_looked_at_in_time(flow, next_deadline(flow))) return false;
   if (flow.share.young) {
     if (flow.sent_to_radio >= bearer.treatment().smvs.short_flow) return false;
     bearer.expect_young(now);
   }
   flow.last_activity = now;
+  if (due) {
+    mark(flow, id, due_to(Side::core));
+    return true;
+  }
   return memory_.note(flow, StreamEvents::data_to_radio) == flow.share.committed;
 }
 
@@ -117,7 +125,7 @@ void SplitFlows::after_passing(Flow& flow, FlowId id, const Bearer& bearer, bool
   const bool follows_later = bearer.steered() || Exposure::waits(flow);
   const bool due = !flow.leg(in).endpoint.nothing_to_emit(now);
   if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none) reschedule(flow, id, now);
-  if (due || follows_later) mark(flow, id, data_to(opposite(in)));
+  if (due || follows_later) mark(flow, id, is_plain(flow, bearer) ? due_to(in) : data_to(opposite(in)));
 }
 
 template std::size_t SplitFlows::pass<Side::radio>(Flow&, FlowId, std::span<packet::Packet>,

@@ -27,6 +27,16 @@ class RelayMemory {
   /// What the direction that comes in on `in`, and holds `held`, may hold and advertise: by need as far as the budget
   /// goes, beyond the need while there is plenty; two segments in any case, or it would never move again.
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
+  /// The direction that comes in on `in` has shown to need more than is granted unasked: what it may hold follows what
+  /// is acknowledged.
+  [[nodiscard]] bool goes_by_need(const Flow& flow, Side in) const {
+    return flow.demands != no_id && demand_of(flow, in).bytes() > plenty_;
+  }
+  /// limit() was looked at so lately that it need not be again, of the direction that comes in on `in`. In between the
+  /// host behind it has room for what the other one acknowledges.
+  [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
+    return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
+  }
   /// What it has shown to need, as far as the budget goes.
   [[nodiscard]] Bytes need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
   /// The same as limit() for a connection that has only begun.
@@ -35,6 +45,10 @@ class RelayMemory {
   /// Tells the budget what the flow has advertised. `events`: what has happened to its streams. Returns the bytes
   /// that it holds and has advertised, both ways.
   [[nodiscard]] std::uint32_t note(Flow& flow, StreamEvents events);
+  /// The same where nothing has happened but that the host behind `in` was told of its window.
+  void note_told(Leg& leg) {
+    budget_.commit(leg.commitment, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
+  }
   /// The flow ends.
   void forget(Flow& flow);
 
@@ -49,6 +63,10 @@ class RelayMemory {
   /// What a connection is granted without having shown that it needs it, while the budget has room for that.
   static constexpr Bytes most_unasked{1024 * 1024};
 
+  /// Of the direction that comes in on `in`. Requires that the flow has any.
+  [[nodiscard]] const Demand& demand_of(const Flow& flow, Side in) const {
+    return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
+  }
   /// Of a direction that has `shown` a need and has committed `own`, of which `unasked` might be without need.
   [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes unasked) const;
   [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);

@@ -132,12 +132,14 @@ template <Side in>
 inline bool SplitFlows::hear(packet::Packet& packet, const tcp::Segment& segment, Flow& flow, FlowId id, Instant now) {
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
-  Bearer* const listening = in == Side::radio ? listener(flow) : nullptr;
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  const bool listening = in == Side::radio && bearer.listens();
+  const tcp::SeqNum before = own.endpoint.snd_una();
   tcp::AckNews news;
-  if (!own.endpoint.hear(segment, now, listening != nullptr ? &news : nullptr)) [[unlikely]]
+  if (!own.endpoint.hear(segment, now, listening ? &news : nullptr)) [[unlikely]]
     return false;
   packet.reset();
-  if (listening != nullptr) acks_.hear(flow, id, *listening, news, now);
+  if (listening) acks_.hear(flow, id, bearer, news, now);
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   flow.last_activity = now;
   if (other.keepalive_passed) [[unlikely]] {
@@ -145,7 +147,52 @@ inline bool SplitFlows::hear(packet::Packet& packet, const tcp::Segment& segment
     other.endpoint.answer_keepalive();
   }
   relay::note_progress(flow, in, now);
-  mark(flow, id, acked_by(in));
+  after_hearing<in>(flow, id, bearer, static_cast<std::uint32_t>(segment.ack - before), now);
+  return true;
+}
+
+/// The host behind `in` has acknowledged so much, and nothing else has happened. Where it comes to no more than a wider
+/// window for the other host, what serve() would do is done here.
+template <Side in>
+inline void SplitFlows::after_hearing(Flow& flow, FlowId id, Bearer& bearer, std::uint32_t acked, Instant now) {
+  constexpr Side sender = opposite(in);
+  if (!has_opened_window<in>(flow, bearer, acked, now)) {
+    mark(flow, id, acked_by(in));
+    return;
+  }
+  bearer.load.commit(flow.share, -std::int64_t{acked});
+  if (!flow.leg(sender).endpoint.nothing_to_emit(now)) {
+    mark(flow, id, due_to(sender));
+    return;
+  }
+  keep_journal(flow, id);
+  reschedule(flow, id, now);
+}
+
+/// Nothing waits to be sent, and the other host has the window that it is to have now. False, and nothing has happened,
+/// where only serve() finds out. Where no law steers, memory is asked when the other host is told of a window; until
+/// then there is as much more for it as was acknowledged.
+template <Side in>
+inline bool SplitFlows::has_opened_window(Flow& flow, Bearer& bearer, std::uint32_t acked, Instant now) {
+  Leg& sender = flow.leg(opposite(in));
+  if (flow.events != StreamEvents::none || flow.release_reason != ReleaseReason::none || flow.share.backlog != 0)
+    return false;
+  if (!sender.endpoint.on_fast_path() || !flow.leg(in).endpoint.nothing_to_emit(now)) return false;
+  if (in == Side::radio && bearer.clocked()) return law_has_opened_window(flow, bearer, now);
+  sender.regained =
+      sender.at_limit && flow.window_loop == no_id && is_plain(flow, bearer) && sender.endpoint.regain_room(acked);
+  return sender.regained;
+}
+
+/// The same of the server of a UE whose only connection this is, under a law by its acknowledgements.
+bool SplitFlows::law_has_opened_window(Flow& flow, Bearer& bearer, Instant now) {
+  if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || Exposure::waits(flow)) return false;
+  if (!flow.share.moving || flow.leg(Side::radio).endpoint.held() == Bytes{}) return false;
+  if (flow.share.young) {
+    if (flow.sent_to_radio >= bearer.treatment().smvs.short_flow) return false;
+    bearer.expect_young(now);
+  }
+  receive_windows_.update_of_server(flow, bearer, now);
   return true;
 }
 

@@ -91,23 +91,56 @@ void SplitFlows::serve_all_marked(Instant now) {
   closed_marked_ = false;
 }
 
+/// The host behind `in`, whose window no law steers, is about to be told of it. Whether memory is to be asked what it
+/// has for that: since it was, room was regained.
+template <Side in>
+inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
+  const Leg& leg = flow.leg(in);
+  return leg.regained && !leg.endpoint.nothing_to_emit(now) && !memory_.limit_is_fresh(flow, in, now);
+}
+
+/// Nothing is left to be done but to send the host behind `in` what is due to it. serve() comes to the same.
+template <Side in>
+inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
+  Leg& from = flow.leg(in);
+  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  if (!bearer.steered() && window_is_due<in>(flow, now)) {
+    if constexpr (in == Side::core) {
+      receive_windows_.update_of_server(flow, bearer, now);
+    } else {
+      receive_windows_.update_of_ue(flow, bearer, now);
+    }
+  }
+  keep_journal(flow, id);
+  const tcp::SeqNum before = from.endpoint.rcv_edge();
+  LegOutput output(flow, in, bearer.counts() ? &bearer : nullptr, shard_);
+  from.endpoint.emit_due(now, output, Bytes::max());
+  memory_.note_told(from);
+  bearer.load.commit(flow.share, from.endpoint.rcv_edge() - before);
+  reschedule(flow, id, now);
+}
+
 inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   const StreamEvents events = std::exchange(flow.events, StreamEvents::none);
+  if (events == due_to(Side::core)) return send_due<Side::core>(flow, id, now);
+  if (events == due_to(Side::radio)) return send_due<Side::radio>(flow, id, now);
   if (!relay::on_fast_path(flow) || flow.release_reason != ReleaseReason::none) [[unlikely]] {
     serve_troubled(flow, id, now);
     return;
   }
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
-  // What comes takes room that its sender knows of: where no law steers it, only what is acknowledged opens a window.
+  // What comes takes room that its sender knows of. Where no law steers it, what is acknowledged opens a window, and
+  // memory is asked anew when that is told.
   const bool steered = bearer.steered();
   bool opens = contains(events, StreamEvents::acked_by_radio);
   if (contains(events, StreamEvents::data_to_radio)) {
-    opens = opens || (steered && ReceiveWindows::data_opens(flow, bearer));
+    opens = opens || (steered ? ReceiveWindows::data_opens(flow, bearer) : window_is_due<Side::core>(flow, now));
     relay::pump_undisturbed(flow, Side::radio);
   }
   if (opens) receive_windows_.update_of_server(flow, bearer, now);
   if (contains(events, StreamEvents::data_to_core)) relay::pump_undisturbed(flow, Side::core);
-  if (contains(events, steered ? StreamEvents::to_core : StreamEvents::acked_by_core))
+  if (contains(events, steered ? StreamEvents::to_core : StreamEvents::acked_by_core) ||
+      (contains(events, StreamEvents::data_to_core) && window_is_due<Side::radio>(flow, now)))
     receive_windows_.update_of_ue(flow, bearer, now);
   if (Exposure::waits(flow)) [[unlikely]]
     exposure_.allow(flow, bearer);
@@ -215,16 +248,17 @@ void SplitFlows::pass_news_of_end(Flow& flow, Bearer& bearer, Instant now) {
   emit(flow, bearer, now);
 }
 
-/// Returns whether something may have gone to the server.
+/// Returns whether something may have gone to the server, or the UE may have been told of its window.
 bool SplitFlows::emit(Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.bounds()) [[unlikely]]
     windows_.follow(flow, bearer, now);
   const bool to_server = !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (to_server) emit(flow, bearer, Side::core, Bytes::max(), Part::own, now);
   if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return to_server;
+  const bool tells_ue = flow.leg(Side::radio).endpoint.owes_acknowledgement();
   // By acknowledgements, what may be sent is not known before what is under way is looked at.
   emit(flow, bearer, Side::radio, bearer.clocked() ? Bytes::max() : bearer.allowance(now), Part::own, now);
-  return to_server;
+  return to_server || tells_ue;
 }
 
 void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now) {

@@ -123,6 +123,15 @@ class SplitFlows {
                                                                       Instant now);
   template <Side in>
   bool hear(packet::Packet& packet, const tcp::Segment& segment, Flow& flow, FlowId id, Instant now);
+  template <Side in>
+  void after_hearing(Flow& flow, FlowId id, Bearer& bearer, std::uint32_t acked, Instant now);
+  template <Side in>
+  bool has_opened_window(Flow& flow, Bearer& bearer, std::uint32_t acked, Instant now);
+  [[gnu::flatten, gnu::noinline]] bool law_has_opened_window(Flow& flow, Bearer& bearer, Instant now);
+  template <Side in>
+  void send_due(Flow& flow, FlowId id, Instant now);
+  template <Side in>
+  [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
   [[gnu::flatten, gnu::noinline]] void serve_all_marked(Instant now);
   template <Side in>
   bool deliver_segment(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id, Instant now);
@@ -151,6 +160,11 @@ class SplitFlows {
   [[nodiscard]] Bearer* listener(const Flow& flow) {
     Bearer& bearer = shard_.registry.bearer(flow.bearer);
     return bearer.listens() ? &bearer : nullptr;
+  }
+  /// Its windows go by memory alone, nobody listens to its acknowledgements or waits for it, and nothing of it waits.
+  [[nodiscard]] static bool is_plain(const Flow& flow, const Bearer& bearer) {
+    return !bearer.steered() && !bearer.bounds() && !bearer.listens() && !Exposure::waits(flow) && !flow.share.young &&
+           flow.share.backlog == 0;
   }
   /// A flow under a law by acknowledgements has been served, or is over, and others wait: what it left of the window is
   /// theirs.

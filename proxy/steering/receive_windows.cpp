@@ -67,11 +67,19 @@ Bytes ReceiveWindows::first(const Bearer& bearer, Side from) const {
   return steered ? std::min(most, treatment.smvs.receive_window.initial) : most;
 }
 
+inline void ReceiveWindows::open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const {
+  const Bytes most = advertise_to(flow, in, limit);
+  Leg& leg = flow.leg(in);
+  leg.at_limit = most == limit && !memory_.goes_by_need(flow, in);
+  leg.regained = false;
+  exposure_.open_window(flow, in, most - held);
+}
+
 void ReceiveWindows::update_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::radio)) return;
   const Bytes held = relay::held_towards(flow, Side::core);
-  const Bytes most = advertise_to(flow, Side::radio, memory_.limit(flow, bearer, Side::radio, held, now));
-  exposure_.open_window(flow, Side::radio, most - held);
+  const Bytes limit = memory_.limit(flow, bearer, Side::radio, held, now);
+  open_window_without_law(flow, Side::radio, limit, held);
 }
 
 void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
@@ -79,7 +87,7 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   const Bytes held = relay::held_towards(flow, Side::radio);
   const Bytes limit = memory_.limit(flow, bearer, Side::core, held, now);
   if (!bearer.steered()) {
-    exposure_.open_window(flow, Side::core, advertise_to(flow, Side::core, limit) - held);
+    open_window_without_law(flow, Side::core, limit, held);
     note_shut(flow, bearer, false);
     return;
   }

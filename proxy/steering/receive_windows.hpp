@@ -50,6 +50,8 @@ class ReceiveWindows {
     Instant next{};  ///< when its next step is due
   };
 
+  /// Of a connection that holds `held` of what the host behind `in` has sent, of `limit` that it may hold.
+  void open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const;
   [[nodiscard]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
     return flow.window_loop != no_id ? &loops_[flow.window_loop] : make_loop(flow, bearer, held);
   }

@@ -77,6 +77,7 @@ TEST(BearerLoad, IsTheSumOverTheFlowsWhateverTheyDo) {
     load.change(flow, after);
     flow = after;
     load.update(flow, random(3) * 1000, random(100'000), random(2) == 0);
+    load.commit(flow, std::int64_t{random(100'000)} - 50'000);
   }
   Bytes backlog;
   Bytes committed;
