@@ -1,46 +1,15 @@
 #include "emulator/cell/queue_ledger.hpp"
 
-#include <algorithm>
-
 namespace sluice::emulator {
-
-void QueueLedger::arrived(Bytes length, Bytes air) {
-  ++counters_.arrived_packets;
-  counters_.arrived_bytes += count(length);
-  counters_.arrived_air += count(air);
-}
 
 void QueueLedger::taken_over(Bytes length) {
   ++counters_.taken_over_packets;
   counters_.taken_over_bytes += count(length);
 }
 
-void QueueLedger::entered(Bytes length, Bytes air, Instant now) {
-  change(length, air, now);
-  counters_.most_air = std::max(counters_.most_air, count(air_bytes_));
-}
-
-void QueueLedger::left(Bytes length, Bytes air, Instant now) {
-  change(-length, -air, now);
-}
-
-void QueueLedger::transmitted(Bytes length) {
-  counters_.transmitted_bytes += count(length);
-}
-
 void QueueLedger::dropped(Bytes length) {
   ++counters_.dropped_packets;
   counters_.dropped_bytes += count(length);
-}
-
-void QueueLedger::intervened(std::uint64_t dropped, std::uint64_t marked) {
-  counters_.early_packets += dropped;
-  counters_.marked_packets += marked;
-}
-
-void QueueLedger::delivered(Bytes length) {
-  ++counters_.delivered_packets;
-  counters_.delivered_bytes += count(length);
 }
 
 void QueueLedger::lost(Bytes length) {

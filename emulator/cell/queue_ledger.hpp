@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -50,25 +51,39 @@ class QueueLedger {
   }
   void note_counted() { reported_ = false; }
 
+  // What is said of every packet is here, not behind a call.
   /// A packet came, whatever becomes of it.
-  void arrived(Bytes length, Bytes air);
+  void arrived(Bytes length, Bytes air) {
+    ++counters_.arrived_packets;
+    counters_.arrived_bytes += count(length);
+    counters_.arrived_air += count(air);
+  }
   /// The one that comes next was handed on by another Node-B.
   void taken_over(Bytes length);
   /// A packet is in the queue from now on.
-  void entered(Bytes length, Bytes air, Instant now);
+  void entered(Bytes length, Bytes air, Instant now) {
+    change(length, air, now);
+    counters_.most_air = std::max(counters_.most_air, count(air_bytes_));
+  }
   /// So much of what waits is not in the queue any more.
-  void left(Bytes length, Bytes air, Instant now);
+  void left(Bytes length, Bytes air, Instant now) { change(-length, -air, now); }
   /// So much of what left was sent over the air, and with it a whole packet's last byte or not.
-  void transmitted(Bytes length);
+  void transmitted(Bytes length) { counters_.transmitted_bytes += count(length); }
   void transmitted_packet() { ++counters_.transmitted_packets; }
   /// An opportunity used so many bytes on the air.
   void carried(Bytes air) { counters_.carried += count(air); }
   /// A packet was dropped, with so many bytes that had not been transmitted.
   void dropped(Bytes length);
   /// Active queue management dropped and marked so many packets.
-  void intervened(std::uint64_t dropped, std::uint64_t marked);
+  void intervened(std::uint64_t dropped, std::uint64_t marked) {
+    counters_.early_packets += dropped;
+    counters_.marked_packets += marked;
+  }
   /// A packet that left has reached the UE.
-  void delivered(Bytes length);
+  void delivered(Bytes length) {
+    ++counters_.delivered_packets;
+    counters_.delivered_bytes += count(length);
+  }
   /// A packet that left is lost on the air and will not come again.
   void lost(Bytes length);
   /// A packet of `length` was handed on to another Node-B, which spared this one `air`. `unsent` of it had not been

@@ -52,8 +52,10 @@ void Sectors::run(std::uint64_t tti, Instant now) {
   for (std::size_t i = 0; i < allocations_.size(); ++i) transmit(tti, allocations_[i], now);
 }
 
+// What every TTI takes is declared inline below: each has one caller.
+
 /// Sends a sector's retransmissions and allocates what is left of its TTI. Returns the units that are taken.
-std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti, Instant now) {
+inline std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::uint32_t units = repeat(sector, tti, now);
   gather(sector, tti, now);
   const std::size_t first = allocations_.size();
@@ -65,7 +67,7 @@ std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti, Insta
 }
 
 /// Sends the blocks again that are due in this TTI. Returns the units they take.
-std::uint32_t Sectors::repeat(std::uint32_t sector, std::uint64_t tti, Instant now) {
+inline std::uint32_t Sectors::repeat(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::uint32_t units = 0;
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     if (ues_[i].sector != sector) continue;
@@ -81,7 +83,7 @@ std::uint32_t Sectors::repeat(std::uint32_t sector, std::uint64_t tti, Instant n
   return units;
 }
 
-void Sectors::gather(std::uint32_t sector, std::uint64_t tti, Instant now) {
+inline void Sectors::gather(std::uint32_t sector, std::uint64_t tti, Instant now) {
   candidates_.clear();
   for (const CellUe& ue : ues_) {
     if (ue.sector != sector || !ue.here) continue;
@@ -93,7 +95,7 @@ void Sectors::gather(std::uint32_t sector, std::uint64_t tti, Instant now) {
   }
 }
 
-void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units) {
+inline void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units) {
   if (units == 0) {
     // Nothing left to give, but the scheduler's averages go on.
     for (Candidate& candidate : candidates_) candidate.backlogged = false;
@@ -134,14 +136,14 @@ std::uint32_t Sectors::needed_by(UeIndex index, Bytes capacity, Instant now) con
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(units, 1, resources_.blocks));
 }
 
-void Sectors::account(std::uint64_t tti, std::uint32_t units) {
+inline void Sectors::account(std::uint64_t tti, std::uint32_t units) {
   if (units == 0) return;
   std::uint64_t all = 0;
   for (const CellUe& ue : ues_) all += static_cast<std::uint64_t>(ue.downlink->channel().at(tti).carried().count());
   air_.taken(all * units / resources_.blocks);
 }
 
-void Sectors::transmit(std::uint64_t tti, const Allocation& allocation, Instant now) {
+inline void Sectors::transmit(std::uint64_t tti, const Allocation& allocation, Instant now) {
   Downlink& downlink = *ues_[allocation.ue].downlink;
   const Bytes capacity = allocation.capacity * allocation.units / resources_.blocks;
   ++counters_.blocks;
