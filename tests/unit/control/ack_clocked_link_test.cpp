@@ -375,8 +375,9 @@ TEST(AckClockedLink, TheSameSeedGivesTheSameRun) {
 
 struct Recorded {
   const char* file;
-  double least_use, most_p95_ms;                 ///< with an uplink that always speaks
-  double scheduled_least_use, scheduled_p95_ms;  ///< with a scheduled one
+  double least_use, most_p95_ms;  ///< with an uplink that always speaks
+  double scheduled_least_use,
+      scheduled_p95_ms;  ///< with a scheduled one, which no timestamps tell of: much is sent ahead
 };
 
 class RecordedLinks : public testing::TestWithParam<Recorded> {};
@@ -408,9 +409,9 @@ TEST_P(RecordedLinks, AreUsedWithoutAnyReport) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, RecordedLinks,
-                         testing::Values(Recorded{"Verizon-LTE-short.down", 0.94, 60, 0.92, 72},
-                                         Recorded{"TMobile-UMTS-driving.down", 0.94, 80, 0.93, 90},
-                                         Recorded{"ATT-LTE-driving.down", 0.97, 45, 0.96, 55}));
+                         testing::Values(Recorded{"Verizon-LTE-short.down", 0.95, 60, 0.95, 86},
+                                         Recorded{"TMobile-UMTS-driving.down", 0.95, 74, 0.95, 87},
+                                         Recorded{"ATT-LTE-driving.down", 0.98, 42, 0.98, 65}));
 
 }  // namespace
 }  // namespace sluice::control::test
