@@ -18,7 +18,8 @@ namespace sluice::control {
 /// inside.
 ///
 /// Allowances on their way to the proxy count whole, although one that has nothing to send will not spend them: nobody
-/// can know that, and several at once may be spent on a burst. tests/bench/figures/laws.md has what it costs to count less.
+/// can know that, and several at once may be spent on a burst. tests/bench/figures/laws.md has what it costs to count
+/// less.
 class GrantLedger {
  public:
   explicit GrantLedger(Duration one_way_delay) : round_trip_(2 * one_way_delay) {}
