@@ -8,7 +8,6 @@ namespace sluice::control {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr std::int64_t least_segments = 2;
 

@@ -49,6 +49,7 @@ inline std::int32_t Endpoint::edge_gain() const {
 /// Whether moving the right edge is worth it (RFC 9293 section 3.8.6.2.2): by `step` bytes or half the room; from a
 /// window that the peer sees as closed, when it would see it open by a segment or half the room.
 inline bool Endpoint::edge_may_move(std::uint32_t step) const {
+  // Mostly there is no room to move it into, however little of that the window field can say.
   if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.edge <= 0) return false;
   const std::int32_t gain = edge_gain();
   if (gain >= static_cast<std::int32_t>(step)) return true;

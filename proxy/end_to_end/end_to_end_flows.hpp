@@ -94,7 +94,6 @@ class EndToEndFlows {
   void advance(Instant now) {
     if (held_.in_need()) [[unlikely]]
       held_.free_some(now);
-    if (wheel_.is_quiet(now)) return;
     wheel_.advance(now, most_timers_at_once, [&](EndToEndId id) { on_due(id, now); });
   }
   [[nodiscard]] Instant next_deadline() const { return held_.in_need() ? Instant{} : wheel_.next(); }

@@ -45,7 +45,7 @@ class RelayMemory {
   /// Tells the budget what the flow has advertised. `events`: what has happened to its streams. Returns the bytes
   /// that it holds and has advertised, both ways.
   [[nodiscard]] std::uint32_t note(Flow& flow, StreamEvents events);
-  /// The same where nothing has happened but that the host behind `in` was told of its window.
+  /// The same where nothing has happened but that the leg's host was told of its window.
   void note_told(Leg& leg) {
     budget_.commit(leg.commitment, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
   }
