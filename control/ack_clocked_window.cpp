@@ -37,8 +37,6 @@ constexpr double clump_unexplained = 1.5;
 /// Clocks of several connections agree about so well: each knows its least delay from other moments.
 constexpr Duration clocks_differ = milliseconds(30);
 
-/// So many round trips of the start-up in which the rate does not grow end it (as in BBR).
-constexpr std::uint8_t flat_rounds = 3;
 /// At a rate in bytes/s; zero where that is. Bounded, since a report may say anything of the queue.
 Duration time_for(Bytes queue, double rate) {
   constexpr double longest = 1e6;
@@ -74,30 +72,27 @@ std::vector<Violation> validate(const AckClockedParameters& p) {
 }
 
 AckClockedWindow::AckClockedWindow(const AckClockedParameters& parameters)
-    : parameters_(parameters), delivery_(parameters.memory) {
+    : parameters_(parameters), delivery_(parameters.memory), start_(static_cast<double>(parameters.initial.count())) {
   refuse_errors(validate(parameters));
-  start_ = static_cast<double>(parameters_.initial.count());
   set_window();
 }
 
 void AckClockedWindow::on_resumed(Instant now) {
   if (idle_ && now - last_heard_ <= 2 * further_) return;  // a round has ended, no pause begins
   base_.give_up_drain();                                   // what is sent now meets no queue of ours anyway
-  refilling_ = false;
+  start_.stop_refilling();
   unanswered_ = !idle_;
   if (idle_ && heard_ && now - last_heard_ >= parameters_.forget_after) {
     delivery_.restart();
     base_.forget();
-    shorter_ = Duration::zero();
-    starting_ = true;
     rests_ = false;
-    start_ = static_cast<double>(parameters_.initial.count());
+    start_.search(static_cast<double>(parameters_.initial.count()));
   }
   set_window();
 }
 
 void AckClockedWindow::take_over(Bytes under_way) {
-  start_ = std::max(start_, static_cast<double>(under_way.count()));
+  start_.let_have(under_way);
   set_window();
 }
 
@@ -131,7 +126,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
     delivery_.on_delivered(delivered_at_, news.delivered, tells_rate(news));
   }
   if (idle_ && !news.held_back) delivery_.on_idle();
-  if (starting_) start_up(news);
+  if (starting()) start_up(news);
   if (sharers_.contested()) base_.believe();
   see_to_base_delay(news);
   refill(news);
@@ -143,7 +138,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
 /// queue. A drain gives it little.
 bool AckClockedWindow::tells_rate(const Acknowledged& news) const {
   if (base_.probing()) return false;
-  if (news.held_back && lateness_.newest() <= base_delay() && !refilling_) return true;
+  if (news.held_back && lateness_.newest() <= base_delay() && !start_.refilling()) return true;
   const Duration waited = base_.known() ? news.round_trip - base_delay() : Duration::zero();
   return waited > parameters_.reference && waited > wait();
 }
@@ -183,7 +178,7 @@ Duration AckClockedWindow::hears_after() const {
 
 void AckClockedWindow::on_report(Instant now, Bytes queue) {
   const bool silent = idle_ || now - last_heard_ > std::max(base_delay() + wait(), longest_listening);
-  if (!base_.known() || starting_ || silent || draining() || refilling_ || sharers_.ours() <= 0) return;
+  if (!base_.known() || starting() || silent || draining() || start_.refilling() || sharers_.ours() <= 0) return;
   const Duration waited = from_seconds(sharers_.usual_trip()) - base_delay();
   const Duration unexplained = waited - time_in_queue(queue);
   // After an outage round trips are long, and reports are of before it or of after it.
@@ -201,7 +196,7 @@ void AckClockedWindow::on_report(Instant now, Bytes queue) {
 /// Slow start, until a packet has waited longer than it is to, or the rate grows no more: a buffer that is too short
 /// for such a wait loses what does not fit.
 void AckClockedWindow::start_up(const Acknowledged& news) {
-  if (news.held_back) start_ += static_cast<double>(news.delivered.count());
+  if (news.held_back) start_.on_delivered(news.delivered);
   if (!base_.known()) return;
   const double took = to_seconds(news.round_trip);
   const bool may_be_long = news.round_trip > base_delay() + parameters_.reference;  // what is to wait is no less
@@ -209,37 +204,19 @@ void AckClockedWindow::start_up(const Acknowledged& news) {
     // Half of what is under way now was when this segment was sent, and has been delivered since.
     delivery_.raise(news.now, Rate::bytes_per_second(static_cast<double>(news.in_flight.count()) / 2 / took));
     end_start_up();
-  } else if (grows_no_more(news)) {
+  } else if (start_.grows_no_more(news.now, delivery_.rate(), from_seconds(sharers_.usual_trip()), news.held_back)) {
     end_start_up();
   }
 }
 
-/// Twice the window in each of three round trips has not brought a quarter more.
-bool AckClockedWindow::grows_no_more(const Acknowledged& news) {
-  const double rate = delivery_.rate().bytes_per_second();
-  if (!news.held_back || rate >= 1.25 * round_rate_) {
-    round_rate_ = rate;
-    flat_rounds_ = 0;
-    round_ends_ = news.now + from_seconds(sharers_.usual_trip());
-    return false;
-  }
-  if (news.now < round_ends_) return false;
-  round_ends_ = news.now + from_seconds(sharers_.usual_trip());
-  return ++flat_rounds_ >= flat_rounds;
-}
-
 void AckClockedWindow::end_start_up() {
-  starting_ = false;
-  flat_rounds_ = 0;
-  round_rate_ = 0;
-  if (shorter_ <= Duration::zero()) {
+  start_.end();
+  if (!base_.was_lengthened()) {
     base_.prove(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
     return;
   }
   // What two segments take on the air was not known while only they were under way.
-  const Duration on_air = delivery_.rate().time_for(parameters_.segment * least_segments);
-  base_.correct(std::max(shorter_, base_delay() - std::min(on_air, base_delay())));
-  shorter_ = Duration::zero();
+  base_.settle(delivery_.rate().time_for(parameters_.segment * least_segments));
 }
 
 /// What is under way while the queue is drained: half of what fills the way, so that a base delay of up to twice the
@@ -256,20 +233,19 @@ double AckClockedWindow::drained() const {
 
 /// The base delay is found anew where it is doubted, or at once where it is beyond hope.
 void AckClockedWindow::see_to_base_delay(const Acknowledged& news) {
-  if (!starting_) {
+  if (!starting()) {
     if (const auto least = base_.beyond_hope()) return lengthen(*least);
   }
   if (draining()) {
     if (base_.on_drained(news, drained())) end_drain(news.now);
-  } else if (!starting_ && news.held_back && base_.is_doubted(news.now, delivery_)) {
+  } else if (!starting() && news.held_back && base_.is_doubted(news.now, delivery_)) {
     base_.begin_drain(news.now);
-    refilling_ = false;
+    start_.end();
   }
 }
 
 void AckClockedWindow::end_drain(Instant now) {
-  start_ = drained();
-  refilling_ = true;
+  start_.refill(drained());
   // Where the link has become slower, so has a probe on the air.
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
   if (const auto longer = base_.conclude(now, std::max(margin(), on_air))) lengthen(*longer);
@@ -278,18 +254,15 @@ void AckClockedWindow::end_drain(Instant now) {
 /// The rate is still known after a drain, but all that it allows would come to an empty queue at once. Twice as much
 /// goes out as comes back until it is under way.
 void AckClockedWindow::refill(const Acknowledged& news) {
-  if (!refilling_) return;
-  start_ += static_cast<double>(news.delivered.count());
-  if (start_ >= model()) refilling_ = false;
+  if (!start_.refilling()) return;
+  start_.on_delivered(news.delivered);
+  if (start_.window() >= model()) start_.end();
 }
 
 /// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
 void AckClockedWindow::lengthen(Duration base) {
-  shorter_ = base_delay();
-  base_.set(base);
-  refilling_ = false;
-  starting_ = true;
-  start_ = model();
+  base_.lengthen(base);
+  start_.search(model());
 }
 
 /// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
@@ -322,10 +295,10 @@ double AckClockedWindow::model() const {
 
 void AckClockedWindow::set_window() {
   const auto least = static_cast<double>((parameters_.segment * least_segments).count());
-  double window = starting_ ? std::max(start_, model()) : model();
+  double window = starting() ? std::max(start_.window(), model()) : model();
   if (sharers_.contested()) window = std::max(window, least + sharers_.fair_part(flows_));
   if (draining()) window = std::min(window, drained());
-  if (refilling_) window = std::min(window, start_);
+  if (start_.refilling()) window = std::min(window, start_.window());
   constexpr double most = 1e12;
   window_ = Bytes(unanswered_ ? least : std::clamp(window, least, most));
 }

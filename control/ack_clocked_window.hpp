@@ -8,6 +8,7 @@
 #include "control/base_delay.hpp"
 #include "control/delivery_estimator.hpp"
 #include "control/queue_sharers.hpp"
+#include "control/slow_start.hpp"
 #include "control/unexplained_delay.hpp"
 #include "control/uplink_lateness.hpp"
 #include "control/violation.hpp"
@@ -127,7 +128,7 @@ class AckClockedWindow {
   /// that time, and half while the queue is drained.
   [[nodiscard]] Bytes ahead(Duration way) const;
   /// The link is being found: the window doubles with each round trip until a queue shows, or nothing comes of it.
-  [[nodiscard]] bool starting() const { return starting_; }
+  [[nodiscard]] bool starting() const { return start_.searching(); }
   [[nodiscard]] bool draining() const { return base_.draining(); }
   /// How often the queue was drained to measure the base delay.
   [[nodiscard]] std::uint32_t drains() const { return base_.drains(); }
@@ -147,7 +148,6 @@ class AckClockedWindow {
   void note_round_trip(const Acknowledged& news, Duration listened);
   void start_up(const Acknowledged& news);
   void end_start_up();
-  [[nodiscard]] bool grows_no_more(const Acknowledged& news);
   void see_to_base_delay(const Acknowledged& news);
   void end_drain(Instant now);
   void refill(const Acknowledged& news);
@@ -171,24 +171,18 @@ class AckClockedWindow {
   AckClockedParameters parameters_;
   DeliveryEstimator delivery_;
   BaseDelay base_;
+  SlowStart start_;
   UplinkLateness lateness_;
   QueueSharers sharers_;
   UnexplainedDelay unexplained_;  ///< by reports
   Bytes window_;
   Bytes left_;                 ///< under way when anything was acknowledged last
-  double start_ = 0;           ///< window of the start-up, or while the way is filled again, bytes
   Duration further_{};         ///< mean of Acknowledged::further
-  Instant round_ends_{};       ///< of the start-up
-  double round_rate_ = 0;      ///< bytes/s that the last rounds of it must exceed by a quarter
   Instant last_heard_{};       ///< when anything was acknowledged
   Instant delivered_at_{};     ///< when the newest of it was, as far as the UE's timestamps tell
-  Duration shorter_{};         ///< the base delay before a longer one was believed, until the start-up after it is over
   double reference_part_ = 1;  ///< Acknowledged::reference_part of the newest
   std::uint32_t flows_ = 1;
-  std::uint8_t flat_rounds_ = 0;  ///< … and did not
-  bool rests_ = false;            ///< the link does, for longer than what waits lasts
-  bool starting_ = true;
-  bool refilling_ = false;  ///< the way is filled again after a drain, until the window is what the model says
+  bool rests_ = false;  ///< the link does, for longer than what waits lasts
   bool heard_ = false;
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out

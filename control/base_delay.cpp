@@ -47,15 +47,21 @@ void BaseDelay::judge(Duration round_trip, Duration listened, Duration margin, D
   }
 }
 
-void BaseDelay::set(Duration value) {
+void BaseDelay::lengthen(Duration value) {
+  shorter_ = value_;
   value_ = value;
   longer_ = Duration::zero();
   phase_ = Phase::none;
   believe();
 }
 
+void BaseDelay::settle(Duration excess) {
+  value_ = std::max(shorter_, value_ - std::min(excess, value_));
+  shorter_ = Duration::zero();
+}
+
 void BaseDelay::forget() {
-  value_ = longer_ = Duration::zero();
+  value_ = longer_ = shorter_ = Duration::zero();
 }
 
 std::optional<Duration> BaseDelay::beyond_hope() const {

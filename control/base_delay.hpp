@@ -30,10 +30,11 @@ class BaseDelay {
   /// It may have been too long. `listened`: for so long this is news. It is near within `margin`, and as it is to be up
   /// to `most`.
   void judge(Duration round_trip, Duration listened, Duration margin, Duration most);
-  /// Another one is believed, at once; there is no drain any more.
-  void set(Duration value);
-  /// What is believed had something in it that is known now.
-  void correct(Duration value) { value_ = value; }
+  /// A longer one is believed, at once; there is no drain any more. The link is to be found anew, and settle() follows.
+  void lengthen(Duration value);
+  [[nodiscard]] bool was_lengthened() const { return shorter_ > Duration::zero(); }
+  /// The longer one had this in it, which is known now; it is no less than the one before.
+  void settle(Duration excess);
   /// Nothing is known any more.
   void forget();
 
@@ -88,6 +89,7 @@ class BaseDelay {
   Instant probed_at_{};                     ///< when the first one came
   Duration longer_{};                       ///< than it was what a drain found, once; zero: nothing was
   Instant longer_at_{};
+  Duration shorter_{};  ///< what was believed before a longer one was; zero: that is settled
   std::uint32_t drains_ = 0;
   std::uint8_t probes_ = 0;
   Phase phase_ = Phase::none;

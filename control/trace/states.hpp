@@ -82,10 +82,20 @@ void BaseDelay::fields(Self& self, Visit& visit) {
   visit("probed_at", self.probed_at_);
   visit("longer", self.longer_);
   visit("longer_at", self.longer_at_);
+  visit("shorter", self.shorter_);
   visit("drains", self.drains_);
   visit("probes", self.probes_);
   visit("phase", self.phase_, Phase::probing);
   visit("unproven", self.unproven_);
+}
+
+template <typename Self, typename Visit>
+void SlowStart::fields(Self& self, Visit& visit) {
+  visit("window", self.window_);
+  visit("round_ends", self.round_ends_);
+  visit("to_exceed", self.to_exceed_);
+  visit("flat_rounds", self.flat_rounds_);
+  visit("phase", self.phase_, Phase::over);
 }
 
 template <typename Self, typename Visit>
@@ -118,24 +128,18 @@ template <typename Self, typename Visit>
 void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("delivery", self.delivery_);
   visit("base", self.base_);
+  visit("start", self.start_);
   visit("lateness", self.lateness_);
   visit("sharers", self.sharers_);
   visit("unexplained", self.unexplained_);
   visit("window", self.window_);
   visit("left", self.left_);
-  visit("start", self.start_);
   visit("further", self.further_);
-  visit("round_ends", self.round_ends_);
-  visit("round_rate", self.round_rate_);
   visit("last_heard", self.last_heard_);
   visit("delivered_at", self.delivered_at_);
-  visit("shorter", self.shorter_);
   visit("flows", self.flows_);
   visit("reference_part", self.reference_part_, Between{0, 1});
-  visit("flat_rounds", self.flat_rounds_);
   visit("rests", self.rests_);
-  visit("starting", self.starting_);
-  visit("refilling", self.refilling_);
   visit("heard", self.heard_);
   visit("idle", self.idle_);
   visit("unanswered", self.unanswered_);

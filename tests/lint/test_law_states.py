@@ -12,6 +12,7 @@ MADE = {
     "SlidingExtremes": {"slice_"},
     "DeliveryEstimator": {"memory_"},
     "BaseDelay": set(),
+    "SlowStart": set(),
     "UplinkLateness": set(),
     "QueueSharers": set(),
     "UnexplainedDelay": set(),

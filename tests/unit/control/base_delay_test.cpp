@@ -138,5 +138,37 @@ TEST(BaseDelay, OneThatIsUnprovenIsDoubtedAtOnceAndDrainedForAsLongAsItTakes) {
   EXPECT_TRUE(trips.base.draining());
 }
 
+TEST(BaseDelay, IsLongerAtOnceAndSettledOnceItIsKnownWhatWasInIt) {
+  Trips trips;
+  trips.base.lengthen(60ms);
+  EXPECT_EQ(trips.base.value(), 60ms);
+  EXPECT_TRUE(trips.base.was_lengthened());
+  trips.base.settle(15ms);
+  EXPECT_EQ(trips.base.value(), 45ms);
+  EXPECT_FALSE(trips.base.was_lengthened());
+}
+
+TEST(BaseDelay, IsSettledNoShorterThanItWas) {
+  Trips trips;
+  trips.base.lengthen(60ms);
+  trips.base.settle(2s);
+  EXPECT_EQ(trips.base.value(), 20ms);
+}
+
+TEST(BaseDelay, IsNotLengthenedAnyMoreOnceItIsForgotten) {
+  Trips trips;
+  trips.base.lengthen(60ms);
+  trips.base.forget();
+  EXPECT_FALSE(trips.base.was_lengthened());
+  EXPECT_FALSE(trips.base.known());
+}
+
+TEST(BaseDelay, ADrainEndsWhereItIsLonger) {
+  Trips trips;
+  trips.base.begin_drain(trips.now);
+  trips.base.lengthen(60ms);
+  EXPECT_FALSE(trips.base.draining());
+}
+
 }  // namespace
 }  // namespace sluice::control
