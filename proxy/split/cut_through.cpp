@@ -1,10 +1,10 @@
+#include "proxy/split/cut_through.hpp"
+
 #include <utility>
 
-#include "proxy/split/split_flows.hpp"
-
-// Data of an undisturbed connection leaves at once, in the frame in which it came: its bytes keep their places in
-// sequence space, so only acknowledgement, window and echoed timestamp are others. Whatever is not as usual is left to
-// deliver_segment() and serve(), which come to the same.
+#include "proxy/split/leg_output.hpp"
+#include "proxy/split/sending.hpp"
+#include "proxy/split/young.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -18,56 +18,89 @@ bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& p
          packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::good;
 }
 
-}  // namespace
-
 /// How many segments of a train go on together, the first of which may: `room` bytes of payload at most, and `most` as
 /// IP packets. The buffers of these are taken, but for the first one's.
-inline std::size_t SplitFlows::take_together(const Leg& to, std::span<const packet::Packet> packets,
-                                             std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
+inline std::size_t take_together(SplitWork& work, const Leg& to, std::span<const packet::Packet> packets,
+                                 std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
   std::size_t count = 1;
-  for (; count < packets.size() && !shard_.budget.tight(); ++count) {
+  for (; count < packets.size() && !work.shard.budget.tight(); ++count) {
     room -= Bytes(parsed[count - 1].segment.payload_len);
     most -= Bytes(parsed[count - 1].ip_length);
     if (Bytes(parsed[count].segment.payload_len) > room || Bytes(parsed[count].ip_length) > most ||
         !goes_on(to, parsed[0], packets[count], parsed[count]))
       break;
-    shard_.budget.taken();
+    work.shard.budget.taken();
   }
   return count;
 }
 
-/// Passes on as many as may, of a segment and those that follow it in its train, and returns how many. The others are
-/// as they were. The first one's checksum was good, and its headers are those that are known; of those behind it that
-/// is found out here.
+/// Data have passed to a UE whose acknowledgements are listened to. True where to serve the flow would change nothing
+/// but what is done here: a law that they clock lets the server send no more for data, as much is held and advertised
+/// as before, nobody else of the UE waits, and the timer wheel looks at the flow in time. Where the server is to be
+/// told of its data, that is left to be done.
+[[gnu::flatten, gnu::noinline]] bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer,
+                                                         Instant now) {
+  work.acks.note_passed(flow, id, bearer);
+  if (!bearer.clocked() || bearer.load.backlogged_flows != 0) return false;
+  if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
+  if (ReceiveWindows::data_opens_if_clocked(flow, bearer)) return false;
+  if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || Exposure::waits(flow)) return false;
+  const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
+  if (!due && !Appointments::is_in_time(flow, Appointments::next_deadline(flow))) return false;
+  if (flow.share.young && young::is_outgrown(flow, bearer, now)) return false;
+  flow.last_activity = now;
+  if (due) {
+    work.marked.mark(flow, id, due_to(Side::core));
+    return true;
+  }
+  return work.memory.note(flow, StreamEvents::data_to_radio) == flow.share.committed;
+}
+
+/// Nothing is left to be done but to acknowledge, in time. Where nothing is due yet and no law steers the sender's
+/// window, what is advertised and held together is as before. Where acknowledgements wait, SplitFlows::serve() says
+/// which may go. `first_waited`: by itself the first segment of this train would have left nothing due. Then the flow
+/// has its appointment before it is served, as if it had been: of what is due in the same moment the order is the same.
 template <Side in>
-std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> packets,
-                             std::span<const packet::Parsed> parsed, Instant now) {
+void after_passing(SplitWork& work, Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now) {
+  flow.last_activity = now;
+  const bool follows_later = bearer.steered() || Exposure::waits(flow);
+  const bool due = !flow.leg(in).endpoint.nothing_to_emit(now);
+  if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none)
+    work.appointments.keep(flow, id, now);
+  if (due || follows_later) work.marked.mark(flow, id, is_plain(flow, bearer) ? due_to(in) : data_to(opposite(in)));
+}
+
+}  // namespace
+
+template <Side in>
+std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<packet::Packet> packets,
+                              std::span<const packet::Parsed> parsed, Instant now) {
   constexpr Side out = opposite(in);
   Leg& from = flow.leg(in);
   Leg& to = flow.leg(out);
-  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  Bearer& bearer = work.shard.registry.bearer(flow.bearer);
   if (flow.release_reason != ReleaseReason::none || to.keepalive_passed || bearer.bounds()) return 0;
-  if (shard_.budget.tight() || !shard_.config.cut_through) return 0;
+  if (work.shard.budget.tight() || !work.shard.config.cut_through) return 0;
   if (!to.endpoint.may_pass(from.endpoint, parsed[0].segment, now) || !packet::can_pass(packets[0], parsed[0]))
     return 0;
   Bytes most = Bytes::max();
   if (out == Side::radio) {
-    most = bearer.clocked() ? acks_.room_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
+    most = bearer.clocked() ? work.acks.room_to_pass(flow, id, bearer, Bytes(parsed[0].ip_length), now)
                             : bearer.allowance(now);
   }
   if (most < Bytes(parsed[0].ip_length)) return 0;
 
   // These segments acknowledge to their receiver what came from it before.
-  keep_journal(flow, id);
+  work.keep_journal(flow, id);
   if (to.endpoint.snd_una() == from.endpoint.rcv_nxt()) relay::note_progress(flow, out, now);
   from.heard = true;
-  LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, shard_);
-  shard_.budget.taken();
+  LegOutput output(flow, out, bearer.counts() ? &bearer : nullptr, work.shard);
+  work.shard.budget.taken();
   std::size_t count = 1;
   bool first_waits = false;
   if (packets.size() > 1) {
     first_waits = from.endpoint.nothing_to_emit(now) && !from.endpoint.acknowledges_next();
-    count = take_together(to, packets, parsed, to.endpoint.passage(from.endpoint), most);
+    count = take_together(work, to, packets, parsed, to.endpoint.passage(from.endpoint), most);
   }
   const tcp::SeqNum edge = to.endpoint.rcv_edge();
   const tcp::PassedHeader header = to.endpoint.begin_passing();
@@ -77,60 +110,23 @@ std::size_t SplitFlows::pass(Flow& flow, FlowId id, std::span<packet::Packet> pa
     output.pass(parsed[i], header, packets[i], now);
     to.endpoint.pass(parsed[i].segment, std::move(packets[i]), now);
   }
-  shard_.counters.add(Counter::segments_cut_through, count);
-  shard_.counters.add(Counter::optimised, count - 1);  // the first was counted before
+  work.shard.counters.add(Counter::segments_cut_through, count);
+  work.shard.counters.add(Counter::optimised, count - 1);  // the first was counted before
   to.endpoint.end_passing(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
                           static_cast<std::uint32_t>(count), now);
   if (out == Side::radio) {
-    count_sent_to_radio(flow, bearer, output.passed(), now);
+    sending::count_to_radio(work, flow, bearer, output.passed(), now);
     if (bearer.listens()) [[unlikely]] {
-      if (rests_after_passing(flow, id, bearer, now)) return count;
+      if (rests_after_passing(work, flow, id, bearer, now)) return count;
     }
   }
-  after_passing<in>(flow, id, bearer, count > 1 && first_waits, now);
+  after_passing<in>(work, flow, id, bearer, count > 1 && first_waits, now);
   return count;
 }
 
-/// Data have passed to a UE whose acknowledgements are listened to. True where to serve the flow would change nothing
-/// but what is done here: a law that they clock lets the server send no more for data, as much is held and advertised
-/// as before, nobody else of the UE waits, and the timer wheel looks at the flow in time. Where the server is to be
-/// told of its data, that is left to be done.
-bool SplitFlows::rests_after_passing(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
-  acks_.note_passed(flow, id, bearer);
-  if (!bearer.clocked() || bearer.load.backlogged_flows != 0) return false;
-  if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
-  if (ReceiveWindows::data_opens_if_clocked(flow, bearer)) return false;
-  if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || Exposure::waits(flow)) return false;
-  const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
-  if (!due && !is_looked_at_in_time(flow, next_deadline(flow))) return false;
-  if (flow.share.young) {
-    if (flow.sent_to_radio >= bearer.treatment().smvs.short_flow) return false;
-    bearer.expect_young(now);
-  }
-  flow.last_activity = now;
-  if (due) {
-    mark(flow, id, due_to(Side::core));
-    return true;
-  }
-  return memory_.note(flow, StreamEvents::data_to_radio) == flow.share.committed;
-}
-
-/// Nothing is left to be done but to acknowledge, in time. Where nothing is due yet and no law steers the sender's
-/// window, what is advertised and held together is as before. Where acknowledgements wait, serve() says which may go.
-/// `first_waited`: by itself the first segment of this train would have left nothing due. Then the flow has its
-/// appointment before it is served, as if it had been: of what is due in the same moment the order is the same.
-template <Side in>
-void SplitFlows::after_passing(Flow& flow, FlowId id, const Bearer& bearer, bool first_waited, Instant now) {
-  flow.last_activity = now;
-  const bool follows_later = bearer.steered() || Exposure::waits(flow);
-  const bool due = !flow.leg(in).endpoint.nothing_to_emit(now);
-  if ((!due || first_waited) && !follows_later && flow.events == StreamEvents::none) reschedule(flow, id, now);
-  if (due || follows_later) mark(flow, id, is_plain(flow, bearer) ? due_to(in) : data_to(opposite(in)));
-}
-
-template std::size_t SplitFlows::pass<Side::radio>(Flow&, FlowId, std::span<packet::Packet>,
+template std::size_t cut_through::pass<Side::radio>(SplitWork&, Flow&, FlowId, std::span<packet::Packet>,
+                                                    std::span<const packet::Parsed>, Instant);
+template std::size_t cut_through::pass<Side::core>(SplitWork&, Flow&, FlowId, std::span<packet::Packet>,
                                                    std::span<const packet::Parsed>, Instant);
-template std::size_t SplitFlows::pass<Side::core>(Flow&, FlowId, std::span<packet::Packet>,
-                                                  std::span<const packet::Parsed>, Instant);
 
 }  // namespace sluice::proxy

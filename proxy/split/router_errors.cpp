@@ -1,6 +1,7 @@
 #include "proxy/split/router_errors.hpp"
 
 #include "dataplane/packet/icmp_error.hpp"
+#include "proxy/split/leg_output.hpp"
 
 namespace sluice::proxy::router_errors {
 namespace {

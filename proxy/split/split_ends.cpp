@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "proxy/split/sending.hpp"
 #include "proxy/split/split_flows.hpp"
 
 // How split connections end: closed by their hosts, for want of room, or because the proxy stops.
@@ -17,15 +18,14 @@ bool SplitFlows::wait_out(Flow& flow, FlowId id, Instant now) {
   if (relay::finished(flow)) {
     end_finished(flow, id, now);
   } else {
-    reschedule(flow, id, now);
+    work_.appointments.keep(flow, id, now);
   }
   return true;
 }
 
-/// All that is left is to wait, for a time that is known: it is not looked at before because of what was due.
 void SplitFlows::begin_to_wait_out(Flow& flow, FlowId id, Instant now) {
-  shard_.registry.reschedule_flow(flow, id, when_to_look(flow, next_deadline(flow), now));
-  displace(waiting_out_.enter(flow, id, shard_.registry), now);
+  work_.appointments.make_anew(flow, id, now);
+  displace(waiting_out_.enter(flow, id, work_.shard.registry), now);
 }
 
 void SplitFlows::end_finished(Flow& flow, FlowId id, Instant now) {
@@ -44,14 +44,14 @@ bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
     close(id, now);
     return true;
   }
-  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
   for (const Side side : {Side::radio, Side::core}) {
     flow.leg(side).reset_pending = false;
     flow.leg(side).endpoint.abort();
-    emit(flow, bearer, side, Bytes::max(), Part::own, now);
+    sending::emit(work_, flow, bearer, side, Bytes::max(), sending::Part::own, now);
   }
   if (!relay::both_legs_closed(flow)) return false;
-  shard_.counters.add(Counter::flows_reset_by_stop);
+  work_.shard.counters.add(Counter::flows_reset_by_stop);
   close(id, now);
   return true;
 }
@@ -66,40 +66,40 @@ void SplitFlows::count_end(const Flow& flow, FlowId id) {
     abandoned = abandoned && leg.endpoint.close_reason() == tcp::CloseReason::aborted;
   }
   if (abandoned) return;
-  shard_.counters.add(timed_out ? Counter::flows_timed_out : reset ? Counter::flows_reset : Counter::flows_closed);
+  work_.shard.counters.add(timed_out ? Counter::flows_timed_out : reset ? Counter::flows_reset : Counter::flows_closed);
   if (timed_out || reset) return;
   // What comes after the last word of its hosts is our own wait for repetitions of it.
   const auto ticks = static_cast<std::int32_t>(tcp::tick::fine(flow.last_activity) - begun_[id]);
-  const bool ordinary = shard_.registry.bearer(flow.bearer).ordinary();
-  times_of(shard_.times, ordinary)
+  const bool ordinary = work_.shard.registry.bearer(flow.bearer).ordinary();
+  times_of(work_.shard.times, ordinary)
       .flow_completion.record(tcp::tick::duration(static_cast<std::uint32_t>(std::max(ticks, 0))));
 }
 
 void SplitFlows::make_room(Instant now) {
-  displace(waiting_out_.oldest(shard_.registry), now);
+  displace(waiting_out_.oldest(work_.shard.registry), now);
 }
 
 void SplitFlows::displace(FlowId id, Instant now) {
   if (id == no_id) return;
-  shard_.counters.add(Counter::time_waits_displaced);
-  count_end(shard_.registry.flow(id), id);
+  work_.shard.counters.add(Counter::time_waits_displaced);
+  count_end(work_.shard.registry.flow(id), id);
   close(id, now);
 }
 
 void SplitFlows::close(FlowId id, Instant now) {
-  Flow& flow = shard_.registry.flow(id);
-  Bearer& bearer = shard_.registry.bearer(flow.bearer);
+  Flow& flow = work_.shard.registry.flow(id);
+  Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
   const bool young = flow.share.young;
   bearer.load.change(flow.share, {});
   if (young) bearer.end_young(now);
-  memory_.forget(flow);
-  receive_windows_.forget(flow, shard_.registry.bearer(flow.bearer));
+  work_.memory.forget(flow);
+  work_.receive_windows.forget(flow, work_.shard.registry.bearer(flow.bearer));
   leave(flow, id, bearer);
-  closed_marked_ = closed_marked_ || flow.events != StreamEvents::none;
+  work_.marked.note_closed(flow);
   const EndToEndId successor = flow.successor;
   const bool over = flow.terminated() && relay::both_legs_closed(flow);
-  if (flow.terminated()) journal_.end(id);
-  shard_.registry.close(id, now);
+  if (flow.terminated()) work_.journal.end(id);
+  work_.shard.registry.close(id, now);
   if (successor == no_id) return;
   if (over) {
     end_to_end_.close(successor, now);

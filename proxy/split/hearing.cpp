@@ -1,0 +1,80 @@
+#include "proxy/split/hearing.hpp"
+
+#include "proxy/split/young.hpp"
+
+namespace sluice::proxy {
+namespace {
+
+/// The server of a UE whose only connection this is has the window that a law by its acknowledgements lets it have now.
+/// False, and nothing has happened, where only SplitFlows::serve() finds out.
+[[gnu::flatten, gnu::noinline]] bool law_has_opened_window(SplitWork& work, Flow& flow, Bearer& bearer, Instant now) {
+  if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || Exposure::waits(flow)) return false;
+  if (!flow.share.moving || flow.leg(Side::radio).endpoint.held() == Bytes{}) return false;
+  if (flow.share.young && young::is_outgrown(flow, bearer, now)) return false;
+  work.receive_windows.update_of_server(flow, bearer, now);
+  return true;
+}
+
+/// Nothing waits to be sent, and the other host has the window that it is to have now. False, and nothing has happened,
+/// where only SplitFlows::serve() finds out. Where no law steers, memory is asked when the other host is told of a
+/// window; until then there is as much more for it as was acknowledged.
+template <Side in>
+inline bool has_opened_window(SplitWork& work, Flow& flow, Bearer& bearer, std::uint32_t acked, Instant now) {
+  Leg& sender = flow.leg(opposite(in));
+  if (flow.events != StreamEvents::none || flow.release_reason != ReleaseReason::none || flow.share.backlog != 0)
+    return false;
+  if (!sender.endpoint.on_fast_path() || !flow.leg(in).endpoint.nothing_to_emit(now)) return false;
+  if (in == Side::radio && bearer.clocked()) return law_has_opened_window(work, flow, bearer, now);
+  sender.regained =
+      sender.at_limit && flow.window_loop == no_id && is_plain(flow, bearer) && sender.endpoint.regain_room(acked);
+  return sender.regained;
+}
+
+/// The host behind `in` has acknowledged so much, and nothing else has happened. Where it comes to no more than a wider
+/// window for the other host, what SplitFlows::serve() would do is done here.
+template <Side in>
+inline void after_hearing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer, std::uint32_t acked, Instant now) {
+  constexpr Side sender = opposite(in);
+  if (!has_opened_window<in>(work, flow, bearer, acked, now)) {
+    work.marked.mark(flow, id, acked_by(in));
+    return;
+  }
+  bearer.load.commit(flow.share, -std::int64_t{acked});
+  if (!flow.leg(sender).endpoint.nothing_to_emit(now)) {
+    work.marked.mark(flow, id, due_to(sender));
+    return;
+  }
+  work.keep_journal(flow, id);
+  work.appointments.keep(flow, id, now);
+}
+
+}  // namespace
+
+template <Side in>
+bool hearing::hear(SplitWork& work, packet::Packet& packet, const tcp::Segment& segment, Flow& flow, FlowId id,
+                   Instant now) {
+  Leg& own = flow.leg(in);
+  Leg& other = flow.leg(opposite(in));
+  Bearer& bearer = work.shard.registry.bearer(flow.bearer);
+  const bool listening = in == Side::radio && bearer.listens();
+  const tcp::SeqNum before = own.endpoint.snd_una();
+  tcp::AckNews news;
+  if (!own.endpoint.hear(segment, now, listening ? &news : nullptr)) [[unlikely]]
+    return false;
+  packet.reset();
+  if (listening) work.acks.hear(flow, id, bearer, news, now);
+  other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
+  flow.last_activity = now;
+  if (other.keepalive_passed) [[unlikely]] {
+    other.keepalive_passed = false;
+    other.endpoint.answer_keepalive();
+  }
+  relay::note_progress(flow, in, now);
+  after_hearing<in>(work, flow, id, bearer, static_cast<std::uint32_t>(segment.ack - before), now);
+  return true;
+}
+
+template bool hearing::hear<Side::radio>(SplitWork&, packet::Packet&, const tcp::Segment&, Flow&, FlowId, Instant);
+template bool hearing::hear<Side::core>(SplitWork&, packet::Packet&, const tcp::Segment&, Flow&, FlowId, Instant);
+
+}  // namespace sluice::proxy

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "proxy/flows/flow.hpp"
+#include "proxy/steering/bearer.hpp"
+
+// A connection is young until it has sent as much as smvs.short_flow says. While one is, its bearer knows that somebody
+// waits for it (Bearer::expect_young).
+
+namespace sluice::proxy::young {
+
+/// A connection is about to be: both hosts have agreed on it.
+void begin(Flow& flow, Bearer& bearer, Instant now);
+/// The flow is young no more.
+[[gnu::cold, gnu::noinline]] void end(Flow& flow, Bearer& bearer, Instant now);
+
+/// Something of the flow goes on. True where it is young no more and end() is to follow.
+[[nodiscard]] inline bool is_outgrown(const Flow& flow, Bearer& bearer, Instant now) {
+  if (flow.sent_to_radio >= bearer.treatment().smvs.short_flow) return true;
+  bearer.expect_young(now);
+  return false;
+}
+
+/// A young flow was served. `over`: its hosts have closed it, or it is to go.
+inline void follow(Flow& flow, Bearer& bearer, bool over, Instant now) {
+  if (over || is_outgrown(flow, bearer, now)) end(flow, bearer, now);
+}
+
+}  // namespace sluice::proxy::young
