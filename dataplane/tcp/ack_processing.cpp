@@ -7,15 +7,6 @@
 
 namespace sluice::tcp {
 
-/// Everything that was sent has arrived, and nothing of it was in doubt: nothing is left that could be missing. So most
-/// connections end: the other host's FIN acknowledges the last data, and the last word our FIN.
-inline bool Endpoint::answers_all(const Segment& segment) const {
-  if (segment.ack != snd_.nxt || segment.ack == snd_.una || segment.sack_count != 0) return false;
-  if (segment.window == 0 || snd_.wnd == 0 || disturbed() || paced()) return false;
-  return bits_.recovery == Recovery::none && bits_.doubt == Doubt::none && !bits_.tail_out && !bits_.trying_larger &&
-         !bits_.use_ecn && !bits_.reduced;
-}
-
 /// The slow path. Returns false when the segment is not to be looked at any further.
 bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   if (!segment.flags.ack()) return false;
@@ -25,14 +16,6 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
     return false;
   }
   const SeqNum before = snd_.una;
-  if (answers_all(segment)) {
-    bits_.heard = false;
-    repair_.duplicate_acks = 0;
-    acknowledge(segment.ack, now, news);
-    update_window(segment, before);
-    if (bits_.fin_sent && snd_.una > snd_.end) fin_acknowledged(now);
-    return bits_.state != State::closed;
-  }
   AckEvent event{.now = now, .in_flight = pipe(), .cwnd_limited = bits_.cwnd_limited};
   const bool repeats = is_duplicate_ack(segment);
   bits_.heard = segment.ack == snd_.una;

@@ -328,7 +328,11 @@ class Endpoint {
 
   // segment_arrival.cpp
   [[nodiscard]] bool is_expected(const Segment& segment) const;
-  [[gnu::noinline]] void receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news);
+  [[nodiscard]] bool answers_all(const Segment& segment) const;
+  [[nodiscard]] bool answers_in_order(const Segment& segment) const;
+  [[gnu::noinline]] bool receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news);
+  bool hear_last(const Segment& segment, Instant now, AckNews* news);
+  [[gnu::noinline]] bool check(const Segment& segment, Instant now, AckNews* news);
   bool check_sequence(const Segment& segment, Instant now);
   [[nodiscard]] bool is_keepalive(const Segment& segment) const;
   [[nodiscard]] bool owner_answers() const;
@@ -361,7 +365,6 @@ class Endpoint {
 
   // ack_processing.cpp
   void acknowledge(SeqNum ack, Instant now, AckNews* news);
-  [[nodiscard]] bool answers_all(const Segment& segment) const;
   bool process_ack(const Segment& segment, Instant now, AckNews* news);
   void advance_una(SeqNum ack, AckEvent& event);
   void update_window(const Segment& segment, SeqNum una_before);

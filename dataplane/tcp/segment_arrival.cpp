@@ -30,14 +30,8 @@ inline bool Endpoint::is_expected(const Segment& segment) const {
 }
 
 bool Endpoint::receive(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
-  if (!is_expected(segment)) [[unlikely]] {
-    const bool plausible = is_plausible(segment);
-    bits_.on_fast_path = false;
-    receive_slow(segment, std::move(payload), now, news);
-    payload.reset();  // where nobody took it
-    settle();
-    return plausible;
-  }
+  if (!is_expected(segment)) [[unlikely]]
+    return receive_slow(segment, std::move(payload), now, news);
   if (bits_.use_timestamps) remember_timestamp(segment, now);
   const SeqNum before = snd_.una;
   if (segment.ack != before) acknowledge(segment.ack, now, news);
@@ -80,35 +74,72 @@ bool Endpoint::is_plausible(const Segment& segment) const {
 }
 
 bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckNews* news) {
-  const bool plausible = is_plausible(segment);
+  return receive_slow(segment, {}, now, news);
+}
+
+/// Everything that was sent has arrived, and nothing of it was in doubt: nothing is left that could be missing.
+inline bool Endpoint::answers_all(const Segment& segment) const {
+  if (segment.ack != snd_.nxt || segment.ack == snd_.una || segment.sack_count != 0) return false;
+  if (segment.window == 0 || snd_.wnd == 0 || disturbed() || paced()) return false;
+  return bits_.recovery == Recovery::none && bits_.doubt == Doubt::none && !bits_.tail_out && !bits_.trying_larger &&
+         !bits_.use_ecn && !bits_.reduced;
+}
+
+/// It does, and is what comes next: so it passes all checks, and is plausible. So most connections end: the other host's
+/// FIN acknowledges the last data, and the last word our FIN.
+inline bool Endpoint::answers_in_order(const Segment& segment) const {
+  if (bits_.state < State::established || bits_.reset_due) return false;
+  if ((segment.flags.bits & ~(ignored_flags | Flags::fin_bit)) != Flags::ack_bit) return false;
+  if (segment.seq != rcv_.nxt || !answers_all(segment)) return false;
+  return !bits_.use_timestamps || !segment.has_timestamps ||
+         static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) >= 0;
+}
+
+bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
+  const bool orderly = answers_in_order(segment);
+  const bool plausible = orderly || is_plausible(segment);
   bits_.on_fast_path = false;
-  receive_slow(segment, {}, now, news);
+  if (orderly ? hear_last(segment, now, news) : check(segment, now, news)) {
+    if (bits_.use_timestamps) remember_timestamp(segment, now);  // not before its acknowledgement was found good
+    if (segment.flags.urg()) take_urgent_pointer(segment);
+    if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(payload), now);
+  }
+  payload.reset();  // where nobody took it
   settle();
   return plausible;
 }
 
-void Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
-  if (bits_.state == State::closed || bits_.reset_due) return;
+/// Hears what check() would come to of a segment that answers_in_order().
+inline bool Endpoint::hear_last(const Segment& segment, Instant now, AckNews* news) {
+  const SeqNum before = snd_.una;
+  bits_.heard = false;
+  repair_.duplicate_acks = 0;
+  acknowledge(segment.ack, now, news);
+  update_window(segment, before);
+  if (bits_.fin_sent && snd_.una > snd_.end) fin_acknowledged(now);
+  return bits_.state != State::closed;
+}
+
+/// Returns false when the segment is not to be looked at any further.
+bool Endpoint::check(const Segment& segment, Instant now, AckNews* news) {
+  if (bits_.state == State::closed || bits_.reset_due) return false;
   if (bits_.state == State::syn_sent) {
     receive_in_syn_sent(segment, now);
-    return;
+    return false;
   }
   if (segment.flags.rst()) {
     receive_reset(segment, now);
-    return;
+    return false;
   }
-  if (!check_timestamp(segment, now)) return;
+  if (!check_timestamp(segment, now)) return false;
   if (segment.flags.syn()) {
     receive_late_syn(segment, now);
-    return;
+    return false;
   }
-  if (!check_sequence(segment, now)) return;
-  if (bits_.state == State::syn_received && !complete_handshake(segment, now)) return;
+  if (!check_sequence(segment, now)) return false;
+  if (bits_.state == State::syn_received && !complete_handshake(segment, now)) return false;
   if (bits_.use_ecn) count_mark(segment);
-  if (!process_ack(segment, now, news)) return;
-  if (bits_.use_timestamps) remember_timestamp(segment, now);  // not before its acknowledgement was found good
-  if (segment.flags.urg()) take_urgent_pointer(segment);
-  if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(payload), now);
+  return process_ack(segment, now, news);
 }
 
 /// RFC 9293 section 3.10.7.4, first check. A segment at the very edge of the window passes, so that the
