@@ -18,7 +18,28 @@ Bytes Endpoint::emit_due(Instant now, Output& output, Bytes allowance) {
   return allowance - left;
 }
 
+/// Nothing is to be repaired, probed, cut or told besides, nor paced: the connection only opens or ends.
+inline bool Endpoint::sends_plainly() const {
+  return bits_.state >= State::established && !bits_.reset_due && !bits_.use_ecn && !bits_.small_path &&
+         !bits_.probe_due && !bits_.tail_due && bits_.recovery == Recovery::none && snd_.wnd != 0 && !disturbed() &&
+         !paced();
+}
+
 Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
+  if (sends_plainly()) [[likely]] {
+    Bytes left = allowance;
+    if (send_.unsent()) emit_new(now, output, left);
+    if (fin_can_go()) emit_fin(now, output);
+    if (bits_.ack_now) emit_ack(now, output);
+    if (bits_.timer == Timer::none && must_guard_window()) arm(Timer::persist, now + rto());
+    settle();
+    return allowance - left;
+  }
+  return emit_troubled(now, output, allowance);
+}
+
+/// Whatever there may be.
+Bytes Endpoint::emit_troubled(Instant now, Output& output, Bytes allowance) {
   if (bits_.reset_due) {
     emit_reset(now, output);
     return Bytes();

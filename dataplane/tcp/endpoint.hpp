@@ -485,6 +485,8 @@ class Endpoint {
 
   // emit.cpp
   [[gnu::noinline]] Bytes emit_slow(Instant now, Output& output, Bytes allowance);
+  [[nodiscard]] bool sends_plainly() const;
+  [[gnu::noinline]] Bytes emit_troubled(Instant now, Output& output, Bytes allowance);
   /// Decides whether the fast paths apply. Called wherever what keeps them from it may have ended; what begins such a
   /// thing clears bits_.on_fast_path. Where the connection is not open, and nothing has to be put away, they do not.
   void settle() {
