@@ -356,6 +356,7 @@ class Endpoint {
   void report_duplicate(SeqNum left, SeqNum right);
   void schedule_ack(std::uint32_t segments, Instant now);
   [[nodiscard]] std::int32_t edge_gain() const;
+  [[nodiscard]] bool is_slight(std::int32_t gain) const;
   [[nodiscard]] bool edge_may_move(std::uint32_t step) const;
   [[nodiscard]] std::uint32_t window_update_step() const;
   [[nodiscard, gnu::noinline]] bool worth_moving(std::int32_t gain) const;

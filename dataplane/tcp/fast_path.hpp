@@ -46,6 +46,11 @@ inline std::int32_t Endpoint::edge_gain() const {
   return (rcv_.nxt + room - rcv_.unread) - rcv_.edge;
 }
 
+/// Less than half the room, where the peer sees a window that a segment fits into: worth_moving() would say no.
+inline bool Endpoint::is_slight(std::int32_t gain) const {
+  return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.edge - rcv_.nxt >= mtu_.local_mss + (1 << bits_.rcv_shift);
+}
+
 /// Whether moving the right edge is worth it (RFC 9293 section 3.8.6.2.2): by `step` bytes or half the room; from a
 /// window that the peer sees as closed, when it would see it open by a segment or half the room.
 inline bool Endpoint::edge_may_move(std::uint32_t step) const {
@@ -53,7 +58,7 @@ inline bool Endpoint::edge_may_move(std::uint32_t step) const {
   if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.edge <= 0) return false;
   const std::int32_t gain = edge_gain();
   if (gain >= static_cast<std::int32_t>(step)) return true;
-  return gain > 0 && worth_moving(gain);
+  return gain > 0 && !is_slight(gain) && worth_moving(gain);
 }
 
 /// By how much the right edge must be able to move before a segment is sent for it alone.
