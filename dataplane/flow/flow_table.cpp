@@ -131,11 +131,14 @@ FlowIndex FlowTable::erase(const FlowKey& key, KeyTag tag) noexcept {
   return erased;
 }
 
-/// No key is compared: no two slots have one index.
 void FlowTable::erase_flow(FlowIndex index) noexcept {
-  const std::uint32_t tag = keys_.is_long(index) ? hash_(keys_.get(index)) : hash_(keys_.short_key(index));
+  erase_flow(index, KeyTag{keys_.is_long(index) ? hash_(keys_.get(index)) : hash_(keys_.short_key(index))});
+}
+
+/// No key is compared: no two slots have one index.
+void FlowTable::erase_flow(FlowIndex index, KeyTag tag) noexcept {
   for (std::uint32_t step = 0; step < longest_probe; ++step) {
-    const std::uint32_t at = (tag + step) & mask_;
+    const std::uint32_t at = (static_cast<std::uint32_t>(tag) + step) & mask_;
     if (slots_[at].index_plus == 0) return;
     if (slots_[at].index() == index) return clear_slot(at);
   }

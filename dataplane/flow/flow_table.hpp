@@ -51,6 +51,7 @@ class FlowTable {
   FlowIndex erase(const FlowKey& key, KeyTag tag) noexcept;
   /// The same of the connection that was entered for this flow, where it has not been taken out since.
   void erase_flow(FlowIndex index) noexcept;
+  void erase_flow(FlowIndex index, KeyTag tag) noexcept;
 
   /// The connection that was last entered for this flow.
   [[nodiscard]] FlowKey key_of(FlowIndex index) const noexcept { return keys_.get(index); }

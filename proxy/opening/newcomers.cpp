@@ -31,7 +31,7 @@ Newcomers::Newcomers(std::uint32_t places, Counts which, Duration patience, cons
 
 Newcomers::Noted Newcomers::note(const FirstSyn& syn) {
   if (const std::uint32_t known = table_.find(syn.key, syn.tag); known != flow::no_flow) {
-    FirstSyn& noted = entries_[known].syn;
+    FirstSyn& noted = entries_[known];
     const bool same = noted.from == syn.from && noted.isn == syn.isn;
     if (!same && which_ == Counts::first && syn.at - noted.at < patience_) return Noted::no;
     noted = syn;
@@ -56,7 +56,7 @@ Newcomers::Noted Newcomers::note(const FirstSyn& syn) {
 const FirstSyn* Newcomers::find(const flow::FlowKey& key, flow::KeyTag tag) const {
   if (entries_.size() == 0) return nullptr;
   const std::uint32_t id = table_.find(key, tag);
-  return id != flow::no_flow ? &entries_[id].syn : nullptr;
+  return id != flow::no_flow ? &entries_[id] : nullptr;
 }
 
 bool Newcomers::take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
@@ -64,12 +64,12 @@ bool Newcomers::take_answered(const flow::FlowKey& key, Side in, const tcp::Segm
   const FirstSyn* const syn = find(key, table_.tag_of(key));
   if (syn == nullptr || syn->from == in || syn_ack.ack != syn->isn + 1) return false;
   out = *syn;
-  forget(key, out.tag);
+  forget(*syn);
   return now - out.at < patience_;
 }
 
-void Newcomers::forget(const flow::FlowKey& key, flow::KeyTag tag) {
-  if (const std::uint32_t id = table_.erase(key, tag); id != flow::no_flow) entries_.erase(id);
+void Newcomers::forget(const FirstSyn& noted) {
+  forget(entries_.index_of(static_cast<const Entry&>(noted)));
 }
 
 /// False where that one was answered already.
@@ -80,7 +80,8 @@ bool Newcomers::forget(const AgeRing::Entry& oldest) {
 }
 
 void Newcomers::forget(std::uint32_t id) {
-  forget(entries_[id].syn.key, entries_[id].syn.tag);
+  table_.erase_flow(id, entries_[id].tag);
+  entries_.erase(id);
 }
 
 }  // namespace sluice::proxy

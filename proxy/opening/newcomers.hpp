@@ -63,13 +63,13 @@ class Newcomers {
   /// The SYN that this SYN-ACK, which came in on `in`, answers, and which is forgotten now; false when there is none.
   [[nodiscard]] bool take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
                                    Instant now);
-  void forget(const flow::FlowKey& key, flow::KeyTag tag);
+  /// Takes what find() has found.
+  void forget(const FirstSyn& noted);
   [[nodiscard]] bool empty() const { return entries_.size() == 0; }
 
  private:
-  struct Entry {
-    Entry(const FirstSyn& first, std::uint32_t number) noexcept : syn(first), ticket(number) {}
-    FirstSyn syn;
+  struct Entry : FirstSyn {
+    Entry(const FirstSyn& first, std::uint32_t number) noexcept : FirstSyn(first), ticket(number) {}
     std::uint32_t ticket;
   };
   bool forget(const AgeRing::Entry& oldest);

@@ -116,7 +116,7 @@ bool Openings::meet_answer(Arrival& arrival) {
     const AnswerToSyn answer = judge(*noted, arrival.in, arrival.segment());
     if (answer == AnswerToSyn::none) continue;
     const FirstSyn first = *noted;
-    syns->forget(key, arrival.tag);
+    syns->forget(*noted);
     if (arrival.now - first.at >= shard_.config.timeouts.handshake) continue;
     if (answer == AnswerToSyn::accepts) {
       begin_answered(arrival, first);
