@@ -51,6 +51,11 @@ inline std::uint32_t FlowTable::probe(const Key& key, std::uint32_t tag) const n
   return no_slot;
 }
 
+FlowIndex FlowTable::find_behind(const ShortKey& key, KeyTag tag) const noexcept {
+  const std::uint32_t at = probe(key, static_cast<std::uint32_t>(tag));
+  return at != no_slot ? slots_[at].index() : no_flow;
+}
+
 /// Three rounds, so that each finds in the cache what the one before has asked for: slots, keys, comparison; one key is
 /// compared at once. What is in the slot it would like (nearly all are), and what is nowhere since that one is empty,
 /// is found without a loop.

@@ -30,12 +30,21 @@ class FlowTable {
   FlowTable(std::uint32_t capacity, const HashKey& secret);
 
   [[nodiscard]] KeyTag tag_of(const FlowKey& key) const noexcept { return KeyTag{hash_(key)}; }
+  [[nodiscard]] KeyTag tag_of(const ShortKey& key) const noexcept { return KeyTag{hash_(key)}; }
 
   // Who knows the key's tag gives it, of this table's secret.
 
   /// The flow of a connection, or no_flow.
   [[nodiscard]] FlowIndex find(const FlowKey& key) const noexcept { return find(key, tag_of(key)); }
   [[nodiscard, gnu::noinline]] FlowIndex find(const FlowKey& key, KeyTag tag) const noexcept;
+  [[nodiscard]] FlowIndex find(const ShortKey& key) const noexcept { return find(key, tag_of(key)); }
+  /// What is in the slot it would like (nearly all are), and what is nowhere since that one is empty, is found at once.
+  [[nodiscard]] FlowIndex find(const ShortKey& key, KeyTag tag) const noexcept {
+    const Slot slot = slots_[static_cast<std::uint32_t>(tag) & mask_];
+    if (slot.tag == static_cast<std::uint32_t>(tag) && holds(slot, key)) [[likely]]
+      return slot.index();
+    return slot.index_plus == 0 ? no_flow : find_behind(key, tag);
+  }
   /// The same for many at once, their memory fetched ahead, and where they go. `out` and `tags` are at least as long as
   /// `keys`; they may be one.
   void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out, std::span<std::uint32_t> tags) const noexcept;
@@ -92,6 +101,7 @@ class FlowTable {
     return slot.is_short() && keys_.has(slot.index(), key);
   }
   void fetch(std::span<const std::uint32_t> tags) const noexcept;
+  [[nodiscard, gnu::noinline]] FlowIndex find_behind(const ShortKey& key, KeyTag tag) const noexcept;
   [[nodiscard, gnu::noinline]] FlowIndex find_of(const KeyBurst& keys, std::size_t at,
                                                  std::uint32_t tag) const noexcept;
   void put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept;

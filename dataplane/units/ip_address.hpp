@@ -23,10 +23,9 @@ struct IpAddress {
   [[nodiscard]] static std::optional<IpAddress> parse(std::string_view text);
 
   [[nodiscard]] constexpr bool is_v4() const {
-    for (std::size_t i = 0; i < 10; ++i) {
-      if (octets[i] != 0) return false;
-    }
-    return octets[10] == 0xff && octets[11] == 0xff;
+    constexpr std::uint64_t mapped = 0xffff0000U;  // the second half of the prefix, in memory order
+    const Words both = words();
+    return (both[0] | ((both[1] ^ mapped) & UINT32_MAX)) == 0;
   }
   [[nodiscard]] std::string to_string() const;
   /// The same, ended by a zero and without allocating.

@@ -106,7 +106,12 @@ const IpAddress& Registry::queue_of(const IpAddress& ue) const {
 }
 
 BearerId Registry::find_bearer(const IpAddress& ue) const {
-  return entry_table_.find(entry_key(queue_of(ue)));
+  return entry_of(queue_of(ue));
+}
+
+/// Some bearer of the UE. One of IPv4 is looked for as short as the table keeps its entry_key().
+BearerId Registry::entry_of(const IpAddress& ue) const {
+  return ue.is_v4() ? entry_table_.find(flow::ShortKey{{ue.words()[1] >> 32U, 0}}) : entry_table_.find(entry_key(ue));
 }
 
 void Registry::find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const {
@@ -119,7 +124,7 @@ void Registry::find_bearers(std::span<const ReportArrival> reports, std::span<Be
 
 BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant now) {
   const IpAddress& ue = queue_of(of);
-  const BearerId entry = entry_table_.find(entry_key(ue));
+  const BearerId entry = entry_of(ue);
   if (const BearerId known = bearer_under(*this, entry, policy); known != flow::no_flow) return known;
   const bool moving = entry != flow::no_flow && is_outdated(bearers_[entry]);
   if (bearers_.size() >= config_.limits.max_bearers && !moving) return no_id;

@@ -44,6 +44,9 @@ class Registry {
   [[nodiscard]] ConnectionId find(const flow::FlowKey& key, flow::KeyTag tag) const {
     return connections_.find(key, tag);
   }
+  [[nodiscard]] ConnectionId find(const flow::ShortKey& key, flow::KeyTag tag) const {
+    return connections_.find(key, tag);
+  }
   void find_burst(const flow::KeyBurst& keys, std::span<ConnectionId> out, std::span<std::uint32_t> tags) const {
     connections_.lookup_burst(keys, out, tags);
   }
@@ -61,6 +64,7 @@ class Registry {
   void erase(const flow::FlowKey& key) { connections_.erase(key); }
   /// Where a key goes in every table of the shard.
   [[nodiscard]] flow::KeyTag tag_of(const flow::FlowKey& key) const { return connections_.tag_of(key); }
+  [[nodiscard]] flow::KeyTag tag_of(const flow::ShortKey& key) const { return connections_.tag_of(key); }
   /// A new flow, entered in its bearer, which is made where it is the UE's first. no_id when a limit is reached.
   FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now) { return open(key, tag_of(key), policy, now); }
   FlowId open(const flow::FlowKey& key, flow::KeyTag tag, PolicyIndex policy, Instant now);
@@ -179,6 +183,7 @@ class Registry {
  private:
   void enforce(const Policies& policies);
   [[gnu::noinline]] void look_for_silent(Instant now);
+  [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
   void set_trace(control::LawTrace* trace);
   void rest_if_unused(BearerId id, Instant now);

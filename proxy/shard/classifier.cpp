@@ -53,18 +53,22 @@ void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
 /// The same of one packet: there is nothing to go through, and nothing to fetch ahead.
 void Classifier::look_up_one(Side in, const packet::Packet& packet) {
   packet::Parsed& parsed = known_.parsed[0];
-  flow::KeyBurst& keys = known_.keys;
   const std::span<const std::uint8_t> frame = packet.bytes();
-  keys.begin(1);
   known_.places[0] = 0;
   if (packet::parse_usual(frame, parsed) || packet::parse_usual_syn(frame, parsed)) [[likely]] {
     known_.results[0] = packet::ParseResult::tcp;
-    keys.set(0, key_of_usual(in, frame));
+    find_one(key_of_usual(in, frame));
   } else {
     known_.results[0] = packet::parse_any(frame, parsed);
-    keys.set(0, key_of(in, parsed));
+    find_one(key_of(in, parsed));
   }
-  shard_.registry.find_burst(keys, known_.ids, known_.tags);
+}
+
+template <typename Key>
+inline void Classifier::find_one(const Key& key) {
+  const flow::KeyTag tag = shard_.registry.tag_of(key);
+  known_.tags[0] = static_cast<std::uint32_t>(tag);
+  known_.ids[0] = shard_.registry.find(key, tag);
 }
 
 /// A burst of one, as nearly all are while there is little to do: what was found is so until it has been dealt with.

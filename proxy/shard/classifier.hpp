@@ -41,6 +41,8 @@ class Classifier {
   void receive_chunk_watched(Side in, std::span<packet::Packet> burst, Instant now, FrameWatch& watch);
   [[gnu::flatten, gnu::noinline]] void look_up(Side in, std::span<const packet::Packet> burst);
   [[gnu::flatten, gnu::noinline]] void look_up_one(Side in, const packet::Packet& packet);
+  template <typename Key>
+  void find_one(const Key& key);
   void prefetch_end_to_end() const;
   [[nodiscard]] Registry::ConnectionId find(std::size_t at) const;
   void handle(Arrival& arrival, Registry::ConnectionId id);

@@ -240,6 +240,32 @@ TEST(FlowTable, ABurstFindsWhatHasNotThePlaceItWouldLike) {
   for (std::uint32_t i = 0; i < KeyBurst::most; ++i) EXPECT_EQ(found[i], i == 7 ? no_flow : i);
 }
 
+TEST(FlowTable, AShortKeyIsFoundWhereItsWholeOneIs) {
+  constexpr HashKey secret{3, 4};
+  FlowTable table(200, secret);  // 512 slots
+  const std::vector<FlowKey> keys = colliding(4, 512, secret);
+  for (std::uint32_t i = 0; i < 3; ++i) ASSERT_TRUE(table.insert(keys[i], i));
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const ShortKey of = ShortKey::of(keys[i].words());
+    EXPECT_EQ(table.tag_of(of), table.tag_of(keys[i]));
+    EXPECT_EQ(table.find(of), i < 3 ? i : no_flow) << "the last one is not there";
+  }
+  FlowTable empty(200, secret);
+  EXPECT_EQ(empty.find(ShortKey::of(keys[0].words())), no_flow);
+}
+
+TEST(FlowTable, WhoseTagIsKnownGoesWithoutItsKey) {
+  FlowTable table(100, {1, 0});
+  const KeyTag tag = table.tag_of(key(1));  // given for all, as if they collided
+  for (std::uint32_t i = 0; i < 3; ++i) ASSERT_TRUE(table.insert(key(i), i, tag));
+  table.erase_flow(1, tag);
+  EXPECT_EQ(table.find(key(0), tag), 0U);
+  EXPECT_EQ(table.find(key(1), tag), no_flow);
+  EXPECT_EQ(table.find(key(2), tag), 2U);
+  table.erase_flow(1, tag);
+  EXPECT_EQ(table.size(), 2U) << "it was out already";
+}
+
 TEST(FlowTable, NoLookupTakesMoreStepsThanItShould) {
   constexpr HashKey secret{3, 4};
   FlowTable table(200, secret);  // 512 slots
