@@ -118,17 +118,15 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
 void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
   const BearerId of = flow.bearer;
   Bearer& bearer = work_.shard.registry.bearer(of);
-  if (flow.release_reason != ReleaseReason::none) {
-    serve_leaving(flow, bearer, id, now);
-  } else {
-    serve_repairing(flow, bearer, id, now);
-  }
+  const bool stays = flow.release_reason != ReleaseReason::none ? serve_leaving(flow, bearer, id, now)
+                                                                : serve_repairing(flow, bearer, id, now);
   // It may be over, and its bearer with it.
-  if (!work_.shard.registry.bearers().contains(of)) return;
+  if (!stays && !work_.shard.registry.bearers().contains(of)) return;
   if (bearer.load.backlogged_flows != 0 && bearer.clocked()) room::hand_on(work_, bearer, now);
 }
 
-void SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+/// False where the flow is over; so does serve_leaving().
+bool SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
   if (is_said(flow, bearer, now)) {
     work_.keep_journal(flow, id);
     settle(flow, bearer, StreamEvents::all);
@@ -139,12 +137,15 @@ void SplitFlows::serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant 
     young::follow(flow, bearer, flow.release_reason != ReleaseReason::none || relay::both_legs_closed(flow), now);
   if (relay::finished(flow)) {
     end_finished(flow, id, now);
-  } else if (!flow.waits_out && relay::both_legs_closed(flow)) {
+    return false;
+  }
+  if (!flow.waits_out && relay::both_legs_closed(flow)) {
     begin_to_wait_out(flow, id, now);
   } else {
     work_.appointments.keep(flow, id, now);
     stalls_.watch_holes(flow, id);
   }
+  return true;
 }
 
 /// The hosts have closed the connection, each has all that the other one has sent, and nothing is left to be told.
@@ -169,10 +170,10 @@ void SplitFlows::relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now) 
   emit_with_ends(flow, id, bearer, now);
 }
 
-void SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
+bool SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now) {
   if (flow.release_reason == ReleaseReason::never_split) {
     close(id, now);
-    return;
+    return false;
   }
   relay::pump(flow);
   relay::pass_ends(flow);
@@ -186,9 +187,10 @@ void SplitFlows::serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant no
   } else {
     work_.appointments.keep(flow, id, now);
     stalls_.watch_holes(flow, id);
-    return;
+    return true;
   }
   close(id, now);
+  return false;
 }
 
 /// Sends what can be sent, and passes on the end that may have come of it.

@@ -86,11 +86,11 @@ class SplitFlows {
   template <Side in>
   [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
   [[gnu::flatten, gnu::noinline]] void serve_troubled(Flow& flow, FlowId id, Instant now);
-  void serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
-  [[gnu::cold, gnu::noinline]] void serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  bool serve_repairing(Flow& flow, Bearer& bearer, FlowId id, Instant now);
+  [[gnu::cold, gnu::noinline]] bool serve_leaving(Flow& flow, Bearer& bearer, FlowId id, Instant now);
   void relay_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   [[nodiscard]] static bool is_said(const Flow& flow, const Bearer& bearer, Instant now);
-  [[gnu::flatten, gnu::noinline]] void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  void emit_with_ends(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   [[gnu::noinline]] void pass_news_of_end(Flow& flow, Bearer& bearer, Instant now);
   void settle(Flow& flow, Bearer& bearer, StreamEvents events);
   bool wait_out(Flow& flow, FlowId id, Instant now);
