@@ -44,12 +44,12 @@ MemoryBudget::MemoryBudget(const ShardLimits& limits, const packet::PacketPool& 
       tight_below_((left_by_ports_ - reserve_) / sharers_ / tight_share),
       kept_for_need_(share_of(whole(limits, pool.capacity()), 1 - limits.shrink_windows_at)),
       of_one_ue_(share_of(whole(limits, pool.capacity()), limits.ue_share)) {
-  static_cast<void>(look(looked_ + usual_period));
+  static_cast<void>(look(next_look_ + usual_period));
 }
 
 bool MemoryBudget::look(Instant now) {
   if (!is_due(now)) return false;
-  looked_ = now;
+  next_look_ = now + usual_period;
   if (const std::uint16_t epoch = epoch_of(now); epoch != epoch_) let_age(epoch);
   const std::int64_t available = pool_.available();
   used_ = std::max(1 - static_cast<double>(available) / left_by_ports_, 0.0);

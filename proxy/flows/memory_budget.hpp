@@ -47,8 +47,7 @@ class MemoryBudget {
   /// … which it is not before: the level stands in lines of memory that all threads write, so it is looked at now and
   /// then, and more often while little is left.
   [[nodiscard]] bool is_due(Instant now) const {
-    const Duration since = now - looked_;
-    return since >= tight_period && (since >= usual_period || tight());
+    return now >= next_look_ || (tight() && now >= next_look_ - usual_period + tight_period);
   }
   /// A received buffer stays here: in a queue of payload, or as an ACK that waits.
   void taken() { --spare_; }
@@ -108,7 +107,7 @@ class MemoryBudget {
   std::array<std::int64_t, epochs> by_epoch_{};
   std::uint16_t epoch_ = 0;
   double used_ = 0;
-  Instant looked_{};
+  Instant next_look_{};  ///< unless it becomes tight
 };
 
 }  // namespace sluice::proxy

@@ -63,6 +63,20 @@ TEST(MemoryBudget, WhatEndsIsFreeAgain) {
   EXPECT_EQ(b.budget.most({}), before);
 }
 
+TEST(MemoryBudget, IsLookedAtMoreOftenOnceLittleIsLeft) {
+  Budget b;
+  EXPECT_FALSE(b.budget.is_due(start + std::chrono::microseconds(999)));
+  EXPECT_TRUE(b.budget.is_due(start + std::chrono::milliseconds(1)));
+  while (!b.budget.tight()) b.budget.taken();
+  EXPECT_FALSE(b.budget.is_due(start + std::chrono::microseconds(99)));
+  EXPECT_TRUE(b.budget.is_due(start + std::chrono::microseconds(100)));
+  b.budget.taken();
+  EXPECT_TRUE(b.budget.is_due(start + std::chrono::microseconds(100)));
+  ASSERT_TRUE(b.budget.look(start + std::chrono::microseconds(100)));
+  EXPECT_FALSE(b.budget.tight()) << "the pool has them all the same";
+  EXPECT_FALSE(b.budget.is_due(start + std::chrono::microseconds(1099)));
+}
+
 TEST(MemoryBudget, PromisesOfIdleConnectionsAge) {
   Budget b;
   const Bytes before = b.budget.most({});
