@@ -91,6 +91,8 @@ class EndToEndFlows {
 
   /// The bearer has a new report, or has none any more.
   void on_report(BearerId bearer, Instant now) { held_.on_report(parts_.registry.bearer(bearer), now); }
+  /// advance() has nothing to do.
+  [[nodiscard]] bool is_at_rest(Instant now) const { return wheel_.is_quiet(now) && !held_.in_need(); }
   void advance(Instant now) {
     if (held_.in_need()) [[unlikely]]
       held_.free_some(now);

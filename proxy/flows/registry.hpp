@@ -165,6 +165,8 @@ class Registry {
   void reschedule_bearer(BearerId id, Instant when);
   /// Nothing can be due.
   [[nodiscard]] bool is_quiet(Instant now) const { return wheel_.is_quiet(now); }
+  /// Nor does let_rest() look.
+  [[nodiscard]] bool is_at_rest(Instant now) const { return is_quiet(now) && now < next_rest_; }
   /// Calls on_flow(id) and on_bearer(id) for what is due, most_timers_at_once of it. They reschedule themselves.
   template <typename OnFlow, typename OnBearer>
   void run_due(Instant now, OnFlow&& on_flow, OnBearer&& on_bearer) {

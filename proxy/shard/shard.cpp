@@ -41,6 +41,25 @@ struct Shard::Parts {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
+  /// Nothing is due, and nothing waits to be done: so it is at nearly all looks of a poll thread.
+  [[nodiscard]] bool is_at_rest(Instant now) const {
+    return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_marked() && !sweep.active() &&
+           !relief.active() && queue.empty() && !orphans;
+  }
+  /// What Shard::advance() comes to otherwise.
+  [[gnu::noinline]] void advance(Instant now) {
+    if (!registry.is_quiet(now)) run_due(now);
+    if (sweep.active()) [[unlikely]]
+      sweep.go_on(now);
+    if (relief.active()) [[unlikely]]
+      relief.go_on(now);
+    flows.serve_marked(now);
+    end_to_end.advance(now);
+    registry.let_rest(now);
+    if (orphans && now >= orphans->next_deadline()) [[unlikely]]
+      orphans->advance(now, context);
+    queue.flush(now);
+  }
   [[gnu::noinline]] void run_due(Instant now) {
     registry.run_due(
         now, [&](FlowId id) { flows.on_due(id, now); }, [&](BearerId id) { bearers.on_due(id, now); });
@@ -101,17 +120,7 @@ void Shard::receive_watched(Side in, std::span<packet::Packet> burst, Instant no
 void Shard::advance(Instant now) {
   Parts& parts = *parts_;
   parts.relief.look(now);
-  if (!parts.registry.is_quiet(now)) parts.run_due(now);
-  if (parts.sweep.active()) [[unlikely]]
-    parts.sweep.go_on(now);
-  if (parts.relief.active()) [[unlikely]]
-    parts.relief.go_on(now);
-  parts.flows.serve_marked(now);
-  parts.end_to_end.advance(now);
-  parts.registry.let_rest(now);
-  if (parts.orphans && now >= parts.orphans->next_deadline()) [[unlikely]]
-    parts.orphans->advance(now, parts.context);
-  parts.queue.flush(now);
+  if (!parts.is_at_rest(now)) parts.advance(now);
 }
 
 Instant Shard::next_deadline() const {

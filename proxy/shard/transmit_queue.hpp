@@ -24,6 +24,7 @@ class TransmitQueue {
     std::construct_at(&batch.packets[batch.count++], std::move(packet));  // in place of an empty handle
     if (batch.count == capacity) flush(out, now);
   }
+  [[nodiscard]] bool empty() const { return batches_[0].count == 0 && batches_[1].count == 0; }
   void flush(Instant now) {
     flush(Side::radio, now);
     flush(Side::core, now);

@@ -55,6 +55,7 @@ class SplitFlows {
 
   /// To be served before the burst ends, as far as this has to do with it.
   void mark(Flow& flow, FlowId id, StreamEvents events) { work_.marked.mark(flow, id, events); }
+  [[nodiscard]] bool has_marked() const { return work_.marked.any(); }
   void serve_marked(Instant now) {
     if (work_.marked.any()) serve_all_marked(now);
   }
