@@ -60,13 +60,13 @@ std::optional<UeIndex> Cell::find(const IpAddress& address) const {
 
 void Cell::receive(packet::Packet packet, Instant now) {
   const auto header = read_ip_header(packet.bytes());
-  const auto index = header ? find(header->destination) : std::nullopt;
-  if (!index || ues_[*index].state == control::feedback::RadioState::released) {
+  const auto ue = header ? by_address_.find(header->destination) : by_address_.end();
+  if (ue == by_address_.end() || ues_[ue->second].state == control::feedback::RadioState::released) {
     ++(header ? counters_.unknown_destination : counters_.not_ip);
     forward_unknown(std::move(packet), now);
     return;
   }
-  enqueue(*index, std::move(packet), header->length, now);
+  enqueue(ue->second, std::move(packet), header->length, now);
 }
 
 void Cell::enqueue(UeIndex index, packet::Packet&& packet, Bytes length, Instant now) {

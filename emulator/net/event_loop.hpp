@@ -29,7 +29,7 @@ class EventLoop {
   /// Runs everything due up to and including `end`; now() is `end` afterwards.
   void run_until(Instant end) {
     for (drop_spent(); !events_.empty() && events_.front().when <= end; drop_spent()) {
-      const Event event = events_.front();
+      const Event& event = events_.front();
       spent_ = true;
       now_ = event.when;
       event.target->on_event(event.tag, now_);

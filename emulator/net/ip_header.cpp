@@ -18,50 +18,63 @@ constexpr std::uint16_t ether_ipv6 = 0x86dd;
 constexpr std::uint16_t ether_vlan = 0x8100;
 constexpr std::uint16_t ether_service_vlan = 0x88a8;
 
-/// The address in its mapped form, put together as the words as which tables read it: a processor waits for what was
-/// written in pieces and is read as a whole.
-IpAddress v4_at(const std::uint8_t* octets) {
+// What is read is written where it is handed back, and in the words as which tables read it: a processor waits for what
+// was written in pieces and is read as a whole.
+
+/// The address in its mapped form.
+void read_v4(const std::uint8_t* octets, IpAddress& result) {
   std::uint32_t address = 0;
   std::memcpy(&address, octets, sizeof address);
   constexpr bool little = std::endian::native == std::endian::little;
   const std::uint64_t mapped = little ? std::uint64_t{address} << 32 | 0xffff'0000U : 0xffff'0000'0000U | address;
-  return {std::bit_cast<std::array<std::uint8_t, 16>>(IpAddress::Words{0, mapped})};
+  const IpAddress::Words words{0, mapped};
+  std::memcpy(result.octets.data(), words.data(), sizeof words);
 }
 
-std::optional<IpHeader> read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset) {
+void read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset, std::optional<IpHeader>& result) {
   const std::span<const std::uint8_t> ip = frame.subspan(offset);
   constexpr std::size_t header = 20;
-  if (ip.size() < header || ip[0] >> 4 != 4) return std::nullopt;
+  if (ip.size() < header || ip[0] >> 4 != 4) return;
   const std::size_t length = packet::load_be16(&ip[2]);
-  if (length < header || length > ip.size()) return std::nullopt;
-  return IpHeader{v4_at(&ip[12]), v4_at(&ip[16]), Bytes(length), offset};
+  if (length < header || length > ip.size()) return;
+  result.emplace();
+  read_v4(&ip[12], result->source);
+  read_v4(&ip[16], result->destination);
+  result->length = Bytes(length);
+  result->offset = offset;
 }
 
-std::optional<IpHeader> read_ipv6(std::span<const std::uint8_t> frame, std::size_t offset) {
+void read_ipv6(std::span<const std::uint8_t> frame, std::size_t offset, std::optional<IpHeader>& result) {
   const std::span<const std::uint8_t> ip = frame.subspan(offset);
   constexpr std::size_t header = 40;
-  if (ip.size() < header || ip[0] >> 4 != 6) return std::nullopt;
+  if (ip.size() < header || ip[0] >> 4 != 6) return;
   const std::size_t length = header + packet::load_be16(&ip[4]);
-  if (length > ip.size()) return std::nullopt;
-  IpHeader result;
-  std::copy_n(ip.begin() + 8, 16, result.source.octets.begin());
-  std::copy_n(ip.begin() + 24, 16, result.destination.octets.begin());
-  result.length = Bytes(length);
-  result.offset = offset;
-  return result;
+  if (length > ip.size()) return;
+  result.emplace();
+  std::copy_n(ip.begin() + 8, 16, result->source.octets.begin());
+  std::copy_n(ip.begin() + 24, 16, result->destination.octets.begin());
+  result->length = Bytes(length);
+  result->offset = offset;
 }
 
 }  // namespace
 
 std::optional<IpHeader> read_ip_header(std::span<const std::uint8_t> frame) {
+  std::optional<IpHeader> result;
   std::size_t at = addresses;
   for (std::size_t tags = 0; at + 2 <= frame.size(); ++tags, at += 4) {
     const std::uint16_t type = packet::load_be16(&frame[at]);
-    if (type == ether_ipv4) return read_ipv4(frame, at + 2);
-    if (type == ether_ipv6) return read_ipv6(frame, at + 2);
-    if ((type != ether_vlan && type != ether_service_vlan) || tags == max_tags) return std::nullopt;
+    if (type == ether_ipv4) {
+      read_ipv4(frame, at + 2, result);
+      break;
+    }
+    if (type == ether_ipv6) {
+      read_ipv6(frame, at + 2, result);
+      break;
+    }
+    if ((type != ether_vlan && type != ether_service_vlan) || tags == max_tags) break;
   }
-  return std::nullopt;
+  return result;
 }
 
 }  // namespace sluice::emulator
