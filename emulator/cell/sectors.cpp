@@ -103,8 +103,8 @@ inline void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant n
     return;
   }
   if (resources_.blocks > 1) return allocate_blocks(scheduler, tti, now, units);
-  const auto chosen = scheduler.pick(candidates_, tti);
-  if (chosen) allocations_.push_back({candidates_[*chosen].ue, 1, 1, candidates_[*chosen].capacity});
+  const Candidate* const chosen = scheduler.pick(candidates_, tti);
+  if (chosen != nullptr) allocations_.push_back({chosen->ue, 1, 1, chosen->capacity});
 }
 
 /// Shares `units` blocks of a TTI.
@@ -113,9 +113,9 @@ void Sectors::allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant n
   const std::uint32_t share = std::max(1U, units / resources_.sharers);
   std::uint32_t left = units;
   while (left > 0) {
-    const auto chosen = scheduler.pick(candidates_, tti);
-    if (!chosen) break;
-    Candidate& candidate = candidates_[*chosen];
+    const Candidate* const chosen = scheduler.pick(candidates_, tti);
+    if (chosen == nullptr) break;
+    Candidate& candidate = candidates_[static_cast<std::size_t>(chosen - candidates_.data())];
     candidate.backlogged = false;
     const std::uint32_t needed = needed_by(candidate.ue, candidate.capacity, now);
     const std::uint32_t given = std::min({left, needed, share});

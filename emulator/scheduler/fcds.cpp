@@ -23,21 +23,20 @@ void Fcds::follow(const Candidate& candidate) {
   quality.metric = quality.variance > 0 ? above / std::sqrt(quality.variance) : 0;
 }
 
-std::optional<std::size_t> Fcds::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
+const Candidate* Fcds::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
   if (tti >= next_) {
     for (const Candidate& candidate : candidates) follow(candidate);
     next_ = tti + 1;
   }
-  std::optional<std::size_t> best;
+  const Candidate* best = nullptr;
   double best_metric = 0;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!eligible(candidates[i])) continue;
-    const double metric = qualities_[candidates[i].ue].metric;
-    const bool better =
-        !best || metric > best_metric ||
-        (metric == best_metric && last_served_.of(candidates[i].ue) < last_served_.of(candidates[*best].ue));
+  for (const Candidate& candidate : candidates) {
+    if (!eligible(candidate)) continue;
+    const double metric = qualities_[candidate.ue].metric;
+    const bool better = best == nullptr || metric > best_metric ||
+                        (metric == best_metric && last_served_.of(candidate.ue) < last_served_.of(best->ue));
     if (!better) continue;
-    best = i;
+    best = &candidate;
     best_metric = metric;
   }
   return best;

@@ -15,7 +15,7 @@ class Fcds final : public Scheduler {
   /// `window` in TTIs gives α = 1 − 1/window. Throws std::invalid_argument unless it is > 1.
   explicit Fcds(double window = 1000);
 
-  std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
+  const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
   void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override;
   [[nodiscard]] bool follows_idle() const override { return true; }
   [[nodiscard]] bool goes_by_quality() const override { return true; }

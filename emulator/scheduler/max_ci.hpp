@@ -9,7 +9,7 @@ namespace sluice::emulator {
 /// among equals the one unserved longest.
 class MaxCi final : public Scheduler {
  public:
-  std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
+  const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
   void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override;
 
  private:

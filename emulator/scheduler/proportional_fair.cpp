@@ -12,20 +12,20 @@ ProportionalFair::ProportionalFair(double window, PfAverage form) : keep_(1 - 1 
   for (std::size_t n = 0; n < kept; ++n) decays_.push_back(n == 1 ? keep_ : std::pow(keep_, static_cast<double>(n)));
 }
 
-std::optional<std::size_t> ProportionalFair::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
-  std::optional<std::size_t> best;
+const Candidate* ProportionalFair::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
+  const Candidate* best = nullptr;
   double best_metric = -1;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!eligible(candidates[i])) continue;
+  for (const Candidate& candidate : candidates) {
+    if (!eligible(candidate)) continue;
     if (form_ == PfAverage::granted) {
-      if (candidates[i].ue >= rates_.size()) rates_.resize(candidates[i].ue + std::size_t{1});
-      rates_[candidates[i].ue] = candidates[i].capacity;
+      if (candidate.ue >= rates_.size()) rates_.resize(candidate.ue + std::size_t{1});
+      rates_[candidate.ue] = candidate.capacity;
     }
-    const double mean = average(candidates[i].ue, tti);
-    const double rate = static_cast<double>(candidates[i].capacity.count());
+    const double mean = average(candidate.ue, tti);
+    const double rate = static_cast<double>(candidate.capacity.count());
     const double metric = mean > 0 ? rate / mean : std::numeric_limits<double>::infinity();
     if (metric > best_metric) {
-      best = i;
+      best = &candidate;
       best_metric = metric;
     }
   }

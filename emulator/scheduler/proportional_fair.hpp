@@ -21,7 +21,7 @@ class ProportionalFair final : public Scheduler {
   /// `window` is a, in TTIs. Throws std::invalid_argument unless it is > 1.
   explicit ProportionalFair(double window = 1000, PfAverage form = PfAverage::carried);
 
-  std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
+  const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
   void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override;
 
   /// T of a UE as it stands before `tti`, in bytes per TTI.

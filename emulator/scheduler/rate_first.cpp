@@ -2,11 +2,11 @@
 
 namespace sluice::emulator {
 
-std::optional<std::size_t> RateFirst::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
-  const auto fair = fair_.pick(candidates, tti);
-  const auto best = best_short(candidates);
-  if (!fair || !best) return fair;
-  return candidates[*best].capacity >= candidates[*fair].capacity ? best : fair;
+const Candidate* RateFirst::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
+  const Candidate* const fair = fair_.pick(candidates, tti);
+  const Candidate* const best = best_short(candidates);
+  if (fair == nullptr || best == nullptr) return fair;
+  return best->capacity >= fair->capacity ? best : fair;
 }
 
 }  // namespace sluice::emulator

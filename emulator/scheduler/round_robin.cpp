@@ -2,11 +2,11 @@
 
 namespace sluice::emulator {
 
-std::optional<std::size_t> RoundRobin::pick(std::span<const Candidate> candidates, std::uint64_t /*tti*/) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!eligible(candidates[i])) continue;
-    if (!best || last_served_.of(candidates[i].ue) < last_served_.of(candidates[*best].ue)) best = i;
+const Candidate* RoundRobin::pick(std::span<const Candidate> candidates, std::uint64_t /*tti*/) {
+  const Candidate* best = nullptr;
+  for (const Candidate& candidate : candidates) {
+    if (!eligible(candidate)) continue;
+    if (best == nullptr || last_served_.of(candidate.ue) < last_served_.of(best->ue)) best = &candidate;
   }
   return best;
 }

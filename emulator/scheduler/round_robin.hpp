@@ -8,7 +8,7 @@ namespace sluice::emulator {
 /// Round robin: the backlogged UE that has been unserved longest; among equals the lowest number.
 class RoundRobin final : public Scheduler {
  public:
-  std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
+  const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
   void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override;
 
  private:

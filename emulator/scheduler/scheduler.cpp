@@ -32,11 +32,11 @@ constexpr std::array<SchedulerKind, 7> kinds = {{
 
 }  // namespace
 
-std::optional<std::size_t> Scheduler::best_short(std::span<const Candidate> candidates) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!eligible(candidates[i]) || !candidates[i].short_head) continue;
-    if (!best || candidates[i].capacity > candidates[*best].capacity) best = i;
+const Candidate* Scheduler::best_short(std::span<const Candidate> candidates) {
+  const Candidate* best = nullptr;
+  for (const Candidate& candidate : candidates) {
+    if (!eligible(candidate) || !candidate.short_head) continue;
+    if (best == nullptr || candidate.capacity > best->capacity) best = &candidate;
   }
   return best;
 }

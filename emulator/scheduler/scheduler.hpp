@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -31,8 +29,8 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// The index in `candidates` of the UE to serve; nothing when none is backlogged with a capacity above zero.
-  virtual std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) = 0;
+  /// Whom of `candidates` to serve; null when none is backlogged with a capacity above zero.
+  virtual const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) = 0;
   /// Is told after the TTI what a UE was carried (0 when the block was lost): once for each that was chosen, and for
   /// one whose block was sent again without being chosen.
   virtual void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) = 0;
@@ -46,7 +44,7 @@ class Scheduler {
     return candidate.backlogged && candidate.capacity > Bytes(0);
   }
   /// Among the eligible whose next packet is of a short flow the one with the highest rate.
-  [[nodiscard]] static std::optional<std::size_t> best_short(std::span<const Candidate> candidates);
+  [[nodiscard]] static const Candidate* best_short(std::span<const Candidate> candidates);
 };
 
 /// A scheduler as configurations know it.

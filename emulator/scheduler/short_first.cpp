@@ -2,10 +2,10 @@
 
 namespace sluice::emulator {
 
-std::optional<std::size_t> ShortFirst::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
-  const auto fair = fair_.pick(candidates, tti);
-  const auto best = best_short(candidates);
-  return best ? best : fair;
+const Candidate* ShortFirst::pick(std::span<const Candidate> candidates, std::uint64_t tti) {
+  const Candidate* const fair = fair_.pick(candidates, tti);
+  const Candidate* const best = best_short(candidates);
+  return best != nullptr ? best : fair;
 }
 
 }  // namespace sluice::emulator

@@ -12,7 +12,7 @@ class ShortFirst final : public Scheduler {
   /// `window`: of the averages, TTIs; 1/κ. Throws std::invalid_argument unless it is > 1.
   explicit ShortFirst(double window = 1000) : fair_(window, PfAverage::granted) {}
 
-  std::optional<std::size_t> pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
+  const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
   void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) override { fair_.served(ue, carried, tti); }
 
  private:

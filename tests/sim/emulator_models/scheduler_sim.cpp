@@ -53,11 +53,11 @@ Outcome run(Scheduler& scheduler, const Channels& channels, std::uint64_t ttis) 
       const Grant& grant = channels[ue]->at(tti);
       candidates[ue] = {ue, true, grant.capacity, channels[ue]->quality().reported_db, grant.cqi};
     }
-    const auto chosen = scheduler.pick(candidates, tti);
-    if (!chosen) continue;
-    const Bytes carried = channels[*chosen]->at(tti).carried();
-    scheduler.served(static_cast<std::uint32_t>(*chosen), carried, tti);
-    outcome.airtime[*chosen] += 1;
+    const Candidate* const chosen = scheduler.pick(candidates, tti);
+    if (chosen == nullptr) continue;
+    const Bytes carried = channels[chosen->ue]->at(tti).carried();
+    scheduler.served(chosen->ue, carried, tti);
+    outcome.airtime[chosen->ue] += 1;
     outcome.bytes_per_tti += static_cast<double>(carried.count());
   }
   for (double& share : outcome.airtime) share /= static_cast<double>(ttis);
@@ -173,11 +173,12 @@ TEST(Fcds, EqualsAStepByStepOracle) {
       const Grant& grant = channels[ue]->at(static_cast<std::uint64_t>(tti));
       candidates[ue] = {ue, random.chance(0.7), grant.capacity, channels[ue]->quality().reported_db, grant.cqi};
     }
-    const auto chosen = fcds.pick(candidates, static_cast<std::uint64_t>(tti));
-    ASSERT_EQ(chosen ? static_cast<int>(*chosen) : -1, oracle.pick(candidates, 1 - 1 / 1000.0, tti)) << "TTI " << tti;
-    if (!chosen) continue;
-    fcds.served(static_cast<std::uint32_t>(*chosen), Bytes(1), static_cast<std::uint64_t>(tti));
-    ++airtime[*chosen];
+    const Candidate* const chosen = fcds.pick(candidates, static_cast<std::uint64_t>(tti));
+    const int ue = chosen != nullptr ? static_cast<int>(chosen->ue) : -1;
+    ASSERT_EQ(ue, oracle.pick(candidates, 1 - 1 / 1000.0, tti)) << "TTI " << tti;
+    if (chosen == nullptr) continue;
+    fcds.served(chosen->ue, Bytes(1), static_cast<std::uint64_t>(tti));
+    ++airtime[chosen->ue];
   }
   for (const int ttis : airtime) EXPECT_GT(ttis, 20'000);  // fair: nobody far below a quarter
 }
