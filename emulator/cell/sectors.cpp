@@ -104,7 +104,7 @@ inline void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant n
   }
   if (resources_.blocks > 1) return allocate_blocks(scheduler, tti, now, units);
   const Candidate* const chosen = scheduler.pick(candidates_, tti);
-  if (chosen != nullptr) allocations_.push_back({chosen->ue, 1, 1, chosen->capacity});
+  if (chosen != nullptr) give(chosen->ue, 1, 1, chosen->capacity);
 }
 
 /// Shares `units` blocks of a TTI.
@@ -119,7 +119,7 @@ void Sectors::allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant n
     candidate.backlogged = false;
     const std::uint32_t needed = needed_by(candidate.ue, candidate.capacity, now);
     const std::uint32_t given = std::min({left, needed, share});
-    allocations_.push_back({candidate.ue, needed, given, candidate.capacity});
+    give(candidate.ue, needed, given, candidate.capacity);
     left -= given;
   }
   for (std::size_t i = first; i < allocations_.size(); ++i) {
@@ -140,12 +140,12 @@ inline void Sectors::account(std::uint64_t tti, std::uint32_t units) {
   if (units == 0) return;
   std::uint64_t all = 0;
   for (const CellUe& ue : ues_) all += static_cast<std::uint64_t>(ue.downlink->channel().at(tti).carried().count());
-  air_.taken(all * units / resources_.blocks);
+  air_.taken(part_of(all, units));
 }
 
 inline void Sectors::transmit(std::uint64_t tti, const Allocation& allocation, Instant now) {
   Downlink& downlink = *ues_[allocation.ue].downlink;
-  const Bytes capacity = allocation.capacity * allocation.units / resources_.blocks;
+  const Bytes capacity = part_of(allocation.capacity, allocation.units);
   ++counters_.blocks;
   const std::uint64_t packets = downlink.queue().counters().transmitted_packets;
   const Transmitted result = downlink.transmit(tti, capacity, allocation.units, now);
@@ -170,7 +170,7 @@ bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
     holder.reset();
     return false;
   }
-  allocations_.push_back({holder->ue, 1, 1, holder->capacity});
+  give(holder->ue, 1, 1, holder->capacity);
   return true;
 }
 

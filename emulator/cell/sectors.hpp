@@ -80,6 +80,20 @@ class Sectors {
     Bytes capacity;                  ///< of a TTI, when it was chosen
     std::uint64_t predecessors = 0;  ///< packets that had left that UE's queue then
   };
+  /// What `units` of a TTI are of what all of it is.
+  template <typename Amount>
+  [[nodiscard]] Amount part_of(Amount all, std::uint32_t units) const {
+    // A TTI that is not shared is not divided: processors take long for that.
+    return resources_.blocks == 1 ? all * units : all * units / resources_.blocks;
+  }
+  /// Adds an allocation, where it lies: one that is put together elsewhere and copied is waited for.
+  void give(UeIndex ue, std::uint32_t needed, std::uint32_t units, Bytes capacity) {
+    Allocation& allocation = allocations_.emplace_back();
+    allocation.ue = ue;
+    allocation.needed = needed;
+    allocation.units = units;
+    allocation.capacity = capacity;
+  }
   std::uint32_t run_sector(std::uint32_t sector, std::uint64_t tti, Instant now);
   std::uint32_t repeat(std::uint32_t sector, std::uint64_t tti, Instant now);
   void gather(std::uint32_t sector, std::uint64_t tti, Instant now);
