@@ -3,12 +3,7 @@
 namespace sluice::emulator {
 
 void Channel::advance(std::uint64_t tti) {
-  if (next_ < tti && current_ == newest_) {
-    if (const auto passed = skip(next_, tti)) {
-      offered_ += *passed;
-      next_ = tti;
-    }
-  }
+  if (next_ < tti && current_ == newest_ && skip(next_, tti, offered_)) next_ = tti;
   while (next_ <= tti) {
     if (current_ != newest_) {
       take(current_ + 1);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "dataplane/units/bytes.hpp"
@@ -61,10 +60,10 @@ class Channel {
   /// The grants of TTI `tti` and, where they come cheaper together, of some behind it; at least one. Valid until the
   /// next call. Every TTI is given once, in order, except for those that skip() passed over.
   [[nodiscard]] virtual std::span<const Grant> ahead(std::uint64_t tti) = 0;
-  /// Passes over TTIs `from` … `to`-1 at once and returns the bytes they would have carried; nothing where it cannot,
-  /// then each of them is computed. Called where ahead() has given no TTI from `from` on.
-  [[nodiscard]] virtual std::optional<std::uint64_t> skip(std::uint64_t /*from*/, std::uint64_t /*to*/) {
-    return std::nullopt;
+  /// Passes over TTIs `from` … `to`-1 at once and adds the bytes they would have carried to `offered`; false where it
+  /// cannot, then each of them is computed. Called where ahead() has given no TTI from `from` on.
+  [[nodiscard]] virtual bool skip(std::uint64_t /*from*/, std::uint64_t /*to*/, std::uint64_t& /*offered*/) {
+    return false;
   }
   /// The radio in `tti`, which was asked for last.
   [[nodiscard]] virtual RadioQuality quality_of(std::uint64_t /*tti*/) const { return {}; }

@@ -22,8 +22,9 @@ Grant ConstantChannel::step(std::uint64_t tti) {
   return grant;
 }
 
-std::optional<std::uint64_t> ConstantChannel::skip(std::uint64_t from, std::uint64_t to) {
-  return before(to) - before(from);
+bool ConstantChannel::skip(std::uint64_t from, std::uint64_t to, std::uint64_t& offered) {
+  offered += before(to) - before(from);
+  return true;
 }
 
 }  // namespace sluice::emulator

@@ -14,7 +14,7 @@ class ConstantChannel final : public SteppedChannel {
 
  protected:
   Grant step(std::uint64_t tti) override;
-  [[nodiscard]] std::optional<std::uint64_t> skip(std::uint64_t from, std::uint64_t to) override;
+  [[nodiscard]] bool skip(std::uint64_t from, std::uint64_t to, std::uint64_t& offered) override;
 
  private:
   /// What a floating-point product may fall short of the whole number it stands for.

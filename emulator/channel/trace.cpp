@@ -119,14 +119,14 @@ std::uint64_t TraceChannel::bytes_until(std::uint64_t tti) {
          static_cast<std::uint64_t>(CapacityTrace::opportunity.count());
 }
 
-Grant TraceChannel::step(std::uint64_t tti) {
-  Grant grant;
-  grant.capacity = Bytes(bytes_until(tti));
-  return grant;
+std::span<const Grant> TraceChannel::ahead(std::uint64_t tti) {
+  grant_.capacity = Bytes(bytes_until(tti));
+  return {&grant_, 1};
 }
 
-std::optional<std::uint64_t> TraceChannel::skip(std::uint64_t /*from*/, std::uint64_t to) {
-  return bytes_until(to - 1);
+bool TraceChannel::skip(std::uint64_t /*from*/, std::uint64_t to, std::uint64_t& offered) {
+  offered += bytes_until(to - 1);
+  return true;
 }
 
 std::uint64_t TraceChannel::next_useful(std::uint64_t tti) {

@@ -50,7 +50,7 @@ class CapacityTrace {
 /// Replays a capacity trace, byte for byte as Mahimahi's link shell does: an opportunity is used in its millisecond, by
 /// one or several packets; a packet that does not fit leaves with its last byte in a later one; what is not used is
 /// lost. With a TTI other than 1 ms an opportunity is used in the first TTI that begins at its millisecond or later.
-class TraceChannel final : public SteppedChannel {
+class TraceChannel final : public Channel {
  public:
   /// Throws std::invalid_argument unless tti > 0. `offset` is where in the trace the run begins.
   TraceChannel(std::shared_ptr<const CapacityTrace> trace, Duration tti, Duration offset = {});
@@ -58,8 +58,8 @@ class TraceChannel final : public SteppedChannel {
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t tti) override;
 
  protected:
-  Grant step(std::uint64_t tti) override;
-  [[nodiscard]] std::optional<std::uint64_t> skip(std::uint64_t from, std::uint64_t to) override;
+  [[nodiscard]] std::span<const Grant> ahead(std::uint64_t tti) override;
+  [[nodiscard]] bool skip(std::uint64_t from, std::uint64_t to, std::uint64_t& offered) override;
 
  private:
   /// An opportunity of the endless replay.
@@ -82,6 +82,7 @@ class TraceChannel final : public SteppedChannel {
   Duration tti_;
   Duration offset_;
   Position next_;  ///< the first opportunity not yet granted
+  Grant grant_;
 };
 
 }  // namespace sluice::emulator

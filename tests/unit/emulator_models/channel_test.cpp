@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -85,10 +84,11 @@ class InFours final : public Channel {
     for (std::size_t i = 0; i < grants_.size(); ++i) grants_[i].capacity = Bytes(static_cast<std::int64_t>(tti + i));
     return grants_;
   }
-  [[nodiscard]] std::optional<std::uint64_t> skip(std::uint64_t from, std::uint64_t to) override {
-    if (!may_skip_) return std::nullopt;
+  [[nodiscard]] bool skip(std::uint64_t from, std::uint64_t to, std::uint64_t& offered) override {
+    if (!may_skip_) return false;
     skipped += to - from;
-    return (from + to - 1) * (to - from) / 2;
+    offered += (from + to - 1) * (to - from) / 2;
+    return true;
   }
   [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override { return {0, static_cast<double>(tti)}; }
 
