@@ -36,7 +36,7 @@ link::HarqBlock AirLink::fill(const Grant& grant, Bytes capacity, std::uint32_t 
   Content content;
   content.repeated = rlc_.take(capacity, now);
   counters_.repeated += static_cast<std::uint64_t>(content.repeated.size().count());
-  const auto depart = [&](Departed departed) {
+  const auto depart = [&](Departed&& departed) {
     const link::RlcRange range{packed_, packed_ + static_cast<std::uint64_t>(departed.air.count())};
     packed_ = range.to;
     departed.packet.prefetch(static_cast<std::size_t>(departed.length.count()));  // the UE soon reads all of it

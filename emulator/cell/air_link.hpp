@@ -40,9 +40,9 @@ class AirLinkUser {
   /// Active queue management dropped a packet out of the radio queue, before any of it was transmitted.
   virtual void dropped(const packet::Packet& packet, Bytes length, Instant now) = 0;
   /// A packet has reached the UE, whole and in its turn.
-  virtual void arrived(Departed departed, Instant now) = 0;
+  virtual void arrived(Departed&& departed, Instant now) = 0;
   /// A packet will not reach the UE: bytes of it were lost on the air for good.
-  virtual void lost(Departed departed, Instant now) = 0;
+  virtual void lost(Departed&& departed, Instant now) = 0;
   /// RLC has something to send again from `when` on.
   virtual void ready_at(Instant when) = 0;
 

@@ -116,7 +116,7 @@ Bytes Downlink::pending(Instant now) const {
 
 Bytes Downlink::serve(Bytes capacity, Instant now) {
   failures_ = 0;
-  const auto leave = [&](Departed departed) {
+  const auto leave = [&](Departed&& departed) {
     left_queue(departed, now);
     arrived(std::move(departed), now);
   };
@@ -143,13 +143,13 @@ void Downlink::dropped(const packet::Packet& packet, Bytes length, Instant now) 
   drop(packet, length, DropReason::early, now);
 }
 
-void Downlink::arrived(Departed departed, Instant now) {
+void Downlink::arrived(Departed&& departed, Instant now) {
   if (loss_ > 0 && loss_draws_.chance(loss_)) return lost(std::move(departed), now);
   queue_.delivered(departed.length);
   towards_ue_.receive(std::move(departed.packet), now);
 }
 
-void Downlink::lost(Departed departed, Instant now) {
+void Downlink::lost(Departed&& departed, Instant now) {
   if (parting_.onwards != nullptr) {
     queue_.recall(departed.length);
     parting_.onwards->receive(std::move(departed.packet), now);

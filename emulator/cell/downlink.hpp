@@ -116,8 +116,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
   void drop(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
   void left_queue(const Departed& departed, Instant now) override;
   void dropped(const packet::Packet& packet, Bytes length, Instant now) override;
-  void arrived(Departed departed, Instant now) override;
-  void lost(Departed departed, Instant now) override;
+  void arrived(Departed&& departed, Instant now) override;
+  void lost(Departed&& departed, Instant now) override;
   void ready_at(Instant when) override;
   void on_active(Instant now) override;
   /// The first TTI from `from` on in which the UE listens, as far as is known.

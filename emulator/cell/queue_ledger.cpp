@@ -36,14 +36,12 @@ void QueueLedger::report() {
   changed_->push_back(number_);
 }
 
-/// The backlog of the time before is integrated first.
-void QueueLedger::change(Bytes length, Bytes air, Instant now) {
+void QueueLedger::integrate(Instant now) {
   counters_.air_seconds += static_cast<double>(air_bytes_.count()) * to_seconds(now - integrated_);
   integrated_ = now;
-  if (!reported_) report();
-  bytes_ += length;
-  air_bytes_ += air;
-  if (frame_ == Bytes(0)) return;
+}
+
+void QueueLedger::count_frames() {
   const std::int64_t frame = frame_.count();
   frames_ = static_cast<std::uint32_t>((air_bytes_.count() + frame - 1) / frame);
 }

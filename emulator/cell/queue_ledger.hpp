@@ -102,7 +102,16 @@ class QueueLedger {
 
  private:
   static std::uint64_t count(Bytes bytes) { return static_cast<std::uint64_t>(bytes.count()); }
-  void change(Bytes length, Bytes air, Instant now);
+  void change(Bytes length, Bytes air, Instant now) {
+    if (now != integrated_) integrate(now);  // often one packet comes in the instant in which another leaves
+    if (!reported_) report();
+    bytes_ += length;
+    air_bytes_ += air;
+    if (frame_ > Bytes(0)) count_frames();
+  }
+  /// Adds the backlog of the time before.
+  void integrate(Instant now);
+  void count_frames();
   void report();
 
   Bytes frame_;

@@ -70,18 +70,6 @@ Bytes QueueConfig::buffer() const {
   return {};
 }
 
-Bytes PacketInTransit::send(Bytes air) {
-  const Bytes before = left();
-  sent_ += air;
-  return before - left();
-}
-
-Waiting PacketInTransit::take() {
-  Waiting gone = std::move(*packet_);
-  packet_.reset();
-  return gone;
-}
-
 UeQueue::UeQueue(const QueueConfig& config)
     : config_(config), classes_(config.flows), line_(make_line(config)), ledger_(config.frame) {
   if (config.frame < Bytes(0) || (config.unit == BufferUnit::frames && config.frame == Bytes(0))) {
@@ -99,10 +87,6 @@ std::uint64_t UeQueue::used_buffer() const {
       return line_->size();
   }
   return 0;
-}
-
-bool UeQueue::has_room(Bytes length) const {
-  return config_.limit == 0 || used_buffer() + config_.taken_by(length) <= config_.limit;
 }
 
 Waiting UeQueue::arrive(packet::Packet&& packet, Bytes length, Instant now) {
@@ -126,34 +110,10 @@ void UeQueue::refuse(const Waiting& waiting) {
   ledger_.dropped(size_of(waiting));
 }
 
-void UeQueue::forget_class(const Waiting& gone) {
-  if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
-}
-
-void UeQueue::admit(Waiting&& waiting, Instant now) {
-  ledger_.entered(size_of(waiting), Bytes(waiting.air), now);
-  line_->push(std::move(waiting));
-}
-
 void UeQueue::pull(Instant now) {
   head_.begin(line_->next(now, interventions_));
   for (const Waiting& gone : interventions_.dropped) drop(gone, now);
   ledger_.intervened(interventions_.dropped.size(), std::exchange(interventions_.marked, 0));
-}
-
-Bytes UeQueue::transmit(Bytes most, Instant now) {
-  const Bytes amount = std::min(most, head_.air_left());
-  const Bytes went = head_.send(amount);
-  ledger_.left(went, amount, now);
-  ledger_.transmitted(went);
-  return amount;
-}
-
-Departed UeQueue::take(Instant now) {
-  Waiting gone = head_.take();
-  forget_class(gone);
-  ledger_.transmitted_packet();
-  return {std::move(gone.packet), size_of(gone), Bytes(gone.air), gone.since, now - gone.since};
 }
 
 // Bytes of it that went before were transmitted; only the rest is dropped or handed on, so that the counters add up.

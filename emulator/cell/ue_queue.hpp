@@ -85,9 +85,17 @@ class PacketInTransit {
   [[nodiscard]] Bytes air_left() const { return Bytes(packet_->air) - sent_; }
   [[nodiscard]] Bytes left() const { return std::max(Bytes(0), size_of(*packet_) - sent_); }
   /// So many bytes on the air go, at most air_left(). Returns the IP bytes among them.
-  Bytes send(Bytes air);
+  Bytes send(Bytes air) {
+    const Bytes before = left();
+    sent_ += air;
+    return before - left();
+  }
   /// It is in transit no more.
-  [[nodiscard]] Waiting take();
+  [[nodiscard]] Waiting take() {
+    Waiting gone = std::move(*packet_);
+    packet_.reset();
+    return gone;
+  }
 
  private:
   std::optional<Waiting> packet_;
@@ -216,7 +224,10 @@ class UeQueue {
 
  private:
   Waiting arrive(packet::Packet&& packet, Bytes length, Instant now);
-  void admit(Waiting&& waiting, Instant now);
+  void admit(Waiting&& waiting, Instant now) {
+    ledger_.entered(size_of(waiting), Bytes(waiting.air), now);
+    line_->push(std::move(waiting));
+  }
   void refuse(const Waiting& waiting);
   void drop(const Waiting& gone, Instant now);
   Waiting drop_head(Instant now);
@@ -228,9 +239,13 @@ class UeQueue {
     Bytes unsent_air;
   };
   Taken take_head(Instant now);
-  void forget_class(const Waiting& gone);
+  void forget_class(const Waiting& gone) {
+    if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
+  }
   [[nodiscard]] std::uint64_t used_buffer() const;  ///< in the unit
-  [[nodiscard]] bool has_room(Bytes length) const;
+  [[nodiscard]] bool has_room(Bytes length) const {
+    return config_.limit == 0 || used_buffer() + config_.taken_by(length) <= config_.limit;
+  }
   /// A packet is in transit, the next one from here on if there was none; false when there is nothing to send.
   template <typename Dropped>
   bool begin(Instant now, Dropped& dropped) {
@@ -241,8 +256,21 @@ class UeQueue {
     return static_cast<bool>(head_);
   }
   void pull(Instant now);
-  Bytes transmit(Bytes most, Instant now);
-  Departed take(Instant now);
+  /// Sends what `most` bytes on the air carry of the packet in transit. Returns the bytes used.
+  Bytes transmit(Bytes most, Instant now) {
+    const Bytes amount = std::min(most, head_.air_left());
+    const Bytes went = head_.send(amount);
+    ledger_.left(went, amount, now);
+    ledger_.transmitted(went);
+    return amount;
+  }
+  /// The packet in transit is through.
+  Departed take(Instant now) {
+    Waiting gone = head_.take();
+    forget_class(gone);
+    ledger_.transmitted_packet();
+    return {std::move(gone.packet), size_of(gone), Bytes(gone.air), gone.since, now - gone.since};
+  }
 
   QueueConfig config_;
   FlowClasses classes_;

@@ -56,7 +56,7 @@ void UplinkRadio::on_event(std::uint64_t tag, Instant now) {
   const std::uint64_t tti = tti_of(now);
   uplink.awake = false;
   const Bytes carried = uplink.channel->at(tti).carried();
-  const auto depart = [&](Departed departed) {
+  const auto depart = [&](Departed&& departed) {
     if (observer_ != nullptr) {
       observer_->on_departure(index, departed.packet, departed.length, departed.queueing, now);
     }

@@ -101,14 +101,14 @@ void UplinkUe::dropped(const packet::Packet& packet, Bytes length, Instant now) 
   drop(packet, length, DropReason::early, now);
 }
 
-void UplinkUe::arrived(Departed departed, Instant now) {
+void UplinkUe::arrived(Departed&& departed, Instant now) {
   queue_.delivered(departed.length);
   const Duration way = now + clock_.tti() - departed.enqueued;
   if (observer_ != nullptr) observer_->on_departure(ue_, departed.packet, departed.length, way, now);
   next_.receive(std::move(departed.packet), now);
 }
 
-void UplinkUe::lost(Departed departed, Instant now) {
+void UplinkUe::lost(Departed&& departed, Instant now) {
   queue_.lost(departed.length);
   drop(departed.packet, departed.length, DropReason::air, now);
 }

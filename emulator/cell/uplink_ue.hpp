@@ -93,8 +93,8 @@ class UplinkUe final : private AirLinkUser {
   bool transmit(std::uint64_t tti, Bytes size, std::uint32_t units, Instant now);
   void left_queue(const Departed& departed, Instant now) override;
   void dropped(const packet::Packet& packet, Bytes length, Instant now) override;
-  void arrived(Departed departed, Instant now) override;
-  void lost(Departed departed, Instant now) override;
+  void arrived(Departed&& departed, Instant now) override;
+  void lost(Departed&& departed, Instant now) override;
   void ready_at(Instant when) override;
   void drop(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
 
