@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -189,6 +190,68 @@ TEST_F(ShardAcksWaiting, GetsTheRoomOfAFlowThatIsReset) {
   hosts.ue(Flags::rst_bit, 0, 0);
   hosts.server(Flags::rst_bit, offered, 0);
   EXPECT_GT(data_sent(), 0);
+}
+
+/// A download beside uploads of the same UE that their servers do not acknowledge: these have all that a UE may hold,
+/// and the download's server is left without a window.
+class ShardAcksShut : public ShardAcks {
+ protected:
+  static proxy::ShardConfig small_share() {
+    proxy::ShardConfig config = acks_config();
+    config.limits.ue_share = 0.006;  // of 21 MB
+    return config;
+  }
+  ShardAcksShut() : ShardAcks(small_share()) {}
+
+  /// The server sends four segments at a time while it may, and 5 ms later the UE acknowledges all but the last
+  /// `unheard`.
+  void download(int rounds, std::uint32_t unheard) {
+    for (; rounds > 0 && offered + segment_size <= edge; --rounds) {
+      for (int i = 0; i < 4 && offered + segment_size <= edge; ++i) offer(hosts, offered, 1);
+      lab.pass_time(5ms);
+      hosts.ue(Flags::ack_bit, 0, offered - unheard * segment_size);
+      listen();
+    }
+  }
+  /// The server hears how much it may send.
+  void listen() {
+    while (const auto seen = lab.next(Side::core)) {
+      if (seen->parsed.src_port != hosts.ue_to_server.src_port) continue;
+      const std::uint32_t window = std::uint32_t{seen->segment().window} << hosts.options.window_scale;
+      edge = seen->segment().ack.raw() + window - (hosts.server_isn.raw() + 1);
+    }
+  }
+  void begin_uploads() {
+    std::uint16_t port = hosts.ue_to_server.src_port;
+    for (ScriptedHosts& upload : uploads) {
+      upload.ue_to_server.src_port = ++port;
+      upload.open();
+      for (std::uint32_t sent = 0; sent < uploaded; sent += segment_size)
+        upload.ue(Flags::ack_bit, sent, 0, std::string(segment_size, 'u'));
+    }
+  }
+  void end_uploads() {
+    for (ScriptedHosts& upload : uploads) upload.ue(Flags::rst_bit, uploaded, 0);
+    for (ScriptedHosts& upload : uploads) upload.server(Flags::rst_bit, 0, 0);
+    lab.forget_output();
+  }
+
+  static constexpr std::uint32_t uploaded = 60 * segment_size;
+  std::array<ScriptedHosts, 3> uploads{ScriptedHosts{lab}, ScriptedHosts{lab}, ScriptedHosts{lab}};
+  std::uint32_t edge = 64240;  ///< of the server's window: so many bytes it may send
+};
+
+TEST_F(ShardAcksShut, IsToldOfAWindowInTimeOnceOthersHaveGivenBackMemory) {
+  hosts.open();
+  download(100, 0);
+  begin_uploads();
+  download(100, 3);
+  ASSERT_LT(edge, offered + segment_size) << "the server has used up its window";
+  end_uploads();
+  for (int i = 0; i < 100 && lab.silent(Side::core) && lab.silent(Side::radio); ++i) lab.pass_time(1ms);
+  EXPECT_TRUE(lab.silent(Side::radio)) << "nothing was sent again until then, nor acknowledged by the UE";
+  listen();
+  EXPECT_GT(edge, offered + 10 * segment_size);
 }
 
 TEST_F(ShardAcks, ReportsChangeNothingOfIt) {
