@@ -38,8 +38,7 @@ inline std::size_t take_together(SplitWork& work, const Leg& to, std::span<const
 /// but what is done here: a law that they clock lets the server send no more for data, as much is held and advertised
 /// as before, nobody else of the UE waits, and the timer wheel looks at the flow in time. Where the server is to be
 /// told of its data, that is left to be done.
-[[gnu::flatten, gnu::noinline]] bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer,
-                                                         Instant now) {
+inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   work.acks.note_passed(flow, id, bearer);
   if (!bearer.clocked() || bearer.load.backlogged_flows != 0) return false;
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
@@ -116,9 +115,7 @@ std::size_t cut_through::pass(SplitWork& work, Flow& flow, FlowId id, std::span<
                           static_cast<std::uint32_t>(count), now);
   if (out == Side::radio) {
     sending::count_to_radio(work, flow, bearer, output.passed(), now);
-    if (bearer.listens()) [[unlikely]] {
-      if (rests_after_passing(work, flow, id, bearer, now)) return count;
-    }
+    if (bearer.listens() && rests_after_passing(work, flow, id, bearer, now)) return count;
   }
   after_passing<in>(work, flow, id, bearer, count > 1 && first_waits, now);
   return count;

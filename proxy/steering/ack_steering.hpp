@@ -125,8 +125,7 @@ class AckSteering {
                                           Instant now);
   /// The same for data that has just come and goes on at once, if there is room for a segment of `least` IP bytes: it
   /// is one of those who wait. Where there is, note_passed() follows.
-  [[nodiscard, gnu::noinline]] Bytes room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least,
-                                                  Instant now);
+  [[nodiscard]] Bytes room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now);
   /// It has gone on, and nothing of the flow waits to.
   void note_passed(const Flow& flow, FlowId id, Bearer& bearer);
   /// The flow waits, and is young.
