@@ -85,8 +85,8 @@ inline bool Endpoint::answers_all(const Segment& segment) const {
          !bits_.use_ecn && !bits_.reduced;
 }
 
-/// It does, and is what comes next: so it passes all checks, and is plausible. So most connections end: the other host's
-/// FIN acknowledges the last data, and the last word our FIN.
+/// It does, and is what comes next: so it passes all checks, and is plausible. So most connections end: the other
+/// host's FIN acknowledges the last data, and the last word our FIN.
 inline bool Endpoint::answers_in_order(const Segment& segment) const {
   if (bits_.state < State::established || bits_.reset_due) return false;
   if ((segment.flags.bits & ~(ignored_flags | Flags::fin_bit)) != Flags::ack_bit) return false;

@@ -13,9 +13,9 @@
 
 namespace sluice::proxy {
 
-/// What split connections at work have in common: a part for each thing that is to be seen to, and the flows that are to
-/// be served. The functions of arrivals, cut_through, hearing, sending and room work on it, and keep nothing of their
-/// own. Thread: the shard's.
+/// What split connections at work have in common: a part for each thing that is to be seen to, and the flows that are
+/// to be served. The functions of arrivals, cut_through, hearing, sending and room work on it, and keep nothing of
+/// their own. Thread: the shard's.
 struct SplitWork {
   /// What it is given outlives it.
   SplitWork(const ShardContext& context, FlowJournal kept)
