@@ -1,7 +1,7 @@
 #include "proxy/handback/handback.hpp"
 
 #include "proxy/handback/seams.hpp"
-#include "proxy/split/relay.hpp"
+#include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
 

@@ -4,9 +4,9 @@
 
 #include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/handback/released.hpp"
+#include "proxy/relay/exposure.hpp"
+#include "proxy/relay/relay_memory.hpp"
 #include "proxy/shard/context.hpp"
-#include "proxy/split/exposure.hpp"
-#include "proxy/split/relay_memory.hpp"
 
 namespace sluice::proxy {
 

@@ -8,8 +8,8 @@
 #include "dataplane/tcp/segment.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/flows/flow_journal.hpp"
+#include "proxy/relay/leg_output.hpp"
 #include "proxy/shard/side.hpp"
-#include "proxy/split/leg_output.hpp"
 
 namespace sluice::proxy {
 

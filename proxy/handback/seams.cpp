@@ -4,7 +4,7 @@
 
 #include "proxy/end_to_end/segment_numbers.hpp"
 #include "proxy/opening/handshake.hpp"
-#include "proxy/split/relay.hpp"
+#include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy::handback {
 namespace {

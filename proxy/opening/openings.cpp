@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "proxy/opening/handshake.hpp"
+#include "proxy/relay/leg_output.hpp"
 #include "proxy/shard/checksum.hpp"
-#include "proxy/split/leg_output.hpp"
+#include "proxy/split/young.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -164,7 +165,7 @@ FlowId Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   Flow& flow = shard_.registry.flow(id);
   handshake::begin(flow, first);
   shard_.registry.schedule_flow(flow, id, now + shard_.config.timeouts.handshake);
-  flows_.begin_young(flow, now);
+  young::begin(flow, shard_.registry.bearer(flow.bearer), now);
   shard_.counters.add(Counter::flows_opened);
   return id;
 }

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "proxy/handback/seams.hpp"
-#include "proxy/split/relay.hpp"
+#include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
 namespace {

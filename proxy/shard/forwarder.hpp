@@ -1,9 +1,9 @@
 #pragma once
 
 #include "proxy/end_to_end/end_to_end_flows.hpp"
+#include "proxy/relay/relay_memory.hpp"
 #include "proxy/shard/arrival.hpp"
 #include "proxy/shard/context.hpp"
-#include "proxy/split/relay_memory.hpp"
 
 namespace sluice::proxy {
 

@@ -7,11 +7,11 @@
 #include "proxy/handback/sweep.hpp"
 #include "proxy/opening/openings.hpp"
 #include "proxy/policy/policy_switch.hpp"
+#include "proxy/relay/exposure.hpp"
+#include "proxy/relay/memory_relief.hpp"
 #include "proxy/shard/classifier.hpp"
 #include "proxy/shard/describe.hpp"
 #include "proxy/shard/forwarder.hpp"
-#include "proxy/split/exposure.hpp"
-#include "proxy/split/memory_relief.hpp"
 #include "proxy/split/split_flows.hpp"
 #include "proxy/steering/bearer_service.hpp"
 

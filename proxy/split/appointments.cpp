@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "proxy/split/relay.hpp"
+#include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
 

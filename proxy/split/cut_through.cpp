@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "proxy/split/leg_output.hpp"
+#include "proxy/relay/leg_output.hpp"
 #include "proxy/split/sending.hpp"
 #include "proxy/split/young.hpp"
 

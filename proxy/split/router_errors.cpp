@@ -1,7 +1,7 @@
 #include "proxy/split/router_errors.hpp"
 
 #include "dataplane/packet/icmp_error.hpp"
-#include "proxy/split/leg_output.hpp"
+#include "proxy/relay/leg_output.hpp"
 
 namespace sluice::proxy::router_errors {
 namespace {

@@ -3,7 +3,8 @@
 #include "proxy/split/split_work.hpp"
 
 // What split flows send, on both legs, and who is told of it: the bearer, the law of its windows, and the law by
-// acknowledgements. Thread: the shard's.
+// acknowledgements. Where flows of a UE share a window by acknowledgements, what one leaves of it is the others', in
+// turn, and first the young ones'. Thread: the shard's.
 
 namespace sluice::proxy::sending {
 
@@ -17,5 +18,8 @@ bool emit(SplitWork& work, Flow& flow, Bearer& bearer, Instant now);
 void emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes most, Part part, Instant now);
 /// So many IP bytes went to the radio in frames that passed.
 void count_to_radio(SplitWork& work, Flow& flow, Bearer& bearer, Bytes sent, Instant now);
+/// There is room in the bearer's window, by acknowledgements. A few flows get it each time, those next in turn: what
+/// they sent, or what is under way, brings them here again.
+[[gnu::noinline]] void hand_on_room(SplitWork& work, Bearer& bearer, Instant now);
 
 }  // namespace sluice::proxy::sending

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "proxy/handback/seams.hpp"
-#include "proxy/split/leg_output.hpp"
-#include "proxy/split/room_sharing.hpp"
+#include "proxy/relay/leg_output.hpp"
 #include "proxy/split/sending.hpp"
 #include "proxy/split/split_arrivals.hpp"
 #include "proxy/split/young.hpp"
@@ -40,10 +39,6 @@ void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
   flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
   work_.shard.registry.note_change(flow.bearer);
   bearer.use();
-}
-
-void SplitFlows::begin_young(Flow& flow, Instant now) {
-  young::begin(flow, work_.shard.registry.bearer(flow.bearer), now);
 }
 
 void SplitFlows::serve_all_marked(Instant now) {
@@ -111,7 +106,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (flow.share.young) [[unlikely]]
     young::follow(flow, bearer, /*over=*/false, now);
   work_.appointments.keep(flow, id, now);
-  if (bearer.load.backlogged_flows != 0 && bearer.clocked()) room::hand_on(work_, bearer, now);
+  if (bearer.load.backlogged_flows != 0 && bearer.clocked()) sending::hand_on_room(work_, bearer, now);
 }
 
 /// The same for a flow of which a leg is not open yet, in recovery, reordering or ending.
@@ -122,7 +117,7 @@ void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
                                                                 : serve_repairing(flow, bearer, id, now);
   // It may be over, and its bearer with it.
   if (!stays && !work_.shard.registry.bearers().contains(of)) return;
-  if (bearer.load.backlogged_flows != 0 && bearer.clocked()) room::hand_on(work_, bearer, now);
+  if (bearer.load.backlogged_flows != 0 && bearer.clocked()) sending::hand_on_room(work_, bearer, now);
 }
 
 /// False where the flow is over; so does serve_leaving().
@@ -210,7 +205,7 @@ void SplitFlows::pass_news_of_end(Flow& flow, Bearer& bearer, Instant now) {
 }
 
 void SplitFlows::use_room(Bearer& bearer, Instant now) {
-  room::hand_on(work_, bearer, now);
+  sending::hand_on_room(work_, bearer, now);
   serve_marked(now);
 }
 

@@ -7,11 +7,11 @@
 #include "dataplane/tcp/paced_sender.hpp"
 #include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/handback/handback.hpp"
+#include "proxy/relay/stalls.hpp"
+#include "proxy/relay/waiting_out.hpp"
 #include "proxy/split/sending.hpp"
 #include "proxy/split/split_arrivals.hpp"
 #include "proxy/split/split_work.hpp"
-#include "proxy/split/stalls.hpp"
-#include "proxy/split/waiting_out.hpp"
 
 namespace sluice::proxy {
 
@@ -39,8 +39,6 @@ class SplitFlows {
   [[nodiscard]] std::array<const tcp::EndpointConfig*, 2> endpoint_configs(FlowId id);
   /// Of a flow that is about to be split: what window the host behind `from` may be given.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
-  /// A connection is about to be: both hosts have agreed on it.
-  void begin_young(Flow& flow, Instant now);
   /// The flow's endpoints live from now on.
   void begin(Flow& flow, FlowId id, Instant now);
   /// Whether the packet at `at` is for receive() without a doubt (arrivals::flow_of).

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "proxy/flows/flow_journal.hpp"
+#include "proxy/relay/exposure.hpp"
+#include "proxy/relay/relay.hpp"
+#include "proxy/relay/relay_memory.hpp"
 #include "proxy/shard/context.hpp"
 #include "proxy/split/appointments.hpp"
-#include "proxy/split/exposure.hpp"
 #include "proxy/split/marked_flows.hpp"
-#include "proxy/split/relay.hpp"
-#include "proxy/split/relay_memory.hpp"
 #include "proxy/steering/ack_steering.hpp"
 #include "proxy/steering/flow_windows.hpp"
 #include "proxy/steering/receive_windows.hpp"
@@ -14,7 +14,7 @@
 namespace sluice::proxy {
 
 /// What split connections at work have in common: a part for each thing that is to be seen to, and the flows that are
-/// to be served. The functions of arrivals, cut_through, hearing, sending and room work on it, and keep nothing of
+/// to be served. The functions of arrivals, cut_through, hearing and sending work on it, and keep nothing of
 /// their own. Thread: the shard's.
 struct SplitWork {
   /// What it is given outlives it.

@@ -4,7 +4,7 @@
 
 #include "control/trace/law_trace.hpp"
 #include "dataplane/units/by_value.hpp"
-#include "proxy/split/leg_output.hpp"
+#include "proxy/relay/leg_output.hpp"
 #include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {

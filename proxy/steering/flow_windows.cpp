@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "proxy/split/leg_output.hpp"
+#include "proxy/relay/leg_output.hpp"
 
 namespace sluice::proxy {
 /// The flow's law, made when it is first asked.

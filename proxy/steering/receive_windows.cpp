@@ -4,7 +4,7 @@
 
 #include "control/trace/law_trace.hpp"
 #include "dataplane/units/by_value.hpp"
-#include "proxy/split/relay.hpp"
+#include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
 namespace {

@@ -3,8 +3,8 @@
 #include "control/second_loop.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "proxy/flows/registry.hpp"
-#include "proxy/split/exposure.hpp"
-#include "proxy/split/relay_memory.hpp"
+#include "proxy/relay/exposure.hpp"
+#include "proxy/relay/relay_memory.hpp"
 #include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {

@@ -4,9 +4,9 @@
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/by_value.hpp"
 #include "proxy/flows/flow.hpp"
+#include "proxy/relay/relay.hpp"
 #include "proxy/shard/config.hpp"
 #include "proxy/shard/histogram.hpp"
-#include "proxy/split/relay.hpp"
 #include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {

@@ -1,4 +1,4 @@
-#include "proxy/split/memory_relief.hpp"
+#include "proxy/relay/memory_relief.hpp"
 
 #include <algorithm>
 

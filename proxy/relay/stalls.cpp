@@ -1,6 +1,6 @@
-#include "proxy/split/stalls.hpp"
+#include "proxy/relay/stalls.hpp"
 
-#include "proxy/split/relay.hpp"
+#include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
 

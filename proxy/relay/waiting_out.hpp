@@ -5,7 +5,7 @@
 
 #include "proxy/flows/age_ring.hpp"
 #include "proxy/flows/registry.hpp"
-#include "proxy/split/relay.hpp"
+#include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
 

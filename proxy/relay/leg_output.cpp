@@ -1,4 +1,4 @@
-#include "proxy/split/leg_output.hpp"
+#include "proxy/relay/leg_output.hpp"
 
 #include <utility>
 

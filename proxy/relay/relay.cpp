@@ -1,4 +1,4 @@
-#include "proxy/split/relay.hpp"
+#include "proxy/relay/relay.hpp"
 
 #include <utility>
 

@@ -1,9 +1,9 @@
-#include "proxy/split/relay_memory.hpp"
+#include "proxy/relay/relay_memory.hpp"
 
 #include <algorithm>
 
 #include "dataplane/units/by_value.hpp"
-#include "proxy/split/relay.hpp"
+#include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
 RelayMemory::RelayMemory(const ShardConfig& config, MemoryBudget& budget)

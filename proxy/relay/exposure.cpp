@@ -1,10 +1,10 @@
-#include "proxy/split/exposure.hpp"
+#include "proxy/relay/exposure.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "proxy/handback/seams.hpp"
-#include "proxy/split/relay.hpp"
+#include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
 
