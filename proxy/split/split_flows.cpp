@@ -10,6 +10,7 @@
 #include "proxy/split/young.hpp"
 
 namespace sluice::proxy {
+
 SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal,
                        const flow::HashKey& secret)
     : work_(shard, journal),
