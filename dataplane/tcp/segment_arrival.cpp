@@ -98,13 +98,13 @@ inline bool Endpoint::answers_in_order(const Segment& segment) const {
 bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckNews* news) {
   const bool orderly = answers_in_order(segment);
   const bool plausible = orderly || is_plausible(segment);
+  packet::Packet left = std::move(payload);  // goes back to its pool where nobody takes it
   bits_.on_fast_path = false;
   if (orderly ? hear_last(segment, now, news) : check(segment, now, news)) {
     if (bits_.use_timestamps) remember_timestamp(segment, now);  // not before its acknowledgement was found good
     if (segment.flags.urg()) take_urgent_pointer(segment);
-    if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(payload), now);
+    if (segment.payload_len != 0 || segment.flags.fin()) accept_data(segment, std::move(left), now);
   }
-  payload.reset();  // where nobody took it
   settle();
   return plausible;
 }

@@ -49,7 +49,7 @@ void Sectors::run(std::uint64_t tti, Instant now) {
   std::uint32_t units = 0;
   for (std::uint32_t sector = 0; sector < schedulers_.size(); ++sector) units += run_sector(sector, tti, now);
   account(tti, units);
-  for (std::size_t i = 0; i < allocations_.size(); ++i) transmit(tti, allocations_[i], now);
+  for (const Allocation& allocation : allocations_) transmit(tti, allocation, now);
 }
 
 // What every TTI takes is declared inline below: each has one caller.

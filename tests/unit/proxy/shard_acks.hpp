@@ -38,6 +38,7 @@ class ShardAcks : public testing::Test {
     }
   }
 
+ public:
   ProxyLab lab;
   ScriptedHosts hosts{lab};
   std::uint32_t offered = 0;

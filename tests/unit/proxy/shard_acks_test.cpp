@@ -154,6 +154,8 @@ class ShardAcksWaiting : public ShardAcks {
     EXPECT_EQ(data_sent(), 0) << "the window is full";
     lab.pass_time(20ms);
   }
+
+ public:
   ScriptedHosts waiting{lab};
   std::uint32_t of_waiting = 0;
 };
@@ -206,8 +208,8 @@ class ShardAcksShut : public ShardAcks {
   /// The server sends four segments at a time while it may, and 5 ms later the UE acknowledges all but the last
   /// `unheard`.
   void download(int rounds, std::uint32_t unheard) {
-    for (; rounds > 0 && offered + segment_size <= edge; --rounds) {
-      for (int i = 0; i < 4 && offered + segment_size <= edge; ++i) offer(hosts, offered, 1);
+    for (; rounds > 0 && offered + segment_size <= edge_; --rounds) {
+      for (int i = 0; i < 4 && offered + segment_size <= edge_; ++i) offer(hosts, offered, 1);
       lab.pass_time(5ms);
       hosts.ue(Flags::ack_bit, 0, offered - unheard * segment_size);
       listen();
@@ -218,12 +220,12 @@ class ShardAcksShut : public ShardAcks {
     while (const auto seen = lab.next(Side::core)) {
       if (seen->parsed.src_port != hosts.ue_to_server.src_port) continue;
       const std::uint32_t window = std::uint32_t{seen->segment().window} << hosts.options.window_scale;
-      edge = seen->segment().ack.raw() + window - (hosts.server_isn.raw() + 1);
+      edge_ = seen->segment().ack.raw() + window - (hosts.server_isn.raw() + 1);
     }
   }
   void begin_uploads() {
     std::uint16_t port = hosts.ue_to_server.src_port;
-    for (ScriptedHosts& upload : uploads) {
+    for (ScriptedHosts& upload : uploads_) {
       upload.ue_to_server.src_port = ++port;
       upload.open();
       for (std::uint32_t sent = 0; sent < uploaded; sent += segment_size)
@@ -231,14 +233,14 @@ class ShardAcksShut : public ShardAcks {
     }
   }
   void end_uploads() {
-    for (ScriptedHosts& upload : uploads) upload.ue(Flags::rst_bit, uploaded, 0);
-    for (ScriptedHosts& upload : uploads) upload.server(Flags::rst_bit, 0, 0);
+    for (ScriptedHosts& upload : uploads_) upload.ue(Flags::rst_bit, uploaded, 0);
+    for (ScriptedHosts& upload : uploads_) upload.server(Flags::rst_bit, 0, 0);
     lab.forget_output();
   }
 
   static constexpr std::uint32_t uploaded = 60 * segment_size;
-  std::array<ScriptedHosts, 3> uploads{ScriptedHosts{lab}, ScriptedHosts{lab}, ScriptedHosts{lab}};
-  std::uint32_t edge = 64240;  ///< of the server's window: so many bytes it may send
+  std::array<ScriptedHosts, 3> uploads_{ScriptedHosts{lab}, ScriptedHosts{lab}, ScriptedHosts{lab}};
+  std::uint32_t edge_ = 64240;  ///< of the server's window: so many bytes it may send
 };
 
 TEST_F(ShardAcksShut, IsToldOfAWindowInTimeOnceOthersHaveGivenBackMemory) {
@@ -246,12 +248,12 @@ TEST_F(ShardAcksShut, IsToldOfAWindowInTimeOnceOthersHaveGivenBackMemory) {
   download(100, 0);
   begin_uploads();
   download(100, 3);
-  ASSERT_LT(edge, offered + segment_size) << "the server has used up its window";
+  ASSERT_LT(edge_, offered + segment_size) << "the server has used up its window";
   end_uploads();
   for (int i = 0; i < 100 && lab.silent(Side::core) && lab.silent(Side::radio); ++i) lab.pass_time(1ms);
   EXPECT_TRUE(lab.silent(Side::radio)) << "nothing was sent again until then, nor acknowledged by the UE";
   listen();
-  EXPECT_GT(edge, offered + 10 * segment_size);
+  EXPECT_GT(edge_, offered + 10 * segment_size);
 }
 
 TEST_F(ShardAcks, ReportsChangeNothingOfIt) {
@@ -304,6 +306,7 @@ class ShardAcksAndReports : public ShardAcks {
     return bearers.at(0).steered_by;
   }
 
+ public:
   ScriptedReports reports{lab, hosts};
 
  private:

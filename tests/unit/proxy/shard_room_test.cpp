@@ -31,10 +31,10 @@ class ShardRoom : public ScriptedShard {
   /// The server sends two segments at a time, and the UE acknowledges both a millisecond later.
   void download(std::uint32_t segments) {
     for (std::uint32_t i = 0; i < segments; i += 2) {
-      for (int segment = 0; segment < 2; ++segment, offered += segment_size)
-        hosts.server(Flags::ack_bit, offered, 0, std::string(segment_size, 's'));
+      for (int segment = 0; segment < 2; ++segment, offered_ += segment_size)
+        hosts.server(Flags::ack_bit, offered_, 0, std::string(segment_size, 's'));
       lab.pass_time(1ms);
-      hosts.ue(Flags::ack_bit, 0, offered);
+      hosts.ue(Flags::ack_bit, 0, offered_);
       lab.pass_time(1ms);
     }
   }
@@ -46,7 +46,7 @@ class ShardRoom : public ScriptedShard {
     return told;
   }
 
-  std::uint32_t offered = 0;
+  std::uint32_t offered_ = 0;
 };
 
 TEST_F(ShardRoom, AServerIsToldOfLessOnceBuffersAreShort) {
