@@ -15,6 +15,11 @@ flow::FlowKey entry_key(const IpAddress& ue) {
   return key;
 }
 
+/// The same key of a UE of IPv4, as the table keeps it: ShortKey::of() its words.
+flow::ShortKey short_entry_key(const IpAddress& ue) {
+  return {{ue.words()[1] >> 32U, 0}};
+}
+
 /// The pool of what bearers have sent of late is looked through at this pace, 16 000 a second: where there are many,
 /// one that falls silent keeps it for seconds.
 constexpr Duration rest_spacing = std::chrono::milliseconds(1);
@@ -109,9 +114,9 @@ BearerId Registry::find_bearer(const IpAddress& ue) const {
   return entry_of(queue_of(ue));
 }
 
-/// Some bearer of the UE. One of IPv4 is looked for as short as the table keeps its entry_key().
+/// Some bearer of the UE.
 BearerId Registry::entry_of(const IpAddress& ue) const {
-  return ue.is_v4() ? entry_table_.find(flow::ShortKey{{ue.words()[1] >> 32U, 0}}) : entry_table_.find(entry_key(ue));
+  return ue.is_v4() ? entry_table_.find(short_entry_key(ue)) : entry_table_.find(entry_key(ue));
 }
 
 void Registry::find_bearers(std::span<const ReportArrival> reports, std::span<BearerId> out) const {

@@ -55,7 +55,7 @@ void pump(Flow& flow);
 void pump_undisturbed(Flow& flow, Side out);
 
 /// A host's keep-alive goes on to the other host, as long as there is nothing on the way to that one: only its answer
-/// is one (answered in SplitFlows::deliver_segment).
+/// is one (answered by what comes in: split_arrivals, hearing).
 void pass_keepalives(Flow& flow);
 
 /// The host behind `side` is no longer there, or has said so: its leg ended other than by the book.

@@ -41,7 +41,7 @@ struct Shard::Parts {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
-  /// Nothing is due, and nothing waits to be done: so it is at nearly all looks of a poll thread.
+  /// advance() has nothing to do: so it is at nearly all looks of a poll thread. What is added there is asked for here.
   [[nodiscard]] bool is_at_rest(Instant now) const {
     return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_marked() && !sweep.active() &&
            !relief.active() && queue.empty() && !orphans;

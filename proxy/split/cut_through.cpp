@@ -46,7 +46,7 @@ inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& 
   if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || Exposure::waits(flow)) return false;
   const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (!due && !Appointments::is_in_time(flow, Appointments::next_deadline(flow))) return false;
-  if (flow.share.young && young::is_outgrown(flow, bearer, now)) return false;
+  if (flow.share.young && !young::go_on(flow, bearer, now)) return false;
   flow.last_activity = now;
   if (due) {
     work.marked.mark(flow, id, due_to(Side::core));

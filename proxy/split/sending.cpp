@@ -5,6 +5,27 @@
 #include "proxy/relay/leg_output.hpp"
 
 namespace sluice::proxy {
+namespace {
+
+/// To the next `count` flows in turn. `young`: to the young of these alone, each as far as its part goes.
+void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool young, Instant now) {
+  FlowId id = bearer.first_flow;
+  for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.treatment().smvs.acks.segment; ++i) {
+    Flow& flow = work.shard.registry.flow(id);
+    const FlowId next = flow.bearer_next;
+    const bool chosen = !young || work.acks.young_waits(id);
+    if (chosen && flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now()) {
+      work.keep_journal(flow, id);  // it may not have been served since something came
+      const std::uint64_t before = bearer.sent_total();
+      sending::emit(work, flow, bearer, Side::radio, turn, young ? sending::Part::own : sending::Part::all, now);
+      if (bearer.sent_total() != before && work.marked.has_room()) work.marked.mark(flow, id, StreamEvents::to_radio);
+    }
+    id = next;
+    if (!young) bearer.first_flow = id;
+  }
+}
+
+}  // namespace
 
 bool sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.bounds()) [[unlikely]]
@@ -45,28 +66,6 @@ void sending::count_to_radio(SplitWork& work, Flow& flow, Bearer& bearer, Bytes 
   flow.sent_to_radio += sent;
   work.windows.sent(flow, bearer, sent);
 }
-
-namespace {
-
-/// To the next `count` flows in turn. `young`: to the young of these alone, each as far as its part goes.
-void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool young, Instant now) {
-  FlowId id = bearer.first_flow;
-  for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.treatment().smvs.acks.segment; ++i) {
-    Flow& flow = work.shard.registry.flow(id);
-    const FlowId next = flow.bearer_next;
-    const bool chosen = !young || work.acks.young_waits(id);
-    if (chosen && flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now()) {
-      work.keep_journal(flow, id);  // it may not have been served since something came
-      const std::uint64_t before = bearer.sent_total();
-      sending::emit(work, flow, bearer, Side::radio, turn, young ? sending::Part::own : sending::Part::all, now);
-      if (bearer.sent_total() != before && work.marked.has_room()) work.marked.mark(flow, id, StreamEvents::to_radio);
-    }
-    id = next;
-    if (!young) bearer.first_flow = id;
-  }
-}
-
-}  // namespace
 
 /// All of them where nothing is under way and one waits, since then nothing else would bring them here; that one is
 /// found, and the next look is short.

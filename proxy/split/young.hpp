@@ -13,16 +13,17 @@ void begin(Flow& flow, Bearer& bearer, Instant now);
 /// The flow is young no more.
 [[gnu::cold, gnu::noinline]] void end(Flow& flow, Bearer& bearer, Instant now);
 
-/// Something of the flow goes on. True where it is young no more and end() is to follow.
-[[nodiscard]] inline bool is_outgrown(const Flow& flow, Bearer& bearer, Instant now) {
-  if (flow.sent_to_radio >= bearer.treatment().smvs.short_flow) return true;
+/// Something of a young flow goes on, so somebody goes on waiting for it. False where it is young no more, and end() is
+/// to follow.
+[[nodiscard]] inline bool go_on(const Flow& flow, Bearer& bearer, Instant now) {
+  if (flow.sent_to_radio >= bearer.treatment().smvs.short_flow) return false;
   bearer.expect_young(now);
-  return false;
+  return true;
 }
 
 /// A young flow was served. `over`: its hosts have closed it, or it is to go.
 inline void follow(Flow& flow, Bearer& bearer, bool over, Instant now) {
-  if (over || is_outgrown(flow, bearer, now)) end(flow, bearer, now);
+  if (over || !go_on(flow, bearer, now)) end(flow, bearer, now);
 }
 
 }  // namespace sluice::proxy::young
