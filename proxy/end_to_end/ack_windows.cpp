@@ -28,7 +28,7 @@ void AckWindows::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
 
 control::AckRelease AckWindows::ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack) {
   if (!flow.governed) return control::AckRelease::all();
-  if (!bearer.windowed()) return {Bytes(-1), per_ack_without_law};
+  if (!bearer.lead().windowed()) return {Bytes(-1), per_ack_without_law};
   static_cast<void>(flow.governed->on_report(bearer, ack.now));
   return flow.governed->on_ack(bearer, ack);
 }
@@ -37,7 +37,7 @@ void AckWindows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack,
                          Instant now) {
   DataWay& way = flow.towards(in);
   const std::uint16_t field = way.window.field(ack, offered, Bytes::max());
-  if (in != Side::radio || !flow.governed || !bearer.windowed()) return;
+  if (in != Side::radio || !flow.governed || !bearer.lead().windowed()) return;
   const Bytes window = law_window(flow, bearer, ack, now);
   bearer.observe(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
   flow.governed->on_released(bearer, ack, way.window.in_bytes(field));
@@ -54,7 +54,7 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
   Bytes window = Bytes::max();
   if (in == Side::radio) {
     window = window_towards_radio(flow, bearer, ack, way.window.in_bytes(offered), now);
-  } else if (flow.governed && bearer.windowed_both_ways()) {
+  } else if (flow.governed && bearer.lead().windowed_both_ways()) {
     window = law_window(flow, bearer, ack, now);
   }
   const std::uint16_t field = way.window.field(ack, offered, window);
@@ -69,7 +69,7 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
 }
 
 bool AckWindows::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
-  return ClockedAcks::watches(flow) || (flow.governed && bearer.windowed());
+  return ClockedAcks::watches(flow) || (flow.governed && bearer.lead().windowed());
 }
 
 Bytes AckWindows::law_window(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Instant now) {

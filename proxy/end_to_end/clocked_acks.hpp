@@ -6,9 +6,9 @@
 #include "control/peer_clock.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/packet/parse.hpp"
+#include "proxy/bearer/bearer.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
 #include "proxy/steering/ack_steering.hpp"
-#include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {
 
@@ -22,7 +22,7 @@ class ClockedAcks {
   /// The law is that of what passes end to end under this bearer, too. Where acknowledgements only stand in for reports
   /// it is not: then an allowance steers, which is nothing for a connection that is not split.
   [[nodiscard]] static bool governs(const Bearer& bearer) {
-    return bearer.listens() && bearer.treatment().can_regulate();
+    return bearer.lead().listens() && bearer.treatment().can_regulate();
   }
   [[nodiscard]] static bool watches(const EndToEndFlow& flow) { return flow.clocked != no_id; }
   /// The flow is watched from now on. Requires that the law governs its bearer and that it is not watched.

@@ -83,7 +83,7 @@ void HeldAcks::on_report(Bearer& bearer, Instant now) {
     const EndToEndId holding = next;
     EndToEndFlow& flow = flows_[holding];
     next = flow.holding_next;
-    if (flow.governed && bearer.windowed()) release(flow, holding, flow.governed->on_report(bearer, now), now);
+    if (flow.governed && bearer.lead().windowed()) release(flow, holding, flow.governed->on_report(bearer, now), now);
   }
 }
 

@@ -33,7 +33,8 @@ void Census::look_at_flows(Registry& registry, std::uint32_t most) {
 void Census::look_at_bearers(Registry& registry, std::uint32_t most) {
   const flow::Slab<Bearer>& bearers = registry.bearers();
   for (std::uint32_t i = 0; i < most && next_bearer_ < bearers.reach(); ++i, ++next_bearer_) {
-    if (bearers.contains(next_bearer_)) ++(bearers[next_bearer_].steered() ? round_.governed : round_.ungoverned);
+    if (bearers.contains(next_bearer_))
+      ++(bearers[next_bearer_].lead().steered() ? round_.governed : round_.ungoverned);
   }
   if (next_bearer_ < bearers.reach()) return;
   next_bearer_ = 0;

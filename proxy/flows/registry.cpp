@@ -172,10 +172,10 @@ void Registry::close_bearer(BearerId id) {
 
 void Registry::look_for_silent(Instant now) {
   next_rest_ = now + rest_spacing;
-  const flow::Slab<SentOfLate>& pool = parts_.sent_of_late;
+  flow::Slab<SentOfLate>& pool = parts_.sent_of_late;
   for (std::uint32_t i = 0; i < rest_looks; ++i) {
     if (rest_next_ >= pool.reach()) rest_next_ = 0;
-    if (pool.contains(rest_next_)) bearers_[pool[rest_next_].bearer].let_sent_rest(now);
+    if (pool.contains(rest_next_)) bearers_[pool[rest_next_].bearer].sent().rest(now, pool);
     ++rest_next_;
   }
 }

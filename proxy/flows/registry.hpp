@@ -8,10 +8,10 @@
 #include "dataplane/flow/id_set.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/flow/timer_wheel.hpp"
+#include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/disturbances.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/shard/config.hpp"
-#include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {
 

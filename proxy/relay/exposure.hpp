@@ -3,11 +3,11 @@
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/by_value.hpp"
+#include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/relay/relay.hpp"
 #include "proxy/shard/config.hpp"
 #include "proxy/shard/histogram.hpp"
-#include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {
 

@@ -4,9 +4,9 @@
 
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/tcp/output.hpp"
+#include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/shard/context.hpp"
-#include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {
 

@@ -60,7 +60,8 @@ Bytes RelayMemory::need_of(Flow& flow, const Bearer& bearer, Side in, Instant no
   Demand& demand = demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   if (demand.is_fresh(now)) return demand.bytes();
   // What the UE has is held until it is acknowledged, and that may wait for the uplink, beside an upload for long.
-  const Duration late = in == Side::core && bearer.clocked() ? bearer.ack_clock().law().greatest_late() : Duration{};
+  const Duration late =
+      in == Side::core && bearer.lead().clocked() ? bearer.ack_clock().law().greatest_late() : Duration{};
   demand.follow(delivered, flow.leg(in).endpoint.srtt() + to.endpoint.least_rtt() + late, now);
   return demand.bytes();
 }

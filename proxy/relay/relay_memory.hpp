@@ -2,11 +2,11 @@
 
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/tcp/segment.hpp"
+#include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/demand.hpp"
 #include "proxy/flows/flow.hpp"
 #include "proxy/flows/memory_budget.hpp"
 #include "proxy/shard/config.hpp"
-#include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {
 

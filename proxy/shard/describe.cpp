@@ -22,8 +22,33 @@ const char* name_of(FlowPhase phase) {
 }
 
 SteeredBy steered_by(const Bearer& bearer) {
-  if (!bearer.steered()) return SteeredBy::congestion_control;
-  return bearer.clocked() ? SteeredBy::acknowledgements : SteeredBy::feedback;
+  if (!bearer.lead().steered()) return SteeredBy::congestion_control;
+  return bearer.lead().clocked() ? SteeredBy::acknowledgements : SteeredBy::feedback;
+}
+
+/// What the split connections of a bearer have come to together.
+void describe_split(Registry& registry, const Bearer& bearer, BearerInfo& info) {
+  FlowId id = bearer.first_flow;
+  for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
+    const Flow& flow = registry.flow(id);
+    const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+    if (flow.terminated()) {
+      info.congestion_window += endpoint.cwnd();
+      info.in_flight += endpoint.in_flight();
+      info.held += relay::held_towards(flow, Side::radio);
+    }
+    id = flow.bearer_next;
+  }
+}
+
+void describe_reports(const Reported& reported, BearerInfo& info) {
+  info.observed = reported.observed;
+  info.allowance = reported.grant.given();
+  info.queue = reported.reports.last().bearer.queue;
+  info.reported_at = reported.reports.last_at();
+  info.service_rate = reported.reports.last().bearer.service_rate;
+  info.predicted_error = reported.law.predicted_error();
+  info.falls = reported.fallback.falls();
 }
 
 }  // namespace
@@ -65,37 +90,21 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     info.mode = to_string(bearer.treatment().mode).data();
     info.policy = bearer.policy;
     info.ordinary = bearer.ordinary();
-    info.observed = bearer.observed();
     info.steered_by = steered_by(bearer);
-    info.allowance = bearer.granted();
-    FlowId id = bearer.first_flow;
-    for (std::uint32_t i = 0; i < bearer.flow_count; ++i) {
-      const Flow& flow = registry.flow(id);
-      const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-      if (flow.terminated()) {
-        info.congestion_window += endpoint.cwnd();
-        info.in_flight += endpoint.in_flight();
-        info.held += relay::held_towards(flow, Side::radio);
-      }
-      id = flow.bearer_next;
-    }
+    describe_split(registry, bearer, info);
     info.unsent = bearer.load.backlog;
-    if (bearer.listens()) {
+    if (bearer.lead().listens()) {
       const AckClock& clock = std::as_const(bearer).ack_clock();
       info.waiting = clock.waiting() + clock.passing.waiting;
       info.in_flight = clock.flight();
       info.queue_by_acks = clock.law().queued(clock.flight());
     }
-    const bool by_allowance = bearer.steered() && !bearer.windowed();
+    const bool by_allowance = bearer.lead().steered() && !bearer.lead().windowed();
     // By acknowledgements: as of the newest one, without what a silence since has added.
     info.window = by_allowance ? info.in_flight + bearer.allowance(Instant{}) : info.congestion_window;
-    info.injected = bearer.status(bearer.load.backlog).injected;
-    info.queue = bearer.reports().last().bearer.queue;
-    info.reported_at = bearer.reports().last_at();
-    info.service_rate = bearer.reports().last().bearer.service_rate;
+    info.injected = bearer.sent().total();
     info.mean_rate = bearer.mean_rate();
-    info.predicted_error = bearer.predicted_error();
-    info.falls = bearer.falls();
+    if (const Reported* const reported = bearer.reported(); reported != nullptr) describe_reports(*reported, info);
     out.push_back(info);
   });
 }

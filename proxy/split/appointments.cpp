@@ -22,8 +22,9 @@ bool Appointments::may_be_put_off(const Flow& flow) const {
 /// for room who is not in line for it; but a server without a window may get one of what others have given back, and
 /// while the radio tells no rate the window is what the server shows to need in a time.
 bool Appointments::time_alone_matters(const Flow& flow, const Bearer& bearer) {
-  if (!bearer.steered()) return false;
-  return !bearer.clocked() || bearer.load.backlogged_flows != 0 || flow.share.shut || bearer.mean_rate() <= Rate();
+  if (!bearer.lead().steered()) return false;
+  return !bearer.lead().clocked() || bearer.load.backlogged_flows != 0 || flow.share.shut ||
+         bearer.mean_rate() <= Rate();
 }
 
 }  // namespace sluice::proxy

@@ -24,7 +24,7 @@ inline bool has_opened_window(SplitWork& work, Flow& flow, Bearer& bearer, std::
   if (flow.events != StreamEvents::none || flow.release_reason != ReleaseReason::none || flow.share.backlog != 0)
     return false;
   if (!sender.endpoint.on_fast_path() || !flow.leg(in).endpoint.nothing_to_emit(now)) return false;
-  if (in == Side::radio && bearer.clocked()) return law_has_opened_window(work, flow, bearer, now);
+  if (in == Side::radio && bearer.lead().clocked()) return law_has_opened_window(work, flow, bearer, now);
   sender.regained =
       sender.at_limit && flow.window_loop == no_id && is_plain(flow, bearer) && sender.endpoint.regain_room(acked);
   return sender.regained;
@@ -56,7 +56,7 @@ bool hearing::hear(SplitWork& work, packet::Packet& packet, const tcp::Segment& 
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
   Bearer& bearer = work.shard.registry.bearer(flow.bearer);
-  const bool listening = in == Side::radio && bearer.listens();
+  const bool listening = in == Side::radio && bearer.lead().listens();
   const tcp::SeqNum before = own.endpoint.snd_una();
   tcp::AckNews news;
   if (!own.endpoint.hear(segment, now, listening ? &news : nullptr)) [[unlikely]]

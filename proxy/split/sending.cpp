@@ -16,9 +16,9 @@ void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool young, I
     const bool chosen = !young || work.acks.young_waits(id);
     if (chosen && flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now()) {
       work.keep_journal(flow, id);  // it may not have been served since something came
-      const std::uint64_t before = bearer.sent_total();
+      const std::uint64_t before = bearer.sent().total();
       sending::emit(work, flow, bearer, Side::radio, turn, young ? sending::Part::own : sending::Part::all, now);
-      if (bearer.sent_total() != before && work.marked.has_room()) work.marked.mark(flow, id, StreamEvents::to_radio);
+      if (bearer.sent().total() != before && work.marked.has_room()) work.marked.mark(flow, id, StreamEvents::to_radio);
     }
     id = next;
     if (!young) bearer.first_flow = id;
@@ -28,14 +28,14 @@ void hand_to(SplitWork& work, Bearer& bearer, std::uint32_t count, bool young, I
 }  // namespace
 
 bool sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Instant now) {
-  if (bearer.bounds()) [[unlikely]]
+  if (bearer.lead().bounds()) [[unlikely]]
     work.windows.follow(flow, bearer, now);
   const bool to_server = !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (to_server) emit(work, flow, bearer, Side::core, Bytes::max(), Part::own, now);
   if (flow.leg(Side::radio).endpoint.nothing_to_emit(now)) return to_server;
   const bool tells_ue = flow.leg(Side::radio).endpoint.owes_acknowledgement();
   // By acknowledgements, what may be sent is not known before what is under way is looked at.
-  emit(work, flow, bearer, Side::radio, bearer.clocked() ? Bytes::max() : bearer.allowance(now), Part::own, now);
+  emit(work, flow, bearer, Side::radio, bearer.lead().clocked() ? Bytes::max() : bearer.allowance(now), Part::own, now);
   return to_server || tells_ue;
 }
 
@@ -43,11 +43,11 @@ void sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   LegOutput output(flow, side, bearer.counts() ? &bearer : nullptr, work.shard);
   const std::uint32_t before = endpoint.counters().retransmitted;
-  if (side == Side::radio && bearer.bounds()) [[unlikely]]
+  if (side == Side::radio && bearer.lead().bounds()) [[unlikely]]
     most = work.windows.room(flow, bearer, now);
-  const bool heard = side == Side::radio && bearer.listens();
+  const bool heard = side == Side::radio && bearer.lead().listens();
   const FlowId id = heard ? work.shard.registry.flows().index_of(flow) : no_id;
-  if (heard && bearer.clocked()) [[unlikely]]
+  if (heard && bearer.lead().clocked()) [[unlikely]]
     most = std::min(most, work.acks.room(flow, id, bearer, part == Part::all, now));
   const Bytes sent = endpoint.emit_due(now, output, most);
   if (side == Side::radio) {

@@ -18,7 +18,7 @@ bool outdated(const packet::HeaderTemplate& known, const packet::Packet& packet,
 /// The flow's bearer, where a law listens to the UE's acknowledgements.
 Bearer* listener(const SplitWork& work, const Flow& flow) {
   Bearer& bearer = work.shard.registry.bearer(flow.bearer);
-  return bearer.listens() ? &bearer : nullptr;
+  return bearer.lead().listens() ? &bearer : nullptr;
 }
 
 /// Returns whether its numbers are the host's. Whatever concerns more than the segment is learned only then.

@@ -37,7 +37,7 @@ void SplitFlows::begin(Flow& flow, FlowId id, Instant now) {
   if (work_.journal.keeps()) work_.journal.begin(id, flow, work_.shard.registry.key_of(id));
   begun_[id] = tcp::tick::fine(now);
   work_.exposure.hold(flow);
-  flow.leg(Side::radio).endpoint.set_window_source(bearer.window_source(), Bytes{});
+  flow.leg(Side::radio).endpoint.set_window_source(bearer.lead().window_source(), Bytes{});
   work_.shard.registry.note_change(flow.bearer);
   bearer.use();
 }
@@ -59,7 +59,7 @@ template <Side in>
 inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   Leg& from = flow.leg(in);
   Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
-  if (!bearer.steered() && window_is_due<in>(flow, now)) {
+  if (!bearer.lead().steered() && window_is_due<in>(flow, now)) {
     if constexpr (in == Side::core) {
       work_.receive_windows.update_of_server(flow, bearer, now);
     } else {
@@ -86,7 +86,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
   // What comes takes room that its sender knows of. Where no law steers it, what is acknowledged opens a window, and
   // memory is asked anew when that is told.
-  const bool steered = bearer.steered();
+  const bool steered = bearer.lead().steered();
   bool opens = contains(events, StreamEvents::acked_by_radio);
   if (contains(events, StreamEvents::data_to_radio)) {
     opens = opens || (steered ? ReceiveWindows::data_opens(flow, bearer) : window_is_due<Side::core>(flow, now));
@@ -107,7 +107,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (flow.share.young) [[unlikely]]
     young::follow(flow, bearer, /*over=*/false, now);
   work_.appointments.keep(flow, id, now);
-  if (bearer.load.backlogged_flows != 0 && bearer.clocked()) sending::hand_on_room(work_, bearer, now);
+  if (bearer.load.backlogged_flows != 0 && bearer.lead().clocked()) sending::hand_on_room(work_, bearer, now);
 }
 
 /// The same for a flow of which a leg is not open yet, in recovery, reordering or ending.
@@ -118,7 +118,7 @@ void SplitFlows::serve_troubled(Flow& flow, FlowId id, Instant now) {
                                                                 : serve_repairing(flow, bearer, id, now);
   // It may be over, and its bearer with it.
   if (!stays && !work_.shard.registry.bearers().contains(of)) return;
-  if (bearer.load.backlogged_flows != 0 && bearer.clocked()) sending::hand_on_room(work_, bearer, now);
+  if (bearer.load.backlogged_flows != 0 && bearer.lead().clocked()) sending::hand_on_room(work_, bearer, now);
 }
 
 /// False where the flow is over; so does serve_leaving().
@@ -151,7 +151,7 @@ inline bool SplitFlows::is_said(const Flow& flow, const Bearer& bearer, Instant 
     if (!endpoint.has_finished() || !endpoint.nothing_to_emit(now)) return false;
     if (endpoint.unread() != Bytes{} || leg.reset_pending) return false;
   }
-  return !flow.share.shut && !Exposure::waits(flow) && !bearer.bounds();
+  return !flow.share.shut && !Exposure::waits(flow) && !bearer.lead().bounds();
 }
 
 /// Payload, FINs and windows go on, and both legs send.

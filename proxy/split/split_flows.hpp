@@ -29,7 +29,7 @@ class SplitFlows {
   /// The flow has another bearer from now on, or none.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
     work_.windows.forget(flow, bearer);
-    if (bearer.listens()) work_.acks.forget(id, bearer);
+    if (bearer.lead().listens()) work_.acks.forget(id, bearer);
   }
   [[nodiscard]] Handback& handback() { return handback_; }
   [[nodiscard]] const Handback& handback() const { return handback_; }

@@ -57,8 +57,8 @@ struct SplitWork {
 /// The windows of the flow go by memory alone, nobody listens to its acknowledgements or waits for it, and nothing of
 /// it waits.
 [[nodiscard]] inline bool is_plain(const Flow& flow, const Bearer& bearer) {
-  return !bearer.steered() && !bearer.bounds() && !bearer.listens() && !Exposure::waits(flow) && !flow.share.young &&
-         flow.share.backlog == 0;
+  return !bearer.lead().steered() && !bearer.lead().bounds() && !bearer.lead().listens() && !Exposure::waits(flow) &&
+         !flow.share.young && flow.share.backlog == 0;
 }
 
 }  // namespace sluice::proxy

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/flow.hpp"
-#include "proxy/steering/bearer.hpp"
 
 // A connection is young until it has sent as much as smvs.short_flow says. While one is, its bearer knows that somebody
 // waits for it (Bearer::expect_young).

@@ -15,15 +15,15 @@ double share_of(const Bearer& bearer) {
   if (&bearer.sibling() == &bearer) return 1;
   std::uint32_t waiting = std::max(bearer.load.backlogged_flows, 1U);
   const std::uint32_t own = waiting;
-  for (const Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
-    if (other->treatment().mode == Mode::smvs) waiting += other->load.backlogged_flows;
-  }
+  bearer.for_each_sibling([&waiting](const Bearer& other) {
+    if (other.treatment().mode == Mode::smvs) waiting += other.load.backlogged_flows;
+  });
   return static_cast<double>(own) / waiting;
 }
 
 /// SMVS goes by reports, each of them a step of the law.
 bool takes_steps(const Bearer& bearer) {
-  return bearer.window_source() == tcp::WindowSource::allowance && !bearer.clocked();
+  return bearer.lead().window_source() == tcp::WindowSource::allowance && !bearer.lead().clocked();
 }
 
 /// After a report that was applied: the steps are too long from now on, the link empties the full buffer within one (Ts
@@ -32,13 +32,13 @@ bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
   const Bytes configured = bearer.treatment().smvs.parameters.buffer;
   const Bytes buffer = last.bearer.buffer > Bytes{} ? last.bearer.buffer : configured;
-  return bearer.step_watch().look(last.period, buffer, bearer.mean_rate());
+  return bearer.reported()->step_watch.look(last.period, buffer, bearer.mean_rate());
 }
 
 /// Likewise: the link varies faster than the steps tell from now on (Ts ≥ Tb/2).
 bool steps_became_too_coarse(Bearer& bearer) {
   const control::feedback::BearerReport& last = bearer.reports().last().bearer;
-  return bearer.variation().look(last.service_rate, last.queue > Bytes{});
+  return bearer.reported()->variation.look(last.service_rate, last.queue > Bytes{});
 }
 
 /// Calls visit(flow, id) for the bearer's flows, the one that was served least recently first.
@@ -52,15 +52,29 @@ void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
   }
 }
 
+control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
+  control::feedback::BearerStatus status;
+  status.ue = bearer.ue();
+  status.injected = bearer.sent().total();
+  status.backlog = bearer.load.backlog;
+  status.active_flows = bearer.flow_count + bearer.end_to_end_count;
+  const Reported* const reported = bearer.reported();
+  if (reported == nullptr) return status;
+  status.applied_sequence = reported->law.applied_sequence();
+  status.allowance_left = std::max(reported->grant.left(), Bytes{});
+  if (reported->reports.any()) status.reporter = reported->reports.last().sender;
+  return status;
+}
+
 /// Of a bearer and its siblings together.
 control::feedback::BearerStatus status_of(const Bearer& bearer) {
-  control::feedback::BearerStatus status = bearer.status(bearer.load.backlog);
-  for (const Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
-    const control::feedback::BearerStatus more = other->status(other->load.backlog);
+  control::feedback::BearerStatus status = own_status_of(bearer);
+  bearer.for_each_sibling([&status](const Bearer& other) {
+    const control::feedback::BearerStatus more = own_status_of(other);
     status.backlog += more.backlog;
     status.allowance_left += more.allowance_left;
     status.active_flows += more.active_flows;
-  }
+  });
   return status;
 }
 
@@ -140,7 +154,7 @@ void BearerService::hear_of_pause(Bearer& first, const ReportArrival& report) {
   Bearer* bearer = &first;
   do {
     bearer->on_left_out(*sender);
-    bearer->on_named_again(*sender, report);
+    if (bearer->reported() != nullptr) bearer->reported()->on_named_again(*sender, report);
     bearer = &bearer->sibling();
   } while (bearer != &first);
 }
@@ -151,7 +165,7 @@ void BearerService::on_words(std::span<const SenderWord> words, Instant now) {
 
 /// False when the report is stale, which it then is for all of the UE's bearers.
 bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant now) {
-  const bool before = bearer.steered();
+  const bool before = bearer.lead().steered();
   const Bearer::Verdict verdict = bearer.on_report(report, now, share_of(bearer));
   if (verdict == Bearer::Verdict::stale) {
     shard_.counters.add(Counter::reports_stale);
@@ -163,8 +177,8 @@ bool BearerService::take(Bearer& bearer, const ReportArrival& report, Instant no
     if (steps_became_too_long(bearer)) shard_.counters.add(Counter::steps_too_long);
     if (steps_became_too_coarse(bearer)) shard_.counters.add(Counter::steps_too_coarse);
   }
-  if (bearer.steered() != before) {
-    shard_.counters.add(bearer.steered() ? Counter::recoveries : Counter::fallbacks);
+  if (bearer.lead().steered() != before) {
+    shard_.counters.add(bearer.lead().steered() ? Counter::recoveries : Counter::fallbacks);
     steer(bearer, now);
   }
   serve(bearer.id, now);
@@ -211,19 +225,19 @@ void BearerService::on_due(BearerId id, Instant now) {
     shard_.registry.close_bearer(id);
     return;
   }
-  const bool before = bearer.steered();
+  const bool before = bearer.lead().steered();
   if (senders_.any() && bearer.reports().any()) {
     const LeavingSender* const sender = senders_.find(bearer.reports().last().sender);
     if (sender != nullptr) bearer.on_left_out(*sender);
   }
   if (bearer.on_deadline(now)) {
-    if (bearer.steered() != before) {
+    if (bearer.lead().steered() != before) {
       shard_.counters.add(Counter::fallbacks);
       steer(bearer, now);
     }
     serve(id, now);
     end_to_end_.on_report(id, now);
-  } else if (bearer.clocked()) {
+  } else if (bearer.lead().clocked()) {
     flows_.use_room(bearer, now);
   }
   reschedule(id, now);
@@ -244,14 +258,14 @@ void BearerService::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   if (!flow.terminated()) return;
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1);
-  endpoint.set_window_source(bearer.window_source(), seed);
-  if (bearer.bounds()) flows_.windows().begin(flow, bearer, now);
+  endpoint.set_window_source(bearer.lead().window_source(), seed);
+  if (bearer.lead().bounds()) flows_.windows().begin(flow, bearer, now);
   flows_.mark(flow, id, StreamEvents::all);
 }
 
 void BearerService::serve(BearerId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(id);
-  if (bearer.bounds()) {
+  if (bearer.lead().bounds()) {
     serve_windowed(bearer, now);
     return;
   }
@@ -285,7 +299,7 @@ bool BearerService::serve_round(Bearer& bearer, bool short_flows_only, Instant n
     }
     id = next;
   }
-  return sent_any && bearer.window_source() == tcp::WindowSource::allowance;
+  return sent_any && bearer.lead().window_source() == tcp::WindowSource::allowance;
 }
 
 /// After a report: windows may have grown, so every flow that waits is served.
@@ -309,9 +323,7 @@ void BearerService::collect_status(std::vector<control::feedback::BearerStatus>&
     return;
   }
   shard_.registry.take_changed([&](Bearer& bearer, BearerId) {
-    for (Bearer* other = &bearer.sibling(); other != &bearer; other = &other->sibling()) {
-      shard_.registry.forget_change(other->id);
-    }
+    bearer.for_each_sibling([this](const Bearer& other) { shard_.registry.forget_change(other.id); });
     const bool alone = &bearer.sibling() == &bearer;
     out.push_back(status_of(alone ? bearer : shard_.registry.bearer(shard_.registry.find_bearer(bearer.ue()))));
   });

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "control/feedback/report.hpp"
+#include "proxy/bearer/report_stream.hpp"
 #include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/shard/info.hpp"
 #include "proxy/shard/report_arrival.hpp"
 #include "proxy/split/split_flows.hpp"
-#include "proxy/steering/report_stream.hpp"
 
 namespace sluice::proxy {
 

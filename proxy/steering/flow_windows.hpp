@@ -1,8 +1,8 @@
 #pragma once
 
 #include "dataplane/flow/slab.hpp"
+#include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/registry.hpp"
-#include "proxy/steering/bearer.hpp"
 #include "proxy/steering/governed_flow.hpp"
 
 namespace sluice::proxy {

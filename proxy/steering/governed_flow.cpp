@@ -9,9 +9,9 @@ namespace sluice::proxy {
 using LawCalls = control::TracedLaw<control::FlowLaw>;
 
 GovernedFlow::GovernedFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start)
-    : law_(bearer.window_law(), bearer.treatment().laws, start),
+    : law_(*window_law_of(bearer.treatment().law()), bearer.treatment().laws, start),
       whose_(whose),
-      marks_(bearer.sent_total()),
+      marks_(bearer.sent().total()),
       round_trip_(start.round_trip) {}
 
 template <typename Call, typename... Arguments>
@@ -40,7 +40,7 @@ void GovernedFlow::leave(Bearer& bearer) {
 void GovernedFlow::on_sent(const Bearer& bearer, Bytes end) {
   if (end <= sent_) return;
   sent_ = end;
-  marks_.sent(bearer.sent_total(), end);
+  marks_.sent(bearer.sent().total(), end);
   ask<LawCalls::OnData>(bearer, end);
 }
 

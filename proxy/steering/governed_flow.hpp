@@ -6,7 +6,7 @@
 #include "control/queue_marks.hpp"
 #include "control/window_laws.hpp"
 #include "dataplane/flow/flow_key.hpp"
-#include "proxy/steering/bearer.hpp"
+#include "proxy/bearer/bearer.hpp"
 
 namespace sluice::proxy {
 
@@ -22,7 +22,7 @@ class GovernedFlow {
   /// `start` is what the law begins with; position 0 is what is sent next.
   GovernedFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start);
 
-  /// Data up to position `end` went towards the UE just now and is counted in bearer.sent_total().
+  /// Data up to position `end` went towards the UE just now and is counted in bearer.sent().
   void on_sent(const Bearer& bearer, Bytes end);
   /// A position counts payload, and so much of it makes a packet of so many bytes in the queue. Of all that are told
   /// the largest counts. Never told where positions count packets.

@@ -5,6 +5,7 @@
 #include "control/trace/law_trace.hpp"
 #include "dataplane/units/by_value.hpp"
 #include "proxy/relay/relay.hpp"
+#include "proxy/steering/radio_view.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -43,7 +44,7 @@ Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
 /// Larger steps cost nothing where the UE's acknowledgements clock the law. By reports they take up to 0.7 % of a link
 /// whose server is 120 ms away, where two segments take 0.1.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
-  return bearer.clocked() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
+  return bearer.lead().clocked() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
 
 [[gnu::cold, gnu::noinline]] void change_shut(Flow& flow, Bearer& bearer, bool shut) {
@@ -86,7 +87,7 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   if (!window_matters(flow, Side::core)) return;
   const Bytes held = relay::held_towards(flow, Side::radio);
   const Bytes limit = memory_.limit(flow, bearer, Side::core, held, now);
-  if (!bearer.steered()) {
+  if (!bearer.lead().steered()) {
     open_window_without_law(flow, Side::core, limit, held);
     note_shut(flow, bearer, false);
     return;
@@ -127,7 +128,7 @@ ReceiveWindows::Loop* ReceiveWindows::make_loop(Flow& flow, const Bearer& bearer
 Bytes ReceiveWindows::steered_room(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
-  Bearer::RadioView radio = bearer.radio_view();
+  RadioView radio = radio_view_of(bearer);
   if (const std::uint32_t sharing = bearer.load.moving_flows; sharing > 1) [[unlikely]] {
     const double part = 1.0 / sharing;
     radio = {control::OnWire(radio.error.amount() / sharing), control::OnWire(radio.mean.amount() * part),

@@ -2,10 +2,10 @@
 
 #include "control/second_loop.hpp"
 #include "dataplane/flow/slab.hpp"
+#include "proxy/bearer/bearer.hpp"
 #include "proxy/flows/registry.hpp"
 #include "proxy/relay/exposure.hpp"
 #include "proxy/relay/relay_memory.hpp"
-#include "proxy/steering/bearer.hpp"
 
 namespace sluice::proxy {
 
@@ -27,7 +27,7 @@ class ReceiveWindows {
   /// part of each at any time; where nothing moves no acknowledgement is to come; and a law that takes steps of time
   /// leaves its flows shut.
   [[nodiscard]] static bool data_opens(const Flow& flow, const Bearer& bearer) {
-    return !bearer.clocked() || data_opens_if_clocked(flow, bearer);
+    return !bearer.lead().clocked() || data_opens_if_clocked(flow, bearer);
   }
   /// … by acknowledgements.
   [[nodiscard]] static bool data_opens_if_clocked(const Flow& flow, const Bearer& bearer) {

@@ -4,13 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <vector>
 
+#include "proxy/bearer/allowance_law.hpp"
+#include "proxy/bearer/bearer.hpp"
+#include "proxy/bearer/grant.hpp"
+#include "proxy/bearer/radio_queue.hpp"
+#include "proxy/bearer/report_stream.hpp"
+#include "proxy/bearer/young_wait.hpp"
 #include "proxy/flows/ring_member.hpp"
-#include "proxy/steering/allowance_law.hpp"
-#include "proxy/steering/bearer.hpp"
-#include "proxy/steering/grant.hpp"
-#include "proxy/steering/radio_queue.hpp"
-#include "proxy/steering/report_stream.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -41,6 +43,20 @@ TEST(RingMember, JoinsAndLeavesWithoutLosingTheOthers) {
   EXPECT_EQ(&c.sibling(), &a);
   c.leave_ring();
   EXPECT_EQ(ring_size(a), 1U);
+}
+
+TEST(RingMember, VisitsEachOtherOneOnce) {
+  Bead a;
+  std::vector<const Bead*> seen;
+  const auto see = [&seen](const Bead& other) { seen.push_back(&other); };
+  a.for_each_sibling(see);
+  EXPECT_TRUE(seen.empty()) << "alone";
+  Bead b;
+  Bead c;
+  b.join_ring(a);
+  c.join_ring(a);
+  a.for_each_sibling(see);
+  EXPECT_EQ(seen, (std::vector<const Bead*>{&c, &b}));
 }
 
 TEST(Grant, CarriesAFractionOfAPacketWhileSomethingWaits) {
@@ -221,6 +237,17 @@ TEST(RadioQueue, ReportsTellHowFarTheBytesHaveCome) {
   EXPECT_FALSE(queue.view(Instant(3s)).dropped) << "another Node-B's count";
 }
 
+TEST(YoungWait, LastsForASecondOrUntilItEnds) {
+  YoungWait wait;
+  wait.begin(Instant(10s));
+  EXPECT_TRUE(wait.lasts(Instant(10s)));
+  EXPECT_TRUE(wait.lasts(Instant(10s + 999ms)));
+  EXPECT_FALSE(wait.lasts(Instant(11s + 1ms)));
+  wait.begin(Instant(20s));
+  wait.end(Instant(20s + 5ms));
+  EXPECT_FALSE(wait.lasts(Instant(20s + 5ms)));
+}
+
 /// A UE's bearer, and the pools that its parts come from.
 struct SmallBearer {
   explicit SmallBearer(LawPlace law) {
@@ -260,7 +287,7 @@ TEST(BearerParts, AUeThatOnlyOpensConnectionsHasNone) {
       static_cast<void>(small.bearer->deadline(now));
       static_cast<void>(small.bearer->allowance(now));
       static_cast<void>(small.bearer->mean_rate());
-      EXPECT_EQ(small.bearer->status({}).injected, 60U * static_cast<unsigned>(i + 1));
+      EXPECT_EQ(small.bearer->sent().total(), 60U * static_cast<unsigned>(i + 1));
     }
     EXPECT_EQ(small.parts.sent_of_late.size(), 0U);
     EXPECT_EQ(small.parts.clocks.size(), 0U);
@@ -295,11 +322,11 @@ TEST(BearerParts, WhatWasSentOfLateRestsAndNothingIsLost) {
     for (int i = 0; i < 20; ++i) {
       send(Bytes(1500));
       now += 1ms;
-      rests.bearer->let_sent_rest(now);
+      rests.bearer->sent().rest(now, rests.parts.sent_of_late);
       EXPECT_EQ(rests.parts.sent_of_late.size(), i == 0 ? 0U : 1U) << "needed, as more than one packet is under way";
     }
     now += 1s;
-    rests.bearer->let_sent_rest(now);
+    rests.bearer->sent().rest(now, rests.parts.sent_of_late);
     EXPECT_EQ(rests.parts.sent_of_late.size(), 0U);
   }
   EXPECT_EQ(keeps.parts.sent_of_late.size(), 1U);
@@ -309,7 +336,7 @@ TEST(BearerParts, WhatWasSentOfLateRestsAndNothingIsLost) {
     EXPECT_EQ(rests.bearer->on_report(rests.report(now), now), Bearer::Verdict::applied);
     EXPECT_EQ(keeps.bearer->on_report(keeps.report(now), now), Bearer::Verdict::applied);
     EXPECT_EQ(rests.bearer->allowance(now), keeps.bearer->allowance(now)) << i;
-    EXPECT_EQ(rests.bearer->status({}).injected, keeps.bearer->status({}).injected);
+    EXPECT_EQ(rests.bearer->sent().total(), keeps.bearer->sent().total());
   }
 }
 

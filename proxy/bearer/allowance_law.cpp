@@ -1,4 +1,4 @@
-#include "proxy/steering/allowance_law.hpp"
+#include "proxy/bearer/allowance_law.hpp"
 
 #include <algorithm>
 

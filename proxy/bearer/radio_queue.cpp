@@ -1,4 +1,4 @@
-#include "proxy/steering/radio_queue.hpp"
+#include "proxy/bearer/radio_queue.hpp"
 
 #include <algorithm>
 

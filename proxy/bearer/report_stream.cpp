@@ -1,4 +1,4 @@
-#include "proxy/steering/report_stream.hpp"
+#include "proxy/bearer/report_stream.hpp"
 
 #include <algorithm>
 

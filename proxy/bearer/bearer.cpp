@@ -1,0 +1,211 @@
+#include "proxy/bearer/bearer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "dataplane/flow/prefetch.hpp"
+
+namespace sluice::proxy {
+
+Bearer::Bearer(const Treatment& treatment, const IpAddress& ue, BearerParts& parts, bool ordinary)
+    : treatment_(&treatment),
+      parts_(&parts),
+      ue_(ue),
+      ordinary_(ordinary),
+      minds_young_(treatment.minds_young()),
+      counts_(!ordinary && needs_feedback(treatment.mode)),
+      lead_(treatment, ordinary) {}
+
+Bearer::~Bearer() {
+  sent_.drop(parts_->sent_of_late);
+  clock_.drop(parts_->clocks);
+  reported_.drop(parts_->reported);
+  queue_.drop(parts_->queues);
+}
+
+const ReportStream& Bearer::reports() const {
+  static const ReportStream none{Duration::zero()};
+  return reported_ ? reported_->reports : none;
+}
+
+AckClock& Bearer::make_clock() {
+  AckClock& clock = clock_.make(parts_->clocks, treatment_->smvs.acks, &trace);
+  clock.add_others(Bytes(std::int64_t{std::exchange(others_, 0)}));
+  return clock;
+}
+
+void Bearer::count_others(Bytes bytes) {
+  if (clock_) {
+    clock_->add_others(bytes);
+  } else {
+    others_ = static_cast<std::uint32_t>(std::min(others_ + bytes.count(), std::int64_t{UINT32_MAX}));
+  }
+}
+
+void Bearer::inherit(const Bearer& before, Instant now) {
+  const SmvsMode& smvs = treatment_->smvs;
+  const bool same_path = before.treatment_->smvs.parameters.one_way_delay == smvs.parameters.one_way_delay;
+  if (same_path) sent_.inherit(before.sent_, sent_place());
+  if (before.queue_) queue().inherit(*before.queue_, same_path);
+  framing = before.framing;
+  used_ = used_ || before.used_;
+  if (before.reports().any()) inherit_reports(before, now);
+}
+
+void Bearer::inherit_reports(const Bearer& before, Instant now) {
+  Reported& own = make_reported();
+  const Reported& known = *before.reported_;
+  own.reports.inherit(known.reports);
+  own.law.inherit(known.law);
+  own.step_watch = known.step_watch;
+  own.variation = known.variation;
+  own.law.seed(before.mean_rate());
+  if (lead_.listens()) ack_clock().seed(now, before.mean_rate());
+  if (!lead_.steerable()) {
+    own.fallback.remember(before.mean_rate());
+    return;
+  }
+  const ReportArrival& last = own.reports.last();
+  if (before.lead_.steerable()) {
+    own.fallback = known.fallback;
+    own.fallback.set_parameters(treatment_->smvs.fallback);
+  } else {
+    own.fallback.on_report(own.reports.last_at(), last.period, last.bearer.state, before.mean_rate());
+    own.fallback.check(now);
+  }
+  lead_.heed_reports(*treatment_, own.come_in_time());
+  const Bytes under_way = in_flight().on_report(now, last.bearer.arrived);
+  queue().on_report(last.bearer, in_flight().total(), under_way, now);
+  own.bridge.expect(lead_.needs_reports() ? now + last.period : never);
+  own.grant.give(mean_rate().in(last.period), load.backlog > Bytes{});
+}
+
+void Bearer::end_young(Instant now) {
+  bool any = load.young_flows > 0;
+  for_each_sibling([&any](const Bearer& other) { any = any || other.load.young_flows > 0; });
+  if (any) return;
+  young_wait_.end(now);
+  for_each_sibling([now](Bearer& other) { other.young_wait_.end(now); });
+}
+
+void Bearer::settle_ring() {
+  bool any = lead_.steerable();
+  for_each_sibling([&any](const Bearer& other) { any = any || other.lead_.steerable(); });
+  counts_ = any;
+  for_each_sibling([any](Bearer& other) { other.counts_ = any; });
+}
+
+Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, double share) {
+  if (reports().is_stale(report)) return Verdict::stale;
+  Reported& own = make_reported();
+  if (own.reports.changes_reporter(report)) change_reporter(report);
+  const bool trusted = !lead_.listens() || ack_clock().on_report(now, report.bearer);
+  const Bytes under_way = in_flight().on_report(now, report.bearer.arrived);
+  // Bridges stood in for reports that were lost or only late. What was granted for a late one is part of what it
+  // grants.
+  const auto late = static_cast<std::int64_t>(own.bridge.take_late(own.reports.lost_before(report)));
+  const Bytes in_advance = mean_rate().in(own.reports.last().period) * late;
+  own.reports.note(report, now);
+  const Duration period = own.reports.last().period;
+  own.trusted = trusted;
+  if (!trusted) return Verdict::distrusted;  // who goes by reports finds that none came
+  if (!lead_.steerable()) return Verdict::applied;
+  if (treatment_->law() == Mode::smvs) {
+    grant_by(report, under_way, in_advance, share, now);
+  } else {
+    queue().on_report(report.bearer, in_flight().total(), under_way, now);
+  }
+  own.fallback.on_report(now, period, report.bearer.state, mean_rate());
+  lead_.heed_reports(*treatment_, own.come_in_time());
+  settle_lead();
+  own.bridge.expect(lead_.led_by_reports() ? now + period + period / 2 : never);
+  return Verdict::applied;
+}
+
+void Bearer::on_left_out(const LeavingSender& sender) {
+  if (reported_) reported_->on_left_out(sender, rests());
+}
+
+void Bearer::rest(const LeavingSender& sender) {
+  if (rests()) reported_->rest(sender);
+}
+
+/// Nothing waits to be sent, and nothing was since the last step: nobody asks for another, nor whether the Node-B has
+/// become silent. When something is sent, that is looked at: spend().
+bool Bearer::rests() const {
+  return reported_ && reported_->trusted && lead_.window_source() == tcp::WindowSource::allowance &&
+         !reported_->grant.touched() && load.backlog == Bytes{};
+}
+
+void Bearer::prefetch() const {
+  flow::prefetch_all(*this);
+}
+
+void Bearer::prefetch_law() const {
+  if (reported_) flow::prefetch_all(*reported_);
+  if (clock_) flow::prefetch_all(*clock_);
+  if (queue_) flow::prefetch_all(*queue_);
+  sent_.prefetch();
+}
+
+/// The UE is with another Node-B: its counters, its clock and its queue are others. What is known of the rate stays
+/// until it is known better.
+void Bearer::change_reporter(const ReportArrival& report) {
+  in_flight().restart();
+  reported_->law.restart();
+  if (queue_) queue_->restart(report.bearer.dropped);
+  reported_->bridge.restart();
+  if (clock_) clock_->change_reporter();
+}
+
+/// By what the law by acknowledgements makes of them, and of the way.
+void Bearer::settle_lead() {
+  if (lead_.needs_reports() || !lead_.listens()) return;
+  const AckClock& clock = ack_clock();
+  const Duration by_reports = 2 * treatment_->smvs.parameters.one_way_delay + reports().last().period;
+  lead_.compare(*treatment_, by_reports, clock.law().hears_after(), clock.doubts_reports());
+}
+
+/// One step of SMVS.
+void Bearer::grant_by(const ReportArrival& report, Bytes under_way, Bytes in_advance, double share, Instant now) {
+  Reported& own = *reported_;
+  if (treatment_->observes()) observe(own.grant.given(), Bytes(sent_.total() - own.sent_at_report), false);
+  own.sent_at_report = sent_.total();
+  own.reference_part = treatment_->smvs.law == LawPlace::nodeb ? 1 : reference_part(now);
+  const Bytes granted =
+      own.law.on_report(report, under_way, own.reports.last().period, own.reference_part) - in_advance;
+  own.radio_load = report.bearer.queue + under_way;
+  own.grant.give(share < 1 ? Bytes(static_cast<double>(granted.count()) * share) : granted, load.backlog > Bytes{});
+}
+
+bool Bearer::on_deadline(Instant now) {
+  if (!lead_.steerable() || !lead_.heeds_reports()) return false;
+  Reported& own = *reported_;
+  if (own.fallback.check(now) == control::ControlSource::congestion_control) {
+    own.bridge.expect(never);
+    lead_.heed_reports(*treatment_, false);
+    return true;
+  }
+  if (now < own.bridge.at() || lead_.windowed()) return false;
+  own.bridge_gap(mean_rate(), load.backlog > Bytes{});
+  return true;
+}
+
+Instant Bearer::deadline(Instant now) const {
+  if (!lead_.has_feedback()) return never;
+  const Instant late = reported_ ? reported_->fallback.deadline() : never;
+  if (lead_.clocked()) return std::min(ack_clock().room_at(now), late);
+  return lead_.windowed() || !reported_ ? late : std::min(reported_->bridge.at(), late);
+}
+
+bool Bearer::spend(Bytes bytes, Instant now) {
+  if (lead_.window_source() != tcp::WindowSource::allowance || lead_.clocked()) return false;
+  return make_reported().spend(bytes, now);
+}
+
+Bytes Bearer::seed_window(Duration srtt) const {
+  if (reported_) return reported_->fallback.seed_window(srtt);
+  return control::Fallback(treatment_->smvs.fallback).seed_window(srtt);
+}
+
+}  // namespace sluice::proxy

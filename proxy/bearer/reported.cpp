@@ -1,0 +1,50 @@
+#include "proxy/bearer/reported.hpp"
+
+#include <algorithm>
+
+namespace sluice::proxy {
+
+/// The law would have granted about what the link carries; the next report corrects the rest, because what was injected
+/// meanwhile shows in the bytes in flight.
+void Reported::bridge_gap(Rate mean_rate, bool waits) {
+  const ReportArrival& last = reports.last();
+  bridge.cross(last.period);
+  const bool served = last.bearer.state == control::feedback::RadioState::normal;
+  grant.give(served ? mean_rate.in(last.period) : Bytes{}, waits);
+}
+
+bool Reported::spend(Bytes bytes, Instant now) {
+  grant.spend(bytes);
+  if (!bridge.rests()) [[likely]]
+    return false;
+  // The Node-B has yet to hear of what is sent now.
+  const Duration period = reports.last().period;
+  bridge.expect(now + period + period / 2);
+  return true;
+}
+
+void Reported::on_left_out(const LeavingSender& sender, bool at_rest) {
+  if (!trusted) return;
+  const ReportArrival& last = reports.last();
+  if (sender.speaks_of(last)) reports.note_left_out(std::min(sender.heard(), sender.holds_until(last)));
+  if (at_rest && sender.has_sent(last)) return rest(sender);
+  fallback.on_left_out(reports.last_at(), reports.heard_at(), last.period);
+}
+
+void Reported::rest(const LeavingSender& sender) {
+  if (!sender.has_sent(reports.last())) return;
+  const Instant its_turn = reports.last_at() + sender.refresh();
+  const Instant holds = std::max(reports.heard_at(), std::min(its_turn, sender.holds_until(reports.last())));
+  fallback.on_left_out(reports.last_at(), holds, reports.last().period);
+  bridge.rest();
+}
+
+void Reported::on_named_again(const LeavingSender& sender, const ReportArrival& next) {
+  if (reports.is_stale(next)) return;
+  const ReportArrival& last = reports.last();
+  const Duration until = sender.left_out_before(next.sender_time);
+  if (last.sender != next.sender || last.epoch != next.epoch || !sender.vouches_for(last)) return;
+  if (until > last.sender_time && until < next.sender_time) law.on_left_out(last, until);
+}
+
+}  // namespace sluice::proxy
