@@ -41,7 +41,7 @@ EndToEndId EndToEndFlows::enter(const flow::FlowKey& key, PolicyIndex policy, In
   const EndToEndId id = flows_.emplace();
   if (id == flow::Slab<EndToEndFlow>::none) return none;
   const BearerId bearer = parts_.registry.bearer_of(key.ue, policy, now);
-  if (bearer == no_id || !parts_.registry.enter_end_to_end(key, id)) {
+  if (bearer == no_id || !parts_.registry.connections().enter_end_to_end(key, id)) {
     flows_.erase(id);
     return none;
   }
@@ -92,7 +92,8 @@ void EndToEndFlows::inherit(EndToEndId id, Instant now) {
   EndToEndFlow& flow = flows_[id];
   flow.successor = false;
   --successors_;
-  if (!parts_.registry.enter_end_to_end(flow.key, id)) return close(id, now);  // cannot be: its name is free by now
+  if (!parts_.registry.connections().enter_end_to_end(flow.key, id))
+    return close(id, now);  // cannot be: its name is free by now
   schedule(flow, id);
 }
 
@@ -111,7 +112,7 @@ void EndToEndFlows::close(EndToEndId id, Instant now) {
   if (flow.successor) {
     --successors_;
   } else {
-    parts_.registry.erase(flow.key);
+    parts_.registry.connections().erase(flow.key);
   }
   candidates_.give_up(flow);
   wheel_.cancel(id);

@@ -19,10 +19,10 @@ struct ParsedBurst {
   std::array<packet::ParseResult, most> results;
   std::array<std::uint8_t, most> places;  ///< of their keys
   flow::KeyBurst keys;
-  std::array<Registry::ConnectionId, most> ids;  ///< of the keys
-  std::array<std::uint32_t, most> tags;          ///< of the keys
+  std::array<ConnectionId, most> ids;    ///< of the keys
+  std::array<std::uint32_t, most> tags;  ///< of the keys
 
-  [[nodiscard]] Registry::ConnectionId id(std::size_t at) const { return ids[places[at]]; }
+  [[nodiscard]] ConnectionId id(std::size_t at) const { return ids[places[at]]; }
   [[nodiscard]] flow::KeyTag tag(std::size_t at) const { return flow::KeyTag{tags[places[at]]}; }
   /// A segment of a connection that is known, without options that are not.
   [[nodiscard]] bool is_tcp(std::size_t at) const { return results[at] == packet::ParseResult::tcp; }

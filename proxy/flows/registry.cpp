@@ -41,30 +41,21 @@ BearerId bearer_under(Registry& registry, BearerId entry, PolicyIndex policy) {
 
 Registry::Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin)
     : config_(config),
-      legs_(std::size_t{UINT16_MAX} + 1),
       disturbances_(2 * config.limits.max_flows),
+      policies_(policies, disturbances_),
       flows_(config.limits.max_flows),
       parts_(2 * config.limits.max_bearers),
       bearers_(2 * config.limits.max_bearers),
-      connections_(2 * config.limits.max_flows, secret),
+      connections_(config.limits.max_flows, secret),
       entry_table_(2 * config.limits.max_bearers, secret),
       changed_bearers_(2 * config.limits.max_bearers),
-      wheel_(config.limits.max_flows + 2 * config.limits.max_bearers, origin, std::chrono::microseconds(500)) {
-  enforce(policies);
-}
-
-void Registry::enforce(const Policies& policies) {
-  policies_ = &policies;
-  minds_young_ = minds_young_ || policies.minds_young();
-  legs_[generation_] = policies.legs;
-  legs_[generation_].disturbances = &disturbances_;
-}
+      timers_(flows_, bearers_, origin) {}
 
 FlowId Registry::open(const flow::FlowKey& key, flow::KeyTag tag, PolicyIndex policy, Instant now) {
   const FlowId id = flows_.emplace();
   if (id == flow::Slab<Flow>::none) return no_id;
   const BearerId bearer = bearer_of(key.ue, policy, now);
-  if (bearer == no_id || !connections_.insert(key, id, tag)) {
+  if (bearer == no_id || !connections_.enter(key, tag, id)) {
     flows_.erase(id);
     return no_id;
   }
@@ -82,7 +73,7 @@ void Registry::close(FlowId id, Instant now) {
   note_change(flow.bearer);
   rest_if_unused(flow.bearer, now);
   connections_.erase_flow(id);
-  wheel_.cancel(id);
+  timers_.forget_flow(id);
   flows_.erase(id);
 }
 
@@ -99,7 +90,7 @@ void Registry::rest_if_unused(BearerId id, Instant now) {
     return;
   }
   bearer.empty_since = now;
-  schedule_bearer(id, now + config_.timeouts.idle);
+  timers_.schedule(bearer, now + config_.timeouts.idle);
 }
 
 /// What the bearer of a UE goes by: its address, or the prefix of those whose queue it shares.
@@ -133,7 +124,8 @@ BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant no
   if (const BearerId known = bearer_under(*this, entry, policy); known != flow::no_flow) return known;
   const bool moving = entry != flow::no_flow && is_outdated(bearers_[entry]);
   if (bearers_.size() >= config_.limits.max_bearers && !moving) return no_id;
-  const BearerId id = bearers_.emplace(policies_->treatment(policy), ue, parts_, policies_->in_control_group(ue));
+  const BearerId id =
+      bearers_.emplace(policies_.current().treatment(policy), ue, parts_, policies_.current().in_control_group(ue));
   if (id == flow::Slab<Bearer>::none) return no_id;
   if (entry == flow::no_flow && !entry_table_.insert(entry_key(ue), id)) {
     bearers_.erase(id);
@@ -142,7 +134,7 @@ BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant no
   Bearer& bearer = bearers_[id];
   bearer.id = id;
   bearer.policy = policy;
-  bearer.generation = generation_;
+  bearer.generation = policies_.generation();
   bearer.empty_since = now;
   if (trace_ != nullptr && queue_of(trace_->wanted().ue) == ue) bearer.trace = trace_;
   note_change(id);
@@ -165,7 +157,7 @@ void Registry::close_bearer(BearerId id) {
       entry_table_.erase(entry_key(bearer.ue()));
     }
   }
-  wheel_.cancel(flows_.capacity() + id);
+  timers_.forget_bearer(id);
   changed_bearers_.erase(id);
   bearers_.erase(id);
 }
@@ -195,11 +187,6 @@ void Registry::set_trace(control::LawTrace* trace) {
     each->trace = trace;
     each = &each->sibling();
   } while (each->id != first);
-}
-
-void Registry::exchange_policies(const Policies& policies) {
-  if (++generation_ == 0) generation_ = 1;
-  enforce(policies);
 }
 
 void Registry::move(FlowId id, BearerId to) {
@@ -234,15 +221,6 @@ void Registry::leave(Bearer& bearer, FlowId id) {
   flows_[flow.bearer_previous].bearer_next = flow.bearer_next;
   flows_[flow.bearer_next].bearer_previous = flow.bearer_previous;
   if (bearer.first_flow == id) bearer.first_flow = flow.bearer_next;
-}
-
-void Registry::schedule_bearer(BearerId id, Instant when) {
-  if (when < bearers_[id].wheel_deadline) reschedule_bearer(id, when);
-}
-
-void Registry::reschedule_bearer(BearerId id, Instant when) {
-  bearers_[id].wheel_deadline = when;
-  wheel_.schedule(flows_.capacity() + id, when);
 }
 
 }  // namespace sluice::proxy

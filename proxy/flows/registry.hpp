@@ -7,10 +7,12 @@
 #include "dataplane/flow/flow_table.hpp"
 #include "dataplane/flow/id_set.hpp"
 #include "dataplane/flow/slab.hpp"
-#include "dataplane/flow/timer_wheel.hpp"
 #include "proxy/bearer/bearer.hpp"
+#include "proxy/flows/connection_table.hpp"
 #include "proxy/flows/disturbances.hpp"
 #include "proxy/flows/flow.hpp"
+#include "proxy/flows/timers.hpp"
+#include "proxy/policy/policies_in_force.hpp"
 #include "proxy/shard/config.hpp"
 
 namespace sluice::proxy {
@@ -26,47 +28,26 @@ namespace sluice::proxy {
   return in == Side::radio ? flow::ShortKey::from_ue(at) : flow::ShortKey::from_server(at);
 }
 
-/// Of the timers that are due together a call of Shard::advance() runs so many of each kind; packets come before the
-/// rest. A million connections that end at once hold up nobody: so many take less than 100 us to end.
-inline constexpr std::uint32_t most_timers_at_once = 64;
-
-/// The shard's connections and bearers: who they are, where they live, when they next want to be looked at. All address
-/// space is taken at construction; nothing here allocates afterwards. Thread: its shard's.
+/// The shard's connections and bearers, and where they live: which flows are whose, and what of a UE is found by its
+/// address. All address space is taken at construction; nothing here allocates afterwards. Thread: its shard's.
 class Registry {
  public:
-  using ConnectionId = std::uint32_t;
-
   /// `secret` keeps outsiders from choosing connections that collide; `origin` is not later than any time passed in.
   Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin);
 
-  /// Who a connection is: a flow by its own id, a regulated connection by one behind all of those, or no_flow.
-  [[nodiscard]] ConnectionId find(const flow::FlowKey& key) const { return connections_.find(key); }
-  [[nodiscard]] ConnectionId find(const flow::FlowKey& key, flow::KeyTag tag) const {
-    return connections_.find(key, tag);
-  }
-  [[nodiscard]] ConnectionId find(const flow::ShortKey& key, flow::KeyTag tag) const {
-    return connections_.find(key, tag);
-  }
-  void find_burst(const flow::KeyBurst& keys, std::span<ConnectionId> out, std::span<std::uint32_t> tags) const {
-    connections_.lookup_burst(keys, out, tags);
-  }
-  /// While this number stands, what was found is still so, and what was not.
-  [[nodiscard]] std::uint32_t changes() const { return connections_.changes(); }
-  /// While this number stands, what was found is.
-  [[nodiscard]] std::uint32_t removals() const { return connections_.removals(); }
-  [[nodiscard]] bool is_flow(ConnectionId id) const { return id < flows_.capacity(); }
-  [[nodiscard]] bool is_end_to_end(ConnectionId id) const { return id - flows_.capacity() < flows_.capacity(); }
-  [[nodiscard]] EndToEndId end_to_end(ConnectionId id) const { return id - flows_.capacity(); }
-  /// From now on the connection is found as this one; false when it is another already.
-  bool enter_end_to_end(const flow::FlowKey& key, EndToEndId id) {
-    return connections_.insert(key, id + flows_.capacity());
-  }
-  void erase(const flow::FlowKey& key) { connections_.erase(key); }
-  /// Where a key goes in every table of the shard.
-  [[nodiscard]] flow::KeyTag tag_of(const flow::FlowKey& key) const { return connections_.tag_of(key); }
-  [[nodiscard]] flow::KeyTag tag_of(const flow::ShortKey& key) const { return connections_.tag_of(key); }
+  /// Who the connections are.
+  [[nodiscard]] ConnectionTable& connections() { return connections_; }
+  [[nodiscard]] const ConnectionTable& connections() const { return connections_; }
+  /// When flows and bearers want to be looked at.
+  [[nodiscard]] Timers& timers() { return timers_; }
+  [[nodiscard]] PoliciesInForce& policies() { return policies_; }
+  [[nodiscard]] const PoliciesInForce& policies() const { return policies_; }
+  [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != policies_.generation(); }
+
   /// A new flow, entered in its bearer, which is made where it is the UE's first. no_id when a limit is reached.
-  FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now) { return open(key, tag_of(key), policy, now); }
+  FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
+    return open(key, connections_.tag_of(key), policy, now);
+  }
   FlowId open(const flow::FlowKey& key, flow::KeyTag tag, PolicyIndex policy, Instant now);
   /// Who the flow is.
   [[nodiscard]] flow::FlowKey key_of(FlowId id) const { return connections_.key_of(id); }
@@ -88,21 +69,9 @@ class Registry {
   static constexpr std::size_t most_found_at_once = flow::KeyBurst::most;
   /// While this number stands, what was found by UE is still so.
   [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }
-  /// Asks the processor to fetch when the bearer is to be looked at.
-  void prefetch_timer(BearerId id) const { wheel_.prefetch(flows_.capacity() + id); }
   /// The UE's bearer under that policy, made where there is none: it goes on from what its siblings have measured.
   /// no_id when there is no room.
   BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
-  /// From now on these treatments are in force. Bearers of the old ones are to be left and closed; until then there may
-  /// be twice as many, and one that finds no room stays.
-  void exchange_policies(const Policies& policies);
-  [[nodiscard]] const Policies& policies() const { return *policies_; }
-  /// Some bearer may have to know of connections that are young.
-  [[nodiscard]] bool minds_young() const { return minds_young_; }
-  /// What endpoints of connections that begin now go by. They keep it when policies are exchanged; one that has
-  /// outlived 65 535 exchanges goes by that of newer ones.
-  [[nodiscard]] const tcp::EndpointConfig& legs() const { return legs_[generation_]; }
-  [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != generation_; }
   /// Who wants to know from now on what the laws of a UE decide; null: nobody.
   void trace(control::LawTrace* trace);
   /// The flow goes to another bearer.
@@ -114,6 +83,8 @@ class Registry {
   void let_rest(Instant now) {
     if (now >= next_rest_) look_for_silent(now);
   }
+  /// No timer can be due, and let_rest() does not look.
+  [[nodiscard]] bool is_at_rest(Instant now) const { return timers_.is_quiet(now) && now < next_rest_; }
   /// Destroys a bearer that is not in use.
   void close_bearer(BearerId id);
 
@@ -147,43 +118,7 @@ class Registry {
     } while (each->id != bearer);
   }
 
-  /// Looks at the flow no later than `when`; an earlier appointment stands.
-  void schedule_flow(Flow& flow, FlowId id, Instant when) {
-    if (when >= flow.deadline) return;
-    flow.deadline = when;
-    wheel_.schedule(id, when);
-  }
-  /// Looks at it then, whatever was appointed.
-  void reschedule_flow(Flow& flow, FlowId id, Instant when) {
-    flow.deadline = when;
-    wheel_.cancel(id);
-    wheel_.schedule(id, when);
-  }
-  /// The same for a bearer.
-  void schedule_bearer(BearerId id, Instant when);
-  /// Looks at the bearer at `when`, whatever was appointed; `never`: not at all.
-  void reschedule_bearer(BearerId id, Instant when);
-  /// Nothing can be due.
-  [[nodiscard]] bool is_quiet(Instant now) const { return wheel_.is_quiet(now); }
-  /// Nor does let_rest() look.
-  [[nodiscard]] bool is_at_rest(Instant now) const { return is_quiet(now) && now < next_rest_; }
-  /// Calls on_flow(id) and on_bearer(id) for what is due, most_timers_at_once of it. They reschedule themselves.
-  template <typename OnFlow, typename OnBearer>
-  void run_due(Instant now, OnFlow&& on_flow, OnBearer&& on_bearer) {
-    wheel_.advance(now, most_timers_at_once, [&](std::uint32_t id) {
-      if (id < flows_.capacity()) {
-        flows_[id].deadline = never;
-        on_flow(id);
-      } else {
-        bearers_[id - flows_.capacity()].wheel_deadline = never;
-        on_bearer(id - flows_.capacity());
-      }
-    });
-  }
-  [[nodiscard]] Instant next_deadline() const { return wheel_.next(); }
-
  private:
-  void enforce(const Policies& policies);
   [[gnu::noinline]] void look_for_silent(Instant now);
   [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
@@ -193,19 +128,16 @@ class Registry {
   void leave(Bearer& bearer, FlowId id);
 
   const ShardConfig& config_;
-  const Policies* policies_ = nullptr;
   control::LawTrace* trace_ = nullptr;
-  std::uint16_t generation_ = 1;
-  bool minds_young_ = false;  ///< the policies in force do, or those of bearers that are left from before
-  flow::LazyArray<tcp::EndpointConfig> legs_;  ///< by generation of policies
   Disturbances disturbances_;
+  PoliciesInForce policies_;
   flow::Slab<Flow> flows_;
   BearerParts parts_;
   flow::Slab<Bearer> bearers_;
-  flow::FlowTable connections_;  ///< of both kinds
+  ConnectionTable connections_;
   flow::FlowTable entry_table_;  ///< by UE: one of its bearers, the entry to their ring
   flow::IdSet changed_bearers_;
-  flow::TimerWheel wheel_;       ///< ids: flows first, then bearers
+  Timers timers_;
   Instant next_rest_{};          ///< when let_rest() looks again …
   std::uint32_t rest_next_ = 0;  ///< … and where in the pool
 };

@@ -59,7 +59,7 @@ bool Changeover::track_if_released(Arrival& arrival) {
     const bool welcome = openings_.welcomes() && released.wanted(id, arrival.now);
     TrackedConnection& connection = released.connection(id);
     if (welcome && connection.may_be_split(arrival.in, segment) && split_released(id, arrival)) {
-      flows_.receive(arrival, shard_.registry.find(arrival.key()));
+      flows_.receive(arrival, shard_.registry.connections().find(arrival.key()));
       return true;
     }
     if (segment.payload_len != 0) released.note_data(id, arrival.now);
@@ -81,12 +81,13 @@ bool Changeover::split_again(const TrackedConnection& connection, PolicyIndex po
 
 /// One that was released; false also where its policy is another now.
 bool Changeover::split_released(std::uint32_t released, const Arrival& arrival) {
-  const Policies& policies = shard_.registry.policies();
+  const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(arrival));
   if (!policies.treatment(policy).splits()) return false;
   Released& all = flows_.handback().released();
   if (!split_again(all.connection(released), policy, arrival)) return false;
-  shard_.registry.flow(shard_.registry.find(arrival.key())).unsplittable_seen = all.unsplittable_seen(released) & 15U;
+  shard_.registry.flow(shard_.registry.connections().find(arrival.key())).unsplittable_seen =
+      all.unsplittable_seen(released) & 15U;
   all.forget(released);
   shard_.counters.add(Counter::flows_split_again);
   return true;
@@ -101,7 +102,7 @@ void Changeover::pass_until_split(Arrival& arrival, EndToEndId id) {
     const TrackedConnection connection = end_to_end_.give_up(id, arrival.now);
     if (split_again(connection, policy, arrival)) {
       shard_.counters.add(Counter::flows_split_by_switch);
-      flows_.receive(arrival, shard_.registry.find(arrival.key()));
+      flows_.receive(arrival, shard_.registry.connections().find(arrival.key()));
     } else {  // cannot be: there is room, and its name is free
       forwarder_.forward(arrival, Counter::forward_flow_limit);
     }
@@ -118,9 +119,10 @@ void Changeover::on_unsplittable(const Arrival& arrival) {
   Registry& registry = shard_.registry;
   Released& released = flows_.handback().released();
   const flow::FlowKey key = key_of(in, *begun);
-  const Registry::ConnectionId id = registry.find(key);
+  const ConnectionId id = registry.connections().find(key);
   if (id == flow::no_flow) return released.note_unsplittable(key, in, begun->segment, arrival.now);
-  if (registry.is_end_to_end(id)) return end_to_end_.note_unsplittable(registry.end_to_end(id), in, begun->segment);
+  if (registry.connections().is_end_to_end(id))
+    return end_to_end_.note_unsplittable(registry.connections().end_to_end(id), in, begun->segment);
   Flow& flow = registry.flow(id);
   if (flow.phase == FlowPhase::handing_back) {
     Leg& own = flow.leg(in);
@@ -141,7 +143,7 @@ void Changeover::on_unsplittable(const Arrival& arrival) {
   // The seam has to be set before anything that came behind what cannot be split is looked at.
   flows_.serve_marked(arrival.now);
   // What it brings lies behind the seam.
-  if (const Registry::ConnectionId left = registry.find(key); left == flow::no_flow) {
+  if (const ConnectionId left = registry.connections().find(key); left == flow::no_flow) {
     released.note_unsplittable(key, in, begun->segment, arrival.now);
   } else if (registry.flow(left).phase == FlowPhase::handing_back) {
     registry.flow(left).leg(in).passed_by = true;

@@ -61,7 +61,7 @@ bool Openings::is_ue(const IpAddress& address) const {
 
 std::optional<Counter> Openings::reason_not_to_note(const Arrival& arrival) const {
   const tcp::Segment& segment = arrival.segment();
-  if (shard_.registry.policies().only_bypass()) return Counter::forward_bypass_mode;
+  if (shard_.registry.policies().current().only_bypass()) return Counter::forward_bypass_mode;
   if (!segment.flags.syn() || segment.flags.ack()) return Counter::forward_mid_flow;
   if (!is_ue(arrival.in == Side::radio ? arrival.parsed.src : arrival.parsed.dst)) return Counter::forward_not_ue;
   if (arrival.result == packet::ParseResult::tcp_options_unknown) return proxy::counter_of(arrival.result);
@@ -79,13 +79,13 @@ void Openings::meet(Arrival& arrival) {
     forwarder_.forward(arrival, *reason);
     return;
   }
-  const Policies& policies = shard_.registry.policies();
+  const Policies& policies = shard_.registry.policies().current();
   if (policies.treatment(policies.choose(view_of(arrival))).mode == Mode::bypass) {
     forwarder_.forward(arrival, Counter::forward_bypass_mode);
     return;
   }
   note(first_syn_of(arrival));
-  if (arrival.in == Side::radio && shard_.registry.minds_young()) expect(arrival);
+  if (arrival.in == Side::radio && shard_.registry.policies().minds_young()) expect(arrival);
   forwarder_.forward(arrival, Counter::forward_handshake);
 }
 
@@ -133,7 +133,7 @@ bool Openings::meet_answer(Arrival& arrival) {
 /// Both hosts have agreed on a connection, and this SYN-ACK is the word of the second one.
 void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
   const flow::FlowKey& key = first.key;
-  const Policies& policies = shard_.registry.policies();
+  const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose({key.ue, key.server, key.server_port, first.dscp});
   const Treatment& treatment = policies.treatment(policy);
   if (const auto reason = reason_not_to_begin(treatment)) {
@@ -164,7 +164,7 @@ FlowId Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   if (id == no_id) return no_id;
   Flow& flow = shard_.registry.flow(id);
   handshake::begin(flow, first);
-  shard_.registry.schedule_flow(flow, id, now + shard_.config.timeouts.handshake);
+  shard_.registry.timers().schedule(flow, id, now + shard_.config.timeouts.handshake);
   young::begin(flow, shard_.registry.bearer(flow.bearer), now);
   shard_.counters.add(Counter::flows_opened);
   return id;
@@ -188,11 +188,11 @@ bool Openings::meet_newcomer(Arrival& arrival) {
 
 /// Of a connection that is not split.
 void Openings::forget(const flow::FlowKey& key, Instant now) {
-  const Registry::ConnectionId id = shard_.registry.find(key);
-  if (shard_.registry.is_flow(id)) {
+  const ConnectionId id = shard_.registry.connections().find(key);
+  if (shard_.registry.connections().is_flow(id)) {
     flows_.close(id, now);
-  } else if (shard_.registry.is_end_to_end(id)) {
-    end_to_end_.close(shard_.registry.end_to_end(id), now);
+  } else if (shard_.registry.connections().is_end_to_end(id)) {
+    end_to_end_.close(shard_.registry.connections().end_to_end(id), now);
   }
   Released& released = flows_.handback().released();
   if (const std::uint32_t found = released.find(key); found != Released::none) released.forget(found);

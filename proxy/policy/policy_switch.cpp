@@ -5,7 +5,7 @@ namespace sluice::proxy {
 void PolicySwitch::apply(const Policies& policies, Instant now) {
   if (policies.needs_feedback()) forwarder_.count_radio();
   Registry& registry = shard_.registry;
-  registry.exchange_policies(policies);
+  registry.policies().exchange(policies);
   registry.flows().for_each([&](FlowId id, Flow& flow) { rebind(flow, id, now); });
   end_to_end_.rebind(policies, now);
   registry.bearers().for_each([&](BearerId id, Bearer& bearer) {
@@ -26,7 +26,7 @@ void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   Registry& registry = shard_.registry;
   const flow::FlowKey key = registry.key_of(id);
   const auto dscp = static_cast<std::uint8_t>(flow.leg(opposite(flow.initiator)).headers.tos >> ecn_bits);
-  const PolicyIndex policy = registry.policies().choose({key.ue, key.server, key.server_port, dscp});
+  const PolicyIndex policy = registry.policies().current().choose({key.ue, key.server, key.server_port, dscp});
   Bearer& before = registry.bearer(flow.bearer);
   const BearerId to = registry.bearer_of(key.ue, policy, now);
   if (to == no_id) return;  // no room for another bearer: it stays where it is, under its old law

@@ -34,7 +34,7 @@ void Stalls::watch_holes(Flow& flow, FlowId id) {
     const Instant since = leg.endpoint.out_of_order_since();
     if (since == never) continue;
     const Instant due = since + shard_.config.timeouts.out_of_order;
-    if (due < flow.deadline) shard_.registry.schedule_flow(flow, id, due);
+    if (due < flow.deadline) shard_.registry.timers().schedule(flow, id, due);
   }
 }
 

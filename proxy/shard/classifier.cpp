@@ -47,7 +47,7 @@ void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
     places[i] = static_cast<std::uint8_t>(count - 1);
   }
   keys.shrink(count);
-  shard_.registry.find_burst(keys, ids, tags);
+  shard_.registry.connections().find_burst(keys, ids, tags);
 }
 
 /// The same of one packet: there is nothing to go through, and nothing to fetch ahead.
@@ -66,9 +66,9 @@ void Classifier::look_up_one(Side in, const packet::Packet& packet) {
 
 template <typename Key>
 inline void Classifier::find_one(const Key& key) {
-  const flow::KeyTag tag = shard_.registry.tag_of(key);
+  const flow::KeyTag tag = shard_.registry.connections().tag_of(key);
   known_.tags[0] = static_cast<std::uint32_t>(tag);
-  known_.ids[0] = shard_.registry.find(key, tag);
+  known_.ids[0] = shard_.registry.connections().find(key, tag);
 }
 
 /// A burst of one, as nearly all are while there is little to do: what was found is so until it has been dealt with.
@@ -89,12 +89,12 @@ inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
   look_up(in, burst);
   Registry& registry = shard_.registry;
-  const std::uint32_t changes = registry.changes();
-  removals_ = registry.removals();
+  const std::uint32_t changes = registry.connections().changes();
+  removals_ = registry.connections().removals();
   if (parts_.end_to_end.any()) prefetch_end_to_end();
   for (std::size_t i = 0; i < burst.size();) {
-    const bool changed = registry.changes() != changes;
-    if ((!changed || registry.removals() == removals_) && parts_.flows.takes(known_, i)) [[likely]] {
+    const bool changed = registry.connections().changes() != changes;
+    if ((!changed || registry.connections().removals() == removals_) && parts_.flows.takes(known_, i)) [[likely]] {
       i = parts_.flows.receive(in, burst, known_, i, now);
     } else {
       Arrival arrival{in, burst[i], known_.results[i], known_.parsed[i], known_.tag(i), now};
@@ -108,8 +108,8 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
 
 void Classifier::prefetch_end_to_end() const {
   const Registry& registry = shard_.registry;
-  for (const Registry::ConnectionId id : std::span(known_.ids).first(known_.keys.size())) {
-    if (registry.is_end_to_end(id)) parts_.end_to_end.prefetch(registry.end_to_end(id));
+  for (const ConnectionId id : std::span(known_.ids).first(known_.keys.size())) {
+    if (registry.connections().is_end_to_end(id)) parts_.end_to_end.prefetch(registry.connections().end_to_end(id));
   }
 }
 
@@ -136,17 +136,17 @@ void Classifier::receive_chunk_watched(Side in, std::span<packet::Packet> burst,
 }
 
 /// Whose the packet at `at` of the burst is by now.
-Registry::ConnectionId Classifier::find(std::size_t at) const {
-  return shard_.registry.find(known_.keys.key(known_.places[at]), known_.tag(at));
+ConnectionId Classifier::find(std::size_t at) const {
+  return shard_.registry.connections().find(known_.keys.key(known_.places[at]), known_.tag(at));
 }
 
-inline void Classifier::handle(Arrival& arrival, Registry::ConnectionId id) {
+inline void Classifier::handle(Arrival& arrival, ConnectionId id) {
   Registry& registry = shard_.registry;
-  if (arrival.is_tcp() && registry.is_flow(id) && registry.flow(id).phase == FlowPhase::split &&
+  if (arrival.is_tcp() && registry.connections().is_flow(id) && registry.flow(id).phase == FlowPhase::split &&
       !is_reused(arrival, registry.flow(id))) [[likely]] {
     parts_.flows.receive(arrival, id);
-  } else if (arrival.is_tcp() && registry.is_end_to_end(id)) {
-    handle_end_to_end(arrival, registry.end_to_end(id));
+  } else if (arrival.is_tcp() && registry.connections().is_end_to_end(id)) {
+    handle_end_to_end(arrival, registry.connections().end_to_end(id));
   } else {
     handle_other(arrival, id);
   }
@@ -159,7 +159,7 @@ inline bool Classifier::is_reused(const Arrival& arrival, const Flow& flow) cons
          !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed);
 }
 
-void Classifier::handle_other(Arrival& arrival, Registry::ConnectionId id) {
+void Classifier::handle_other(Arrival& arrival, ConnectionId id) {
   if (!arrival.is_tcp()) {
     handle_unparsed(arrival);
   } else if (id == flow::no_flow) {

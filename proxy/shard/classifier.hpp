@@ -44,10 +44,10 @@ class Classifier {
   template <typename Key>
   void find_one(const Key& key);
   void prefetch_end_to_end() const;
-  [[nodiscard]] Registry::ConnectionId find(std::size_t at) const;
-  void handle(Arrival& arrival, Registry::ConnectionId id);
+  [[nodiscard]] ConnectionId find(std::size_t at) const;
+  void handle(Arrival& arrival, ConnectionId id);
   /// A packet that belongs to no connection yet, to one that begins or goes, or is no TCP segment at all.
-  [[gnu::noinline]] void handle_other(Arrival& arrival, Registry::ConnectionId id);
+  [[gnu::noinline]] void handle_other(Arrival& arrival, ConnectionId id);
   [[gnu::cold, gnu::noinline]] void handle_unparsed(Arrival& arrival);
   [[gnu::noinline]] void handle_new(Arrival& arrival);
   [[gnu::noinline]] void handle_end_to_end(Arrival& arrival, EndToEndId id);

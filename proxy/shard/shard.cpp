@@ -48,7 +48,7 @@ struct Shard::Parts {
   }
   /// What Shard::advance() comes to otherwise.
   [[gnu::noinline]] void advance(Instant now) {
-    if (!registry.is_quiet(now)) run_due(now);
+    if (!registry.timers().is_quiet(now)) run_due(now);
     if (sweep.active()) [[unlikely]]
       sweep.go_on(now);
     if (relief.active()) [[unlikely]]
@@ -61,7 +61,7 @@ struct Shard::Parts {
     queue.flush(now);
   }
   [[gnu::noinline]] void run_due(Instant now) {
-    registry.run_due(
+    registry.timers().run_due(
         now, [&](FlowId id) { flows.on_due(id, now); }, [&](BearerId id) { bearers.on_due(id, now); });
   }
 
@@ -125,7 +125,7 @@ void Shard::advance(Instant now) {
 
 Instant Shard::next_deadline() const {
   if (parts_->sweep.active() || parts_->relief.active()) return Instant{};
-  const Instant due = std::min(parts_->registry.next_deadline(), parts_->end_to_end.next_deadline());
+  const Instant due = std::min(parts_->registry.timers().next(), parts_->end_to_end.next_deadline());
   return parts_->orphans ? std::min(due, parts_->orphans->next_deadline()) : due;
 }
 

@@ -26,11 +26,11 @@ class Appointments {
   }
   /// It is looked at when it is `due`, or has been idle for long; an earlier appointment stands.
   void make(Flow& flow, FlowId id, Instant due, Instant now) {
-    registry_.schedule_flow(flow, id, when(flow, due, now));
+    registry_.timers().schedule(flow, id, when(flow, due, now));
   }
   /// All that is left is to wait, for a time that is known: it is not looked at before because of what was due.
   void make_anew(Flow& flow, FlowId id, Instant now) {
-    registry_.reschedule_flow(flow, id, when(flow, next_deadline(flow), now));
+    registry_.timers().reschedule(flow, id, when(flow, next_deadline(flow), now));
   }
   /// The wheel has come to the flow, and nothing is due. Nothing but its timers makes it be served, and what it was to
   /// be looked at for may have been put off since.

@@ -25,9 +25,9 @@ void hear(const ShardContext& shard, SplitFlows& flows, const Arrival& arrival) 
   const Side in = arrival.in;
   const auto error = packet::read_icmp_error(arrival.packet, arrival.parsed);
   if (!error) return;
-  const FlowId id = shard.registry.find(key_of(in, *error, arrival.parsed));
+  const FlowId id = shard.registry.connections().find(key_of(in, *error, arrival.parsed));
   // What passes end to end is its hosts' own affair.
-  if (!shard.registry.is_flow(id) || !shard.registry.flow(id).terminated()) return;
+  if (!shard.registry.connections().is_flow(id) || !shard.registry.flow(id).terminated()) return;
   Flow& flow = shard.registry.flow(id);
   Leg& leg = flow.leg(in);
   const bool too_big = error->problem == packet::IcmpProblem::too_big;

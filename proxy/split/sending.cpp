@@ -62,7 +62,7 @@ void sending::emit(SplitWork& work, Flow& flow, Bearer& bearer, Side side, Bytes
 
 void sending::count_to_radio(SplitWork& work, Flow& flow, Bearer& bearer, Bytes sent, Instant now) {
   if (bearer.spend(sent, now)) [[unlikely]]
-    work.shard.registry.schedule_bearer(bearer.id, bearer.deadline(now));
+    work.shard.registry.timers().schedule(bearer, bearer.deadline(now));
   flow.sent_to_radio += sent;
   work.windows.sent(flow, bearer, sent);
 }
@@ -78,7 +78,7 @@ void sending::hand_on_room(SplitWork& work, Bearer& bearer, Instant now) {
   if (clock.young_waiting() > 0)
     hand_to(work, bearer, std::max(count, std::min(bearer.flow_count, most_looked_at)), true, now);
   hand_to(work, bearer, count, false, now);
-  work.shard.registry.schedule_bearer(bearer.id, clock.room_at(now));
+  work.shard.registry.timers().schedule(bearer, clock.room_at(now));
 }
 
 }  // namespace sluice::proxy

@@ -15,8 +15,8 @@ namespace sluice::proxy::arrivals {
 /// Of the packet at `at`, where it is for receive() without a doubt, as nearly all are: of a split connection, and no
 /// SYN. Null otherwise.
 [[nodiscard]] inline Flow* flow_of(const SplitWork& work, const ParsedBurst& known, std::size_t at) {
-  const Registry::ConnectionId id = known.id(at);
-  if (!known.is_tcp(at) || !work.shard.registry.is_flow(id)) return nullptr;
+  const ConnectionId id = known.id(at);
+  if (!known.is_tcp(at) || !work.shard.registry.connections().is_flow(id)) return nullptr;
   Flow& flow = work.shard.registry.flow(id);
   return flow.phase == FlowPhase::split && !known.parsed[at].segment.flags.syn() ? &flow : nullptr;
 }

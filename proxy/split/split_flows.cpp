@@ -22,7 +22,7 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
       begun_(shard.config.limits.max_flows) {}
 
 std::array<const tcp::EndpointConfig*, 2> SplitFlows::endpoint_configs(FlowId id) {
-  const tcp::EndpointConfig& legs = work_.shard.registry.legs();
+  const tcp::EndpointConfig& legs = work_.shard.registry.policies().legs();
   if (!legs.wants_pacing()) return {&legs, &legs};
   std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
   return {&places[0].begin(legs), &places[1].begin(legs)};
@@ -226,7 +226,7 @@ void SplitFlows::on_due(FlowId id, Instant now) {
       work_.shard.counters.add(Counter::handshake_timeouts);
       close(id, now);
     } else {
-      work_.shard.registry.schedule_flow(flow, id, flow.last_activity + timeouts.handshake);
+      work_.shard.registry.timers().schedule(flow, id, flow.last_activity + timeouts.handshake);
     }
     return;
   }

@@ -107,7 +107,7 @@ void BearerService::on_batch(std::span<const ReportArrival> reports, Instant now
     for (; fetched < std::min(i + bearers_ahead, reports.size()); ++fetched) {
       if (ids[fetched] == flow::no_flow || !registry.bearers().contains(ids[fetched])) continue;
       registry.bearer(ids[fetched]).prefetch();
-      registry.prefetch_timer(ids[fetched]);
+      registry.timers().prefetch(ids[fetched]);
     }
     for (; flows_fetched < std::min(i + flows_ahead, reports.size()); ++flows_fetched)
       prefetch_flow(ids[flows_fetched]);
@@ -245,9 +245,9 @@ void BearerService::on_due(BearerId id, Instant now) {
 
 void BearerService::reschedule(BearerId id, Instant now) {
   // Nearly always a report has put the deadline off: the bearer is not looked at for that.
-  const Bearer& bearer = shard_.registry.bearer(id);
+  Bearer& bearer = shard_.registry.bearer(id);
   const Instant idle = bearer.in_use() ? never : bearer.empty_since + shard_.config.timeouts.idle;
-  shard_.registry.reschedule_bearer(id, std::min(bearer.deadline(now), idle));
+  shard_.registry.timers().reschedule(bearer, std::min(bearer.deadline(now), idle));
 }
 
 void BearerService::steer(Bearer& bearer, Instant now) {

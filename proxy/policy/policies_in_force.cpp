@@ -1,0 +1,24 @@
+#include "proxy/policy/policies_in_force.hpp"
+
+#include <cstddef>
+
+namespace sluice::proxy {
+
+PoliciesInForce::PoliciesInForce(const Policies& first, tcp::DisturbanceStore& disturbances)
+    : disturbances_(disturbances), legs_(std::size_t{UINT16_MAX} + 1) {
+  enforce(first);
+}
+
+void PoliciesInForce::exchange(const Policies& policies) {
+  if (++generation_ == 0) generation_ = 1;
+  enforce(policies);
+}
+
+void PoliciesInForce::enforce(const Policies& policies) {
+  current_ = &policies;
+  minds_young_ = minds_young_ || policies.minds_young();
+  legs_[generation_] = policies.legs;
+  legs_[generation_].disturbances = &disturbances_;
+}
+
+}  // namespace sluice::proxy
