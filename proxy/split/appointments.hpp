@@ -2,6 +2,7 @@
 
 #include "dataplane/tcp/tick.hpp"
 #include "proxy/shard/context.hpp"
+#include "proxy/steering/receive_windows.hpp"
 
 namespace sluice::proxy {
 
@@ -21,7 +22,9 @@ class Appointments {
   }
   /// What its legs want may have changed.
   void keep(Flow& flow, FlowId id, Instant now) {
-    const Instant due = next_deadline(flow);
+    Instant due = next_deadline(flow);
+    if (ReceiveWindows::is_kept_going(flow, registry_.bearer(flow.bearer), now)) [[unlikely]]
+      due = lesser(due, now + ReceiveWindows::look_after);
     if (!is_in_time(flow, due)) make(flow, id, due, now);
   }
   /// It is looked at when it is `due`, or has been idle for long; an earlier appointment stands.
@@ -34,11 +37,11 @@ class Appointments {
   }
   /// The wheel has come to the flow, and nothing is due. Nothing but its timers makes it be served, and what it was to
   /// be looked at for may have been put off since.
-  [[nodiscard]] bool may_be_put_off(const Flow& flow) const;
+  [[nodiscard]] bool may_be_put_off(const Flow& flow, Instant now) const;
 
  private:
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
-  [[nodiscard]] static bool time_alone_matters(const Flow& flow, const Bearer& bearer);
+  [[nodiscard]] static bool time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now);
 
   Registry& registry_;
   const ShardTimeouts& timeouts_;

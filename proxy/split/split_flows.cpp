@@ -236,7 +236,8 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     close(id, now);
     return;
   }
-  if (const Instant due = Appointments::next_deadline(flow); due > now && work_.appointments.may_be_put_off(flow)) {
+  if (const Instant due = Appointments::next_deadline(flow);
+      due > now && work_.appointments.may_be_put_off(flow, now)) {
     work_.appointments.make(flow, id, due, now);
     return;
   }

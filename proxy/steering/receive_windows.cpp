@@ -104,11 +104,24 @@ void ReceiveWindows::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
   const Bytes wanted = !told     ? memory_.need(flow, bearer, Side::core, held, now)
                        : sliding ? held + slide(flow, bearer, sliding_[loop->sliding], now)
                                  : held + steered_room(flow, bearer, loop->balance);
-  const Bytes room = std::min(limit, wanted) - held;
-  exposure_.open_window(flow, Side::core, room, updates_of(bearer));
+  const Bytes most = limit - held;
+  const Bytes room = std::min(most, wanted - held);
+  exposure_.open_window(flow, Side::core, keep_going(flow, bearer, *loop, room, most, now), updates_of(bearer));
   // With nothing under way nothing of this flow's own would bring it back here. The steps of the sliding mode are
   // those of the reports.
   note_shut(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
+}
+
+/// Two segments now and then, in place of no window at all.
+Bytes ReceiveWindows::keep_going(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
+                                 Instant now) {
+  const Bytes few = few_segments(flow);
+  if (room < few) {
+    if (now - loop.open_at < shut_for || !is_kept_going(flow, bearer, now)) return room;
+    room = std::min(most, few);
+  }
+  loop.open_at = now;
+  return room;
 }
 
 /// None while the connection carries little: its first window is all it takes.

@@ -33,6 +33,15 @@ class ReceiveWindows {
   [[nodiscard]] static bool data_opens_if_clocked(const Flow& flow, const Bearer& bearer) {
     return flow.share.shut || !flow.share.moving || bearer.load.moving_flows != 1;
   }
+  /// The server has used up the window that the second loop gave it. One that may send nothing for as long as its
+  /// retransmission timeout starts anew with ten segments (RFC 5681 section 4.1), and what the link could carry is
+  /// missing while that grows. So it is let have two segments now and then: a window of one may be rounded to none.
+  [[nodiscard]] static bool is_kept_going(const Flow& flow, const Bearer& bearer, Instant now) {
+    return flow.window_loop != no_id && flow.leg(Side::core).endpoint.advertised() < few_segments(flow) &&
+           bearer.lead().clocked() && relay::stalled_for(flow, Side::radio, now) <= kept_going_for;
+  }
+  /// The flow is to be looked at so soon where it is_kept_going().
+  static constexpr Duration look_after = std::chrono::milliseconds(50);
   /// The flow ends.
   void forget(Flow& flow, const Bearer& bearer);
 
@@ -42,6 +51,7 @@ class ReceiveWindows {
     explicit Loop(const control::ReceiveWindowLoop& law) : balance(law) {}
     control::ReceiveWindowLoop balance;
     std::uint32_t sliding = no_id;  ///< its place in `sliding_`, where that law steers it
+    Instant open_at{};              ///< when the server was let have a window last
   };
   /// The law's steps are those of time, and it is asked whenever something happens.
   struct Sliding {
@@ -49,6 +59,16 @@ class ReceiveWindows {
     control::Smvs law;
     Instant next{};  ///< when its next step is due
   };
+
+  /// No timeout is shorter than 200 ms and a round trip, and who looks may be late.
+  static constexpr Duration shut_for = std::chrono::milliseconds(100);
+  /// Who has not acknowledged anything for longer may not come back, and a new start is little beside that.
+  static constexpr Duration kept_going_for = std::chrono::seconds(5);
+  [[nodiscard]] static Bytes few_segments(const Flow& flow) {
+    return Bytes(flow.leg(Side::core).endpoint.effective_mss()) * 2;
+  }
+  [[nodiscard]] static Bytes keep_going(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
+                                        Instant now);
 
   /// Of a connection that holds `held` of what the host behind `in` has sent, of `limit` that it may hold.
   void open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const;

@@ -57,6 +57,63 @@ TEST_F(ShardAcks, ARadioThatIsNeverWaitedForHoldsNoServerAtItsFirstWindow) {
   EXPECT_GT(edge - offered, 4U * 64 * 1024) << "it grows with what the server shows to send";
 }
 
+/// The UE acknowledges all of two windows, and falls silent when its server has used up a third.
+class ShardAcksOutage : public ShardAcks {
+ protected:
+  ShardAcksOutage() {
+    hosts.open();
+    for (int trip = 0; trip < 20; ++trip) {
+      send_all();
+      for (std::uint32_t at = acknowledged; at < offered; at += 2 * segment_size) {
+        lab.pass_time(1ms);
+        hosts.ue(Flags::ack_bit, 0, std::min(at + 2 * segment_size, offered));
+      }
+      acknowledged = offered;
+    }
+    send_all();
+  }
+  /// The server does what its window lets it. Returns whether that was anything.
+  bool send_all() {
+    while (const auto seen = lab.next(Side::core)) {
+      const tcp::SeqNum right =
+          seen->segment().ack + (std::uint32_t{seen->segment().window} << hosts.options.window_scale);
+      edge = std::max(edge, static_cast<std::uint32_t>(right - (hosts.server_isn + 1)));
+    }
+    const std::uint32_t before = offered;
+    while (offered + segment_size <= edge) offer(hosts, offered, 1);
+    while (lab.next(Side::radio)) {
+    }
+    return offered != before;
+  }
+  std::uint32_t edge = 64240;
+  std::uint32_t acknowledged = 0;
+};
+
+// A host that sends nothing for as long as its retransmission timeout, 200 ms at the least, starts anew.
+TEST_F(ShardAcksOutage, AServerIsNotLeftWithoutAWindowForATimeout) {
+  const std::uint32_t before = offered;
+  int silent = 0;
+  int longest = 0;
+  for (int i = 0; i < 400; ++i) {
+    lab.pass_time(10ms);
+    silent = send_all() ? 0 : silent + 1;
+    longest = std::max(longest, silent);
+  }
+  EXPECT_LT(longest, 20);
+  EXPECT_LE(offered - before, 40 * 3 * segment_size) << "a little at a time";
+}
+
+TEST_F(ShardAcksOutage, ButNotForAUeThatStaysSilent) {
+  for (int i = 0; i < 800; ++i) {
+    lab.pass_time(10ms);
+    send_all();
+  }
+  const std::uint32_t before = offered;
+  lab.pass_time(10s);
+  send_all();
+  EXPECT_EQ(offered, before);
+}
+
 TEST_F(ShardAcks, WhatIsTakenForLostIsNotUnderWay) {
   hosts.open();
   offer(hosts, offered, 30);
