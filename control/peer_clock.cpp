@@ -20,6 +20,9 @@ constexpr Duration waits_change = std::chrono::milliseconds(350);
 constexpr Duration waits_change_again = std::chrono::seconds(1);
 /// Nothing waits for an uplink for so long: the clock was set anew.
 constexpr Duration set_anew = std::chrono::seconds(2);
+/// … but for what an outage has kept, up to this. What comes so much later than the first of it was not kept by that.
+constexpr Duration longest_kept = std::chrono::seconds(10);
+constexpr Duration kept_ones_come_for = std::chrono::seconds(1);
 
 Duration elapsed(std::uint32_t from, std::uint32_t to) {
   return tick * static_cast<std::int32_t>(to - from);
@@ -39,6 +42,7 @@ Duration PeerClock::late(Instant now, std::uint32_t ticks, Duration first, Durat
   if (origin_ == Instant{}) begin(now, ticks, std::min(first, most));
   Duration delay = (now - origin_) - elapsed(origin_ticks_, ticks);
   const Duration off = delay - least_;
+  if (may_have_been_kept(now, off)) return Duration(-1);
   if (off > set_anew || off < -set_anew) {
     begin(now, ticks, std::min(first, most));
     delay = Duration::zero();
@@ -48,6 +52,17 @@ Duration PeerClock::late(Instant now, std::uint32_t ticks, Duration first, Durat
   check_rate(now, ticks);
   if (!in_milliseconds_) return Duration(-1);
   return delay - least_;
+}
+
+/// The message is so late that its clock may be another, or an outage has kept it. Those that follow tell. Until then
+/// nothing is learned from it, nor said of it: in an outage the link to the peer has stood still as well.
+bool PeerClock::may_have_been_kept(Instant now, Duration late) {
+  if (late <= waits_change_again || late > longest_kept || !in_milliseconds_) {
+    kept_since_ = Instant{};
+    return false;
+  }
+  if (kept_since_ == Instant{}) kept_since_ = now;
+  return now - kept_since_ < kept_ones_come_for;
 }
 
 void PeerClock::correct(Duration delay, Duration most) {

@@ -15,12 +15,13 @@ class PeerClock {
  public:
   /// A segment has come whose timestamp is the newest so far. How much later than the one that was least late in the
   /// last five to ten seconds, where that one is taken to be later by no more than a millisecond each second; negative
-  /// while the clock's rate is not known.
+  /// while the clock's rate is not known, and where an outage may have kept the segment.
   /// `first`: what the very first segment is taken to have waited, as others of the same peer have; ≥ 0. `most`: what
   /// this one can have waited by its own round trip, ≥ 0; an assumption that says more is corrected by it.
   Duration late(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
 
  private:
+  [[nodiscard]] bool may_have_been_kept(Instant now, Duration late);
   void begin(Instant now, std::uint32_t ticks, Duration waited);
   void correct(Duration delay, Duration most);
   void note_least(Instant now, Duration delay);
@@ -30,9 +31,10 @@ class PeerClock {
   Instant checked_{};  ///< when its rate was looked at last
   Instant newest_since_{};
   Instant least_at_{};
-  Duration before_{};  ///< the least delay, from an arbitrary origin, in the half window before …
-  Duration newest_{};  ///< … and in this one
-  Duration least_{};   ///< what is taken for the least, as of then
+  Instant kept_since_{};  ///< messages are so late that an outage may have kept them; zero: they are not
+  Duration before_{};     ///< the least delay, from an arbitrary origin, in the half window before …
+  Duration newest_{};     ///< … and in this one
+  Duration least_{};      ///< what is taken for the least, as of then
   std::uint32_t origin_ticks_ = 0;
   std::uint32_t checked_ticks_ = 0;
   bool in_milliseconds_ = false;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -132,6 +133,38 @@ TEST(PeerClock, AClockThatDriftsStaysKnown) {
     most = std::max(most, clock.late(Instant(1h) + sent + way, static_cast<std::uint32_t>(ticks)));
   }
   EXPECT_LE(most, 3ms) << "100 ppm over ten seconds, and a tick";
+}
+
+/// What the peer says in an outage is kept, and comes at its end, from `begins` on. Of that nothing is said, and of
+/// what follows at once.
+void expect_known_after_outage(Duration begins, Duration lasts) {
+  PeerClock clock;
+  for (Duration sent{}; sent < begins + lasts + 10s; sent += 10ms) {
+    const Duration waits = sent < begins ? 0ms : std::max<Duration>(begins + lasts - sent, 0ms);
+    const Duration late = clock.late(Instant(1h) + sent + way + waits, static_cast<std::uint32_t>(7 + sent / 1ms));
+    if (sent < 2s) continue;
+    if (waits > 1s) {
+      ASSERT_LT(late, 0ms) << to_seconds(sent);
+    } else {
+      ASSERT_NEAR(to_seconds(late), to_seconds(waits), 0.001) << to_seconds(sent);
+    }
+  }
+}
+
+TEST(PeerClock, WhatAnOutageKeepsIsNoOtherClock) {
+  for (const Duration begins : {4s, 5s, 6s, 7s, 8s}) {
+    expect_known_after_outage(begins, 1500ms);
+    expect_known_after_outage(begins, 2500ms);
+  }
+}
+
+TEST(PeerClock, OneThatIsSetBackALittleIsLearnedAnewWithinSeconds) {
+  PeerClock clock;
+  EXPECT_EQ(after(clock, 3s, 1ms, 5000), 0ms);
+  Duration answer{};
+  for (Duration sent = 3s; sent < 7s; sent += 10ms)
+    answer = clock.late(Instant(1h) + sent + way, static_cast<std::uint32_t>(1000 + sent / 1ms));
+  EXPECT_EQ(answer, 0ms);
 }
 
 TEST(PeerClock, OneThatIsSetAnewIsLearnedAnew) {
