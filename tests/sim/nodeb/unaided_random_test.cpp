@@ -199,6 +199,17 @@ TEST(UnaidedRandom, ARelayHoldsWhatALateUplinkHasYetToAcknowledge) {
   examine(440);
 }
 
+// Beside an upload the second loop leaves the server no window for longer than its timeout, and it would
+// start anew with ten segments.
+TEST(UnaidedRandom, AServerGoesOnAfterItsWindowWasShut) {
+  for (const std::uint64_t seed : {2790U, 3209U, 3417U}) examine(seed);
+}
+
+// At the end of an outage acknowledgements of before it come two seconds late, behind an upload.
+TEST(UnaidedRandom, AnUplinkIsStillKnownToBeLateAfterAnOutage) {
+  examine(4164);
+}
+
 // Acknowledgements of four downloads wait half a second behind an upload, and what is known of their clocks differs by
 // 20 ms.
 TEST(UnaidedRandom, DownloadsBesideAnUploadGoOn) {
