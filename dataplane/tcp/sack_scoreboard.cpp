@@ -100,18 +100,24 @@ void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, 
   const bool above = board.loss_edge && first(board.loss_edge) <= block.left;
   packet::Cursor at = above ? board.loss_edge : packets_.front();
   for (; at && !(at == unsent_) && first(at) < block.left; --steps) {
-    if (steps <= 0) return;
+    if (steps <= 0) return mark_newest(block, event, delivery);
     at = (is_sacked(at) ? run_last(at) : at).next();
   }
   while (at && !(at == unsent_) && end(at) <= block.right) {
     if (is_sacked(at)) {
-      if (--steps <= 0) return;
+      if (--steps <= 0) return mark_newest(block, event, delivery);
       at = run_last(at).next();
       continue;
     }
     mark_sacked(at, event, delivery);
     at = at.next();
   }
+}
+
+/// It needs no walk, and tells by when it was sent what is lost before it: all else that the peer holds is found then.
+void SendQueue::mark_newest(const SackBlock& block, AckEvent& event, Delivery& delivery) {
+  const bool covered = block.left <= first(last_sent_) && end(last_sent_) <= block.right;
+  if (covered && !is_sacked(last_sent_)) mark_sacked(last_sent_, event, delivery);
 }
 
 void SendQueue::mark_sacked(packet::Cursor position, AckEvent& event, Delivery& delivery) {

@@ -107,8 +107,9 @@ class SendQueue {
   void note_delivered(SeqNum ack, Delivery& delivery) const;
   /// Marks what the blocks cover; those outside [una, nxt] are ignored. Adds newly_sacked and rtt to `event`. A peer
   /// may report what it likes: at most `most_steps` packets that are not news are passed on the way to all the blocks,
-  /// and what lies farther is not marked this time. That is safe, for a report is advice (RFC 2018 section 8), and
-  /// seen only behind so many packets that are missing at once.
+  /// and what lies farther is not marked this time, but for the newest packet: the answer to a loss probe tells of that
+  /// alone, however many are missing before it. That is safe, for a report is advice (RFC 2018 section 8), and seen only
+  /// behind so many packets that are missing at once.
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
   static constexpr int most_steps = 1000;
   /// Marks what `rack` gives up (RFC 8985 section 6.2 step 5), copies too, and adds newly_lost to `event`. Returns the
@@ -168,6 +169,7 @@ class SendQueue {
   void lose(packet::Cursor at, AckEvent& event, DeliveryRate* rate);
   void mark_sacked(packet::Cursor position, AckEvent& event, Delivery& delivery);
   void mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery);
+  void mark_newest(const SackBlock& block, AckEvent& event, Delivery& delivery);
   void link_copy(packet::Cursor at);
   void unlink_copy(packet::Cursor at);
 

@@ -74,6 +74,29 @@ TEST(TailProbe, ItsAnswerShowsWhatIsLost) {
   EXPECT_EQ(s.endpoint.counters().timeouts, 0);
 }
 
+// An outage at a full buffer loses that much. What the probe is answered by is behind all of it.
+TEST(TailProbe, ItsAnswerIsHeardBehindAThousandLostSegments) {
+  constexpr int segments = 1200;
+  Script s;
+  s.config.initial_window_segments = segments;
+  s.handshake_rtt = 100ms;
+  s.use_sack();
+  s.ours.has_window_scale = s.theirs.has_window_scale = true;
+  s.theirs.window_scale = 7;
+  s.open(2 * segments * mss);
+  s.write_segments(segments);
+  s.emit();
+  EXPECT_EQ(s.sent(), std::size_t{segments});
+  s.discard_sent();
+  s.pass(probe);
+  s.expect_data((segments - 1) * mss, mss);
+  s.now += 100ms;
+  s.receive_sack(0, {{(segments - 1) * mss, segments * mss}});
+  s.emit();
+  s.expect_data(0, mss);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 0);
+}
+
 TEST(TailProbe, ALoneSegmentWaitsForTheTimeout) {
   Script s;
   send(s, 1, 1);
