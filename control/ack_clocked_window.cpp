@@ -222,9 +222,11 @@ void AckClockedWindow::end_start_up() {
 /// What is under way while the queue is drained: half of what fills the way, so that a base delay of up to twice the
 /// true one is found out, and nothing where it may be any longer; three quarters where the last drain has confirmed it,
 /// since that costs the link less, and shows whether there is anything to find out; two segments, since one might have
-/// its acknowledgement delayed; and what has come and is not acknowledged because the uplink is late.
+/// its acknowledgement delayed, and of each connection where they pass end to end, since none is let have less; and
+/// what has come and is not acknowledged because the uplink is late.
 double AckClockedWindow::drained() const {
-  const double least = static_cast<double>((parameters_.segment * least_segments).count());
+  const std::int64_t apart = further_ > Duration::zero() ? flows_ : 1;
+  const double least = static_cast<double>((parameters_.segment * least_segments * apart).count());
   if (base_.is_unproven()) return least;
   const double rate = delivery_.rate().bytes_per_second();
   const double part = base_.is_confirmed() ? 0.75 : 0.5;

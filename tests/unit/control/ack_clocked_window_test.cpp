@@ -392,6 +392,26 @@ TEST(AckClockedWindow, AStartUpThatFindsTheWayIsFollowedByNoDrain) {
   EXPECT_FALSE(drains_after_start_up(far, 170ms, 30ms));
 }
 
+/// Four connections that pass end to end have two segments each under way, whatever the window is.
+TEST(AckClockedWindow, ADrainEndsWhereNoConnectionIsLetHaveLess) {
+  AckClockedWindow law;
+  const auto hear = [&law](Duration now, Duration took, Bytes in_flight) {
+    Acknowledged news{at(now), Bytes(3000), took, in_flight, 4, true};
+    news.further = 10ms;
+    law.on_acknowledged(news);
+  };
+  Duration now = 20ms;
+  for (; !law.draining(); now += 20ms) {
+    ASSERT_LT(now, 20s);
+    hear(now, now < 200ms ? 20ms : 80ms, Bytes(40'000));
+  }
+  const Duration began = now;
+  for (; law.draining(); now += 20ms) {
+    ASSERT_LT(now, began + 300ms);
+    hear(now, 40ms, Bytes(12'000));
+  }
+}
+
 TEST(AckClockedWindow, ParametersOutOfRangeAreRefused) {
   EXPECT_TRUE(validate(AckClockedParameters()).empty());
   const auto refused = [](auto change) {
