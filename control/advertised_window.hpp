@@ -35,6 +35,11 @@ class AdvertisedWindow {
 
   /// The bytes that a field stands for.
   [[nodiscard]] Bytes in_bytes(std::uint16_t field) const { return Bytes(std::int64_t{field} << scale_); }
+  /// The least that a field can say which is no less than `window`, ≥ 0.
+  [[nodiscard]] Bytes rounded_up(Bytes window) const {
+    const std::int64_t part_of_unit = (std::int64_t{1} << scale_) - 1;
+    return Bytes((window.count() + part_of_unit) & ~part_of_unit);
+  }
   /// The furthest right edge that was advertised; fields may now say less, by less than a unit.
   [[nodiscard]] Bytes edge() const { return edge_; }
 

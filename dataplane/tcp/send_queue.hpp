@@ -108,8 +108,8 @@ class SendQueue {
   /// Marks what the blocks cover; those outside [una, nxt] are ignored. Adds newly_sacked and rtt to `event`. A peer
   /// may report what it likes: at most `most_steps` packets that are not news are passed on the way to all the blocks,
   /// and what lies farther is not marked this time, but for the newest packet: the answer to a loss probe tells of that
-  /// alone, however many are missing before it. That is safe, for a report is advice (RFC 2018 section 8), and seen only
-  /// behind so many packets that are missing at once.
+  /// alone, however many are missing before it. That is safe, for a report is advice (RFC 2018 section 8), and seen
+  /// only behind so many packets that are missing at once.
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
   static constexpr int most_steps = 1000;
   /// Marks what `rack` gives up (RFC 8985 section 6.2 step 5), copies too, and adds newly_lost to `event`. Returns the

@@ -38,7 +38,7 @@ void AckWindows::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack,
   DataWay& way = flow.towards(in);
   const std::uint16_t field = way.window.field(ack, offered, Bytes::max());
   if (in != Side::radio || !flow.governed || !bearer.lead().windowed()) return;
-  const Bytes window = law_window(flow, bearer, ack, now);
+  const Bytes window = law_window(flow, bearer, in, ack, now);
   bearer.observe(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
   flow.governed->on_released(bearer, ack, way.window.in_bytes(field));
 }
@@ -55,7 +55,7 @@ void AckWindows::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, st
   if (in == Side::radio) {
     window = window_towards_radio(flow, bearer, ack, way.window.in_bytes(offered), now);
   } else if (flow.governed && bearer.lead().windowed_both_ways()) {
-    window = law_window(flow, bearer, ack, now);
+    window = law_window(flow, bearer, in, ack, now);
   }
   const std::uint16_t field = way.window.field(ack, offered, window);
   if (in == Side::radio && flow.governed) flow.governed->on_released(bearer, ack, way.window.in_bytes(field));
@@ -72,10 +72,11 @@ bool AckWindows::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
   return ClockedAcks::watches(flow) || (flow.governed && bearer.lead().windowed());
 }
 
-Bytes AckWindows::law_window(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Instant now) {
+/// A field is rounded down, and must say two segments all the same.
+Bytes AckWindows::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
   const Bytes window =
       ClockedAcks::watches(flow) ? clocked_.window(flow, bearer) : flow.governed->window(bearer, ack, now);
-  return std::max(window, Bytes(flow.segment) * least_window_segments);
+  return std::max(window, flow.towards(in).window.rounded_up(Bytes(flow.segment) * least_window_segments));
 }
 
 /// What the law wants; where there is none, or it has just begun, no more than opens by and by.
@@ -85,7 +86,7 @@ Bytes AckWindows::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes
   if (!law && flow.governed && flow.opening == Opening::no) {
     flow.begin_opening(Opening::reports_late, ack, bearer.seed_window(flow.round_trip));
   }
-  const Bytes window = law ? law_window(flow, bearer, ack, now) : Bytes::max();
+  const Bytes window = law ? law_window(flow, bearer, Side::radio, ack, now) : Bytes::max();
   if (flow.opening == Opening::no) return window;
   const std::int64_t slowness = flow.opening == Opening::switched ? 8 : 1;
   const Bytes open = flow.opening_window + std::max(ack - flow.opening_at, Bytes{}) / slowness;

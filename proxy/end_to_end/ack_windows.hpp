@@ -30,7 +30,7 @@ class AckWindows {
 
  private:
   [[nodiscard]] static bool has_law(const EndToEndFlow& flow, const Bearer& bearer);
-  [[nodiscard]] Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Instant now);
+  [[nodiscard]] Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now);
   [[nodiscard]] Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
 
   EndToEndParts parts_;

@@ -21,6 +21,16 @@ TEST(AdvertisedWindow, IsTheLawsRoundedDownAndNeverMoreThanTheReceivers) {
   EXPECT_EQ(unscaled.field(0_B, 65'535, 1'000'000_B), 65'535) << "no field holds more";
 }
 
+// Two segments of 1460 bytes: 2816 is one of 1448, and nothing is none.
+TEST(AdvertisedWindow, WhatIsRoundedUpIsNotRoundedDown) {
+  for (const std::uint8_t scale : {std::uint8_t{0}, std::uint8_t{7}, std::uint8_t{8}, std::uint8_t{12}}) {
+    AdvertisedWindow window(scale);
+    const Bytes least = window.rounded_up(2920_B);
+    EXPECT_LT(least, 2920_B + Bytes(1 << scale));
+    EXPECT_GE(window.in_bytes(window.field(0_B, 60'000, least)), 2920_B);
+  }
+}
+
 TEST(AdvertisedWindow, ASmallerWindowFreezesTheEdge) {
   AdvertisedWindow window(0);
   EXPECT_EQ(window.field(0_B, 65'535, 20'000_B), 20'000);

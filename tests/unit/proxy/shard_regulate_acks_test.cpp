@@ -30,9 +30,10 @@ constexpr std::uint32_t segment = 1000;
 /// A server that sends as much as the window lets it, and a UE behind a link that carries a segment each millisecond.
 class Download {
  public:
-  Download(ProxyLab& lab, std::uint16_t port) : hosts_(lab) {
+  Download(ProxyLab& lab, std::uint16_t port, std::uint8_t window_scale) : hosts_(lab) {
     hosts_.ue_to_server.src_port = port;
-    hosts_.window = 8000;  // 1 MB
+    hosts_.options.window_scale = window_scale;
+    hosts_.window = static_cast<std::uint16_t>(1'024'000 >> window_scale);
     hosts_.open();
   }
 
@@ -64,7 +65,9 @@ class ShardRegulateAcks : public testing::Test {
  protected:
   ShardRegulateAcks() : lab(regulating()) {}
 
-  Download& download(std::uint16_t port) { return *downloads.emplace_back(std::make_unique<Download>(lab, port)); }
+  Download& download(std::uint16_t port) {
+    return *downloads.emplace_back(std::make_unique<Download>(lab, port, window_scale));
+  }
   Download& of(std::uint16_t port) {
     return **std::find_if(downloads.begin(), downloads.end(), [&](const auto& each) { return each->port() == port; });
   }
@@ -114,6 +117,7 @@ class ShardRegulateAcks : public testing::Test {
   std::size_t longest_queue = 0;
   int idle = 0;  ///< milliseconds in which the link had nothing to carry
   std::uint16_t silent_port = 0;
+  std::uint8_t window_scale = 7;
 };
 
 TEST_F(ShardRegulateAcks, ADownloadFillsTheLinkAndNotItsQueue) {
@@ -145,6 +149,17 @@ TEST_F(ShardRegulateAcks, TwoHaveEqualPartsAndNoMoreInAll) {
   EXPECT_GT(ours + theirs, 0.95 * 6'000'000);
   EXPECT_LT(longest_queue, 90U);
   EXPECT_EQ(bearer().waiting, 2U);
+}
+
+// Sixteen of them have 7 kB each, and a unit is 8 KiB.
+TEST_F(ShardRegulateAcks, AUnitOfTheScaleClosesNoWindow) {
+  window_scale = 13;
+  for (std::uint16_t port = 40000; port < 40016; ++port) download(port);
+  run(10s);
+  std::vector<std::uint32_t> before;
+  for (const auto& each : downloads) before.push_back(each->acknowledged());
+  run(2s);
+  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_GT(downloads[i]->acknowledged(), before[i]) << i;
 }
 
 TEST_F(ShardRegulateAcks, WhatOneNoLongerNeedsTheOtherHas) {
