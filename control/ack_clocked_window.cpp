@@ -284,7 +284,10 @@ double AckClockedWindow::model() const {
   const double late = lateness_.is_known() ? 0 : clump_unexplained * std::max(0.0, clump - std::max(stretch, segments));
   // The link needs all of that to go on until the next acknowledgement, which tells no lateness.
   const double stretched = std::max(0.0, stretch - segments);
-  const auto delayed = static_cast<double>((parameters_.segment * (std::int64_t{flows_} - 1)).count());
+  const auto segment = static_cast<double>(parameters_.segment.count());
+  // End to end each has a window of its own, which what another one is let have is no part of.
+  const double of_each = further_ > Duration::zero() ? std::max(segment, stretch - segment) : segment;
+  const double delayed = of_each * (flows_ - 1);
   const double rate = delivery_.rate().bytes_per_second();
   double waiting = std::max({ahead, late, stretched});
   const Duration latest = lateness_.greatest();

@@ -41,10 +41,10 @@ struct AckClockedParameters {
 ///     gain · rate · (base delay + reference) + two segments + a share of a clump
 ///
 /// (or what one acknowledgement is for beyond two segments, where the UE stretches them; or, where the UE's timestamps
-/// tell, what the link has carried since the newest acknowledgement was due) and one segment for each connection beyond
-/// the first, whose acknowledgement the UE may delay, with the rate a mean of what was delivered and the base delay
-/// what a packet takes there and back where none waits. What is under way beyond rate · base delay waits in the radio
-/// queue.
+/// tell, what the link has carried since the newest acknowledgement was due) and for each connection beyond the first
+/// what the UE may have of it without saying so: one segment, or end to end, where none can use another one's part,
+/// what one acknowledgement is for but the last. The rate is a mean of what was delivered, and the base delay what a
+/// packet takes there and back where none waits. What is under way beyond rate · base delay waits in the radio queue.
 ///
 /// Where an uplink makes acknowledgements wait, the window grows in silence, since the link goes on meanwhile: by nine
 /// tenths of what it carries, until the next acknowledgement would be later than is usual by 15 ms. Then the link

@@ -216,5 +216,15 @@ TEST(UnaidedRandom, DownloadsBesideAnUploadGoOn) {
   examine(568);
 }
 
+// Four connections end to end keep eight segments under way, and the drain of a slow link waits for fewer.
+TEST(UnaidedRandom, ADrainEndsWhereConnectionsShareASlowLink) {
+  for (const std::uint64_t seed : {1760U, 3007U}) examine(seed);
+}
+
+// The UE acknowledges every fourth segment of each of four connections.
+TEST(UnaidedRandom, EachConnectionHasWhatOneAcknowledgementIsFor) {
+  examine(3608);
+}
+
 }  // namespace
 }  // namespace sluice::emulator

@@ -145,15 +145,20 @@ TEST(AckClockedWindow, AcknowledgementsOfOneMomentEachCount) {
 
 // Two segments or eight for each acknowledgement: what the link needs until the next one is in the window.
 TEST(AckClockedWindow, HoldsWhatOneAcknowledgementIsFor) {
-  const auto window_when = [](std::int64_t segments, std::uint32_t flows) {
+  const auto window_when = [](std::int64_t segments, std::uint32_t flows, Duration further = 0ms) {
     AckClockedWindow law;
     const Duration apart = segments * 1ms;  // 12 Mb/s
-    for (Duration now = apart; now <= 3s; now += apart)
-      law.on_acknowledged({at(now), Bytes(1500 * segments), 40ms, Bytes(75'000), flows, true});
+    for (Duration now = apart; now <= 3s; now += apart) {
+      Acknowledged news{at(now), Bytes(1500 * segments), 40ms, Bytes(75'000), flows, true};
+      news.further = further;
+      law.on_acknowledged(news);
+    }
     return static_cast<double>(law.window().count());
   };
   EXPECT_NEAR(window_when(8, 1) - window_when(2, 1), 6 * 1500, 300);
   EXPECT_NEAR(window_when(2, 4) - window_when(2, 1), 3 * 1500, 300) << "each further one waits for a second segment";
+  EXPECT_NEAR(window_when(8, 4) - window_when(8, 1), 3 * 1500, 300) << "what the others are let have";
+  EXPECT_NEAR(window_when(8, 4, 10ms) - window_when(8, 1, 10ms), 3 * 7 * 1500, 300) << "end to end for an eighth";
 }
 
 /// 10 Mb/s over a way of 40 ms. Every acknowledgement comes 10 ms after the one before, and so late; those of the last
