@@ -11,6 +11,12 @@ Instant Appointments::when(const Flow& flow, Instant due, Instant now) const {
   return lesser(due, idle);
 }
 
+/// When a server that has used up its window is to be let have a little; `never`: it is not.
+Instant Appointments::keeps_going_at(const Flow& flow, Instant now) const {
+  const bool keeps = ReceiveWindows::is_kept_going(flow, registry_.bearer(flow.bearer), now);
+  return keeps ? now + ReceiveWindows::look_after : never;
+}
+
 /// What waits for its host has a timer of its own, or it would not be on the fast path.
 bool Appointments::may_be_put_off(const Flow& flow, Instant now) const {
   return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&

@@ -23,8 +23,8 @@ class Appointments {
   /// What its legs want may have changed.
   void keep(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
-    if (ReceiveWindows::is_kept_going(flow, registry_.bearer(flow.bearer), now)) [[unlikely]]
-      due = lesser(due, now + ReceiveWindows::look_after);
+    if (ReceiveWindows::is_nearly_shut(flow)) [[unlikely]]
+      due = lesser(due, keeps_going_at(flow, now));
     if (!is_in_time(flow, due)) make(flow, id, due, now);
   }
   /// It is looked at when it is `due`, or has been idle for long; an earlier appointment stands.
@@ -41,6 +41,7 @@ class Appointments {
 
  private:
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
+  [[nodiscard, gnu::noinline]] Instant keeps_going_at(const Flow& flow, Instant now) const;
   [[nodiscard]] static bool time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now);
 
   Registry& registry_;

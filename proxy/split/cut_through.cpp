@@ -42,8 +42,7 @@ inline bool rests_after_passing(SplitWork& work, Flow& flow, FlowId id, Bearer& 
   work.acks.note_passed(flow, id, bearer);
   if (!bearer.lead().clocked() || bearer.load.backlogged_flows != 0) return false;
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
-  if (ReceiveWindows::data_opens_if_clocked(flow, bearer) || ReceiveWindows::is_kept_going(flow, bearer, now))
-    return false;
+  if (ReceiveWindows::data_opens_if_clocked(flow, bearer) || ReceiveWindows::is_nearly_shut(flow)) return false;
   if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || Exposure::waits(flow)) return false;
   const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (!due && !Appointments::is_in_time(flow, Appointments::next_deadline(flow))) return false;

@@ -19,12 +19,6 @@ control::LawIdentity<Parameters> identity_of(const flow::FlowKey& key, const Par
   return {control::LawOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
 }
 
-/// What the server may still send.
-Bytes advertised_to_server(const Flow& flow) {
-  const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
-  return Bytes(server.rcv_edge() - server.rcv_nxt());
-}
-
 /// Until a host has sent something, the window that the handshake itself gave it is as good as ours, and an update
 /// would be a packet for nothing; unless it is too small to begin with.
 bool window_matters(const Flow& flow, Side from) {

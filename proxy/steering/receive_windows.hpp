@@ -37,8 +37,12 @@ class ReceiveWindows {
   /// retransmission timeout starts anew with ten segments (RFC 5681 section 4.1), and what the link could carry is
   /// missing while that grows. So it is let have two segments now and then: a window of one may be rounded to none.
   [[nodiscard]] static bool is_kept_going(const Flow& flow, const Bearer& bearer, Instant now) {
-    return flow.window_loop != no_id && flow.leg(Side::core).endpoint.advertised() < few_segments(flow) &&
-           bearer.lead().clocked() && relay::stalled_for(flow, Side::radio, now) <= kept_going_for;
+    return is_nearly_shut(flow) && bearer.lead().clocked() &&
+           relay::stalled_for(flow, Side::radio, now) <= kept_going_for;
+  }
+  /// … or it would be, were the law clocked and the UE not silent for long.
+  [[nodiscard]] static bool is_nearly_shut(const Flow& flow) {
+    return flow.window_loop != no_id && advertised_to_server(flow) < few_segments(flow);
   }
   /// The flow is to be looked at so soon where it is_kept_going().
   static constexpr Duration look_after = std::chrono::milliseconds(50);
@@ -64,6 +68,11 @@ class ReceiveWindows {
   static constexpr Duration shut_for = std::chrono::milliseconds(100);
   /// Who has not acknowledged anything for longer may not come back, and a new start is little beside that.
   static constexpr Duration kept_going_for = std::chrono::seconds(5);
+  /// What the server may still send.
+  [[nodiscard]] static Bytes advertised_to_server(const Flow& flow) {
+    const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+    return Bytes(server.rcv_edge() - server.rcv_nxt());
+  }
   [[nodiscard]] static Bytes few_segments(const Flow& flow) {
     return Bytes(flow.leg(Side::core).endpoint.effective_mss()) * 2;
   }
