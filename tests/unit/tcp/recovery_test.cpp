@@ -362,6 +362,28 @@ TEST(Timeout, RepeatsFromTheFrontWithAWindowOfOne) {
   s.expect_nothing();
 }
 
+// The congestion window held nothing back before the timeout. Now it does.
+TEST(Timeout, TheWindowGrowsThoughItHeldNothingBackBefore) {
+  Script s;
+  s.config.initial_window_segments = 40;
+  s.handshake_rtt = 100ms;
+  s.use_sack();
+  s.open();
+  s.write_segments(16);
+  s.emit();
+  EXPECT_EQ(s.sent(), 16U);
+  s.pass(s.endpoint.rto() + 250ms);  // the tail probe is lost, too
+  s.discard_sent();
+  ASSERT_EQ(s.endpoint.counters().timeouts, 1);
+  for (std::uint32_t answers = 1; answers <= 6; ++answers) {
+    s.now += 100ms;
+    s.receive_ack(answers * mss);
+    s.emit();
+    EXPECT_EQ(s.endpoint.cwnd(), Bytes((1 + answers) * mss));
+  }
+  s.discard_sent();
+}
+
 TEST(Timeout, SackedSegmentsAreNotRepeated) {
   Script s;
   s.use_sack();
