@@ -73,12 +73,14 @@ void CongestionControl::on_mark(const PathView& path) {
   prior_ = window_;
 }
 
-void CongestionControl::on_timeout(const PathView& path, bool first) {
+void CongestionControl::on_timeout(const PathView& path, bool first, bool answered) {
   // RFC 5681 section 3.1: ssthresh stays when the same segment times out again.
   if (first) {
     end_first_slow_start();
     prior_ = window_;
     std::visit([&](auto& algorithm) { algorithm.on_timeout(window_, path); }, algorithm_);
+    // The window that rate reduction has shaped by then is no measure of the path.
+    if (answered) window_.ssthresh = prior_.ssthresh;
   }
   window_.cwnd = path.mss;
 }

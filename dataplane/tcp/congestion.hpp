@@ -288,7 +288,9 @@ class CongestionControl {
   void on_congestion(const PathView& path);
   /// A mark was echoed (RFC 3168): as on_congestion(), but no undo() takes it back.
   void on_mark(const PathView& path);
-  void on_timeout(const PathView& path, bool first);
+  /// `first`: of its segment. `answered`: in a recovery that has reduced the window for what was sent by then, and not
+  /// yet come to its end: ssthresh stays, as once for each window of data (RFC 5681 section 4.3).
+  void on_timeout(const PathView& path, bool first, bool answered = false);
   /// `reduced`: rate reduction has brought the flight down to ssthresh already (RFC 6937); else RFC 6582 says how.
   void on_recovery_exit(const PathView& path, bool reduced);
   /// The last reduction was for nothing: both windows are what they were before it, at least.

@@ -213,7 +213,7 @@ void Endpoint::on_retransmission_timeout(Instant now) {
     PathView view = path(now);
     if (bits_.recovery == Recovery::fast && !bits_.use_sack) view.flight_size = pipe();
     if (congestion_.modelled() && first) config_->paced->model.on_timeout(congestion_.cwnd());
-    congestion_.on_timeout(view, first);
+    congestion_.on_timeout(view, first, bits_.recovery == Recovery::fast && bits_.use_sack);
   }
   // RFC 2018 section 8: a peer that has dropped what it reported leaves its own report at the front.
   if (send_.front_sacked()) scoreboard().forget_sacks();

@@ -424,6 +424,24 @@ TEST(Timeout, TheThresholdFallsOncePerLoss) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(8 * mss));
 }
 
+// The recovery has answered the loss, and shaped a window that is no measure of the path.
+TEST(Timeout, TheThresholdOfARecoveryThatItEndsStays) {
+  Script s;
+  s.config.congestion = tcp::CongestionAlgorithm::cubic;
+  s.use_sack();
+  open_and_send(s, 20);
+  s.receive_sack(0, {{1 * mss, 4 * mss}});  // nothing else arrives
+  s.emit();
+  s.discard_sent();
+  EXPECT_TRUE(s.endpoint.in_recovery());
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(14 * mss));
+  s.pass(s.endpoint.rto() + 1s);
+  s.discard_sent();
+  ASSERT_GE(s.endpoint.counters().timeouts, 1);
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(mss));
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(14 * mss));
+}
+
 TEST(Timeout, TooManyEndTheConnection) {
   Script s;
   s.config.max_retransmissions = 4;
