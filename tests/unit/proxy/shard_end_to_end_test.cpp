@@ -73,6 +73,21 @@ TEST(ShardRegulate, TheWindowIsRewrittenAndTheRightEdgeStays) {
   EXPECT_EQ(lab.window(), 19'968) << "20000 in units of 128 bytes";
 }
 
+// The law wants less than a unit of 8 KiB, which a field would say as none.
+TEST(ShardRegulate, AUnitOfTheScaleClosesNoWindow) {
+  Lab lab(Mode::wrs);
+  lab.hosts.options.window_scale = 13;
+  lab.hosts.window = 20;
+  lab.hosts.open();
+  lab.reports.queue(1'000);
+  lab.data(160);
+  lab.hosts.ue(Flags::ack_bit, 0, 160'000);
+  EXPECT_EQ(lab.window(), 8'192) << "the rest of what the handshake gave, rounded up";
+  lab.data(8);
+  lab.hosts.ue(Flags::ack_bit, 0, 168'000);
+  EXPECT_EQ(lab.window(), 8'192) << "beyond it";
+}
+
 TEST(ShardRegulate, TheHostsOwnSmallerWindowPasses) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
