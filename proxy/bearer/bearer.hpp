@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "control/feedback/report.hpp"
 #include "control/framing.hpp"
 #include "dataplane/tcp/endpoint_config.hpp"
 #include "dataplane/units/bytes.hpp"

@@ -16,7 +16,8 @@ class PoliciesInForce {
   /// Both outlive it; policies until others were put in their place and no bearer is left of them.
   PoliciesInForce(const Policies& first, tcp::DisturbanceStore& disturbances);
 
-  /// From now on these are in force.
+  /// From now on these are in force. Bearers of the old ones are to be left and closed; until then there may be twice
+  /// as many, and one that finds no room stays.
   void exchange(const Policies& policies);
   [[nodiscard]] const Policies& current() const { return *current_; }
   /// Which they are; a bearer that began under others has another number.
