@@ -41,7 +41,7 @@ void AckClockedWindow::note_rests() {
 /// The window follows silences; there is neither a start-up nor a drain, which have windows of their own, nor an
 /// outage.
 bool AckClockedWindow::grows_in_silence() const {
-  return (extrapolates() || rests_) && !starting() && !draining() && !unanswered_ && !idle_;
+  return (extrapolates() || rests_) && !loss_limited_ && !starting() && !draining() && !unanswered_ && !idle_;
 }
 
 /// With a late uplink at once, until the next acknowledgement is later than is usual. With a link that rests once a gap

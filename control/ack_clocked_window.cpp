@@ -72,7 +72,10 @@ std::vector<Violation> validate(const AckClockedParameters& p) {
 }
 
 AckClockedWindow::AckClockedWindow(const AckClockedParameters& parameters)
-    : parameters_(parameters), delivery_(parameters.memory), start_(static_cast<double>(parameters.initial.count())) {
+    : parameters_(parameters),
+      delivery_(parameters.memory),
+      start_(static_cast<double>(parameters.initial.count())),
+      losses_(static_cast<double>(parameters.segment.count())) {
   refuse_errors(validate(parameters));
   set_window();
 }
@@ -86,6 +89,7 @@ void AckClockedWindow::on_resumed(Instant now) {
     delivery_.restart();
     base_.forget();
     rests_ = false;
+    losses_.forget();
     start_.search(static_cast<double>(parameters_.initial.count()));
   }
   set_window();
@@ -128,6 +132,7 @@ void AckClockedWindow::on_acknowledged(const Acknowledged& raw) {
   if (idle_ && !news.held_back) delivery_.on_idle();
   if (starting()) start_up(news);
   if (sharers_.contested()) base_.believe();
+  see_to_losses(news);
   see_to_base_delay(news);
   refill(news);
   note_rests();
@@ -273,11 +278,34 @@ Duration AckClockedWindow::wait() const {
                   from_seconds(parameters_.reference_share * to_seconds(base_delay() + further_)));
 }
 
+/// A link that is being found loses what its buffer does not hold: the search is over.
+void AckClockedWindow::see_to_losses(const Acknowledged& news) {
+  const LossBound::Sample sample{.now = news.now,
+                                 .delivered = static_cast<double>(news.delivered.count()),
+                                 .lost = static_cast<double>(news.lost.count()),
+                                 .in_flight = static_cast<double>(news.in_flight.count()),
+                                 .base_delay = base_delay(),
+                                 .beside = base_.known() ? beside_the_bound() : 0};
+  if (losses_.on_acknowledged(sample) && starting()) end_start_up();
+}
+
+/// What must be in flight beyond rate times base delay while losses bound the window. A late uplink is credited with
+/// half of rate times delay at most: behind a queue that others fill, lateness is no measure of the uplink.
+double AckClockedWindow::beside_the_bound() const {
+  return beside_the_way(delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
+}
+
 double AckClockedWindow::model() const {
-  const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
   const double saved = extrapolates() ? reference_for_silence : rests_ ? reference_for_rests : 0;
   const double part = (1 - saved) * reference_part_;
   const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
+  return parameters_.gain * delivery_.rate().bytes_per_second() * wanted + beside_the_way(LossBound::unbounded);
+}
+
+/// What must be in flight beyond rate times delay: whole segments, and what acknowledgements are late for, up to
+/// `most_late` bytes.
+double AckClockedWindow::beside_the_way(double most_late) const {
+  const auto segments = static_cast<double>((parameters_.segment * least_segments).count());
   const auto clump = static_cast<double>(delivery_.clump().count());
   const auto stretch = static_cast<double>(delivery_.stretch().count());
   const double ahead = parameters_.clumps * std::max(0.0, clump - segments);
@@ -293,14 +321,19 @@ double AckClockedWindow::model() const {
   const Duration latest = lateness_.greatest();
   if (latest > Duration::zero()) {
     const Duration newest = std::min(lateness_.newest(), latest);
-    waiting = std::max({waiting, late_gain * rate * to_seconds(newest), rate * to_seconds(latest - base_delay() / 2)});
+    const double late_for = std::max(late_gain * to_seconds(newest), to_seconds(latest - base_delay() / 2));
+    waiting = std::max(waiting, std::min(rate * late_for, most_late));
   }
-  return parameters_.gain * rate * wanted + segments + delayed + waiting;
+  return segments + delayed + waiting;
 }
 
 void AckClockedWindow::set_window() {
   const auto least = static_cast<double>((parameters_.segment * least_segments).count());
   double window = starting() ? std::max(start_.window(), model()) : model();
+  const double bound = losses_.is_set() ? losses_.at(last_heard_, beside_the_bound()) : LossBound::unbounded;
+  loss_limited_ = window > bound;
+  window = std::min(window, bound);
+  // Others that share the queue cause losses, too: they are not to take what is left of it each time.
   if (sharers_.contested()) window = std::max(window, least + sharers_.fair_part(flows_));
   if (draining()) window = std::min(window, drained());
   if (start_.refilling()) window = std::min(window, start_.window());

@@ -7,6 +7,7 @@
 #include "control/acknowledged.hpp"
 #include "control/base_delay.hpp"
 #include "control/delivery_estimator.hpp"
+#include "control/loss_bound.hpp"
 #include "control/queue_sharers.hpp"
 #include "control/slow_start.hpp"
 #include "control/unexplained_delay.hpp"
@@ -155,7 +156,10 @@ class AckClockedWindow {
   void lengthen(Duration base);
   [[nodiscard]] Duration margin() const;
   [[nodiscard]] Duration wait() const;
+  void see_to_losses(const Acknowledged& news);
   [[nodiscard]] double model() const;
+  [[nodiscard]] double beside_the_way(double most_late) const;
+  [[nodiscard]] double beside_the_bound() const;
   [[nodiscard]] bool extrapolates() const;
   void note_rests();
   [[nodiscard]] bool grows_in_silence() const;
@@ -175,6 +179,7 @@ class AckClockedWindow {
   UplinkLateness lateness_;
   QueueSharers sharers_;
   UnexplainedDelay unexplained_;  ///< by reports
+  LossBound losses_;
   Bytes window_;
   Bytes left_;                 ///< under way when anything was acknowledged last
   Duration further_{};         ///< mean of Acknowledged::further
@@ -182,11 +187,12 @@ class AckClockedWindow {
   Instant delivered_at_{};     ///< when the newest of it was, as far as the UE's timestamps tell
   double reference_part_ = 1;  ///< Acknowledged::reference_part of the newest
   std::uint32_t flows_ = 1;
-  bool rests_ = false;  ///< the link does, for longer than what waits lasts
+  bool rests_ = false;         ///< the link does, for longer than what waits lasts
+  bool loss_limited_ = false;  ///< the newest window is the bound that losses set
   bool heard_ = false;
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 520, "one for each bearer");
+static_assert(sizeof(AckClockedWindow) <= 672, "one for each bearer");
 
 }  // namespace sluice::control

@@ -19,6 +19,7 @@ struct Acknowledged {
   Duration late{-1};          ///< that the acknowledgement came than at best (PeerClock); negative: unknown
   Bytes others{};             ///< sent to the same UE since the last news and not under the window: UDP, for instance
   Duration further{};         ///< from a change of the window to the data that comes because of it, ≥ 0
+  Bytes lost{};               ///< marked lost since the last news, as far as the sender knows; ≥ 0
   double reference_part = 1;  ///< of the reference that is to wait: less while somebody waits behind it, 0 … 1
 };
 

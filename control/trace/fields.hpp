@@ -161,6 +161,7 @@ void each_field(Self& news, Visit& visit) {
   visit("late", news.late);
   visit("others", news.others);
   visit("further", news.further);
+  visit("lost", news.lost);
   visit("reference_part", news.reference_part, Between{0, 1});
 }
 

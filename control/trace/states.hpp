@@ -116,6 +116,25 @@ void QueueSharers::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
+void LossBound::fields(Self& self, Visit& visit) {
+  visit("most", self.most_);
+  visit("reached_after", self.reached_after_);
+  visit("lowered_at", self.lowered_at_);
+  visit("random_loss", self.random_loss_, Between{0, 1});
+  visit("floor_share", self.floor_share_, Between{0, 1});
+  visit("base_delay", self.base_delay_);
+  visit("rate", self.rate_);
+  visit("earlier_rate", self.earlier_rate_);
+  visit("round_began", self.round_began_);
+  visit("round_left", self.round_left_);
+  visit("sent", self.sent_);
+  visit("lost", self.lost_);
+  visit("peak", self.peak_);
+  visit("excessive_rounds", self.excessive_rounds_);
+  visit("sent_before", self.sent_before_);
+}
+
+template <typename Self, typename Visit>
 void UnexplainedDelay::fields(Self& self, Visit& visit) {
   visit("since", self.since_);
   visit("least", self.least_);
@@ -132,6 +151,7 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("lateness", self.lateness_);
   visit("sharers", self.sharers_);
   visit("unexplained", self.unexplained_);
+  visit("losses", self.losses_);
   visit("window", self.window_);
   visit("left", self.left_);
   visit("further", self.further_);
@@ -140,6 +160,7 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("flows", self.flows_);
   visit("reference_part", self.reference_part_, Between{0, 1});
   visit("rests", self.rests_);
+  visit("loss_limited", self.loss_limited_);
   visit("heard", self.heard_);
   visit("idle", self.idle_);
   visit("unanswered", self.unanswered_);

@@ -31,6 +31,7 @@ struct Disturbance {
   Scoreboard scoreboard;
   Rack rack;
   RateReduction reduction;    ///< in a fast recovery, and after a mark
+  std::uint32_t losses = 0;   ///< bytes that loss detection has marked lost since Endpoint::take_losses()
   std::uint32_t copy_ts = 0;  ///< TSval of the first copy of a repair in doubt
   SeqNum snd_up;              ///< SND.UP, with EndpointBits::urgent_out
   SeqNum rcv_up;              ///< RCV.UP, with urgent_in

@@ -277,6 +277,8 @@ class Endpoint {
   /// Newest TSval heard from the peer; 0 without timestamps.
   [[nodiscard]] std::uint32_t newest_ts_value() const { return rcv_.newest_ts; }
   [[nodiscard]] const EndpointCounters& counters() const { return counters_; }
+  /// Returns how many bytes loss detection has marked lost since the last call, and resets that count.
+  [[nodiscard]] std::uint32_t take_losses();
   [[nodiscard]] bool in_recovery() const { return bits_.recovery != Recovery::none; }
   /// In-order bytes not read yet.
   [[nodiscard]] Bytes unread() const { return Bytes(rcv_.unread); }
@@ -385,6 +387,7 @@ class Endpoint {
   // recovery.cpp
   void recover(AckEvent& event, const Delivery& delivery);
   void recover_by_time(AckEvent& event, const Delivery& delivery);
+  void count_losses(const AckEvent& event);
   void detect_overdue(AckEvent& event);
   void shape_reduction(const AckEvent& event);
   [[nodiscard]] std::uint32_t reordering_window() const;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "dataplane/tcp/fast_path.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
@@ -33,6 +34,16 @@ void Endpoint::recover(AckEvent& event, const Delivery& delivery) {
   } else if (event.duplicate) {
     on_duplicate_ack(event);
   }
+  count_losses(event);
+}
+
+/// Losses that a timeout assumes are not counted: after an outage the path may have kept what was in flight.
+void Endpoint::count_losses(const AckEvent& event) {
+  if (event.newly_lost != 0 && disturbed()) disturb().losses += event.newly_lost;
+}
+
+std::uint32_t Endpoint::take_losses() {
+  return disturbed() ? std::exchange(disturb().losses, 0U) : 0;
 }
 
 /// With SACK: RFC 8985 section 6.2. While a timeout is in doubt everything is held for lost, and what arrives may be a
@@ -70,6 +81,7 @@ std::uint32_t Endpoint::reordering_window() const {
 void Endpoint::on_reordering_timeout(Instant now) {
   AckEvent event{.now = now};
   detect_overdue(event);
+  count_losses(event);
   if (bits_.recovery == Recovery::fast) shape_reduction(event);
   if (bits_.timer == Timer::none && (send_.outstanding() || fin_outstanding())) arm_retransmit_slow(now);
 }

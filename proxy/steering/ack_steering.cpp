@@ -73,11 +73,11 @@ void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
   follow(shares_[id], flow, bearer, bearer.ack_clock());
 }
 
-void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
+void AckSteering::hear(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
   AckClock& clock = bearer.ack_clock();
   Share& share = follow(shares_[id], flow, bearer, clock);
   const Duration round_trip = greater(news.rtt, Duration::zero());
-  const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Duration late =
       endpoint.uses_timestamps()
           ? share.clock.late(now, endpoint.newest_ts_value(), clock.law().late(), clock.law().most_late(round_trip))
@@ -86,6 +86,7 @@ void AckSteering::hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::A
   heard.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
   heard.round_trip = round_trip;
   heard.late = late;
+  if (endpoint.disturbed()) heard.lost = on_wire(flow.leg(Side::radio), Bytes(endpoint.take_losses()));
   clock.hear(heard);
 }
 

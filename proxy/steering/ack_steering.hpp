@@ -46,7 +46,7 @@ class AckSteering {
   /// What the flow has under way has changed, perhaps: an acknowledgement, a loss, a timeout, a segment sent.
   [[gnu::noinline]] void sync(const Flow& flow, FlowId id, Bearer& bearer);
   /// The UE has acknowledged. Requires that the bearer listens.
-  [[gnu::noinline]] void hear(const Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now);
+  [[gnu::noinline]] void hear(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now);
   /// What the flow may send now. `beyond_its_part`: nobody else has a use for it.
   [[nodiscard, gnu::noinline]] Bytes room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                           Instant now);

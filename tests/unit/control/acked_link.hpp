@@ -73,6 +73,7 @@ struct AckedLink {
     std::vector<double> base_ms;  ///< base delay as the law has it
     std::vector<double> rate_bps;
     std::uint32_t drains = 0;
+    std::uint64_t losses = 0;  ///< packets marked lost because later ones were acknowledged
     /// Bytes of ours served in [from, to).
     [[nodiscard]] double served_in(Milliseconds from, Milliseconds to) const {
       double sum = 0;
@@ -112,6 +113,7 @@ struct AckedLink {
   double queued_ = 0, offered_ = 0, served_ = 0, backlog_ = 0, in_flight_ = 0;
   double others_ = 0;  ///< of others since the last news
   int lost_ = 0;       ///< packets to be sent again
+  std::uint64_t result_losses_ = 0;
   std::uint64_t next_ = 1;
   bool waited_ = false;
   Milliseconds last_heard_ = 0;
@@ -146,6 +148,7 @@ inline AckedLink::Result AckedLink::run(Milliseconds duration) {
   result.delivered = served_;
   result.capacity_bps = offered_ * 8000 / static_cast<double>(duration - warmup);
   result.drains = law.drains();
+  result.losses = result_losses_;
   return result;
 }
 
@@ -284,6 +287,8 @@ inline void AckedLink::tell(Milliseconds now, Acknowledged news, std::uint64_t n
     outstanding_.pop_front();
     in_flight_ -= static_cast<double>(packet.count());
     ++lost_;
+    ++result_losses_;
+    news.lost += packet;
   }
   last_heard_ = now;
   news.now = at(now);
