@@ -264,6 +264,10 @@ HeaderTemplate make_template(std::span<const std::uint8_t, 6> source_mac,
   return header;
 }
 
+bool same_tags(const HeaderTemplate& known, const Packet& frame) noexcept {
+  return frame.size() >= known.l2_len && std::equal(known.l2.begin(), known.l2.begin() + known.l2_len, frame.data());
+}
+
 void add_vlan_tag(HeaderTemplate& header, std::uint16_t tpid, std::uint16_t tci) {
   assert(header.l2_len + vlan_tag_length <= header.l2.size());
   std::memmove(header.l2.data() + 16, header.l2.data() + 12, header.l2_len - 12U);

@@ -61,10 +61,16 @@ struct HeaderTemplate {
 };
 static_assert(sizeof(HeaderTemplate) <= 40);
 
-/// The frame has the MAC addresses of the template.
-[[nodiscard]] inline bool same_macs(const HeaderTemplate& known, const Packet& frame) noexcept {
+/// The tags of a template and of a frame whose EtherTypes are those of a VLAN tag.
+[[nodiscard, gnu::cold]] bool same_tags(const HeaderTemplate& known, const Packet& frame) noexcept;
+
+/// Returns whether the frame, which parsed as IP, has the link header of the template: MAC addresses and VLAN tags,
+/// with their priorities.
+[[nodiscard]] inline bool same_link(const HeaderTemplate& known, const Packet& frame) noexcept {
   const std::uint8_t* const here = frame.data();
-  return ((load64(known.l2.data()) ^ load64(here)) | (load32(known.l2.data() + 8) ^ load32(here + 8))) == 0;
+  // The addresses and the first EtherType.
+  if (((load64(known.l2.data()) ^ load64(here)) | (load64(known.l2.data() + 6) ^ load64(here + 6))) != 0) return false;
+  return known.l2_len == ethernet_length || same_tags(known, frame);
 }
 
 /// Takes a template from a packet that parsed as TCP. The DSCP is kept, the ECN bits are cleared: whether a segment is

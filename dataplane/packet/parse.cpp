@@ -34,11 +34,13 @@ VlanTag vlan_tag(std::uint16_t type, std::uint16_t tci) {
 __attribute__((noinline)) LinkHeader read_vlan_tags(std::span<const std::uint8_t> frame, Parsed& out) {
   std::uint16_t type = load_be16(frame.data() + 12);
   std::size_t tags = 0;
+  std::size_t named = 0;  // tags that name a VLAN; one with VLAN id 0 carries a priority only (IEEE 802.1Q)
   for (; is_vlan(type); ++tags) {
     const std::size_t tag_end = ethernet_length + (tags + 1) * vlan_tag_length;
     if (tags == 2) return {type, ParseResult::vlan_depth};
     if (frame.size() < tag_end) return {type, ParseResult::runt};
-    out.vlan[tags] = vlan_tag(type, load_be16(frame.data() + tag_end - 4));
+    const VlanTag tag = vlan_tag(type, load_be16(frame.data() + tag_end - 4));
+    if (tag.id() != 0) out.vlan[named++] = tag;
     type = load_be16(frame.data() + tag_end - 2);
   }
   out.l2_len = static_cast<std::uint8_t>(ethernet_length + tags * vlan_tag_length);

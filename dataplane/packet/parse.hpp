@@ -69,7 +69,8 @@ struct UnknownOptions {
 };
 
 /// A VLAN tag as part of a flow's identity: the VLAN id with marks for "there is a tag" and its type; 0 without a tag.
-/// Priority bits are not part of it.
+/// Priority bits are not part of it, and a tag with VLAN id 0 is none: it carries a priority and names no VLAN (IEEE
+/// 802.1Q).
 struct VlanTag {
   static constexpr std::uint16_t present = 0x1000, service = 0x2000, old_service = 0x4000;
   std::uint16_t bits = 0;
@@ -86,7 +87,7 @@ struct Parsed {
   IpAddress dst;
   std::uint16_t src_port = 0;
   std::uint16_t dst_port = 0;
-  std::array<VlanTag, 2> vlan{};  ///< outer, inner
+  std::array<VlanTag, 2> vlan{};  ///< outer, inner; of the tags that name a VLAN
   std::uint32_t flow_label = 0;   ///< IPv6, 20 bits
   std::uint16_t l4_offset = 0;    ///< 0 when there is no transport header to point to
   std::uint16_t payload_offset = 0;

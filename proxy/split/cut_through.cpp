@@ -14,7 +14,7 @@ bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& p
   const bool may_pass = packet::are_alike(first, parsed)
                             ? packet.size() == parsed.frame_length()
                             : to.endpoint.passes_size(parsed.segment.payload_len) && packet::can_pass(packet, parsed);
-  return may_pass && packet::same_macs(to.headers, packet) &&
+  return may_pass && packet::same_link(to.headers, packet) &&
          packet::verify_tcp_checksum(packet, parsed) == packet::ChecksumState::good;
 }
 

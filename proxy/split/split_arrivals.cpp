@@ -9,10 +9,11 @@
 namespace sluice::proxy {
 namespace {
 
-/// The host's MAC addresses, DSCP or TTL are no longer those that were learned: a router has failed over.
+/// The host's MAC addresses, VLAN tags, DSCP or TTL are no longer those that were learned: a router has failed over, or
+/// the host has changed its priority.
 bool outdated(const packet::HeaderTemplate& known, const packet::Packet& packet, const packet::Parsed& parsed) {
   constexpr std::uint8_t dscp_mask = 0xfc;
-  return !packet::same_macs(known, packet) || known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0;
+  return !packet::same_link(known, packet) || known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0;
 }
 
 /// The flow's bearer, where a law listens to the UE's acknowledgements.
@@ -100,7 +101,7 @@ inline std::size_t deliver_train(SplitWork& work, std::span<packet::Packet> pack
     room -= Bytes(next.segment.payload_len);
     if (room < Bytes{}) break;
     if (packet::verify_tcp_checksum(packets[count], next) != packet::ChecksumState::good) break;
-    if (!packet::same_macs(other.headers, packets[count])) break;
+    if (!packet::same_link(other.headers, packets[count])) break;
     work.shard.budget.taken();
     packet::strip_to_payload(packets[count], next);
   }

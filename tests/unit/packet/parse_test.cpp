@@ -98,6 +98,25 @@ TEST(Parse, PriorityBitsAreNotPartOfTheTag) {
   EXPECT_EQ(low.vlan, high.vlan);
 }
 
+TEST(Parse, ATagThatOnlyHasAPriorityNamesNoVlan) {
+  Parsed parsed;
+  const Packet alone = packet_of(tagged(tcp_over_v4(ack_flag), 0x8100, 0xc000));
+  ASSERT_EQ(parse(alone, parsed), ParseResult::tcp);
+  EXPECT_EQ(parsed.l2_len, 18);
+  EXPECT_FALSE(parsed.vlan[0].exists());
+  Parsed outer;
+  ASSERT_EQ(parse(packet_of(tagged(tagged(tcp_over_v4(ack_flag), 0x8100, 5), 0x88a8, 0xe000)), outer),
+            ParseResult::tcp);
+  Parsed inner;
+  ASSERT_EQ(parse(packet_of(tagged(tagged(tcp_over_v4(ack_flag), 0x8100, 0xe000), 0x8100, 5)), inner),
+            ParseResult::tcp);
+  EXPECT_EQ(outer.l2_len, 22);
+  EXPECT_EQ(inner.l2_len, 22);
+  EXPECT_EQ(outer.vlan[0].bits, 5 | VlanTag::present);
+  EXPECT_FALSE(outer.vlan[1].exists());
+  EXPECT_EQ(outer.vlan, inner.vlan);
+}
+
 TEST(Parse, LinkPaddingIsNotPayload) {
   const Bytes frame = tcp_over_v4(ack_flag) + Bytes(6, 0);
   const Packet packet = packet_of(frame);
