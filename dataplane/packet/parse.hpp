@@ -133,12 +133,15 @@ inline constexpr std::size_t addresses_at = 26, tcp_at = 34, tcp_header = 32, pa
 /// What a transport checksum turned out to be.
 enum class ChecksumState : std::uint8_t {
   good,
-  partial,  ///< only the pseudo-header is summed: the sending kernel left the rest to a device that does not exist
+  /// The field holds the sum of the pseudo-header alone. A kernel leaves it so for a device that does not exist (veth,
+  /// TAP), and one in 65536 damaged segments has that value by chance: who sends so must be known.
+  partial,
+  vouched,  ///< the field is unfinished and the device reports that the data is right (virtio between guests)
   bad
 };
 
 /// Checks the TCP checksum of a segment that parsed as TCP, and notes payload_sum and payload_len, which then serve to
-/// build outgoing headers without touching the payload again. Valid for `good` and `partial`. When the device says the
+/// build outgoing headers without touching the payload again. Valid for all but `bad`. When the device says the
 /// checksum is good, the payload is not read at all: its sum follows from the header's.
 [[nodiscard]] ChecksumState verify_tcp_checksum(const Packet& packet, const Parsed& parsed) noexcept;
 

@@ -41,6 +41,14 @@ void EndToEndFlow::learn_syn(Side in, const tcp::Segment& seen, Instant now) {
   handshake = last_activity = now;
 }
 
+void EndToEndFlow::note_checksum(Side in, const tcp::Segment& syn, bool is_unfinished) {
+  if (!half_open() || !is_own_syn(in, syn)) return;
+  Handshake shown;
+  shown.unfinished = unfinished;
+  shown.note_checksum(in, is_unfinished, in != initiator && phase == EndToEndPhase::syn);
+  unfinished = shown.unfinished;
+}
+
 bool EndToEndFlow::is_own_syn(Side in, const tcp::Segment& syn) const {
   const tcp::SeqNum isn = syn_of(initiator).isn;
   if (syn.flags.ack()) return in != initiator && syn.ack == isn + 1;

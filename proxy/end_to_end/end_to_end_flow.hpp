@@ -55,6 +55,7 @@ struct KnownConnection {
   Side initiator = Side::radio;
   std::uint8_t dscp = 0;            ///< of its SYN
   std::uint8_t fins = 0;            ///< who has sent a FIN: bits by Side
+  std::uint8_t unfinished = 0;      ///< as Handshake::unfinished
   bool running = false;             ///< data has passed
   std::array<SynNote, 2> syns;      ///< by the Side that said it
   std::array<tcp::SeqNum, 2> next;  ///< by the Side that the data goes to: all before is acknowledged, or in our care
@@ -87,8 +88,9 @@ struct EndToEndFlow {
   std::uint16_t held_count = 0;
   std::uint16_t segment = 536;  ///< largest payload towards the UE, by the UE's SYN
   std::uint8_t duplicate_acks = 0;
-  std::uint8_t fins = 0;  ///< bits by Side
-  std::uint8_t dscp = 0;  ///< of its SYN
+  std::uint8_t fins = 0;        ///< bits by Side
+  std::uint8_t dscp = 0;        ///< of its SYN
+  std::uint8_t unfinished = 0;  ///< as Handshake::unfinished
   Opening opening = Opening::no;
   bool running = false;    ///< there was data before its law: that goes on from what is measured
   bool successor = false;  ///< it is still being handed back by a split connection, under whose name it is found
@@ -101,6 +103,8 @@ struct EndToEndFlow {
   void note_syn(Side in, const SynNote& said);
   /// What the SYN, or SYN-ACK, of its handshake says; others teach nothing.
   void learn_syn(Side in, const tcp::Segment& seen, Instant now);
+  /// Notes whether the checksum of its SYN, or SYN-ACK, was left unfinished; others show nothing.
+  void note_checksum(Side in, const tcp::Segment& syn, bool is_unfinished);
   /// The SYN, or SYN-ACK, is one of its own by the numbers.
   [[nodiscard]] bool is_own_syn(Side in, const tcp::Segment& syn) const;
   /// The reset that ends its handshake is exact (RFC 9293 section 3.10.7.3, RFC 5961 section 3.2).

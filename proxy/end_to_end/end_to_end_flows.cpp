@@ -29,6 +29,7 @@ EndToEndId EndToEndFlows::open(const FirstSyn& first, PolicyIndex policy, Instan
   flow.ticket = begun.ticket;
   flow.initiator = first.from;
   flow.dscp = first.dscp;
+  flow.unfinished = first.unfinished ? bit(first.from) : std::uint8_t{0};
   flow.note_syn(first.from, {first.isn, first.window, first.options});
   flow.handshake = flow.last_activity = first.at;
   schedule(flow, begun.id);
@@ -69,6 +70,7 @@ EndToEndId EndToEndFlows::adopt(const KnownConnection& known, Bytes window, Inst
   flow.initiator = known.initiator;
   flow.dscp = known.dscp;
   flow.fins = known.fins;
+  flow.unfinished = known.unfinished;
   flow.running = known.running;
   flow.round_trip = known.round_trip;
   flow.segment = std::max(flow.syn_of(Side::radio).options.mss, least_segment);

@@ -84,6 +84,14 @@ class EndToEndFlows {
   /// The beginning of a segment passes that cannot be split. Where its numbers are the connection's, that stays end to
   /// end: nobody knows any more what its hosts have.
   void note_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment);
+  /// Returns whether the SYN of the host behind `side` had an unfinished checksum.
+  [[nodiscard]] bool leaves_unfinished(EndToEndId id, Side side) const {
+    return (flows_[id].unfinished & bit(side)) != 0;
+  }
+  /// A SYN, or SYN-ACK, came in on `in` with such a checksum.
+  void note_checksum(EndToEndId id, Side in, const tcp::Segment& syn, bool is_unfinished) {
+    flows_[id].note_checksum(in, syn, is_unfinished);
+  }
   /// There is something about its SYNs that cannot be split.
   void keep_end_to_end(EndToEndId id) { flows_[id].splittable = false; }
   [[nodiscard]] PolicyIndex policy_of(EndToEndId id) const { return parts_.registry.bearer(flows_[id].bearer).policy; }

@@ -16,6 +16,7 @@ TrackedConnection connection_of(const EndToEndFlow& flow) {
   connection.handshake.responder_isn = second.isn;
   connection.handshake.responder_options = second.options;
   connection.handshake.responder_window = second.window;
+  connection.handshake.unfinished = flow.unfinished;
   for (const Side side : both_sides) {
     const DataWay& sent = flow.towards(opposite(side));
     const DataWay& received = flow.towards(side);

@@ -86,6 +86,19 @@ struct Handshake {
   std::uint32_t ticket = 0;            ///< its number, among all that were tracked
   std::uint16_t responder_window = 0;  ///< of the SYN-ACK, never scaled
   bool repeated = false;               ///< a SYN or SYN-ACK came twice: times prove nothing (Karn)
+  std::uint8_t unfinished = 0;         ///< bits by Side: whose kernel leaves checksums to an offload, by its SYN
+
+  /// Returns whether every SYN of the host behind `side` had an unfinished checksum. Its further segments can have one.
+  [[nodiscard]] bool leaves_unfinished(Side side) const { return (unfinished & bit(side)) != 0; }
+  /// Notes what a segment of the handshake shows. Only the `first` SYN of a host can show that it leaves checksums
+  /// unfinished, and any that is finished shows the opposite, so that one damaged segment changes nothing for long.
+  void note_checksum(Side side, bool is_unfinished, bool first) {
+    if (!is_unfinished) {
+      unfinished = static_cast<std::uint8_t>(unfinished & ~bit(side));
+    } else if (first) {
+      unfinished = static_cast<std::uint8_t>(unfinished | bit(side));
+    }
+  }
 };
 
 /// A TCP connection that passes through. Lives in the shard's slab; small, because there are many. Who it is, the

@@ -13,7 +13,7 @@ void Changeover::pass_during_handback(Arrival& arrival, FlowId id) {
   const Side in = arrival.in;
   Flow& flow = shard_.registry.flow(id);
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(arrival.packet, arrival.parsed);
-  if (!accept_checksum(shard_.config, shard_.counters, in, checksum)) return;
+  if (!accept_checksum(shard_.config, shard_.counters, in, checksum, flow.handshake)) return;
   tcp::Endpoint& own = flow.leg(in).endpoint;
   tcp::SeqNum edge = own.rcv_edge();
   if (flow.successor != no_id) edge = tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(in)));
@@ -49,13 +49,13 @@ bool Changeover::track_if_released(Arrival& arrival) {
   const std::uint32_t id = released.find(arrival.key());
   if (id == Released::none) return false;
   const tcp::Segment& segment = arrival.segment();
+  bool sound = true;
   if (segment.flags.syn()) {
     const TrackedConnection& connection = released.connection(id);
     const bool own =
         arrival.in == connection.initiator && !segment.flags.ack() && segment.seq == connection.handshake.initiator_isn;
     if (!own && openings_.meet_newcomer(arrival)) return true;
-  } else if (arrival.result == packet::ParseResult::tcp &&
-             !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed)) {
+  } else if (sound = is_sound(released.connection(id), arrival); sound && arrival.result == packet::ParseResult::tcp) {
     const bool welcome = openings_.welcomes() && released.wanted(id, arrival.now);
     TrackedConnection& connection = released.connection(id);
     if (welcome && connection.may_be_split(arrival.in, segment) && split_released(id, arrival)) {
@@ -65,8 +65,19 @@ bool Changeover::track_if_released(Arrival& arrival) {
     if (segment.payload_len != 0) released.note_data(id, arrival.now);
     if (connection.track(arrival.in, segment) == TrackedConnection::Heard::the_end) released.forget(id);
   }
-  forwarder_.forward(arrival, Counter::forward_mid_flow);
+  forwarder_.forward(arrival, Counter::forward_mid_flow,
+                     sound ? Forwarder::Checksum::finish : Forwarder::Checksum::keep);
   return true;
+}
+
+/// A connection of an earlier run has no handshake to go by. So the first unfinished segment of a host shows what its
+/// SYN would have, as long as it is not known where the hosts stand.
+bool Changeover::is_sound(TrackedConnection& connection, const Arrival& arrival) const {
+  Handshake& shown = connection.handshake;
+  if (connection.adrift && shard_.config.accepts_partial_checksums(arrival.in) &&
+      is_unfinished(arrival.packet, arrival.parsed))
+    shown.note_checksum(arrival.in, true, true);
+  return !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, shown.leaves_unfinished(arrival.in));
 }
 
 /// Splits a connection that passes from this segment on; false where it has no place.
@@ -94,8 +105,9 @@ bool Changeover::split_released(std::uint32_t released, const Arrival& arrival) 
 }
 
 void Changeover::pass_until_split(Arrival& arrival, EndToEndId id) {
+  const bool shown = end_to_end_.leaves_unfinished(id, arrival.in);
   const bool sound = arrival.result == packet::ParseResult::tcp &&
-                     !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed);
+                     !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, shown);
   if (sound && openings_.welcomes() && shard_.registry.has_room() &&
       end_to_end_.may_be_split(id, arrival.in, arrival.segment())) {
     const PolicyIndex policy = end_to_end_.policy_of(id);

@@ -32,6 +32,7 @@ class Changeover {
 
  private:
   [[nodiscard, gnu::cold, gnu::noinline]] bool track_if_released(Arrival& arrival);
+  [[nodiscard]] bool is_sound(TrackedConnection& connection, const Arrival& arrival) const;
   [[nodiscard]] bool split_again(const TrackedConnection& connection, PolicyIndex policy, const Arrival& arrival);
   [[nodiscard]] bool split_released(std::uint32_t released, const Arrival& arrival);
 

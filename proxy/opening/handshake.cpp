@@ -73,6 +73,7 @@ void begin(Flow& flow, const FirstSyn& syn) {
   flow.handshake.initiator_isn = syn.isn;
   flow.handshake.initiator_options = syn.options;
   flow.handshake.repeated = syn.repeated;
+  flow.handshake.unfinished = syn.unfinished ? bit(syn.from) : std::uint8_t{0};
   flow.leg(opposite(syn.from)).headers = syn.headers;
 }
 
@@ -105,6 +106,7 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
   known.bearer = flow.bearer;
   known.initiator = initiator;
   known.dscp = static_cast<std::uint8_t>(flow.leg(responder).headers.tos >> ecn_bits);
+  known.unfinished = seen.unfinished;
   known.syn_of(initiator) = note(seen.initiator_isn, widest, seen.initiator_options);
   known.syn_of(responder) = note(seen.responder_isn, seen.responder_window, seen.responder_options);
   for (const Side receiver : {Side::radio, Side::core}) {

@@ -34,8 +34,10 @@ Newcomers::Noted Newcomers::note(const FirstSyn& syn) {
     FirstSyn& noted = entries_[known];
     const bool same = noted.from == syn.from && noted.isn == syn.isn;
     if (!same && which_ == Counts::first && syn.at - noted.at < patience_) return Noted::no;
+    const bool unfinished = syn.unfinished && (!same || noted.unfinished);
     noted = syn;
     noted.repeated = same;
+    noted.unfinished = unfinished;
     return Noted::yes;
   }
   bool displacing = false;

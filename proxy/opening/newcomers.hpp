@@ -21,7 +21,8 @@ struct FirstSyn {
   std::uint16_t window = 0;
   Side from = Side::radio;
   std::uint8_t dscp = 0;
-  bool repeated = false;  ///< it came before: times prove nothing (Karn)
+  bool repeated = false;    ///< it came before: times prove nothing (Karn)
+  bool unfinished = false;  ///< its checksum was left to an offload, each time it came
   Instant at{};
   packet::HeaderTemplate headers;  ///< it came with
 };

@@ -25,7 +25,21 @@ Counter counter_of(AnswerToSyn answer) {
   return answer == AnswerToSyn::crosses ? Counter::forward_simultaneous_open : Counter::forward_handshake_unseen;
 }
 
-FirstSyn first_syn_of(const Arrival& arrival) {
+/// Returns whether the port may have unfinished checksums and this segment has one.
+bool shows_unfinished(const Arrival& arrival, const ShardConfig& config) {
+  return config.accepts_partial_checksums(arrival.in) && is_unfinished(arrival.packet, arrival.parsed);
+}
+
+/// Notes what a segment of the handshake shows of its host's checksums. The initiator's ACK counts too: a host that
+/// finishes that one finishes all.
+void note_checksum(const Arrival& arrival, Flow& flow, handshake::Step step, bool unanswered,
+                   const ShardConfig& config) {
+  using enum handshake::Step;
+  if (step != go_on && step != answered && step != complete) return;
+  flow.handshake.note_checksum(arrival.in, shows_unfinished(arrival, config), step == answered && unanswered);
+}
+
+FirstSyn first_syn_of(const Arrival& arrival, const ShardConfig& config) {
   const tcp::Segment& segment = arrival.segment();
   return {.key = arrival.key(),
           .tag = arrival.tag,
@@ -35,6 +49,7 @@ FirstSyn first_syn_of(const Arrival& arrival) {
           .from = arrival.in,
           .dscp = view_of(arrival).dscp,
           .repeated = false,
+          .unfinished = shows_unfinished(arrival, config),
           .at = arrival.now,
           .headers = packet::learn(arrival.packet, arrival.parsed)};
 }
@@ -68,7 +83,8 @@ std::optional<Counter> Openings::reason_not_to_note(const Arrival& arrival) cons
   if (segment.payload_len != 0) return Counter::forward_syn_data;
   if (draining_) return Counter::forward_draining;
   if (flows_.memory().refuses_flows()) return Counter::forward_memory;
-  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed)) return Counter::forward_handshake_damaged;
+  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, false))
+    return Counter::forward_handshake_damaged;
   return std::nullopt;
 }
 
@@ -84,7 +100,7 @@ void Openings::meet(Arrival& arrival) {
     forwarder_.forward(arrival, Counter::forward_bypass_mode);
     return;
   }
-  note(first_syn_of(arrival));
+  note(first_syn_of(arrival, shard_.config));
   if (arrival.in == Side::radio && shard_.registry.policies().minds_young()) expect(arrival);
   forwarder_.forward(arrival, Counter::forward_handshake);
 }
@@ -110,7 +126,8 @@ bool Openings::meet_answer(Arrival& arrival) {
   for (Newcomers* const syns : {&first_syns_, &newcomers_}) {
     const FirstSyn* const noted = syns->find(key, arrival.tag);
     if (noted == nullptr) continue;
-    if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed)) {
+    const bool shown = noted->unfinished && noted->from == arrival.in;
+    if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, shown)) {
       forwarder_.forward(arrival, Counter::forward_handshake_damaged);
       return true;
     }
@@ -172,12 +189,12 @@ FlowId Openings::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
 
 bool Openings::meet_newcomer(Arrival& arrival) {
   if (!arrival.segment().flags.ack()) {
-    if (!reason_not_to_note(arrival)) newcomers_.note(first_syn_of(arrival));
+    if (!reason_not_to_note(arrival)) newcomers_.note(first_syn_of(arrival, shard_.config));
     return false;
   }
   FirstSyn first;
   const flow::FlowKey key = arrival.key();
-  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed) ||
+  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, false) ||
       !newcomers_.take_answered(key, arrival.in, arrival.segment(), first, arrival.now)) {
     return false;
   }
@@ -218,11 +235,13 @@ void Openings::displace(const AgeRing::Entry& oldest, Instant now) {
 }
 
 void Openings::track(Arrival& arrival, FlowId id) {
-  if (shard_.registry.flow(id).release_reason != ReleaseReason::none) {
+  const Flow& flow = shard_.registry.flow(id);
+  if (flow.release_reason != ReleaseReason::none) {
     forwarder_.forward(arrival, Counter::forward_mid_flow);
     return;
   }
-  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed)) {
+  if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed,
+                 flow.handshake.leaves_unfinished(arrival.in))) {
     forwarder_.forward(arrival, Counter::forward_handshake_damaged);
     return;
   }
@@ -233,7 +252,10 @@ void Openings::track(Arrival& arrival, FlowId id) {
 void Openings::follow(Arrival& arrival, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const bool splittable = arrival.result == packet::ParseResult::tcp;
-  switch (handshake::follow(flow, arrival.in, arrival.segment(), splittable, arrival.now)) {
+  const bool unanswered = flow.phase == FlowPhase::syn;
+  const handshake::Step step = handshake::follow(flow, arrival.in, arrival.segment(), splittable, arrival.now);
+  note_checksum(arrival, flow, step, unanswered, shard_.config);
+  switch (step) {
     case handshake::Step::unrelated:
       if (arrival.segment().flags.syn() && meet_newcomer(arrival)) return;
       break;

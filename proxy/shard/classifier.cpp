@@ -156,7 +156,7 @@ inline void Classifier::handle(Arrival& arrival, ConnectionId id) {
 inline bool Classifier::is_reused(const Arrival& arrival, const Flow& flow) const {
   const tcp::Flags flags = arrival.segment().flags;
   return flags.syn() && !flags.ack() && relay::both_legs_closed(flow) &&
-         !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed);
+         !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed, false);
 }
 
 void Classifier::handle_other(Arrival& arrival, ConnectionId id) {
@@ -211,7 +211,10 @@ bool Classifier::end_orphan(const Arrival& arrival) {
     return false;
   }
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(arrival.packet, arrival.parsed);
-  if (!accept_checksum(shard_.config, shard_.counters, arrival.in, checksum)) return true;
+  // What its host has shown was lost with the connection. Nothing of the segment goes on, so it need not be known.
+  if (checksum != packet::ChecksumState::good &&
+      !accept_unfinished(shard_.config, shard_.counters, arrival.in, checksum, true))
+    return true;
   shard_.counters.add(Counter::drop_orphan);
   if (orphans.answer(id, arrival.in, arrival.segment(), arrival.now, shard_)) {
     shard_.counters.add(Counter::orphans_reset);

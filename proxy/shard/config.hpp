@@ -65,8 +65,8 @@ struct ShardConfig : Treatment {
   std::vector<IpPrefix> ue_prefixes;  ///< empty: every source address on the radio port is a UE
   /// The UEs of such a prefix are behind one queue, an access point's, and share a bearer.
   std::vector<IpPrefix> shared_queues;
-  /// By the Side they come in at: take segments whose checksum a kernel left to an offload (veth, TAP). Costs one in
-  /// 65536 of the damaged segments.
+  /// By the Side they come in at: take segments whose checksum a kernel left to an offload (veth, TAP), of hosts whose
+  /// SYN had such a checksum.
   std::array<bool, 2> accept_partial_checksums{};
   /// Data of undisturbed connections leaves at once, in the frame in which it came. Off: every segment is received and
   /// written anew, which is what the other way is compared with.

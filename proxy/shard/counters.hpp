@@ -37,7 +37,7 @@ namespace sluice::proxy {
   X(forward_simultaneous_open, "forwarded: a SYN that crosses another one; not split")                             \
   X(drop_tcp_checksum, "dropped: TCP checksum of a split connection's segment is wrong")                           \
   X(drop_orphan, "dropped: of a connection that lost bytes with an earlier run; its sender is reset instead")      \
-  X(drop_partial_checksum, "dropped: unfinished TCP checksum on a port that refuses those")                        \
+  X(drop_partial_checksum, "dropped: unfinished TCP checksum on a port, or of a host, that has none")              \
   X(rx_partial_checksum, "segments taken with an unfinished (offloaded) checksum")                                 \
   X(segments_cut_through, "of the optimised, segments that went on at once, in their own frames")                  \
   X(transmitted_radio, "frames handed to the radio port")                                                          \

@@ -6,9 +6,10 @@
 
 namespace sluice::proxy {
 
-void Forwarder::forward(Arrival& arrival, Counter reason) {
+void Forwarder::forward(Arrival& arrival, Counter reason, Checksum checksum) {
   shard_.counters.add(reason);
-  if (shard_.config.accepts_partial_checksums(arrival.in)) {
+  const bool is_known_damaged = checksum == Checksum::keep || reason == Counter::forward_handshake_damaged;
+  if (!is_known_damaged && shard_.config.accepts_partial_checksums(arrival.in)) {
     packet::complete_partial_checksum(arrival.packet, arrival.parsed, arrival.result);
   }
   const Side out = opposite(arrival.in);
@@ -26,12 +27,16 @@ void Forwarder::tell_bearer(const Arrival& arrival) {
 
 void Forwarder::pass_end_to_end(Arrival& arrival, EndToEndId id) {
   const tcp::Segment& segment = arrival.segment();
-  const bool believed = !is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed);
+  const packet::ChecksumState checksum = packet::verify_tcp_checksum(arrival.packet, arrival.parsed);
+  const bool shown = segment.flags.syn() || end_to_end_.leaves_unfinished(id, arrival.in);
+  const bool believed = is_acceptable(shard_.config, arrival.in, checksum, shown);
   // A SYN with data or options that the split does not understand.
   if (segment.flags.syn() && (arrival.result != packet::ParseResult::tcp || segment.payload_len != 0) &&
       end_to_end_.is_own_syn(id, arrival.in, segment)) [[unlikely]]
     end_to_end_.keep_end_to_end(id);
-  if (shard_.config.accepts_partial_checksums(arrival.in)) {
+  if (believed && segment.flags.syn()) [[unlikely]]
+    end_to_end_.note_checksum(id, arrival.in, segment, checksum != packet::ChecksumState::good);
+  if (believed && checksum != packet::ChecksumState::good) {
     packet::complete_partial_checksum(arrival.packet, arrival.parsed, arrival.result);
   }
   end_to_end_.receive(id, arrival.in, std::move(arrival.packet), arrival.parsed, believed, memory_.refuses_flows(),

@@ -16,8 +16,16 @@ class Forwarder {
 
   /// From now on bearers are told what passes to the radio: some policy is steered by reports.
   void count_radio() { radio_counted_ = true; }
-  /// Passes untouched, for this reason.
-  [[gnu::noinline]] void forward(Arrival& arrival, Counter reason);
+  /// What becomes of a checksum that a kernel may have left unfinished.
+  enum class Checksum : std::uint8_t {
+    finish,  ///< it is finished where the port may have such ones: behind it nobody else would do it
+    keep     ///< it stays: its host finishes its own, so that the segment is damaged
+  };
+  /// Passes for this reason, untouched but for the checksum. What belongs to no connection whose handshake was seen
+  /// (UDP, connections older than the proxy, bypass) has shown nothing, so the port alone decides: on a veth or TAP
+  /// each datagram of a host with offloads arrives unfinished, the first one too, and would be lost. A physical
+  /// interface never has one, and a damaged frame stays damaged there.
+  [[gnu::noinline]] void forward(Arrival& arrival, Counter reason, Checksum checksum = Checksum::finish);
   /// Of a connection that is regulated: now or later, with the window that its law wants.
   void pass_end_to_end(Arrival& arrival, EndToEndId id);
 

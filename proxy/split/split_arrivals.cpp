@@ -119,7 +119,7 @@ inline std::size_t receive_some(SplitWork& work, std::span<packet::Packet> packe
                                 std::span<const packet::Parsed> parsed, Flow& flow, FlowId id, Instant now) {
   packet::Packet& first = packets.front();
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(first, parsed.front());
-  if (!accept_checksum(work.shard.config, work.shard.counters, in, checksum)) [[unlikely]] {
+  if (!accept_checksum(work.shard.config, work.shard.counters, in, checksum, flow.handshake)) [[unlikely]] {
     first.reset();
     return 1;
   }

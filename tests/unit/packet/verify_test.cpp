@@ -79,14 +79,14 @@ TEST(Verify, ADevicesVerdictSparesReadingThePayload) {
   EXPECT_EQ(canonical(packet.note().payload_sum), canonical(ones_complement_sum(payload)));
 }
 
-TEST(Verify, ADeviceThatVouchesOnlyForTheDataMeansPartial) {
+TEST(Verify, ADeviceThatVouchesOnlyForTheDataIsQuoted) {
   Bytes frame = tcp_over_v4(ack_flag, {}, counting(10));
   frame[34 + 16] ^= 0x55U;
   const Packet packet = packet_of(frame);
   Parsed parsed;
   ASSERT_EQ(parse(packet, parsed), ParseResult::tcp);
   packet.buffer()->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_NONE;
-  EXPECT_EQ(verify_tcp_checksum(packet, parsed), ChecksumState::partial);
+  EXPECT_EQ(verify_tcp_checksum(packet, parsed), ChecksumState::vouched);
   EXPECT_EQ(canonical(packet.note().payload_sum), canonical(ones_complement_sum(counting(10))));
 }
 

@@ -288,47 +288,6 @@ TEST(Shard, ASegmentWithAWrongChecksumIsDropped) {
   expect_accounted(lab);
 }
 
-/// Leaves the frame's TCP checksum as a kernel does that counts on an offload: the pseudo-header's sum alone.
-packet::Packet unfinished(packet::Packet frame) {
-  packet::Parsed parsed;
-  EXPECT_EQ(packet::parse(frame, parsed), packet::ParseResult::tcp);
-  const std::uint8_t* const ip = frame.data() + parsed.l2_len;
-  const auto length = static_cast<std::uint16_t>(parsed.frame_length() - parsed.l4_offset);
-  packet::store16(frame.data() + parsed.l4_offset + 16, packet::fold(packet::pseudo_header_v4(ip + 12, 6, length)));
-  EXPECT_EQ(packet::verify_tcp_checksum(frame, parsed), packet::ChecksumState::partial);
-  return frame;
-}
-
-TEST(Shard, UnfinishedChecksumsAreTakenFromTheSideThatMayHaveThem) {
-  proxy::ShardConfig config = shard_config();
-  config.accept_partial_checksums = {true, false};  // a veth towards the UE, a wire towards the server
-  ProxyLab lab(config);
-  ScriptedHosts hosts(lab);
-  hosts.open();
-  const std::uint32_t ue = hosts.ue_isn.raw() + 1;
-  const std::uint32_t server = hosts.server_isn.raw() + 1;
-  lab.put(Side::radio, unfinished(hosts.frame(true, hosts.segment(Flags::ack_bit, ue, server), "up")));
-  lab.put(Side::core, unfinished(hosts.frame(false, hosts.segment(Flags::ack_bit, server, ue), "down")));
-  const auto up = lab.next(Side::core);
-  ASSERT_TRUE(up);
-  EXPECT_EQ(up->payload, "up");
-  EXPECT_TRUE(up->checksum_good);
-  while (const auto down = lab.next(Side::radio)) EXPECT_EQ(down->payload, "") << "an acknowledgment, not the data";
-  EXPECT_EQ(lab.count(Counter::rx_partial_checksum), 1U);
-  EXPECT_EQ(lab.count(Counter::drop_partial_checksum), 1U);
-  expect_accounted(lab);
-}
-
-TEST(Shard, AConnectionWhoseChecksumsWouldBeRefusedIsNotSplit) {
-  ProxyLab lab(shard_config());
-  ScriptedHosts hosts(lab);
-  lab.put(Side::radio, unfinished(hosts.frame(true, hosts.segment(Flags::syn_bit, hosts.ue_isn.raw(), 0))));
-  EXPECT_TRUE(lab.next(Side::core)) << "it passes untouched";
-  EXPECT_EQ(lab.shard.flow_count(), 0U);
-  EXPECT_EQ(lab.count(Counter::forward_handshake_damaged), 1U);
-  expect_accounted(lab);
-}
-
 TEST(Shard, AHandshakeThatGoesNowhereIsForgotten) {
   ProxyLab lab(shard_config());
   ScriptedHosts hosts(lab);
