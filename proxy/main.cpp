@@ -42,7 +42,8 @@ void declare(CLI::App& app, Options& options) {
   app.footer(footer);
   app.set_version_flag("--version", std::string(sluice::proxy::version));
   app.add_option("file", options.file, "configuration file (YAML)");
-  auto* check = app.add_flag("--check", options.check, "check the file, print every error, and exit");
+  auto* check = app.add_flag("--check", options.check,
+                             "check the file and the interfaces that it names, print every error, and exit");
   auto* print = app.add_flag("--print-config", options.print, "print every key with its value, and exit");
   auto* help = app.add_flag("--help-config", options.help_config, "print the reference of all keys, and exit");
   app.add_flag("--manual", options.manual, "print the manual page for man, and exit");
@@ -115,6 +116,9 @@ int with_file(const Options& options) {
   if (options.print) return print(print_config(*loaded, options.show_secrets ? Secrets::show : Secrets::hide));
   if (!options.check) return run(*loaded, options.file, loaded.warnings);
   for (const auto& warning : loaded.warnings) std::fprintf(stderr, "warning: %s\n", warning.to_string().c_str());
+  const std::vector<std::string> obstacles = sluice::proxy::port_obstacles(*loaded);
+  for (const std::string& obstacle : obstacles) std::fprintf(stderr, "%s\n", obstacle.c_str());
+  if (!obstacles.empty()) return exit_configuration;
   return print(memory_line(*loaded) + "OK\n");
 }
 

@@ -74,12 +74,19 @@ std::string_view device_name(std::string_view device) noexcept {
   return device.substr(0, device.find(','));
 }
 
-bool carries_partial_checksums(std::string_view device) noexcept {
-  if (device_name(device).starts_with("net_pcap")) {
-    // From a file comes what was captured somewhere, from an interface what the kernel has there.
-    constexpr std::array<std::string_view, 3> live = {"iface", "rx_iface", "rx_iface_in"};
-    return std::ranges::any_of(live, [&](std::string_view key) { return device_argument(device, key).has_value(); });
+std::optional<std::string> served_interface(std::string_view device) {
+  if (driver_traits(device).kernel_interface) return device_argument(device, "iface");
+  if (!device_name(device).starts_with("net_pcap")) return std::nullopt;
+  constexpr std::array<std::string_view, 3> live = {"iface", "rx_iface", "rx_iface_in"};
+  for (const std::string_view key : live) {
+    if (auto interface = device_argument(device, key)) return interface;
   }
+  return std::nullopt;
+}
+
+bool carries_partial_checksums(std::string_view device) noexcept {
+  // From a file comes what was captured somewhere, from an interface what the kernel has there.
+  if (device_name(device).starts_with("net_pcap")) return served_interface(device).has_value();
   return driver_traits(device).partial_checksums;
 }
 

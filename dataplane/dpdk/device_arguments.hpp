@@ -26,6 +26,10 @@ struct DriverTraits {
 /// The value of `key` in "name,key=value,…"; nothing when it is not there.
 [[nodiscard]] std::optional<std::string> device_argument(std::string_view device, std::string_view key);
 
+/// The kernel interface whose frames the device takes, where it does not make that itself: of net_af_packet, net_af_xdp
+/// and live net_pcap.
+[[nodiscard]] std::optional<std::string> served_interface(std::string_view device);
+
 /// What comes in may carry checksums that a kernel on this machine (or of its guests) left to a device that does not
 /// exist: veth, TAP and live captures show packets before their checksum is there. A wire never does.
 [[nodiscard]] bool carries_partial_checksums(std::string_view device) noexcept;

@@ -1,14 +1,19 @@
 #include "dataplane/dpdk/interface_check.hpp"
 
+#include <libmnl/libmnl.h>
 #include <linux/ethtool.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <stdexcept>
 
@@ -57,6 +62,62 @@ class Interface {
   ifreq request_{};
 };
 
+std::string text_of(const nlattr* attribute) {
+  return mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) < 0 ? std::string() : mnl_attr_get_str(attribute);
+}
+
+/// Of what a kind of interface has to itself. `into`: an InterfaceState.
+int read_kind(const nlattr* attribute, void* into) {
+  if (mnl_attr_get_type(attribute) == IFLA_INFO_SLAVE_KIND)
+    static_cast<InterfaceState*>(into)->master_kind = text_of(attribute);
+  return MNL_CB_OK;
+}
+
+/// What the kernel answers of a link, as far as it is of interest. `into`: an InterfaceState.
+int read_attribute(const nlattr* attribute, void* into) {
+  InterfaceState& state = *static_cast<InterfaceState*>(into);
+  std::array<char, IF_NAMESIZE> name{};
+  switch (mnl_attr_get_type(attribute)) {
+    case IFLA_MASTER:
+      if (mnl_attr_validate(attribute, MNL_TYPE_U32) >= 0 &&
+          if_indextoname(mnl_attr_get_u32(attribute), name.data()) != nullptr)
+        state.master = name.data();
+      break;
+    case IFLA_LINKINFO:
+      mnl_attr_parse_nested(attribute, read_kind, into);
+      break;
+    case IFLA_PARENT_DEV_NAME:
+      state.device = text_of(attribute);
+      break;
+    default:
+      break;
+  }
+  return MNL_CB_OK;
+}
+
+int read_link(const nlmsghdr* answer, void* into) {
+  return mnl_attr_parse(answer, sizeof(ifinfomsg), read_attribute, into);
+}
+
+/// Adds what rtnetlink knows. A kernel that does not answer leaves it out: nothing is known to be wrong then.
+void ask_link(InterfaceState& state) {
+  mnl_socket* const socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+  if (socket == nullptr) return;
+  alignas(nlmsghdr) std::array<char, 32768> room{};
+  nlmsghdr* const request = mnl_nlmsg_put_header(room.data());
+  request->nlmsg_type = RTM_GETLINK;
+  request->nlmsg_flags = NLM_F_REQUEST;
+  auto* const link = static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(request, sizeof(ifinfomsg)));
+  link->ifi_family = AF_UNSPEC;
+  link->ifi_index = static_cast<int>(state.index);
+  if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) == 0 &&
+      mnl_socket_sendto(socket, request, request->nlmsg_len) >= 0) {
+    const ssize_t size = mnl_socket_recvfrom(socket, room.data(), room.size());
+    if (size > 0) mnl_cb_run(room.data(), static_cast<std::size_t>(size), 0, 0, read_link, &state);
+  }
+  mnl_socket_close(socket);
+}
+
 bool valid_name(const std::string& name) {
   return !name.empty() && name.size() < IFNAMSIZ;
 }
@@ -71,12 +132,40 @@ std::optional<InterfaceState> interface_state(const std::string& name) {
   state.name = name;
   state.up = (interface.request().ifr_flags & IFF_UP) != 0;
   if (interface.call(SIOCGIFMTU)) state.mtu = static_cast<std::uint32_t>(interface.request().ifr_mtu);
+  state.index = if_nametoindex(name.c_str());
+  if (interface.call(SIOCGIFHWADDR)) state.link_type = interface.request().ifr_hwaddr.sa_family;
+  ask_link(state);
   state.driver = interface.driver();
   state.gro = interface.value(ETHTOOL_GGRO).value_or(0) != 0;
   const std::uint32_t flags = interface.value(ETHTOOL_GFLAGS).value_or(0);
   state.lro = (flags & ETH_FLAG_LRO) != 0;
   state.receive_vlan_stripping = (flags & ETH_FLAG_RXVLAN) != 0;
   return state;
+}
+
+bool carries_partial_checksums(const InterfaceState& state) {
+  constexpr std::array<std::string_view, 2> of_the_hypervisor = {"virtio_net", "vif"};
+  return state.device.empty() || std::ranges::find(of_the_hypervisor, state.driver) != of_the_hypervisor.end();
+}
+
+std::vector<std::string> interface_obstacles(const InterfaceState& state, bool standby) {
+  std::vector<std::string> obstacles;
+  if (state.link_type != ARPHRD_ETHER && state.link_type != ARPHRD_LOOPBACK) {
+    obstacles.push_back("interface " + state.name + " has no Ethernet frames (link type " +
+                        std::to_string(state.link_type) +
+                        (state.link_type == ARPHRD_NONE ? ", as a TUN device or a tunnel): take a TAP device or a veth"
+                                                        : "): take an Ethernet interface"));
+  }
+  // A VRF only chooses routes. Every other master sends frames on, which this program does as well.
+  const bool stands_by = standby && state.master_kind == "bridge";
+  if (!state.master.empty() && state.master_kind != "vrf" && !stands_by) {
+    const std::string kind = state.master_kind.empty() ? std::string("another interface") : state.master_kind;
+    obstacles.push_back("interface " + state.name + " is a member of " + state.master + " (" + kind +
+                        "), which hands on every frame that comes in, as this program does; run: ip link set dev " +
+                        state.name + " nomaster" +
+                        (state.master_kind == "bridge" ? ", or set fail_open: bridge where it is to stand by" : ""));
+  }
+  return obstacles;
 }
 
 std::vector<std::string> interface_problems(const std::string& name, std::uint16_t mtu) {

@@ -16,10 +16,23 @@ struct InterfaceState {
   bool lro = false;  ///< the same by the device
   bool receive_vlan_stripping = false;
   std::uint32_t mtu = 0;
+  unsigned index = 0;
+  unsigned link_type = 0;   ///< ARPHRD_…: what its frames begin with
+  std::string master;       ///< the interface that takes its frames: a bridge, bond, …; empty without one
+  std::string master_kind;  ///< "bridge", "bond", "team", "openvswitch", "vrf"
+  std::string device;       ///< what the hardware is called ("0000:03:00.0"); empty for what the kernel has made itself
 };
 
-/// Asks the kernel by ethtool. Nothing when there is no such interface in this network namespace.
+/// Asks the kernel by ethtool and rtnetlink. Nothing when there is no such interface in this network namespace.
 [[nodiscard]] std::optional<InterfaceState> interface_state(const std::string& name);
+
+/// Returns whether frames with unfinished checksums can come in on the interface: not from the wire of a physical
+/// device, but from a device of the hypervisor (virtio, Xen), and from whatever the kernel has made itself.
+[[nodiscard]] bool carries_partial_checksums(const InterfaceState& state);
+
+/// Returns why the interface cannot be a port, whatever its settings are: it has no Ethernet frames, or the kernel
+/// hands its frames on as well. `standby`: a bridge may, because it is kept shut meanwhile. Empty when it can be one.
+[[nodiscard]] std::vector<std::string> interface_obstacles(const InterfaceState& state, bool standby);
 
 /// What keeps the interface from carrying packets one to one; each entry says what is wrong and ends with the command
 /// that repairs it. Empty when all is well.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dataplane/dpdk/device_arguments.hpp"
+#include "dataplane/dpdk/interface_claim.hpp"
 #include "dataplane/dpdk/interface_link.hpp"
 #include "dataplane/dpdk/peer_segmentation.hpp"
 #include "dataplane/packet/packet.hpp"
@@ -39,6 +40,8 @@ struct PortConfig {
   bool fix_offloads = false;
   std::uint16_t receive_descriptors = 1024;
   std::uint16_t transmit_descriptors = 1024;
+  /// A kernel interface may be a member of a bridge, which is kept shut as long as the port is served (fail_open).
+  bool standby = false;
 };
 
 /// Counters of one queue. Written by the queue's thread, read by any.
@@ -84,7 +87,7 @@ class Port {
   [[nodiscard]] bool receive_by_address() const noexcept { return receive_by_address_; }
   /// The device checks TCP checksums and says so per packet.
   [[nodiscard]] bool checks_checksums() const noexcept { return checks_checksums_; }
-  /// See carries_partial_checksums().
+  /// See carries_partial_checksums(), of the device and of its interface.
   [[nodiscard]] bool partial_checksums() const noexcept { return partial_checksums_; }
 
   /// Drops what has come in and was not received yet. While nobody receives.
@@ -158,6 +161,7 @@ class Port {
   Instant look_again_{};  ///< when to see next whether the peer is there
   Instant down_since_ = never;
   std::unique_ptr<QueueCounters[]> queues_;
+  InterfaceClaim claim_;
   PeerSegmentation peer_segmentation_;
   std::string warning_;
   std::string oversized_remedy_;

@@ -85,6 +85,23 @@ void check_config(const PortConfig& config, const packet::PacketPool& pool) {
   }
 }
 
+/// Throws where the interface cannot be a port. Returns whether unfinished checksums can come in on it.
+bool refuse_obstacles(const PortConfig& config, const std::string& interface) {
+  const std::optional<InterfaceState> state = interface_state(interface);
+  if (!state) return true;  // who needs it complains
+  const std::vector<std::string> obstacles = interface_obstacles(*state, config.standby);
+  if (!obstacles.empty()) fail(config.device, obstacles.front());
+  return carries_partial_checksums(*state);
+}
+
+InterfaceClaim claim(const PortConfig& config, const std::string& interface) {
+  try {
+    return InterfaceClaim(interface);
+  } catch (const std::runtime_error& error) {
+    fail(config.device, error.what());
+  }
+}
+
 }  // namespace
 
 Port::Port(const PortConfig& config, packet::PacketPool& pool)
@@ -97,6 +114,10 @@ Port::Port(const PortConfig& config, packet::PacketPool& pool)
       oversized_remedy_("the device merges packets, or ports of a larger mtu are on this wire") {
   partial_checksums_ = carries_partial_checksums(config.device);
   check_config(config, pool);
+  if (const auto served = served_interface(config.device)) {
+    partial_checksums_ = refuse_obstacles(config, *served) && partial_checksums_;
+    claim_ = claim(config, *served);
+  }
   if (traits_->kernel_interface) {
     const auto interface = device_argument(config.device, "iface");
     if (!interface) fail(config.device, "iface= is missing");
@@ -134,6 +155,7 @@ void Port::find_sockets(const std::vector<int>& open_before) {
 
 void Port::rebind_interface() {
   const unsigned present = interface_index(interface_);
+  static_cast<void>(refuse_obstacles(config_, interface_));
   prepare_interface(config_, interface_);
   if (sockets_.empty()) fail(config_.device, "this driver cannot take up an interface that was made again; restart");
   if (sockets_.size() > 1)

@@ -77,8 +77,9 @@ constexpr Choice<FailOpen> fail_opens[] = {
 constexpr Choice<PartialChecksums> partial_checksums[] = {
     {"auto", PartialChecksums::by_driver,
      "`accept` for a port that shows what a kernel of this machine sends (net_af_packet, net_af_xdp, net_tap, live "
-     "net_pcap, virtio), `refuse` for any other"},
-    {"accept", PartialChecksums::accept, "taken as right, with one in 65536 of the damaged segments"},
+     "net_pcap, virtio), `refuse` for any other and for the interface of a physical device"},
+    {"accept", PartialChecksums::accept,
+     "taken as right from a host whose SYN had such a checksum, and finished in what passes unsplit"},
     {"refuse", PartialChecksums::refuse, "dropped and counted"}};
 constexpr Choice<LogLevel> log_levels[] = {{"trace", LogLevel::trace}, {"debug", LogLevel::debug},
                                            {"info", LogLevel::info},   {"warning", LogLevel::warning},
@@ -301,6 +302,19 @@ void describe(Section& s, EalSettings& eal) {
   s.list("arguments", eal.arguments, {0, 64}, "further EAL arguments, one word each");
 }
 
+/// A comma ends an argument, so what follows the one in a name would be taken for the next.
+void check_interface_name(Section& s, const PortSettings& port) {
+  if (!dpdk::driver_traits(port.device).kernel_interface) return;
+  std::string_view rest = port.device;
+  for (std::size_t comma = rest.find(','); comma != std::string_view::npos; comma = rest.find(',')) {
+    rest.remove_prefix(comma + 1);
+    const std::string_view argument = rest.substr(0, rest.find(','));
+    s.check(argument.find('=') != std::string_view::npos, "device",
+            "key=value behind each comma, and an interface whose name has none (ip link set dev NAME name OTHER)",
+            "\"" + std::string(argument) + "\"");
+  }
+}
+
 void describe(Section& s, PortSettings& port) {
   s.required().value("device", port.device,
                      "DPDK device arguments (`net_af_packet0,iface=veth0`) or a PCI address (`0000:03:00.0`)");
@@ -313,6 +327,7 @@ void describe(Section& s, PortSettings& port) {
   s.value("receive_descriptors", port.receive_descriptors, {64, 8192}, "frames the device may hold for us");
   s.value("transmit_descriptors", port.transmit_descriptors, {64, 8192}, "frames we may hand over at once");
   s.check(!port.device.empty(), "device", "DPDK device arguments", "nothing");
+  check_interface_name(s, port);
 }
 
 void describe(Section& s, PortsSettings& ports) {
@@ -320,6 +335,10 @@ void describe(Section& s, PortsSettings& ports) {
   s.required().section("core", ports.core, "the port towards the servers");
   s.choice("partial_checksums", ports.partial_checksums, partial_checksums,
            "segments whose TCP checksum the sending kernel left unfinished");
+  const auto interface = dpdk::served_interface(ports.radio.device);
+  s.check(!interface || interface != dpdk::served_interface(ports.core.device), "core",
+          "another interface than radio has (each frame would go back to where it came from)",
+          interface.value_or("") + " twice");
   const auto name = [](const std::string& device) { return device.substr(0, device.find(',')); };
   s.check(name(ports.radio.device) != name(ports.core.device), "core", "another device than radio has",
           "\"" + name(ports.core.device) + "\" twice");

@@ -115,10 +115,14 @@ std::unique_ptr<dpdk::Port> Runtime::open_port(Side side) {
   port.mtu = settings.mtu;
   port.promiscuous = settings.promiscuous;
   port.fix_offloads = settings.fix_offloads;
+  port.standby = config_.fail_open == FailOpen::bridge;
   port.receive_descriptors = settings.receive_descriptors;
   port.transmit_descriptors = settings.transmit_descriptors;
   try {
     auto opened = std::make_unique<dpdk::Port>(port, pool_);
+    // Nothing comes unfinished from the wire of a physical device, whatever the file says.
+    if (dpdk::served_interface(port.device) && !opened->partial_checksums())
+      config_.shard.accept_partial_checksums.at(static_cast<std::size_t>(side)) = false;
     spdlog::info("port {}: {} with {} receive and {} transmit queue(s), MTU {}, unfinished checksums {}", name_of(side),
                  opened->name(), opened->receive_queues(), opened->transmit_queues(), settings.mtu,
                  config_.shard.accepts_partial_checksums(side) ? "accepted" : "refused");

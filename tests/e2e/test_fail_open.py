@@ -171,6 +171,6 @@ def test_it_refuses_what_is_no_wire_of_its_own(wire):
     wire.box.ip("link", "del", "other")
     first = start(wire)  # takes the bridge up that radio is in
     assert first.ask("status")["fail_open"]["bridge"] == "br7"
-    assert "another program keeps the bridge of these ports shut" in refusal(
+    assert "is served already" in refusal(
         wire, admin={"socket": str(wire.lab.log_dir / "second.sock")}, feedback={"listen": "127.0.0.1:38427"})
     first.stop_and_check()

@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 using test::errors_of;
 using test::parsed;
 using test::ports;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -109,6 +110,20 @@ TEST(ProxyConfig, UnfinishedChecksumsAreTakenWhereAKernelIsTheSenderUnlessSaidOt
   EXPECT_THAT(accepted("net_af_packet0,iface=a", "net_null0", automatic), ElementsAre(true, false));
   EXPECT_THAT(accepted("0000:03:00.0", "net_ring0", "  partial_checksums: accept\n"), ElementsAre(true, true));
   EXPECT_THAT(accepted("net_tap0", "net_tap1", "  partial_checksums: refuse\n"), ElementsAre(false, false));
+}
+
+TEST(ProxyConfig, EachPortHasAnInterfaceOfItsOwnWhoseNameIsAWholeArgument) {
+  const auto with = [](const std::string& radio, const std::string& core) {
+    return errors_of("ports:\n  radio: { device: \"" + radio + "\" }\n  core: { device: \"" + core + "\" }\n");
+  };
+  EXPECT_THAT(with("net_af_packet0,iface=a", "net_af_packet1,iface=b"), IsEmpty());
+  EXPECT_THAT(with("net_af_packet0,iface=a", "net_af_packet1,iface=a"),
+              ElementsAre(AllOf(HasSubstr("another interface than radio has"), HasSubstr("a twice"))));
+  EXPECT_THAT(with("net_af_packet0,iface=a", "net_af_xdp0,qpairs=1,iface=a"), ElementsAre(HasSubstr("a twice")));
+  EXPECT_THAT(with("net_af_packet0,iface=a,b,framecnt=512", "net_af_packet1,iface=c"),
+              ElementsAre(AllOf(HasSubstr("s.yaml:2"), HasSubstr("whose name has none"), HasSubstr("got \"b\""))));
+  EXPECT_THAT(with("net_pcap0,rx_iface_in=a,tx_iface=a", "net_af_packet0,iface=a"), ElementsAre(HasSubstr("a twice")));
+  EXPECT_THAT(with("net_memif0", "net_ring0"), IsEmpty());
 }
 
 TEST(ProxyConfig, ABridgeJoinsInterfacesOfTheKernelOnly) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
@@ -73,6 +74,9 @@ TEST_F(Interfaces, AreDescribed) {
   EXPECT_EQ(state->driver, "veth");
   EXPECT_TRUE(state->up);
   EXPECT_FALSE(state->gro);
+  EXPECT_EQ(state->link_type, unsigned{ARPHRD_ETHER});
+  EXPECT_EQ(state->master, "");
+  EXPECT_EQ(state->device, "");
   EXPECT_EQ(state->mtu, 1500U);
   EXPECT_EQ(interface_state("nonesuch"), std::nullopt);
   EXPECT_EQ(interface_state("a-name-that-is-far-too-long"), std::nullopt);
@@ -115,6 +119,80 @@ TEST_F(Interfaces, OneThatIsDownIsRefusedOrRaised) {
   EXPECT_THAT(refusal(on("net_af_packet0", a_)), testing::HasSubstr("ip link set dev " + a_ + " up"));
   EXPECT_THAT(repair_interface(a_, 1500), testing::IsEmpty());
   EXPECT_TRUE(interface_state(a_)->up);
+}
+
+TEST_F(Interfaces, OneWithoutEthernetFramesIsRefused) {
+  const std::string tun = "slu" + std::to_string(getpid() % 100000);
+  if (!shell("ip tuntap add dev " + tun + " mode tun")) GTEST_SKIP() << "no TUN devices here";
+  shell("ip link set dev " + tun + " up");
+  PortConfig config = on("net_af_packet0", tun);
+  config.fix_offloads = true;
+  EXPECT_THAT(refusal(config), testing::HasSubstr(tun + " has no Ethernet frames"));
+  shell("ip link del " + tun);
+}
+
+TEST_F(Interfaces, AMemberOfABridgeIsRefusedUnlessTheBridgeStandsBy) {
+  const std::string bridge = "slm" + std::to_string(getpid() % 100000);
+  if (!shell("ip link add " + bridge + " type bridge")) GTEST_SKIP() << "no bridges here";
+  ASSERT_TRUE(shell("ip link set dev " + a_ + " master " + bridge));
+  PortConfig config = on("net_af_packet0", a_);
+  EXPECT_THAT(refusal(config), testing::AllOf(testing::HasSubstr(a_ + " is a member of " + bridge + " (bridge)"),
+                                              testing::HasSubstr("ip link set dev " + a_ + " nomaster")));
+  config.standby = true;
+  EXPECT_NO_THROW(Port(config, sluice::test::pool()));
+  shell("ip link del " + bridge);
+  config.standby = false;
+  EXPECT_NO_THROW(Port(config, sluice::test::pool()));
+}
+
+TEST_F(Interfaces, AMemberOfABondIsRefusedWhoeverStandsBy) {
+  const std::string bond = "slo" + std::to_string(getpid() % 100000);
+  if (!shell("ip link add " + bond + " type bond")) GTEST_SKIP() << "no bonds here";
+  shell("ip link set dev " + a_ + " down");
+  const bool joined = shell("ip link set dev " + a_ + " master " + bond);
+  shell("ip link set dev " + a_ + " up");
+  PortConfig config = on("net_af_packet0", a_);
+  config.standby = true;
+  const std::string why = refusal(config);
+  shell("ip link del " + bond);
+  ASSERT_TRUE(joined);
+  EXPECT_THAT(why, testing::HasSubstr(a_ + " is a member of " + bond + " (bond)"));
+}
+
+TEST_F(Interfaces, AVrfOnlyChoosesRoutes) {
+  const std::string vrf = "slv" + std::to_string(getpid() % 100000);
+  if (!shell("ip link add " + vrf + " type vrf table 4711")) GTEST_SKIP() << "no VRFs here";
+  shell("ip link set dev " + a_ + " master " + vrf);
+  shell("ip link set dev " + a_ + " up");
+  EXPECT_EQ(interface_state(a_)->master, vrf);
+  EXPECT_THAT(interface_obstacles(*interface_state(a_), false), testing::IsEmpty());
+  shell("ip link del " + vrf);
+}
+
+TEST_F(Interfaces, EachIsServedOnce) {
+  {
+    const Port first(on("net_af_packet0", a_), sluice::test::pool());
+    EXPECT_THAT(refusal(on("net_af_packet1", a_)), testing::HasSubstr(a_ + " is served already"));
+    EXPECT_NO_THROW(Port(on("net_af_packet1", b_), sluice::test::pool()));
+    if (shell("ip link property add dev " + a_ + " altname other" + a_)) {
+      EXPECT_THAT(refusal(on("net_af_packet1", "other" + a_)), testing::HasSubstr(a_ + " is served already"));
+    }
+  }
+  EXPECT_NO_THROW(Port(on("net_af_packet1", a_), sluice::test::pool())) << "whoever served it is gone";
+}
+
+TEST(InterfaceState, AWireNeverHasUnfinishedChecksums) {
+  const auto carries = [](const std::string& driver, const std::string& device) {
+    InterfaceState state;
+    state.driver = driver;
+    state.device = device;
+    return carries_partial_checksums(state);
+  };
+  EXPECT_TRUE(carries("veth", ""));
+  EXPECT_TRUE(carries("tun", ""));
+  EXPECT_TRUE(carries("virtio_net", "virtio0"));
+  EXPECT_FALSE(carries("ixgbe", "0000:03:00.0"));
+  EXPECT_FALSE(carries("cdc_ether", "2-1:2.0"));
 }
 
 TEST_F(Interfaces, TooSmallAnMtuIsRefusedOrRaised) {
