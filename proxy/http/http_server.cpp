@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "proxy/http/target.hpp"
+
 namespace sluice::http {
 namespace {
 
@@ -32,11 +34,33 @@ bool is_loopback(const boost::asio::ip::address& address) {
   return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).is_loopback();
 }
 
+constexpr unsigned bad_request = 400;
+
+/// Returns why a request is refused that the parser takes, or nothing: whom it is for or where its body ends can be
+/// read in more than one way.
+std::optional<Response> refuse(const WireRequest& from) {
+  constexpr unsigned not_implemented = 501;
+  constexpr unsigned http_1_1 = 11;
+  const std::size_t hosts = from.count(wire::field::host);
+  if (hosts > 1 || (hosts == 0 && from.version() >= http_1_1)) return plain(bad_request, "one Host is needed\n");
+  if (!read_authority(text_of(from[wire::field::host]))) return plain(bad_request, "Host is no host and port\n");
+  if (!read_target(text_of(from.target()))) return plain(bad_request, "the target cannot be read\n");
+  if (from.count(wire::field::content_length) > 1) return plain(bad_request, "one Content-Length at most\n");
+  if (from.count(wire::field::transfer_encoding) == 0) return std::nullopt;
+  if (from.version() < http_1_1) return plain(bad_request, "Transfer-Encoding is of HTTP/1.1\n");
+  if (from.count(wire::field::transfer_encoding) == 1 &&
+      beast::iequals(from[wire::field::transfer_encoding], "chunked"))
+    return std::nullopt;
+  return plain(not_implemented, "a Transfer-Encoding other than chunked\n");
+}
+
+/// Requires that refuse() has nothing against it. The authority of an absolute target takes the place of Host.
 Request to_request(const WireRequest& from, bool from_loopback) {
-  const std::string target = text_of(from.target());
+  Target target = read_target(text_of(from.target())).value_or(Target{});
+  const std::string host = text_of(from[wire::field::host]);
   return {text_of(from.method_string()),
-          target.substr(0, target.find('?')),
-          text_of(from[wire::field::host]),
+          std::move(target.path),
+          target.authority.empty() ? host : std::move(target.authority),
           text_of(from[wire::field::origin]),
           text_of(from["Sec-Fetch-Site"]),
           text_of(from[wire::field::authorization]),
@@ -55,7 +79,6 @@ WireResponse to_wire(Response from) {
 }
 
 unsigned status_of(const error_code& error) {
-  constexpr unsigned bad_request = 400;
   constexpr unsigned payload_too_large = 413;
   constexpr unsigned header_fields_too_large = 431;
   if (error == wire::error::header_limit) return header_fields_too_large;
@@ -79,8 +102,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     parser_->header_limit(static_cast<std::uint32_t>(server_->limits_.header_bytes));
     parser_->body_limit(server_->limits_.body_bytes);
     stream_.expires_after(server_->limits_.patience);
-    wire::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this()](const error_code& error, std::size_t) { self->on_request(error); });
+    read_behind_empty_lines(most_empty_lines);
   }
 
   void close() {
@@ -97,6 +119,30 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     close();
   }
 
+  /// Empty lines before a request line that are ignored; RFC 9112 section 2.2 wants one at least.
+  static constexpr int most_empty_lines = 4;
+
+  /// Reads a request, once it has taken up to `most` empty lines off what comes before it.
+  void read_behind_empty_lines(int most) {
+    constexpr std::string_view empty_line = "\r\n";
+    const auto begins = [this] {
+      return std::string_view(static_cast<const char*>(buffer_.data().data()),
+                              std::min<std::size_t>(buffer_.size(), 2));
+    };
+    for (; most > 0 && begins() == empty_line; --most) buffer_.consume(empty_line.size());
+    if (most > 0 && empty_line.starts_with(begins())) {
+      stream_.async_read_some(buffer_.prepare(server_->limits_.header_bytes),
+                              [self = shared_from_this(), most](const error_code& error, std::size_t count) {
+                                if (error || self->server_ == nullptr) return self->leave();
+                                self->buffer_.commit(count);
+                                self->read_behind_empty_lines(most);
+                              });
+      return;
+    }
+    wire::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](const error_code& error, std::size_t) { self->on_request(error); });
+  }
+
   void on_request(const error_code& error) {
     if (server_ == nullptr) return;
     if (!error) return answer(parser_->get());
@@ -111,6 +157,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     const tcp::endpoint client = stream_.socket().remote_endpoint(gone);
     if (gone) return leave();
     const bool headers_only = request.method() == wire::verb::head;
+    if (std::optional<Response> refused = refuse(request)) return write(*std::move(refused), false, headers_only);
     Reply reply = server_->handler_(to_request(request, is_loopback(client.address())));
     EventStream** const events = std::get_if<EventStream*>(&reply);
     if (events == nullptr) return write(std::get<Response>(std::move(reply)), request.keep_alive(), headers_only);

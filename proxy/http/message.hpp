@@ -11,7 +11,7 @@ namespace sluice::http {
 struct Request {
   std::string method;         ///< "GET", "HEAD", "POST" …
   std::string path;           ///< of the target, without what follows '?'
-  std::string host;           ///< of the header Host; empty where there is none, like those below
+  std::string host;           ///< of an absolute target, else of the header Host; empty without, like those below
   std::string origin;         ///< of Origin
   std::string fetch_site;     ///< of Sec-Fetch-Site
   std::string authorization;  ///< of Authorization

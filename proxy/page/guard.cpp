@@ -8,6 +8,8 @@
 #include <cctype>
 #include <utility>
 
+#include "proxy/http/target.hpp"
+
 namespace sluice::page {
 namespace {
 
@@ -20,12 +22,6 @@ std::string lower(std::string_view text) {
   std::transform(out.begin(), out.end(), out.begin(),
                  [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
   return out;
-}
-
-/// A header Host without its port, and without the brackets of IPv6 (RFC 9110 section 7.2).
-std::string name_of(std::string_view host) {
-  if (host.starts_with('[')) return std::string(host.substr(1, host.find(']') - 1));
-  return lower(host.substr(0, host.find(':')));
 }
 
 /// The host and port of an origin (RFC 6454): what follows its scheme.
@@ -69,7 +65,9 @@ std::optional<http::Response> Guard::refuse(const http::Request& request) const 
 
 /// An address cannot be taken over by somebody's name server.
 bool Guard::knows_host(std::string_view host) const {
-  const std::string name = name_of(host);
+  const std::optional<http::Authority> authority = http::read_authority(host);
+  if (!authority) return false;
+  const std::string& name = authority->host;
   boost::system::error_code no_address;
   boost::asio::ip::make_address(name, no_address);
   return !no_address || name == "localhost" || std::find(names_.begin(), names_.end(), name) != names_.end();

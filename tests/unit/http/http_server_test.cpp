@@ -107,15 +107,84 @@ TEST_F(Http, TellsTheHandlerWhatWasAsked) {
 
 TEST_F(Http, ServesSeveralRequestsOfOneConnection) {
   start();
-  EXPECT_THAT(answer_to("GET /health HTTP/1.1\r\n\r\nGET /other HTTP/1.0\r\n\r\n"),
+  EXPECT_THAT(answer_to("GET /health HTTP/1.1\r\nHost: h\r\n\r\nGET /other HTTP/1.0\r\n\r\n"),
               testing::AllOf(HasSubstr("\r\n\r\nok\n"), EndsWith("\r\n\r\nnothing\n")));
 }
 
 TEST_F(Http, RefusesWhatIsTooLargeOrNoRequest) {
   start();
-  EXPECT_THAT(answer_to("POST /metrics HTTP/1.1\r\nContent-Length: 500\r\n\r\nhello"), StartsWith("HTTP/1.1 413 "));
+  EXPECT_THAT(answer_to("POST /metrics HTTP/1.1\r\nHost: h\r\nContent-Length: 500\r\n\r\nhello"),
+              StartsWith("HTTP/1.1 413 "));
   EXPECT_THAT(answer_to("what is this\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
   EXPECT_THAT(answer_to("GET /" + std::string(5000, 'x')), StartsWith("HTTP/1.1 431 "));
+}
+
+TEST_F(Http, TakesAnAbsoluteTargetWhoseAuthorityReplacesHost) {
+  start();
+  EXPECT_THAT(answer_to("GET HTTP://a:9838/health?x HTTP/1.1\r\nHost: b\r\nConnection: close\r\n\r\n"),
+              EndsWith("ok\n"));
+  EXPECT_EQ(last_.path, "/health");
+  EXPECT_EQ(last_.host, "a:9838");
+  answer_to("GET http://[::1] HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(last_.path, "/");
+  EXPECT_EQ(last_.host, "[::1]");
+}
+
+TEST_F(Http, IgnoresAFewEmptyLinesBeforeARequest) {
+  start();
+  EXPECT_THAT(answer_to("\r\nGET /health HTTP/1.1\r\nHost: h\r\n\r\n\r\n\r\nGET /health HTTP/1.0\r\n\r\n"),
+              testing::AllOf(HasSubstr("\r\n\r\nok\nHTTP/1.1 200 "), EndsWith("\r\n\r\nok\n")));
+  tcp::socket client = connect();
+  for (const char octet : std::string("\r\n\r\nGET /health HTTP/1.0\r\n\r\n"))
+    boost::asio::write(client, boost::asio::buffer(&octet, 1));
+  EXPECT_THAT(rest(client), EndsWith("ok\n"));
+  EXPECT_THAT(answer_to("\r\n\r\n\r\n\r\n\r\nGET /health HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(answer_to("\n\nGET /health HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+}
+
+TEST_F(Http, RefusesARequestWhoseHostIsMissingTwofoldOrNoHost) {
+  start();
+  for (const std::string& fields :
+       {std::string(), std::string("Host: h\r\nHost: h\r\n"), std::string("Host: h\r\nHOST: evil\r\n"),
+        std::string("Host: [::1]evil.example\r\n"), std::string("Host: user@h\r\n"), std::string("Host: h:9:9\r\n"),
+        std::string("Host: h, evil\r\n"), std::string("Host : h\r\n"), std::string("Host: h evil\r\n")}) {
+    EXPECT_THAT(answer_to("GET /health HTTP/1.1\r\n" + fields + "\r\n"), StartsWith("HTTP/1.1 400 ")) << fields;
+  }
+  for (const char* const target : {"http://", "http:///health", "http://user@h/health", "https://h/health", "health",
+                                   "/health#x", "http://[::1]evil/health", "h:80"}) {
+    EXPECT_THAT(answer_to(std::string("GET ") + target + " HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 400 "))
+        << target;
+  }
+}
+
+TEST_F(Http, RefusesARequestThatCanBeReadInTwoWays) {
+  start();
+  for (const std::string& fields :
+       {std::string("Content-Length: 1\r\nContent-Length: 1\r\n"),
+        std::string("Content-Length: 1\r\nContent-Length: 2\r\n"), std::string("Content-Length: 1, 2\r\n"),
+        std::string("Content-Length: +1\r\n"), std::string("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"),
+        std::string("Transfer-Encoding: chunked\r\nContent-Length: 1\r\n"), std::string("Accept : t\r\n"),
+        std::string("Accept: a\rb\r\n"), std::string("Accept: a\0b\r\n", 14), std::string(" Accept: t\r\n")}) {
+    EXPECT_THAT(answer_to("POST /health HTTP/1.1\r\nHost: h\r\n" + fields + "\r\nx"), StartsWith("HTTP/1.1 400 "))
+        << fields;
+  }
+  for (const char* const coding : {"gzip", "chunked, gzip", "identity"}) {
+    EXPECT_THAT(answer_to(std::string("POST /health HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: ") + coding +
+                          "\r\n\r\n0\r\n\r\n"),
+                testing::AnyOf(StartsWith("HTTP/1.1 501 "), StartsWith("HTTP/1.1 400 ")))
+        << coding;
+  }
+  EXPECT_THAT(answer_to("POST /health HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+              StartsWith("HTTP/1.1 400 "));
+}
+
+TEST_F(Http, TakesAFoldedFieldAndAChunkedBody) {
+  start();
+  answer_to(
+      "POST /mode HTTP/1.1\r\nHost: h\r\nAccept: a\r\n b\r\nTransfer-Encoding: Chunked\r\nConnection: close\r\n\r\n"
+      "4\r\nsmvs\r\n0\r\n\r\n");
+  EXPECT_EQ(last_.body, "smvs");
+  EXPECT_EQ(last_.accept, "a b") << "a fold is a space (RFC 9112 section 5.2)";
 }
 
 TEST_F(Http, ClosesConnectionsThatSayNothingInTime) {
@@ -168,7 +237,7 @@ class Watching : public Http {
  protected:
   tcp::socket watch() {
     tcp::socket client = connect();
-    boost::asio::write(client, boost::asio::buffer("GET /events HTTP/1.1\r\n\r\n", 24));
+    boost::asio::write(client, boost::asio::buffer("GET /events HTTP/1.0\r\n\r\n", 24));
     std::string head;
     boost::asio::read_until(client, boost::asio::dynamic_buffer(head), "\r\n\r\n");
     EXPECT_THAT(head, HasSubstr("Content-Type: text/event-stream\r\n"));
@@ -208,14 +277,14 @@ TEST_F(Watching, TakesNoMoreClientsThanItMay) {
   start({}, {.clients = 1});
   tcp::socket client = watch();
   EXPECT_TRUE(on_server([this] { return events_->full(); }));
-  EXPECT_THAT(answer_to("GET /events HTTP/1.1\r\n\r\n"), IsEmpty());
+  EXPECT_THAT(answer_to("GET /events HTTP/1.0\r\n\r\n"), IsEmpty());
 }
 
 TEST_F(Watching, WhoDoesNotReadIsDropped) {
   start({}, {.patience = 20ms, .send_buffer = 4096});
   tcp::socket client = connect();
   client.set_option(boost::asio::socket_base::receive_buffer_size(4096));
-  boost::asio::write(client, boost::asio::buffer("GET /events HTTP/1.1\r\n\r\n", 24));
+  boost::asio::write(client, boost::asio::buffer("GET /events HTTP/1.0\r\n\r\n", 24));
   while (on_server([this] { return events_->empty(); })) std::this_thread::sleep_for(1ms);
   while (!on_server([this] { return events_->send(std::string(1'000'000, 'x')), events_->empty(); })) {
     std::this_thread::sleep_for(1ms);

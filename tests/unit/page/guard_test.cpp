@@ -65,7 +65,8 @@ TEST(Guard, KnowsItsHostByAddressAndByTheNamesItWasTold) {
     EXPECT_EQ(status(guard.refuse_stranger(asked)), 200U) << known;
   }
   for (const char* const rebound :
-       {"", "evil.example:9838", "127.0.0.1.evil.example", "localhost.evil.example", "[evil]"}) {
+       {"", "evil.example:9838", "127.0.0.1.evil.example", "localhost.evil.example", "[evil]", "[::1]evil.example",
+        "[::1]:80evil.example", "[127.0.0.1]", "evil@127.0.0.1", "127.0.0.1:80@evil"}) {
     http::Request asked = request();
     asked.host = rebound;
     EXPECT_EQ(status(guard.refuse_stranger(asked)), 421U) << rebound;
