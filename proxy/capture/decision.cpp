@@ -42,13 +42,14 @@ std::optional<Decision> decision_between(const proxy::Counters& before, const pr
 }
 
 std::string_view action_of(Decision decision) {
-  if (decision == sent_own) return "sent";
+  if (is_own(decision)) return "sent";
   const Action* const action = action_with_prefix(proxy::counter_text(decision).name);
   return action != nullptr ? action->name : "optimised";
 }
 
 std::string_view reason_of(Decision decision) {
   if (decision == sent_own) return "own";
+  if (is_own(decision)) return to_string(reset_reason(decision));
   const std::string_view counter = proxy::counter_text(decision).name;
   const Action* const action = action_with_prefix(counter);
   return action != nullptr ? counter.substr(action->prefix.size()) : "split";
@@ -61,8 +62,13 @@ std::string comment_of(Decision decision) {
 
 std::optional<Decisions> Decisions::named(std::string_view name) {
   Decisions found;
-  bool any = name == reason_of(sent_own);
-  found.members_[sent_own] = any;
+  bool any = false;
+  for (std::size_t i = 0; i < proxy::reset_reason_count; ++i) {
+    const Decision own = sent_reset(static_cast<proxy::ResetReason>(i));
+    if (name != reason_of(sent_own) && name != reason_of(own)) continue;
+    found.members_.at(own) = true;
+    any = true;
+  }
   for (const Decision each : decisions) {
     if (name != reason_of(each) && name != proxy::counter_text(each).name) continue;
     found.members_.at(each) = true;

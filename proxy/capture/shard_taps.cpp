@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/handback/reset_note.hpp"
+
 namespace sluice::capture {
 namespace {
 
@@ -81,7 +83,11 @@ void ShardTaps::sent(proxy::Side out, std::span<const packet::Packet> burst, Ins
     packet::Parsed parsed;
     const packet::ParseResult result = packet::parse(packet, parsed);
     const Frame frame{{out, true}, now, packet.bytes(), result, parsed};
-    put(shares_of(frame), header_of(frame, take_decision(packet.buffer())), frame.bytes);
+    Decision decision = take_decision(packet.buffer());
+    if (decision == sent_own && result == packet::ParseResult::tcp) {
+      decision = sent_reset(proxy::reset_reason_of(packet, parsed));
+    }
+    put(shares_of(frame), header_of(frame, decision), frame.bytes);
   }
 }
 

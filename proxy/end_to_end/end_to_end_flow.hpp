@@ -97,6 +97,7 @@ struct EndToEndFlow {
   EndToEndPhase phase = EndToEndPhase::syn;
   Side initiator = Side::radio;
   bool splittable = true;    ///< the options of its SYNs are all understood
+  bool was_split = false;    ///< until the policies changed
   bool to_be_split = false;  ///< it passes end to end although its policy splits, until both directions are quiet
 
   /// What a host has said in its SYN, or SYN-ACK.

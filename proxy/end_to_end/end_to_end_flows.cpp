@@ -214,6 +214,7 @@ void EndToEndFlows::describe(std::vector<FlowInfo>& out, std::size_t limit) {
     info.phase = name_of_phase(flow);
     const bool unsplit = parts_.registry.bearer(flow.bearer).treatment().splits();
     if (unsplit) info.obstacle = "end to end";
+    if (flow.was_split) info.reason = to_string(ReleaseReason::released_switch).data();
     for (std::size_t i = 0; i < flow.ways.size(); ++i) {
       info.in_flight[i] = std::max(flow.ways[i].sent - flow.ways[i].acked, Bytes{});
       info.peer_window[i] = flow.ways[i].window.edge() - flow.ways[i].acked;

@@ -94,6 +94,8 @@ class EndToEndFlows {
   }
   /// There is something about its SYNs that cannot be split.
   void keep_end_to_end(EndToEndId id) { flows_[id].splittable = false; }
+  /// Its connection was split until the policies changed.
+  void note_split_before(EndToEndId id) { flows_[id].was_split = true; }
   [[nodiscard]] PolicyIndex policy_of(EndToEndId id) const { return parts_.registry.bearer(flows_[id].bearer).policy; }
   void close(EndToEndId id, Instant now);
 

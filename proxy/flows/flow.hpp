@@ -114,9 +114,10 @@ struct Flow {
   FlowPhase phase : 4 = FlowPhase::syn;
   Side initiator : 4 = Side::radio;
   StreamEvents events = StreamEvents::none;  ///< to serve before the burst ends; when any, it is on the list of flows
-  ReleaseReason release_reason = ReleaseReason::none;  ///< it is to go, and why
-  bool journaled : 1 = false;                          ///< the journal has it as exposed
-  bool waits_out : 1 = false;                          ///< both hosts have closed it (WaitingOut)
+  ReleaseReason release_reason : 4 = ReleaseReason::none;  ///< it is to go, and why
+  ResetReason reset_reason : 4 = ResetReason::none;        ///< the proxy ends it by resets, and why
+  bool journaled : 1 = false;                              ///< the journal has it as exposed
+  bool waits_out : 1 = false;                              ///< both hosts have closed it (WaitingOut)
   std::uint8_t unsplittable_seen : 4 = 0;  ///< so often it was released because of what cannot be split (Released)
   std::uint32_t window_loop = no_id;       ///< its second loop, where it has one
   std::uint32_t governed = no_id;          ///< its law of windows, where it has one

@@ -50,6 +50,7 @@ bool Changeover::track_if_released(Arrival& arrival) {
   if (id == Released::none) return false;
   const tcp::Segment& segment = arrival.segment();
   bool sound = true;
+  const Counter reason = forwarded_since(released.reason(id));
   if (segment.flags.syn()) {
     const TrackedConnection& connection = released.connection(id);
     const bool own =
@@ -65,8 +66,7 @@ bool Changeover::track_if_released(Arrival& arrival) {
     if (segment.payload_len != 0) released.note_data(id, arrival.now);
     if (connection.track(arrival.in, segment) == TrackedConnection::Heard::the_end) released.forget(id);
   }
-  forwarder_.forward(arrival, Counter::forward_mid_flow,
-                     sound ? Forwarder::Checksum::finish : Forwarder::Checksum::keep);
+  forwarder_.forward(arrival, reason, sound ? Forwarder::Checksum::finish : Forwarder::Checksum::keep);
   return true;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/handback/reset_note.hpp"
+
 namespace sluice::proxy {
 namespace {
 
@@ -18,6 +20,7 @@ void send(const Orphan& orphan, Side out, const tcp::Segment& segment, Instant n
     shard.counters.add(Counter::buffers_exhausted);
     return;
   }
+  if (segment.flags.rst()) note_reset(frame, segment.seq, ResetReason::reset_earlier_run);
   packet::write_headers(frame, orphan.headers.at(static_cast<std::size_t>(out)), addresses_towards(out, orphan.key),
                         segment, 0, 0);
   shard.queue.push(out, std::move(frame), now);

@@ -1,28 +1,80 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace sluice::proxy {
 
-/// Why a split connection goes back to plain forwarding: name and text from one line; counters of the same names.
-#define SLUICE_PROXY_RELEASE_REASONS(X)                                                                           \
-  X(released_idle, "split connections handed back to plain forwarding: silent for timeouts.idle")                 \
-  X(released_command, "split connections handed back to plain forwarding: the operator asked for it")             \
-  X(released_drain, "split connections handed back to plain forwarding: the proxy drains")                        \
-  X(released_memory, "split connections handed back to plain forwarding: packet buffers short, and it held none") \
-  X(released_switch, "split connections handed back to their hosts: the policies leave them end to end now")      \
-  X(released_unsplittable,                                                                                        \
-    "split connections handed back to plain forwarding: a fragment or an IP option between its "                  \
-    "hosts")
+/// Why a split connection goes back to plain forwarding: name and text from one line. Two counters have each name:
+/// NAME counts connections, forward_NAME the frames of such a connection that are forwarded afterwards.
+#define SLUICE_PROXY_RELEASE_REASONS(X)                             \
+  X(released_idle, "silent for timeouts.idle")                      \
+  X(released_command, "the operator asked for it")                  \
+  X(released_drain, "the proxy drains")                             \
+  X(released_memory, "packet buffers were short, and it held none") \
+  X(released_switch, "the policies leave it end to end")            \
+  X(released_unsplittable, "a fragment or an IP option between its hosts")
 
 enum class ReleaseReason : std::uint8_t {
   none,
 #define X(name, text) name,
   SLUICE_PROXY_RELEASE_REASONS(X)
 #undef X
-      never_split  ///< a handshake that failed, or that nobody waits for any more
+      released_earlier_run,  ///< a run of the program before this one had split it
+  never_split                ///< a handshake that failed, or that nobody waits for any more
 };
+
+/// Returns "released_idle"; an empty name for a connection that was not split.
+[[nodiscard]] constexpr std::string_view to_string(ReleaseReason reason) {
+  switch (reason) {
+    case ReleaseReason::none:
+    case ReleaseReason::never_split:
+      return "";
+    case ReleaseReason::released_earlier_run:
+      return "released_earlier_run";
+#define X(name, text)       \
+  case ReleaseReason::name: \
+    return #name;
+      SLUICE_PROXY_RELEASE_REASONS(X)
+#undef X
+  }
+  return "?";
+}
+
+/// Why the proxy sends a reset: name and text from one line.
+#define SLUICE_PROXY_RESET_REASONS(X)                                                              \
+  X(reset_relayed, "the other host has reset the connection")                                      \
+  X(reset_timed_out, "a host did not answer any retransmission")                                   \
+  X(reset_stalled, "a host took nothing of what was held for it")                                  \
+  X(reset_orphaned, "a host took nothing of what was held for it, and the sender of that is gone") \
+  X(reset_memory, "packet buffers were short, and it held many without progress")                  \
+  X(reset_stop, "the program ended, and bytes were held")                                          \
+  X(reset_earlier_run, "an earlier run of the program held bytes of it, which are lost")
+
+enum class ResetReason : std::uint8_t {
+  none,
+#define X(name, text) name,
+  SLUICE_PROXY_RESET_REASONS(X)
+#undef X
+};
+#define X(name, text) +1
+inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X);  ///< `none` included
+#undef X
+
+/// Returns "reset_stalled"; an empty name for none.
+[[nodiscard]] constexpr std::string_view to_string(ResetReason reason) {
+  switch (reason) {
+    case ResetReason::none:
+      return "";
+#define X(name, text)     \
+  case ResetReason::name: \
+    return #name;
+      SLUICE_PROXY_RESET_REASONS(X)
+#undef X
+  }
+  return "?";
+}
 
 /// What keeps a connection here that is to be released: name and text from one line.
 #define SLUICE_PROXY_OBSTACLES(X)                                                                       \

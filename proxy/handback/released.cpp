@@ -77,6 +77,7 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
   connection.initiator = flow.initiator;
   released.wanted = flow.release_reason != ReleaseReason::released_command;  // an operator's word stands
   released.unsplittable_seen = flow.unsplittable_seen;
+  released.reason = flow.release_reason;
   if (flow.release_reason == ReleaseReason::released_unsplittable)
     released.not_before = now + wait_after(flow.unsplittable_seen);
   for (const Side side : both_sides) {
@@ -118,6 +119,20 @@ void Released::note_unsplittable(const flow::FlowKey& key, Side in, const tcp::S
   if (!flow.connection.is_plausible(in, segment)) return;
   flow.unsplittable_seen = std::max<std::uint8_t>(flow.unsplittable_seen, 1);
   flow.not_before = std::max(flow.not_before, now + wait_after(flow.unsplittable_seen));
+}
+
+void Released::describe(std::vector<FlowInfo>& out, std::size_t limit) {
+  flows_.for_each([&](std::uint32_t, const ReleasedFlow& flow) {
+    if (out.size() >= limit) return;
+    FlowInfo info;
+    info.ue = flow.key.ue;
+    info.server = flow.key.server;
+    info.ue_port = flow.key.ue_port;
+    info.server_port = flow.key.server_port;
+    info.phase = "released";
+    info.reason = to_string(flow.reason).data();
+    out.push_back(info);
+  });
 }
 
 void Released::want(const std::optional<IpAddress>& ue) {

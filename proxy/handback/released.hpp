@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "dataplane/flow/flow_table.hpp"
 #include "dataplane/flow/slab.hpp"
@@ -9,6 +10,7 @@
 #include "proxy/end_to_end/tracked_connection.hpp"
 #include "proxy/flows/age_ring.hpp"
 #include "proxy/flows/flow_journal.hpp"
+#include "proxy/shard/info.hpp"
 
 namespace sluice::proxy {
 
@@ -20,7 +22,8 @@ struct ReleasedFlow {
   bool survivor = false;               ///< of an earlier run
   bool wanted = false;                 ///< it is to be split again when it can be …
   std::uint8_t unsplittable_seen = 0;  ///< so often it went because of what cannot be split
-  Instant not_before{};                ///< … and no sooner
+  ReleaseReason reason = ReleaseReason::released_earlier_run;
+  Instant not_before{};  ///< … and no sooner
 };
 static_assert(sizeof(ReleasedFlow) <= 256);
 
@@ -58,7 +61,11 @@ class Released {
     return flows_[id].wanted && now >= flows_[id].not_before;
   }
   [[nodiscard]] std::uint8_t unsplittable_seen(std::uint32_t id) const { return flows_[id].unsplittable_seen; }
+  /// Returns why the connection was released.
+  [[nodiscard]] ReleaseReason reason(std::uint32_t id) const { return flows_[id].reason; }
   [[nodiscard]] std::uint32_t size() const { return flows_.size(); }
+  /// Appends one entry for each connection, while `out` has fewer than `limit`.
+  void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
  private:
   /// A place under that key, or none; counts whom it took it from.

@@ -353,6 +353,7 @@ Json to_json(const FlowInfo& flow) {
   Json object = {{"ue", fmt::format("{} {}", flow.ue.to_string(), flow.ue_port)},
                  {"server", fmt::format("{} {}", flow.server.to_string(), flow.server_port)},
                  {"phase", flow.phase},
+                 {"reason", flow.reason},
                  {"acks_held", flow.acks_held},
                  {"radio_sent_bytes", flow.sent_to_radio ? Json(flow.sent_to_radio->count()) : Json()},
                  {"kept_by", flow.obstacle}};

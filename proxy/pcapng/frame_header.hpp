@@ -8,7 +8,8 @@
 namespace sluice::capture {
 
 /// What became of a frame: the counter that counts it, or `sent_own` for one that the proxy sent and that is not the
-/// frame that just came in: a segment of its own endpoints, or one that had waited.
+/// frame that just came in: a segment of its own endpoints, or one that had waited. Resets of its own have the values
+/// below (decision.hpp).
 using Decision = std::uint8_t;
 inline constexpr Decision sent_own = 255;
 

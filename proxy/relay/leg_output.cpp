@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "proxy/handback/reset_note.hpp"
+#include "proxy/relay/relay.hpp"
+
 namespace sluice::proxy {
 
 inline packet::Packet LegOutput::allocate() {
@@ -12,7 +15,12 @@ inline packet::Packet LegOutput::allocate() {
 }
 
 packet::Packet LegOutput::frame_for(packet::Packet* payload, const tcp::Segment& segment) {
-  if (payload == nullptr) return allocate();
+  if (payload == nullptr) {
+    packet::Packet frame = allocate();
+    if (segment.flags.rst() && frame) [[unlikely]]
+      note_reset(frame, segment);
+    return frame;
+  }
   // An earlier transmission that the device still holds will be on the wire soon enough: nothing to repeat yet.
   if (payload->shared()) [[unlikely]]
     return {};
@@ -20,6 +28,10 @@ packet::Packet LegOutput::frame_for(packet::Packet* payload, const tcp::Segment&
     payload->trim_front(before);
   }
   return payload->share();
+}
+
+void LegOutput::note_reset(const packet::Packet& frame, const tcp::Segment& reset) const {
+  proxy::note_reset(frame, reset.seq, relay::reset_reason(flow_));
 }
 
 void LegOutput::pass(const packet::Parsed& parsed, const tcp::PassedHeader& header, packet::Packet& frame,

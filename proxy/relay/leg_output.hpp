@@ -51,6 +51,8 @@ class LegOutput final : public tcp::Output {
   [[nodiscard]] packet::AddressesView addresses() const {
     return addresses_towards(side_, shard_.registry.view_of(flow_, leg_.headers.ip_version));
   }
+  /// Notes why a reset is sent, for captures.
+  [[gnu::cold, gnu::noinline]] void note_reset(const packet::Packet& frame, const tcp::Segment& reset) const;
   [[nodiscard]] packet::Packet frame_for(packet::Packet* payload, const tcp::Segment& segment);
 
   Flow& flow_;

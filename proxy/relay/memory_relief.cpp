@@ -55,7 +55,7 @@ void MemoryRelief::reclaim_from(Flow& flow, FlowId id, Instant now) {
     walk_.largest = std::max(walk_.largest, held);
     if (held < walk_.take_from) continue;
     shard_.counters.add(Counter::flows_reset_memory);
-    relay::abandon(flow);
+    relay::abandon(flow, ResetReason::reset_memory);
     flows_.mark(flow, id, StreamEvents::all);
     return;
   }

@@ -107,11 +107,22 @@ bool has_news_of_end(const Flow& flow) {
   return untold(flow.leg(Side::radio), flow.leg(Side::core)) || untold(flow.leg(Side::core), flow.leg(Side::radio));
 }
 
-void abandon(Flow& flow) {
+void abandon(Flow& flow, ResetReason reason) {
+  flow.reset_reason = reason;
   for (Leg& leg : flow.legs) {
     leg.reset_pending = false;
     leg.endpoint.abort();
   }
+}
+
+ResetReason reset_reason(const Flow& flow) {
+  if (flow.reset_reason != ResetReason::none || !flow.terminated()) return flow.reset_reason;
+  const auto ended_by = [&flow](tcp::CloseReason reason) {
+    return flow.leg(Side::radio).endpoint.close_reason() == reason ||
+           flow.leg(Side::core).endpoint.close_reason() == reason;
+  };
+  if (ended_by(tcp::CloseReason::timed_out)) return ResetReason::reset_timed_out;
+  return ended_by(tcp::CloseReason::reset_by_peer) ? ResetReason::reset_relayed : ResetReason::none;
 }
 
 bool finished(const Flow& flow) {

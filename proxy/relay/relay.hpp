@@ -80,7 +80,10 @@ inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates upda
 }
 
 /// Ends the connection on both sides, whatever is held: the next emit() of each leg tells its host by a reset.
-void abandon(Flow& flow);
+void abandon(Flow& flow, ResetReason reason);
+
+/// Returns why the proxy resets a host of the connection, or would if it had to; none while nothing has ended it.
+[[nodiscard]] ResetReason reset_reason(const Flow& flow);
 
 /// Both legs are closed and nothing is held: the flow can go.
 [[nodiscard]] bool finished(const Flow& flow);

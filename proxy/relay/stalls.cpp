@@ -8,8 +8,9 @@ void Stalls::end(Flow& flow, Instant now) {
   forget_overdue(flow, now);
   for (const Side out : {Side::radio, Side::core}) {
     if (!has_stalled(flow, out, now)) continue;
-    shard_.counters.add(flow.leg(out).reset_pending ? Counter::flows_orphaned : Counter::flows_stalled);
-    relay::abandon(flow);
+    const bool orphaned = flow.leg(out).reset_pending;
+    shard_.counters.add(orphaned ? Counter::flows_orphaned : Counter::flows_stalled);
+    relay::abandon(flow, orphaned ? ResetReason::reset_orphaned : ResetReason::reset_stalled);
     return;
   }
 }

@@ -10,6 +10,10 @@
 
 namespace sluice::proxy {
 
+/// Two counters of each reason for which connections are released: their frames, and the connections.
+#define SLUICE_PROXY_FORWARD_RELEASED(name, text) X(forward_##name, "forwarded: its connection was split before: " text)
+#define SLUICE_PROXY_RELEASED(name, text) X(name, "split connections handed back to plain forwarding: " text)
+
 /// Everything a shard counts beside the parser's outcomes: name, what it means. Every frame is accounted for:
 /// received_* = optimised + the sum of forward_* + the sum of drop_*, where the outcomes of packet::parse() that are
 /// not TCP are counters of their own, named forward_… or drop_… by their disposition.
@@ -23,7 +27,9 @@ namespace sluice::proxy {
   X(forward_regulated, "forwarded: of a connection that passes end to end under a law")                            \
   X(forward_tracked, "forwarded: of a connection known from its SYN that passes end to end under none")            \
   X(forward_regulated_unread, "forwarded: of such a connection, with a wrong checksum; nothing learned")           \
-  X(forward_mid_flow, "forwarded: TCP of a connection that is not split here (older than us, or released)")        \
+  X(forward_mid_flow, "forwarded: TCP of a connection whose SYN was not seen, or is forgotten")                    \
+  SLUICE_PROXY_RELEASE_REASONS(SLUICE_PROXY_FORWARD_RELEASED)                                                      \
+  X(forward_released_earlier_run, "forwarded: an earlier run of the program had split its connection")             \
   X(forward_not_ue, "forwarded: the address on the radio side is not in ue_prefixes")                              \
   X(forward_flow_limit, "forwarded: SYN beyond max_flows or max_bearers")                                          \
   X(forward_memory, "forwarded: SYN while packet buffers are short")                                               \
@@ -60,7 +66,7 @@ namespace sluice::proxy {
   X(paths_smaller_core, "times segments to the core became smaller because a router said so")                      \
   X(flows_split_again, "connections that had been handed back and are split again")                                \
   X(flows_split_by_switch, "connections that were end to end when the policies changed, and are split since")      \
-  SLUICE_PROXY_RELEASE_REASONS(X)                                                                                  \
+  SLUICE_PROXY_RELEASE_REASONS(SLUICE_PROXY_RELEASED)                                                              \
   X(released_forgotten, "connections handed back that are no longer tracked: newer ones needed their place")       \
   X(flows_regulated, "connections that pass end to end under a law")                                               \
   X(windows_rewritten, "ACKs that went on with another window than they came with")                                \
@@ -107,6 +113,16 @@ inline constexpr std::size_t counter_count = own_counter_count + packet::parse_r
                               static_cast<std::size_t>(ReleaseReason::released_idle));
 }
 static_assert(counter_of(ReleaseReason::released_unsplittable) == Counter::released_unsplittable);
+
+/// The counter of frames that are forwarded since their connection was released for this reason.
+[[nodiscard]] constexpr Counter forwarded_since(ReleaseReason reason) {
+  if (reason == ReleaseReason::none || reason == ReleaseReason::never_split) return Counter::forward_mid_flow;
+  return static_cast<Counter>(static_cast<std::size_t>(Counter::forward_released_idle) +
+                              static_cast<std::size_t>(reason) -
+                              static_cast<std::size_t>(ReleaseReason::released_idle));
+}
+static_assert(forwarded_since(ReleaseReason::released_unsplittable) == Counter::forward_released_unsplittable);
+static_assert(forwarded_since(ReleaseReason::released_earlier_run) == Counter::forward_released_earlier_run);
 
 /// The counter of a parse outcome other than `tcp`.
 [[nodiscard]] constexpr Counter counter_of(packet::ParseResult result) {

@@ -65,6 +65,8 @@ void describe_flows(Registry& registry, std::vector<FlowInfo>& out, std::size_t 
     info.phase = name_of(flow.phase);
     if (flow.release_reason != ReleaseReason::none && flow.terminated())
       info.obstacle = to_string(handback::obstacle(flow)).data();
+    const ResetReason reset = relay::reset_reason(flow);
+    info.reason = reset != ResetReason::none ? to_string(reset).data() : to_string(flow.release_reason).data();
     if (flow.terminated()) info.sent_to_radio = flow.sent_to_radio;
     for (std::size_t i = 0; i < flow.legs.size() && flow.terminated(); ++i) {
       const tcp::Endpoint& endpoint = flow.legs[i].endpoint;

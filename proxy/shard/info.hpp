@@ -18,7 +18,8 @@ struct FlowInfo {
   IpAddress server;
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
-  const char* phase = "";           ///< handshake, split, handing back, regulated, observed or bypassed
+  const char* phase = "";           ///< handshake, split, handing back, released, regulated, observed or bypassed
+  const char* reason = "";          ///< why it was or is to be released, or is reset by the proxy: released_idle …
   const char* obstacle = "";        ///< what keeps it here although it is to go
   const char* state[2] = {"", ""};  ///< RFC 9293 names
   Bytes in_flight[2];

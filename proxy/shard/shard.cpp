@@ -237,6 +237,7 @@ std::uint32_t Shard::released_count() const {
 void Shard::describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const {
   proxy::describe_flows(parts_->registry, out, limit);
   parts_->end_to_end.describe(out, limit);
+  parts_->flows.handback().released().describe(out, limit);
 }
 
 void Shard::describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const {

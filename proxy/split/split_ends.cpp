@@ -45,6 +45,7 @@ bool SplitFlows::end_now(Flow& flow, FlowId id, Instant now) {
     return true;
   }
   Bearer& bearer = work_.shard.registry.bearer(flow.bearer);
+  flow.reset_reason = ResetReason::reset_stop;
   for (const Side side : {Side::radio, Side::core}) {
     flow.leg(side).reset_pending = false;
     flow.leg(side).endpoint.abort();

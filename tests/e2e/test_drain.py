@@ -108,9 +108,12 @@ def test_one_ue_is_released_and_the_other_is_not(wire):
     time.sleep(0.5)
     sluice.ask("release", wire.ue_addresses[0])
     deadline = time.monotonic() + 20
-    while any(flow["ue"].startswith(wire.ue_addresses[0] + " ") for flow in sluice.ask("flows")):
+    def of_the_ue():
+        return [flow for flow in sluice.ask("flows") if flow["ue"].startswith(wire.ue_addresses[0] + " ")]
+    while any(flow["phase"] != "released" for flow in of_the_ue()):
         assert time.monotonic() < deadline, sluice.ask("flows")
         time.sleep(0.05)
+    assert {flow["reason"] for flow in of_the_ue()} == {"released_command"}
     counters = sluice.counters()
     assert counters["released_command"] >= 1
     transfers.finish()

@@ -54,7 +54,7 @@ def count(proxies, name):
 
 def ues_of(proxy):
     """The UEs whose connections it has split now."""
-    return {flow["ue"].split()[0] for flow in proxy.ask("flows")}
+    return {flow["ue"].split()[0] for flow in proxy.ask("flows") if flow["phase"] != "released"}
 
 
 def wait_until_split(proxies, count):

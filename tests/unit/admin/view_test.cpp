@@ -48,13 +48,24 @@ TEST(View, WithoutARateAQueueHasNoDelay) {
 
 TEST(View, AFlowFitsATerminal) {
   const Json flow = {{"ue", "255.255.255.255 65535"}, {"server", "255.255.255.255 65535"},
-                     {"phase", "handing back"},       {"acks_held", 0},
+                     {"phase", "handing back"},       {"reason", "released_earlier_run"},
                      {"radio_state", "established"},  {"radio_srtt_ms", 1234.567},
                      {"core_srtt_ms", 0.001},         {"radio_in_flight_bytes", 9'999'000},
                      {"radio_held_bytes", 9'999'000}, {"radio_retransmissions", 1'000'000}};
   const std::string table = to_table(view_of("flows", Json::array({flow})));
   EXPECT_LE(table.find('\n'), 120U) << table;
   EXPECT_NE(table.find("1234.567"), std::string::npos) << table;
+}
+
+TEST(View, AFlowShowsWhyItWasReleasedOrIsReset) {
+  const auto state_of = [](const char* phase, const char* reason) {
+    const Json flow = {{"ue", "10.0.0.1 1"}, {"phase", phase}, {"radio_state", "established"}, {"reason", reason}};
+    return view_of("flows", Json::array({flow}))[0]["state"];
+  };
+  EXPECT_EQ(state_of("split", ""), "established");
+  EXPECT_EQ(state_of("handing back", "released_drain"), "drain");
+  EXPECT_EQ(state_of("released", "released_unsplittable"), "unsplittable");
+  EXPECT_EQ(state_of("split", "reset_stalled"), "reset_stalled");
 }
 
 TEST(View, WhatAProgramDoesNotTellIsNull) {

@@ -7,6 +7,7 @@
 
 #include "proxy/capture/frame_tap.hpp"
 #include "proxy/capture/tap_slot.hpp"
+#include "proxy/handback/reset_note.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::capture {
@@ -63,6 +64,11 @@ class WatchedShard : public testing::Test, private proxy::Transmitter {
     taps_.push_back(added);
     watch_ = std::make_unique<ShardTaps>(1, taps_);
     return added;
+  }
+  void release() { shard_.release(IpAddress::v4(10, 45, 0, 2), now_); }
+  void stop() {
+    shard_.abort_all();
+    shard_.advance(now_);
   }
   void put(Side in, packet::Packet packet) { put_burst(in, {&packet, 1}); }
   void put_burst(Side in, std::span<packet::Packet> burst) {
@@ -122,6 +128,49 @@ TEST_F(WatchedShard, WhatIsNotTcpAndWhatIsDamagedSayWhy) {
   put(Side::core, std::move(arp));
   EXPECT_THAT(texts_of(*tap),
               ElementsAre("radio-received: dropped runt", "core-received: forwarded arp", "radio-sent: forwarded arp"));
+}
+
+TEST_F(WatchedShard, WhatWasReleasedSaysWhy) {
+  const auto tap = this->tap();
+  open();
+  release();
+  static_cast<void>(take_all(*tap));
+  put(Side::core, from_server(Flags::ack_bit, 5001, 1001, "data"));
+  EXPECT_THAT(texts_of(*tap),
+              ElementsAre("core-received: forwarded released_command", "radio-sent: forwarded released_command"));
+}
+
+TEST_F(WatchedShard, AResetThatPassesASplitIsOurs) {
+  const auto tap = this->tap();
+  open();
+  static_cast<void>(take_all(*tap));
+  put(Side::core, from_server(Flags::rst_bit | Flags::ack_bit, 5001, 1001));
+  EXPECT_THAT(texts_of(*tap), ElementsAre("core-received: optimised split", "radio-sent: sent reset_relayed"));
+}
+
+TEST_F(WatchedShard, AResetOfTheProxySaysWhy) {
+  const auto tap = this->tap();
+  open();
+  for (const std::uint32_t at : {5001U, 6001U})
+    put(Side::core, from_server(Flags::ack_bit, at, 1001, std::string(1000, 'x')));
+  static_cast<void>(take_all(*tap));
+  stop();
+  EXPECT_THAT(texts_of(*tap), testing::AllOf(testing::Contains("radio-sent: sent reset_stop"),
+                                             testing::Contains("core-sent: sent reset_stop"),
+                                             testing::Not(testing::Contains("core-sent: sent own"))));
+}
+
+TEST_F(WatchedShard, ABufferThatCarriedAResetTellsNothingOfAnother) {
+  packet::Packet reset = from_server(Flags::rst_bit, 5001, 0);
+  packet::Parsed parsed;
+  ASSERT_EQ(packet::parse(reset, parsed), packet::ParseResult::tcp);
+  proxy::note_reset(reset, tcp::SeqNum(5001), proxy::ResetReason::reset_memory);
+  EXPECT_EQ(proxy::reset_reason_of(reset, parsed), proxy::ResetReason::reset_memory);
+  parsed.segment.seq = parsed.segment.seq + 1;
+  EXPECT_EQ(proxy::reset_reason_of(reset, parsed), proxy::ResetReason::none);
+  parsed.segment.seq = tcp::SeqNum(5001);
+  parsed.segment.flags.bits = Flags::ack_bit;
+  EXPECT_EQ(proxy::reset_reason_of(reset, parsed), proxy::ResetReason::none);
 }
 
 TEST_F(WatchedShard, ADamagedSegmentOfASplitConnectionIsShownAsItCame) {

@@ -186,7 +186,12 @@ TEST_F(ShardOrphans, WhatIsForgedOnOneSideSplitsNothing) {
   lab->pass_time(std::chrono::seconds(11));
   hosts->ue(Flags::ack_bit, 10, 20, "true");
   EXPECT_EQ(split_again(), 0U);
-  EXPECT_EQ(lab->count(Counter::forward_mid_flow), 22U);
+  EXPECT_EQ(lab->count(Counter::forward_released_earlier_run), 22U);
+  std::vector<proxy::FlowInfo> flows;
+  lab->shard.describe_flows(flows, 4);
+  ASSERT_EQ(flows.size(), 1U);
+  EXPECT_STREQ(flows[0].phase, "released");
+  EXPECT_STREQ(flows[0].reason, "released_earlier_run");
 }
 
 TEST_F(ShardOrphans, ASurvivorThatEndsIsForgotten) {

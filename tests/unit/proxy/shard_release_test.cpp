@@ -29,6 +29,13 @@ class ShardRelease : public ScriptedShard {
   [[nodiscard]] std::uint32_t staying(Obstacle obstacle) const {
     return lab.shard.staying().by_obstacle[static_cast<std::size_t>(obstacle)];
   }
+  /// Phase and reason of the only connection that is shown.
+  [[nodiscard]] std::pair<std::string, std::string> only_flow() const {
+    std::vector<proxy::FlowInfo> flows;
+    lab.shard.describe_flows(flows, 4);
+    if (flows.size() != 1) return {};
+    return {flows[0].phase, flows[0].reason};
+  }
   /// Puts a segment in and expects the very same frame at the other side.
   void expect_untouched(bool from_ue, std::uint8_t flags, std::uint32_t seq, std::uint32_t ack,
                         const std::string& payload = {}) {
@@ -61,6 +68,35 @@ TEST_F(ShardRelease, AnEmptyRelayGoesAtOnce) {
   expect_untouched(false, Flags::ack_bit, 0, 0, "from the server");
   expect_untouched(true, Flags::ack_bit, 0, 15, "from the UE");
   expect_untouched(true, Flags::ack_bit | Flags::fin_bit, 11, 15);
+}
+
+TEST_F(ShardRelease, AConnectionKeepsItsReasonWhileItIsTracked) {
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, "held");
+  release();
+  EXPECT_EQ(only_flow().first, "handing back");
+  EXPECT_EQ(only_flow().second, "released_command");
+  hosts.ue(Flags::ack_bit, 0, 4);
+  EXPECT_EQ(only_flow().first, "released");
+  EXPECT_EQ(only_flow().second, "released_command");
+  const std::uint64_t before = lab.count(Counter::forward_released_command);
+  hosts.server(Flags::ack_bit, 4, 0, "more");
+  hosts.ue(Flags::ack_bit, 0, 8);
+  EXPECT_EQ(lab.count(Counter::forward_released_command), before + 2);
+  EXPECT_EQ(lab.count(Counter::forward_mid_flow), 0U);
+  hosts.server(Flags::rst_bit | Flags::ack_bit, 8, 0);
+  EXPECT_EQ(lab.count(Counter::forward_released_command), before + 3);
+  std::vector<proxy::FlowInfo> flows;
+  lab.shard.describe_flows(flows, 4);
+  EXPECT_TRUE(flows.empty()) << "it has ended";
+}
+
+TEST_F(ShardRelease, WhatIsSilentIsReleasedAsThat) {
+  hosts.open();
+  lab.pass_time(proxy::ShardTimeouts{}.idle + std::chrono::seconds(1));
+  EXPECT_EQ(only_flow().second, "released_idle");
+  hosts.ue(Flags::ack_bit, 0, 0);
+  EXPECT_EQ(lab.count(Counter::forward_released_idle), 1U);
 }
 
 TEST_F(ShardRelease, OnlyTheUeThatWasNamedGoes) {

@@ -27,13 +27,13 @@ class ShardStop : public ScriptedShard {
     EXPECT_EQ(seen->segment().seq.raw(), first + offset);
   }
   void expect_passes(bool from_ue, std::uint8_t flags, std::uint32_t seq, std::uint32_t ack) {
-    const std::uint64_t before = lab.count(Counter::forward_mid_flow);
+    const std::uint64_t before = lab.shard.counters().forwarded();
     if (from_ue) {
       hosts.ue(flags, seq, ack);
     } else {
       hosts.server(flags, seq, ack);
     }
-    EXPECT_EQ(lab.count(Counter::forward_mid_flow), before + 1);
+    EXPECT_EQ(lab.shard.counters().forwarded(), before + 1);
     EXPECT_FALSE(lab.silent(from_ue ? Side::core : Side::radio));
     EXPECT_TRUE(lab.silent(from_ue ? Side::radio : Side::core));
     lab.forget_output();
