@@ -149,6 +149,7 @@ void Changeover::on_unsplittable(const Arrival& arrival) {
     flow.release_reason = ReleaseReason::released_unsplittable;
   } else {
     if (!handshake::is_plausible(flow, in, begun->segment)) return;
+    openings_.note_unsplit(key, counter_of(arrival.result), arrival.now);
     flow.release_reason = ReleaseReason::never_split;
   }
   flows_.mark(flow, id, StreamEvents::all);

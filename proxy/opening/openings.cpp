@@ -66,6 +66,7 @@ Openings::Openings(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& 
                   shard.config.timeouts.handshake, secret),
       newcomers_(std::max<std::uint32_t>(shard.config.limits.max_flows / 16, 16), Newcomers::Counts::newest,
                  shard.config.timeouts.handshake, secret),
+      unsplit_(std::max<std::uint32_t>(shard.config.limits.max_flows / 4, 16), shard.config.timeouts.idle),
       half_open_(shard.config.limits.max_flows) {}
 
 bool Openings::is_ue(const IpAddress& address) const {
@@ -77,8 +78,8 @@ bool Openings::is_ue(const IpAddress& address) const {
 std::optional<Counter> Openings::reason_not_to_note(const Arrival& arrival) const {
   const tcp::Segment& segment = arrival.segment();
   if (shard_.registry.policies().current().only_bypass()) return Counter::forward_bypass_mode;
-  if (!segment.flags.syn() || segment.flags.ack()) return Counter::forward_mid_flow;
   if (!is_ue(arrival.in == Side::radio ? arrival.parsed.src : arrival.parsed.dst)) return Counter::forward_not_ue;
+  if (!segment.flags.syn() || segment.flags.ack()) return Counter::forward_mid_flow;
   if (arrival.result == packet::ParseResult::tcp_options_unknown) return proxy::counter_of(arrival.result);
   if (segment.payload_len != 0) return Counter::forward_syn_data;
   if (draining_) return Counter::forward_draining;
@@ -88,17 +89,32 @@ std::optional<Counter> Openings::reason_not_to_note(const Arrival& arrival) cons
   return std::nullopt;
 }
 
+/// Forwards a segment of a connection that goes unsplit for this reason from here on.
+void Openings::forward_unsplit(Arrival& arrival, Counter reason) {
+  unsplit_.note(arrival.key(), arrival.tag, reason, arrival.now);
+  forwarder_.forward(arrival, reason);
+}
+
+/// Forwards a segment that is no first SYN, of a connection that is not split: under the reason that its handshake
+/// gave.
+void Openings::forward_unknown(Arrival& arrival) {
+  const std::optional<Counter> reason = unsplit_.find(arrival.key(), arrival.tag, arrival.now);
+  forwarder_.forward(arrival, reason.value_or(Counter::forward_mid_flow));
+}
+
 void Openings::meet(Arrival& arrival) {
   const bool first_syn = arrival.segment().flags.syn() && !arrival.segment().flags.ack();
   if (!first_syn && meet_answer(arrival)) return;
   if (const auto reason = reason_not_to_note(arrival)) {
-    forwarder_.forward(arrival, *reason);
-    return;
+    if (*reason == Counter::forward_mid_flow) return forward_unknown(arrival);
+    // What the address says holds for each segment, and a damaged one says nothing.
+    const bool lasting = *reason != Counter::forward_not_ue && *reason != Counter::forward_handshake_damaged;
+    if (first_syn && lasting) return forward_unsplit(arrival, *reason);
+    return forwarder_.forward(arrival, *reason);
   }
   const Policies& policies = shard_.registry.policies().current();
   if (policies.treatment(policies.choose(view_of(arrival))).mode == Mode::bypass) {
-    forwarder_.forward(arrival, Counter::forward_bypass_mode);
-    return;
+    return forward_unsplit(arrival, Counter::forward_bypass_mode);
   }
   note(first_syn_of(arrival, shard_.config));
   if (arrival.in == Side::radio && shard_.registry.policies().minds_young()) expect(arrival);
@@ -139,7 +155,11 @@ bool Openings::meet_answer(Arrival& arrival) {
     if (answer == AnswerToSyn::accepts) {
       begin_answered(arrival, first);
     } else {
-      if (answer == AnswerToSyn::refuses) shard_.counters.add(Counter::flows_refused);
+      if (answer != AnswerToSyn::refuses) {
+        forward_unsplit(arrival, counter_of(answer));
+        return true;
+      }
+      shard_.counters.add(Counter::flows_refused);
       forwarder_.forward(arrival, counter_of(answer));
     }
     return true;
@@ -153,10 +173,8 @@ void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose({key.ue, key.server, key.server_port, first.dscp});
   const Treatment& treatment = policies.treatment(policy);
-  if (const auto reason = reason_not_to_begin(treatment)) {
-    forwarder_.forward(arrival, *reason);
-    return;
-  }
+  if (const auto reason = reason_not_to_begin(treatment)) return forward_unsplit(arrival, *reason);
+  unsplit_.forget(key, arrival.tag);
   if (treatment.regulates()) {
     const EndToEndId id = end_to_end_.open(first, policy, arrival.now);
     if (id != EndToEndFlows::none) return forwarder_.pass_end_to_end(arrival, id);
@@ -164,7 +182,7 @@ void Openings::begin_answered(Arrival& arrival, const FirstSyn& first) {
     const FlowId id = begin(first, policy, arrival.now);
     if (id != no_id) return follow(arrival, id);
   }
-  forwarder_.forward(arrival, Counter::forward_flow_limit);
+  forward_unsplit(arrival, Counter::forward_flow_limit);
 }
 
 /// Things may have changed since the SYN was noted.
@@ -237,8 +255,7 @@ void Openings::displace(const AgeRing::Entry& oldest, Instant now) {
 void Openings::track(Arrival& arrival, FlowId id) {
   const Flow& flow = shard_.registry.flow(id);
   if (flow.release_reason != ReleaseReason::none) {
-    forwarder_.forward(arrival, Counter::forward_mid_flow);
-    return;
+    return forward_unknown(arrival);
   }
   if (is_damaged(shard_.config, arrival.in, arrival.packet, arrival.parsed,
                  flow.handshake.leaves_unfinished(arrival.in))) {
@@ -282,7 +299,7 @@ void Openings::follow(Arrival& arrival, FlowId id) {
       return;
     case handshake::Step::give_up:
       flows_.ask_to_leave(flow, id, ReleaseReason::never_split);
-      forwarder_.forward(arrival, reason_to_give_up(arrival));
+      forward_unsplit(arrival, reason_to_give_up(arrival));
       return;
   }
   forwarder_.forward(arrival, Counter::forward_handshake);
@@ -319,7 +336,7 @@ void Openings::leave_end_to_end(Arrival& arrival, FlowId id) {
   flow.successor = successor;
   flows_.close(id, arrival.now);
   if (successor == EndToEndFlows::none) {
-    forwarder_.forward(arrival, Counter::forward_flow_limit);
+    forward_unsplit(arrival, Counter::forward_flow_limit);
   } else {
     forwarder_.pass_end_to_end(arrival, successor);
   }

@@ -6,6 +6,7 @@
 #include "proxy/flows/half_open.hpp"
 #include "proxy/handback/handback.hpp"
 #include "proxy/opening/newcomers.hpp"
+#include "proxy/opening/unsplit_connections.hpp"
 #include "proxy/shard/arrival.hpp"
 #include "proxy/shard/forwarder.hpp"
 #include "proxy/split/split_flows.hpp"
@@ -34,11 +35,17 @@ class Openings {
   [[nodiscard, gnu::cold, gnu::noinline]] bool meet_newcomer(Arrival& arrival);
   /// Of a connection whose handshake is tracked.
   [[gnu::noinline]] void track(Arrival& arrival, FlowId id);
+  /// The connection with this key goes unsplit for this reason, under which its later segments are counted.
+  void note_unsplit(const flow::FlowKey& key, Counter reason, Instant now) {
+    unsplit_.note(key, shard_.registry.connections().tag_of(key), reason, now);
+  }
 
  private:
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const Arrival& arrival) const;
   [[nodiscard]] std::optional<Counter> reason_not_to_begin(const Treatment& treatment) const;
+  void forward_unsplit(Arrival& arrival, Counter reason);
+  void forward_unknown(Arrival& arrival);
   void note(const FirstSyn& first);
   void expect(const Arrival& arrival);
   [[nodiscard]] bool meet_answer(Arrival& arrival);
@@ -58,6 +65,7 @@ class Openings {
   Forwarder& forwarder_;
   Newcomers first_syns_;  ///< of connections that nothing else is known of
   Newcomers newcomers_;   ///< that name a connection which is known, or one of those with another number
+  UnsplitConnections unsplit_;
   HalfOpen half_open_;
   bool draining_ = false;
 };
