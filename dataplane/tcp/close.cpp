@@ -35,13 +35,19 @@ void Endpoint::give_up() {
   bits_.close_reason = CloseReason::timed_out;
 }
 
-/// A reset is believed at exactly the next number that the peer expects (RFC 5961 section 3.2): that is SND.NXT where
-/// all that was sent arrives, SND.UNA where none of it does, its window being closed or its path gone. The one that is
-/// not exact is old or asked back.
+/// A reset is believed at exactly the next number that the peer expects (RFC 5961 section 3.2). That is SND.NXT where
+/// all that is in flight arrives, which a reset follows on the same path. Where there is a sign that it does not (a
+/// timeout, a loss, a tail loss probe without an answer, a window that does not reach SND.NXT) the peer may still
+/// expect SND.UNA, so a reset with that number goes first; the one that is not exact is old or challenged. Without such
+/// a sign a loss is not excluded either: then the peer challenges the reset, and the host that answers knows no
+/// connection.
 void Endpoint::emit_reset(Instant now, Output& output) {
   Segment segment = header(snd_.una);
   segment.flags.bits |= Flags::rst_bit;
-  if (snd_.una != snd_.nxt && output.transmit(segment, nullptr, now) == 0) return;
+  const bool repairs = bits_.backoff != 0 || repair_.retries != 0 || bits_.recovery != Recovery::none ||
+                       repair_.duplicate_acks != 0 || bits_.tail_out || bits_.close_reason == CloseReason::timed_out;
+  const bool may_be_missing = snd_.una != snd_.nxt && (repairs || snd_.nxt > window_edge());
+  if (may_be_missing && output.transmit(segment, nullptr, now) == 0) return;
   segment.seq = snd_.nxt;
   if (output.transmit(segment, nullptr, now) != 0) close(bits_.close_reason);
 }

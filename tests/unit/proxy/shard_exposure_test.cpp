@@ -204,6 +204,60 @@ TEST_F(StalledReader, AResetDoesNotWaitForWhatWasNotAcknowledged) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
+/// What comes out on a side: payloads, and resets by their number from the first byte of the host that they are of.
+std::vector<std::string> passed(ProxyLab& lab, Side out, tcp::SeqNum isn) {
+  std::vector<std::string> all;
+  while (const auto seen = lab.next(out)) {
+    if (seen->segment().flags.rst()) all.push_back("reset " + std::to_string(seen->segment().seq - (isn + 1)));
+    if (!seen->payload.empty()) all.push_back(std::to_string(seen->payload.size()) + " octets");
+  }
+  return all;
+}
+
+TEST(Exposure, AResetInTheMiddleOfATransferHasTheNumberThatItsHostGaveIt) {
+  for (const bool from_ue : {true, false}) {
+    ProxyLab lab(capped(Bytes(0)));
+    ScriptedHosts hosts(lab);
+    hosts.open();
+    const auto send = [&](std::uint8_t flags, std::uint32_t seq, const std::string& payload) {
+      from_ue ? hosts.ue(flags, seq, 0, payload) : hosts.server(flags, seq, 0, payload);
+    };
+    send(Flags::ack_bit, 0, std::string(500, 'x'));
+    send(Flags::rst_bit | Flags::ack_bit, 500, {});
+    const Side out = from_ue ? Side::core : Side::radio;
+    const tcp::SeqNum isn = from_ue ? hosts.ue_isn : hosts.server_isn;
+    EXPECT_EQ(passed(lab, out, isn), (std::vector<std::string>{"500 octets", "reset 500"}));
+    EXPECT_TRUE(passed(lab, opposite(out), isn).empty());
+    EXPECT_EQ(lab.shard.flow_count(), 0U);
+  }
+}
+
+TEST(Exposure, AResetBehindALossIsChallengedAndAnsweredEndToEnd) {
+  ProxyLab lab(capped(Bytes(0)));
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.ue(Flags::ack_bit, 0, 0, std::string(500, 'x'));  // it is lost on its way to the server
+  hosts.ue(Flags::rst_bit | Flags::ack_bit, 500, 0);
+  lab.forget_output();
+  hosts.server(Flags::ack_bit, 0, 0);
+  const auto challenge = lab.next(Side::radio);
+  ASSERT_TRUE(challenge);
+  EXPECT_EQ(challenge->segment().ack, hosts.ue_isn + 1);
+  hosts.ue(Flags::rst_bit, 0, 0);
+  EXPECT_EQ(passed(lab, Side::core, hosts.ue_isn), std::vector<std::string>{"reset 0"});
+}
+
+TEST(Exposure, AResetAfterATimeoutReachesAHostThatHasNothing) {
+  ProxyLab lab(capped(Bytes(0)));
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  hosts.ue(Flags::ack_bit, 0, 0, std::string(500, 'x'));
+  lab.pass_time(std::chrono::seconds(5));
+  lab.forget_output();
+  hosts.ue(Flags::rst_bit | Flags::ack_bit, 500, 0);
+  EXPECT_EQ(passed(lab, Side::core, hosts.ue_isn), (std::vector<std::string>{"reset 0", "reset 500"}));
+}
+
 TEST(Exposure, AWindowThatNeverOpenedIsProbedEndToEndWithoutACapToo) {
   ProxyLab lab(capped({}));
   ScriptedHosts hosts(lab);

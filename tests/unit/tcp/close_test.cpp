@@ -267,6 +267,53 @@ TEST(Reset, ChallengesAreLimited) {
   EXPECT_LE(s.sent(), 11U) << "one in 100 ms";
 }
 
+/// Exactly these resets are sent, counted from the first byte.
+void expect_resets(Script& s, std::initializer_list<std::uint32_t> positions) {
+  for (const std::uint32_t position : positions) {
+    const tcp::Segment reset = s.wire.next().segment;
+    EXPECT_TRUE(reset.flags.rst());
+    EXPECT_EQ(reset.seq, s.our_base + position);
+  }
+  s.expect_nothing();
+}
+
+/// Aborts and expects these resets, whatever was sent before.
+void abort_and_expect_resets(Script& s, std::initializer_list<std::uint32_t> positions) {
+  s.discard_sent();
+  s.endpoint.abort();
+  s.emit();
+  expect_resets(s, positions);
+}
+
+TEST(Abort, AfterATimeoutThePeerMayHaveNothingOfWhatIsInFlight) {
+  Script s;
+  s.open();
+  s.write_segments(3);
+  s.emit();
+  s.pass(10s);
+  abort_and_expect_resets(s, {0, 3000});
+}
+
+TEST(Abort, InARecoveryThePeerMayHaveNothingOfWhatIsInFlight) {
+  Script s;
+  s.open();
+  s.write_segments(5);
+  s.emit();
+  for (int i = 0; i < 3; ++i) s.receive_ack(0);
+  s.emit();
+  abort_and_expect_resets(s, {0, 5000});
+}
+
+TEST(Abort, WithoutASignOfLossThePeerExpectsWhatFollowsTheFlight) {
+  Script s;
+  s.open();
+  s.write_segments(3);
+  s.emit();
+  s.receive_ack(1000);
+  s.emit();
+  abort_and_expect_resets(s, {3000});
+}
+
 TEST(Abort, SendsAReset) {
   Script s;
   s.open();
@@ -281,13 +328,7 @@ TEST(Abort, SendsAReset) {
   EXPECT_NE(s.endpoint.state(), State::closed) << "the reset is still due";
   s.wire.blocked = false;
   s.emit();
-  // Exact for a peer that has received nothing of it, and for one that has received all.
-  for (const std::uint32_t position : {0U, 3000U}) {
-    const tcp::Segment reset = s.wire.next().segment;
-    EXPECT_TRUE(reset.flags.rst());
-    EXPECT_EQ(reset.seq, s.our_base + position);
-  }
-  s.expect_nothing();
+  expect_resets(s, {3000});
   EXPECT_EQ(s.endpoint.state(), State::closed);
   EXPECT_EQ(s.endpoint.close_reason(), CloseReason::aborted);
   EXPECT_FALSE(s.endpoint.wants_to_send(s.now));
