@@ -24,7 +24,7 @@ constexpr const char* footer =
     "Signals: SIGTERM and SIGINT stop: connections that are split go back to their hosts for stop.drain at most, what "
     "is "
     "then left is reset; a second one ends the wait. SIGHUP opens the log file again and reads the configuration "
-    "again.";
+    "again, unless it is on trial or was taken back.";
 
 struct Options {
   std::string file;

@@ -48,6 +48,7 @@ inline constexpr std::array proxy_verbs{
         "reads the configuration again, shows what differs and puts it in force; taken back when not confirmed in time",
         2},
     Verb{"confirm", "", "the last reload stays", 0},
+    Verb{"revert", "", "takes a reload back at once that is not confirmed yet", 0},
     Verb{"groups", "", "the control group beside the others", 0},
     Verb{"version", "", "the program's release", 0},
     Verb{"stop", "", "ends the program; connections go back to their hosts for stop.drain at most; again: at once", 0},

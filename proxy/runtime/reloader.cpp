@@ -17,6 +17,9 @@ constexpr const char* note =
     "they come to rest, those that are end to end stay so (kept_by in flows); tcp.* holds for connections split from "
     "now on";
 
+constexpr const char* unconfirmed_note =
+    "the last change is not confirmed yet; confirm keeps it, revert and mode bypass take it back at once";
+
 std::string joined(const std::vector<config::Error>& errors) {
   std::string text;
   for (const config::Error& error : errors) text += (text.empty() ? "" : "; ") + error.to_string();
@@ -37,13 +40,16 @@ Answer Reloader::mode(const std::vector<std::string>& words) {
   if (words.empty()) return Answer::success(std::string(to_string(config_.shard.mode)));
   // As if the file said so: every rule of the configuration holds.
   std::vector<config::Error> errors;
-  config::Node root = config::parse_document(print_config(config_, config::Secrets::show), file_, errors);
+  const Config& base = before_ ? *before_ : config_;
+  config::Node root = config::parse_document(print_config(base, config::Secrets::show), file_, errors);
   for (config::Entry& entry : root.entries) {
     if (entry.key == "mode") entry.value.text = words[0];
     if (entry.key == "intercept") entry.value.text = words.size() > 1 ? words[1] : "auto";
   }
   config::Loaded<Config> next = config::parse<Config>(root, file_.empty() ? "mode" : file_);
   if (!next) return Answer::failure(joined(next.errors));
+  // An operator in trouble gets the bypass at once, and without the change that may be the trouble.
+  if (unconfirmed() && next->shard.mode == Mode::bypass) take_back("given up for the bypass");
   return change(std::move(*next), std::nullopt);
 }
 
@@ -59,12 +65,29 @@ Answer Reloader::reload(const std::vector<std::string>& words) {
   config::Loaded<Config> next = load_config(file_);
   Answer answer = next ? change(std::move(*next), confirm_within) : Answer::failure(joined(next.errors));
   last_reload_successful_ = answer.ok;
+  if (answer.ok) taken_back_.reset();
+  return answer;
+}
+
+Answer Reloader::reload_by_signal() {
+  if (unconfirmed()) return Answer::failure(unconfirmed_note);
+  if (file_.empty()) return Answer::failure("there is no file to read again");
+  config::Loaded<Config> next = load_config(file_);
+  Answer answer;
+  if (!next)
+    answer = Answer::failure(joined(next.errors));
+  else if (print_config(*next, config::Secrets::show) == taken_back_)
+    answer = Answer::failure(file_ +
+                             " still holds the change that was taken back; mend the file, or put it in force by "
+                             "sluicectl reload");
+  else
+    answer = change(std::move(*next), std::nullopt);
+  last_reload_successful_ = answer.ok;
   return answer;
 }
 
 Answer Reloader::change(Config next, std::optional<Duration> confirm_within) {
-  if (unconfirmed())
-    return Answer::failure("the last change is not confirmed yet; confirm it, or wait until it is taken back");
+  if (unconfirmed()) return Answer::failure(unconfirmed_note);
   const std::vector<ConfigChange> changes = difference(config_, next);
   if (changes.empty()) return Answer::success("nothing has changed");
   std::string fixed;
@@ -75,8 +98,9 @@ Answer Reloader::change(Config next, std::optional<Duration> confirm_within) {
   if (confirm_within) {
     before_ = config_;
     timer_.expires_after(std::chrono::duration_cast<boost::asio::steady_timer::duration>(*confirm_within));
-    timer_.async_wait([this](const boost::system::error_code& error) {
-      if (!error) roll_back();
+    // Where the time is over already and this is only not called yet, cancel() comes too late.
+    timer_.async_wait([this, trial = ++trial_](const boost::system::error_code& error) {
+      if (!error && trial == trial_) take_back("not confirmed in time");
     });
   }
   put_in_force(next);
@@ -96,17 +120,26 @@ Answer Reloader::confirm() {
   return Answer::success("confirmed");
 }
 
+Answer Reloader::revert() {
+  if (!unconfirmed()) return Answer::failure("nothing waits for a confirmation, so nothing can be taken back");
+  take_back("reverted");
+  return Answer::success("taken back; " + file_ + " still holds the change");
+}
+
 void Reloader::put_in_force(const Config& next) {
   config_ = next;
   apply_(next.shard.treatments());
 }
 
-void Reloader::roll_back() {
+void Reloader::take_back(const std::string& why) {
   if (!unconfirmed()) return;
+  timer_.cancel();
+  taken_back_ = print_config(config_, config::Secrets::show);
+  last_reload_successful_ = false;
   const Config before = std::move(*before_);
   before_.reset();
   put_in_force(before);
-  spdlog::warn("configuration: the last change was not confirmed in time and is taken back");
+  spdlog::warn("configuration: the last change was {} and is taken back; a SIGHUP does not put it in force again", why);
 }
 
 }  // namespace sluice::proxy

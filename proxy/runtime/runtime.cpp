@@ -270,6 +270,7 @@ admin::CommandTable Runtime::commands() {
       {"mode", [this](const Words& words, const admin::Reply& reply) { reply(reloader_.mode(words)); }},
       {"reload", [this](const Words& words, const admin::Reply& reply) { reply(reload(words)); }},
       {"confirm", [this](const Words&, const admin::Reply& reply) { reply(reloader_.confirm()); }},
+      {"revert", [this](const Words&, const admin::Reply& reply) { reply(reloader_.revert()); }},
       {"groups", now([](Overview& o) { return o.groups(); })},
       {"version", now([](Overview&) { return admin::Json(std::string(version)); })},
       {"stop", [this](const Words&, const admin::Reply& reply) {
@@ -370,7 +371,8 @@ admin::Answer Runtime::reload(const std::vector<std::string>& words) {
 }
 
 void Runtime::reload_by_signal() {
-  const admin::Answer answer = reload({});
+  admin::Answer answer;
+  service_.reload(dpdk::now(), [&] { answer = reloader_.reload_by_signal(); });
   if (answer.ok)
     return spdlog::info("SIGHUP: {}",
                         answer.value.is_string() ? answer.value.get<std::string>() : "configuration read again");

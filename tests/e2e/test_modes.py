@@ -181,6 +181,12 @@ def test_what_nobody_confirms_is_taken_back(radio):
     assert mode_of(sluice) == "i-tcp"
     with pytest.raises(lab_module.LabError, match="nothing waits"):
         sluice.ask("confirm")
+    sluice.process.signal(signal.SIGHUP)
+    sluice.process.wait_for("still holds the change that was taken back")
+    assert mode_of(sluice) == "i-tcp"
+    sluice.ask("reload", "--confirm-within", "1h")
+    sluice.ask("revert")
+    assert mode_of(sluice) == "i-tcp"
     sluice.ask("reload", "--confirm-within", "1s")
     sluice.ask("confirm")
     time.sleep(1.5)

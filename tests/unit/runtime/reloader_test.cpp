@@ -117,6 +117,64 @@ TEST_F(ReloaderTest, AConfirmedChangeStays) {
   EXPECT_THAT(applied, testing::ElementsAre(Mode::i_tcp));
 }
 
+TEST_F(ReloaderTest, AnUnconfirmedChangeIsRevertedAtOnce) {
+  rewrite("mode: i-tcp\n");
+  ASSERT_TRUE(reloader.reload({"--confirm-within", "1h"}).ok);
+  EXPECT_TRUE(reloader.revert().ok);
+  context.run();  // no timer is left
+  EXPECT_THAT(applied, testing::ElementsAre(Mode::i_tcp, Mode::smvs));
+  EXPECT_FALSE(reloader.unconfirmed());
+  EXPECT_FALSE(reloader.last_reload_successful());
+  EXPECT_FALSE(reloader.revert().ok);
+  EXPECT_FALSE(reloader.confirm().ok);
+}
+
+TEST_F(ReloaderTest, TheBypassTakesAnUnconfirmedChangeBack) {
+  rewrite("mode: i-tcp\ntcp: { min_rto: 300ms }\n");
+  ASSERT_TRUE(reloader.reload({"--confirm-within", "1h"}).ok);
+  EXPECT_THAT(text(reloader.mode({"wrs"})), HasSubstr("not confirmed"));
+  EXPECT_FALSE(reloader.mode({"no-such-mode"}).ok);
+  EXPECT_TRUE(reloader.unconfirmed());
+  const admin::Answer answer = reloader.mode({"bypass"});
+  ASSERT_TRUE(answer.ok) << text(answer);
+  context.run();
+  EXPECT_EQ(config.shard.mode, Mode::bypass);
+  EXPECT_EQ(legs.min_rto, 200ms);
+  EXPECT_FALSE(reloader.unconfirmed());
+  EXPECT_FALSE(reloader.reload_by_signal().ok) << "the file holds what was taken back";
+  EXPECT_EQ(config.shard.mode, Mode::bypass);
+}
+
+TEST_F(ReloaderTest, ASignalDoesNotPutInForceWhatWasTakenBack) {
+  rewrite("mode: i-tcp\n");
+  ASSERT_TRUE(reloader.reload({"--confirm-within", "20ms"}).ok);
+  EXPECT_FALSE(reloader.reload_by_signal().ok) << "it is not confirmed";
+  context.run();
+  rewrite("# by value, not byte for byte\nmode: 'i-tcp'\n");
+  EXPECT_THAT(text(reloader.reload_by_signal()), HasSubstr("taken back"));
+  EXPECT_FALSE(reloader.last_reload_successful());
+  EXPECT_EQ(config.shard.mode, Mode::smvs);
+  rewrite("mode: smvs\n");
+  EXPECT_TRUE(reloader.reload_by_signal().ok);
+  rewrite("mode: i-tcp\n");
+  EXPECT_FALSE(reloader.reload_by_signal().ok) << "a mended file does not make it forgotten";
+  ASSERT_TRUE(reloader.reload({}).ok) << "somebody asks for it";
+  EXPECT_EQ(config.shard.mode, Mode::i_tcp);
+  rewrite("mode: smvs\n");
+  EXPECT_TRUE(reloader.reload_by_signal().ok);
+  rewrite("mode: i-tcp\n");
+  EXPECT_TRUE(reloader.reload_by_signal().ok) << "an explicit reload has put it in force since";
+}
+
+TEST_F(ReloaderTest, ASignalPutsAnotherFileInForceThanTheOneTakenBack) {
+  rewrite("mode: i-tcp\n");
+  ASSERT_TRUE(reloader.reload({"--confirm-within", "1h"}).ok);
+  ASSERT_TRUE(reloader.revert().ok);
+  rewrite("mode: clamp\n");
+  EXPECT_TRUE(reloader.reload_by_signal().ok);
+  EXPECT_EQ(config.shard.mode, Mode::clamp);
+}
+
 TEST_F(ReloaderTest, BadArguments) {
   EXPECT_FALSE(reloader.reload({"--confirm-within"}).ok);
   EXPECT_FALSE(reloader.reload({"--confirm-within", "soon"}).ok);
