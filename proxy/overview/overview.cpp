@@ -167,6 +167,7 @@ std::vector<NamedCounter> Overview::counters() const {
                    parts_.bridge->repairs(), false});
   }
   add_feedback_counters(out);
+  parts_.add_program_counters(out);
   return out;
 }
 

@@ -35,6 +35,8 @@ class Overview {
     std::array<const LinkWatch*, 2> links;  ///< by Side
     const FailOpenBridge* bridge;           ///< null where fail_open is none
     Instant started;
+    /// Appends counters that neither a shard nor a port has.
+    std::function<void(std::vector<NamedCounter>& out)> add_program_counters = [](std::vector<NamedCounter>&) {};
   };
   explicit Overview(Parts parts) : parts_(std::move(parts)) {}
 
@@ -44,7 +46,7 @@ class Overview {
   [[nodiscard]] Counters totals() const;
   /// One of them.
   [[nodiscard]] std::uint64_t count(Counter counter) const { return totals()[counter]; }
-  /// Every counter of the program: of the shards (summed), ports, steering and feedback.
+  /// Every counter of the program: of the shards (summed), ports, steering, feedback and the process.
   [[nodiscard]] std::vector<NamedCounter> counters() const;
   /// Answers of the admin commands.
   [[nodiscard]] admin::Json status() const;

@@ -1,16 +1,17 @@
 #include "proxy/runtime/logging.hpp"
 
-#include <spdlog/details/file_helper.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <array>
 #include <ctime>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace sluice::proxy {
@@ -57,57 +58,55 @@ spdlog::level::level_enum level_of(LogLevel level) {
 
 }  // namespace
 
-/// Appends to a file that may be moved away under it.
-class Logging::FileSink final : public spdlog::sinks::base_sink<std::mutex> {
+/// Hands each line to a LogWriter.
+class Logging::Sink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  explicit FileSink(const std::string& path) { file_.open(path); }
-  void reopen() {
-    const std::lock_guard lock(mutex_);
-    file_.reopen(false);
-  }
+  Sink(LogWriter& writer, LogFormat format) : writer_(writer) { set_formatter_(formatter_of(format)); }
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    file_.write(line);
+    writer_.write({line.data(), line.size()});
   }
-  void flush_() override { file_.flush(); }
+  void flush_() override {}  // the writer holds nothing back
 
  private:
-  spdlog::details::file_helper file_;
+  LogWriter& writer_;
 };
 
 Logging::Logging(const LoggingSettings& settings) {
-  std::shared_ptr<spdlog::sinks::sink> sink;
-  if (settings.file) {
-    try {
-      file_ = std::make_shared<FileSink>(*settings.file);
-    } catch (const spdlog::spdlog_ex& problem) {
-      throw std::runtime_error("logging.file cannot be opened: " + std::string(problem.what()));
-    }
-    sink = file_;
-  } else {
-    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  // Called under the writer's lock, by one thread at a time: it has a formatter of its own.
+  const auto loss_line = [formatter =
+                              std::shared_ptr<spdlog::formatter>(formatter_of(settings.format))](std::uint64_t lines) {
+    const std::string text =
+        std::to_string(lines) + " lines of log lost: they could not be written, or nobody took them in time";
+    spdlog::memory_buf_t line;
+    formatter->format({"sluice", spdlog::level::warn, text}, line);
+    return std::string(line.data(), line.size());
+  };
+  try {
+    if (settings.file)
+      writer_ = std::make_unique<LogWriter>(*settings.file, loss_line);
+    else
+      writer_ = std::make_unique<LogWriter>(STDERR_FILENO, loss_line);
+  } catch (const std::system_error& problem) {
+    throw std::runtime_error("logging.file cannot be opened: " + std::string(problem.what()));
   }
-  sink->set_formatter(formatter_of(settings.format));
-  auto logger = std::make_shared<spdlog::logger>("sluice", std::move(sink));
+  auto logger = std::make_shared<spdlog::logger>("sluice", std::make_shared<Sink>(*writer_, settings.format));
   logger->set_level(level_of(settings.level));
-  logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
 }
 
 Logging::~Logging() {
-  spdlog::default_logger()->flush();
   spdlog::set_default_logger(std::make_shared<spdlog::logger>("", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
 }
 
 std::string Logging::reopen() {
-  if (!file_) return {};
   try {
-    file_->reopen();
+    writer_->reopen();
     return {};
-  } catch (const spdlog::spdlog_ex& problem) {
+  } catch (const std::system_error& problem) {
     return problem.what();
   }
 }

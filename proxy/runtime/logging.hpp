@@ -1,13 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "proxy/config/config.hpp"
+#include "proxy/service/log_writer.hpp"
 
 namespace sluice::proxy {
 
-/// The program's log, for as long as this lives: what spdlog::info() and its like write.
+/// The program's log, for as long as this lives: what spdlog::info() and its like write. No thread that logs waits for
+/// the reader of the log or for a disk: see LogWriter.
 class Logging {
  public:
   /// Throws std::runtime_error when the log file cannot be opened.
@@ -18,13 +21,15 @@ class Logging {
 
   /// Opens the log file again, after it was moved away. Returns why that failed, or nothing.
   std::string reopen();
+  /// Number of lines that were dropped since the start.
+  [[nodiscard]] std::uint64_t lost() const { return writer_->lost(); }
   /// Lines that do not come from the data path.
   static void warn(const std::string& message);
   static void fail(const std::string& message);
 
  private:
-  class FileSink;
-  std::shared_ptr<FileSink> file_;
+  class Sink;
+  std::unique_ptr<LogWriter> writer_;
 };
 
 /// One line of JSON without its end: {"time":"2026-01-31T12:00:00.123456Z","level":"info","message":"…"}. Whatever the

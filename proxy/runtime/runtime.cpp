@@ -67,7 +67,8 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
                                     &shard_watch_,
                                     {&links_[0], &links_[1]},
                                     wire_keeper_ ? &wire_keeper_->bridge() : nullptr,
-                                    dpdk::now()});
+                                    dpdk::now(),
+                                    [this](std::vector<NamedCounter>& out) { add_program_counters(out); }});
   details_.emplace(context_, *overview_);
   const auto wake = [this] {
     for (const auto& shard : shards_) shard->wake();
@@ -415,6 +416,11 @@ void Runtime::watch_counters() {
   watch_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) watch_counters();
   });
+}
+
+void Runtime::add_program_counters(std::vector<NamedCounter>& out) const {
+  out.push_back(
+      {"log.lines_lost", "lines of log that nobody took in time, or that could not be written", log_.lost(), false});
 }
 
 void Runtime::watch_shards() {

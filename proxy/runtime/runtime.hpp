@@ -71,6 +71,8 @@ class Runtime {
   void await_signal();
   void handle_signal(int number);
   void watch_counters();
+  /// Appends the counters of the process itself.
+  void add_program_counters(std::vector<NamedCounter>& out) const;
   void watch_shards();
   void watch_reports();
   void watch_links();

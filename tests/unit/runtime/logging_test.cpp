@@ -1,14 +1,19 @@
 #include "proxy/runtime/logging.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
+#include <thread>
 
 namespace sluice::proxy {
 namespace {
@@ -86,6 +91,84 @@ TEST_F(LogFile, ReopenWritesToANewFileWhereTheOldOneWasMovedAway) {
   EXPECT_EQ(lines(folder_ / "log.1").size(), 2U);
   ASSERT_EQ(lines(folder_ / "log").size(), 1U);
   EXPECT_THAT(lines(folder_ / "log")[0], HasSubstr("after"));
+}
+
+/// A pipe that takes the place of the standard error output.
+class StandardErrorPipe {
+ public:
+  StandardErrorPipe() : saved_(dup(STDERR_FILENO)) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    reader_ = ends[0];
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+  }
+  ~StandardErrorPipe() {
+    dup2(saved_, STDERR_FILENO);
+    close(saved_);
+    close(reader_);
+  }
+  StandardErrorPipe(const StandardErrorPipe&) = delete;
+  StandardErrorPipe& operator=(const StandardErrorPipe&) = delete;
+
+  /// Reads until a line holds `end`.
+  [[nodiscard]] std::vector<std::string> read_until(const std::string& end) const {
+    std::string text;
+    std::array<char, 65536> part{};
+    while (text.empty() || text.find(end) == std::string::npos || text.back() != '\n') {
+      const ssize_t count = read(reader_, part.data(), part.size());
+      if (count <= 0) break;
+      text.append(part.data(), static_cast<std::size_t>(count));
+    }
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+  }
+
+ private:
+  int saved_;
+  int reader_ = -1;
+};
+
+/// Every line is either read, or counted by the line that takes the place of those that were lost.
+TEST(LogPipe, NobodyWaitsForAReaderAndWhatIsLostIsStatedWhenItComesBack) {
+  const StandardErrorPipe pipe;
+  const Logging log(LoggingSettings{});
+  const std::string text(200, 'x');
+  std::uint64_t logged = 0;
+  while (log.lost() < 1000) {
+    spdlog::info("{} {}", logged++, text);
+  }
+  EXPECT_EQ(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0) << "other processes share it";
+  const std::vector<std::string> lines = pipe.read_until("lines of log lost");
+  spdlog::info("the end");
+  ASSERT_FALSE(lines.empty());
+  std::size_t whole = 0;
+  for (const std::string& line : lines) whole += line.ends_with(text) ? 1U : 0U;
+  EXPECT_EQ(whole + log.lost(), logged);
+  EXPECT_THAT(lines.back(), HasSubstr(std::to_string(log.lost()) + " lines of log lost"));
+  EXPECT_THAT(pipe.read_until("the end").back(), HasSubstr("the end"));
+}
+
+TEST(LogPipe, TheLogEndsThoughNobodyReads) {
+  const StandardErrorPipe pipe;
+  {
+    const Logging log(LoggingSettings{});
+    const std::string text(200, 'x');
+    while (log.lost() == 0) spdlog::info("{}", text);
+  }
+  static_cast<void>(pipe.read_until(""));  // the writing thread comes out of its call
+}
+
+TEST(LogDisk, AFullOneLosesLinesAndNothingElse) {
+  LoggingSettings full;
+  full.file = "/dev/full";
+  const Logging log(full);
+  spdlog::info("one");
+  spdlog::info("two");
+  while (log.lost() < 2) std::this_thread::yield();
+  EXPECT_EQ(log.lost(), 2U) << "the line that states the loss is none";
 }
 
 TEST_F(LogFile, AFileThatCannotBeOpenedIsAnError) {

@@ -1,7 +1,10 @@
 #include "tests/unit/runtime/program.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
@@ -156,6 +159,32 @@ TEST(SluiceRunning, AnswersAndStopsOnSigterm) {
   EXPECT_EQ(sluice.program().wait(), 0) << sluice.program().err();
   EXPECT_THAT(sluice.program().err(), HasSubstr("stopping: SIGTERM"));
   EXPECT_FALSE(std::filesystem::exists(sluice.socket()));
+}
+
+/// The pipe is full before the program begins, and stays so.
+TEST(SluiceRunning, AnswersAndStopsThoughNobodyReadsItsLog) {
+  const TemporaryFolder folder;
+  const std::string pipe = (folder.path() / "log").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), S_IRUSR | S_IWUSR), 0);
+  const int end = open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  const std::string filling(4096, 'x');
+  while (write(end, filling.data(), filling.size()) > 0) continue;
+  Program program("/bin/sh", {"-c", R"(exec "$0" "$1" 2>"$2")", sluice_program,
+                              folder.write("s.yaml", memif_config(folder, "mode: bypass\n")), pipe});
+  const std::string socket = (folder.path() / "admin.sock").string();
+  EXPECT_TRUE(eventually([&] {
+    try {
+      return admin::ask(socket, "version", 10s).ok;
+    } catch (const std::runtime_error&) {
+      return !program.running();
+    }
+  }));
+  ASSERT_TRUE(program.running());
+  EXPECT_EQ(admin::ask(socket, "counters log.lines_lost", 10s).value, 0) << "they wait";
+  program.signal(SIGHUP);
+  program.signal(SIGTERM);
+  EXPECT_EQ(program.wait(), 0);
+  close(end);
 }
 
 TEST(SluiceRunning, StopsWhenAskedTo) {
