@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,14 +86,14 @@ RingFile::RingFile(const RingPlan& plan) : path_(plan.path) {
     keep_earlier();
     begin(plan);
   } catch (const std::runtime_error& problem) {
-    if (memory_ != nullptr) munmap(memory_, size_);
+    mapping_.reset();
     if (descriptor_ >= 0) close(descriptor_);
     throw std::runtime_error("last_frames.file " + path_ + " " + problem.what());
   }
 }
 
 RingFile::~RingFile() {
-  if (memory_ != nullptr) munmap(memory_, size_);
+  mapping_.reset();
   if (descriptor_ >= 0) close(descriptor_);
 }
 
@@ -124,18 +123,16 @@ void RingFile::begin(const RingPlan& plan) {
   lock(descriptor_);
   const std::unique_ptr<RingHeader> header = header_of(plan);
   const std::size_t of_shard = std::size_t{header->slots} * header->slot_bytes;
-  size_ = sizeof(RingHeader) + of_shard * plan.shards;
-  const int taken = posix_fallocate(descriptor_, 0, static_cast<off_t>(size_));
+  const std::size_t size = sizeof(RingHeader) + of_shard * plan.shards;
+  const int taken = posix_fallocate(descriptor_, 0, static_cast<off_t>(size));
   if (taken != 0) {
     unlink(path_.c_str());  // it was ours, and would be taken for that of an earlier run
-    fail_with("finds no room for " + std::to_string(size_ >> 20U) + " MiB", taken);
+    fail_with("finds no room for " + std::to_string(size >> 20U) + " MiB", taken);
   }
   // The pages are there before a shard writes to them.
-  void* const memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor_, 0);
-  if (memory == MAP_FAILED) fail_with("cannot be mapped", errno);
-  memory_ = static_cast<std::byte*>(memory);
-  std::memcpy(memory_, header.get(), sizeof *header);
-  const std::span<std::byte> slots(memory_ + sizeof *header, size_ - sizeof *header);
+  mapping_.emplace(descriptor_, size, true);
+  std::memcpy(mapping_->data(), header.get(), sizeof *header);
+  const std::span<std::byte> slots(mapping_->data() + sizeof *header, size - sizeof *header);
   for (std::size_t shard = 0; shard < plan.shards; ++shard)
     rings_.push_back(
         std::make_shared<FrameRing>(slots.subspan(shard * of_shard, of_shard), plan.snap_length, plan.payload));
@@ -143,6 +140,11 @@ void RingFile::begin(const RingPlan& plan) {
 
 void RingFile::remove() {
   unlink(path_.c_str());
+}
+
+bool RingFile::is_lost() const {
+  return mapping_->is_lost() ||
+         std::memcmp(mapping_->data(), RingHeader::own_magic.data(), sizeof RingHeader::own_magic) != 0;
 }
 
 }  // namespace sluice::capture

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "proxy/recorder/file_mapping.hpp"
 #include "proxy/recorder/frame_ring.hpp"
 
 namespace sluice::capture {
@@ -41,6 +43,8 @@ class RingFile {
   [[nodiscard]] const std::string& left() const { return left_; }
   /// By shard. They hold no frame any more once it is gone: it outlives those who put frames in.
   [[nodiscard]] const std::vector<std::shared_ptr<FrameSink>>& rings() const { return rings_; }
+  /// True if another program has truncated the file, or its file system has failed: it gets no more frames.
+  [[nodiscard]] bool is_lost() const;
   /// This run has ended as it should. Nobody may use the rings any more.
   void remove();
 
@@ -51,8 +55,7 @@ class RingFile {
   std::string path_;
   std::string left_;
   int descriptor_ = -1;  ///< holds the lock
-  std::byte* memory_ = nullptr;
-  std::size_t size_ = 0;
+  std::optional<FileMapping> mapping_;
   std::vector<std::shared_ptr<FrameSink>> rings_;
 };
 

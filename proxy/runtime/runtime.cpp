@@ -405,6 +405,7 @@ void Runtime::put_in_force(const Policies& policies) {
 void Runtime::watch_counters() {
   overview_->refresh();
   if (state_) state_->keep_alive(dpdk::now());
+  watch_files();
   for (const std::string& warning : watch_.look(overview_->counters(), dpdk::now())) spdlog::warn("{}", warning);
   watch_shards();
   watch_reports();
@@ -418,9 +419,28 @@ void Runtime::watch_counters() {
   });
 }
 
+void Runtime::watch_files() {
+  if (state_ && !state_lost_ && state_->is_lost()) {
+    state_lost_ = true;
+    spdlog::error(
+        "state.file {} was truncated by another program, or its file system failed: it is written to no more; should "
+        "this run end without a word, the next one cannot tell the hosts; a restart makes the file again",
+        *config_.state.file);
+  }
+  if (last_frames_ && !frames_lost_ && last_frames_->is_lost()) {
+    frames_lost_ = true;
+    spdlog::error(
+        "last_frames.file {} was truncated by another program, or its file system failed: it is written to no more; a "
+        "restart makes the file again",
+        *config_.last_frames.file);
+  }
+}
+
 void Runtime::add_program_counters(std::vector<NamedCounter>& out) const {
   out.push_back(
       {"log.lines_lost", "lines of log that nobody took in time, or that could not be written", log_.lost(), false});
+  out.push_back({"files.lost", "mapped files that another program truncated, or whose file system failed",
+                 std::uint64_t{state_lost_} + std::uint64_t{frames_lost_}, false});
 }
 
 void Runtime::watch_shards() {

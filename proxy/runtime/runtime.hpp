@@ -73,6 +73,8 @@ class Runtime {
   void watch_counters();
   /// Appends the counters of the process itself.
   void add_program_counters(std::vector<NamedCounter>& out) const;
+  /// Logs a mapped file that was taken away.
+  void watch_files();
   void watch_shards();
   void watch_reports();
   void watch_links();
@@ -123,6 +125,8 @@ class Runtime {
   std::unique_ptr<admin::Server> admin_;
   std::optional<WebServer> web_;
   bool failed_ = false;
+  bool state_lost_ = false;   ///< StateFile::is_lost(), logged
+  bool frames_lost_ = false;  ///< RingFile::is_lost(), logged
 };
 
 }  // namespace sluice::proxy

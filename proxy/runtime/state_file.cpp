@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -107,13 +106,12 @@ StateFile::StateFile(std::string path, const StateIdentity& identity, Instant no
     begin_anew(now);
   } catch (const std::runtime_error& problem) {
     unlink((path_ + ".new").c_str());
-    if (memory_ != nullptr) munmap(memory_, size_);
     throw std::runtime_error("state.file " + path_ + " " + problem.what());
   }
 }
 
 StateFile::~StateFile() {
-  if (memory_ != nullptr) munmap(memory_, size_);
+  mapping_.reset();
   if (descriptor_ >= 0) close(descriptor_);
 }
 
@@ -184,13 +182,11 @@ void StateFile::begin_anew(Instant now) {
   if (file.number() < 0) fail_with_errno("cannot be made");
   lock(file.number());
   const Header header = header_for(now);
-  size_ = sizeof header + header.entries * sizeof(JournalEntry);
-  const int taken = posix_fallocate(file.number(), 0, static_cast<off_t>(size_));
-  if (taken != 0) fail("finds no room for " + std::to_string(size_ >> 20U) + " MiB: " + strerror(taken));
-  void* const memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
-  if (memory == MAP_FAILED) fail_with_errno("cannot be mapped");
-  memory_ = static_cast<std::byte*>(memory);
-  std::memcpy(memory_, &header, sizeof header);
+  const std::size_t size = sizeof header + header.entries * sizeof(JournalEntry);
+  const int taken = posix_fallocate(file.number(), 0, static_cast<off_t>(size));
+  if (taken != 0) fail("finds no room for " + std::to_string(size >> 20U) + " MiB: " + strerror(taken));
+  mapping_.emplace(file.number(), size, false);
+  std::memcpy(mapping_->data(), &header, sizeof header);
   const std::span<JournalEntry> entries = orphan_entries();
   for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = to_entry(left_.orphans[i]);
   if (rename(fresh.c_str(), path_.c_str()) != 0) fail_with_errno("cannot be put in its place");
@@ -198,7 +194,7 @@ void StateFile::begin_anew(Instant now) {
 }
 
 JournalEntry* StateFile::first_entry() const {
-  return reinterpret_cast<JournalEntry*>(memory_ + sizeof(Header));
+  return reinterpret_cast<JournalEntry*>(mapping_->data() + sizeof(Header));
 }
 
 std::span<JournalEntry> StateFile::entries_of(std::uint32_t shard) const {
@@ -226,11 +222,15 @@ StateFile::Inherited StateFile::inherited_by(std::uint32_t shard) const {
 }
 
 void StateFile::keep_alive(Instant now) {
-  std::atomic_ref(reinterpret_cast<Header*>(memory_)->alive).store(now.time_since_epoch().count());
+  std::atomic_ref(reinterpret_cast<Header*>(mapping_->data())->alive).store(now.time_since_epoch().count());
+}
+
+bool StateFile::is_lost() const {
+  return mapping_ && (mapping_->is_lost() || reinterpret_cast<const Header*>(mapping_->data())->magic != magic);
 }
 
 void StateFile::remove() {
-  munmap(std::exchange(memory_, nullptr), size_);
+  mapping_.reset();
   if (ftruncate(descriptor_, 0) != 0 || unlink(path_.c_str()) != 0) return;  // empty is as good
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/flows/flow_journal.hpp"
+#include "proxy/recorder/file_mapping.hpp"
 
 namespace sluice::proxy {
 
@@ -58,6 +60,8 @@ class StateFile {
   [[nodiscard]] Inherited inherited_by(std::uint32_t shard) const;
   /// This run lives. To be called every few seconds.
   void keep_alive(Instant now);
+  /// True if another program has truncated the file, or its file system has failed: the next run finds nothing in it.
+  [[nodiscard]] bool is_lost() const;
   /// This run has ended as it should: nothing is left. Nobody may use the entries any more.
   void remove();
 
@@ -91,8 +95,7 @@ class StateFile {
   StateIdentity identity_;
   Left left_;
   int descriptor_ = -1;  ///< holds the lock
-  std::byte* memory_ = nullptr;
-  std::size_t size_ = 0;
+  std::optional<capture::FileMapping> mapping_;
 };
 
 }  // namespace sluice::proxy

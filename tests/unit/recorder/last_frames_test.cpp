@@ -173,6 +173,24 @@ TEST_F(LastFrames, ARunThatDidNotBeginTakesNobodysPlace) {
   EXPECT_THAT(recovered(path + ".earlier"), HasSubstr("of the first run"));
 }
 
+TEST_F(LastFrames, ATruncatedFileTakesNoFramesAndEndsNothing) {
+  begin();
+  put(0, 1, "before");
+  EXPECT_FALSE(file->is_lost());
+  std::filesystem::resize_file(path, sizeof(RingHeader));
+  for (std::int64_t at = 2; at < 2 + 4 * std::int64_t{frames_of_shard}; ++at) {
+    put(0, at, "after");
+    put(1, at, "after");
+  }
+  EXPECT_TRUE(file->is_lost());
+  std::filesystem::resize_file(path, 0);
+  put(0, 100, "after");
+  EXPECT_TRUE(file->is_lost());
+  file.reset();
+  begin();
+  EXPECT_FALSE(file->is_lost());
+}
+
 TEST_F(LastFrames, WithoutRoomThereIsNoFile) {
   RingPlan large = plan();
   large.size = std::uint64_t{1} << 60U;

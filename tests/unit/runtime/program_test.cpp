@@ -187,6 +187,23 @@ TEST(SluiceRunning, AnswersAndStopsThoughNobodyReadsItsLog) {
   close(end);
 }
 
+TEST(SluiceRunning, GoesOnWhereAnotherProgramTruncatesItsFiles) {
+  const TemporaryFolder files;
+  const auto state = files.path() / "state";
+  const auto frames = files.path() / "last-frames";
+  Running sluice("mode: bypass\nstate: { file: " + state.string() + " }\nlast_frames: { file: " + frames.string() +
+                 ", size: 1MiB }\n");
+  EXPECT_EQ(sluice.counter("files.lost"), 0U);
+  std::filesystem::resize_file(state, 0);
+  std::filesystem::resize_file(frames, 0);
+  EXPECT_TRUE(eventually([&] { return !sluice.program().running() || sluice.counter("files.lost") == 2; }));
+  ASSERT_TRUE(sluice.program().running());
+  EXPECT_THAT(sluice.program().err(), HasSubstr("state.file " + state.string() + " was truncated"));
+  EXPECT_THAT(sluice.program().err(), HasSubstr("last_frames.file " + frames.string() + " was truncated"));
+  sluice.program().signal(SIGTERM);
+  EXPECT_EQ(sluice.program().wait(), 0) << sluice.program().err();
+}
+
 TEST(SluiceRunning, StopsWhenAskedTo) {
   Running sluice;
   const Finished stop = run(sluicectl_program, {"--socket", sluice.socket(), "stop"});

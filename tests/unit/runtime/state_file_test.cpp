@@ -164,6 +164,30 @@ TEST_F(StateFileTest, FilesThatOthersCanReachAreRefused) {
   EXPECT_THAT(refusal(), HasSubstr("cannot be made"));
 }
 
+TEST_F(StateFileTest, ATruncatedFileTakesNoEntriesAndEndsNothing) {
+  {
+    StateFile file = open();
+    EXPECT_FALSE(file.is_lost());
+    std::filesystem::resize_file(path, 0);
+    file.entries_of(0)[7] = survivor();
+    EXPECT_EQ(file.entries_of(0)[7].state, std::uint32_t{JournalEntry::even});
+    file.keep_alive(start);
+    EXPECT_TRUE(file.is_lost());
+  }
+  const StateFile next = open();
+  EXPECT_TRUE(next.left().survivors.empty());
+  EXPECT_FALSE(next.is_lost());
+}
+
+TEST_F(StateFileTest, AFileThatIsLongAgainIsLostAsWell) {
+  StateFile file = open();
+  const auto size = std::filesystem::file_size(path);
+  std::filesystem::resize_file(path, 0);
+  std::filesystem::resize_file(path, size);
+  file.keep_alive(start);
+  EXPECT_TRUE(file.is_lost());
+}
+
 TEST_F(StateFileTest, WhateverAFileHoldsNothingBreaks) {
   leave(4);
   const std::string good = folder.read("state");
