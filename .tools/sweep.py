@@ -224,6 +224,26 @@ class Progress:
             print(f"{self.name}: {10 * tenth} % ({self.done} of {self.total} runs)", file=sys.stderr, flush=True)
 
 
+def require_one_version(client, address):
+    """Raises SweepError where the scheduler or a worker has another version of distributed than this client: their messages
+    are not made for each other, and end in lost runs or in a traceback."""
+    from distributed import __version__ as ours  # pylint: disable=import-outside-toplevel
+
+    theirs = client.get_versions()
+    parts = {f"the scheduler at {address}": theirs["scheduler"]}
+    parts.update((f"worker {worker}", versions) for worker, versions in theirs["workers"].items())
+    for name, versions in parts.items():
+        version = ((versions or {}).get("packages") or {}).get("distributed")
+        if version != ours:
+            raise SweepError(f"{name} has distributed {version or 'of an unknown version'}, and this client has {ours}: "
+                             "install one version everywhere")
+
+
+def register(client, plugin, name):
+    """Client.register_plugin() is there since distributed 2023.9.2, and took the place of register_worker_plugin()."""
+    (client.register_plugin if hasattr(client, "register_plugin") else client.register_worker_plugin)(plugin, name)
+
+
 def spread(client, experiments, progress):
     """Has the cluster run what is missing, and keeps it as it comes. False: the connection to the scheduler broke."""
     from distributed import as_completed  # pylint: disable=import-outside-toplevel
@@ -232,7 +252,7 @@ def spread(client, experiments, progress):
     submitted = {}
     for experiment in experiments:
         if experiment.missing():
-            client.register_worker_plugin(files_plugin(experiment.plugin_name(), experiment.files()), experiment.plugin_name())
+            register(client, files_plugin(experiment.plugin_name(), experiment.files()), experiment.plugin_name())
         for task in experiment.tasks(processors):
             future = client.submit(run_part, task, pure=False, retries=3)
             submitted[future] = (experiment, task)
@@ -251,6 +271,18 @@ def spread(client, experiments, progress):
     return True
 
 
+def connected(client, address, gone):
+    """A client of the scheduler at `address`. Raises one of `gone` where nothing answers there, and SweepError where what
+    answers is not understood."""
+    try:
+        return client(address, timeout=5)
+    except gone:
+        raise
+    except Exception as problem:
+        raise SweepError(f"the scheduler at {address} is not understood; has it another version of distributed? {problem!r}") \
+            from problem
+
+
 def on_cluster(address, experiments, progress, patience=PATIENCE_SECONDS):
     """Runs what is missing on the cluster at `address`, and goes on when its scheduler comes back."""
     import cloudpickle  # pylint: disable=import-outside-toplevel
@@ -263,7 +295,8 @@ def on_cluster(address, experiments, progress, patience=PATIENCE_SECONDS):
     last_seen = time.monotonic()
     while any(experiment.missing() for experiment in experiments):
         with contextlib.suppress(*gone):
-            with Client(address, timeout=5) as client:
+            with connected(Client, address, gone) as client:
+                require_one_version(client, address)
                 last_seen = time.monotonic()
                 if spread(client, experiments, progress):
                     return

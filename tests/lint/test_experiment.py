@@ -1,0 +1,123 @@
+"""`./run experiment` takes paths as the caller gave them, and a sweep works with every version of Dask, or names the versions
+that do not go together. Stand-ins take the place of the builds and of `distributed`."""
+
+import os
+import shutil
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / ".tools"))
+import sweep  # noqa: E402
+
+ADDRESS = "tcp://host:8786"
+
+
+@pytest.fixture(name="checkout")
+def checkout_without_a_build(tmp_path):
+    """A folder with `run` in which nothing is built, and whose sweep.py prints what it was called with."""
+    folder = tmp_path / "checkout"
+    for name in (".tools", "configs/scenarios", "build/release/bin", "commands"):
+        (folder / name).mkdir(parents=True)
+    shutil.copy(ROOT / "run", folder / "run")
+    (folder / ".tools" / "sweep.py").write_text("import sys\nprint(*sys.argv[2:], sep='\\n')\n", encoding="utf-8")
+    (folder / "configs" / "scenarios" / "known.yaml").write_text("", encoding="utf-8")
+    for name, words in (("cmake", ""), ("ninja", ""), ("dpkg-query", "echo install ok installed")):
+        (folder / "commands" / name).write_text(f"#!/bin/sh\n{words}\n", encoding="utf-8")
+        (folder / "commands" / name).chmod(0o755)
+    shutil.copy(folder / "commands" / "ninja", folder / "build" / "release" / "bin" / "nodeb")
+    (tmp_path / "elsewhere").mkdir()
+    return folder
+
+
+def experiment(checkout, *words, traces=None):
+    environment = {name: value for name, value in os.environ.items() if name != "SLUICE_TRACES"}
+    environment["PATH"] = f"{checkout / 'commands'}:{environment['PATH']}"
+    if traces is not None:
+        environment["SLUICE_TRACES"] = traces
+    return subprocess.run([checkout / "run", "experiment", *words], cwd=checkout.parent / "elsewhere", env=environment,
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_paths_are_those_of_the_folder_it_is_called_from(checkout):
+    here = checkout.parent / "elsewhere"
+    (here / "mine.yaml").write_text("", encoding="utf-8")
+    run = experiment(checkout, "mine.yaml", "--out", "results", "--keep", "kept", "--traces", "links", "--workers", "1")
+    assert run.returncode == 0, run.stderr
+    words = run.stdout.splitlines()
+    assert words[-9:] == [str(here / "mine.yaml"), "--out", str(here / "results"), "--traces", str(here / "links"),
+                          "--keep", str(here / "kept"), "--workers", "1"]
+
+
+def test_absolute_paths_names_and_files_of_the_checkout_stay_as_they_are(checkout):
+    mine = checkout.parent / "mine.yaml"
+    mine.write_text("", encoding="utf-8")
+    for word, file in ((str(mine), str(mine)), ("known", "configs/scenarios/known.yaml"),
+                       ("configs/scenarios/known.yaml", "configs/scenarios/known.yaml")):
+        run = experiment(checkout, word, "--workers", "1", traces="/links")
+        assert run.returncode == 0, run.stderr
+        assert run.stdout.splitlines()[-5:] == [file, "--traces", "/links", "--workers", "1"]
+    assert "no experiment other.yaml" in experiment(checkout, "other.yaml", "--workers", "1").stderr
+
+
+class Client:
+    """What a sweep uses of distributed's client."""
+
+    def __init__(self, scheduler, **workers):
+        self.versions = {"scheduler": answer(scheduler), "workers": {name: answer(version) for name, version in workers.items()}}
+
+    def get_versions(self):
+        return self.versions
+
+
+def answer(version):
+    return {"packages": {"distributed": version}} if version else None
+
+
+@pytest.fixture(name="ours")
+def a_version_of_distributed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", types.SimpleNamespace(__version__="2026.8.0"))
+
+
+@pytest.mark.usefixtures("ours")
+@pytest.mark.parametrize("client, what", [
+    (Client("2022.12.1", west="2026.8.0"), f"the scheduler at {ADDRESS} has distributed 2022.12.1, and this client has 2026.8.0"),
+    (Client("2026.8.0", west="2026.8.0", east="2022.12.1"), "worker east has distributed 2022.12.1, and this client has 2026.8.0"),
+    (Client(None), f"the scheduler at {ADDRESS} has distributed of an unknown version"),
+    (Client("2026.8.0", west=None), "worker west has distributed of an unknown version"),
+])
+def test_another_version_of_dask_is_refused_by_name(client, what):
+    with pytest.raises(sweep.SweepError) as refused:
+        sweep.require_one_version(client, ADDRESS)
+    assert what in str(refused.value) and str(refused.value).endswith("install one version everywhere")
+
+
+@pytest.mark.usefixtures("ours")
+def test_one_version_of_dask_is_taken():
+    sweep.require_one_version(Client("2026.8.0", west="2026.8.0"), ADDRESS)
+    sweep.require_one_version(Client("2026.8.0"), ADDRESS)
+
+
+@pytest.mark.parametrize("name", ["register_plugin", "register_worker_plugin"])
+def test_a_plugin_is_registered_by_the_function_that_the_version_has(name):
+    registered = []
+    client = types.SimpleNamespace(**{name: lambda plugin, name: registered.append((plugin, name))})
+    sweep.register(client, "files", "sluice")
+    assert registered == [("files", "sluice")]
+
+
+def test_a_scheduler_that_is_not_understood_is_refused_and_one_that_is_away_is_waited_for():
+    def client_that_raises(problem):
+        def client(_address, timeout):
+            assert timeout > 0
+            raise problem
+        return client
+
+    with pytest.raises(sweep.SweepError, match="has it another version of distributed.*n_workers"):
+        sweep.connected(client_that_raises(TypeError("unexpected keyword argument 'n_workers'")), ADDRESS, (OSError,))
+    with pytest.raises(OSError):
+        sweep.connected(client_that_raises(OSError("nothing answers")), ADDRESS, (OSError,))
