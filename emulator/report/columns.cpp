@@ -10,11 +10,12 @@ const std::vector<Column<RunResult>>& measured_columns() {
     list.push_back(number("measured_s", &RunResult::measured_s, "time after the warm-up"));
     list.push_back(
         number("goodput", &RunResult::goodput,
-               "throughput_bps over what was attainable: what the radio could have carried, less the headers "
-               "of packets of the hosts' MTU; downloads only"));
+               "TCP and UDP payload that reached the UEs for the first time, over what was attainable: what the "
+               "radio could have carried, less the headers of packets of the hosts' MTU; downloads only"));
     list.push_back(number("utilisation", &RunResult::utilisation,
                           "what the radio carried over what it could have carried; repetitions count"));
-    list.push_back(number("throughput_bps", &RunResult::throughput_bps, "payload that the UEs acknowledged"));
+    list.push_back(number("throughput_bps", &RunResult::throughput_bps,
+                          "TCP payload that the UEs acknowledged, and UDP payload that reached them"));
     add_delay(list, "radio_queue_delay", &RunResult::radio_queue_delay,
               "the time from entering the radio queue to the last byte on the air");
     add_delay(list, "proxy_to_ue_delay", &RunResult::proxy_to_ue_delay,

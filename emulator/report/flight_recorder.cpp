@@ -157,6 +157,19 @@ std::uint64_t FlightRecorder::outstanding() const {
   return bytes;
 }
 
+std::map<IpAddress, std::uint64_t> FlightRecorder::unacknowledged_arrivals() const {
+  std::map<IpAddress, std::uint64_t> arrived;
+  for (const auto& [id, flow] : flows_) {
+    std::uint64_t& bytes = arrived[id.destination];
+    std::uint64_t begin = flow.acked;
+    for (const Segment& segment : flow.segments) {
+      if (segment.arrived && segment.end > begin) bytes += segment.end - begin;
+      begin = std::max(begin, segment.end);
+    }
+  }
+  return arrived;
+}
+
 FlightRecorder::Interval FlightRecorder::take_interval() {
   return std::exchange(interval_, Interval{});
 }

@@ -73,6 +73,10 @@ class FlightRecorder {
   /// Payload bytes sent past the proxy and not yet acknowledged by the UE, over all flows: the window in use.
   [[nodiscard]] std::uint64_t outstanding() const;
 
+  /// Payload bytes by UE that reached it and that it has not acknowledged yet: they lie behind a hole, or their ACK is
+  /// on its way. Bytes of a forgotten segment count with the next one.
+  [[nodiscard]] std::map<IpAddress, std::uint64_t> unacknowledged_arrivals() const;
+
   /// What happened since the last call, for time series: the largest delays, where anything came, and the delivered
   /// bytes.
   struct Interval {

@@ -96,8 +96,8 @@ constexpr const char* definitions =
     "propagation of the hops between them. Radio queue: from entering the Node-B's queue to the last byte on the air. "
     "Proxy→UE and server→UE: from the first copy of a segment leaving the proxy or the server to its arrival at the "
     "UE, "
-    "repair of losses included. Goodput is the payload that the UEs acknowledged of what the radio could have "
-    "carried, downloads "
+    "repair of losses included. Goodput is the TCP and UDP payload that reached the UEs of what the radio could "
+    "have carried, downloads "
     "only; link use counts repetitions, too: it is what the radio carried of what it could have carried. Rexmit counts "
     "segments "
     "sent towards the UE more than once. Fetch times are p50 / p95.</p>\n";

@@ -28,7 +28,7 @@ struct SeriesPoint {
   double time_s = 0;                    ///< end of the interval, since the run began
   double link_rate_bps = 0;             ///< what the radio could have carried, IP bytes
   double link_used_bps = 0;             ///< what it carried
-  double throughput_bps = 0;            ///< payload the UEs acknowledged
+  double throughput_bps = 0;            ///< TCP payload the UEs acknowledged and UDP payload that reached them
   double outstanding_bytes = 0;         ///< sent past the proxy and not acknowledged: the window in use
   std::optional<double> allowance_bps;  ///< what the last report granted, as a rate
   double queue_bytes = 0;               ///< in the radio queues at the end
@@ -134,9 +134,9 @@ struct QueueRow {
 struct RunResult {
   RunKey key;
   double measured_s = 0;
-  double goodput = 0;              ///< throughput / what the radio could have carried of payload in full packets
+  double goodput = 0;              ///< payload that arrived / what the radio could have carried of it in full packets
   double utilisation = 0;          ///< carried by the radio / what it could have carried
-  double throughput_bps = 0;       ///< payload acknowledged by the UEs
+  double throughput_bps = 0;       ///< TCP payload acknowledged by the UEs and UDP payload that reached them
   DelaySummary radio_queue_delay;  ///< from entering the radio queue to the last byte on the air
   DelaySummary proxy_to_ue_delay;  ///< queueing only: propagation is taken off
   DelaySummary server_to_ue_delay;

@@ -19,17 +19,25 @@ std::optional<double> maybe_milliseconds(std::optional<Duration> duration) {
   return duration ? std::optional(to_milliseconds(*duration)) : std::nullopt;
 }
 
-/// What part of the bytes on the air is payload where every packet has the hosts' MTU. Frames and addresses are those
-/// of the first UE.
-double payload_share(const Scenario& scenario) {
+/// What part of the bytes on the air is payload where every packet has the hosts' MTU and a transport header of
+/// `transport` bytes. Frames and addresses are those of the first UE.
+double payload_share(const Scenario& scenario, double transport) {
   if (scenario.cell.ues.empty()) return 1;
   const UeSpec& ue = scenario.cell.ues.front();
   const double ip = ue.address.is_v4() ? 20 : 40;
-  const double tcp = scenario.hosts.timestamps ? 32 : 20;
   const double mtu = scenario.hosts.mtu;
   const auto frame = static_cast<double>(ue.frame.count());
   const double on_air = frame > 0 ? std::ceil(mtu / frame) * frame : mtu;
-  return (mtu - ip - tcp) / on_air;
+  return (mtu - ip - transport) / on_air;
+}
+
+std::uint64_t bytes_of(const std::map<IpAddress, std::uint64_t>& by_ue, const IpAddress& ue) {
+  const auto at = by_ue.find(ue);
+  return at == by_ue.end() ? 0 : at->second;
+}
+
+double tcp_header(const Scenario& scenario) {
+  return scenario.hosts.timestamps ? 32 : 20;
 }
 
 }  // namespace
@@ -45,7 +53,8 @@ Meter::Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario)
       measure_from_(loop.now() + scenario.warmup),
       flights_({scenario.server_proxy.delay, scenario.proxy_nodeb.delay}, measure_from_),
       round_trip_(scenario.server_proxy.delay * 2 + scenario.proxy_nodeb.delay * 2 + scenario.cell.uplink.delay),
-      payload_share_(payload_share(scenario)),
+      payload_share_(payload_share(scenario, tcp_header(scenario))),
+      datagram_share_(payload_share(scenario, packet::udp_length)),
       snapshots_(cell.ues()),
       output_(scenario.output) {
   for (std::uint32_t i = 0; i < scenario.nodeb_count(); ++i) nodebs_.push_back(scenario.radio(i).name);
@@ -62,7 +71,9 @@ void Meter::start(Instant now) {
 
 void Meter::downlink(FlightPoint point, const packet::Packet& packet, Instant now) {
   packet::Parsed parsed;
-  if (!is_tcp(packet::parse(packet, parsed))) return;
+  const packet::ParseResult parsed_as = packet::parse(packet, parsed);
+  if (parsed_as == packet::ParseResult::udp && point == FlightPoint::ue_in) datagram(parsed, now);
+  if (!is_tcp(parsed_as)) return;
   const FlowId flow{parsed.src, parsed.dst, parsed.src_port, parsed.dst_port};
   const tcp::Segment& segment = parsed.segment;
   if (point != FlightPoint::ue_in && (segment.flags.syn() || segment.flags.rst())) {
@@ -74,6 +85,14 @@ void Meter::downlink(FlightPoint point, const packet::Packet& packet, Instant no
     flights_.data(point, flow, segment.seq + segment.payload_len, segment.payload_len, now);
   }
   if (point == FlightPoint::proxy_out && segment.flags.fin()) flights_.finished(flow);
+}
+
+void Meter::datagram(const packet::Parsed& parsed, Instant now) {
+  const std::size_t payload = parsed.l4_offset + packet::udp_length;
+  if (now < measure_from_ || parsed.frame_length() <= payload) return;
+  const std::size_t bytes = parsed.frame_length() - payload;
+  datagram_bytes_[parsed.dst] += bytes;
+  datagrams_in_interval_ += bytes;
 }
 
 void Meter::uplink(const packet::Packet& packet, Instant now) {
@@ -158,6 +177,8 @@ void Meter::describe_ues(std::vector<UeNow>& out, std::size_t limit, Instant now
 
 void Meter::begin(Instant now) {
   use_before_ = cell_.use(now);
+  const auto arrived = flights_.unacknowledged_arrivals();
+  for (UeIndex ue = 0; ue < cell_.ues(); ++ue) arrived_before_ += bytes_of(arrived, cell_.address(ue));
 }
 
 void Meter::sample_queue() {
@@ -180,7 +201,8 @@ void Meter::sample_series(Instant now) {
   point.time_s = to_seconds(now - started_);
   point.link_rate_bps = static_cast<double>(fresh.offered) * 8 / seconds;
   point.link_used_bps = static_cast<double>(fresh.carried) * 8 / seconds;
-  point.throughput_bps = static_cast<double>(flights.delivered) * 8 / seconds;
+  point.throughput_bps =
+      static_cast<double>(flights.delivered + std::exchange(datagrams_in_interval_, 0)) * 8 / seconds;
   point.outstanding_bytes = static_cast<double>(flights_.outstanding());
   const Backlog backlog = cell_.backlog();
   point.queue_bytes = static_cast<double>(backlog.air.count());
@@ -236,22 +258,40 @@ void Meter::sample_ues(Instant now) {
   }
 }
 
+// What waited behind a hole when the measurement began was carried before, so it is taken off; what waits behind one
+// now was carried since. What is left is the packet that each UE's radio had begun to carry: it counts whole where it
+// ends.
+double Meter::goodput(std::uint64_t offered, std::uint64_t arrived, std::uint64_t datagrams) const {
+  if (offered == 0) return 0;
+  const double streams = static_cast<double>(arrived - std::min(arrived, arrived_before_));
+  const double on_air = streams / payload_share_ + static_cast<double>(datagrams) / datagram_share_;
+  return std::min(1.0, on_air / static_cast<double>(offered));
+}
+
 RunResult Meter::result(Instant now) {
   RunResult result;
   result.measured_s = std::max(0.0, to_seconds(now - measure_from_));
   const LinkUse use = cell_.use(now) - use_before_;
   if (result.measured_s > 0) result.utilisation = use.utilisation();
-  std::uint64_t delivered = 0;
+  std::uint64_t acknowledged = 0;
+  std::uint64_t arrived = 0;  // and not acknowledged
+  std::uint64_t datagrams = 0;
   std::vector<double> shares;
+  const auto unacknowledged = flights_.unacknowledged_arrivals();
   for (UeIndex ue = 0; ue < cell_.ues(); ++ue) {
-    const auto at = flights_.delivered().find(cell_.address(ue));
-    if (at == flights_.delivered().end()) continue;
-    delivered += at->second;
-    shares.push_back(static_cast<double>(at->second));
+    const IpAddress& address = cell_.address(ue);
+    arrived += bytes_of(unacknowledged, address);
+    if (!flights_.delivered().contains(address) && !datagram_bytes_.contains(address)) continue;
+    const std::uint64_t of_streams = bytes_of(flights_.delivered(), address);
+    const std::uint64_t of_datagrams = bytes_of(datagram_bytes_, address);
+    acknowledged += of_streams;
+    datagrams += of_datagrams;
+    shares.push_back(static_cast<double>(of_streams + of_datagrams));
   }
-  if (result.measured_s > 0) result.throughput_bps = static_cast<double>(delivered) * 8 / result.measured_s;
-  const double attainable = static_cast<double>(use.offered) * payload_share_;
-  if (attainable > 0) result.goodput = static_cast<double>(delivered) / attainable;
+  if (result.measured_s > 0) {
+    result.throughput_bps = static_cast<double>(acknowledged + datagrams) * 8 / result.measured_s;
+  }
+  result.goodput = goodput(use.offered, acknowledged + arrived, datagrams);
   result.jain = jain_index(shares);
   result.radio_queue_delay = summarize(radio_);
   result.proxy_to_ue_delay = summarize(flights_.proxy_to_ue());

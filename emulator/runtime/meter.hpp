@@ -11,6 +11,7 @@
 
 #include "control/feedback/report.hpp"
 #include "dataplane/packet/packet.hpp"
+#include "dataplane/packet/parse.hpp"
 #include "emulator/cell/radio_cell.hpp"
 #include "emulator/cell/reporter.hpp"
 #include "emulator/net/event_loop.hpp"
@@ -79,7 +80,12 @@ class Meter final : public CellObserver, public EventTarget {
   };
 
   void downlink(FlightPoint point, const packet::Packet& packet, Instant now);
+  /// Counts the payload of a datagram that reached a UE.
+  void datagram(const packet::Parsed& parsed, Instant now);
   void begin(Instant now);
+  /// Returns the part of the offered bytes, 0 … 1, that `arrived` bytes of TCP payload and `datagrams` bytes of UDP
+  /// payload take in packets of the MTU.
+  [[nodiscard]] double goodput(std::uint64_t offered, std::uint64_t arrived, std::uint64_t datagrams) const;
   void sample_queue();
   void sample_series(Instant now);
   void sample_ues(Instant now);
@@ -98,11 +104,14 @@ class Meter final : public CellObserver, public EventTarget {
   DelayDigest radio_;
   std::uint64_t drops_ = 0;
   std::array<std::uint64_t, drop_reasons> drops_by_reason_{};
-  std::uint64_t drop_events_ = 0;  ///< a drop and those in the round trip behind it
-  Instant drop_event_ = never;     ///< when the last of these began
-  Duration round_trip_;            ///< propagation
-  double payload_share_;           ///< of the bytes on the air, in packets of the MTU
-  LinkUse use_before_;             ///< at the start of the measurement
+  std::uint64_t drop_events_ = 0;     ///< a drop and those in the round trip behind it
+  Instant drop_event_ = never;        ///< when the last of these began
+  Duration round_trip_;               ///< propagation
+  double payload_share_;              ///< of the bytes on the air, in TCP packets of the MTU
+  double datagram_share_;             ///< of the bytes on the air, in UDP packets of the MTU
+  std::uint64_t arrived_before_ = 0;  ///< TCP payload that arrived, but was not acknowledged, before the measurement
+  std::map<IpAddress, std::uint64_t> datagram_bytes_;  ///< UDP payload that reached an address
+  LinkUse use_before_;                                 ///< at the start of the measurement
   std::uint64_t queue_samples_ = 0;
   std::uint64_t queue_empty_ = 0;
   double queue_sum_ = 0;
@@ -114,6 +123,7 @@ class Meter final : public CellObserver, public EventTarget {
   LinkUse use_at_point_;
   std::optional<Duration> radio_max_;
   std::uint64_t drops_in_interval_ = 0;
+  std::uint64_t datagrams_in_interval_ = 0;  ///< bytes of UDP payload
   std::int64_t granted_ = 0;
   bool any_grant_ = false;
   std::vector<UeSnapshot> snapshots_;  ///< at the last point, where UEs are asked for

@@ -1,5 +1,6 @@
 #include "emulator/runtime/virtual_run.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -53,6 +54,59 @@ TEST(VirtualRun, LongPacketsFitIntoTheBuffersOfAnExperiment) {
   const RunResult& result = outcome.results.at(0);
   EXPECT_GT(result.throughput_bps, 0.97 * 8e6 * result.utilisation * 8948 / 9000);
   EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
+}
+
+/// Returns the error of an experiment of one run, or nothing if it has a result.
+std::string error_of(const std::string& text) {
+  const auto plan = parse_plan(text, "test.yaml", 1);
+  EXPECT_TRUE(plan) << config::to_string(plan.errors);
+  TraceLibrary traces({});
+  const std::atomic<bool> stop{false};
+  try {
+    const ExperimentOutcome outcome = run_experiment(
+        *plan, traces, 1, [](const ExperimentProgress&) {}, stop);
+    return outcome.results.size() == 1 ? "" : "no result";
+  } catch (const BuffersExhausted& problem) {
+    return problem.what();
+  }
+}
+
+TEST(VirtualRun, ARunThatNeedsMorePacketBuffersEndsWithAnErrorThatNamesThem) {
+  const std::string window = "hosts: {receive_buffer: 4MiB, send_buffer: 4MiB, tcp: {congestion: newreno}}\n";
+  std::string queue = link(steady, "modes: [none]\n" + window);
+  queue.replace(queue.find("150KiB"), 6, "unlimited");
+  EXPECT_THAT(error_of(queue + "buffers: 2048\n"), testing::HasSubstr("the 2048 packet buffers were short"));
+  EXPECT_THAT(error_of(queue + "buffers: 2048\n"), testing::HasSubstr("a higher value of buffers in the scenario"));
+  EXPECT_EQ(error_of(queue + "buffers: 16384\n"), "") << "two for each of 2 900 packets";
+}
+
+TEST(VirtualRun, ARunWhoseDatagramsFindNoBufferEndsWithAnError) {
+  const std::string apps = "modes: [none]\napps: [{type: game, tick: 1ms, down: 1000B, up: 100B}]\nbuffers: 1024\n";
+  std::string slow = link("{type: constant, rate: 100kb/s}", apps);
+  slow.replace(slow.find("150KiB"), 6, "unlimited");
+  EXPECT_THAT(error_of(slow), testing::HasSubstr("the 1024 packet buffers were short"));
+}
+
+// A hole that is filled just after the warm-up brings bytes that the radio had carried before it.
+TEST(VirtualRun, NoGoodputIsAboveWhatTheLinkCouldCarryInTheSameTime) {
+  for (const std::string& channel : {steady, varying}) {
+    for (const RunResult& result : run_all(link(channel, "modes: [none, i-tcp, smvs]\n"))) {
+      SCOPED_TRACE(channel + " " + result.key.mode);
+      EXPECT_LE(result.goodput, 1.0);
+      // Repetitions take less than 1 % here.
+      EXPECT_NEAR(result.goodput, result.utilisation, 0.01);
+    }
+  }
+}
+
+TEST(VirtualRun, DatagramsAreThroughputAndGoodput) {
+  const std::string apps = "modes: [none]\napps: [{type: game, tick: 1ms, down: 1000B, up: 24B}]\n";
+  const std::vector<RunResult> results = run_all(link("{type: constant, rate: 20Mb/s}", apps));
+  const RunResult& result = results.at(0);
+  EXPECT_NEAR(result.throughput_bps, 8e6, 0.01 * 8e6);
+  EXPECT_NEAR(result.goodput, 8e6 * 1500 / 1472 / 20e6, 0.005) << "what packets of the MTU would take";
+  EXPECT_NEAR(result.utilisation, 8e6 * 1028 / 1000 / 20e6, 0.005);
+  EXPECT_NEAR(result.series.back().throughput_bps, 8e6, 0.02 * 8e6);
 }
 
 TEST(VirtualRun, EverySeedKeepsItsSeriesItsUesAndItsPackets) {

@@ -57,6 +57,26 @@ TEST(FlightRecorder, SegmentsThatArriveOutOfOrderAreEachMatched) {
   EXPECT_EQ(flights.unmatched(), 0U);
 }
 
+TEST(FlightRecorder, WhatWaitsBehindAHoleHasArrivedAndIsNotAcknowledged) {
+  FlightRecorder flights = recorder();
+  for (std::uint32_t i = 1; i <= 4; ++i) {
+    flights.data(FlightPoint::server_out, flow, SeqNum(i * 100), 100, at(0));
+    flights.data(FlightPoint::proxy_out, flow, SeqNum(i * 100), 100, at(20));
+  }
+  EXPECT_EQ(flights.unacknowledged_arrivals().at(flow.destination), 0U);
+  flights.data(FlightPoint::ue_in, flow, SeqNum(100), 100, at(31));
+  flights.data(FlightPoint::ue_in, flow, SeqNum(300), 100, at(32));
+  flights.data(FlightPoint::ue_in, flow, SeqNum(400), 100, at(33));
+  flights.data(FlightPoint::ue_in, flow, SeqNum(400), 100, at(34));  // a second copy
+  EXPECT_EQ(flights.unacknowledged_arrivals().at(flow.destination), 300U);
+  flights.acknowledged(flow, SeqNum(100), at(35));
+  EXPECT_EQ(flights.unacknowledged_arrivals().at(flow.destination), 200U);
+  flights.data(FlightPoint::ue_in, flow, SeqNum(200), 100, at(36));
+  flights.acknowledged(flow, SeqNum(400), at(40));
+  EXPECT_EQ(flights.unacknowledged_arrivals().at(flow.destination), 0U);
+  EXPECT_EQ(flights.delivered().at(flow.destination), 400U);
+}
+
 TEST(FlightRecorder, ACoalescedSegmentIsKnownByItsEnd) {
   FlightRecorder flights = recorder();
   flights.data(FlightPoint::server_out, flow, SeqNum(100), 100, at(0));
