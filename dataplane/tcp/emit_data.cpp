@@ -49,6 +49,9 @@ inline bool Endpoint::transmit(Segment& segment, packet::Cursor position, Instan
 
 /// Sends the first unsent packet; `segment` has its header filled. False when it stays due.
 inline bool Endpoint::emit_next(Segment& segment, Instant now, Output& output, Bytes& left) {
+  if (send_.unsent().note().payload_len > mtu_.port) [[unlikely]] {
+    if (!cut_for_port(send_.unsent(), output)) return false;
+  }
   const packet::Cursor next = send_.unsent();
   segment.flags.bits = Flags::ack_bit;
   if (next == send_.back()) {
@@ -84,9 +87,14 @@ packet::Cursor Endpoint::next_repair() const {
 Bytes Endpoint::emit_data(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
   while (const packet::Cursor lost = next_repair()) {
-    if (bits_.small_path && lost.note().payload_len > mtu_.mss) {
+    const std::uint32_t length = lost.note().payload_len;
+    if (bits_.small_path && length > mtu_.mss) {
       if (bits_.trying_larger) larger_failed(now);
       if (output.grant_cut(pipe() == 0) && scoreboard().cut(lost, mtu_.mss)) continue;
+    }
+    if (length > mtu_.port) [[unlikely]] {
+      if (cut_for_port(lost, output)) continue;
+      return allowance - left;
     }
     if (!may_retransmit(lost) || !emit_again(lost, now, output, left)) return allowance - left;
   }
@@ -144,7 +152,9 @@ bool Endpoint::emit_again(packet::Cursor position, Instant now, Output& output, 
 void Endpoint::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const packet::Cursor next = send_.unsent();
   bits_.tail_repeated = !next || snd_.nxt + next.note().payload_len > window_edge();
-  if (!may_probe_tail()) {
+  // What the port no longer carries is cut once it counts as lost.
+  const bool too_large = bits_.tail_repeated && send_.outstanding() && send_.last_sent().note().payload_len > mtu_.port;
+  if (too_large || !may_probe_tail()) {
     bits_.tail_due = false;
     return;
   }
@@ -174,12 +184,9 @@ void Endpoint::restart_after_idle(Instant now) {
 void Endpoint::fill_sacks(Segment& segment) const {
   if (!bits_.use_sack) return;
   const auto blocks = disturbance().reassembly.report().blocks();
-  std::size_t room = blocks.size();
-  if (segment.payload_len != 0) {
-    const std::uint32_t spare = mtu_.mss > segment.payload_len ? mtu_.mss - segment.payload_len : 0;
-    room =
-        spare < sack_option || bits_.window_source == WindowSource::allowance ? 0 : (spare - sack_option) / sack_block;
-  }
+  const std::uint32_t spare = mtu_.mss > segment.payload_len ? mtu_.mss - segment.payload_len : 0;
+  const bool none = segment.payload_len != 0 && bits_.window_source == WindowSource::allowance;
+  const std::size_t room = spare < sack_option || none ? 0 : (spare - sack_option) / sack_block;
   const std::size_t count = std::min(blocks.size(), room);
   std::copy_n(blocks.begin(), count, segment.sack_blocks.begin());
   segment.sack_count = static_cast<std::uint8_t>(count);

@@ -237,6 +237,9 @@ class Endpoint {
   /// at least larger segments are tried again (RFC 1191 section 6.3), one at a time, in a search (RFC 8899
   /// section 5.3).
   bool path_carries(SeqNum quoted, Bytes payload, Instant now);
+  /// Our own port carries another size from now on: `port_mss` as in EstablishedState, `peer_mss` as the peer has
+  /// announced it. What is sent from now on fits, repetitions too. The caller then calls emit().
+  void port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instant now);
   static constexpr std::uint32_t least_payload = 512;  ///< no router may make us send less
 
   // --- observers ---
@@ -272,7 +275,7 @@ class Endpoint {
   [[nodiscard]] Duration least_rtt() const { return rtt_.least(); }
   /// The retransmission timeout with its present backoff.
   [[nodiscard]] Duration rto() const;
-  /// Largest payload of a segment we send: the peer's MSS less our options (RFC 6691).
+  /// Largest payload of a segment we send: the peer's MSS, or what path or port carry, less our options (RFC 6691).
   [[nodiscard]] std::uint32_t effective_mss() const { return mtu_.mss; }
   /// Newest TSval heard from the peer; 0 without timestamps.
   [[nodiscard]] std::uint32_t newest_ts_value() const { return rcv_.newest_ts; }
@@ -316,8 +319,9 @@ class Endpoint {
   // handshake.cpp
   void reset_connection(const EndpointConfig& config, SeqNum iss);
   [[gnu::cold, gnu::noinline]] void forget_connection();
-  void negotiate(const SynOptions& ours, const SynOptions& theirs);
+  void negotiate(const SynOptions& ours, const SynOptions& theirs, std::uint16_t port_mss = UINT16_MAX);
   [[nodiscard]] std::uint16_t payload_within(std::uint16_t mss) const;
+  [[nodiscard]] std::uint16_t beside_options(std::uint16_t mss) const;
   [[nodiscard]] SynOptions offer() const;
   [[nodiscard]] std::uint16_t ecn_offer(bool answer) const;
   void receive_syn(const Segment& syn, const SynOptions& ours, Instant now);
@@ -420,6 +424,10 @@ class Endpoint {
   void shrink_segments(std::uint32_t payload, Instant now);
   void suspect_black_hole(Instant now);
   [[gnu::cold, gnu::noinline]] void cut_segments(Instant now, Output& output, Bytes allowance);
+  [[gnu::cold, gnu::noinline]] bool cut_for_port(packet::Cursor position, Output& output);
+  [[nodiscard]] bool joins_beyond_segments() const {
+    return config_->joins_payloads && mtu_.full_mss < SendQueue::small;
+  }
   [[nodiscard]] packet::Cursor try_larger(Instant now);
   [[nodiscard]] bool may_try_larger(Instant now) const;
   void judge_larger(SeqNum ack, Instant now);

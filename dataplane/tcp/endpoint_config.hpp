@@ -81,6 +81,9 @@ struct EstablishedState {
   std::uint32_t ts_recent = 0;   ///< newest timestamp heard from the peer
   bool snd_una_is_acked = true;  ///< the peer has acknowledged all before snd_nxt
   Duration rtt{};                ///< of the handshake on this leg; zero when not measured
+  /// The MSS that fits our own port: its MTU less IP and TCP headers without options. No segment is larger, whatever
+  /// the peer has announced.
+  std::uint16_t port_mss = UINT16_MAX;
 };
 
 }  // namespace sluice::tcp

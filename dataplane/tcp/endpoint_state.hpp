@@ -63,9 +63,10 @@ struct RepairState {
 
 /// How large segments may be.
 struct PathMtuState {
-  std::uint16_t mss = 536;        ///< effective
-  std::uint16_t full_mss = 536;   ///< what the handshake agreed on
-  std::uint16_t local_mss = 536;  ///< what we announce
+  std::uint16_t mss = 536;          ///< effective
+  std::uint16_t full_mss = 536;     ///< what the handshake agreed on and our own port carries
+  std::uint16_t port = UINT16_MAX;  ///< payload that our own port carries, whatever was agreed on
+  std::uint16_t local_mss = 536;    ///< what we announce
 };
 
 /// Flags and small numbers of all owners. Bits of one owner would not fill their bytes: together they fit ten. No

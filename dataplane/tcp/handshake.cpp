@@ -45,7 +45,7 @@ void Endpoint::forget_connection() {
   counters_ = {};
 }
 
-void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs) {
+void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs, std::uint16_t port_mss) {
   bits_.use_timestamps = ours.timestamps && theirs.timestamps;
   bits_.use_sack = ours.sack_permitted && theirs.sack_permitted;
   bits_.use_ecn = ours.ecn && theirs.ecn;
@@ -56,13 +56,20 @@ void Endpoint::negotiate(const SynOptions& ours, const SynOptions& theirs) {
   bits_.use_scale = ours.has_window_scale && theirs.has_window_scale;
   bits_.snd_shift = scale_of(theirs, bits_.use_scale) & 15U;
   bits_.rcv_shift = scale_of(ours, bits_.use_scale) & 15U;
-  mtu_.mss = mtu_.full_mss = payload_within(theirs.mss);
-  bits_.small_path = config_->joins_payloads && mtu_.mss < SendQueue::small;
+  mtu_.port = beside_options(port_mss);
+  mtu_.mss = mtu_.full_mss = std::min(payload_within(theirs.mss), mtu_.port);
+  bits_.small_path = joins_beyond_segments();
 }
 
-/// What is left of an announced MSS beside the options of every segment (RFC 6691).
+/// What is left of an MSS that a peer has announced beside the options of every segment (RFC 6691).
 std::uint16_t Endpoint::payload_within(std::uint16_t mss) const {
-  return static_cast<std::uint16_t>(std::max(mss, smallest_mss) - (bits_.use_timestamps ? timestamp_option : 0));
+  return beside_options(std::max(mss, smallest_mss));
+}
+
+/// A byte at least: where not even that fits our port, the owner's output refuses it.
+std::uint16_t Endpoint::beside_options(std::uint16_t mss) const {
+  const unsigned options = bits_.use_timestamps ? timestamp_option : 0;
+  return static_cast<std::uint16_t>(mss > options ? mss - options : 1);
 }
 
 /// What our SYN offers, from where it is kept until the answer comes.
@@ -108,7 +115,7 @@ void Endpoint::accept(const EndpointConfig& config, const Segment& syn, SeqNum i
 void Endpoint::establish_at(const EndpointConfig& config, const EstablishedState& state, Instant now) {
   reset_connection(config, state.snd_nxt - 1);
   mtu_.local_mss = state.local.mss;
-  negotiate(state.local, state.remote);
+  negotiate(state.local, state.remote, state.port_mss);
   last_challenge_ = static_cast<std::uint16_t>(tick::rough(now) - challenge_spacing);
   snd_.nxt = snd_.end = state.snd_nxt;
   if (state.snd_una_is_acked) snd_.una = state.snd_nxt;

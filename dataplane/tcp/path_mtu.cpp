@@ -10,8 +10,8 @@ namespace sluice::tcp {
 namespace {
 
 constexpr int most_cuts = INT_MAX;
-constexpr std::uint8_t suspicious = 3;  ///< timeouts in a row while the peer can be heard
-constexpr std::uint8_t hopeless = 6;    ///< or whether it can be heard or not
+constexpr std::uint8_t suspicious = 3;  ///< timeouts in a row, with SACK, or while the other direction works
+constexpr std::uint8_t hopeless = 4;    ///< or in any case
 constexpr std::uint8_t rest = 6;        ///< ticks before larger segments are tried again: 687 s at least
 constexpr std::uint8_t tick_mask = 63;
 constexpr std::uint8_t last_step = 3;       ///< of a search: all of the way, a half, a quarter, an eighth
@@ -49,14 +49,18 @@ void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
   scoreboard().mark_lost_above(size, event);
 }
 
-/// A retransmission timeout. One that nothing answers looks like an outage; a peer that is heard while the oldest
-/// segment never arrives has a hole in its path.
+/// A retransmission timeout. A peer that is heard while the oldest segment never arrives has a hole in its path. Where
+/// nothing comes from the peer, an outage looks the same (RFC 4821 section 7.7): segments become smaller, too, and a
+/// search for the larger size begins with the next data that has enough behind it, so that an outage costs no more than
+/// a few round trips with small segments. Without SACK there is no search, and one more timeout is waited for.
 void Endpoint::suspect_black_hole(Instant now) {
   if (repair_.retries == 1) bits_.heard = false;  // from now on
   const packet::Cursor front = send_.front();
   if (!send_.outstanding() || front.note().payload_len <= least_payload) return;
-  const bool found = repair_.retries == hopeless || (bits_.heard && repair_.retries >= suspicious);
-  if (found) shrink_segments(front.note().payload_len / 2U, now);
+  const std::uint8_t enough = bits_.heard || bits_.use_sack ? suspicious : hopeless;
+  if (repair_.retries < enough) return;
+  shrink_segments(front.note().payload_len / 2U, now);
+  if (!bits_.heard) bits_.shrunk_at = (tick::slow(now) - rest) & tick_mask;
 }
 
 /// Cuts what can be sent now into segments that fit; what waits longer stays whole, for the path may carry more by
@@ -78,6 +82,28 @@ void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
     }
     room -= at.note().payload_len;
   }
+}
+
+/// A payload that the port does not carry, whoever has sent it so large, is cut before it is sent. False, and it stays
+/// due, where there is no buffer.
+bool Endpoint::cut_for_port(packet::Cursor position, Output& output) {
+  bits_.small_path = true;
+  bits_.on_fast_path = false;
+  return output.grant_cut(pipe() == 0) && scoreboard().cut(position, mtu_.mss);
+}
+
+void Endpoint::port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instant now) {
+  if (config_ == nullptr) return;
+  const std::uint16_t before = mtu_.full_mss;
+  mtu_.port = beside_options(port_mss);
+  mtu_.full_mss = std::min(payload_within(peer_mss), mtu_.port);
+  if (mtu_.full_mss == before) return;
+  if (mtu_.mss == before || mtu_.mss > mtu_.full_mss) {
+    mtu_.mss = mtu_.full_mss;
+    end_search(now);
+  }
+  bits_.small_path = mtu_.full_mss < before || mtu_.mss < mtu_.full_mss || joins_beyond_segments();
+  bits_.on_fast_path = false;
 }
 
 /// A larger segment goes out only where its loss would be noticed by those behind it, and tell nothing of congestion
@@ -117,7 +143,7 @@ void Endpoint::judge_larger(SeqNum ack, Instant now) {
     bits_.trying_larger = false;
     mtu_.mss = static_cast<std::uint16_t>(std::min<std::uint32_t>(carried, mtu_.full_mss));
     if (bits_.search_step == 0 || mtu_.mss == mtu_.full_mss) end_search(now);
-    bits_.small_path = mtu_.mss < mtu_.full_mss;
+    bits_.small_path = mtu_.mss < mtu_.full_mss || joins_beyond_segments();
   } else if (send_.largest_before(snd_.nxt) <= mtu_.mss) {
     bits_.trying_larger = false;  // it was never sent
   }

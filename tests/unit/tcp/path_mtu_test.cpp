@@ -144,11 +144,55 @@ TEST_F(PathMtu, ABlackHoleIsFoundWhereThePeerIsHeard) {
   s.expect_data(512, 488);
 }
 
-TEST_F(PathMtu, AnOutageIsNoBlackHole) {
+TEST_F(PathMtu, ABlackHoleIsFoundWhereNothingComesFromThePeer) {
+  s.use_sack();
   send(2);
   s.pass(300ms + 600ms + 1200ms + 2400ms + 100ms);
-  EXPECT_EQ(s.endpoint.counters().timeouts, 4);
+  EXPECT_GE(s.endpoint.counters().timeouts, 3);
+  EXPECT_EQ(s.endpoint.effective_mss(), 512U);
+}
+
+TEST_F(PathMtu, AnOutageCostsNoMoreThanAFewRoundTripsOfSmallSegments) {
+  s.use_sack();
+  NarrowPath path(s, mss);
+  send(2);
+  s.pass(300ms + 600ms + 1200ms + 2400ms + 100ms);
+  ASSERT_EQ(s.endpoint.effective_mss(), 512U);
+  s.discard_sent();
+  s.write_segments(60);
+  for (int i = 0; i < 200; ++i) path.round();
   EXPECT_EQ(s.endpoint.effective_mss(), mss);
+}
+
+TEST_F(PathMtu, WithoutSackAnOutageOfThreeTimeoutsIsNoBlackHole) {
+  send(2);
+  s.pass(300ms + 600ms + 1200ms + 100ms);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 3);
+  EXPECT_EQ(s.endpoint.effective_mss(), mss);
+  s.pass(2400ms);
+  EXPECT_EQ(s.endpoint.effective_mss(), 512U);
+}
+
+TEST_F(PathMtu, APortThatCarriesLessFromNowOnGetsNoLargerSegment) {
+  send(2);
+  s.write_segments(2);
+  s.endpoint.port_carries(mss, 700, s.now);
+  EXPECT_EQ(s.endpoint.effective_mss(), 700U);
+  s.emit();
+  s.pass(300ms + 600ms + 100ms);
+  while (s.sent() != 0) EXPECT_LE(s.wire.next().segment.payload_len, 700);
+}
+
+TEST_F(PathMtu, APortThatCarriesMoreAgainGetsWhatThePeerTakes) {
+  send(1);
+  s.receive_ack(mss);
+  s.endpoint.port_carries(mss, 700, s.now);
+  s.endpoint.port_carries(mss, 8960, s.now);
+  EXPECT_EQ(s.endpoint.effective_mss(), mss);
+  s.write_segments(1);
+  s.emit();
+  s.expect_data(mss, mss);
+  EXPECT_TRUE(s.endpoint.on_fast_path());
 }
 
 TEST_F(PathMtu, NothingLargerIsTriedForTenMinutes) {

@@ -389,7 +389,7 @@ TEST(Timeout, SackedSegmentsAreNotRepeated) {
   s.use_sack();
   open_and_send(s, 4);
   s.receive_sack(0, {{2 * mss, 3 * mss}});
-  s.pass(5s);
+  s.pass(1s);
   s.discard_sent();
   s.receive_sack(1 * mss, {{2 * mss, 3 * mss}});
   s.emit();
