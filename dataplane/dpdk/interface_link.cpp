@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace sluice::dpdk {
@@ -23,6 +24,17 @@ Link interface_link(const std::string& name) noexcept {
   if (!known) return Link::absent;
   constexpr int running = IFF_UP | IFF_RUNNING;
   return (request.ifr_flags & running) == running ? Link::up : Link::down;
+}
+
+std::optional<std::uint16_t> interface_mtu(const std::string& name) noexcept {
+  const int asking = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (asking < 0) return std::nullopt;
+  ifreq request{};
+  name.copy(request.ifr_name, IFNAMSIZ - 1);
+  const bool known = ioctl(asking, SIOCGIFMTU, &request) == 0;
+  close(asking);
+  if (!known || request.ifr_mtu <= 0) return std::nullopt;
+  return static_cast<std::uint16_t>(std::min<int>(request.ifr_mtu, UINT16_MAX));
 }
 
 unsigned interface_index(const std::string& name) noexcept {

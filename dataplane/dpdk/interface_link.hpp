@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ enum class Link : std::uint8_t {
 
 /// Asks the kernel; system calls.
 [[nodiscard]] Link interface_link(const std::string& name) noexcept;
+/// The interface's MTU; nothing where there is no such interface.
+[[nodiscard]] std::optional<std::uint16_t> interface_mtu(const std::string& name) noexcept;
 /// The interface's number, which is another one when it was removed and made again; 0 where there is none.
 [[nodiscard]] unsigned interface_index(const std::string& name) noexcept;
 

@@ -162,6 +162,17 @@ Link Port::link() const noexcept {
   return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP ? Link::up : Link::down;
 }
 
+packet::LinkLimit Port::limit() const noexcept {
+  std::uint16_t mtu = config_.mtu;
+  if (!interface_.empty()) {
+    mtu = interface_mtu(interface_).value_or(mtu);
+  } else if (traits_->prefix.empty() && rte_eth_dev_get_mtu(id_, &mtu) != 0) {
+    mtu = config_.mtu;
+  }
+  // XDP gives frames to a driver as they are, a packet socket's pass the kernel's check.
+  return {std::min(mtu, config_.mtu), traits_->kernel_interface && !traits_->brings_xdp_program};
+}
+
 bool Port::interface_replaced() const noexcept {
   if (interface_.empty()) return false;
   const unsigned present = interface_index(interface_);

@@ -16,6 +16,7 @@
 #include "dataplane/dpdk/interface_claim.hpp"
 #include "dataplane/dpdk/interface_link.hpp"
 #include "dataplane/dpdk/peer_segmentation.hpp"
+#include "dataplane/packet/link_limit.hpp"
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/pool.hpp"
 #include "dataplane/units/time.hpp"
@@ -103,6 +104,9 @@ class Port {
   /// driver's word. A system call or two.
   [[nodiscard]] Link link() const noexcept;
   [[nodiscard]] bool link_up() const noexcept { return link() == Link::up; }
+  /// How long the frames are that the device carries now: by the MTU of a kernel interface or a physical device, at
+  /// most by that of the configuration, for which the buffers are made. A system call or two.
+  [[nodiscard]] packet::LinkLimit limit() const noexcept;
   /// The kernel interface was removed and made again under its name; the driver does not notice.
   [[nodiscard]] bool interface_replaced() const noexcept;
   /// Goes on with the one that is there now. While packets are received and sent; thread: the control thread. Throws

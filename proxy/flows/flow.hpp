@@ -69,6 +69,7 @@ struct Leg {
   bool passed_by : 1 = false;         ///< bytes of the host passed while the connection was handed back
   bool keepalive_passed : 1 = false;  ///< the host asks whether the other one is there, and that one was asked
   bool heard : 1 = false;             ///< the host has sent data
+  bool routers_cut : 1 = false;       ///< the path is too small even for the least segments: DF stays clear
   bool at_limit : 1 = false;          ///< its window is what memory had for it unasked, and no law's (ReceiveWindows)
   bool regained : 1 = false;          ///< … and since then the other host has made room for more
   Commitment commitment;              ///< the window that the host was told, as the budget knows it

@@ -153,8 +153,11 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
 }
 
 void split(Flow& flow, const SplitPoint& legs, const LegConfigs& configs, Instant now) {
-  const auto open = [&](Side side, const tcp::EstablishedState& state) {
-    flow.leg(side).endpoint.establish_at(*configs[static_cast<std::size_t>(side)], state, now);
+  const auto open = [&](Side side, tcp::EstablishedState state) {
+    Leg& leg = flow.leg(side);
+    const auto at = static_cast<std::size_t>(side);
+    state.port_mss = configs.ports[at].mss(leg.headers);
+    leg.endpoint.establish_at(*configs.tcp[at], state, now);
   };
   open(flow.initiator, legs.to_initiator);
   open(opposite(flow.initiator), legs.to_responder);

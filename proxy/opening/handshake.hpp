@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "dataplane/packet/link_limit.hpp"
 #include "dataplane/tcp/segment.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/end_to_end/end_to_end_flow.hpp"
@@ -12,8 +13,11 @@
 
 namespace sluice::proxy::handshake {
 
-/// What the endpoints of a connection are configured by; by the Side that each faces.
-using LegConfigs = std::array<const tcp::EndpointConfig*, 2>;
+/// What the endpoints of a connection are configured by, and what their ports carry; by the Side that each faces.
+struct LegConfigs {
+  std::array<const tcp::EndpointConfig*, 2> tcp{};
+  std::array<packet::LinkLimit, 2> ports{};
+};
 
 /// What a segment of a connection that is not yet split means for it. The segment is forwarded untouched in every case:
 /// the handshake stays the endpoints' own, so refusals, time-outs and options are end to end true.

@@ -34,6 +34,10 @@ void LegOutput::note_reset(const packet::Packet& frame, const tcp::Segment& rese
   proxy::note_reset(frame, reset.seq, relay::reset_reason(flow_));
 }
 
+std::uint16_t LegOutput::next_of_ue() {
+  return shard_.fragment_ids.next(flow_.bearer);
+}
+
 void LegOutput::pass(const packet::Parsed& parsed, const tcp::PassedHeader& header, packet::Packet& frame,
                      Instant now) {
   packet::write_passed(frame, parsed, header);
@@ -51,7 +55,11 @@ std::uint32_t LegOutput::transmit(const tcp::Segment& segment, packet::Packet* p
   if (!frame) return 0;
   packet::PacketNote& note = frame.note();
   const std::uint16_t sum = payload != nullptr ? note.payload_sum : std::uint16_t{0};
-  note.header_len = packet::write_headers(frame, leg_.headers, addresses(), segment, sum, leg_.ip_id++);
+  note.header_len = packet::write_headers(frame, leg_.headers, addresses(), segment, sum, next_ip_id());
+  if (!shard_.queue.carries(side_, frame)) [[unlikely]] {
+    shard_.counters.add(Counter::segments_too_long);
+    return 0;
+  }
   const auto ip_size = static_cast<std::uint32_t>(frame.size() - leg_.headers.l2_len);
   if (bearer_ != nullptr) {
     bearer_->injected(now, Bytes(ip_size));
@@ -67,7 +75,7 @@ std::uint32_t LegOutput::acknowledge(const tcp::Acknowledgement& ack, Instant no
   packet::Packet frame = allocate();
   if (!frame) [[unlikely]]
     return 0;
-  packet::write_acknowledgement(frame, leg_.headers, addresses(), ack, leg_.ip_id++);
+  packet::write_acknowledgement(frame, leg_.headers, addresses(), ack, next_ip_id());
   const std::uint32_t ip_size = frame.size() - std::uint32_t{leg_.headers.l2_len};
   if (bearer_ != nullptr) bearer_->injected(now, Bytes(ip_size));
   shard_.queue.push(side_, std::move(frame), now);

@@ -48,6 +48,10 @@ class LegOutput final : public tcp::Output {
 
  private:
   [[nodiscard]] packet::Packet allocate();
+  /// Of the next IPv4 packet. Where routers may cut it, all connections of a UE count together, so that two of them do
+  /// not use the same number for the same pair of hosts at a time (RFC 6864 section 4.3).
+  [[nodiscard]] std::uint16_t next_ip_id() { return leg_.headers.dont_fragment ? leg_.ip_id++ : next_of_ue(); }
+  [[gnu::cold, gnu::noinline]] std::uint16_t next_of_ue();
   [[nodiscard]] packet::AddressesView addresses() const {
     return addresses_towards(side_, shard_.registry.view_of(flow_, leg_.headers.ip_version));
   }

@@ -172,7 +172,10 @@ void Runtime::open_state() {
 }
 
 void Runtime::start_shards() {
+  ShardConfig shard = config_.shard;
+  shard.ports = carried_ = {ports_.at(0)->limit(), ports_.at(1)->limit()};
   for (unsigned i = 0; i < config_.shards.count; ++i) {
+    channels_.at(i)->ports.store(carried_, std::memory_order_relaxed);
     ShardThreadConfig thread;
     thread.index = i;
     if (!config_.shards.cpus.empty()) thread.cpu = config_.shards.cpus.at(i);
@@ -182,7 +185,7 @@ void Runtime::start_shards() {
     thread.burst = config_.shards.burst;
     if (config_.feedback) thread.status_period = config_.feedback->status_period;
     shards_.push_back(std::make_unique<ShardThread>(
-        thread, config_.shard, pool_, steering_.shard(i), *channels_.at(i),
+        thread, shard, pool_, steering_.shard(i), *channels_.at(i),
         [this](const std::string& why) {
           boost::asio::post(context_, [this, why] {
             failed_ = true;
@@ -493,6 +496,7 @@ void Runtime::watch_link(Side side) {
       if (before != problem.what()) spdlog::error("port {}: {}", name_of(side), problem.what());
     }
   }
+  if (link != dpdk::Link::absent) follow_mtu(side);
   const auto change = links_.at(at).look(link, dpdk::now());
   if (!change) return;
   if (link == dpdk::Link::up) {
@@ -502,6 +506,19 @@ void Runtime::watch_link(Side side) {
     spdlog::warn("port {}: the link is down", name_of(side));
   } else {
     spdlog::error("port {}: the interface is gone", name_of(side));
+  }
+}
+
+/// Segments are to fit what the port carries now.
+void Runtime::follow_mtu(Side side) {
+  packet::LinkLimit& known = carried_.at(static_cast<std::size_t>(side));
+  const packet::LinkLimit limit = ports_.at(static_cast<std::size_t>(side))->limit();
+  if (limit == known) return;
+  spdlog::warn("port {}: carries packets of {} bytes now, no longer of {}", name_of(side), limit.mtu, known.mtu);
+  known = limit;
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    channels_[i]->ports.store(carried_, std::memory_order_relaxed);
+    shards_.at(i)->wake();
   }
 }
 

@@ -79,6 +79,7 @@ class Runtime {
   void watch_reports();
   void watch_links();
   void watch_link(Side side);
+  void follow_mtu(Side side);
   /// When that shard last published which has been silent for longest.
   [[nodiscard]] Instant heard_of_all_shards();
   void log_statistics();
@@ -107,6 +108,7 @@ class Runtime {
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
   ReportWatch report_watch_;
+  std::array<packet::LinkLimit, 2> carried_{};  ///< what the ports carry, by Side
   std::array<LinkWatch, 2> links_;              ///< by Side
   std::array<std::string, 2> link_problems_{};  ///< why an interface that was made again cannot be bound
   std::unique_ptr<FeedbackLink> feedback_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "dataplane/packet/link_limit.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
@@ -68,6 +69,8 @@ struct ShardConfig : Treatment {
   /// By the Side they come in at: take segments whose checksum a kernel left to an offload (veth, TAP), of hosts whose
   /// SYN had such a checksum.
   std::array<bool, 2> accept_partial_checksums{};
+  /// By Side: how long frames may be that leave there; see Shard::set_port().
+  std::array<packet::LinkLimit, 2> ports{};
   /// Data of undisturbed connections leaves at once, in the frame in which it came. Off: every segment is received and
   /// written anew, which is what the other way is compared with.
   bool cut_through = true;

@@ -44,6 +44,7 @@ namespace sluice::proxy {
   X(drop_tcp_checksum, "dropped: TCP checksum of a split connection's segment is wrong")                           \
   X(drop_orphan, "dropped: of a connection that lost bytes with an earlier run; its sender is reset instead")      \
   X(drop_partial_checksum, "dropped: unfinished TCP checksum on a port, or of a host, that has none")              \
+  X(drop_too_long, "dropped: to be forwarded, and longer than the other port's MTU")                               \
   X(rx_partial_checksum, "segments taken with an unfinished (offloaded) checksum")                                 \
   X(segments_cut_through, "of the optimised, segments that went on at once, in their own frames")                  \
   X(transmitted_radio, "frames handed to the radio port")                                                          \
@@ -85,6 +86,7 @@ namespace sluice::proxy {
   X(timeouts_radio, "retransmission timeouts towards the radio")                                                   \
   X(timeouts_core, "retransmission timeouts towards the core")                                                     \
   X(buffers_exhausted, "transmissions put off because no packet buffer was left")                                  \
+  X(segments_too_long, "transmissions put off because the port does not carry so long a segment")                  \
   X(payload_refused, "segments whose payload was not kept for want of packet buffers, nor acknowledged")           \
   X(reports, "bearer records taken from reports")                                                                  \
   X(reports_unknown_bearer, "bearer records for a UE that has no bearer here")                                     \

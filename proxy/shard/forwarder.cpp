@@ -6,7 +6,22 @@
 
 namespace sluice::proxy {
 
+/// The other port does not carry it: its driver or its kernel would drop it where nobody counts it.
+inline bool Forwarder::is_too_long(Arrival& arrival) {
+  if (shard_.queue.carries(opposite(arrival.in), arrival.packet)) [[likely]]
+    return false;
+  drop_too_long(arrival);
+  return true;
+}
+
+void Forwarder::drop_too_long(Arrival& arrival) {
+  shard_.counters.add(Counter::drop_too_long);
+  arrival.packet.reset();
+}
+
 void Forwarder::forward(Arrival& arrival, Counter reason, Checksum checksum) {
+  if (is_too_long(arrival)) [[unlikely]]
+    return;
   shard_.counters.add(reason);
   const bool is_known_damaged = checksum == Checksum::keep || reason == Counter::forward_handshake_damaged;
   if (!is_known_damaged && shard_.config.accepts_partial_checksums(arrival.in)) {
@@ -26,6 +41,8 @@ void Forwarder::tell_bearer(const Arrival& arrival) {
 }
 
 void Forwarder::pass_end_to_end(Arrival& arrival, EndToEndId id) {
+  if (is_too_long(arrival)) [[unlikely]]
+    return;
   const tcp::Segment& segment = arrival.segment();
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(arrival.packet, arrival.parsed);
   const bool shown = segment.flags.syn() || end_to_end_.leaves_unfinished(id, arrival.in);

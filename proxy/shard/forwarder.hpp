@@ -30,6 +30,8 @@ class Forwarder {
   void pass_end_to_end(Arrival& arrival, EndToEndId id);
 
  private:
+  [[nodiscard]] bool is_too_long(Arrival& arrival);
+  [[gnu::cold, gnu::noinline]] void drop_too_long(Arrival& arrival);
   [[gnu::noinline]] void tell_bearer(const Arrival& arrival);
 
   const ShardContext shard_;

@@ -24,10 +24,10 @@ struct Shard::Parts {
       : config(configuration),
         policies(config.treatments()),
         secret(hash_key),
-        queue(transmitter, counters),
+        queue(transmitter, counters, config.ports),
         budget(config.limits, pool),
         registry(config, policies, secret, origin),
-        context{config, pool, registry, queue, counters, budget, times},
+        context{config, pool, registry, queue, counters, budget, times, fragment_ids},
         end_to_end(config, {registry, queue, counters, budget}, origin),
         flows(context, end_to_end, journal, secret),
         sweep(context, flows),
@@ -70,6 +70,7 @@ struct Shard::Parts {
   const flow::HashKey secret;
   Counters counters;
   Times times;
+  FragmentIds fragment_ids;
   TransmitQueue queue;
   MemoryBudget budget;
   Registry registry;
@@ -152,6 +153,10 @@ void Shard::apply(const Policies& policies, Instant now) {
 
 const GroupStatistics& Shard::groups() const {
   return parts_->bearers.groups();
+}
+
+void Shard::set_port(Side side, const packet::LinkLimit& limit, Instant now) {
+  parts_->flows.set_port(side, limit, now);
 }
 
 void Shard::release(const std::optional<IpAddress>& ue, Instant now) {

@@ -75,6 +75,9 @@ class Shard {
   /// split is split when both directions are quiet. Endpoints of running connections keep their configuration.
   /// `policies` outlives the shard.
   void apply(const Policies& policies, Instant now);
+  /// The port of that side carries frames of another length from now on: its MTU was changed. What is sent there
+  /// follows, on running connections too.
+  void set_port(Side side, const packet::LinkLimit& limit, Instant now);
 
   /// What the control group and the others came to.
   [[nodiscard]] const GroupStatistics& groups() const;

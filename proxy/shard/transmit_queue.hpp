@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "dataplane/packet/link_limit.hpp"
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/shard/counters.hpp"
@@ -17,7 +18,16 @@ namespace sluice::proxy {
 /// waits here beyond the burst: whoever fills it flushes it.
 class TransmitQueue {
  public:
-  TransmitQueue(Transmitter& transmitter, Counters& counters) : transmitter_(transmitter), counters_(counters) {}
+  TransmitQueue(Transmitter& transmitter, Counters& counters, const std::array<packet::LinkLimit, 2>& ports)
+      : transmitter_(transmitter), counters_(counters), ports_(ports) {}
+
+  /// The port of that side takes a frame of this length.
+  [[nodiscard]] bool carries(Side out, const packet::Packet& frame) const {
+    return ports_[static_cast<std::size_t>(out)].carries(frame);
+  }
+  [[nodiscard]] const std::array<packet::LinkLimit, 2>& ports() const { return ports_; }
+  /// From now on.
+  void set_port(Side side, const packet::LinkLimit& limit) { ports_[static_cast<std::size_t>(side)] = limit; }
 
   void push(Side out, packet::Packet&& packet, Instant now) {
     Batch& batch = batches_[static_cast<std::size_t>(out)];
@@ -47,6 +57,7 @@ class TransmitQueue {
 
   Transmitter& transmitter_;
   Counters& counters_;
+  std::array<packet::LinkLimit, 2> ports_;
   std::array<Batch, 2> batches_;
 };
 

@@ -42,7 +42,10 @@ void hear(const ShardContext& shard, SplitFlows& flows, const Arrival& arrival) 
   const std::uint32_t headers = output.wire_size(0);
   const std::uint32_t payload = mtu > headers ? mtu - headers : 0;
   // Where even the least is too much, routers have to cut (RFC 1191 section 3).
-  if (payload < tcp::Endpoint::least_payload) leg.headers.dont_fragment = false;
+  if (payload < tcp::Endpoint::least_payload) {
+    leg.routers_cut = true;
+    leg.headers.dont_fragment = false;
+  }
   if (!leg.endpoint.path_carries(error->seq, Bytes(payload), arrival.now)) return;
   shard.counters.add(in == Side::radio ? Counter::paths_smaller_radio : Counter::paths_smaller_core);
   flows.mark(flow, id, StreamEvents::all);

@@ -9,11 +9,16 @@
 namespace sluice::proxy {
 namespace {
 
-/// The host's MAC addresses, VLAN tags, DSCP or TTL are no longer those that were learned: a router has failed over, or
-/// the host has changed its priority.
-bool outdated(const packet::HeaderTemplate& known, const packet::Packet& packet, const packet::Parsed& parsed) {
+/// The host's MAC addresses, VLAN tags, DSCP or TTL are no longer those that were learned, because a router has failed
+/// over or the host has changed its priority; or its data have another DF or flow label. Segments without data do not
+/// tell of these two: kernels send SYN-ACKs and the answers of closed connections by other rules than data.
+bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed& parsed) {
   constexpr std::uint8_t dscp_mask = 0xfc;
-  return !packet::same_link(known, packet) || known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0;
+  const packet::HeaderTemplate& known = leg.headers;
+  if (!packet::same_link(known, packet) || known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0)
+    return true;
+  if (parsed.segment.payload_len == 0) return false;
+  return (known.dont_fragment != parsed.dont_fragment && !leg.routers_cut) || known.flow_label != parsed.flow_label;
 }
 
 /// The flow's bearer, where a law listens to the UE's acknowledgements.
@@ -78,9 +83,15 @@ inline bool deliver_segment(SplitWork& work, packet::Packet& packet, const packe
 template <Side in>
 [[gnu::cold, gnu::noinline]] void deliver_rerouted(SplitWork& work, packet::Packet& packet,
                                                    const packet::Parsed& parsed, Flow& flow, FlowId id, Instant now) {
+  const Leg& leg = flow.leg(opposite(in));
   packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
   const packet::HeaderTemplate before = known;
   known = packet::learn(packet, parsed);
+  if (leg.routers_cut) known.dont_fragment = false;
+  if (parsed.segment.payload_len == 0) {
+    known.dont_fragment = before.dont_fragment;
+    known.flow_label = before.flow_label;
+  }
   if (!deliver_segment<in>(work, packet, parsed, flow, id, now)) known = before;
 }
 
@@ -124,7 +135,7 @@ inline std::size_t receive_some(SplitWork& work, std::span<packet::Packet> packe
     return 1;
   }
   work.shard.counters.add(Counter::optimised);
-  if (outdated(flow.leg(opposite(in)).headers, first, parsed.front())) [[unlikely]] {
+  if (outdated(flow.leg(opposite(in)), first, parsed.front())) [[unlikely]] {
     deliver_rerouted<in>(work, first, parsed.front(), flow, id, now);
     return 1;
   }

@@ -21,11 +21,26 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
       paced_(shard.config.limits.max_flows),
       begun_(shard.config.limits.max_flows) {}
 
-std::array<const tcp::EndpointConfig*, 2> SplitFlows::endpoint_configs(FlowId id) {
+handshake::LegConfigs SplitFlows::endpoint_configs(FlowId id) {
   const tcp::EndpointConfig& legs = work_.shard.registry.policies().legs();
-  if (!legs.wants_pacing()) return {&legs, &legs};
+  const std::array<packet::LinkLimit, 2>& ports = work_.shard.queue.ports();
+  if (!legs.wants_pacing()) return {{&legs, &legs}, ports};
   std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
-  return {&places[0].begin(legs), &places[1].begin(legs)};
+  return {{&places[0].begin(legs), &places[1].begin(legs)}, ports};
+}
+
+void SplitFlows::set_port(Side side, const packet::LinkLimit& limit, Instant now) {
+  work_.shard.queue.set_port(side, limit);
+  work_.shard.registry.flows().for_each([&](FlowId id, Flow& flow) {
+    if (!flow.terminated()) return;
+    Leg& leg = flow.leg(side);
+    const tcp::SynOptions& host =
+        side == flow.initiator ? flow.handshake.initiator_options : flow.handshake.responder_options;
+    leg.endpoint.port_carries(host.mss, limit.mss(leg.headers), now);
+    mark(flow, id, StreamEvents::all);
+  });
+  serve_marked(now);
+  work_.shard.queue.flush(now);
 }
 
 Bytes SplitFlows::first_window(const Flow& flow, Side from) const {

@@ -4,9 +4,11 @@
 #include <cstdint>
 
 #include "dataplane/flow/lazy_array.hpp"
+#include "dataplane/packet/link_limit.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
 #include "proxy/end_to_end/end_to_end_flows.hpp"
 #include "proxy/handback/handback.hpp"
+#include "proxy/opening/handshake.hpp"
 #include "proxy/relay/stalls.hpp"
 #include "proxy/relay/waiting_out.hpp"
 #include "proxy/split/sending.hpp"
@@ -36,9 +38,11 @@ class SplitFlows {
 
   /// By Side: of the policies in force, which outlive the connection. A paced one has its own, with a place for what it
   /// keeps.
-  [[nodiscard]] std::array<const tcp::EndpointConfig*, 2> endpoint_configs(FlowId id);
+  [[nodiscard]] handshake::LegConfigs endpoint_configs(FlowId id);
   /// Of a flow that is about to be split: what window the host behind `from` may be given.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
+  /// The port of that side carries frames of another length from now on: all segments to it follow.
+  void set_port(Side side, const packet::LinkLimit& limit, Instant now);
   /// The flow's endpoints live from now on.
   void begin(Flow& flow, FlowId id, Instant now);
   /// Whether the packet at `at` is for receive() without a doubt (arrivals::flow_of).

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <boost/lockfree/policies.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "control/feedback/report.hpp"
+#include "dataplane/packet/link_limit.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/capture/tap_slot.hpp"
 #include "proxy/flows/census.hpp"
@@ -94,6 +96,8 @@ struct ShardChannel {
   std::atomic<DetailRequest> details_wanted{DetailRequest{}};
   /// What the shard is to put in force; null: what it began with. Outlives the shard.
   std::atomic<const Policies*> policies{nullptr};
+  /// What its ports carry, by Side.
+  std::atomic<std::array<packet::LinkLimit, 2>> ports{};
   /// Who looks at its frames.
   capture::TapSlot taps;
   /// Whom its laws tell what they decide.

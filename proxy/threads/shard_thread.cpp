@@ -51,6 +51,7 @@ ShardThread::ShardThread(const ShardThreadConfig& config, const ShardConfig& sha
       output_(ports),
       shard_(shard, pool, output_, new_secret(), dpdk::now(), journal),
       policy_(config.poll, config.longest_sleep),
+      carried_(shard.ports),
       reports_(most_reports_at_once),
       burst_(config.burst) {
   statuses_.reserve(shard.limits.max_bearers);
@@ -117,6 +118,7 @@ void ShardThread::poll() {
     const Instant now = dpdk::now();
     const bool due = shard_.next_deadline() <= now;
     take_policies(now);
+    take_ports(now);
     output_.taps = channel_.taps.current();
     take_trace(now);
     const bool reported = take_reports(now);
@@ -155,6 +157,17 @@ void ShardThread::take_policies(Instant now) {
     return;
   policies_ = wanted;
   shard_.apply(*wanted, now);
+}
+
+void ShardThread::take_ports(Instant now) {
+  const std::array<packet::LinkLimit, 2> carried = channel_.ports.load(std::memory_order_relaxed);
+  if (carried == carried_) [[likely]]
+    return;
+  for (const Side side : {Side::radio, Side::core}) {
+    const auto at = static_cast<std::size_t>(side);
+    if (carried.at(at) != carried_.at(at)) shard_.set_port(side, carried.at(at), now);
+  }
+  carried_ = carried;
 }
 
 void ShardThread::take_trace(Instant now) {

@@ -70,6 +70,7 @@ class ShardThread {
   void poll();
   bool take_packets(Side side, Instant now);
   void take_policies(Instant now);
+  void take_ports(Instant now);
   void take_trace(Instant now);
   bool take_reports(Instant now);
   bool take_orders(Instant now);
@@ -87,7 +88,8 @@ class ShardThread {
   control::LawTrace* trace_ = nullptr;  ///< that the laws are told to
   const Policies* policies_ = nullptr;  ///< put in force since the start
   dpdk::PollPolicy policy_;
-  std::vector<ReportArrival> reports_;  ///< room for those of one round
+  std::array<packet::LinkLimit, 2> carried_;  ///< what the ports carry, as the shard was told
+  std::vector<ReportArrival> reports_;        ///< room for those of one round
   std::vector<packet::Packet> burst_;
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant next_status_{};

@@ -183,10 +183,13 @@ class Network {
         up_radio(loop, pool(), wires.radio_up, Random::stream(seed, "radio up"), radio_line),
         up_core(loop, pool(), wires.core_up, Random::stream(seed, "core up"), server_line),
         down_core(loop, pool(), wires.core_down, Random::stream(seed, "core down"), core_line),
-        ue(loop, pool(), addressed(std::move(ue_config), ue_address), Random::stream(seed, "ue"), up_radio),
+        server_at_(server_config.address == IpAddress{} ? server_address : server_config.address),
+        ue(loop, pool(), addressed(std::move(ue_config), ue_address), Random::stream(seed, "ue"), from_ue_),
         server(loop, pool(), addressed(std::move(server_config), server_address), Random::stream(seed, "server"),
-               down_core) {
+               from_server_) {
     node.connect(down_radio, up_core);
+    from_ue_.set(up_radio);
+    from_server_.set(down_core);
     to_ue_.set(ue);
     at_core_.set(core_port);
     to_server_.set(server);
@@ -196,7 +199,7 @@ class Network {
 
   BulkClient& transfer(std::uint64_t size, bool upload, Duration start = {}) {
     BulkConfig config;
-    config.server = server_address;
+    config.server = server_at_;
     config.port = port;
     config.size = size;
     config.upload = upload;
@@ -208,6 +211,9 @@ class Network {
   void precede_core(Element& element) { at_core_.set(element); }
   /// Puts `element` in front of the UE; what it lets through goes to ue.
   void precede_ue(Element& element) { to_ue_.set(element); }
+  /// Puts `element` behind the UE, or the server; what it lets through goes to up_radio, or down_core.
+  void follow_ue(Element& element) { from_ue_.set(element); }
+  void follow_server(Element& element) { from_server_.set(element); }
   /// Runs until every transfer is complete; false when they are not after `limit` of virtual time.
   bool run(Duration limit) {
     const Instant end = loop.now() + limit;
@@ -229,14 +235,15 @@ class Network {
 
  private:
   static HostConfig addressed(HostConfig config, const IpAddress& address) {
-    config.address = address;
+    if (config.address == IpAddress{}) config.address = address;
     return config;
   }
-  Later to_ue_, to_server_, at_core_;
+  Later to_ue_, to_server_, at_core_, from_ue_, from_server_;
 
  public:
   DelayLine ue_line, radio_line, server_line, core_line;
   Impairment down_radio, up_radio, up_core, down_core;
+  const IpAddress server_at_;
   Host ue, server;
 };
 

@@ -376,5 +376,58 @@ TEST(ShardForward, AConnectionInVlansIsSplitAndKeepsItsTags) {
   }
 }
 
+class NarrowPorts : public ScriptedShard {
+ protected:
+  NarrowPorts() : ScriptedShard(config()) {}
+  static proxy::ShardConfig config() {
+    proxy::ShardConfig config = shard_config();
+    config.ports = {packet::LinkLimit{1500, true}, packet::LinkLimit{9000, false}};
+    return config;
+  }
+  /// A datagram from a server whose IP packet has so many bytes, behind such tags.
+  [[nodiscard]] static Octets datagram(std::size_t ip_bytes, const Octets& tags = {}) {
+    Octets frame = {2, 0, 0, 0,    0, 1,  2,  0, 0, 0,   0,  2,   0x08, 0x00, 0x45, 0, 0,
+                    0, 0, 0, 0x40, 0, 64, 17, 0, 0, 198, 51, 100, 7,    10,   45,   0, 2};
+    frame.resize(link + ip_bytes);
+    mend_ipv4(frame);
+    insert(frame, 12, tags);
+    return frame;
+  }
+};
+
+TEST_F(NarrowPorts, WhatTheOtherPortDoesNotCarryIsDroppedUnderAName) {
+  lab.put(Side::core, datagram(1500));
+  EXPECT_TRUE(lab.next(Side::radio));
+  EXPECT_EQ(lab.count(Counter::drop_too_long), 0U);
+  lab.put(Side::core, datagram(1501));
+  EXPECT_TRUE(lab.silent(Side::radio));
+  EXPECT_EQ(lab.count(Counter::drop_too_long), 1U);
+  EXPECT_EQ(lab.shard.counters().received(),
+            lab.count(Counter::optimised) + lab.shard.counters().forwarded() + lab.shard.counters().dropped());
+}
+
+TEST_F(NarrowPorts, OfTagsOneOf802Dot1qComesOnTop) {
+  const Octets ordinary = {0x81, 0x00, 0, 5}, service = {0x88, 0xa8, 0, 5};
+  Octets two = service;
+  insert(two, 4, ordinary);
+  lab.put(Side::core, datagram(1500, ordinary));
+  lab.put(Side::core, datagram(1496, service));
+  lab.put(Side::core, datagram(1492, two));
+  EXPECT_EQ(lab.count(Counter::drop_too_long), 0U);
+  lab.put(Side::core, datagram(1501, ordinary));
+  lab.put(Side::core, datagram(1497, service));
+  lab.put(Side::core, datagram(1493, two));
+  EXPECT_EQ(lab.count(Counter::drop_too_long), 3U);
+}
+
+TEST_F(NarrowPorts, AnMtuThatChangesHoldsFromThenOn) {
+  lab.shard.set_port(Side::radio, {1400, false}, lab.now);
+  lab.put(Side::core, datagram(1401));
+  EXPECT_EQ(lab.count(Counter::drop_too_long), 1U);
+  lab.shard.set_port(Side::radio, {1500, false}, lab.now);
+  lab.put(Side::core, datagram(1401));
+  EXPECT_EQ(lab.count(Counter::drop_too_long), 1U);
+}
+
 }  // namespace
 }  // namespace sluice::test

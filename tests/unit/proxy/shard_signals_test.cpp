@@ -366,5 +366,83 @@ TEST_F(MarksAtTheSeam, AnEchoOfTheUeAboutWhatIsOursReducesOursAlone) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
+/// A server that lets routers cut its data, though not its SYN-ACK, as Linux does without path MTU discovery.
+class HostsOwnHeaders : public ScriptedShard {
+ protected:
+  [[nodiscard]] packet::Packet from_server(const packet::HeaderTemplate& header, std::uint32_t at,
+                                           const std::string& payload = "data") const {
+    tcp::Segment data = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1 + at, hosts.ue_isn.raw() + 1);
+    data.payload_len = static_cast<std::uint16_t>(payload.size());
+    packet::Packet frame = pool().allocate();
+    std::copy(payload.begin(), payload.end(), frame.append(data.payload_len));
+    packet::write_headers(frame, header, hosts.ue_to_server.reversed(), data,
+                          packet::ones_complement_sum(frame.bytes()), 4711);
+    return frame;
+  }
+  [[nodiscard]] packet::HeaderTemplate servers() const {
+    return packet::make_template(ScriptedHosts::server_mac, ScriptedHosts::ue_mac, hosts.ip_version);
+  }
+};
+
+TEST_F(HostsOwnHeaders, DfIsThatOfTheNewestData) {
+  hosts.open();
+  packet::HeaderTemplate header = servers();
+  header.dont_fragment = false;
+  std::vector<std::uint16_t> ids;
+  for (std::uint32_t at = 0; at < 12; at += 4) {
+    lab.put(Side::core, from_server(header, at));
+    const auto seen = lab.next(Side::radio);
+    ASSERT_TRUE(seen);
+    EXPECT_FALSE(seen->parsed.dont_fragment);
+    ids.push_back(seen->parsed.ip_id);
+  }
+  EXPECT_NE(ids[0], 0U);
+  EXPECT_NE(ids[0], ids[1]);
+  EXPECT_NE(ids[1], ids[2]);
+  hosts.server(Flags::ack_bit, 12, 0);  // an acknowledgement with DF
+  lab.put(Side::core, from_server(header, 12));
+  EXPECT_FALSE(lab.last(Side::radio)->parsed.dont_fragment);
+  header.dont_fragment = true;
+  lab.put(Side::core, from_server(header, 16));
+  EXPECT_TRUE(lab.last(Side::radio)->parsed.dont_fragment);
+}
+
+TEST_F(HostsOwnHeaders, AnAcknowledgementTellsNothingOfDf) {
+  hosts.open();
+  packet::HeaderTemplate header = servers();
+  header.dont_fragment = false;
+  lab.put(Side::core, from_server(header, 0, ""));
+  hosts.ue(Flags::ack_bit, 0, 0, "asks");
+  lab.forget_output();
+  lab.pass_time(std::chrono::milliseconds(100));
+  const auto ack = lab.last(Side::radio);
+  ASSERT_TRUE(ack);
+  EXPECT_TRUE(ack->parsed.dont_fragment) << "as in the SYN-ACK";
+}
+
+TEST_F(HostsOwnHeaders, TheFlowLabelIsThatOfTheNewestData) {
+  hosts.ip_version = 6;
+  hosts.ue_to_server = {*IpAddress::parse("2001:db8:1::2"), *IpAddress::parse("2001:db8:2::7"), 40000, 80};
+  hosts.open();
+  packet::HeaderTemplate header = servers();
+  for (const std::uint32_t label : {0x12345U, 0x54321U}) {
+    header.flow_label = label;
+    lab.put(Side::core, from_server(header, label == 0x12345U ? 0 : 4));
+    EXPECT_EQ(lab.last(Side::radio)->parsed.flow_label, label);
+  }
+  lab.pass_time(std::chrono::seconds(5));
+  const auto again = lab.last(Side::radio);
+  ASSERT_TRUE(again) << "the UE has acknowledged nothing";
+  EXPECT_EQ(again->parsed.flow_label, 0x54321U);
+}
+
+TEST_F(RoutersErrors, WhereRoutersHaveToCutTheHostsDfChangesNothing) {
+  const Seen data = download();
+  lab.put(Side::radio, router_says(data, {3, 4, 296}));
+  lab.forget_output();
+  hosts.server(Flags::ack_bit, static_cast<std::uint32_t>(data.payload.size()), 0, std::string(600, 'd'));
+  while (const auto seen = lab.next(Side::radio)) EXPECT_FALSE(seen->parsed.dont_fragment);
+}
+
 }  // namespace
 }  // namespace sluice::test

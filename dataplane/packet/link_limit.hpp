@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "dataplane/packet/build.hpp"
+#include "dataplane/packet/headers.hpp"
+#include "dataplane/packet/packet.hpp"
+
+namespace sluice::packet {
+
+/// How long frames may be that leave by a port.
+struct LinkLimit {
+  static constexpr std::uint16_t none = UINT16_MAX;
+
+  std::uint16_t mtu = none;  ///< bytes of IP packet behind an Ethernet header without VLAN tags
+  /// VLAN tags take their bytes from the MTU, but for one 802.1Q tag in front: so a packet socket of Linux has it. Else
+  /// up to two tags of any kind come on top.
+  bool tags_count = false;
+
+  constexpr bool operator==(const LinkLimit&) const = default;
+
+  /// The port takes this frame.
+  [[nodiscard]] bool carries(const Packet& frame) const noexcept {
+    return frame.size() <= ethernet_length + mtu || carries_tagged(frame);
+  }
+  /// The largest MSS of segments under such headers: an IP packet less IP and TCP headers without options.
+  [[nodiscard]] std::uint16_t mss(const HeaderTemplate& header) const noexcept {
+    const std::size_t frame = ethernet_length + mtu + free_for_tags(header.l2.data(), header.l2_len);
+    const std::size_t ip = std::min<std::size_t>(frame > header.l2_len ? frame - header.l2_len : 0, none);
+    const std::size_t headers = data_header_in_ip(header, false);
+    return static_cast<std::uint16_t>(ip > headers ? ip - headers : 1);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] bool carries_tagged(const Packet& frame) const noexcept {
+    return frame.size() <= ethernet_length + mtu + free_for_tags(frame.data(), frame.size());
+  }
+  /// Bytes that the tags of a frame may take beside the MTU.
+  [[nodiscard]] std::size_t free_for_tags(const std::uint8_t* frame, std::size_t size) const noexcept {
+    constexpr std::size_t type_at = 12, most = 2;
+    std::size_t tags = 0;
+    while (tags < most && type_at + tags * vlan_tag_length + 2 <= size) {
+      const std::uint16_t type = load_be16(frame + type_at + tags * vlan_tag_length);
+      const bool ordinary = type == ethertype::vlan;
+      if (!ordinary && (tags_count || (type != ethertype::service_vlan && type != ethertype::old_service_vlan))) break;
+      ++tags;
+      if (tags_count) break;
+    }
+    return tags * vlan_tag_length;
+  }
+};
+
+}  // namespace sluice::packet
