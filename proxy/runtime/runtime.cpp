@@ -172,8 +172,8 @@ void Runtime::open_state() {
 }
 
 void Runtime::start_shards() {
-  ShardConfig shard = config_.shard;
-  shard.ports = carried_ = {ports_.at(0)->limit(), ports_.at(1)->limit()};
+  ShardConfig each = config_.shard;
+  each.ports = carried_ = {ports_.at(0)->limit(), ports_.at(1)->limit()};
   for (unsigned i = 0; i < config_.shards.count; ++i) {
     channels_.at(i)->ports.store(carried_, std::memory_order_relaxed);
     ShardThreadConfig thread;
@@ -185,7 +185,7 @@ void Runtime::start_shards() {
     thread.burst = config_.shards.burst;
     if (config_.feedback) thread.status_period = config_.feedback->status_period;
     shards_.push_back(std::make_unique<ShardThread>(
-        thread, shard, pool_, steering_.shard(i), *channels_.at(i),
+        thread, each, pool_, steering_.shard(i), *channels_.at(i),
         [this](const std::string& why) {
           boost::asio::post(context_, [this, why] {
             failed_ = true;
