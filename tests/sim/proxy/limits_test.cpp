@@ -261,8 +261,13 @@ TEST(Limits, WithoutAnyBufferNothingAcknowledgedIsLost) {
   bool first = false;
   while (const auto seen = lab.next(Side::radio)) first = first || seen->payload == std::string(1000, 'a');
   EXPECT_TRUE(first) << "sent again as soon as it can be";
-  hosts.ue(Flags::ack_bit, 0, 1000);
-  EXPECT_EQ(lab.next(Side::radio)->payload, std::string(1000, 'b'));
+  // After so many timeouts a black hole is suspected, so the rest may come in smaller segments.
+  std::string rest;
+  for (int acks = 0; acks < 4 && rest.size() < 1000; ++acks) {
+    hosts.ue(Flags::ack_bit, 0, static_cast<std::uint32_t>(1000 + rest.size()));
+    while (const auto seen = lab.next(Side::radio)) rest += seen->payload;
+  }
+  EXPECT_EQ(rest, std::string(1000, 'b'));
 }
 
 TEST(Limits, SegmentsBeyondTheReassemblyLimitAreSentAgain) {

@@ -202,7 +202,7 @@ TEST_F(Checksums, AReleasedConnectionPassesByTheSameRule) {
     EXPECT_EQ(seen->payload, "passes");
     EXPECT_EQ(seen->checksum_good, sum == Sum::unfinished);
   }
-  EXPECT_EQ(lab.count(Counter::forward_mid_flow), 2U);
+  EXPECT_EQ(lab.count(Counter::forward_released_command), 2U);
 }
 
 TEST_F(Checksums, WhatBelongsToNoConnectionIsFinishedAsThePortMayHaveIt) {
