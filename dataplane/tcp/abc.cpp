@@ -39,10 +39,8 @@ void Abc::on_congestion(CongestionWindow& all, const PathView& path) {
 }
 
 void Abc::on_timeout(CongestionWindow& all, const PathView& path) {
-  NewReno::on_timeout(all, path);
-  if (window == 0) return;
-  ceiling = static_cast<float>(all.ssthresh);
-  window = static_cast<float>(path.mss);
+  on_congestion(all, path);
+  if (window != 0) window = static_cast<float>(path.mss);
 }
 
 }  // namespace sluice::tcp

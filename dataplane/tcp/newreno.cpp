@@ -12,13 +12,12 @@ void NewReno::on_ack(CongestionWindow& window, const AckEvent& event, const Path
 
 // RFC 5681 equation 4.
 void NewReno::on_congestion(CongestionWindow& window, const PathView& path) {
-  window.ssthresh = half_of_flight(window, path);
+  window.ssthresh = std::max(path.flight_size / 2, 2 * path.mss);
   counted = 0;
 }
 
 void NewReno::on_timeout(CongestionWindow& window, const PathView& path) {
-  window.ssthresh = std::max(path.flight_size / 2, 2 * path.mss);
-  counted = 0;
+  on_congestion(window, path);
 }
 
 }  // namespace sluice::tcp
