@@ -124,7 +124,6 @@ std::uint16_t Host::bind_any(DatagramApplication& application) {
 
 void Host::send_datagram(const packet::Addresses& ours, std::span<const std::uint8_t> bytes, Instant now) {
   packet::Packet frame = pool_.allocate();
-  if (!frame) ++counters_.starved;
   if (!frame || bytes.size() > frame.tailroom()) return;
   std::copy(bytes.begin(), bytes.end(), frame.append(static_cast<std::uint16_t>(bytes.size())));
   const auto headers = packet::make_template(config_.mac, config_.gateway_mac, config_.address.is_v4() ? 4 : 6);
@@ -173,10 +172,7 @@ void Host::refuse(const packet::Parsed& parsed, const packet::Packet& frame, Ins
   const tcp::Segment& segment = parsed.segment;
   if (segment.flags.rst()) return;
   packet::Packet answer = pool_.allocate();
-  if (!answer) {
-    ++counters_.starved;
-    return;
-  }
+  if (!answer) return;
   tcp::Segment reset;
   reset.flags.bits = tcp::Flags::rst_bit;
   if (segment.flags.ack()) {
@@ -193,10 +189,7 @@ void Host::refuse(const packet::Parsed& parsed, const packet::Packet& frame, Ins
 void Host::serve(std::uint64_t number, Instant now) {
   const auto at = connections_.find(number);
   if (at == connections_.end()) return;
-  Connection& connection = *at->second.connection;
-  const bool open = connection.serve(now);
-  if (connection.starved()) ++counters_.starved;
-  if (open) {
+  if (at->second.connection->serve(now)) {
     set_alarm(at->second, now);
   } else {
     remove(number);

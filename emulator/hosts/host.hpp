@@ -45,7 +45,6 @@ struct HostCounters {
   std::uint64_t opened = 0;         ///< connections, both ways
   std::uint64_t retransmitted = 0;  ///< segments, by connections that are closed
   std::uint64_t timeouts = 0;       ///< retransmission timeouts, by connections that are closed
-  std::uint64_t starved = 0;        ///< times that packet memory was exhausted when something was to be sent
 };
 
 /// Takes the datagrams that come to a port of a host.

@@ -54,8 +54,6 @@ class Network {
   [[nodiscard]] Meter& meter() { return meter_; }
   /// Adds what the radio and routers counted, where there are any, under the names of the results' columns.
   void count(std::map<std::string, std::uint64_t>& counters) const;
-  /// Number of packets of its own that were not sent because packet memory was exhausted.
-  [[nodiscard]] std::uint64_t starved() const { return radio_.starved(); }
 
  private:
   Tap to_ues_;

@@ -25,11 +25,7 @@ void PathSwitch::receive(packet::Packet packet, Instant now) {
 
 void PathSwitch::lead(std::uint32_t ue, std::uint32_t nodeb, std::uint32_t handover, Instant now) {
   packet::Packet marker = make_end_marker(pool_, {ue, handover});
-  if (marker) {
-    paths_[ues_.nodeb(ue)]->receive(std::move(marker), now);
-  } else {
-    ++starved_;
-  }
+  if (marker) paths_[ues_.nodeb(ue)]->receive(std::move(marker), now);
   ues_.set_nodeb(ue, nodeb);
 }
 

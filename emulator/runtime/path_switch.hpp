@@ -38,14 +38,11 @@ class PathSwitch final : public Element {
   void receive(packet::Packet packet, Instant now) override;
   /// From now on the path of `ue` leads to `nodeb`, by handover number `handover`.
   void lead(std::uint32_t ue, std::uint32_t nodeb, std::uint32_t handover, Instant now);
-  /// Number of end markers that were not sent because packet memory was exhausted.
-  [[nodiscard]] std::uint64_t starved() const { return starved_; }
 
  private:
   packet::PacketPool& pool_;
   UeMap ues_;
   std::vector<Element*> paths_;
-  std::uint64_t starved_ = 0;
 };
 
 /// The UEs' side: what a UE sends goes to the Node-B that it is with, and waits in the UE while it is with none.

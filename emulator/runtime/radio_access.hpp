@@ -64,8 +64,6 @@ class RadioAccess {
   /// All of it, for measurements.
   [[nodiscard]] RadioCell& radio();
   void count(std::map<std::string, std::uint64_t>& counters) const;
-  /// Number of end markers that were not sent because packet memory was exhausted.
-  [[nodiscard]] std::uint64_t starved() const { return path_switch_ ? path_switch_->starved() : 0; }
 
  private:
   /// What became of packets in the UEs' own uplinks.

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "emulator/runtime/endpoints.hpp"
@@ -26,18 +25,11 @@ proxy::ShardConfig shard_config(const RunPlan& plan) {
   return config;
 }
 
-/// Number of times that the proxy changed its behaviour because the packet buffers were short.
-std::uint64_t starvations(const proxy::Counters& counters) {
-  return counters[proxy::Counter::buffers_exhausted] + counters[proxy::Counter::payload_refused] +
-         counters[proxy::Counter::forward_memory] + counters[proxy::Counter::flows_reset_memory] +
-         counters[proxy::Counter::acks_freed];
-}
-
 /// Everything of one run, made in the order in which it depends on each other.
 class VirtualRun {
  public:
   VirtualRun(const RunPlan& plan, packet::PacketPool& pool, TraceLibrary& traces)
-      : plan_(plan), pool_(pool), shard_config_(shard_config(plan)) {
+      : plan_(plan), shard_config_(shard_config(plan)) {
     if (plan.mode != RunMode::none) proxy_.emplace(loop_, pool, shard_config_, plan.seed);
     NetworkEnds ends{&to_servers_, nullptr, nullptr, &to_ues_};
     if (proxy_) {
@@ -65,7 +57,6 @@ class VirtualRun {
     constexpr int parts = 100;
     for (int part = 1; part <= parts; ++part) {
       loop_.run_until(Instant{} + plan_.scenario.duration * part / parts);
-      require_buffers();
       if (progress) progress(static_cast<double>(part) / parts);
     }
     return result(end);
@@ -84,21 +75,6 @@ class VirtualRun {
       feedback_->set_reporter(i, *reporters_.back());
       network_->meter().add_reporter(*reporters_.back());
     }
-  }
-
-  /// Throws BuffersExhausted once anything was not sent, or not kept, for want of a packet buffer. Virtual time knows
-  /// no other shortage of memory, and nothing in the results would show this one.
-  void require_buffers() const {
-    std::uint64_t starved = network_->starved();
-    for (const auto& host : servers_->hosts()) starved += host->counters().starved;
-    for (const auto& host : ues_->hosts()) starved += host->counters().starved;
-    if (proxy_) starved += proxy_->copies_failed() + starvations(proxy_->shard().counters());
-    if (starved == 0) return;
-    throw BuffersExhausted(
-        "mode " + plan_.mode_name + ", seed " + std::to_string(plan_.seed) + ": before " +
-        std::to_string(to_seconds(loop_.now() - Instant{})) + " s the " + std::to_string(pool_.capacity()) +
-        " packet buffers were short, and the result would show that; expected a higher value of "
-        "buffers in the scenario: up to two for each packet that a host, the proxy or a queue holds");
   }
 
   /// Timeouts of whoever faces the radio: the proxy where it splits connections, else the servers.
@@ -157,7 +133,6 @@ class VirtualRun {
   }
 
   const RunPlan& plan_;
-  const packet::PacketPool& pool_;
   proxy::ShardConfig shard_config_;
   EventLoop loop_;
   LateLink to_servers_;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <stdexcept>
 
 #include "dataplane/packet/pool.hpp"
 #include "emulator/report/result.hpp"
@@ -13,15 +12,9 @@ namespace sluice::emulator {
 /// Is told now and then how far a run is, 0 … 1.
 using Progress = std::function<void(double)>;
 
-/// A run needed more packet buffers than its pool has, so its result would show the pool and not the network.
-class BuffersExhausted : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 /// Runs one plan in virtual time: one event loop, the proxy's own shard in the middle, nothing random but by the seed.
 /// The same plan gives the same result, whatever else runs. `name`: of the scenario. Packets come from `pool`, and are
-/// back in it afterwards. Throws TraceMissing, TraceError, std::invalid_argument or BuffersExhausted.
+/// back in it afterwards. Throws TraceMissing, TraceError or std::invalid_argument.
 [[nodiscard]] RunResult run_virtual(const RunPlan& plan, const std::string& name, packet::PacketPool& pool,
                                     TraceLibrary& traces, const Progress& progress = {});
 
