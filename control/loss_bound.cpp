@@ -13,7 +13,11 @@ namespace {
 /// Multiplicative decrease and C of CUBIC (RFC 9438 sections 4.6 and 5.1).
 constexpr double beta = 0.7;
 constexpr double cubic_c = 0.4;
-/// Losses of less than this share of a round are tolerated on any path.
+/// Segments by which the bound grows in a round, as Reno would (RFC 9438 section 4.3), until it is where it was
+/// lowered. On slow links CUBIC's function takes longer.
+constexpr double reno_growth = 3 * (1 - beta) / (1 + beta);
+constexpr double least_round = 0.001;  // s
+/// One segment and this share of a round may be lost on any path: a round of a slow link has ten segments.
 constexpr double tolerated = 0.005;
 /// A round that loses this share and so many segments lowers the bound at once.
 constexpr double severe_share = 0.1;
@@ -38,7 +42,7 @@ constexpr double floor_growth = 1.1;
 
 bool LossBound::is_excessive() const {
   const double expected = random_loss_ * sent_;
-  return lost_ > expected + deviations * std::sqrt(expected * segment_) + tolerated * sent_;
+  return lost_ > segment_ + expected + deviations * std::sqrt(expected * segment_) + tolerated * sent_;
 }
 
 bool LossBound::is_severe() const {
@@ -106,7 +110,10 @@ void LossBound::lower(const Sample& sample) {
 double LossBound::at(Instant now, double beside) const {
   if (!is_set()) return unbounded;
   const double since = to_seconds(now - lowered_at_) - reached_after_;
-  return std::max(most_ + cubic_c * segment_ * since * since * since, floor(beside));
+  const double cubic = most_ + cubic_c * segment_ * since * since * since;
+  const double rounds = to_seconds(now - lowered_at_) / std::max(base_delay_, least_round);
+  const double reno = std::min((beta * most_) + reno_growth * segment_ * rounds, most_);
+  return std::max({cubic, reno, floor(beside)});
 }
 
 void LossBound::forget() {
