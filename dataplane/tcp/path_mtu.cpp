@@ -11,7 +11,7 @@ namespace {
 
 constexpr int most_cuts = INT_MAX;
 constexpr std::uint8_t suspicious = 3;  ///< timeouts in a row, with SACK, or while the other direction works
-constexpr std::uint8_t hopeless = 4;    ///< or in any case
+constexpr std::uint8_t hopeless = 6;    ///< or in any case
 constexpr std::uint8_t rest = 6;        ///< ticks before larger segments are tried again: 687 s at least
 constexpr std::uint8_t tick_mask = 63;
 constexpr std::uint8_t last_step = 3;       ///< of a search: all of the way, a half, a quarter, an eighth
@@ -52,13 +52,14 @@ void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
 /// A retransmission timeout. A peer that is heard while the oldest segment never arrives has a hole in its path. Where
 /// nothing comes from the peer, an outage looks the same (RFC 4821 section 7.7): segments become smaller, too, and a
 /// search for the larger size begins with the next data that has enough behind it, so that an outage costs no more than
-/// a few round trips with small segments. Without SACK there is no search, and one more timeout is waited for.
+/// a few round trips with small segments. Without SACK there is no search, so a path that is only congested would keep
+/// small segments: six timeouts are waited for.
 void Endpoint::suspect_black_hole(Instant now) {
   if (repair_.retries == 1) bits_.heard = false;  // from now on
   const packet::Cursor front = send_.front();
   if (!send_.outstanding() || front.note().payload_len <= least_payload) return;
-  const std::uint8_t enough = bits_.heard || bits_.use_sack ? suspicious : hopeless;
-  if (repair_.retries < enough) return;
+  const bool suspected = (bits_.heard || bits_.use_sack) && repair_.retries >= suspicious;
+  if (!suspected && repair_.retries != hopeless) return;
   shrink_segments(front.note().payload_len / 2U, now);
   if (!bits_.heard) bits_.shrunk_at = (tick::slow(now) - rest) & tick_mask;
 }

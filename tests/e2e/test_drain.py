@@ -128,7 +128,10 @@ def test_draining_can_be_called_off(wire):
     sluice.ask("drain")
     client(wire).download(MEGA, seed=1)
     time.sleep(0.3)  # the shard has published its last counters
-    assert sluice.counters()["forward_draining"] == 1
+    # Each segment of a connection that is not split counts under the reason of its handshake.
+    before = sluice.counters()
+    assert before["forward_draining"] > 0
+    assert before["flows_split"] == 0
     assert sluice.ask("status")["draining"]
     sluice.ask("drain", "off")
     client(wire).download(MEGA, seed=2)

@@ -1,6 +1,5 @@
 #include "emulator/runtime/virtual_run.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -54,37 +53,6 @@ TEST(VirtualRun, LongPacketsFitIntoTheBuffersOfAnExperiment) {
   const RunResult& result = outcome.results.at(0);
   EXPECT_GT(result.throughput_bps, 0.97 * 8e6 * result.utilisation * 8948 / 9000);
   EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
-}
-
-/// Returns the error of an experiment of one run, or nothing if it has a result.
-std::string error_of(const std::string& text) {
-  const auto plan = parse_plan(text, "test.yaml", 1);
-  EXPECT_TRUE(plan) << config::to_string(plan.errors);
-  TraceLibrary traces({});
-  const std::atomic<bool> stop{false};
-  try {
-    const ExperimentOutcome outcome = run_experiment(
-        *plan, traces, 1, [](const ExperimentProgress&) {}, stop);
-    return outcome.results.size() == 1 ? "" : "no result";
-  } catch (const BuffersExhausted& problem) {
-    return problem.what();
-  }
-}
-
-TEST(VirtualRun, ARunThatNeedsMorePacketBuffersEndsWithAnErrorThatNamesThem) {
-  const std::string window = "hosts: {receive_buffer: 4MiB, send_buffer: 4MiB, tcp: {congestion: newreno}}\n";
-  std::string queue = link(steady, "modes: [none]\n" + window);
-  queue.replace(queue.find("150KiB"), 6, "unlimited");
-  EXPECT_THAT(error_of(queue + "buffers: 2048\n"), testing::HasSubstr("the 2048 packet buffers were short"));
-  EXPECT_THAT(error_of(queue + "buffers: 2048\n"), testing::HasSubstr("a higher value of buffers in the scenario"));
-  EXPECT_EQ(error_of(queue + "buffers: 16384\n"), "") << "two for each of 2 900 packets";
-}
-
-TEST(VirtualRun, ARunWhoseDatagramsFindNoBufferEndsWithAnError) {
-  const std::string apps = "modes: [none]\napps: [{type: game, tick: 1ms, down: 1000B, up: 100B}]\nbuffers: 1024\n";
-  std::string slow = link("{type: constant, rate: 100kb/s}", apps);
-  slow.replace(slow.find("150KiB"), 6, "unlimited");
-  EXPECT_THAT(error_of(slow), testing::HasSubstr("the 1024 packet buffers were short"));
 }
 
 // A hole that is filled just after the warm-up brings bytes that the radio had carried before it.

@@ -164,12 +164,12 @@ TEST_F(PathMtu, AnOutageCostsNoMoreThanAFewRoundTripsOfSmallSegments) {
   EXPECT_EQ(s.endpoint.effective_mss(), mss);
 }
 
-TEST_F(PathMtu, WithoutSackAnOutageOfThreeTimeoutsIsNoBlackHole) {
+TEST_F(PathMtu, WithoutSackAnOutageOfFiveTimeoutsIsNoBlackHole) {
   send(2);
-  s.pass(300ms + 600ms + 1200ms + 100ms);
-  EXPECT_EQ(s.endpoint.counters().timeouts, 3);
+  s.pass(300ms + 600ms + 1200ms + 2400ms + 4800ms + 100ms);
+  EXPECT_EQ(s.endpoint.counters().timeouts, 5);
   EXPECT_EQ(s.endpoint.effective_mss(), mss);
-  s.pass(2400ms);
+  s.pass(9600ms);
   EXPECT_EQ(s.endpoint.effective_mss(), 512U);
 }
 
