@@ -187,7 +187,10 @@ LogWriter::~LogWriter() {
   shared_->is_ending = true;
   shared_->changed.notify_all();
   const bool has_ended = shared_->changed.wait_for(lock, longest_end, [this] { return shared_->has_ended; });
-  if (!has_ended) shared_->waiting.clear();  // the thread ends with the line that it writes
+  if (!has_ended) {  // the thread ends with the line that it writes
+    shared_->waiting.clear();
+    shared_->unstated = 0;
+  }
   lock.unlock();
   if (has_ended)
     shared_->thread.join();
