@@ -12,8 +12,8 @@ namespace sluice::control {
 ///
 /// Losses are counted per round, that is, until all that was in flight at its start is delivered or lost. Two rounds in
 /// a row with more losses than the path loses at random, or one that loses a tenth, lower the bound to 0.7 of what was
-/// in flight (RFC 9438 section 4.6), but not below the floor. The bound then grows with time by CUBIC's function (RFC
-/// 9438 section 4.2), so it probes the buffer as often as CUBIC does.
+/// in flight (RFC 9438 section 4.6), but not below the floor. One loss in a round is tolerated. The bound then grows
+/// with time by CUBIC's function (RFC 9438 section 4.2), or as Reno's window does (section 4.3) where that is faster.
 ///
 /// The floor is what fills the path without a queue: the rate of the last two rounds times the base delay, and what
 /// must be in flight beside that. A sender that has no more than the floor in flight does not cause losses by its own
@@ -68,7 +68,7 @@ class LossBound {
   Instant lowered_at_{};
   double random_loss_ = 0;
   double floor_share_ = 1;   ///< of the floor that is in force, > 0
-  double base_delay_ = 0;    ///< least of late, s; zero while unknown
+  double base_delay_ = 0;    ///< minimum that rises slowly, s; zero while unknown
   double rate_ = 0;          ///< delivered in the last round, bytes/s
   double earlier_rate_ = 0;  ///< delivered in the round before it, bytes/s
   Instant round_began_{};
@@ -77,7 +77,7 @@ class LossBound {
   double lost_ = 0;                    ///< bytes of these that were lost
   double peak_ = 0;                    ///< most bytes in flight in this round
   std::uint8_t excessive_rounds_ = 0;  ///< in a row
-  bool sent_before_ = false;           ///< what this round tells was sent before the bound was lowered
+  bool sent_before_ = false;           ///< the data of this round left before the bound was lowered
 };
 
 }  // namespace sluice::control

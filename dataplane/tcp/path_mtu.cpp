@@ -49,11 +49,11 @@ void Endpoint::shrink_segments(std::uint32_t payload, Instant now) {
   scoreboard().mark_lost_above(size, event);
 }
 
-/// A retransmission timeout. A peer that is heard while the oldest segment never arrives has a hole in its path. Where
-/// nothing comes from the peer, an outage looks the same (RFC 4821 section 7.7): segments become smaller, too, and a
-/// search for the larger size begins with the next data that has enough behind it, so that an outage costs no more than
-/// a few round trips with small segments. Without SACK there is no search, so a path that is only congested would keep
-/// small segments: six timeouts are waited for.
+/// A retransmission timeout. If segments of the peer arrive while the oldest one sent never does, the path has a hole.
+/// Where nothing comes from the peer, an outage looks the same (RFC 4821 section 7.7): segments become smaller, too,
+/// and a search for the larger size begins with the next data that has enough behind it, so that an outage costs no
+/// more than a few round trips with small segments. Without SACK there is no search, so a path that is only congested
+/// would keep small segments: six timeouts are waited for.
 void Endpoint::suspect_black_hole(Instant now) {
   if (repair_.retries == 1) bits_.heard = false;  // from now on
   const packet::Cursor front = send_.front();
@@ -85,8 +85,8 @@ void Endpoint::cut_segments(Instant now, Output& output, Bytes allowance) {
   }
 }
 
-/// A payload that the port does not carry, whoever has sent it so large, is cut before it is sent. False, and it stays
-/// due, where there is no buffer.
+/// Cuts a payload that is longer than the port carries before it is sent. Returns false if no buffer is left; the
+/// payload then stays due.
 bool Endpoint::cut_for_port(packet::Cursor position, Output& output) {
   bits_.small_path = true;
   bits_.on_fast_path = false;
