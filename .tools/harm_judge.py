@@ -1,0 +1,160 @@
+"""What ./run experiment harm makes of runs: the figures of each, and how far the law is from each bound."""
+
+import csv
+import dataclasses
+import math
+import statistics
+
+import harm_networks
+
+# The bounds. A ratio of 1 or more keeps one.
+GOODPUT_OF_CUBIC = 0.95  # where CUBIC fills a finite buffer
+GOODPUT_OF_BETTER = 0.9  # elsewhere, of CUBIC and BBR
+DROPS_TIMES, DROPS_MORE = 2, 20  # of the greater of CUBIC and BBR
+DELAY_TIMES, DELAY_MORE_MS = 1.25, 60  # of BBR; the greater counts
+FAIR_PART = 0.8  # for whom nobody steers
+PING_MORE_MS = 5  # beside BBR's: a few TTIs and packets
+LARGEST_RATIO = 99.0
+BOUNDS = ("goodput", "drops", "delay", "others", "ping")
+COLUMNS = ("case", "mode", "seed", "goodput", "drops", "server_to_ue_delay_p95_ms", "radio_queue_delay_p95_ms", "other_goodput_share",
+           "ping_p95_ms", "jain", "retransmissions", "timeouts", "drops_air", "is_full", "failed")
+
+
+@dataclasses.dataclass
+class Outcome:
+    """One run. None: it has no such figure."""
+
+    goodput: float  # bit/s of payload that reached the UEs' applications on the steered downloads
+    drops: float  # packets that queues and policers on the way down dropped; not those lost on the air
+    server_to_ue_delay_p95_ms: float | None
+    radio_queue_delay_p95_ms: float | None
+    other_goodput_share: float | None  # what those that nobody steers get, of their fair part
+    ping_p95_ms: float | None
+    jain: float | None
+    retransmissions: float
+    timeouts: float
+    drops_air: float
+    is_full: bool  # a queue dropped because it was full
+    failed: float  # connections that broke, and packets for which the emulator had no buffer
+
+
+def number(row, column):
+    text = row.get(column, "")
+    return float(text) if text else None
+
+
+def outcome_of(network, row, flows):
+    """Of one run: its row of results.csv, and its rows of flows.csv."""
+    count = lambda column: number(row, column) or 0.0  # noqa: E731
+    downloads = [flow for flow in flows if flow["application"] == "bulk" and flow["direction"] == "download"]
+    rates = lambda wanted: [float(flow["measured_bps"] or 0) for flow in downloads if wanted(flow)]  # noqa: E731
+    slow = f"10.45.0.{2 + network.ues}" if network.second_hop else None
+    own = rates(lambda flow: flow["ue"] != slow)
+    lines = count("proxy_nodeb_down_drops") + count("server_proxy_down_drops")
+    lost = count("drops_air") + count("drops_given_up")
+    total = sum(own)
+    share = None
+    if network.datagrams:
+        arrived = (1 - count("game_down_loss")) * network.datagrams * network.bottleneck
+        share = arrived / network.fair_to_others if number(row, "game_down_p95_ms") is not None else 0.0
+    elif slow:
+        others = sum(rates(lambda flow: flow["ue"] == slow))
+        share = others / (network.fair_to_others * harm_networks.TCP_PAYLOAD / harm_networks.MTU)
+    return Outcome(
+        goodput=total, drops=count("drops") - lost + lines,
+        server_to_ue_delay_p95_ms=number(row, "server_to_ue_delay_p95_ms"), radio_queue_delay_p95_ms=number(row, "radio_queue_delay_p95_ms"),
+        other_goodput_share=share, ping_p95_ms=number(row, "game_down_p95_ms"),
+        jain=total ** 2 / (len(own) * sum(rate ** 2 for rate in own)) if total else None,
+        retransmissions=count("retransmissions"), timeouts=count("timeouts"), drops_air=lost, is_full=count("drops_full") + lines > 0,
+        failed=count("connections_failed") + count("proxy_copies_failed") + count("payload_corrupted"))
+
+
+def read_outcomes(network, folder):
+    """{(sender, seed): Outcome} of a folder that nodeb run wrote."""
+    with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    flows = {}
+    with (folder / "flows.csv").open(encoding="utf-8", newline="") as file:
+        for flow in csv.DictReader(file):
+            flows.setdefault((flow["sender"], flow["seed"]), []).append(flow)
+    return {(row["sender"], int(row["seed"])): outcome_of(network, row, flows.get((row["sender"], row["seed"]), [])) for row in rows}
+
+
+def mean_outcome(outcomes):
+    """Mean of every figure over the seeds; a figure that some run lacks is missing."""
+    values = {}
+    for field in dataclasses.fields(Outcome):
+        each = [getattr(outcome, field.name) for outcome in outcomes]
+        if field.name == "is_full":
+            values[field.name] = any(each)
+        else:
+            values[field.name] = None if any(value is None for value in each) else statistics.fmean(each)
+    return Outcome(**values)
+
+
+def over(allowed, seen):
+    """How many times what is seen would be allowed, for figures that are to be small."""
+    if allowed is None:
+        return LARGEST_RATIO
+    if seen is None:
+        return 0.0
+    return min(LARGEST_RATIO, allowed / seen) if seen > 0 else LARGEST_RATIO
+
+
+def needed_goodput(network, by_sender):
+    """What the law has to reach. Where others that nobody steers share the queue it need not take their fair part from them."""
+    cubic, bbr = by_sender["cubic"], by_sender["bbr"]
+    bounded = cubic.is_full and network.bottleneck_buffer is not None and "fifo" == network.queue == network.line_queue
+    wanted = cubic.goodput if bounded else max(cubic.goodput, bbr.goodput)
+    wanted = min(wanted, network.fair_to_own * harm_networks.TCP_PAYLOAD / harm_networks.MTU)
+    return (GOODPUT_OF_CUBIC if bounded else GOODPUT_OF_BETTER) * wanted
+
+
+def ratios(network, by_sender, law):
+    """{bound: how far the law is within it; below 1: it is broken}; a bound that the network has not is missing."""
+    cubic, bbr, ours = by_sender["cubic"], by_sender["bbr"], by_sender[law]
+    needed = needed_goodput(network, by_sender)
+    result = {
+        "goodput": min(LARGEST_RATIO, ours.goodput / needed) if needed > 0 else LARGEST_RATIO,
+        "drops": over(DROPS_TIMES * max(cubic.drops, bbr.drops) + DROPS_MORE, ours.drops),
+    }
+    if bbr.server_to_ue_delay_p95_ms is not None:
+        allowed = max(DELAY_TIMES * bbr.server_to_ue_delay_p95_ms, bbr.server_to_ue_delay_p95_ms + DELAY_MORE_MS)
+        result["delay"] = over(allowed, ours.server_to_ue_delay_p95_ms)
+    if ours.other_goodput_share is not None:
+        attainable = min(1.0, max(cubic.other_goodput_share, bbr.other_goodput_share))
+        result["others"] = min(LARGEST_RATIO, ours.other_goodput_share / (FAIR_PART * attainable)) if attainable else LARGEST_RATIO
+    if bbr.ping_p95_ms is not None:
+        result["ping"] = over(bbr.ping_p95_ms + PING_MORE_MS, ours.ping_p95_ms)
+    return result
+
+
+@dataclasses.dataclass
+class Verdict:
+    """How a law fares in a network, by the means over the seeds."""
+
+    network: object
+    law: str
+    by_sender: dict
+    ratios: dict
+    file: object = None
+
+    @property
+    def worst(self):
+        """The bound that is kept least, and its ratio."""
+        return min(self.ratios.items(), key=lambda each: each[1])
+
+    @property
+    def score(self):
+        return self.worst[1]
+
+    @property
+    def holds(self):
+        return self.score >= 1 and not math.isnan(self.score)
+
+
+def judge(network, outcomes, file=None):
+    """A verdict for each law, by what read_outcomes() has."""
+    seeds = sorted({seed for _, seed in outcomes})
+    by_sender = {sender: mean_outcome([outcomes[sender, seed] for seed in seeds]) for sender in harm_networks.SENDERS}
+    return [Verdict(network, law, by_sender, ratios(network, by_sender, law), file) for law in harm_networks.LAWS]
