@@ -14,6 +14,7 @@ Downlink::Downlink(UeIndex ue, UeConfig config, EventLoop& loop, TtiClock& clock
       towards_ue_(*config.towards_ue),
       attempts_(config.attempts),
       loss_(config.loss),
+      loss_run_(config.loss_run),
       loss_draws_(config.loss_draws),
       drx_(config.drx) {
   if (channel_ == nullptr) throw std::invalid_argument("cell: a UE without a channel");
@@ -143,8 +144,16 @@ void Downlink::dropped(const packet::Packet& packet, Bytes length, Instant now) 
   drop(packet, length, DropReason::early, now);
 }
 
+/// Gilbert's channel: in the state of losses a packet ends it with a probability of 1/loss_run_, and it begins so often
+/// that the share of losses is loss_.
+bool Downlink::is_lost() {
+  if (loss_run_ <= 1) return loss_draws_.chance(loss_);
+  losing_ = loss_draws_.chance(losing_ ? 1 - 1 / loss_run_ : loss_ / (loss_run_ * (1 - loss_)));
+  return losing_;
+}
+
 void Downlink::arrived(Departed&& departed, Instant now) {
-  if (loss_ > 0 && loss_draws_.chance(loss_)) return lost(std::move(departed), now);
+  if (loss_ > 0 && is_lost()) return lost(std::move(departed), now);
   queue_.delivered(departed.length);
   towards_ue_.receive(std::move(departed.packet), now);
 }

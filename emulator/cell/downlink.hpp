@@ -32,6 +32,7 @@ struct UeConfig {
   std::uint32_t attempts = 0;
   std::uint32_t sector = 0;  ///< of the Node-B's cells the one it is in
   double loss = 0;           ///< share of the packets that leave and are lost on the air for good, 0 … 1
+  double loss_run = 1;       ///< mean number of packets that are lost in a row, >= 1; 1: each is drawn by itself
   Random loss_draws{0};
   Drx* drx = nullptr;  ///< when it listens; outlives this; null: always
   bool here = true;    ///< false: it is with another Node-B at first
@@ -118,6 +119,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   void dropped(const packet::Packet& packet, Bytes length, Instant now) override;
   void arrived(Departed&& departed, Instant now) override;
   void lost(Departed&& departed, Instant now) override;
+  [[nodiscard]] bool is_lost();
   void ready_at(Instant when) override;
   void on_active(Instant now) override;
   /// The first TTI from `from` on in which the UE listens, as far as is known.
@@ -134,6 +136,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
   std::uint32_t attempts_;
   std::uint32_t failures_ = 0;  ///< lost blocks in a row
   double loss_;
+  double loss_run_;
+  bool losing_ = false;  ///< the last packet was lost
   Random loss_draws_;
   Drx* drx_;
   std::uint64_t airtime_ = 0;    ///< units that it was given

@@ -7,6 +7,8 @@ namespace {
 
 constexpr std::array<std::uint8_t, 2> game_magic = {'S', 'G'};
 constexpr std::uint16_t largest = 1400;
+/// In the answer's size, whose highest bits are free: the times are to be drawn.
+constexpr std::uint64_t exponential_flag = 0x8000;
 
 void store_big_endian(std::span<std::uint8_t> out, std::uint64_t value) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::uint8_t>(value >> (8 * (out.size() - 1 - i)));
@@ -32,7 +34,7 @@ std::array<std::uint8_t, GameHead::length> GameHead::encode() const {
   std::array<std::uint8_t, length> bytes{};
   const std::span all(bytes);
   std::copy(game_magic.begin(), game_magic.end(), bytes.begin());
-  store_big_endian(all.subspan(2, 2), answer);
+  store_big_endian(all.subspan(2, 2), answer | (exponential ? exponential_flag : 0));
   store_big_endian(all.subspan(4, 4), interval_us);
   store_big_endian(all.subspan(8, 8), number);
   store_big_endian(all.subspan(16, 8), static_cast<std::uint64_t>(sent.time_since_epoch().count()));
@@ -42,7 +44,9 @@ std::array<std::uint8_t, GameHead::length> GameHead::encode() const {
 std::optional<GameHead> GameHead::decode(std::span<const std::uint8_t> bytes) {
   if (bytes.size() < length || !std::equal(game_magic.begin(), game_magic.end(), bytes.begin())) return std::nullopt;
   GameHead head;
-  head.answer = static_cast<std::uint16_t>(load_big_endian(bytes.subspan(2, 2)));
+  const std::uint64_t asked = load_big_endian(bytes.subspan(2, 2));
+  head.answer = static_cast<std::uint16_t>(asked & ~exponential_flag);
+  head.exponential = (asked & exponential_flag) != 0;
   head.interval_us = static_cast<std::uint32_t>(load_big_endian(bytes.subspan(4, 4)));
   head.number = load_big_endian(bytes.subspan(8, 8));
   head.sent = Instant(Duration(static_cast<std::int64_t>(load_big_endian(bytes.subspan(16, 8)))));
@@ -68,7 +72,7 @@ GameClient::GameClient(EventLoop& loop, Host& host, const GameConfig& config, Fl
 
 void GameClient::on_event(std::uint64_t /*tag*/, Instant now) {
   GameHead head{static_cast<std::uint32_t>(config_.interval / std::chrono::microseconds(1)),
-                static_cast<std::uint16_t>(config_.down.count()), number_++, now};
+                static_cast<std::uint16_t>(config_.down.count()), number_++, now, config_.exponential};
   send_head(host_, addresses_, head, static_cast<std::uint16_t>(config_.up.count()));
   loop_.at(now + config_.interval, *this);
 }
@@ -81,13 +85,14 @@ void GameClient::on_datagram(const packet::Addresses& ours, std::span<const std:
 /// A player as the server has it.
 class GameServer::Player final : public EventTarget {
  public:
-  Player(EventLoop& loop, Host& host, const packet::Addresses& ours, DatagramLog& log)
-      : loop_(loop), host_(host), ours_(ours), receiver_(log) {}
+  Player(EventLoop& loop, Host& host, const packet::Addresses& ours, DatagramLog& log, Random random)
+      : loop_(loop), host_(host), ours_(ours), receiver_(log), random_(random) {}
 
   void hear(const GameHead& head, Instant count_from, Instant now) {
     receiver_.take(head, count_from, now);
     interval_ = std::max<Duration>(std::chrono::microseconds(head.interval_us), std::chrono::milliseconds(1));
     size_ = head.answer;
+    exponential_ = head.exponential;
     heard_ = now;
     if (!playing_) tick(now);
   }
@@ -98,23 +103,31 @@ class GameServer::Player final : public EventTarget {
   void tick(Instant now) {
     playing_ = now - heard_ < patience;
     if (!playing_) return;
-    send_head(host_, ours_, {0, 0, number_++, now}, size_);
-    loop_.at(now + interval_, *this);
+    send_head(host_, ours_, {0, 0, number_++, now, false}, size_);
+    loop_.at(now + next_interval(), *this);
+  }
+  Duration next_interval() {
+    if (!exponential_) return interval_;
+    const double drawn = random_.exponential(static_cast<double>(interval_.count()));
+    // No more than twenty means, so that a player who has gone is noticed in time.
+    return Duration(static_cast<Duration::rep>(std::clamp(drawn, 1.0, 20.0 * static_cast<double>(interval_.count()))));
   }
 
   EventLoop& loop_;
   Host& host_;
   packet::Addresses ours_;
   GameReceiver receiver_;
+  Random random_;
   Duration interval_{};
+  bool exponential_ = false;
   std::uint16_t size_ = 0;
   Instant heard_{};
   std::uint64_t number_ = 0;
   bool playing_ = false;
 };
 
-GameServer::GameServer(EventLoop& loop, Host& host, DatagramLog& log, Instant count_from)
-    : loop_(loop), host_(host), log_(log), count_from_(count_from) {}
+GameServer::GameServer(EventLoop& loop, Host& host, DatagramLog& log, Instant count_from, Random random)
+    : loop_(loop), host_(host), log_(log), count_from_(count_from), random_(random) {}
 
 GameServer::~GameServer() = default;
 
@@ -125,7 +138,10 @@ void GameServer::on_datagram(const packet::Addresses& ours, std::span<const std:
   auto at = players_.find(ends);
   if (at == players_.end()) {
     if (players_.size() >= most_players) return;
-    at = players_.emplace(ends, std::make_unique<Player>(loop_, host_, ours, log_)).first;
+    at =
+        players_
+            .emplace(ends, std::make_unique<Player>(loop_, host_, ours, log_, random_.split("player", players_.size())))
+            .first;
   }
   at->second->hear(*head, count_from_, now);
 }

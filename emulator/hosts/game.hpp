@@ -10,6 +10,7 @@
 #include "dataplane/units/bytes.hpp"
 #include "emulator/hosts/flow_log.hpp"
 #include "emulator/hosts/host.hpp"
+#include "emulator/random.hpp"
 
 namespace sluice::emulator {
 
@@ -22,6 +23,7 @@ struct GameHead {
   std::uint16_t answer = 0;       ///< bytes of those that are to come back; 0 in these
   std::uint64_t number = 0;
   Instant sent{};
+  bool exponential = false;  ///< the times between the answers are to be drawn, with that mean
 
   [[nodiscard]] std::array<std::uint8_t, length> encode() const;
   /// Nothing when the bytes do not begin with such a head.
@@ -47,6 +49,7 @@ struct GameConfig {
   Duration interval = std::chrono::milliseconds(20);  ///< between datagrams, each way
   Bytes down{200};                                    ///< UDP payload of what the server sends
   Bytes up{60};                                       ///< … and of what the player sends
+  bool exponential = false;                           ///< times between what the server sends are drawn
 };
 
 /// One player: sends a datagram each interval, and receives as many. Thread: the loop's.
@@ -76,8 +79,8 @@ class GameServer final : public DatagramApplication {
   static constexpr std::size_t most_players = 4096;               ///< others are not heard
 
   /// `loop`, `host` and `log` outlive it. What players sent goes into `log`, but for what they sent before
-  /// `count_from`.
-  GameServer(EventLoop& loop, Host& host, DatagramLog& log, Instant count_from);
+  /// `count_from`. `random`: for players that ask for drawn times.
+  GameServer(EventLoop& loop, Host& host, DatagramLog& log, Instant count_from, Random random = Random(0));
   ~GameServer();
   GameServer(const GameServer&) = delete;
   GameServer& operator=(const GameServer&) = delete;
@@ -90,6 +93,7 @@ class GameServer final : public DatagramApplication {
   Host& host_;
   DatagramLog& log_;
   Instant count_from_;
+  Random random_;
   std::map<FlowEnds, std::unique_ptr<Player>> players_;
 };
 

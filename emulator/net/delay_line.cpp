@@ -9,10 +9,16 @@
 namespace sluice::emulator {
 
 DelayLine::DelayLine(EventLoop& loop, const DelayLineConfig& config, Element& next, Random random)
-    : loop_(loop), config_(config), random_(random), next_(&next) {
+    : loop_(loop), config_(config), random_(random), began_(loop.now()), next_(&next) {
   if (config.delay < Duration::zero()) throw std::invalid_argument("delay line: the delay must not be negative");
   if (config.jitter < Duration::zero() || config.jitter > config.delay)
     throw std::invalid_argument("delay line: the jitter must be 0 … delay");
+  Duration before{};
+  for (const DelayStep& step : config_.steps) {
+    if (step.extra < Duration::zero() || step.at < before)
+      throw std::invalid_argument("delay line: steps must be in the order of time and 0 or more");
+    before = step.at;
+  }
 }
 
 void DelayLine::receive(packet::Packet packet, Instant now) {
@@ -32,9 +38,11 @@ void DelayLine::receive(packet::Packet packet, Instant now) {
 }
 
 Instant DelayLine::arrival(Instant sent) {
+  while (step_ < config_.steps.size() && began_ + config_.steps[step_].at <= sent) ++step_;
   Instant due = sent + config_.delay;
-  if (config_.jitter == Duration::zero()) return due;
-  due += Duration(static_cast<Duration::rep>(random_.uniform(-1, 1) * static_cast<double>(config_.jitter.count())));
+  if (step_ > 0) due += config_.steps[step_ - 1].extra;
+  if (config_.jitter > Duration::zero())
+    due += Duration(static_cast<Duration::rep>(random_.uniform(-1, 1) * static_cast<double>(config_.jitter.count())));
   return in_flight_.empty() ? due : std::max(due, in_flight_.back().due);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
@@ -12,12 +14,20 @@
 
 namespace sluice::emulator {
 
+/// From `at` on, counted from the making of the line, packets take `extra` longer than the line's delay. Later steps
+/// replace earlier ones.
+struct DelayStep {
+  Duration at{};
+  Duration extra{};  ///< >= 0
+};
+
 struct DelayLineConfig {
   Duration delay{};  ///< propagation, >= 0
   Rate rate;         ///< of the line, in line_size; zero = infinitely fast
   Bytes buffer;      ///< of packets waiting for the line, the one being sent not counted; 0 = unlimited
   /// Each packet takes up to so much more or less, evenly drawn, but never passes the one before it; 0 … delay.
   Duration jitter{};
+  std::vector<DelayStep> steps = {};  ///< in the order of time; packets keep their order all the same
 };
 
 struct LineCounters {
@@ -49,13 +59,15 @@ class DelayLine final : public Element, public EventTarget {
   };
   /// Moves line_free_ to when a packet of `size` has been sent; false when there is no room for it to wait.
   bool wait_for_line(Bytes size, Instant now);
-  /// When a packet arrives that has been sent at `sent`.
+  /// When a packet arrives that has been sent at `sent`, which is not before the last call's.
   [[nodiscard]] Instant arrival(Instant sent);
   void arm();
 
   EventLoop& loop_;
   DelayLineConfig config_;
   Random random_;
+  Instant began_{};       ///< when the line was made
+  std::size_t step_ = 0;  ///< number of the steps that have come
   Element* next_;
   Ring<InFlight> in_flight_;  ///< in order of `due`; one event of the loop stands for all of them
   bool armed_ = false;        ///< that event is set

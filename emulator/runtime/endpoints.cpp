@@ -40,35 +40,36 @@ BuiltInServers::BuiltInServers(EventLoop& loop, packet::PacketPool& pool, const 
       hops_.push_back(std::make_unique<Hop>(loop, *hop, hop_draws("server hop down"), wire));
       out = hops_.back().get();
     }
-    hosts_.push_back(std::make_unique<Host>(loop, pool, host_config(scenario, address, 0, i),
-                                            Random::stream(seed, "server", i), *out));
-    serve(loop, *hosts_.back(), loop.now() + scenario.warmup);
+    HostConfig config = host_config(scenario, address, 0, i);
+    if (!scenario.server_tcp.empty()) config.tcp = scenario.server_tcp[i];
+    hosts_.push_back(std::make_unique<Host>(loop, pool, config, Random::stream(seed, "server", i), *out));
+    serve(loop, *hosts_.back(), loop.now() + scenario.warmup, Random::stream(seed, "game", i));
     Element* in = hosts_.back().get();
     if (hop != nullptr) {
-      hops_.push_back(std::make_unique<Hop>(loop, *hop, hop_draws("server hop up"), *in));
+      hops_.push_back(std::make_unique<Hop>(loop, *hop, hop_draws("server hop up"), *in, StepWay::up));
       in = hops_.back().get();
     }
     router_.add(address, *in);
   }
 }
 
-void BuiltInServers::serve(EventLoop& loop, Host& host, Instant count_from) {
+void BuiltInServers::serve(EventLoop& loop, Host& host, Instant count_from, Random random) {
   host.listen(server_port,
               [this](const packet::Addresses& ours) { return std::make_unique<PatternServer>(ours, counters_); });
   host.listen(framed_port,
               [this](const packet::Addresses& ours) { return std::make_unique<FramedServer>(ours, counters_); });
-  games_.push_back(std::make_unique<GameServer>(loop, host, game_log_, count_from));
+  games_.push_back(std::make_unique<GameServer>(loop, host, game_log_, count_from, random));
   host.bind(game_port, *games_.back());
 }
 
 BuiltInUes::BuiltInUes(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
                        Element& wire) {
   log_.count_from = loop.now() + scenario.warmup;
-  for (std::size_t i = 0; i < scenario.cell.ues.size(); ++i) {
-    const IpAddress& address = scenario.cell.ues[i].address;
-    hosts_.push_back(
-        std::make_unique<Host>(loop, pool, host_config(scenario, address, 1, i), Random::stream(seed, "ue", i), wire));
-    router_.add(address, *hosts_.back());
+  const auto ues = static_cast<std::uint32_t>(scenario.cell.ues.size());
+  for (std::uint32_t i = 0; i < ues; ++i) add_host(loop, pool, scenario, seed, i, scenario.cell.ues[i].address, wire);
+  for (std::uint32_t i = 0; i < ues; ++i) {
+    for (const IpAddress& address : scenario.cell.ues[i].more_addresses)
+      add_host(loop, pool, scenario, seed, i, address, wire);
   }
   for (std::uint32_t i = 0; i < scenario.apps.size(); ++i) {
     AppSpec app = scenario.apps[i];
@@ -78,9 +79,56 @@ BuiltInUes::BuiltInUes(EventLoop& loop, packet::PacketPool& pool, const Scenario
   }
 }
 
+void BuiltInUes::add_host(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
+                          std::uint32_t ue, const IpAddress& address, Element& wire) {
+  const std::size_t index = hosts_.size();
+  const auto draws = [&](const char* way) { return Random::stream(seed, way, second_hops_.size()); };
+  const auto is_behind = [&](const SecondHopSpec& hop) {
+    return hop.ue == ue && scenario.servers.at(hop.server).is_v4() == address.is_v4();
+  };
+  Element* out = &wire;
+  Router* from_host = nullptr;
+  for (const SecondHopSpec& hop : scenario.second_hops) {
+    if (!is_behind(hop)) continue;
+    if (from_host == nullptr) {
+      ways_up_.push_back(std::make_unique<Router>());
+      from_host = ways_up_.back().get();
+      from_host->set_default(&wire);
+      out = from_host;
+    }
+    second_hops_.push_back(std::make_unique<Hop>(loop, hop, draws("second hop up"), wire, StepWay::up));
+    from_host->add(scenario.servers.at(hop.server), *second_hops_.back());
+  }
+  hosts_.push_back(std::make_unique<Host>(loop, pool, host_config(scenario, address, 1, index),
+                                          Random::stream(seed, "ue", index), *out));
+  by_address_[address] = hosts_.back().get();
+  Element* in = hosts_.back().get();
+  if (from_host != nullptr) {
+    switches_.push_back(std::make_unique<SourceSwitch>(*in));
+    for (const SecondHopSpec& hop : scenario.second_hops) {
+      if (!is_behind(hop)) continue;
+      second_hops_.push_back(std::make_unique<Hop>(loop, hop, draws("second hop down"), *hosts_.back()));
+      down_hops_.push_back(second_hops_.back().get());
+      switches_.back()->add(scenario.servers.at(hop.server), *second_hops_.back());
+    }
+    in = switches_.back().get();
+  }
+  router_.add(address, *in);
+}
+
+Host& BuiltInUes::host_of(const Scenario& scenario, const AppSpec& app) {
+  return *by_address_.at(scenario.cell.ues.at(app.ue).address_of(app.address));
+}
+
+std::uint64_t BuiltInUes::second_hop_drops() const {
+  std::uint64_t sum = 0;
+  for (const Hop* const hop : down_hops_) sum += hop->dropped();
+  return sum;
+}
+
 void BuiltInUes::add_app(EventLoop& loop, const Scenario& scenario, const AppSpec& app, std::uint32_t index,
                          std::uint64_t seed) {
-  Host& host = *hosts_.at(app.ue);
+  Host& host = host_of(scenario, app);
   const Instant start = loop.now() + app.start;
   if (app.type == AppType::web) {
     WebConfig web;
@@ -120,7 +168,7 @@ bool BuiltInUes::add_user(EventLoop& loop, Host& host, const Scenario& scenario,
       return true;
     }
     case AppType::game: {
-      const GameConfig game{server, game_port, start, app.tick, app.down, app.up};
+      const GameConfig game{server, game_port, start, app.tick, app.down, app.up, app.exponential};
       players_.push_back(std::make_unique<GameClient>(loop, host, game, log_));
       return true;
     }

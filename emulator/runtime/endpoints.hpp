@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "emulator/hosts/video_client.hpp"
 #include "emulator/hosts/web_client.hpp"
 #include "emulator/net/router.hpp"
+#include "emulator/net/source_switch.hpp"
 #include "emulator/report/result.hpp"
 #include "emulator/runtime/hop.hpp"
 #include "emulator/scenario/scenario.hpp"
@@ -41,7 +43,7 @@ class BuiltInServers {
   [[nodiscard]] const DatagramLog& game_log() const { return game_log_; }
 
  private:
-  void serve(EventLoop& loop, Host& host, Instant count_from);
+  void serve(EventLoop& loop, Host& host, Instant count_from, Random random);
 
   ServerCounters counters_;
   DatagramLog game_log_;
@@ -64,7 +66,11 @@ class BuiltInUes {
   void end_run(Instant now) {
     for (const auto& host : hosts_) host->end_run(now);
   }
+  /// One for each address of a UE, those of the UEs' first addresses before the others.
   [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
+  /// Packets that the hops behind the UEs dropped on the way down.
+  [[nodiscard]] std::uint64_t second_hop_drops() const;
+  [[nodiscard]] bool has_second_hops() const { return !second_hops_.empty(); }
 
  private:
   void add_stream(EventLoop& loop, Host& host, const Scenario& scenario, const AppSpec& app, std::uint32_t index,
@@ -73,9 +79,19 @@ class BuiltInUes {
   bool add_user(EventLoop& loop, Host& host, const Scenario& scenario, const AppSpec& app, std::uint32_t index,
                 std::uint64_t seed);
   void add_app(EventLoop& loop, const Scenario& scenario, const AppSpec& app, std::uint32_t index, std::uint64_t seed);
+  /// Adds a host for one address of a UE, and the further hops before it.
+  void add_host(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
+                std::uint32_t ue, const IpAddress& address, Element& wire);
+  /// The host that an application runs on.
+  [[nodiscard]] Host& host_of(const Scenario& scenario, const AppSpec& app);
 
   FlowLog log_;
   Router router_;
+  std::vector<std::unique_ptr<Router>> ways_up_;   ///< before the hops behind a UE
+  std::vector<std::unique_ptr<Hop>> second_hops_;  ///< both directions
+  std::vector<const Hop*> down_hops_;              ///< of them, those towards the devices
+  std::vector<std::unique_ptr<SourceSwitch>> switches_;
+  std::map<IpAddress, Host*> by_address_;
   std::vector<std::unique_ptr<GameClient>> players_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<Application>> applications_;

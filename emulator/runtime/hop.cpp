@@ -6,7 +6,9 @@
 #include "emulator/aqm/abc.hpp"
 #include "emulator/aqm/dualpi2.hpp"
 #include "emulator/aqm/fifo.hpp"
+#include "emulator/aqm/pie.hpp"
 #include "emulator/aqm/round_robin_queue.hpp"
+#include "emulator/net/line_size.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -42,6 +44,11 @@ std::unique_ptr<QueueDiscipline> make_discipline(const HopSpec& hop, Random rand
       parameters.seed = random.next();
       return std::make_unique<FqCodelQueue>(limit, parameters);
     }
+    case DisciplineType::pie: {
+      PieParameters parameters = spec.pie;
+      parameters.ecn = spec.ecn;
+      return std::make_unique<PieQueue>(limit, parameters, random);
+    }
     case DisciplineType::dualpi2:
       return std::make_unique<DualPi2Queue>(limit, spec.dualpi2);
     case DisciplineType::abc:
@@ -50,17 +57,37 @@ std::unique_ptr<QueueDiscipline> make_discipline(const HopSpec& hop, Random rand
   return std::make_unique<FifoQueue>(limit);
 }
 
+/// The steps of that way alone, each with the delay from then on.
+std::vector<DelayStep> steps_of(const HopSpec& hop, StepWay way) {
+  std::vector<DelayStep> steps;
+  for (const StepSpec& step : hop.steps) {
+    if (step.way == StepWay::both || step.way == way) steps.push_back(step);
+  }
+  return steps;
+}
+
 }  // namespace
 
-Hop::Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next) : bounded_(spec.buffer > Bytes(0)) {
-  if (spec.queue) {
+Hop::Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next, StepWay way)
+    : bounded_(spec.buffer > Bytes(0)) {
+  if (spec.policer) policer_.emplace(spec.policer->rate, spec.policer->burst);
+  DelayLineConfig line{spec.delay, spec.rate, spec.buffer, spec.jitter, steps_of(spec, way)};
+  if (!spec.queue) {
+    line_.emplace(loop, line, next, random);
+  } else if (line.steps.empty()) {
     router_.emplace(loop, spec.rate, spec.delay, make_discipline(spec, random), next);
   } else {
-    line_.emplace(loop, DelayLineConfig{spec.delay, spec.rate, spec.buffer, spec.jitter}, next, random);
+    line.rate = Rate();
+    line_.emplace(loop, line, next, random);
+    router_.emplace(loop, spec.rate, Duration::zero(), make_discipline(spec, random), *line_);
   }
 }
 
 void Hop::receive(packet::Packet packet, Instant now) {
+  if (policer_ && !policer_->take(line_size(packet), now)) {
+    ++policed_;
+    return;
+  }
   if (router_) {
     router_->receive(std::move(packet), now);
   } else {

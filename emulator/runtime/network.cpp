@@ -28,7 +28,7 @@ void count_queue(std::map<std::string, std::uint64_t>& counters, const std::stri
 Network::Network(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
                  TraceLibrary& traces, const NetworkEnds& ends)
     : to_ues_([this](const packet::Packet& packet, Instant now) { meter_.at_ue(packet, now); }, needed(ends.ues)),
-      core_up_(loop, scenario.server_proxy, draws(seed, 1), needed(ends.servers)),
+      core_up_(loop, scenario.server_proxy, draws(seed, 1), needed(ends.servers), StepWay::up),
       to_proxy_radio_([this](const packet::Packet& packet, Instant now) { meter_.uplink(packet, now); },
                       ends.proxy_radio != nullptr ? *ends.proxy_radio : static_cast<Element&>(core_up_)),
       radio_(loop, pool, scenario, seed, traces, {to_ues_, *ends.ues, to_proxy_radio_}),
@@ -61,6 +61,13 @@ void Network::count(std::map<std::string, std::uint64_t>& counters) const {
   count_queue(counters, "server_proxy_down", core_down_);
   count_queue(counters, "server_proxy_up", core_up_);
   radio_.count(counters);
+  if (const auto drops = hop_drops()) counters["hop_drops"] = *drops - dropped_before_;
+}
+
+std::optional<std::uint64_t> Network::hop_drops() const {
+  std::optional<std::uint64_t> sum = radio_.hop_drops();
+  if (core_down_.bounded()) sum = sum.value_or(0) + core_down_.dropped();
+  return sum;
 }
 
 }  // namespace sluice::emulator

@@ -52,10 +52,15 @@ class Network {
   [[nodiscard]] ReporterConfig reporter_config(const Scenario& scenario, std::uint32_t nodeb, Duration period,
                                                std::uint64_t sender);
   [[nodiscard]] Meter& meter() { return meter_; }
+  /// The warm-up is over: what the hops have dropped until now does not count as hop_drops.
+  void end_warmup() { dropped_before_ = hop_drops().value_or(0); }
   /// Adds what the radio and routers counted, where there are any, under the names of the results' columns.
   void count(std::map<std::string, std::uint64_t>& counters) const;
 
  private:
+  /// Packets that all hops have dropped on the way down; nothing where none of them can.
+  [[nodiscard]] std::optional<std::uint64_t> hop_drops() const;
+
   Tap to_ues_;
   Hop core_up_;
   Tap to_proxy_radio_;
@@ -64,6 +69,7 @@ class Network {
   Hop core_down_;
   Tap from_servers_;
   Meter meter_;
+  std::uint64_t dropped_before_ = 0;  ///< by hops, during the warm-up
 };
 
 }  // namespace sluice::emulator

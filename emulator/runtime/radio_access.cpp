@@ -34,6 +34,7 @@ UeConfig ue_config(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t 
   config.here = spec.home == nodeb;
   config.sector = config.here ? spec.cell : 0;
   config.loss = spec.loss;
+  config.loss_run = spec.loss_run;
   config.loss_draws = Random::stream(seed, "air loss", ue + (std::uint64_t{nodeb} << 32));
   if (spec.channel.type == ChannelType::clamp) config.attempts = spec.channel.clamp.attempts;
   return config;
@@ -50,10 +51,9 @@ QueueConfig uplink_queue(const Scenario& scenario, const UplinkSpec& spec) {
 }
 
 void add_queue(std::map<std::string, std::uint64_t>& counters, const std::string& name, const Hop& hop) {
-  const DisciplineCounters* const queue = hop.queue();
-  if (queue == nullptr) return;
-  counters[name + "_drops"] += queue->dropped();
-  counters[name + "_marks"] += queue->marked;
+  if (!hop.bounded()) return;
+  counters[name + "_drops"] += hop.dropped();
+  if (hop.queue() != nullptr) counters[name + "_marks"] += hop.queue()->marked;
 }
 
 /// What active queue management did in the radio queues that have any.
@@ -71,8 +71,8 @@ void count_managed(std::map<std::string, std::uint64_t>& counters, const Cell& c
 RadioAccess::Site::Site(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, std::uint32_t nodeb,
                         Element& to_core)
     : down(loop, scenario.proxy_nodeb, draws(seed, nodeb, 0), to_radio),
-      up(loop, scenario.proxy_nodeb, draws(seed, nodeb, 2), to_core),
-      uplink(loop, scenario.radio(nodeb).uplink, draws(seed, nodeb, 3), up) {
+      up(loop, scenario.proxy_nodeb, draws(seed, nodeb, 2), to_core, StepWay::up),
+      uplink(loop, scenario.radio(nodeb).uplink, draws(seed, nodeb, 3), up, StepWay::up) {
   const std::optional<QueueSpec>& queue = scenario.proxy_nodeb.queue;
   if (queue && queue->advertise) advertising.emplace(down, scenario.proxy_nodeb);
 }
@@ -233,6 +233,14 @@ void RadioAccess::count(std::map<std::string, std::uint64_t>& counters) const {
   if (wlan_) return;
   count_hybrid_arq(counters);
   for (const auto& site : sites_) count_managed(counters, *site->cell);
+}
+
+std::optional<std::uint64_t> RadioAccess::hop_drops() const {
+  std::optional<std::uint64_t> sum;
+  for (const auto& site : sites_) {
+    if (site->down.bounded()) sum = sum.value_or(0) + site->down.dropped();
+  }
+  return sum;
 }
 
 void RadioAccess::count_access_point(std::map<std::string, std::uint64_t>& counters) const {

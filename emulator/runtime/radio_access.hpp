@@ -64,6 +64,8 @@ class RadioAccess {
   /// All of it, for measurements.
   [[nodiscard]] RadioCell& radio();
   void count(std::map<std::string, std::uint64_t>& counters) const;
+  /// Packets that the hops to the Node-Bs have dropped on the way down; nothing where none of them can.
+  [[nodiscard]] std::optional<std::uint64_t> hop_drops() const;
 
  private:
   /// What became of packets in the UEs' own uplinks.

@@ -1,7 +1,9 @@
 #include "emulator/runtime/virtual_run.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "emulator/runtime/endpoints.hpp"
@@ -22,6 +24,12 @@ proxy::ShardConfig shard_config(const RunPlan& plan) {
   proxy::ShardConfig config = plan.scenario.proxy;
   config.mode = plan.mode.mode;
   config.intercept = plan.mode.intercept;
+  if (!plan.scenario.bypass_servers.empty()) {
+    proxy::Policy untouched;
+    untouched.server = plan.scenario.bypass_servers;
+    untouched.treatment.mode = proxy::Mode::bypass;
+    config.policies.push_back(std::move(untouched));
+  }
   return config;
 }
 
@@ -54,9 +62,11 @@ class VirtualRun {
     if (feedback_) feedback_->start(loop_.now());
     for (const auto& reporter : reporters_) reporter->start(loop_.now());
     const Instant end = loop_.now() + plan_.scenario.duration;
+    loop_.run_until(Instant{} + plan_.scenario.warmup);
+    network_->end_warmup();
     constexpr int parts = 100;
     for (int part = 1; part <= parts; ++part) {
-      loop_.run_until(Instant{} + plan_.scenario.duration * part / parts);
+      loop_.run_until(std::max(loop_.now(), Instant{} + plan_.scenario.duration * part / parts));
       if (progress) progress(static_cast<double>(part) / parts);
     }
     return result(end);
@@ -104,6 +114,7 @@ class VirtualRun {
     add_fetch_figures(result, log, measured_from, ues.empty() ? nullptr : &ues.front().address);
     add_user_figures(result, log, servers_->game_log());
     network_->count(result.counters);
+    if (ues_->has_second_hops()) result.counters["second_hop_drops"] = ues_->second_hop_drops();
     add_access_point_figures(result);
     result.counters["timeouts"] = timeouts();
     if (watch_->any()) {

@@ -54,14 +54,6 @@ using config::Scalar;
 using config::Section;
 using namespace std::chrono_literals;
 
-constexpr Choice<DisciplineType> disciplines[] = {
-    {"fifo", DisciplineType::fifo, "first in first out, drop tail"},
-    {"rr", DisciplineType::round_robin, "a queue per flow, served in turn by bytes; drops from the longest"},
-    {"red", DisciplineType::red, "random early detection"},
-    {"codel", DisciplineType::codel, "RFC 8289"},
-    {"fq-codel", DisciplineType::fq_codel, "RFC 8290"},
-    {"dualpi2", DisciplineType::dualpi2, "RFC 9332: a queue for L4S, one for the rest"},
-    {"abc", DisciplineType::abc, "tells senders of ABC (NSDI 2020) to accelerate or brake"}};
 constexpr Choice<ModelType> model_types[] = {
     {"none", ModelType::none, "nothing"},
     {"tcp-throughput", ModelType::tcp_throughput,
@@ -113,10 +105,19 @@ void check_topology(Section& s, const Scenario& scenario) {
             std::to_string(app.server));
     if (app.ue + std::max(app.ues, 1U) > ues || app.server >= scenario.servers.size()) continue;
     for (std::uint32_t i = 0; i < app.ues; ++i) {
-      const IpAddress& ue = scenario.cell.ues[app.ue + i].address;
+      const UeSpec& spec = scenario.cell.ues[app.ue + i];
+      s.check(app.address <= spec.more_addresses.size(), "apps",
+              "an address of at most " + std::to_string(spec.more_addresses.size()), std::to_string(app.address));
+      if (app.address > spec.more_addresses.size()) continue;
+      const IpAddress& ue = spec.address_of(app.address);
       s.check(ue.is_v4() == scenario.servers[app.server].is_v4(), "apps", "ue and server of one address family",
               ue.to_string() + " and " + scenario.servers[app.server].to_string());
     }
+  }
+  for (const SecondHopSpec& hop : scenario.second_hops) {
+    s.check(hop.ue < ues, "second_hops", "a ue below " + std::to_string(ues), std::to_string(hop.ue));
+    s.check(hop.server < scenario.servers.size(), "second_hops",
+            "a server below " + std::to_string(scenario.servers.size()), std::to_string(hop.server));
   }
   std::vector<IpAddress> addresses = scenario.servers;
   for (const UeSpec& ue : scenario.cell.ues) {
@@ -213,6 +214,39 @@ void describe_output(Section& s, OutputSpec& output) {
           "queues.csv: one row per flow through a radio queue, with its occupancy, drops and delays");
 }
 
+/// The keys of the built-in hosts and of what lies before and behind them.
+void describe_hosts(Section& s, Scenario& scenario) {
+  s.list("servers", scenario.servers, {1, 1000}, "their addresses");
+  s.sections("server_hops", scenario.server_hops, {0, 1000},
+             "the built-in servers' own hops before the common one, in their order; none, or one each");
+  s.check(scenario.server_hops.empty() || scenario.server_hops.size() == scenario.servers.size(), "server_hops",
+          "none, or one for each of " + std::to_string(scenario.servers.size()) + " servers",
+          std::to_string(scenario.server_hops.size()));
+  s.section("hosts", scenario.hosts, "TCP of the built-in UEs and servers");
+  s.sections("server_tcp", scenario.server_tcp, {0, 1000},
+             "the built-in servers' endpoints in place of hosts.tcp, in their order; none, or one each");
+  s.check(scenario.server_tcp.empty() || scenario.server_tcp.size() == scenario.servers.size(), "server_tcp",
+          "none, or one for each of " + std::to_string(scenario.servers.size()) + " servers",
+          std::to_string(scenario.server_tcp.size()));
+  s.sections(
+      "second_hops", scenario.second_hops, {0, 1000},
+      "devices behind UEs, which share their link with them: the way on of what one server sends to one UE, and back");
+}
+
+void describe_proxy(Section& s, Scenario& scenario) {
+  s.section(
+      "proxy",
+      [&scenario](Section& below) {
+        below.section("limits", scenario.proxy.limits, "bounds on what it holds");
+        below.section("timeouts", scenario.proxy.timeouts, "how long things may last");
+        below.section("tcp", scenario.proxy.tcp, "the endpoints of split connections");
+        below.list("bypass_servers", scenario.bypass_servers, {0, 64},
+                   "prefixes of servers whose connections are forwarded untouched, whatever the run's mode");
+        below.list("shared_queues", scenario.proxy.shared_queues, {0, 64}, "prefixes of UEs behind one queue");
+      },
+      "the proxy of a virtual-time run, as in its own configuration");
+}
+
 }  // namespace
 
 std::optional<Duration> report_period(const Scenario& scenario, RunMode mode) {
@@ -222,74 +256,6 @@ std::optional<Duration> report_period(const Scenario& scenario, RunMode mode) {
   if (treatment.needs_reports()) return treatment.smvs.parameters.step;
   if (!treatment.listens() || scenario.reports.period <= Duration::zero()) return std::nullopt;
   return scenario.reports.period;
-}
-
-void describe_times(Section& s, CodelParameters& codel) {
-  s.value("target", codel.target, {1us, 10s}, "delay of the standing queue");
-  s.value("interval", codel.interval, {1us, 10s}, "a worst-case round trip");
-}
-
-void describe_dual(Section& s, DualPi2Parameters& dual) {
-  s.value("classic_target", dual.target, {1us, 10s}, "delay of the classic queue");
-  s.value("tupdate", dual.tupdate, {100us, 10s}, "between two updates of the probability");
-  s.value("alpha", dual.alpha, {1e-6, 1e3}, "gain on the distance from target, in Hz");
-  s.value("beta", dual.beta, {1e-6, 1e3}, "gain on the change of the delay, in Hz");
-  s.value("coupling", dual.coupling, {1, 100}, "of the queues: k");
-  s.value("step", dual.step, {1us, 10s}, "delay above which what is in the L4S queue is marked");
-  s.value("shift", dual.shift, {0s, 10s}, "by how much what is in the L4S queue counts as older when it is its turn");
-}
-
-void describe_abc(Section& s, AbcParameters& abc) {
-  s.value("eta", abc.eta, {0.01, 1}, "share of the link that is aimed at");
-  s.value("delta", abc.delta, {1ms, 10s}, "in which a queue is to be emptied");
-  s.value("delay_threshold", abc.delay_threshold, {0s, 10s}, "delay that is none: at least the link's batches");
-  s.value("window", abc.window, {1ms, 10s}, "over which the rates of link and queue are measured");
-}
-
-void describe(Section& s, QueueSpec& queue) {
-  s.required().choice("type", queue.type, disciplines, "whose turn it is, and who is dropped");
-  s.value("packets", queue.packets, {0, 1'000'000},
-          "that may wait, beside the hop's buffer; 0 = only the buffer counts");
-  s.value("advertise", queue.advertise,
-          "of the hop from proxy to Node-B: what is free, shared by the flows, goes along with what is forwarded, and "
-          "GWA takes the least on the path");
-  s.when(queue.type == DisciplineType::red, "type is red", [&] {
-    s.value("min", queue.red.min_threshold, {Bytes(0), Bytes(1 << 30)},
-            "average below which nothing is dropped; buffer/12 when both are 0B");
-    s.value("max", queue.red.max_threshold, {Bytes(0), Bytes(1 << 30)},
-            "average from which on everything is; 3·buffer/12 when both are 0B");
-    s.value("max_probability", queue.red.max_probability, {1e-6, 1}, "just below max");
-    s.value("weight", queue.red.weight, {1e-9, 1}, "of the newest length in the average");
-    s.value("mark_above_max", queue.red.mark_above_max,
-            "with ecn: marks beyond max, too, instead of dropping there; what finds no room is dropped");
-  });
-  const bool codel = queue.type == DisciplineType::codel || queue.type == DisciplineType::fq_codel;
-  s.when(codel, "type is codel or fq-codel", [&] { describe_times(s, queue.codel); });
-  s.when(queue.type == DisciplineType::dualpi2, "type is dualpi2", [&] { describe_dual(s, queue.dualpi2); });
-  s.when(queue.type == DisciplineType::abc, "type is abc", [&] { describe_abc(s, queue.abc); });
-  s.when(codel || queue.type == DisciplineType::red, "type is red, codel or fq-codel",
-         [&] { s.value("ecn", queue.ecn, "marks packets whose senders understand it, instead of dropping them"); });
-  s.check(!queue.red.mark_above_max || queue.ecn, "mark_above_max", "false where ecn is", "true");
-}
-
-void describe(Section& s, HopSpec& hop) {
-  s.value("delay", hop.delay, {0s, 10s}, "one way");
-  s.value("jitter", hop.jitter, {0s, 10s},
-          "of the delay: evenly drawn up to so much more or less, in order all the same");
-  s.value("rate", hop.rate, {Rate(), fastest_link}, "each way, of IP bytes; 0b/s = infinitely fast");
-  s.value("buffer", hop.buffer, {Bytes(0), Bytes(std::int64_t{1} << 40)}, "before the line; 0B = unlimited");
-  s.section("queue", hop.queue, "of a router before the line; a plain buffer when not set");
-  s.check(!hop.queue || hop.rate > Rate(), "queue", "a hop with a rate",
-          "a queue before a line that is infinitely fast");
-  s.check(hop.jitter <= hop.delay, "jitter", "at most delay", Scalar<Duration>::format(hop.jitter));
-  s.check(hop.jitter == 0s || !hop.queue, "jitter", "0s where there is a queue", Scalar<Duration>::format(hop.jitter));
-  s.check(!hop.queue || !hop.queue->advertise || hop.buffer > Bytes(0), "queue", "a buffer that can be advertised",
-          "advertise and an unlimited one");
-  const bool red = hop.queue && hop.queue->type == DisciplineType::red;
-  const bool thresholds = red && hop.queue->red.max_threshold > hop.queue->red.min_threshold;
-  const bool derived = red && hop.queue->red.max_threshold == Bytes(0) && hop.buffer >= Bytes(12);
-  s.check(!red || thresholds || derived, "queue", "min below max, or neither and a buffer to derive them from",
-          "neither");
 }
 
 void describe(Section& s, HostsSpec& hosts) {
@@ -387,25 +353,11 @@ void describe(Section& s, Scenario& scenario) {
   s.section("proxy_nodeb", scenario.proxy_nodeb, "the hop between proxy and Node-B");
   s.required().section("cell", scenario.cell, "the radio");
   describe_nodebs(s, scenario);
-  s.list("servers", scenario.servers, {1, 1000}, "their addresses");
-  s.sections("server_hops", scenario.server_hops, {0, 1000},
-             "the built-in servers' own hops before the common one, in their order; none, or one each");
-  s.check(scenario.server_hops.empty() || scenario.server_hops.size() == scenario.servers.size(), "server_hops",
-          "none, or one for each of " + std::to_string(scenario.servers.size()) + " servers",
-          std::to_string(scenario.server_hops.size()));
-  s.section("hosts", scenario.hosts, "TCP of the built-in UEs and servers");
+  describe_hosts(s, scenario);
   describe_moves(s, scenario);
   s.sections("apps", scenario.apps, {0, 10'000}, "what the built-in UEs do");
   derive_law(scenario);
-  s.section(
-      "proxy",
-      [&scenario](Section& below) {
-        below.section("limits", scenario.proxy.limits, "bounds on what it holds");
-        below.section("timeouts", scenario.proxy.timeouts, "how long things may last");
-        below.section("tcp", scenario.proxy.tcp, "the endpoints of split connections");
-        below.list("shared_queues", scenario.proxy.shared_queues, {0, 64}, "prefixes of UEs behind one queue");
-      },
-      "the proxy of a virtual-time run, as in its own configuration");
+  describe_proxy(s, scenario);
   s.section("smvs", scenario.proxy.smvs, "the law; delay, frame and buffer follow from the topology when not set");
   control::describe_laws(s, scenario.proxy.laws);
   s.section(

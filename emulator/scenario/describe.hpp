@@ -40,6 +40,9 @@ namespace sluice::emulator {
 inline const Rate fastest_link = Rate::bits_per_second(100e9);
 
 void describe(config::Section& s, HopSpec& hop);
+void describe(config::Section& s, PolicerSpec& policer);
+void describe(config::Section& s, StepSpec& step);
+void describe(config::Section& s, SecondHopSpec& hop);
 void describe(config::Section& s, ChannelSpec& channel);
 void describe(config::Section& s, MoveSpec& move);
 void describe(config::Section& s, UplinkSpec& uplink);
@@ -52,6 +55,7 @@ void describe(config::Section& s, QueueSpec& queue);
 void describe(config::Section& s, RadioQueueSpec& queue);
 /// CoDel's times, wherever it runs.
 void describe_times(config::Section& s, CodelParameters& codel);
+void describe_pie(config::Section& s, PieParameters& pie);
 void describe_dual(config::Section& s, DualPi2Parameters& dual);
 void describe_abc(config::Section& s, AbcParameters& abc);
 void describe(config::Section& s, WlanParameters& wlan);

@@ -66,6 +66,9 @@ void describe_users(Section& s, AppSpec& app) {
     s.value("tick", app.tick, {1ms, 1min}, "between datagrams, each way");
     s.value("down", app.down, {Bytes(24), Bytes(1400)}, "payload of a datagram to the UE");
     s.value("up", app.up, {Bytes(24), Bytes(1400)}, "payload of a datagram from the UE");
+    s.value(
+        "exponential", app.exponential,
+        "the times between datagrams to the UE are drawn, exponential, and tick is their mean; false: by the clock");
   });
   s.when(app.type == AppType::video, "type is video", [&] {
     s.list("ladder", app.ladder, {1, 64}, "bit rates on offer, rising");
@@ -90,6 +93,7 @@ void describe(Section& s, AppSpec& app) {
   s.value("ue", app.ue, {0, 999}, "which UE, counted from 0");
   s.value("ues", app.ues, {0, 1000}, "so many UEs, from that one on, each do this; 0: nobody");
   s.value("server", app.server, {0, 999}, "which server, counted from 0");
+  s.value("address", app.address, {0, 16}, "of the UE: 0 is its address, then come its more_addresses");
   s.value("start", app.start, {0s, 24h}, "when it begins");
   s.when(app.type == AppType::bulk || app.type == AppType::flows, "type is bulk or flows",
          [&] { s.choice("direction", app.direction, directions, "seen from the UE"); });

@@ -263,6 +263,10 @@ void describe(Section& s, UeSpec& ue) {
   s.value("nodeb", ue.nodeb, "name of the Node-B with which it begins; empty: the first");
   s.value("cell", ue.cell, {0, 99}, "of that Node-B, in which it begins, counted from 0");
   s.value("loss", ue.loss, {0, 1}, "share of the packets that leave its queue and are lost on the air for good");
+  s.value("loss_run", ue.loss_run, {1, 1000},
+          "mean number of packets that are lost in a row (Gilbert's channel); 1: each is drawn by itself");
+  s.check(ue.loss_run <= 1 || ue.loss <= ue.loss_run / (ue.loss_run + 1), "loss",
+          "at most loss_run / (loss_run + 1), where losses come in a row", Scalar<double>::format(ue.loss));
   s.required().section("channel", ue.channel, "the UE's link");
   s.check(ue.loss <= 0 || ue.channel.type != ChannelType::wlan, "loss", "0 on the air of an access point",
           Scalar<double>::format(ue.loss));

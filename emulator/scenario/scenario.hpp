@@ -17,6 +17,7 @@
 #include "emulator/aqm/abc.hpp"
 #include "emulator/aqm/dualpi2.hpp"
 #include "emulator/aqm/fq_codel.hpp"
+#include "emulator/aqm/pie.hpp"
 #include "emulator/aqm/red.hpp"
 #include "emulator/cell/cell.hpp"
 #include "emulator/cell/drx.hpp"
@@ -29,6 +30,7 @@
 #include "emulator/channel/ofdma.hpp"
 #include "emulator/channel/trace_generator.hpp"
 #include "emulator/hosts/size_distribution.hpp"
+#include "emulator/net/delay_line.hpp"
 #include "emulator/report/plot_spec.hpp"
 #include "emulator/report/ratios.hpp"
 #include "emulator/scenario/paper.hpp"
@@ -66,7 +68,7 @@ inline constexpr RunMode RunMode::smvs{true, proxy::Mode::smvs};
   return proxy::to_string(mode.mode);
 }
 
-enum class DisciplineType : std::uint8_t { fifo, round_robin, red, codel, fq_codel, dualpi2, abc };
+enum class DisciplineType : std::uint8_t { fifo, round_robin, red, codel, fq_codel, pie, dualpi2, abc };
 
 /// The queue of a router before a line.
 struct QueueSpec {
@@ -74,19 +76,35 @@ struct QueueSpec {
   std::uint32_t packets = 0;  ///< limit beside the hop's buffer; 0 = none
   RedParameters red;          ///< thresholds of 0: 1/12 and 3/12 of the buffer
   CodelParameters codel;      ///< codel, fq_codel
+  PieParameters pie;
   DualPi2Parameters dualpi2;
   AbcParameters abc;
   bool ecn = false;
   bool advertise = false;  ///< the router says what it could take: GWA's φ, which goes along to the Node-B
 };
 
-/// One wired hop, the same both ways.
+/// A token bucket that drops what exceeds it. Nothing waits in it.
+struct PolicerSpec {
+  Rate rate = Rate::bits_per_second(10e6);
+  Bytes burst{125'000};
+};
+
+enum class StepWay : std::uint8_t { both, down, up };
+
+/// A change of a hop's delay, as of a route.
+struct StepSpec : DelayStep {
+  StepWay way = StepWay::both;
+};
+
+/// One wired hop, the same both ways but for the steps of its delay.
 struct HopSpec {
-  Duration delay{};                               ///< one way
-  Rate rate;                                      ///< 0 = infinitely fast
-  Bytes buffer;                                   ///< before the line; 0 = unlimited
-  std::optional<QueueSpec> queue = std::nullopt;  ///< of a router; needs a rate
-  Duration jitter{};                              ///< of the delay; of a plain line
+  Duration delay{};                                   ///< one way
+  Rate rate;                                          ///< 0 = infinitely fast
+  Bytes buffer;                                       ///< before the line; 0 = unlimited
+  std::optional<QueueSpec> queue = std::nullopt;      ///< of a router; needs a rate
+  Duration jitter{};                                  ///< of the delay; of a plain line
+  std::optional<PolicerSpec> policer = std::nullopt;  ///< before the line and its queue; each way has one of its own
+  std::vector<StepSpec> steps = {};                   ///< of the delay, in the order of time
 };
 
 /// A UE's radio buffer.
@@ -168,8 +186,13 @@ struct UeSpec {
   std::uint32_t cell = 0;     ///< of that Node-B, in which it begins
   std::uint32_t home = 0;     ///< number of that Node-B
   double loss = 0;            ///< share of the packets that leave the queue and are lost on the air
+  double loss_run = 1;        ///< mean number of them that are lost in a row, >= 1
   ChannelSpec channel;
   std::optional<UplinkSpec> uplink;  ///< else its packets only take the shared line
+  /// Its address number `index`; 0 is the first, then come more_addresses. Requires that there are so many.
+  [[nodiscard]] const IpAddress& address_of(std::uint32_t index) const {
+    return index == 0 ? address : more_addresses[index - 1];
+  }
 };
 
 enum class MoveType : std::uint8_t { outage, handover, leave };
@@ -255,9 +278,10 @@ enum class Direction : std::uint8_t { download, upload };
 
 struct AppSpec {
   AppType type = AppType::bulk;
-  std::uint32_t ue = 0;      ///< index
-  std::uint32_t ues = 1;     ///< of so many UEs, from this one on, each
-  std::uint32_t server = 0;  ///< index
+  std::uint32_t ue = 0;       ///< index
+  std::uint32_t ues = 1;      ///< of so many UEs, from this one on, each
+  std::uint32_t server = 0;   ///< index
+  std::uint32_t address = 0;  ///< of the UE: 0 its address, then more_addresses
   Duration start{};
   Direction direction = Direction::download;  ///< bulk
   std::uint64_t size = UINT64_MAX;            ///< bulk: bytes; UINT64_MAX = endless
@@ -289,8 +313,15 @@ struct AppSpec {
   Duration tick = std::chrono::milliseconds(20);
   Bytes down{200};
   Bytes up{60};
+  bool exponential = false;      ///< game: times between datagrams to the UE are drawn, `tick` is their mean
   bool loaded = true;            ///< responsiveness
   std::optional<Duration> stop;  ///< bulk: when it is broken off; flows: when no page begins any more
+};
+
+/// A device behind a UE, which shares its link with it: what one server sends to the UE goes on by a hop of its own.
+struct SecondHopSpec : HopSpec {
+  std::uint32_t ue = 0;      ///< index
+  std::uint32_t server = 0;  ///< index
 };
 
 /// What is computed of a run's theory, beside its measurement.
@@ -366,9 +397,12 @@ struct Scenario {
   std::vector<IpAddress> servers{IpAddress::v4(192, 0, 2, 1)};
   std::vector<HopSpec> server_hops;  ///< of each server before the common hop; none, or as many as servers
   HostsSpec hosts;
+  std::vector<tcp::EndpointConfig> server_tcp;  ///< of each server in place of hosts.tcp; none, or as many as servers
+  std::vector<SecondHopSpec> second_hops;
   std::vector<MoveSpec> moves;  ///< in the order of time
   std::vector<AppSpec> apps{AppSpec{}};
-  proxy::ShardConfig proxy;  ///< also holds the law's parameters, wherever it runs
+  std::vector<IpPrefix> bypass_servers;  ///< their connections are forwarded untouched
+  proxy::ShardConfig proxy;              ///< also holds the law's parameters, wherever it runs
   ReportPathSpec reports;
   std::vector<SweepSpec> sweep;
   Duration interval = std::chrono::milliseconds(100);  ///< of the time series

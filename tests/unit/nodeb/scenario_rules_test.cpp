@@ -94,5 +94,44 @@ TEST(ScenarioRules, ALawThatTakesNoStepsBreaksNone) {
   EXPECT_THAT(about(text), IsEmpty());
 }
 
+/// The errors of the smallest scenario with further keys, of which `hop` are of the hop to the Node-B.
+std::string refused(const std::string& hop, const std::string& rest = "", const std::string& ue = "") {
+  return config::to_string(parse_plan("cell: {ues: [{address: 10.45.0.2, " + ue +
+                                          "channel: {type: constant, rate: 5Mb/s}}]}\nproxy_nodeb: {delay: 5ms" + hop +
+                                          "}\n" + rest,
+                                      "s.yaml")
+                               .errors);
+}
+
+TEST(ScenarioRules, WaysAreWhatTheySay) {
+  EXPECT_EQ(
+      refused(", policer: {rate: 1Mb/s, burst: 3kB}, steps: [{at: 1s, extra: 5ms}, {at: 1s, extra: 1ms, way: up}]"),
+      "");
+  EXPECT_THAT(refused(", policer: {burst: 100B}"), HasSubstr("proxy_nodeb.policer.burst"));
+  EXPECT_THAT(refused(", policer: {rate: 0b/s}"), HasSubstr("proxy_nodeb.policer.rate"));
+  EXPECT_THAT(refused(", steps: [{at: 2s, extra: 5ms}, {at: 1s, extra: 1ms}]"),
+              HasSubstr("proxy_nodeb.steps, expected the order of time"));
+  EXPECT_THAT(refused(", steps: [{extra: 5ms}]"), HasSubstr("at"));
+}
+
+TEST(ScenarioRules, ServersAndDevicesAreThere) {
+  EXPECT_EQ(refused("", "server_tcp: [{congestion: bbr}]\nsecond_hops: [{rate: 1Mb/s}]\n"), "");
+  EXPECT_THAT(refused("", "server_tcp: [{congestion: bbr}, {congestion: bbr}]\n"),
+              HasSubstr("server_tcp, expected none, or one for each of 1 servers"));
+  EXPECT_THAT(refused("", "second_hops: [{ue: 1}]\n"), HasSubstr("second_hops, expected a ue below 1"));
+  EXPECT_THAT(refused("", "second_hops: [{server: 2}]\n"), HasSubstr("second_hops, expected a server below 1"));
+  EXPECT_THAT(refused("", "apps: [{type: bulk, address: 1}]\n"),
+              HasSubstr("apps, expected an address of at most 0, got 1"));
+  EXPECT_THAT(refused("", "apps: [{type: bulk, address: 1}]\n", "more_addresses: [\"2001:db8::1\"], "),
+              HasSubstr("one address family"));
+}
+
+TEST(ScenarioRules, LossesInRunsAreAShareThatRunsCanHave) {
+  EXPECT_EQ(refused("", "", "loss: 0.5, loss_run: 4, "), "");
+  EXPECT_THAT(refused("", "", "loss: 0.9, loss_run: 4, "),
+              HasSubstr("loss, expected at most loss_run / (loss_run + 1)"));
+  EXPECT_EQ(refused("", "", "loss: 0.9, "), "");
+}
+
 }  // namespace
 }  // namespace sluice::emulator

@@ -1,0 +1,106 @@
+#include "emulator/aqm/pie.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "emulator/aqm/ecn.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+/// RFC 8033 section 5.5: no drop before the probabilities since the last one sum up to the first, one at the second.
+constexpr double least_sum = 0.85;
+constexpr double most_sum = 8.5;
+/// Section 5.1: with a higher probability packets are dropped whether or not their senders understand marks.
+constexpr double most_marked = 0.1;
+
+const PieParameters& checked(const PieParameters& p) {
+  if (p.target <= Duration::zero() || p.tupdate <= Duration::zero() || p.max_burst < Duration::zero()) {
+    throw std::invalid_argument("PIE: target and tupdate must be above 0, and max_burst 0 or more");
+  }
+  if (!(p.alpha > 0) || !(p.beta > 0)) throw std::invalid_argument("PIE: alpha and beta must be above 0");
+  return p;
+}
+
+/// Section 5.3: a low probability changes in small steps, so that light congestion does not overshoot.
+double scale_at(double probability) {
+  constexpr std::pair<double, double> steps[] = {{1e-6, 2048}, {1e-5, 512}, {1e-4, 128},
+                                                 {1e-3, 32},   {1e-2, 8},   {1e-1, 2}};
+  for (const auto& [below, divisor] : steps) {
+    if (probability < below) return 1 / divisor;
+  }
+  return 1;
+}
+
+}  // namespace
+
+PieQueue::PieQueue(const QueueLimit& limit, const PieParameters& parameters, Random random)
+    : limit_(limit), parameters_(checked(parameters)), random_(random), burst_left_(parameters.max_burst) {}
+
+Duration PieQueue::delay(Instant now) const {
+  return queue_.empty() ? Duration::zero() : now - queue_.front().since;
+}
+
+/// Makes up for the updates until `now`; until then the queue was as it is.
+void PieQueue::follow(Instant now) {
+  if (next_ == never) next_ = now + parameters_.tupdate;
+  for (; next_ <= now; next_ += parameters_.tupdate) {
+    if (queue_.empty() && probability_ == 0 && before_ == Duration::zero() && burst_left_ == parameters_.max_burst) {
+      next_ += (now - next_) / parameters_.tupdate * parameters_.tupdate;  // nothing changes any more
+      continue;
+    }
+    update(std::max(delay(next_), Duration::zero()));
+  }
+}
+
+/// RFC 8033 sections 4.2, 5.3 and 5.4, and the burst allowance of 4.4.
+void PieQueue::update(Duration delay) {
+  double change =
+      parameters_.alpha * to_seconds(delay - parameters_.target) + parameters_.beta * to_seconds(delay - before_);
+  change *= scale_at(probability_);
+  if (probability_ >= 0.1) change = std::min(change, 0.02);
+  probability_ += change;
+  if (delay == Duration::zero() && before_ == Duration::zero()) probability_ *= 0.98;
+  probability_ = std::clamp(probability_, 0.0, 1.0);
+  burst_left_ = std::max(burst_left_ - parameters_.tupdate, Duration::zero());
+  if (probability_ == 0 && delay < parameters_.target / 2 && before_ < parameters_.target / 2)
+    burst_left_ = parameters_.max_burst;
+  before_ = delay;
+}
+
+bool PieQueue::drops() {
+  if (burst_left_ > Duration::zero()) return false;
+  if (before_ < parameters_.target / 2 && probability_ < 0.2) return false;
+  if (bytes() <= parameters_.max_packet * 2) return false;
+  sum_ = probability_ == 0 ? 0 : sum_ + probability_;
+  if (sum_ < least_sum) return false;
+  if (sum_ < most_sum && !random_.chance(probability_)) return false;
+  sum_ = 0;
+  return true;
+}
+
+void PieQueue::enqueue(packet::Packet packet, Instant now) {
+  follow(now);
+  if (!fits(packet, limit_)) {
+    refused(&DisciplineCounters::dropped_full);
+    return;
+  }
+  if (drops()) {
+    if (!parameters_.ecn || probability_ > most_marked || !mark_congestion(packet)) {
+      refused(&DisciplineCounters::dropped_early);
+      return;
+    }
+    note_mark();
+  }
+  came(packet);
+  queue_.push({std::move(packet), now});
+}
+
+packet::Packet PieQueue::dequeue(Instant now) {
+  follow(now);
+  if (queue_.empty()) return {};
+  return departs(queue_.pop(), now);
+}
+
+}  // namespace sluice::emulator
