@@ -1,53 +1,157 @@
-// The SIGBUS handler and its table of mappings. The handler makes one system call, mmap(), for a mapping that is found
-// by the address of the fault; any other fault goes to the handler that was there before, such as that of
-// dpdk::FaultGuard. The table has atomic fields only, since a fault may come on any thread.
+// The SIGBUS handler and its table of mappings. A mapping is a small state machine: `whole` while it is the file's,
+// `replacing` while one thread puts ordinary memory in its place, then `replaced`. The handler finds a mapping by the
+// address of the fault. The thread that moves the state to `replacing` does the work; other threads that fault
+// meanwhile wait a millisecond and store again. Any other fault goes to the handler that was there before, such as that
+// of dpdk::FaultGuard. The handler makes system calls only (mmap, mremap, poll, write), and the table has atomic fields
+// only, since a fault may come on any thread.
 #include "proxy/recorder/file_mapping.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 namespace sluice::capture {
 namespace {
 
-struct Slot {
-  std::atomic<std::uintptr_t> begin = 0;  ///< 0: the slot is free
-  std::atomic<std::size_t> size = 0;
-  std::atomic<bool> is_lost = false;
+/// What a slot of the table describes.
+enum class State : std::uint8_t {
+  unused,     ///< no mapping
+  whole,      ///< a mapping of its file
+  lost,       ///< likewise, of a file that is too short: ordinary memory could not be had yet
+  replacing,  ///< a mapping in whose place one thread is putting ordinary memory
+  replaced,   ///< ordinary memory
+  failed      ///< nothing that can be stored to: the program ends
+};
+
+/// A place of the table. Its status is one word, the state below the number of mappings that the slot has had: a thread
+/// that has read the slot of an earlier mapping cannot move the state of the one that took its place.
+class Slot {
+ public:
+  using Status = std::uint64_t;
+
+  [[nodiscard]] static State state_of(Status status) { return static_cast<State>(status & state_mask); }
+  [[nodiscard]] Status status() const { return status_; }
+  /// Moves from `seen` to `next`. Returns false, and changes nothing, where the status is no longer `seen`.
+  bool move(Status seen, State next) { return status_.compare_exchange_strong(seen, with(seen, next)); }
+  /// Ends what a thread has begun by moving to State::replacing.
+  void settle(State next) { status_ = with(status_, next); }
+
+  void take(void* begin, std::size_t size) {
+    begin_ = reinterpret_cast<std::uintptr_t>(begin);
+    size_ = size;
+    status_ = with(status_ + generation, State::whole);
+  }
+  void free() { status_ = with(status_ + generation, State::unused); }
+
+  /// True if `address` is in the mapping that has the status `seen`. A mapping that is made or destroyed meanwhile is
+  /// another one: it cannot be the one that a thread stores to.
+  [[nodiscard]] bool covers(std::uintptr_t address, Status seen) const {
+    const std::uintptr_t begin = begin_;
+    const std::size_t size = size_;
+    return state_of(seen) != State::unused && address >= begin && address - begin < size &&
+           status_ / generation == seen / generation;
+  }
+
+  /// Puts ordinary memory in the place of the mapping. Where the kernel has none the mapping is as it was. Returns
+  /// whether it could.
+  [[nodiscard]] bool replace() const {
+    void* const memory = new_memory(nullptr, 0);
+    if (memory == MAP_FAILED) return false;
+    if (mremap(memory, size_, size_, MREMAP_MAYMOVE | MREMAP_FIXED, begin()) != MAP_FAILED) return true;
+    munmap(memory, size_);
+    return false;
+  }
+  /// Likewise, in one step, which a process near its limit of addresses may make as well. Where the kernel has no
+  /// memory nothing may be left of the mapping.
+  [[nodiscard]] bool replace_at_once() const { return new_memory(begin(), MAP_FIXED) != MAP_FAILED; }
+
+ private:
+  static constexpr Status state_mask = 7;
+  static constexpr Status generation = state_mask + 1;
+
+  [[nodiscard]] static Status with(Status status, State state) {
+    return (status & ~state_mask) | static_cast<Status>(state);
+  }
+  [[nodiscard]] void* begin() const { return reinterpret_cast<void*>(begin_.load()); }
+  [[nodiscard]] void* new_memory(void* at, int flags) const {
+    return mmap(at, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+  }
+
+  std::atomic<Status> status_ = 0;
+  std::atomic<std::uintptr_t> begin_ = 0;
+  std::atomic<std::size_t> size_ = 0;
 };
 std::array<Slot, FileMapping::most> table;
 std::mutex table_mutex;  ///< held to take or free a slot, never by the handler
 
 struct sigaction previous {};
 
-bool replace(Slot& slot) {
-  void* const begin = reinterpret_cast<void*>(slot.begin.load());
-  const int error = errno;
-  void* const memory = mmap(begin, slot.size.load(), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  errno = error;
-  return memory != MAP_FAILED;
+/// Waits for nobody: standard error may be a pipe that nobody reads.
+[[noreturn]] void end_program() {
+  constexpr std::string_view word =
+      "a mapped file (state.file, last_frames.file) was truncated or its file system failed, and the kernel grants no "
+      "memory in its place: the program ends\n";
+  pollfd room{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&room, 1, 0) == 1) [[maybe_unused]]
+    const ssize_t ignored = write(STDERR_FILENO, word.data(), word.size());
+  std::abort();
 }
 
-void handle(int number, siginfo_t* information, void* context) {
-  const auto address = reinterpret_cast<std::uintptr_t>(information->si_addr);
-  for (Slot& slot : table) {
-    const std::uintptr_t begin = slot.begin.load();
-    if (information->si_code <= 0 || begin == 0 || address < begin || address - begin >= slot.size.load()) continue;
-    // Where another thread was first the memory is there already, and the store is only made again.
-    if (slot.is_lost.exchange(true) || replace(slot)) return;
+/// Gives a store that failed memory to be made again in, or ends the program.
+void mend(Slot& slot, Slot::Status seen) {
+  constexpr int pause_ms = 1;
+  switch (Slot::state_of(seen)) {
+    case State::whole:
+    case State::lost:
+      if (!slot.move(seen, State::replacing)) return;
+      if (slot.replace() || slot.replace_at_once()) return slot.settle(State::replaced);
+      slot.settle(State::failed);
+      end_program();
+    case State::replacing:  // a pause lets the other thread work, whatever the priorities of both are
+      poll(nullptr, 0, pause_ms);
+      return;
+    case State::unused:
+    case State::replaced:
+      return;
+    case State::failed:
+      end_program();
   }
+}
+
+void pass_on(int number, siginfo_t* information, void* context) {
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(number, information, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(number);
   sigaction(number, &previous, nullptr);  // the instruction faults again and meets it
+}
+
+void handle(int number, siginfo_t* information, void* context) {
+  const int error = errno;
+  const auto address = reinterpret_cast<std::uintptr_t>(information->si_addr);
+  const bool is_fault = information->si_code > 0;
+  // Only broken hardware takes a store to ordinary memory away: to make it again would be to fail again.
+  const bool is_broken = information->si_code == BUS_MCEERR_AR;
+  for (Slot& slot : table) {
+    const Slot::Status seen = slot.status();
+    if (!is_fault || !slot.covers(address, seen)) continue;
+    if (is_broken && Slot::state_of(seen) == State::replaced) break;
+    mend(slot, seen);
+    errno = error;
+    return;
+  }
+  errno = error;
+  pass_on(number, information, context);
 }
 
 /// SA_NODEFER because a previous handler may be left by a jump, which would leave the signal blocked.
@@ -73,31 +177,34 @@ FileMapping::FileMapping(int descriptor, std::size_t size, bool populate) : desc
   data_ = static_cast<std::byte*>(memory);
   const std::lock_guard lock(table_mutex);
   for (std::size_t i = 0; i < table.size() && slot_ == most; ++i) {
-    if (table.at(i).begin.load() == 0) slot_ = i;
+    if (Slot::state_of(table.at(i).status()) == State::unused) slot_ = i;
   }
   if (slot_ == most) {
     munmap(data_, size_);
     throw std::runtime_error("cannot be mapped: too many files are");
   }
-  Slot& slot = table.at(slot_);
-  slot.size = size;
-  slot.is_lost = false;
-  slot.begin = reinterpret_cast<std::uintptr_t>(data_);
+  table.at(slot_).take(data_, size_);
 }
 
+/// The slot is free before the addresses are: the kernel may give them to something else at once, in whose place the
+/// handler must put nothing. Nobody stores to this mapping any more, so no thread is in the handler because of it; one
+/// that searches the table because of another mapping finds this slot's generation changed.
 FileMapping::~FileMapping() {
   const std::lock_guard lock(table_mutex);
-  table.at(slot_).begin = 0;
+  table.at(slot_).free();
   munmap(data_, size_);
 }
 
 bool FileMapping::is_lost() const {
   Slot& slot = table.at(slot_);
+  const Slot::Status seen = slot.status();
+  const State state = Slot::state_of(seen);
+  if (state != State::whole && state != State::lost) return true;
   struct stat status {};
-  if (slot.is_lost.load()) return true;
-  if (fstat(descriptor_, &status) == 0 && static_cast<std::uint64_t>(status.st_size) >= size_) return false;
+  const bool is_short = fstat(descriptor_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) < size_;
+  if (state == State::whole && !is_short) return false;
   // What is left of the file is no longer written to: it may be made long again, with other contents.
-  if (!slot.is_lost.exchange(true)) replace(slot);
+  if (slot.move(seen, State::replacing)) slot.settle(slot.replace() ? State::replaced : State::lost);
   return true;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,45 +21,56 @@
 namespace sluice::capture {
 namespace {
 
+/// Bytes that are read or written at a time.
+constexpr std::size_t part_bytes = std::size_t{1} << 20U;
+
 [[noreturn]] void fail_with_errno(const std::string& what) {
   throw std::runtime_error(what + ": " + std::generic_category().message(errno));
 }
 
-/// The bytes of a file, locked against a program that would write to it.
-class Mapped {
+/// A file, locked against a program that would write to it. It is read, not mapped: another program may truncate it
+/// meanwhile, and a read of mapped bytes that are gone would end this one.
+class Source {
  public:
-  explicit Mapped(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit Source(const std::string& path) : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0) fail_with_errno(path + " cannot be opened");
     try {
-      map(path);
+      check();
     } catch (const std::runtime_error&) {
       close(descriptor_);
       throw;
     }
   }
-  ~Mapped() {
-    munmap(memory_, size_);
-    close(descriptor_);
+  ~Source() { close(descriptor_); }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// Fills `out` with the bytes from `offset` on. Throws where they are not all there.
+  void read(std::span<std::byte> out, std::size_t offset) const {
+    while (!out.empty()) {
+      const ssize_t count = pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) fail_with_errno(path_ + " cannot be read");
+      if (count == 0) throw std::runtime_error(path_ + " was truncated while it was read");
+      out = out.subspan(static_cast<std::size_t>(count));
+      offset += static_cast<std::size_t>(count);
+    }
   }
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
-  [[nodiscard]] std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(memory_), size_}; }
 
  private:
-  void map(const std::string& path) {
+  void check() {
     if (flock(descriptor_, LOCK_SH | LOCK_NB) != 0)
-      throw std::runtime_error(path + " is still being written to: the program runs");
+      throw std::runtime_error(path_ + " is still being written to: the program runs");
     struct stat status {};
-    if (fstat(descriptor_, &status) != 0) fail_with_errno(path + " cannot be looked at");
+    if (fstat(descriptor_, &status) != 0) fail_with_errno(path_ + " cannot be looked at");
     size_ = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
     if (!S_ISREG(status.st_mode) || size_ < sizeof(RingHeader))
-      throw std::runtime_error(path + " holds no frames: it is no file of last_frames, or was not finished");
-    memory_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
-    if (memory_ == MAP_FAILED) fail_with_errno(path + " cannot be read");
+      throw std::runtime_error(path_ + " holds no frames: it is no file of last_frames, or was not finished");
   }
 
+  std::string path_;
   int descriptor_;
-  void* memory_ = nullptr;
   std::size_t size_ = 0;
 };
 
@@ -81,10 +91,10 @@ std::string text_of(std::span<const char> bytes) {
   return text;
 }
 
-SlotHeader slot_at(std::span<const std::byte> bytes, std::size_t at) {
-  SlotHeader slot;
-  std::memcpy(&slot, bytes.data() + at, sizeof slot);
-  return slot;
+SlotHeader header_of(std::span<const std::byte> slot) {
+  SlotHeader header;
+  std::memcpy(&header, slot.data(), sizeof header);
+  return header;
 }
 
 bool holds_frame(const SlotHeader& slot, const RingHeader& header) {
@@ -103,11 +113,16 @@ struct Place {
   }
 };
 
-std::vector<Place> places_of(std::span<const std::byte> bytes, const RingHeader& header) {
+std::vector<Place> places_of(const Source& file, const RingHeader& header) {
+  std::vector<std::byte> slots(std::max<std::size_t>(part_bytes / header.slot_bytes, 1) * header.slot_bytes);
   std::vector<Place> places;
-  for (std::size_t at = sizeof header; at < bytes.size(); at += header.slot_bytes) {
-    const SlotHeader slot = slot_at(bytes, at);
-    if (holds_frame(slot, header)) places.push_back({slot.frame.at, slot.number, at});
+  for (std::size_t at = sizeof header; at < file.size(); at += slots.size()) {
+    const std::span<std::byte> some = std::span(slots).first(std::min(slots.size(), file.size() - at));
+    file.read(some, at);
+    for (std::size_t within = 0; within < some.size(); within += header.slot_bytes) {
+      const SlotHeader slot = header_of(some.subspan(within));
+      if (holds_frame(slot, header)) places.push_back({slot.frame.at, slot.number, at + within});
+    }
   }
   std::sort(places.begin(), places.end());
   return places;
@@ -116,30 +131,34 @@ std::vector<Place> places_of(std::span<const std::byte> bytes, const RingHeader&
 }  // namespace
 
 Recovered recover(const std::string& path, const std::function<void(std::string_view)>& write) {
-  constexpr std::size_t part = std::size_t{1} << 20U;
-  const Mapped file(path);
-  const std::span<const std::byte> bytes = file.bytes();
+  const Source file(path);
   const auto header = std::make_unique<RingHeader>();
-  std::memcpy(header.get(), bytes.data(), sizeof *header);
-  if (!makes_sense(*header, bytes.size()))
+  file.read(std::as_writable_bytes(std::span(header.get(), 1)), 0);
+  if (!makes_sense(*header, file.size()))
     throw std::runtime_error(path + " is no file of last_frames, or of another version of this program");
   std::string out;
   const std::array<std::string, 2> devices{text_of(header->devices[0]), text_of(header->devices[1])};
   pcapng::begin(out, text_of(header->program), devices, 0);
-  const std::vector<Place> places = places_of(bytes, *header);
+  const std::vector<Place> places = places_of(file, *header);
+  std::vector<std::byte> bytes(header->slot_bytes);
+  Recovered read;
   for (const Place& place : places) {
-    const FrameHeader frame = slot_at(bytes, place.offset).frame;
-    const auto content = bytes.subspan(place.offset + sizeof(SlotHeader), frame.captured);
-    const auto time = static_cast<std::uint64_t>(frame.at) + static_cast<std::uint64_t>(header->to_wall);
-    pcapng::add_frame(out, frame, time, {reinterpret_cast<const std::uint8_t*>(content.data()), content.size()},
-                      text_of(header->comments[frame.decision]));
-    if (out.size() < part) continue;
+    file.read(bytes, place.offset);
+    const SlotHeader slot = header_of(bytes);
+    if (!holds_frame(slot, *header)) continue;  // it was written over after places_of() had looked at it
+    const auto content = std::span(bytes).subspan(sizeof slot, slot.frame.captured);
+    const auto time = static_cast<std::uint64_t>(slot.frame.at) + static_cast<std::uint64_t>(header->to_wall);
+    pcapng::add_frame(out, slot.frame, time, {reinterpret_cast<const std::uint8_t*>(content.data()), content.size()},
+                      text_of(header->comments[slot.frame.decision]));
+    ++read.frames;
+    if (out.size() < part_bytes) continue;
     write(out);
     out.clear();
   }
   write(out);
-  if (places.empty()) return {};
-  return {places.size(), static_cast<std::uint64_t>(places.back().at) - static_cast<std::uint64_t>(places.front().at)};
+  if (!places.empty())
+    read.nanoseconds = static_cast<std::uint64_t>(places.back().at) - static_cast<std::uint64_t>(places.front().at);
+  return read;
 }
 
 }  // namespace sluice::capture

@@ -46,6 +46,17 @@ class LastFrames : public testing::Test {
     file->rings()[shard]->put({at, 1000, 0, 0, decision},
                               {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
   }
+  static constexpr std::size_t many = 3000;
+  static constexpr std::uint32_t long_frame = 1000;
+  /// The file of a run that ended without a word, with more than is read or written at a time.
+  void leave_much() {
+    RingPlan large = plan();
+    large.snap_length = long_frame;
+    large.size = many * std::uint64_t{slot_bytes_for(long_frame)};
+    file.emplace(large);
+    for (std::size_t at = 0; at < many; ++at) put(at % 2, static_cast<std::int64_t>(at), std::string(long_frame, 'x'));
+    file.reset();
+  }
   /// What is recovered, as pcapng; `result` says what of it.
   std::string recovered(const std::string& from) {
     std::string out;
@@ -225,6 +236,33 @@ TEST_F(LastFrames, NothingInAFileIsBelieved) {
   }
   EXPECT_GT(refused, 500);
   EXPECT_LT(refused, 2500);
+}
+
+/// Another program may truncate it, or write to it, after its beginning has been read.
+TEST_F(LastFrames, AFileThatIsTruncatedWhileItIsReadIsReported) {
+  leave_much();
+  const auto truncate = [this](std::string_view) { std::filesystem::resize_file(path, 0); };
+  try {
+    static_cast<void>(recover(path, truncate));
+    FAIL() << "nothing was wrong";
+  } catch (const std::runtime_error& problem) {
+    EXPECT_THAT(problem.what(), HasSubstr("was truncated while it was read"));
+  }
+}
+
+TEST_F(LastFrames, AFrameThatIsWrittenOverWhileItIsReadIsLeftOut) {
+  leave_much();
+  const std::uint16_t beyond = UINT16_MAX;
+  const std::size_t last = sizeof(RingHeader) + (many - 1) * std::size_t{slot_bytes_for(long_frame)};
+  std::string text;
+  const Recovered read = recover(path, [&](std::string_view part) {
+    text += part;
+    overwrite(last + offsetof(SlotHeader, frame) + offsetof(FrameHeader, captured), &beyond, sizeof beyond);
+  });
+  sluicectl::Blocks blocks;
+  EXPECT_EQ(blocks.take(text), text);
+  EXPECT_EQ(blocks.totals().frames, many - 1);
+  EXPECT_EQ(read.frames, many - 1);
 }
 
 TEST_F(LastFrames, CommentsDoNotReachATerminalAsTheyAre) {
