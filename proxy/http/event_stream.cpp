@@ -1,9 +1,16 @@
 #include "proxy/http/event_stream.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <array>
 #include <boost/asio/socket_base.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
+#include <cstring>
+#include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,13 +30,32 @@ constexpr const char* head =
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Connection: close\r\n\r\n";
 
+/// Returns the right edge of the window that the peer of a TCP connection advertises: how many bytes it takes since the
+/// connection began. It moves when the program at the other end reads, and stands still while that one does not,
+/// although its kernel goes on acknowledging until its buffer is full. Nothing where the kernel does not report it
+/// (Linux before 5.4).
+std::optional<std::uint64_t> window_edge_of(int socket) {
+  // struct tcp_info of linux/tcp.h, whose layout the kernel keeps; that of the C library ends before these.
+  constexpr std::size_t bytes_acked_at = 120;
+  constexpr std::size_t peer_window_at = 228;
+  std::array<char, peer_window_at + sizeof(std::uint32_t)> information{};
+  socklen_t length = information.size();
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, information.data(), &length) != 0 || length < information.size())
+    return std::nullopt;
+  std::uint64_t acked = 0;
+  std::uint32_t window = 0;
+  std::memcpy(&acked, information.data() + bytes_acked_at, sizeof acked);
+  std::memcpy(&window, information.data() + peer_window_at, sizeof window);
+  return acked + window;
+}
+
 }  // namespace
 
 /// One that watches.
 class EventStream::Client : public std::enable_shared_from_this<Client> {
  public:
-  Client(EventStream& stream, tcp::socket socket)
-      : stream_(&stream), socket_(std::move(socket)), late_(stream.context_) {}
+  Client(EventStream& stream, tcp::socket socket, boost::asio::ip::address address)
+      : stream_(&stream), socket_(std::move(socket)), address_(std::move(address)), late_(stream.context_) {}
 
   void start() {
     error_code ignored;
@@ -39,7 +65,28 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
     write(std::make_shared<const std::string>(head));
   }
 
-  /// While an earlier event is being taken this one waits, in the place of one that waited.
+  [[nodiscard]] const boost::asio::ip::address& address() const { return address_; }
+  /// Events in a row of which the client has read nothing.
+  [[nodiscard]] std::uint64_t unread() {
+    look();
+    return unread_;
+  }
+
+  /// Writes an event. While an earlier one is being taken this one waits, in the place of one that waited.
+  void write_event(Text text) {
+    look();
+    ++unread_;
+    write(std::move(text));
+  }
+
+  void close() {
+    stream_ = nullptr;
+    late_.cancel();
+    error_code ignored;
+    socket_.close(ignored);
+  }
+
+ private:
   void write(Text text) {
     if (writing_) {
       next_ = std::move(text);
@@ -59,14 +106,14 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
                              });
   }
 
-  void close() {
-    stream_ = nullptr;
-    late_.cancel();
-    error_code ignored;
-    socket_.close(ignored);
+  /// Notices what the client has read since the last look.
+  void look() {
+    const std::optional<std::uint64_t> edge = window_edge_of(socket_.native_handle());
+    if (edge && *edge <= edge_) return;
+    edge_ = edge.value_or(0);
+    unread_ = 0;
   }
 
- private:
   void leave() {
     if (stream_ == nullptr) return;
     stream_->clients_.erase(shared_from_this());
@@ -75,7 +122,7 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
 
   /// A client has nothing more to say; what it says is read so that its end is noticed.
   void await_end() {
-    socket_.async_read_some(boost::asio::buffer(unread_),
+    socket_.async_read_some(boost::asio::buffer(said_),
                             [self = shared_from_this()](const error_code& error, std::size_t) {
                               if (error) return self->leave();
                               self->await_end();
@@ -84,26 +131,57 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
 
   EventStream* stream_;  ///< null once closed
   tcp::socket socket_;
+  boost::asio::ip::address address_;
   boost::asio::steady_timer late_;
+  std::uint64_t edge_ = 0;    ///< window_edge_of() at the last look
+  std::uint64_t unread_ = 0;  ///< events since the edge was last seen to move
   Text writing_;
   Text next_;
-  std::array<char, 256> unread_{};
+  std::array<char, 256> said_{};
 };
 
 EventStream::~EventStream() {
   for (const auto& client : clients_) client->close();
 }
 
+bool EventStream::has_place_for(const boost::asio::ip::address& address) const {
+  return clients_.size() < limits_.clients || victim_for(address) != clients_.end();
+}
+
+EventStream::Clients::const_iterator EventStream::victim_for(const boost::asio::ip::address& address) const {
+  std::map<boost::asio::ip::address, std::size_t> places;
+  for (const auto& client : clients_) ++places[client->address()];
+  const auto may_keep = [&](const std::shared_ptr<Client>& client) {
+    const bool is_greedy = client->address() != address && 2 * places[client->address()] > limits_.clients;
+    return client->unread() < limits_.unread && !is_greedy;
+  };
+  // Whoever reads goes after whoever does not.
+  auto victim = clients_.end();
+  for (auto each = clients_.begin(); each != clients_.end(); ++each) {
+    if (may_keep(*each)) continue;
+    if (victim == clients_.end() || (*each)->unread() > (*victim)->unread()) victim = each;
+  }
+  return victim;
+}
+
 void EventStream::add(tcp::socket socket) {
-  if (full()) return;
-  const auto client = std::make_shared<Client>(*this, std::move(socket));
+  error_code gone;
+  const boost::asio::ip::address address = socket.remote_endpoint(gone).address();
+  if (gone) return;
+  if (clients_.size() >= limits_.clients) {
+    const auto victim = victim_for(address);
+    if (victim == clients_.end()) return;
+    (*victim)->close();
+    clients_.erase(victim);
+  }
+  const auto client = std::make_shared<Client>(*this, std::move(socket), address);
   clients_.insert(client);
   client->start();
 }
 
 void EventStream::send(const std::string& data) {
   const auto event = std::make_shared<const std::string>("data: " + data + "\n\n");
-  for (const auto& client : clients_) client->write(event);
+  for (const auto& client : clients_) client->write_event(event);
 }
 
 }  // namespace sluice::http

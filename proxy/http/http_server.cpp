@@ -4,6 +4,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -55,7 +56,7 @@ std::optional<Response> refuse(const WireRequest& from) {
 }
 
 /// Requires that refuse() has nothing against it. The authority of an absolute target takes the place of Host.
-Request to_request(const WireRequest& from, bool from_loopback) {
+Request to_request(const WireRequest& from, const boost::asio::ip::address& client) {
   Target target = read_target(text_of(from.target())).value_or(Target{});
   const std::string host = text_of(from[wire::field::host]);
   return {text_of(from.method_string()),
@@ -66,7 +67,8 @@ Request to_request(const WireRequest& from, bool from_loopback) {
           text_of(from[wire::field::authorization]),
           text_of(from[wire::field::accept]),
           from.body(),
-          from_loopback};
+          client,
+          is_loopback(client)};
 }
 
 WireResponse to_wire(Response from) {
@@ -91,8 +93,9 @@ unsigned status_of(const error_code& error) {
 /// One client.
 class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(HttpServer& server, tcp::socket socket)
+  Connection(HttpServer& server, tcp::socket socket, boost::asio::ip::address client)
       : server_(&server),
+        client_(std::move(client)),
         stream_(std::move(socket)),
         buffer_(2 * server.limits_.header_bytes + server.limits_.body_bytes) {}
 
@@ -110,7 +113,9 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     stream_.close();
   }
 
-  /// Which of the server's waits for a request this is in, or its answer belongs to: the smaller, the longer ago.
+  [[nodiscard]] const boost::asio::ip::address& client() const { return client_; }
+  /// When it began to wait for a request, or when the client last took a part of its answer: the smaller, the longer
+  /// ago.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
 
  private:
@@ -153,12 +158,9 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void answer(const WireRequest& request) {
-    error_code gone;
-    const tcp::endpoint client = stream_.socket().remote_endpoint(gone);
-    if (gone) return leave();
     const bool headers_only = request.method() == wire::verb::head;
     if (std::optional<Response> refused = refuse(request)) return write(*std::move(refused), false, headers_only);
-    Reply reply = server_->handler_(to_request(request, is_loopback(client.address())));
+    Reply reply = server_->handler_(to_request(request, client_));
     EventStream** const events = std::get_if<EventStream*>(&reply);
     if (events == nullptr) return write(std::get<Response>(std::move(reply)), request.keep_alive(), headers_only);
     stream_.expires_never();
@@ -172,21 +174,32 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     response_.keep_alive(keep_alive);
     response_.prepare_payload();
     if (headers_only) response_.body().clear();
+    serializer_.emplace(response_);
     stream_.expires_after(server_->limits_.patience);
-    wire::async_write(stream_, response_,
-                      [self = shared_from_this(), keep_alive](const error_code& error, std::size_t) {
-                        if (self->server_ == nullptr) return;
-                        if (error || !keep_alive) return self->leave();
-                        self->read();
-                      });
+    write_on(keep_alive);
+  }
+
+  /// Writes what is left of the response, a part at a time.
+  void write_on(bool keep_alive) {
+    wire::async_write_some(stream_, *serializer_,
+                           [self = shared_from_this(), keep_alive](const error_code& error, std::size_t) {
+                             if (self->server_ == nullptr) return;
+                             const bool is_whole = self->serializer_->is_done();
+                             if (error || (is_whole && !keep_alive)) return self->leave();
+                             if (is_whole) return self->read();
+                             self->turn_ = ++self->server_->turns_;
+                             self->write_on(keep_alive);
+                           });
   }
 
   HttpServer* server_;  ///< null once closed
+  boost::asio::ip::address client_;
   std::uint64_t turn_ = 0;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   std::optional<wire::request_parser<wire::string_body>> parser_;
   WireResponse response_;
+  std::optional<wire::response_serializer<wire::string_body>> serializer_;  ///< of response_
 };
 
 HttpServer::HttpServer(boost::asio::io_context& context, const Endpoint& listen, const std::string& key,
@@ -212,22 +225,30 @@ void HttpServer::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
     if (error == boost::asio::error::operation_aborted) return;
     if (error) return accept_later();
+    error_code gone;
+    const boost::asio::ip::address client = socket.remote_endpoint(gone).address();
+    if (gone) return accept();
     if (connections_.size() >= limits_.connections) make_room();
-    const auto connection = std::make_shared<Connection>(*this, std::move(socket));
+    const auto connection = std::make_shared<Connection>(*this, std::move(socket), client);
     connections_.insert(connection);
     connection->read();
     accept();
   });
 }
 
-/// Who begins requests and ends none keeps nobody out: a request that comes whole is answered before many others can
-/// have come.
+/// The address with the most connections gives one up, so that no other address is kept out; of these the one that has
+/// gone on least. A request that comes whole is answered before many others can have come.
 void HttpServer::make_room() {
-  const auto oldest = std::ranges::min_element(
-      connections_, {}, [](const std::shared_ptr<Connection>& connection) { return connection->turn(); });
-  if (oldest == connections_.end()) return;
-  (*oldest)->close();
-  connections_.erase(oldest);
+  std::map<boost::asio::ip::address, std::size_t> places;
+  for (const auto& connection : connections_) ++places[connection->client()];
+  const auto rank = [&](const std::shared_ptr<Connection>& connection) {
+    return std::pair(limits_.connections - std::min(places[connection->client()], limits_.connections),
+                     connection->turn());
+  };
+  const auto victim = std::ranges::min_element(connections_, {}, rank);
+  if (victim == connections_.end()) return;
+  (*victim)->close();
+  connections_.erase(victim);
 }
 
 void HttpServer::accept_later() {

@@ -19,9 +19,9 @@ namespace sluice::http {
 
 /// What clients may take of the program's time and memory.
 struct HttpLimits {
-  std::size_t connections = 16;                ///< a further one takes the place of who has been silent for longest
-  std::size_t header_bytes = 4096;             ///< of one request
-  std::size_t body_bytes = 256;                ///< likewise
+  std::size_t connections = 16;     ///< a further one takes the place of one of the address that has the most
+  std::size_t header_bytes = 4096;  ///< of one request
+  std::size_t body_bytes = 256;     ///< likewise
   std::chrono::milliseconds patience{10'000};  ///< for a request to come whole, and for its answer to be taken
 };
 
@@ -56,7 +56,7 @@ class HttpServer {
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::set<std::shared_ptr<Connection>> connections_;
-  std::uint64_t turns_ = 0;  ///< times that a connection began to wait for a request
+  std::uint64_t turns_ = 0;  ///< times that a connection began to wait for a request, or went on with its answer
 };
 
 /// "http://127.0.0.1:9838/", "http://[::1]:9838/".

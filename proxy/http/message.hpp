@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/ip/address.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,7 +18,8 @@ struct Request {
   std::string authorization;  ///< of Authorization
   std::string accept;         ///< of Accept
   std::string body;
-  bool from_loopback = false;  ///< the client is on this machine
+  boost::asio::ip::address client{};  ///< where it comes from
+  bool from_loopback = false;         ///< the client is on this machine
 
   /// It only reads: HEAD gets what GET gets, without the body.
   [[nodiscard]] bool reads() const { return method == "GET" || method == "HEAD"; }

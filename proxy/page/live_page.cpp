@@ -87,7 +87,7 @@ http::Response LivePage::show() const {
 
 http::HttpServer::Reply LivePage::watch(const http::Request& request) {
   if (request.method != "GET") return only("GET");
-  if (events_.full()) return http::plain(unavailable, "too many look at the page\n");
+  if (!events_.has_place_for(request.client)) return http::plain(unavailable, "too many look at the page\n");
   if (!std::exchange(looking_, true)) look_after(std::chrono::milliseconds(0));  // once the client is taken over
   return &events_;
 }

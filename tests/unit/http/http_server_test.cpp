@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
@@ -42,7 +43,9 @@ class Http : public testing::Test {
         context_, anywhere, "metrics.listen",
         [this](const Request& request) -> HttpServer::Reply {
           last_ = request;
+          if (request.path == "/events" && !events_->has_place_for(request.client)) return plain(503, "too many\n");
           if (request.path == "/events") return events_.get();
+          if (request.path == "/long") return plain(200, std::string(long_answer, 'x'));
           return plain(request.path == "/health" ? 200 : 404, request.path == "/health" ? "ok\n" : "nothing\n");
         },
         limits);
@@ -59,8 +62,11 @@ class Http : public testing::Test {
     return answer.get();
   }
 
-  tcp::socket connect() {
-    tcp::socket client(clients_);
+  static constexpr std::size_t long_answer = 20'000'000;  ///< more than kernels keep for a client
+
+  /// A client at `from`, an address of this machine.
+  tcp::socket connect(const std::string& from = "127.0.0.1") {
+    tcp::socket client(clients_, tcp::endpoint(boost::asio::ip::make_address(from), 0));
     client.connect(local_);
     return client;
   }
@@ -73,13 +79,15 @@ class Http : public testing::Test {
     return all;
   }
 
-  std::string answer_to(const std::string& request) {
-    tcp::socket client = connect();
+  std::string answer_to(const std::string& request) { return answer_from("127.0.0.1", request); }
+  std::string answer_from(const std::string& address, const std::string& request) {
+    tcp::socket client = connect(address);
     boost::system::error_code error;
     boost::asio::write(client, boost::asio::buffer(request), error);
     return rest(client);
   }
 
+  boost::system::error_code ignored_;
   boost::asio::io_context context_;
   boost::asio::io_context clients_;
   std::unique_ptr<EventStream> events_;
@@ -225,6 +233,63 @@ TEST_F(Http, ManyHalfRequestsKeepNobodyOut) {
   }
 }
 
+TEST_F(Http, ManyClientsOfOneAddressKeepNoneOfAnotherOut) {
+  start({.connections = 4});
+  tcp::socket other = connect("127.0.0.2");
+  boost::asio::write(other, boost::asio::buffer("GET /hea", 8));
+  std::vector<tcp::socket> many;
+  for (int i = 0; i < 50; ++i) {
+    many.push_back(connect());
+    boost::asio::write(many.back(), boost::asio::buffer("G", 1));
+    EXPECT_THAT(answer_to("GET /health HTTP/1.0\r\n\r\n"), EndsWith("ok\n"));
+  }
+  boost::asio::write(other, boost::asio::buffer("lth HTTP/1.0\r\n\r\n", 16));
+  EXPECT_THAT(rest(other), EndsWith("ok\n"));
+}
+
+/// Silent ones are there for longer than it has taken its last part.
+TEST_F(Http, WhoTakesALongAnswerKeepsItsPlaceBeforeWhoIsSilent) {
+  start({.connections = 4});
+  tcp::socket slow = connect();
+  boost::asio::write(slow, boost::asio::buffer("GET /long HTTP/1.0\r\n\r\n", 22));
+  std::vector<tcp::socket> silent;
+  std::string taken;
+  while (taken.size() < long_answer) {
+    std::string part(long_answer / 10, ' ');
+    part.resize(boost::asio::read(slow, boost::asio::buffer(part), ignored_));
+    ASSERT_FALSE(part.empty());
+    taken += part;
+    silent.push_back(connect());
+    EXPECT_THAT(answer_to("GET /health HTTP/1.0\r\n\r\n"), EndsWith("ok\n"));
+  }
+  EXPECT_THAT(taken + rest(slow), EndsWith(std::string(long_answer, 'x')));
+}
+
+/// Of each kind more than there are places: who connects and is silent, who never takes an answer, who takes a byte now
+/// and then, and who sends a byte now and then.
+TEST_F(Http, NobodyWhoGoesOnSlowlyOrNotAtAllKeepsOthersOut) {
+  start({.connections = 4});
+  const std::string request = "GET /health HTTP/1.0\r\n\r\n";
+  std::vector<tcp::socket> silent;
+  std::vector<tcp::socket> deaf;
+  std::vector<tcp::socket> slow_readers;
+  std::vector<tcp::socket> slow_writers;
+  for (std::size_t round = 0; round < request.size() - 1; ++round) {
+    silent.push_back(connect());
+    for (auto* const group : {&deaf, &slow_readers}) {
+      group->push_back(connect());
+      boost::asio::write(group->back(), boost::asio::buffer("GET /long HTTP/1.0\r\n\r\n", 22), ignored_);
+    }
+    slow_writers.push_back(connect());
+    std::array<char, 1> octet{};
+    for (tcp::socket& client : slow_readers)
+      if (client.available(ignored_) > 0) boost::asio::read(client, boost::asio::buffer(octet), ignored_);
+    for (std::size_t i = 0; i < slow_writers.size(); ++i)
+      boost::asio::write(slow_writers[i], boost::asio::buffer(&request[round - i], 1), ignored_);
+    EXPECT_THAT(answer_to(request), EndsWith("ok\n"));
+  }
+}
+
 TEST_F(Http, SaysWhichAddressCannotBeHad) {
   start();
   EXPECT_THAT([this] { HttpServer(context_, local_, "metrics.listen", [](const Request&) { return plain(200, ""); }); },
@@ -235,8 +300,8 @@ TEST_F(Http, SaysWhichAddressCannotBeHad) {
 /// A client that watches, once it has had the head of the answer.
 class Watching : public Http {
  protected:
-  tcp::socket watch() {
-    tcp::socket client = connect();
+  tcp::socket watch(const std::string& from = "127.0.0.1") {
+    tcp::socket client = connect(from);
     boost::asio::write(client, boost::asio::buffer("GET /events HTTP/1.0\r\n\r\n", 24));
     std::string head;
     boost::asio::read_until(client, boost::asio::dynamic_buffer(head), "\r\n\r\n");
@@ -251,6 +316,24 @@ class Watching : public Http {
   void send(const std::string& data) {
     on_server([&] { return events_->send(data), 0; });
   }
+  tcp::socket watch_by_a_small_buffer() {
+    tcp::socket client(clients_, tcp::v4());
+    client.set_option(boost::asio::socket_base::receive_buffer_size(4096));
+    client.connect(local_);
+    boost::asio::write(client, boost::asio::buffer("GET /events HTTP/1.0\r\n\r\n", 24));
+    std::string head;
+    boost::asio::read_until(client, boost::asio::dynamic_buffer(head), "\r\n\r\n");
+    return client;
+  }
+  /// Sends small events, which `reader` reads.
+  void send_until_a_place_is_free(tcp::socket& reader) {
+    while (!on_server([this] { return events_->has_place_for(client_address); })) {
+      send("small");
+      EXPECT_EQ(event(reader), "data: small\n\n");
+    }
+  }
+  const boost::asio::ip::address client_address = boost::asio::ip::make_address("127.0.0.1");
+
   void wait_until_empty() {
     while (!on_server([this] { return events_->empty(); })) std::this_thread::sleep_for(1ms);
   }
@@ -276,8 +359,49 @@ TEST_F(Watching, DoesNotCountAmongTheConnectionsThatGivePlace) {
 TEST_F(Watching, TakesNoMoreClientsThanItMay) {
   start({}, {.clients = 1});
   tcp::socket client = watch();
-  EXPECT_TRUE(on_server([this] { return events_->full(); }));
-  EXPECT_THAT(answer_to("GET /events HTTP/1.0\r\n\r\n"), IsEmpty());
+  EXPECT_THAT(answer_to("GET /events HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
+  EXPECT_TRUE(on_server([this] { return !events_->has_place_for(client_address); }));
+}
+
+/// Events are small: those that nobody reads would fit into the buffers for a long time.
+TEST_F(Watching, WhoReadsNothingGivesPlaceToANewClient) {
+  start({}, {.clients = 2});
+  tcp::socket deaf = watch();
+  tcp::socket reader = watch();
+  EXPECT_THAT(answer_to("GET /events HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
+  send_until_a_place_is_free(reader);
+  tcp::socket further = watch();
+  send("for both");
+  EXPECT_EQ(event(reader), "data: for both\n\n");
+  EXPECT_EQ(event(further), "data: for both\n\n");
+  EXPECT_THAT(rest(deaf), EndsWith("data: small\n\n"));
+}
+
+TEST_F(Watching, WhoReadsSlowlyKeepsItsPlaceBeforeOneThatDoesNotRead) {
+  start({}, {.clients = 2, .send_buffer = 4096});
+  tcp::socket slow = watch_by_a_small_buffer();
+  tcp::socket deaf = watch_by_a_small_buffer();
+  std::string part(20'000, ' ');
+  while (!on_server([this] { return events_->has_place_for(client_address); })) {
+    send(std::string(100'000, 'x'));
+    boost::asio::read(slow, boost::asio::buffer(part));
+  }
+  tcp::socket further = watch();
+  EXPECT_EQ(boost::asio::read(slow, boost::asio::buffer(part), ignored_), part.size());
+  static_cast<void>(rest(deaf));
+}
+
+TEST_F(Watching, AnAddressWithMostPlacesGivesOneToAnother) {
+  start({}, {.clients = 4});
+  std::vector<tcp::socket> many;
+  for (int i = 0; i < 4; ++i) many.push_back(watch());
+  tcp::socket other = watch("127.0.0.2");
+  send("for the other");
+  EXPECT_EQ(event(other), "data: for the other\n\n");
+  EXPECT_THAT(answer_to("GET /events HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 503 ")) << "one of its own address";
+  tcp::socket second = watch("127.0.0.2");
+  EXPECT_THAT(answer_from("127.0.0.3", "GET /events HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 503 "))
+      << "no address has more than half";
 }
 
 TEST_F(Watching, WhoDoesNotReadIsDropped) {
