@@ -401,8 +401,8 @@ void describe(Section& s, PageSettings& page) {
 
 void describe(Section& s, StopSettings& stop) {
   s.value("drain", stop.drain, {0s, 10min},
-          "how long connections that are split may take to go back to their hosts; those left then are reset on both "
-          "sides");
+          "how long connections that are split may take to go back to their hosts, and at most as long again while "
+          "the number of those that hold bytes falls; those left then are reset on both sides");
 }
 
 void describe(Section& s, StateSettings& state) {

@@ -364,7 +364,7 @@ void Runtime::handle_signal(int number) {
 }
 
 void Runtime::stop(const std::string& why) {
-  service_.stopping(config_.stop.drain);
+  service_.stopping(StopSequence::most(config_.stop.drain));
   stop_->begin(why);
 }
 

@@ -3,21 +3,30 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <string>
 #include <utility>
 
+#include "dataplane/dpdk/clock.hpp"
 #include "proxy/yaml/scalar.hpp"
 
 namespace sluice::proxy {
 namespace {
 
-/// How often the shards are asked what is still split: each looks at all its connections for the answer.
-constexpr Duration look_period = std::chrono::milliseconds(100);
 /// A host that does not take a reset at its word asks back (RFC 5961 section 3.2), and the other one, which has gone,
 /// answers: for so long both still pass.
 constexpr Duration last_words = std::chrono::milliseconds(200);
 
 auto to_timer(Duration duration) {
   return std::chrono::duration_cast<boost::asio::steady_timer::duration>(duration);
+}
+
+/// What keeps connections, by name: ", kept by delivering 3, closing 1"; empty where nothing is known.
+std::string kept_by(const admin::Answer& answer) {
+  std::string text;
+  for (const auto& [name, count] : answer.value.at("kept_by").items()) {
+    if (count != 0) text += (text.empty() ? ", kept by " : ", ") + name + " " + count.dump();
+  }
+  return text;
 }
 
 }  // namespace
@@ -48,7 +57,7 @@ void StopSequence::begin_hurried(const std::string& why) {
 
 void StopSequence::drain() {
   handed_back_before_ = overview_.count(Counter::released_drain);
-  deadline_ = boost::asio::steady_timer::clock_type::now() + to_timer(drain_);
+  time_.emplace(hurried_ ? Duration::zero() : drain_, dpdk::now());
   orders_.drain(true, [this](const admin::Answer& answer) { consider(answer); });
 }
 
@@ -59,8 +68,29 @@ void StopSequence::look() {
 void StopSequence::consider(const admin::Answer& answer) {
   complete_ = answer.ok && answer.value.at("still_split") == 0;
   if (complete_) return finish();
-  if (hurried_ || boost::asio::steady_timer::clock_type::now() >= deadline_) return end_connections();
-  after(look_period, &StopSequence::look);
+  const auto would_break =
+      answer.ok ? std::optional(answer.value.at("broken_by_a_stop").get<std::uint64_t>()) : std::nullopt;
+  const bool was_extended = time_->is_extended();
+  const bool ends = time_->ends(dpdk::now(), would_break);
+  if (time_->stood_still() > Duration::zero())
+    spdlog::warn("the program or its host stood still for {}: the drain is extended by that",
+                 config::Scalar<Duration>::format(std::chrono::floor<std::chrono::milliseconds>(time_->stood_still())));
+  if (!was_extended && time_->is_extended())
+    spdlog::warn(
+        "stop.drain is over, and {} connection(s) would break: while their number falls, the drain goes on for {} at "
+        "most",
+        *would_break, config::Scalar<Duration>::format(drain_));
+  if (hurried_ || ends) return state_and_end(answer);
+  after(DrainTime::period, &StopSequence::look);
+}
+
+void StopSequence::state_and_end(const admin::Answer& answer) {
+  if (answer.ok && answer.value.at("broken_by_a_stop") != 0)
+    spdlog::warn(
+        "{} connection(s) hold what one of their hosts has not acknowledged, and are reset on both sides: the drain is "
+        "over; still split are {}{}",
+        answer.value.at("broken_by_a_stop").dump(), answer.value.at("still_split").dump(), kept_by(answer));
+  end_connections();
 }
 
 void StopSequence::end_connections() {

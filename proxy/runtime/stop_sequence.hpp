@@ -4,11 +4,13 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "dataplane/units/time.hpp"
 #include "proxy/overview/overview.hpp"
 #include "proxy/runtime/shard_orders.hpp"
+#include "proxy/service/drain_time.hpp"
 
 namespace sluice::proxy {
 
@@ -17,7 +19,10 @@ namespace sluice::proxy {
 /// while. Thread: the control thread.
 class StopSequence {
  public:
-  /// `drain`: how long connections may take to go back. `done` is called once, at the end.
+  /// The most that begin() takes to have connections go back, on a machine that does not stand still.
+  [[nodiscard]] static constexpr Duration most(Duration drain) { return 2 * drain; }
+
+  /// `drain`: how long connections may take to go back, see DrainTime. `done` is called once, at the end.
   StopSequence(boost::asio::io_context& context, ShardOrders& orders, Overview& overview, Duration drain,
                std::function<void()> done);
 
@@ -32,6 +37,8 @@ class StopSequence {
   void drain();
   void look();
   void consider(const admin::Answer& answer);
+  /// States which connections the end breaks, then ends them.
+  void state_and_end(const admin::Answer& answer);
   void end_connections();
   void linger();
   void finish();
@@ -42,7 +49,7 @@ class StopSequence {
   Duration drain_;
   std::function<void()> done_;
   boost::asio::steady_timer timer_;
-  boost::asio::steady_timer::time_point deadline_;
+  std::optional<DrainTime> time_;
   bool begun_ = false;
   bool hurried_ = false;
   bool complete_ = false;

@@ -6,6 +6,7 @@ well, or they ask for more than a cable gives."""
 
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,12 +22,15 @@ import traffic  # noqa: E402
 WHY_NOT = lab_module.why_not()
 CONTROL = os.environ.get("SLUICE_E2E_CONTROL") == "1"
 SANITIZERS = programs.sanitizers()
+LATE = (lab_module.TookTooLong, TimeoutError, subprocess.TimeoutExpired)
+BUSY = 3  # times as many that want to run as there are processors
 RUNS = 3  # of a test by the clock, at most
 TEST_SECONDS = 600 if SANITIZERS else 150
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "real_time: asks for a rate, a delay or a share of the processor")
+    config.addinivalue_line("markers", "heavy: does so much that a machine which is busy with other things is too slow for it")
 
 
 def pytest_collection_modifyitems(items):
@@ -40,9 +44,21 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(call):
+def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     report.missed_an_aim = call.excinfo is not None and call.excinfo.errisinstance(AssertionError)
+    if item.get_closest_marker("heavy") and call.excinfo is not None and call.excinfo.errisinstance(LATE):
+        mark_too_slow(report, call.excinfo.value)
+
+
+def mark_too_slow(report, late):
+    """What ran out of time on a machine that others keep busy is an expected failure. On one that has time it is stuck, and on
+    either whatever is wrong, such as a reset or a byte that differs, fails as ever: no error of LATE."""
+    load = os.getloadavg()[0]
+    if load < BUSY * os.cpu_count():
+        return
+    report.outcome = "skipped"
+    report.wasxfail = f"too slow, not broken: load {load:.0f} on {os.cpu_count()} processors: {str(late).splitlines()[0]}"
 
 
 def pytest_runtest_protocol(item, nextitem):

@@ -120,6 +120,7 @@ def test_what_the_pod_of_two_functions_runs(tmp_path):
     assert [written["ports"][side]["device"] for side in ("radio", "core")] == ["0000:03:02.0", "0000:03:0a.1"]
 
 
+@pytest.mark.heavy
 def test_a_container_without_root_carries_transfers(podman, tmp_path):
     image = name_of(podman)
     settings = json.loads(podman.run("image", "inspect", image))[0]["Config"]

@@ -39,12 +39,30 @@ def test_a_reader_that_does_not_read_learns_of_the_end_and_so_does_its_server(wi
     reader = SlowReader(wire, server, sluice)
     sluice.stop_and_check()
     assert reset_count(sluice.process) == 1
+    assert re.search(r"1 connection\(s\) hold what one of their hosts has not acknowledged, and are reset .* delivering 1",
+                     sluice.process.output())
     wire.box.bridge("br0", "core", "radio")
     reader.expect_reset()
     idle.sendall(b" and after")  # its relay was empty: it is its hosts' own
     idle.shutdown(socket.SHUT_WR)
     assert len(idle.recv(64)) == 64
     idle.close()
+
+
+def test_time_in_which_the_program_stands_still_is_no_drain(wire, server):
+    """As on a host that has no time for it. What the reader takes meanwhile was held; so nothing has to be reset."""
+    sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", stop={"drain": "1s"})
+    reader = SlowReader(wire, server, sluice)
+    sluice.process.signal(signal.SIGTERM)
+    sluice.process.wait_for("stopping: SIGTERM")
+    sluice.process.signal(signal.SIGSTOP)
+    time.sleep(2)
+    sluice.process.signal(signal.SIGCONT)
+    got, sha, error = traffic.read_to_end(reader.connection)
+    assert not error and got == reader.SIZE and sha == traffic.digest(9, got)
+    assert sluice.process.wait(PATIENCE) == 0
+    assert reset_count(sluice.process) == 0
+    assert "stood still for" in sluice.process.output()
 
 
 def test_a_second_signal_ends_the_wait(wire, server):

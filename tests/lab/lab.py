@@ -40,6 +40,10 @@ class LabError(RuntimeError):
     """The machine cannot do what a lab needs, or a program in it misbehaved."""
 
 
+class TookTooLong(LabError):
+    """Something did not come to pass in the time that it was given: it is stuck, or the machine is too slow for it."""
+
+
 def why_not():
     """The reason this machine cannot run a lab, or None."""
     if os.geteuid() != 0:
@@ -162,7 +166,7 @@ class Process:
         try:
             return self._popen.wait(timeout)
         except subprocess.TimeoutExpired:
-            raise LabError(f"{self.name} did not end within {timeout} s\n{self.tail()}") from None
+            raise TookTooLong(f"{self.name} did not end within {timeout} s\n{self.tail()}") from None
 
     def tail(self, lines=25):
         return "\n".join(f"  {self.name}| {line}" for line in self.output().splitlines()[-lines:])
@@ -179,7 +183,7 @@ class Process:
             if ended is not None:
                 raise LabError(f"{self.name} ended with {ended} before it said {text!r}\n{self.tail()}")
             if time.monotonic() > deadline:
-                raise LabError(f"{self.name} did not say {text!r} within {timeout} s\n{self.tail()}")
+                raise TookTooLong(f"{self.name} did not say {text!r} within {timeout} s\n{self.tail()}")
             time.sleep(0.02)
 
     def signal(self, signum):
