@@ -48,12 +48,12 @@ def rows(text):
 
 
 def known_tests(folder):
-    """Every GoogleTest case below a folder, as Suite.Name."""
+    """Every GoogleTest case below a folder, as Suite.Name; scripts of tests/conformance are cases, too."""
     names = set()
     for file in sorted(folder.rglob("*.cpp")):
         text = file.read_text(encoding="utf-8")
         names |= {f"{suite}.{name}" for suite, name in re.findall(r"\bTEST(?:_[FP])?\((\w+),\s*(\w+)\)", text)}
-    return names
+    return names | {f"Conformance.{script.stem}" for script in folder.rglob("*.script")}
 
 
 def check(found, root, tests):
