@@ -49,11 +49,12 @@ bool Endpoint::process_ack(const Segment& segment, Instant now, AckNews* news) {
   const Recovery repairing = bits_.recovery;
   recover(event, delivery);
   if (closed && snd_.wnd != 0 && send_.outstanding()) repeat_refused(now);
-  if (bits_.use_ecn) heed_echo(segment, event);
+  const bool reduced = bits_.use_ecn && heed_echo(segment, event);
   if (paced()) follow_model(event);
   // What is to be sent again waits for the congestion window, whatever new data waited for before the timeout.
   if (repairing == Recovery::timeout && send_.to_retransmit() != 0) event.cwnd_limited = true;
-  if (window_may_grow(event, repairing)) congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
+  if (!reduced && window_may_grow(event, repairing))
+    congestion_.on_ack(event, path(now), repairing == Recovery::timeout);
   if (bits_.fin_sent && snd_.una > snd_.end) fin_acknowledged(now);
   return bits_.state != State::closed;
 }

@@ -452,7 +452,8 @@ class Endpoint {
   [[gnu::cold, gnu::noinline]] void mark_ecn(Segment& segment);
   [[gnu::cold, gnu::noinline]] void cwr_stays_due(const Segment& segment);
   void heed_mark(const Segment& segment);
-  void heed_echo(const Segment& segment, const AckEvent& event);
+  bool heed_echo(const Segment& segment, const AckEvent& event);
+  void reduce_at_once(const AckEvent& event);
 
   // tail_probe.cpp
   [[nodiscard]] bool may_probe_tail() const;

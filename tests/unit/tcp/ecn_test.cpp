@@ -179,6 +179,26 @@ TEST(Ecn, TheEchoUpToCwrIsThatOfTheOldMark) {
   EXPECT_LT(s.endpoint.ssthresh(), once) << "the peer has seen CWR and another mark";
 }
 
+/// RFC 3168 section 6.1.2 makes no difference where the acknowledgement leaves nothing in flight, as that of each
+/// answer of a server does.
+TEST(Ecn, AnEchoThatLeavesNothingInFlightReducesTheWindowToo) {
+  Script s;
+  open(s);
+  s.write_segments(8);
+  s.emit();
+  s.discard_sent();
+  s.now += 100ms;
+  s.receive(s.segment(0, 8 * mss, echo));
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(4 * mss)) << "of the eight that were out";
+  EXPECT_EQ(s.endpoint.cwnd(), Bytes(4 * mss));
+  s.receive(s.segment(0, 8 * mss, echo));
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(4 * mss)) << "the peer repeats it until CWR comes";
+  s.write_segments(2);
+  s.emit();
+  EXPECT_TRUE(s.wire.next().segment.flags.cwr());
+  EXPECT_FALSE(s.wire.next().segment.flags.cwr()) << "once";
+}
+
 TEST(Ecn, ALossInTheSameWindowDoesNotReduceItAgain) {
   Script s;
   open(s);
