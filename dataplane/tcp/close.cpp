@@ -95,7 +95,8 @@ void Endpoint::fin_acknowledged(Instant now) {
       enter_time_wait(now);
       break;
     case State::last_ack:
-      close(CloseReason::finished);
+      // The owner has not let the peer's FIN be acknowledged. As from CLOSING the acknowledgement is still to go.
+      holding_back() ? enter_time_wait(now) : close(CloseReason::finished);
       break;
     default:
       break;
