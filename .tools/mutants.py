@@ -1,0 +1,349 @@
+#!/usr/bin/python3
+"""Do the tests notice when a line of the product is wrong? Draws lines at random, changes one operator, constant or
+statement in each, and runs the unit and simulation tests that depend on it.
+
+The mutants are compiled in a copy of the last commit below build/, which is removed at the end, also after Ctrl-C. Only
+what depends on the changed file is compiled, and only the test programs that depend on that are run; the first that fails
+has noticed the mutant. End to end tests are not run. A program may take ten times as long as without the mutant. The same
+seed, folder and commit give the same mutants. Exit code 0 if none survived."""
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # nothing appears beside the sources
+import rules  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+PRODUCT = ("dataplane", "control", "proxy", "emulator")
+EQUIVALENT = ".tools/mutants.equivalent"
+TESTS = "unit_and_simulation_tests"
+SLOWER = 10  # a program may take so many times its usual time,
+LEAST_SECONDS = 10  # and so long at least
+
+SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
+         "*": "/", "/": "*", "+=": "-=", "-=": "+=", "|": "&", "&": "|", "|=": "&=", "&=": "|="}
+# clang-format has blanks around binary operators, and none in templates, pointers and references.
+BINARY = re.compile(r"(?<= )(?:" + "|".join(re.escape(o) for o in sorted(SWAPS, key=len, reverse=True)) + r")(?= |$)")
+WORDS = {"true": "false", "false": "true", "min": "max", "max": "min", "++": "--", "--": "++"}
+WORD = re.compile(r"\b(?:true|false)\b|(?<=std::)(?:min|max)(?=\()|\+\+|--")
+NUMBER = re.compile(r"(?<![\w.'])\d+(?=(?:[uU]?[lL]{0,2})(?![\w.']))")
+NEGATION = re.compile(r"(?<![\w)\]])!(?=[\w(])")
+RETURN = re.compile(r"\breturn (?!\{\};)[^;{}]+;")
+# A call or an assignment that is all of its line: the first word is followed by no second one, as in a declaration.
+STATEMENT = re.compile(r"^\s*(?!return\b|using\b|break\b|continue\b|case\b|goto\b|throw\b|delete\b|friend\b)"
+                       r"(?:\+\+|--)?[\w:.>\[\]()*-]+(?:\([^;{}]*\)| [-+|&*/]?= [^;{}]+)?;$")
+# Else the line goes on with a statement.
+BEGINS_AFTER = re.compile(r"(?:^|[;{}:)]|\belse)$")
+# Nothing of these is executed, or it is a name.
+LEFT_OUT = re.compile(r"^\s*(?:#|using\b|template\b|static_assert\b|namespace\b|friend\b|public:|private:|protected:)|\\$|^\s*$")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    file: str
+    line: int  # from 1
+    before: str
+    after: str
+
+    def diff(self):
+        return f"{self.file}:{self.line}\n-{self.before}\n+{self.after}"
+
+
+def mutations(line, code, before=""):
+    """All lines that a line can become; `code` is the line without comments and literals, as long as the line, and `before`
+    the one in front of it."""
+    if LEFT_OUT.search(code):
+        return []
+    found = []
+
+    def replace(match, text):
+        found.append(line[:match.start()] + text + line[match.end():])
+
+    for match in BINARY.finditer(code):
+        replace(match, SWAPS[match.group()])
+    for match in WORD.finditer(code):
+        replace(match, WORDS[match.group()])
+    for match in NUMBER.finditer(code):
+        value = int(match.group())
+        replace(match, str(value + 1))
+        if value > 0:
+            replace(match, str(value - 1))
+    for match in NEGATION.finditer(code):
+        replace(match, "")
+    for match in RETURN.finditer(code):
+        replace(match, "return {};")
+    if STATEMENT.search(code.rstrip()) and BEGINS_AFTER.search(before.rstrip()):
+        indent = len(line) - len(line.lstrip())
+        found.append(line[:indent] + ";")
+    return [new for new in dict.fromkeys(found) if new != line]
+
+
+def candidates(root, folder):
+    """{(file, line): what it can become} of every line of the folder that can be changed."""
+    listed = subprocess.run(["git", "ls-files", "--", folder], cwd=root, capture_output=True, text=True, check=True).stdout
+    sites = {}
+    for name in sorted(listed.splitlines()):
+        if not name.endswith((".cpp", ".hpp")) or not name.startswith(tuple(f"{top}/" for top in PRODUCT)):
+            continue
+        text = (root / name).read_text(encoding="utf-8")
+        before = ""
+        for number, (line, code) in enumerate(zip(text.splitlines(), rules.strip(text).splitlines()), 1):
+            if changed := mutations(line, code, before):
+                sites[name, number] = (line, changed)
+            before = code
+    return sites
+
+
+def equivalent(root):
+    """{(file, line, becomes)}: mutants that no test can notice. The file has blocks of four lines: the file, the line
+    after -, the line after +, the reason."""
+    path = root / EQUIVALENT
+    blocks = [block.splitlines() for block in re.split(r"\n{2,}", path.read_text(encoding="utf-8").strip())] if path.is_file() else []
+    known = set()
+    for block in blocks:
+        block = [line for line in block if not line.startswith("#")]
+        if not block:
+            continue
+        if len(block) < 4 or block[1][:1] != "-" or block[2][:1] != "+":
+            raise SystemExit(f"mutants: {EQUIVALENT}: expected file, -line, +line and a reason, got {block[0]}")
+        known.add((block[0], block[1][1:].strip(), block[2][1:].strip()))
+    return known
+
+
+def stale(root):
+    """Blocks of that file whose line is no longer there, or cannot become that."""
+    gone = []
+    for name, before, after in sorted(equivalent(root)):
+        sites = candidates(root, name) if (root / name).is_file() else {}
+        if not any(line.strip() == before and after in (c.strip() for c in changed) for line, changed in sites.values()):
+            gone.append(f"{name}: {before} -> {after}")
+    return gone
+
+
+def draw(sites, count, seed, known):
+    """So many mutants of different lines, each line as likely as any other; then how many equivalent ones were drawn."""
+    generator = random.Random(seed)
+    places = sorted(sites)
+    generator.shuffle(places)
+    drawn, skipped = [], 0
+    for name, number in places:
+        if len(drawn) == count:
+            break
+        line, changed = sites[name, number]
+        after = generator.choice(changed)
+        if (name, line.strip(), after.strip()) in known:
+            skipped += 1
+        else:
+            drawn.append(Mutant(name, number, line, after))
+    return drawn, skipped
+
+
+class Copy:
+    """The last commit and its build, in a folder of their own below build/. Everything is gone when it ends."""
+
+    def __init__(self, root, jobs):
+        self._jobs = str(jobs)
+        self._original = root
+        self.root = root / "build" / f"mutants-{os.getpid()}"
+        self._build = self.root / "build" / "release"
+        self.programs = {}  # of the tests, by their paths in the build: what starts them
+        # What the cache of the compiler has of the same sources elsewhere is taken.
+        self._environment = dict(os.environ, CCACHE_BASEDIR=os.environ.get("CCACHE_BASEDIR", str(root.parent)),
+                                 CCACHE_NOHASHDIR="1", NINJA_STATUS="", GTEST_FAIL_FAST="1", GTEST_BRIEF="1")
+
+    def __enter__(self):
+        try:
+            self._make()
+        except BaseException:
+            self._remove()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._remove()
+
+    def _make(self):
+        for folder in (self._original / "build").glob("mutants-*"):  # of runs that were killed
+            if not Path(f"/proc/{folder.name.split('-')[1]}").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+        self.root.mkdir(parents=True)
+        self._call(["sh", "-c", 'git archive HEAD | tar -x -C "$0"', str(self.root)], self._original)
+        self._call(["cmake", "--preset", "release"], self.root)
+
+    def _remove(self):
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def _call(self, command, folder, must_work=True):
+        """What the command prints. It does not outlive us, nor does what it has started."""
+        process = subprocess.Popen(command, cwd=folder, env=self._environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+        try:
+            printed = process.communicate()[0]
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        if must_work and process.returncode != 0:
+            raise SystemExit(f"mutants: {command[0]} failed\n{printed[-2000:]}")
+        self._worked = process.returncode == 0
+        return printed
+
+    def _ninja(self, *arguments):
+        return self._call(["ninja", "-j", self._jobs, *arguments], self._build, must_work=False)
+
+    def build_tests(self):
+        """Builds all test programs, and finds out how they are started."""
+        built, printed = self.build(TESTS)
+        if not built:
+            raise SystemExit(f"mutants: the tests do not build\n{printed[-2000:]}")
+        tests = json.loads(self._call(["ctest", "--show-only=json-v1"], self._build))["tests"]
+        commands = [test["command"] for test in tests if test.get("command")]
+        self.programs = {os.path.relpath(command[0], self._build): command for command in commands}
+
+    def build(self, *targets):
+        """Whether the targets could be built, and what was printed."""
+        printed = self._ninja(*targets)
+        return self._worked, printed
+
+    def write(self, mutant):
+        """The file as the mutant has it; returns what puts it right again."""
+        path = self.root / mutant.file
+        text, times = path.read_bytes(), path.stat()
+        lines = text.decode().split("\n")
+        lines[mutant.line - 1] = mutant.after
+        path.write_bytes("\n".join(lines).encode())
+
+        def restore(as_if_nothing_was=False):
+            path.write_bytes(text)
+            if as_if_nothing_was:
+                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        return restore
+
+    def dependents(self, mutant):
+        """The test programs that are linked again when this file changes."""
+        restore = self.write(mutant)
+        try:
+            planned = self._ninja("-n", "-v", TESTS)
+        finally:
+            restore(as_if_nothing_was=True)
+        return [program for program in self.programs if re.search(rf"-o {re.escape(program)}(?: |$)", planned, re.M)]
+
+    def run(self, program, limit):
+        """True if it passed, False if not, None if it took too long; and the seconds."""
+        begin = time.monotonic()
+        process = subprocess.Popen(self.programs[program], cwd=self._build, env=self._environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            passed = process.wait(limit) == 0
+        except subprocess.TimeoutExpired:
+            passed = None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        return passed, time.monotonic() - begin
+
+
+def outcome(copy, mutant, programs, usual):
+    """What became of a mutant, and what noticed it."""
+    restore = copy.write(mutant)
+    try:
+        built, printed = copy.build(*programs)
+        if not built:
+            return ("did not compile", "") if "error" in printed else ("failed to build", printed[-200:])
+        for program in sorted(programs, key=usual.get):
+            passed, _ = copy.run(program, max(LEAST_SECONDS, SLOWER * usual[program]))
+            if not passed:
+                return ("timed out" if passed is None else "noticed"), os.path.basename(program)
+        return "survived", ""
+    finally:
+        restore()
+
+
+def report(tally, survivors, skipped):
+    """The last lines: what survived, and the share that was noticed."""
+    for mutant in survivors:
+        print(f"\nsurvived: {mutant.diff()}")
+    judged = tally["noticed"] + tally["timed out"] + tally["survived"]
+    noticed = judged - tally["survived"]
+    share = f", {100 * noticed / judged:.1f} %" if judged else ""
+    parts = ", ".join(f"{count} {name}" for name, count in sorted(tally.items()))
+    print(f"\nmutants: {noticed} of {judged} noticed{share} ({parts or 'none'}; {skipped} equivalent ones left out)")
+
+
+def usual_times(copy, programs):
+    """Seconds of each program without a mutant; those that fail even so are left out."""
+    usual = {}
+    for program in programs:
+        passed, seconds = copy.run(program, None)
+        if passed:
+            usual[program] = seconds
+        else:
+            print(f"mutants: {program} fails without a mutant and is left out", flush=True)
+    return usual
+
+
+def judge(copy, drawn):
+    """Judges the mutants one after the other; returns how many ended how, and the survivors."""
+    print(f"mutants: building what tests {len(drawn)} of them", flush=True)
+    copy.build_tests()
+    depend = {mutant: copy.dependents(mutant) for mutant in drawn}
+    usual = usual_times(copy, sorted({program for programs in depend.values() for program in programs}))
+    tally, survivors = Counter(), []
+    for number, mutant in enumerate(drawn, 1):
+        programs = [program for program in depend[mutant] if program in usual]
+        begin = time.monotonic()
+        name, by = outcome(copy, mutant, programs, usual) if programs else ("survived", "no test program has it")
+        tally[name] += 1
+        if name == "survived":
+            survivors.append(mutant)
+        print(f"[{number}/{len(drawn)}, {time.monotonic() - begin:.0f} s] {name}{' by ' + by if by else ''}: {mutant.diff()}", flush=True)
+    return tally, survivors
+
+
+def main(arguments=None, root=ROOT):
+    parser = argparse.ArgumentParser(prog="./run mutants", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", metavar="FOLDER", help=f"a folder or file of the product (all of {', '.join(PRODUCT)})")
+    parser.add_argument("--seed", type=int, default=1, help="what is drawn (default 1)")
+    parser.add_argument("--count", type=int, default=10, help="so many mutants (default 10)")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="compilers at once")
+    parser.add_argument("--list", action="store_true", help="show what would be drawn, and build nothing")
+    options = parser.parse_args(arguments)
+    folder = (options.folder or "").rstrip("/")
+    if folder and not (rules.below(folder, PRODUCT) and (root / folder).exists()):
+        parser.error(f"expected a folder below {', '.join(PRODUCT)}, got {options.folder}")
+    if options.count < 1 or options.jobs < 1:
+        parser.error("expected at least one mutant, and one compiler")
+    changes = subprocess.run(["git", "status", "--porcelain"], cwd=root, capture_output=True, text=True, check=True).stdout
+    if changes and not options.list:
+        raise SystemExit(f"mutants: the tree is not clean, so it would not be what is tested; commit first:\n{changes.rstrip()}")
+    drawn, skipped = draw(candidates(root, folder or "."), options.count, options.seed, equivalent(root))
+    if not drawn:
+        raise SystemExit("mutants: no line there can be changed")
+    if options.list:
+        print("\n".join(mutant.diff() for mutant in drawn))
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with Copy(root, options.jobs) as copy:
+        tally, survivors = judge(copy, drawn)
+    report(tally, survivors, skipped)
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
