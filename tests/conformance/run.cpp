@@ -70,6 +70,12 @@ class Play final : public proxy::Transmitter {
     for (const Host* host : {&ue_, &core_}) {
       if (host->resets_of_others() != 0 && !resets_) throw Deviation("expected no reset, one came to " + host->name);
     }
+    const proxy::Counters& counters = shard_.counters();
+    const std::uint64_t known = counters[proxy::Counter::optimised] + counters.forwarded() + counters.dropped();
+    if (counters.received() != known) {
+      throw Deviation("expected " + std::to_string(counters.received()) +
+                      " frames in the counters of what became of them, " + std::to_string(known) + " are there");
+    }
     for (const auto& wrong : {ue_.wrong_octets(core_), core_.wrong_octets(ue_)}) {
       if (!wrong.empty()) throw Deviation(wrong);
     }
