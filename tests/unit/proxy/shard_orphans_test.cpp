@@ -353,5 +353,39 @@ TEST_F(ShardOrphans, EntriesThatMakeNoSenseAreNone) {
   EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.offers[1].mss = 0; }));
 }
 
+TEST_F(ShardOrphans, WhatEachHostHasOfferedIsReadOneByOne) {
+  using Offer = JournalEntry::Offer;
+  using Options = tcp::SynOptions;
+  hosts->open();
+  JournalEntry entry =
+      *std::find_if(journal.begin(), journal.end(), [](const auto& one) { return one.state == JournalEntry::even; });
+  const auto offers =
+      std::to_array<std::pair<std::uint8_t, bool Options::*>>({{Offer::window_scaling, &Options::has_window_scale},
+                                                               {Offer::sack, &Options::sack_permitted},
+                                                               {Offer::timestamps, &Options::timestamps},
+                                                               {Offer::ecn, &Options::ecn}});
+  for (const auto& [offered, option] : offers) {
+    entry.offers[0].flags = offered;
+    entry.offers[1].flags = 0;
+    const auto survivor = proxy::read_survivor(entry);
+    ASSERT_TRUE(survivor);
+    for (const auto& [other, field] : offers) {
+      EXPECT_EQ(survivor->offers[0].*field, other == offered) << int{offered} << ", " << int{other};
+      EXPECT_FALSE(survivor->offers[1].*field);
+    }
+  }
+}
+
+TEST_F(ShardOrphans, AnOfferOfEcnIsWritten) {
+  const auto syn = static_cast<std::uint8_t>(Flags::syn_bit | Flags::ece_bit | Flags::cwr_bit);
+  lab->put(Side::radio, hosts->frame(true, hosts->segment(syn, hosts->ue_isn.raw(), 0)));
+  hosts->send_syn_ack();
+  hosts->ue(Flags::ack_bit, 0, 0);
+  const JournalEntry& entry =
+      *std::find_if(journal.begin(), journal.end(), [](const auto& one) { return one.state == JournalEntry::even; });
+  EXPECT_NE(entry.offers[0].flags & JournalEntry::Offer::ecn, 0);
+  EXPECT_EQ(entry.offers[1].flags & JournalEntry::Offer::ecn, 0);
+}
+
 }  // namespace
 }  // namespace sluice::test

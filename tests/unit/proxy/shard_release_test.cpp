@@ -410,5 +410,27 @@ TEST_F(ShardRelease, WhenBuffersAreShortFlowsThatHoldNoneAreLetGo) {
   EXPECT_EQ(lab.count(Counter::released_memory), 1U);
 }
 
+/// Each host has a FIN to get, or to have acknowledged.
+TEST_F(ShardRelease, ThoseThatCloseStayThoughBuffersAreShort) {
+  for (const bool by_ue : {true, false}) {
+    SCOPED_TRACE(by_ue);
+    ProxyLab other(split_config());
+    ScriptedHosts closing(other);
+    closing.open();
+    if (by_ue) {
+      closing.ue(Flags::ack_bit | Flags::fin_bit, 0, 0);
+      closing.server(Flags::ack_bit, 0, 1);
+    } else {
+      closing.server(Flags::ack_bit | Flags::fin_bit, 0, 0);
+      closing.ue(Flags::ack_bit, 0, 1);
+    }
+    std::vector<packet::Packet> hogs;
+    for (int i = 0; i < 100; ++i) hogs.push_back(pool().allocate());
+    other.pass_time(std::chrono::seconds(10));
+    EXPECT_EQ(other.shard.flow_count(), 1U);
+    EXPECT_EQ(other.count(Counter::released_memory), 0U);
+  }
+}
+
 }  // namespace
 }  // namespace sluice::test

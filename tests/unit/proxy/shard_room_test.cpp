@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "proxy/flows/memory_budget.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {
@@ -60,6 +61,102 @@ TEST_F(ShardRoom, AServerIsToldOfLessOnceBuffersAreShort) {
   taken.clear();
   download(200);
   EXPECT_GT(windows().back(), Bytes(90'000)) << "there is plenty again";
+}
+
+/// The level of the pool is read once in a millisecond. What is taken meanwhile is counted.
+class ShardRoomInOneMoment : public ShardRoom {
+ protected:
+  /// Takes buffers until payload may take no more than so many before what is left is tight.
+  void leave(std::int64_t buffers) {
+    const proxy::ShardLimits& limits = small_buffers().limits;
+    const auto reserve = static_cast<std::int64_t>(limits.reserve * pool().capacity());
+    const std::int64_t tight = (pool().capacity() - reserve) / 8;
+    while (pool().available() > reserve + tight + buffers) taken_.push_back(pool().allocate());
+    lab.pass_time(2ms);  // so that it is read with the next segment
+  }
+  [[nodiscard]] std::uint64_t passed() const { return lab.count(proxy::Counter::segments_cut_through); }
+  /// Twenty times two segments that the UE has at once; returns how many passed in their own frames.
+  std::uint64_t one_by_one() {
+    const std::uint64_t before = passed();
+    for (int i = 0; i < 40; ++i, offered_ += segment_size) {
+      hosts.server(Flags::ack_bit, offered_, 0, std::string(segment_size, 's'));
+      if (i % 2 == 1) hosts.ue(Flags::ack_bit, 0, offered_ + segment_size);
+    }
+    return passed() - before;
+  }
+  /// The same of eight segments that come in one burst.
+  std::uint64_t in_a_train() {
+    const std::uint64_t before = passed();
+    std::vector<packet::Packet> train;
+    for (int i = 0; i < 8; ++i, offered_ += segment_size) {
+      const tcp::Segment segment =
+          hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1 + offered_, hosts.ue_isn.raw() + 1);
+      train.push_back(hosts.frame(false, segment, std::string(segment_size, 's')));
+    }
+    lab.shard.receive(Side::core, train, lab.now);
+    hosts.ue(Flags::ack_bit, 0, offered_);
+    return passed() - before;
+  }
+
+ private:
+  std::vector<packet::Packet> taken_;
+};
+
+TEST_F(ShardRoomInOneMoment, SegmentsThatPassAreCounted) {
+  hosts.open();
+  download(20);
+  ASSERT_EQ(one_by_one(), 40U);
+  leave(20);
+  const std::uint64_t few = one_by_one();
+  EXPECT_LE(few, 20U);
+  EXPECT_GE(few, 15U);
+}
+
+TEST_F(ShardRoomInOneMoment, SoAreThoseOfATrain) {
+  hosts.open();
+  download(20);
+  ASSERT_EQ(in_a_train(), 8U);
+  leave(5);
+  const std::uint64_t few = in_a_train();
+  EXPECT_LE(few, 5U);
+  EXPECT_GE(few, 3U);
+}
+
+/// A connection is promised room for two seconds after it was served (MemoryBudget). Its timers may come later.
+TEST(ShardRoomOfAnIdleConnection, IsGivenBackThoughItsTimerIsStillSet) {
+  proxy::ShardConfig config = shard_config();
+  config.tcp.delayed_ack = 450ms;  // for which the first segment sets a timer that the second one makes needless
+  const auto reserve = static_cast<std::int64_t>(config.limits.reserve * pool().capacity());
+  const std::int64_t whole = proxy::MemoryBudget::whole(config.limits, pool().capacity()).count();
+  // Half of the budget is for those who have shown to need it; beyond there is a little more than for one connection.
+  const std::int64_t left = (whole / 2 + 2'300'000) / proxy::MemoryBudget::payload_per_buffer;
+  std::vector<packet::Packet> taken;
+  while (pool().available() > reserve + left) taken.push_back(pool().allocate());
+  const auto window_beside = [&](bool beside_idle, Duration idle) {
+    ProxyLab lab(config);
+    ScriptedHosts first(lab);
+    first.window = 20'000;  // more than there is
+    if (beside_idle) {
+      first.send_syn();
+      first.send_syn_ack();
+      first.ue(Flags::ack_bit, 0, 0);
+      first.server(Flags::ack_bit, 0, 0, std::string(segment_size, 's'));
+      first.server(Flags::ack_bit, segment_size, 0, std::string(segment_size, 's'));  // and both are acknowledged
+      first.ue(Flags::ack_bit, 0, 2 * segment_size);
+    }
+    lab.pass_time(idle);
+    ScriptedHosts second(lab);
+    second.ue_to_server.src = IpAddress::v4(10, 45, 0, 3);
+    second.window = 20'000;
+    second.open();
+    lab.forget_output();
+    second.server(Flags::ack_bit, 0, 0, std::string(segment_size, 's'));
+    second.server(Flags::ack_bit, segment_size, 0, std::string(segment_size, 's'));
+    return std::int64_t{lab.last(Side::core)->segment().window} << second.options.window_scale;
+  };
+  const std::int64_t alone = window_beside(false, 4s);
+  EXPECT_LT(window_beside(true, 100ms), alone) << "the first one has its part";
+  EXPECT_EQ(window_beside(true, 2250ms), alone);
 }
 
 class ShardRoomOfOneUe : public ShardRoom {
