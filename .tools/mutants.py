@@ -2,9 +2,9 @@
 """Do the tests notice when a line of the product is wrong? Draws lines at random, changes one operator, constant or
 statement in each, and runs the unit and simulation tests that depend on it.
 
-The mutants are compiled in a copy of the last commit below build/, which is removed at the end, also after Ctrl-C. Only
-what depends on the changed file is compiled, and only the test programs that depend on that are run; the first that fails
-has noticed the mutant. End to end tests are not run. A program may take ten times as long as without the mutant. The same
+The tests are built, and copied with the sources into a folder below build/, where the mutants are compiled. It is removed at
+the end, also after Ctrl-C. Only what depends on the changed file is compiled, and only the test programs that depend on
+that are run; the first that fails has noticed the mutant. End to end tests are not run. A program may take ten times as long as without the mutant. The same
 seed, folder and commit give the same mutants. Exit code 0 if none survived."""
 
 import argparse
@@ -89,6 +89,12 @@ def mutations(line, code, before=""):
     return [new for new in dict.fromkeys(found) if new != line]
 
 
+def refuse_changes(root):
+    changes = subprocess.run(["git", "status", "--porcelain"], cwd=root, capture_output=True, text=True, check=True).stdout
+    if changes:
+        raise SystemExit(f"mutants: the tree is not clean, so it would not be what is tested; commit first:\n{changes.rstrip()}")
+
+
 def candidates(root, folder):
     """{(file, line): what it can become} of every line of the folder that can be changed."""
     listed = subprocess.run(["git", "ls-files", "--", folder], cwd=root, capture_output=True, text=True, check=True).stdout
@@ -150,17 +156,23 @@ def draw(sites, count, seed, known):
 
 
 class Copy:
-    """The last commit and its build, in a folder of their own below build/. Everything is gone when it ends."""
+    """The last commit and the build of its tests, in a folder of its own. Everything is gone when it ends.
+
+    Builds hold the path of their folder. So the build of `./run test` is brought up to date and copied, and what is started
+    here sees the copy in the place of the original, in a mount namespace of its own (unshare(1)): nothing is compiled twice.
+    Where that is not allowed the copy is built from the beginning."""
 
     def __init__(self, root, jobs):
         self._jobs = str(jobs)
         self._original = root
         self.root = root / "build" / f"mutants-{os.getpid()}"
-        self._build = self.root / "build" / "release"
+        self._stands_in = False
+        self._worked = True
         self.programs = {}  # of the tests, by their paths in the build: what starts them
-        # What the cache of the compiler has of the same sources elsewhere is taken.
-        self._environment = dict(os.environ, CCACHE_BASEDIR=os.environ.get("CCACHE_BASEDIR", str(root.parent)),
-                                 CCACHE_NOHASHDIR="1", NINJA_STATUS="", GTEST_FAIL_FAST="1", GTEST_BRIEF="1")
+        self._inputs = {}  # of each of them, the objects that it is linked of
+        self._readers = {}  # of each source, by its path from the top: the objects that depend on it
+        self._environment = dict(os.environ, NINJA_STATUS="", GTEST_FAIL_FAST="1", GTEST_BRIEF="1",
+                                 GIT_CEILING_DIRECTORIES=str(root.parent))
 
     def __enter__(self):
         try:
@@ -173,21 +185,52 @@ class Copy:
     def __exit__(self, *_):
         self._remove()
 
+    @property
+    def _build(self):
+        return self._seen / "build" / "release"
+
+    @property
+    def _seen(self):
+        """Where the copy is for what is started here."""
+        return self._original if self._stands_in else self.root
+
     def _make(self):
         for folder in (self._original / "build").glob("mutants-*"):  # of runs that were killed
             if not Path(f"/proc/{folder.name.split('-')[1]}").exists():
                 shutil.rmtree(folder, ignore_errors=True)
         self.root.mkdir(parents=True)
-        self._call(["sh", "-c", 'git archive HEAD | tar -x -C "$0"', str(self.root)], self._original)
-        self._call(["cmake", "--preset", "release"], self.root)
+        self._call(["true"], self._original, as_copy=True, must_work=False)
+        may_stand_in = self._worked
+        if may_stand_in:
+            self._call(["cmake", "--preset", "release"], self._original, as_copy=False)
+            self._call(["ninja", "-j", self._jobs, TESTS], self._original / "build" / "release", as_copy=False)
+        for name in self._call(["git", "ls-files", "-z"], self._original, as_copy=False).split("\0")[:-1]:
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(self._original / name, self.root / name, follow_symlinks=False)
+        if may_stand_in:
+            (self.root / "build").mkdir(exist_ok=True)
+            self._call(["cp", "-a", "--reflink=auto", "build/release", self.root / "build" / "release"], self._original, as_copy=False)
+        self._stands_in = may_stand_in
+        refuse_changes(self._original)  # nobody has changed anything meanwhile
+        if not may_stand_in:
+            self._call(["cmake", "--preset", "release"], self._seen)
 
     def _remove(self):
         shutil.rmtree(self.root, ignore_errors=True)
 
-    def _call(self, command, folder, must_work=True):
+    def _command(self, command, folder, as_copy):
+        if not as_copy:
+            return command
+        user = [] if os.geteuid() == 0 else ["--map-root-user"]
+        return ["unshare", "--mount", *user, "sh", "-c", 'mount --bind "$0" "$1" && cd "$2" && shift 2 && exec "$@"', self.root,
+                self._original, folder, *command]
+
+    def _call(self, command, folder, as_copy=None, must_work=True):
         """What the command prints. It does not outlive us, nor does what it has started."""
-        process = subprocess.Popen(command, cwd=folder, env=self._environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+        as_copy = self._stands_in if as_copy is None else as_copy
+        process = subprocess.Popen(self._command(command, folder, as_copy), cwd=None if as_copy else folder, env=self._environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   errors="replace", start_new_session=True)
         try:
             printed = process.communicate()[0]
         except BaseException:
@@ -199,51 +242,49 @@ class Copy:
         self._worked = process.returncode == 0
         return printed
 
-    def _ninja(self, *arguments):
-        return self._call(["ninja", "-j", self._jobs, *arguments], self._build, must_work=False)
+    def build(self, *targets):
+        """Whether the targets could be built, and what was printed."""
+        printed = self._call(["ninja", "-j", self._jobs, *targets], self._build, must_work=False)
+        return self._worked, printed
 
     def build_tests(self):
-        """Builds all test programs, and finds out how they are started."""
+        """Builds all test programs, and finds out how they are started and what they are made of."""
         built, printed = self.build(TESTS)
         if not built:
             raise SystemExit(f"mutants: the tests do not build\n{printed[-2000:]}")
         tests = json.loads(self._call(["ctest", "--show-only=json-v1"], self._build))["tests"]
         commands = [test["command"] for test in tests if test.get("command")]
         self.programs = {os.path.relpath(command[0], self._build): command for command in commands}
+        for program in self.programs:
+            self._inputs[program] = set(self._call(["ninja", "-t", "inputs", program], self._build).splitlines())
+        built = ""
+        for line in self._call(["ninja", "-t", "deps"], self._build).splitlines():
+            if line.startswith("    "):
+                name = os.path.relpath(os.path.join(self._build, line.strip()), self._seen)
+                self._readers.setdefault(name, set()).add(built)
+            else:
+                built = line.split(": #")[0]
 
-    def build(self, *targets):
-        """Whether the targets could be built, and what was printed."""
-        printed = self._ninja(*targets)
-        return self._worked, printed
+    def dependents(self, mutant):
+        """The test programs that have something of this file in them."""
+        return [program for program, inputs in self._inputs.items() if inputs & self._readers.get(mutant.file, set())]
 
     def write(self, mutant):
         """The file as the mutant has it; returns what puts it right again."""
         path = self.root / mutant.file
-        text, times = path.read_bytes(), path.stat()
+        text = path.read_bytes()
         lines = text.decode().split("\n")
         lines[mutant.line - 1] = mutant.after
         path.write_bytes("\n".join(lines).encode())
-
-        def restore(as_if_nothing_was=False):
-            path.write_bytes(text)
-            if as_if_nothing_was:
-                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        return restore
-
-    def dependents(self, mutant):
-        """The test programs that are linked again when this file changes."""
-        restore = self.write(mutant)
-        try:
-            planned = self._ninja("-n", "-v", TESTS)
-        finally:
-            restore(as_if_nothing_was=True)
-        return [program for program in self.programs if re.search(rf"-o {re.escape(program)}(?: |$)", planned, re.M)]
+        return lambda: path.write_bytes(text)
 
     def run(self, program, limit):
         """True if it passed, False if not, None if it took too long; and the seconds."""
         begin = time.monotonic()
-        process = subprocess.Popen(self.programs[program], cwd=self._build, env=self._environment, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        command = self._command(self.programs[program], self._build, self._stands_in)
+        process = subprocess.Popen(command, cwd=None if self._stands_in else self._build, env=self._environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)
         try:
             passed = process.wait(limit) == 0
         except subprocess.TimeoutExpired:
@@ -326,9 +367,8 @@ def main(arguments=None, root=ROOT):
         parser.error(f"expected a folder below {', '.join(PRODUCT)}, got {options.folder}")
     if options.count < 1 or options.jobs < 1:
         parser.error("expected at least one mutant, and one compiler")
-    changes = subprocess.run(["git", "status", "--porcelain"], cwd=root, capture_output=True, text=True, check=True).stdout
-    if changes and not options.list:
-        raise SystemExit(f"mutants: the tree is not clean, so it would not be what is tested; commit first:\n{changes.rstrip()}")
+    if not options.list:
+        refuse_changes(root)
     drawn, skipped = draw(candidates(root, folder or "."), options.count, options.seed, equivalent(root))
     if not drawn:
         raise SystemExit("mutants: no line there can be changed")

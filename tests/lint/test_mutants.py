@@ -154,6 +154,17 @@ def test_the_whole_run_reports_and_leaves_nothing(tree):
     assert (tree / "proxy/sum.hpp").read_text(encoding="utf-8") == SUM
 
 
+def test_without_a_mount_namespace_the_copy_is_built(tree, monkeypatch):
+    monkeypatch.setenv("PATH", f"{tree.parent}/bin:{os.environ['PATH']}")
+    (tree.parent / "bin").mkdir()
+    (tree.parent / "bin" / "unshare").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    (tree.parent / "bin" / "unshare").chmod(0o755)
+    ended = run(tree, "--count", "2", "--seed", "2", "proxy")
+    assert re.search(r"mutants: \d of \d noticed", ended.stdout), ended.stdout + ended.stderr
+    assert not (tree / "build" / "release").exists()
+    assert left(tree) == []
+
+
 def test_a_tree_with_changes_is_refused(tree):
     (tree / "proxy/sum.hpp").write_text(SUM + "// more\n", encoding="utf-8")
     ended = run(tree, "proxy")
@@ -187,4 +198,4 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tree):
 
 def test_help_says_what_it_does():
     shown = subprocess.run([ROOT / "run", "mutants", "--help"], capture_output=True, text=True, check=True).stdout
-    assert "--seed" in shown and "which is removed at the end" in " ".join(shown.split())
+    assert "--seed" in shown and "It is removed at the end" in " ".join(shown.split())
