@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
+#include <utility>
 
 #include "dataplane/dpdk/device_arguments.hpp"
 #include "dataplane/dpdk/eal.hpp"
@@ -52,6 +53,8 @@ dpdk::EalConfig eal_config(const Scenario& scenario) {
 }
 
 constexpr auto look_period = std::chrono::milliseconds(50);
+constexpr const char* buffers_short =
+    "packet buffers ran short, so the result shows their limit: expected a higher value of live.buffers";
 
 std::string status_line(const LiveStatus& status) {
   char line[160];
@@ -70,7 +73,11 @@ void watch(LiveRun& run, Duration duration, std::optional<RadioPage>& page) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const Clock::time_point started = Clock::now();
   Clock::time_point next = started;
+  auto warn_once = [warned = false](const LiveStatus& status) mutable {
+    if (status.buffers_short && !std::exchange(warned, true)) spdlog::warn("{}", buffers_short);
+  };
   for (LiveStatus status = run.status(); !status.finished && !stop_requested; status = run.status()) {
+    warn_once(status);
     page ? page->serve_for(look_period) : std::this_thread::sleep_for(look_period);
     if (Clock::now() < next) continue;
     next += terminal ? std::chrono::milliseconds(250) : std::chrono::milliseconds(10'000);
@@ -83,6 +90,7 @@ void watch(LiveRun& run, Duration duration, std::optional<RadioPage>& page) {
     }
   }
   if (terminal) std::fputs("\r\033[K", stderr);
+  warn_once(run.status());
 }
 
 void print_timing(const RunResult& result) {

@@ -42,7 +42,7 @@ class Workshop {
   void work(unsigned worker) {
     const dpdk::ThreadRegistration registration;
     try {
-      packet::PacketPool pool("experiment" + std::to_string(worker), plan_.base.buffers, room_for(plan_));
+      RunPool pool("experiment" + std::to_string(worker), plan_.base.buffers, room_for(plan_));
       for (std::size_t run = next_++; run < plan_.runs.size() && !stop_ && !failed_; run = next_++) one(run, pool);
     } catch (...) {
       fail();
@@ -61,7 +61,7 @@ class Workshop {
   }
 
  private:
-  void one(std::size_t run, packet::PacketPool& pool) {
+  void one(std::size_t run, RunPool& pool) {
     if (store_.find) results_[run] = store_.find(plan_.runs[run]);
     if (results_[run]) return found(run);
     try {
@@ -133,7 +133,8 @@ ExperimentOutcome run_experiment(const Plan& plan, TraceLibrary& traces, unsigne
 }
 
 std::uint32_t experiment_memory_mib(const Plan& plan, unsigned workers) {
-  const std::uint64_t bytes = packet::pool_footprint(plan.base.buffers, room_for(plan)) * std::max(1U, workers);
+  const std::uint64_t bytes =
+      packet::pool_footprint(RunPool::begins_with(plan.base.buffers), room_for(plan)) * std::max(1U, workers);
   return static_cast<std::uint32_t>(128 + (bytes >> 20));
 }
 

@@ -40,7 +40,7 @@ struct RunStore {
                                                const std::function<void(const ExperimentProgress&)>& progress,
                                                const std::atomic<bool>& stop, const RunStore& store = {});
 
-/// Packet memory that `workers` need, in MiB.
+/// DPDK memory that `workers` need, in MiB: the buffers that they begin with. Further ones are not from DPDK's.
 [[nodiscard]] std::uint32_t experiment_memory_mib(const Plan& plan, unsigned workers);
 
 }  // namespace sluice::emulator

@@ -18,6 +18,7 @@ namespace sluice::emulator {
 namespace {
 
 constexpr Duration publication_period = std::chrono::milliseconds(100);
+constexpr std::uint32_t burst = 64;  ///< packets
 
 }  // namespace
 
@@ -160,6 +161,7 @@ void LiveRun::poll() {
     worked = deliver(now) || worked;
     loop_.run_until(now);  // what the packets just set for now
     for (const auto& port : ports_) port->flush();
+    buffers_short_ = buffers_short_ || pool_.available() < burst;
     if (now >= next_publication) {
       next_publication = now + publication_period;
       publish(now);
@@ -168,6 +170,7 @@ void LiveRun::poll() {
   }
   ended_ = now;
   const std::lock_guard lock(status_mutex_);
+  status_.buffers_short = buffers_short_;
   status_.finished = true;
 }
 
@@ -191,6 +194,7 @@ void LiveRun::publish(Instant now) {
   status_.ues_total = meter.ues();
   status_.drops = meter.drops_by_reason();
   status_.ttis_missed = ttis_missed_;
+  status_.buffers_short = buffers_short_;
   status_.reports = 0;
   status_.statuses = 0;
   for (const Reports& reports : reports_) {

@@ -38,6 +38,7 @@ struct LiveStatus {
   std::vector<UeNow> ues;
   std::size_t ues_total = 0;
   std::array<std::uint64_t, drop_reasons> drops{};  ///< packets, since the measurement began
+  bool buffers_short = false;                       ///< nearly all packet buffers were in use at some time
   bool finished = false;
 };
 
@@ -102,6 +103,7 @@ class LiveRun {
 
   DelayDigest lateness_;
   std::uint64_t ttis_missed_ = 0;
+  bool buffers_short_ = false;  ///< fewer than a burst were left at some time
   Instant ended_{};
   std::atomic<bool> stop_{false};
   std::mutex status_mutex_;

@@ -19,7 +19,7 @@ CapacityProfile scaled(CapacityProfile profile, Rate mean) {
 }
 
 /// What each UE was carried after the warm-up, by UE.
-std::vector<CapacityProfile> profiles_of(RunPlan run, Rate mean, std::uint64_t seed, packet::PacketPool& pool,
+std::vector<CapacityProfile> profiles_of(RunPlan run, Rate mean, std::uint64_t seed, RunPool& pool,
                                          TraceLibrary& traces) {
   run.seed = seed;
   run.scenario.output = {};
@@ -60,7 +60,7 @@ RunPlan profile_run(const ProfileSpec& profile) {
   return *run;
 }
 
-void prepare_profiles(const RunPlan& plan, packet::PacketPool& pool, TraceLibrary& traces) {
+void prepare_profiles(const RunPlan& plan, RunPool& pool, TraceLibrary& traces) {
   for (const UeSpec& ue : plan.scenario.cell.ues) {
     if (ue.channel.type != ChannelType::profile) continue;
     const ProfileSpec& spec = ue.channel.profile;

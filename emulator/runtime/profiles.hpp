@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dataplane/packet/pool.hpp"
+#include "emulator/nodeb/run_pool.hpp"
 #include "emulator/scenario/channels.hpp"
 #include "emulator/scenario/plan.hpp"
 
@@ -13,6 +13,6 @@ namespace sluice::emulator {
 
 /// Runs, in virtual time and with the seed of `plan`, what its profiles are taken from, and leaves them in `traces`.
 /// Each is run once. Throws what profile_run() and run_virtual() throw.
-void prepare_profiles(const RunPlan& plan, packet::PacketPool& pool, TraceLibrary& traces);
+void prepare_profiles(const RunPlan& plan, RunPool& pool, TraceLibrary& traces);
 
 }  // namespace sluice::emulator

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,11 +34,20 @@ proxy::ShardConfig shard_config(const RunPlan& plan) {
   return config;
 }
 
+/// Number of times that the proxy changed its behaviour because packet buffers were short.
+std::uint64_t sparing(const proxy::Counters& counters) {
+  using proxy::Counter;
+  return counters[Counter::buffers_exhausted] + counters[Counter::payload_refused] + counters[Counter::forward_memory] +
+         counters[Counter::flows_reset_memory] + counters[Counter::released_memory] + counters[Counter::acks_freed];
+}
+
 /// Everything of one run, made in the order in which it depends on each other.
 class VirtualRun {
  public:
-  VirtualRun(const RunPlan& plan, packet::PacketPool& pool, TraceLibrary& traces)
-      : plan_(plan), shard_config_(shard_config(plan)) {
+  VirtualRun(const RunPlan& plan, RunPool& buffers, TraceLibrary& traces)
+      : plan_(plan), buffers_(buffers), shard_config_(shard_config(plan)) {
+    packet::PacketPool& pool = buffers.packets();
+    buffers.begin_run();
     if (plan.mode != RunMode::none) proxy_.emplace(loop_, pool, shard_config_, plan.seed);
     NetworkEnds ends{&to_servers_, nullptr, nullptr, &to_ues_};
     if (proxy_) {
@@ -67,6 +77,7 @@ class VirtualRun {
     constexpr int parts = 100;
     for (int part = 1; part <= parts; ++part) {
       loop_.run_until(std::max(loop_.now(), Instant{} + plan_.scenario.duration * part / parts));
+      require_buffers();
       if (progress) progress(static_cast<double>(part) / parts);
     }
     return result(end);
@@ -84,6 +95,18 @@ class VirtualRun {
       reporters_.push_back(std::make_unique<Reporter>(loop_, network_->cell(i), config, feedback_->sink(i)));
       feedback_->set_reporter(i, *reporters_.back());
       network_->meter().add_reporter(*reporters_.back());
+    }
+  }
+
+  /// Throws BuffersExhausted once anything was not sent, or not kept, for want of a packet buffer: nothing in the
+  /// results would show it.
+  void require_buffers() const {
+    try {
+      buffers_.require_enough();
+      if (proxy_) buffers_.require_enough_for(sparing(proxy_->shard().counters()));
+    } catch (const BuffersExhausted& problem) {
+      throw BuffersExhausted("mode " + plan_.mode_name + ", seed " + std::to_string(plan_.seed) + ": before " +
+                             std::to_string(to_seconds(loop_.now() - Instant{})) + " s " + problem.what());
     }
   }
 
@@ -144,6 +167,7 @@ class VirtualRun {
   }
 
   const RunPlan& plan_;
+  const RunPool& buffers_;
   proxy::ShardConfig shard_config_;
   EventLoop loop_;
   LateLink to_servers_;
@@ -160,7 +184,7 @@ class VirtualRun {
 
 }  // namespace
 
-RunResult run_virtual(const RunPlan& plan, const std::string& name, packet::PacketPool& pool, TraceLibrary& traces,
+RunResult run_virtual(const RunPlan& plan, const std::string& name, RunPool& pool, TraceLibrary& traces,
                       const Progress& progress) {
   prepare_profiles(plan, pool, traces);
   VirtualRun run(plan, pool, traces);

@@ -144,10 +144,31 @@ void check_advertising(Section& s, const Scenario& scenario) {
     check(scenario.radio(i).uplink, i == 0 ? "cell.uplink" : "nodebs[" + std::to_string(i - 1) + "].uplink");
 }
 
+/// The parts of a file that are read once for all runs: a sweep of them would give runs without a difference.
+constexpr std::string_view read_once[] = {"buffers",      "description",  "live",  "output.columns", "output.over_time",
+                                          "output.plots", "output.ratio", "paper", "sweep",          "title"};
+
+constexpr const char* buffers_text =
+    "most packet buffers of a virtual-time run, which takes them as it needs them, and ends with an error where they "
+    "are "
+    "too few; the shares in proxy.limits are of so many";
+
+void check_sweep_keys(Section& s, const SweepSpec& sweep) {
+  for (const std::string& key : sweep.keys) {
+    for (const std::string_view part : read_once) {
+      const bool is_part = key.starts_with(part) && (key.size() == part.size() || key[part.size()] == '.');
+      s.check(!is_part, "sweep",
+              "keys that differ between virtual-time runs; " + std::string(part) + " is read once for all of them",
+              "\"" + key + "\"");
+    }
+  }
+}
+
 void check_sweeps(Section& s, const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.sweep.size(); ++i) {
     const SweepSpec& sweep = scenario.sweep[i];
     const SweepSpec* leader = nullptr;
+    check_sweep_keys(s, sweep);
     s.check(sweep.column != mode_column || scenario.modes.size() == 1, "modes",
             "one mode, where a sweep gives the modes their names", std::to_string(scenario.modes.size()));
     for (std::size_t j = 0; j < i; ++j) {
@@ -369,7 +390,7 @@ void describe(Section& s, Scenario& scenario) {
       "output", [&scenario](Section& below) { describe_output(below, scenario.output); },
       "what is written beside results.csv and series.csv");
   s.section("paper", scenario.paper, "what the experiment repeats");
-  s.value("buffers", scenario.buffers, {1024, 16'777'216}, "packet buffers of a virtual-time run");
+  s.value("buffers", scenario.buffers, {1024, 16'777'216}, buffers_text);
   s.section("live", scenario.live, "what real time needs");
   check_live_nodebs(s, scenario);
   s.check(scenario.warmup < scenario.duration, "warmup", "less than duration",

@@ -408,7 +408,7 @@ struct Scenario {
   Duration interval = std::chrono::milliseconds(100);  ///< of the time series
   OutputSpec output;
   std::optional<PaperSpec> paper;
-  std::uint32_t buffers = 32'768;  ///< packet buffers of a virtual-time run
+  std::uint32_t buffers = 4'194'304;  ///< most packet buffers that a virtual-time run takes
   LiveSpec live;
 
   [[nodiscard]] std::uint32_t nodeb_count() const { return static_cast<std::uint32_t>(nodebs.size() + 1); }

@@ -16,6 +16,7 @@
 #include "emulator/channel/trace.hpp"
 #include "emulator/channel/trace_generator.hpp"
 #include "emulator/net/tap.hpp"
+#include "emulator/nodeb/run_pool.hpp"
 #include "emulator/runtime/virtual_run.hpp"
 #include "emulator/scenario/plan.hpp"
 #include "emulator/scheduler/round_robin.hpp"
@@ -96,7 +97,7 @@ std::string hsdpa_cell(int ues) {
 }
 
 /// `only`: the one mode to run; empty = all.
-void hsdpa(packet::PacketPool& pool, const std::string& only) {
+void hsdpa(RunPool& pool, const std::string& only) {
   const auto plan = parse_plan(hsdpa_cell(20), "bench.yaml");
   TraceLibrary traces({});
   for (const RunPlan& run : plan->runs) {
@@ -119,8 +120,8 @@ int main(int argc, char** argv) {
   config.program = "virtual_bench";
   config.memory_mib = 512;
   const dpdk::Eal eal(config);
-  packet::PacketPool pool("bench", 65'536);
-  if (only.empty() || only == "trace") trace_link(pool);
+  RunPool pool("bench", 65'536);
+  if (only.empty() || only == "trace") trace_link(pool.packets());
   if (only != "trace") hsdpa(pool, only);
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "emulator/runtime/live_run.hpp"
 #include "emulator/runtime/virtual_run.hpp"
 #include "emulator/scenario/plan.hpp"
+#include "tests/sim/nodeb/run_pool.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::emulator::test {
@@ -26,7 +27,7 @@ inline BothClocks run_by_both_clocks(const std::string& text) {
   if (!plan) return {};
   TraceLibrary traces({});
   BothClocks both;
-  both.expected = run_virtual(plan->runs.front(), "real", ::sluice::test::pool(), traces);
+  both.expected = run_virtual(plan->runs.front(), "real", run_pool(), traces);
   LiveRun live(plan->runs.front().scenario, RunMode::none, ::sluice::test::pool(), traces);
   live.start();
   while (!live.status().finished) std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -15,6 +15,7 @@
 #include "emulator/net/router.hpp"
 #include "emulator/runtime/late_link.hpp"
 #include "tests/sim/nodeb/run_all.hpp"
+#include "tests/support/eal.hpp"
 
 // Senders that are told how many of their packets were marked, over the queues that mark for them: Prague over DualPI2
 // (RFC 9332), ABC over its own.

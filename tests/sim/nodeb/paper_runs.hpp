@@ -11,7 +11,7 @@
 #include "emulator/runtime/virtual_run.hpp"
 #include "emulator/scenario/paper.hpp"
 #include "emulator/scenario/plan.hpp"
-#include "tests/support/eal.hpp"
+#include "tests/sim/nodeb/run_pool.hpp"
 
 namespace sluice::emulator::test {
 
@@ -34,7 +34,7 @@ inline std::vector<RunResult> paper_runs(const std::string& name, const std::vec
     if (!std::all_of(conditions.begin(), conditions.end(), met)) continue;
     if (duration > Duration::zero()) run.scenario.duration = duration;
     run.seed = seed.value_or(run.seed);
-    results.push_back(run_virtual(run, plan.name, ::sluice::test::pool(), traces));
+    results.push_back(run_virtual(run, plan.name, run_pool(), traces));
     EXPECT_EQ(results.back().counters.at("payload_corrupted"), 0U);
     EXPECT_EQ(results.back().counters.at("connections_failed"), 0U);
   }

@@ -59,5 +59,25 @@ TEST(RealTimeUplink, IsScheduledAsInVirtualTime) {
   }
 }
 
+bool buffers_short(std::uint32_t buffers) {
+  const auto plan = parse_plan(
+      "duration: 1s\nwarmup: 100ms\nmodes: [none]\ncell:\n  ues:\n"
+      "    - {address: 10.45.0.2, frame: 0B, buffer: unlimited, channel: {type: constant, rate: 20Mb/s}}\n",
+      "live.yaml");
+  EXPECT_TRUE(plan) << config::to_string(plan.errors);
+  packet::PacketPool pool("live", buffers);
+  TraceLibrary traces({});
+  LiveRun live(plan->runs.front().scenario, RunMode::none, pool, traces);
+  live.start();
+  while (!live.status().finished) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return live.status().buffers_short;
+}
+
+// A window of 4 MiB is twice 2 900 packets.
+TEST(RealTimeBuffers, ThatRunShortAreNotPassedOver) {
+  EXPECT_TRUE(buffers_short(1024));
+  EXPECT_FALSE(buffers_short(16'384));
+}
+
 }  // namespace
 }  // namespace sluice::emulator

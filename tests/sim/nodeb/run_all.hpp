@@ -7,7 +7,7 @@
 
 #include "emulator/runtime/virtual_run.hpp"
 #include "emulator/scenario/plan.hpp"
-#include "tests/support/eal.hpp"
+#include "tests/sim/nodeb/run_pool.hpp"
 
 namespace sluice::emulator::test {
 
@@ -19,8 +19,8 @@ inline std::vector<RunResult> run_all(const std::string& text, unsigned seeds = 
   std::vector<RunResult> results;
   if (!plan) return results;
   for (const RunPlan& run : plan->runs) {
-    results.push_back(run_virtual(run, plan->name, ::sluice::test::pool(), traces));
-    EXPECT_EQ(::sluice::test::pool().in_use(), 0U) << "buffers were left behind";
+    results.push_back(run_virtual(run, plan->name, run_pool(), traces));
+    EXPECT_EQ(run_pool().in_use(), 0U) << "buffers were left behind";
   }
   return results;
 }

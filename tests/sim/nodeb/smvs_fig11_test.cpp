@@ -8,7 +8,7 @@
 
 #include "emulator/runtime/virtual_run.hpp"
 #include "emulator/scenario/plan.hpp"
-#include "tests/support/eal.hpp"
+#include "tests/sim/nodeb/run_pool.hpp"
 
 // Figure 11 of Ren and Lin (TMC 2011), from the very file that ./run experiment runs, at a few of its periods and for
 // half as long.
@@ -33,7 +33,7 @@ class SmvsFigure11 : public testing::Test {
       const std::string& period = run.swept.front().second;
       if (period != "0.02" && period != "0.1" && period != "0.4" && period != "8") continue;
       run.scenario.duration = 170s;
-      RunResult result = run_virtual(run, plan->name, test::pool(), traces);
+      RunResult result = run_virtual(run, plan->name, test::run_pool(), traces);
       if (period == "0.1") result.queue_empty = mean_queue_empty(run, plan->name, traces);
       (run.mode == RunMode::smvs ? smvs() : i_tcp())[period] = std::move(result);
     }
@@ -45,7 +45,7 @@ class SmvsFigure11 : public testing::Test {
     double sum = 0;
     for (int seed = 1; seed <= seeds; ++seed) {
       run.seed = static_cast<std::uint64_t>(seed);
-      sum += run_virtual(run, name, test::pool(), traces).queue_empty;
+      sum += run_virtual(run, name, test::run_pool(), traces).queue_empty;
     }
     return sum / seeds;
   }

@@ -9,7 +9,7 @@
 #include "emulator/report/ratios.hpp"
 #include "emulator/runtime/virtual_run.hpp"
 #include "emulator/scenario/plan.hpp"
-#include "tests/support/eal.hpp"
+#include "tests/sim/nodeb/run_pool.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -21,7 +21,7 @@ std::vector<RunResult> runs_of(const std::string& mode) {
   TraceLibrary traces({});
   std::vector<RunResult> results;
   for (const RunPlan& run : plan->runs) {
-    if (run.mode_name == mode) results.push_back(run_virtual(run, plan->name, ::sluice::test::pool(), traces));
+    if (run.mode_name == mode) results.push_back(run_virtual(run, plan->name, test::run_pool(), traces));
   }
   add_ratios(results, plan->base.output.ratio.value());
   return results;

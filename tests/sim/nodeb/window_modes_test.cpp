@@ -7,7 +7,7 @@
 
 #include "emulator/runtime/virtual_run.hpp"
 #include "emulator/scenario/plan.hpp"
-#include "tests/support/eal.hpp"
+#include "tests/sim/nodeb/run_pool.hpp"
 
 namespace sluice::emulator {
 namespace {
@@ -16,7 +16,7 @@ RunResult run(const std::string& text) {
   auto plan = parse_plan(text, "test.yaml", 1);
   EXPECT_TRUE(plan) << config::to_string(plan.errors);
   TraceLibrary traces({});
-  const RunResult result = run_virtual(plan->runs.front(), plan->name, test::pool(), traces);
+  const RunResult result = run_virtual(plan->runs.front(), plan->name, test::run_pool(), traces);
   EXPECT_EQ(result.counters.at("payload_corrupted"), 0U);
   EXPECT_EQ(result.counters.at("connections_failed"), 0U);
   return result;

@@ -111,11 +111,23 @@ TEST(Plan, PathsThatLeadNowhereAreRefused) {
   EXPECT_THAT(with_key("cell.speed"), HasSubstr("unknown key 'cell.speed'"));
 }
 
+TEST(Plan, AKeyThatIsReadOnceIsNotSwept) {
+  for (const std::string key :
+       {"buffers", "live.buffers", "output.columns", "output.plots.0.title", "paper.source", "title", "sweep.0.unit"}) {
+    const std::string first =
+        key.starts_with("output") ? key.substr(0, key.find('.', 7)) : key.substr(0, key.find('.'));
+    EXPECT_THAT(errors_of(smallest + "sweep:\n  - {column: x, keys: [seed, " + key + "], values: [40000, 80000]}\n"),
+                HasSubstr("sweep, expected keys that differ between virtual-time runs; " + first +
+                          " is read once for all of them, got \"" + key + "\""))
+        << key;
+  }
+}
+
 TEST(Plan, TooManyRunsAreRefused) {
   std::string values;
   for (int i = 1; i <= 500; ++i) values += (i > 1 ? ", " : "") + std::to_string(i);
   std::string text = smallest + "sweep:\n";
-  for (const char* key : {"seed", "buffers", "cell.pf_window"}) {
+  for (const char* key : {"seed", "warmup", "cell.pf_window"}) {
     text += "  - {column: " + std::string(1, "abc"[key[0] % 3]) + ", keys: [" + key + "], values: [" + values + "]}\n";
   }
   EXPECT_THAT(errors_of(text), HasSubstr("at most 100000 runs"));

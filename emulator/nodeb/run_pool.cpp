@@ -1,0 +1,199 @@
+#include "emulator/nodeb/run_pool.hpp"
+
+#include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
+#include <rte_mempool.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "dataplane/packet/available_memory.hpp"
+
+// DPDK's mempools ask a table of operations ("mempool ops") for the buffers that no thread keeps at hand. The one here
+// keeps free buffers on a stack, which has the buffers used last, and so warm in the cache, used next. When the stack
+// is empty it adds a chunk of memory to the pool. The memory does not come from EAL, whose amount is fixed at start, so
+// only software may use the buffers.
+
+namespace sluice::emulator {
+namespace {
+
+/// More than DPDK keeps at hand for a thread (384), and few enough to be there at once.
+constexpr std::uint32_t first_buffers = 4096;
+/// The process needs memory for more than buffers.
+constexpr std::uint64_t left_to_others = std::uint64_t{64} << 20U;
+constexpr const char* ops_name = "sluice_run_pool";
+constexpr const char* raise_buffers =
+    ", so the result would show their limit: expected a higher value of buffers in the scenario, for up to two of each "
+    "packet that a host, the proxy or a queue holds";
+
+enum class Shortage : std::uint8_t { none, limit, memory };
+
+/// What the operations keep of one mempool.
+struct Stack {
+  std::vector<void*> free;
+  std::uint32_t limit = 0;    ///< of buffers
+  std::uint64_t machine = 0;  ///< bytes that the machine had left when it had too few
+  bool grows = false;         ///< false while DPDK makes the pool and takes it apart
+  Shortage shortage = Shortage::none;
+};
+
+Stack& stack_of(const rte_mempool* pool) {
+  return *static_cast<Stack*>(pool->pool_data);
+}
+
+void unmap(rte_mempool_memhdr* chunk, void* /*unused*/) {
+  munmap(chunk->addr, chunk->len);
+}
+
+/// Memory for that many bytes; null where the machine has not enough left.
+void* map(std::size_t bytes, Stack& stack) {
+  const std::optional<std::uint64_t> available = packet::available_memory();
+  stack.machine = available.value_or(0);
+  if (available && *available < bytes + left_to_others) return nullptr;
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+/// Adds a quarter of the buffers that there are, but no more than the limit. Returns why it did not.
+Shortage grow(rte_mempool* pool, Stack& stack) {
+  const std::uint32_t made = pool->populated_size;
+  if (!stack.grows || made >= stack.limit) return Shortage::limit;
+  const std::uint32_t count = std::min(std::max(made / 4, first_buffers), stack.limit - made);
+  const std::size_t size = std::size_t{pool->header_size} + pool->elt_size + pool->trailer_size;
+  const std::size_t bytes = count * size + RTE_MEMPOOL_ALIGN;
+  void* const memory = map(bytes, stack);
+  if (memory == nullptr) return Shortage::memory;
+  stack.free.reserve(std::size_t{made} + count);  // giving buffers back allocates nothing
+  const auto before = static_cast<std::ptrdiff_t>(stack.free.size());
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  if (rte_mempool_populate_iova(pool, static_cast<char*>(memory), address, bytes, unmap, nullptr) <= 0) {
+    munmap(memory, bytes);
+    return Shortage::memory;
+  }
+  unsigned number = made;
+  std::for_each(stack.free.begin() + before, stack.free.end(),
+                [&](void* buffer) { rte_pktmbuf_init(pool, nullptr, buffer, number++); });
+  std::reverse(stack.free.begin() + before, stack.free.end());  // the lowest address is taken first
+  return Shortage::none;
+}
+
+int make_stack(rte_mempool* pool) {
+  auto stack = std::make_unique<Stack>();
+  stack->limit = pool->size;
+  stack->free.reserve(pool->size);
+  pool->pool_data = stack.release();
+  return 0;
+}
+
+void free_stack(rte_mempool* pool) {
+  delete &stack_of(pool);
+}
+
+int give_back(rte_mempool* pool, void* const* buffers, unsigned count) {
+  std::vector<void*>& free = stack_of(pool).free;
+  free.insert(free.end(), buffers, buffers + count);
+  return 0;
+}
+
+/// DPDK asks for as many as it keeps at hand for a thread. If there are not so many it asks again for what is wanted
+/// now, which is one buffer. So a request for more than one that fails leaves nobody without.
+int take(rte_mempool* pool, void** buffers, unsigned count) {
+  Stack& stack = stack_of(pool);
+  while (stack.free.size() < count) {
+    const Shortage shortage = grow(pool, stack);
+    if (shortage == Shortage::none) continue;
+    if (count == 1) stack.shortage = shortage;
+    return -ENOBUFS;
+  }
+  const auto first = stack.free.end() - static_cast<std::ptrdiff_t>(count);
+  std::reverse_copy(first, stack.free.end(), buffers);
+  stack.free.erase(first, stack.free.end());
+  return 0;
+}
+
+unsigned count_free(const rte_mempool* pool) {
+  const Stack& stack = stack_of(pool);
+  return stack.limit - std::min(pool->populated_size, stack.limit) + static_cast<unsigned>(stack.free.size());
+}
+
+void register_operations() {
+  static const int registered = [] {
+    rte_mempool_ops operations{};
+    std::strncpy(operations.name, ops_name, sizeof operations.name - 1);
+    operations.alloc = make_stack;
+    operations.free = free_stack;
+    operations.enqueue = give_back;
+    operations.dequeue = take;
+    operations.get_count = count_free;
+    return rte_mempool_register_ops(&operations);
+  }();
+  if (registered < 0) throw std::runtime_error("packet buffers: DPDK takes no further kind of pool");
+}
+
+/// A pool with the operations above. DPDK knows one kind that pools get, so no other pool is made meanwhile.
+std::unique_ptr<packet::PacketPool> make_pool(const std::string& name, std::uint32_t count, std::uint16_t room) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  register_operations();
+  const std::string usual = rte_mbuf_best_mempool_ops();
+  if (rte_mbuf_set_user_mempool_ops(ops_name) != 0) throw std::runtime_error("packet buffers: DPDK has no memory left");
+  struct Restore {
+    const std::string& ops;
+    ~Restore() { rte_mbuf_set_user_mempool_ops(ops.c_str()); }
+  } const restore{usual};
+  return std::make_unique<packet::PacketPool>(name, count, room);
+}
+
+}  // namespace
+
+RunPool::RunPool(const std::string& name, std::uint32_t limit, std::uint16_t room)
+    : packets_(make_pool(name, begins_with(limit), room)) {
+  rte_mempool* const pool = packets_->handle();
+  pool->size = limit;
+  Stack& stack = stack_of(pool);
+  stack.limit = limit;
+  stack.grows = true;
+}
+
+// DPDK takes every buffer out of a pool that it frees, and would have it grow to its limit.
+RunPool::~RunPool() {
+  packets_->release_cached();
+  stack_of(packets_->handle()).grows = false;
+}
+
+std::uint32_t RunPool::made() const {
+  return packets_->handle()->populated_size;
+}
+
+std::uint32_t RunPool::begins_with(std::uint32_t limit) {
+  return std::min(limit, first_buffers);
+}
+
+void RunPool::begin_run() {
+  stack_of(packets_->handle()).shortage = Shortage::none;
+}
+
+void RunPool::require_enough() const {
+  const Stack& stack = stack_of(packets_->handle());
+  if (stack.shortage == Shortage::none) return;
+  const std::string all = "all " + std::to_string(made()) + " packet buffers are in use";
+  if (stack.shortage == Shortage::limit) throw BuffersExhausted(all + raise_buffers);
+  throw BuffersExhausted(all + ", and this machine (or this control group) has " +
+                         std::to_string(stack.machine >> 20U) +
+                         " MiB left for more: expected more memory, or fewer runs at a time (--workers)");
+}
+
+void RunPool::require_enough_for(std::uint64_t changes) const {
+  const std::uint32_t limit = packets_->capacity();
+  if (changes == 0 || made() <= limit / 2) return;
+  throw BuffersExhausted("more than half of " + std::to_string(limit) +
+                         " packet buffers were in use, and the proxy spared them" + raise_buffers);
+}
+
+}  // namespace sluice::emulator
