@@ -13,7 +13,7 @@ GOODPUT_OF_BETTER = 0.9  # elsewhere, of CUBIC and BBR
 DROPS_TIMES, DROPS_MORE = 2, 20  # of the greater of CUBIC and BBR
 DELAY_TIMES, DELAY_MORE_MS = 1.25, 60  # of BBR; the greater counts
 FAIR_PART = 0.8  # for whom nobody steers
-PING_MORE_MS = 5  # beside BBR's: a few TTIs and packets
+PING_MORE_MS, PING_MORE_PACKETS = 5, 1  # beside BBR's: a few TTIs, and what one packet takes the bottleneck
 LARGEST_RATIO = 99.0
 BOUNDS = ("goodput", "drops", "delay", "others", "ping")
 COLUMNS = ("case", "mode", "seed", "goodput", "drops", "server_to_ue_delay_p95_ms", "radio_queue_delay_p95_ms", "other_goodput_share",
@@ -71,12 +71,12 @@ def outcome_of(network, row, flows):
 
 BOUNDS_IN_WORDS = (
     f"goodput of the steered downloads: {GOODPUT_OF_CUBIC} of CUBIC's where CUBIC fills a finite drop-tail buffer, elsewhere {GOODPUT_OF_BETTER} "
-    "of the better of CUBIC and BBR (of CUBIC for connections that stay end to end, whose servers speak it); never more than leaves "
-    "the others their fair part",
+    "of the better of CUBIC and BBR (of CUBIC where the servers, which speak it, send into what limits the path: end to end, and "
+    "through a policer before the proxy); never more than leaves the others their fair part",
     f"drops of queues and policers on the way down: {DROPS_TIMES} times the greater of CUBIC's and BBR's, and {DROPS_MORE}",
     f"p95 of the delay from server to UE: {DELAY_TIMES} times BBR's, or BBR's and {DELAY_MORE_MS} ms",
     f"others, whom nobody steers: {FAIR_PART} of their fair part, or of what they get beside the better of CUBIC and BBR where that is less",
-    f"p95 of a ping beside: BBR's and {PING_MORE_MS} ms",
+    f"p95 of a ping beside: BBR's, {PING_MORE_MS} ms and the time of {PING_MORE_PACKETS} packet",
 )
 
 
@@ -113,11 +113,13 @@ def over(allowed, seen):
 
 
 def needed_goodput(network, by_sender, law):
-    """What the law has to reach. A connection that stays end to end is sent by a server with CUBIC, and a proxy that only holds
-    it back cannot have more than that. Where others share the queue the law need not take their fair part from them."""
+    """What the law has to reach. Where the servers' CUBIC sends into what limits the path - a policer before the proxy, or a
+    connection that stays end to end - a proxy cannot have more than that. Where others share the queue the law need not take
+    their fair part from them."""
     cubic, bbr = by_sender["cubic"], by_sender["bbr"]
     bounded = cubic.is_full and bool(network.bottleneck_buffer) and "fifo" == network.queue == network.line_queue
-    wanted = cubic.goodput if bounded or law == "end to end" else max(cubic.goodput, bbr.goodput)
+    by_servers = law == "end to end" or (network.policer == "before" and network.policer_rate == network.bottleneck)
+    wanted = cubic.goodput if bounded or by_servers else max(cubic.goodput, bbr.goodput)
     wanted = min(wanted, network.fair_to_own * harm_networks.TCP_PAYLOAD / harm_networks.MTU)
     return (GOODPUT_OF_CUBIC if bounded else GOODPUT_OF_BETTER) * wanted
 
@@ -137,7 +139,8 @@ def ratios(network, by_sender, law):
         attainable = min(1.0, max(cubic.other_goodput_share, bbr.other_goodput_share))
         result["others"] = min(LARGEST_RATIO, ours.other_goodput_share / (FAIR_PART * attainable)) if attainable else LARGEST_RATIO
     if bbr.ping_p95_ms is not None:
-        result["ping"] = over(bbr.ping_p95_ms + PING_MORE_MS, ours.ping_p95_ms)
+        packets_ms = 1000 * PING_MORE_PACKETS * 8 * harm_networks.MTU / network.bottleneck
+        result["ping"] = over(bbr.ping_p95_ms + PING_MORE_MS + packets_ms, ours.ping_p95_ms)
     return result
 
 

@@ -115,8 +115,9 @@ class Network:
     @property
     def seconds(self):
         """Measured time: at least 20 s, fifty round trips, and some thousand packets of a slow link."""
-        packets = 3000 * MTU * 8 / min(self.bottleneck, self.second_hop or math.inf)
-        return math.ceil(max(20, 0.05 * self.rtt, min(300, packets)))
+        packets = 3000 * MTU * 8 / self.bottleneck
+        behind = 500 * MTU * 8 / self.second_hop if self.second_hop else 0
+        return math.ceil(max(20, 0.05 * self.rtt, min(300, packets), min(60, behind)))
 
     @property
     def name(self):
