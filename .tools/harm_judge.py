@@ -12,6 +12,7 @@ GOODPUT_OF_CUBIC = 0.95  # where CUBIC fills a finite buffer
 GOODPUT_OF_BETTER = 0.9  # elsewhere, of CUBIC and BBR
 DROPS_TIMES, DROPS_MORE = 2, 20  # of the greater of CUBIC and BBR
 DELAY_TIMES, DELAY_MORE_MS = 1.25, 60  # of BBR; the greater counts
+LEAST_OF_BETTER = 0.5  # goodput below which BBR's queue is no measure: it leaves the path idle; then the greater of CUBIC's and BBR's counts
 FAIR_PART = 0.8  # for whom nobody steers
 PING_MORE_MS, PING_MORE_PACKETS = 5, 1  # beside BBR's: a few TTIs, and what one packet takes the bottleneck
 LARGEST_RATIO = 99.0
@@ -77,6 +78,7 @@ BOUNDS_IN_WORDS = (
     f"p95 of the delay from server to UE: {DELAY_TIMES} times BBR's, or BBR's and {DELAY_MORE_MS} ms",
     f"others, whom nobody steers: {FAIR_PART} of their fair part, or of what they get beside the better of CUBIC and BBR where that is less",
     f"p95 of a ping beside: BBR's, {PING_MORE_MS} ms and the time of {PING_MORE_PACKETS} packet",
+    f"where BBR has less than {LEAST_OF_BETTER} of CUBIC's goodput, delay and ping are compared with the greater of the two",
 )
 
 
@@ -124,6 +126,15 @@ def needed_goodput(network, by_sender, law):
     return (GOODPUT_OF_CUBIC if bounded else GOODPUT_OF_BETTER) * wanted
 
 
+def allowed_by(by_sender, name):
+    """The delay that the law's is compared with: BBR's, unless that leaves the path idle. None: there is none."""
+    cubic, bbr = by_sender["cubic"], by_sender["bbr"]
+    values = [getattr(bbr, name)]
+    if bbr.goodput < LEAST_OF_BETTER * cubic.goodput:
+        values.append(getattr(cubic, name))
+    return max((each for each in values if each is not None), default=None)
+
+
 def ratios(network, by_sender, law):
     """{bound: how far the law is within it; below 1: it is broken}; a bound that the network has not is missing."""
     cubic, bbr, ours = by_sender["cubic"], by_sender["bbr"], by_sender[law]
@@ -132,15 +143,16 @@ def ratios(network, by_sender, law):
         "goodput": min(LARGEST_RATIO, ours.goodput / needed) if needed > 0 else LARGEST_RATIO,
         "drops": over(DROPS_TIMES * max(cubic.drops, bbr.drops) + DROPS_MORE, ours.drops),
     }
-    if bbr.server_to_ue_delay_p95_ms is not None:
-        allowed = max(DELAY_TIMES * bbr.server_to_ue_delay_p95_ms, bbr.server_to_ue_delay_p95_ms + DELAY_MORE_MS)
-        result["delay"] = over(allowed, ours.server_to_ue_delay_p95_ms)
+    delay = allowed_by(by_sender, "server_to_ue_delay_p95_ms")
+    if delay is not None:
+        result["delay"] = over(max(DELAY_TIMES * delay, delay + DELAY_MORE_MS), ours.server_to_ue_delay_p95_ms)
     if ours.other_goodput_share is not None:
         attainable = min(1.0, max(cubic.other_goodput_share, bbr.other_goodput_share))
         result["others"] = min(LARGEST_RATIO, ours.other_goodput_share / (FAIR_PART * attainable)) if attainable else LARGEST_RATIO
-    if bbr.ping_p95_ms is not None:
+    ping = allowed_by(by_sender, "ping_p95_ms")
+    if ping is not None:
         packets_ms = 1000 * PING_MORE_PACKETS * 8 * harm_networks.MTU / network.bottleneck
-        result["ping"] = over(bbr.ping_p95_ms + PING_MORE_MS + packets_ms, ours.ping_p95_ms)
+        result["ping"] = over(ping + PING_MORE_MS + packets_ms, ours.ping_p95_ms)
     return result
 
 

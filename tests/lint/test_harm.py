@@ -78,6 +78,15 @@ def test_a_ping_is_not_slower_than_with_bbr():
     assert ratio("ping", {"ping_p95_ms": 2 * 56.2}) == pytest.approx(0.5)
 
 
+def test_a_sender_that_leaves_the_path_idle_is_no_measure_of_delay():
+    idle = {"goodput": 4e6, "server_to_ue_delay_p95_ms": 2, "ping_p95_ms": 30}
+    filling = {"server_to_ue_delay_p95_ms": 300, "ping_p95_ms": 320}
+    law = {"server_to_ue_delay_p95_ms": 375, "ping_p95_ms": 326.2}
+    assert ratio("delay", law, filling, idle) == pytest.approx(1)
+    assert ratio("ping", law, filling, idle) == pytest.approx(1)
+    assert ratio("delay", law, filling, {**idle, "goodput": 4.5e6}) == pytest.approx(62 / 375)
+
+
 def test_the_worst_bound_decides():
     outcomes = {(sender, seed): outcome for sender, outcome in runs({"ping_p95_ms": 2 * 56.2}).items() for seed in (1, 2)}
     verdicts = harm_judge.judge(Network("x"), outcomes)
