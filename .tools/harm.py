@@ -99,7 +99,8 @@ class Measurer:
     seeds: int  # of networks in which something is drawn
     workers: int
     baselines: Path | None = None
-    skipped: dict = dataclasses.field(default_factory=dict)  # name of a network: why
+    skipped: dict = dataclasses.field(default_factory=dict)  # name of a network that the program is too old for: why
+    failed: dict = dataclasses.field(default_factory=dict)  # name of a network that was not run: why
 
     def __post_init__(self):
         if self.baselines:
@@ -121,7 +122,9 @@ class Measurer:
                     measured[i] = future.result()
                 except UnknownKey as why:
                     self.skipped[networks[i].name] = str(why)
-                tenth = 10 * (len(measured) + len(self.skipped)) // len(networks)
+                except HarmError as why:
+                    self.failed[networks[i].name] = str(why)
+                tenth = 10 * len(measured) // len(networks)
                 if len(networks) >= 100 and tenth > told:
                     told = tenth
                     print(f"harm: {len(measured)} of {len(networks)} networks", file=sys.stderr, flush=True)
@@ -258,12 +261,12 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     what = search if options.search else fresh if options.fresh else listed
     measured, verdicts, after = what(measurer, options)
-    for name, why in measurer.skipped.items():
+    for name, why in (measurer.skipped | measurer.failed).items():
         print(f"harm: not measured: {name}: {why}", file=sys.stderr)
     if not measured:
         raise HarmError("no network was measured")
     show(verdicts, measured, options, f"{len(measured)} networks, {seeds} seeds, {time.monotonic() - began:.0f} s", after)
-    return 0
+    return 1 if measurer.failed else 0
 
 
 if __name__ == "__main__":

@@ -64,9 +64,14 @@ class Network:
         return self.radio_rtt + self.server_rtt
 
     @property
+    def radio(self):
+        """Bit/s of all UEs. Each has a cell of its own, but those of a scheduled uplink share one."""
+        return self.rate * (1 if self.scheduled else self.ues)
+
+    @property
     def bottleneck(self):
         """Bit/s that all downloads together can have."""
-        return min(self.rate * self.ues, self.line_rate or math.inf, self.policer_rate or math.inf)
+        return min(self.radio, self.line_rate or math.inf, self.policer_rate or math.inf)
 
     @property
     def own(self):
@@ -98,7 +103,7 @@ class Network:
         """Bytes that the queue before it holds at most; None: unlimited. A policer has none."""
         if self.policer_rate and self.policer_rate == self.bottleneck:
             return 0
-        if self.line_rate and self.line_rate <= self.rate * self.ues:
+        if self.line_rate and self.line_rate <= self.radio:
             return at_least_packets(self.line_rate, self.line_buffer)
         return None if self.buffer is None else at_least_packets(self.rate, self.buffer)
 
@@ -216,7 +221,7 @@ def channel_of(network, rate):
 def ue_of(network, index, rate):
     ue = {"address": f"10.45.0.{2 + index}", "frame": "0B",
           "buffer": "unlimited" if network.buffer is None else f"{at_least_packets(rate, network.buffer)}B",
-          "cell": index, "channel": channel_of(network, rate)}
+          "cell": 0 if network.scheduled else index, "channel": channel_of(network, rate)}
     if network.queue != "fifo":
         ue["queue"] = {"type": network.queue}
     if network.addresses > 1:
@@ -297,7 +302,7 @@ def hops_of(network, end):
 
 
 def cell_of(network):
-    cell = {"tti": "1ms", "cells": network.ues, "ues": [ue_of(network, i, network.rate) for i in range(network.ues)],
+    cell = {"tti": "1ms", "cells": 1 if network.scheduled else network.ues, "ues": [ue_of(network, i, network.rate) for i in range(network.ues)],
             "uplink": {"delay": "0ms"}}
     if network.scheduled:
         cell["uplink"]["scheduled"] = {}
@@ -502,7 +507,7 @@ def possible(network):
         changes["channel"] = "constant"
     if network.bottleneck * network.seconds > MOST_BITS:
         changes["rate"] = rounded(network.rate * MOST_BITS / (network.bottleneck * network.seconds))
-    if network.datagrams and network.datagrams * min(network.rate * network.ues, network.line_rate or math.inf) > 500e6:
+    if network.datagrams and network.datagrams * min(network.radio, network.line_rate or math.inf) > 500e6:
         changes["datagrams"] = 0.0
     return dataclasses.replace(network, **changes) if changes else network
 

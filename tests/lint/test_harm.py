@@ -176,3 +176,22 @@ def test_an_older_program_skips_what_it_does_not_know(monkeypatch):
     networks = [Network("x", policer="before", policer_rate=MB), Network("x")]
     assert [network for network, _ in measurer.measure(networks)] == [networks[1]]
     assert measurer.skipped == {networks[0].name: "unknown key 'policer'"}
+
+
+def test_ues_of_a_scheduled_uplink_share_one_cell():
+    network = Network("x", ues=4, scheduled=True)
+    assert network.bottleneck == 10 * MB and Network("x", ues=4).bottleneck == 40 * MB
+    assert harm_networks.scenario(network)["cell"]["cells"] == 1
+
+
+def test_a_network_that_does_not_run_is_told_and_the_others_are_measured(monkeypatch):
+    def run(_nodeb, network, *_):
+        if network.ues > 1:
+            raise harm.HarmError("no")
+        return {("cubic", 1): PLAIN}
+
+    monkeypatch.setattr(harm, "run_senders", run)
+    measurer = harm.Measurer("nodeb", 1, 2)
+    networks = [Network("x", ues=2), Network("x")]
+    assert [network for network, _ in measurer.measure(networks)] == [networks[1]]
+    assert measurer.failed == {networks[0].name: "no"}
