@@ -84,12 +84,12 @@ void watch(LiveRun& run, Duration duration, std::optional<RadioPage>& page) {
     const double gone = std::chrono::duration<double>(Clock::now() - started).count();
     const std::string left = format_seconds(to_seconds(duration) - gone) + " left";
     if (terminal) {
-      std::fprintf(stderr, "\r\033[K%s  %s", status_line(status).c_str(), left.c_str());
+      Log::show("\r\033[K" + status_line(status) + "  " + left);
     } else if (gone > 1) {
       spdlog::info("{}  {}", status_line(status), left);
     }
   }
-  if (terminal) std::fputs("\r\033[K", stderr);
+  if (terminal) Log::show("\r\033[K");
   warn_once(run.status());
 }
 

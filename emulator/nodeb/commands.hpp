@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulator/scenario/channels.hpp"
 #include "emulator/scenario/plan.hpp"
+#include "proxy/service/log_writer.hpp"
 
 // What `nodeb` can be told to do. Each returns the program's exit code.
 
@@ -80,7 +82,20 @@ struct TraceOptions {
 [[nodiscard]] std::optional<RunMode> parse_mode(const std::string& word);
 /// Where traces are looked for: the folders given, else the scenario's own.
 [[nodiscard]] TraceLibrary trace_library(const std::string& file, const std::vector<std::string>& folders);
-/// What may be wrong with the options of DPDK's log and environment is said on standard error.
-void start_log();
+/// The program's log on standard error, for as long as this lives. A thread of its own writes it, so that no other one
+/// waits for a pipe that nobody reads or a terminal that is stopped: see proxy::LogWriter. There is one at a time.
+class Log {
+ public:
+  Log();
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  /// Writes `text` as it is, in the order of the log's lines.
+  static void show(std::string_view text);
+
+ private:
+  proxy::LogWriter writer_;
+};
 
 }  // namespace sluice::emulator

@@ -1,12 +1,16 @@
-#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <memory>
 
 #include "emulator/nodeb/commands.hpp"
 #include "emulator/scenario/describe.hpp"
+#include "proxy/service/log_sink.hpp"
 
 namespace sluice::emulator {
 
@@ -39,9 +43,31 @@ void catch_signals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-void start_log() {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("nodeb"));
-  spdlog::set_pattern("%H:%M:%S.%e %^%l%$ %v");
+namespace {
+
+/// That of the Log which lives.
+proxy::LogWriter* log_writer = nullptr;
+
+std::unique_ptr<spdlog::formatter> log_formatter() {
+  return std::make_unique<spdlog::pattern_formatter>("%H:%M:%S.%e %^%l%$ %v");
+}
+
+}  // namespace
+
+Log::Log() : writer_(STDERR_FILENO, proxy::loss_line_by(log_formatter())) {
+  log_writer = &writer_;
+  const bool colours = isatty(STDERR_FILENO) == 1;
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("nodeb", std::make_shared<proxy::LogSink>(writer_, log_formatter(), colours)));
+}
+
+Log::~Log() {
+  log_writer = nullptr;
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+}
+
+void Log::show(std::string_view text) {
+  if (log_writer != nullptr) log_writer->write(text);
 }
 
 std::optional<Plan> read_plan(const std::string& file, unsigned seeds) {

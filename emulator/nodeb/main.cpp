@@ -148,7 +148,7 @@ int dispatch(const CLI::App& app, const Options& options) {
 
 int main(int argc, char** argv) {
   catch_signals();
-  start_log();
+  const Log log;
   CLI::App app("Node-B emulator: the radio half of a mobile network, in real or in virtual time", "nodeb");
   Options options;
   declare(app, options);

@@ -1,18 +1,18 @@
 #include "proxy/runtime/logging.hpp"
 
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <array>
 #include <ctime>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+
+#include "proxy/service/log_sink.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -58,33 +58,8 @@ spdlog::level::level_enum level_of(LogLevel level) {
 
 }  // namespace
 
-/// Hands each line to a LogWriter.
-class Logging::Sink final : public spdlog::sinks::base_sink<std::mutex> {
- public:
-  Sink(LogWriter& writer, LogFormat format) : writer_(writer) { set_formatter_(formatter_of(format)); }
-
- protected:
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    spdlog::memory_buf_t line;
-    formatter_->format(message, line);
-    writer_.write({line.data(), line.size()});
-  }
-  void flush_() override {}  // the writer holds nothing back
-
- private:
-  LogWriter& writer_;
-};
-
 Logging::Logging(const LoggingSettings& settings) {
-  // Called under the writer's lock, by one thread at a time: it has a formatter of its own.
-  const auto loss_line = [formatter =
-                              std::shared_ptr<spdlog::formatter>(formatter_of(settings.format))](std::uint64_t lines) {
-    const std::string text =
-        std::to_string(lines) + " lines of log lost: they could not be written, or nobody took them in time";
-    spdlog::memory_buf_t line;
-    formatter->format({"sluice", spdlog::level::warn, text}, line);
-    return std::string(line.data(), line.size());
-  };
+  const LogWriter::LossLine loss_line = loss_line_by(formatter_of(settings.format));
   try {
     if (settings.file)
       writer_ = std::make_unique<LogWriter>(*settings.file, loss_line);
@@ -93,7 +68,8 @@ Logging::Logging(const LoggingSettings& settings) {
   } catch (const std::system_error& problem) {
     throw std::runtime_error("logging.file cannot be opened: " + std::string(problem.what()));
   }
-  auto logger = std::make_shared<spdlog::logger>("sluice", std::make_shared<Sink>(*writer_, settings.format));
+  auto logger = std::make_shared<spdlog::logger>(
+      "sluice", std::make_shared<LogSink>(*writer_, formatter_of(settings.format), false));
   logger->set_level(level_of(settings.level));
   spdlog::set_default_logger(std::move(logger));
 }

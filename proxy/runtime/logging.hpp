@@ -28,7 +28,6 @@ class Logging {
   static void fail(const std::string& message);
 
  private:
-  class Sink;
   std::unique_ptr<LogWriter> writer_;
 };
 

@@ -348,3 +348,30 @@ def test_a_broken_trace_is_named_by_its_line_wherever_the_scenario_uses_it(tmp_p
         run = subprocess.run([programs.program("nodeb"), *map(str, words)], capture_output=True, text=True, timeout=20, check=False)
         assert run.returncode == code, (words, run.stderr)
         assert f"{tmp_path}/broken.down:3: expected a time in whole milliseconds, got \"three\"" in run.stderr
+
+
+def test_a_log_that_nobody_reads_stops_neither_packets_nor_the_end(tmp_path):
+    """Standard error is a full pipe before the Node-B begins: even its thread of the radio has warnings to write."""
+    with lab_module.Lab("full-log", tmp_path) as lab:
+        wire = lab.radio(1, proxy=False)
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        with pytest.raises(BlockingIOError):
+            while True:
+                os.write(writing, b"x" * 4096)
+        os.set_blocking(writing, True)
+        file, runtime = tmp_path / "nodeb.yaml", tmp_path / "runtime"
+        runtime.mkdir()
+        programs.write(file, programs.nodeb_scenario(STEADY, False, live={"cpu": 1023}))
+        nodeb = subprocess.Popen(["ip", "netns", "exec", wire.box.name, programs.program("nodeb"), "live", file, "--mode", "none"],
+                                 stdout=subprocess.DEVNULL, stderr=writing, env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)})
+        try:
+            with traffic.Server(wire.server.socket) as server:
+                traffic.Client(wire.server_address, wire.ue.socket, server.port, timeout=60).download(MEGA, seed=1)
+            nodeb.send_signal(signal.SIGTERM)
+            assert nodeb.wait(20) == 0
+        finally:
+            nodeb.kill()
+            nodeb.wait()
+            os.close(writing)
+            os.close(reading)
