@@ -1,0 +1,231 @@
+// UEs behind one queue that they share, of which one says something of itself that is not so. What that gains it is
+// bounded by what it would gain in the mode i-tcp.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "dataplane/packet/parse.hpp"
+#include "emulator/hosts/bulk_client.hpp"
+#include "emulator/hosts/host.hpp"
+#include "emulator/hosts/pattern_server.hpp"
+#include "emulator/hosts/request_client.hpp"
+#include "emulator/net/delay_line.hpp"
+#include "emulator/net/event_loop.hpp"
+#include "emulator/net/router.hpp"
+#include "emulator/runtime/late_link.hpp"
+#include "emulator/runtime/proxy_node.hpp"
+#include "tests/support/eal.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A segment without SYN whose only option, or first one, is timestamps.
+class Acknowledgement {
+ public:
+  explicit Acknowledgement(const packet::Packet& packet) {
+    is_one_ = packet::parse(packet, parsed_) == packet::ParseResult::tcp && !parsed_.segment.flags.syn() &&
+              parsed_.segment.has_timestamps && parsed_.segment.flags.ack();
+  }
+  [[nodiscard]] bool is_one() const { return is_one_; }
+  [[nodiscard]] std::uint32_t number() const { return parsed_.segment.ack.raw(); }
+  void set_number(packet::Packet& packet, std::uint32_t number) const { set(packet, 8, number); }
+
+ private:
+  /// Changes a word of the TCP header, and the checksum with it (RFC 1624).
+  void set(packet::Packet& packet, std::size_t at, std::uint32_t value) const {
+    std::uint8_t* const header = packet.data() + parsed_.l4_offset;
+    const auto word = [header](std::size_t i) { return static_cast<std::uint32_t>(header[i] << 8U | header[i + 1]); };
+    std::uint32_t sum = (~word(16) & 0xffffU) + (~word(at) & 0xffffU) + (~word(at + 2) & 0xffffU);
+    for (std::size_t i = 0; i < 4; ++i) header[at + i] = static_cast<std::uint8_t>(value >> (24U - 8U * i));
+    sum += word(at) + word(at + 2);
+    while (sum > 0xffffU) sum = (sum & 0xffffU) + (sum >> 16U);
+    header[16] = static_cast<std::uint8_t>(~sum >> 8U);
+    header[17] = static_cast<std::uint8_t>(~sum);
+  }
+
+  packet::Parsed parsed_;
+  bool is_one_ = false;
+};
+
+/// What a UE sends, as it would have it.
+class Lie : public Element {
+ public:
+  explicit Lie(Element& next) : next_(&next) {}
+  virtual ~Lie() = default;
+  Lie(const Lie&) = delete;
+  Lie& operator=(const Lie&) = delete;
+  void receive(packet::Packet packet, Instant now) override {
+    const Acknowledgement said(packet);
+    if (said.is_one()) tell(said, packet, now);
+    next_->receive(std::move(packet), now);
+  }
+
+ protected:
+  virtual void tell(const Acknowledgement& said, packet::Packet& packet, Instant now) = 0;
+  Element* next_;
+};
+
+class Honest final : public Lie {
+ public:
+  using Lie::Lie;
+
+ private:
+  void tell(const Acknowledgement& /*said*/, packet::Packet& /*packet*/, Instant /*now*/) override {}
+};
+
+/// Acknowledges in ten parts what it would in one.
+class Divider final : public Lie {
+ public:
+  using Lie::Lie;
+
+ private:
+  void tell(const Acknowledgement& said, packet::Packet& packet, Instant now) override {
+    constexpr std::uint32_t parts = 10;
+    const std::uint32_t news = said.number() - last_;
+    const std::uint32_t before = std::exchange(last_, said.number());
+    if (before == 0 || news < parts || news > 1'000'000) return;
+    for (std::uint32_t part = 1; part < parts; ++part) {
+      packet::Packet copy = ::sluice::test::pool().copy(packet);
+      said.set_number(copy, before + news / parts * part);
+      next_->receive(std::move(copy), now);
+    }
+  }
+  std::uint32_t last_ = 0;
+};
+
+/// Leads to what is put in its place later.
+class Slot final : public Element {
+ public:
+  void lead_to(std::unique_ptr<Lie> next) { next_ = std::move(next); }
+  void receive(packet::Packet packet, Instant now) override { next_->receive(std::move(packet), now); }
+
+ private:
+  std::unique_ptr<Lie> next_;
+};
+
+struct Outcome {
+  double liar_mbps = 0;
+  double other_mbps = 0;
+  double echo_ms = 0;  ///< median
+};
+
+/// 20 Mb/s that three UEs share, in a queue without end: two download, and the third asks for 100 bytes again and
+/// again.
+class SharedQueue {
+ public:
+  SharedQueue(proxy::Mode mode, proxy::Intercept intercept) : config_(shard_config(mode, intercept)) {
+    proxy_.connect(shared_, to_server_);
+    into_server_.lead_to(server_);
+    for (std::size_t ue = 0; ue < ues_.size(); ++ue) router_.add(address(ue), *ues_.at(ue));
+    server_.listen(80,
+                   [this](const packet::Addresses& ours) { return std::make_unique<PatternServer>(ours, counters_); });
+    what_the_first_sends_.lead_to(std::make_unique<Honest>(proxy_.radio_port()));
+  }
+
+  template <typename Kind>
+  void first_is() {
+    what_the_first_sends_.lead_to(std::make_unique<Kind>(proxy_.radio_port()));
+  }
+
+  Outcome run() {
+    BulkConfig bulk;
+    bulk.server = server_.config().address;
+    BulkClient liar(loop_, *ues_[0], bulk, log_);
+    BulkClient other(loop_, *ues_[1], bulk, log_);
+    RequestConfig requests;
+    requests.server = bulk.server;
+    requests.interval = 100ms;
+    requests.size = {SizeKind::fixed, Bytes(100), Bytes(100), 1};
+    RequestClient echo(loop_, *ues_[2], requests, Random(1), log_);
+    constexpr Duration begin = 10s;
+    constexpr Duration end = 40s;
+    loop_.run_until(Instant(begin));
+    const std::uint64_t liar_before = liar.transferred();
+    const std::uint64_t other_before = other.transferred();
+    loop_.run_until(Instant(end));
+    const auto mbps = [&](std::uint64_t bytes) {
+      return static_cast<double>(bytes) * 8 / 1e6 / to_seconds(end - begin);
+    };
+    const Outcome outcome{mbps(liar.transferred() - liar_before), mbps(other.transferred() - other_before),
+                          to_milliseconds(log_.fetch_times.percentile(0.5))};
+    for (const auto& ue : ues_) ue->end_run(loop_.now());
+    server_.end_run(loop_.now());
+    EXPECT_EQ(log_.corrupted, 0U);
+    return outcome;
+  }
+
+ private:
+  static IpAddress address(std::size_t ue) { return IpAddress::v4(10, 45, 0, static_cast<std::uint8_t>(2 + ue)); }
+  static HostConfig host(const IpAddress& address) {
+    HostConfig config;
+    config.address = address;
+    return config;
+  }
+  static proxy::ShardConfig shard_config(proxy::Mode mode, proxy::Intercept intercept) {
+    proxy::ShardConfig config;
+    config.mode = mode;
+    config.intercept = intercept;
+    config.smvs.law = proxy::LawPlace::acks;
+    config.limits.max_flows = 64;
+    config.limits.max_bearers = 8;
+    return config;
+  }
+  std::unique_ptr<Host> ue(std::size_t number, Element& up) {
+    return std::make_unique<Host>(loop_, ::sluice::test::pool(), host(address(number)),
+                                  Random::stream(number + 2, "ue"), up);
+  }
+
+  EventLoop loop_;
+  proxy::ShardConfig config_;
+  ServerCounters counters_;
+  FlowLog log_;
+  ProxyNode proxy_{loop_, ::sluice::test::pool(), config_, 1};
+  Router router_;
+  LateLink into_server_;
+  Slot what_the_first_sends_;
+  DelayLine shared_{loop_, {10ms, Rate::bits_per_second(20e6), Bytes()}, router_};
+  DelayLine to_server_{loop_, {20ms, Rate(), Bytes()}, into_server_};
+  DelayLine from_server_{loop_, {20ms, Rate(), Bytes()}, proxy_.core_port()};
+  DelayLine first_up_{loop_, {10ms, Rate(), Bytes()}, what_the_first_sends_};
+  DelayLine up_{loop_, {10ms, Rate(), Bytes()}, proxy_.radio_port()};
+  Host server_{loop_, ::sluice::test::pool(), host(IpAddress::v4(192, 0, 2, 1)), Random::stream(1, "server"),
+               from_server_};
+  std::array<std::unique_ptr<Host>, 3> ues_{ue(0, first_up_), ue(1, up_), ue(2, up_)};
+};
+
+template <typename Kind>
+Outcome outcome_of(proxy::Mode mode, proxy::Intercept intercept = proxy::Intercept::split) {
+  SharedQueue network(mode, intercept);
+  network.first_is<Kind>();
+  return network.run();
+}
+
+/// Of two that download in the mode i-tcp each has half.
+constexpr double part_by_congestion_control = 9.7;
+
+TEST(Liars, HonestUesHaveEqualParts) {
+  for (const proxy::Intercept intercept : {proxy::Intercept::split, proxy::Intercept::regulate}) {
+    const Outcome outcome = outcome_of<Honest>(proxy::Mode::smvs, intercept);
+    EXPECT_NEAR(outcome.liar_mbps, outcome.other_mbps, 1);
+    EXPECT_GT(outcome.liar_mbps + outcome.other_mbps, 19);
+  }
+  EXPECT_NEAR(outcome_of<Honest>(proxy::Mode::i_tcp).liar_mbps, part_by_congestion_control, 0.1);
+}
+
+/// Bytes are counted, not acknowledgements (RFC 3465).
+TEST(Liars, AcknowledgementsInPartsGainNothing) {
+  const Outcome honest = outcome_of<Honest>(proxy::Mode::smvs);
+  const Outcome outcome = outcome_of<Divider>(proxy::Mode::smvs);
+  EXPECT_LE(outcome.liar_mbps, part_by_congestion_control);
+  EXPECT_LE(outcome.echo_ms, honest.echo_ms * 1.1);
+  EXPECT_LE(outcome_of<Divider>(proxy::Mode::i_tcp).liar_mbps, part_by_congestion_control + 0.1);
+}
+
+}  // namespace
+}  // namespace sluice::emulator
