@@ -26,12 +26,13 @@ Bytes ClockedAcks::Watched::payload_of(Bytes wire) const {
 }
 
 /// Of a segment that was overtaken nothing is known.
-Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value, Duration others, Duration most) {
+Duration ClockedAcks::Watched::late(Instant now, std::uint32_t ts_value, const control::AckClockedWindow& law,
+                                    Duration round_trip) {
   const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;
   if (overtaken) return Duration(-1);
   timed = true;
   newest_ts = ts_value;
-  return clock.late(now, ts_value, others, most);
+  return possible_lateness(clock, law, now, ts_value, round_trip);
 }
 
 void ClockedAcks::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) {
@@ -100,8 +101,7 @@ bool ClockedAcks::on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Se
   news.delivered = watched.on_wire(heard.delivered);
   news.round_trip = heard.round_trip;
   if (segment.has_timestamps) {
-    const control::AckClockedWindow& law = clock.law();
-    news.late = watched.late(now, segment.ts_value, law.late(), law.most_late(news.round_trip));
+    news.late = watched.late(now, segment.ts_value, clock.law(), news.round_trip);
   }
   news.further = watched.passing.further();
   clock.hear(news);

@@ -50,7 +50,8 @@ class ClockedAcks {
     Watched(Instant now, const EndToEndFlow& flow);
     [[nodiscard]] Bytes on_wire(Bytes amount) const;
     [[nodiscard]] Bytes payload_of(Bytes wire) const;
-    [[nodiscard]] Duration late(Instant now, std::uint32_t ts_value, Duration others, Duration most);
+    [[nodiscard]] Duration late(Instant now, std::uint32_t ts_value, const control::AckClockedWindow& law,
+                                Duration round_trip);
 
     control::PassingFlow passing;
     control::PeerClock clock;

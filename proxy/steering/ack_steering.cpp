@@ -14,7 +14,22 @@ bool is_young(const Flow& flow, const Bearer& bearer) {
   return flow.sent_to_radio < bearer.treatment().smvs.short_flow;
 }
 
+[[gnu::noinline, gnu::cold]] Duration begin_again(control::PeerClock& clock, Instant now, std::uint32_t ticks,
+                                                  Duration most) {
+  clock = control::PeerClock{};
+  return clock.late(now, ticks, Duration::zero(), most);
+}
+
 }  // namespace
+
+Duration possible_lateness(control::PeerClock& clock, const control::AckClockedWindow& law, Instant now,
+                           std::uint32_t ticks, Duration round_trip) {
+  const Duration most = law.most_late(round_trip);
+  const Duration late = clock.late(now, ticks, law.late(), most);
+  if (late > round_trip && round_trip > Duration::zero()) [[unlikely]]
+    return begin_again(clock, now, ticks, most);
+  return late;
+}
 
 Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t young, bool is_young) {
   if (young == 0 || young >= waiting) return window / std::max(waiting, 1U);
@@ -78,10 +93,9 @@ void AckSteering::hear(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews
   Share& share = follow(shares_[id], flow, bearer, clock);
   const Duration round_trip = greater(news.rtt, Duration::zero());
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
-  const Duration late =
-      endpoint.uses_timestamps()
-          ? share.clock.late(now, endpoint.newest_ts_value(), clock.law().late(), clock.law().most_late(round_trip))
-          : Duration(-1);
+  const Duration late = endpoint.uses_timestamps()
+                            ? possible_lateness(share.clock, clock.law(), now, endpoint.newest_ts_value(), round_trip)
+                            : Duration(-1);
   control::Acknowledged heard = news_of(bearer, now);
   heard.delivered = on_wire(flow.leg(Side::radio), Bytes(news.delivered));
   heard.round_trip = round_trip;

@@ -36,6 +36,15 @@ struct Contenders {
 /// What every acknowledgement of a bearer's UE tells alike; the rest is the connection's. Requires that it listens.
 [[nodiscard]] control::Acknowledged news_of(const Bearer& bearer, Instant now);
 
+/// Returns how much later than at best the newest segment of a peer has come by `clock`, negative where that is
+/// unknown: PeerClock::late(), but for a lateness that the round trip refutes. A peer whose clock was set back says
+/// that each of its acknowledgements has waited for so much longer, for minutes, and the law would keep as much more in
+/// the radio queue, before everybody who shares it. Such a clock begins again, as one of which nothing is known.
+/// Refuted is a wait for the uplink that is longer than the round trip of which it is a part. `round_trip`: zero where
+/// unknown.
+[[nodiscard]] Duration possible_lateness(control::PeerClock& clock, const control::AckClockedWindow& law, Instant now,
+                                         std::uint32_t ticks, Duration round_trip);
+
 /// Feeds the law of each bearer from the acknowledgements of its connections, and shares its window among them: none
 /// that waits has more than its part while another one wants it. The young have the larger part: what somebody waits
 /// for is short more often than not. Knows what of a bearer's flight is each flow's. Thread: the shard's.

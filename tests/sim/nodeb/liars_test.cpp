@@ -1,5 +1,6 @@
-// UEs behind one queue that they share, of which one says something of itself that is not so. What that gains it is
-// bounded by what it would gain in the mode i-tcp.
+// UEs behind one queue that they share, of which one says something of itself
+// that is not so. What that gains it is bounded by what it would gain in the
+// mode i-tcp, which uses nothing of it.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +35,9 @@ class Acknowledgement {
   }
   [[nodiscard]] bool is_one() const { return is_one_; }
   [[nodiscard]] std::uint32_t number() const { return parsed_.segment.ack.raw(); }
+  [[nodiscard]] std::uint32_t ts_value() const { return parsed_.segment.ts_value; }
   void set_number(packet::Packet& packet, std::uint32_t number) const { set(packet, 8, number); }
+  void set_ts_value(packet::Packet& packet, std::uint32_t value) const { set(packet, 24, value); }
 
  private:
   /// Changes a word of the TCP header, and the checksum with it (RFC 1624).
@@ -79,6 +82,26 @@ class Honest final : public Lie {
   void tell(const Acknowledgement& /*said*/, packet::Packet& /*packet*/, Instant /*now*/) override {}
 };
 
+/// Its clock stands still for 150 ms once, after six seconds, so that no
+/// timestamp is older than the one before.
+class ClockSetBack final : public Lie {
+ public:
+  using Lie::Lie;
+
+ private:
+  void tell(const Acknowledgement& said, packet::Packet& packet, Instant now) override {
+    constexpr std::uint32_t back = 150;
+    if (now < Instant(6s)) {
+      last_ = said.ts_value();
+      return;
+    }
+    const std::uint32_t set = said.ts_value() - back;
+    if (static_cast<std::int32_t>(set - last_) > 0) last_ = set;
+    said.set_ts_value(packet, last_);
+  }
+  std::uint32_t last_ = 0;
+};
+
 /// Acknowledges in ten parts what it would in one.
 class Divider final : public Lie {
  public:
@@ -115,8 +138,8 @@ struct Outcome {
   double echo_ms = 0;  ///< median
 };
 
-/// 20 Mb/s that three UEs share, in a queue without end: two download, and the third asks for 100 bytes again and
-/// again.
+/// 20 Mb/s that three UEs share, in a queue without end: two download, and the
+/// third asks for 100 bytes again and again.
 class SharedQueue {
  public:
   SharedQueue(proxy::Mode mode, proxy::Intercept intercept) : config_(shard_config(mode, intercept)) {
@@ -216,6 +239,16 @@ TEST(Liars, HonestUesHaveEqualParts) {
     EXPECT_GT(outcome.liar_mbps + outcome.other_mbps, 19);
   }
   EXPECT_NEAR(outcome_of<Honest>(proxy::Mode::i_tcp).liar_mbps, part_by_congestion_control, 0.1);
+}
+
+/// End to end there is no i-tcp to compare with.
+TEST(Liars, AClockThatIsSetBackGainsNothing) {
+  const Outcome split = outcome_of<ClockSetBack>(proxy::Mode::smvs);
+  EXPECT_LE(split.liar_mbps, part_by_congestion_control);
+  EXPECT_LE(split.echo_ms, outcome_of<Honest>(proxy::Mode::smvs).echo_ms * 1.4);
+  const proxy::Intercept regulate = proxy::Intercept::regulate;
+  EXPECT_LE(outcome_of<ClockSetBack>(proxy::Mode::smvs, regulate).echo_ms,
+            outcome_of<Honest>(proxy::Mode::smvs, regulate).echo_ms * 1.1);
 }
 
 /// Bytes are counted, not acknowledgements (RFC 3465).
