@@ -114,7 +114,8 @@ struct Place {
 };
 
 std::vector<Place> places_of(const Source& file, const RingHeader& header) {
-  std::vector<std::byte> slots(std::max<std::size_t>(part_bytes / header.slot_bytes, 1) * header.slot_bytes);
+  const std::size_t slots_at_once = std::min(part_bytes, file.size() - sizeof header) / header.slot_bytes;
+  std::vector<std::byte> slots(std::max<std::size_t>(slots_at_once, 1) * header.slot_bytes);
   std::vector<Place> places;
   for (std::size_t at = sizeof header; at < file.size(); at += slots.size()) {
     const std::span<std::byte> some = std::span(slots).first(std::min(slots.size(), file.size() - at));
