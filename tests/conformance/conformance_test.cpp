@@ -134,8 +134,9 @@ TEST(Scripts, AScriptThatIsWrongIsRefusedWithItsLine) {
     EXPECT_EQ(outcome.line, 2) << wrong;
     EXPECT_EQ(outcome.message.rfind("the script: ", 0), 0U) << wrong << ": " << outcome.message;
   }
-  Script script = read_script("a.script", "modes sideways\n---\nforget\n");
-  EXPECT_THROW((void)circumstances_of(script), ScriptError);
+  for (const std::string wrong : {"modes sideways", "families 5", "exposure 7"}) {
+    EXPECT_THROW((void)circumstances_of(read_script("a.script", wrong + "\n---\nforget\n")), ScriptError) << wrong;
+  }
 }
 
 TEST(Scripts, NumbersAreSumsModulo2To32) {

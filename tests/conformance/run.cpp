@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <functional>
 
 #include "proxy/shard/shard.hpp"
@@ -19,17 +20,6 @@ using proxy::Side;
 struct Deviation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-
-const std::vector<std::string> all_modes = {"split", "acks", "regulate", "bypass"};
-
-bool splits(const std::string& mode) {
-  return mode == "split" || mode == "acks";
-}
-
-std::vector<std::string> setting(const Script& script, const std::string& name, std::vector<std::string> otherwise) {
-  const auto found = script.settings.find(name);
-  return found == script.settings.end() ? std::move(otherwise) : found->second;
-}
 
 proxy::ShardConfig config_of(const Script& script, const Circumstances& circumstances) {
   proxy::ShardConfig config;
@@ -57,7 +47,7 @@ class Play final : public proxy::Transmitter {
         shard_(set_ports(config_of(script, circumstances)), pool, *this, {42, 43}, Instant{}) {}
 
   void line(const Line& line) {
-    if (!is_meant(line)) return;
+    if (!is_meant(line, circumstances_)) return;
     std::vector<std::string> replaced;
     for (const std::string& word : line.words) replaced.push_back(replace(word));
     Words words(std::move(replaced));
@@ -97,13 +87,13 @@ class Play final : public proxy::Transmitter {
 
  private:
   static std::array<std::uint32_t, 2> initial_numbers(const Script& script) {
-    const auto words = setting(script, "isn", {"1000", "5000"});
+    const auto words = script.setting("isn", {"1000", "5000"});
     if (words.size() != 2) throw ScriptError("isn needs the UE's and the core host's");
     return {number_of(words[0]), number_of(words[1])};
   }
 
   proxy::ShardConfig set_ports(proxy::ShardConfig config) {
-    const auto words = setting(script_, "ports", {"65535", "65535"});
+    const auto words = script_.setting("ports", {"65535", "65535"});
     if (words.size() != 2) throw ScriptError("ports needs the MTUs towards the UE and the core");
     for (const Side side : {Side::radio, Side::core}) {
       Host& host = side == Side::radio ? ue_ : core_;
@@ -111,28 +101,6 @@ class Play final : public proxy::Transmitter {
       config.ports[static_cast<std::size_t>(side)].mtu = static_cast<std::uint16_t>(host.mtu);
     }
     return config;
-  }
-
-  [[nodiscard]] bool is_meant(const Line& line) const {
-    const std::map<std::string, std::set<std::string>> groups = {
-        {circumstances_.mode, {all_modes.begin(), all_modes.end()}},
-        {circumstances_.family == 4 ? "ipv4" : "ipv6", {"ipv4", "ipv6"}},
-        {circumstances_.exposed ? "exposed" : "unexposed", {"exposed", "unexposed"}}};
-    std::size_t known = 0;
-    for (const auto& [now, group] : groups) {
-      const auto in_group = [&](const std::string& word) { return group.count(word) != 0; };
-      const auto named = std::count_if(line.only.begin(), line.only.end(), in_group);
-      known += static_cast<std::size_t>(named);
-      if (named != 0 && line.only.count(now) == 0) return false;
-    }
-    for (const auto& [name, value] : circumstances_.variables) {
-      const auto of_variable = [&](const std::string& word) { return word.rfind(name + "=", 0) == 0; };
-      const auto named = std::count_if(line.only.begin(), line.only.end(), of_variable);
-      known += static_cast<std::size_t>(named);
-      if (named != 0 && line.only.count(name + "=" + value) == 0) return false;
-    }
-    if (known != line.only.size()) throw ScriptError("expected circumstances in [ ]");
-    return true;
   }
 
   [[nodiscard]] std::string replace(std::string word) const {
@@ -317,7 +285,7 @@ class Play final : public proxy::Transmitter {
       Host& host = side == Side::radio ? ue_ : core_;
       Host& other = peer(host);
       log(host, " < ", frame);
-      const Host* const limit = splits(circumstances_.mode) && !circumstances_.exposed ? &other : nullptr;
+      const Host* const limit = circumstances_.splits() && !circumstances_.exposed ? &other : nullptr;
       const std::string wrong = host.came(frame, other, limit, script_.settings.count("shrinks") != 0);
       if (!wrong.empty() && broken_.empty()) broken_ = host.name + " got " + text_of(frame) + ": " + wrong;
       const auto read = conformance::read(frame);
@@ -453,37 +421,6 @@ class Play final : public proxy::Transmitter {
 };
 
 }  // namespace
-
-std::string describe(const Circumstances& circumstances) {
-  std::string text = circumstances.mode + ", IPv" + std::to_string(circumstances.family);
-  if (splits(circumstances.mode)) text += circumstances.exposed ? ", exposed" : ", unexposed";
-  for (const auto& [name, value] : circumstances.variables) text.append(", ").append(name).append(" ").append(value);
-  return text;
-}
-
-std::vector<Circumstances> circumstances_of(const Script& script) {
-  std::vector<Circumstances> all;
-  for (const std::string& mode : setting(script, "modes", all_modes)) {
-    if (std::count(all_modes.begin(), all_modes.end(), mode) == 0) throw ScriptError("no mode is " + mode);
-    for (const std::string& family : setting(script, "families", {"4", "6"})) {
-      for (const std::string& exposure : setting(script, "exposure", {"default", "0"})) {
-        if (exposure == "0" && !splits(mode)) continue;
-        all.push_back({mode, number_of(family), exposure != "0", {}});
-      }
-    }
-  }
-  for (const auto& [name, values] : script.repetitions) {
-    std::vector<Circumstances> more;
-    for (const Circumstances& one : all) {
-      for (const std::string& value : values) {
-        more.push_back(one);
-        more.back().variables[name] = value;
-      }
-    }
-    all = std::move(more);
-  }
-  return all;
-}
 
 Outcome play(const Script& script, const Circumstances& circumstances, packet::PacketPool& pool) {
   int number = 1;

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <map>
-#include <memory>
 #include <string>
-#include <vector>
 
+#include "tests/conformance/circumstances.hpp"
 #include "tests/conformance/script.hpp"
 
 namespace sluice::packet {
@@ -12,18 +10,6 @@ class PacketPool;
 }
 
 namespace sluice::conformance {
-
-/// How the proxy treats the conversation of a script.
-struct Circumstances {
-  std::string mode = "split";
-  unsigned family = 4;
-  bool exposed = true;  ///< what the other host has not yet may be acknowledged
-  std::map<std::string, std::string> variables;
-};
-[[nodiscard]] std::string describe(const Circumstances& circumstances);
-
-/// All the circumstances that a script is for; throws ScriptError.
-[[nodiscard]] std::vector<Circumstances> circumstances_of(const Script& script);
 
 struct Outcome {
   int line = 0;         ///< where the conversation went wrong; 0 if it did not

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <sstream>
+#include <utility>
 
 namespace sluice::conformance {
 namespace {
@@ -105,6 +106,11 @@ Octets Words::hexadecimal() {
 
 void Words::expect_end() const {
   if (!empty()) throw ScriptError("expected the end of the line, got " + peek());
+}
+
+std::vector<std::string> Script::setting(const std::string& name, std::vector<std::string> otherwise) const {
+  const auto found = settings.find(name);
+  return found == settings.end() ? std::move(otherwise) : found->second;
 }
 
 Script read_script(const std::string& file, const std::string& text) {

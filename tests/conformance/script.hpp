@@ -55,6 +55,9 @@ struct Script {
   std::map<std::string, std::vector<std::string>> settings;     ///< the lines above `---`, by their first word
   std::map<std::string, std::vector<std::string>> repetitions;  ///< variables, and their values
   std::vector<Line> lines;
+
+  /// The values of a setting, or these where the script has none.
+  [[nodiscard]] std::vector<std::string> setting(const std::string& name, std::vector<std::string> otherwise) const;
 };
 
 /// Reads a script; throws ScriptError, whose text begins with file and line.
