@@ -170,6 +170,7 @@ class Copy:
         self._worked = True
         self.programs = {}  # of the tests, by their paths in the build: what starts them
         self._inputs = {}  # of each of them, the objects that it is linked of
+        self._usual = {}  # seconds that a program takes without a mutant, None where it fails, of those that had to be run
         self._readers = {}  # of each source, by its path from the top: the objects that depend on it
         self._environment = dict(os.environ, NINJA_STATUS="", GTEST_FAIL_FAST="1", GTEST_BRIEF="1",
                                  GIT_CEILING_DIRECTORIES=str(root.parent))
@@ -255,7 +256,10 @@ class Copy:
         tests = json.loads(self._call(["ctest", "--show-only=json-v1"], self._build))["tests"]
         commands = [test["command"] for test in tests if test.get("command")]
         self.programs = {os.path.relpath(command[0], self._build): command for command in commands}
+        (self.root / "usual").mkdir()
         for program in self.programs:
+            # Linkers make a new file, so this one stays.
+            os.link(self.root / "build" / "release" / program, self.root / "usual" / os.path.basename(program))
             self._inputs[program] = set(self._call(["ninja", "-t", "inputs", program], self._build).splitlines())
         built = ""
         for line in self._call(["ninja", "-t", "deps"], self._build).splitlines():
@@ -266,8 +270,18 @@ class Copy:
                 built = line.split(": #")[0]
 
     def dependents(self, mutant):
-        """The test programs that have something of this file in them."""
-        return [program for program, inputs in self._inputs.items() if inputs & self._readers.get(mutant.file, set())]
+        """The test programs that have something of this file in them, small ones first: they are made and run sooner."""
+        found = [program for program, inputs in self._inputs.items() if inputs & self._readers.get(mutant.file, set())]
+        return sorted(found, key=lambda program: (len(self._inputs[program]), program))
+
+    def usual(self, program):
+        """Seconds that the program takes without a mutant; None if it fails even so."""
+        if program not in self._usual:
+            passed, seconds = self.run([self._seen / "usual" / os.path.basename(program), *self.programs[program][1:]], None)
+            self._usual[program] = seconds if passed else None
+            if not passed:
+                print(f"mutants: {program} fails without a mutant and is left out", flush=True)
+        return self._usual[program]
 
     def write(self, mutant):
         """The file as the mutant has it; returns what puts it right again."""
@@ -278,11 +292,11 @@ class Copy:
         path.write_bytes("\n".join(lines).encode())
         return lambda: path.write_bytes(text)
 
-    def run(self, program, limit):
+    def run(self, command, limit):
         """True if it passed, False if not, None if it took too long; and the seconds."""
         begin = time.monotonic()
-        command = self._command(self.programs[program], self._build, self._stands_in)
-        process = subprocess.Popen(command, cwd=None if self._stands_in else self._build, env=self._environment,
+        folder = None if self._stands_in else self._build
+        process = subprocess.Popen(self._command(command, self._build, self._stands_in), cwd=folder, env=self._environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    start_new_session=True)
         try:
@@ -296,18 +310,23 @@ class Copy:
         return passed, time.monotonic() - begin
 
 
-def outcome(copy, mutant, programs, usual):
+def outcome(copy, mutant):
     """What became of a mutant, and what noticed it."""
     restore = copy.write(mutant)
+    by = "no test program has it"
     try:
-        built, printed = copy.build(*programs)
-        if not built:
-            return ("did not compile", "") if "error" in printed else ("failed to build", printed[-200:])
-        for program in sorted(programs, key=usual.get):
-            passed, _ = copy.run(program, max(LEAST_SECONDS, SLOWER * usual[program]))
+        for program in copy.dependents(mutant):
+            built, printed = copy.build(program)
+            if not built:
+                return ("did not compile", "") if "error" in printed else ("failed to build", printed[-200:])
+            usual = copy.usual(program)
+            if usual is None:
+                continue
+            by = ""
+            passed, _ = copy.run(copy.programs[program], max(LEAST_SECONDS, SLOWER * usual))
             if not passed:
                 return ("timed out" if passed is None else "noticed"), os.path.basename(program)
-        return "survived", ""
+        return "survived", by
     finally:
         restore()
 
@@ -323,33 +342,18 @@ def report(tally, survivors, skipped):
     print(f"\nmutants: {noticed} of {judged} noticed{share} ({parts or 'none'}; {skipped} equivalent ones left out)")
 
 
-def usual_times(copy, programs):
-    """Seconds of each program without a mutant; those that fail even so are left out."""
-    usual = {}
-    for program in programs:
-        passed, seconds = copy.run(program, None)
-        if passed:
-            usual[program] = seconds
-        else:
-            print(f"mutants: {program} fails without a mutant and is left out", flush=True)
-    return usual
-
-
 def judge(copy, drawn):
     """Judges the mutants one after the other; returns how many ended how, and the survivors."""
     print(f"mutants: building what tests {len(drawn)} of them", flush=True)
     copy.build_tests()
-    depend = {mutant: copy.dependents(mutant) for mutant in drawn}
-    usual = usual_times(copy, sorted({program for programs in depend.values() for program in programs}))
     tally, survivors = Counter(), []
     for number, mutant in enumerate(drawn, 1):
-        programs = [program for program in depend[mutant] if program in usual]
         begin = time.monotonic()
-        name, by = outcome(copy, mutant, programs, usual) if programs else ("survived", "no test program has it")
+        name, by = outcome(copy, mutant)
         tally[name] += 1
         if name == "survived":
             survivors.append(mutant)
-        print(f"[{number}/{len(drawn)}, {time.monotonic() - begin:.0f} s] {name}{' by ' + by if by else ''}: {mutant.diff()}", flush=True)
+        print(f"[{number}/{len(drawn)}, {time.monotonic() - begin:.0f} s] {name}{f' ({by})' if by else ''}: {mutant.diff()}", flush=True)
     return tally, survivors
 
 
