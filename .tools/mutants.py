@@ -162,8 +162,9 @@ class Copy:
     here sees the copy in the place of the original, in a mount namespace of its own (unshare(1)): nothing is compiled twice.
     Where that is not allowed the copy is built from the beginning."""
 
-    def __init__(self, root, jobs):
+    def __init__(self, root, jobs, only=""):
         self._jobs = str(jobs)
+        self._only = re.compile(only)  # of the names of test programs
         self._original = root
         self.root = root / "build" / f"mutants-{os.getpid()}"
         self._stands_in = False
@@ -255,7 +256,8 @@ class Copy:
             raise SystemExit(f"mutants: the tests do not build\n{printed[-2000:]}")
         tests = json.loads(self._call(["ctest", "--show-only=json-v1"], self._build))["tests"]
         commands = [test["command"] for test in tests if test.get("command")]
-        self.programs = {os.path.relpath(command[0], self._build): command for command in commands}
+        self.programs = {os.path.relpath(command[0], self._build): command for command in commands
+                         if self._only.search(os.path.basename(command[0]))}
         (self.root / "usual").mkdir()
         for program in self.programs:
             # Linkers make a new file, so this one stays.
@@ -344,7 +346,7 @@ def report(tally, survivors, skipped):
 
 def judge(copy, drawn):
     """Judges the mutants one after the other; returns how many ended how, and the survivors."""
-    print(f"mutants: building what tests {len(drawn)} of them", flush=True)
+    print(f"mutants: building the tests for {len(drawn)} of them", flush=True)
     copy.build_tests()
     tally, survivors = Counter(), []
     for number, mutant in enumerate(drawn, 1):
@@ -363,6 +365,8 @@ def main(arguments=None, root=ROOT):
     parser.add_argument("folder", nargs="?", metavar="FOLDER", help=f"a folder or file of the product (all of {', '.join(PRODUCT)})")
     parser.add_argument("--seed", type=int, default=1, help="what is drawn (default 1)")
     parser.add_argument("--count", type=int, default=10, help="so many mutants (default 10)")
+    parser.add_argument("--programs", default="", metavar="REGEX",
+                        help="runs only the test programs whose names match, such as '^(?!nodeb_)' (all)")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="compilers at once")
     parser.add_argument("--list", action="store_true", help="show what would be drawn, and build nothing")
     options = parser.parse_args(arguments)
@@ -380,9 +384,11 @@ def main(arguments=None, root=ROOT):
         print("\n".join(mutant.diff() for mutant in drawn))
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with Copy(root, options.jobs) as copy:
+    with Copy(root, options.jobs, options.programs) as copy:
         tally, survivors = judge(copy, drawn)
     report(tally, survivors, skipped)
+    if options.programs:
+        print(f"mutants: of the test programs only those that match {options.programs} were run")
     return 1 if survivors else 0
 
 

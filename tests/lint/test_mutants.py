@@ -153,6 +153,11 @@ def test_the_whole_run_reports_and_leaves_nothing(tree):
     assert (tree / "proxy/sum.hpp").read_text(encoding="utf-8") == SUM
 
 
+def test_programs_can_be_left_out(tree):
+    ended = run(tree, "--count", "2", "--seed", "2", "--programs", "^other", "proxy")
+    assert "mutants: 0 of 2 noticed, 0.0 %" in ended.stdout and "match ^other" in ended.stdout, ended.stdout + ended.stderr
+
+
 def test_without_a_mount_namespace_the_copy_is_built(tree, monkeypatch):
     monkeypatch.setenv("PATH", f"{tree.parent}/bin:{os.environ['PATH']}")
     (tree.parent / "bin").mkdir()
