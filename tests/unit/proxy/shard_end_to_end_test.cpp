@@ -302,6 +302,22 @@ TEST(ShardRegulate, TheUesBehindOneQueueShareItEvenlyWithoutReports) {
   EXPECT_EQ(lab.window(), 28'416) << "who is not of the prefix has a queue of his own";
 }
 
+TEST(ShardRegulate, AnObserverSeesWhatIsUnderWayAndTheWindowsOfBothHosts) {
+  Lab lab(Mode::observe);
+  lab.hosts.window = 1000;
+  lab.hosts.ue_window = 500;
+  lab.hosts.open();
+  lab.data(3);
+  lab.hosts.ue(Flags::ack_bit, 0, 1000, "request");
+  std::vector<proxy::FlowInfo> flows;
+  lab.lab.shard.describe_flows(flows, 2);
+  ASSERT_EQ(flows.size(), 1U);
+  EXPECT_EQ(flows[0].in_flight[0], Bytes(2000));
+  EXPECT_EQ(flows[0].in_flight[1], Bytes(7));
+  EXPECT_EQ(flows[0].peer_window[0], Bytes(500 << 7));
+  EXPECT_EQ(flows[0].peer_window[1], Bytes(1000 << 7));
+}
+
 /// The Node-B shares its buffer among those that it is told of.
 TEST(ShardRegulate, StatusesCountConnectionsThatPassEndToEnd) {
   Lab lab(Mode::gwa_fcfs);
