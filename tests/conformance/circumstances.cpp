@@ -61,13 +61,13 @@ bool is_meant(const Line& line, const Circumstances& circumstances) {
       {circumstances.exposed ? "exposed" : "unexposed", {"exposed", "unexposed"}}};
   std::size_t known = 0;
   for (const auto& [now, group] : groups) {
-    const auto in_group = [&](const std::string& word) { return group.count(word) != 0; };
+    const auto in_group = [&words = group](const std::string& word) { return words.count(word) != 0; };
     const auto named = std::count_if(line.only.begin(), line.only.end(), in_group);
     known += static_cast<std::size_t>(named);
     if (named != 0 && line.only.count(now) == 0) return false;
   }
   for (const auto& [name, value] : circumstances.variables) {
-    const auto of_variable = [&](const std::string& word) { return word.rfind(name + "=", 0) == 0; };
+    const auto of_variable = [prefix = name + "="](const std::string& word) { return word.rfind(prefix, 0) == 0; };
     const auto named = std::count_if(line.only.begin(), line.only.end(), of_variable);
     known += static_cast<std::size_t>(named);
     if (named != 0 && line.only.count(name + "=" + value) == 0) return false;

@@ -4,7 +4,6 @@
 
 #include <charconv>
 #include <sstream>
-#include <utility>
 
 namespace sluice::conformance {
 namespace {
@@ -108,9 +107,9 @@ void Words::expect_end() const {
   if (!empty()) throw ScriptError("expected the end of the line, got " + peek());
 }
 
-std::vector<std::string> Script::setting(const std::string& name, std::vector<std::string> otherwise) const {
+std::vector<std::string> Script::setting(const std::string& name, const std::vector<std::string>& otherwise) const {
   const auto found = settings.find(name);
-  return found == settings.end() ? std::move(otherwise) : found->second;
+  return found == settings.end() ? otherwise : found->second;
 }
 
 Script read_script(const std::string& file, const std::string& text) {

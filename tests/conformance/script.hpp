@@ -57,7 +57,8 @@ struct Script {
   std::vector<Line> lines;
 
   /// The values of a setting, or these where the script has none.
-  [[nodiscard]] std::vector<std::string> setting(const std::string& name, std::vector<std::string> otherwise) const;
+  [[nodiscard]] std::vector<std::string> setting(const std::string& name,
+                                                 const std::vector<std::string>& otherwise) const;
 };
 
 /// Reads a script; throws ScriptError, whose text begins with file and line.
