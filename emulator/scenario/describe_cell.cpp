@@ -1,3 +1,4 @@
+#include "emulator/link/cqi.hpp"
 #include "emulator/scenario/describe.hpp"
 #include "emulator/scheduler/scheduler.hpp"
 
@@ -247,11 +248,22 @@ void describe(Section& s, UplinkSpec& uplink) {
   check_frames(s, uplink.buffer, uplink.frame);
 }
 
+void UeSpec::settle_frames() {
+  constexpr std::uint64_t frames = 200;
+  frame = given_frame.value_or(channel.type == ChannelType::hsdpa ? link::pdu_size : Bytes(0));
+  const auto bytes = frames * static_cast<std::uint64_t>(link::pdu_size.count());
+  buffer = given_buffer.value_or(frame > Bytes(0) ? BufferSpec{frames, BufferUnit::frames}
+                                                  : BufferSpec{bytes, BufferUnit::bytes});
+}
+
 void describe(Section& s, UeSpec& ue) {
   s.required().value("address", ue.address, "of the UE");
   s.list("more_addresses", ue.more_addresses, {0, 16}, "further addresses of the same UE, sharing its queue");
-  s.value("frame", ue.frame, {Bytes(0), Bytes(65'535)}, "size of a radio frame; 0B = packets are sent byte by byte");
-  s.value("buffer", ue.buffer, "of the radio queue");
+  s.value(
+      "frame", ue.given_frame, {Bytes(0), Bytes(65'535)},
+      "size of a radio frame; 0B = packets are sent byte by byte; when not set 40B for channels of type hsdpa, 0B for "
+      "others");
+  s.value("buffer", ue.given_buffer, "of the radio queue; when not set 200 frames, or 8000B where frame is 0B");
   s.choice("drop", ue.drop, drop_policies, "whose packet goes when there is no room");
   s.choice("order", ue.order, queue_orders, "in which the UE's packets leave");
   s.when(ue.order == QueueOrder::short_flows_first, "order is short-flows-first", [&] {
@@ -271,6 +283,7 @@ void describe(Section& s, UeSpec& ue) {
   s.check(ue.loss <= 0 || ue.channel.type != ChannelType::wlan, "loss", "0 on the air of an access point",
           Scalar<double>::format(ue.loss));
   s.section("uplink", ue.uplink, "the UE's own way up, before cell.uplink; without, only that line");
+  ue.settle_frames();
   check_frames(s, ue.buffer, ue.frame);
   check_managed(s, ue);
 }

@@ -175,9 +175,11 @@ struct UplinkSpec {
 
 struct UeSpec {
   IpAddress address = IpAddress::v4(10, 45, 0, 2);
-  std::vector<IpAddress> more_addresses;  ///< of the same UE: its IPv6 address, say
-  Bytes frame{40};                        ///< size of a radio frame; 0 = byte by byte
-  BufferSpec buffer;
+  std::vector<IpAddress> more_addresses;   ///< of the same UE: its IPv6 address, say
+  std::optional<Bytes> given_frame;        ///< as the file has it
+  std::optional<BufferSpec> given_buffer;  ///< as the file has it
+  Bytes frame;                             ///< size of a radio frame; 0 = byte by byte
+  BufferSpec buffer{8000, BufferUnit::bytes};
   DropPolicy drop = DropPolicy::tail;
   QueueOrder order = QueueOrder::fifo;
   FlowClassParameters flows;  ///< order short_flows_first
@@ -193,6 +195,9 @@ struct UeSpec {
   [[nodiscard]] const IpAddress& address_of(std::uint32_t index) const {
     return index == 0 ? address : more_addresses[index - 1];
   }
+  /// Sets `frame` and `buffer`: as given, else as the channel has them. Only HSDPA has frames unless they are given. A
+  /// buffer is of 200 frames where there are any, else of as many bytes as 200 frames of HSDPA have.
+  void settle_frames();
 };
 
 enum class MoveType : std::uint8_t { outage, handover, leave };

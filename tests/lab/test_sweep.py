@@ -35,7 +35,7 @@ warmup: 1s
 modes: [none, i-tcp]
 cell:
   ues:
-    - {address: 10.45.0.2, channel: {type: trace, file: link.down}}
+    - {address: 10.45.0.2, frame: 40B, channel: {type: trace, file: link.down}}
 output: {flows: true, ues: true, queues: true, ratio: {column: buffer, base: "50", of: [goodput]}}
 sweep:
   - {column: buffer, keys: [cell.ues.0.buffer], values: [50, 100, 200], unit: " frames"}

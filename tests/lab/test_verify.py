@@ -15,7 +15,7 @@ warmup: 500ms
 modes: [none, i-tcp]
 cell:
   ues:
-    - {address: 10.45.0.2, channel: {type: trace, file: link.down}}
+    - {address: 10.45.0.2, frame: 40B, channel: {type: trace, file: link.down}}
 sweep:
   - {column: buffer, keys: [cell.ues.0.buffer], values: [50, 100], unit: " frames"}
 """

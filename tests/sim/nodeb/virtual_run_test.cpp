@@ -43,6 +43,17 @@ TEST(VirtualRun, EveryModeFillsASteadyLink) {
   }
 }
 
+// Frames of 40 bytes, which HSDPA alone has, would take 20 of 1 520 bytes.
+TEST(VirtualRun, AConstantLinkCarriesItsRateInPackets) {
+  const RunResult result =
+      run_all(
+          "duration: 12s\nwarmup: 2s\nmodes: [none]\ncell:\n  ues:\n"
+          "    - {address: 10.45.0.2, buffer: unlimited, channel: {type: constant, rate: 6Mb/s}}\n")
+          .at(0);
+  EXPECT_NEAR(result.throughput_bps, 6e6 * 1448 / 1500, 0.001 * 6e6);
+  EXPECT_NEAR(result.goodput, 1, 0.001);
+}
+
 TEST(VirtualRun, LongPacketsFitIntoTheBuffersOfAnExperiment) {
   const auto plan = parse_plan(link(steady, "modes: [i-tcp]\nhosts: {mtu: 9000}\nbuffers: 2048\n"), "test.yaml", 1);
   ASSERT_TRUE(plan) << config::to_string(plan.errors);

@@ -137,7 +137,7 @@ std::string with_paper(const std::string& values) {
   return smallest + R"(modes: [none, smvs]
 sweep:
   - {column: rate, keys: [cell.ues.0.channel.rate], unit: Mb/s, values: [5, 10], labels: [slow, fast]}
-  - {column: frames, keys: [cell.ues.0.buffer], unit: " frames", values: [200, 400]}
+  - {column: frames, keys: [cell.ues.0.buffer], unit: " packets", values: [200, 400]}
 paper:
   source: a paper, table 3
   reproduces: [the order]

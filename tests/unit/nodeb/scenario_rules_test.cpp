@@ -32,7 +32,7 @@ std::vector<std::string> about_links_of(const std::string& paper) {
 /// A step of 20 ms, and 100 frames of 40 bytes: a full buffer lasts as long as that at 1.6 Mb/s.
 std::string cell(const std::string& channel, const std::string& more = "") {
   return "modes: [smvs]\n"
-         "cell: {ues: [{address: 10.45.0.2, buffer: 100 frames, channel: " +
+         "cell: {ues: [{address: 10.45.0.2, frame: 40B, buffer: 100 frames, channel: " +
          channel + "}" + more +
          "]}\n"
          "smvs: {law: proxy, parameters: {step: 20ms, delta: 45, reference: 20 frames}}\n";

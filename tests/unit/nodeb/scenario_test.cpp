@@ -44,6 +44,36 @@ cell:
   EXPECT_EQ(law.buffer, Bytes(100'000));
 }
 
+TEST(Scenario, FramesAreThoseOfTheChannel) {
+  const auto ue = [](const std::string& keys) {
+    const auto plan = parse_plan("modes: [none]\ncell: {ues: [{address: 10.45.0.2, " + keys + "}]}\n", "s.yaml");
+    EXPECT_TRUE(plan) << config::to_string(plan.errors);
+    return plan->base.cell.ues.front();
+  };
+  using config::Scalar;
+  const auto buffer = [](const UeSpec& spec) { return Scalar<BufferSpec>::format(spec.buffer); };
+  for (const char* type : {"constant", "piecewise", "trace, file: x", "generated", "clamp", "evdo", "ofdma", "wlan"}) {
+    SCOPED_TRACE(type);
+    const UeSpec spec = ue("channel: {type: " + std::string(type) + "}");
+    EXPECT_EQ(spec.frame, Bytes(0));
+    EXPECT_EQ(buffer(spec), Scalar<Bytes>::format(Bytes(8000)));
+  }
+  EXPECT_EQ(ue("channel: {type: hsdpa}").frame, Bytes(40));
+  EXPECT_EQ(buffer(ue("channel: {type: hsdpa}")), "200 frames");
+  EXPECT_EQ(ue("frame: 0B, channel: {type: hsdpa}").frame, Bytes(0));
+  EXPECT_EQ(buffer(ue("frame: 0B, channel: {type: hsdpa}")), Scalar<Bytes>::format(Bytes(8000)));
+  EXPECT_EQ(ue("frame: 500B, channel: {type: constant}").frame, Bytes(500));
+  EXPECT_EQ(buffer(ue("frame: 500B, channel: {type: constant}")), "200 frames");
+  EXPECT_THAT(
+      errors_of("modes: [none]\ncell: {ues: [{address: 10.45.0.2, buffer: 200 frames, channel: {type: trace, "
+                "file: x}}]}\n"),
+      HasSubstr("s.yaml:2:35: cell.ues[0].buffer, expected packets or a size where frame is 0B, got 200 frames"));
+  const auto plan = parse_plan(smallest, "s.yaml");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->base.proxy.smvs.parameters.frame, Bytes(40)) << "the law's unit stays";
+  EXPECT_EQ(plan->base.proxy.smvs.parameters.buffer, Bytes(8000));
+}
+
 TEST(Scenario, ErrorsNameTheirPlace) {
   EXPECT_THAT(
       errors_of(smallest + "  scheduler: lottery\n"),
