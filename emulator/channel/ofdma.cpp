@@ -17,6 +17,7 @@ const OfdmaParameters& checked(const OfdmaParameters& p) {
   require(p.shadowing_distance_m > 0, "the correlation distance of the shadowing must be above 0 m");
   require(p.cqi_delay >= 0 && p.cqi_delay <= 15, "the CQI delay must be 0 to 15 TTIs");
   require(p.overhead >= 0 && p.overhead <= 0.9, "the overhead must be 0 to 0.9");
+  require(!p.target_bler || p.block_errors, "a target error rate needs block errors");
   require(p.resource_blocks > 0 && p.resource_blocks <= 1000, "there must be 1 to 1000 resource blocks");
   return p;
 }
@@ -29,6 +30,7 @@ OfdmaChannel::OfdmaChannel(const OfdmaParameters& parameters, Duration tti, cons
       shadowing_(parameters.speed_kmh / 3.6, tti, parameters.shadowing_db, parameters.shadowing_distance_m,
                  random.split("shadowing")),
       errors_(random.split("block errors")) {
+  if (parameters_.target_bler) outer_.emplace(*parameters_.target_bler);
   for (int i = 0; i < parameters_.cqi_delay; ++i) measure();
 }
 
@@ -40,18 +42,32 @@ double OfdmaChannel::measure() {
   return snr;
 }
 
+/// The outer loop lowers no CQI to one that says that the UE is out of range: it would never find out otherwise.
+int OfdmaChannel::choose_cqi() {
+  const int reported = link::table_cqi_of(parameters_.table, quality_.reported_db);
+  if (!outer_) return reported;
+  outer_->begin_tti();
+  if (reported == 0) return 0;
+  return std::max(1, link::table_cqi_of(parameters_.table, quality_.reported_db + outer_->offset_db()));
+}
+
 Grant OfdmaChannel::step(std::uint64_t /*tti*/) {
   Grant grant;
   quality_.present_db = measure();
   const auto delay = static_cast<std::uint64_t>(parameters_.cqi_delay);
   quality_.reported_db = measured_[(measurements_ - 1 - delay) % measured_.size()];
-  const int cqi = link::table_cqi_of(parameters_.table, quality_.reported_db);
+  const int cqi = choose_cqi();
   grant.cqi = static_cast<std::uint8_t>(cqi);
   grant.draw = errors_.uniform();
   if (cqi == 0) return grant;
   grant.capacity =
       Bytes(link::resource_block_bits(parameters_.table, cqi, parameters_.resource_blocks, parameters_.overhead) / 8);
   grant.received = grant.draw >= error_rate(quality_.present_db, grant.cqi);
+  if (outer_) {
+    const double adapted_db = quality_.reported_db + outer_->offset_db();
+    outer_->sent(grant.received, adapted_db < link::threshold_db(parameters_.table, link::max_table_cqi),
+                 adapted_db >= link::threshold_db(parameters_.table, 1));
+  }
   return grant;
 }
 

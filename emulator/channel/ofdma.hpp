@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "dataplane/units/time.hpp"
 #include "emulator/channel/channel.hpp"
 #include "emulator/channel/multipath.hpp"
 #include "emulator/channel/shadowing.hpp"
 #include "emulator/link/cqi_table.hpp"
+#include "emulator/link/outer_loop.hpp"
 #include "emulator/random.hpp"
 
 namespace sluice::emulator {
@@ -24,12 +26,16 @@ struct OfdmaParameters {
   int cqi_delay = 6;                 ///< TTIs between measurement and use of a CQI, 0 … 15
   double overhead = 0.25;  ///< control and reference signals: about 0.25 in LTE, 0.14 in NR (TS 38.306), 0 … 0.9
   bool block_errors = true;
+  /// Share of the first transmissions that may be lost, which an outer loop keeps, 0.001 … 0.5; none when not set.
+  /// Needs block errors.
+  std::optional<double> target_bler = std::nullopt;
   std::uint32_t resource_blocks = 100;  ///< of the cell, > 0: 100 for 20 MHz of LTE, 51 for 20 MHz of NR at 30 kHz
 };
 
 /// A link of LTE (1 ms TTI) or NR (0.5 ms at 30 kHz): fading and shadowing give the wideband SNR, the SNR as it was
-/// some TTIs ago the CQI, and the CQI what a resource block carries. The grant is that of all resource blocks; n of N
-/// carry n/N.
+/// some TTIs ago the CQI, and the CQI what a resource block carries. An outer loop follows the fate of the block of
+/// every TTI, as CLAMP's margin does, not only of those in which the UE is served; so the link stays a function of the
+/// TTI. The grant is that of all resource blocks; n of N carry n/N.
 class OfdmaChannel final : public SteppedChannel {
  public:
   /// Throws std::invalid_argument when a parameter is out of its range.
@@ -42,6 +48,7 @@ class OfdmaChannel final : public SteppedChannel {
 
  private:
   double measure();
+  [[nodiscard]] int choose_cqi();
 
   OfdmaParameters parameters_;
   Multipath fading_;
@@ -50,6 +57,7 @@ class OfdmaChannel final : public SteppedChannel {
   std::array<double, 16> measured_{};  ///< ring of the newest SNRs
   std::uint64_t measurements_ = 0;
   RadioQuality quality_;  ///< in the latest step
+  std::optional<link::OuterLoop> outer_;
 };
 
 }  // namespace sluice::emulator

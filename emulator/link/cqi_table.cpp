@@ -1,5 +1,6 @@
 #include "emulator/link/cqi_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -67,8 +68,27 @@ const Rows& rows_of(CqiTable table) {
   return table == CqiTable::qam256 ? qam256 : qam64_low;
 }
 
-constexpr double gap_db = 3;
+/// SNRs in dB at which a block of each CQI of the first table is lost one time in ten, by the link level simulator of
+/// the Vienna LTE simulators.
+constexpr std::array<double, max_table_cqi> published_db{-6.934, -5.147, -3.18, -1.254, 0.761, 2.70,  4.697, 6.528,
+                                                         8.576,  10.37,  12.3,  14.18,  15.89, 17.82, 19.83};
 constexpr double steepness_db = 0.25;
+
+/// Shannon's bound for the efficiency of a row.
+double bound_db(const Row& row) {
+  return 10 * std::log10(std::exp2(row.modulation * row.code_rate / 1024.0) - 1);
+}
+
+/// The rows of the other tables have the efficiencies of the first one, but for some at their ends. Those are as far
+/// from Shannon's bound as the nearest row of the first table.
+double threshold_of(const Row& row) {
+  const auto bits = [](const Row& of) { return of.modulation * of.code_rate; };
+  for (std::size_t i = 0; i < qam64.size(); ++i) {
+    if (bits(qam64[i]) == bits(row)) return published_db[i];
+  }
+  const std::size_t nearest = bits(row) < bits(qam64.front()) ? 0 : qam64.size() - 1;
+  return bound_db(row) + published_db[nearest] - bound_db(qam64[nearest]);
+}
 
 }  // namespace
 
@@ -78,20 +98,23 @@ double spectral_efficiency(CqiTable table, int cqi) {
   return row.modulation * row.code_rate / 1024.0;
 }
 
+namespace {
+
+const auto thresholds = [] {
+  std::array<std::array<double, max_table_cqi>, 3> all{};
+  for (std::size_t t = 0; t < all.size(); ++t)
+    std::ranges::transform(rows_of(static_cast<CqiTable>(t)), all[t].begin(), threshold_of);
+  return all;
+}();
+
+}  // namespace
+
 double threshold_db(CqiTable table, int cqi) {
-  return 10 * std::log10(std::exp2(spectral_efficiency(table, cqi)) - 1) + gap_db;
+  if (cqi < 1 || cqi > max_table_cqi) throw std::out_of_range("CQI: expected 1 to 15, got " + std::to_string(cqi));
+  return thresholds[static_cast<std::size_t>(table)][static_cast<std::size_t>(cqi - 1)];
 }
 
 int table_cqi_of(CqiTable table, double snr_db) {
-  static const auto thresholds = [] {
-    std::array<std::array<double, max_table_cqi>, 3> all{};
-    for (std::size_t t = 0; t < all.size(); ++t) {
-      for (int cqi = 1; cqi <= max_table_cqi; ++cqi) {
-        all[t][static_cast<std::size_t>(cqi - 1)] = threshold_db(static_cast<CqiTable>(t), cqi);
-      }
-    }
-    return all;
-  }();
   int cqi = 0;
   for (const double threshold : thresholds[static_cast<std::size_t>(table)]) {
     if (snr_db < threshold) break;

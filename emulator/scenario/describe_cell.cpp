@@ -113,6 +113,11 @@ void describe_ofdma(Section& s, OfdmaParameters& p) {
   s.value("cqi_delay", p.cqi_delay, {0, 15}, "TTIs between measurement and use of a CQI");
   s.value("overhead", p.overhead, {0, 0.9}, "control and reference signals: about 0.25 in LTE, 0.14 in NR");
   s.value("block_errors", p.block_errors, "blocks are lost by chance, one in ten at a CQI's threshold");
+  s.value(
+      "target_bler", p.target_bler, {0.001, 0.5},
+      "share of first transmissions lost that outer loop link adaptation keeps, 0.1 in most networks; none when not "
+      "set, and then a fast UE loses far more");
+  s.check(!p.target_bler || p.block_errors, "target_bler", "block_errors: true beside it", "block_errors: false");
 }
 
 void describe_evdo(Section& s, EvdoParameters& p) {

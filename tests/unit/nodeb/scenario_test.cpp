@@ -74,6 +74,22 @@ TEST(Scenario, FramesAreThoseOfTheChannel) {
   EXPECT_EQ(plan->base.proxy.smvs.parameters.buffer, Bytes(8000));
 }
 
+TEST(Scenario, ATargetOfTheOuterLoopIsCheckedWithItsPlace) {
+  const auto errors = [](const std::string& keys) {
+    return errors_of("cell:\n  ues:\n    - address: 10.0.0.1\n      channel:\n        type: ofdma\n        ofdma: {" +
+                     keys + "}\n");
+  };
+  EXPECT_EQ(errors("target_bler: 0.1"), "");
+  for (const char* value : {"0", "0.0009", "0.51", "1", "-0.1", "ten", "nan", "inf"}) {
+    EXPECT_THAT(errors("target_bler: " + std::string(value)),
+                HasSubstr("s.yaml:6:30: cell.ues[0].channel.ofdma.target_bler, expected a number, 0.001 … 0.5, got \"" +
+                          std::string(value) + "\""));
+  }
+  EXPECT_THAT(errors("block_errors: false, target_bler: 0.1"),
+              HasSubstr("cell.ues[0].channel.ofdma.target_bler, expected block_errors: true beside it, got"));
+  EXPECT_THAT(errors("target_blr: 0.1"), HasSubstr("s.yaml:6:17: unknown key 'cell.ues[0].channel.ofdma.target_blr'"));
+}
+
 TEST(Scenario, ErrorsNameTheirPlace) {
   EXPECT_THAT(
       errors_of(smallest + "  scheduler: lottery\n"),
