@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "dataplane/tcp/stream_range.hpp"
 #include "dataplane/tcp/tick.hpp"
 
 namespace sluice::tcp {
@@ -40,7 +41,7 @@ void DeliveryRate::on_sent(packet::PacketNote& note, Instant now, std::uint32_t 
 void DeliveryRate::on_delivered(const packet::PacketNote& note) {
   newly_ += note.payload_len;
   delivered_ += note.payload_len;
-  const Transmission sent{tick::micro(note.sent), SeqNum(note.seq) + note.payload_len};
+  const Transmission sent = transmission_of(note);
   if (any_ && !(newest_ < sent)) return;
   const auto stamp = std::bit_cast<Stamp>(note.scratch64_c);
   any_ = true;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "dataplane/packet/queue.hpp"
@@ -12,13 +14,18 @@ namespace sluice::tcp {
 
 /// Where the scoreboard of a send queue stands; what it knows of a packet is in the packet's note.
 struct Scoreboard {
+  /// Places of the latest SACK blocks in the queue. A segment reports at most four blocks, and a receiver repeats them.
+  static constexpr std::size_t places = 4;
+
   mutable packet::Cursor
       retransmit;                   ///< where the next to be sent again is looked for; nothing before it waits for that
   packet::Cursor loss_edge;         ///< everything before it is sacked, taken for lost or sent again
   packet::Cursor copies;            ///< the copy sent first of those in flight; the ring's start
   std::uint32_t to_retransmit = 0;  ///< lost bytes of which no new copy was sent yet
   SeqNum fack;                      ///< end of the highest packet sacked, while there is one
-  std::uint16_t sacked = 0;         ///< packets; at its limit no more are marked
+  std::array<packet::Cursor, places> found{};  ///< packets of the queue where blocks were found; some may be empty
+  std::uint8_t oldest_found = 0;               ///< index in `found` of the place that is overwritten next
+  std::uint16_t sacked = 0;                    ///< packets; at its limit no more are marked
 };
 
 class DisturbanceStore;

@@ -42,8 +42,9 @@ struct EndpointConfig {
   std::uint32_t initial_window_segments = 10;  ///< RFC 6928
   std::uint32_t max_retransmissions = 15;      ///< in a row, then the connection has timed out (RFC 1122 4.2.3.5 R2)
   bool tail_loss_probes = true;                ///< RFC 8985 section 7
-  bool pacing = false;                    ///< spread the window over the round trip; models of the path do in any case
-  std::uint32_t max_out_of_order = 4096;  ///< packets held for reassembly, at most Reassembly::capacity
+  bool pacing = false;  ///< spread the window over the round trip; models of the path do in any case
+  /// Packets held for reassembly, at most Reassembly::capacity; nor more than the window offered may need.
+  std::uint32_t max_out_of_order = UINT16_MAX;
   /// Reno as it was before 1999 (RFC 2001), to compare with what was measured then: a partial acknowledgement ends a
   /// fast recovery and repairs nothing (without RFC 6582), the first two duplicates send nothing (without RFC 3042),
   /// and no repair is ever taken back (without RFC 3522 and 5682). For connections without SACK.

@@ -8,13 +8,19 @@
 namespace sluice::tcp {
 
 /// When a segment was sent, comparable with others sent at the same instant (RFC 8985 section 6.2, RACK_sent_after).
+///
+/// A host answers all acknowledgements of a burst at one instant, so new data may leave before the copy of an older
+/// segment with the same time. The sequence number orders only what was sent once. A copy counts as sent after all that
+/// was sent once in its tick, and copies are in their own order.
 struct Transmission {
-  std::uint32_t at = 0;  ///< tick::micro
-  SeqNum end;            ///< sequence number behind it
+  std::uint32_t at = 0;    ///< tick::micro
+  SeqNum end;              ///< sequence number behind it
+  std::uint16_t copy = 0;  ///< order among the copies of the same tick, from 1 on; 0: it was sent once
 
   friend constexpr bool operator<(const Transmission& a, const Transmission& b) {
     const auto later = static_cast<std::int32_t>(b.at - a.at);
-    return later > 0 || (later == 0 && a.end < b.end);
+    if (later != 0) return later > 0;
+    return a.copy == 0 ? a.end < b.end : a.copy < b.copy;
   }
 };
 

@@ -27,6 +27,7 @@ class Reassembly {
     std::uint32_t joined = 1460;       ///< bytes of a packet that several segments share; what one can be sent with
   };
   static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets
+  static constexpr std::uint32_t always_held = 4096;     ///< packets, however small the window offered
   static constexpr std::uint32_t thin = 256;             ///< bytes
   static constexpr std::uint8_t most_thin = 64;          ///< runs
 

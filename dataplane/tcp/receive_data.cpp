@@ -87,8 +87,15 @@ void Endpoint::accept_out_of_order(packet::Packet&& payload) {
 
 /// A packet that segments were joined in is sent on as one: it is no larger than what this peer's segments may be, as
 /// on both sides of a relay the same was agreed on.
+///
+/// The peer may fill the window that was offered, so all of it is kept where its segments are not small: two packets
+/// that follow each other hold more than `joined` bytes. Small segments with holes between them take more packets for
+/// their bytes, and of those no more than `always_held` are kept.
 Reassembly::Limits Endpoint::reassembly_limits() const {
-  return {.packets = config_->max_out_of_order, .joined = payload_within(mtu_.local_mss)};
+  const std::uint32_t joined = payload_within(mtu_.local_mss);
+  const auto offered = static_cast<std::uint32_t>(std::max(rcv_.edge - rcv_.nxt, 0));
+  const std::uint32_t needed = 2 * (offered / std::max(joined, 1U));
+  return {.packets = std::min(config_->max_out_of_order, std::max(needed, Reassembly::always_held)), .joined = joined};
 }
 
 /// A hole was filled (RFC 5681 section 4.2: acknowledge at once). What follows it becomes readable at once, however

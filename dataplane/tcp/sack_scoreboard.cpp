@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cassert>
 
 #include "dataplane/tcp/delivery_rate.hpp"
@@ -28,7 +29,7 @@ packet::Cursor run_last(packet::Cursor begin) {
 }
 
 Transmission transmission(packet::Cursor at) {
-  return {tick::micro(at.note().sent), end(at)};
+  return transmission_of(at.note());
 }
 
 /// One packet more has been delivered (RFC 8985 section 6.2, steps 2 and 3).
@@ -96,13 +97,17 @@ void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNu
 }
 
 void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery) {
-  Scoreboard& board = scoreboard();
-  const bool above = board.loss_edge && first(board.loss_edge) <= block.left;
-  packet::Cursor at = above ? board.loss_edge : packets_.front();
+  packet::Cursor at = nearest_before(block.left);
+  packet::Cursor last_passed = at;
   for (; at && !(at == unsent_) && first(at) < block.left; --steps) {
-    if (steps <= 0) return mark_newest(block, event, delivery);
+    if (steps <= 0) {
+      note_found(last_passed);
+      return mark_newest(block, event, delivery);
+    }
+    last_passed = at;
     at = (is_sacked(at) ? run_last(at) : at).next();
   }
+  if (at && !(at == unsent_)) note_found(at);
   while (at && !(at == unsent_) && end(at) <= block.right) {
     if (is_sacked(at)) {
       if (--steps <= 0) return mark_newest(block, event, delivery);
@@ -112,6 +117,33 @@ void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, 
     mark_sacked(at, event, delivery);
     at = at.next();
   }
+}
+
+/// Returns the last known place at or before `place`; the front of the queue where none is nearer.
+packet::Cursor SendQueue::nearest_before(SeqNum place) const {
+  const Scoreboard& board = disturbance_->scoreboard;
+  packet::Cursor nearest = packets_.front();
+  const auto consider = [&](packet::Cursor at) {
+    if (at && first(at) <= place && first(nearest) < first(at)) nearest = at;
+  };
+  consider(board.loss_edge);
+  for (const packet::Cursor at : board.found) consider(at);
+  return nearest;
+}
+
+/// Keeps `at` as a place where a block was found, instead of the oldest one.
+void SendQueue::note_found(packet::Cursor at) {
+  Scoreboard& board = scoreboard();
+  if (std::ranges::find(board.found, at) != board.found.end()) return;
+  board.found[board.oldest_found] = at;
+  board.oldest_found = static_cast<std::uint8_t>((board.oldest_found + 1) % Scoreboard::places);
+}
+
+/// The packet leaves the queue.
+void SendQueue::forget_place(packet::Cursor at) {
+  Scoreboard& board = scoreboard();
+  if (board.loss_edge == at) board.loss_edge = packet::Cursor();
+  std::ranges::replace(board.found, at, packet::Cursor());
 }
 
 /// It needs no walk, and tells by when it was sent what is lost before it: all else that the peer holds is found then.

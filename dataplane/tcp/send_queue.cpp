@@ -31,6 +31,10 @@ void SendQueue::resent(packet::Cursor position, Instant now) {
   packet::PacketNote& note = position.note();
   assert((note.flags & SendMark::sacked) == 0);  // its note holds the way through the run, where a copy has its links
   note.sent = now;
+  if (const packet::Cursor first_copy = scoreboard().copies) {  // a nanosecond apart, which keeps their order
+    const packet::Cursor newest = packet::Cursor::from_bits(first_copy.note().scratch64_b);
+    note.sent = std::max(now, newest.note().sent + Duration(1));
+  }
   if (note.transmissions < UINT8_MAX) ++note.transmissions;
   if ((note.flags & SendMark::retransmitted) != 0) {
     unlink_copy(position);
@@ -98,8 +102,8 @@ inline void SendQueue::pop_acknowledged(AckEvent& event) {
   } else {
     unmark(at, event);
   }
-  if (disturbance_ != nullptr && scoreboard().loss_edge == at) [[unlikely]]
-    scoreboard().loss_edge = packet::Cursor();
+  if (disturbance_ != nullptr) [[unlikely]]
+    forget_place(at);
   packets_.pop_front().reset();
 }
 

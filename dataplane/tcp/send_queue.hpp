@@ -105,11 +105,13 @@ class SendQueue {
   [[nodiscard]] Delivery begin_delivery(SeqNum una) const;
   /// Adds the packets before `ack`, which are about to go, to `delivery`.
   void note_delivered(SeqNum ack, Delivery& delivery) const;
-  /// Marks what the blocks cover; those outside [una, nxt] are ignored. Adds newly_sacked and rtt to `event`. A peer
-  /// may report what it likes: at most `most_steps` packets that are not news are passed on the way to all the blocks,
-  /// and what lies farther is not marked this time, but for the newest packet: the answer to a loss probe tells of that
-  /// alone, however many are missing before it. That is safe, for a report is advice (RFC 2018 section 8), and seen
-  /// only behind so many packets that are missing at once.
+  /// Marks what the blocks cover; those outside [una, nxt] are ignored. Adds newly_sacked and rtt to `event`.
+  ///
+  /// The way to a block begins at the nearest place before it where a block was found, because a receiver repeats its
+  /// blocks and extends them. A peer may report anything, so at most `most_steps` packets that are not news are passed
+  /// on the way to all the blocks. What lies farther is not marked this time, which is safe because a report is advice
+  /// (RFC 2018 section 8). The way passed is kept, so the next report of the block continues from there. The newest
+  /// packet is marked in any case: the answer to a loss probe reports that alone, however many are missing before it.
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
   static constexpr int most_steps = 1000;
   /// Marks what `rack` gives up (RFC 8985 section 6.2 step 5), copies too, and adds newly_lost to `event`. Returns the
@@ -170,6 +172,9 @@ class SendQueue {
   void mark_sacked(packet::Cursor position, AckEvent& event, Delivery& delivery);
   void mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery);
   void mark_newest(const SackBlock& block, AckEvent& event, Delivery& delivery);
+  [[nodiscard]] packet::Cursor nearest_before(SeqNum place) const;
+  void note_found(packet::Cursor at);
+  [[gnu::cold, gnu::noinline]] void forget_place(packet::Cursor at);
   void link_copy(packet::Cursor at);
   void unlink_copy(packet::Cursor at);
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "dataplane/packet/queue.hpp"
+#include "dataplane/tcp/rack.hpp"
 #include "dataplane/tcp/seq.hpp"
+#include "dataplane/tcp/tick.hpp"
 
 // Where the payload of a packet that is kept lies in the stream.
 
@@ -21,6 +23,13 @@ namespace sluice::tcp {
 }
 [[nodiscard]] inline SeqNum end(packet::Cursor at) {
   return end(at.note());
+}
+
+/// The transmission of a packet that was sent last. Below a tick the time of a copy is its order: SendQueue::resent().
+[[nodiscard]] inline Transmission transmission_of(const packet::PacketNote& note) {
+  const auto below = static_cast<std::uint16_t>(note.sent.time_since_epoch().count() & 1023);
+  const bool once = note.transmissions <= 1;
+  return {tick::micro(note.sent), end(note), once ? std::uint16_t{0} : static_cast<std::uint16_t>(below + 1U)};
 }
 
 }  // namespace sluice::tcp

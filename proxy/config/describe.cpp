@@ -29,7 +29,8 @@ void describe(config::Section& s, EndpointConfig& tcp) {
   s.value("time_wait", tcp.time_wait, {0s, 4min}, "how long a closed connection is remembered");
   s.value("initial_window", tcp.initial_window_segments, {1, 100}, "segments (RFC 6928)");
   s.value("max_retransmissions", tcp.max_retransmissions, {1, 100}, "in a row, then the connection has timed out");
-  s.value("max_out_of_order", tcp.max_out_of_order, {16, 65'535}, "packets held for reassembly per connection");
+  s.value("max_out_of_order", tcp.max_out_of_order, {16, 65'535},
+          "packets held for reassembly per connection; beyond 4096 no more than the window offered needs");
   s.check(tcp.min_rto <= tcp.max_rto, "min_rto", "at most max_rto", config::Scalar<Duration>::format(tcp.min_rto));
 }
 

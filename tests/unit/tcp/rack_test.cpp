@@ -154,6 +154,20 @@ TEST(Rack, SegmentsOfOneInstantAreOrderedByTheirEnd) {
   EXPECT_LT((tcp::Transmission{0xfffffff0U, low}), (tcp::Transmission{6, low})) << "ticks wrap";
 }
 
+// A host answers every acknowledgement of a burst at one instant: a copy leaves after new data with the same time.
+TEST(Rack, ACopyIsNotOvertakenByWhatWasSentOnceInItsTick) {
+  const tcp::SeqNum low(0xfffffff0U);
+  EXPECT_FALSE((tcp::Transmission{5, low, 1} < tcp::Transmission{5, low + 100}));
+  EXPECT_LT((tcp::Transmission{5, low}), (tcp::Transmission{5, low + 100, 1})) << "it lies before it in the queue";
+  EXPECT_LT((tcp::Transmission{5, low, 1}), (tcp::Transmission{6, low + 100}));
+}
+
+TEST(Rack, CopiesOfOneTickAreInTheOrderInWhichTheyWereSent) {
+  const tcp::SeqNum low(0xfffffff0U);
+  EXPECT_LT((tcp::Transmission{5, low + 100, 1}), (tcp::Transmission{5, low, 2}));
+  EXPECT_FALSE((tcp::Transmission{5, low, 2} < tcp::Transmission{5, low + 100, 1}));
+}
+
 TEST(Rack, ALostCopyIsSentAgainWithoutATimeout) {
   Script s;
   send_window(s, 20);

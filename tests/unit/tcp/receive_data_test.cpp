@@ -169,6 +169,27 @@ TEST(Receiver, ReorderingMemoryIsBounded) {
   EXPECT_EQ(s.read_all(), 4000U);
 }
 
+// What the peer may send is kept, however large the window: what was offered and then refused would be a loss.
+TEST(Receiver, AllOfALargeWindowIsKeptOutOfOrder) {
+  Script s;
+  constexpr std::uint32_t segments = 5000;
+  s.open(Script::peer_window, (segments + 1) * 1000);
+  for (std::uint32_t i = 1; i <= segments; ++i) s.receive_data(i * 1000, 1000);
+  EXPECT_EQ(s.endpoint.counters().out_of_order, segments);
+  EXPECT_EQ(s.endpoint.counters().discarded, 0U);
+  s.receive_data(0, 1000);
+  EXPECT_EQ(s.read_all(), (segments + 1) * 1000);
+}
+
+// A hole between any two segments of 300 bytes: buffers that hold little are bounded by what the window is worth.
+TEST(Receiver, OfSmallSegmentsWithHolesNoMoreAreKeptThanTheWindowIsWorth) {
+  Script s;
+  s.open(Script::peer_window, 2'000'000);
+  for (std::uint32_t i = 1; i <= 4500; ++i) s.receive_data(i * 301, 300);
+  EXPECT_EQ(s.endpoint.counters().out_of_order, tcp::Reassembly::always_held);
+  EXPECT_EQ(s.endpoint.counters().discarded, 4500 - tcp::Reassembly::always_held);
+}
+
 TEST(ReceiveWindow, FollowsTheReader) {
   Script s;
   s.open(Script::peer_window, 10'000);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dataplane/tcp/send_queue.hpp"
+#include "dataplane/tcp/stream_range.hpp"
 #include "tests/sim/tcp/random.hpp"
 #include "tests/unit/tcp/script.hpp"
 
@@ -28,7 +29,11 @@ struct Model {
     Instant at;
     bool sacked = false, lost = false, copied = false;
 
-    [[nodiscard]] tcp::Transmission transmission() const { return {tcp::tick::micro(at), base + position + length}; }
+    std::uint16_t copy = 0;  ///< order of the copy in its tick
+
+    [[nodiscard]] tcp::Transmission transmission() const {
+      return {tcp::tick::micro(at), base + position + length, copy};
+    }
   };
   std::vector<Entry> sent;
 
@@ -105,7 +110,7 @@ class Duel {
       packet.note().header_len = 0;
       queue_.push(std::move(packet));
       queue_.sent(now_);
-      model_.sent.push_back({end_, length, now_});
+      model_.sent.push_back({.position = end_, .length = length, .at = now_});
       end_ += length;
     }
   }
@@ -158,6 +163,8 @@ class Duel {
       queue_.resent(next, now_);
       expected->copied = true;
       expected->at = now_;
+      expected->copy = tcp::transmission_of(next.note()).copy;
+      ASSERT_GT(expected->copy, 0);
     }
   }
 
@@ -216,6 +223,95 @@ TEST(Scoreboard, BehindThousandsOfMissingPacketsOnlyTheNewestIsLookedFor) {
   queue.clear();
 }
 
+/// A receiver repeats a block, and each time the way to it goes on from where the bound has ended it.
+TEST(Scoreboard, AReportThatIsRepeatedIsFoundHoweverFarItIs) {
+  constexpr std::uint32_t packets = 3500;
+  MarkedQueue queue;
+  Instant now(1h);
+  send_tens(queue, packets, now);
+  std::uint32_t newly = 0;
+  for (int i = 0; i < 4; ++i) {
+    tcp::AckEvent event{.now = now};
+    tcp::Delivery delivery = queue.begin_delivery(base);
+    const std::vector<tcp::SackBlock> blocks{{base + 34'000, base + 34'010}};
+    queue.mark_sacked(blocks, base, base + packets * 10, event, delivery);
+    newly += event.newly_sacked;
+    EXPECT_EQ(newly, i < 3 ? 0U : 10U);
+  }
+  queue.clear();
+}
+
+/// Thousands of holes, as a slow start leaves them: each acknowledgement reports the run that has just grown and
+/// repeats two others. The oldest packet and its copy are missing, so the walk from the front would be long.
+TEST(Scoreboard, EveryReportIsFoundBehindThousandsOfHoles) {
+  constexpr std::uint32_t packets = 6000;
+  MarkedQueue queue;
+  Instant now(1h);
+  send_tens(queue, packets, now);
+  std::vector<tcp::SackBlock> blocks;
+  const auto report = [&](std::uint32_t from, std::uint32_t to) {
+    std::erase_if(blocks, [&](const tcp::SackBlock& block) { return block.left >= base + from * 10; });
+    blocks.insert(blocks.begin(), {base + from * 10, base + to * 10});
+    if (blocks.size() > 3) blocks.pop_back();
+    tcp::AckEvent event{.now = now};
+    tcp::Delivery delivery = queue.begin_delivery(base);
+    queue.mark_sacked(blocks, base, base + packets * 10, event, delivery);
+    return event.newly_sacked;
+  };
+  const auto report_alone = [&](std::uint32_t number) {
+    tcp::AckEvent event{.now = now};
+    tcp::Delivery delivery = queue.begin_delivery(base);
+    blocks.insert(blocks.begin(), {base + number * 10, base + number * 10 + 10});
+    if (blocks.size() > 3) blocks.pop_back();
+    queue.mark_sacked(blocks, base, base + packets * 10, event, delivery);
+    return event.newly_sacked;
+  };
+  for (std::uint32_t odd = 1; odd < packets; odd += 2) ASSERT_EQ(report_alone(odd), 10U) << odd;
+  // The copies of all the others but the first come in order.
+  for (std::uint32_t even = 2; even + 1 < packets; even += 2) ASSERT_EQ(report(1, even + 2), 10U) << even;
+  queue.clear();
+}
+
+/// Places that are kept end with their packets.
+TEST(Scoreboard, APlaceWhosePacketIsAcknowledgedIsForgotten) {
+  MarkedQueue queue;
+  Instant now(1h);
+  send_tens(queue, 100, now);
+  const auto report = [&](std::uint32_t number) {
+    tcp::AckEvent event{.now = now};
+    tcp::Delivery delivery = queue.begin_delivery(base);
+    const std::vector<tcp::SackBlock> blocks{{base + number * 10, base + number * 10 + 10}};
+    queue.mark_sacked(blocks, base, base + 1000, event, delivery);
+    return event.newly_sacked;
+  };
+  for (const std::uint32_t number : {10U, 20U, 30U, 40U, 50U}) EXPECT_EQ(report(number), 10U);
+  for (const std::uint32_t upto : {11U, 35U, 51U}) {
+    tcp::AckEvent event{.now = now};
+    queue.acknowledge(base + upto * 10, event);
+    EXPECT_EQ(report(upto + 4), 10U);
+  }
+  EXPECT_EQ(report(90), 10U);
+  queue.clear();
+}
+
+TEST(Scoreboard, CopiesOfOneInstantKeepTheirOrder) {
+  MarkedQueue queue;
+  Instant now(1h);
+  send_tens(queue, 4, now);
+  tcp::AckEvent event{.now = now};
+  queue.mark_lost_by_timeout(now, event);
+  std::uint16_t last = 0;
+  for (int i = 0; i < 4; ++i) {
+    const packet::Cursor next = queue.next_retransmission();
+    queue.resent(next, now);
+    const tcp::Transmission sent = tcp::transmission_of(next.note());
+    EXPECT_EQ(sent.at, tcp::tick::micro(now));
+    EXPECT_GT(sent.copy, last);
+    last = sent.copy;
+  }
+  queue.clear();
+}
+
 TEST(Scoreboard, ARepairThatIsTakenBackLeavesEverythingOnItsWayOnce) {
   MarkedQueue queue;
   Instant now(1h);
@@ -236,7 +332,7 @@ TEST(Scoreboard, ARepairThatIsTakenBackLeavesEverythingOnItsWayOnce) {
   EXPECT_FALSE(queue.front_repeated());
   queue.acknowledge(base + 100, event);
   EXPECT_EQ(queue.in_flight(), 100U);
-  queue.mark_lost_by_timeout(now, event);
+  queue.mark_lost_by_timeout(now + 1ms, event);
   EXPECT_EQ(queue.to_retransmit(), 100U);
   queue.acknowledge(base + 200, event);
   EXPECT_EQ(queue.in_flight(), 0U);
