@@ -39,8 +39,10 @@ void Abc::on_congestion(CongestionWindow& all, const PathView& path) {
 }
 
 void Abc::on_timeout(CongestionWindow& all, const PathView& path) {
-  on_congestion(all, path);
-  if (window != 0) window = static_cast<float>(path.mss);
+  NewReno::on_timeout(all, path);
+  if (window == 0) return;
+  ceiling = static_cast<float>(all.ssthresh);
+  window = static_cast<float>(path.mss);
 }
 
 }  // namespace sluice::tcp

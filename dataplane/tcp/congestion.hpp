@@ -88,6 +88,13 @@ struct PathView {
   std::uint32_t flight_size = 0;  ///< SND.NXT - SND.UNA
 };
 
+/// Returns half of what the window had in flight when a loss was detected, and no less than two segments. What Limited
+/// Transmit and the wait for reordered segments have let out beyond the window does not count, because RFC 5681 section
+/// 3.2 step 2 excludes it.
+[[nodiscard]] inline std::uint32_t half_of_flight(const CongestionWindow& window, const PathView& path) {
+  return std::max(std::min(path.flight_size, window.cwnd) / 2, 2 * path.mss);
+}
+
 /// The hooks of a congestion control, all doing nothing. An algorithm hides the ones it needs and keeps its state in
 /// place; slow start and the bounds of the window are common to all (CongestionControl).
 struct CongestionHooks {

@@ -12,12 +12,13 @@ void NewReno::on_ack(CongestionWindow& window, const AckEvent& event, const Path
 
 // RFC 5681 equation 4.
 void NewReno::on_congestion(CongestionWindow& window, const PathView& path) {
-  window.ssthresh = std::max(path.flight_size / 2, 2 * path.mss);
+  window.ssthresh = half_of_flight(window, path);
   counted = 0;
 }
 
 void NewReno::on_timeout(CongestionWindow& window, const PathView& path) {
-  on_congestion(window, path);
+  window.ssthresh = std::max(path.flight_size / 2, 2 * path.mss);
+  counted = 0;
 }
 
 }  // namespace sluice::tcp

@@ -74,12 +74,13 @@ void Prague::cut(CongestionWindow& window, const PathView& path) {
 }
 
 void Prague::on_congestion(CongestionWindow& window, const PathView& path) {
-  window.ssthresh = std::max(path.flight_size / 2, 2 * path.mss);
+  window.ssthresh = half_of_flight(window, path);
   fraction = 0;
 }
 
 void Prague::on_timeout(CongestionWindow& window, const PathView& path) {
-  on_congestion(window, path);
+  window.ssthresh = std::max(path.flight_size / 2, 2 * path.mss);
+  fraction = 0;
 }
 
 }  // namespace sluice::tcp

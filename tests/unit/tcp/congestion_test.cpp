@@ -147,6 +147,26 @@ TEST(NewReno, NeverBelowTwoSegments) {
   EXPECT_EQ(flow.control.ssthresh(), 2 * mss);
 }
 
+// RFC 5681 section 3.2 step 2: while a reordering was waited for, eight segments went out beyond the window.
+TEST(NewReno, WhatWasSentBeyondTheWindowIsNotHalved) {
+  for (const auto algorithm : {CongestionAlgorithm::newreno, CongestionAlgorithm::prague, CongestionAlgorithm::abc}) {
+    Flow flow(algorithm, 40, 100ms);
+    PathView path = flow.path();
+    path.flight_size = 48 * mss;
+    flow.control.on_congestion(path);
+    EXPECT_EQ(flow.control.ssthresh(), 20 * mss);
+  }
+}
+
+// A sender that had little to send is halved from what it had in flight (RFC 5681 equation 4).
+TEST(NewReno, WhatWasNotSentDoesNotCount) {
+  Flow flow(CongestionAlgorithm::newreno, 40, 100ms);
+  PathView path = flow.path();
+  path.flight_size = 10 * mss;
+  flow.control.on_congestion(path);
+  EXPECT_EQ(flow.control.ssthresh(), 5 * mss);
+}
+
 TEST(Congestion, AWindowThatDoesNotLimitStays) {
   for (const auto algorithm : {CongestionAlgorithm::newreno, CongestionAlgorithm::cubic}) {
     Flow flow(algorithm, 10, 100ms);
