@@ -72,14 +72,12 @@ bool AckWindows::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
   return ClockedAcks::watches(flow) || (flow.governed && bearer.lead().windowed());
 }
 
-/// A field is rounded down. It must say something all the same, and two segments where the law goes by
-/// acknowledgements: that of a single one is delayed.
+/// Returns what the law wants, and no less than two segments, because the acknowledgement of a single one is delayed.
+/// The field is rounded down to the unit of the window scale, so the floor is rounded up to it.
 Bytes AckWindows::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
-  const control::AdvertisedWindow& field = flow.towards(in).window;
-  const Bytes segment(flow.segment);
-  const Bytes least = segment * least_window_segments;
-  if (ClockedAcks::watches(flow)) return std::max(clocked_.window(flow, bearer), field.rounded_up(least));
-  return std::max({flow.governed->window(bearer, ack, now), least, field.rounded_up(segment)});
+  const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * least_window_segments);
+  const bool clocked = ClockedAcks::watches(flow);
+  return std::max(clocked ? clocked_.window(flow, bearer) : flow.governed->window(bearer, ack, now), least);
 }
 
 /// What the law wants; where there is none, or it has just begun, no more than opens by and by.

@@ -88,6 +88,30 @@ TEST(ShardRegulate, AUnitOfTheScaleClosesNoWindow) {
   EXPECT_EQ(lab.window(), 8'192) << "beyond it";
 }
 
+// The law wants less than two segments, whatever the unit: the field says two, rounded up to its unit.
+TEST(ShardRegulate, TwoSegmentsAreTheLeastWithEveryScale) {
+  for (std::uint8_t scale = 0; scale <= 14; ++scale) {
+    SCOPED_TRACE(int{scale});
+    Lab lab(Mode::wrs);
+    lab.hosts.options.window_scale = scale;
+    lab.hosts.window = static_cast<std::uint16_t>(64'000 >> scale);
+    lab.hosts.open();
+    lab.reports.queue(1'000);
+    const std::uint32_t unit = 1U << scale;
+    const std::uint32_t least = (2 * std::uint32_t{lab.hosts.options.mss} + unit - 1) / unit * unit;
+    std::uint32_t sent = 64;  // segments of 1000 bytes; past the handshake's right edge
+    lab.data(64);
+    lab.hosts.ue(Flags::ack_bit, 0, sent * 1000);
+    for (int i = 0; i < 2; ++i) {
+      const auto more = static_cast<std::uint32_t>(lab.window() / 1000 + 1);
+      lab.data(more);
+      sent += more;
+      lab.hosts.ue(Flags::ack_bit, 0, sent * 1000);
+    }
+    EXPECT_EQ(lab.window(), least);
+  }
+}
+
 TEST(ShardRegulate, TheHostsOwnSmallerWindowPasses) {
   Lab lab(Mode::wrs);
   lab.hosts.open();
