@@ -69,9 +69,17 @@ TEST(WlanBuffer, WhatIsLostAndWhatIsSentAtTheMac) {
 
 TEST(WlanBuffer, TheAnalysisIsNearWhereItIsMeantToBe) {
   for (const int packets : {16, 24, 32, 60, 70, 84}) {
-    const RunResult result = paper_run("wlan-buffer", {"mode=none", "buffer_packets=" + std::to_string(packets)});
-    const double ratio = figure(result, "up_down_ratio");
-    EXPECT_NEAR(figure(result, "model_ratio") / ratio, 1, 0.25) << packets << " packets, ratio " << ratio;
+    // A download that hardly gets through makes one run's ratio random: three are from 8.8 to 9.8 with 16 packets.
+    constexpr std::uint64_t seeds = 3;
+    double ratio = 0;
+    double model = 0;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const RunResult result =
+          paper_run("wlan-buffer", {"mode=none", "buffer_packets=" + std::to_string(packets)}, {}, seed);
+      ratio += figure(result, "up_down_ratio") / seeds;
+      model += figure(result, "model_ratio") / seeds;
+    }
+    EXPECT_NEAR(model / ratio, 1, 0.25) << packets << " packets, ratio " << ratio;
   }
 }
 
