@@ -80,6 +80,20 @@ std::uint32_t buffers_of_single_bytes(const std::vector<std::uint32_t>& position
   return most;
 }
 
+TEST(Reassembly, WhatIsTakenCountsNoMore) {
+  tcp::Reassembly reassembly;
+  insert(reassembly, 100, 1400);
+  insert(reassembly, 1500, 1400);
+  insert(reassembly, 5000, 50);
+  ASSERT_EQ(reassembly.count(), 3U);
+  packet::Queue out;
+  reassembly.take(base + 100, out);
+  EXPECT_EQ(reassembly.count(), 1U);
+  reassembly.take(base + 5050, out);  // it has come in another segment meanwhile
+  EXPECT_EQ(reassembly.count(), 0U);
+  out.clear();
+}
+
 TEST(Reassembly, SmallSegmentsShareBuffers) {
   constexpr std::uint32_t bytes = 36'864;
   std::vector<std::uint32_t> positions(bytes);
