@@ -1,6 +1,7 @@
 #include "control/ack_clocked_window.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "control/rule_checker.hpp"
 
@@ -34,6 +35,10 @@ constexpr double reference_for_rests = 0.25;
 /// Where no clock tells how late an uplink is, clumps of several acknowledgements tell at least that it is: so much of
 /// one is sent ahead, but for what comes by one of them.
 constexpr double clump_unexplained = 1.5;
+/// What is held grows by this share of what is delivered, so by as much in a round trip.
+constexpr double hold_growth = 0.25;
+/// A UE that acknowledges more at a time than so many segments does not acknowledge each.
+constexpr double prompt_stretch = 1.25;
 /// Clocks of several connections agree about so well: each knows its least delay from other moments.
 constexpr Duration clocks_differ = milliseconds(30);
 
@@ -150,13 +155,38 @@ bool AckClockedWindow::tells_rate(const Acknowledged& news) const {
 
 void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listened) {
   if (news.round_trip <= Duration::zero()) return;
+  if (!base_.known()) base_.confirm(news.now);
   base_.note(news.round_trip);
   const bool is_wanted = !news.held_back || news.round_trip < base_delay() + parameters_.reference;
   // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
-  if (is_wanted && base_.is_near(news.round_trip)) return base_.believe();
+  if (is_wanted && base_.is_near(news.round_trip)) {
+    unmoved_.forget();
+    held_ = 0;
+    return base_.believe();
+  }
   const Duration margin = this->margin();
   const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + wait())) + margin;
   base_.judge(news.round_trip, listened, margin, is_wanted ? Duration::max() : most);
+  if (is_wanted || news.round_trip <= most || draining() || starting() || sharers_.contested())
+    return unmoved_.forget();
+  if (held_ > 0) hold(news);
+  const double rate = delivery_.rate().bytes_per_second();
+  if (const auto found =
+          unmoved_.on_long(news.now, news.round_trip, news.in_flight + news.delivered, rate, base_.late_for())) {
+    to_hold_ = found->in_flight;
+    base_.suspect(news.now, found->took);
+  }
+}
+
+/// More in flight costs nothing while round trips stay as they are. Those of a longer path do; those of a queue that
+/// others fill, or of a link that fades, become longer.
+void AckClockedWindow::hold(const Acknowledged& news) {
+  const Duration longer = base_.longer() + margin();
+  if (news.round_trip > longer * 3 / 2) {
+    held_ = 0;
+  } else if (news.round_trip <= longer * 17 / 16) {
+    held_ += hold_growth * static_cast<double>(news.delivered.count());
+  }
 }
 
 /// What packets that come at once make of a round trip.
@@ -181,7 +211,13 @@ Duration AckClockedWindow::hears_after() const {
   return base_delay() + std::max(clump, lateness_.usual());
 }
 
+/// Frequent reports of the queue tell a longer path from a queue, so nothing is drained to find out.
+bool AckClockedWindow::is_reported(Instant now) const {
+  return reported_at_ != Instant{} && now - reported_at_ <= longest_listening;
+}
+
 void AckClockedWindow::on_report(Instant now, Bytes queue) {
+  reported_at_ = now;
   const bool silent = idle_ || now - last_heard_ > std::max(base_delay() + wait(), longest_listening);
   if (!base_.known() || starting() || silent || draining() || start_.refilling() || sharers_.ours() <= 0) return;
   const Duration waited = from_seconds(sharers_.usual_trip()) - base_delay();
@@ -191,7 +227,7 @@ void AckClockedWindow::on_report(Instant now, Bytes queue) {
   if (!steady) return unexplained_.forget();
   if (unexplained <= std::max(margin() + wait() / 2, waited / 2)) {
     unexplained_.forget();
-    return base_.believe();
+    return base_.confirm(now);
   }
   // A report and a round trip are of different moments, up to one apart: a rate that changes looks like a longer way.
   const Duration long_enough = std::max(least_unexplained_for, base_delay() * unexplained_round_trips);
@@ -238,15 +274,29 @@ double AckClockedWindow::drained() const {
   return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(lateness_.newest());
 }
 
+/// An acknowledgement of one segment, from a UE that acknowledges several, may have been delayed (RFC 9293 section
+/// 3.8.6.3).
+BaseDelay::Probe AckClockedWindow::probe_of(const Acknowledged& news) const {
+  const double segment = static_cast<double>(parameters_.segment.count());
+  const bool delays = static_cast<double>(delivery_.stretch().count()) > prompt_stretch * segment;
+  const bool may_be_delayed = delays && static_cast<double>(news.delivered.count()) < prompt_stretch * segment;
+  return {news.now, news.round_trip, news.in_flight, may_be_delayed, flows_ == 1};
+}
+
 /// The base delay is found anew where it is doubted, or at once where it is beyond hope.
 void AckClockedWindow::see_to_base_delay(const Acknowledged& news) {
   if (!starting()) {
     if (const auto least = base_.beyond_hope()) return lengthen(*least);
   }
+  const Duration usual = from_seconds(sharers_.usual_trip());
+  const Duration trip = news.round_trip > Duration::zero() ? std::min(usual, news.round_trip) : usual;
+  if (sharers_.contested()) return base_.give_up_drain();
+  const bool may_drain = !starting() && news.held_back && delivery_.known();
   if (draining()) {
-    if (base_.on_drained(news, drained())) end_drain(news.now);
-  } else if (!starting() && news.held_back && base_.is_doubted(news.now, delivery_)) {
-    base_.begin_drain(news.now);
+    if (base_.is_routine(news.now)) return base_.begin_drain(news.now, trip);
+    if (base_.on_drained(probe_of(news), drained(), margin())) end_drain(news.now);
+  } else if (may_drain && base_.is_doubted(news.now) && (base_.is_unproven() || !is_reported(news.now))) {
+    base_.begin_drain(news.now, trip);
     start_.end();
   }
 }
@@ -255,7 +305,20 @@ void AckClockedWindow::end_drain(Instant now) {
   start_.refill(drained());
   // Where the link has become slower, so has a probe on the air.
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
-  if (const auto longer = base_.conclude(now, std::max(margin(), on_air))) lengthen(*longer);
+  const double to_hold = std::exchange(to_hold_, 0);
+  switch (base_.conclude(now, std::max(margin(), on_air))) {
+    case BaseDelay::Finding::confirmed:
+      held_ = 0;
+      break;
+    case BaseDelay::Finding::unclear:
+      break;
+    case BaseDelay::Finding::unmoved:
+      held_ = std::max(held_, to_hold);
+      break;
+    case BaseDelay::Finding::longer:
+      lengthen(base_.longer());
+      break;
+  }
 }
 
 /// The rate is still known after a drain, but all that it allows would come to an empty queue at once. Twice as much
@@ -268,8 +331,9 @@ void AckClockedWindow::refill(const Acknowledged& news) {
 
 /// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
 void AckClockedWindow::lengthen(Duration base) {
-  base_.lengthen(base);
   start_.search(model());
+  held_ = 0;
+  base_.lengthen(base);
 }
 
 /// A loop over a longer way hears of a change of the rate later, and more must wait meanwhile.
@@ -299,7 +363,8 @@ double AckClockedWindow::model() const {
   const double saved = extrapolates() ? reference_for_silence : rests_ ? reference_for_rests : 0;
   const double part = (1 - saved) * reference_part_;
   const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
-  return parameters_.gain * delivery_.rate().bytes_per_second() * wanted + beside_the_way(LossBound::unbounded);
+  const double window = parameters_.gain * delivery_.rate().bytes_per_second() * wanted;
+  return std::max(window + beside_the_way(LossBound::unbounded), held_);
 }
 
 /// What must be in flight beyond rate times delay: whole segments, and what acknowledgements are late for, up to

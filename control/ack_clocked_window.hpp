@@ -11,6 +11,7 @@
 #include "control/queue_sharers.hpp"
 #include "control/slow_start.hpp"
 #include "control/unexplained_delay.hpp"
+#include "control/unmoved_delay.hpp"
 #include "control/uplink_lateness.hpp"
 #include "control/violation.hpp"
 #include "dataplane/units/bytes.hpp"
@@ -61,16 +62,26 @@ struct AckClockedParameters {
 /// tell before a timeout that is reckoned from the round trips of an outage. So one segment more than is under way may
 /// go out, though that be more than the window (as the probe of RFC 8985): its acknowledgement tells of the loss.
 ///
-/// The base delay (BaseDelay) is doubted now and then, and measured anew with the queue drained; with less loss where
-/// the last drain found nothing new. So it is at the end of a start-up that has found a slow link, and a way longer
-/// than a radio's or shorter than the first window takes on the air: the first packets may have met an outage or each
-/// other, and a queue stood ever since.
+/// The base delay (BaseDelay) is measured again now and then, with the queue drained: at the same times for all UEs, so
+/// that those who share a queue find it empty. A drain that only confirms it costs less. It is measured at once after a
+/// start-up that has found a slow link, and a path longer than a radio's or shorter than the first window takes on the
+/// air: the first packets may have met an outage or each other, and a queue stood ever since.
 ///
-/// Others may fill the same queue (UDP, QUIC, connections that are not split). A window that holds its own part of the
-/// queue at a reference would yield to them until nothing is left. While they send a fifth or more of all, the window
-/// is at least a fair part of what all have under way, n of n + 1 for n connections; a tenth less, so that it shrinks
-/// when the queue stands without them. They are no reason to doubt the base delay. State and work are constant. No
-/// clock inside; thread: its owner's.
+/// What decides, in this order; each later one may change what the earlier ones give:
+///
+/// | what | window | class |
+/// | --- | --- | --- |
+/// | the link is searched for | doubles with each round trip | SlowStart |
+/// | the link is known | as above | DeliveryEstimator, BaseDelay, UplinkLateness |
+/// | it is unclear whether the path has become longer | no less than what kept the rate of before | UnmovedDelay |
+/// | data was lost | no more than the bound that losses set | LossBound |
+/// | others send a fifth or more of what goes to the UE | no less than what they yield of a fair part | QueueSharers,
+/// Pressure | | the queue is drained, and the path filled again after it | what drains it; doubles | BaseDelay,
+/// SlowStart | | all that was in flight is taken for lost | two segments | |
+///
+/// A fair part is n of n + 1 of what all have in flight, for n connections; a tenth less, so that it shrinks when the
+/// queue stands without others. Others are no reason to doubt the base delay. State and work are constant. The class
+/// reads no clock; thread: its owner's.
 class AckClockedWindow {
  public:
   /// Parameters must be free of errors according to validate(); throws std::invalid_argument otherwise.
@@ -111,6 +122,8 @@ class AckClockedWindow {
   [[nodiscard]] Rate best_rate() const { return delivery_.peak(); }
   /// Zero while unknown.
   [[nodiscard]] Duration base_delay() const { return base_.value(); }
+  /// A mean of what packets of all connections take there and back; zero while unknown.
+  [[nodiscard]] Duration usual_trip() const { return from_seconds(sharers_.usual_trip()); }
   /// How late the newest acknowledgement was of which it is known; zero where none was of late.
   [[nodiscard]] Duration late() const { return lateness_.newest(); }
   /// … the greatest of late, which decays with half a second; zero where none is known.
@@ -150,10 +163,13 @@ class AckClockedWindow {
   void start_up(const Acknowledged& news);
   void end_start_up();
   void see_to_base_delay(const Acknowledged& news);
+  [[nodiscard]] BaseDelay::Probe probe_of(const Acknowledged& news) const;
   void end_drain(Instant now);
   void refill(const Acknowledged& news);
   [[nodiscard]] bool tells_rate(const Acknowledged& news) const;
   void lengthen(Duration base);
+  void hold(const Acknowledged& news);
+  [[nodiscard]] bool is_reported(Instant now) const;
   [[nodiscard]] Duration margin() const;
   [[nodiscard]] Duration wait() const;
   void see_to_losses(const Acknowledged& news);
@@ -179,12 +195,16 @@ class AckClockedWindow {
   UplinkLateness lateness_;
   QueueSharers sharers_;
   UnexplainedDelay unexplained_;  ///< by reports
+  UnmovedDelay unmoved_;          ///< by what is in flight
   LossBound losses_;
+  double held_ = 0;     ///< the window is no less while it is unclear whether the path is longer, bytes
+  double to_hold_ = 0;  ///< what held_ is to be unless the drain that has begun confirms the base delay, bytes
   Bytes window_;
   Bytes left_;                 ///< under way when anything was acknowledged last
   Duration further_{};         ///< mean of Acknowledged::further
   Instant last_heard_{};       ///< when anything was acknowledged
   Instant delivered_at_{};     ///< when the newest of it was, as far as the UE's timestamps tell
+  Instant reported_at_{};      ///< when a Node-B reported last; zero: none has
   double reference_part_ = 1;  ///< Acknowledged::reference_part of the newest
   std::uint32_t flows_ = 1;
   bool rests_ = false;         ///< the link does, for longer than what waits lasts
@@ -193,6 +213,6 @@ class AckClockedWindow {
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 672, "one for each bearer");
+static_assert(sizeof(AckClockedWindow) <= 800, "one for each bearer");
 
 }  // namespace sluice::control

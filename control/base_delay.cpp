@@ -1,6 +1,7 @@
 #include "control/base_delay.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::control {
 namespace {
@@ -8,20 +9,43 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Without a packet near the base delay for so long the queue is drained.
+/// Without a packet near the base delay for so long the queue is drained at the begin of each slot.
 constexpr Duration believed_for = seconds(5);
+/// Routine drains begin at multiples of a slot, and no later than so long after its begin, or two base delays. Drains
+/// that repeat one begin at multiples of the shorter slot.
+constexpr Duration slot = seconds(5);
+constexpr Duration slot_begin = milliseconds(300);
+constexpr Duration short_slot = milliseconds(500);
+/// Slots from one routine drain to the next where none has found anything new, at most.
+constexpr std::uint8_t most_slots = 8;
+/// Drains that are farther apart do not confirm each other.
+constexpr Duration longer_for = 2 * slot + seconds(1);
 /// After so long without a round trip as it is to be nothing that was known is believed.
 constexpr Duration hopeless_after = seconds(20);
-/// The base delay is doubted when the rate is down to this share of what it was, and no packet was near it for …
-constexpr double suspicious_share = 0.7;
-constexpr Duration least_suspicion = milliseconds(500);
-constexpr std::int64_t suspicious_round_trips = 8;
-/// … but after doubts without cause not again for up to this.
+/// After a drain that was asked for and found nothing the next one comes no sooner than this, which doubles.
 constexpr Duration longest_doubt_wait = seconds(8);
 /// A drain that takes longer has met an outage, and is given up, but for the one after a start-up that may have filled
 /// a slow link.
 constexpr Duration longest_drain = seconds(1);
 constexpr std::uint8_t enough_probes = 4;
+/// Acknowledgements that may have been delayed count after so long without others.
+constexpr Duration longest_probing = milliseconds(200);
+/// So long hosts delay an acknowledgement, mostly.
+constexpr Duration longest_delay = milliseconds(50);
+
+std::int64_t slot_of(Instant at) {
+  return at.time_since_epoch() / slot;
+}
+
+/// The next multiple of a short slot after `at`.
+Instant next_short_slot(Instant at) {
+  return Instant{} + (at.time_since_epoch() / short_slot + 1) * short_slot;
+}
+
+/// A drain that began then is one that all who share the queue may have made.
+bool is_common(Instant began, Duration base) {
+  return began.time_since_epoch() % slot <= std::max(slot_begin, 2 * base);
+}
 
 }  // namespace
 
@@ -52,6 +76,7 @@ void BaseDelay::lengthen(Duration value) {
   value_ = value;
   longer_ = Duration::zero();
   phase_ = Phase::none;
+  every_ = 1;
   believe();
 }
 
@@ -62,6 +87,7 @@ void BaseDelay::settle(Duration excess) {
 
 void BaseDelay::forget() {
   value_ = longer_ = shorter_ = Duration::zero();
+  every_ = 1;
 }
 
 std::optional<Duration> BaseDelay::beyond_hope() const {
@@ -69,64 +95,104 @@ std::optional<Duration> BaseDelay::beyond_hope() const {
   return least_late_;
 }
 
-bool BaseDelay::is_doubted(Instant now, const DeliveryEstimator& delivery) const {
-  if (!known() || !delivery.known()) return false;
-  if (unproven_ || now >= again_at_) return true;
-  if (far_for_ >= believed_for) return longer_ <= Duration::zero() || now >= next_doubt_;
-  const bool slower = delivery.rate() < delivery.peak() * suspicious_share;
-  return slower && now >= next_doubt_ && late_for_ >= std::max(least_suspicion, value_ * suspicious_round_trips);
+bool BaseDelay::is_doubted(Instant now) const {
+  return known() && (unproven_ || now >= again_at_ || is_routine(now));
 }
 
-void BaseDelay::begin_drain(Instant now) {
+void BaseDelay::suspect(Instant now, Duration round_trip) {
+  if (now < next_doubt_) return;
+  asked_ = true;
+  evidence_ = false;
+  longer_ = round_trip;
+  again_at_ = longer_at_ = now;
+}
+
+/// A packet near the base delay does not confirm it where others' queue may be in it, so there are such drains even so.
+bool BaseDelay::is_routine(Instant now) const {
+  if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;
+  return far_for_ >= believed_for || slot_of(now) % every_ == 0;
+}
+
+void BaseDelay::begin_drain(Instant now, Duration trip) {
   phase_ = Phase::emptying;
+  others_gone_at_ = now + std::min(trip, longest_drain);
   drained_from_ = value_;
   again_at_ = never;
   drain_began_ = now;
   probes_ = 0;
+  prompt_ = false;
   ++drains_;
 }
 
-bool BaseDelay::on_drained(const Acknowledged& news, double under_way) {
+bool BaseDelay::on_drained(const Probe& probe, double under_way, Duration margin) {
   if (phase_ == Phase::emptying) {
-    if (static_cast<double>(news.in_flight.count()) <= under_way) {
+    if (static_cast<double>(probe.in_flight.count()) <= under_way) {
       phase_ = Phase::probing;
-      drain_began_ = news.now;
-    } else if (!unproven_ && news.now - drain_began_ > longest_drain + 2 * value_) {
+      empty_at_ = probe.now;
+      probed_ = Duration::zero();
+    } else if (!unproven_ && probe.now - drain_began_ > longest_drain + 2 * value_) {
       phase_ = Phase::none;
       far_for_ = Duration::zero();
     }
     return false;
   }
-  if (news.round_trip > Duration::zero() && news.now - news.round_trip >= drain_began_) {
-    probed_ = probes_ == 0 ? news.round_trip : std::min(probed_, news.round_trip);
-    if (probes_ == 0) probed_at_ = news.now;
-    ++probes_;
+  if (probe.round_trip > Duration::zero() && probe.now - probe.round_trip >= empty_at_) {
+    probed_ = probed_ > Duration::zero() ? std::min(probed_, probe.round_trip) : probe.round_trip;
+    prompt_ = prompt_ || !probe.may_be_delayed;
+    if (!probe.may_be_delayed || !probe.is_alone || probe.round_trip <= nearby() + margin) {
+      if (probes_ == 0) probed_at_ = probe.now;
+      ++probes_;
+    }
   }
-  if (probes_ < enough_probes && (probes_ == 0 || news.now - probed_at_ < probed_ / 2)) return false;
+  const bool enough = probes_ >= enough_probes || (probes_ > 0 && probe.now - probed_at_ >= probed_ / 2);
+  if (!enough && (probed_ <= Duration::zero() || probe.now - empty_at_ < longest_probing + 2 * value_)) return false;
+  if (probed_ > nearby() + margin && empty_at_ < others_gone_at_) {
+    empty_at_ = std::max(probe.now, others_gone_at_);
+    probed_ = Duration::zero();
+    probes_ = 0;
+    return false;
+  }
   phase_ = Phase::none;
   return true;
 }
 
-std::optional<Duration> BaseDelay::conclude(Instant now, Duration margin) {
+/// A routine drain, after another one or after one that found what was suspected. Between routine drains others who
+/// share the queue may fill it.
+bool BaseDelay::is_confirmed_longer(Instant now) const {
+  return prompt_ && evidence_ && now - longer_at_ <= longer_for && slot_of(longer_at_) < slot_of(drain_began_) &&
+         is_common(drain_began_, value_);
+}
+
+BaseDelay::Finding BaseDelay::conclude(Instant now, Duration margin) {
   unproven_ = false;
+  const bool asked = std::exchange(asked_, false);
   if (probed_ <= nearby() + margin) {
     value_ = std::min(probed_, nearby());
     // Some of what was too much may still have stood: one more, once the window is what the new delay makes it.
     far_for_ = Duration::zero();
     const bool shorter = value_ < drained_from_ * 7 / 8;
-    again_at_ = shorter ? now + 2 * drained_from_ : never;
+    again_at_ = shorter ? next_short_slot(now + 2 * drained_from_) : never;
+    every_ = shorter ? std::uint8_t{1} : static_cast<std::uint8_t>(std::min(2 * every_, +most_slots));
     longer_ = Duration::zero();
-    doubt_wait_ = shorter ? first_doubt_wait : std::min(doubt_wait_ * 2, longest_doubt_wait);
-    next_doubt_ = now + doubt_wait_;
-    return std::nullopt;
+    evidence_ = false;
+    if (asked) next_doubt_ = now + doubt_wait_;
+    doubt_wait_ = asked && !shorter ? std::min(doubt_wait_ * 2, longest_doubt_wait) : first_doubt_wait;
+    return Finding::confirmed;
   }
-  next_doubt_ = now + std::max(least_suspicion, probed_ * suspicious_round_trips);
+  if (asked) next_doubt_ = now + slot;
   doubt_wait_ = first_doubt_wait;
-  if (longer_ > Duration::zero() && now - longer_at_ <= 2 * believed_for) return std::min(probed_, longer_);
-  longer_ = probed_;
-  longer_at_ = now;
-  far_for_ = std::max(far_for_, believed_for);
-  return std::nullopt;
+  if (is_confirmed_longer(now)) {
+    longer_ = std::min(probed_, longer_);
+    return Finding::longer;
+  }
+  const Duration delayed = prompt_ ? Duration::zero() : longest_delay;
+  const bool agrees = std::chrono::abs(probed_ - longer_) <= longer_ / 8 + margin + delayed;
+  if (prompt_) {
+    longer_ = probed_;
+    longer_at_ = drain_began_;
+    evidence_ = (asked && agrees) || is_common(drain_began_, value_);
+  }
+  return asked && agrees ? Finding::unmoved : Finding::unclear;
 }
 
 }  // namespace sluice::control

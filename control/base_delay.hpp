@@ -4,17 +4,22 @@
 #include <cstdint>
 #include <optional>
 
-#include "control/acknowledged.hpp"
-#include "control/delivery_estimator.hpp"
+#include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::control {
 
 /// What a packet of a UE takes there and back where none waits in the radio queue: a minimum of round trips. A queue
-/// that never empties hides it, and a way that has become longer leaves it too short. So it is doubted where no packet
-/// has come near it for five seconds, or where the rate falls although the window is what limits it. The owner then
-/// drains the queue for a round trip, and the delay is measured anew, whether it is longer or shorter. State and work
-/// are constant. No clock inside; thread: its owner's.
+/// that never empties hides it, and a path that has become longer leaves it too short. So the owner drains the queue
+/// now and then, and the delay is measured again, whether it is longer or shorter.
+///
+/// Routine drains begin at multiples of five seconds, for all UEs of all threads alike. UEs that share a queue (a thin
+/// backhaul, two addresses of one host) then drain it together: one alone drains its own part only, and takes what the
+/// others leave for the path. Every UE has one after a start-up, and where no packet has come near the base delay for
+/// long; drains that find nothing shorter become rarer. A longer path is believed after two routine drains.
+///
+/// Between them a drain begins at once where round trips stay long although less is in flight (UnmovedDelay).
+/// State and work are constant. The class reads no clock; thread: its owner's.
 class BaseDelay {
  public:
   [[nodiscard]] bool known() const { return value_ > Duration::zero(); }
@@ -27,9 +32,16 @@ class BaseDelay {
   void note(Duration round_trip);
   /// It was near, and no longer than it is to be; or something else tells that the base delay is right.
   void believe() { far_for_ = late_for_ = Duration::zero(); }
+  /// It has just been measured, or something else tells that it is right: no routine drain is due in this slot.
+  void confirm(Instant now) {
+    if (!draining()) drain_began_ = now;
+    believe();
+  }
   /// It may have been too long. `listened`: for so long this is news. It is near within `margin`, and as it is to be up
   /// to `most`.
   void judge(Duration round_trip, Duration listened, Duration margin, Duration most);
+  /// For so long every round trip has been longer than it is to be although the window was the limit.
+  [[nodiscard]] Duration late_for() const { return late_for_; }
   /// A longer one is believed, at once; there is no drain any more. The link is to be found anew, and settle() follows.
   void lengthen(Duration value);
   [[nodiscard]] bool was_lengthened() const { return shorter_ > Duration::zero(); }
@@ -42,21 +54,43 @@ class BaseDelay {
   void prove(bool proven) { unproven_ = !proven; }
   [[nodiscard]] bool is_unproven() const { return unproven_; }
   /// The last drain has confirmed it.
-  [[nodiscard]] bool is_confirmed() const { return doubt_wait_ > first_doubt_wait; }
+  [[nodiscard]] bool is_confirmed() const { return every_ > 1; }
   /// No round trip has been as it is to be for so long that nothing which was known is believed: the least of these.
   [[nodiscard]] std::optional<Duration> beyond_hope() const;
-  /// It is to be measured anew, by what the link delivers.
-  [[nodiscard]] bool is_doubted(Instant now, const DeliveryEstimator& delivery) const;
+  /// The queue is to be drained at `now`, for whatever reason.
+  [[nodiscard]] bool is_doubted(Instant now) const;
 
-  /// The queue is drained from now on.
-  void begin_drain(Instant now);
+  /// The path may have become as long as this round trip: a drain is to begin at once, unless one has just found
+  /// otherwise.
+  void suspect(Instant now, Duration round_trip);
+  /// A routine drain is due: its slot has begun, and it may begin although another drain is under way.
+  [[nodiscard]] bool is_routine(Instant now) const;
+  /// The queue is drained from now on. `trip`: what packets take there and back now, ≥ 0. What others who drain as well
+  /// have sent before is gone after that.
+  void begin_drain(Instant now, Duration trip);
   void give_up_drain() { phase_ = Phase::none; }
-  /// News while it is drained to so many bytes under way. Returns whether enough is known: the drain is over then, and
-  /// conclude() is to follow.
-  bool on_drained(const Acknowledged& news, double under_way);
-  /// What a drain has shown: the delay is confirmed or shorter, within `margin`; or it may be longer. Returns the
-  /// longer one once it was seen twice: a link that stood still for a moment looks like a longer way.
-  std::optional<Duration> conclude(Instant now, Duration margin);
+  /// An acknowledgement during a drain.
+  struct Probe {
+    Instant now;
+    Duration round_trip{};        ///< of the newest segment that was sent once; zero when there is none
+    Bytes in_flight;              ///< after it
+    bool may_be_delayed = false;  ///< the UE may have delayed it, so a long round trip tells nothing
+    bool is_alone = true;         ///< of the UE's only connection: one that is not delayed will come soon
+  };
+  /// An acknowledgement while the queue is drained to `under_way` bytes in flight. Returns true if enough is known: the
+  /// drain is over then, and conclude() is to follow. What comes near the base delay within `margin` confirms it.
+  bool on_drained(const Probe& probe, double under_way, Duration margin);
+  /// What a drain has shown of the base delay.
+  enum class Finding : std::uint8_t {
+    confirmed,  ///< it is the same or shorter; value() is the new one
+    unclear,    ///< no packet came near it: the path is longer, the link stood still, or others fill the queue
+    unmoved,    ///< the same, of a drain that was asked for, and packets took as long as was suspected
+    longer,     ///< two routine drains have found a longer one, or one and one that was asked for: longer()
+  };
+  /// Ends a drain; what comes near the base delay within `margin` confirms it.
+  Finding conclude(Instant now, Duration margin);
+  /// The longer delay that a drain has found or that is suspected; zero if the last drain has confirmed value().
+  [[nodiscard]] Duration longer() const { return longer_; }
   [[nodiscard]] bool draining() const { return phase_ != Phase::none; }
   /// The queue is empty, and packets that were sent since are to tell the delay.
   [[nodiscard]] bool probing() const { return phase_ == Phase::probing; }
@@ -75,15 +109,18 @@ class BaseDelay {
   static constexpr Duration first_doubt_wait = std::chrono::seconds(1);
 
   [[nodiscard]] Duration nearby() const;
+  [[nodiscard]] bool is_confirmed_longer(Instant now) const;
 
   Duration value_{};
-  Duration far_for_{};        ///< of listening, no round trip was about the base delay
-  Duration late_for_{};       ///< … and every one was longer than it is to be although the window was the limit
-  Duration least_late_{};     ///< the least of these
-  Instant drain_began_{};     ///< and, while probing, when the queue was empty
-  Duration drained_from_{};   ///< base delay when the drain began
-  Instant again_at_ = never;  ///< when it is drained once more
-  Instant next_doubt_{};      ///< not before this is it doubted because of the rate
+  Duration far_for_{};     ///< of listening, no round trip was about the base delay
+  Duration late_for_{};    ///< … and every one was longer than it is to be although the window was the limit
+  Duration least_late_{};  ///< the least of these
+  Instant drain_began_{};
+  Instant empty_at_{};                      ///< while probing: from when on packets find the queue empty
+  Instant others_gone_at_{};                ///< when others who drain as well have emptied theirs
+  Duration drained_from_{};                 ///< base delay when the drain began
+  Instant again_at_ = never;                ///< when it is drained once more
+  Instant next_doubt_{};                    ///< not before this is it doubted because of the rate
   Duration doubt_wait_ = first_doubt_wait;  ///< that was for nothing so far: the next one comes later
   Duration probed_{};                       ///< the least round trip since the queue was empty
   Instant probed_at_{};                     ///< when the first one came
@@ -92,8 +129,12 @@ class BaseDelay {
   Duration shorter_{};  ///< what was believed before a longer one was; zero: that is settled
   std::uint32_t drains_ = 0;
   std::uint8_t probes_ = 0;
+  std::uint8_t every_ = 1;  ///< so many slots are between two routine drains, a power of two
   Phase phase_ = Phase::none;
   bool unproven_ = false;
+  bool evidence_ = false;  ///< longer_ is what a routine drain has found, or one that found what was suspected
+  bool asked_ = false;     ///< for the newest drain, by suspect()
+  bool prompt_ = false;    ///< a probe of this drain was not delayed
 };
 
 }  // namespace sluice::control

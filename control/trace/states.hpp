@@ -73,6 +73,8 @@ void BaseDelay::fields(Self& self, Visit& visit) {
   visit("late_for", self.late_for_);
   visit("least_late", self.least_late_);
   visit("drain_began", self.drain_began_);
+  visit("empty_at", self.empty_at_);
+  visit("others_gone_at", self.others_gone_at_);
   visit("drained_from", self.drained_from_);
   OrNever again_at{self.again_at_};
   visit("again_at", again_at);
@@ -85,8 +87,12 @@ void BaseDelay::fields(Self& self, Visit& visit) {
   visit("shorter", self.shorter_);
   visit("drains", self.drains_);
   visit("probes", self.probes_);
+  visit("every", self.every_);
   visit("phase", self.phase_, Phase::probing);
   visit("unproven", self.unproven_);
+  visit("evidence", self.evidence_);
+  visit("asked", self.asked_);
+  visit("prompt", self.prompt_);
 }
 
 template <typename Self, typename Visit>
@@ -135,6 +141,15 @@ void LossBound::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
+void UnmovedDelay::fields(Self& self, Visit& visit) {
+  visit("most", self.most_);
+  visit("took", self.took_);
+  visit("rate", self.rate_);
+  OrNever halved{self.halved_};
+  visit("halved", halved);
+}
+
+template <typename Self, typename Visit>
 void UnexplainedDelay::fields(Self& self, Visit& visit) {
   visit("since", self.since_);
   visit("least", self.least_);
@@ -151,7 +166,11 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("lateness", self.lateness_);
   visit("sharers", self.sharers_);
   visit("unexplained", self.unexplained_);
+  visit("unmoved", self.unmoved_);
   visit("losses", self.losses_);
+  visit("held", self.held_);
+  visit("to_hold", self.to_hold_);
+  visit("reported_at", self.reported_at_);
   visit("window", self.window_);
   visit("left", self.left_);
   visit("further", self.further_);

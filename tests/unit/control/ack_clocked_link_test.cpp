@@ -86,7 +86,7 @@ TEST(AckClockedLink, ALinkThatRestsIsUsedInItsBursts) {
         link.warmup = 5000;
         const auto result = link.run(60'000);
         EXPECT_GE(result.utilisation, 0.91) << bps << ' ' << rest << ' ' << way;
-        EXPECT_LE(result.delay_p95_ms, rest < 60 ? 120 : 250) << bps << ' ' << rest << ' ' << way;
+        EXPECT_LE(result.delay_p95_ms, rest < 60 ? 140 : 270) << bps << ' ' << rest << ' ' << way;
       }
     }
   }
@@ -233,7 +233,7 @@ TEST(AckClockedLink, AWayThatWasConfirmedIsDrainedWithLessLoss) {
   link.capacity = constant(10e6);
   link.down = link.up = [](Milliseconds now) { return now < 100'000 ? 50 : 10; };
   const auto result = link.run(110'000);
-  EXPECT_GE(result.drains, 15U);
+  EXPECT_GE(result.drains, 8U);
   EXPECT_GE(result.served_in(10'000, 100'000), 0.99 * 90'000 * 1250);
   EXPECT_LE(*std::max_element(result.queue.begin() + 107'000, result.queue.end()), 1250 * 40);
 }

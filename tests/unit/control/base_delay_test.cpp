@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <optional>
 
 namespace sluice::control {
 namespace {
@@ -11,7 +12,7 @@ using namespace std::chrono_literals;
 
 constexpr Bytes segment{1500};
 
-/// Round trips of a link of 12 Mb/s, an acknowledgement each 10 ms.
+/// Round trips of a link, an acknowledgement each 10 ms. Slots of routine drains begin at 10 s, 15 s and so on.
 class Trips {
  public:
   explicit Trips(Duration first = 20ms) { hear_for(1s, first); }
@@ -19,31 +20,30 @@ class Trips {
   /// One: beyond `most` it is longer than it is to be.
   void hear(Duration round_trip, Duration most) {
     now += 10ms;
-    delivery.on_delivered(now, segment * 10, true);
     base.note(round_trip);
     base.judge(round_trip, 10ms, Duration::zero(), most);
   }
   void hear_for(Duration time, Duration round_trip, Duration most = Duration::max()) {
     for (const Instant end = now + time; now < end;) hear(round_trip, most);
   }
-  [[nodiscard]] bool doubted() const { return base.is_doubted(now, delivery); }
-  /// The queue is empty at once, and packets sent since take so long. Returns what conclude() does.
-  std::optional<Duration> drain(Duration round_trip) {
-    base.begin_drain(now);
-    EXPECT_FALSE(base.on_drained(news({}), 0));
+  [[nodiscard]] bool doubted() const { return base.is_doubted(now); }
+  void wait_until(Duration at) { now = Instant{} + at; }
+  /// The queue is empty at once, and packets sent since take so long.
+  BaseDelay::Finding drain(Duration round_trip) {
+    base.begin_drain(now, Duration::zero());
+    EXPECT_FALSE(base.on_drained(news({}), 0, Duration::zero()));
     EXPECT_TRUE(base.probing());
     now += round_trip;
-    for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(base.on_drained(news(round_trip), 0));
-    EXPECT_TRUE(base.on_drained(news(round_trip), 0));
+    for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(base.on_drained(news(round_trip), 0, Duration::zero()));
+    EXPECT_TRUE(base.on_drained(news(round_trip), 0, Duration::zero()));
     EXPECT_FALSE(base.draining());
     return base.conclude(now, Duration::zero());
   }
-  [[nodiscard]] Acknowledged news(Duration round_trip, Bytes in_flight = Bytes(0)) const {
-    return {.now = now, .delivered = segment, .round_trip = round_trip, .in_flight = in_flight};
+  [[nodiscard]] BaseDelay::Probe news(Duration round_trip, Bytes in_flight = Bytes(0)) const {
+    return {.now = now, .round_trip = round_trip, .in_flight = in_flight};
   }
 
-  Instant now{10s};
-  DeliveryEstimator delivery{80ms};
+  Instant now{11s};
   BaseDelay base;
 };
 
@@ -58,25 +58,77 @@ TEST(BaseDelay, IsTheLeastRoundTrip) {
   EXPECT_FALSE(base.is_near(24ms));
 }
 
-TEST(BaseDelay, IsDoubtedWhereNothingComesNearItForFiveSeconds) {
+TEST(BaseDelay, IsDoubtedWhenASlotBegins) {
   Trips trips;
-  trips.hear_for(4900ms, 50ms);
+  trips.wait_until(14900ms);
   EXPECT_FALSE(trips.doubted());
-  trips.hear_for(200ms, 50ms);
+  trips.wait_until(15s);
+  EXPECT_TRUE(trips.doubted());
+  trips.wait_until(15290ms);
+  EXPECT_TRUE(trips.doubted()) << "an acknowledgement may be rare";
+  trips.wait_until(15310ms);
+  EXPECT_FALSE(trips.doubted()) << "the others have drained without";
+}
+
+TEST(BaseDelay, IsDrainedOnceInASlot) {
+  Trips trips;
+  trips.wait_until(15s);
+  EXPECT_EQ(trips.drain(20ms), BaseDelay::Finding::confirmed);
+  EXPECT_FALSE(trips.base.is_routine(trips.now));
+}
+
+TEST(BaseDelay, RoutineDrainsBecomeRarerWhileTheyFindNothing) {
+  Trips trips;
+  int drains = 0;
+  for (int slot = 3; slot < 43; ++slot) {
+    trips.wait_until(slot * 5s);
+    if (!trips.doubted()) continue;
+    trips.drain(20ms);
+    ++drains;
+  }
+  EXPECT_LE(drains, 9);
+  EXPECT_GE(drains, 6);
+}
+
+TEST(BaseDelay, IsDrainedInEachSlotWhereNothingComesNearItForFiveSeconds) {
+  Trips trips;
+  for (int slot = 3; slot < 11; ++slot) {
+    trips.wait_until(slot * 5s);
+    if (trips.doubted()) trips.drain(20ms);
+  }
+  trips.wait_until(55010ms);
+  EXPECT_FALSE(trips.doubted()) << "an odd slot";
+  trips.hear_for(5100ms, 50ms);
+  trips.wait_until(65010ms);
   EXPECT_TRUE(trips.doubted());
   trips.base.believe();
   EXPECT_FALSE(trips.doubted());
 }
 
-TEST(BaseDelay, IsDoubtedSoonWhereTheRateFallsAlthoughTheWindowIsTheLimit) {
+TEST(BaseDelay, IsDrainedAtOnceWhenAskedFor) {
   Trips trips;
-  trips.hear_for(2s, 20ms);
-  // Half of the rate, and each packet later than it is to be.
-  for (int i = 0; i < 60; ++i) {
-    trips.now += 10ms;
-    trips.hear(60ms, 30ms);
-  }
+  trips.wait_until(12s);
+  EXPECT_FALSE(trips.doubted());
+  trips.base.suspect(trips.now, 60ms);
   EXPECT_TRUE(trips.doubted());
+  EXPECT_EQ(trips.drain(20ms), BaseDelay::Finding::confirmed);
+  trips.base.suspect(trips.now, 60ms);
+  EXPECT_FALSE(trips.doubted()) << "that was for nothing";
+}
+
+TEST(BaseDelay, ADrainTogetherWithOthersWaitsForTheirsWhereItsFirstPacketsAreLate) {
+  Trips trips;
+  trips.wait_until(15s);
+  trips.base.begin_drain(trips.now, 100ms);
+  EXPECT_FALSE(trips.base.on_drained(trips.news({}), 0, Duration::zero()));
+  trips.now += 60ms;
+  for (int probe = 0; probe < 8; ++probe) {
+    EXPECT_FALSE(trips.base.on_drained(trips.news(60ms), 0, Duration::zero())) << "the others' queue";
+  }
+  trips.wait_until(15121ms);
+  for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
+  EXPECT_TRUE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
+  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), BaseDelay::Finding::confirmed);
 }
 
 TEST(BaseDelay, IsBeyondHopeAfterTwentySecondsOfLatePackets) {
@@ -90,11 +142,36 @@ TEST(BaseDelay, IsBeyondHopeAfterTwentySecondsOfLatePackets) {
   EXPECT_EQ(trips.base.beyond_hope(), std::nullopt);
 }
 
-TEST(BaseDelay, ADrainThatConfirmsItPutsTheNextDoubtOff) {
+TEST(BaseDelay, ADelayedAcknowledgementTellsNothingOfThePath) {
   Trips trips;
-  trips.hear_for(6s, 50ms);
+  trips.base.begin_drain(trips.now, Duration::zero());
+  EXPECT_FALSE(trips.base.on_drained(trips.news({}), 0, Duration::zero()));
+  trips.now += 60ms;
+  BaseDelay::Probe delayed = trips.news(60ms);
+  delayed.may_be_delayed = true;
+  for (int probe = 0; probe < 8; ++probe) EXPECT_FALSE(trips.base.on_drained(delayed, 0, Duration::zero()));
+  trips.now += 20ms;
+  for (int probe = 1; probe < 4; ++probe) EXPECT_FALSE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
+  EXPECT_TRUE(trips.base.on_drained(trips.news(20ms), 0, Duration::zero()));
+  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), BaseDelay::Finding::confirmed);
+}
+
+TEST(BaseDelay, ADrainEndsWithoutAFindingWhereAllAcknowledgementsMayBeDelayed) {
+  Trips trips;
+  trips.base.begin_drain(trips.now, Duration::zero());
+  EXPECT_FALSE(trips.base.on_drained(trips.news({}), 0, Duration::zero()));
+  trips.now += 250ms;
+  BaseDelay::Probe delayed = trips.news(60ms);
+  delayed.may_be_delayed = true;
+  EXPECT_TRUE(trips.base.on_drained(delayed, 0, Duration::zero()));
+  EXPECT_EQ(trips.base.conclude(trips.now, Duration::zero()), BaseDelay::Finding::unclear);
+  EXPECT_EQ(trips.base.longer(), Duration::zero());
+}
+
+TEST(BaseDelay, ADrainThatConfirmsItTakesWhatItIsNow) {
+  Trips trips;
   EXPECT_FALSE(trips.base.is_confirmed());
-  EXPECT_EQ(trips.drain(21ms), std::nullopt);
+  EXPECT_EQ(trips.drain(21ms), BaseDelay::Finding::confirmed);
   EXPECT_EQ(trips.base.value(), 21ms) << "what it is now, about";
   EXPECT_TRUE(trips.base.is_confirmed());
   EXPECT_EQ(trips.base.drains(), 1U);
@@ -103,28 +180,65 @@ TEST(BaseDelay, ADrainThatConfirmsItPutsTheNextDoubtOff) {
 
 TEST(BaseDelay, AShorterOneIsBelievedAtOnceAndDrainedForOnceMore) {
   Trips trips(60ms);
-  EXPECT_EQ(trips.drain(20ms), std::nullopt);
+  EXPECT_EQ(trips.drain(20ms), BaseDelay::Finding::confirmed);
   EXPECT_EQ(trips.base.value(), 20ms);
   EXPECT_FALSE(trips.base.is_confirmed());
   EXPECT_FALSE(trips.doubted());
-  trips.hear_for(130ms, 20ms);
+  trips.hear_for(480ms, 20ms);
   EXPECT_TRUE(trips.doubted()) << "some of what was too much may still have stood";
 }
 
-TEST(BaseDelay, ALongerOneMustBeSeenTwice) {
+TEST(BaseDelay, ALongerOneMustBeSeenInTwoSlots) {
   Trips trips;
-  EXPECT_EQ(trips.drain(60ms), std::nullopt);
+  trips.wait_until(15s);
+  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear);
   EXPECT_EQ(trips.base.value(), 20ms);
-  trips.hear_for(1s, 60ms);
-  EXPECT_TRUE(trips.doubted());
-  EXPECT_EQ(trips.drain(70ms), 60ms) << "the lesser of the two";
+  EXPECT_EQ(trips.base.longer(), 60ms);
+  trips.wait_until(20s);
+  ASSERT_TRUE(trips.doubted());
+  EXPECT_EQ(trips.drain(70ms), BaseDelay::Finding::longer);
+  EXPECT_EQ(trips.base.longer(), 60ms) << "the lesser of the two";
+}
+
+TEST(BaseDelay, ALongerOneIsNotBelievedBetweenSlots) {
+  Trips trips;
+  trips.wait_until(16s);
+  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear);
+  trips.wait_until(18s);
+  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear);
+  trips.wait_until(20s);
+  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear) << "the first routine one";
+  trips.wait_until(35s);
+  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear) << "too long ago";
+  trips.wait_until(40s);
+  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::longer);
+}
+
+TEST(BaseDelay, ADrainThatWasAskedForSaysWhetherItFindsWhatWasSuspected) {
+  Trips trips;
+  trips.wait_until(16s);
+  trips.base.suspect(trips.now, 60ms);
+  EXPECT_EQ(trips.drain(62ms), BaseDelay::Finding::unmoved);
+  trips.wait_until(22s);
+  trips.base.suspect(trips.now, 60ms);
+  EXPECT_EQ(trips.drain(90ms), BaseDelay::Finding::unclear);
+}
+
+TEST(BaseDelay, ALongerOneIsBelievedAfterARoutineDrainAndOneThatFoundWhatWasSuspected) {
+  Trips trips;
+  trips.wait_until(17s);
+  trips.base.suspect(trips.now, 60ms);
+  EXPECT_EQ(trips.drain(62ms), BaseDelay::Finding::unmoved);
+  trips.wait_until(20s);
+  EXPECT_EQ(trips.drain(64ms), BaseDelay::Finding::longer);
+  EXPECT_EQ(trips.base.longer(), 62ms);
 }
 
 TEST(BaseDelay, ADrainThatMeetsAnOutageIsGivenUp) {
   Trips trips;
-  trips.base.begin_drain(trips.now);
+  trips.base.begin_drain(trips.now, Duration::zero());
   trips.now += 1050ms;
-  EXPECT_FALSE(trips.base.on_drained(trips.news({}, segment * 20), 1500));
+  EXPECT_FALSE(trips.base.on_drained(trips.news({}, segment * 20), 1500, Duration::zero()));
   EXPECT_FALSE(trips.base.draining());
 }
 
@@ -132,9 +246,9 @@ TEST(BaseDelay, OneThatIsUnprovenIsDoubtedAtOnceAndDrainedForAsLongAsItTakes) {
   Trips trips;
   trips.base.prove(false);
   EXPECT_TRUE(trips.doubted());
-  trips.base.begin_drain(trips.now);
+  trips.base.begin_drain(trips.now, Duration::zero());
   trips.now += 5s;
-  EXPECT_FALSE(trips.base.on_drained(trips.news({}, segment * 20), 1500));
+  EXPECT_FALSE(trips.base.on_drained(trips.news({}, segment * 20), 1500, Duration::zero()));
   EXPECT_TRUE(trips.base.draining());
 }
 
@@ -165,7 +279,7 @@ TEST(BaseDelay, IsNotLengthenedAnyMoreOnceItIsForgotten) {
 
 TEST(BaseDelay, ADrainEndsWhereItIsLonger) {
   Trips trips;
-  trips.base.begin_drain(trips.now);
+  trips.base.begin_drain(trips.now, Duration::zero());
   trips.base.lengthen(60ms);
   EXPECT_FALSE(trips.base.draining());
 }
