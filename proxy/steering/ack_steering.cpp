@@ -10,6 +10,13 @@ namespace sluice::proxy {
 
 namespace {
 
+/// A connection waits elsewhere when its packets wait so much longer than twice what those of all its UE's connections
+/// do.
+constexpr Duration waits_elsewhere = std::chrono::milliseconds(20);
+/// What such a connection may have in flight beyond rate times delay, as the law's gain and reference are.
+constexpr double gain_elsewhere = 1.25;
+constexpr std::int64_t least_segments_elsewhere = 2;
+
 bool is_young(const Flow& flow, const Bearer& bearer) {
   return flow.sent_to_radio < bearer.treatment().smvs.short_flow;
 }
@@ -78,9 +85,34 @@ inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow
   share.young_waits = young_waits;
 }
 
+/// What a flow may have in flight. One whose packets wait elsewhere, behind the radio queue (for instance a thin link
+/// behind a hot spot), would fill that other queue with the window of all: so it has what
+/// keeps its own bottleneck busy, and the others have the rest.
+inline Bytes AckSteering::most_in_flight(const Share& share, const Flow& flow, const Bearer& bearer,
+                                         const AckClock& clock) {
+  if (bearer.load.moving_flows <= 1) [[likely]]
+    return Bytes::max();
+  return most_elsewhere(share, flow, clock);
+}
+
+Bytes AckSteering::most_elsewhere(const Share& share, const Flow& flow, const AckClock& clock) {
+  const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
+  const control::AckClockedWindow& law = clock.law();
+  const Duration took = endpoint.srtt();
+  const Duration least = endpoint.least_rtt();
+  if (law.base_delay() <= Duration::zero() || law.starting()) return Bytes::max();
+  const Duration common = std::max(law.usual_trip() - law.base_delay(), Duration::zero());
+  if (took - least <= 2 * common + waits_elsewhere) return Bytes::max();
+  const double kept = gain_elsewhere * to_seconds(least + waits_elsewhere) / to_seconds(took);
+  return Bytes(static_cast<double>(share.flight) * std::min(kept, 1.0)) +
+         segment_on_wire(flow.leg(Side::radio)) * least_segments_elsewhere;
+}
+
 inline AckSteering::Share& AckSteering::follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock) {
   follow_flight(share, flow, clock);
-  follow_waits(share, flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now(), flow, bearer, clock);
+  const bool waits = flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now() &&
+                     Bytes(share.flight) < most_in_flight(share, flow, bearer, clock);
+  follow_waits(share, waits, flow, bearer, clock);
   return share;
 }
 
@@ -108,7 +140,8 @@ Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond
   AckClock& clock = bearer.ack_clock();
   const Share& share = follow(shares_[id], flow, bearer, clock);
   clock.resume(now);
-  const Bytes room = clock.room(now);
+  const Bytes rest = most_in_flight(share, flow, bearer, clock) - Bytes(share.flight);
+  const Bytes room = std::clamp(rest, Bytes{}, clock.room(now));
   const Contenders contenders = contenders_for(bearer);
   const std::uint32_t waiting = contenders.all + (flow.share.backlog == 0 ? 1U : 0U);
   if (beyond_its_part || waiting <= 1) return room;
@@ -120,7 +153,8 @@ Bytes AckSteering::room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Byt
   Share& share = shares_[id];
   follow_flight(share, flow, clock);
   clock.resume(now);
-  const Bytes room = clock.room(now);
+  const Bytes rest = most_in_flight(share, flow, bearer, clock) - Bytes(share.flight);
+  const Bytes room = std::clamp(rest, Bytes{}, clock.room(now));
   const std::uint32_t waiting = contenders_for(bearer).all + (flow.share.backlog == 0 ? 1U : 0U);
   // Nobody asks who waits until it no longer does.
   if (waiting <= 1 && room >= least) [[likely]]
@@ -136,10 +170,13 @@ void AckSteering::note_passed(const Flow& flow, FlowId id, Bearer& bearer) {
   follow_waits(shares_[id], false, flow, bearer, clock);
 }
 
-/// Of a flow that shares the room with others. A part of less than a segment would never be sent.
+/// Of a flow that shares the room with others. A part of less than a segment would never be sent. One segment alone may
+/// have its acknowledgement delayed, which is no measure of the path: while the queue is drained they go in pairs.
 Bytes AckSteering::part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
                                 const Flow& flow, const AckClock& clock, Instant now) {
-  const Bytes least = segment_on_wire(flow.leg(Side::radio));
+  const bool in_pairs = clock.law().draining();
+  const Bytes least = segment_on_wire(flow.leg(Side::radio)) * (in_pairs ? 2 : 1);
+  if (in_pairs && share.flight == 0 && room < least) return Bytes{};
   const Bytes mine = part_of(clock.law().window(now), waiting, contenders.young, share.young_waits != 0);
   const Bytes part = std::max(mine, least) - Bytes(share.flight);
   return std::clamp(part, Bytes{}, room);

@@ -81,6 +81,9 @@ class AckSteering {
   };
   static void follow_flight(Share& share, const Flow& flow, AckClock& clock);
   static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckClock& clock);
+  [[nodiscard]] static Bytes most_in_flight(const Share& share, const Flow& flow, const Bearer& bearer,
+                                            const AckClock& clock);
+  [[nodiscard, gnu::noinline]] static Bytes most_elsewhere(const Share& share, const Flow& flow, const AckClock& clock);
   static Share& follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock);
   [[nodiscard]] static Bytes part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
                                           const Flow& flow, const AckClock& clock, Instant now);
