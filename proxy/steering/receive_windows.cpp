@@ -53,6 +53,17 @@ void note_shut(Flow& flow, Bearer& bearer, bool shut) {
     change_shut(flow, bearer, shut);
 }
 
+/// What lasts for so long in the relay is enough for a server that starts again.
+constexpr Duration plenty = std::chrono::seconds(1);
+
+/// What the relay holds for the UE lasts long enough at the rate of its link that a server which starts again with ten
+/// segments is back in time. Without this a slow link's store would grow by what keeps the server going.
+bool holds_plenty(const Flow& flow, const Bearer& bearer) {
+  const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.moving_flows, 1U);
+  const Rate rate = bearer.mean_rate();
+  return rate > Rate() && rate.time_for(held) > plenty;
+}
+
 }  // namespace
 
 Bytes ReceiveWindows::first(const Bearer& bearer, Side from) const {
@@ -111,7 +122,7 @@ Bytes ReceiveWindows::keep_going(const Flow& flow, const Bearer& bearer, Loop& l
                                  Instant now) {
   const Bytes few = few_segments(flow);
   if (room < few) {
-    if (now - loop.open_at < shut_for || !is_kept_going(flow, bearer, now)) return room;
+    if (now - loop.open_at < shut_for || !is_kept_going(flow, bearer, now) || holds_plenty(flow, bearer)) return room;
     room = std::min(most, few);
   }
   loop.open_at = now;
