@@ -1,0 +1,133 @@
+// The default law does little harm where a UE does not have one deep queue of its own: on a line that many share,
+// beside datagrams that nobody steers, where one connection goes on over a slow hop, on slow links, and on a path that
+// becomes longer. Each bound stands beside what CUBIC or BBR do without a proxy in the same network.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/sim/nodeb/run_all.hpp"
+
+namespace sluice::emulator {
+namespace {
+
+using test::run_all;
+
+struct Sender {
+  std::string mode;        ///< of the proxy
+  std::string congestion;  ///< of the servers
+};
+const Sender law{"smvs", "cubic"};
+const Sender cubic{"none", "cubic"};
+const Sender bbr{"none", "bbr"};
+
+/// What one of them makes of a network.
+RunResult run(const Sender& sender, const std::string& network) {
+  return run_all("modes: [" + sender.mode + "]\nsmvs: {law: acks}\nhosts: {tcp: {congestion: " + sender.congestion +
+                 "}}\noutput: {flows: true}\n" + network)
+      .front();
+}
+
+/// UEs at 400 Mb/s behind one line of 20 Mb/s.
+std::string shared_line(int ues, const std::string& buffer) {
+  std::string text =
+      "duration: 40s\nwarmup: 10s\nserver_proxy: {delay: 10ms}\nproxy_nodeb: {delay: 5ms, rate: 20Mb/s, buffer: " +
+      buffer + "}\napps: [{type: bulk, ues: " + std::to_string(ues) + "}]\ncell:\n  uplink: {delay: 10ms}\n  ues:\n";
+  for (int ue = 0; ue < ues; ++ue) {
+    text += "    - {address: 10.45.0." + std::to_string(2 + ue) +
+            ", frame: 0B, buffer: 600KiB, channel: {type: constant, rate: 400Mb/s}}\n";
+  }
+  return text;
+}
+
+TEST(NoHarm, UesBehindOneLineHoldItsQueueTogether) {
+  for (const int ues : {2, 4, 8}) {
+    SCOPED_TRACE(std::to_string(ues) + " UEs");
+    const RunResult result = run(law, shared_line(ues, "2MB"));
+    const RunResult filled = run(cubic, shared_line(ues, "2MB"));
+    EXPECT_GT(result.throughput_bps, 0.95 * filled.throughput_bps);
+    EXPECT_LE(result.retransmissions, filled.retransmissions / 10);
+    EXPECT_LT(result.server_to_ue_delay.p95_ms, filled.server_to_ue_delay.p95_ms / 4);
+    EXPECT_GT(result.jain, 0.8);
+  }
+}
+
+TEST(NoHarm, UesBehindOneLineLoseNotManyTimesMoreInAShortBuffer) {
+  for (const int ues : {2, 4, 8}) {
+    SCOPED_TRACE(std::to_string(ues) + " UEs");
+    const RunResult result = run(law, shared_line(ues, "100kB"));
+    const RunResult filled = run(cubic, shared_line(ues, "100kB"));
+    EXPECT_GT(result.throughput_bps, 0.95 * filled.throughput_bps);
+    EXPECT_LE(result.retransmissions, 3 * filled.retransmissions + 300) << "each alone has lost fourteen thousand";
+  }
+}
+
+/// Datagrams of so many bytes each millisecond beside the downloads of a UE at 20 Mb/s, in an unlimited queue.
+std::string beside_datagrams(int downloads, int bytes) {
+  return "duration: 30s\nwarmup: 5s\nserver_proxy: {delay: 20ms}\nproxy_nodeb: {delay: 10ms}\napps: [{type: bulk, "
+         "connections: " +
+         std::to_string(downloads) + "}, {type: game, start: 0s, tick: 1ms, down: " + std::to_string(bytes) +
+         "B, up: 24B}]\ncell:\n  uplink: {delay: 0ms}\n  ues: [{address: 10.45.0.2, frame: 0B, buffer: unlimited, "
+         "channel: {type: constant, rate: 20Mb/s}}]\n";
+}
+
+TEST(NoHarm, DatagramsThatDoNotYieldMakeNoQueueGrow) {
+  for (const auto& [downloads, bytes] : {std::pair(1, 722), std::pair(1, 1397), std::pair(4, 722)}) {
+    SCOPED_TRACE(std::to_string(downloads) + " downloads, " + std::to_string(bytes) + " B each ms");
+    const std::string network = beside_datagrams(downloads, bytes);
+    const RunResult result = run(law, network);
+    const RunResult beside = run(bbr, network);
+    EXPECT_GT(result.throughput_bps, 0.95 * beside.throughput_bps);
+    EXPECT_LT(result.radio_queue_delay.p95_ms, std::max(1.25 * beside.radio_queue_delay.p95_ms, 60.0));
+  }
+}
+
+/// Two downloads of a UE at 40 Mb/s, one of which goes on over a further hop.
+std::string second_hop(const std::string& rate) {
+  return "duration: 30s\nwarmup: 5s\nserver_proxy: {delay: 10ms}\nproxy_nodeb: {delay: 10ms}\nservers: [192.0.2.1, "
+         "192.0.2.2]\napps: [{type: bulk}, {type: bulk, server: 1}]\nsecond_hops: [{server: 1, delay: 5ms, rate: " +
+         rate +
+         ", buffer: 100kB}]\ncell:\n  uplink: {delay: 0ms}\n  ues: [{address: 10.45.0.2, frame: 0B, buffer: 400kB, "
+         "channel: {type: constant, rate: 40Mb/s}}]\n";
+}
+
+TEST(NoHarm, AConnectionThatWaitsElsewhereTakesNothingFromTheOthers) {
+  for (const std::string rate : {"200kb/s", "1Mb/s"}) {
+    SCOPED_TRACE(rate);
+    const RunResult result = run(law, second_hop(rate));
+    const RunResult filled = run(cubic, second_hop(rate));
+    ASSERT_EQ(result.flows.size(), 2U);
+    EXPECT_GT(result.flows[0].measured_bps, 0.75 * filled.flows.at(0).measured_bps);
+    EXPECT_GT(result.flows[1].measured_bps, 0.65 * filled.flows.at(1).measured_bps);
+  }
+}
+
+TEST(NoHarm, ASlowLinkHasNoStoreWithoutBound) {
+  const std::string network =
+      "duration: 200s\nwarmup: 5s\nserver_proxy: {delay: 20ms}\nproxy_nodeb: {delay: 10ms}\napps: [{type: "
+      "bulk}]\ncell:\n  uplink: {delay: 0ms}\n  ues: [{address: 10.45.0.2, frame: 0B, buffer: unlimited, channel: "
+      "{type: constant, rate: 64kb/s}}]\n";
+  const RunResult result = run(law, network);
+  EXPECT_GT(result.utilisation, 0.95);
+  EXPECT_LT(result.server_to_ue_delay.p95_ms, 8000)
+      << "half a minute and more without a bound on what keeps a server going";
+}
+
+/// A path that becomes longer by 40 ms at 15 s and shorter again at 35 s.
+TEST(NoHarm, APathThatBecomesLongerCostsLittle) {
+  const std::string network =
+      "duration: 50s\nwarmup: 5s\ninterval: 1s\nserver_proxy: {delay: 20ms}\nproxy_nodeb: {delay: 10ms, steps: [{at: "
+      "15s, extra: 20ms}, {at: 35s, extra: 0ms}]}\napps: [{type: bulk}]\ncell:\n  uplink: {delay: 0ms}\n  ues: "
+      "[{address: 10.45.0.2, frame: 0B, buffer: 500kB, channel: {type: constant, rate: 8Mb/s}}]\n";
+  const RunResult result = run(law, network);
+  int slow = 0;
+  for (const SeriesPoint& second : result.series) {
+    if (second.time_s >= 5 && second.throughput_bps < 4e6) ++slow;
+  }
+  EXPECT_LE(slow, 1) << "seconds below half of the rate";
+  EXPECT_GT(result.throughput_bps, 0.9 * 8e6 * 1448 / 1500);
+}
+
+}  // namespace
+}  // namespace sluice::emulator
