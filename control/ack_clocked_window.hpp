@@ -69,15 +69,13 @@ struct AckClockedParameters {
 ///
 /// What decides, in this order; each later one may change what the earlier ones give:
 ///
-/// | what | window | class |
-/// | --- | --- | --- |
-/// | the link is searched for | doubles with each round trip | SlowStart |
-/// | the link is known | as above | DeliveryEstimator, BaseDelay, UplinkLateness |
-/// | it is unclear whether the path has become longer | no less than what kept the rate of before | UnmovedDelay |
-/// | data was lost | no more than the bound that losses set | LossBound |
-/// | others send a fifth or more of what goes to the UE | no less than what they yield of a fair part | QueueSharers,
-/// Pressure | | the queue is drained, and the path filled again after it | what drains it; doubles | BaseDelay,
-/// SlowStart | | all that was in flight is taken for lost | two segments | |
+/// - The link is searched for (SlowStart): the window doubles with each round trip.
+/// - The link is known (DeliveryEstimator, BaseDelay, UplinkLateness): as above.
+/// - It is unclear whether the path has become longer (UnmovedDelay): no less than what kept the rate of before.
+/// - Data was lost (LossBound): no more than the bound that losses set.
+/// - Others send a fifth of what goes to the UE, or more (QueueSharers): no less than a fair part.
+/// - The queue is drained (BaseDelay), and the path filled again after it (SlowStart): what drains it; it doubles.
+/// - All that was in flight is taken for lost: two segments.
 ///
 /// A fair part is n of n + 1 of what all have in flight, for n connections; a tenth less, so that it shrinks when the
 /// queue stands without others. Others are no reason to doubt the base delay. State and work are constant. The class

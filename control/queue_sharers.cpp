@@ -1,5 +1,6 @@
 #include "control/queue_sharers.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace sluice::control {
@@ -11,6 +12,9 @@ constexpr double contested_share = 0.2;
 constexpr Duration others_memory = std::chrono::milliseconds(500);
 /// Less than the fair part.
 constexpr double modesty = 0.9;
+/// A queue that is longer than this (s) is not made longer: others that do not yield, datagrams at a fixed rate, would
+/// let it grow without bound.
+constexpr double longest_trip = 0.5;
 
 }  // namespace
 
@@ -37,7 +41,7 @@ bool QueueSharers::contested() const {
 
 double QueueSharers::fair_part(std::uint32_t connections) const {
   const double flows = connections;
-  return modesty * flows / (flows + 1) * (others_ + ours_) * usual_trip_;
+  return modesty * flows / (flows + 1) * (others_ + ours_) * std::min(usual_trip_, longest_trip);
 }
 
 }  // namespace sluice::control

@@ -48,5 +48,12 @@ TEST(QueueSharers, LeaveEachConnectionItsPart) {
   EXPECT_NEAR(sharers.fair_part(3), 0.9 * 0.75 * 2e5, 3e3);
 }
 
+// Datagrams at a fixed rate do not yield, and a fair part of a queue without bound would be without bound.
+TEST(QueueSharers, AQueueOfMoreThanHalfASecondIsNotMadeLonger) {
+  QueueSharers sharers = shared(0.5);
+  for (int i = 0; i < 200; ++i) sharers.on_round_trip(4s);
+  EXPECT_NEAR(sharers.fair_part(1), 0.9 * 0.5 * 1e6 * 0.5, 5e3);
+}
+
 }  // namespace
 }  // namespace sluice::control
