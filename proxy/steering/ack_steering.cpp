@@ -102,7 +102,8 @@ Bytes AckSteering::most_elsewhere(const Share& share, const Flow& flow, const Ac
   const Duration least = endpoint.least_rtt();
   if (law.base_delay() <= Duration::zero() || law.starting()) return Bytes::max();
   const Duration common = std::max(law.usual_trip() - law.base_delay(), Duration::zero());
-  if (took - least <= 2 * common + waits_elsewhere) return Bytes::max();
+  // What acknowledgements wait for the uplink is in the round trips of the endpoint, and not in those of the law.
+  if (took - least <= 2 * (common + law.greatest_late()) + waits_elsewhere) return Bytes::max();
   const double kept = gain_elsewhere * to_seconds(least + waits_elsewhere) / to_seconds(took);
   return Bytes(static_cast<double>(share.flight) * std::min(kept, 1.0)) +
          segment_on_wire(flow.leg(Side::radio)) * least_segments_elsewhere;
