@@ -16,6 +16,7 @@ MADE = {
     "UplinkLateness": set(),
     "QueueSharers": set(),
     "UnexplainedDelay": set(),
+    "UnmovedDelay": set(),
     "LossBound": {"segment_"},
     "AckClockedWindow": {"parameters_"},
     "Smvs": {"parameters_", "delay_steps_"},
