@@ -1,7 +1,6 @@
 #include "control/ack_clocked_window.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "control/rule_checker.hpp"
 
@@ -35,9 +34,7 @@ constexpr double reference_for_rests = 0.25;
 /// Where no clock tells how late an uplink is, clumps of several acknowledgements tell at least that it is: so much of
 /// one is sent ahead, but for what comes by one of them.
 constexpr double clump_unexplained = 1.5;
-/// What is held grows by this share of what is delivered, so by as much in a round trip.
-constexpr double hold_growth = 0.25;
-/// A UE that acknowledges more at a time than so many segments does not acknowledge each.
+/// A UE whose mean acknowledgement is for more segments than this does not acknowledge each one.
 constexpr double prompt_stretch = 1.25;
 /// Clocks of several connections agree about so well: each knows its least delay from other moments.
 constexpr Duration clocks_differ = milliseconds(30);
@@ -94,6 +91,7 @@ void AckClockedWindow::on_resumed(Instant now) {
     delivery_.restart();
     base_.forget();
     rests_ = false;
+    unmoved_.forget();
     losses_.forget();
     start_.search(static_cast<double>(parameters_.initial.count()));
   }
@@ -161,32 +159,20 @@ void AckClockedWindow::note_round_trip(const Acknowledged& news, Duration listen
   // Mostly it is short enough without the margin, which takes divisions, and without what is to wait.
   if (is_wanted && base_.is_near(news.round_trip)) {
     unmoved_.forget();
-    held_ = 0;
     return base_.believe();
   }
   const Duration margin = this->margin();
   const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + wait())) + margin;
   base_.judge(news.round_trip, listened, margin, is_wanted ? Duration::max() : most);
   if (is_wanted || news.round_trip <= most || draining() || starting() || sharers_.contested())
-    return unmoved_.forget();
-  if (held_ > 0) hold(news);
-  const double rate = delivery_.rate().bytes_per_second();
-  if (const auto found =
-          unmoved_.on_long(news.now, news.round_trip, news.in_flight + news.delivered, rate, base_.late_for())) {
-    to_hold_ = found->in_flight;
-    base_.suspect(news.now, found->took);
-  }
-}
-
-/// More in flight costs nothing while round trips stay as they are. Those of a longer path do; those of a queue that
-/// others fill, or of a link that fades, become longer.
-void AckClockedWindow::hold(const Acknowledged& news) {
-  const Duration longer = base_.longer() + margin();
-  if (news.round_trip > longer * 3 / 2) {
-    held_ = 0;
-  } else if (news.round_trip <= longer * 17 / 16) {
-    held_ += hold_growth * static_cast<double>(news.delivered.count());
-  }
+    return unmoved_.restart();
+  unmoved_.adapt(news.round_trip, base_.longer() + margin, news.delivered);
+  const UnmovedDelay::Sample sample{.now = news.now,
+                                    .round_trip = news.round_trip,
+                                    .in_flight = news.in_flight + news.delivered,
+                                    .rate = delivery_.rate().bytes_per_second(),
+                                    .long_for = base_.late_for()};
+  if (const auto unmoved = unmoved_.on_long(sample)) base_.suspect(news.now, *unmoved);
 }
 
 /// What packets that come at once make of a round trip.
@@ -211,7 +197,8 @@ Duration AckClockedWindow::hears_after() const {
   return base_delay() + std::max(clump, lateness_.usual());
 }
 
-/// Frequent reports of the queue tell a longer path from a queue, so nothing is drained to find out.
+/// Returns true if reports of the queue come so often that they alone show whether the path has become longer. No drain
+/// is needed then.
 bool AckClockedWindow::is_reported(Instant now) const {
   return reported_at_ != Instant{} && now - reported_at_ <= longest_listening;
 }
@@ -274,8 +261,8 @@ double AckClockedWindow::drained() const {
   return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(lateness_.newest());
 }
 
-/// An acknowledgement of one segment, from a UE that acknowledges several, may have been delayed (RFC 9293 section
-/// 3.8.6.3).
+/// Returns what a drain learns from an acknowledgement. If a UE that usually acknowledges several segments acknowledges
+/// one, it may have delayed that (RFC 9293 section 3.8.6.3).
 BaseDelay::Probe AckClockedWindow::probe_of(const Acknowledged& news) const {
   const double segment = static_cast<double>(parameters_.segment.count());
   const bool delays = static_cast<double>(delivery_.stretch().count()) > prompt_stretch * segment;
@@ -288,32 +275,37 @@ void AckClockedWindow::see_to_base_delay(const Acknowledged& news) {
   if (!starting()) {
     if (const auto least = base_.beyond_hope()) return lengthen(*least);
   }
-  const Duration usual = from_seconds(sharers_.usual_trip());
-  const Duration trip = news.round_trip > Duration::zero() ? std::min(usual, news.round_trip) : usual;
-  if (sharers_.contested()) return base_.give_up_drain();
+  if (sharers_.contested()) {
+    unmoved_.forget();
+    return base_.give_up_drain();
+  }
   const bool may_drain = !starting() && news.held_back && delivery_.known();
   if (draining()) {
-    if (base_.is_routine(news.now)) return base_.begin_drain(news.now, trip);
+    if (base_.is_routine(news.now)) return begin_drain(news);
     if (base_.on_drained(probe_of(news), drained(), margin())) end_drain(news.now);
   } else if (may_drain && base_.is_doubted(news.now) && (base_.is_unproven() || !is_reported(news.now))) {
-    base_.begin_drain(news.now, trip);
+    begin_drain(news);
     start_.end();
   }
+}
+
+void AckClockedWindow::begin_drain(const Acknowledged& news) {
+  const Duration usual = usual_trip();
+  base_.begin_drain(news.now, news.round_trip > Duration::zero() ? std::min(usual, news.round_trip) : usual);
 }
 
 void AckClockedWindow::end_drain(Instant now) {
   start_.refill(drained());
   // Where the link has become slower, so has a probe on the air.
   const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), longest_margin);
-  const double to_hold = std::exchange(to_hold_, 0);
   switch (base_.conclude(now, std::max(margin(), on_air))) {
     case BaseDelay::Finding::confirmed:
-      held_ = 0;
+      unmoved_.forget();
       break;
     case BaseDelay::Finding::unclear:
       break;
     case BaseDelay::Finding::unmoved:
-      held_ = std::max(held_, to_hold);
+      unmoved_.hold();
       break;
     case BaseDelay::Finding::longer:
       lengthen(base_.longer());
@@ -332,7 +324,7 @@ void AckClockedWindow::refill(const Acknowledged& news) {
 /// The way is longer than was believed. The rate of late was that of too small a window, so the link is found anew.
 void AckClockedWindow::lengthen(Duration base) {
   start_.search(model());
-  held_ = 0;
+  unmoved_.forget();
   base_.lengthen(base);
 }
 
@@ -364,7 +356,7 @@ double AckClockedWindow::model() const {
   const double part = (1 - saved) * reference_part_;
   const double wanted = to_seconds(base_delay()) + part * to_seconds(wait());
   const double window = parameters_.gain * delivery_.rate().bytes_per_second() * wanted;
-  return std::max(window + beside_the_way(LossBound::unbounded), held_);
+  return std::max(window + beside_the_way(LossBound::unbounded), unmoved_.held());
 }
 
 /// What must be in flight beyond rate times delay: whole segments, and what acknowledgements are late for, up to

@@ -78,8 +78,8 @@ struct AckClockedParameters {
 /// - All that was in flight is taken for lost: two segments.
 ///
 /// A fair part is n of n + 1 of what all have in flight, for n connections; a tenth less, so that it shrinks when the
-/// queue stands without others. Others are no reason to doubt the base delay. State and work are constant. The class
-/// reads no clock; thread: its owner's.
+/// queue stands without others. While others fill the queue it is not drained, since a drain would measure theirs.
+/// State and work are constant. The class reads no clock; thread: its owner's.
 class AckClockedWindow {
  public:
   /// Parameters must be free of errors according to validate(); throws std::invalid_argument otherwise.
@@ -162,11 +162,11 @@ class AckClockedWindow {
   void end_start_up();
   void see_to_base_delay(const Acknowledged& news);
   [[nodiscard]] BaseDelay::Probe probe_of(const Acknowledged& news) const;
+  void begin_drain(const Acknowledged& news);
   void end_drain(Instant now);
   void refill(const Acknowledged& news);
   [[nodiscard]] bool tells_rate(const Acknowledged& news) const;
   void lengthen(Duration base);
-  void hold(const Acknowledged& news);
   [[nodiscard]] bool is_reported(Instant now) const;
   [[nodiscard]] Duration margin() const;
   [[nodiscard]] Duration wait() const;
@@ -195,8 +195,6 @@ class AckClockedWindow {
   UnexplainedDelay unexplained_;  ///< by reports
   UnmovedDelay unmoved_;          ///< by what is in flight
   LossBound losses_;
-  double held_ = 0;     ///< the window is no less while it is unclear whether the path is longer, bytes
-  double to_hold_ = 0;  ///< what held_ is to be unless the drain that has begun confirms the base delay, bytes
   Bytes window_;
   Bytes left_;                 ///< under way when anything was acknowledged last
   Duration further_{};         ///< mean of Acknowledged::further
@@ -211,6 +209,6 @@ class AckClockedWindow {
   bool idle_ = true;         ///< all that was sent has been acknowledged
   bool unanswered_ = false;  ///< all that was under way is taken for lost: no more than a probe goes out
 };
-static_assert(sizeof(AckClockedWindow) <= 800, "one for each bearer");
+static_assert(sizeof(AckClockedWindow) <= 728, "one for each bearer");
 
 }  // namespace sluice::control

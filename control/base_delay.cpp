@@ -9,28 +9,29 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Without a packet near the base delay for so long the queue is drained at the begin of each slot.
-constexpr Duration believed_for = seconds(5);
-/// Routine drains begin at multiples of a slot, and no later than so long after its begin, or two base delays. Drains
-/// that repeat one begin at multiples of the shorter slot.
+/// A routine drain begins at a multiple of the slot, or with the first acknowledgement after it that comes within
+/// `slot_begin` or two base delays.
 constexpr Duration slot = seconds(5);
 constexpr Duration slot_begin = milliseconds(300);
+/// A drain that follows up another one begins at a multiple of this, for all who share the queue alike.
 constexpr Duration short_slot = milliseconds(500);
-/// Slots from one routine drain to the next where none has found anything new, at most.
+/// If no round trip has come near the base delay for this time, every slot has a routine drain.
+constexpr Duration believed_for = seconds(5);
+/// Otherwise at least one slot in so many has one.
 constexpr std::uint8_t most_slots = 8;
 /// Drains that are farther apart do not confirm each other.
 constexpr Duration longer_for = 2 * slot + seconds(1);
 /// After so long without a round trip as it is to be nothing that was known is believed.
 constexpr Duration hopeless_after = seconds(20);
-/// After a drain that was asked for and found nothing the next one comes no sooner than this, which doubles.
+/// The wait after a drain that was asked for and found nothing doubles up to this.
 constexpr Duration longest_doubt_wait = seconds(8);
 /// A drain that takes longer has met an outage, and is given up, but for the one after a start-up that may have filled
 /// a slow link.
 constexpr Duration longest_drain = seconds(1);
 constexpr std::uint8_t enough_probes = 4;
-/// Acknowledgements that may have been delayed count after so long without others.
+/// If no other acknowledgement comes within this time, those that may have been delayed end the drain.
 constexpr Duration longest_probing = milliseconds(200);
-/// So long hosts delay an acknowledgement, mostly.
+/// Linux delays an acknowledgement by 40 ms, and a timer's tick.
 constexpr Duration longest_delay = milliseconds(50);
 
 std::int64_t slot_of(Instant at) {
@@ -87,6 +88,8 @@ void BaseDelay::settle(Duration excess) {
 
 void BaseDelay::forget() {
   value_ = longer_ = shorter_ = Duration::zero();
+  evidence_ = asked_ = false;
+  again_at_ = never;
   every_ = 1;
 }
 
@@ -131,7 +134,7 @@ bool BaseDelay::on_drained(const Probe& probe, double under_way, Duration margin
       empty_at_ = probe.now;
       probed_ = Duration::zero();
     } else if (!unproven_ && probe.now - drain_began_ > longest_drain + 2 * value_) {
-      phase_ = Phase::none;
+      give_up_drain();
       far_for_ = Duration::zero();
     }
     return false;

@@ -15,10 +15,11 @@ namespace sluice::control {
 ///
 /// Routine drains begin at multiples of five seconds, for all UEs of all threads alike. UEs that share a queue (a thin
 /// backhaul, two addresses of one host) then drain it together: one alone drains its own part only, and takes what the
-/// others leave for the path. Every UE has one after a start-up, and where no packet has come near the base delay for
-/// long; drains that find nothing shorter become rarer. A longer path is believed after two routine drains.
+/// others leave for the path. Drains that find nothing shorter become rarer, down to one in eight slots of five
+/// seconds, but every slot has one while no round trip comes near the base delay. Between slots a drain begins where
+/// round trips stay long although less is in flight (UnmovedDelay).
 ///
-/// Between them a drain begins at once where round trips stay long although less is in flight (UnmovedDelay).
+/// A longer path is believed after two routine drains, or one and one between slots that found what was suspected.
 /// State and work are constant. The class reads no clock; thread: its owner's.
 class BaseDelay {
  public:
@@ -32,7 +33,8 @@ class BaseDelay {
   void note(Duration round_trip);
   /// It was near, and no longer than it is to be; or something else tells that the base delay is right.
   void believe() { far_for_ = late_for_ = Duration::zero(); }
-  /// It has just been measured, or something else tells that it is right: no routine drain is due in this slot.
+  /// The base delay is right, because it has just been measured or the reported queue explains the round trips. Skips
+  /// the routine drain of this slot.
   void confirm(Instant now) {
     if (!draining()) drain_began_ = now;
     believe();
@@ -40,7 +42,7 @@ class BaseDelay {
   /// It may have been too long. `listened`: for so long this is news. It is near within `margin`, and as it is to be up
   /// to `most`.
   void judge(Duration round_trip, Duration listened, Duration margin, Duration most);
-  /// For so long every round trip has been longer than it is to be although the window was the limit.
+  /// Returns for how long every round trip has been longer than the window is to make it.
   [[nodiscard]] Duration late_for() const { return late_for_; }
   /// A longer one is believed, at once; there is no drain any more. The link is to be found anew, and settle() follows.
   void lengthen(Duration value);
@@ -68,14 +70,17 @@ class BaseDelay {
   /// The queue is drained from now on. `trip`: what packets take there and back now, ≥ 0. What others who drain as well
   /// have sent before is gone after that.
   void begin_drain(Instant now, Duration trip);
-  void give_up_drain() { phase_ = Phase::none; }
+  void give_up_drain() {
+    phase_ = Phase::none;
+    asked_ = false;
+  }
   /// An acknowledgement during a drain.
   struct Probe {
     Instant now;
     Duration round_trip{};        ///< of the newest segment that was sent once; zero when there is none
     Bytes in_flight;              ///< after it
-    bool may_be_delayed = false;  ///< the UE may have delayed it, so a long round trip tells nothing
-    bool is_alone = true;         ///< of the UE's only connection: one that is not delayed will come soon
+    bool may_be_delayed = false;  ///< by the UE's delayed acknowledgements, so a long round trip proves nothing
+    bool is_alone = true;         ///< it is of the UE's only connection, so one that is not delayed comes soon
   };
   /// An acknowledgement while the queue is drained to `under_way` bytes in flight. Returns true if enough is known: the
   /// drain is over then, and conclude() is to follow. What comes near the base delay within `margin` confirms it.
@@ -120,7 +125,7 @@ class BaseDelay {
   Instant others_gone_at_{};                ///< when others who drain as well have emptied theirs
   Duration drained_from_{};                 ///< base delay when the drain began
   Instant again_at_ = never;                ///< when it is drained once more
-  Instant next_doubt_{};                    ///< not before this is it doubted because of the rate
+  Instant next_doubt_{};                    ///< suspect() asks for no drain before this
   Duration doubt_wait_ = first_doubt_wait;  ///< that was for nothing so far: the next one comes later
   Duration probed_{};                       ///< the least round trip since the queue was empty
   Instant probed_at_{};                     ///< when the first one came
@@ -132,9 +137,10 @@ class BaseDelay {
   std::uint8_t every_ = 1;  ///< so many slots are between two routine drains, a power of two
   Phase phase_ = Phase::none;
   bool unproven_ = false;
-  bool evidence_ = false;  ///< longer_ is what a routine drain has found, or one that found what was suspected
-  bool asked_ = false;     ///< for the newest drain, by suspect()
-  bool prompt_ = false;    ///< a probe of this drain was not delayed
+  bool evidence_ =
+      false;             ///< a routine drain has found longer_, or one that was asked for and found what was suspected
+  bool asked_ = false;   ///< suspect() has asked for the drain under way or the next one
+  bool prompt_ = false;  ///< the UE cannot have delayed every probe of this drain
 };
 
 }  // namespace sluice::control

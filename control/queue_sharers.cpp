@@ -12,8 +12,8 @@ constexpr double contested_share = 0.2;
 constexpr Duration others_memory = std::chrono::milliseconds(500);
 /// Less than the fair part.
 constexpr double modesty = 0.9;
-/// A queue that is longer than this (s) is not made longer: others that do not yield, datagrams at a fixed rate, would
-/// let it grow without bound.
+/// A fair part is kept of no longer queue than this, in s. Beside others that do not yield, such as datagrams at a
+/// fixed rate, a fair part of the whole queue would let it grow without bound.
 constexpr double longest_trip = 0.5;
 
 }  // namespace

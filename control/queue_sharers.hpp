@@ -25,8 +25,8 @@ class QueueSharers {
   /// Others send so much to the UE that the queue may be theirs.
   [[nodiscard]] bool contested() const;
   /// Of what all have under way, in bytes, the part of so many connections where everybody else together counts for
-  /// one; a tenth less, so that a queue that stands without others shrinks. A queue beyond half a second counts as
-  /// that.
+  /// one; a tenth less, so that a queue that stands without others shrinks. A longer queue than half a second
+  /// counts as half a second.
   [[nodiscard]] double fair_part(std::uint32_t connections) const;
 
   /// Its state, for a trace (control/trace/states.hpp).

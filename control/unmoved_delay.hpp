@@ -7,22 +7,34 @@
 
 namespace sluice::control {
 
-/// Finds out that round trips stay long although the data in flight has been halved. The delay is then not in a queue
-/// that this sender fills: the path has become longer, or others fill the queue. State and work are constant. The class
-/// reads no clock; thread: its owner's.
+/// Detects that round trips stay long although the data in flight has been halved. The delay is then not in a queue
+/// that this sender fills: the path has become longer, or others fill the queue. Until that is clear it holds what kept
+/// the rate of before. State and work are constant. The class reads no clock; thread: its owner's.
 class UnmovedDelay {
  public:
-  struct Finding {
-    Duration took;     ///< the round trip that stays
-    double in_flight;  ///< what would keep the rate of before, bytes
+  /// One acknowledgement whose round trip is longer than the window is to make it.
+  struct Sample {
+    Instant now;
+    Duration round_trip;  ///< > 0
+    Bytes in_flight;      ///< before the acknowledgement
+    double rate = 0;      ///< mean of what is delivered, bytes/s
+    Duration long_for;    ///< time since a round trip was last as short as it is to be
   };
-  /// The round trip `took` of a segment, > 0, is longer than the window is to make it; `in_flight` is what was in
-  /// flight before its acknowledgement, and `rate` is what is delivered of late, bytes/s. Finds something if round
-  /// trips have been long without a break for `long_for`, and this one belongs to a segment that was sent after the
-  /// data in flight was halved, and is as long as before. Then begins again.
-  std::optional<Finding> on_long(Instant now, Duration took, Bytes in_flight, double rate, Duration long_for);
-  /// A round trip is as short as it is to be, or the path is measured in another way.
-  void forget() { most_ = Bytes{}; }
+  /// Returns the round trip if it is as long as before, though its segment was sent after the data in flight had been
+  /// halved, and round trips have been long for 0.4 s and four of them. Then detection starts over.
+  std::optional<Duration> on_long(const Sample& sample);
+  /// Starts detection over, because a round trip is as short as it is to be or measures something else.
+  void restart() { most_ = Bytes{}; }
+
+  /// Holds what is needed at the rate of before, because a drain has found the delay that on_long() returned.
+  void hold();
+  /// Adapts what is held to a round trip: more in flight costs nothing while round trips are about as long as
+  /// `expected`, > 0. If they become half as long again, others fill a queue or the link fades, and nothing is held.
+  void adapt(Duration round_trip, Duration expected, Bytes delivered);
+  /// Returns the bytes that may be in flight at least; zero if nothing is held.
+  [[nodiscard]] double held() const { return held_; }
+  /// Holds nothing and starts detection over, because the delay is explained.
+  void forget() { *this = UnmovedDelay{}; }
 
   /// Visits the state, for a decision log (control/trace/states.hpp).
   template <typename Self, typename Visit>
@@ -30,9 +42,11 @@ class UnmovedDelay {
 
  private:
   Bytes most_;              ///< in flight since round trips are long; zero: none is
-  Duration took_{};         ///< the shortest round trip since then
+  Duration least_{};        ///< shortest round trip since then
   double rate_ = 0;         ///< when most was in flight, bytes/s
   Instant halved_ = never;  ///< when no more than half of it was in flight
+  double needed_ = 0;       ///< in flight for the rate of before, by the newest detection, bytes
+  double held_ = 0;         ///< bytes
 };
 
 }  // namespace sluice::control

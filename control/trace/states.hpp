@@ -143,10 +143,12 @@ void LossBound::fields(Self& self, Visit& visit) {
 template <typename Self, typename Visit>
 void UnmovedDelay::fields(Self& self, Visit& visit) {
   visit("most", self.most_);
-  visit("took", self.took_);
+  visit("least", self.least_);
   visit("rate", self.rate_);
   OrNever halved{self.halved_};
   visit("halved", halved);
+  visit("needed", self.needed_);
+  visit("held", self.held_);
 }
 
 template <typename Self, typename Visit>
@@ -168,8 +170,6 @@ void AckClockedWindow::fields(Self& self, Visit& visit) {
   visit("unexplained", self.unexplained_);
   visit("unmoved", self.unmoved_);
   visit("losses", self.losses_);
-  visit("held", self.held_);
-  visit("to_hold", self.to_hold_);
   visit("reported_at", self.reported_at_);
   visit("window", self.window_);
   visit("left", self.left_);

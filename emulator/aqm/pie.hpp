@@ -12,12 +12,12 @@ namespace sluice::emulator {
 struct PieParameters {
   Duration target = std::chrono::milliseconds(15);   ///< QDELAY_REF, > 0
   Duration tupdate = std::chrono::milliseconds(15);  ///< between two updates of the probability, > 0
-  Duration max_burst =
-      std::chrono::milliseconds(150);  ///< nothing is dropped so long after a congested queue begins, >= 0
-  double alpha = 0.125;                ///< Hz: gain on the distance from the target, > 0
-  double beta = 1.25;                  ///< Hz: gain on the change of the delay, > 0
-  Bytes max_packet{1514};              ///< nothing is dropped while two of them or less wait
-  bool ecn = false;  ///< packets whose senders understand it are marked up to a probability of 0.1, not dropped
+  Duration max_burst = std::chrono::milliseconds(
+      150);                ///< burst allowance: no drops for this time after the queue becomes congested, >= 0
+  double alpha = 0.125;    ///< Hz: gain on the distance from the target, > 0
+  double beta = 1.25;      ///< Hz: gain on the change of the delay, > 0
+  Bytes max_packet{1514};  ///< nothing is dropped while two of them or less wait
+  bool ecn = false;        ///< packets whose senders understand it are marked up to a probability of 0.1, not dropped
 };
 
 /// PIE (RFC 8033): drops what comes with a probability that a PI controller makes of the queueing delay. The delay is

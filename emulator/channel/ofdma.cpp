@@ -42,7 +42,8 @@ double OfdmaChannel::measure() {
   return snr;
 }
 
-/// The outer loop lowers no CQI to one that says that the UE is out of range: it would never find out otherwise.
+/// Returns the CQI for the next block. The outer loop lowers none to 0 (out of range), because no block would be sent
+/// then whose outcome could raise it again.
 int OfdmaChannel::choose_cqi() {
   const int reported = link::table_cqi_of(parameters_.table, quality_.reported_db);
   if (!outer_) return reported;

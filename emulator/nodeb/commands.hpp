@@ -82,8 +82,8 @@ struct TraceOptions {
 [[nodiscard]] std::optional<RunMode> parse_mode(const std::string& word);
 /// Where traces are looked for: the folders given, else the scenario's own.
 [[nodiscard]] TraceLibrary trace_library(const std::string& file, const std::vector<std::string>& folders);
-/// The program's log on standard error, for as long as this lives. A thread of its own writes it, so that no other one
-/// waits for a pipe that nobody reads or a terminal that is stopped: see proxy::LogWriter. There is one at a time.
+/// Sends the program's log to standard error while it exists. proxy::LogWriter writes it on its own thread, so a pipe
+/// that nobody reads or a stopped terminal does not block other threads. At most one object exists at a time.
 class Log {
  public:
   Log();

@@ -10,12 +10,12 @@ namespace sluice::proxy {
 
 namespace {
 
-/// A connection waits elsewhere when its packets wait so much longer than twice what those of all its UE's connections
-/// do.
-constexpr Duration waits_elsewhere = std::chrono::milliseconds(20);
-/// What such a connection may have in flight beyond rate times delay, as the law's gain and reference are.
+/// If a connection's packets queue longer than twice what is usual for its UE, and this, its bottleneck is elsewhere.
+constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
+/// Such a connection may have this times its rate, times its least round trip and the time above, in flight, and so
+/// many segments more.
 constexpr double gain_elsewhere = 1.25;
-constexpr std::int64_t least_segments_elsewhere = 2;
+constexpr std::int64_t segments_elsewhere = 2;
 
 bool is_young(const Flow& flow, const Bearer& bearer) {
   return flow.sent_to_radio < bearer.treatment().smvs.short_flow;
@@ -85,36 +85,39 @@ inline void AckSteering::follow_waits(Share& share, bool waits, const Flow& flow
   share.young_waits = young_waits;
 }
 
-/// What a flow may have in flight. One whose packets wait elsewhere, behind the radio queue (for instance a thin link
-/// behind a hot spot), would fill that other queue with the window of all: so it has what
-/// keeps its own bottleneck busy, and the others have the rest.
-inline Bytes AckSteering::most_in_flight(const Share& share, const Flow& flow, const Bearer& bearer,
+/// Returns how much more the flow may have in flight whatever the window is. A flow whose bottleneck is elsewhere, such
+/// as a thin link behind a hot spot, would fill that queue with the window of all flows. So it gets what keeps its own
+/// bottleneck busy, and the others get the rest. Bytes::max() if nothing but the window limits the flow.
+inline Bytes AckSteering::room_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                          const AckClock& clock) {
   if (bearer.load.moving_flows <= 1) [[likely]]
     return Bytes::max();
-  return most_elsewhere(share, flow, clock);
+  return room_beside_others(share, flow, clock);
 }
 
-Bytes AckSteering::most_elsewhere(const Share& share, const Flow& flow, const AckClock& clock) {
+/// The same for one of several flows.
+Bytes AckSteering::room_beside_others(const Share& share, const Flow& flow, const AckClock& clock) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::AckClockedWindow& law = clock.law();
   const Duration took = endpoint.srtt();
   const Duration least = endpoint.least_rtt();
   if (law.base_delay() <= Duration::zero() || law.starting()) return Bytes::max();
   const Duration common = std::max(law.usual_trip() - law.base_delay(), Duration::zero());
-  // What acknowledgements wait for the uplink is in the round trips of the endpoint, and not in those of the law.
-  if (took - least <= 2 * (common + law.greatest_late()) + waits_elsewhere) return Bytes::max();
-  const double kept = gain_elsewhere * to_seconds(least + waits_elsewhere) / to_seconds(took);
-  return Bytes(static_cast<double>(share.flight) * std::min(kept, 1.0)) +
-         segment_on_wire(flow.leg(Side::radio)) * least_segments_elsewhere;
+  // Round trips of the endpoint include what acknowledgements wait for the uplink; those of the law do not.
+  if (took - least <= 2 * (common + law.greatest_late()) + queued_elsewhere) return Bytes::max();
+  const double kept = gain_elsewhere * to_seconds(least + queued_elsewhere) / to_seconds(took);
+  const Bytes most = Bytes(static_cast<double>(share.flight) * std::min(kept, 1.0)) +
+                     segment_on_wire(flow.leg(Side::radio)) * segments_elsewhere;
+  return std::max(most - Bytes(share.flight), Bytes{});
 }
 
-inline AckSteering::Share& AckSteering::follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock) {
+/// Returns room_elsewhere(): a flow that has none does not wait for the window.
+inline Bytes AckSteering::follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock) {
   follow_flight(share, flow, clock);
-  const bool waits = flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now() &&
-                     Bytes(share.flight) < most_in_flight(share, flow, bearer, clock);
-  follow_waits(share, waits, flow, bearer, clock);
-  return share;
+  const Bytes elsewhere = room_elsewhere(share, flow, bearer, clock);
+  const bool can_send = flow.terminated() && flow.leg(Side::radio).endpoint.can_send_now();
+  follow_waits(share, can_send && elsewhere > Bytes{}, flow, bearer, clock);
+  return elsewhere;
 }
 
 void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
@@ -123,7 +126,8 @@ void AckSteering::sync(const Flow& flow, FlowId id, Bearer& bearer) {
 
 void AckSteering::hear(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews& news, Instant now) {
   AckClock& clock = bearer.ack_clock();
-  Share& share = follow(shares_[id], flow, bearer, clock);
+  Share& share = shares_[id];
+  follow(share, flow, bearer, clock);
   const Duration round_trip = greater(news.rtt, Duration::zero());
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Duration late = endpoint.uses_timestamps()
@@ -139,10 +143,10 @@ void AckSteering::hear(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckNews
 
 Bytes AckSteering::room(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part, Instant now) {
   AckClock& clock = bearer.ack_clock();
-  const Share& share = follow(shares_[id], flow, bearer, clock);
+  Share& share = shares_[id];
+  const Bytes elsewhere = follow(share, flow, bearer, clock);
   clock.resume(now);
-  const Bytes rest = most_in_flight(share, flow, bearer, clock) - Bytes(share.flight);
-  const Bytes room = std::clamp(rest, Bytes{}, clock.room(now));
+  const Bytes room = lesser(elsewhere, clock.room(now));
   const Contenders contenders = contenders_for(bearer);
   const std::uint32_t waiting = contenders.all + (flow.share.backlog == 0 ? 1U : 0U);
   if (beyond_its_part || waiting <= 1) return room;
@@ -154,8 +158,7 @@ Bytes AckSteering::room_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Byt
   Share& share = shares_[id];
   follow_flight(share, flow, clock);
   clock.resume(now);
-  const Bytes rest = most_in_flight(share, flow, bearer, clock) - Bytes(share.flight);
-  const Bytes room = std::clamp(rest, Bytes{}, clock.room(now));
+  const Bytes room = lesser(room_elsewhere(share, flow, bearer, clock), clock.room(now));
   const std::uint32_t waiting = contenders_for(bearer).all + (flow.share.backlog == 0 ? 1U : 0U);
   // Nobody asks who waits until it no longer does.
   if (waiting <= 1 && room >= least) [[likely]]
@@ -171,8 +174,9 @@ void AckSteering::note_passed(const Flow& flow, FlowId id, Bearer& bearer) {
   follow_waits(shares_[id], false, flow, bearer, clock);
 }
 
-/// Of a flow that shares the room with others. A part of less than a segment would never be sent. One segment alone may
-/// have its acknowledgement delayed, which is no measure of the path: while the queue is drained they go in pairs.
+/// Returns what one flow may send of a room that it shares with others: no less than a segment, because less would
+/// never be sent. During a drain segments leave in pairs, because the UE may delay the acknowledgement of a single one,
+/// and its round trip would not be the path's.
 Bytes AckSteering::part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
                                 const Flow& flow, const AckClock& clock, Instant now) {
   const bool in_pairs = clock.law().draining();

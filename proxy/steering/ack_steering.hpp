@@ -81,10 +81,11 @@ class AckSteering {
   };
   static void follow_flight(Share& share, const Flow& flow, AckClock& clock);
   static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckClock& clock);
-  [[nodiscard]] static Bytes most_in_flight(const Share& share, const Flow& flow, const Bearer& bearer,
+  [[nodiscard]] static Bytes room_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                             const AckClock& clock);
-  [[nodiscard, gnu::noinline]] static Bytes most_elsewhere(const Share& share, const Flow& flow, const AckClock& clock);
-  static Share& follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock);
+  [[nodiscard, gnu::noinline]] static Bytes room_beside_others(const Share& share, const Flow& flow,
+                                                               const AckClock& clock);
+  static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckClock& clock);
   [[nodiscard]] static Bytes part_of_room(const Share& share, Bytes room, Contenders contenders, std::uint32_t waiting,
                                           const Flow& flow, const AckClock& clock, Instant now);
   flow::LazyArray<Share> shares_;  ///< by FlowId; no memory where no bearer listens

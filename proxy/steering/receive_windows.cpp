@@ -53,11 +53,11 @@ void note_shut(Flow& flow, Bearer& bearer, bool shut) {
     change_shut(flow, bearer, shut);
 }
 
-/// What lasts for so long in the relay is enough for a server that starts again.
+/// A server that starts again with ten segments is back before the relay has sent so much.
 constexpr Duration plenty = std::chrono::seconds(1);
 
-/// What the relay holds for the UE lasts long enough at the rate of its link that a server which starts again with ten
-/// segments is back in time. Without this a slow link's store would grow by what keeps the server going.
+/// Returns true if what the relay holds for the UE lasts long enough at the rate of its link. Such a server is not kept
+/// going, because on a slow link that alone exceeds what the link carries.
 bool holds_plenty(const Flow& flow, const Bearer& bearer) {
   const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.moving_flows, 1U);
   const Rate rate = bearer.mean_rate();

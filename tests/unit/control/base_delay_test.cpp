@@ -284,5 +284,25 @@ TEST(BaseDelay, ADrainEndsWhereItIsLonger) {
   EXPECT_FALSE(trips.base.draining());
 }
 
+TEST(BaseDelay, ADrainThatIsGivenUpLeavesNothingToTheNextOne) {
+  Trips trips;
+  trips.wait_until(16s);
+  trips.base.suspect(trips.now, 60ms);
+  trips.base.begin_drain(trips.now, Duration::zero());
+  trips.base.give_up_drain();
+  trips.wait_until(20s);
+  EXPECT_EQ(trips.drain(60ms), BaseDelay::Finding::unclear) << "nobody has asked for this one";
+}
+
+TEST(BaseDelay, ForgetsWhatWasSuspected) {
+  Trips trips;
+  trips.wait_until(16s);
+  trips.base.suspect(trips.now, 60ms);
+  trips.base.forget();
+  trips.base.note(20ms);
+  EXPECT_FALSE(trips.doubted());
+  EXPECT_EQ(trips.base.longer(), Duration::zero());
+}
+
 }  // namespace
 }  // namespace sluice::control
