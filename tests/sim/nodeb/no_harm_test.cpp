@@ -1,6 +1,6 @@
 // The default law does little harm where a UE does not have one deep queue of its own: on a line that many share,
 // beside datagrams that nobody steers, where one connection goes on over a slow hop, on slow links, and on a path that
-// becomes longer. Each bound stands beside what CUBIC or BBR do without a proxy in the same network.
+// becomes longer. Most bounds are relative to what CUBIC or BBR reach without a proxy in the same network.
 
 #include <gtest/gtest.h>
 
