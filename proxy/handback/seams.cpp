@@ -44,7 +44,7 @@ std::uint32_t rounding(const Flow& flow, Side side) {
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
-    return flow.leg(side).endpoint.rcv_edge() <= granted_edge(flow, other) + rounding(flow, other);
+    return flow.leg(side).endpoint.rcv_edge() <= relay::granted_edge(flow, other) + rounding(flow, other);
   });
 }
 
@@ -62,17 +62,12 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   endpoint.forget_out_of_order();
-  const std::int32_t room = granted_edge(flow, opposite(side)) - endpoint.rcv_nxt();
+  const std::int32_t room = relay::granted_edge(flow, opposite(side)) - endpoint.rcv_nxt();
   endpoint.set_receive_room(Bytes(std::max(room, 0)));
   endpoint.hurry_acknowledgement();
 }
 
 }  // namespace
-
-tcp::SeqNum granted_edge(const Flow& flow, Side side) {
-  const tcp::Endpoint& endpoint = flow.leg(side).endpoint;
-  return endpoint.snd_una() + static_cast<std::uint32_t>(endpoint.snd_window().count());
-}
 
 bool delivered(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
@@ -111,7 +106,7 @@ bool at_rest(const Flow& flow) {
 void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server) {
   for (const Side side : both_sides) {
     const Bytes most = side == Side::radio ? from_ue : from_server;
-    const Bytes granted(granted_edge(flow, opposite(side)) - flow.leg(side).endpoint.rcv_nxt());
+    const Bytes granted(relay::granted_edge(flow, opposite(side)) - flow.leg(side).endpoint.rcv_nxt());
     relay::open_window(flow, side, std::min(granted, most - relay::held_towards(flow, opposite(side))));
   }
 }
@@ -138,7 +133,7 @@ void begin_with_successor(Flow& flow) {
 
 tcp::SeqNum make_room(Flow& flow, Bytes most) {
   tcp::Endpoint& endpoint = flow.leg(Side::core).endpoint;
-  const Bytes granted(granted_edge(flow, Side::radio) - endpoint.rcv_nxt());
+  const Bytes granted(relay::granted_edge(flow, Side::radio) - endpoint.rcv_nxt());
   relay::open_window(flow, Side::core, std::min(granted, most - relay::held_towards(flow, Side::radio)));
   const tcp::SeqNum edge = endpoint.rcv_nxt() + static_cast<std::uint32_t>(endpoint.receive_room().count());
   // It has nothing else to send by: it must not wait until the window is worth a packet by the usual rule.
@@ -170,7 +165,8 @@ namespace {
 bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
   const tcp::Endpoint& own = flow.leg(in).endpoint;
   const bool ours_is_left = own.snd_una() != own.snd_nxt();
-  if (ours_is_left && segment.ack > tcp::later(granted_edge(flow, in), own.snd_nxt()) + beyond_the_edge) return false;
+  if (ours_is_left && segment.ack > tcp::later(relay::granted_edge(flow, in), own.snd_nxt()) + beyond_the_edge)
+    return false;
   return segment.seq + most_behind >= own.rcv_nxt() && segment.seq <= tcp::later(edge, own.rcv_nxt()) + beyond_the_edge;
 }
 

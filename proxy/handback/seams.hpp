@@ -18,9 +18,6 @@ namespace sluice::proxy::handback {
 ///  - the right edge of a window stands still until what the other host takes has reached it (Obstacle::window);
 ///  - nothing is held out of order, so no sender believes it had been reported something that is forgotten.
 
-/// Right edge of the window that the host behind `side` has granted.
-[[nodiscard]] tcp::SeqNum granted_edge(const Flow& flow, Side side);
-
 /// A stop of the proxy would break the connection: a byte or a FIN was acknowledged to one host and not by the other,
 /// or a reset is still on its way. Whatever else is held its sender repeats.
 [[nodiscard]] bool breaks_without_us(const Flow& flow);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "proxy/handback/seams.hpp"
 #include "proxy/relay/relay.hpp"
 
 namespace sluice::proxy {
@@ -23,7 +22,7 @@ void Exposure::hold(Flow& flow) const {
 /// what that host has granted, and what the cap adds. A host that has sent more would wait for an acknowledgement until
 /// it gives up, where without us it would see a closed window. A bearer's cap adds nothing that could be counted on.
 Bytes Exposure::capped_room(const Flow& flow, Side in) const {
-  const Bytes granted(handback::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
+  const Bytes granted(relay::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
   return granted + (limits_.exposure_per_bearer ? Bytes{} : *limits_.exposure_per_flow);
 }
 

@@ -54,6 +54,11 @@ bool is_broken(const Flow& flow, Side side) {
   return broken(flow.leg(side).endpoint);
 }
 
+tcp::SeqNum granted_edge(const Flow& flow, Side side) {
+  const tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+  return endpoint.snd_una() + static_cast<std::uint32_t>(endpoint.snd_window().count());
+}
+
 std::uint32_t exposed_to(const Flow& flow, Side in) {
   const std::int32_t ahead = flow.leg(in).endpoint.acknowledged() - flow.leg(opposite(in)).endpoint.snd_una();
   return ahead > 0 ? static_cast<std::uint32_t>(ahead) : 0;

@@ -26,6 +26,9 @@ inline constexpr Bytes least_window{2 * 1460 + 256};
   return flow.leg(out).endpoint.held();
 }
 
+/// Returns the right edge of the window that the host behind `side` has granted.
+[[nodiscard]] tcp::SeqNum granted_edge(const Flow& flow, Side side);
+
 /// Bytes acknowledged to the host behind `in` that the other one has not acknowledged.
 [[nodiscard]] std::uint32_t exposed_to(const Flow& flow, Side in);
 
