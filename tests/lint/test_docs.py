@@ -1,0 +1,81 @@
+"""Documents: links lead somewhere, the site builds, and the words that a reader is told to look for exist in the code."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / ".tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+links = load("links")
+docs = load("docs")
+
+
+def faults(tmp_path, text):
+    (tmp_path / "there.md").write_text("# A heading\n\n## With `code` & more\n\n```\n# no heading\n```\n")
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    return [message for _, message in links.check(page, tmp_path)]
+
+
+@pytest.mark.parametrize("text", [
+    "[a](there.md)", "[a](there.md#a-heading)", "[a](there.md#with-code--more)", "[a](https://example.org/x)", "`[a](nowhere.md)`",
+    "```\n[a](nowhere.md)\n```", "# Here\n\n[a](#here)"])
+def test_links_that_lead_somewhere_pass(tmp_path, text):
+    assert faults(tmp_path, text) == []
+
+
+@pytest.mark.parametrize("text", ["[a](nowhere.md)", "[a](there.md#no-heading)", "[a](#here)", "![b](nowhere.png)"])
+def test_links_that_lead_nowhere_are_found(tmp_path, text):
+    assert len(faults(tmp_path, text)) == 1
+
+
+def test_every_link_of_the_repository_leads_somewhere():
+    found = [f"{path.relative_to(ROOT)}:{line}: {message}" for path in links.documents(ROOT) for line, message in links.check(path, ROOT)]
+    assert not found
+
+
+def test_every_document_is_a_page_or_is_left_out_on_purpose():
+    left_out = re.compile(r"^(README\.md|\.github/SECURITY\.md|emulator/[a-z]+/README\.md|control/[a-z_]+/README\.md)$")
+    paths = docs.site_paths()
+    missing = [name for path in links.documents(ROOT) if (name := path.relative_to(ROOT).as_posix()) not in paths and not left_out.match(name)]
+    assert not missing
+    assert not [source for source in paths if not (ROOT / source).is_file()]
+
+
+def test_links_are_made_for_the_site():
+    paths = {"a/README.md": "x/a.md", "b/c.md": "c.md"}
+    text = "[c](../b/c.md#part) [code](../b/code.cpp) [out](https://example.org) `[c](../b/c.md)`"
+    assert docs.relinked(text, "a/README.md", "x/a.md", paths).startswith(
+        "[c](../c.md#part) code (`b/code.cpp`) [out](https://example.org)")
+
+
+def test_the_site_builds():
+    if shutil.which("mkdocs") is None:
+        pytest.skip("mkdocs is not installed")
+    if not all((docs.PROGRAMS / program).is_file() for program in ("sluice", "sluicectl", "nodeb")):
+        pytest.skip("the programs are not built, which write the references")
+    ended = subprocess.run([sys.executable, ROOT / ".tools" / "docs.py"], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert (ROOT / "out" / "docs" / "troubleshoot" / "index.html").is_file()
+
+
+def test_words_of_counters_and_resets_exist():
+    sources = "\n".join(path.read_text(encoding="utf-8") for top in ("proxy", "dataplane")
+                        for path in (ROOT / top).rglob("*.[ch]pp"))
+    for page in docs.PAGES.rglob("*.md"):
+        for word in re.findall(r"`(?:proxy\.)?((?:forward|drop|reset)_[a-z_]+[a-z])`", page.read_text(encoding="utf-8")):
+            name = re.sub(r"^(forward_|reset_)", "", word)
+            assert re.search(rf"\b({word}|{name})\b", sources), f"{page.name}: {word}"
