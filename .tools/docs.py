@@ -105,6 +105,8 @@ def stage():
     for source, page in paths.items():
         (pages / page).parent.mkdir(parents=True, exist_ok=True)
         (pages / page).write_text(relinked((ROOT / source).read_text(encoding="utf-8"), source, page, paths), encoding="utf-8")
+    for sheet in PAGES.glob("*.css"):
+        shutil.copy(sheet, pages)
     for page, title, (program, option) in PRINTED:
         text = subprocess.run((PROGRAMS / program, option), capture_output=True, text=True, check=True).stdout
         body = text if text.lstrip().startswith(("#", "|")) else f"```\n{text.rstrip()}\n```\n"
