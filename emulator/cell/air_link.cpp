@@ -1,3 +1,8 @@
+// Implements AirLink: one transport block per TTI passes through hybrid ARQ, the reordering buffer and RLC (`link/`).
+// Downlink calls it for its UE, and UplinkUe for the uplink. The byte stream that leaves the radio queue for the first
+// time numbers all bytes on the air. A packet goes to the user, delivered or lost, once RLC has resolved every position
+// up to its last byte, and packets keep their order. Sources: TS 25.321 section 11.6 (MAC-hs) and TS 25.322 (RLC).
+
 #include "emulator/cell/air_link.hpp"
 
 #include <stdexcept>
@@ -39,7 +44,8 @@ link::HarqBlock AirLink::fill(const Grant& grant, Bytes capacity, std::uint32_t 
   const auto depart = [&](Departed&& departed) {
     const link::RlcRange range{packed_, packed_ + static_cast<std::uint64_t>(departed.air.count())};
     packed_ = range.to;
-    departed.packet.prefetch(static_cast<std::size_t>(departed.length.count()));  // the UE soon reads all of it
+    // The UE soon reads the whole packet, so its bytes are fetched now.
+    departed.packet.prefetch(static_cast<std::size_t>(departed.length.count()));
     user_.left_queue(departed, now);
     held_.push({std::move(departed), range});
   };

@@ -13,92 +13,102 @@
 
 namespace sluice::emulator {
 
-/// Hybrid ARQ, reordering and RLC of one UE.
+/// Parameters of hybrid ARQ, reordering and RLC of one UE.
 struct AirLinkConfig {
   link::HarqParameters harq;
   link::ReorderingParameters reordering;
   link::RlcParameters rlc;
-  /// A block given up with nothing behind it leaves no gap to be seen: so long after, the sender asks (RLC's poll). > 0
+  /// Time from giving up a block to its report to the receiver, > 0 (RLC's poll timer). The poll is needed because a
+  /// block without a successor leaves no visible sequence gap.
   Duration poll = std::chrono::milliseconds(200);
 };
 
-/// What one AirLink has done; cumulative.
+/// Cumulative counters of one AirLink.
 struct AirLinkCounters {
-  std::uint64_t blocks = 0;           ///< transmitted for the first time
-  std::uint64_t retransmissions = 0;  ///< of hybrid ARQ
-  std::uint64_t received = 0;         ///< blocks, at whichever attempt
-  std::uint64_t given_up = 0;         ///< blocks, after the last attempt
-  std::uint64_t carried = 0;          ///< bytes on the air of the blocks received
-  std::uint64_t repeated = 0;         ///< bytes on the air that RLC sent again
+  std::uint64_t blocks = 0;           ///< transport blocks transmitted for the first time
+  std::uint64_t retransmissions = 0;  ///< hybrid-ARQ retransmissions of blocks
+  std::uint64_t received = 0;         ///< blocks received, at whichever attempt
+  std::uint64_t given_up = 0;         ///< blocks given up after the last attempt
+  std::uint64_t carried = 0;          ///< bytes on the air of the received blocks
+  std::uint64_t repeated = 0;         ///< bytes on the air that RLC retransmitted
 };
 
-/// Is told what an AirLink comes to.
+/// Callbacks of an AirLink: what becomes of each packet, and when RLC has data to retransmit.
 class AirLinkUser {
  public:
-  /// The last byte of a packet left the radio queue for the first time.
+  /// Called when the last byte of a packet has left the radio queue for the first time.
   virtual void left_queue(const Departed& departed, Instant now) = 0;
-  /// Active queue management dropped a packet out of the radio queue, before any of it was transmitted.
+  /// Called when active queue management drops a packet from the radio queue, before any byte of it is transmitted.
   virtual void dropped(const packet::Packet& packet, Bytes length, Instant now) = 0;
-  /// A packet has reached the UE, whole and in its turn.
+  /// Called when a packet has reached the receiver, complete and in order.
   virtual void arrived(Departed&& departed, Instant now) = 0;
-  /// A packet will not reach the UE: bytes of it were lost on the air for good.
+  /// Called when a packet will not reach the receiver, because bytes of it were lost on the air and RLC gave them up.
   virtual void lost(Departed&& departed, Instant now) = 0;
-  /// RLC has something to send again from `when` on.
+  /// Called when RLC has data that may be retransmitted from `when` on.
   virtual void ready_at(Instant when) = 0;
 
  protected:
   ~AirLinkUser() = default;
 };
 
-/// What lies between a UE's radio queue and the UE: transport blocks in hybrid-ARQ processes, put in order behind them,
-/// and RLC, which has lost ones sent again or lets the packets they held go.
+/// The path from a radio queue to its receiver: hybrid-ARQ processes carry transport blocks, and a buffer restores the
+/// order of the blocks. RLC then retransmits lost blocks (acknowledged mode) or gives up the packets with missing bytes
+/// (unacknowledged mode). Thread: the event loop's.
 class AirLink final : public EventTarget {
  public:
-  /// `loop` and `user` outlive it. Throws std::invalid_argument when a parameter is out of its range.
+  /// Creates an idle link. `loop` and `user` must outlive it. Throws std::invalid_argument if a parameter is out of its
+  /// range.
   AirLink(EventLoop& loop, const AirLinkConfig& config, AirLinkUser& user);
 
-  /// The block that must be sent again in `tti`; null when there is none. It goes before new data.
+  /// Returns the block that must be retransmitted in `tti`, before any new data; null if there is none.
   [[nodiscard]] const link::HarqBlock* waiting(std::uint64_t tti) const { return harq_.waiting(tti); }
-  /// The first TTI from `from` on with such a block; UINT64_MAX when none waits.
+  /// Returns the first TTI from `from` on with a hybrid-ARQ retransmission; UINT64_MAX if no block waits for one.
   [[nodiscard]] std::uint64_t next_retransmission(std::uint64_t from) const { return harq_.next(from); }
-  /// Bytes on the air that RLC would send again at `now`.
+  /// Returns the bytes on the air that RLC may retransmit at `now`.
   [[nodiscard]] Bytes repeats(Instant now) const { return rlc_.waiting(now); }
-  /// When RLC has something to send again, however long ago; `never` when nothing waits.
+  /// Returns when RLC may retransmit next, possibly in the past; `never` if it has nothing to retransmit.
   [[nodiscard]] Instant next_repeat() const { return rlc_.next_ready(); }
 
-  /// Sends in `tti`: the waiting block, else a new one of at most `capacity` bytes on `units` of the cell's resources,
-  /// of what RLC repeats and then of the queue. Returns the bytes on the air that were received.
+  /// Transmits in `tti`: the block that hybrid ARQ must retransmit, otherwise a new one of at most `capacity` bytes. A
+  /// new block takes RLC retransmissions first, then data from `queue`. `units` counts the resource blocks used.
+  /// Returns the bytes on the air that were received, 0 if the block was lost.
   Bytes transmit(std::uint64_t tti, const Grant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
                  const Channel& channel, Instant now);
-  /// The link is set up anew (handover): what is in processes or waits to be put in order is decided on now, and RLC
-  /// sends again what was lost, or lets it go.
+  /// Re-establishes the link at a handover. Blocks in hybrid-ARQ processes are lost, and blocks in the reordering
+  /// buffer are released. RLC then retransmits or gives up what is missing.
   void reset(Instant now);
-  /// Everything under way is lost: the UE is gone.
+  /// Gives up everything in flight because the UE is gone; the user gets each packet by lost() or arrived().
   void abandon(Instant now);
-  /// The stall timer or a poll; called by the event loop.
+  /// Handles the reordering stall timer or the poll for a block that was given up. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
 
-  /// The TTI of the latest transmission; UINT64_MAX before the first.
+  /// Returns the TTI of the latest transmission; UINT64_MAX before the first.
   [[nodiscard]] std::uint64_t last_tti() const { return last_tti_; }
-  /// Packets that left the queue and are not settled.
+  /// Returns the number of packets that left the queue and are neither delivered nor lost yet.
   [[nodiscard]] std::size_t under_way() const { return held_.size(); }
   [[nodiscard]] const AirLinkCounters& counters() const { return counters_; }
 
  private:
-  /// What a block carries: at most a stretch sent again, then a stretch of new bytes.
+  /// Contents of one block: at most one range of RLC retransmissions, followed by one range of new bytes.
   struct Content {
-    link::RlcRange repeated;
-    link::RlcRange fresh;
+    link::RlcRange repeated;  ///< bytes that RLC retransmits
+    link::RlcRange fresh;     ///< bytes sent for the first time
   };
+  /// A packet that left the queue, with its position in the stream of bytes on the air.
   struct Held {
     Departed departed;
     link::RlcRange range;
   };
-  static constexpr std::uint64_t stall_tag = UINT64_MAX;  ///< other tags are numbers of blocks that were given up
+  /// Event tag of the stall timer; any other tag is the number of a block that was given up.
+  static constexpr std::uint64_t stall_tag = UINT64_MAX;
 
+  /// Builds a new block of at most `capacity` bytes from RLC retransmissions and the queue.
   link::HarqBlock fill(const Grant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue, Instant now);
+  /// Passes the oldest unresolved block to RLC as received or lost.
   void decide(bool received, Instant now);
+  /// Reports the packets that RLC has resolved to the user, in order, and sets the timers.
   void settle(Instant now);
+  /// Sets an event for the stall timer if none is set early enough.
   void arm();
 
   EventLoop& loop_;
@@ -107,13 +117,13 @@ class AirLink final : public EventTarget {
   link::Harq harq_;
   link::ReorderingBuffer reordering_;
   link::Rlc rlc_;
-  std::deque<Content> contents_;  ///< of the blocks that are not decided on, in order of their numbers
-  Ring<Held> held_;               ///< packets that left the queue, in order
+  std::deque<Content> contents_;  ///< contents of the blocks not yet resolved, by transmission sequence number
+  Ring<Held> held_;               ///< packets that left the queue and are not resolved, in order
   std::uint64_t next_tsn_ = 0;
   std::uint64_t sent_ = 0;    ///< bytes on the air that left the queue
-  std::uint64_t packed_ = 0;  ///< of these, those of whole packets
+  std::uint64_t packed_ = 0;  ///< part of sent_ that belongs to packets that left completely
   std::uint64_t last_tti_ = UINT64_MAX;
-  Instant armed_ = never;  ///< for when the event of the stall timer is set
+  Instant armed_ = never;  ///< time of the earliest pending stall-timer event
   AirLinkCounters counters_;
 };
 

@@ -8,19 +8,21 @@
 
 namespace sluice::emulator {
 
-/// What waits in all radio queues of a cell, kept as a sum: who measures asks every millisecond, and in most of them
-/// one queue has changed, or none. Queues say so themselves, and only those are counted anew.
+/// Sum of the backlogs of all radio queues of a cell, updated incrementally. Measurements read it every millisecond,
+/// and between two readings at most a few queues change. Each queue reports its own change, and only the changed queues
+/// are counted again.
 class BacklogSum {
  public:
   BacklogSum() = default;
   BacklogSum(const BacklogSum&) = delete;
   BacklogSum& operator=(const BacklogSum&) = delete;
 
-  /// One queue more, which is empty. It stays where it is, and is used no longer than this.
+  /// Adds an empty queue. The queue must not move, and it must not change after this sum is destroyed.
   void add(UeQueue& queue) {
     queue.report_change_to(changed_, static_cast<std::uint32_t>(shares_.size()));
     shares_.push_back({&queue, {}});
   }
+  /// Returns the backlog of all queues, after it has counted the changed ones again.
   [[nodiscard]] const Backlog& sum() {
     for (const std::uint32_t number : changed_) count_anew(shares_[number]);
     changed_.clear();
@@ -28,11 +30,12 @@ class BacklogSum {
   }
 
  private:
-  /// A queue, and what it has in the sum.
+  /// A queue and its present contribution to the sum.
   struct Share {
     UeQueue* queue;
     Backlog backlog;
   };
+  /// Replaces a queue's contribution by its present backlog.
   void count_anew(Share& share) {
     sum_ -= share.backlog;
     share.backlog = {};
@@ -41,9 +44,9 @@ class BacklogSum {
     share.queue->note_counted();
   }
 
-  std::vector<Share> shares_;
-  std::vector<std::uint32_t> changed_;  ///< numbers of the queues that are to be counted anew
-  Backlog sum_;                         ///< frames are whole numbers: nothing is lost by taking away and adding
+  std::vector<Share> shares_;           ///< all queues, by number
+  std::vector<std::uint32_t> changed_;  ///< numbers of the queues that changed since the last reading
+  Backlog sum_;  ///< exact, because frames are whole numbers and do not lose precision when subtracted and added
 };
 
 }  // namespace sluice::emulator

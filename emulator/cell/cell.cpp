@@ -1,3 +1,8 @@
+// Implements Cell: it maps destination addresses to UEs, puts packets into their queues, and reports the state of
+// UEs. `runtime/radio_access` sets it up, the core side of the network calls receive(), and TtiClock calls run_tti()
+// for each TTI with work. Calls go from Cell to TtiClock, Sectors and Downlink and never back; a Downlink reports to
+// the observer. Packets for unknown or released UEs take the default route or are counted as dropped.
+
 #include "emulator/cell/cell.hpp"
 
 #include <stdexcept>

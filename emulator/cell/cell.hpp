@@ -19,102 +19,114 @@
 
 namespace sluice::emulator {
 
-/// Is told of every packet that enters a radio queue; for what the Node-B measures at arrivals.
+/// Callback for each packet that enters a radio queue; the Node-B measures CLAMP's price with it.
 class ArrivalObserver {
  public:
-  /// The queue holds it already.
+  /// Called when a packet for `ue` has entered its queue; the queue already contains it.
   virtual void on_arrival(UeIndex ue, Instant now) = 0;
 
  protected:
   ~ArrivalObserver() = default;
 };
 
-/// Is told of UEs that come to a Node-B from another one, or have gone to one.
+/// Callback for UEs that come from another Node-B or go to one.
 class PresenceObserver {
  public:
-  /// `here`: the Node-B serves the UE from `now` on; else no longer.
+  /// Called when the Node-B starts to serve the UE (`here` true) or stops serving it (`here` false).
   virtual void on_presence(UeIndex ue, bool here, Instant now) = 0;
 
  protected:
   ~PresenceObserver() = default;
 };
 
+/// Cumulative counters of the packets that are for no UE of the cell.
 struct CellCounters {
-  std::uint64_t unknown_destination = 0;  ///< packets to nobody in this cell: forwarded by the default route, if any
-  std::uint64_t not_ip = 0;               ///< frames that are not IP: same
-  std::uint64_t dropped_no_route = 0;     ///< of these two, dropped because there is no default route
+  /// Packets to an address without a UE in this cell; they take the default route, if any.
+  std::uint64_t unknown_destination = 0;
+  std::uint64_t not_ip = 0;            ///< frames that are not IP; they take the default route, if any
+  std::uint64_t dropped_no_route = 0;  ///< packets of both kinds dropped because there is no default route
 };
 
-/// The radio half of a Node-B: per-UE queues, per-UE channels and a scheduler that gives each TTI to one UE, or its
-/// resource blocks to several. A Node-B may have several sectors (cells), each with a scheduler and TTIs of its own; a
-/// UE is in one of them and may be moved. A UE may also be with another Node-B: then it is not here, its channel must
-/// be silent, and what comes for it waits until it is. Packets for its UEs come in by receive() and leave towards the
-/// UEs. TTIs in which nothing waits are passed over, which changes nothing but the time a run takes.
+/// The radio half of a Node-B: per-UE queues, per-UE channels and a scheduler that gives each TTI, or its resource
+/// blocks, to UEs. Packets for the UEs enter by receive() and leave towards the UEs.
 ///
-/// It knows who is where and where frames go. When TTIs run is TtiClock's, to whom they go Sectors', and what happens
-/// on the way to one UE Downlink's.
+/// A Node-B may have several sectors (cells), each with its own scheduler and TTIs. A UE belongs to one of them and may
+/// be moved. A UE may also be at another Node-B; then its channel must be silent, and its packets wait until it
+/// returns. TTIs in which nothing waits are skipped, which changes the run time only.
+///
+/// The cell knows where each UE is and where frames go. TtiClock runs the TTIs, Sectors allocates them, and Downlink
+/// models the path to one UE. Thread: the event loop's.
 class Cell final : public RadioCell, public Element, private TtiUser {
  public:
-  /// `tti` > 0: 1 ms for traces and LTE, 2 ms for HSDPA. `loop`, `towards_ue` outlive the cell.
+  /// Creates a cell without UEs. `tti` must be above 0: 1 ms for traces and LTE, 2 ms for HSDPA. `loop` and
+  /// `towards_ue` must outlive the cell.
   Cell(EventLoop& loop, Duration tti, std::unique_ptr<Scheduler> scheduler, Element& towards_ue,
        CellResources resources = {});
 
-  /// Adds a sector; before the first UE. All schedulers must be of one kind. Returns its number: 1, 2 …
+  /// Adds a sector; call it before the first add_ue(). All schedulers must be of one kind. Returns the sector's number:
+  /// 1, 2 …
   std::uint32_t add_sector(std::unique_ptr<Scheduler> scheduler);
-  /// Adds a UE; before the first packet. Throws std::invalid_argument when its address is taken or it has no channel.
+  /// Adds a UE; call it before the first packet. Throws std::invalid_argument if its address is taken, its sector does
+  /// not exist or it has no channel.
   UeIndex add_ue(UeConfig config);
-  /// Gives a UE one more address (it has IPv4 and IPv6, say). Throws as add_ue.
+  /// Gives a UE a further address, for instance IPv6 besides IPv4. Throws std::invalid_argument if the address is
+  /// taken.
   void add_address(UeIndex ue, const IpAddress& address);
-  /// Hands a UE over to another sector; what waits for it goes along.
+  /// Moves a UE to another sector of this Node-B; its queued packets move with it.
   void move(UeIndex ue, std::uint32_t sector);
-  /// A packet that another Node-B has handed on, for a UE that is here or comes.
+  /// Queues a packet that another Node-B has forwarded, for a UE that is here or about to come.
   void take_over(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
-  /// The UE has come from another Node-B; it has gone to one. What TTIs without a user would have carried is the mean
-  /// of the links of the UEs that are here.
+  /// Starts to serve the UE, which has come from another Node-B. Unused TTIs count as offered at the mean of the links
+  /// of the attached UEs.
   void attach(UeIndex ue, Instant now);
+  /// Stops serving the UE, which has gone to another Node-B.
   void detach(UeIndex ue, Instant now);
+  /// True if this Node-B serves the UE.
   [[nodiscard]] bool here(UeIndex ue) const { return ues_[ue].here; }
-  /// What comes for the UE is lost until it is attached again: it is on its way to another Node-B that nothing is
-  /// forwarded to.
+  /// Marks a UE whose packets are lost until it is attached again, because the handover forwards nothing.
   void set_losing(UeIndex ue) { ues_[ue].losing = true; }
   [[nodiscard]] bool losing(UeIndex ue) const { return ues_[ue].losing; }
-  /// What the reports say of a UE's radio. A released one has left: its packets go the default route.
+  /// Sets the radio state that the reports carry. Packets for a released UE take the default route, because it has
+  /// left.
   void set_state(UeIndex ue, control::feedback::RadioState state);
   [[nodiscard]] control::feedback::RadioState state(UeIndex ue) const { return ues_[ue].state; }
   [[nodiscard]] std::uint32_t sector(UeIndex ue) const { return ues_[ue].sector; }
-  /// Where frames go that are not for a UE of this cell; null drops them.
+  /// Sets the destination of frames that are for no UE of this cell; null drops them.
   void set_default_route(Element* route) { default_route_ = route; }
   void set_observer(CellObserver* observer) override;
   void set_arrival_observer(ArrivalObserver* observer) { arrivals_ = observer; }
   void set_presence_observer(PresenceObserver* observer) { presence_ = observer; }
 
-  /// A downlink frame: into the queue of the UE it is addressed to.
+  /// Puts a downlink frame into the queue of the UE that it is addressed to.
   void receive(packet::Packet packet, Instant now) override;
 
   [[nodiscard]] std::size_t ues() const override { return ues_.size(); }
   [[nodiscard]] std::size_t queues() const override { return ues_.size(); }
+  /// Returns what waits in all downlink queues together.
   [[nodiscard]] Backlog backlog() const override;
   [[nodiscard]] UeSnapshot snapshot(UeIndex ue, Instant now) override;
   [[nodiscard]] const UeQueue& queue(UeIndex ue) const { return ues_[ue].downlink->queue(); }
-  /// The way down to a UE: what is said to it there holds for that UE alone.
+  /// Returns the downlink path of one UE; calls to it affect that UE only.
   [[nodiscard]] Downlink& downlink(UeIndex ue) { return *ues_[ue].downlink; }
   [[nodiscard]] const IpAddress& address(UeIndex ue) const override { return ues_[ue].address; }
-  /// Hybrid ARQ and RLC of a UE; null when it has none.
+  /// Returns the hybrid ARQ and RLC of a UE; null if it has none.
   [[nodiscard]] const AirLink* air(UeIndex ue) const { return ues_[ue].downlink->air(); }
-  /// The UE that has this address, be it its first or another; nothing when it is not in this cell.
+  /// Returns the UE that has this address as its first or as a further one; empty if no UE of this cell has it.
   [[nodiscard]] std::optional<UeIndex> find(const IpAddress& address) const;
-  /// Use of a UE's link by TTIs that began before `now`. `now` never goes back.
+  /// Returns the use of one UE's link by the TTIs that began before `now`; `now` must not decrease.
   [[nodiscard]] LinkUse use(UeIndex ue, Instant now) { return ues_[ue].downlink->use(now); }
-  /// Use of the air that all UEs share, likewise (SharedAir).
+  /// Returns the use of the air that all UEs share by the TTIs that began before `now` (see SharedAir).
   [[nodiscard]] LinkUse use(Instant now) override { return sectors_.use(now); }
-  /// UEs that are here with something in their queue.
+  /// Returns the number of attached UEs whose queue is not empty.
   [[nodiscard]] std::uint32_t active_users() const;
   [[nodiscard]] const CellCounters& counters() const { return counters_; }
   [[nodiscard]] const TtiCounters& tti_counters() const { return sectors_.counters(); }
 
  private:
   std::uint64_t run_tti(std::uint64_t tti, Instant now) override;
+  /// Sends a packet to the default route, or drops it without one.
   void forward_unknown(packet::Packet packet, Instant now);
+  /// Puts a packet into a UE's queue and notifies the arrival observer.
   void enqueue(UeIndex index, packet::Packet&& packet, Bytes length, Instant now);
 
   EventLoop& loop_;
@@ -128,7 +140,7 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   ArrivalObserver* arrivals_ = nullptr;
   PresenceObserver* presence_ = nullptr;
   CellCounters counters_;
-  mutable BacklogSum backlog_;  ///< adds up when it is asked
+  mutable BacklogSum backlog_;  ///< mutable because reading the sum counts the changed queues
 };
 
 }  // namespace sluice::emulator

@@ -1,3 +1,8 @@
+// Implements Downlink: the path of packets from a UE's radio queue over its channel to the UE. Cell pushes packets,
+// Sectors allocates TTIs to it, and HandoverPort empties it when the UE leaves. Every packet ends in exactly one
+// counter: delivered, dropped, lost, or forwarded to another Node-B. Without an AirLink a lost block leaves its data in
+// the queue; with one, hybrid ARQ and RLC decide.
+
 #include "emulator/cell/downlink.hpp"
 
 #include <algorithm>
@@ -28,18 +33,19 @@ bool Downlink::push(packet::Packet&& packet, Bytes length, Instant now) {
   const auto refused = [&](const packet::Packet& gone, Bytes size) { drop(gone, size, DropReason::full, now); };
   if (was_empty) end_idle(now);
   if (!queue_.push(std::move(packet), length, now, refused)) return false;
-  // What comes in a TTI's first instant misses that TTI.
+  // A packet that arrives in the first instant of a TTI misses that TTI.
   if (was_empty) clock_.wake_at(channel_->next_useful(listening(clock_.tti_of(now) + 1)));
   return true;
 }
 
-/// What the link could have carried while nothing waited, for a queue that measures it.
+/// Reports to an ABC queue what the link could have carried while the queue was empty.
 void Downlink::end_idle(Instant now) {
   if (queue_.config().management != QueueManagement::abc) return;
   const std::uint64_t offered = channel_->offered_through(clock_.tti_of(now));
   queue_.offer(Bytes(static_cast<std::int64_t>(offered - idle_from_)), idle_since_, now);
 }
 
+/// Records the start of an idle period if the queue is empty and measures its link (ABC).
 void Downlink::begin_idle(std::uint64_t tti, Instant now) {
   if (!queue_.empty() || queue_.config().management != QueueManagement::abc) return;
   idle_from_ = channel_->offered_through(tti);
@@ -125,6 +131,7 @@ Bytes Downlink::serve(Bytes capacity, Instant now) {
                       [&](const packet::Packet& gone, Bytes length) { dropped(gone, length, now); });
 }
 
+/// Counts a lost block, and drops the packets that it would have completed after `attempts_` losses in a row.
 void Downlink::drop_after_attempts(Bytes capacity, Instant now) {
   if (attempts_ == 0 || ++failures_ < attempts_) return;
   failures_ = 0;
@@ -144,8 +151,8 @@ void Downlink::dropped(const packet::Packet& packet, Bytes length, Instant now) 
   drop(packet, length, DropReason::early, now);
 }
 
-/// Gilbert's channel: in the state of losses a packet ends it with a probability of 1/loss_run_, and it begins so often
-/// that the share of losses is loss_.
+/// Draws whether a packet is lost, with Gilbert's two-state channel. A packet ends a run of losses with probability
+/// 1/loss_run_; runs begin so frequently that the share of lost packets is loss_.
 bool Downlink::is_lost() {
   if (loss_run_ <= 1) return loss_draws_.chance(loss_);
   losing_ = loss_draws_.chance(losing_ ? 1 - 1 / loss_run_ : loss_ / (loss_run_ * (1 - loss_)));

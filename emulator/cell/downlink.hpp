@@ -19,99 +19,104 @@
 
 namespace sluice::emulator {
 
-/// A UE and its way down.
+/// Configuration of one UE and of its downlink path.
 struct UeConfig {
   IpAddress address;
   QueueConfig queue;
-  std::unique_ptr<Channel> channel;  ///< made for the cell's TTI
-  Element* towards_ue = nullptr;     ///< where departing packets go; null = the cell's
-  /// Hybrid ARQ, reordering and RLC. Without, a lost block's data stays in the queue.
+  std::unique_ptr<Channel> channel;  ///< channel model, made for the cell's TTI
+  Element* towards_ue = nullptr;     ///< destination of departing packets; null: the cell's
+  /// Parameters of hybrid ARQ, reordering and RLC. If absent, the data of a lost block stays in the queue.
   std::optional<AirLinkConfig> air = std::nullopt;
-  /// Without hybrid ARQ: after so many lost blocks in a row the packets the last one would have completed are dropped
-  /// (n of the CLAMP paper); 0 = never.
+  /// Number of consecutive lost blocks after which the packets that the last one would have completed are dropped; 0:
+  /// never. Used without hybrid ARQ only (n of the CLAMP paper).
   std::uint32_t attempts = 0;
-  std::uint32_t sector = 0;  ///< of the Node-B's cells the one it is in
-  double loss = 0;           ///< share of the packets that leave and are lost on the air for good, 0 … 1
-  double loss_run = 1;       ///< mean number of packets that are lost in a row, >= 1; 1: each is drawn by itself
-  Random loss_draws{0};
-  Drx* drx = nullptr;  ///< when it listens; outlives this; null: always
-  bool here = true;    ///< false: it is with another Node-B at first
+  std::uint32_t sector = 0;  ///< number of the UE's sector (cell) in its Node-B
+  double loss = 0;           ///< share of transmitted packets that are permanently lost on the air, 0 … 1
+  double loss_run = 1;       ///< mean number of consecutive lost packets, >= 1; 1: losses are independent
+  Random loss_draws{0};      ///< random stream of the loss
+  Drx* drx = nullptr;        ///< the UE's discontinuous reception, which outlives this; null: always awake
+  bool here = true;          ///< false: the UE starts at another Node-B
 };
 
-/// What a block of a TTI came to.
+/// Outcome of one transport block.
 struct Transmitted {
-  Bytes carried;         ///< bytes on the air that reached the UE, or the end of the queue
+  Bytes carried;         ///< bytes on the air that were received or left the queue
   bool received = true;  ///< false: the block was lost
 };
 
-/// The way down to one UE of a Node-B: its radio queue, its channel, hybrid ARQ and RLC where it has them, and what
-/// becomes of packets on the air. Knows nothing of other UEs. Thread: the loop's.
+/// The downlink path of one UE of a Node-B: radio queue, channel, optional hybrid ARQ and RLC, and the fate of packets
+/// on the air. It has no data about other UEs. Thread: the event loop's.
 class Downlink final : private AirLinkUser, private DrxUser {
  public:
-  /// `ue`: its number, for the observer. Throws std::invalid_argument when there is no channel or a parameter is out of
-  /// its range. `config.towards_ue` is set; it, `loop` and `clock` outlive this.
+  /// Creates the path of UE number `ue`. `config.towards_ue` must be set; `loop`, `clock` and that element must outlive
+  /// this. Throws std::invalid_argument if there is no channel or a parameter is out of its range.
   Downlink(UeIndex ue, UeConfig config, EventLoop& loop, TtiClock& clock);
-  /// Sets who is told of what leaves the queue, and of what is dropped; null: nobody is.
+  /// Sets the observer of departures and drops; null removes it.
   void set_observer(CellObserver* observer) { observer_ = observer; }
+  /// Adds this queue to the sum of a cell's backlogs.
   void add_to(BacklogSum& sum) { sum.add(queue_); }
 
-  /// Into the queue; false when it was dropped.
+  /// Puts a packet into the queue. Returns false if it was dropped.
   bool push(packet::Packet&& packet, Bytes length, Instant now);
-  /// What the queue holds leaves again: it is dropped with what is on its way to the UE.
+  /// Empties the queue and the air link; all packets are dropped for `reason`.
   void flush(DropReason reason, Instant now);
-  /// Hands all that on instead, in its order: to another Node-B. What is not known to have reached the UE goes again.
+  /// Forwards all packets in order to another Node-B. That includes packets on the air that are not known to have
+  /// reached the UE.
   void hand_on(Element& to, Instant now);
-  /// A packet for a UE that is not here any more is handed on without waiting, or dropped.
+  /// Forwards a packet for a UE that has left at once, without queueing it.
   void pass_on(packet::Packet packet, Bytes length, Element& to, Instant now);
+  /// Drops a packet without queueing it, and counts it as arrived and dropped.
   void turn_away(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
-  /// The next packet, which is pushed, passed on or turned away, was handed on by another Node-B.
+  /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B.
   void note_taken_over(Bytes length) { queue_.take_over(length); }
-  /// Sets hybrid ARQ and RLC up anew, where it has any.
+  /// Re-establishes hybrid ARQ and RLC, if the UE has them.
   void reset_link(Instant now);
 
-  /// The first TTI from `from` on that it has something to send in; TtiClock::asleep when nothing waits.
+  /// Returns the first TTI from `from` on in which it has something to send; TtiClock::asleep if nothing waits.
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t from);
-  // Of every UE in every TTI, and therefore here.
-  /// As the scheduler sees it in `tti`, apart from the quality.
+  // The following functions are inline because they are called for every UE in every TTI.
+  /// Returns the scheduler's view of the UE in `tti`, without the channel quality.
   [[nodiscard]] Candidate candidate(std::uint64_t tti, bool is_backlogged) {
     const Grant& grant = channel_->at(tti);
     return {ue_, is_backlogged, grant.capacity, 0, grant.cqi, queue_.short_head()};
   }
-  /// It has new data, or data that RLC repeats, to send in `tti`.
+  /// True if the UE is awake and has new data or RLC retransmissions to send in `tti`.
   [[nodiscard]] bool backlogged(std::uint64_t tti, Instant now) const {
     if (drx_ != nullptr && !drx_->awake(now)) return false;
     if (air_ == nullptr) return queue_.ready(now);
-    // A UE has one process per TTI; what sent a block again in this one has no other.
+    // A UE has one hybrid-ARQ process per TTI, so a TTI with a retransmission takes no new block.
     const bool taken = air_->last_tti() == tti;
     return !taken && (queue_.ready(now) || air_->repeats(now) > Bytes(0));
   }
-  /// The block that must be sent again in `tti`; null when there is none.
+  /// Returns the block that hybrid ARQ must retransmit in `tti`; null if there is none.
   [[nodiscard]] const link::HarqBlock* to_repeat(std::uint64_t tti) const {
     return air_ != nullptr ? air_->waiting(tti) : nullptr;
   }
-  /// Sends that one. Returns the bytes on the air that were received.
+  /// Retransmits the block that to_repeat() returned. Returns the bytes on the air that were received.
   Bytes repeat(std::uint64_t tti, Instant now);
-  /// Sends a block in `tti` of at most `capacity` bytes, on `units` of the TTI.
+  /// Sends a block of at most `capacity` bytes in `tti`, on `units` of its resource blocks.
   Transmitted transmit(std::uint64_t tti, Bytes capacity, std::uint32_t units, Instant now);
-  /// Bytes on the air that it would send now, had it all the time.
+  /// Returns the bytes on the air that the UE would send now with unlimited resources.
   [[nodiscard]] Bytes pending(Instant now) const;
 
   [[nodiscard]] const UeQueue& queue() const { return queue_; }
   [[nodiscard]] Channel& channel() { return *channel_; }
-  /// Hybrid ARQ and RLC; null when it has none.
+  /// Returns its hybrid ARQ and RLC; null if it has none.
   [[nodiscard]] const AirLink* air() const { return air_.get(); }
-  /// Use of its link by TTIs that began before `now`, which never goes back.
+  /// Returns the use of its link by the TTIs that began before `now`; `now` must not decrease.
   [[nodiscard]] LinkUse use(Instant now);
 
  private:
-  /// What becomes of packets on the air whose link is given up.
+  /// What happens to packets on the air while the air link is abandoned.
   struct Parting {
-    DropReason reason = DropReason::air;
-    Element* onwards = nullptr;  ///< they are handed on; null: dropped
+    DropReason reason = DropReason::air;  ///< reason of the drops
+    Element* onwards = nullptr;           ///< Node-B that they are forwarded to; null: they are dropped
   };
+  /// Abandons the air link; its packets are forwarded or dropped as `parting` states.
   void part(const Parting& parting, Instant now);
   void end_idle(Instant now);
   void begin_idle(std::uint64_t tti, Instant now);
+  /// Transmits from the queue without an air link. Returns the bytes on the air used.
   Bytes serve(Bytes capacity, Instant now);
   void drop_after_attempts(Bytes capacity, Instant now);
   void drop(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
@@ -119,10 +124,11 @@ class Downlink final : private AirLinkUser, private DrxUser {
   void dropped(const packet::Packet& packet, Bytes length, Instant now) override;
   void arrived(Departed&& departed, Instant now) override;
   void lost(Departed&& departed, Instant now) override;
+  /// Draws whether the next packet is lost on the air.
   [[nodiscard]] bool is_lost();
   void ready_at(Instant when) override;
   void on_active(Instant now) override;
-  /// The first TTI from `from` on in which the UE listens, as far as is known.
+  /// Returns the first TTI from `from` on in which the UE is awake, as far as is known now.
   [[nodiscard]] std::uint64_t listening(std::uint64_t from) const;
 
   UeIndex ue_;
@@ -134,14 +140,14 @@ class Downlink final : private AirLinkUser, private DrxUser {
   CellObserver* observer_ = nullptr;
   Parting parting_;
   std::uint32_t attempts_;
-  std::uint32_t failures_ = 0;  ///< lost blocks in a row
+  std::uint32_t failures_ = 0;  ///< consecutive lost blocks
   double loss_;
   double loss_run_;
-  bool losing_ = false;  ///< the last packet was lost
+  bool losing_ = false;  ///< true if the last packet was lost
   Random loss_draws_;
   Drx* drx_;
-  std::uint64_t airtime_ = 0;    ///< units that it was given
-  std::uint64_t idle_from_ = 0;  ///< bytes that the channel had offered when the queue ran empty
+  std::uint64_t airtime_ = 0;    ///< resource blocks (or TTIs) allocated to this UE so far
+  std::uint64_t idle_from_ = 0;  ///< bytes that the channel had offered when the queue became empty
   Instant idle_since_{};
 };
 

@@ -7,7 +7,8 @@
 
 namespace sluice::emulator {
 
-/// Why packets for a UE are dropped at a Node-B. A new reason is a line here.
+/// Reasons why packets for a UE are dropped at a Node-B, one line each. Names and texts in results are generated from
+/// this table.
 #define SLUICE_CELL_DROPS(X)                                                                                       \
   X(full, "found no room in the radio queue, or had to go for another one")                                        \
   X(early, "active queue management chose them, before the radio queue was full")                                  \
@@ -24,6 +25,7 @@ enum class DropReason : std::uint8_t {
 };
 inline constexpr std::size_t drop_reasons = static_cast<std::size_t>(DropReason::count);
 
+/// Name of a drop reason and its description.
 struct DropText {
   std::string_view name;
   std::string_view text;

@@ -9,30 +9,35 @@
 
 namespace sluice::emulator {
 
+/// Bounds that separate short flows from long ones.
 struct FlowClassParameters {
-  Bytes short_limit{15'000};                 ///< a flow is short until it has sent so much
-  Duration reset = std::chrono::seconds(1);  ///< and again when it was idle for so long
+  Bytes short_limit{15'000};                 ///< IP bytes up to which a flow is short
+  Duration reset = std::chrono::seconds(1);  ///< idle time after which a flow is short again
 };
 
-/// Tells short flows from long ones, as SFP of the Window Regulator paper does.
+/// Separates short flows from long ones, as SFP (short flows first) of the Window Regulator paper does.
 class FlowClasses {
  public:
   explicit FlowClasses(const FlowClassParameters& parameters) : parameters_(parameters) {}
 
-  /// The class of the frame's packet, which comes now with `length` IP bytes; what is not IP is short.
+  /// True if the packet in `frame`, which arrives now with `length` IP bytes, is of a short flow. Packets that are not
+  /// IP count as short.
   bool is_short(std::span<const std::uint8_t> frame, Bytes length, Instant now);
-  /// A long packet left the queue or was dropped from it.
+  /// Records that a packet of a long flow left the queue or was dropped from it.
   void long_gone(std::span<const std::uint8_t> frame);
+  /// Returns the number of flows with state.
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }
 
  private:
   struct Flow {
-    Bytes sent;
-    Instant last{};
-    std::uint32_t long_waiting = 0;  ///< its packets in the line of long flows: a short one may not overtake them
+    Bytes sent;      ///< IP bytes since the flow became short
+    Instant last{};  ///< arrival of its latest packet
+    /// Packets in the queue of long flows; while there are any, the flow stays long to keep its order.
+    std::uint32_t long_waiting = 0;
   };
-  /// Beyond so many, flows that are idle are forgotten.
+  /// Number of flows beyond which idle ones are discarded.
   static constexpr std::size_t max_flows = 4096;
+  /// Discards the state of flows that are idle and have no long packet queued.
   void forget_idle(Instant now);
 
   FlowClassParameters parameters_;

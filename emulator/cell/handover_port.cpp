@@ -1,3 +1,9 @@
+// Implements HandoverPort: the data forwarding of an LTE handover between Node-Bs (TS 36.300 section 10.1.2). For
+// each handover, `runtime/mobility` calls expect() at the new Node-B, leave() at the old one and later
+// path_switched() at both. The core and the neighbour Node-Bs send packets. Packets of one UE keep their order:
+// forwarded ones precede those of the new path, which wait for the end marker. A timeout releases them if the marker
+// is lost.
+
 #include "emulator/cell/handover_port.hpp"
 
 #include <utility>
@@ -27,7 +33,7 @@ void HandoverPort::receive(packet::Packet packet, Instant now) {
 
 void HandoverPort::from_neighbour(packet::Packet packet, Instant now) {
   if (const auto marker = read_end_marker(packet.bytes())) {
-    // One for a UE that has left again meanwhile is of no use to anybody.
+    // A marker of an earlier handover is ignored, because the UE has left again meanwhile.
     if (marker->ue < passages_.size() && marker->handover == passages_[marker->ue].came_by) release(marker->ue, now);
     return;
   }
@@ -83,7 +89,7 @@ void HandoverPort::leave(UeIndex ue, std::uint32_t handover, Element* onwards, I
     cell_.downlink(ue).flush(DropReason::handover, now);
     cell_.set_losing(ue);
   }
-  // What still waited for older packets goes after them.
+  // Packets that still waited for the end marker follow the forwarded ones.
   passage.holding = false;
   while (!passage.held.empty()) {
     Held next = passage.held.pop();

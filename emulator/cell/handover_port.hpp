@@ -10,46 +10,52 @@
 
 namespace sluice::emulator {
 
-/// What a port has done for all UEs; cumulative.
+/// Cumulative counters of one port, for all UEs.
 struct HandoverCounters {
-  std::uint64_t held_packets = 0;  ///< came by the new path before the last of the old one
-  std::uint64_t timeouts = 0;      ///< end markers that did not come in time
+  std::uint64_t held_packets = 0;  ///< packets of the new path that waited for the end of the old one
+  std::uint64_t timeouts = 0;      ///< end markers that did not arrive in time
 };
 
-/// The wired side of a Node-B among several: what becomes of packets for UEs that come and go, as in the handover of
-/// LTE (3GPP TS 36.300 section 10.1.2). A Node-B that a UE leaves hands on to the next one what waits and what still
-/// comes by the old path, until the end marker that the core sends behind it; or it drops that (without forwarding).
-/// The Node-B that the UE goes to sends what is handed on first: what comes by the new path meanwhile waits for the end
-/// marker. All Node-Bs number UEs alike. Frames that are for no UE of the cell pass. Thread: the loop's.
+/// The wired side of a Node-B with neighbours: handles packets for UEs that come and go, as an LTE handover does (TS
+/// 36.300 section 10.1.2).
+///
+/// The Node-B that a UE leaves forwards the queued packets and those that still arrive by the old path. Forwarding ends
+/// with the end marker that the core sends behind them. Without forwarding these packets are dropped. The Node-B that
+/// the UE goes to sends forwarded packets first; packets of the new path wait there for the end marker.
+///
+/// All Node-Bs number UEs alike. Frames that are for no UE pass to the cell. Thread: the event loop's.
 class HandoverPort final : public Element, public EventTarget {
  public:
-  /// An end marker that has not come so long after the path was switched was lost.
+  /// Time after the path switch at which a missing end marker counts as lost.
   static constexpr Duration marker_timeout = std::chrono::milliseconds(200);
-  /// Packets of one UE that may wait for it.
+  /// Maximum number of packets of one UE that wait for the end marker.
   static constexpr std::size_t most_held = 4096;
 
-  /// `loop` and `cell` outlive it. Add the cell's UEs first.
+  /// Creates the port of `cell`, whose UEs must be added before. `loop` and `cell` must outlive it.
   HandoverPort(EventLoop& loop, Cell& cell);
 
-  /// Takes what comes from the core.
+  /// Receives a packet or an end marker from the core.
   void receive(packet::Packet packet, Instant now) override;
-  /// Where other Node-Bs hand on to.
+  /// Returns the element that receives packets forwarded by other Node-Bs.
   [[nodiscard]] Element& neighbours() { return neighbours_; }
 
-  // The steps of handover number `handover` of a UE, which begins at 1.
-  /// Here, where it was: it leaves, and everything for it follows to `onwards`; null: is dropped.
+  // The steps of handover number `handover` of a UE follow; numbers begin at 1.
+  /// Starts the handover at the old Node-B: the UE leaves, and its packets are forwarded to `onwards`; null drops them.
   void leave(UeIndex ue, std::uint32_t handover, Element* onwards, Instant now);
-  /// Where it goes to: it will come. `forwarded`: packets from its old Node-B come first.
+  /// Prepares the new Node-B for the UE. If `forwarded`, packets of the new path wait until the old Node-B's packets
+  /// have come.
   void expect(UeIndex ue, std::uint32_t handover, bool forwarded);
-  /// At both, when the core sends by the new path and the end marker is on the old one.
+  /// Starts the end-marker timer; call it at both Node-Bs when the core switches to the new path.
   void path_switched(UeIndex ue, std::uint32_t handover, Instant now);
+  /// Handles the timeout of an end marker. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
 
   [[nodiscard]] const HandoverCounters& counters() const { return counters_; }
-  /// Packets of a UE that wait for the end marker.
+  /// Returns the number of packets of a UE that wait for the end marker.
   [[nodiscard]] std::size_t held(UeIndex ue) const { return passages_[ue].held.size(); }
 
  private:
+  /// Receives forwarded packets from other Node-Bs on behalf of the port.
   class Neighbours final : public Element {
    public:
     explicit Neighbours(HandoverPort& port) : port_(port) {}
@@ -58,30 +64,35 @@ class HandoverPort final : public Element, public EventTarget {
    private:
     HandoverPort& port_;
   };
+  /// A packet that waits for the end marker.
   struct Held {
     packet::Packet packet;
     Bytes length;  ///< IP bytes
   };
-  /// How a UE's packets pass.
+  /// Forwarding state of one UE.
   struct Passage {
-    bool left = false;           ///< it is elsewhere, or on its way there
-    bool draining = false;       ///< the old path that led here has not come to its end
-    bool holding = false;        ///< the old path that led elsewhere has not
-    Element* onwards = nullptr;  ///< where to, when it left last; null: nothing is forwarded
-    std::uint32_t left_by = 0;   ///< number of the handover by which it left, or came, last
-    std::uint32_t came_by = 0;
+    bool left = false;           ///< true if the UE is at another Node-B or on its way there
+    bool draining = false;       ///< true until the end marker of the old path to this Node-B arrives
+    bool holding = false;        ///< true while packets of the new path wait for those of the old Node-B
+    Element* onwards = nullptr;  ///< destination at the latest departure; null: packets are dropped
+    std::uint32_t left_by = 0;   ///< number of the handover of the latest departure
+    std::uint32_t came_by = 0;   ///< number of the handover of the latest arrival
     Ring<Held> held;
   };
   void from_neighbour(packet::Packet packet, Instant now);
+  /// Forwards or drops a packet for a UE that has left.
   void follow(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
+  /// Keeps a packet of the new path until the end marker arrives; drops it if too many wait.
   void hold(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
+  /// Sends the waiting packets of the new path to the cell.
   void release(UeIndex ue, Instant now);
+  /// Handles the end marker from the core: the old path has ended, and the marker follows the forwarded packets.
   void old_path_ends(packet::Packet frame, UeIndex ue, std::uint32_t handover, Instant now);
 
   EventLoop& loop_;
   Cell& cell_;
   Neighbours neighbours_{*this};
-  std::vector<Passage> passages_;
+  std::vector<Passage> passages_;  ///< forwarding states by UE
   HandoverCounters counters_;
 };
 

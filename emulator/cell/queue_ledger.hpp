@@ -9,119 +9,126 @@
 
 namespace sluice::emulator {
 
-/// What a queue has counted since the start; cumulative. Bytes are IP bytes. At every moment arrived = transmitted +
-/// dropped + (forwarded - recalled) + what is queued.
+/// Cumulative counters of a queue, in IP bytes unless stated. At every moment arrived = transmitted + dropped +
+/// (forwarded − recalled) + queued.
 struct QueueCounters {
-  std::uint64_t arrived_bytes = 0;  ///< that reached the queue, dropped ones included
+  std::uint64_t arrived_bytes = 0;  ///< bytes that reached the queue, dropped ones included
   std::uint64_t arrived_packets = 0;
-  std::uint64_t arrived_air = 0;          ///< the same in bytes on the air, padding of the last frame included
-  std::uint64_t transmitted_bytes = 0;    ///< that left over the air, those of a packet in transit included
-  std::uint64_t transmitted_packets = 0;  ///< that left whole
-  std::uint64_t delivered_bytes = 0;      ///< that reached the UE: of whole packets
+  std::uint64_t arrived_air = 0;          ///< arrived packets in bytes on the air, padding of the last frame included
+  std::uint64_t transmitted_bytes = 0;    ///< bytes sent over the air, those of a packet in transit included
+  std::uint64_t transmitted_packets = 0;  ///< packets transmitted completely
+  std::uint64_t delivered_bytes = 0;      ///< bytes of complete packets that reached the UE
   std::uint64_t delivered_packets = 0;
-  std::uint64_t dropped_bytes = 0;  ///< found no room, were evicted, given up unsent or dropped early
+  std::uint64_t dropped_bytes = 0;  ///< bytes refused, evicted, given up unsent or dropped by AQM
   std::uint64_t dropped_packets = 0;
-  std::uint64_t early_packets = 0;   ///< of the dropped ones, those that active queue management chose
-  std::uint64_t marked_packets = 0;  ///< told of congestion by it instead (ECN)
-  std::uint64_t lost_bytes = 0;      ///< of packets that left and were lost on the air for good
+  std::uint64_t early_packets = 0;   ///< part of dropped_packets that active queue management chose
+  std::uint64_t marked_packets = 0;  ///< packets that active queue management marked with ECN instead of dropping them
+  std::uint64_t lost_bytes = 0;      ///< bytes of packets that left the queue and were permanently lost on the air
   std::uint64_t lost_packets = 0;
-  std::uint64_t forwarded_bytes = 0;  ///< handed on to another Node-B, whole packets
+  std::uint64_t forwarded_bytes = 0;  ///< bytes of complete packets forwarded to another Node-B
   std::uint64_t forwarded_packets = 0;
-  std::uint64_t forwarded_air = 0;     ///< bytes on the air that this Node-B was spared by it
-  std::uint64_t recalled_bytes = 0;    ///< of the forwarded bytes those that had been transmitted, in vain
-  std::uint64_t taken_over_bytes = 0;  ///< of the bytes that arrived those that another Node-B had handed on
+  std::uint64_t forwarded_air = 0;     ///< bytes on the air that this Node-B did not have to send because of forwarding
+  std::uint64_t recalled_bytes = 0;    ///< part of forwarded_bytes that had been transmitted in vain
+  std::uint64_t taken_over_bytes = 0;  ///< part of arrived_bytes that another Node-B had forwarded
   std::uint64_t taken_over_packets = 0;
-  std::uint64_t carried = 0;   ///< bytes on the air, padding of the last frame included
-  std::uint64_t most_air = 0;  ///< the largest backlog, bytes on the air
-  double air_seconds = 0;      ///< the backlog integrated over time; its difference over the time between is the mean
+  std::uint64_t carried = 0;   ///< bytes on the air transmitted, padding of the last frame included
+  std::uint64_t most_air = 0;  ///< largest backlog so far, bytes on the air
+  /// Backlog integrated over time, in byte-seconds on the air. The mean backlog is its difference divided by the time
+  /// between.
+  double air_seconds = 0;
 };
 
-/// The sums of one radio queue: what it holds, what has come and gone, and what became of it. It keeps no packet;
-/// whoever moves one says so here. `length` is in IP bytes, `air` in bytes on the air.
+/// Counters and fill level of one radio queue. It holds no packets; the queue reports every movement of a packet here.
+/// `length` is in IP bytes, `air` in bytes on the air.
 class QueueLedger {
  public:
-  /// `frame`: the size of a radio frame; 0: there are none.
+  /// Creates an empty ledger. `frame` is the size of a radio frame in bytes; 0: packets are not cut into frames.
   explicit QueueLedger(Bytes frame) : frame_(frame) {}
 
-  /// Adds `number` to `changed`, which outlives this, when what the queue holds changes, and not again before it was
-  /// counted.
+  /// Registers `changed`, which must outlive this: `number` is appended when the queue's contents change. No second
+  /// entry follows before note_counted().
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     changed_ = &changed;
     number_ = number;
   }
+  /// Records that the reported change was counted, so the next one is reported again.
   void note_counted() { reported_ = false; }
 
-  // What is said of every packet is here, not behind a call.
-  /// A packet came, whatever becomes of it.
+  // Functions that run for every packet are inline, because a call would cost more than their work.
+  /// Counts an arriving packet, whether it is queued or dropped.
   void arrived(Bytes length, Bytes air) {
     ++counters_.arrived_packets;
     counters_.arrived_bytes += count(length);
     counters_.arrived_air += count(air);
   }
-  /// The one that comes next was handed on by another Node-B.
+  /// Counts the next arriving packet as forwarded by another Node-B.
   void taken_over(Bytes length);
-  /// A packet is in the queue from now on.
+  /// Adds a packet to what is queued.
   void entered(Bytes length, Bytes air, Instant now) {
     change(length, air, now);
     counters_.most_air = std::max(counters_.most_air, count(air_bytes_));
   }
-  /// So much of what waits is not in the queue any more.
+  /// Removes bytes from what is queued: transmitted, dropped or forwarded ones.
   void left(Bytes length, Bytes air, Instant now) { change(-length, -air, now); }
-  /// So much of what left was sent over the air, and with it a whole packet's last byte or not.
+  /// Counts IP bytes sent over the air.
   void transmitted(Bytes length) { counters_.transmitted_bytes += count(length); }
+  /// Counts a packet whose last byte was sent over the air.
   void transmitted_packet() { ++counters_.transmitted_packets; }
-  /// An opportunity used so many bytes on the air.
+  /// Counts the bytes on the air that a transmission opportunity used.
   void carried(Bytes air) { counters_.carried += count(air); }
-  /// A packet was dropped, with so many bytes that had not been transmitted.
+  /// Counts a dropped packet; `length` covers only its bytes that had not been transmitted.
   void dropped(Bytes length);
-  /// Active queue management dropped and marked so many packets.
+  /// Counts packets that active queue management dropped and packets that it marked.
   void intervened(std::uint64_t dropped, std::uint64_t marked) {
     counters_.early_packets += dropped;
     counters_.marked_packets += marked;
   }
-  /// A packet that left has reached the UE.
+  /// Counts a packet that left the queue and has reached the UE.
   void delivered(Bytes length) {
     ++counters_.delivered_packets;
     counters_.delivered_bytes += count(length);
   }
-  /// A packet that left is lost on the air and will not come again.
+  /// Counts a packet that left the queue and is permanently lost on the air.
   void lost(Bytes length);
-  /// A packet of `length` was handed on to another Node-B, which spared this one `air`. `unsent` of it had not been
-  /// transmitted.
+  /// Counts a packet of `length` bytes forwarded to another Node-B. `unsent` of them had not been transmitted; `air` is
+  /// what this Node-B need not send.
   void forwarded(Bytes length, Bytes unsent, Bytes air);
 
-  /// IP bytes not yet transmitted.
+  /// Returns the queued IP bytes not yet transmitted.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
-  /// Bytes on the air not yet transmitted: whole frames where there are frames.
+  /// Returns the queued bytes on the air not yet transmitted; padding to whole frames is included.
   [[nodiscard]] Bytes air_bytes() const { return air_bytes_; }
-  /// Frames not yet wholly transmitted; 0 where there are none.
+  /// Returns the number of frames not yet completely transmitted; 0 if packets are not cut into frames.
   [[nodiscard]] std::uint32_t frames() const { return frames_; }
   [[nodiscard]] const QueueCounters& counters() const { return counters_; }
-  /// The counters with the backlog integrated up to `now`.
+  /// Returns the counters with the backlog integrated up to `now`.
   [[nodiscard]] QueueCounters counters(Instant now) const;
 
  private:
   static std::uint64_t count(Bytes bytes) { return static_cast<std::uint64_t>(bytes.count()); }
+  /// Changes the fill level by signed amounts.
   void change(Bytes length, Bytes air, Instant now) {
-    if (now != integrated_) integrate(now);  // often one packet comes in the instant in which another leaves
+    if (now != integrated_) integrate(now);  // common case: one packet arrives in the instant in which another leaves
     if (!reported_) report();
     bytes_ += length;
     air_bytes_ += air;
     if (frame_ > Bytes(0)) count_frames();
   }
-  /// Adds the backlog of the time before.
+  /// Adds the backlog since the last change to its time integral.
   void integrate(Instant now);
+  /// Computes the number of queued frames.
   void count_frames();
+  /// Reports a change to the list registered with report_change_to().
   void report();
 
-  Bytes frame_;
-  Bytes bytes_;
-  Bytes air_bytes_;
-  std::uint32_t frames_ = 0;  ///< of air_bytes_; asked for more often than it changes
+  Bytes frame_;               ///< size of a radio frame; 0: none
+  Bytes bytes_;               ///< IP bytes queued and not yet transmitted
+  Bytes air_bytes_;           ///< bytes on the air queued and not yet transmitted
+  std::uint32_t frames_ = 0;  ///< queued frames; cached because it is read more frequently than it changes
   Instant integrated_{};
-  std::vector<std::uint32_t>* changed_ = nullptr;  ///< where to say that what the queue holds changes; null: nowhere
-  std::uint32_t number_ = 0;                       ///< with which it is said
-  bool reported_ = false;                          ///< it was, and has not been counted since
+  std::vector<std::uint32_t>* changed_ = nullptr;  ///< list that receives number_ on a change; null: none
+  std::uint32_t number_ = 0;                       ///< number of this queue in that list
+  bool reported_ = false;                          ///< true if a change was reported and not yet counted
   QueueCounters counters_;
 };
 

@@ -11,31 +11,31 @@
 
 namespace sluice::emulator {
 
-/// A UE's number in its cell: 0, 1, 2 … in the order in which they were added.
+/// Number of a UE in its cell: 0, 1, 2 … in the order in which UEs were added.
 using UeIndex = std::uint32_t;
 
-/// Is told what happens in a cell's radio queues; for delays, logs and reports that are sent on sharp change.
+/// Callbacks for departures and drops in a cell's radio queues; used for delays, logs and early reports.
 class CellObserver {
  public:
-  /// A packet of `length` IP bytes left the queue, `queueing` after it came. `packet` is on its way to the UE; with
-  /// hybrid ARQ its last byte was sent for the first time.
+  /// Called when a packet of `length` IP bytes leaves the queue, `queueing` after its arrival. `packet` is on its way
+  /// to the UE; with hybrid ARQ its last byte was sent for the first time.
   virtual void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) = 0;
-  /// A packet will not reach the UE, unless its sender repeats it.
+  /// Called when a packet will not reach the UE unless its sender retransmits it.
   virtual void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) = 0;
 
  protected:
   ~CellObserver() = default;
 };
 
-/// What a UE's link could have carried, and what it did, in bytes on the air, cumulative; subtract two of them for the
-/// time between.
+/// Cumulative use of a UE's link in bytes on the air: what it could have carried and what it did. The difference of two
+/// values gives the use in between.
 struct LinkUse {
-  std::uint64_t offered = 0;  ///< of a UE: had every TTI been its own
-  std::uint64_t carried = 0;  ///< padding of frames included
+  std::uint64_t offered = 0;  ///< bytes the link could have carried; for one UE, in all TTIs
+  std::uint64_t carried = 0;  ///< bytes carried, padding of frames included
   std::uint64_t ttis = 0;     ///< TTIs that have passed
-  std::uint64_t airtime = 0;  ///< TTIs that this UE was given; with resource blocks, blocks of TTIs
+  std::uint64_t airtime = 0;  ///< TTIs allocated to this UE; with resource blocks, the number of blocks
 
-  /// Part of the offered bytes that was carried, 0 … 1; 0 when nothing was offered.
+  /// Returns the share of the offered bytes that was carried, 0 … 1; 0 if nothing was offered.
   [[nodiscard]] double utilisation() const {
     return offered > 0 ? static_cast<double>(carried) / static_cast<double>(offered) : 0;
   }
@@ -44,14 +44,14 @@ struct LinkUse {
   }
 };
 
-/// What waits in all downlink queues.
+/// Sum of what waits in downlink queues.
 struct Backlog {
-  Bytes air;                      ///< bytes on the air
-  double frames = 0;              ///< the unit of the papers: radio frames where there are any, else packets
-  std::uint64_t waiting = 0;      ///< queues in which something waits
-  std::uint64_t short_heads = 0;  ///< of these, those that send a packet of a short flow next, as far as they tell
+  Bytes air;                      ///< bytes on the air, padding to whole frames included
+  double frames = 0;              ///< radio frames, or packets in queues without frames (the papers' unit)
+  std::uint64_t waiting = 0;      ///< queues that are not empty
+  std::uint64_t short_heads = 0;  ///< part of `waiting` whose next packet is of a short flow, where the queue knows
 
-  /// One queue more.
+  /// Adds the backlog of one queue.
   void add(Bytes queue_air, double queue_frames, bool short_head) {
     air += queue_air;
     frames += queue_frames;
@@ -76,37 +76,38 @@ struct Backlog {
   }
 };
 
-/// One UE at an instant, cumulative where it says so.
+/// State of one UE at an instant.
 struct UeSnapshot {
   const char* state = "normal";
-  std::uint32_t nodeb = 0;    ///< the Node-B it is with
-  LinkUse use;                ///< cumulative
-  Bytes queued;               ///< bytes on the air
-  double queued_seconds = 0;  ///< the backlog integrated over time, cumulative
-  // IP bytes and packets, cumulative. What one Node-B hands on to another arrives once: arrived_bytes counts it where
-  // it came first.
+  std::uint32_t nodeb = 0;    ///< number of the Node-B that the UE is at
+  LinkUse use;                ///< cumulative use of its link
+  Bytes queued;               ///< queued bytes on the air, padding to whole frames included
+  double queued_seconds = 0;  ///< backlog integrated over time, byte-seconds, cumulative
+  // The following counters are cumulative, in IP bytes and packets. A packet forwarded between Node-Bs counts once in
+  // arrived_bytes, at the Node-B that it reached first.
   std::uint64_t arrived_bytes = 0;
   std::uint64_t transmitted_bytes = 0;
   std::uint64_t delivered_bytes = 0;
   std::uint64_t dropped_bytes = 0;
   std::uint64_t dropped_packets = 0;
   std::uint64_t lost_packets = 0;
-  std::uint64_t forwarded_bytes = 0;  ///< handed on to other Node-Bs
+  std::uint64_t forwarded_bytes = 0;  ///< bytes forwarded to other Node-Bs
   std::uint64_t forwarded_packets = 0;
 };
 
-/// What measurements need of a cell, whatever its radio.
+/// Interface of a cell for measurements, independent of the radio technology.
 class RadioCell {
  public:
   virtual void set_observer(CellObserver* observer) = 0;
   [[nodiscard]] virtual std::size_t ues() const = 0;
   [[nodiscard]] virtual const IpAddress& address(UeIndex ue) const = 0;
-  /// Downlink queues: one per UE, or one that all share.
+  /// Returns the number of downlink queues: one per UE, or one that all UEs share.
   [[nodiscard]] virtual std::size_t queues() const = 0;
+  /// Returns what waits in all downlink queues together.
   [[nodiscard]] virtual Backlog backlog() const = 0;
-  /// Use of the air that all UEs share up to `now`, which never goes back.
+  /// Returns the use of the air that all UEs share up to `now`; `now` must not decrease.
   [[nodiscard]] virtual LinkUse use(Instant now) = 0;
-  /// A UE up to `now`, which never goes back.
+  /// Returns the state of a UE at `now`; `now` must not decrease.
   [[nodiscard]] virtual UeSnapshot snapshot(UeIndex ue, Instant now) = 0;
 
  protected:

@@ -1,3 +1,10 @@
+// Implements Reporter: builds the Node-B's feedback reports and computes the allowance, price or window in them. The
+// event loop calls on_event() four times per period if sharp changes are reported, otherwise once. The live feedback
+// endpoint calls on_status() and on_poll() with messages of the proxy; in virtual time the feedback wire calls
+// on_status(). Report counters are in IP bytes and relative to the UE's arrival at this Node-B; the SMVS law works
+// in bytes on the air. Sources: the SMVS, CLAMP and GWA papers (`control/smvs.hpp`, `control/clamp_price.hpp`,
+// `control/gwa.hpp`).
+
 #include "emulator/cell/reporter.hpp"
 
 #include <algorithm>
@@ -10,7 +17,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Checks for a sharp change within one period, the report at its end not counted.
+/// Number of checks for a sharp change per period, including the report at its end.
 constexpr std::uint64_t checks_per_period = 4;
 
 const ReporterConfig& checked(const ReporterConfig& config) {
@@ -69,13 +76,13 @@ void Reporter::begin(UeIndex ue, Instant now) {
   bearer.progressed = now;
 }
 
-/// What was learned of it the last time it was here is of another place.
+/// Starts the UE's reports and laws afresh on arrival, because its earlier measurements are of another place and time.
 void Reporter::on_presence(UeIndex ue, bool here, Instant now) {
   if (!here) return;
   begin(ue, now);
   Bearer& bearer = bearers_[ue];
   const UeQueue& queue = cell_.queue(ue);
-  // What was handed on before it came has arrived with it.
+  // Packets forwarded before the UE came are in the queue already, so they count as arrived with it.
   bearer.since = queue.counters();
   bearer.since.arrived_bytes -= static_cast<std::uint64_t>(queue.bytes().count());
   bearer.sent.reset();
@@ -125,7 +132,8 @@ bool Reporter::leaves_out() const {
   return config_.refresh > Duration::zero() && sink_.may_leave_out();
 }
 
-/// It says something new, or it is the UE's turn: the UEs take turns, so that no period has them all.
+/// True if the report contains a change or its periodic refresh is due. Refreshes are staggered over the UEs, so no
+/// period contains all of them.
 bool Reporter::is_due(UeIndex ue, const control::feedback::BearerReport& report) const {
   if (!leaves_out() || !bearers_[ue].sent) return true;
   const auto every = static_cast<std::uint64_t>(std::max<Duration::rep>(config_.refresh / config_.period, 1));
@@ -184,7 +192,7 @@ bool Reporter::changed_sharply(UeIndex ue, Instant now) {
   const double rate =
       Rate::of(Bytes(newest.transmitted - bearer.checked.transmitted), now - bearer.checked.at).bytes_per_second();
   bearer.checked = newest;
-  // A queue that ran dry says nothing of what the link could have carried.
+  // A queue that became empty gives no measurement of what the link could have carried.
   if (!bearer.mean_known || bearer.reported_early || queue.empty()) return false;
   return std::abs(rate - bearer.mean) > config_.sharp_change * bearer.mean;
 }
@@ -201,7 +209,7 @@ void Reporter::measure(Bearer& bearer, const UeQueue& queue, Instant now) {
     bearer.mean = rate;
     bearer.mean_known = went > 0;
   } else if (!queue.empty() || rate > bearer.mean) {
-    // With an empty queue the server had too little to do: such a period may raise the mean but never lowers it.
+    // With an empty queue the link had too little to send, so such a period may raise the mean but never lowers it.
     bearer.mean = config_.mean_alpha * bearer.mean + (1 - config_.mean_alpha) * rate;
   }
 }
@@ -244,7 +252,8 @@ Bytes Reporter::waiting(UeIndex ue) const {
   return queue.air_bytes() + Bytes(queue.counters().forwarded_air - bearers_[ue].since.forwarded_air);
 }
 
-/// GWA-FCFS: one queue, what is free is shared; and no more than what came from the router before.
+/// Returns GWA's advertised window (GWA-FCFS: one queue, its free space is shared), at most what the upstream router
+/// advertises.
 Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const {
   control::GwaParameters parameters;
   parameters.buffer = queue.buffer() > Bytes(0) ? queue.buffer() : *config_.advertised_buffer;
@@ -255,7 +264,7 @@ Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue, Instant no
   return control::gwa_window(parameters, seen);
 }
 
-/// All of them pass through the router before.
+/// Returns the number of active flows of all UEs, at least 1. The upstream router shares its buffer among all of them.
 double Reporter::flows_of_all() const {
   double sum = 0;
   for (const Bearer& bearer : bearers_) sum += bearer.active_flows;
@@ -264,9 +273,9 @@ double Reporter::flows_of_all() const {
 
 Bytes Reporter::allowance(Bearer& bearer, const UeQueue& queue, Bytes waiting, Instant now) {
   const QueueCounters& counters = queue.counters();
-  // The law works in bytes on the air (the paper's γ frames per packet); the proxy counts IP bytes.
-  // Until some full packets have come, handshakes and bare acknowledgements, which are nearly all padding, do not
-  // decide.
+  // The law works in bytes on the air (the paper's γ frames per packet), whereas the proxy counts IP bytes. The
+  // constant keeps handshakes and pure ACKs, which are nearly all padding, from dominating the ratio until full packets
+  // have arrived.
   constexpr double full_packets = 14'600;
   const double air_per_ip = (static_cast<double>(counters.arrived_air) + full_packets) /
                             (static_cast<double>(counters.arrived_bytes) + full_packets);

@@ -14,15 +14,17 @@
 
 namespace sluice::emulator {
 
-/// Where reports go: the feedback endpoint, or a wire of the virtual-time network.
+/// Destination of the reports: the feedback endpoint, or a link of the virtual-time network.
 class ReportSink {
  public:
-  /// The sequence number under which the reports of the next send() go out.
+  /// Returns the sequence number that the reports of the next send() will carry.
   [[nodiscard]] virtual std::uint64_t next_sequence() const = 0;
+  /// Sends the reports of one instant.
   virtual void send(std::span<const control::feedback::BearerReport> reports, Instant now) = 0;
-  /// Whoever hears the reports knows what it means that a UE is left out of them.
+  /// True if the receiver of the reports accepts that unchanged UEs are omitted.
   [[nodiscard]] virtual bool may_leave_out() const { return false; }
-  /// Like send(), where UEs may be left out of which nothing has changed; each is reported at least every `refresh`.
+  /// Sends reports that may omit unchanged UEs; each UE is reported at least once per `refresh`. By default equal to
+  /// send().
   virtual void send_changes(std::span<const control::feedback::BearerReport> reports, Duration /*refresh*/,
                             Instant now) {
     send(reports, now);
@@ -32,117 +34,143 @@ class ReportSink {
   ~ReportSink() = default;
 };
 
-/// The router before the Node-B, where it advertises: GWA's φ comes along with what it forwards.
+/// The router upstream of the Node-B, if it advertises windows: its GWA window φ arrives with forwarded packets.
 class UpstreamRouter {
  public:
-  /// φ for each of `flows` (at least 1), as it has come by `now`, which never goes back.
+  /// Returns φ of each of `flows` (at least 1) as received up to `now`; `now` must not decrease.
   [[nodiscard]] virtual Bytes window(double flows, Instant now) = 0;
 
  protected:
   ~UpstreamRouter() = default;
 };
 
+/// What the reports contain and when they are sent.
 struct ReporterConfig {
-  Duration period = std::chrono::milliseconds(5);  ///< Ts, > 0
-  /// Also reports when a backlogged UE's service rate over a quarter of the period is off its running mean by more than
-  /// this part of the mean, at most once a period; 0 = only every period. Typical: 0.5.
+  Duration period = std::chrono::milliseconds(5);  ///< period of the reports (Ts), > 0.
+  /// Relative deviation of a backlogged UE's service rate from its mean that triggers an early report; 0: none. The
+  /// rate is measured over a quarter of the period. At most one early report goes out per period. Typical: 0.5.
   double sharp_change = 0;
-  /// UEs of which nothing has changed are left out where the sink may, but each is reported so often at least: at every
-  /// so manieth period. 0: all are reported every period.
+  /// Longest interval between reports of an unchanged UE, if the sink accepts omissions; reports in between are
+  /// omitted. It is rounded down to whole periods. 0: all UEs are reported every period.
   Duration refresh{};
-  double mean_alpha = 0.85;  ///< weight of the past in the mean service rate that is reported, 0 <= alpha < 1
-  /// A backlogged UE that was carried nothing for so long is reported as in outage.
+  double mean_alpha = 0.85;  ///< weight of the past in the reported mean service rate, 0 <= alpha < 1.
+  /// Time without transmission after which a backlogged UE is reported as in outage.
   Duration outage_after = std::chrono::milliseconds(100);
-  /// The law, where the Node-B computes the allowance; `step` must equal `period`. Absent: the report has none.
+  /// Parameters of the SMVS law if the Node-B computes the allowance; `step` must equal `period`. If absent, reports
+  /// carry no allowance.
   std::optional<control::SmvsParameters> law;
-  /// CLAMP's price of the queue is computed and reported.
+  /// Parameters of CLAMP's queue price; if present, the price is computed and reported.
   std::optional<control::ClampPriceParameters> price = std::nullopt;
-  /// GWA's φ is reported, with this B where the queue is unlimited.
+  /// Buffer size B for GWA's window where the queue is unlimited; if present, the window φ is reported.
   std::optional<Bytes> advertised_buffer = std::nullopt;
-  UpstreamRouter* upstream = nullptr;  ///< outlives the reporter; null: no φ comes, the Node-B's own is reported
-  /// The Node-B's sender id. A status that answers the reports of another Node-B says nothing of what was granted here;
-  /// 0: they are not told apart.
+  /// Router that advertises φ, which outlives the reporter; null: only the Node-B's own φ is reported.
+  UpstreamRouter* upstream = nullptr;
+  /// Sender id of the Node-B. A status that answers the reports of another Node-B does not update this one's grants. 0:
+  /// statuses are accepted without this test.
   std::uint64_t sender = 0;
 };
 
-/// The Node-B's reports on its radio queues: every Ts and when polled, of all UEs, and on sharp change. Computes the
-/// SMVS allowance where configured, with what the proxy's statuses say is under way; likewise CLAMP's price, from every
-/// arrival, and what GWA advertises: the free buffer, shared by the flows that the proxy counts.
+/// The Node-B's reports on its radio queues: of all UEs every Ts and when polled, of single UEs on sharp change.
 ///
-/// Of a UE that goes to another Node-B it reports the state (handover), and as waiting also what was handed on, since
-/// that waits over there, and grants nothing where what comes would be lost; then that it is gone, once at least, and
-/// then nothing more. Of a UE that comes from another one it reports from then on, with counters and laws that begin
-/// with it.
+/// If configured, it computes the SMVS allowance, with the bytes in flight that the proxy's statuses report. It
+/// computes CLAMP's price at every arrival, and GWA's window: the free buffer shared by the flows that the proxy
+/// counts.
+///
+/// A UE that goes to another Node-B is reported in state handover; bytes forwarded there still count as queued. Its
+/// allowance is 0 if its packets would be lost. After at least one report that it is gone, its reports stop. A UE that
+/// comes from another Node-B is reported from then on, with new counters and a new law. Thread: the event loop's.
 class Reporter final : public EventTarget, private ArrivalObserver, private PresenceObserver {
  public:
-  /// Throws std::invalid_argument when the configuration is out of range. Add the cell's UEs first.
+  /// Creates a reporter that is stopped. All UEs of the cell must be added before. Throws std::invalid_argument if the
+  /// configuration is out of range.
   Reporter(EventLoop& loop, Cell& cell, const ReporterConfig& config, ReportSink& sink);
   ~Reporter();
   Reporter(const Reporter&) = delete;
   Reporter& operator=(const Reporter&) = delete;
 
-  /// Begins; the first report goes out one period after `now`.
+  /// Starts the reports; the first goes out one period after `now`.
   void start(Instant now);
   void stop() { running_ = false; }
-  /// The proxy's word on one bearer; already authenticated. Bearers of other cells are ignored.
+  /// Handles the proxy's status of one bearer, which must be authenticated. Bearers of other cells are ignored.
   void on_status(const control::feedback::BearerStatus& status, Instant now);
-  /// The proxy wants to hear of all UEs at once. What went out at this very instant answers it.
+  /// Handles the proxy's request for reports of all UEs. Has no effect if all were reported at this instant.
   void on_poll(Instant now);
-  /// The sink's sequence numbers begin anew.
+  /// Handles a restart of the sink's sequence numbers: discards outstanding grants, and the next report contains all
+  /// UEs.
   void on_sink_restart();
 
+  /// Sends the periodic reports or checks for sharp changes. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
 
-  /// State of a UE's law, for logs and plots; null where the Node-B computes none, or the UE is with another one.
+  /// Returns the state of a UE's law, for logs and plots. Null if the Node-B computes none or the UE is at another
+  /// Node-B.
   [[nodiscard]] const control::SmvsState* law(UeIndex ue) const;
-  [[nodiscard]] std::uint64_t reports() const { return reports_; }      ///< sent, of all UEs together
-  [[nodiscard]] std::uint64_t early_reports() const { return early_; }  ///< of these, for sharp change, or polled
+  /// Returns the number of reports sent, of all UEs together.
+  [[nodiscard]] std::uint64_t reports() const { return reports_; }
+  /// Returns the part of reports() that was sent on sharp change or poll.
+  [[nodiscard]] std::uint64_t early_reports() const { return early_; }
 
  private:
-  /// A queue's counter at an instant.
+  /// Value of a queue's transmitted-bytes counter at an instant.
   struct Mark {
     Instant at{};
     std::uint64_t transmitted = 0;
   };
+  /// Reporting state of one UE.
   struct Bearer {
     std::optional<control::Smvs> law;
     std::optional<control::GrantLedger> ledger;
     std::optional<control::ClampPriceAgent> price;
-    Mark reported;                ///< at the last report
-    Mark checked;                 ///< at the last report or check for sharp change
-    Instant progressed{};         ///< when it last was carried something, or had nothing waiting
-    bool reported_early = false;  ///< in this period
-    Rate rate;                    ///< over the time before the last report
-    double mean = 0;              ///< bytes per second
-    bool mean_known = false;
-    double fraction = 0;  ///< of a byte of allowance, carried to the next report
-    std::uint32_t active_flows = 0;
-    QueueCounters since;                                  ///< counters when it came: those reported begin there
-    bool believed_here = false;                           ///< the last report said nothing else
-    std::optional<control::feedback::BearerReport> sent;  ///< the last, where later ones may be left out
+    Mark reported;                   ///< counter at the last report
+    Mark checked;                    ///< counter at the last report or check for sharp change
+    Instant progressed{};            ///< when it last transmitted something or had an empty queue
+    bool reported_early = false;     ///< true after an early report in this period
+    Rate rate;                       ///< service rate between the last two reports
+    double mean = 0;                 ///< mean service rate, bytes per second
+    bool mean_known = false;         ///< true once `mean` contains a measurement
+    double fraction = 0;             ///< part of a byte of allowance, carried to the next report
+    std::uint32_t active_flows = 0;  ///< active flows by the proxy's latest status
+    QueueCounters since;             ///< counters when the UE came; reported counters start from these
+    bool believed_here = false;      ///< true if the last report gave the state normal
+    std::optional<control::feedback::BearerReport> sent;  ///< last report as received, if later ones may be omitted
   };
 
   void on_arrival(UeIndex ue, Instant now) override;
   void on_presence(UeIndex ue, bool here, Instant now) override;
+  /// True if the UE is served here, or its departure has not been reported yet.
   [[nodiscard]] bool has_news(UeIndex ue) const { return cell_.here(ue) || bearers_[ue].believed_here; }
+  /// Starts the measurements of a UE at `now`.
   void begin(UeIndex ue, Instant now);
-  /// What waits for the UE, here and where it was handed on to.
+  /// Returns the bytes on the air queued for the UE, here and at the Node-B they were forwarded to.
   [[nodiscard]] Bytes waiting(UeIndex ue) const;
+  /// Returns GWA's advertised window of a bearer.
   [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const;
   [[nodiscard]] double flows_of_all() const;
+  /// Sets the event of the next report or check.
   void set_next();
+  /// Sends the periodic report of all UEs.
   void report_all(Instant now);
+  /// Sends early reports of the UEs whose service rate changed sharply.
   void report_changes(Instant now);
+  /// Puts reports of the UEs that `wanted` selects into the batch.
   template <typename Wanted>
   void gather_early(Instant now, Wanted wanted);
+  /// Sends the batch and counts it as early.
   void send_early(Instant now);
+  /// True if the UE's service rate since the last check is off its mean by more than sharp_change.
   [[nodiscard]] bool changed_sharply(UeIndex ue, Instant now);
+  /// Updates a bearer's service rate and mean service rate.
   void measure(Bearer& bearer, const UeQueue& queue, Instant now);
+  /// Returns the report of a UE, after it has measured its rates.
   [[nodiscard]] control::feedback::BearerReport describe(UeIndex ue, Instant now);
+  /// True if unchanged UEs are omitted.
   [[nodiscard]] bool leaves_out() const;
   [[nodiscard]] bool is_due(UeIndex ue, const control::feedback::BearerReport& report) const;
+  /// Adds a report to the batch and records its grant.
   void add(UeIndex ue, const control::feedback::BearerReport& report, Instant now);
+  /// Sends the batch; unchanged UEs may be omitted if the sink accepts it.
   void send_batch(Instant now);
+  /// Runs a step of the SMVS law. Returns the allowance in IP bytes.
   [[nodiscard]] Bytes allowance(Bearer& bearer, const UeQueue& queue, Bytes waiting, Instant now);
 
   EventLoop& loop_;
@@ -151,13 +179,13 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   ReportSink& sink_;
   std::vector<Bearer> bearers_;
   std::vector<control::feedback::BearerReport> batch_;
-  std::uint32_t active_users_ = 0;  ///< of the batch
+  std::uint32_t active_users_ = 0;  ///< number of active users that the reports of the batch state
   Instant all_reported_{};          ///< when all UEs were last reported
   bool running_ = false;
   Instant started_{};
-  std::uint64_t tick_ = 0;        ///< the one that is set, in quarters of the period since started_
-  std::uint64_t generation_ = 0;  ///< so that events of an earlier start() are void
-  std::uint64_t rounds_ = 0;      ///< reports of all UEs
+  std::uint64_t tick_ = 0;        ///< number of the pending event, in quarters of the period since started_
+  std::uint64_t generation_ = 0;  ///< number of start() calls; invalidates events of earlier ones
+  std::uint64_t rounds_ = 0;      ///< number of periodic reports so far
   std::uint64_t reports_ = 0;
   std::uint64_t early_ = 0;
 };

@@ -1,3 +1,9 @@
+// Implements ScheduledUplink: the TTI loop of an LTE or NR uplink (TS 36.321 sections 5.4.4 and 5.4.5, TS 36.213
+// section 8). Receives packets from the UEs and forwards them towards the core; TtiClock calls run_tti(). Each TTI
+// sends retransmissions, granted blocks and configured blocks, in this order, and at most one block per UE. Requests
+// and buffer status reports reach the scheduler `response` later; a grant is used `grant_delay` after it. Both delays
+// are ring buffers indexed by TTI.
+
 #include "emulator/cell/scheduled_uplink.hpp"
 
 #include <algorithm>
@@ -88,7 +94,7 @@ void ScheduledUplink::transmit(std::uint64_t tti, Instant now) {
   if (config_.configured) use_configured(tti, now);
 }
 
-/// Retransmissions go first: a UE sends one block a TTI.
+/// Sends the retransmissions of this TTI first, because a UE sends at most one block per TTI.
 void ScheduledUplink::repeat(std::uint64_t tti, Instant now) {
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     if (ues_[i]->to_repeat(tti) == nullptr) continue;
@@ -118,7 +124,7 @@ void ScheduledUplink::use_configured(std::uint64_t tti, Instant now) {
   }
 }
 
-/// A UE that sends a block in this TTI tells what it has with that.
+/// Sends scheduling requests of UEs without a block in this TTI; a block carries the buffer status itself.
 void ScheduledUplink::request(std::uint64_t tti, Instant now) {
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     if (sent_[i] || !ues_[i]->request(tti, now)) continue;
@@ -143,7 +149,7 @@ void ScheduledUplink::learn(std::uint64_t tti) {
   known.clear();
 }
 
-/// What is repeated in that TTI, and what is configured, is not there to be granted.
+/// Allocates the resource blocks of TTI `tti` that neither retransmissions nor configured grants use.
 void ScheduledUplink::grant(std::uint64_t tti, Instant now) {
   std::uint32_t taken = 0;
   for (UeIndex i = 0; i < ues_.size(); ++i) {
@@ -184,6 +190,7 @@ std::uint64_t ScheduledUplink::next_tti(std::uint64_t from, Instant now) {
   return next;
 }
 
+/// Returns the first TTI from `from` on that has to run because of one UE.
 std::uint64_t ScheduledUplink::next_for(UeIndex index, std::uint64_t from, Instant now) {
   UplinkUe& ue = *ues_[index];
   std::uint64_t next = ue.next_useful(from);
@@ -195,7 +202,7 @@ std::uint64_t ScheduledUplink::next_for(UeIndex index, std::uint64_t from, Insta
   return useful == TtiClock::asleep ? next : std::min(next, useful - distance_);
 }
 
-/// The first TTI from `from` on that a configured grant is for.
+/// Returns the first TTI from `from` on with a configured grant of the UE.
 std::uint64_t ScheduledUplink::next_configured(UeIndex ue, std::uint64_t from) const {
   const std::uint64_t into = (from + configured_period_ - ue % configured_period_) % configured_period_;
   return into == 0 ? from : from + configured_period_ - into;

@@ -1,3 +1,7 @@
+// Implements Sectors: allocates each TTI of each sector to UEs and sends their blocks. Cell::run_tti() calls run() once
+// per TTI with work and next_tti() to skip idle ones. Retransmissions of hybrid ARQ precede new data in every sector.
+// Allocations of all sectors are complete before the first new block is sent, so a block's effects do not change them.
+
 #include "emulator/cell/sectors.hpp"
 
 #include <algorithm>
@@ -33,7 +37,7 @@ std::uint64_t Sectors::next_tti(std::uint64_t from) {
   if (resources_.whole_packets && any_holds()) return from;
   std::uint64_t next = TtiClock::asleep;
   for (const CellUe& ue : ues_) {
-    if (next == from) break;  // the first UE that has something to send decides, where the cell is busy
+    if (next == from) break;  // ends the search because no earlier TTI is possible
     next = std::min(next, ue.downlink->next_useful(from));
   }
   return next;
@@ -52,9 +56,9 @@ void Sectors::run(std::uint64_t tti, Instant now) {
   for (const Allocation& allocation : allocations_) transmit(tti, allocation, now);
 }
 
-// What every TTI takes is declared inline below: each has one caller.
+// The functions of every TTI are declared inline because each has one caller.
 
-/// Sends a sector's retransmissions and allocates what is left of its TTI. Returns the units that are taken.
+/// Sends a sector's retransmissions and allocates the rest of its TTI. Returns the resource blocks used.
 inline std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::uint32_t units = repeat(sector, tti, now);
   gather(sector, tti, now);
@@ -66,7 +70,7 @@ inline std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti
   return units;
 }
 
-/// Sends the blocks again that are due in this TTI. Returns the units they take.
+/// Sends the hybrid-ARQ retransmissions that are due in this TTI. Returns the resource blocks they use.
 inline std::uint32_t Sectors::repeat(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::uint32_t units = 0;
   for (UeIndex i = 0; i < ues_.size(); ++i) {
@@ -83,6 +87,7 @@ inline std::uint32_t Sectors::repeat(std::uint32_t sector, std::uint64_t tti, In
   return units;
 }
 
+/// Collects the candidates of a sector for the scheduler: attached UEs with data, or all if it follows idle UEs.
 inline void Sectors::gather(std::uint32_t sector, std::uint64_t tti, Instant now) {
   candidates_.clear();
   for (const CellUe& ue : ues_) {
@@ -95,9 +100,10 @@ inline void Sectors::gather(std::uint32_t sector, std::uint64_t tti, Instant now
   }
 }
 
+/// Lets the scheduler choose who uses the remaining `units` of a TTI.
 inline void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units) {
   if (units == 0) {
-    // Nothing left to give, but the scheduler's averages go on.
+    // Without a free block the scheduler is still called, because its averages include this TTI.
     for (Candidate& candidate : candidates_) candidate.backlogged = false;
     if (scheduler.follows_idle()) scheduler.pick(candidates_, tti);
     return;
@@ -107,7 +113,7 @@ inline void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant n
   if (chosen != nullptr) give(chosen->ue, 1, 1, chosen->capacity);
 }
 
-/// Shares `units` blocks of a TTI.
+/// Shares `units` resource blocks of a TTI: an even share each first, then more for UEs that need more.
 void Sectors::allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units) {
   const std::size_t first = allocations_.size();
   const std::uint32_t share = std::max(1U, units / resources_.sharers);
@@ -130,12 +136,14 @@ void Sectors::allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant n
   }
 }
 
+/// Returns the resource blocks that the UE's backlog would take, at least 1.
 std::uint32_t Sectors::needed_by(UeIndex index, Bytes capacity, Instant now) const {
   const Bytes pending = ues_[index].downlink->pending(now);
   const std::int64_t units = (pending.count() * resources_.blocks + capacity.count() - 1) / capacity.count();
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(units, 1, resources_.blocks));
 }
 
+/// Adds the used part of the TTI to the totals of the shared air.
 inline void Sectors::account(std::uint64_t tti, std::uint32_t units) {
   if (units == 0) return;
   std::uint64_t all = 0;
@@ -159,7 +167,7 @@ inline void Sectors::transmit(std::uint64_t tti, const Allocation& allocation, I
   schedulers_[sector]->served(allocation.ue, result.carried, tti);
 }
 
-/// Whether a packet keeps this TTI, which is its own then.
+/// Allocates this TTI to the packet that has begun, if it keeps the air (whole_packets). Returns true if it does.
 bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::optional<Holder>& holder = holders_[sector];
   if (!holder) return false;
@@ -174,7 +182,8 @@ bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
   return true;
 }
 
-/// Of a UE whose queue `packets` had left before its TTI: one that has begun, and that no other has begun in front of.
+/// Lets the UE keep the air if its packet in transit is the first one that this TTI served. `packets` is the number
+/// that had left its queue before the TTI.
 void Sectors::hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets) {
   const UeQueue& queue = ues_[allocation.ue].downlink->queue();
   holders_[sector].reset();

@@ -14,14 +14,14 @@
 
 namespace sluice::emulator {
 
-/// What a TTI has to give away.
+/// Resources of a TTI and how they are shared.
 struct CellResources {
   std::uint32_t blocks = 1;  ///< resource blocks; 1: a TTI belongs to one UE (time multiplexing), > 0
-  /// So many UEs get an even share of the blocks in a TTI; what they do not need goes to further ones. > 0
+  /// Number of UEs that get an even share of the blocks of a TTI, > 0. Blocks that they do not need go to further UEs.
   std::uint32_t sharers = 1;
-  /// A packet that has begun keeps the air until its last byte has gone, at the rate of the TTI in which it was chosen,
-  /// as on a link of ns-2. What the last of its TTIs has left begins the next one of that UE, which keeps nothing yet.
-  /// Needs one block, and no hybrid ARQ.
+  /// True if a packet that has begun keeps the air until its last byte is sent, at the rate of its first TTI (ns-2).
+  /// The rest of its last TTI may begin the UE's next packet, which does not keep the air yet. Requires one block and
+  /// no hybrid ARQ.
   bool whole_packets = false;
 };
 
@@ -31,62 +31,63 @@ struct CellUe {
   std::unique_ptr<Downlink> downlink;
   std::uint32_t sector = 0;
   control::feedback::RadioState state = control::feedback::RadioState::normal;
-  bool here = true;     ///< this Node-B serves it
-  bool losing = false;  ///< what comes for it is lost until it is here again
+  bool here = true;     ///< true if this Node-B serves it
+  bool losing = false;  ///< true if packets for it are lost until it is attached again
 };
 
-/// What became of TTIs; cumulative.
+/// Cumulative counters of TTIs and blocks.
 struct TtiCounters {
-  std::uint64_t ttis = 0;         ///< in which the scheduler ran
-  std::uint64_t blocks = 0;       ///< transport blocks sent
-  std::uint64_t blocks_lost = 0;  ///< of these, lost on the air, repeated ones included
+  std::uint64_t ttis = 0;         ///< TTIs in which the scheduler ran
+  std::uint64_t blocks = 0;       ///< transport blocks sent, retransmissions included
+  std::uint64_t blocks_lost = 0;  ///< blocks lost on the air, retransmissions included
 };
 
-/// The sectors of a Node-B, each with a scheduler that gives its TTIs to one UE, or their resource blocks to several.
-/// Retransmissions of hybrid ARQ go first. Thread: the loop's.
+/// The sectors of a Node-B, each with a scheduler that gives a TTI to one UE or its resource blocks to several.
+/// Hybrid-ARQ retransmissions go first. Thread: the event loop's.
 class Sectors {
  public:
-  /// `ues` outlives it. Throws std::invalid_argument when there is nothing to share or no scheduler.
+  /// Creates the first sector. `ues` must outlive it. Throws std::invalid_argument if there are no resources to share
+  /// or no scheduler.
   Sectors(std::vector<CellUe>& ues, std::unique_ptr<Scheduler> first, CellResources resources);
-  /// Returns its number. All schedulers must be of one kind.
+  /// Adds a sector and returns its number. All schedulers must be of one kind.
   std::uint32_t add(std::unique_ptr<Scheduler> scheduler);
-  /// Throws std::invalid_argument unless there is a sector of this number.
+  /// Throws std::invalid_argument unless a sector of this number exists.
   void check(std::uint32_t sector) const;
-  /// The schedulers follow UEs that have nothing to send, in every TTI.
+  /// True if a scheduler also follows UEs without data, so every TTI has to run.
   [[nodiscard]] bool follow_idle() const { return follow_idle_; }
 
-  /// Runs a TTI in all of them.
+  /// Runs a TTI in all sectors.
   void run(std::uint64_t tti, Instant now);
-  /// The first TTI from `from` on that has to run; TtiClock::asleep when none is known of.
+  /// Returns the first TTI from `from` on that has to run; TtiClock::asleep if none is known.
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from);
 
-  /// Is called before a UE comes or goes.
+  /// Updates the totals of the shared air; call it before a UE is attached or detached.
   void settle(Instant now) { air_.settle(offered_by_all(now), here()); }
-  /// Use of the air by TTIs that began before `now`, which never goes back.
+  /// Returns the use of the air by the TTIs that began before `now`; `now` must not decrease.
   [[nodiscard]] LinkUse use(Instant now);
   [[nodiscard]] const TtiCounters& counters() const { return counters_; }
 
  private:
-  /// What a UE is given of a TTI.
+  /// Part of a TTI that is allocated to a UE.
   struct Allocation {
     UeIndex ue = 0;
-    std::uint32_t needed = 0;  ///< units that its backlog takes
-    std::uint32_t units = 0;
-    Bytes capacity;  ///< of the whole TTI
+    std::uint32_t needed = 0;  ///< resource blocks that its backlog takes
+    std::uint32_t units = 0;   ///< resource blocks allocated
+    Bytes capacity;            ///< bytes that the whole TTI carries
   };
-  /// A packet that keeps the air.
+  /// A UE whose packet keeps the air (whole_packets).
   struct Holder {
     UeIndex ue = 0;
-    Bytes capacity;                  ///< of a TTI, when it was chosen
-    std::uint64_t predecessors = 0;  ///< packets that had left that UE's queue then
+    Bytes capacity;                  ///< bytes that a TTI carries, when the UE was chosen
+    std::uint64_t predecessors = 0;  ///< packets that had left the UE's queue before its TTI
   };
-  /// What `units` of a TTI are of what all of it is.
+  /// Returns the share of `all` that belongs to `units` of the TTI's resource blocks.
   template <typename Amount>
   [[nodiscard]] Amount part_of(Amount all, std::uint32_t units) const {
-    // A TTI that is not shared is not divided: processors take long for that.
+    // avoids the division for a TTI that is not shared, because dividing is slow
     return resources_.blocks == 1 ? all * units : all * units / resources_.blocks;
   }
-  /// Adds an allocation, where it lies: one that is put together elsewhere and copied is waited for.
+  /// Adds an allocation, built in place because copying a freshly written object stalls the processor.
   void give(UeIndex ue, std::uint32_t needed, std::uint32_t units, Bytes capacity) {
     Allocation& allocation = allocations_.emplace_back();
     allocation.ue = ue;
@@ -100,22 +101,26 @@ class Sectors {
   void allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units);
   void allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units);
   [[nodiscard]] std::uint32_t needed_by(UeIndex index, Bytes capacity, Instant now) const;
+  /// Sends the block of an allocation and reports its outcome to the scheduler.
   void transmit(std::uint64_t tti, const Allocation& allocation, Instant now);
   [[nodiscard]] bool carry_on(std::uint32_t sector, std::uint64_t tti, Instant now);
+  /// True if a packet keeps the air in any sector.
   [[nodiscard]] bool any_holds() const;
   void hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets);
   void account(std::uint64_t tti, std::uint32_t units);
+  /// Returns what the links of all UEs offered up to `now`, counted once per sector.
   [[nodiscard]] std::uint64_t offered_by_all(Instant now);
+  /// Returns the number of attached UEs.
   [[nodiscard]] std::uint64_t here() const;
 
   std::vector<CellUe>& ues_;
-  std::vector<std::unique_ptr<Scheduler>> schedulers_;  ///< one per sector
-  std::vector<std::optional<Holder>> holders_;          ///< likewise; of whole packets
-  bool follow_idle_ = false;                            ///< one of them follows UEs that have nothing to send
-  bool go_by_quality_ = false;                          ///< one of them goes by the candidates' quality
+  std::vector<std::unique_ptr<Scheduler>> schedulers_;  ///< one scheduler per sector
+  std::vector<std::optional<Holder>> holders_;          ///< UE whose packet keeps the air, one entry per sector
+  bool follow_idle_ = false;                            ///< true if a scheduler follows UEs without data
+  bool go_by_quality_ = false;                          ///< true if a scheduler uses the candidates' channel quality
   CellResources resources_;
-  std::vector<Candidate> candidates_;
-  std::vector<Allocation> allocations_;
+  std::vector<Candidate> candidates_;    ///< UEs that the scheduler may choose, of the current sector
+  std::vector<Allocation> allocations_;  ///< allocations of the current TTI, all sectors
   SharedAir air_;
   TtiCounters counters_;
 };

@@ -7,50 +7,54 @@
 
 namespace sluice::emulator {
 
-/// Whose TTIs a TtiClock runs.
+/// Receiver of the TTIs of a TtiClock.
 class TtiUser {
  public:
-  /// TTI `tti` begins. Returns the next one that has to run; TtiClock::asleep when none is known of.
+  /// Runs TTI `tti`, which begins now. Returns the next TTI that has to run; TtiClock::asleep if none is known.
   virtual std::uint64_t run_tti(std::uint64_t tti, Instant now) = 0;
 
  protected:
   ~TtiUser() = default;
 };
 
-/// The TTIs of a Node-B and the one that runs next. TTI n begins at n times the TTI's length. TTIs in which nothing
-/// has to happen are passed over. Thread: the loop's.
+/// Clock of a Node-B's TTIs; it sets an event for the next TTI that has to run. TTI n begins n TTI lengths after the
+/// event loop's origin. TTIs without work are skipped. Thread: the event loop's.
 class TtiClock final : public EventTarget {
  public:
+  /// Value of a TTI number if no TTI has to run.
   static constexpr std::uint64_t asleep = UINT64_MAX;
 
-  /// Throws std::invalid_argument unless `tti` > 0. `loop` and `user` outlive it.
+  /// Creates a clock that runs no TTI yet. `loop` and `user` must outlive it. Throws std::invalid_argument unless `tti`
+  /// > 0.
   TtiClock(EventLoop& loop, Duration tti, TtiUser& user);
 
   [[nodiscard]] Duration tti() const { return tti_; }
-  /// The TTI that `at` lies in.
+  /// Returns the TTI that contains `at`.
   [[nodiscard]] std::uint64_t tti_of(Instant at) const {
     return static_cast<std::uint64_t>(at.time_since_epoch() / tti_);
   }
-  /// When TTI `tti` begins.
+  /// Returns the instant at which TTI `tti` begins.
   [[nodiscard]] Instant begin_of(std::uint64_t tti) const {
     return Instant(Duration(static_cast<Duration::rep>(tti) * tti_.count()));
   }
-  /// The first TTI that begins at `at` or later.
+  /// Returns the first TTI that begins at `at` or later.
   [[nodiscard]] std::uint64_t first_from(Instant at) const { return tti_of(at + tti_ - Duration(1)); }
-  /// The first TTI that begins after the loop's now.
+  /// Returns the first TTI that begins after the event loop's current time.
   [[nodiscard]] std::uint64_t next() const { return tti_of(loop_.now()) + 1; }
-  /// TTIs that have begun before `now`; one that begins now may still have to run.
+  /// Returns the number of TTIs that began before `now`. A TTI that begins at `now` may still have to run.
   [[nodiscard]] std::uint64_t passed(Instant now) const;
 
-  /// TTI `tti`, which has not run, runs unless an earlier one does, after which its user is asked again.
+  /// Sets TTI `tti`, which must not have run, to run next. If an earlier TTI is set already, that one runs instead, and
+  /// its result decides what runs next.
   void wake_at(std::uint64_t tti);
+  /// Runs the TTI of number `tag`, unless an earlier one replaced it. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
 
  private:
   EventLoop& loop_;
   Duration tti_;
   TtiUser& user_;
-  std::uint64_t next_to_run_ = asleep;  ///< events of the loop for any other are void
+  std::uint64_t next_to_run_ = asleep;  ///< number of the TTI that runs next; events for any other are ignored
 };
 
 }  // namespace sluice::emulator

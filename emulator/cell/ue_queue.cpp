@@ -1,3 +1,8 @@
+// Implements UeQueue: the radio queue of one UE, with its buffer limit, drop policy and queue management. Downlink,
+// UplinkRadio and UplinkUe push packets and serve transmission opportunities. The order of packets is in the
+// WaitingLine that make_line() chooses; the packet in transit is kept beside it. Every movement is counted in the
+// QueueLedger, so arrived = transmitted + dropped + (forwarded − recalled) + queued holds.
+
 #include "emulator/cell/ue_queue.hpp"
 
 #include <algorithm>
@@ -7,6 +12,7 @@
 namespace sluice::emulator {
 namespace {
 
+/// Returns the queue of waiting packets that the configuration describes.
 std::unique_ptr<WaitingLine> make_line(const QueueConfig& config) {
   if (config.management == QueueManagement::none) {
     if (config.order == QueueOrder::fifo) return std::make_unique<FifoLine>(config.drop);
@@ -89,6 +95,7 @@ std::uint64_t UeQueue::used_buffer() const {
   return 0;
 }
 
+/// Counts an arriving packet and classifies its flow.
 Waiting UeQueue::arrive(packet::Packet&& packet, Bytes length, Instant now) {
   const Bytes air = config_.on_air(length);
   ledger_.arrived(length, air);
@@ -99,24 +106,26 @@ Waiting UeQueue::arrive(packet::Packet&& packet, Bytes length, Instant now) {
           is_short};
 }
 
-/// A packet that waited goes.
+/// Counts the removal and the drop of a packet that waited.
 void UeQueue::drop(const Waiting& gone, Instant now) {
   ledger_.left(size_of(gone), Bytes(gone.air), now);
   refuse(gone);
 }
 
+/// Counts the drop of a packet that is not in the queue.
 void UeQueue::refuse(const Waiting& waiting) {
   forget_class(waiting);
   ledger_.dropped(size_of(waiting));
 }
 
+/// Takes the next packet into transit and counts what active queue management dropped and marked for it.
 void UeQueue::pull(Instant now) {
   head_.begin(line_->next(now, interventions_));
   for (const Waiting& gone : interventions_.dropped) drop(gone, now);
   ledger_.intervened(interventions_.dropped.size(), std::exchange(interventions_.marked, 0));
 }
 
-// Bytes of it that went before were transmitted; only the rest is dropped or handed on, so that the counters add up.
+// Bytes sent earlier count as transmitted; only the rest is dropped or forwarded, so that the counters add up.
 UeQueue::Taken UeQueue::take_head(Instant now) {
   if (!head_) head_.begin(line_->pop(now));
   const Bytes unsent = head_.left();

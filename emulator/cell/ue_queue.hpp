@@ -16,48 +16,53 @@
 
 namespace sluice::emulator {
 
+/// Unit in which the limit of a radio queue is counted.
 enum class BufferUnit : std::uint8_t { frames, bytes, packets };
 
-/// In which order a UE's packets leave.
+/// Order in which a UE's packets leave the queue.
 enum class QueueOrder : std::uint8_t {
   fifo,
-  /// Flows that are short before those that are long (SFP of the Window Regulator paper); a packet of a short flow that
-  /// finds no room evicts the newest packets of long ones.
+  /// short flows before long ones (SFP of the Window Regulator paper); a short flow's packet that finds the buffer full
+  /// evicts the newest packets of long flows
   short_flows_first
 };
 
-/// What keeps the queue short before it is full.
+/// Active queue management (AQM) that keeps the queue short before it is full.
 enum class QueueManagement : std::uint8_t {
   none,
-  codel,     ///< RFC 8289
-  fq_codel,  ///< RFC 8290: a queue per flow of the UE; `drop` does not matter, the fattest loses its oldest
-  dualpi2,   ///< RFC 9332: a queue for L4S, one for the rest; `drop` does not matter, what finds no room goes
-  abc        ///< the router of ABC (NSDI 2020); is told of what its link could carry by offer()
+  codel,     ///< CoDel, RFC 8289
+  fq_codel,  ///< FQ-CoDel, RFC 8290: one queue per flow; `drop` is ignored, the longest queue loses its oldest packet
+  /// DualPI2, RFC 9332: one queue for L4S and one for other traffic; `drop` is ignored, arrivals are dropped at a full
+  /// buffer.
+  dualpi2,
+  abc  ///< router of ABC (NSDI 2020); offer() reports what its link could carry
 };
 
+/// Configuration of one radio queue.
 struct QueueConfig {
-  /// Radio frame (MAC-d PDU): a packet takes up whole frames, the last one padded. 0: no frames, packets are sent byte
-  /// by byte.
+  /// Size of a radio frame (MAC-d PDU): a packet takes whole frames, the last one padded. 0: packets are sent byte by
+  /// byte without frames.
   Bytes frame{40};
-  BufferUnit unit = BufferUnit::frames;  ///< of `limit`
-  /// Buffer size; 0 = unlimited. In frames, what is still to be sent of the packet in transit counts; in bytes and
+  BufferUnit unit = BufferUnit::frames;  ///< unit of `limit`
+  /// Buffer size in `unit`; 0: unlimited. In frames, the unsent rest of the packet in transit counts. In bytes and
   /// packets the packet in transit does not count (Mahimahi's rule).
   std::uint64_t limit = 200;
-  DropPolicy drop = DropPolicy::tail;
+  DropPolicy drop = DropPolicy::tail;  ///< packet that is dropped when the buffer is full
   QueueOrder order = QueueOrder::fifo;
-  FlowClassParameters flows{};  ///< what is short, for short_flows_first
-  /// A full packet: what one of a limit in packets is taken for where bytes are asked, and CoDel's MTU and quantum.
+  FlowClassParameters flows{};  ///< definition of short flows, for short_flows_first
+  /// Size of a full packet: converts a limit in packets to bytes, and is CoDel's MTU and quantum.
   Bytes packet{1500};
-  QueueManagement management = QueueManagement::none;  ///< any needs order fifo
-  CodelParameters codel{};                             ///< its max_packet is `packet`
-  DualPi2Parameters dualpi2{};                         ///< its max_packet is `packet`
-  AbcParameters abc{};
+  QueueManagement management = QueueManagement::none;  ///< active queue management; requires order fifo
+  CodelParameters codel{};                             ///< parameters of CoDel; max_packet is overwritten with `packet`
+  DualPi2Parameters dualpi2{};  ///< parameters of DualPI2; max_packet is overwritten with `packet`
+  AbcParameters abc{};          ///< parameters of ABC
 
-  /// What a packet takes up on the air.
+  /// Returns the bytes on the air that a packet of `length` IP bytes takes.
   [[nodiscard]] Bytes on_air(Bytes length) const;
-  /// What it takes up of the limit, in its unit.
+  /// Returns what a packet of `length` IP bytes takes of the limit, in its unit.
   [[nodiscard]] std::uint64_t taken_by(Bytes length) const;
-  /// The size of the buffer in bytes on the air (frames times frame, bytes, or full packets); 0 = unlimited.
+  /// Returns the size of the buffer in bytes on the air (frames times frame size, bytes, or full packets); 0:
+  /// unlimited.
   [[nodiscard]] Bytes buffer() const;
 };
 
@@ -65,32 +70,33 @@ struct QueueConfig {
 struct Departed {
   packet::Packet packet;
   Bytes length;         ///< IP bytes
-  Bytes air;            ///< bytes on the air
-  Instant enqueued{};   ///< when it came
-  Duration queueing{};  ///< from coming to the departure of its last byte
+  Bytes air;            ///< bytes on the air, padding of the last frame included
+  Instant enqueued{};   ///< when the packet arrived
+  Duration queueing{};  ///< time from its arrival to the departure of its last byte
 };
 
-/// The packet that a radio queue is transmitting, if there is one, and how far it is. Its padding goes last.
+/// The packet that a radio queue is transmitting, if any, and its progress. Padding is sent last.
 class PacketInTransit {
  public:
   [[nodiscard]] explicit operator bool() const { return packet_.has_value(); }
-  /// Nothing of it has gone yet; nothing: none is in transit.
+  /// Starts the transmission of `packet`; empty: none is in transit.
   void begin(std::optional<Waiting> packet) {
     packet_ = std::move(packet);
     sent_ = Bytes(0);
   }
-  // These require one.
+  // The following functions require a packet in transit.
   [[nodiscard]] const Waiting& packet() const { return *packet_; }
-  /// Bytes on the air, and IP bytes, that have not gone.
+  /// Returns the bytes on the air that are not sent yet.
   [[nodiscard]] Bytes air_left() const { return Bytes(packet_->air) - sent_; }
+  /// Returns the IP bytes that are not sent yet.
   [[nodiscard]] Bytes left() const { return std::max(Bytes(0), size_of(*packet_) - sent_); }
-  /// So many bytes on the air go, at most air_left(). Returns the IP bytes among them.
+  /// Sends `air` bytes on the air, at most air_left(). Returns the IP bytes among them.
   Bytes send(Bytes air) {
     const Bytes before = left();
     sent_ += air;
     return before - left();
   }
-  /// It is in transit no more.
+  /// Removes and returns the packet, which ends its transit.
   [[nodiscard]] Waiting take() {
     Waiting gone = std::move(*packet_);
     packet_.reset();
@@ -99,23 +105,23 @@ class PacketInTransit {
 
  private:
   std::optional<Waiting> packet_;
-  Bytes sent_;  ///< bytes on the air that went
+  Bytes sent_;  ///< bytes on the air sent so far
 };
 
-/// For callers who do not ask what was dropped.
+/// Callback for callers that ignore dropped packets.
 struct NoMatter {
   void operator()(const packet::Packet& /*packet*/, Bytes /*length*/) const {}
 };
 
-/// One UE's radio queue, finite. The packet in transit is out of reach of eviction and dropping.
+/// The finite radio queue of one UE. The packet in transit can be neither evicted nor dropped by queue management.
 class UeQueue {
  public:
-  /// Throws std::invalid_argument when frames are the unit but `frame` is 0, `frame` is negative, or what active queue
-  /// management needs is out of its range or order.
+  /// Creates an empty queue. Throws std::invalid_argument if `frame` is negative, or 0 with frames as the unit. Also
+  /// throws if active queue management has an invalid parameter or an order other than fifo.
   explicit UeQueue(const QueueConfig& config);
 
-  /// Takes a packet of `length` IP bytes (>= 1); false when there was no room and it was dropped. `dropped(packet,
-  /// length)` is called for each packet that had to go for it, and for itself when it had to.
+  /// Queues a packet of `length` IP bytes (>= 1). Returns false if the buffer had no space and the packet was dropped.
+  /// `dropped(packet, length)` is called for each packet evicted for it, and for itself if it was dropped.
   template <typename Dropped = NoMatter>
   bool push(packet::Packet&& packet, Bytes length, Instant now, Dropped&& dropped = NoMatter{}) {
     Waiting waiting = arrive(std::move(packet), length, now);
@@ -132,9 +138,9 @@ class UeQueue {
     dropped(waiting.packet, length);
     return false;
   }
-  /// Transmits up to `grant` bytes on the air of what came before `now` (strictly: a packet that comes in the instant
-  /// of an opportunity misses it), and calls `depart(Departed)` for each packet whose last byte went, and
-  /// `dropped(packet, length)` for each that active queue management drops where one begins. Returns the bytes used.
+  /// Transmits up to `grant` bytes on the air of packets that arrived before `now`. A packet that arrives in the
+  /// instant of an opportunity misses it. `depart(Departed)` is called for each packet whose last byte is sent.
+  /// `dropped(packet, length)` is called for each packet that active queue management drops. Returns the bytes used.
   template <typename Depart, typename Dropped = NoMatter>
   Bytes serve(Bytes grant, Instant now, Depart&& depart, Dropped&& dropped = NoMatter{}) {
     Bytes left = grant;
@@ -146,11 +152,11 @@ class UeQueue {
     ledger_.carried(grant - left);
     return grant - left;
   }
-  /// Nothing waited between `since` and `now`, and the link could have carried so much.
+  /// Reports that the queue was empty between `since` and `now` and the link could have carried `bytes`; ABC uses it.
   void offer(Bytes bytes, Instant since, Instant now) { line_->offer(bytes, since, now); }
-  /// Gives up the packets that a block of `grant` bytes on the air would have completed, calling `dropped(packet,
-  /// length)` for each; one that it would only have begun or carried on stays. What the CLAMP paper does after the last
-  /// attempt.
+  /// Drops the packets that a lost block of `grant` bytes on the air would have completed. `dropped(packet, length)` is
+  /// called for each. A packet that the block would only have begun or continued stays. The CLAMP paper does this after
+  /// the last attempt.
   template <typename Dropped>
   void discard(Bytes grant, Instant now, Dropped&& dropped) {
     while (ready(now)) {
@@ -162,7 +168,7 @@ class UeQueue {
     }
   }
 
-  /// Drops everything, the packet in transit included, calling `dropped(packet, length)` for each.
+  /// Drops all packets, including the one in transit, and calls `dropped(packet, length)` for each.
   template <typename Dropped>
   void clear(Instant now, Dropped&& dropped) {
     while (!empty()) {
@@ -171,8 +177,8 @@ class UeQueue {
     }
   }
 
-  /// Hands everything on, in the order in which it would have left and the packet in transit whole, calling
-  /// `taken(packet, length)` for each.
+  /// Forwards all packets in transmission order, including the whole packet in transit. `taken(packet, length)` is
+  /// called for each.
   template <typename Taken>
   void hand_on(Instant now, Taken&& taken) {
     while (!empty()) {
@@ -180,73 +186,84 @@ class UeQueue {
       taken(std::move(gone.packet), Bytes(gone.length));
     }
   }
-  /// A packet comes and is handed on, or dropped, without ever having been queued.
+  /// Counts a packet that arrives and is forwarded at once without being queued.
   void pass_on(Bytes length);
+  /// Counts a packet that arrives and is dropped at once without being queued.
   void turn_away(Bytes length);
-  // As the ledger does.
+  /// Registers a list for changes of the queue's contents (see QueueLedger::report_change_to).
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     ledger_.report_change_to(changed, number);
   }
+  /// Records that a reported change was counted (see QueueLedger::note_counted).
   void note_counted() { ledger_.note_counted(); }
-  /// The packet that is pushed next was handed on by another Node-B.
+  /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B.
   void take_over(Bytes length) { ledger_.taken_over(length); }
-  // What becomes of a packet that left: it reaches the UE; it is lost on the air and will not come again; it is not
-  // known to have reached the UE and is handed on.
+  /// Counts a packet that left the queue and has reached the UE.
   void delivered(Bytes length) { ledger_.delivered(length); }
+  /// Counts a packet that left the queue and is permanently lost on the air.
   void lost(Bytes length) { ledger_.lost(length); }
+  /// Counts a packet that left the queue, is not known to have reached the UE, and is forwarded.
   void recall(Bytes length) { ledger_.forwarded(length, Bytes(0), Bytes(0)); }
 
-  /// Every packet has a byte to send, the one in transit too.
+  /// True if nothing is queued or in transit; every packet has at least one byte to send.
   [[nodiscard]] bool empty() const { return ledger_.air_bytes() == Bytes(0); }
-  /// A packet has begun and is not through.
+  /// True if a packet has begun transmission and is not complete.
   [[nodiscard]] bool in_transit() const { return static_cast<bool>(head_); }
-  /// Something is there that came before `now`.
+  /// True if a packet is in transit, or one that arrived before `now` is queued.
   [[nodiscard]] bool ready(Instant now) const { return head_ || line_->ready(now); }
-  /// What is sent next is of a short flow; false in a FIFO queue.
+  /// True if the next packet to be sent is of a short flow; always false in FIFO order.
   [[nodiscard]] bool short_head() const {
     if (config_.order == QueueOrder::fifo) return false;
     return head_ ? head_.packet().is_short : line_->short_front();
   }
+  /// Returns the number of packets queued, including the one in transit.
   [[nodiscard]] std::size_t packets() const { return line_->size() + (head_ ? std::size_t{1} : std::size_t{0}); }
-  // As the ledger has them.
+  /// Returns the queued IP bytes not yet transmitted.
   [[nodiscard]] Bytes bytes() const { return ledger_.bytes(); }
+  /// Returns the queued bytes on the air not yet transmitted; padding to whole frames is included.
   [[nodiscard]] Bytes air_bytes() const { return ledger_.air_bytes(); }
+  /// Returns the number of frames not yet completely transmitted; 0 without frames.
   [[nodiscard]] std::uint32_t frames() const { return ledger_.frames(); }
-  /// The unit of the papers: frames where there are any.
+  /// Returns the backlog in the papers' unit: frames, or packets in a queue without frames.
   [[nodiscard]] double frames_or_packets() const {
     return config_.frame > Bytes(0) ? frames() : static_cast<double>(packets());
   }
   [[nodiscard]] const QueueCounters& counters() const { return ledger_.counters(); }
   [[nodiscard]] QueueCounters counters(Instant now) const { return ledger_.counters(now); }
-  /// The size of the buffer in bytes on the air; 0 = unlimited.
+  /// Returns the size of the buffer in bytes on the air; 0: unlimited.
   [[nodiscard]] Bytes buffer() const { return config_.buffer(); }
   [[nodiscard]] const QueueConfig& config() const { return config_; }
 
  private:
   Waiting arrive(packet::Packet&& packet, Bytes length, Instant now);
+  /// Puts a packet into the queue and counts it.
   void admit(Waiting&& waiting, Instant now) {
     ledger_.entered(size_of(waiting), Bytes(waiting.air), now);
     line_->push(std::move(waiting));
   }
   void refuse(const Waiting& waiting);
   void drop(const Waiting& gone, Instant now);
+  /// Takes out the head packet and counts it as dropped.
   Waiting drop_head(Instant now);
+  /// Takes out the head packet and counts it as forwarded.
   Waiting forward_head(Instant now);
-  /// A packet taken out of the queue, and what had not been transmitted of it.
+  /// A packet taken out of the queue, and its bytes that were not transmitted.
   struct Taken {
     Waiting waiting;
-    Bytes unsent;  ///< IP bytes
-    Bytes unsent_air;
+    Bytes unsent;      ///< IP bytes not transmitted
+    Bytes unsent_air;  ///< bytes on the air not transmitted
   };
+  /// Takes out the packet in transit, or the next one if none is in transit.
   Taken take_head(Instant now);
+  /// Updates the flow classes when a packet of a long flow leaves the queue.
   void forget_class(const Waiting& gone) {
     if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
   }
-  [[nodiscard]] std::uint64_t used_buffer() const;  ///< in the unit
+  [[nodiscard]] std::uint64_t used_buffer() const;  ///< buffer in use, in the limit's unit
   [[nodiscard]] bool has_room(Bytes length) const {
     return config_.limit == 0 || used_buffer() + config_.taken_by(length) <= config_.limit;
   }
-  /// A packet is in transit, the next one from here on if there was none; false when there is nothing to send.
+  /// Ensures that a packet is in transit by starting the next one if needed. Returns false if there is nothing to send.
   template <typename Dropped>
   bool begin(Instant now, Dropped& dropped) {
     if (head_ || !line_->ready(now)) return static_cast<bool>(head_);
@@ -256,7 +273,7 @@ class UeQueue {
     return static_cast<bool>(head_);
   }
   void pull(Instant now);
-  /// Sends what `most` bytes on the air carry of the packet in transit. Returns the bytes used.
+  /// Sends at most `most` bytes on the air of the packet in transit. Returns the bytes used.
   Bytes transmit(Bytes most, Instant now) {
     const Bytes amount = std::min(most, head_.air_left());
     const Bytes went = head_.send(amount);
@@ -264,7 +281,7 @@ class UeQueue {
     ledger_.transmitted(went);
     return amount;
   }
-  /// The packet in transit is through.
+  /// Ends the transit of a packet that is completely sent.
   Departed take(Instant now) {
     Waiting gone = head_.take();
     forget_class(gone);
@@ -276,7 +293,7 @@ class UeQueue {
   FlowClasses classes_;
   std::unique_ptr<WaitingLine> line_;
   PacketInTransit head_;
-  Interventions interventions_;  ///< of the latest pull
+  Interventions interventions_;  ///< drops and marks of the latest pull()
   QueueLedger ledger_;
 };
 

@@ -40,7 +40,7 @@ void UplinkRadio::wake(std::uint32_t index, std::uint64_t from) {
   Uplink& uplink = uplinks_[index];
   if (uplink.awake) return;
   const std::uint64_t tti = uplink.channel->next_useful(from);
-  if (tti == UINT64_MAX) return;  // never again
+  if (tti == UINT64_MAX) return;  // the channel never carries anything again
   uplink.awake = true;
   loop_.at(Instant(Duration(static_cast<Duration::rep>(tti) * tti_.count())), *this, index);
 }

@@ -14,46 +14,50 @@
 
 namespace sluice::emulator {
 
-/// One UE's own way up.
+/// Configuration of one UE's dedicated uplink.
 struct UplinkConfig {
-  std::vector<IpAddress> addresses;  ///< the UE's, at least one
-  QueueConfig queue;                 ///< in the UE
-  std::unique_ptr<Channel> channel;  ///< made for the cell's TTI
+  std::vector<IpAddress> addresses;  ///< addresses of the UE, at least one
+  QueueConfig queue;                 ///< queue in the UE
+  std::unique_ptr<Channel> channel;  ///< channel model, made for the cell's TTI
 };
 
-/// The UEs' uplinks: a queue in each UE and a link of its own, as a dedicated channel or a recorded trace of one is;
-/// nothing is shared between them. What a TTI carries is decided as on the way down without hybrid ARQ: a lost block's
-/// data stays in the queue for the next TTI, which is what gives an uplink its jitter. A packet that comes in the
-/// instant of a TTI misses it. Packets of UEs without an uplink of their own pass at once, and so does what is not IP.
-/// Thread: the loop's.
+/// Dedicated uplinks: each UE has its own queue and link, as with a dedicated channel or a recorded trace; nothing is
+/// shared.
+///
+/// The data of a lost block stays in the queue for the next TTI, as on a downlink without hybrid ARQ; this gives an
+/// uplink its jitter. A packet that arrives in the instant of a TTI misses it. Packets of UEs without a dedicated
+/// uplink and packets that are not IP pass at once. Thread: the event loop's.
 class UplinkRadio final : public Element, public EventTarget {
  public:
-  /// `tti` > 0. `loop` and `next` outlive it.
+  /// Creates uplinks without UEs; `tti` must be above 0. `loop` and `next` must outlive it.
   UplinkRadio(EventLoop& loop, Duration tti, Element& next);
 
-  /// Is called before the first packet. Throws std::invalid_argument when an address is taken or there is no channel.
+  /// Adds a UE; call it before the first packet. Throws std::invalid_argument if an address is taken or there is no
+  /// channel.
   void add_ue(UplinkConfig config);
 
+  /// Puts a packet into the queue of the UE that sends it.
   void receive(packet::Packet packet, Instant now) override;
-  /// A TTI of one UE; called by the event loop.
+  /// Runs a TTI of one UE; `tag` is its number. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
 
   [[nodiscard]] std::size_t ues() const { return uplinks_.size(); }
-  /// The queue of the UE that was added as number `index`.
+  /// Returns the queue of UE number `index`, in the order in which UEs were added.
   [[nodiscard]] const UeQueue& queue(std::size_t index) const { return uplinks_[index].queue; }
-  /// Sets who is told of what leaves the UEs' queues, or finds no room in them. UEs go by the number they were added
-  /// as.
+  /// Sets the observer of departures and drops. UEs have the numbers in which they were added.
   void set_observer(CellObserver* observer) { observer_ = observer; }
 
  private:
+  /// Queue and channel of one UE.
   struct Uplink {
     UeQueue queue;
     std::unique_ptr<Channel> channel;
-    bool awake = false;  ///< the event of its next TTI is set
+    bool awake = false;  ///< true if an event for its next TTI is set
   };
   [[nodiscard]] std::uint64_t tti_of(Instant now) const {
     return static_cast<std::uint64_t>(now.time_since_epoch() / tti_);
   }
+  /// Sets the event of the UE's next useful TTI from `from` on, if none is set.
   void wake(std::uint32_t index, std::uint64_t from);
   void drop(std::uint32_t index, const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
 

@@ -1,3 +1,7 @@
+// Implements UplinkScheduler: tracks the known buffers of UEs and divides the resource blocks of a TTI. ScheduledUplink
+// reports decoded requests and buffer status, and asks for the grants of each TTI. Grants sent since the latest report
+// are subtracted from it, so no byte is granted twice (TS 36.321 section 5.4.5).
+
 #include "emulator/cell/uplink_scheduler.hpp"
 
 #include <algorithm>
@@ -37,7 +41,7 @@ std::span<const UplinkGrant> UplinkScheduler::grant(std::uint64_t tti, std::uint
     if (size <= Bytes(0)) continue;
     Ue& ue = ues_[sharer.ue];
     ue.known -= std::min(ue.known, size);
-    // Without a report for so long, the older ones do not matter any more.
+    // Bounds the list: without reports for this number of grants, the oldest ones no longer matter.
     constexpr std::size_t most_given = 64;
     if (ue.given.size() == most_given) ue.given.erase(ue.given.begin());
     ue.given.push_back({tti, size});
@@ -47,7 +51,7 @@ std::span<const UplinkGrant> UplinkScheduler::grant(std::uint64_t tti, std::uint
   return grants_;
 }
 
-/// Finds whose turn it is.
+/// Chooses the UEs that share this TTI, in round-robin order.
 void UplinkScheduler::choose(std::span<const Bytes> capacities) {
   sharers_.clear();
   const auto ues = static_cast<UeIndex>(ues_.size());
@@ -58,6 +62,7 @@ void UplinkScheduler::choose(std::span<const Bytes> capacities) {
   }
 }
 
+/// Divides `units` resource blocks: an even share each first, then more for UEs that need more.
 void UplinkScheduler::share(std::uint32_t units) {
   if (sharers_.empty()) return;
   const std::uint32_t even = std::max(1U, units / static_cast<std::uint32_t>(sharers_.size()));

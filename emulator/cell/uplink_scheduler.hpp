@@ -9,67 +9,70 @@
 
 namespace sluice::emulator {
 
-/// What a TTI of the uplink has to give.
+/// Resources of an uplink TTI and how they are granted.
 struct UplinkResources {
   std::uint32_t blocks = 50;  ///< resource blocks of a TTI, >= 1: 50 for 10 MHz of LTE
-  std::uint32_t sharers = 8;  ///< UEs that are granted some of one TTI at most, >= 1: what a PDCCH has room for
-  /// What a UE is granted for a scheduling request, which does not say how much there is; > 0.
+  std::uint32_t sharers = 8;  ///< maximum number of UEs granted in one TTI, >= 1 (space of a PDCCH).
+  /// Bytes granted for a scheduling request, because that does not state how much data there is; > 0.
   Bytes first_grant{125};
 };
 
-/// A UE's part of a TTI.
+/// Grant of a part of a TTI to a UE.
 struct UplinkGrant {
   UeIndex ue = 0;
-  std::uint32_t units = 0;  ///< resource blocks
-  Bytes size;               ///< what they carry
+  std::uint32_t units = 0;  ///< number of resource blocks
+  Bytes size;               ///< bytes on the air that they carry
 };
 
-/// The Node-B's scheduler of the uplink. It knows that a UE has something from its scheduling request, and how much
-/// from the latest buffer status report it has received (TS 36.321 section 5.4.5); what it has granted since is taken
-/// off. UEs that wait take turns; each is granted an even share, and what one does not need goes to the others. Pure:
-/// no packets, no clock.
+/// The Node-B's uplink scheduler. A scheduling request shows that a UE has data, and the latest buffer status report
+/// how much (TS 36.321 section 5.4.5). Grants since that report are subtracted. UEs with data are served round robin
+/// with an even share each; unused shares go to the others. Pure: no packets, no clock.
 class UplinkScheduler {
  public:
-  /// Throws std::invalid_argument when a resource is out of its range.
+  /// Creates a scheduler without UEs. Throws std::invalid_argument if a resource is out of its range.
   explicit UplinkScheduler(const UplinkResources& resources);
+  /// Adds a UE with the next number.
   void add_ue() { ues_.emplace_back(); }
 
-  /// A request has come that the UE sent in TTI `sent`. It changes nothing where the UE is known to wait, or where it
-  /// sends by a grant from that TTI on.
+  /// Handles a request that the UE sent in TTI `sent`. It has no effect if the UE is known to have data, or has a grant
+  /// for that TTI or a later one.
   void request(UeIndex ue, std::uint64_t sent);
-  /// A report has come, which a block of TTI `sent` brought: the UE had `left` bytes on the air behind that block. One
-  /// that an earlier block brought than that of the latest report is old and changes nothing.
+  /// Handles a buffer status report in a block first sent in TTI `sent`; `left` bytes on the air remained behind that
+  /// block. A report of an earlier block than the latest one is ignored.
   void report(UeIndex ue, std::uint64_t sent, Bytes left);
-  /// Bytes that the UE is known to have, and was not granted.
+  /// Returns the bytes that the UE is known to have and that are not granted yet.
   [[nodiscard]] Bytes known(UeIndex ue) const { return ues_[ue].known; }
 
-  /// Grants `units` of TTI `tti`, which no earlier call was for. `capacities`: of every UE, what the whole TTI would
-  /// carry; 0: it cannot be granted any. The result holds until the next call.
+  /// Grants `units` resource blocks of TTI `tti`, which must increase from call to call. `capacities` states for each
+  /// UE what the whole TTI carries; 0 excludes it. The result is valid until the next call.
   std::span<const UplinkGrant> grant(std::uint64_t tti, std::uint32_t units, std::span<const Bytes> capacities);
 
  private:
+  /// A past grant.
   struct Given {
     std::uint64_t tti = 0;
     Bytes size;
   };
+  /// Scheduling state of one UE.
   struct Ue {
-    Bytes known;
-    std::uint64_t reported = 0;  ///< the TTI after that of the block that brought the latest report
-    std::vector<Given> given;    ///< by TTI, those that no report tells of yet; few
+    Bytes known;                 ///< bytes known to wait and not granted
+    std::uint64_t reported = 0;  ///< first TTI after the one whose block carried the latest report
+    std::vector<Given> given;    ///< grants not covered by a report yet, by TTI
   };
-  /// A UE that is granted something of the TTI at hand.
+  /// A UE that is granted a part of the current TTI.
   struct Sharer {
     UeIndex ue = 0;
-    std::uint32_t needed = 0;  ///< units that all it has would take
-    std::uint32_t units = 0;
+    std::uint32_t needed = 0;  ///< resource blocks that all its data would take
+    std::uint32_t units = 0;   ///< resource blocks granted
   };
   void choose(std::span<const Bytes> capacities);
   void share(std::uint32_t units);
+  /// Returns the resource blocks that the UE's known data takes, at least 1.
   [[nodiscard]] std::uint32_t needed_by(UeIndex ue, Bytes capacity) const;
 
   UplinkResources resources_;
   std::vector<Ue> ues_;
-  UeIndex turn_ = 0;  ///< who is asked first
+  UeIndex turn_ = 0;  ///< UE at which the round-robin search starts
   std::vector<Sharer> sharers_;
   std::vector<UplinkGrant> grants_;
 };

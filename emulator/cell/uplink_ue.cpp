@@ -1,3 +1,8 @@
+// Implements UplinkUe: the UE's side of a scheduled uplink, with scheduling requests and buffer status reports.
+// ScheduledUplink calls it in every TTI that runs; AirLink calls back for each packet. A request is pending while data
+// waits that no grant or report covers (TS 36.321 sections 5.4.4 and 5.4.5). A retry timer (retxBSR-Timer) requests
+// again if a report is followed by no grant.
+
 #include "emulator/cell/uplink_ue.hpp"
 
 #include <algorithm>
@@ -25,9 +30,10 @@ void UplinkUe::push(packet::Packet packet, Bytes length, Instant now) {
   const bool was_empty = empty(now);
   const auto refused = [&](const packet::Packet& gone, Bytes size) { drop(gone, size, DropReason::full, now); };
   if (!queue_.push(std::move(packet), length, now, refused)) return;
-  // TS 36.321 section 5.4.5: data triggers a report, and the report a request, where there was none before.
+  // New data in an empty buffer triggers a buffer status report, and thereby a scheduling request (TS 36.321 section
+  // 5.4.5).
   if (was_empty) pending_ = true;
-  // What comes in a TTI's first instant misses that TTI.
+  // A packet that arrives in the first instant of a TTI misses that TTI.
   if (was_empty) clock_.wake_at(clock_.tti_of(now) + 1);
 }
 
@@ -48,7 +54,7 @@ std::optional<BufferStatus> UplinkUe::send(std::uint64_t tti, Bytes size, std::u
   retry_at_ = not_set;
   if (repeats_at_ <= tti) repeats_at_ = not_set;
   if (!has_data(now)) {
-    if (!queue_.empty()) pending_ = true;  // it came in this instant
+    if (!queue_.empty()) pending_ = true;  // true if the packet arrived in this instant
     return BufferStatus{tti, Bytes()};
   }
   const bool received = transmit(tti, size, units, now);
@@ -71,7 +77,7 @@ bool UplinkUe::request(std::uint64_t tti, Instant now) {
     pending_ = true;
     *due = not_set;
   }
-  if (empty(now)) pending_ = false;  // active queue management has dropped it
+  if (empty(now)) pending_ = false;  // active queue management has dropped the data
   if (!pending_ || opportunity(tti) != tti || !has_data(now)) return false;
   active(now);
   const Grant& carried = link(tti);

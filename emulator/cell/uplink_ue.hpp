@@ -17,79 +17,84 @@
 
 namespace sluice::emulator {
 
-/// When a UE may ask, in TTIs.
+/// Times of a UE's scheduling requests, in TTIs.
 struct UplinkRequests {
-  std::uint64_t period = 10;   ///< of its opportunities for scheduling requests, > 0
-  std::uint64_t phase = 0;     ///< the first of these
-  std::uint64_t retry = 320;   ///< it asks again when so long after a block nothing was granted, > 0
-  std::uint64_t distance = 4;  ///< from a grant to its block, > 0: so far ahead its channel is known
+  std::uint64_t period = 10;   ///< period of its opportunities for scheduling requests, > 0
+  std::uint64_t phase = 0;     ///< TTI of the first opportunity
+  std::uint64_t retry = 320;   ///< time after a block without a grant at which it requests again, > 0
+  std::uint64_t distance = 4;  ///< TTIs from a grant to its block, > 0; the UE knows its channel equally far ahead
 };
 
-/// One UE of a scheduled uplink.
+/// Configuration of one UE of a scheduled uplink.
 struct UplinkUeConfig {
-  std::vector<IpAddress> addresses;  ///< the UE's, at least one
-  QueueConfig queue;                 ///< in the UE
-  std::unique_ptr<Channel> channel;  ///< what a whole TTI carries, made for the cell's TTI
-  Drx* drx = nullptr;                ///< outlives it; null: the UE always listens
+  std::vector<IpAddress> addresses;  ///< addresses of the UE, at least one
+  QueueConfig queue;                 ///< queue in the UE
+  std::unique_ptr<Channel> channel;  ///< channel model of a whole TTI, made for the cell's TTI
+  Drx* drx = nullptr;                ///< discontinuous reception, which outlives it; null: always awake
 };
 
-/// What a UE tells its Node-B with a block: what it had behind it (TS 36.321 section 6.1.3.1, without the rounding to a
-/// table's sizes).
+/// Buffer status report that a block carries: the UE's data behind that block (TS 36.321 section 6.1.3.1, without
+/// rounding to table sizes).
 struct BufferStatus {
-  std::uint64_t sent = 0;  ///< the TTI in which the block was sent for the first time
-  Bytes left;              ///< bytes on the air
+  std::uint64_t sent = 0;  ///< TTI in which the block was first sent
+  Bytes left;              ///< bytes on the air that wait behind the block
 };
 
-/// The UE's half of a scheduled uplink: its queue, the request that is pending, its blocks in hybrid ARQ, and RLC.
-/// Knows nothing of other UEs. Thread: the loop's.
+/// The UE's side of a scheduled uplink: queue, pending scheduling request, hybrid ARQ and RLC. It has no data about
+/// other UEs. Thread: the event loop's.
 class UplinkUe final : private AirLinkUser {
  public:
-  /// `next`, where packets go that have come to the Node-B, `loop` and `clock` outlive it. Throws std::invalid_argument
-  /// when there is no channel or a parameter is out of its range.
+  /// Creates the UE. Packets that reach the Node-B go to `next`; `next`, `loop` and `clock` must outlive it. Throws
+  /// std::invalid_argument if there is no channel or a parameter is out of its range.
   UplinkUe(UeIndex ue, UplinkUeConfig config, const UplinkRequests& requests, const AirLinkConfig& air, EventLoop& loop,
            TtiClock& clock, Element& next);
-  /// Sets who is told of drops, and of packets that have come to the Node-B, with the time since they came to the queue
-  /// as their queueing.
+  /// Sets the observer of drops and of packets that reached the Node-B. Queueing is the time from the packet's arrival
+  /// in the queue to that moment.
   void set_observer(CellObserver* observer) { observer_ = observer; }
 
-  /// Into the queue, or dropped.
+  /// Puts a packet into the queue, or drops it.
   void push(packet::Packet packet, Bytes length, Instant now);
 
-  /// TTI `tti` begins: what the link carries is known from here to `distance` ahead.
+  /// Reads the channel at the start of TTI `tti`, so that link() is valid up to `distance` TTIs ahead.
   void begin(std::uint64_t tti);
-  /// What one of these carries.
+  /// Returns what TTI `tti` carries; valid from the current TTI to `distance` TTIs ahead.
   [[nodiscard]] const Grant& link(std::uint64_t tti) const { return ahead_[tti % ahead_.size()]; }
-  /// The block that must be sent again in `tti`; null when there is none.
+  /// Returns the block that hybrid ARQ must retransmit in `tti`; null if there is none.
   [[nodiscard]] const link::HarqBlock* to_repeat(std::uint64_t tti) const { return air_.waiting(tti); }
-  /// It has something to send that came before `now`.
+  /// True if it has data that arrived before `now`, or RLC retransmissions.
   [[nodiscard]] bool has_data(Instant now) const { return queue_.ready(now) || air_.repeats(now) > Bytes(0); }
 
-  /// Sends the waiting block again. Returns what it told, when it was received.
+  /// Retransmits the block of to_repeat(). Returns its buffer status report if the block was received.
   std::optional<BufferStatus> repeat(std::uint64_t tti, Instant now);
-  /// Sends a block of at most `size` bytes, of padding alone when it has nothing. Returns what it told, when it was
-  /// received.
+  /// Sends a block of at most `size` bytes; padding only if there is no data. Returns its buffer status report if the
+  /// block was received.
   std::optional<BufferStatus> send(std::uint64_t tti, Bytes size, std::uint32_t units, Instant now);
-  /// Sends a scheduling request in `tti`, if one is pending and this is an opportunity. Returns whether one was heard.
+  /// Sends a scheduling request in `tti` if one is pending and `tti` is an opportunity. Returns true if the Node-B
+  /// received it.
   bool request(std::uint64_t tti, Instant now);
 
-  /// The first TTI from `from` on in which it sends again or may ask; TtiClock::asleep when none is known of.
+  /// Returns the first TTI from `from` on in which it retransmits or may request; TtiClock::asleep if none is known.
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t from) const;
 
+  /// True if the UE receives at `at`.
   [[nodiscard]] bool awake(Instant at) const { return drx_ == nullptr || drx_->awake(at); }
-  /// It is given a TTI.
+  /// Records that the UE was granted a TTI or sends a request, which keeps it awake (DRX).
   void active(Instant now);
   [[nodiscard]] Channel& channel() { return *channel_; }
   [[nodiscard]] const UeQueue& queue() const { return queue_; }
   [[nodiscard]] const AirLink& air() const { return air_; }
-  /// Packets on their way through hybrid ARQ and RLC.
+  /// Returns the number of packets in hybrid ARQ and RLC.
   [[nodiscard]] std::size_t under_way() const { return air_.under_way(); }
 
  private:
+  /// TTI number of a timer that is not set.
   static constexpr std::uint64_t not_set = UINT64_MAX;
 
+  /// True if there is nothing to send, not even data that arrived at `now`.
   [[nodiscard]] bool empty(Instant now) const { return queue_.empty() && air_.repeats(now) == Bytes(0); }
+  /// Returns the first opportunity for a scheduling request from TTI `from` on.
   [[nodiscard]] std::uint64_t opportunity(std::uint64_t from) const;
-  /// Hands the waiting block or a new one to hybrid ARQ. Returns whether it was received.
+  /// Passes the block to be retransmitted, or a new one, to hybrid ARQ. Returns true if it was received.
   bool transmit(std::uint64_t tti, Bytes size, std::uint32_t units, Instant now);
   void left_queue(const Departed& departed, Instant now) override;
   void dropped(const packet::Packet& packet, Bytes length, Instant now) override;
@@ -107,13 +112,13 @@ class UplinkUe final : private AirLinkUser {
   AirLink air_;
   Drx* drx_;
   CellObserver* observer_ = nullptr;
-  std::vector<Grant> ahead_;            ///< what TTIs carry, by TTI modulo its size
-  std::uint64_t known_ = 0;             ///< the first TTI that is not in there
-  std::vector<BufferStatus> told_;      ///< by the blocks in hybrid ARQ, by process
-  bool pending_ = false;                ///< a scheduling request (TS 36.321 section 5.4.4)
-  std::uint64_t retry_at_ = not_set;    ///< the TTI in which it asks again (retxBSR-Timer)
-  std::uint64_t repeats_at_ = not_set;  ///< the TTI from which on RLC repeats something, which it has to ask for
-  Instant asked_for_{};                 ///< when the latest of what it asked so for was ready
+  std::vector<Grant> ahead_;            ///< what upcoming TTIs carry, by TTI modulo the size
+  std::uint64_t known_ = 0;             ///< first TTI not yet in ahead_
+  std::vector<BufferStatus> told_;      ///< buffer status reports of blocks in hybrid ARQ, by process
+  bool pending_ = false;                ///< true if a scheduling request is pending (TS 36.321 section 5.4.4)
+  std::uint64_t retry_at_ = not_set;    ///< TTI in which it requests again (retxBSR-Timer)
+  std::uint64_t repeats_at_ = not_set;  ///< TTI from which on an RLC retransmission waits and needs a request
+  Instant asked_for_{};                 ///< ready time of the newest RLC retransmission that set repeats_at_
 };
 
 }  // namespace sluice::emulator

@@ -21,7 +21,7 @@ bool ShortFlowsFirstLine::ready(Instant now) const {
 }
 
 std::size_t ShortFlowsFirstLine::turn(Instant now) const {
-  // A short flow's packet that comes in this very instant misses it while a long one waits.
+  // A short flow's packet that arrives in this very instant misses it, if a packet of a long flow waits.
   return lines_[1].empty() || (!lines_[0].empty() && lines_[0].front().since < now) ? 0 : 1;
 }
 

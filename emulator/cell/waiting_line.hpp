@@ -18,30 +18,32 @@
 
 namespace sluice::emulator {
 
-/// Whose packet goes when there is no room.
+/// Packet that is dropped when the buffer is full.
 enum class DropPolicy : std::uint8_t {
-  tail,  ///< the one that comes
-  head   ///< the oldest that is not being transmitted
+  tail,  ///< the arriving packet
+  head   ///< the oldest packet that is not in transit
 };
 
-/// A packet in a UE's radio queue, and since when.
+/// A packet in a UE's radio queue, with its arrival time.
 struct Waiting : Queued {
   std::uint32_t length = 0;  ///< IP bytes
-  std::uint32_t air = 0;     ///< bytes on the air
-  bool is_short = true;      ///< of a short flow
+  std::uint32_t air = 0;     ///< bytes on the air, padding of the last frame included
+  bool is_short = true;      ///< true if it belongs to a short flow
 };
+/// Returns the IP bytes of a packet, as the CoDel and DualPI2 templates require.
 [[nodiscard]] inline Bytes size_of(const Waiting& waiting) {
   return Bytes(waiting.length);
 }
 
-/// What active queue management did when a packet was taken out.
+/// Drops and marks of active queue management when a packet was taken out.
 struct Interventions {
-  std::vector<Waiting> dropped;
-  std::uint64_t marked = 0;  ///< packets
+  std::vector<Waiting> dropped;  ///< packets dropped
+  std::uint64_t marked = 0;      ///< number of packets marked
 };
 
-/// What waits in a UE's radio queue: which packet goes next, and which has to go when there is no room. The packet in
-/// transit has left it. What comes in the instant of an opportunity misses it. Pure: time is an argument.
+/// Queue discipline of a radio queue: decides which packet is sent next and which is dropped when the buffer is full.
+/// The packet in transit is not part of it. A packet that arrives in the instant of an opportunity misses it. Pure:
+/// time is an argument.
 class WaitingLine {
  public:
   virtual ~WaitingLine() = default;
@@ -49,31 +51,33 @@ class WaitingLine {
   WaitingLine(const WaitingLine&) = delete;
   WaitingLine& operator=(const WaitingLine&) = delete;
 
+  /// Adds an arriving packet; the caller checks the limit.
   virtual void push(Waiting&& waiting) = 0;
+  /// Returns the number of packets that wait.
   [[nodiscard]] virtual std::size_t size() const = 0;
-  /// Something is there that came before `now`.
+  /// True if a packet that arrived before `now` waits.
   [[nodiscard]] virtual bool ready(Instant now) const = 0;
-  /// Whose turn it is. Requires ready(now).
+  /// Returns the packet that is sent next. Requires ready(now).
   [[nodiscard]] virtual const Waiting& front(Instant now) = 0;
-  /// Takes it out without any management, be it older than `now` or not. Requires size() > 0.
+  /// Takes out the next packet without active queue management, even if it arrived at `now`. Requires size() > 0.
   [[nodiscard]] virtual Waiting pop(Instant now) = 0;
-  /// Takes it out to be sent, after what active queue management drops or marks, which is added to `interventions`;
-  /// nothing when nothing older than `now` is left then. Requires ready(now).
+  /// Takes out the next packet for transmission, after active queue management. Packets that it drops or marks are
+  /// added to `interventions`. Returns nothing if no packet older than `now` remains. Requires ready(now).
   [[nodiscard]] virtual std::optional<Waiting> next(Instant now, Interventions& interventions) {
     static_cast<void>(interventions);
     return pop(now);
   }
-  /// Something that waits has to go rather than `comer`.
+  /// True if a queued packet must be dropped in favour of `comer`.
   [[nodiscard]] virtual bool may_evict(const Waiting& comer) const = 0;
-  /// Takes that out. Requires may_evict().
+  /// Takes out the packet to be dropped. Requires may_evict().
   [[nodiscard]] virtual Waiting evict() = 0;
-  /// The link could have carried so much between `since` and `now`.
+  /// Reports that the link could have carried `bytes` between `since` and `now`; ABC uses it.
   virtual void offer(Bytes /*bytes*/, Instant /*since*/, Instant /*now*/) {}
-  /// The next packet is of a short flow, where the line tells them apart.
+  /// True if the next packet is of a short flow; always false if the discipline does not classify flows.
   [[nodiscard]] virtual bool short_front() const { return false; }
 };
 
-/// First in, first out.
+/// A FIFO queue with tail drop or head drop.
 class FifoLine : public WaitingLine {
  public:
   explicit FifoLine(DropPolicy drop) : drop_(drop) {}
@@ -100,7 +104,8 @@ class FifoLine : public WaitingLine {
   Bytes bytes_;
 };
 
-/// Packets of short flows before those of long ones, whose newest they evict (SFP of the Window Regulator paper).
+/// Sends short flows before long ones; a short flow's packet may evict the newest of the long ones (SFP of the Window
+/// Regulator paper).
 class ShortFlowsFirstLine final : public WaitingLine {
  public:
   void push(Waiting&& waiting) override { lines_[waiting.is_short ? 0 : 1].push(std::move(waiting)); }
@@ -113,14 +118,15 @@ class ShortFlowsFirstLine final : public WaitingLine {
   [[nodiscard]] bool short_front() const override { return !lines_[0].empty(); }
 
  private:
+  /// Returns the index of the queue that sends next: 0 for short flows, 1 for long ones.
   [[nodiscard]] std::size_t turn(Instant now) const;
-  std::array<Ring<Waiting>, 2> lines_;  ///< of short flows, of long ones
+  std::array<Ring<Waiting>, 2> lines_;  ///< queue of short flows, queue of long flows
 };
 
-/// First in, first out under CoDel (RFC 8289). The delay it holds is that until a packet's first byte is transmitted.
+/// A FIFO queue under CoDel (RFC 8289). The controlled delay ends when a packet's first byte is transmitted.
 class CodelLine final : public FifoLine {
  public:
-  /// Throws std::invalid_argument as CodelControl.
+  /// Creates an empty queue. Throws std::invalid_argument if CodelControl does.
   CodelLine(DropPolicy drop, const CodelParameters& parameters) : FifoLine(drop), control_(parameters) {}
   [[nodiscard]] std::optional<Waiting> next(Instant now, Interventions& interventions) override;
 
@@ -128,10 +134,10 @@ class CodelLine final : public FifoLine {
   CodelControl control_;
 };
 
-/// A queue per flow, each under CoDel (RFC 8290); when there is no room, the fattest loses its oldest.
+/// One queue per flow, each under CoDel (RFC 8290); when the buffer is full, the longest one loses its oldest packet.
 class FqCodelLine final : public WaitingLine {
  public:
-  /// Throws std::invalid_argument as FqCodelFlows.
+  /// Creates an empty queue. Throws std::invalid_argument if FqCodelFlows does.
   explicit FqCodelLine(const FqCodelParameters& parameters) : flows_(parameters) {}
   void push(Waiting&& waiting) override { young_.push(std::move(waiting)); }
   [[nodiscard]] std::size_t size() const override { return flows_.size() + young_.size(); }
@@ -145,17 +151,17 @@ class FqCodelLine final : public WaitingLine {
   [[nodiscard]] Waiting evict() override { return flows_.size() > 0 ? flows_.pop_fattest() : young_.pop(); }
 
  private:
-  /// Puts what came before `now` into the flows' queues.
+  /// Moves packets that arrived before `now` into the queues of their flows.
   void settle(Instant now);
 
   FqCodelFlows<Waiting> flows_;
-  Ring<Waiting> young_;  ///< came after the last packet was taken out
+  Ring<Waiting> young_;  ///< packets that arrived after the last one was taken out
 };
 
-/// The two queues of DualPI2 (RFC 9332). What finds no room is refused.
+/// The two queues of DualPI2 (RFC 9332). Arrivals are dropped when the buffer is full.
 class DualPi2Line final : public WaitingLine {
  public:
-  /// Throws std::invalid_argument as DualPi2Control.
+  /// Creates empty queues. Throws std::invalid_argument if DualPi2Control does.
   explicit DualPi2Line(const DualPi2Parameters& parameters) : queues_(parameters) {}
   void push(Waiting&& waiting) override { queues_.push(std::move(waiting)); }
   [[nodiscard]] std::size_t size() const override { return queues_.size(); }
@@ -170,10 +176,10 @@ class DualPi2Line final : public WaitingLine {
   DualPi2Queues<Waiting> queues_;
 };
 
-/// First in, first out, with the marks of ABC.
+/// A FIFO queue with the accelerate and brake marks of ABC.
 class AbcLine final : public FifoLine {
  public:
-  /// Throws std::invalid_argument as AbcControl.
+  /// Creates an empty queue. Throws std::invalid_argument if AbcControl does.
   AbcLine(DropPolicy drop, const AbcParameters& parameters) : FifoLine(drop), control_(parameters) {}
   [[nodiscard]] std::optional<Waiting> next(Instant now, Interventions& interventions) override;
   void offer(Bytes bytes, Instant since, Instant now) override { control_.offer(bytes, since, now); }

@@ -1,3 +1,8 @@
+// Implements WlanCell: an 802.11 cell in which each packet takes the air for a computed time. The network calls
+// receive() for downlink packets and uplink() for packets of the mobiles; the event loop ends each transmission. At
+// most one packet is on the air. When it ends, the next sender is drawn evenly among stations with packets (Pilosof et
+// al., INFOCOM 2003).
+
 #include "emulator/cell/wlan_cell.hpp"
 
 #include <stdexcept>
@@ -9,8 +14,8 @@
 namespace sluice::emulator {
 namespace {
 
-constexpr std::int64_t mac_and_llc = 36;  // MAC header 24, FCS 4, LLC and SNAP 8
-constexpr std::int64_t acknowledgement = 14;
+constexpr std::int64_t mac_and_llc = 36;      // bytes: MAC header 24, FCS 4, LLC and SNAP 8
+constexpr std::int64_t acknowledgement = 14;  ///< bytes of an 802.11 ACK frame
 constexpr Bytes full_packet{1500};
 
 const WlanParameters& checked(const WlanParameters& p) {
@@ -22,6 +27,7 @@ Duration on_air(std::int64_t bytes, double rate_bps) {
   return from_seconds(static_cast<double>(bytes) * 8 / rate_bps);
 }
 
+/// True for a TCP segment without payload.
 bool is_ack(const packet::Packet& packet) {
   packet::Parsed parsed;
   const packet::ParseResult read = packet::parse(packet, parsed);

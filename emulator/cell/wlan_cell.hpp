@@ -12,50 +12,52 @@
 
 namespace sluice::emulator {
 
-/// 802.11b with long preambles at 11 Mb/s; times of IEEE Std 802.11b-1999.
+/// Parameters of 802.11b with long preambles at 11 Mb/s; times of IEEE Std 802.11b-1999.
 struct WlanParameters {
-  std::uint32_t buffer = 100;        ///< B: packets towards the mobiles waiting in the access point; 0 = unlimited
-  std::uint32_t station_buffer = 0;  ///< packets waiting in a mobile; 0 = unlimited
-  double rate_bps = 11e6;            ///< of data frames, > 0
-  double control_rate_bps = 2e6;     ///< of acknowledgements, > 0
+  std::uint32_t buffer = 100;        ///< buffer of the access point for all mobiles (B), packets; 0: unlimited
+  std::uint32_t station_buffer = 0;  ///< buffer of each mobile, packets; 0: unlimited
+  double rate_bps = 11e6;            ///< bit rate of data frames, > 0
+  double control_rate_bps = 2e6;     ///< bit rate of acknowledgement frames, > 0
   Duration slot = std::chrono::microseconds(20);
   Duration sifs = std::chrono::microseconds(10);
   Duration difs = std::chrono::microseconds(50);
-  Duration preamble = std::chrono::microseconds(192);  ///< and PLCP header, before every frame
-  std::uint32_t contention_window = 31;                ///< slots: half of it is waited on average
+  Duration preamble = std::chrono::microseconds(192);  ///< preamble and PLCP header of every frame
+  std::uint32_t contention_window = 31;                ///< slots; the mean back-off is half of them
 };
 
-/// Packets by what they are: TCP segments without payload, most of them ACKs, and everything else.
+/// Numbers of packets by kind: TCP segments without payload, most of them ACKs, and all others.
 struct WlanPackets {
-  std::uint64_t data = 0;
-  std::uint64_t acks = 0;
+  std::uint64_t data = 0;  ///< all other packets
+  std::uint64_t acks = 0;  ///< TCP segments without payload
 
   [[nodiscard]] std::uint64_t all() const { return data + acks; }
   void add(bool ack) { ++(ack ? acks : data); }
 };
 
-/// How long a packet of `length` IP bytes takes the air: DIFS, the mean back-off, the frame with its 36 bytes of
-/// headers, SIFS and the acknowledgement. 1.93 ms for 1500 bytes, 0.87 ms for 40.
+/// Returns how long a packet of `length` IP bytes occupies the air. The time includes DIFS, the mean back-off, the
+/// frame with 36 bytes of headers, SIFS and the acknowledgement. 1.93 ms for 1500 bytes, 0.87 ms for 40.
 [[nodiscard]] Duration wlan_airtime(const WlanParameters& parameters, Bytes length);
 
-/// 802.11 as an equal-access server (Pilosof et al., INFOCOM 2003): whenever the air is free, one of the stations that
-/// have something to send is chosen evenly, and sends one packet. The access point is one of them; it has one buffer
-/// for all mobiles. Collisions are not modelled: throughput hardly depends on the number of stations.
+/// 802.11 as an equal-access server (Pilosof et al., INFOCOM 2003). Whenever the air is free, one of the stations with
+/// packets is drawn evenly and sends one packet. The access point is one of these stations and has one buffer for all
+/// mobiles. Collisions are not modelled, because throughput hardly depends on the number of stations.
 class WlanCell final : public RadioCell, public Element, public EventTarget {
  public:
-  /// `to_ues`, `to_core`: where what the access point and the mobiles sent goes. Throws std::invalid_argument when a
-  /// parameter is out of its range.
+  /// Creates a cell without mobiles. Packets sent by the access point go to `to_ues`, those of the mobiles to
+  /// `to_core`. Throws std::invalid_argument if a parameter is out of its range.
   WlanCell(EventLoop& loop, const WlanParameters& parameters, Random random, Element& to_ues, Element& to_core);
 
-  /// Adds a mobile. Throws std::invalid_argument when its address is taken.
+  /// Adds a mobile. Throws std::invalid_argument if its address is taken.
   UeIndex add_ue(const IpAddress& address);
+  /// Gives a mobile a further address. Throws std::invalid_argument if it is taken.
   void add_address(UeIndex ue, const IpAddress& address);
 
-  /// A downlink frame, into the access point's buffer. What is not for a mobile of this cell goes to `to_ues` past the
-  /// air.
+  /// Puts a downlink packet into the access point's buffer. A packet for no mobile of this cell goes to `to_ues`
+  /// without using the air.
   void receive(packet::Packet packet, Instant now) override;
-  /// Where the mobiles' frames go in.
+  /// Returns the element that receives the mobiles' packets.
   [[nodiscard]] Element& uplink() { return uplink_; }
+  /// Ends the transmission of the packet on the air. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
 
   void set_observer(CellObserver* observer) override { observer_ = observer; }
@@ -63,29 +65,34 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   [[nodiscard]] const IpAddress& address(UeIndex ue) const override { return addresses_[ue]; }
   [[nodiscard]] std::size_t queues() const override { return 1; }
   [[nodiscard]] Backlog backlog() const override;
-  /// In packets of 1500 bytes that the time would have carried, and that the busy time stands for.
+  /// Returns the use of the air in bytes: what 1500-byte packets would have carried in all the time, and in the busy
+  /// time.
   [[nodiscard]] LinkUse use(Instant now) override;
 
-  /// The figures are of the downlink; the backlog is the part of the access point's buffer that is for the mobile.
+  /// Returns the state of a mobile's downlink; its backlog is its part of the access point's buffer.
   [[nodiscard]] UeSnapshot snapshot(UeIndex ue, Instant now) override;
 
-  /// What a station has sent, and what found no room in it; station 0 is the access point, n the mobile n − 1.
+  /// Returns the packets that a station has sent; station 0 is the access point, station n the mobile n − 1.
   [[nodiscard]] const WlanPackets& sent(std::size_t station) const { return stations_[station].sent; }
+  /// Returns the packets that a station dropped because its buffer was full.
   [[nodiscard]] const WlanPackets& dropped(std::size_t station) const { return stations_[station].dropped; }
 
  private:
+  /// A packet in a station's queue.
   struct Waiting {
     packet::Packet packet;
-    Instant since{};
+    Instant since{};  ///< arrival time
     UeIndex ue = 0;
     Bytes length;
-    bool ack = false;
+    bool ack = false;  ///< true for a TCP segment without payload
   };
+  /// Queue and counters of the access point or a mobile.
   struct Station {
     Ring<Waiting> queue;
     WlanPackets sent;
     WlanPackets dropped;
   };
+  /// Receives the mobiles' packets on behalf of the cell.
   class Uplink final : public Element {
    public:
     explicit Uplink(WlanCell& cell) : cell_(cell) {}
@@ -95,8 +102,11 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
     WlanCell& cell_;
   };
   void receive_uplink(packet::Packet packet, Instant now);
+  /// Queues a packet at a station, or drops it if `limit` packets wait.
   void queue(std::size_t station, std::uint32_t limit, Waiting waiting, Instant now);
+  /// Draws the next station and starts its transmission.
   void begin(Instant now);
+  /// Counts and forwards the packet whose transmission has ended.
   void finish(Instant now);
 
   EventLoop& loop_;
@@ -107,15 +117,15 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   Uplink uplink_{*this};
   CellObserver* observer_ = nullptr;
   std::vector<IpAddress> addresses_;
-  std::vector<UeSnapshot> downlink_;  ///< of each mobile; no integrals
+  std::vector<UeSnapshot> downlink_;  ///< downlink state of each mobile; queued_seconds is not used
   std::unordered_map<IpAddress, UeIndex> by_address_;
   std::vector<Station> stations_{1};
-  std::size_t sender_ = 0;  ///< the station whose packet is on the air
+  std::size_t sender_ = 0;  ///< station whose packet is on the air
   bool busy_ = false;
   Waiting on_air_;
-  Instant began_{};
-  Duration busy_time_{};  ///< of packets that have ended
-  Bytes backlog_;
+  Instant began_{};       ///< start of the transmission on the air
+  Duration busy_time_{};  ///< duration of all transmissions that have ended
+  Bytes backlog_;         ///< IP bytes in the access point's buffer
 };
 
 }  // namespace sluice::emulator
