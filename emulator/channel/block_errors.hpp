@@ -7,11 +7,12 @@
 
 namespace sluice::emulator {
 
-/// A link that loses the same share of its blocks at every attempt: what link adaptation aims at. What the link below
-/// loses is lost as well, at every attempt in the same TTI. For links whose own blocks are not lost by chance.
+/// A link that loses a constant share of its blocks at every attempt, which is the goal of link adaptation. Blocks that
+/// the inner link loses are lost too, at every attempt in that TTI. The inner link must not lose blocks at random
+/// itself.
 class BlockErrorChannel final : public SteppedChannel {
  public:
-  /// Throws std::invalid_argument when there is no link, or the rate is not 0 … 1.
+  /// Creates the link. Throws std::invalid_argument if `link` is null or `rate` is not 0 … 1.
   BlockErrorChannel(std::unique_ptr<Channel> link, double rate, Random draws);
 
   [[nodiscard]] double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const override { return rate_; }
@@ -22,8 +23,8 @@ class BlockErrorChannel final : public SteppedChannel {
   [[nodiscard]] RadioQuality quality_of(std::uint64_t /*tti*/) const override { return link_->quality(); }
 
  private:
-  std::unique_ptr<Channel> link_;
-  double rate_;
+  std::unique_ptr<Channel> link_;  ///< link that gives the capacity
+  double rate_;                    ///< probability that a block is lost
   Random draws_;
 };
 

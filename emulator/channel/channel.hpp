@@ -7,30 +7,30 @@
 
 namespace sluice::emulator {
 
-/// What one UE's link carries in one TTI when the TTI is given to that UE.
+/// What one UE's link carries in a TTI if that TTI is allocated to the UE.
 struct Grant {
-  Bytes capacity;  ///< bytes on the air: of the transport block, or of the trace's opportunities
-  /// The TTI's chance, uniform in [0, 1): a block is received when it is not below the block's error rate. Where
-  /// nothing is lost by chance, 1.
+  Bytes capacity;  ///< bytes on the air of the transport block or of the trace's opportunities
+  /// Random number of the TTI, uniform in [0, 1): a block is received if `draw` is not below its error rate. 1 if no
+  /// block is lost at random.
   double draw = 1;
-  std::uint8_t cqi = 0;  ///< the CQI in use, 1 … 30; 0 = out of range, or a channel without CQI
-  bool received = true;  ///< false: a block sent for the first time now is lost on the air
+  std::uint8_t cqi = 0;  ///< CQI in use, 1 … 30; 0: out of range, or a channel without CQI
+  bool received = true;  ///< false: a block first sent in this TTI is lost on the air
 
-  /// What gets across: the capacity, or nothing when the block is lost.
+  /// Returns the bytes that arrive: the capacity, or 0 if the block is lost.
   [[nodiscard]] Bytes carried() const { return received ? capacity : Bytes(); }
 };
 
-/// The radio in one TTI: chip-level SNRs in dB, 0 where there is no radio.
+/// Radio quality in one TTI: chip-level SNRs in dB, 0 for a channel without radio.
 struct RadioQuality {
-  double reported_db = 0;  ///< on which the capacity was chosen (HSDPA: as old as the CQI)
-  double present_db = 0;   ///< in this very TTI; what decides whether the block is received
+  double reported_db = 0;  ///< SNR that determined the capacity (HSDPA: as old as the CQI)
+  double present_db = 0;   ///< SNR in this TTI, which determines whether the block is received
 };
 
-/// One UE's radio link, a function of the TTI number alone: what was asked for before, how often, and whether the UE
-/// was served does not change it. TTI n begins at n times its length after the event loop's origin.
+/// One UE's radio link, as a function of the TTI number alone. Earlier calls, and whether the UE was served, do not
+/// change it. TTI n begins n TTI lengths after the event loop's origin.
 ///
-/// Capacity is in whole bytes, and a fraction of a byte is carried into the next TTI, so that n TTIs offer what the
-/// rate says for n TTIs, rounded down once.
+/// Capacity is in whole bytes; the fraction of a byte is carried into the next TTI. So n TTIs offer the rate times n
+/// TTIs, rounded down once.
 class Channel {
  public:
   virtual ~Channel() = default;
@@ -38,59 +38,65 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  /// The grant of TTI `tti`. TTIs are asked for in order; the same one may be asked for again, an earlier one may not.
+  /// Returns the grant of TTI `tti`. Calls must not go back in time; the same TTI may be read again.
   const Grant& at(std::uint64_t tti) {
     pass_to(tti);
     return *current_;
   }
-  /// Bytes that TTIs 0 … `tti` would have carried, had all been this UE's. Same order as at().
+  /// Returns the bytes that TTIs 0 … `tti` would have carried if all had been allocated to this UE. `tti` must not
+  /// decrease.
   std::uint64_t offered_through(std::uint64_t tti) {
     pass_to(tti);
     return offered_;
   }
-  /// The radio in the TTI that was asked for last. Apart from the grant, because of most TTIs nobody asks for it.
+  /// Returns the radio quality in the TTI that was read last. Separate from the grant, because most TTIs do not need
+  /// it.
   [[nodiscard]] RadioQuality quality() const { return quality_of(next_ - 1); }
-  /// Probability that a block coded for `cqi` is lost at `snr_db`, which for a repeated block is that of its attempts
-  /// combined. 0 where nothing is lost by chance.
+  /// Returns the probability that a block coded for `cqi` is lost at `snr_db`. A retransmitted block passes the
+  /// combined SNR of its attempts. 0 if no block is lost at random.
   [[nodiscard]] virtual double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const { return 0; }
-  /// The first TTI from `tti` on that may carry something; what a cell may sleep until. Never later than the truth.
+  /// Returns the first TTI from `tti` on that may carry something, so that a cell can skip the others. May be too
+  /// early, never too late.
   [[nodiscard]] virtual std::uint64_t next_useful(std::uint64_t tti) { return tti; }
 
  protected:
-  /// The grants of TTI `tti` and, where they come cheaper together, of some behind it; at least one. Valid until the
-  /// next call. Every TTI is given once, in order, except for those that skip() passed over.
+  /// Returns the grant of TTI `tti` and, if that is cheaper, of some that follow; at least one. The result is valid
+  /// until the next call. Every TTI is returned once, in order, except those that skip() passed.
   [[nodiscard]] virtual std::span<const Grant> ahead(std::uint64_t tti) = 0;
-  /// Passes over TTIs `from` … `to`-1 at once and adds the bytes they would have carried to `offered`; false where it
-  /// cannot, then each of them is computed. Called where ahead() has given no TTI from `from` on.
+  /// Skips TTIs `from` … `to`-1 and adds the bytes they would have carried to `offered`. Returns false if the channel
+  /// cannot skip; then each TTI is computed. Called only if ahead() has not returned TTI `from` yet.
   [[nodiscard]] virtual bool skip(std::uint64_t /*from*/, std::uint64_t /*to*/, std::uint64_t& /*offered*/) {
     return false;
   }
-  /// The radio in `tti`, which was asked for last.
+  /// Returns the radio quality in `tti`, the TTI that was read last.
   [[nodiscard]] virtual RadioQuality quality_of(std::uint64_t /*tti*/) const { return {}; }
 
  private:
+  /// Advances to TTI `tti`, unless it is the current one.
   void pass_to(std::uint64_t tti) {
     if (tti < next_) return;
     if (tti > next_ || current_ == newest_) return advance(tti);
     take(current_ + 1);
   }
+  /// Advances over several TTIs, or to one that is not computed yet.
   void advance(std::uint64_t tti);
+  /// Makes `grant`, of TTI next_, the current one.
   void take(const Grant* grant) {
     current_ = grant;
     offered_ += static_cast<std::uint64_t>(current_->carried().count());
     ++next_;
   }
 
-  const Grant* current_ = nullptr;  ///< of the TTI before next_; null before the first
-  const Grant* newest_ = nullptr;   ///< that is known; the same where there is none for next_
-  std::uint64_t next_ = 0;          ///< the first TTI not yet taken
-  std::uint64_t offered_ = 0;       ///< by TTIs before next_
+  const Grant* current_ = nullptr;  ///< grant of the TTI before next_; null before the first
+  const Grant* newest_ = nullptr;   ///< last grant that is computed; equal to current_ if that of next_ is not
+  std::uint64_t next_ = 0;          ///< first TTI that was not read yet
+  std::uint64_t offered_ = 0;       ///< bytes offered by the TTIs before next_
 };
 
-/// A channel whose TTIs are computed one at a time.
+/// A channel that computes one TTI at a time.
 class SteppedChannel : public Channel {
  protected:
-  /// The next TTI's grant. Called once for every TTI, in order, except for those that skip() passed over.
+  /// Returns the grant of the next TTI. Called once per TTI, in order, except for those that skip() passed.
   virtual Grant step(std::uint64_t tti) = 0;
 
  private:

@@ -9,8 +9,9 @@
 namespace sluice::emulator {
 namespace {
 
+/// Lower bound of the back-off 1−m.
 constexpr double least_back_off = 1e-3;
-/// The step of ln(1−m) at a failure: 0.4 dB.
+/// Change of ln(1−m) at a failure: 0.4 dB.
 constexpr double adaptation_step = 0.1;
 
 const ClampParameters& checked(const ClampParameters& p) {
@@ -24,6 +25,7 @@ const ClampParameters& checked(const ClampParameters& p) {
   return p;
 }
 
+/// Converts a power ratio to dB; bounded below, because zero has no logarithm.
 double db(double linear) {
   return 10 * std::log10(std::max(linear, 1e-12));
 }

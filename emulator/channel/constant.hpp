@@ -6,10 +6,10 @@
 
 namespace sluice::emulator {
 
-/// A link of one rate.
+/// A link with a constant rate.
 class ConstantChannel final : public SteppedChannel {
  public:
-  /// Throws std::invalid_argument unless tti > 0 and the rate is 0 … 1 GB per TTI.
+  /// Creates the link. Throws std::invalid_argument unless `tti` > 0 and the rate is 0 … 1 GB per TTI.
   ConstantChannel(Rate rate, Duration tti);
 
  protected:
@@ -17,12 +17,12 @@ class ConstantChannel final : public SteppedChannel {
   [[nodiscard]] bool skip(std::uint64_t from, std::uint64_t to, std::uint64_t& offered) override;
 
  private:
-  /// What a floating-point product may fall short of the whole number it stands for.
+  /// Tolerance for floating-point products slightly below the whole number that they stand for.
   static constexpr double rounding = 1e-6;
-  /// Bytes that all TTIs before `tti` carry.
+  /// Returns the bytes that all TTIs before `tti` carry.
   [[nodiscard]] std::uint64_t before(std::uint64_t tti) const;
 
-  double bytes_per_tti_;
+  double bytes_per_tti_;  ///< rate as bytes per TTI, with fraction
 };
 
 }  // namespace sluice::emulator

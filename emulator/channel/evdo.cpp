@@ -39,7 +39,7 @@ Grant EvdoChannel::step(std::uint64_t tti) {
   quality_ = {snr_db, snr_db};
   const double bytes = evdo_rate(snr_db).bytes_per_second() * slot_s_;
   if (bytes > 0) {
-    constexpr double rounding = 1e-3;  // the slot in nanoseconds is a third of one off 1/600 s
+    constexpr double rounding = 1e-3;  // because the slot in nanoseconds differs from 1/600 s by a third of one
     const double whole = std::floor(bytes + fraction_ + rounding);
     fraction_ = std::max(0.0, bytes + fraction_ - whole);
     grant.capacity = Bytes(whole);

@@ -11,15 +11,16 @@
 
 namespace sluice::emulator {
 
-/// A slot of 1xEV-DO: 1/600 s.
+/// Length of a 1xEV-DO slot: 1/600 s.
 inline constexpr Duration evdo_slot = Duration(1'666'667);
 
-/// A rate of the downlink and the SNR in dB from which it is used (Bender et al., IEEE Communications Magazine 2000).
+/// A downlink rate and the lowest SNR in dB at which it is used (Bender et al., IEEE Communications Magazine 2000).
 struct EvdoRate {
   double kbps;
   double snr_db;
 };
-/// Lowest first. 102.4 kb/s is printed as 102.6 in the Window Regulator paper; 1024 bits in 6 slots make 102.4.
+/// Downlink rates in ascending order. The Window Regulator paper prints 102.6 for 102.4 kb/s; 1024 bits in 6 slots give
+/// 102.4.
 inline constexpr std::array<EvdoRate, 11> evdo_rates = {{{38.4, -12.5},
                                                          {76.8, -9.5},
                                                          {102.4, -8.5},
@@ -31,20 +32,20 @@ inline constexpr std::array<EvdoRate, 11> evdo_rates = {{{38.4, -12.5},
                                                          {1228.8, 3.0},
                                                          {1843.2, 7.2},
                                                          {2457.6, 9.5}}};
-/// The rate at an SNR; zero below the lowest.
+/// Returns the rate used at an SNR; zero below the lowest threshold.
 [[nodiscard]] Rate evdo_rate(double snr_db);
 
-/// A UE in a 1xEV-DO (HDR) cell, as in the Window Regulator paper.
+/// Parameters of a UE in a 1xEV-DO (HDR) cell, as in the Window Regulator paper.
 struct EvdoParameters {
-  double mean_snr_db = 4;  ///< −30 … 60
-  double speed_kmh = 3;    ///< 0 … 500; the paper gives none
-  bool fading = true;      ///< Rayleigh with Jakes' spectrum
+  double mean_snr_db = 4;  ///< mean SNR, −30 … 60
+  double speed_kmh = 3;    ///< speed of the UE, 0 … 500; the paper gives none
+  bool fading = true;      ///< true: Rayleigh fading with Jakes' spectrum
 };
 
-/// The UE asks for the rate that its SNR carries, slot by slot, and always gets it across.
+/// A 1xEV-DO link: each slot carries the rate that its SNR allows, and no block is lost.
 class EvdoChannel final : public SteppedChannel {
  public:
-  /// `slot`: evdo_slot. Throws std::invalid_argument when a parameter is out of its range.
+  /// Creates the link; `slot` is normally evdo_slot. Throws std::invalid_argument if a parameter is out of its range.
   EvdoChannel(const EvdoParameters& parameters, Duration slot, const Random& random);
 
  protected:
@@ -53,10 +54,10 @@ class EvdoChannel final : public SteppedChannel {
 
  private:
   EvdoParameters parameters_;
-  double slot_s_;
+  double slot_s_;  ///< length of a slot in seconds
   Fading fading_;
-  double fraction_ = 0;   ///< of a byte, from the slots before
-  RadioQuality quality_;  ///< in the latest step
+  double fraction_ = 0;   ///< part of a byte left from earlier slots
+  RadioQuality quality_;  ///< SNR of the latest slot
 };
 
 }  // namespace sluice::emulator

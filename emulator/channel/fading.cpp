@@ -1,3 +1,8 @@
+// Implements Fading: Rayleigh fading with Jakes' spectrum as a sum of 64 rotating sinusoids. All radio channel models
+// and the trace generator call it for each TTI, so it is vectorised. Invariant: the value at a step depends on the seed
+// and the step number only. Therefore the operations and their order are the same for every vector width and every
+// access pattern. Phases are recomputed every anchor_interval steps to bound rounding errors.
+
 #include "emulator/channel/fading.hpp"
 
 #include <cmath>
@@ -10,26 +15,27 @@
 namespace sluice::emulator {
 namespace {
 
-/// Steps between fresh computations of the phases: rotating 1024 times costs at most 1e-13 of precision.
+/// Number of steps between exact computations of the phases; 1024 rotations cost at most 1e-13 of precision.
 constexpr std::uint64_t anchor_interval = 1024;
-/// Random displacement of each angle, as a part of the angle between neighbours. Large enough that two UEs' frequencies
-/// differ, small enough that the autocorrelation stays at J0.
+/// Random displacement of each angle, relative to the angle between neighbours. At this size the frequencies of two UEs
+/// differ, and the autocorrelation stays at J0.
 constexpr double displacement = 0.1;
 static_assert(anchor_interval % Fading::stretch == 0);
-/// Sums that run side by side.
+/// Number of partial sums that are accumulated side by side.
 constexpr std::size_t lanes = 8;
 
+/// One partial sum per lane.
 using Lanes = std::array<double, lanes>;
-using Sums = std::array<Lanes, Fading::stretch>;  ///< by step
+using Sums = std::array<Lanes, Fading::stretch>;  ///< partial sums of each step
 
-/// The place in its row of sinusoid `n`. Each lane takes every eighth of them. Lanes that total() adds to each other
-/// are kept apart, so that it finds two such sums side by side.
+/// Returns the position of sinusoid `n` in its row. Each lane takes every eighth sinusoid. Lanes that total() adds are
+/// kept apart, so that two such sums are adjacent in memory.
 constexpr std::size_t place_of(std::size_t n) {
   constexpr std::array<std::size_t, lanes> places{0, 4, 2, 6, 1, 5, 3, 7};
   return n / lanes * lanes + places[n % lanes];
 }
 
-/// The lanes' sum: (0 + 1) + (2 + 3) beside (4 + 5) + (6 + 7), and then these two.
+/// Returns the sum over the lanes: (0 + 1) + (2 + 3) beside (4 + 5) + (6 + 7), then the sum of these two.
 double total(const Lanes& sums) {
   using Two [[gnu::vector_size(2 * sizeof(double))]] = double;
   Two pairs[lanes / 2];
@@ -45,7 +51,7 @@ Fading::Fading(double doppler, Duration interval, Random random) {
   if (!(doppler >= 0) || interval <= Duration::zero()) {
     throw std::invalid_argument("fading: the Doppler frequency must be >= 0 and the interval > 0");
   }
-  // Away from 0 and 1/2, where the angles lie symmetrically and pairs of sinusoids would have the same frequency.
+  // The rotation avoids 0 and 1/2, because symmetric angles would give pairs of sinusoids with equal frequency.
   const double rotation = random.uniform(0.15, 0.35);
   constexpr auto count = static_cast<double>(sinusoids);
   for (std::size_t n = 0; n < sinusoids; ++n) {
@@ -60,6 +66,7 @@ Fading::Fading(double doppler, Duration interval, Random random) {
   anchor(0);
 }
 
+/// Computes the sinusoids at step `number` exactly from their phases.
 void Fading::anchor(std::uint64_t number) {
   const double amplitude = 1 / std::sqrt(static_cast<double>(sinusoids));
   for (std::size_t n = 0; n < sinusoids; ++n) {
@@ -72,7 +79,7 @@ void Fading::anchor(std::uint64_t number) {
 
 namespace {
 
-/// The rows of a Fading as its kernels see them.
+/// Pointers to the rows of a Fading, for the vectorised functions.
 struct Rows {
   double* re;
   double* im;
@@ -80,13 +87,14 @@ struct Rows {
   const double* step_im;
 };
 
-/// Sinusoids whose rotations, each of which waits for the one before, run side by side.
+/// Number of sinusoids rotated side by side, because each rotation depends on its predecessor.
 constexpr std::size_t chains = 4;
 
-/// Adds `chains` lots of sinusoids of a stretch of steps to the sums, which begin with the `first` of them, and leaves
-/// them at the step behind it, `width` at a time: the same operations in the same order, and the same bits, however
-/// many a processor takes at once. It is what every TTI of every UE takes; spelled out, because compilers do not find
-/// it.
+/// Adds `chains` vectors of sinusoids over a stretch of steps to the sums, and leaves the sinusoids at the step that
+/// follows. If `first`, the sums start with them.
+///
+/// `width` doubles are processed at a time; operations and order are the same for every width, so the bits are too. The
+/// vectors are explicit because compilers do not vectorise the loop, which runs in every TTI of every UE.
 template <std::size_t width, bool first>
 [[gnu::always_inline]] inline void add_lots(const Rows& rows, std::size_t at, double* sums_re, double* sums_im) {
   using Vector [[gnu::vector_size(width * sizeof(double))]] = double;
@@ -127,7 +135,7 @@ template <std::size_t width, bool first>
   }
 }
 
-/// Adds up the sinusoids of a stretch of steps.
+/// Computes the sums of all sinusoids over a stretch of steps.
 template <std::size_t width>
 [[gnu::always_inline]] inline void add_up(const Rows& rows, Fading::Gains& gains) {
   Sums re;
@@ -144,10 +152,12 @@ template <std::size_t width>
   }
 }
 
+/// Computes a stretch with two doubles at a time.
 void add_up_by_two(const Rows& rows, Fading::Gains& gains) {
   add_up<2>(rows, gains);
 }
 
+/// Computes a stretch with four doubles at a time (AVX2).
 __attribute__((target("avx2"))) void add_up_by_four(const Rows& rows, Fading::Gains& gains) {
   add_up<4>(rows, gains);
 }
@@ -157,7 +167,7 @@ const auto add_up_sinusoids = have_avx2() ? add_up_by_four : add_up_by_two;
 }  // namespace
 
 void Fading::compute(std::uint64_t first) {
-  // Always from the same anchor by the same rotations, so that the value depends on the number alone.
+  // Rotation always starts from the anchor, so that a value depends on the step number alone.
   const std::uint64_t base = first / anchor_interval * anchor_interval;
   if (at_ > first || at_ <= base) anchor(base);
   do {

@@ -10,69 +10,74 @@
 
 namespace sluice::emulator {
 
-/// Wavelength of the carrier, m: 2 GHz.
+/// Wavelength of the 2 GHz carrier in m.
 inline constexpr double carrier_wavelength = 0.15;
 
-/// A fade is never taken to be deeper: the power is to have a logarithm.
+/// Lower bound of the fading power, because zero power has no logarithm.
 inline constexpr double least_fading_power = 1e-12;
 
-/// Doppler frequency in Hz at a speed in km/h.
+/// Returns the Doppler frequency in Hz at a speed in km/h, for the 2 GHz carrier.
 [[nodiscard]] constexpr double doppler_hz(double kmh) {
   return kmh / 3.6 / carrier_wavelength;
 }
 
-/// How long a fading link is about the same: 0.423 / fd (Rappaport, Wireless Communications, eq. 5.40.c). `doppler` >
-/// 0.
+/// Returns the coherence time of a fading link, 0.423 / fd (Rappaport, Wireless Communications, eq. 5.40.c). `doppler`
+/// must be above 0.
 [[nodiscard]] constexpr Duration coherence_time(double doppler) {
   return from_seconds(0.423 / doppler);
 }
 
-/// Rayleigh fading with Jakes' spectrum as a sum of sinusoids: h(t) = N^-1/2 Σ exp(j(2π·fd·cos αn·t + φn)). The angles
-/// of arrival αn are spread evenly with a small random displacement, so that a single realisation has the
-/// autocorrelation J0(2π·fd·τ) and yet no two of them share frequencies; the phases φn are random. A function of the
-/// step's number alone.
+/// Rayleigh fading with Jakes' spectrum as a sum of sinusoids: h(t) = N^-1/2 Σ exp(j(2π·fd·cos αn·t + φn)). The phases
+/// φn are random. The angles of arrival αn are evenly spread with a small random displacement. Therefore a single
+/// realisation has the autocorrelation J0(2π·fd·τ), and no two realisations share frequencies. The result depends on
+/// the step number alone.
 class Fading {
  public:
+  /// Number of sinusoids (N).
   static constexpr std::size_t sinusoids = 64;
-  /// Steps that are computed at once: each sinusoid is fetched and put back once for all of them.
+  /// Number of steps computed at once, so that each sinusoid is loaded and stored once for all of them.
   static constexpr std::size_t stretch = 16;
 
-  /// `interval`: time between steps, > 0. `doppler` >= 0, in Hz. Throws std::invalid_argument otherwise.
+  /// Creates the fading of one path. `interval` is the time between steps, > 0; `doppler` is in Hz, >= 0. Throws
+  /// std::invalid_argument otherwise.
   Fading(double doppler, Duration interval, Random random);
 
-  /// |h|² at step `number`; its mean is 1. Any order, fastest when increasing.
+  /// Returns |h|² at step `number`; its mean is 1. Steps may be read in any order; increasing order is fastest.
   double power(std::uint64_t number) { return std::norm(gain(number)); }
-  /// The value of h at step `number`.
+  /// Returns the complex gain h at step `number`.
   std::complex<double> gain(std::uint64_t number) {
     const Gains& gains = gains_from(number / stretch * stretch);
     return {gains.re[number % stretch], gains.im[number % stretch]};
   }
-  /// The values at each step of a stretch.
+  /// Gain h at each step of a stretch, as real and imaginary parts.
   struct Gains {
     std::array<double, stretch> re{};
     std::array<double, stretch> im{};
   };
-  /// Those from step `first` on, a multiple of `stretch`. Valid until the next call.
+  /// Returns the gains from step `first` on, which must be a multiple of `stretch`. The result is valid until the next
+  /// call.
   const Gains& gains_from(std::uint64_t first) {
     if (first != first_) compute(first);
     return gains_;
   }
 
  private:
-  using Row = std::array<double, sinusoids>;  ///< in the order in which they are added up
+  using Row = std::array<double, sinusoids>;  ///< one value per sinusoid, in the order in which they are added
+  /// Computes the sinusoids at step `number` exactly.
   void anchor(std::uint64_t number);
+  /// Computes the stretch that begins at step `first`.
   void compute(std::uint64_t first);
 
-  Row turn_{};                 ///< of each sinusoid, radians per step
-  Row phase_{};                ///< at step 0
-  Row re_{}, im_{};            ///< each sinusoid at step at_
-  Row step_re_{}, step_im_{};  ///< the rotation of one step
-  std::uint64_t at_ = 0;       ///< behind the stretch that was computed last
-  std::uint64_t first_ = UINT64_MAX;
-  Gains gains_;  ///< from step first_ on
+  Row turn_{};                        ///< rotation of each sinusoid, radians per step
+  Row phase_{};                       ///< phase of each sinusoid at step 0
+  Row re_{}, im_{};                   ///< value of each sinusoid at step at_
+  Row step_re_{}, step_im_{};         ///< rotation of one step as a complex factor
+  std::uint64_t at_ = 0;              ///< step that follows the last computed stretch
+  std::uint64_t first_ = UINT64_MAX;  ///< first step of the stretch in gains_
+  Gains gains_;                       ///< gains from step first_ on
 };
 
-/// A number for each step of a stretch.
+/// One number for each step of a stretch.
 using FadingStretch = std::array<double, Fading::stretch>;
 
 }  // namespace sluice::emulator

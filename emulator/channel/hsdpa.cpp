@@ -1,3 +1,8 @@
+// Implements HsdpaChannel: path loss, shadowing and fading give the SNR, and CQI tables the transport block (EURANE).
+// Channel reads its TTIs through ahead(), one stretch of 16 at a time. CQIs and block errors are first derived from an
+// SNR within 0.001 dB; only where that leaves two results possible, the exact SNR is computed. So results equal those
+// of the exact formulas. All random numbers are drawn in every TTI, whether the UE is served or not.
+
 #include "emulator/channel/hsdpa.hpp"
 
 #include <algorithm>
@@ -10,10 +15,12 @@
 namespace sluice::emulator {
 namespace {
 
+/// Converts dB to a power ratio.
 double linear(double db) {
   return std::pow(10, db / 10);
 }
 
+/// Bounds that decide the fate of a block from an approximate SNR.
 const link::Receptions receptions(LinkBudget::tolerance_db);
 
 const HsdpaParameters& checked(const HsdpaParameters& p) {
@@ -57,7 +64,7 @@ HsdpaChannel::HsdpaChannel(const HsdpaParameters& parameters, Duration tti, cons
   }
 }
 
-/// Measures the next stretch.
+/// Measures the SNR of the next stretch of TTIs and the CQIs that follow from it.
 void HsdpaChannel::measure() {
   Measured& measured = measured_[measurements_ / Fading::stretch % measured_.size()];
   if (parameters_.fading) {
@@ -71,6 +78,7 @@ void HsdpaChannel::measure() {
   measurements_ += Fading::stretch;
 }
 
+/// Computes the CQIs of a stretch, exactly where the approximate SNR does not determine them.
 void HsdpaChannel::measure_cqis(const Measured& measured) {
   const std::span<std::uint64_t, Fading::stretch> cqis(cqis_.data() + measurements_ % cqis_.size(), Fading::stretch);
   if (link::cqis_about(measured.snr_about, LinkBudget::tolerance_db, cqis)) return;
@@ -85,7 +93,7 @@ double HsdpaChannel::snr_db(std::uint64_t measurement) const {
   return budget_.snr_db(measured.shadowing_db[step], measured.fading[step]);
 }
 
-/// Tells which blocks get across, of those sent in the TTIs measured from `first` on to the end of its stretch.
+/// Decides which blocks are received, for the TTIs measured from `first` to the end of its stretch.
 void HsdpaChannel::judge(std::span<Grant> grants, std::uint64_t first) const {
   const std::span about = std::span(stretch_of(first).snr_about).last(grants.size());
   for (std::size_t i = 0; i < grants.size(); ++i) {
@@ -95,20 +103,21 @@ void HsdpaChannel::judge(std::span<Grant> grants, std::uint64_t first) const {
   }
 }
 
-/// Of a block that is not surely received. By itself, because few are.
+/// Decides whether a block is received that receptions do not accept at once. A separate function because few blocks
+/// need it.
 [[gnu::noinline]] bool HsdpaChannel::received_after_all(std::uint64_t measurement, const Grant& grant) const {
   const double about = stretch_of(measurement).snr_about[measurement % Fading::stretch];
   const auto received = receptions.received(about, grant.cqi, grant.draw);
   return received ? *received : link::block_received(snr_db(measurement), grant.cqi, grant.draw);
 }
 
-/// The link has been up before the run begins, so that its first TTIs have CQIs to use: what is measured first is no
-/// TTI's own.
+/// Returns the grants of the newest stretch. The link exists before the run begins, so that the first TTIs have CQIs to
+/// use. Therefore the first measurements belong to no TTI.
 std::span<const Grant> HsdpaChannel::ahead(std::uint64_t tti) {
   measure();
   const std::uint64_t first = tti + cqi_delay_;
   const std::span<Grant> grants(grants_.data(), measurements_ - first);
-  // Drawn in every TTI, so that whether a block is received does not depend on who was served before.
+  // One number is drawn for every TTI, so that reception does not depend on which UE was served before.
   for (Grant& grant : grants) grant.draw = errors_.uniform();
   for (std::size_t i = 0; i < grants.size(); ++i) {
     const auto cqi = static_cast<std::uint8_t>(cqis_[(tti + i) % cqis_.size()]);

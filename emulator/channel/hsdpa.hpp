@@ -15,35 +15,35 @@
 
 namespace sluice::emulator {
 
-/// A UE in an HSDPA cell; the defaults are EURANE's, as the SMVS paper uses them.
+/// Parameters of a UE in an HSDPA cell; the defaults are EURANE's, as used by the SMVS paper.
 struct HsdpaParameters {
-  double distance_m = 300;                            ///< from the Node-B, 1 … 100 000
-  double speed_kmh = 3;                               ///< 0 … 500
-  int category = 10;                                  ///< of the UE, 1 … 10
-  bool fading = true;                                 ///< Rayleigh with Jakes' spectrum
-  MultipathProfile profile = MultipathProfile::flat;  ///< whose echoes the receiver combines
-  double shadowing_db = 8;                            ///< standard deviation, 0 … 20; 0 = none
-  double shadowing_distance_m = 40;                   ///< correlation distance, > 0
-  double power_dbm = 38;                              ///< transmitted
+  double distance_m = 300;                            ///< distance from the Node-B, 1 … 100 000
+  double speed_kmh = 3;                               ///< speed of the UE, 0 … 500
+  int category = 10;                                  ///< HSDPA category of the UE, 1 … 10
+  bool fading = true;                                 ///< true: Rayleigh fading with Jakes' spectrum
+  MultipathProfile profile = MultipathProfile::flat;  ///< multipath profile; the receiver combines its echoes
+  double shadowing_db = 8;                            ///< standard deviation of the shadowing, 0 … 20; 0: none
+  double shadowing_distance_m = 40;                   ///< correlation distance of the shadowing, > 0
+  double power_dbm = 38;                              ///< transmitted power
   double antenna_gain_db = 17;
-  double intra_cell_dbm = 30;   ///< own cell's interference, as transmitted
-  double inter_cell_dbm = -70;  ///< other cells' interference, as received
+  double intra_cell_dbm = 30;   ///< interference of the own cell, at the transmitter
+  double inter_cell_dbm = -70;  ///< interference of other cells, at the receiver
   int cqi_delay = 3;            ///< TTIs between measurement and use of a CQI, 0 … 15
-  bool block_errors = true;     ///< blocks are lost by the BLER formula; false: every block is received
+  bool block_errors = true;     ///< true: blocks are lost by the BLER formula; false: every block is received
 };
 
-/// SNR in dB at a path loss in dB (fading, shadowing and antenna gain included):
-/// P − L − 10·log10(10^((intra−L)/10) + 10^(inter/10)).
+/// Returns the SNR in dB at a path loss in dB that includes fading, shadowing and antenna gain: P − L −
+/// 10·log10(10^((intra−L)/10) + 10^(inter/10)).
 [[nodiscard]] double hsdpa_snr_db(const HsdpaParameters& parameters, double path_loss_db);
-/// Path loss in dB at the UE's distance: 137.4 + 35.2·log10(d/km) − antenna gain.
+/// Returns the path loss in dB at the UE's distance: 137.4 + 35.2·log10(d/km) − antenna gain.
 [[nodiscard]] double hsdpa_path_loss_db(const HsdpaParameters& parameters);
 
-/// A link whose capacity follows the radio: path loss, shadowing and fading give the SNR, the SNR as it was some TTIs
-/// ago gives the CQI, the CQI and the UE's category the transport block, and that a number of 40-byte MAC-d PDUs.
-/// Whether the block is received is drawn by the BLER formula at the present SNR.
+/// An HSDPA link. Path loss, shadowing and fading give the SNR, and the SNR some TTIs ago the CQI. CQI and UE category
+/// give the transport block, which carries whole 40-byte MAC-d PDUs. Reception is drawn with the BLER formula at the
+/// present SNR.
 class HsdpaChannel final : public Channel {
  public:
-  /// Throws std::invalid_argument when a parameter is out of its range. `tti`: 2 ms for HSDPA.
+  /// Creates the link; `tti` is 2 ms for HSDPA. Throws std::invalid_argument if a parameter is out of its range.
   HsdpaChannel(const HsdpaParameters& parameters, Duration tti, const Random& random);
   [[nodiscard]] double error_rate(double snr_db, std::uint8_t cqi) const override;
 
@@ -52,19 +52,22 @@ class HsdpaChannel final : public Channel {
   [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override;
 
  private:
-  /// What was measured in a stretch of TTIs.
+  /// Measurements of one stretch of TTIs.
   struct Measured {
-    FadingStretch shadowing_db{};
-    FadingStretch fading{};
-    FadingStretch snr_about{};  ///< within LinkBudget::tolerance_db, which nearly always tells what is asked
+    FadingStretch shadowing_db{};  ///< attenuation by shadowing
+    FadingStretch fading{};        ///< relative fading power
+    FadingStretch snr_about{};     ///< SNR within LinkBudget::tolerance_db, nearly always sufficient
   };
+  /// Measures the next stretch of TTIs.
   void measure();
   void measure_cqis(const Measured& measured);
   void judge(std::span<Grant> grants, std::uint64_t first) const;
   [[nodiscard]] bool received_after_all(std::uint64_t measurement, const Grant& grant) const;
+  /// Returns the stretch that contains measurement number `measurement`.
   [[nodiscard]] const Measured& stretch_of(std::uint64_t measurement) const {
     return measured_[measurement / Fading::stretch % measured_.size()];
   }
+  /// Returns the exact SNR of measurement number `measurement`.
   [[nodiscard]] double snr_db(std::uint64_t measurement) const;
 
   HsdpaParameters parameters_;
@@ -72,12 +75,12 @@ class HsdpaChannel final : public Channel {
   Multipath fading_;
   Shadowing shadowing_;
   Random errors_;
-  std::array<Bytes, link::max_cqi + 1> capacities_{};  ///< of a TTI, by CQI
-  std::uint64_t cqi_delay_;                            ///< TTIs; the measurement of TTI n has the number n + cqi_delay_
-  std::array<Measured, 2> measured_;                   ///< the newest two stretches
-  std::array<std::uint64_t, 2 * Fading::stretch> cqis_{};  ///< of the same measurements
-  std::uint64_t measurements_ = 0;
-  std::array<Grant, Fading::stretch> grants_{};  ///< of the TTIs in which the newest stretch was measured
+  std::array<Bytes, link::max_cqi + 1> capacities_{};  ///< bytes that a TTI carries, by CQI
+  std::uint64_t cqi_delay_;           ///< CQI delay in TTIs; TTI n uses measurement n, taken cqi_delay_ TTIs earlier
+  std::array<Measured, 2> measured_;  ///< the two newest stretches
+  std::array<std::uint64_t, 2 * Fading::stretch> cqis_{};  ///< CQIs of the two newest stretches
+  std::uint64_t measurements_ = 0;                         ///< number of measurements so far
+  std::array<Grant, Fading::stretch> grants_{};  ///< grants of the TTIs in which the newest stretch was measured
 };
 
 }  // namespace sluice::emulator

@@ -11,11 +11,13 @@ namespace {
 
 constexpr int mantissa_bits = 52;
 constexpr std::uint64_t mantissa_mask = (std::uint64_t{1} << mantissa_bits) - 1;
+/// Logarithm to base 2 of the power ratio of 1 dB.
 constexpr double log2_of_a_db = std::numbers::ln10 / 10 * std::numbers::log2e;
 
-/// 2^x within 3e-6 of it, |x| < 1000: a power of two, and of what is left Taylor's series up to the fifth power.
+/// Returns 2^x within a relative error of 3e-6, |x| < 1000. The integer part becomes the exponent, the rest a Taylor
+/// series up to the fifth power.
 [[gnu::always_inline]] inline double power_of_two(double x) {
-  constexpr double to_integer = 0x1.8p52;  // added to a double, it leaves the nearest integer in the lowest bits
+  constexpr double to_integer = 0x1.8p52;  // leaves the nearest integer in the lowest bits of a sum with it
   const double shifted = x + to_integer;
   const double y = (x - (shifted - to_integer)) * std::numbers::ln2;
   const double series = 1 + y * (1 + y * (1.0 / 2 + y * (1.0 / 6 + y * (1.0 / 24 + y * (1.0 / 120)))));
@@ -23,11 +25,11 @@ constexpr double log2_of_a_db = std::numbers::ln10 / 10 * std::numbers::log2e;
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(series) + exponent);
 }
 
-/// log2(x) within 2e-6, x > 0: the exponent, and of the mantissa the series of artanh up to the fifth power, around the
-/// square root of two.
+/// Returns log2(x) within 2e-6, x > 0. The exponent is exact; the mantissa uses the artanh series up to the fifth power
+/// around the square root of two.
 [[gnu::always_inline]] inline double logarithm(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
-  // An integer in the mantissa of 2^52 is 2^52 and that integer.
+  // The bits of 2^52 with an integer in the mantissa are the double 2^52 plus that integer.
   const double exponent = std::bit_cast<double>((bits >> mantissa_bits) | std::bit_cast<std::uint64_t>(0x1p52));
   const double mantissa = std::bit_cast<double>((bits & mantissa_mask) | std::bit_cast<std::uint64_t>(1.0));
   const double z = (mantissa - std::numbers::sqrt2) / (mantissa + std::numbers::sqrt2);
@@ -36,7 +38,7 @@ constexpr double log2_of_a_db = std::numbers::ln10 / 10 * std::numbers::log2e;
   return (exponent - (0x1p52 + 1023)) + (0.5 + series * (2 * std::numbers::log2e));
 }
 
-/// Written so that compilers take several at a time.
+/// Computes the SNR of a stretch in a form that compilers vectorise.
 [[gnu::always_inline]] inline FadingStretch reckon(const LinkBudget& budget, const FadingStretch& shadowing_db,
                                                    const FadingStretch& fading) {
   FadingStretch snr_db;

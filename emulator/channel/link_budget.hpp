@@ -9,25 +9,27 @@
 
 namespace sluice::emulator {
 
-/// What of a Node-B's power reaches a UE beside what disturbs it, in linear numbers.
+/// Link budget of a UE: its Node-B's power and the interference, in linear units.
 struct LinkBudget {
-  /// How far what snr_about() says may be off, dB: fifty times what its series leave out.
+  /// Largest error of snr_about() in dB: fifty times the truncation error of its series.
   static constexpr double tolerance_db = 1e-3;
 
-  double mean_gain = 0;      ///< of the path without fading and shadowing
-  double power_mw = 0;       ///< transmitted
-  double intra_cell_mw = 0;  ///< the own cell's interference, as transmitted
-  double inter_cell_mw = 0;  ///< other cells' interference, as received
+  double mean_gain = 0;      ///< path gain without fading and shadowing
+  double power_mw = 0;       ///< transmitted power
+  double intra_cell_mw = 0;  ///< interference of the own cell, at the transmitter
+  double inter_cell_mw = 0;  ///< interference of other cells, at the receiver
 
-  /// Chip-level SNR in dB where shadowing takes so many dB and fading leaves `fading` of the power.
+  /// Returns the chip-level SNR in dB at an attenuation of `shadowing_db` and a relative fading power of `fading`.
   [[nodiscard]] double snr_db(double shadowing_db, double fading) const {
     const double gain = mean_gain * std::exp(-shadowing_db * (std::numbers::ln10 / 10)) * at_least(fading);
     return 10 * std::log10(power_mw * gain / (intra_cell_mw * gain + inter_cell_mw));
   }
-  /// The same of many, within `tolerance_db`, at a tenth of what that costs. For SNRs between -1000 and 1000 dB.
+  /// Returns the SNR of a whole stretch within `tolerance_db`, at a tenth of the cost of snr_db(). Valid for SNRs from
+  /// -1000 to 1000 dB.
   [[nodiscard]] FadingStretch snr_about(const FadingStretch& shadowing_db, const FadingStretch& fading) const;
 
  private:
+  /// Bounds the fading power below, because zero has no logarithm.
   [[nodiscard]] static double at_least(double fading) { return std::max(fading, least_fading_power); }
 };
 

@@ -6,7 +6,7 @@
 namespace sluice::emulator {
 namespace {
 
-// Average powers of the taps in dB, ITU-R M.1225 annex 2 tables 4 and 5 (channel A or B).
+// Average powers of the taps in dB (ITU-R M.1225 annex 2 tables 4 and 5, channel A or B).
 constexpr double flat_db[] = {0};
 constexpr double pedestrian_a_db[] = {0, -9.7, -19.2, -22.8};
 constexpr double pedestrian_b_db[] = {0, -0.9, -4.9, -8.0, -7.8, -23.9};

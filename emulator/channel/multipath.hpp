@@ -7,24 +7,25 @@
 
 namespace sluice::emulator {
 
-/// Tapped delay lines of ITU-R M.1225. What the emulator takes from them is how much the power of the whole band
-/// varies: the more echoes of like strength, the less.
+/// Tapped delay lines of ITU-R M.1225. The emulator uses only the variation of the whole band's power, which decreases
+/// with the number of echoes of similar strength.
 enum class MultipathProfile : std::uint8_t { flat, pedestrian_a, pedestrian_b, vehicular_a };
 
-/// Power of a band over a multipath channel: taps fade independently, each Rayleigh with Jakes' spectrum, and the mean
-/// over the band is the sum of their powers (Parseval). Its mean is 1. `flat` is one tap: Fading itself.
+/// Power of a band over a multipath channel. Taps fade independently, each as Rayleigh with Jakes' spectrum. The mean
+/// over the band is the sum of their powers (Parseval), and its average is 1. `flat` is one tap.
 class Multipath {
  public:
-  /// As Fading; each tap has a stream of its own.
+  /// Creates the taps, each with its own random stream. Throws std::invalid_argument if Fading does.
   Multipath(MultipathProfile profile, double doppler, Duration interval, const Random& random);
 
+  /// Returns the fading power at step `number`, relative to the mean power.
   double power(std::uint64_t number) {
     double sum = 0;
     for (Tap& tap : taps_) sum += tap.weight * tap.fading.power(number);
     return sum;
   }
 
-  /// The same at each step of the stretch that `first`, a multiple of its length, begins.
+  /// Writes the powers of a whole stretch of steps to `sums`. `first` is its first step, a multiple of its length.
   void powers_from(std::uint64_t first, FadingStretch& sums) {
     taps_.front().powers_from(first, sums);
     for (std::size_t i = 1; i < taps_.size(); ++i) {
@@ -35,13 +36,14 @@ class Multipath {
   }
 
  private:
+  /// One tap of the delay line.
   struct Tap {
     void powers_from(std::uint64_t first, FadingStretch& powers) {
       const auto& [re, im] = fading.gains_from(first);
       for (std::size_t i = 0; i < powers.size(); ++i) powers[i] = weight * (re[i] * re[i] + im[i] * im[i]);
     }
 
-    double weight;
+    double weight;  ///< share of the mean power
     Fading fading;
   };
   std::vector<Tap> taps_;

@@ -34,6 +34,7 @@ OfdmaChannel::OfdmaChannel(const OfdmaParameters& parameters, Duration tti, cons
   for (int i = 0; i < parameters_.cqi_delay; ++i) measure();
 }
 
+/// Measures the SNR of the next TTI.
 double OfdmaChannel::measure() {
   double snr = parameters_.mean_snr_db - shadowing_.db();
   shadowing_.step();
@@ -42,8 +43,8 @@ double OfdmaChannel::measure() {
   return snr;
 }
 
-/// Returns the CQI for the next block. The outer loop lowers none to 0 (out of range), because no block would be sent
-/// then whose outcome could raise it again.
+/// Returns the CQI for the next block. The outer loop never lowers it to 0 (out of range), because without a block no
+/// outcome could raise it again.
 int OfdmaChannel::choose_cqi() {
   const int reported = link::table_cqi_of(parameters_.table, quality_.reported_db);
   if (!outer_) return reported;

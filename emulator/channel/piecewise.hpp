@@ -7,34 +7,36 @@
 
 namespace sluice::emulator {
 
+/// Parameters of a link with a random rate.
 struct PiecewiseParameters {
-  Rate min;           ///< the rate is drawn uniformly between these two
-  Rate max;           ///< at least `min`
-  Duration period{};  ///< how long a drawn rate holds; > 0, need not be a multiple of the TTI
+  Rate min;           ///< lower bound of the uniformly drawn rate
+  Rate max;           ///< upper bound of the rate, at least `min`
+  Duration period{};  ///< time for which a rate holds, > 0; need not be a multiple of the TTI
 };
 
-/// A link whose rate is redrawn at random every period: the link of figures 11 and 12 of the SMVS paper (Ren and Lin,
-/// TMC 2011). A TTI in which the rate changes carries the sum of both parts.
+/// A link whose rate is redrawn at random every period, as in figures 11 and 12 of the SMVS paper (Ren and Lin, TMC
+/// 2011). A TTI in which the rate changes carries the sum of both parts.
 class PiecewiseChannel final : public SteppedChannel {
  public:
-  /// Throws std::invalid_argument when a parameter is out of its range.
+  /// Creates the link. Throws std::invalid_argument if a parameter is out of its range.
   PiecewiseChannel(const PiecewiseParameters& parameters, Duration tti, Random random);
 
-  /// The rate at the end of the last TTI asked for.
+  /// Returns the rate at the end of the TTI that was read last.
   [[nodiscard]] Rate rate() const { return rate_; }
 
  protected:
   Grant step(std::uint64_t tti) override;
 
  private:
+  /// Draws the rate of the next period.
   void redraw();
 
   PiecewiseParameters parameters_;
   Duration tti_;
   Random random_;
   Rate rate_;
-  Duration left_{};      ///< of the present period
-  double fraction_ = 0;  ///< of a byte, not yet granted
+  Duration left_{};      ///< remaining time of the present period
+  double fraction_ = 0;  ///< part of a byte that is not granted yet
 };
 
 }  // namespace sluice::emulator

@@ -10,17 +10,18 @@
 
 namespace sluice::emulator {
 
-/// What a link carried, interval by interval.
+/// Rates of a link, interval by interval.
 struct CapacityProfile {
-  Duration interval{};  ///< > 0
+  Duration interval{};  ///< length of an interval, > 0
   std::vector<Rate> rates;
 };
 
-/// A link that carries what a profile says, again and again: the links of the SMVS paper's sections 3.2 and 5 (Ren and
-/// Lin, TMC 2011), driven by what was counted in a cell. A TTI in which the rate changes carries the sum of both parts.
+/// A link that repeats the rates of a profile, for sections 3.2 and 5 of the SMVS paper (Ren and Lin, TMC 2011). The
+/// profile is measured in a cell. A TTI in which the rate changes carries the sum of both parts.
 class ProfileChannel final : public SteppedChannel {
  public:
-  /// Throws std::invalid_argument when the profile is empty or its interval or the TTI is not positive.
+  /// Creates the link. Throws std::invalid_argument if the profile is empty, or if its interval or the TTI is not
+  /// positive.
   ProfileChannel(std::shared_ptr<const CapacityProfile> profile, Duration tti);
 
  protected:
@@ -29,10 +30,10 @@ class ProfileChannel final : public SteppedChannel {
  private:
   std::shared_ptr<const CapacityProfile> profile_;
   Duration tti_;
-  std::size_t next_ = 0;  ///< the interval that follows the present one
+  std::size_t next_ = 0;  ///< index of the interval after the present one
   Rate rate_;
-  Duration left_{};      ///< of the present interval
-  double fraction_ = 0;  ///< of a byte, not yet granted
+  Duration left_{};      ///< remaining time of the present interval
+  double fraction_ = 0;  ///< part of a byte that is not granted yet
 };
 
 }  // namespace sluice::emulator

@@ -5,8 +5,8 @@
 
 namespace sluice::emulator {
 
-/// Checks the parameters of `model`: called with a condition and what is expected, it throws std::invalid_argument that
-/// names both where the condition does not hold.
+/// Checks the parameters of `model`. A call throws std::invalid_argument with the model and the expectation if the
+/// condition is false.
 struct RangeCheck {
   const char* model;
 

@@ -7,16 +7,19 @@
 
 namespace sluice::emulator {
 
-/// Log-normal shadowing that is correlated over distance (Gudmundson, Electronics Letters 1991), as EURANE codes it:
-/// s ← e^(−vΔ/D)·s + sqrt(1 − e^(−2vΔ/D))·σ·N(0,1).
+/// Log-normal shadowing with correlation over distance (Gudmundson, Electronics Letters 1991), as in EURANE: s ←
+/// e^(−vΔ/D)·s + sqrt(1 − e^(−2vΔ/D))·σ·N(0,1).
 class Shadowing {
  public:
-  /// `speed` in m/s, `interval` between steps, `deviation` σ in dB, `distance` D in m. Begins in its stationary state.
+  /// Starts in the stationary state. `speed` is v in m/s, `interval` Δ between steps, `deviation` σ in dB, `distance` D
+  /// in m. Throws std::invalid_argument if one is out of its range.
   Shadowing(double speed, Duration interval, double deviation, double distance, Random random);
 
+  /// Returns the present attenuation in dB.
   [[nodiscard]] double db() const { return value_; }
+  /// Advances by one step.
   void step() { value_ = after(value_, random_.normal()); }
-  /// The values of so many steps, from the present one on; that behind them is the present one then.
+  /// Writes the values of db.size() steps, from the present one on, and advances by that number of steps.
   void take(std::span<double> db) {
     random_.normals(db);
     double value = value_;
@@ -32,9 +35,9 @@ class Shadowing {
   [[nodiscard]] double after(double value, double normal) const { return keep_ * value + renew_ * normal; }
 
   Random random_;
-  double keep_ = 1;
-  double renew_ = 0;
-  double value_ = 0;
+  double keep_ = 1;   ///< factor of the last value per step
+  double renew_ = 0;  ///< factor of the random number per step
+  double value_ = 0;  ///< present attenuation in dB
 };
 
 }  // namespace sluice::emulator

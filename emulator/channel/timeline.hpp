@@ -8,17 +8,18 @@
 
 namespace sluice::emulator {
 
-/// A UE's link over its whole way: the channel of one cell, then of another, with stretches in which it has none (holes
-/// in coverage, the interruption of a handover). A function of the TTI alone, as every channel.
+/// A UE's link along its path: channels of different cells, with gaps in which it has none (coverage holes, handover
+/// interruptions). It depends on the TTI number alone, as every channel does.
 class TimelineChannel final : public SteppedChannel {
  public:
-  /// Begins with `first`, from TTI 0 on.
+  /// Starts with channel `first` at TTI 0.
   explicit TimelineChannel(std::unique_ptr<Channel> first);
-  /// From TTI `tti` on there is no link. Stretches are added in the order of time; a later one at the same TTI wins.
+  /// Removes the link from TTI `tti` on. Sections must be added in time order; a later one at the same TTI replaces the
+  /// earlier.
   void silence_from(std::uint64_t tti) { add(tti, none); }
-  /// From TTI `tti` on the link is the one it had last.
+  /// Restores the last channel from TTI `tti` on.
   void resume_from(std::uint64_t tti) { add(tti, channels_.size() - 1); }
-  /// From TTI `tti` on the link is `channel`.
+  /// Switches to `channel` from TTI `tti` on.
   void replace_from(std::uint64_t tti, std::unique_ptr<Channel> channel);
 
   [[nodiscard]] double error_rate(double snr_db, std::uint8_t cqi) const override;
@@ -29,17 +30,20 @@ class TimelineChannel final : public SteppedChannel {
   [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override;
 
  private:
+  /// Index that stands for no channel.
   static constexpr std::size_t none = SIZE_MAX;
+  /// A section of the timeline with one channel, or none.
   struct Stretch {
     std::uint64_t from = 0;
     std::size_t channel = none;
   };
   void add(std::uint64_t tti, std::size_t channel);
+  /// Returns the index of the section that contains `tti`, from the current one on.
   [[nodiscard]] std::size_t stretch_at(std::uint64_t tti) const;
 
   std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<Stretch> stretches_;
-  std::size_t current_ = 0;  ///< the stretch of the latest step
+  std::size_t current_ = 0;  ///< section of the latest TTI
 };
 
 }  // namespace sluice::emulator

@@ -1,3 +1,8 @@
+// Implements CapacityTrace and TraceChannel: reads, checks and replays link traces in Mahimahi's format. Traces come
+// from files that may be hostile: line length, number range, order and count are checked before use. An error names
+// file and line. A TraceChannel advances through the endless repetition of its trace, so its cost per TTI is the number
+// of opportunities in it.
+
 #include "emulator/channel/trace.hpp"
 
 #include <algorithm>
@@ -10,14 +15,15 @@
 namespace sluice::emulator {
 namespace {
 
-/// Longer than any number that fits; what comes behind is not read into memory.
+/// Longest accepted line, more than any valid number needs, so that no long line is read into memory.
 constexpr std::streamsize max_line_length = 32;
 
+/// Throws a TraceError that names the trace and the line.
 [[noreturn]] void fail(const std::string& name, std::uint64_t line, const std::string& what) {
   throw TraceError(name + ":" + std::to_string(line) + ": " + what);
 }
 
-/// For messages: what a hostile file may put on somebody's terminal.
+/// Returns `text` without control characters, because a message with hostile text may go to a terminal.
 std::string printable(std::string_view text) {
   std::string out = "\"";
   for (const char c : text.substr(0, 20)) out += c >= ' ' && c <= '~' ? c : '?';
@@ -72,7 +78,7 @@ CapacityTrace CapacityTrace::read(std::istream& in, const std::string& name) {
   std::vector<std::uint32_t> lines;
   char text[max_line_length];
   while (in.getline(text, max_line_length)) {
-    // What gcount says includes the newline, which the last line may lack.
+    // gcount() includes the newline, which the last line may lack.
     const auto length = static_cast<std::size_t>(in.gcount()) - (in.eof() ? 0 : 1);
     if (lines.size() == max_lines) {
       fail(name, max_lines + 1, "expected at most " + std::to_string(max_lines) + " lines, got more");
@@ -101,7 +107,7 @@ TraceChannel::TraceChannel(std::shared_ptr<const CapacityTrace> trace, Duration 
   if (trace_ == nullptr) throw std::invalid_argument("trace channel: there is no trace");
   if (offset < Duration::zero()) throw std::invalid_argument("trace channel: the offset must not be negative");
   next_ = position_of(0, {});
-  // What lies before the start of the run is passed, the opportunity at its very start is not.
+  // Opportunities before the start of the run are skipped; one exactly at the start is kept.
   if (offset > Duration::zero()) static_cast<void>(pass(next_, offset - Duration(1)));
 }
 
@@ -130,7 +136,7 @@ bool TraceChannel::skip(std::uint64_t /*from*/, std::uint64_t to, std::uint64_t&
 }
 
 std::uint64_t TraceChannel::next_useful(std::uint64_t tti) {
-  // The TTI before has taken all up to its start.
+  // All opportunities up to the start of the TTI before are used already.
   Position position = next_;
   if (tti > 0) static_cast<void>(pass(position, offset_ + tti_ * static_cast<Duration::rep>(tti - 1)));
   const Duration wait = position.due - offset_;

@@ -14,45 +14,49 @@
 
 namespace sluice::emulator {
 
-/// A trace that cannot be used; what() reads "file:line: what, expected, got".
+/// Error in a trace; what() reads "file:line: what, expected, got".
 class TraceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Delivery opportunities in Mahimahi's format (Netravali et al., USENIX ATC 2015): one integer per line, the
-/// millisecond at which one opportunity occurs; equal lines repeat, never decrease, the last is > 0, and after it the
-/// trace starts again, shifted by the last line.
+/// Delivery opportunities in Mahimahi's format (Netravali et al., USENIX ATC 2015). Each line is the millisecond of one
+/// opportunity; lines may repeat but never decrease. The last line is above 0 and is the period of the trace.
 class CapacityTrace {
  public:
-  /// Bytes of IP that one opportunity carries. (Mahimahi itself counts 1504, 4 of them its TUN device's header.)
+  /// IP bytes that one opportunity carries. Mahimahi counts 1504, of which 4 are the header of its TUN device.
   static constexpr Bytes opportunity{1500};
+  /// Maximum number of lines of a trace.
   static constexpr std::uint64_t max_lines = 50'000'000;
-  static constexpr std::uint64_t max_millisecond = 1'000'000'000;  ///< 11.5 days
+  static constexpr std::uint64_t max_millisecond = 1'000'000'000;  ///< largest time: 11.5 days
 
-  /// Takes the lines as numbers. Throws TraceError, naming `name` and the line, when they break a rule above.
+  /// Creates a trace from the numbers of its lines. Throws TraceError with `name` and the line if they violate the
+  /// format.
   explicit CapacityTrace(std::vector<std::uint32_t> milliseconds, const std::string& name = "trace");
-  /// Reads a file. Throws TraceError when it cannot be read, is empty, or a line is not such a number.
+  /// Reads a trace file. Throws TraceError if it is unreadable, empty or not in the format.
   [[nodiscard]] static CapacityTrace load(const std::string& path);
-  /// Does the same from a stream; `name` stands in for the file's in errors.
+  /// Reads a trace from a stream; errors contain `name` in place of a file name.
   [[nodiscard]] static CapacityTrace read(std::istream& in, const std::string& name);
+  /// Writes the trace in Mahimahi's format.
   void write(std::ostream& out) const;
 
   [[nodiscard]] std::span<const std::uint32_t> milliseconds() const { return milliseconds_; }
-  /// The time after which the trace repeats.
+  /// Returns the time after which the trace repeats.
   [[nodiscard]] Duration period() const { return std::chrono::milliseconds(milliseconds_.back()); }
+  /// Returns the mean rate in IP bytes over the period.
   [[nodiscard]] Rate mean_rate() const;
 
  private:
   std::vector<std::uint32_t> milliseconds_;
 };
 
-/// Replays a capacity trace, byte for byte as Mahimahi's link shell does: an opportunity is used in its millisecond, by
-/// one or several packets; a packet that does not fit leaves with its last byte in a later one; what is not used is
-/// lost. With a TTI other than 1 ms an opportunity is used in the first TTI that begins at its millisecond or later.
+/// Replays a capacity trace byte for byte as Mahimahi's link shell does. One or several packets use an opportunity in
+/// its millisecond, and the unused part is lost. A packet that does not fit leaves with its last byte in a later one.
+/// With a TTI other than 1 ms, the first TTI that begins at or after its millisecond uses the opportunity.
 class TraceChannel final : public Channel {
  public:
-  /// Throws std::invalid_argument unless tti > 0. `offset` is where in the trace the run begins.
+  /// Creates the link; `offset` is the time in the trace at which the run begins. Throws std::invalid_argument if `tti`
+  /// is not positive, `offset` is negative or there is no trace.
   TraceChannel(std::shared_ptr<const CapacityTrace> trace, Duration tti, Duration offset = {});
 
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t tti) override;
@@ -62,26 +66,29 @@ class TraceChannel final : public Channel {
   [[nodiscard]] bool skip(std::uint64_t from, std::uint64_t to, std::uint64_t& offered) override;
 
  private:
-  /// An opportunity of the endless replay.
+  /// An opportunity of the endlessly repeated trace.
   struct Position {
-    std::size_t line = 0;
-    Duration lap{};  ///< when this repetition of the trace began
-    Duration due{};  ///< when it occurs
+    std::size_t line = 0;  ///< index of its line in the trace
+    Duration lap{};        ///< start of this repetition of the trace
+    Duration due{};        ///< time of the opportunity
   };
+  /// Returns the opportunity of `line` in the repetition that begins at `lap`.
   [[nodiscard]] Position position_of(std::size_t line, Duration lap) const;
-  /// Passes over the opportunities up to and including `until` (in the trace's time) and says how many.
+  /// Advances past all opportunities up to and including `until`, in trace time. Returns their number.
   std::uint64_t pass(Position& position, Duration until) const {
     std::uint64_t passed = 0;
     for (; position.due <= until; ++passed) position = behind(position);
     return passed;
   }
+  /// Returns the opportunity that follows `position`.
   [[nodiscard]] Position behind(const Position& position) const;
+  /// Takes all opportunities up to the start of TTI `tti`. Returns their bytes.
   std::uint64_t bytes_until(std::uint64_t tti);
 
   std::shared_ptr<const CapacityTrace> trace_;
   Duration tti_;
   Duration offset_;
-  Position next_;  ///< the first opportunity not yet granted
+  Position next_;  ///< first opportunity not granted yet
   Grant grant_;
 };
 

@@ -1,3 +1,7 @@
+// Implements generate_trace(): a synthetic cellular trace from fading, shadowing and random outages. The program and
+// experiments use it where no recorded trace is available. Rates are drawn for every millisecond and scaled to the
+// mean, then converted to opportunities by a credit counter. The result depends on the parameters and the seed only.
+
 #include "emulator/channel/trace_generator.hpp"
 
 #include <algorithm>
@@ -13,7 +17,7 @@ namespace sluice::emulator {
 namespace {
 
 constexpr Duration millisecond = std::chrono::milliseconds(1);
-/// Correlation distance of the shadowing, m (Gudmundson: 40 m between buildings, EURANE's value).
+/// Correlation distance of the shadowing in m (Gudmundson: 40 m between buildings, EURANE's value).
 constexpr double shadowing_distance = 40;
 
 void check(const TraceParameters& p, Duration duration) {
@@ -29,7 +33,7 @@ void check(const TraceParameters& p, Duration duration) {
   require(duration >= std::chrono::seconds(1) && duration <= std::chrono::hours(24), "the duration: 1 s to 24 h");
 }
 
-/// The link's rate in each millisecond, in units that do not matter yet.
+/// Returns the link's rate in each millisecond in arbitrary units, to be scaled later.
 std::vector<double> draw_rates(const TraceParameters& p, std::uint64_t seed, std::size_t milliseconds) {
   Fading fading(doppler_hz(p.speed_kmh), millisecond, Random::stream(seed, "trace fading"));
   Shadowing shadowing(p.speed_kmh / 3.6, millisecond, p.shadowing_db, shadowing_distance,
@@ -42,7 +46,7 @@ std::vector<double> draw_rates(const TraceParameters& p, std::uint64_t seed, std
   return rates;
 }
 
-/// Sets the rate to nothing for a while, now and then: a tunnel, a handover, a lift.
+/// Sets the rate to zero during random outages, as in a tunnel, a handover or a lift.
 void cut_outages(std::vector<double>& rates, const TraceParameters& p, std::uint64_t seed) {
   if (p.outage_every == Duration::zero()) return;
   Random random = Random::stream(seed, "trace outages");
@@ -76,7 +80,7 @@ CapacityTrace generate_trace(const TraceParameters& parameters, std::uint64_t se
   for (std::size_t i = 0; i < milliseconds; ++i) {
     for (credit += rates[i] * scale; credit >= 1; credit -= 1) lines.push_back(static_cast<std::uint32_t>(i + 1));
   }
-  // The last line is the period: it must be there even when the trace ends in an outage.
+  // The last line is the period, so it must be present even if the trace ends in an outage.
   if (lines.empty() || lines.back() != milliseconds) lines.push_back(static_cast<std::uint32_t>(milliseconds));
   return CapacityTrace(std::move(lines), "generated trace");
 }
