@@ -1,3 +1,7 @@
+// Implements the router of ABC (Goyal et al., NSDI 2020): AbcControl decides which packets keep their accelerate mark.
+// AbcQueue uses it before a wired line, AbcLine (`cell/waiting_line`) before a radio link, which reports its capacity
+// by offer(). Invariant: the share of accelerating packets is min(tr / (2·cr), 1), spaced by tokens without randomness.
+
 #include "emulator/aqm/abc.hpp"
 
 #include <algorithm>
@@ -9,7 +13,7 @@
 namespace sluice::emulator {
 namespace {
 
-constexpr double most_tokens = 10;  ///< they do not pile up where few packets come
+constexpr double most_tokens = 10;  ///< bounds the saved tokens after a time with few packets
 
 const AbcParameters& checked(const AbcParameters& p) {
   constexpr Duration zero = Duration::zero();
@@ -35,7 +39,7 @@ double RecentBytes::per_second(Instant now) {
 AbcControl::AbcControl(const AbcParameters& parameters, std::optional<Rate> capacity)
     : parameters_(checked(parameters)), capacity_(capacity), offered_(parameters.window), sent_(parameters.window) {}
 
-/// Of a longer time its share that the window holds.
+/// Adds offered bytes; of a period longer than the window, only the share that the window covers.
 void AbcControl::offer(Bytes bytes, Instant since, Instant now) {
   const Duration time = now - since;
   const bool longer = time > parameters_.window;
@@ -43,14 +47,15 @@ void AbcControl::offer(Bytes bytes, Instant since, Instant now) {
   offered_.add(Bytes(static_cast<std::int64_t>(static_cast<double>(bytes.count()) * share)), now);
 }
 
-/// tr = η·µ − µ/δ·max(x − dt, 0), bytes per second.
+/// Returns the target rate tr = η·µ − µ/δ·max(x − dt, 0) in bytes per second.
 double AbcControl::target_rate(Duration waited, Instant now) {
   const double link = capacity_ ? capacity_->bytes_per_second() : offered_.per_second(now);
   const Duration excess = std::max(waited - parameters_.delay_threshold, Duration::zero());
   return std::max(0.0, link * (parameters_.eta - to_seconds(excess) / to_seconds(parameters_.delta)));
 }
 
-/// f = min(tr / (2·cr), 1), where cr is the rate at which the queue sends.
+/// True, and a token is spent, if more than one token is saved. Each packet adds f = min(tr / (2·cr), 1) tokens, where
+/// cr is the rate at which the queue sends.
 bool AbcControl::accelerates(Bytes size, Duration waited, Instant now) {
   sent_.add(size, now);
   const double share = std::min(target_rate(waited, now) / (2 * sent_.per_second(now)), 1.0);

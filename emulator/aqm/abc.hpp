@@ -10,22 +10,26 @@
 
 namespace sluice::emulator {
 
-/// η and δ are the publication's; threshold and window are for a link that sends in batches of some milliseconds.
+/// Parameters of ABC. η and δ are those of the publication; threshold and window suit a link that sends in batches of
+/// some milliseconds.
 struct AbcParameters {
-  double eta = 0.98;                                         ///< share of the link that is aimed at, 0 < η <= 1
-  Duration delta = std::chrono::milliseconds(133);           ///< δ: in which a queue is to be emptied, > 0
-  Duration delay_threshold = std::chrono::milliseconds(20);  ///< dt: delay that is none, of the link's batches, >= 0
-  Duration window = std::chrono::milliseconds(40);           ///< T: over which rates are measured, > 0
+  double eta = 0.98;                                ///< target share of the link's capacity (η), 0 < η <= 1
+  Duration delta = std::chrono::milliseconds(133);  ///< time in which a queue is to be drained (δ), > 0
+  /// Delay that is not counted as queueing (dt), because the link sends in batches; >= 0.
+  Duration delay_threshold = std::chrono::milliseconds(20);
+  Duration window = std::chrono::milliseconds(40);  ///< time over which rates are measured (T), > 0
 };
 
-/// Bytes of the last so much time.
+/// Sliding sum of the bytes of the last `window`.
 class RecentBytes {
  public:
   explicit RecentBytes(Duration window) : window_(window) {}
   void add(Bytes bytes, Instant now);
+  /// Returns the mean rate over the window in bytes per second.
   [[nodiscard]] double per_second(Instant now);
 
  private:
+  /// Bytes added at one instant.
   struct Part {
     Instant at;
     Bytes bytes;
@@ -35,17 +39,18 @@ class RecentBytes {
   Bytes sum_;
 };
 
-/// Which packets may accelerate their sender (Goyal et al., NSDI 2020): a share f of them, chosen so that
-/// a round trip later the sender sends at the target rate. No randomness: tokens space them evenly.
+/// Decides which packets accelerate their sender and which brake it (Goyal et al., NSDI 2020). The accelerating share f
+/// is chosen so that the sender reaches the target rate one round trip later. No randomness: tokens space the marks
+/// evenly.
 class AbcControl {
  public:
-  /// `capacity`: of a link whose rate does not vary; nothing: what offer() says. Throws std::invalid_argument when a
-  /// parameter is out of its range.
+  /// Creates the control. `capacity` is the rate of a link that does not vary; if empty, offer() reports it. Throws
+  /// std::invalid_argument if a parameter is out of its range.
   explicit AbcControl(const AbcParameters& parameters, std::optional<Rate> capacity = std::nullopt);
 
-  /// The link could carry so much, between `since` and `now`: used or not.
+  /// Reports that the link could carry `bytes` between `since` and `now`, used or not.
   void offer(Bytes bytes, Instant since, Instant now);
-  /// A packet of this size is sent that has waited so long. False: it tells its sender to brake.
+  /// True if a packet of `size` that has waited `waited` may accelerate its sender; false if it must brake.
   [[nodiscard]] bool accelerates(Bytes size, Duration waited, Instant now);
 
  private:
@@ -55,13 +60,13 @@ class AbcControl {
   std::optional<Rate> capacity_;
   RecentBytes offered_;
   RecentBytes sent_;
-  double tokens_ = 0;
+  double tokens_ = 0;  ///< accelerate marks saved, up to a bound
 };
 
-/// An ABC router before a line of a constant rate: first in, first out; what finds it full is dropped.
+/// An ABC router's FIFO queue before a line of constant rate, with tail drop.
 class AbcQueue final : public QueueDiscipline {
  public:
-  /// Throws std::invalid_argument when a parameter is out of its range.
+  /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.
   AbcQueue(const QueueLimit& limit, const AbcParameters& parameters, Rate rate)
       : limit_(limit), control_(parameters, rate) {}
   void enqueue(packet::Packet packet, Instant now) override;
@@ -73,8 +78,7 @@ class AbcQueue final : public QueueDiscipline {
   Ring<Queued> queue_;
 };
 
-/// Brakes the sender of a packet that may still accelerate; false when it is not one of ABC's (ECT(1)), or was braked
-/// before.
+/// Changes an accelerate mark (ECT(1)) to a brake mark. Returns false if the packet is not ABC's or brakes already.
 bool brake(packet::Packet& frame);
 
 }  // namespace sluice::emulator

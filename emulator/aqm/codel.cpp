@@ -27,7 +27,7 @@ bool CodelControl::standing(const Queued* packet, Bytes backlog, Instant now) {
 
 void CodelControl::begin_dropping(Instant now) {
   dropping_ = true;
-  // When the last time was not long ago, go on at the rate of drops that controlled the queue then.
+  // If the last drop state ended recently, dropping resumes at its rate, because that rate controlled the queue then.
   const std::uint32_t delta = count_ - last_count_;
   const bool lately = now - drop_next_ < parameters_.interval * 16;
   count_ = delta > 1 && lately ? delta : 1;

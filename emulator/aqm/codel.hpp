@@ -9,21 +9,23 @@
 
 namespace sluice::emulator {
 
+/// Parameters of CoDel (RFC 8289).
 struct CodelParameters {
-  Duration target = std::chrono::milliseconds(5);      ///< of the standing queue's delay, > 0
-  Duration interval = std::chrono::milliseconds(100);  ///< a worst-case round trip, > 0
-  Bytes max_packet{1514};                              ///< a queue of no more is never standing
-  bool ecn = false;                                    ///< marks instead of dropping where it can
+  Duration target = std::chrono::milliseconds(5);      ///< target delay of the standing queue, > 0
+  Duration interval = std::chrono::milliseconds(100);  ///< sliding window, a worst-case round trip time, > 0
+  Bytes max_packet{1514};                              ///< backlog up to which a queue counts as not standing
+  bool ecn = false;                                    ///< true: ECN-capable packets are marked instead of dropped
 };
 
-/// CoDel's control of one queue (RFC 8289, whose names these are).
+/// CoDel's controller of one queue; names are those of RFC 8289.
 class CodelControl {
  public:
-  /// Throws std::invalid_argument when a time is not above 0.
+  /// Creates the controller. Throws std::invalid_argument if target or interval is not above 0.
   explicit CodelControl(const CodelParameters& parameters);
 
-  /// The next packet to be sent. `pull()` takes the oldest (optional of a Queued or what derives from it), `backlog()`
-  /// says how many bytes remain behind it, `drop(packet)` and `mark()` are told what becomes of packets.
+  /// Returns the next packet to be sent, if there is one. `pull()` takes the oldest packet out of the queue, as an
+  /// optional of Queued or a derived type. `backlog()` returns the bytes behind it. `drop(packet)` and `mark()` are
+  /// called for each packet that is dropped or marked.
   template <typename Pull, typename Backlog, typename Drop, typename Mark>
   auto dequeue(Instant now, Pull&& pull, Backlog&& backlog, Drop&& drop, Mark&& mark) -> decltype(pull()) {
     auto packet = pull();
@@ -53,6 +55,7 @@ class CodelControl {
     }
     return packet;
   }
+  /// True in the dropping state of RFC 8289.
   [[nodiscard]] bool dropping() const { return dropping_; }
 
  private:
@@ -60,7 +63,7 @@ class CodelControl {
   [[nodiscard]] static const Queued* address_of(const std::optional<Item>& packet) {
     return packet ? &*packet : nullptr;
   }
-  /// Marks (true: the packet stays) or drops.
+  /// Marks the packet and returns true, or drops it and returns false.
   template <typename Item, typename Drop, typename Mark>
   bool notify(Item& packet, Drop& drop, Mark& mark) {
     if (parameters_.ecn && mark_congestion(packet.packet)) {
@@ -70,21 +73,24 @@ class CodelControl {
     drop(packet);
     return false;
   }
-  /// This is dodequeue(): whether the delay has been above target for an interval. `packet` is null when there was
-  /// none.
+  /// Implements dodequeue() of RFC 8289: true if the delay has been above target for an interval. `packet` is null if
+  /// the queue is empty.
   bool standing(const Queued* packet, Bytes backlog, Instant now);
+  /// Enters the dropping state.
   void begin_dropping(Instant now);
+  /// Returns the next drop time: `from` plus interval / sqrt(count).
   [[nodiscard]] Instant control_law(Instant from) const;
 
   CodelParameters parameters_;
+  /// Time at which the delay will have been above target for an interval; empty while it is below.
   std::optional<Instant> first_above_;
-  bool dropping_ = false;
-  Instant drop_next_{};
-  std::uint32_t count_ = 0;
-  std::uint32_t last_count_ = 0;
+  bool dropping_ = false;         ///< true in the dropping state
+  Instant drop_next_{};           ///< time of the next drop
+  std::uint32_t count_ = 0;       ///< drops in this dropping state
+  std::uint32_t last_count_ = 0;  ///< count_ when this dropping state began
 };
 
-/// CoDel over one first-in-first-out queue (RFC 8289).
+/// A FIFO queue under CoDel (RFC 8289).
 class CodelQueue final : public QueueDiscipline {
  public:
   CodelQueue(const QueueLimit& limit, const CodelParameters& parameters) : limit_(limit), control_(parameters) {}

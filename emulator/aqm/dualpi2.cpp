@@ -1,3 +1,8 @@
+// Implements DualPI2 (RFC 9332): DualPi2Control computes the probabilities, DualPi2Queue is a router's queue with them.
+// The radio queue uses the same control through DualPi2Line (`cell/waiting_line`). Updates run at multiples of tupdate
+// and are caught up when a packet comes or goes, so no timer is needed. Marks and drops are deterministic:
+// probabilities are summed, and each whole is one event (recur() of appendix A).
+
 #include "emulator/aqm/dualpi2.hpp"
 
 #include <stdexcept>
@@ -5,7 +10,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// p_Lmax of RFC 9332: from here on the L queue cannot be told more by marks alone.
+/// p_Lmax of RFC 9332: coupled probability from which marks alone do not slow L4S traffic down enough.
 constexpr double most_scalable = 1;
 
 const DualPi2Parameters& checked(const DualPi2Parameters& p) {
@@ -26,7 +31,8 @@ DualPi2Control::DualPi2Control(const DualPi2Parameters& parameters) : parameters
 void DualPi2Control::follow(Instant oldest, Instant now) {
   if (!next_) next_ = now + parameters_.tupdate;
   for (; *next_ <= now; *next_ += parameters_.tupdate) {
-    if (oldest >= *next_ && base_ == 0 && before_ == Duration::zero()) {  // idle, and nothing to forget
+    // Updates of an idle queue change nothing, so they are skipped.
+    if (oldest >= *next_ && base_ == 0 && before_ == Duration::zero()) {
       *next_ += (now - *next_) / parameters_.tupdate * parameters_.tupdate;
       continue;
     }
@@ -34,7 +40,7 @@ void DualPi2Control::follow(Instant oldest, Instant now) {
   }
 }
 
-/// dualpi2_update() of RFC 9332, appendix A.1.
+/// Updates the base probability, as dualpi2_update() of RFC 9332, appendix A.1.
 void DualPi2Control::update(Duration delay) {
   base_ += parameters_.alpha * to_seconds(delay - parameters_.target) + parameters_.beta * to_seconds(delay - before_);
   base_ = std::clamp(base_, 0.0, 1.0);
@@ -48,7 +54,8 @@ bool DualPi2Control::recur(double& sum, double likelihood) {
   return true;
 }
 
-/// Appendix A.2: at an overload the L queue drops with the classic probability, and marks the rest.
+/// Decides for a packet of the L queue (appendix A.2). At overload the queue drops with the classic probability and
+/// marks the rest.
 DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes behind) {
   const double coupled = parameters_.coupling * base_;
   if (coupled >= most_scalable && recur(scalable_drop_sum_, base_ * base_)) return Verdict::drop;
@@ -57,7 +64,8 @@ DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes be
   return likelihood >= most_scalable || recur(scalable_sum_, likelihood) ? Verdict::mark : Verdict::pass;
 }
 
-/// Appendix A.2: marked where the sender understands it and there is no overload, else dropped.
+/// Decides for a classic packet (appendix A.2): marked if it is ECN-capable and there is no overload, otherwise
+/// dropped.
 DualPi2Control::Verdict DualPi2Control::judge_classic(bool ecn_capable) {
   const double likelihood = base_ * base_;
   if (!recur(classic_sum_, likelihood)) return Verdict::pass;
@@ -75,7 +83,7 @@ void DualPi2Queue::enqueue(packet::Packet packet, Instant now) {
 }
 
 packet::Packet DualPi2Queue::dequeue(Instant now) {
-  constexpr Duration least{1};  // a line that is idle sends what comes in this very instant
+  constexpr Duration least{1};  // an idle line sends a packet that arrives in this very instant
   auto next = queues_.dequeue(
       now, now + least, [this](const Queued& gone) { dropped(gone, &DisciplineCounters::dropped_early); },
       [this] { note_mark(); });

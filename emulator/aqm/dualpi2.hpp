@@ -12,62 +12,67 @@
 
 namespace sluice::emulator {
 
-/// The defaults are those of RFC 9332, appendix A.1.
+/// Parameters of DualPI2; the defaults are those of RFC 9332, appendix A.1.
 struct DualPi2Parameters {
-  Duration target = std::chrono::milliseconds(15);   ///< delay of the classic queue, > 0
-  Duration tupdate = std::chrono::milliseconds(16);  ///< between two updates of the probability, > 0
-  double alpha = 0.16;                               ///< Hz: gain on the distance from the target, > 0
-  double beta = 3.2;                                 ///< Hz: gain on the change of the delay, > 0
-  double coupling = 2;                               ///< k, >= 1
-  Duration step = std::chrono::milliseconds(1);    ///< delay above which a packet of the L queue is marked, > 0; a link
-                                                   ///< that sends in intervals needs more than one of them
-  Duration shift = std::chrono::milliseconds(30);  ///< by how much the L queue's packets count as older, >= 0
-  Bytes max_packet{1514};  ///< an L queue of no more is not marked at the step, nor two of both queues at all
+  Duration target = std::chrono::milliseconds(15);   ///< target delay of the classic queue, > 0
+  Duration tupdate = std::chrono::milliseconds(16);  ///< time between two updates of the probability, > 0
+  double alpha = 0.16;                               ///< gain on the distance from the target, Hz, > 0
+  double beta = 3.2;                                 ///< gain on the change of the delay, Hz, > 0
+  double coupling = 2;                               ///< coupling factor (k), >= 1
+  /// Delay above which a packet of the L queue is marked, > 0. A link that sends at intervals needs more than one
+  /// interval.
+  Duration step = std::chrono::milliseconds(1);
+  Duration shift = std::chrono::milliseconds(30);  ///< head start of the L queue in the time-shifted FIFO, >= 0
+  /// L backlog up to which the step does not mark; with two in both queues together, there are no marks or drops.
+  Bytes max_packet{1514};
 };
 
-/// The probabilities of DualPI2 (RFC 9332, appendix A): one PI controller, squared for classic traffic, coupled
-/// linearly to that of L4S. No randomness: likelihoods are summed up, and what comes to a whole is an event, as its
-/// recur() does.
+/// Controller of DualPI2 (RFC 9332, appendix A). One PI controller yields the base probability p'. Classic traffic gets
+/// its square, L4S traffic p' times the coupling factor. No randomness: probabilities are summed, and each whole is one
+/// event, as with recur().
 class DualPi2Control {
  public:
+  /// What happens to a packet.
   enum class Verdict : std::uint8_t { pass, mark, drop };
 
-  /// Throws std::invalid_argument when a parameter is out of its range.
+  /// Creates the controller. Throws std::invalid_argument if a parameter is out of its range.
   explicit DualPi2Control(const DualPi2Parameters& parameters);
 
-  /// Updates are made up for until `now`; until then the queues were as they are. `oldest`: since when the oldest
-  /// packet of either queue waits, or `now`.
+  /// Catches up on the updates until `now`, for queues that were unchanged until then. `oldest` is the arrival time of
+  /// the oldest packet of both queues, `now` if they are empty.
   void follow(Instant oldest, Instant now);
-  /// A packet of the L queue that has waited so long is to be sent; `behind` bytes remain.
+  /// Decides for a packet of the L queue that has waited `waited`; `behind` bytes remain in that queue.
   [[nodiscard]] Verdict judge_scalable(Duration waited, Bytes behind);
-  /// A packet of the classic queue.
+  /// Decides for a packet of the classic queue.
   [[nodiscard]] Verdict judge_classic(bool ecn_capable);
-  /// p', of which the others are made.
+  /// Returns the base probability p', from which the others are derived.
   [[nodiscard]] double base() const { return base_; }
 
  private:
+  /// Adds a probability to `sum`. True if the sum exceeds 1, which is then subtracted.
   [[nodiscard]] static bool recur(double& sum, double likelihood);
+  /// Runs one update of the PI controller.
   void update(Duration delay);
 
   DualPi2Parameters parameters_;
-  double base_ = 0;
-  Duration before_{};  ///< the delay at the last update
-  std::optional<Instant> next_;
-  double scalable_sum_ = 0;
-  double scalable_drop_sum_ = 0;
-  double classic_sum_ = 0;
+  double base_ = 0;               ///< base probability p'
+  Duration before_{};             ///< delay at the last update
+  std::optional<Instant> next_;   ///< time of the next update; empty before the first packet
+  double scalable_sum_ = 0;       ///< sum of the marking probabilities of the L queue
+  double scalable_drop_sum_ = 0;  ///< sum of the drop probabilities of the L queue at overload
+  double classic_sum_ = 0;        ///< sum of the probabilities of the classic queue
 };
 
-/// Both queues and who of them is next: the L queue's packets count as `shift` older than they are (a time-shifted
-/// FIFO), so that they go first, and classic ones wait for them no longer than that. `Item` is
-/// a Queued or what derives from it, its size in bytes is size_of(item).
+/// The two queues of DualPI2 and the choice between them. A packet of the L queue counts as `shift` older than it is
+/// (time-shifted FIFO). So classic packets wait for the L queue no longer than `shift`. `Item` is Queued or a derived
+/// type; its size in bytes is size_of(item).
 template <typename Item>
 class DualPi2Queues {
  public:
   explicit DualPi2Queues(const DualPi2Parameters& parameters)
       : control_(parameters), shift_(parameters.shift), max_packet_(parameters.max_packet) {}
 
-  /// ECT(1) and CE go to the L queue (RFC 9331).
+  /// Queues a packet: ECT(1) and CE in the L queue (RFC 9331), others in the classic queue.
   void push(Item item) {
     Line& line = is_scalable(item.packet) ? scalable_ : classic_;
     control_.follow(oldest(item.since), item.since);
@@ -75,14 +80,14 @@ class DualPi2Queues {
     line.queue.push(std::move(item));
   }
   [[nodiscard]] std::size_t size() const { return scalable_.queue.size() + classic_.queue.size(); }
-  /// Something is there that came before `now`.
+  /// True if a packet that arrived before `now` waits.
   [[nodiscard]] bool ready(Instant now) const { return scalable_.ready(now) || classic_.ready(now); }
-  /// Whose turn it is. Requires size() > 0.
+  /// Returns the packet that is sent next. Requires size() > 0.
   [[nodiscard]] const Item& front(Instant now) { return turn(now).queue.front(); }
-  /// Takes that out, whatever its delay. Requires size() > 0.
+  /// Takes out the packet that is sent next, whatever its delay. Requires size() > 0.
   [[nodiscard]] Item pop(Instant now) { return take(turn(now)); }
-  /// The next packet to be sent at `now` of those that came before `until`, when there is one; `drop(item)` and
-  /// `mark()` are told what is done before.
+  /// Returns the next packet to be sent at `now`, if one that arrived before `until` remains. `drop(item)` and `mark()`
+  /// are called for each packet that is dropped or marked before.
   template <typename Drop, typename Mark>
   std::optional<Item> dequeue(Instant now, Instant until, Drop&& drop, Mark&& mark) {
     control_.follow(oldest(now), now);
@@ -101,23 +106,26 @@ class DualPi2Queues {
     }
     return std::nullopt;
   }
-  /// Bytes that wait in the L queue.
+  /// Returns the bytes that wait in the L queue.
   [[nodiscard]] Bytes scalable_bytes() const { return scalable_.bytes; }
   [[nodiscard]] const DualPi2Control& control() const { return control_; }
 
  private:
+  /// One of the two queues.
   struct Line {
     Ring<Item> queue;
     Bytes bytes;
     [[nodiscard]] bool ready(Instant now) const { return !queue.empty() && queue.front().since < now; }
   };
 
-  /// With what waits behind it no more than two packets: no queue to be told of, as in PIE (RFC 8033 section 4.1).
-  /// Otherwise what the last outage left of the probability would drop every single repetition after it.
+  /// True if at most two packets wait, including `next`: such a queue is not congested, as in PIE (RFC 8033 section
+  /// 4.1). Otherwise a probability left over from an outage would drop every retransmission after it.
   [[nodiscard]] bool is_small(const Item& next) const {
     return scalable_.bytes + classic_.bytes + size_of(next) <= max_packet_ * 2;
   }
+  /// True for ECT(1) and CE, which identify L4S traffic (RFC 9331).
   [[nodiscard]] static bool is_scalable(const packet::Packet& packet) { return (ecn_of(packet) & 1U) != 0; }
+  /// Returns the arrival time of the oldest packet, `now` if there is none.
   [[nodiscard]] Instant oldest(Instant now) const {
     Instant oldest = now;
     for (const Line* const line : {&scalable_, &classic_}) {
@@ -125,7 +133,8 @@ class DualPi2Queues {
     }
     return oldest;
   }
-  /// What comes in this very instant misses it while the other queue has older packets.
+  /// Returns the queue that sends next. A packet that arrives in this instant misses it if the other queue has older
+  /// ones.
   Line& turn(Instant now) {
     if (scalable_.queue.empty() || classic_.queue.empty()) return scalable_.queue.empty() ? classic_ : scalable_;
     if (scalable_.ready(now) != classic_.ready(now)) return scalable_.ready(now) ? scalable_ : classic_;
@@ -144,11 +153,11 @@ class DualPi2Queues {
   Line classic_;
 };
 
-/// DualPI2 (RFC 9332) as a router's queue: low delay for L4S traffic, and about the rate for it that classic flows get.
-/// What finds no room is dropped.
+/// DualPI2 (RFC 9332) as a router's queue with tail drop: low delay for L4S traffic, and about equal rates for L4S and
+/// classic flows.
 class DualPi2Queue final : public QueueDiscipline {
  public:
-  /// Throws std::invalid_argument when a parameter is out of its range.
+  /// Creates empty queues. Throws std::invalid_argument if a parameter is out of its range.
   DualPi2Queue(const QueueLimit& limit, const DualPi2Parameters& parameters) : limit_(limit), queues_(parameters) {}
   void enqueue(packet::Packet packet, Instant now) override;
   [[nodiscard]] packet::Packet dequeue(Instant now) override;

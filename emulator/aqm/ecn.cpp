@@ -9,12 +9,13 @@ namespace {
 
 constexpr std::uint8_t congestion_experienced = 3;
 
+/// Marks an IPv4 header and updates its checksum. Returns false if it is not ECN-capable.
 bool mark_v4(std::uint8_t* ip) {
   if ((ip[1] & 3) == 0) return false;
   const auto before = static_cast<std::uint16_t>(ip[0] << 8 | ip[1]);
   ip[1] = static_cast<std::uint8_t>(ip[1] | congestion_experienced);
   const auto after = static_cast<std::uint16_t>(ip[0] << 8 | ip[1]);
-  // RFC 1624, equation 3: HC' = ~(~HC + ~m + m').
+  // Incremental update by RFC 1624, equation 3: HC' = ~(~HC + ~m + m').
   std::uint32_t sum = static_cast<std::uint16_t>(~(ip[10] << 8 | ip[11]));
   sum += static_cast<std::uint16_t>(~before);
   sum += after;
@@ -26,6 +27,7 @@ bool mark_v4(std::uint8_t* ip) {
   return true;
 }
 
+/// Marks an IPv6 header. Returns false if it is not ECN-capable.
 bool mark_v6(std::uint8_t* ip) {
   if ((ip[1] >> 4 & 3) == 0) return false;
   ip[1] = static_cast<std::uint8_t>(ip[1] | congestion_experienced << 4);

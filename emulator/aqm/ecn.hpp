@@ -6,10 +6,11 @@
 
 namespace sluice::emulator {
 
-/// Sets Congestion Experienced (RFC 3168) in the IP header of a frame whose sender understands it, the IPv4 checksum
-/// included. False, and the frame as it was, when the sender does not or it is not IP. The packet must not be shared.
+/// Sets Congestion Experienced (RFC 3168) in the IP header of an ECN-capable frame and updates the IPv4 checksum.
+/// Returns false and changes nothing if the frame is not ECN-capable or not IP. The packet must not be shared.
 bool mark_congestion(packet::Packet& frame);
-/// The ECN field of a frame's IP header: 1 is ECT(1), 2 is ECT(0), 3 is Congestion Experienced. 0 when it is not IP.
+/// Returns the ECN field of a frame's IP header: 1 is ECT(1), 2 is ECT(0), 3 is Congestion Experienced. 0 also if the
+/// frame is not IP.
 [[nodiscard]] std::uint8_t ecn_of(const packet::Packet& frame);
 
 }  // namespace sluice::emulator

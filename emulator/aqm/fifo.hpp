@@ -5,7 +5,7 @@
 
 namespace sluice::emulator {
 
-/// One queue, first in first out; what finds it full is dropped.
+/// A FIFO queue with tail drop.
 class FifoQueue final : public QueueDiscipline {
  public:
   explicit FifoQueue(const QueueLimit& limit) : limit_(limit) {}

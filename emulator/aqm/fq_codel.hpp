@@ -5,15 +5,15 @@
 
 namespace sluice::emulator {
 
-/// Flow Queue CoDel (RFC 8290) as a router's queue. When the whole is full, the oldest packet of the fattest queue
-/// goes.
+/// FQ-CoDel (RFC 8290) as a router's queue. When the limit is exceeded, the longest queue loses its oldest packet.
 class FqCodelQueue final : public QueueDiscipline {
  public:
-  /// Throws std::invalid_argument when a parameter is out of its range. RFC 8290's limit is 10 240 packets.
+  /// Creates empty queues; RFC 8290's limit is 10 240 packets. Throws std::invalid_argument if a parameter is out of
+  /// its range.
   FqCodelQueue(const QueueLimit& limit, const FqCodelParameters& parameters) : limit_(limit), flows_(parameters) {}
   void enqueue(packet::Packet packet, Instant now) override;
   [[nodiscard]] packet::Packet dequeue(Instant now) override;
-  /// Queues on the lists of new and of old ones.
+  /// Returns the number of queues on the lists of new and old queues.
   [[nodiscard]] std::size_t active() const { return flows_.active(); }
 
  private:

@@ -15,20 +15,20 @@
 
 namespace sluice::emulator {
 
+/// Parameters of FQ-CoDel (RFC 8290).
 struct FqCodelParameters {
   CodelParameters codel;
-  std::uint32_t queues = 1024;  ///< that flows are hashed into, > 0
-  Bytes quantum{1514};          ///< > 0
-  std::uint64_t seed = 0;       ///< of the hash
+  std::uint32_t queues = 1024;  ///< number of queues that flows are hashed into, > 0
+  Bytes quantum{1514};          ///< bytes that a queue may send per round, > 0
+  std::uint64_t seed = 0;       ///< seed of the flow hash
 };
 
-/// The queues of Flow Queue CoDel (RFC 8290, section 4): flows hashed into queues, each under CoDel, served by deficit
-/// round robin with queues that have just become busy first. `Item` is a Queued or what derives from it, its size in
-/// bytes is size_of(item).
+/// The queues of FQ-CoDel (RFC 8290, section 4). Flows are hashed into queues, each under CoDel. Deficit round robin
+/// serves them, newly busy queues first. `Item` is Queued or a derived type; its size in bytes is size_of(item).
 template <typename Item>
 class FqCodelFlows {
  public:
-  /// Throws std::invalid_argument when a parameter is out of its range.
+  /// Creates empty queues. Throws std::invalid_argument if a parameter is out of its range.
   explicit FqCodelFlows(const FqCodelParameters& parameters) : quantum_(parameters.quantum), seed_(parameters.seed) {
     if (parameters.queues == 0 || parameters.quantum <= Bytes(0)) {
       throw std::invalid_argument("FQ-CoDel: there must be queues and a quantum");
@@ -37,6 +37,7 @@ class FqCodelFlows {
     for (std::uint32_t i = 0; i < parameters.queues; ++i) flows_.emplace_back(parameters.codel);
   }
 
+  /// Queues a packet in the queue of its flow.
   void push(Item item) {
     const auto key = read_flow_key(item.packet.bytes());
     const auto number = static_cast<std::uint32_t>((key ? key->hash(seed_) : 0) % flows_.size());
@@ -50,21 +51,22 @@ class FqCodelFlows {
     new_.push_back(number);
   }
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// The oldest of the flow whose turn it is. Requires size() > 0.
+  /// Returns the oldest packet of the queue that sends next. Requires size() > 0.
   [[nodiscard]] const Item& front() { return busy().queue.front(); }
-  /// Takes that out, whatever its delay. Requires size() > 0.
+  /// Takes out the packet that front() returns, whatever its delay. Requires size() > 0.
   [[nodiscard]] Item pop() {
     Flow& flow = busy();
     Item oldest = take(flow);
     flow.deficit -= size_of(oldest);
     return oldest;
   }
-  /// Takes the oldest of the fattest queue out. Requires size() > 0.
+  /// Takes out the oldest packet of the queue with most bytes. Requires size() > 0.
   [[nodiscard]] Item pop_fattest() {
     return take(*std::max_element(flows_.begin(), flows_.end(),
                                   [](const Flow& a, const Flow& b) { return a.bytes < b.bytes; }));
   }
-  /// The next packet to be sent, when there is one; `drop(item)` and `mark()` are told what CoDel does before.
+  /// Returns the next packet to be sent, if there is one. `drop(item)` and `mark()` are called for each packet that
+  /// CoDel drops or marks before.
   template <typename Drop, typename Mark>
   std::optional<Item> dequeue(Instant now, Drop&& drop, Mark&& mark) {
     while (active() > 0) {
@@ -84,27 +86,30 @@ class FqCodelFlows {
     }
     return std::nullopt;
   }
-  /// Queues on the lists of new and of old ones.
+  /// Returns the number of queues on the lists of new and old queues.
   [[nodiscard]] std::size_t active() const { return new_.size() + old_.size(); }
 
  private:
+  /// One queue with its controller and deficit.
   struct Flow {
     explicit Flow(const CodelParameters& parameters) : control(parameters) {}
     Ring<Item> queue;
     Bytes bytes;
-    Bytes deficit;
+    Bytes deficit;  ///< bytes that it may still send this round
     CodelControl control;
-    bool active = false;
+    bool active = false;  ///< true while it is on a list
   };
+  /// List of queue numbers in service order.
   using Turns = std::list<std::uint32_t>;
 
+  /// Takes out the oldest packet of a queue.
   Item take(Flow& flow) {
     Item oldest = flow.queue.pop();
     flow.bytes -= size_of(oldest);
     --size_;
     return oldest;
   }
-  /// The list whose first queue may send. Requires active() > 0.
+  /// Returns the list whose first queue may send now. Requires active() > 0.
   Turns& turn() {
     for (;;) {
       Turns& turns = new_.empty() ? old_ : new_;
@@ -114,10 +119,9 @@ class FqCodelFlows {
       old_.splice(old_.end(), turns, turns.begin());
     }
   }
-  /// The first queue of a list has nothing to send.
+  /// Removes the first queue of a list, which is empty, from service.
   void retire(Turns& turns) {
-    // A new queue that ran empty goes behind the old ones once, so that it cannot come back as new at once
-    // (section 4.2).
+    // An empty new queue goes to the end of the old list once, so that it cannot return as new at once (section 4.2).
     if (&turns == &new_ && !old_.empty()) {
       old_.splice(old_.end(), turns, turns.begin());
     } else {
@@ -125,7 +129,7 @@ class FqCodelFlows {
       turns.pop_front();
     }
   }
-  /// The queue whose turn it is that has something to send.
+  /// Returns the queue that sends next, which is not empty. Requires size() > 0.
   Flow& busy() {
     for (;;) {
       Turns& turns = turn();
@@ -138,8 +142,8 @@ class FqCodelFlows {
   Bytes quantum_;
   std::uint64_t seed_;
   std::vector<Flow> flows_;
-  Turns new_;
-  Turns old_;
+  Turns new_;  ///< queues that became busy recently
+  Turns old_;  ///< queues that have used their first quantum
   std::size_t size_ = 0;
 };
 

@@ -11,24 +11,29 @@
 
 namespace sluice::emulator {
 
-/// A router's outgoing line: a queue discipline, a rate, a propagation delay. One direction, in the order in which the
-/// discipline lets packets go.
+/// A router's outgoing line in one direction: a queue discipline, a rate and a propagation delay. Packets are sent in
+/// the order that the discipline chooses. Thread: the event loop's.
 class QueueLine final : public Element, public EventTarget {
  public:
-  /// Throws std::invalid_argument unless rate > 0, delay >= 0 and there is a discipline.
+  /// Creates an idle line. Throws std::invalid_argument unless `rate` > 0, `delay` >= 0 and there is a discipline.
   QueueLine(EventLoop& loop, Rate rate, Duration delay, std::unique_ptr<QueueDiscipline> discipline, Element& next);
 
+  /// Queues a packet, and sends it at once if the line is idle.
   void receive(packet::Packet packet, Instant now) override;
+  /// Handles the end of a transmission or the arrival at the far end. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
   [[nodiscard]] const QueueDiscipline& discipline() const { return *discipline_; }
 
  private:
   enum Tag : std::uint64_t { sent_tag, arrived_tag };
+  /// A packet that is propagating, and its arrival time.
   struct InFlight {
     packet::Packet packet;
     Instant due{};
   };
+  /// Starts the transmission of the next packet, if any.
   void send_next(Instant now);
+  /// Sets the event of the next arrival, if none is set.
   void arm();
 
   EventLoop& loop_;
@@ -36,9 +41,9 @@ class QueueLine final : public Element, public EventTarget {
   Duration delay_;
   std::unique_ptr<QueueDiscipline> discipline_;
   Element& next_;
-  packet::Packet sending_;
+  packet::Packet sending_;  ///< packet being transmitted; empty if the line is idle
   Ring<InFlight> in_flight_;
-  bool armed_ = false;  ///< an event for the first in flight is set
+  bool armed_ = false;  ///< true if an event for the first packet in flight is set
 };
 
 }  // namespace sluice::emulator

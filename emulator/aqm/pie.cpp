@@ -1,3 +1,7 @@
+// Implements PIE (RFC 8033) as a router's queue. QueueLine calls enqueue() and dequeue(). The probability is updated at
+// multiples of tupdate; updates are caught up when a packet comes or goes, so no timer is needed. Arrivals are dropped
+// or marked with that probability, spaced by the derandomisation of section 5.5.
+
 #include "emulator/aqm/pie.hpp"
 
 #include <algorithm>
@@ -9,10 +13,11 @@
 namespace sluice::emulator {
 namespace {
 
-/// RFC 8033 section 5.5: no drop before the probabilities since the last one sum up to the first, one at the second.
+/// Bounds of the sum of probabilities since the last drop: none below the first, certain at the second (RFC 8033
+/// section 5.5).
 constexpr double least_sum = 0.85;
 constexpr double most_sum = 8.5;
-/// Section 5.1: with a higher probability packets are dropped whether or not their senders understand marks.
+/// Probability above which packets are dropped even if they are ECN-capable (section 5.1).
 constexpr double most_marked = 0.1;
 
 const PieParameters& checked(const PieParameters& p) {
@@ -23,7 +28,8 @@ const PieParameters& checked(const PieParameters& p) {
   return p;
 }
 
-/// Section 5.3: a low probability changes in small steps, so that light congestion does not overshoot.
+/// Returns the scale of probability updates: smaller steps at a low probability, so that light congestion does not
+/// overshoot (section 5.3).
 double scale_at(double probability) {
   constexpr std::pair<double, double> steps[] = {{1e-6, 2048}, {1e-5, 512}, {1e-4, 128},
                                                  {1e-3, 32},   {1e-2, 8},   {1e-1, 2}};
@@ -42,19 +48,20 @@ Duration PieQueue::delay(Instant now) const {
   return queue_.empty() ? Duration::zero() : now - queue_.front().since;
 }
 
-/// Makes up for the updates until `now`; until then the queue was as it is.
+/// Catches up on the updates until `now`, for a queue that was unchanged until then.
 void PieQueue::follow(Instant now) {
   if (next_ == never) next_ = now + parameters_.tupdate;
   for (; next_ <= now; next_ += parameters_.tupdate) {
     if (queue_.empty() && probability_ == 0 && before_ == Duration::zero() && burst_left_ == parameters_.max_burst) {
-      next_ += (now - next_) / parameters_.tupdate * parameters_.tupdate;  // nothing changes any more
+      // Updates of an idle queue change nothing, so they are skipped.
+      next_ += (now - next_) / parameters_.tupdate * parameters_.tupdate;
       continue;
     }
     update(std::max(delay(next_), Duration::zero()));
   }
 }
 
-/// RFC 8033 sections 4.2, 5.3 and 5.4, and the burst allowance of 4.4.
+/// Updates the probability (RFC 8033 sections 4.2, 5.3 and 5.4) and the burst allowance (section 4.4).
 void PieQueue::update(Duration delay) {
   double change =
       parameters_.alpha * to_seconds(delay - parameters_.target) + parameters_.beta * to_seconds(delay - before_);
@@ -69,6 +76,7 @@ void PieQueue::update(Duration delay) {
   before_ = delay;
 }
 
+/// True if the arriving packet must be dropped or marked.
 bool PieQueue::drops() {
   if (burst_left_ > Duration::zero()) return false;
   if (before_ < parameters_.target / 2 && probability_ < 0.2) return false;

@@ -11,25 +11,25 @@
 
 namespace sluice::emulator {
 
-/// Packets, cumulative. arrived = departed + the three kinds of drops + what is queued.
+/// Cumulative packet counters of a queue. At every moment arrived = departed + dropped() + queued.
 struct DisciplineCounters {
-  std::uint64_t arrived = 0;
-  std::uint64_t departed = 0;
-  std::uint64_t dropped_full = 0;   ///< there was no room: the one that came, or one that had to go for it
-  std::uint64_t dropped_early = 0;  ///< on purpose, before the queue is full
-  std::uint64_t marked = 0;         ///< told of congestion instead (ECN)
-  Duration waited{};                ///< by all that departed
-  Duration longest_wait{};          ///< of one of them
+  std::uint64_t arrived = 0;        ///< packets that arrived, dropped ones included
+  std::uint64_t departed = 0;       ///< packets sent
+  std::uint64_t dropped_full = 0;   ///< packets that found the queue full, or were evicted for one
+  std::uint64_t dropped_early = 0;  ///< packets that active queue management dropped before the queue was full
+  std::uint64_t marked = 0;         ///< packets marked with ECN instead of dropped
+  Duration waited{};                ///< sum of the waiting times of departed packets
+  Duration longest_wait{};          ///< longest waiting time of a departed packet
   [[nodiscard]] std::uint64_t dropped() const { return dropped_full + dropped_early; }
 };
 
-/// How much a queue may hold; 0 = unlimited.
+/// Limits of a queue; 0: unlimited.
 struct QueueLimit {
-  Bytes bytes;  ///< line_size of what waits
+  Bytes bytes;  ///< sum of line_size of the queued packets
   std::uint32_t packets = 0;
 };
 
-/// A packet in a queue, and since when.
+/// A packet in a queue, with its arrival time.
 struct Queued {
   packet::Packet packet;
   Instant since{};
@@ -38,8 +38,8 @@ struct Queued {
   return line_size(queued.packet);
 }
 
-/// The queue of a router's outgoing line: what it takes, what it drops or marks, and whose turn it is. The packet being
-/// sent is not in it. Pure: time is an argument, randomness a generator handed in.
+/// Queue discipline of a router's outgoing line: accepts, drops, marks and orders packets. The packet being sent is not
+/// part of it. Pure: time is an argument, and randomness comes from a given generator.
 class QueueDiscipline {
  public:
   virtual ~QueueDiscipline() = default;
@@ -47,9 +47,9 @@ class QueueDiscipline {
   QueueDiscipline(const QueueDiscipline&) = delete;
   QueueDiscipline& operator=(const QueueDiscipline&) = delete;
 
-  /// A packet comes; it or others may be dropped.
+  /// Handles an arriving packet; it, or others, may be dropped.
   virtual void enqueue(packet::Packet packet, Instant now) = 0;
-  /// The next packet to be sent; empty when there is none (any more: some may be dropped here).
+  /// Returns the next packet to be sent; empty if there is none. Packets may be dropped here first.
   [[nodiscard]] virtual packet::Packet dequeue(Instant now) = 0;
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }
@@ -57,20 +57,23 @@ class QueueDiscipline {
   [[nodiscard]] const DisciplineCounters& counters() const { return counters_; }
 
  protected:
+  /// Counts a packet that enters the queue.
   void came(const packet::Packet& packet) {
     ++counters_.arrived;
     ++packets_;
     bytes_ += line_size(packet);
   }
-  /// Turned away at the door.
+  /// Counts an arriving packet that is dropped without entering the queue.
   void refused(std::uint64_t DisciplineCounters::*why) {
     ++counters_.arrived;
     ++(counters_.*why);
   }
+  /// Counts the drop of a queued packet.
   void dropped(const Queued& queued, std::uint64_t DisciplineCounters::*why) {
     gone(queued);
     ++(counters_.*why);
   }
+  /// Counts the departure of a queued packet and returns it.
   [[nodiscard]] packet::Packet departs(Queued queued, Instant now) {
     gone(queued);
     ++counters_.departed;
@@ -80,15 +83,18 @@ class QueueDiscipline {
     return std::move(queued.packet);
   }
   void note_mark() { ++counters_.marked; }
+  /// True if `packet` can enter the queue within `limit`.
   [[nodiscard]] bool fits(const packet::Packet& packet, const QueueLimit& limit) const {
     return (limit.bytes == Bytes(0) || bytes_ + line_size(packet) <= limit.bytes) &&
            (limit.packets == 0 || packets_ < limit.packets);
   }
+  /// True if the queue is above `limit`.
   [[nodiscard]] bool exceeds(const QueueLimit& limit) const {
     return (limit.bytes > Bytes(0) && bytes_ > limit.bytes) || (limit.packets > 0 && packets_ > limit.packets);
   }
 
  private:
+  /// Removes a packet from the queue's totals.
   void gone(const Queued& queued) {
     --packets_;
     bytes_ -= size_of(queued);

@@ -1,3 +1,7 @@
+// Implements RED (Floyd and Jacobson, 1993) as a router's queue. QueueLine calls enqueue() and dequeue(). An arriving
+// packet updates the average queue and is then accepted, marked or dropped. The average decays over idle time as if
+// small packets had been sent.
+
 #include "emulator/aqm/red.hpp"
 
 #include <cmath>
@@ -26,17 +30,19 @@ const RedParameters& checked(const RedParameters& p) {
 RedQueue::RedQueue(const QueueLimit& limit, const RedParameters& parameters, Random random)
     : limit_(limit), parameters_(checked(parameters)), random_(random) {}
 
+/// Updates the average queue at an arrival.
 void RedQueue::follow(Instant now) {
   if (!queue_.empty()) {
     average_ += parameters_.weight * (static_cast<double>(bytes().count()) - average_);
     return;
   }
-  // As if so many small packets had come to an empty queue while the line was idle.
+  // The average decays as if the small packets that fit into the idle time had arrived at an empty queue.
   const double packets = to_seconds(now - idle_since_) * parameters_.bytes_per_second /
                          static_cast<double>(parameters_.mean_packet.count());
   average_ *= std::pow(1 - parameters_.weight, packets);
 }
 
+/// Decides whether the arriving packet is accepted, marked (or dropped instead), or dropped.
 RedQueue::Verdict RedQueue::judge() {
   const auto low = static_cast<double>(parameters_.min_threshold.count());
   const auto high = static_cast<double>(parameters_.max_threshold.count());

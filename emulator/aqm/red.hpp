@@ -8,30 +8,34 @@
 
 namespace sluice::emulator {
 
-/// Thresholds are of the average queue in bytes as line_size counts them.
+/// Parameters of RED. Thresholds apply to the average queue in bytes, as line_size counts them.
 struct RedParameters {
-  Bytes min_threshold;           ///< below: nothing is dropped; >= 0
-  Bytes max_threshold;           ///< from here on everything is, or marked (`mark_above_max`); > min_threshold
-  double max_probability = 0.1;  ///< at max_threshold; 0 < p <= 1
-  double weight = 0.002;         ///< of the newest queue length in the average; 0 < w <= 1
-  Bytes mean_packet{1000};       ///< for how far the average falls while the line is idle; > 0
-  double bytes_per_second = 0;   ///< of the line, for the same; > 0
-  bool ecn = false;             ///< packets whose senders understand it are marked below max_threshold, not dropped …
-  bool mark_above_max = false;  ///< … and beyond it, too, for as long as they find room (Gerla et al., footnote 7)
+  Bytes min_threshold;  ///< average below which nothing is dropped, >= 0
+  /// Average from which every packet is dropped, or marked (`mark_above_max`); > min_threshold.
+  Bytes max_threshold;
+  double max_probability = 0.1;  ///< drop probability at max_threshold, 0 < p <= 1
+  double weight = 0.002;         ///< weight of the newest queue length in the average, 0 < w <= 1
+  Bytes mean_packet{1000};       ///< packet size for the decay of the average while the line is idle, > 0
+  double bytes_per_second = 0;   ///< rate of the line, for the decay while it is idle; > 0
+  bool ecn = false;              ///< true: ECN-capable packets are marked instead of dropped below max_threshold
+  /// true: packets are also marked, not dropped, above max_threshold while the buffer has space (Gerla et al., footnote
+  /// 7).
+  bool mark_above_max = false;
 };
 
-/// Random Early Detection (Floyd and Jacobson, 1993): drops or marks with a probability that grows with the average
-/// queue, evenly spaced in between by the count since the last.
+/// Random Early Detection (Floyd and Jacobson, 1993). Drops or marks packets with a probability that grows with the
+/// average queue. The number of packets since the last drop spaces the drops evenly.
 class RedQueue final : public QueueDiscipline {
  public:
-  /// Throws std::invalid_argument when a parameter is out of its range.
+  /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.
   RedQueue(const QueueLimit& limit, const RedParameters& parameters, Random random);
   void enqueue(packet::Packet packet, Instant now) override;
   [[nodiscard]] packet::Packet dequeue(Instant now) override;
-  /// The average queue, bytes.
+  /// Returns the average queue in bytes.
   [[nodiscard]] double average() const { return average_; }
 
  private:
+  /// What happens to an arriving packet; `notify` is a mark, or a drop without ECN.
   enum class Verdict : std::uint8_t { take, notify, drop };
   void follow(Instant now);
   Verdict judge();
@@ -40,9 +44,9 @@ class RedQueue final : public QueueDiscipline {
   RedParameters parameters_;
   Random random_;
   Ring<Queued> queue_;
-  double average_ = 0;
-  std::int64_t count_ = -1;  ///< packets since the last one that was marked or dropped; −1 below min_threshold
-  Instant idle_since_{};
+  double average_ = 0;       ///< average queue, bytes
+  std::int64_t count_ = -1;  ///< packets since the last mark or drop; −1 below min_threshold
+  Instant idle_since_{};     ///< when the queue became empty
 };
 
 }  // namespace sluice::emulator

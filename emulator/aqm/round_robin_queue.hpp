@@ -9,33 +9,36 @@
 
 namespace sluice::emulator {
 
-/// A queue per flow, served in turn by deficit round robin (Shreedhar and Varghese, 1996), so that flows get equal
-/// bytes whatever their packets. When the buffer that they share is full, the newest packet of the longest queue is
-/// dropped. Flows are known by a 64-bit hash of their addresses and ports.
+/// One queue per flow with deficit round robin (Shreedhar and Varghese, 1996), so that flows get equal bytes at any
+/// packet size. When the shared buffer is full, the longest queue loses its newest packet. Flows are identified by a
+/// 64-bit hash of addresses and ports.
 class RoundRobinQueue final : public QueueDiscipline {
  public:
-  /// `quantum`: bytes (line_size) a flow may send in a turn; at least the largest frame makes every turn send
-  /// something.
+  /// Creates an empty queue. `quantum` is the number of bytes (line_size) that a flow may send per round; with at least
+  /// the largest frame, every round sends something.
   explicit RoundRobinQueue(const QueueLimit& limit, Bytes quantum = Bytes(1514)) : limit_(limit), quantum_(quantum) {}
   void enqueue(packet::Packet packet, Instant now) override;
   [[nodiscard]] packet::Packet dequeue(Instant now) override;
-  /// Flows with something queued.
+  /// Returns the number of flows with queued packets.
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }
 
  private:
+  /// Queue and deficit of one flow.
   struct Flow {
     Ring<Queued> queue;
     Bytes bytes;
-    Bytes deficit;
+    Bytes deficit;  ///< bytes that it may still send this round
   };
   using Flows = std::unordered_map<std::uint64_t, Flow>;
+  /// Drops the newest packet of the flow with most bytes.
   void drop_from_longest();
+  /// Removes a flow whose queue is empty.
   void leave(std::uint64_t key);
 
   QueueLimit limit_;
   Bytes quantum_;
   Flows flows_;
-  std::list<std::uint64_t> turns_;  ///< flows with something queued; the first one's turn it is
+  std::list<std::uint64_t> turns_;  ///< flows with queued packets in service order; the first one sends next
 };
 
 }  // namespace sluice::emulator
