@@ -1,3 +1,8 @@
+// Implements the HSDPA link tables and formulas: CQI from SNR (EURANE), transport block sizes (TS 25.214) and block
+// error rates (Brouwer et al., ISSSTA 2004). HsdpaChannel calls them in every TTI of every UE. Receptions and
+// cqis_about() decide from an SNR with a known error bound. They answer only where every SNR within the bound gives the
+// same result as the exact formula.
+
 #include "emulator/link/cqi.hpp"
 
 #include <algorithm>
@@ -13,23 +18,24 @@ namespace {
 constexpr int mac_hs_header_bits = 21;
 constexpr int pdu_bits = 320;
 
-/// CQI 0 … 22 are the same for every category.
+/// Transport block bits of CQI 0 … 22, equal for every category.
 constexpr std::array<int, 23> common{0,    137,  173,  233,  317,  377,  461,  650,  792,  931,  1262, 1483,
                                      1742, 2279, 2583, 3319, 3565, 4189, 4664, 5287, 5887, 6554, 7168};
-/// CQI 23 … 30 by category.
+/// Transport block bits of CQI 23 … 30 of one category.
 using Top = std::array<int, 8>;
 constexpr Top category_1_to_6{7168, 7168, 7168, 7168, 7168, 7168, 7168, 7168};
 constexpr Top category_7_and_8{9719, 11418, 14411, 14411, 14411, 14411, 14411, 14411};
 constexpr Top category_9{9719, 11418, 14411, 17300, 17300, 17300, 17300, 17300};
 constexpr Top category_10{9719, 11418, 14411, 17300, 21754, 23370, 24222, 25558};
 
+/// Returns the high-CQI rows of a UE category.
 const Top& top_of(int category) {
   if (category <= 6) return category_1_to_6;
   if (category <= 8) return category_7_and_8;
   return category == 9 ? category_9 : category_10;
 }
 
-/// Each whole number that it reaches is a CQI.
+/// Returns the CQI as a real number; its floor is the CQI.
 double cqi_scale(double snr_db) {
   return snr_db / 1.02 + 16.62;
 }
@@ -57,26 +63,27 @@ int pdus(int transport_block_bits) {
 
 namespace {
 
-/// What a dB makes of the formula's x.
+/// Returns the change of the formula's x per dB at a CQI.
 double slope_of(int cqi) {
   return 2 * std::numbers::ln10 / (std::numbers::sqrt3 - std::log10(cqi));
 }
 
+/// Slopes of all CQIs, computed once.
 const auto slopes = [] {
   std::array<double, max_cqi + 1> all{};
   for (int cqi = 1; cqi <= max_cqi; ++cqi) all[static_cast<std::size_t>(cqi)] = slope_of(cqi);
   return all;
 }();
 
-/// The SNR at which x is 0. The constant 17.30 is the paper's 5.26 for SNR before despreading: 10·log10(16) = 12.04 dB
-/// more.
+/// Returns the SNR in dB at which the formula's x is 0. The constant 17.30 is the paper's 5.26 plus 10·log10(16) =
+/// 12.04 dB, because our SNR is before despreading.
 double middle_of(int cqi) {
   return 1.03 * cqi - 17.30;
 }
 
-/// The formula written as (e^x + 1)^(−1/0.7).
+/// Returns the error rate at the formula's x, written as (e^x + 1)^(−1/0.7).
 double rate_of(double x) {
-  return x > 700 ? 0 : std::exp(std::log1p(std::exp(x)) / -0.7);  // beyond, there is no e^x
+  return x > 700 ? 0 : std::exp(std::log1p(std::exp(x)) / -0.7);  // because e^x overflows above
 }
 
 }  // namespace
@@ -86,8 +93,8 @@ double block_error_rate(double snr_db, int cqi) {
 }
 
 Receptions::Receptions(double error_db) {
-  constexpr double lowest = -8;  // an x below which hardly a block is received
-  constexpr double step = 0.25;  // the highest is 32, where the rate is 1e-20
+  constexpr double lowest = -8;  // x below which nearly every block is lost
+  constexpr double step = 0.25;  // step of x; the highest x is 32, with a rate of 1e-20
   rates_.front() = 1;
   for (int i = 0; i <= steps; ++i) rates_[static_cast<std::size_t>(i) + 1] = rate_of(lowest + step * i);
   rates_.back() = 0;

@@ -1,3 +1,8 @@
+// Implements the CQI tables of LTE and NR (TS 36.213 section 7.2.3, TS 38.214 section 5.2.2.1). OfdmaChannel calls them
+// in every TTI: an SNR gives the CQI, and the CQI the bits of a resource block and the block error rate. Thresholds
+// come from the Vienna LTE link level simulator. Those of efficiencies outside its table keep the distance to Shannon's
+// bound of the nearest known one.
+
 #include "emulator/link/cqi_table.hpp"
 
 #include <algorithm>
@@ -10,7 +15,7 @@
 namespace sluice::emulator::link {
 namespace {
 
-/// Bits per modulation symbol, and information bits per 1024 coded ones.
+/// Bits per modulation symbol, and information bits per 1024 coded bits, of one CQI.
 struct Row {
   int modulation;
   int code_rate;
@@ -68,19 +73,20 @@ const Rows& rows_of(CqiTable table) {
   return table == CqiTable::qam256 ? qam256 : qam64_low;
 }
 
-/// SNRs in dB at which a block of each CQI of the first table is lost one time in ten, by the link level simulator of
-/// the Vienna LTE simulators.
+/// SNRs in dB at which 10 % of the blocks of each CQI of the first table are lost, from the Vienna LTE link level
+/// simulator.
 constexpr std::array<double, max_table_cqi> published_db{-6.934, -5.147, -3.18, -1.254, 0.761, 2.70,  4.697, 6.528,
                                                          8.576,  10.37,  12.3,  14.18,  15.89, 17.82, 19.83};
+/// Width of the logistic error-rate curve in dB.
 constexpr double steepness_db = 0.25;
 
-/// Shannon's bound for the efficiency of a row.
+/// Returns Shannon's SNR bound in dB for the efficiency of a row.
 double bound_db(const Row& row) {
   return 10 * std::log10(std::exp2(row.modulation * row.code_rate / 1024.0) - 1);
 }
 
-/// The rows of the other tables have the efficiencies of the first one, but for some at their ends. Those are as far
-/// from Shannon's bound as the nearest row of the first table.
+/// Returns the threshold of a row. Rows of the other tables have efficiencies of the first one, except some at their
+/// ends. Those have the distance to Shannon's bound of the nearest row of the first table.
 double threshold_of(const Row& row) {
   const auto bits = [](const Row& of) { return of.modulation * of.code_rate; };
   for (std::size_t i = 0; i < qam64.size(); ++i) {
@@ -100,6 +106,7 @@ double spectral_efficiency(CqiTable table, int cqi) {
 
 namespace {
 
+/// Thresholds of all tables and CQIs, computed once.
 const auto thresholds = [] {
   std::array<std::array<double, max_table_cqi>, 3> all{};
   for (std::size_t t = 0; t < all.size(); ++t)

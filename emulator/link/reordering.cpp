@@ -23,7 +23,7 @@ bool ReorderingBuffer::note(std::uint64_t tsn) {
 
 void ReorderingBuffer::watch(Instant now) {
   if (arrived_.empty()) {
-    deadline_ = never;  // TS 25.321: the timer stops when the gap it was started for is closed
+    deadline_ = never;  // the timer stops when its gap is closed (TS 25.321)
     return;
   }
   if (deadline_ != never && next_ <= stalled_) return;

@@ -7,36 +7,38 @@
 
 namespace sluice::emulator::link {
 
+/// Parameters of the reordering queue.
 struct ReorderingParameters {
   std::uint32_t window = 64;                             ///< blocks held out of order, 1 … 4096
-  Duration stall_timer = std::chrono::milliseconds(25);  ///< T1: how long a gap may hold up what came behind it, > 0
+  Duration stall_timer = std::chrono::milliseconds(25);  ///< T1: longest time a gap delays the blocks behind it, > 0
 };
 
-/// The reordering queue of MAC-hs (3GPP TS 25.321 section 11.6.2): hands blocks on in the order of their transmission
-/// sequence numbers. A gap holds up what came behind it until the stall timer runs out or the window moves on; then the
-/// missing blocks count as lost. Pure: whoever owns it asks for its deadline and calls expire(). `Decide` is called as
-/// decide(tsn, received) once for every number, in order.
+/// The reordering queue of MAC-hs (TS 25.321 section 11.6.2): releases blocks in the order of their transmission
+/// sequence numbers. A gap delays the blocks behind it until the stall timer expires or the window moves; then the
+/// missing blocks count as lost. Pure: the owner reads deadline() and calls expire(). `Decide` is called as decide(tsn,
+/// received) once for every number, in order.
 class ReorderingBuffer {
  public:
-  /// Throws std::invalid_argument when a parameter is out of its range.
+  /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.
   explicit ReorderingBuffer(const ReorderingParameters& parameters);
 
-  /// A block came. One that was counted as lost before is ignored.
+  /// Handles the arrival of a block. A block that already counts as lost is ignored.
   template <typename Decide>
   void received(std::uint64_t tsn, Instant now, Decide&& decide) {
     if (!note(tsn)) return;
-    while (span() > parameters_.window) release(decide);  // the window moves: what is behind it will not come any more
+    while (span() > parameters_.window) release(decide);  // the window moves, so blocks behind it count as lost
     release_in_order(decide);
     watch(now);
   }
-  /// The sender says that it has given this block up (its poll was answered): it is not waited for any longer.
+  /// Handles the sender's report that it has given up block `tsn` (answer to its poll): that block and all before it
+  /// are released.
   template <typename Decide>
   void given_up(std::uint64_t tsn, Instant now, Decide&& decide) {
     while (next_ <= tsn) release(decide);
     release_in_order(decide);
     watch(now);
   }
-  /// The stall timer ran out: to be called at deadline().
+  /// Handles the expiry of the stall timer; call it at deadline().
   template <typename Decide>
   void expire(Instant now, Decide&& decide) {
     if (now < deadline_) return;
@@ -45,14 +47,17 @@ class ReorderingBuffer {
     release_in_order(decide);
     watch(now);
   }
-  /// When the stall timer runs out; `never` while there is no gap.
+  /// Returns when the stall timer expires; `never` if there is no gap.
   [[nodiscard]] Instant deadline() const { return deadline_; }
-  /// The number that is waited for.
+  /// Returns the transmission sequence number that is expected next.
   [[nodiscard]] std::uint64_t next() const { return next_; }
 
  private:
+  /// Returns the distance from the expected number to the highest received one, inclusive.
   [[nodiscard]] std::size_t span() const { return arrived_.size(); }
+  /// Records an arrival. Returns false if the block counts as lost already.
   bool note(std::uint64_t tsn);
+  /// Starts or stops the stall timer.
   void watch(Instant now);
   template <typename Decide>
   void release(Decide& decide) {
@@ -70,9 +75,9 @@ class ReorderingBuffer {
 
   ReorderingParameters parameters_;
   std::uint64_t next_ = 0;
-  std::deque<bool> arrived_;  ///< from next_ on; the last one, if any, is true
+  std::deque<bool> arrived_;  ///< true for each block received, from next_ on; the last entry is true
   Instant deadline_ = never;
-  std::uint64_t stalled_ = 0;  ///< T1_TSN: the highest number that had come when the timer was started
+  std::uint64_t stalled_ = 0;  ///< T1_TSN: highest number received when the timer was started
 };
 
 }  // namespace sluice::emulator::link

@@ -1,3 +1,7 @@
+// Implements Rlc: bookkeeping of lost and retransmitted ranges of a byte stream (TS 25.322). AirLink reports each block
+// as received or lost, in sequence, and takes ranges to retransmit. Invariant: every position below highest_ is
+// received, in missing_ or in given_up_. The lists are short, because only the losses of a few round trips are in them.
+
 #include "emulator/link/rlc.hpp"
 
 #include <algorithm>

@@ -9,19 +9,22 @@
 
 namespace sluice::emulator::link {
 
-/// What RLC does about blocks that the layers below lost.
+/// Treatment of blocks that the layers below lost.
 enum class RlcMode : std::uint8_t {
-  unacknowledged,  ///< nothing: packets that miss a byte are lost
-  acknowledged     ///< sends it again
+  unacknowledged,  ///< no retransmission: packets with a missing byte are lost
+  acknowledged     ///< lost ranges are retransmitted
 };
 
+/// Parameters of RLC.
 struct RlcParameters {
   RlcMode mode = RlcMode::acknowledged;
-  Duration status_delay = std::chrono::milliseconds(50);  ///< from noticing a loss to being able to send it again
-  std::uint32_t retransmissions = 10;  ///< of one stretch, acknowledged mode: after that it is given up (MaxDAT)
+  /// Time from the detection of a loss to the earliest retransmission.
+  Duration status_delay = std::chrono::milliseconds(50);
+  /// Retransmissions of a range in acknowledged mode before it is given up (MaxDAT).
+  std::uint32_t retransmissions = 10;
 };
 
-/// A stretch of the stream of bytes on the air that a UE is sent: [from, to).
+/// A range [from, to) of the stream of bytes on the air that is sent to a UE.
 struct RlcRange {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
@@ -30,47 +33,51 @@ struct RlcRange {
   bool operator==(const RlcRange&) const = default;
 };
 
-/// The book-keeping of RLC (3GPP TS 25.322) over a stream of bytes: which stretches are missing, when they may be sent
-/// again, up to where everything is settled, and which packets will never be whole. Positions count the bytes on the
-/// air in the order in which they left the radio queue for the first time. Pure: no packets, time is an argument.
+/// Bookkeeping of RLC (TS 25.322) over a byte stream: missing ranges, their retransmission times, and which packets
+/// will never be complete. Positions count the bytes on the air in the order in which they first left the radio queue.
+/// Pure: no packets, time is an argument.
 class Rlc {
  public:
   explicit Rlc(const RlcParameters& parameters) : parameters_(parameters) {}
 
-  /// A block was received; told in the order of transmission sequence numbers.
+  /// Records a received block. Blocks must be reported in the order of transmission sequence numbers.
   void received(const RlcRange& range);
-  /// A block was lost, noticed now; in the same order.
+  /// Records a lost block, detected now. Blocks must be reported in the order of transmission sequence numbers.
   void lost(const RlcRange& range, Instant now);
 
-  /// Gives up all that is missing.
+  /// Gives up all missing ranges.
   void give_up();
-  /// Bytes that may be sent again at `now`.
+  /// Returns the bytes that may be retransmitted at `now`.
   [[nodiscard]] Bytes waiting(Instant now) const;
-  /// When the next stretch may be sent again, however long ago; `never` when none waits.
+  /// Returns when the next range may be retransmitted, possibly in the past; `never` if none is missing.
   [[nodiscard]] Instant next_ready() const;
-  /// Takes up to `most` bytes of the first stretch that may be sent again at `now`; empty when there is none.
+  /// Takes up to `most` bytes of the first range that may be retransmitted at `now`; empty if there is none.
   RlcRange take(Bytes most, Instant now);
 
-  /// Everything below was received or given up: packets that end here or before can be settled.
+  /// Returns the position below which everything is received or given up. Packets that end there or before are
+  /// resolved.
   [[nodiscard]] std::uint64_t settled() const { return missing_.empty() ? highest_ : missing_.front().range.from; }
-  /// Whether a byte of a settled packet was given up. Ask in order: what is below range.to is forgotten.
+  /// True if a byte of a resolved packet was given up. Call it in stream order, because data below range.from is
+  /// discarded.
   [[nodiscard]] bool damaged(const RlcRange& range);
 
  private:
+  /// A missing range and its retransmission state.
   struct Missing {
     RlcRange range;
-    Instant ready = never;       ///< never: it is on its way
+    Instant ready = never;       ///< earliest retransmission; `never` while it is in flight
     std::uint32_t attempts = 0;  ///< retransmissions so far
   };
-  /// Cuts [range) out of what is missing and returns how often it had been sent again.
+  /// Removes [range) from the missing ranges. Returns the largest number of retransmissions among the removed parts.
   std::uint32_t cut(const RlcRange& range);
+  /// Inserts a missing range by position.
   void insert(const Missing& missing);
   void give_up(const RlcRange& range);
 
   RlcParameters parameters_;
-  std::uint64_t highest_ = 0;      ///< position behind all that was decided on once
-  std::vector<Missing> missing_;   ///< by position; short
-  std::deque<RlcRange> given_up_;  ///< by position
+  std::uint64_t highest_ = 0;      ///< position after the highest byte reported so far
+  std::vector<Missing> missing_;   ///< missing ranges by position
+  std::deque<RlcRange> given_up_;  ///< given-up ranges by position
 };
 
 }  // namespace sluice::emulator::link
