@@ -41,17 +41,17 @@ double varying_link_throughput(const VaryingLink& link, double p1) {
     squares += window * window / n;
   }
   if (rate <= 0) return 0;
-  const double trip = link.round_trip_s + 1 / rate;  // (13)
-  const double largest = std::sqrt(squares);         // (14)
+  const double trip = link.round_trip_s + 1 / rate;  // eq. 13
+  const double largest = std::sqrt(squares);         // eq. 14
   const double half = largest / 2;
-  const double filled = std::max(rate * trip, half);  // where the queue begins to grow
-  const double time_a = trip * (filled - half);       // (6)
+  const double filled = std::max(rate * trip, half);  // window at which the queue begins to grow
+  const double time_a = trip * (filled - half);       // eq. 6
   const double sent_a = (half * time_a + time_a * time_a / (2 * trip)) / trip;
-  const double time_b = (largest * largest - filled * filled) / (2 * rate);  // (8)
+  const double time_b = (largest * largest - filled * filled) / (2 * rate);  // eq. 8
   const double sent_b = rate * time_b;
-  const double time_c = std::ceil(std::log2(half + 1)) * trip;  // (10)
+  const double time_c = std::ceil(std::log2(half + 1)) * trip;  // eq. 10
   const double sent_c = half;
-  return (p1 * sent_c + sent_a + sent_b) / (p1 * time_c + time_a + time_b);  // (15)
+  return (p1 * sent_c + sent_a + sent_b) / (p1 * time_c + time_a + time_b);  // eq. 15
 }
 
 double padhye_throughput(const PadhyeInput& input) {

@@ -2,41 +2,44 @@
 
 namespace sluice::emulator {
 
-/// Share of arrivals that an M/M/1/K queue turns away: (1 − ρ)·ρ^K/(1 − ρ^(K+1)). `load` ρ ≥ 0, `room` K ≥ 1.
+/// Returns the share of arrivals that an M/M/1/K queue rejects: (1 − ρ)·ρ^K/(1 − ρ^(K+1)). `load` is ρ ≥ 0, `room` is K
+/// ≥ 1. Throws std::invalid_argument otherwise.
 [[nodiscard]] double queue_loss(double load, double room);
 
-/// One upload and some downloads through an access point, as the WLAN paper sees them.
+/// One upload and several downloads through an access point, as in the WLAN paper.
 struct WlanShare {
-  double buffer_packets = 100;  ///< B of the access point, ≥ 1
-  double window_packets = 42;   ///< w of the receivers, ≥ 1
-  double downloads = 1;         ///< n, ≥ 1
-  double acks_per_packet = 1;   ///< a, of the upload, > 0
-  double packets_per_ack = 1;   ///< bd, of the downloads, ≥ 1
+  double buffer_packets = 100;  ///< buffer of the access point (B), ≥ 1
+  double window_packets = 42;   ///< receive window (w), ≥ 1
+  double downloads = 1;         ///< number of downloads (n), ≥ 1
+  double acks_per_packet = 1;   ///< ACKs per packet of the upload (a), > 0
+  double packets_per_ack = 1;   ///< packets per ACK of the downloads (bd), ≥ 1
 };
 
-/// Throughput of the upload over that of one download, by Pilosof, Ramjee, Raz, Shavitt and Sinha (INFOCOM 2003,
-/// section IV): the access point's buffer as M/M/1/K with ρ = a + n/R, since it is served as often as an uploading
-/// station; the upload at its full window, the downloads by the square-root law; solved for R. 1 where everybody's
-/// window has room. Throws std::invalid_argument when a parameter is out of its range.
+/// Returns the throughput of the upload divided by that of one download (Pilosof, Ramjee, Raz, Shavitt and Sinha,
+/// INFOCOM 2003, section IV). The access point's buffer is an M/M/1/K queue with ρ = a + n/R, because it is served as
+/// frequently as an uploading station. The upload has its full window, the downloads follow the square-root law; the
+/// equation is solved for R. 1 if all windows fit into the buffer. Throws std::invalid_argument if a parameter is out
+/// of its range.
 ///
-/// Reading: our copy has lost this section's formulas. For B ≤ w the loss is taken as uniform: R = w·√(2·P·bd/3).
-/// Above, the upload's ACKs can hold no more than w places; the rest, B − w, is the downloads' own and is filled to ¾
-/// on average (a window that is halved when it is full), which the text calls the fixed part of the effective window;
-/// the other part is what the square-root law gives for a buffer of w.
+/// Reading: the copy at hand lacks this section's formulas. For B ≤ w the loss is taken as uniform: R = w·√(2·P·bd/3).
+/// Above, the upload's ACKs take at most w places. The other B − w belong to the downloads and are ¾ full on average,
+/// because a full window is halved. The text calls that the fixed part of the effective window. The other part is the
+/// square-root law's result for a buffer of w.
 [[nodiscard]] double wlan_ratio(const WlanShare& share);
 
-/// The same by the paper's first explanation, its "naive" line: the upload's ACKs hold w places of the buffer all the
-/// time, and the downloads' windows swing between half of the others and all of them: w·n/(¾·(B − w)). It means
-/// nothing for B ≤ w, where it is infinite. Throws as wlan_ratio() does.
+/// Returns the ratio of wlan_ratio() by the paper's first, "naive" explanation. The upload's ACKs always take w places
+/// of the buffer. The downloads' windows vary between half of the other places and all of them: w·n/(¾·(B − w)).
+/// Infinite, and without meaning, for B ≤ w. Throws std::invalid_argument if a parameter is out of its range.
 [[nodiscard]] double wlan_naive_ratio(const WlanShare& share);
 
-/// How many orders of magnitude longer the upload's window is full than not, by the paper's Markov chain for small
-/// buffers: log10 of the ratio of the two shares of time. Its states are windows of 1, 2, 4, … w packets. In each step
-/// the window doubles, or begins anew with one packet when all ACKs of a window are lost, each by the chance that
-/// wlan_ratio() comes to. Infinite where no ACK is lost. Throws as wlan_ratio() does.
+/// Returns by how many orders of magnitude the upload's window is full longer than not. The result is log10 of the
+/// ratio of both times in the paper's Markov chain for small buffers. Its states are windows of 1, 2, 4, … w packets.
+/// In each step the window doubles, or restarts with one packet if all ACKs of a window are lost, with the loss of
+/// wlan_ratio(). Infinite if no ACK is lost. Throws std::invalid_argument if a parameter is out of its range.
 ///
-/// Reading: of the chain our copy has kept the words only. Losses of the ACKs of one window are taken as independent,
-/// and a step as one round trip at every window; timers that double are not in it, as the paper says.
+/// Reading: the copy at hand contains the chain in words only. Losses of the ACKs of one window are taken as
+/// independent, and a step as one round trip at every window. Exponential timer backoff is not included, as the paper
+/// states.
 [[nodiscard]] double wlan_full_window_orders(const WlanShare& share);
 
 }  // namespace sluice::emulator
