@@ -7,12 +7,13 @@
 
 namespace sluice::emulator {
 
-/// Fair channel-dependent scheduling as EURANE codes it: every TTI and for every UE, idle ones too, with x the reported
-/// quality in dB: P ← αP + (1−α)x; V ← αV + (1−α)(x−P)²; serves the largest (x−P)/√V, i.e. who is best off against its
-/// own average. A UE's first x is its first P. Among equals (UEs without variation, say) the one unserved longest.
+/// Fair channel-dependent scheduling as in EURANE: serves the UE whose channel is best relative to its own average.
+/// With x the reported quality in dB, every TTI updates every UE, idle ones too: P ← αP + (1−α)x; V ← αV + (1−α)(x−P)².
+/// The largest (x−P)/√V is served. A UE's first x is its first P. Among equals, for instance UEs without variation, the
+/// one served longest ago is chosen.
 class Fcds final : public Scheduler {
  public:
-  /// `window` in TTIs gives α = 1 − 1/window. Throws std::invalid_argument unless it is > 1.
+  /// Creates the scheduler; `window` in TTIs gives α = 1 − 1/window. Throws std::invalid_argument unless it is above 1.
   explicit Fcds(double window = 1000);
 
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
@@ -21,17 +22,18 @@ class Fcds final : public Scheduler {
   [[nodiscard]] bool goes_by_quality() const override { return true; }
 
  private:
+  /// Channel statistics of one UE.
   struct Quality {
-    double mean = 0;      ///< P, dB
-    double variance = 0;  ///< V, dB²
-    double metric = 0;    ///< (x−P)/√V of the TTI
-    bool known = false;
+    double mean = 0;      ///< mean quality P in dB
+    double variance = 0;  ///< variance V in dB²
+    double metric = 0;    ///< (x−P)/√V in the latest TTI
+    bool known = false;   ///< true once the UE has been in a TTI
   };
-  /// Takes in one TTI's quality.
+  /// Updates the statistics of a UE with its quality in this TTI.
   void follow(const Candidate& candidate);
 
   double alpha_;
-  std::uint64_t next_ = 0;  ///< the first TTI whose qualities were not taken in
+  std::uint64_t next_ = 0;  ///< first TTI whose qualities are not included yet
   std::vector<Quality> qualities_;
   LastServed last_served_;
 };

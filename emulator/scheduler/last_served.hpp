@@ -5,11 +5,12 @@
 
 namespace sluice::emulator {
 
-/// When each UE was served last, for "unserved longest".
+/// When each UE was last served; schedulers use it to choose among equals.
 class LastServed {
  public:
-  /// 0 when it never was, otherwise the TTI plus one: the smaller, the longer it has waited.
+  /// Returns 0 if the UE was never served, otherwise its last TTI plus one. A smaller value means a longer wait.
   [[nodiscard]] std::uint64_t of(std::uint32_t ue) const { return ue < ttis_.size() ? ttis_[ue] : 0; }
+  /// Records that a UE is served in `tti`.
   void note(std::uint32_t ue, std::uint64_t tti) {
     if (ue >= ttis_.size()) ttis_.resize(ue + std::size_t{1}, 0);
     ttis_[ue] = tti + 1;

@@ -5,8 +5,8 @@
 
 namespace sluice::emulator {
 
-/// Maximum C/I: the backlogged UE with the highest CQI, then (or where channels have no CQI) the highest capacity;
-/// among equals the one unserved longest.
+/// Maximum C/I: serves the backlogged UE with the highest CQI, then (or for channels without CQI) with the highest
+/// capacity. Among equals, the one served longest ago is chosen.
 class MaxCi final : public Scheduler {
  public:
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;

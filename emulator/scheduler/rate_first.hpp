@@ -4,11 +4,11 @@
 
 namespace sluice::emulator {
 
-/// PF-RP (Chan and Ramjee, INFOCOM 2004): PF-SP's choice when its rate is at least that of PF's choice, else PF's. A
-/// short flow goes first only where that costs no capacity.
+/// PF-RP (Chan and Ramjee, INFOCOM 2004): PF-SP's choice if its rate is at least that of PF's choice, otherwise PF's.
+/// So short flows go first only where that costs no capacity.
 class RateFirst final : public Scheduler {
  public:
-  /// `window`: of the averages, TTIs; 1/κ. Throws std::invalid_argument unless it is > 1.
+  /// Creates the scheduler; `window` of the averages in TTIs is 1/κ. Throws std::invalid_argument unless it is above 1.
   explicit RateFirst(double window = 1000) : fair_(window, PfAverage::granted) {}
 
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;

@@ -9,19 +9,19 @@
 
 namespace sluice::emulator {
 
-/// A UE as the scheduler sees it at the start of a TTI.
+/// A UE from the scheduler's view at the start of a TTI.
 struct Candidate {
-  std::uint32_t ue = 0;     ///< its number in the cell
-  bool backlogged = false;  ///< has something to send
-  Bytes capacity;           ///< what the TTI would carry for it; 0 = its CQI carries no PDU, skip it
-  double quality_db = 0;    ///< reported SNR, for schedulers that go by it; else 0
-  std::uint8_t cqi = 0;     ///< reported CQI, 0 where there is none
-  bool short_head = false;  ///< its next packet is of a short flow (where its queue tells them apart)
+  std::uint32_t ue = 0;     ///< number of the UE in the cell
+  bool backlogged = false;  ///< true if it has something to send
+  Bytes capacity;           ///< bytes that the TTI would carry for it; 0: not eligible, because its CQI carries no PDU
+  double quality_db = 0;    ///< reported SNR for schedulers that use it, otherwise 0
+  std::uint8_t cqi = 0;     ///< reported CQI, 0 for a channel without CQI
+  bool short_head = false;  ///< true if its next packet is of a short flow, where the queue knows
 };
 
-/// Chooses whom a TTI belongs to. TTIs come in increasing order, but a TTI in which nobody has anything to send may be
-/// left out. Where a TTI is shared (resource blocks), it is asked several times for the same TTI, with those it chose
-/// no longer backlogged.
+/// Chooses which UE a TTI is allocated to. TTIs come in increasing order; a TTI in which no UE has data may be omitted.
+/// If resource blocks share a TTI, pick() is called several times for it, and UEs already chosen are no longer
+/// backlogged.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
@@ -29,34 +29,37 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Whom of `candidates` to serve; null when none is backlogged with a capacity above zero.
+  /// Returns the candidate to serve; null if none is backlogged with a capacity above zero.
   virtual const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) = 0;
-  /// Is told after the TTI what a UE was carried (0 when the block was lost): once for each that was chosen, and for
-  /// one whose block was sent again without being chosen.
+  /// Records the bytes carried for a UE in a TTI, 0 if the block was lost. Called once for each chosen UE, and for each
+  /// retransmission.
   virtual void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) = 0;
-  /// True when the scheduler follows every UE in every TTI, idle ones included; the cell then leaves no TTI out.
+  /// True if the scheduler follows every UE in every TTI, idle ones included; then the cell omits no TTI.
   [[nodiscard]] virtual bool follows_idle() const { return false; }
-  /// True when it goes by the candidates' quality, which costs a logarithm each.
+  /// True if the scheduler uses the candidates' quality, which costs a logarithm each.
   [[nodiscard]] virtual bool goes_by_quality() const { return false; }
 
  protected:
+  /// True if the candidate has data and a capacity above zero.
   [[nodiscard]] static bool eligible(const Candidate& candidate) {
     return candidate.backlogged && candidate.capacity > Bytes(0);
   }
-  /// Among the eligible whose next packet is of a short flow the one with the highest rate.
+  /// Returns the eligible candidate with the highest rate among those whose next packet is of a short flow; null if
+  /// there is none.
   [[nodiscard]] static const Candidate* best_short(std::span<const Candidate> candidates);
 };
 
-/// A scheduler as configurations know it.
+/// A kind of scheduler that configurations can name.
 struct SchedulerKind {
   std::string_view name;
-  std::string_view text;
+  std::string_view text;  ///< description for users
   std::unique_ptr<Scheduler> (*make)(double window);
 };
+/// Returns all kinds of schedulers.
 [[nodiscard]] std::span<const SchedulerKind> scheduler_kinds();
 
-/// Makes a scheduler by its name. `window`, in TTIs, is that of the averages of those that have any (all but "rr" and
-/// "mci"). Null when the name is unknown.
+/// Creates a scheduler by its name; null if the name is unknown. `window` is that of the averages in TTIs; "rr" and
+/// "mci" have none.
 [[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(std::string_view name, double window = 1000);
 
 }  // namespace sluice::emulator

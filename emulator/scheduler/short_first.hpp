@@ -4,12 +4,12 @@
 
 namespace sluice::emulator {
 
-/// PF-SP (Chan and Ramjee, INFOCOM 2004): when the head packet of any user is of a short flow, the one of these users
-/// with the highest rate; otherwise proportional fair. Short flows gain most; capacity is lost when short flows sit on
-/// bad channels (their figure 15).
+/// PF-SP (Chan and Ramjee, INFOCOM 2004): serves the UE with the highest rate among those whose next packet is of a
+/// short flow; without one, proportional fair. Short flows gain most. Capacity is lost when they have bad channels
+/// (figure 15 of the paper).
 class ShortFirst final : public Scheduler {
  public:
-  /// `window`: of the averages, TTIs; 1/κ. Throws std::invalid_argument unless it is > 1.
+  /// Creates the scheduler; `window` of the averages in TTIs is 1/κ. Throws std::invalid_argument unless it is above 1.
   explicit ShortFirst(double window = 1000) : fair_(window, PfAverage::granted) {}
 
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
