@@ -14,34 +14,40 @@
 
 namespace sluice::emulator {
 
-/// From `at` on, counted from the making of the line, packets take `extra` longer than the line's delay. Later steps
-/// replace earlier ones.
+/// A change of the line's delay: from `at` on, counted from the construction of the line, packets take `extra` longer.
+/// Later steps replace earlier ones.
 struct DelayStep {
   Duration at{};
-  Duration extra{};  ///< >= 0
+  Duration extra{};  ///< additional delay, >= 0
 };
 
+/// Configuration of a delay line.
 struct DelayLineConfig {
-  Duration delay{};  ///< propagation, >= 0
-  Rate rate;         ///< of the line, in line_size; zero = infinitely fast
-  Bytes buffer;      ///< of packets waiting for the line, the one being sent not counted; 0 = unlimited
-  /// Each packet takes up to so much more or less, evenly drawn, but never passes the one before it; 0 … delay.
+  Duration delay{};  ///< propagation delay, >= 0
+  Rate rate;         ///< rate of the line for line_size bytes; zero: infinite
+  Bytes buffer;      ///< limit of the packets waiting for the line, without the one being sent; 0: unlimited
+  /// Largest random deviation of a packet's delay in both directions, uniformly drawn, 0 … delay. Packets never
+  /// overtake each other.
   Duration jitter{};
-  std::vector<DelayStep> steps = {};  ///< in the order of time; packets keep their order all the same
+  std::vector<DelayStep> steps = {};  ///< delay changes in time order; packets keep their order
 };
 
+/// Cumulative counters of a line.
 struct LineCounters {
-  std::uint64_t packets = 0;  ///< that came in
-  std::uint64_t bytes = 0;    ///< line_size of them
-  std::uint64_t dropped = 0;  ///< packets that found the buffer full
+  std::uint64_t packets = 0;  ///< packets received
+  std::uint64_t bytes = 0;    ///< line_size of the packets received
+  std::uint64_t dropped = 0;  ///< packets dropped because the buffer was full
 };
 
-/// One direction of a wired hop: a delay, optionally a rate with a drop-tail buffer before it. Keeps order.
+/// One direction of a wired hop: a delay, and optionally a rate with a tail-drop buffer before it. Packets keep their
+/// order. Thread: the event loop's.
 class DelayLine final : public Element, public EventTarget {
  public:
-  /// `random`: for the jitter. Throws std::invalid_argument when a time is out of its range.
+  /// Creates an empty line; `random` draws the jitter. `loop` and `next` must outlive it. Throws std::invalid_argument
+  /// if a time is out of its range.
   DelayLine(EventLoop& loop, const DelayLineConfig& config, Element& next, Random random = Random(0));
 
+  /// Sets the destination of the packets, which must outlive the line.
   void set_next(Element& next) { next_ = &next; }
   void receive(packet::Packet packet, Instant now) override;
   void on_event(std::uint64_t tag, Instant now) override;
@@ -49,31 +55,34 @@ class DelayLine final : public Element, public EventTarget {
   [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
 
  private:
+  /// A packet on the line, and its arrival time.
   struct InFlight {
     packet::Packet packet;
     Instant due{};
   };
+  /// Size of a packet that waits for the line.
   struct Waiting {
-    Instant begins{};  ///< to be sent
+    Instant begins{};  ///< start of its transmission
     Bytes size;
   };
-  /// Moves line_free_ to when a packet of `size` has been sent; false when there is no room for it to wait.
+  /// Updates line_free_ to the end of the transmission of `size` bytes. Returns false if the buffer has no space.
   bool wait_for_line(Bytes size, Instant now);
-  /// When a packet arrives that has been sent at `sent`, which is not before the last call's.
+  /// Returns the arrival time of a packet sent at `sent`, which must not decrease.
   [[nodiscard]] Instant arrival(Instant sent);
+  /// Sets the event of the next arrival, if none is set.
   void arm();
 
   EventLoop& loop_;
   DelayLineConfig config_;
   Random random_;
-  Instant began_{};       ///< when the line was made
-  std::size_t step_ = 0;  ///< number of the steps that have come
+  Instant began_{};       ///< construction time of the line
+  std::size_t step_ = 0;  ///< number of delay steps that have passed
   Element* next_;
-  Ring<InFlight> in_flight_;  ///< in order of `due`; one event of the loop stands for all of them
-  bool armed_ = false;        ///< that event is set
-  Instant line_free_{};       ///< when the line has sent everything it has
-  Ring<Waiting> waiting_;     ///< for the line, as of the last packet
-  Bytes waiting_bytes_;
+  Ring<InFlight> in_flight_;  ///< packets on the line by arrival time; one event of the loop serves all
+  bool armed_ = false;        ///< true if that event is set
+  Instant line_free_{};       ///< end of the last transmission
+  Ring<Waiting> waiting_;     ///< packets waiting for the line when the last one arrived
+  Bytes waiting_bytes_;       ///< sum of the sizes in waiting_
   LineCounters counters_;
 };
 

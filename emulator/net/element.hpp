@@ -5,10 +5,11 @@
 
 namespace sluice::emulator {
 
-/// A place packets go to: a delay line, a cell, a host's interface, a proxy's port. One direction. Packets are whole
-/// Ethernet frames and never shared (whoever keeps a reference sends a copy, as a device's DMA would).
+/// Receiver of packets in one direction: a delay line, a cell, a host's interface or a proxy's port. Packets are whole
+/// Ethernet frames and never shared. A sender that keeps a reference sends a copy, as a device's DMA would.
 class Element {
  public:
+  /// Takes over a packet that arrives at `now`.
   virtual void receive(packet::Packet packet, Instant now) = 0;
 
  protected:

@@ -8,13 +8,14 @@
 namespace sluice::emulator {
 
 /// The only source of time in the emulator. Events at the same instant run in the order in which they were set, so a
-/// run is a function of its inputs. Driven in virtual time by run_until() alone; in real time by a poll thread that
-/// calls run_until(clock) again and again. Thread: one.
+/// run depends on its inputs only. In virtual time, run_until() alone drives it; in real time a poll thread calls
+/// run_until(clock) repeatedly. Thread: one.
 class EventLoop {
  public:
+  /// Returns the emulator's present time.
   [[nodiscard]] Instant now() const { return now_; }
-  /// Calls target.on_event(tag, when) at `when` (at once, in order, when that is in the past). The target must outlive
-  /// it.
+  /// Sets an event: target.on_event(tag, when) is called at `when`. A time in the past counts as now, after the events
+  /// already set for now. The target must outlive the event.
   void at(Instant when, EventTarget& target, std::uint64_t tag = 0) {
     const Event event{when < now_ ? now_ : when, order_++, &target, tag};
     if (spent_) {
@@ -24,9 +25,9 @@ class EventLoop {
       events_.push(event);
     }
   }
-  /// When the next event is due; not to be asked by one that runs.
+  /// Returns when the next event is due; `never` if there is none. Must not be called from an event.
   [[nodiscard]] Instant next() const { return events_.empty() ? never : events_.front().when; }
-  /// Runs everything due up to and including `end`; now() is `end` afterwards.
+  /// Runs all events up to and including `end`; now() is `end` afterwards.
   void run_until(Instant end) {
     for (drop_spent(); !events_.empty() && events_.front().when <= end; drop_spent()) {
       const Event& event = events_.front();
@@ -38,6 +39,7 @@ class EventLoop {
   }
 
  private:
+  /// Removes the front if it is an event that has run.
   void drop_spent() {
     if (!spent_) return;
     spent_ = false;
@@ -45,8 +47,8 @@ class EventLoop {
   }
 
   EventQueue events_;
-  bool spent_ = false;  ///< the front is the event that runs, or ran: the next one that is set takes its place
-  std::uint64_t order_ = 0;
+  bool spent_ = false;       ///< true if the front has run or is running; the next event set replaces it
+  std::uint64_t order_ = 0;  ///< number of events set so far
   Instant now_{};
 };
 

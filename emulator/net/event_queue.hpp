@@ -9,7 +9,7 @@
 
 namespace sluice::emulator {
 
-/// Something that wants to be called at an instant. `tag` is what it passed to EventLoop::at.
+/// Receiver of events. `tag` is the value passed to EventLoop::at().
 class EventTarget {
  public:
   virtual void on_event(std::uint64_t tag, Instant now) = 0;
@@ -18,7 +18,7 @@ class EventTarget {
   ~EventTarget() = default;
 };
 
-/// Whom to call, and when. `order` tells events of the same instant apart.
+/// An event: its target and time. `order` distinguishes events of the same instant.
 struct Event {
   Instant when;
   std::uint64_t order;
@@ -29,13 +29,14 @@ struct Event {
   }
 };
 
-/// Events, the earliest first: a heap whose nodes have four children. Most events are set by the one that runs, which
-/// is over then; so the front can be replaced, instead of taken out before another is put in.
+/// Priority queue of events, earliest first: a heap with four children per node. Most events are set by the one that
+/// runs, which is then over. So the front can be replaced in one operation.
 class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return events_.empty(); }
-  // These require !empty().
+  // The following functions require !empty().
   [[nodiscard]] const Event& front() const { return events_.front(); }
+  /// Replaces the front, in place of pop() and push().
   void replace_front(const Event& event) { sink(event); }
   void pop() {
     const Event last = events_.back();
@@ -58,7 +59,7 @@ class EventQueue {
  private:
   static constexpr std::size_t children = 4;
 
-  /// Puts an event to where it belongs, the front being free.
+  /// Inserts an event from the root downwards; the front is free.
   void sink(const Event& event) {
     std::size_t hole = 0;
     for (std::size_t first = 1; first < events_.size(); first = hole * children + 1) {
@@ -69,7 +70,7 @@ class EventQueue {
     }
     events_[hole] = event;
   }
-  /// Of the children from `first` on.
+  /// Returns the earliest child from index `first` on.
   [[nodiscard]] std::size_t earliest(std::size_t first) const {
     const std::size_t end = std::min(first + children, events_.size());
     std::size_t least = first;

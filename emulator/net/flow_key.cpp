@@ -11,17 +11,19 @@ namespace {
 constexpr std::uint8_t protocol_tcp = 6;
 constexpr std::uint8_t protocol_udp = 17;
 
-/// Where the transport header begins; nothing for a fragment.
+/// Returns the offset of the transport header; nothing for a fragment.
 std::optional<std::size_t> transport_of(std::span<const std::uint8_t> ip, std::uint8_t& protocol) {
   if (ip[0] >> 4 == 6) {
     protocol = ip[6];
     return 40;
   }
   protocol = ip[9];
-  if ((packet::load_be16(&ip[6]) & 0x3fff) != 0) return std::nullopt;  // more fragments follow, or an offset
+  // A fragment: more fragments follow, or the offset is not 0.
+  if ((packet::load_be16(&ip[6]) & 0x3fff) != 0) return std::nullopt;
   return std::size_t{4} * (ip[0] & 0x0fU);
 }
 
+/// Returns a bijective hash of 64 bits (finaliser of splitmix64).
 std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;

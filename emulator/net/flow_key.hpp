@@ -8,7 +8,7 @@
 
 namespace sluice::emulator {
 
-/// What tells flows apart: the addresses, the protocol and, where it has them, the ports.
+/// Identifies a flow: addresses, protocol and, if present, ports.
 struct FlowKey {
   IpAddress source;
   IpAddress destination;
@@ -17,12 +17,12 @@ struct FlowKey {
   std::uint8_t protocol = 0;
   bool operator==(const FlowKey&) const = default;
 
-  /// The same for equal keys, spread over 64 bits; `seed` makes it another function.
+  /// Returns a 64-bit hash, equal for equal keys; each `seed` gives another function.
   [[nodiscard]] std::uint64_t hash(std::uint64_t seed = 0) const;
 };
 
-/// Reads an Ethernet frame (VLAN tags are skipped). Ports are 0 in fragments and where there are none. Nothing when it
-/// is not IP.
+/// Reads the key of an Ethernet frame; VLAN tags are skipped. Ports are 0 in fragments and in protocols without ports.
+/// Returns nothing if the frame is not IP.
 [[nodiscard]] std::optional<FlowKey> read_flow_key(std::span<const std::uint8_t> frame);
 
 }  // namespace sluice::emulator

@@ -1,3 +1,8 @@
+// Implements Impairment: loss, duplication, reordering, corruption and delay jumps on a wire. Simulation tests and
+// benchmarks put it between other elements; held packets leave by events. Four decisions are drawn for every packet,
+// used or not; only a corrupted packet draws more, the positions of its inverted bits. Packets without reordering leave
+// in order, even across delay jumps.
+
 #include "emulator/net/impairment.hpp"
 
 #include <algorithm>
@@ -30,7 +35,7 @@ Impairment::Impairment(EventLoop& loop, packet::PacketPool& pool, ImpairmentConf
 
 void Impairment::receive(packet::Packet packet, Instant now) {
   ++counters_.packets;
-  // All the draws, always: what happens to one packet does not shift the fate of the next.
+  // All four decisions are drawn for every packet, so that the loss of one does not change those of the next.
   const bool lost = random_.chance(config_.loss);
   const bool twice = random_.chance(config_.duplicate);
   const bool late = random_.chance(config_.reorder);

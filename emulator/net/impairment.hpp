@@ -11,40 +11,41 @@
 
 namespace sluice::emulator {
 
-/// A stretch of time in which every packet takes longer (a handover, a route change).
+/// A period in which every packet takes longer, as in a handover or a route change.
 struct DelayJump {
   Instant from{};
   Instant until{};
-  Duration extra{};  ///< >= 0
+  Duration extra{};  ///< additional delay, >= 0
 };
 
-/// Probabilities per packet, 0 … 1.
+/// Impairments of a wire: probabilities per packet, 0 … 1, and delay jumps.
 struct ImpairmentConfig {
-  double loss = 0;
-  double duplicate = 0;
-  double reorder = 0;  ///< held back by `reorder_delay` while later ones overtake
+  double loss = 0;       ///< probability that a packet is lost
+  double duplicate = 0;  ///< probability that a packet is sent twice
+  double reorder = 0;    ///< probability that a packet is delayed by `reorder_delay` while later ones overtake it
   Duration reorder_delay = std::chrono::milliseconds(5);
-  double corrupt = 0;              ///< `corrupt_bits` random bits behind the Ethernet header are inverted
-  std::uint32_t corrupt_bits = 1;  ///< >= 1
-  std::vector<DelayJump> jumps;
+  double corrupt = 0;  ///< probability that `corrupt_bits` random bits after the Ethernet header are inverted
+  std::uint32_t corrupt_bits = 1;  ///< inverted bits per corrupted packet, >= 1
+  std::vector<DelayJump> jumps;    ///< periods with additional delay
 };
 
+/// Cumulative packet counters of an impairment.
 struct ImpairmentCounters {
   std::uint64_t packets = 0;
   std::uint64_t lost = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t corrupted = 0;
-  std::uint64_t delayed = 0;    ///< by a jump
-  std::uint64_t no_buffer = 0;  ///< copies that the pool had no room for
+  std::uint64_t delayed = 0;    ///< packets delayed by a jump
+  std::uint64_t no_buffer = 0;  ///< copies that failed because the pool was exhausted
 };
 
-/// Everything that can go wrong on a wire, from a seeded generator. Without reordering it keeps order, whatever the
-/// jumps.
+/// A wire with random loss, duplication, reordering, corruption and delay jumps, from a seeded generator. Packets keep
+/// their order unless they are reordered on purpose. Thread: the event loop's.
 class Impairment final : public Element, public EventTarget {
  public:
-  /// `pool`: for duplicates and for shared packets that must be changed. Throws std::invalid_argument when a
-  /// probability is outside 0 … 1.
+  /// Creates the wire. `pool` provides duplicates and copies of shared packets that must be changed. Throws
+  /// std::invalid_argument if a probability is outside 0 … 1 or a delay is negative.
   Impairment(EventLoop& loop, packet::PacketPool& pool, ImpairmentConfig config, Random random, Element& next);
 
   void set_next(Element& next) { next_ = &next; }
@@ -53,17 +54,22 @@ class Impairment final : public Element, public EventTarget {
   [[nodiscard]] const ImpairmentCounters& counters() const { return counters_; }
 
  private:
+  /// A delayed packet.
   struct Held {
     packet::Packet packet;
     Instant due{};
     std::uint64_t order = 0;
   };
+  /// True if `a` leaves after `b`.
   static bool later(const Held& a, const Held& b) { return a.due != b.due ? a.due > b.due : a.order > b.order; }
   void duplicate(const packet::Packet& packet, Instant now);
+  /// Forwards a packet in order, delayed by a jump if one is active.
   void pass(packet::Packet packet, Instant now);
+  /// Keeps a packet until `due`.
   void hold(packet::Packet packet, Instant due);
-  /// False when the packet had to be copied and could not be.
+  /// Inverts random bits. Returns false if the packet had to be copied and the pool was exhausted.
   bool corrupt(packet::Packet& packet);
+  /// Returns the additional delay of the jumps active at `now`.
   [[nodiscard]] Duration jump(Instant now) const;
 
   EventLoop& loop_;
@@ -71,9 +77,9 @@ class Impairment final : public Element, public EventTarget {
   ImpairmentConfig config_;
   Random random_;
   Element* next_;
-  std::vector<Held> held_;  ///< a heap, earliest first
+  std::vector<Held> held_;  ///< delayed packets as a heap, earliest first
   std::uint64_t order_ = 0;
-  Instant in_order_until_{};  ///< nothing in order may leave before
+  Instant in_order_until_{};  ///< earliest departure of the next packet in order
   ImpairmentCounters counters_;
 };
 

@@ -1,3 +1,7 @@
+// Implements read_ip_header(): the bounds-checked parser of Ethernet, VLAN, IPv4 and IPv6 headers. Cells, routers,
+// ECN marking and flow classification call it per packet. Frames may be hostile: each field is read only after its
+// bounds are checked.
+
 #include "emulator/net/ip_header.hpp"
 
 #include <algorithm>
@@ -18,10 +22,10 @@ constexpr std::uint16_t ether_ipv6 = 0x86dd;
 constexpr std::uint16_t ether_vlan = 0x8100;
 constexpr std::uint16_t ether_service_vlan = 0x88a8;
 
-// What is read is written where it is handed back, and in the words as which tables read it: a processor waits for what
-// was written in pieces and is read as a whole.
+// Results are written in place and in whole words, because reading a word that was written in pieces stalls the
+// processor (store forwarding).
 
-/// The address in its mapped form.
+/// Writes the IPv4-mapped form of an address to `result`.
 void read_v4(const std::uint8_t* octets, IpAddress& result) {
   std::uint32_t address = 0;
   std::memcpy(&address, octets, sizeof address);

@@ -10,16 +10,16 @@
 
 namespace sluice::emulator {
 
-/// What the emulator needs of a frame: whom it is for, and how long it is.
+/// The fields of an IP header that the emulator uses.
 struct IpHeader {
   IpAddress source;
   IpAddress destination;
-  Bytes length;            ///< IP header and payload, without the frame's padding
-  std::size_t offset = 0;  ///< of the IP header in the frame
+  Bytes length;            ///< bytes of IP header and payload, without padding of the frame
+  std::size_t offset = 0;  ///< offset of the IP header in the frame
 };
 
-/// Reads an Ethernet frame with up to two VLAN tags. Nothing when it does not hold a whole IPv4 or IPv6 header, or when
-/// the header's length is more than the frame holds.
+/// Reads an Ethernet frame with up to two VLAN tags. Returns nothing if it contains no complete IPv4 or IPv6 header, or
+/// if the header's length exceeds the frame.
 [[nodiscard]] std::optional<IpHeader> read_ip_header(std::span<const std::uint8_t> frame);
 
 }  // namespace sluice::emulator

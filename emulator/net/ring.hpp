@@ -6,7 +6,7 @@
 
 namespace sluice::emulator {
 
-/// A first-in-first-out queue in one piece of memory that grows by doubling and never shrinks.
+/// A FIFO queue in contiguous memory that grows by doubling and never shrinks.
 template <typename T>
 class Ring {
  public:
@@ -21,20 +21,21 @@ class Ring {
     slots_[index(size_)] = std::move(value);
     ++size_;
   }
-  /// Takes the oldest out. Requires !empty().
+  /// Takes out the oldest element. Requires !empty().
   T pop() {
     T value = std::move(slots_[first_]);
     first_ = index(1);
     --size_;
     return value;
   }
-  /// Takes the newest out. Requires !empty().
+  /// Takes out the newest element. Requires !empty().
   T pop_back() {
     --size_;
     return std::move(slots_[index(size_)]);
   }
 
  private:
+  /// Returns the slot of the element `offset` places after the oldest.
   [[nodiscard]] std::size_t index(std::size_t offset) const { return (first_ + offset) & (slots_.size() - 1); }
   void grow() {
     std::vector<T> larger(slots_.empty() ? 16 : slots_.size() * 2);
@@ -43,8 +44,8 @@ class Ring {
     first_ = 0;
   }
 
-  std::vector<T> slots_;  ///< a power of two of them
-  std::size_t first_ = 0;
+  std::vector<T> slots_;   ///< slots, a power of two in number
+  std::size_t first_ = 0;  ///< slot of the oldest element
   std::size_t size_ = 0;
 };
 

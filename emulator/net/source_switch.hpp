@@ -9,13 +9,15 @@
 
 namespace sluice::emulator {
 
-/// Sends what comes from some addresses another way than the rest. Linear in their number, which is small.
+/// Sends packets of certain source addresses to other elements than the rest. The search is linear, because there are
+/// few addresses.
 class SourceSwitch final : public Element {
  public:
-  /// `otherwise` outlives it.
+  /// Creates a switch without addresses; `otherwise` receives all other packets and must outlive it.
   explicit SourceSwitch(Element& otherwise) : otherwise_(&otherwise) {}
 
-  /// What comes from `source` goes to `next`, which outlives the switch. The first of several for one address counts.
+  /// Adds a source address whose packets go to `next`, which must outlive the switch. The first entry of an address
+  /// counts.
   void add(const IpAddress& source, Element& next) { ways_.emplace_back(source, &next); }
 
   void receive(packet::Packet packet, Instant now) override {

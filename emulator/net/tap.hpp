@@ -8,9 +8,10 @@
 
 namespace sluice::emulator {
 
-/// Shows every packet to a function and passes it on.
+/// Calls a function with every packet and forwards the packet.
 class Tap final : public Element {
  public:
+  /// Function that is called with each packet and its arrival time.
   using Look = std::function<void(const packet::Packet&, Instant)>;
   Tap(Look look, Element& next) : look_(std::move(look)), next_(&next) {}
 
@@ -25,7 +26,7 @@ class Tap final : public Element {
   Element* next_;
 };
 
-/// The end of the line: counts and drops.
+/// Counts and drops every packet.
 class Discard final : public Element {
  public:
   void receive(packet::Packet packet, Instant /*now*/) override {

@@ -6,22 +6,22 @@
 
 namespace sluice::emulator {
 
-/// Decides what a policer lets pass: a bucket of `burst` bytes fills at `rate`, a packet passes if the bucket holds its
-/// size, and takes it out. Nothing waits. Time is an argument.
+/// A policer's token bucket: it fills at `rate` up to `burst` bytes. A packet passes if the bucket contains its size,
+/// which is then taken out. No packet waits. Time is an argument.
 class TokenBucket {
  public:
-  /// The bucket is full at first. Throws std::invalid_argument unless rate > 0 and burst > 0.
+  /// Creates a full bucket. Throws std::invalid_argument unless `rate` > 0 and `burst` > 0.
   TokenBucket(Rate rate, Bytes burst);
 
-  /// Returns true if a packet of `size` bytes passes at `now`, which is not before the last call's. False changes
-  /// nothing but the level's time.
+  /// Returns true if a packet of `size` bytes passes at `now`, which must not decrease. A rejected packet takes nothing
+  /// out.
   [[nodiscard]] bool take(Bytes size, Instant now);
 
  private:
-  Rate rate_;
-  double burst_;  ///< bytes
-  double level_;  ///< bytes, 0 … burst_
-  Instant filled_{};
+  Rate rate_;         ///< rate at which the bucket fills
+  double burst_;      ///< size of the bucket, bytes
+  double level_;      ///< fill level, bytes, 0 … burst_
+  Instant filled_{};  ///< time of the fill level
 };
 
 }  // namespace sluice::emulator
