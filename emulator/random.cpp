@@ -1,3 +1,7 @@
+// Implements Random: xoshiro256** with splitmix64 seeding, and the distributions that the models use. Every emulator
+// model draws from it, and from nothing else. Invariant: a seed gives the same numbers with every compiler and standard
+// library, so no std::distribution is used.
+
 #include "emulator/random.hpp"
 
 #include <cmath>
@@ -6,6 +10,7 @@
 namespace sluice::emulator {
 namespace {
 
+/// Advances splitmix64 and returns its next number.
 std::uint64_t splitmix64(std::uint64_t& state) {
   state += 0x9e3779b97f4a7c15U;
   std::uint64_t z = state;
@@ -14,7 +19,7 @@ std::uint64_t splitmix64(std::uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-/// FNV-1a over the name, then over the index.
+/// Returns the FNV-1a hash of the name, continued over the index.
 std::uint64_t hash(std::string_view name, std::uint64_t index) {
   std::uint64_t value = 0xcbf29ce484222325U;
   for (const char c : name) value = (value ^ static_cast<std::uint8_t>(c)) * 0x100000001b3U;

@@ -8,19 +8,21 @@
 
 namespace sluice::emulator {
 
-/// The emulator's only source of randomness: xoshiro256** (Blackman and Vigna, 2018), its state filled by splitmix64.
-/// Every distribution is written out here, so a seed gives the same numbers with any standard library. One seed serves
-/// a whole run; each model draws from its own stream, so that adding a model does not disturb the others.
+/// The emulator's only source of randomness: xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64. Every
+/// distribution is implemented here, so a seed gives the same numbers with any standard library. One seed serves a
+/// whole run. Each model draws from its own stream, so that adding a model does not change the others.
 class Random {
  public:
+  /// Creates a generator whose state derives from `seed`.
   explicit Random(std::uint64_t seed);
-  /// The stream called `name`, number `index` (of a UE, say), of a run's `seed`. Streams are independent of each other.
+  /// Returns the stream of a run's `seed` with this name and number, for instance that of a UE. Streams are independent
+  /// of each other.
   [[nodiscard]] static Random stream(std::uint64_t seed, std::string_view name, std::uint64_t index = 0);
 
-  /// A stream for one part of a model; depends on this generator's present state and does not change it.
+  /// Returns a stream for one part of a model. It depends on this generator's present state and does not change it.
   [[nodiscard]] Random split(std::string_view name, std::uint64_t index = 0) const;
 
-  /// 64 random bits. Here, because models draw in every TTI of every UE.
+  /// Returns 64 random bits. Inline, because models draw in every TTI of every UE.
   std::uint64_t next() {
     const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
     const std::uint64_t shifted = state_[1] << 17;
@@ -32,21 +34,22 @@ class Random {
     state_[3] = std::rotl(state_[3], 45);
     return result;
   }
-  /// Uniform in [0, 1), in steps of 2^-53.
+  /// Returns a uniform number in [0, 1), in steps of 2^-53.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-  /// Uniform in [low, high).
+  /// Returns a uniform number in [low, high).
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  /// Uniform in 0 … bound-1 without bias (Lemire 2019). Requires bound > 0.
+  /// Returns a uniform integer in 0 … bound-1 without bias (Lemire 2019). Requires bound > 0.
   std::uint64_t below(std::uint64_t bound);
-  /// True with probability `p`.
+  /// Returns true with probability `p`.
   bool chance(double p) { return uniform() < p; }
-  /// Standard normal (Box and Muller).
+  /// Returns a standard normal number (Box and Muller).
   double normal();
-  /// The next so many of them, at less cost than one by one.
+  /// Fills `out` with the next standard normal numbers, cheaper than one by one.
   void normals(std::span<double> out);
-  /// Exponential with the given mean.
+  /// Returns an exponentially distributed number with the given mean.
   double exponential(double mean);
-  /// Pareto: P(X > x) = (minimum / x)^shape for x >= minimum. Its mean is finite only for shape > 1.
+  /// Returns a Pareto-distributed number: P(X > x) = (minimum / x)^shape for x >= minimum. Its mean is finite only for
+  /// shape > 1.
   double pareto(double shape, double minimum);
 
  private:
@@ -54,11 +57,11 @@ class Random {
     double first;
     double second;
   };
-  /// Box and Muller's formula makes two normals of two draws.
+  /// Returns two independent standard normal numbers from two draws (Box and Muller).
   Pair normal_pair();
 
   std::array<std::uint64_t, 4> state_;
-  double spare_normal_ = 0;
+  double spare_normal_ = 0;  ///< second number of the last pair, if has_spare_
   bool has_spare_ = false;
 };
 
