@@ -1,3 +1,7 @@
+// Finds, generates and caches what a UE's link replays, and builds the channel model that a scenario names. The runtime
+// builds one channel per UE and handover target; `nodeb` checks and prepares traces before the runs start. Invariant:
+// every random stream is derived from the run's seed, the model and the UE, so that runs are repeatable.
+
 #include "emulator/scenario/channels.hpp"
 
 #include <filesystem>
@@ -85,7 +89,7 @@ std::vector<const ChannelSpec*> all_channels(const Scenario& scenario) {
 
 namespace {
 
-/// Where in its trace a run begins.
+/// Returns the position in the trace at which this run begins: the fixed offset plus a part drawn from the seed.
 Duration offset_of(const ChannelSpec& spec, std::uint64_t seed, std::uint32_t ue) {
   if (spec.drawn_offset <= Duration::zero()) return spec.offset;
   Random random = Random::stream(seed, "offset", ue);
@@ -119,7 +123,7 @@ std::unique_ptr<Channel> make_channel(const ChannelSpec& spec, Duration tti, std
     case ChannelType::ofdma:
       return std::make_unique<OfdmaChannel>(spec.ofdma, tti, Random::stream(seed, "ofdma", ue));
     case ChannelType::wlan:
-      break;  // has no TTIs
+      break;  // the air of an access point has no TTIs and no channel per UE
   }
   throw std::invalid_argument("a channel of unknown type");
 }

@@ -16,44 +16,46 @@
 
 namespace sluice::emulator {
 
-/// A trace that a scenario names and that is nowhere to be found; what() says what was looked for and where.
+/// Thrown if a capacity trace that a scenario names is in none of the searched folders; what() lists them.
 class TraceMissing : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Finds and keeps the capacity traces of an experiment, so that many runs share one copy. Callable from several
-/// threads at once.
+/// Loads or generates the capacity traces of an experiment and caches them, so that many runs share one copy.
+/// Thread-safe.
 class TraceLibrary {
  public:
-  /// `folders` are searched in order; a name with a path is also tried as it is.
+  /// Searches `folders` in this order. A name that is not in any of them is also tried as a path of its own.
   explicit TraceLibrary(std::vector<std::string> folders) : folders_(std::move(folders)) {}
 
-  /// The path of a trace. Throws TraceMissing when it is nowhere.
+  /// Returns the path of the trace file `name`. Throws TraceMissing if no searched folder holds it.
   [[nodiscard]] std::string find(const std::string& name) const;
-  /// Throws TraceMissing when it is nowhere, TraceError when it is broken.
+  /// Returns the trace file `name`, read once. Throws TraceMissing if it is not found, TraceError if it is malformed.
   [[nodiscard]] std::shared_ptr<const CapacityTrace> load(const std::string& name);
-  /// A generated trace; the same parameters give the same one.
+  /// Returns the trace generated from the parameters of `spec` and `seed`. Equal parameters return one shared trace.
   [[nodiscard]] std::shared_ptr<const CapacityTrace> generate(const ChannelSpec& spec, std::uint64_t seed);
-  /// Keeps the profiles of one run of another scenario, by UE; `make` is called where they are not there yet.
+  /// Stores the capacity profiles of one run of another scenario, indexed by UE. Calls `make` only if they are not
+  /// stored yet.
   void make_profiles(const ProfileSpec& spec, std::uint64_t seed,
                      const std::function<std::vector<CapacityProfile>()>& make);
-  /// One of them. Throws std::invalid_argument when they have not been made: outside virtual time.
+  /// Returns the profile that `spec` names. Throws std::invalid_argument if make_profiles() has not stored it, which is
+  /// the case outside virtual time, or if it has no such UE.
   [[nodiscard]] std::shared_ptr<const CapacityProfile> profile(const ProfileSpec& spec, std::uint64_t seed);
 
  private:
   std::vector<std::string> folders_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const CapacityTrace>> traces_;
-  std::mutex profiles_mutex_;  ///< also while they are made, so that this is done once
+  std::mutex profiles_mutex_;  ///< held while profiles are made, so that one thread makes them
   std::map<std::string, std::vector<std::shared_ptr<const CapacityProfile>>> profiles_;
 };
 
-/// Every link of a scenario: of UEs, of uplinks of their own, and those that handovers lead to.
+/// Returns the channels of a scenario: those of UEs, of their own uplinks, and of handover targets.
 [[nodiscard]] std::vector<const ChannelSpec*> all_channels(const Scenario& scenario);
 
-/// The channel of UE number `ue`. `seed`: of the run; each UE and kind of model has its own stream. Throws what the
-/// library and the channels throw.
+/// Makes the channel model of UE number `ue` with the run's `seed`. Each UE and model has its own random stream. Throws
+/// what `traces` and the channels throw.
 [[nodiscard]] std::unique_ptr<Channel> make_channel(const ChannelSpec& spec, Duration tti, std::uint64_t seed,
                                                     std::uint32_t ue, TraceLibrary& traces);
 

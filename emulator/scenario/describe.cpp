@@ -1,3 +1,7 @@
+// Top level of a scenario file: its keys with unit, range and default, and the checks that span several sections.
+// config::parse<Scenario>() calls describe(); the same functions print the reference of all keys. Values that the file
+// leaves out are derived from other sections here, in the order in which describe() reads them.
+
 #include "emulator/scenario/describe.hpp"
 
 #include <algorithm>
@@ -73,7 +77,7 @@ void describe_reports(Section& s, ReportPathSpec& reports) {
           "leave out UEs of which nothing has changed, but report each so often at least; 0 = report all every Ts");
 }
 
-/// What the law is told of the cell unless the file says otherwise.
+/// Sets the defaults of SMVS' parameters from the scenario: one-way delay, frame size and buffer of the first UE.
 void derive_law(Scenario& scenario) {
   control::SmvsParameters& law = scenario.proxy.smvs.parameters;
   law.one_way_delay = scenario.proxy_nodeb.delay;
@@ -131,7 +135,8 @@ void check_topology(Section& s, const Scenario& scenario) {
   }
 }
 
-/// Only the router before the Node-B has somebody to hand on what it advertises.
+/// Rejects `advertise` on all hops but proxy_nodeb, because only that router has a Node-B behind it that forwards the
+/// value.
 void check_advertising(Section& s, const Scenario& scenario) {
   const auto check = [&s](const HopSpec& hop, const std::string& at) {
     s.check(!hop.queue || !hop.queue->advertise, at, "advertise only at proxy_nodeb", "true");
@@ -144,7 +149,7 @@ void check_advertising(Section& s, const Scenario& scenario) {
     check(scenario.radio(i).uplink, i == 0 ? "cell.uplink" : "nodebs[" + std::to_string(i - 1) + "].uplink");
 }
 
-/// The parts of a file that are read once for all runs: a sweep of them would give runs without a difference.
+/// Keys that are read once for all runs. A sweep of one of them is rejected because its runs would not differ.
 constexpr std::string_view read_once[] = {"buffers",      "description",  "live",  "output.columns", "output.over_time",
                                           "output.plots", "output.ratio", "paper", "sweep",          "title"};
 
@@ -213,7 +218,7 @@ void describe_over_time(Section& s, OverTimeSpec& shown) {
   s.value("ue", shown.ue, "address of a UE whose queue is drawn by itself, too (with output.ues)");
 }
 
-/// What is written and shown beside the usual.
+/// Describes the optional result files, plots and columns.
 void describe_output(Section& s, OutputSpec& output) {
   s.value("flows", output.flows, "flows.csv: one row per connection of the built-in hosts");
   s.value("ues", output.ues, "ues.csv: one row per UE and interval");
@@ -235,7 +240,7 @@ void describe_output(Section& s, OutputSpec& output) {
           "queues.csv: one row per flow through a radio queue, with its occupancy, drops and delays");
 }
 
-/// The keys of the built-in hosts and of what lies before and behind them.
+/// Describes the keys of the built-in servers and UEs, and of the hops on either side of them.
 void describe_hosts(Section& s, Scenario& scenario) {
   s.list("servers", scenario.servers, {1, 1000}, "their addresses");
   s.sections("server_hops", scenario.server_hops, {0, 1000},

@@ -7,7 +7,7 @@
 #include "emulator/scenario/scenario.hpp"
 #include "proxy/yaml/yaml.hpp"
 
-// How the values of scenarios are written, and their keys with unit, range and default.
+// Text forms of a scenario's values, and the keys of every section with unit, range, default and checks.
 
 namespace sluice::config {
 
@@ -36,7 +36,7 @@ struct Scalar<emulator::BufferSpec> {
 
 namespace sluice::emulator {
 
-/// No key takes a faster rate.
+/// Largest rate that any key accepts.
 inline const Rate fastest_link = Rate::bits_per_second(100e9);
 
 void describe(config::Section& s, HopSpec& hop);
@@ -53,7 +53,7 @@ void describe(config::Section& s, DrxParameters& drx);
 void describe(config::Section& s, UeSpec& ue);
 void describe(config::Section& s, QueueSpec& queue);
 void describe(config::Section& s, RadioQueueSpec& queue);
-/// CoDel's times, wherever it runs.
+/// Describes CoDel's target and interval, for radio queues and for routers.
 void describe_times(config::Section& s, CodelParameters& codel);
 void describe_pie(config::Section& s, PieParameters& pie);
 void describe_dual(config::Section& s, DualPi2Parameters& dual);
@@ -65,7 +65,7 @@ void describe(config::Section& s, CellSpec& cell);
 void describe(config::Section& s, HostsSpec& hosts);
 void describe(config::Section& s, PlotSpec& plot);
 void describe(config::Section& s, PaperCurve& curve);
-/// What the report is to draw is there: columns, sweeps and servers.
+/// Checks that plots, time series and windows.csv name existing columns, sweeps and servers.
 void check_plots(config::Section& s, const Scenario& scenario);
 void describe(config::Section& s, AppSpec& app);
 void describe(config::Section& s, SizeDistribution& size);
@@ -75,16 +75,18 @@ void describe(config::Section& s, LivePageSpec& page);
 void describe(config::Section& s, LiveSpec& live);
 void describe(config::Section& s, Scenario& scenario);
 
-/// The scenario's keys of further Node-Bs and of what happens to UEs, with the rules across them; fills in the numbers
-/// of the Node-Bs that they name. In this order, with cell before them.
+/// Describes the keys of further Node-Bs and checks them. Call it after `cell` is read and before describe_moves(); it
+/// resolves the Node-B names of UEs to numbers.
 void describe_nodebs(config::Section& s, Scenario& scenario);
+/// Describes handovers, outages and departures of UEs, and resolves the Node-B names in them to numbers. Call it after
+/// describe_nodebs().
 void describe_moves(config::Section& s, Scenario& scenario);
-/// The rules of SMVS that depend on the link, for every mode that goes by reports: warnings, since what breaks them can
-/// be what an experiment is about. Links whose rate the file does not tell (models of the radio, traces) break none
-/// here.
+/// Warns of SMVS rules that the links break, for every mode that needs reports. These are warnings because an
+/// experiment may break a rule on purpose.
+/// A link breaks none if the file does not state its rate (radio models, traces).
 void advise_on_links(config::Section& s, const Scenario& scenario);
-/// Rules across the feedback of Node-Bs in real time: they differ, and what stands under live serves the mode that
-/// live_mode() names.
+/// Checks the feedback sections of Node-Bs in real time. Their senders and addresses must differ, and `live` must serve
+/// the mode that live_mode() returns.
 void check_live_nodebs(config::Section& s, const Scenario& scenario);
 
 }  // namespace sluice::emulator

@@ -1,9 +1,10 @@
+// Keys of the applications that the built-in UEs run: bulk, web, request, video, game and so on. describe() of the
+// scenario calls this for each entry of `apps`. A key is accepted only for the types that use it.
+
 #include <algorithm>
 #include <functional>
 
 #include "emulator/scenario/describe.hpp"
-
-// The keys of what the built-in UEs do.
 
 namespace sluice::emulator {
 namespace {
@@ -32,7 +33,7 @@ constexpr Choice<SizeKind> size_kinds[] = {
     {"pareto", SizeKind::pareto, "from min, cut at max"}};
 constexpr Choice<Direction> directions[] = {{"download", Direction::download}, {"upload", Direction::upload}};
 
-/// The keys of what fetches again and again.
+/// Describes the keys of applications that fetch repeatedly.
 void describe_streams(Section& s, AppSpec& app) {
   const bool sized = app.type == AppType::request || app.type == AppType::telnet || app.type == AppType::on_off ||
                      app.type == AppType::flows;
@@ -57,7 +58,7 @@ void describe_streams(Section& s, AppSpec& app) {
   });
 }
 
-/// The keys of what somebody watches or plays.
+/// Describes the keys of applications with a user in front: responsiveness, game and video.
 void describe_users(Section& s, AppSpec& app) {
   s.when(app.type == AppType::responsiveness, "type is responsiveness", [&] {
     s.value("loaded", app.loaded, "its connections download without end; else they carry nothing but requests");

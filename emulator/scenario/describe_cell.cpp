@@ -1,3 +1,7 @@
+// Keys of the radio: channel models, radio queues, UEs, cells, schedulers, hybrid ARQ and the WLAN air. describe() of
+// the scenario calls these functions for `cell`, `nodebs` and `moves`. Checks across keys reject combinations that the
+// emulator does not model, such as HARQ on links without blocks.
+
 #include "emulator/link/cqi.hpp"
 #include "emulator/scenario/describe.hpp"
 #include "emulator/scheduler/scheduler.hpp"
@@ -51,7 +55,7 @@ constexpr Choice<QueueManagement> radio_queues[] = {
 
 enum class WithText : std::uint8_t { no, yes };
 
-/// "rr, mci or pf", with what each is in brackets if wanted.
+/// Returns the scheduler names as "rr, mci or pf", each followed by its description in brackets if `with_text` is yes.
 std::string schedulers(WithText with_text) {
   std::string list;
   const auto kinds = scheduler_kinds();
@@ -187,7 +191,7 @@ void describe(Section& s, ChannelSpec& channel) {
 
 namespace {
 
-/// A link beside the one a UE begins on.
+/// Checks a channel that is not a UE's first downlink: WLAN air and replayed profiles are only allowed there.
 void check_own_link(Section& s, const ChannelSpec& channel) {
   s.check(channel.type != ChannelType::wlan, "channel", "a channel with TTIs", "an access point's air");
   s.check(channel.type != ChannelType::profile, "channel", "a profile only as the link a UE begins on", "a profile");

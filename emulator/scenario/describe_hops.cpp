@@ -1,8 +1,10 @@
+// Keys of wired hops: delay, rate, buffer, queue discipline, policer and scheduled changes of the delay. describe() of
+// the scenario calls these functions for every hop.
+// Radio queues reuse those of CoDel, DualPI2 and ABC.
+
 #include <algorithm>
 
 #include "emulator/scenario/describe.hpp"
-
-// The keys of wired hops: delay, line, queue, policer and what changes.
 
 namespace sluice::emulator {
 namespace {
@@ -25,7 +27,7 @@ constexpr Choice<StepWay> step_ways[] = {{"both", StepWay::both, "each way"},
                                          {"down", StepWay::down, "towards the UEs"},
                                          {"up", StepWay::up, "towards the servers"}};
 
-/// Steps of each way in the order of time.
+/// Checks that the delay steps of a hop are sorted by time.
 void check_steps(Section& s, const HopSpec& hop) {
   const bool in_order = std::is_sorted(hop.steps.begin(), hop.steps.end(),
                                        [](const StepSpec& a, const StepSpec& b) { return a.at < b.at; });

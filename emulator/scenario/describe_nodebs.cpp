@@ -1,10 +1,12 @@
+// Keys of further Node-Bs and of UE moves (handover, outage, departure), and the checks that span several Node-Bs.
+// describe() of the scenario calls them after `cell`.
+// Invariant: every name of a Node-B is resolved to its number, and the moves of one UE do not overlap.
+
 #include <algorithm>
 #include <optional>
 
 #include "emulator/scenario/describe.hpp"
 #include "emulator/scenario/live_mode.hpp"
-
-// Further Node-Bs, what happens to UEs on their way, and the rules across them.
 
 namespace sluice::emulator {
 namespace {
@@ -29,7 +31,7 @@ std::string known_names(const Scenario& scenario) {
   return list;
 }
 
-/// What UEs begin with.
+/// Resolves the Node-B on which each UE begins, and checks its name and cell.
 void check_homes(Section& s, Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.cell.ues.size(); ++i) {
     UeSpec& ue = scenario.cell.ues[i];
@@ -44,7 +46,7 @@ void check_homes(Section& s, Scenario& scenario) {
   }
 }
 
-/// The sides of the feedback protocol must be told apart.
+/// Checks that the feedback of this further Node-B has another sender id and listen address than those before it.
 void check_senders(Section& s, const Scenario& scenario, std::size_t index) {
   const auto& own = scenario.nodebs[index].feedback;
   if (!own) return;
@@ -59,7 +61,7 @@ void check_senders(Section& s, const Scenario& scenario, std::size_t index) {
   for (std::size_t i = 0; i < index; ++i) differs(scenario.nodebs[i].feedback, scenario.nodebs[i].name);
 }
 
-/// Checks from which Node-B to which; the one that the UE is with afterwards.
+/// Resolves and checks the Node-B that a move leads to. Returns the number of the Node-B that serves the UE afterwards.
 std::uint32_t check_target(Section& s, const Scenario& scenario, MoveSpec& move, std::size_t index,
                            std::uint32_t with) {
   const auto to = move.nodeb.empty() ? std::optional(with) : number_of(scenario, move.nodeb);
@@ -79,7 +81,7 @@ std::uint32_t check_target(Section& s, const Scenario& scenario, MoveSpec& move,
   return move.to;
 }
 
-/// When nothing else may happen to the UE.
+/// Returns the end of the move, before which no other one of this UE may begin.
 Duration end_of(const MoveSpec& move) {
   if (move.type == MoveType::leave) return Duration::max();
   return move.at + move.duration + (move.between_nodebs() ? move.path_switch : Duration());

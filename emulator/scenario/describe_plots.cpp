@@ -1,3 +1,6 @@
+// Keys of the plots that a scenario adds to its report, and the check that what they name exists. describe() of the
+// scenario calls these functions for each entry of `output.plots`.
+
 #include <algorithm>
 
 #include "emulator/report/columns.hpp"
@@ -8,7 +11,7 @@ namespace {
 
 using config::Section;
 
-constexpr double most = 1e15;  ///< of a number on an axis
+constexpr double most = 1e15;  ///< largest magnitude of a number on an axis
 
 void describe_axis(Section& s, PlotAxisSpec& axis) {
   s.value("label", axis.label, "quantity and unit; the column's name when empty");
@@ -37,7 +40,7 @@ void check_conditions(Section& s, const Scenario& scenario, const std::vector<st
   }
 }
 
-/// What one plot names must be there.
+/// Checks that the columns, sweeps and modes that a plot names exist, and that its lists have equal lengths.
 void check_plot(Section& s, const Scenario& scenario, const PlotSpec& plot, const std::string& at) {
   for (const std::string& column : plot.x.columns) {
     const bool placed = column.empty() && !plot.y.at.empty();

@@ -1,4 +1,6 @@
-// The rules of the law that depend on the link, as far as the file tells what the link carries.
+// Checks the rules of SMVS that depend on the link, as far as the scenario file states the link's rate. describe() of
+// the scenario calls advise_on_links() last, after all sections are read. The result is warnings only, because an
+// experiment may break a rule on purpose.
 
 #include <algorithm>
 #include <optional>
@@ -16,20 +18,20 @@ namespace {
 using control::SmvsParameters;
 using control::Violation;
 
-/// What a scenario says of a link.
+/// Rate and rate of change of a link, as far as the scenario states them.
 struct LinkFacts {
-  std::optional<Rate> mean;           ///< b̄
-  std::optional<Duration> variation;  ///< Tb: for so long the rate is about the same
+  std::optional<Rate> mean;           ///< b̄, the mean rate
+  std::optional<Duration> variation;  ///< Tb, the time over which the rate is about constant
 };
 
-/// Tb of a fading link is its coherence time. Nothing of one that does not fade.
+/// Returns the coherence time of a fading link as Tb. Returns nothing if the link does not fade.
 std::optional<Duration> fading_at(double doppler, bool fades = true) {
   if (!fades || doppler <= 0) return std::nullopt;
   return coherence_time(doppler);
 }
 
-/// Models of the radio do not say what they carry before they run, and recorded traces not even how fast they vary:
-/// there the proxy watches.
+/// Returns what the scenario states about the link. Radio models have no mean rate before they run, and recorded traces
+/// no Tb; the proxy watches those at run time.
 LinkFacts facts_of(const ChannelSpec& channel) {
   switch (channel.type) {
     case ChannelType::constant:
@@ -54,14 +56,14 @@ LinkFacts facts_of(const ChannelSpec& channel) {
   }
 }
 
-/// What each of the UEs that begin in this one's cell has of its link, when all are served alike.
+/// Returns the equal share of rate `mean` for each UE that begins in the cell of `ue`.
 Rate part_of(Rate mean, const std::vector<UeSpec>& ues, const UeSpec& ue) {
   const auto sharing = std::count_if(
       ues.begin(), ues.end(), [&ue](const UeSpec& other) { return other.home == ue.home && other.cell == ue.cell; });
   return Rate::bits_per_second(mean.bps() / static_cast<double>(sharing));
 }
 
-/// The law in the steps that it runs in under that mode; nothing where no law of SMVS goes by reports.
+/// Returns the parameters of SMVS with the step used in `mode`. Returns nothing if SMVS does not use reports there.
 std::optional<SmvsParameters> law_of(const Scenario& scenario, RunMode mode) {
   proxy::Treatment treatment = scenario.proxy;
   treatment.mode = mode.mode;
@@ -71,7 +73,7 @@ std::optional<SmvsParameters> law_of(const Scenario& scenario, RunMode mode) {
   return *period == parameters.step ? parameters : control::in_steps_of(parameters, *period);
 }
 
-/// What the law breaks on that link and does not break on every other.
+/// Returns the rules that `law` breaks on this link but not on every link.
 std::vector<Violation> broken_on(const LinkFacts& link, const SmvsParameters& law) {
   std::vector<Violation> broken = control::validate(law, link.mean, link.variation);
   for (const Violation& always : control::validate(law)) {
@@ -84,7 +86,7 @@ std::vector<Violation> broken_on(const LinkFacts& link, const SmvsParameters& la
 
 void advise_on_links(config::Section& s, const Scenario& scenario) {
   if (!s.reading()) return;
-  std::set<std::string> told;  // many UEs have the same link
+  std::set<std::string> told;  // rules already reported, because many UEs share one kind of link
   for (const RunMode mode : scenario.modes) {
     const std::optional<SmvsParameters> law = law_of(scenario, mode);
     if (!law) continue;

@@ -7,7 +7,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// The path of the feedback section of Node-B number `nodeb`.
+/// Returns the configuration path of the feedback section of Node-B number `nodeb`.
 std::string feedback_key(std::uint32_t nodeb) {
   return nodeb == 0 ? "live.feedback" : "nodebs[" + std::to_string(nodeb - 1) + "].feedback";
 }

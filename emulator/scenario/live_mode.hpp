@@ -5,30 +5,31 @@
 
 #include "emulator/scenario/scenario.hpp"
 
-// Which mode of the proxy a Node-B in real time serves, and what it needs for that.
+// Selects the proxy mode that a Node-B in real time serves, and checks that the scenario configures what it needs.
 
 namespace sluice::emulator {
 
-/// The mode served where nobody names one: the first of the scenario's, where no port leads to a proxy. Else the first
-/// with a proxy that wants reports exactly where `live.feedback` says whom to send them to, or the first with a proxy:
-/// hosts behind real ports are not cut off by a mode that passes the proxy by.
+/// Returns the default mode in real time. Without a port towards a proxy this is the scenario's first mode.
+/// Otherwise it is the first proxied mode that needs reports exactly if `live.feedback` is set.
+/// If none fits it is the first proxied mode, because a mode without the proxy would disconnect the hosts behind real
+/// ports.
 [[nodiscard]] RunMode live_mode(const Scenario& scenario);
 
-/// Something in a scenario that a mode cannot do without in real time.
+/// A configuration key that a mode requires in real time and that is missing or wrong.
 struct LiveProblem {
-  std::string key;       ///< dotted path: live.feedback
-  std::string expected;  ///< what it should have
+  std::string key;       ///< dotted path, such as live.feedback
+  std::string expected;  ///< required value
   std::string got;
 };
 
-/// What is missing for that mode in real time; nothing where it can be served.
+/// Returns the first requirement of `mode` in real time that the scenario does not meet, or nothing if it meets all.
 [[nodiscard]] std::optional<LiveProblem> live_problem(const Scenario& scenario, RunMode mode);
 
-/// The feedback of Node-B number `nodeb`.
+/// Returns the feedback section of Node-B number `nodeb`; number 0 is configured under `live`.
 [[nodiscard]] const std::optional<config::FeedbackConfig>& live_feedback_of(const Scenario& scenario,
                                                                             std::uint32_t nodeb);
 
-/// Says in a sentence which mode is served, with reports or without.
+/// Returns one sentence for the log: the mode, and where reports are sent and how often, if they are.
 [[nodiscard]] std::string live_summary(const Scenario& scenario, RunMode mode);
 
 }  // namespace sluice::emulator

@@ -1,3 +1,7 @@
+// Compares an experiment with the paper that it repeats: reads the section `paper` and assigns its values to runs.
+// Planner calls put_paper_values() after all runs are laid out. Invariant: every value names an existing column and
+// row, and a row has at most one value per column.
+
 #include "emulator/scenario/paper.hpp"
 
 #include <algorithm>
@@ -10,7 +14,7 @@ namespace {
 
 constexpr std::string_view not_given = "-";
 
-/// What the results call the points of a swept column, or the modes; nothing when there is no such column.
+/// Returns the points of a swept column, or the modes, as the results name them. Returns none for any other column.
 std::vector<std::string> points_of(const Plan& plan, std::string_view column) {
   for (const SweepSpec& sweep : plan.base.sweep) {
     if (sweep.column == column) return sweep.labels.empty() ? sweep.values : sweep.labels;
@@ -29,14 +33,14 @@ std::string key_of(const RunPlan& run, std::string_view column) {
   return at == run.swept.end() ? std::string() : at->second;
 }
 
-/// "column=point" taken apart; the column is empty where there is no such sign.
+/// Splits "column=point" at the sign. Returns an empty column if there is no sign.
 std::pair<std::string, std::string> condition_of(const std::string& text) {
   const std::size_t sign = text.find('=');
   if (sign == std::string::npos) return {};
   return {text.substr(0, sign), text.substr(sign + 1)};
 }
 
-/// One entry of paper.values while it is put beside the runs.
+/// Assigns one entry of paper.values to the runs it describes, and collects errors with their place in the file.
 class Placement {
  public:
   Placement(const config::Node* node, std::size_t index, const std::string& file, const PaperValues& given, Plan& plan,

@@ -1,3 +1,7 @@
+// Expands a scenario file into its runs: every combination of swept values, modes and seeds. The commands of `nodeb`
+// call load_plan(). Each run's values are put into the document tree, which is parsed again. Invariant: every point
+// passes the same checks as a file that states its values directly.
+
 #include "emulator/scenario/plan.hpp"
 
 #include <algorithm>
@@ -14,7 +18,7 @@ using config::Error;
 using config::Node;
 using config::Place;
 
-/// The node of a path's next part, made where a map does not have it yet.
+/// Returns the child `key` of `map`, and adds it if it is missing.
 Node& member(Node& map, const std::string& key, Place place) {
   for (config::Entry& entry : map.entries) {
     if (entry.key == key) return entry.value;
@@ -25,7 +29,7 @@ Node& member(Node& map, const std::string& key, Place place) {
   return map.entries.back().value;
 }
 
-/// Where a swept value stands in the file, for errors about it; the sweep section when that cannot be told.
+/// Returns the place of a swept value in the file, for error messages. Falls back to the place of the sweep section.
 Place place_of_value(const Node& root, std::size_t sweep, std::size_t value) {
   const config::Entry* section = root.find("sweep");
   if (section == nullptr) return {};
@@ -35,10 +39,10 @@ Place place_of_value(const Node& root, std::size_t sweep, std::size_t value) {
   return values->value.items[value].place;
 }
 
-/// One point of the sweeps: the index of the value each takes.
+/// One combination of swept values: for each sweep the index of its value.
 using Point = std::vector<std::size_t>;
 
-/// Every combination; sweeps that go with another take its index.
+/// Returns every combination of the sweeps. A sweep with `with` uses the index of the sweep it names.
 std::vector<Point> points_of(const std::vector<SweepSpec>& sweeps) {
   std::vector<Point> points = {{}};
   for (const SweepSpec& sweep : sweeps) {
@@ -62,7 +66,7 @@ std::vector<Point> points_of(const std::vector<SweepSpec>& sweeps) {
   return points;
 }
 
-/// Lays out the runs of one file.
+/// Expands one scenario file into its runs.
 class Planner {
  public:
   Planner(const Node& root, const std::string& file, unsigned seeds) : root_(root), file_(file), seeds_(seeds) {}

@@ -40,8 +40,8 @@
 
 namespace sluice::emulator {
 
-/// What stands between core and Node-B: nothing but a wire, or the proxy in one of its modes. "wrb/regulate" is a mode
-/// that regulates where it could split too.
+/// Connection between core and Node-B: a wire, or the proxy in one of its modes. "wrb/regulate" names a mode that
+/// regulates even if it could split connections.
 struct RunMode {
   bool proxied = false;
   proxy::Mode mode = proxy::Mode::bypass;
@@ -54,6 +54,7 @@ inline constexpr RunMode RunMode::none{};
 inline constexpr RunMode RunMode::bypass{true, proxy::Mode::bypass};
 inline constexpr RunMode RunMode::i_tcp{true, proxy::Mode::i_tcp};
 inline constexpr RunMode RunMode::smvs{true, proxy::Mode::smvs};
+/// Returns the mode as results and scenarios write it: "none", a mode such as "i-tcp", or "wrb/regulate".
 [[nodiscard]] constexpr std::string_view to_string(RunMode mode) {
   constexpr std::array regulated = {
 #define X(name, key, text) std::string_view(key "/regulate"),
@@ -70,20 +71,21 @@ inline constexpr RunMode RunMode::smvs{true, proxy::Mode::smvs};
 
 enum class DisciplineType : std::uint8_t { fifo, round_robin, red, codel, fq_codel, pie, dualpi2, abc };
 
-/// The queue of a router before a line.
+/// Queue of a router in front of a line.
 struct QueueSpec {
   DisciplineType type = DisciplineType::fifo;
-  std::uint32_t packets = 0;  ///< limit beside the hop's buffer; 0 = none
-  RedParameters red;          ///< thresholds of 0: 1/12 and 3/12 of the buffer
-  CodelParameters codel;      ///< codel, fq_codel
+  std::uint32_t packets = 0;  ///< packet limit in addition to the hop's buffer; 0 = none
+  RedParameters red;          ///< thresholds of 0 stand for 1/12 and 3/12 of the buffer
+  CodelParameters codel;      ///< used by codel and fq_codel
   PieParameters pie;
   DualPi2Parameters dualpi2;
   AbcParameters abc;
   bool ecn = false;
-  bool advertise = false;  ///< the router says what it could take: GWA's φ, which goes along to the Node-B
+  bool advertise =
+      false;  ///< the router advertises φ of GWA (its free buffer), which the Node-B receives with the packets
 };
 
-/// A token bucket that drops what exceeds it. Nothing waits in it.
+/// Token bucket that drops the packets that exceed it. It has no queue.
 struct PolicerSpec {
   Rate rate = Rate::bits_per_second(10e6);
   Bytes burst{125'000};
@@ -91,33 +93,35 @@ struct PolicerSpec {
 
 enum class StepWay : std::uint8_t { both, down, up };
 
-/// A change of a hop's delay, as of a route.
+/// Scheduled change of a hop's delay, such as a route change.
 struct StepSpec : DelayStep {
   StepWay way = StepWay::both;
 };
 
-/// One wired hop, the same both ways but for the steps of its delay.
+/// One wired hop, equal in both directions except for the steps of its delay.
 struct HopSpec {
-  Duration delay{};                                   ///< one way
-  Rate rate;                                          ///< 0 = infinitely fast
-  Bytes buffer;                                       ///< before the line; 0 = unlimited
-  std::optional<QueueSpec> queue = std::nullopt;      ///< of a router; needs a rate
-  Duration jitter{};                                  ///< of the delay; of a plain line
-  std::optional<PolicerSpec> policer = std::nullopt;  ///< before the line and its queue; each way has one of its own
-  std::vector<StepSpec> steps = {};                   ///< of the delay, in the order of time
+  Duration delay{};                               ///< one-way delay
+  Rate rate;                                      ///< line rate; 0 = infinitely fast
+  Bytes buffer;                                   ///< size of the buffer in front of the line; 0 = unlimited
+  std::optional<QueueSpec> queue = std::nullopt;  ///< queue of a router; requires a rate
+  Duration jitter{};                              ///< variation of the delay; only without `queue`
+  std::optional<PolicerSpec> policer =
+      std::nullopt;                  ///< token bucket in front of the line and its queue, one per direction
+  std::vector<StepSpec> steps = {};  ///< changes of the delay, sorted by time
 };
 
-/// A UE's radio buffer.
+/// Size of a UE's radio buffer.
 struct BufferSpec {
   std::uint64_t limit = 200;
   BufferUnit unit = BufferUnit::frames;
 };
 
-/// What keeps a radio queue short before it is full.
+/// Active queue management of a radio queue.
 struct RadioQueueSpec {
   QueueManagement type = QueueManagement::none;
-  CodelParameters codel;  ///< codel, fq_codel; max_packet is the hosts' MTU
-  /// max_packet is the hosts' MTU. The step is more than the gaps between a cell's opportunities for one UE.
+  CodelParameters codel;  ///< used by codel and fq_codel; max_packet is the hosts' MTU
+  /// DualPI2 parameters; max_packet is the hosts' MTU. The step exceeds the gaps between transmission opportunities of
+  /// one UE, which would be marked otherwise.
   DualPi2Parameters dualpi2{.step = std::chrono::milliseconds(20)};
   AbcParameters abc;
 };
@@ -135,38 +139,38 @@ enum class ChannelType : std::uint8_t {
   wlan
 };
 
-/// What one UE was carried in a run of another scenario, interval by interval.
+/// Replays the rate that one UE received in a run of another scenario, interval by interval.
 struct ProfileSpec {
-  std::string file;                ///< of that scenario
-  std::vector<std::string> where;  ///< "scheduler=rr": which of its runs; as in PaperValues
-  std::uint32_t ue = 0;            ///< index
-  Rate mean;                       ///< scaled to this mean; 0 = as it was
+  std::string file;                ///< file of that scenario
+  std::vector<std::string> where;  ///< conditions such as "scheduler=rr" that select one of its runs, as in PaperValues
+  std::uint32_t ue = 0;            ///< index of the UE
+  Rate mean;                       ///< mean to which the rates are scaled; 0 = unscaled
 };
 
 struct ChannelSpec {
   ChannelType type = ChannelType::constant;
-  Rate rate = Rate::bits_per_second(5e6);       ///< constant
-  Rate min = Rate::bits_per_second(1e6);        ///< piecewise
-  Rate max = Rate::bits_per_second(10e6);       ///< piecewise
-  Duration period = std::chrono::seconds(1);    ///< piecewise: how long a drawn rate holds
-  std::string file;                             ///< trace
-  Duration offset{};                            ///< trace, generated: where in it the run begins
-  Duration drawn_offset{};                      ///< … and up to so much later, by the seed
-  TraceParameters generated;                    ///< generated
-  Duration length = std::chrono::seconds(120);  ///< generated
-  std::optional<std::uint64_t> seed;            ///< generated: of the trace; else that of the run
-  ProfileSpec profile;                          ///< profile
-  HsdpaParameters hsdpa;                        ///< hsdpa
-  ClampParameters clamp;                        ///< clamp
-  EvdoParameters evdo;                          ///< evdo
-  OfdmaParameters ofdma;                        ///< ofdma; resource_blocks are the cell's
-  /// Hybrid ARQ can send its blocks again.
+  Rate rate = Rate::bits_per_second(5e6);     ///< constant: rate
+  Rate min = Rate::bits_per_second(1e6);      ///< piecewise: lowest rate
+  Rate max = Rate::bits_per_second(10e6);     ///< piecewise: highest rate
+  Duration period = std::chrono::seconds(1);  ///< piecewise: time between two drawn rates
+  std::string file;                           ///< trace: file name
+  Duration offset{};                          ///< trace, generated: position at which the run begins
+  Duration drawn_offset{};    ///< trace, generated: largest random addition to `offset`, drawn from the seed
+  TraceParameters generated;  ///< generated: model parameters
+  Duration length = std::chrono::seconds(120);  ///< generated: length of the trace
+  std::optional<std::uint64_t> seed;            ///< generated: seed of the trace; default: the run's seed
+  ProfileSpec profile;                          ///< profile: source of the rates
+  HsdpaParameters hsdpa;                        ///< hsdpa: radio parameters
+  ClampParameters clamp;                        ///< clamp: slot parameters
+  EvdoParameters evdo;                          ///< evdo: radio parameters
+  OfdmaParameters ofdma;                        ///< ofdma: radio parameters; resource_blocks are set from the cell
+  /// True if the channel sends transport blocks, which hybrid ARQ can retransmit.
   [[nodiscard]] bool has_transport_blocks() const { return type == ChannelType::hsdpa || type == ChannelType::ofdma; }
 };
 
-/// A UE's own way up, before the line that all share.
+/// A UE's own uplink, in front of the line that all UEs share.
 struct UplinkSpec {
-  Bytes frame;  ///< size of a radio frame; 0 = byte by byte
+  Bytes frame;  ///< size of a radio frame; 0 = sent byte by byte
   BufferSpec buffer{200, BufferUnit::packets};
   DropPolicy drop = DropPolicy::tail;
   RadioQueueSpec queue;
@@ -175,97 +179,100 @@ struct UplinkSpec {
 
 struct UeSpec {
   IpAddress address = IpAddress::v4(10, 45, 0, 2);
-  std::vector<IpAddress> more_addresses;   ///< of the same UE: its IPv6 address, say
-  std::optional<Bytes> given_frame;        ///< as the file has it
-  std::optional<BufferSpec> given_buffer;  ///< as the file has it
-  Bytes frame;                             ///< size of a radio frame; 0 = byte by byte
+  std::vector<IpAddress> more_addresses;   ///< further addresses of this UE, such as its IPv6 address
+  std::optional<Bytes> given_frame;        ///< frame size in the file, if any
+  std::optional<BufferSpec> given_buffer;  ///< buffer in the file, if any
+  Bytes frame;                             ///< size of a radio frame; 0 = sent byte by byte
   BufferSpec buffer{8000, BufferUnit::bytes};
   DropPolicy drop = DropPolicy::tail;
   QueueOrder order = QueueOrder::fifo;
-  FlowClassParameters flows;  ///< order short_flows_first
-  RadioQueueSpec queue;       ///< managed ones need order fifo
-  std::string nodeb;          ///< with which it begins; empty: the first
-  std::uint32_t cell = 0;     ///< of that Node-B, in which it begins
+  FlowClassParameters flows;  ///< used by order short_flows_first
+  RadioQueueSpec queue;       ///< active queue management; requires order fifo
+  std::string nodeb;          ///< name of the first serving Node-B; empty: the first one
+  std::uint32_t cell = 0;     ///< first serving cell of that Node-B
   std::uint32_t home = 0;     ///< number of that Node-B
-  double loss = 0;            ///< share of the packets that leave the queue and are lost on the air
-  double loss_run = 1;        ///< mean number of them that are lost in a row, >= 1
+  double loss = 0;            ///< share of the packets leaving the queue that are lost on the air
+  double loss_run = 1;        ///< mean number of consecutive losses, >= 1
   ChannelSpec channel;
-  std::optional<UplinkSpec> uplink;  ///< else its packets only take the shared line
-  /// Its address number `index`; 0 is the first, then come more_addresses. Requires that there are so many.
+  std::optional<UplinkSpec> uplink;  ///< uplink of this UE alone; without it packets only take the shared line
+  /// Returns address number `index` of this UE: 0 is `address`, larger ones are in more_addresses. Requires index <=
+  /// more_addresses.size().
   [[nodiscard]] const IpAddress& address_of(std::uint32_t index) const {
     return index == 0 ? address : more_addresses[index - 1];
   }
-  /// Sets `frame` and `buffer`: as given, else as the channel has them. Only HSDPA has frames unless they are given. A
-  /// buffer is of 200 frames where there are any, else of as many bytes as 200 frames of HSDPA have.
+  /// Sets `frame` and `buffer` from the file or from the channel's defaults. The default frame is one HSDPA PDU for
+  /// hsdpa channels, else 0.
+  /// The default buffer is 200 frames, or the bytes of 200 HSDPA PDUs if frame is 0.
   void settle_frames();
 };
 
 enum class MoveType : std::uint8_t { outage, handover, leave };
 
-/// Something that happens to a UE on its way.
+/// Scheduled event of a UE: an outage, a handover or its departure.
 struct MoveSpec {
   MoveType type = MoveType::outage;
   Duration at{};
   std::uint32_t ue = 0;
-  Duration duration = std::chrono::milliseconds(50);     ///< of an outage, or of a handover's interruption
-  std::string nodeb;                                     ///< handover: to which; empty: another cell of the same one
-  std::uint32_t cell = 0;                                ///< handover: to which
-  bool forwarding = true;                                ///< handover: what waits goes along; else it is dropped
-  Duration path_switch = std::chrono::milliseconds(10);  ///< handover: from the UE's coming until the core knows
-  std::optional<ChannelSpec> channel;                    ///< handover: the link there; as before when not set
-  std::uint32_t from = 0;                                ///< handover: number of the Node-B it is with
-  std::uint32_t to = 0;                                  ///< … and of the one it goes to
-  /// The UE goes to another Node-B.
+  Duration duration = std::chrono::milliseconds(50);  ///< length of an outage, or of the interruption by a handover
+  std::string nodeb;       ///< handover: name of the target Node-B; empty: another cell of the serving one
+  std::uint32_t cell = 0;  ///< handover: target cell
+  bool forwarding = true;  ///< handover: queued packets are forwarded to the target; false: they are dropped
+  Duration path_switch =
+      std::chrono::milliseconds(10);  ///< handover: time from the UE's arrival at the target until the core sends there
+  std::optional<ChannelSpec> channel;  ///< handover: link at the target; default: as before
+  std::uint32_t from = 0;              ///< handover: number of the source Node-B
+  std::uint32_t to = 0;                ///< handover: number of the target Node-B
+  /// True if the UE is handed over to another Node-B.
   [[nodiscard]] bool between_nodebs() const { return type == MoveType::handover && from != to; }
 };
 
-/// The radio up, where UEs must ask for leave to send.
+/// Scheduled uplink: UEs send scheduling requests and receive grants before they send.
 struct ScheduledUplinkSpec : ScheduledUplinkConfig {
-  Rate rate = Rate::bits_per_second(20e6);  ///< of all resource blocks, for UEs without an uplink of their own
-  double block_errors = 0.1;                ///< where the channels have no block errors of their own
+  Rate rate = Rate::bits_per_second(20e6);  ///< rate of all resource blocks, for UEs without an uplink of their own
+  double block_errors = 0.1;                ///< block error rate, for channels that do not model it themselves
   std::optional<DrxParameters> drx;
 };
 
-/// The line that all UEs share on their way up.
+/// Line that the uplink packets of all UEs share.
 struct UplinkLineSpec : HopSpec {
-  std::optional<ScheduledUplinkSpec> scheduled = std::nullopt;  ///< before it
+  std::optional<ScheduledUplinkSpec> scheduled = std::nullopt;  ///< uplink scheduling in front of the line
 };
 
-/// The radio of one Node-B.
+/// Radio of one Node-B.
 struct RadioSpec {
-  std::string name = "first";  ///< of the Node-B
+  std::string name = "first";  ///< name of the Node-B
   Duration tti = std::chrono::milliseconds(1);
   CellResources resources;
   std::string scheduler = "rr";
-  double pf_window = 1000;  ///< TTIs
-  std::uint32_t cells = 1;  ///< of the Node-B, each with a scheduler and TTIs of its own
+  double pf_window = 1000;  ///< averaging window in TTIs
+  std::uint32_t cells = 1;  ///< number of cells, each with its own scheduler and TTIs
   UplinkLineSpec uplink{{std::chrono::milliseconds(10), Rate(), Bytes()}};
   std::optional<AirLinkConfig> harq;
 };
 
-/// A further Node-B, with reports of its own.
+/// A further Node-B, which sends its own reports.
 struct NodebSpec : RadioSpec {
-  std::optional<config::FeedbackConfig> feedback;  ///< in real time
+  std::optional<config::FeedbackConfig> feedback;  ///< feedback protocol in real time
 };
 
-/// The first Node-B, and the UEs.
+/// The first Node-B, and all UEs.
 struct CellSpec : RadioSpec {
   std::vector<UeSpec> ues;
-  WlanParameters wlan;  ///< where the UEs' channels are of type wlan
-  /// The UEs share the air of an access point.
+  WlanParameters wlan;  ///< used if the UEs' channels are of type wlan
+  /// True if the UEs share the air of an access point.
   [[nodiscard]] bool is_wlan() const { return !ues.empty() && ues.front().channel.type == ChannelType::wlan; }
 };
 
-/// The way of reports and statuses. Where the law needs them, their period is Ts: smvs.parameters.step.
+/// Path of reports and statuses. If the controller needs reports their period is Ts, smvs.parameters.step.
 struct ReportPathSpec {
-  Duration period{};              ///< where the law needs none; 0 = there are none then
-  std::optional<Duration> delay;  ///< one way; default: that of the proxy–Node-B hop
-  double loss = 0;                ///< share of datagrams lost, each way
-  double sharp_change = 0;        ///< see ReporterConfig
-  Duration refresh{};             ///< likewise
+  Duration period{};              ///< report period if the controller does not need reports; 0 = none are sent
+  std::optional<Duration> delay;  ///< one-way delay; default: delay of the hop from proxy to Node-B
+  double loss = 0;                ///< share of lost datagrams, in each direction
+  double sharp_change = 0;        ///< relative change of the service rate that triggers a report; see ReporterConfig
+  Duration refresh{};             ///< longest time between reports of an unchanged UE; see ReporterConfig
 };
 
-/// The built-in hosts' TCP.
+/// TCP configuration of the built-in hosts.
 struct HostsSpec {
   std::uint16_t mtu = 1500;
   bool timestamps = true;
@@ -274,7 +281,7 @@ struct HostsSpec {
   bool accurate_ecn = false;
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};
-  std::uint32_t ack_every = 2;  ///< segments
+  std::uint32_t ack_every = 2;  ///< in-order segments per ACK
   tcp::EndpointConfig tcp;
 };
 
@@ -283,92 +290,93 @@ enum class Direction : std::uint8_t { download, upload };
 
 struct AppSpec {
   AppType type = AppType::bulk;
-  std::uint32_t ue = 0;       ///< index
-  std::uint32_t ues = 1;      ///< of so many UEs, from this one on, each
-  std::uint32_t server = 0;   ///< index
-  std::uint32_t address = 0;  ///< of the UE: 0 its address, then more_addresses
+  std::uint32_t ue = 0;       ///< index of the first UE
+  std::uint32_t ues = 1;      ///< number of UEs that each run this application
+  std::uint32_t server = 0;   ///< index of the server
+  std::uint32_t address = 0;  ///< address of the UE: 0 is `address`, larger ones are in more_addresses
   Duration start{};
-  Direction direction = Direction::download;  ///< bulk
+  Direction direction = Direction::download;  ///< bulk, flows: seen from the UE
   std::uint64_t size = UINT64_MAX;            ///< bulk: bytes; UINT64_MAX = endless
-  std::uint32_t connections = 1;              ///< bulk, responsiveness
+  std::uint32_t connections = 1;              ///< bulk, responsiveness: number of parallel connections
   Duration think_time = std::chrono::seconds(1);
   std::uint32_t objects_min = 1;
   std::uint32_t objects_max = 8;
   Bytes object_min{2000};
   Bytes object_max{200'000};
   double object_shape = 1.2;
-  // These are of request, telnet, on_off and flows.
+  // Keys of request, telnet, on_off and flows.
   SizeDistribution sizes;
-  Duration interval = std::chrono::milliseconds(100);  ///< telnet, on_off, responsiveness: between requests
-  Duration on = std::chrono::seconds(1);               ///< on_off: mean
-  Duration off = std::chrono::seconds(1);              ///< on_off: mean
-  Duration arrivals = std::chrono::seconds(15);        ///< flows: mean between pages
-  double objects_mean = 1;                             ///< flows: connections a page
-  Duration gap{};                                      ///< flows: mean between the connections of a page
-  bool regular = false;                                ///< flows: pages at even intervals
-  // These are of video.
+  Duration interval = std::chrono::milliseconds(100);  ///< telnet, on_off, responsiveness: time between requests
+  Duration on = std::chrono::seconds(1);               ///< on_off: mean length of an activity period
+  Duration off = std::chrono::seconds(1);              ///< on_off: mean length of a pause
+  Duration arrivals = std::chrono::seconds(15);        ///< flows: mean time between pages
+  double objects_mean = 1;                             ///< flows: mean number of connections per page
+  Duration gap{};                                      ///< flows: mean time between the connections of a page
+  bool regular = false;                                ///< flows: pages at even intervals instead of random instants
+  // Keys of video.
   std::vector<Rate> ladder{Rate::bits_per_second(0.3e6), Rate::bits_per_second(0.75e6), Rate::bits_per_second(1.5e6),
                            Rate::bits_per_second(3e6),   Rate::bits_per_second(4.5e6),  Rate::bits_per_second(6e6)};
   Duration segment = std::chrono::seconds(4);
   Duration buffer = std::chrono::seconds(60);
   Duration reservoir = std::chrono::seconds(8);
-  std::optional<Duration> length;  ///< endless when not set
+  std::optional<Duration> length;  ///< length of a video; endless if not set
   Duration pause = std::chrono::seconds(1);
-  // These are of game.
+  // Keys of game.
   Duration tick = std::chrono::milliseconds(20);
   Bytes down{200};
   Bytes up{60};
-  bool exponential = false;      ///< game: times between datagrams to the UE are drawn, `tick` is their mean
-  bool loaded = true;            ///< responsiveness
-  std::optional<Duration> stop;  ///< bulk: when it is broken off; flows: when no page begins any more
+  bool exponential = false;      ///< game: times between datagrams to the UE are exponential with mean `tick`
+  bool loaded = true;            ///< responsiveness: its lasting connections download without end
+  std::optional<Duration> stop;  ///< bulk: time at which it is aborted; flows: time after which no page begins
 };
 
-/// A device behind a UE, which shares its link with it: what one server sends to the UE goes on by a hop of its own.
+/// A device behind a UE that shares the UE's link. What one server sends to the UE continues on this hop.
 struct SecondHopSpec : HopSpec {
-  std::uint32_t ue = 0;      ///< index
-  std::uint32_t server = 0;  ///< index
+  std::uint32_t ue = 0;      ///< index of the UE
+  std::uint32_t server = 0;  ///< index of the server
 };
 
-/// What is computed of a run's theory, beside its measurement.
+/// Theoretical model that is computed next to the measurement of a run.
 enum class ModelType : std::uint8_t {
   none,
-  tcp_throughput,  ///< Padhye's formula, and the throughput model for varying rates of the SMVS paper
-  wlan_ratio       ///< the M/M/1/K analysis of the WLAN paper
+  tcp_throughput,  ///< Padhye's formula, and the SMVS paper's throughput model for varying rates
+  wlan_ratio       ///< M/M/1/K analysis of the WLAN paper
 };
 
-/// What is written beside results.csv and series.csv.
+/// Optional outputs, in addition to results.csv and series.csv.
 struct OutputSpec {
-  std::vector<std::string> columns;  ///< of results.csv that the table shows, too
+  std::vector<std::string> columns;  ///< further columns of results.csv that the table shows
   std::optional<RatioSpec> ratio;
-  std::vector<PlotSpec> plots;  ///< of the report
+  std::vector<PlotSpec> plots;  ///< plots of the report
   ModelType model = ModelType::none;
   bool flows = false;                  ///< flows.csv: one row per connection
   bool ues = false;                    ///< ues.csv: one row per UE and interval
   bool packets = false;                ///< packets.csv: one row per packet
   bool drops = false;                  ///< drops.csv: one row per TCP segment that a radio queue dropped
-  std::vector<std::uint32_t> windows;  ///< windows.csv: of connections at these servers
+  std::vector<std::uint32_t> windows;  ///< windows.csv: servers whose connections are recorded
   OverTimeSpec over_time;
   bool queues = false;  ///< queues.csv: one row per flow through a radio queue
 };
 
-/// The column of the results that names the mode. A sweep of it gives several settings of one mode names of their own.
+/// Column of the results that names the mode. A sweep of this column names several settings of one mode.
 inline constexpr std::string_view mode_column = "mode";
 
-/// One swept quantity: a column of the results, and the keys it is put into.
+/// One swept quantity: a column of the results, and the keys that receive its values.
 struct SweepSpec {
-  std::string column;  ///< its name; mode_column where the labels name modes; empty where `with` tells it apart
-  std::vector<std::string> keys;  ///< dotted paths: cell.ues.0.channel.period; * stands for every element
-  std::string unit;               ///< appended to each value
+  std::string column;  ///< its name; mode_column if the labels name modes; empty if `with` identifies the sweep
+  std::vector<std::string> keys;  ///< dotted paths such as cell.ues.0.channel.period; * selects every element
+  std::string unit;               ///< unit appended to each value
   std::vector<std::string> values;
-  std::vector<std::string> labels;  ///< what the results call them; default: the values
-  std::string with;                 ///< advances together with the sweep of this column; empty: on its own
+  std::vector<std::string> labels;  ///< values as the results name them; default: the values themselves
+  std::string with;                 ///< column of the sweep that this one advances with; empty: independent
 };
 
-/// What real time needs beyond virtual time.
+/// HTTP page of a Node-B in real time, and the address it listens on.
 struct LivePageSpec : config::PageConfig {
   config::SocketAddress listen;
 };
 
+/// Settings of real time that virtual time does not need: ports, poll thread, memory, feedback protocol.
 struct LiveSpec {
   std::string cell_core;   ///< device of the port towards the proxy's radio port
   std::string cell_ue;     ///< device of the UEs' port; empty: built-in UEs
@@ -383,47 +391,48 @@ struct LiveSpec {
   bool hugepages = false;
   std::vector<std::string> eal_arguments;
   std::optional<config::FeedbackConfig> feedback;
-  std::optional<LivePageSpec> page;  ///< none when not set
+  std::optional<LivePageSpec> page;  ///< live page for browsers; none if not set
 };
 
-/// A whole experiment as its file states it.
+/// A whole experiment, as its file states it.
 struct Scenario {
   std::string title;
   std::string description;
   std::uint64_t seed = 1;
   Duration duration = std::chrono::seconds(60);
-  Duration warmup = std::chrono::seconds(5);  ///< not measured
+  Duration warmup = std::chrono::seconds(5);  ///< time at the start that is not measured
   std::vector<RunMode> modes{RunMode::none, RunMode::i_tcp, RunMode::smvs};
   HopSpec server_proxy{std::chrono::milliseconds(20), Rate(), Bytes()};
   HopSpec proxy_nodeb{std::chrono::milliseconds(10), Rate(), Bytes()};
   CellSpec cell;
-  std::vector<NodebSpec> nodebs;                                      ///< beside the first
-  HopSpec forwarding{std::chrono::milliseconds(5), Rate(), Bytes()};  ///< from each Node-B to each other
+  std::vector<NodebSpec> nodebs;  ///< Node-Bs in addition to the first
+  HopSpec forwarding{std::chrono::milliseconds(5), Rate(),
+                     Bytes()};  ///< line from each Node-B to each other, for forwarded packets
   std::vector<IpAddress> servers{IpAddress::v4(192, 0, 2, 1)};
-  std::vector<HopSpec> server_hops;  ///< of each server before the common hop; none, or as many as servers
+  std::vector<HopSpec> server_hops;  ///< hop of each server before the common hop; none, or one per server
   HostsSpec hosts;
-  std::vector<tcp::EndpointConfig> server_tcp;  ///< of each server in place of hosts.tcp; none, or as many as servers
+  std::vector<tcp::EndpointConfig> server_tcp;  ///< TCP of each server instead of hosts.tcp; none, or one per server
   std::vector<SecondHopSpec> second_hops;
-  std::vector<MoveSpec> moves;  ///< in the order of time
+  std::vector<MoveSpec> moves;  ///< scheduled events of UEs, sorted by time
   std::vector<AppSpec> apps{AppSpec{}};
-  std::vector<IpPrefix> bypass_servers;  ///< their connections are forwarded untouched
-  proxy::ShardConfig proxy;              ///< also holds the law's parameters, wherever it runs
+  std::vector<IpPrefix> bypass_servers;  ///< servers whose connections the proxy forwards unchanged
+  proxy::ShardConfig proxy;  ///< proxy configuration; also holds the controllers' parameters, wherever they run
   ReportPathSpec reports;
   std::vector<SweepSpec> sweep;
-  Duration interval = std::chrono::milliseconds(100);  ///< of the time series
+  Duration interval = std::chrono::milliseconds(100);  ///< interval of the time series
   OutputSpec output;
   std::optional<PaperSpec> paper;
-  std::uint32_t buffers = 4'194'304;  ///< most packet buffers that a virtual-time run takes
+  std::uint32_t buffers = 4'194'304;  ///< largest number of packet buffers that a virtual-time run allocates
   LiveSpec live;
 
   [[nodiscard]] std::uint32_t nodeb_count() const { return static_cast<std::uint32_t>(nodebs.size() + 1); }
-  /// The radio of Node-B number `nodeb`; the first is 0.
+  /// Returns the radio of Node-B number `nodeb`; number 0 is the first.
   [[nodiscard]] const RadioSpec& radio(std::uint32_t nodeb) const {
     return nodeb == 0 ? static_cast<const RadioSpec&>(cell) : nodebs[nodeb - 1];
   }
 };
 
-/// How often the Node-B reports in that mode; nothing where it does not report at all.
+/// Returns the Node-B's report period in `mode`, or nothing if it sends no reports.
 [[nodiscard]] std::optional<Duration> report_period(const Scenario& scenario, RunMode mode);
 
 }  // namespace sluice::emulator
