@@ -6,16 +6,17 @@
 
 namespace sluice::emulator {
 
-/// What the router of a hop advertises by GWA-FCFS, (B − q)/N, as the hop's far end has it: one delay later.
+/// Router that advertises the GWA-FCFS window (B − q)/N of a hop's queue. The window reaches the far end of the hop one
+/// delay later.
 class AdvertisingHop final : public UpstreamRouter {
  public:
-  /// `hop`, whose specification is `spec`, outlives it and has a queue and a buffer.
+  /// Observes `hop`, whose specification is `spec`. The hop outlives it and has a queue and a limited buffer.
   AdvertisingHop(const Hop& hop, const HopSpec& spec) : hop_(hop), buffer_(spec.buffer), delay_(spec.delay) {}
 
   [[nodiscard]] Bytes window(double flows, Instant now) override;
 
  private:
-  /// The queue when it was looked at.
+  /// Queue length at the instant of one observation.
   struct Look {
     Instant at{};
     Bytes queued;
@@ -24,8 +25,8 @@ class AdvertisingHop final : public UpstreamRouter {
   const Hop& hop_;
   Bytes buffer_;
   Duration delay_;
-  Ring<Look> under_way_;  ///< looks of the last `delay_`
-  Bytes arrived_;         ///< the latest that has come; an empty queue before
+  Ring<Look> under_way_;  ///< observations that have not reached the far end yet
+  Bytes arrived_;         ///< queue length last received at the far end; 0 before the first
 };
 
 }  // namespace sluice::emulator

@@ -1,3 +1,7 @@
+// Builds the built-in servers and UEs of a run with their applications and own hops, and the rows of flows.csv.
+// VirtualRun and LiveRun create one object of each; all hosts run in the run's event loop. Invariant: random streams
+// are named by the position in the scenario file, so a run depends only on its seed.
+
 #include "emulator/runtime/endpoints.hpp"
 
 namespace sluice::emulator {
@@ -73,7 +77,7 @@ BuiltInUes::BuiltInUes(EventLoop& loop, packet::PacketPool& pool, const Scenario
   }
   for (std::uint32_t i = 0; i < scenario.apps.size(); ++i) {
     AppSpec app = scenario.apps[i];
-    // What is drawn for an application is named by its place in the file, and by which of its UEs it is.
+    // The random stream of an application is named by its position in the file and by its index among the UEs.
     for (std::uint32_t of = 0; of < scenario.apps[i].ues; ++of, ++app.ue)
       add_app(loop, scenario, app, i + (of << 16), seed);
   }

@@ -25,21 +25,21 @@
 
 namespace sluice::emulator {
 
-/// The built-in servers of a scenario: one host per address. Each answers requests on port 80 and serves framed streams
-/// on port 443 and games on UDP port 3074.
+/// The built-in servers of a scenario, one host per address. Each answers requests on port 80, framed streams on port
+/// 443 and games on UDP port 3074.
 class BuiltInServers {
  public:
   BuiltInServers(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
                  Element& wire);
-  /// Where frames for the servers go.
+  /// Returns the element that receives frames for the servers.
   [[nodiscard]] Element& entry() { return router_; }
   [[nodiscard]] const ServerCounters& counters() const { return counters_; }
-  /// The run is over: connections that are still there are written down.
+  /// Ends the run: records the connections that are still open.
   void end_run(Instant now) {
     for (const auto& host : hosts_) host->end_run(now);
   }
   [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
-  /// What players sent to all of them.
+  /// Returns the log of the datagrams that players sent to all servers.
   [[nodiscard]] const DatagramLog& game_log() const { return game_log_; }
 
  private:
@@ -50,46 +50,48 @@ class BuiltInServers {
   std::vector<std::unique_ptr<GameServer>> games_;
   Router router_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::vector<std::unique_ptr<Hop>> hops_;  ///< of their own, both directions
+  std::vector<std::unique_ptr<Hop>> hops_;  ///< hops of single servers, both directions
 };
 
-/// The rows of flows.csv: what the UEs and the servers wrote down of a run that began at `began`.
+/// Returns the rows of flows.csv, with times relative to `began`, from the records of UEs and servers.
 [[nodiscard]] std::vector<FlowRow> flow_rows(const FlowLog& log, const ServerCounters& servers, Instant began);
 
 /// The built-in UEs of a scenario with their applications.
 class BuiltInUes {
  public:
   BuiltInUes(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed, Element& wire);
+  /// Returns the element that receives frames for the UEs.
   [[nodiscard]] Element& entry() { return router_; }
   [[nodiscard]] const FlowLog& log() const { return log_; }
-  /// The run is over: connections that are still there are written down.
+  /// Ends the run: records the connections that are still open.
   void end_run(Instant now) {
     for (const auto& host : hosts_) host->end_run(now);
   }
-  /// One for each address of a UE, those of the UEs' first addresses before the others.
+  /// Returns one host per UE address. First come the first addresses of all UEs, then the further ones.
   [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
-  /// Packets that the hops behind the UEs dropped on the way down.
+  /// Returns the number of downlink packets that the hops behind UEs dropped.
   [[nodiscard]] std::uint64_t second_hop_drops() const;
   [[nodiscard]] bool has_second_hops() const { return !second_hops_.empty(); }
 
  private:
+  /// Adds an application of type request, telnet, on-off or flows.
   void add_stream(EventLoop& loop, Host& host, const Scenario& scenario, const AppSpec& app, std::uint32_t index,
                   std::uint64_t seed);
-  /// What somebody watches, plays or measures; false where it is none of these.
+  /// Adds a video, game or responsiveness application. Returns false if `app` has another type.
   bool add_user(EventLoop& loop, Host& host, const Scenario& scenario, const AppSpec& app, std::uint32_t index,
                 std::uint64_t seed);
   void add_app(EventLoop& loop, const Scenario& scenario, const AppSpec& app, std::uint32_t index, std::uint64_t seed);
-  /// Adds a host for one address of a UE, and the further hops before it.
+  /// Adds a host for one address of a UE, and the hops of devices behind that UE.
   void add_host(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
                 std::uint32_t ue, const IpAddress& address, Element& wire);
-  /// The host that an application runs on.
+  /// Returns the host that the application runs on.
   [[nodiscard]] Host& host_of(const Scenario& scenario, const AppSpec& app);
 
   FlowLog log_;
   Router router_;
-  std::vector<std::unique_ptr<Router>> ways_up_;   ///< before the hops behind a UE
-  std::vector<std::unique_ptr<Hop>> second_hops_;  ///< both directions
-  std::vector<const Hop*> down_hops_;              ///< of them, those towards the devices
+  std::vector<std::unique_ptr<Router>> ways_up_;   ///< uplink routers in front of the hops behind a UE
+  std::vector<std::unique_ptr<Hop>> second_hops_;  ///< hops behind UEs, both directions
+  std::vector<const Hop*> down_hops_;              ///< those of `second_hops_` that lead to the devices
   std::vector<std::unique_ptr<SourceSwitch>> switches_;
   std::map<IpAddress, Host*> by_address_;
   std::vector<std::unique_ptr<GameClient>> players_;

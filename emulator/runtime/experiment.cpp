@@ -1,3 +1,7 @@
+// Runs all plans of an experiment in virtual time on several threads. The commands of `nodeb` call run_experiment().
+// Each thread has its own packet buffers and takes the next run that is not started. Invariant: results are stored by
+// the index of the run, so they do not depend on the number of threads.
+
 #include "emulator/runtime/experiment.hpp"
 
 #include <algorithm>
@@ -19,14 +23,14 @@ namespace {
 /// Thrown out of a run that is to end early.
 struct Stopped {};
 
-/// The bytes that every packet of every run fits into.
+/// Returns the packet buffer size in bytes that is large enough for the MTU of every run.
 std::uint16_t room_for(const Plan& plan) {
   std::uint16_t mtu = plan.base.hosts.mtu;
   for (const RunPlan& run : plan.runs) mtu = std::max(mtu, run.scenario.hosts.mtu);
   return dpdk::buffer_room(mtu);
 }
 
-/// Hands out runs to threads and gathers what they bring back.
+/// Distributes runs over threads and collects their results.
 class Workshop {
  public:
   Workshop(const Plan& plan, TraceLibrary& traces, const std::function<void(const ExperimentProgress&)>& progress,
@@ -80,7 +84,7 @@ class Workshop {
     ++done_;
   }
 
-  /// Nothing is shown of runs that take no time.
+  /// Counts a run whose result was stored. Progress is not reported because such runs take no time.
   void found(std::size_t run) {
     const std::lock_guard lock(mutex_);
     whole_ += 1;

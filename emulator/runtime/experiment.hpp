@@ -13,34 +13,35 @@
 
 namespace sluice::emulator {
 
-/// How far an experiment is.
+/// Progress of an experiment.
 struct ExperimentProgress {
-  double fraction = 0;  ///< of the whole, 0 … 1
+  double fraction = 0;  ///< share of the whole experiment, 0 … 1
   std::size_t runs_done = 0;
   std::size_t runs = 0;
 };
 
 struct ExperimentOutcome {
-  std::vector<RunResult> results;    ///< in the order of the plan
-  std::vector<std::string> skipped;  ///< why runs were left out: a trace that is not there
-  bool stopped = false;              ///< asked to, before everything was done
+  std::vector<RunResult> results;    ///< results in the order of the plan
+  std::vector<std::string> skipped;  ///< reasons for which runs were left out, such as a missing trace
+  bool stopped = false;              ///< true if the experiment was ended before all runs were done
 };
 
-/// Runs that were finished before. Both are called from several threads at once.
+/// Store of earlier results. Both functions are called from several threads at once.
 struct RunStore {
-  std::function<std::optional<RunResult>(const RunPlan&)> find;  ///< nothing: it has to be run
-  std::function<void(const RunPlan&, const RunResult&)> keep;    ///< one that was run now
+  std::function<std::optional<RunResult>(const RunPlan&)> find;  ///< returns the stored result of a run, or nothing
+  std::function<void(const RunPlan&, const RunResult&)> keep;    ///< stores the result of a run that has just ended
 };
 
-/// Runs every plan of an experiment in virtual time on `workers` threads, each with packet buffers of its own. What
-/// comes out does not depend on how many there are. EAL must be running. `progress` is called from several threads, one
-/// at a time. `stop` ends it early. What `store` finds is not run. Throws what a run throws, after the others have
-/// ended.
+/// Runs every plan of an experiment in virtual time on `workers` threads, each with its own packet buffers. Results do
+/// not depend on the number of threads.
+/// Requires a running EAL. `progress` is called from several threads, one at a time. `stop` ends the experiment early.
+/// Runs that `store` returns are not repeated.
+/// Throws what a run throws, after the other threads have ended.
 [[nodiscard]] ExperimentOutcome run_experiment(const Plan& plan, TraceLibrary& traces, unsigned workers,
                                                const std::function<void(const ExperimentProgress&)>& progress,
                                                const std::atomic<bool>& stop, const RunStore& store = {});
 
-/// DPDK memory that `workers` need, in MiB: the buffers that they begin with. Further ones are not from DPDK's.
+/// Returns the DPDK memory in MiB for the initial buffers of `workers` pools. Later buffers do not come from DPDK.
 [[nodiscard]] std::uint32_t experiment_memory_mib(const Plan& plan, unsigned workers);
 
 }  // namespace sluice::emulator

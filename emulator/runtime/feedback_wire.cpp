@@ -1,3 +1,7 @@
+// Feedback protocol between Node-Bs and proxy in virtual time: reports one way, statuses the other way. VirtualRun
+// creates one FeedbackWire; Reporter sends through it and ProxyNode receives from it. Invariant: records are grouped,
+// rounded and lost as in the datagrams that UDP would carry, but are not encoded.
+
 #include "emulator/runtime/feedback_wire.hpp"
 
 #include "control/feedback/codec.hpp"
@@ -11,8 +15,8 @@ namespace feedback = control::feedback;
 constexpr std::uint64_t proxy_sender = 2;
 constexpr std::uint64_t epoch = 1;
 
-/// Calls send(records) for those of one datagram after the other, each of which has room for so many bytes; once
-/// without any when there are none.
+/// Calls send(records) for the records of one datagram after the other, where a datagram has space for `room` bytes.
+/// Calls it once without records if there are none.
 template <typename Record, typename Send>
 void in_datagrams(std::span<const Record> records, std::size_t room, Send&& send) {
   do {
@@ -24,7 +28,7 @@ void in_datagrams(std::span<const Record> records, std::size_t room, Send&& send
 
 }  // namespace
 
-/// A Node-B's end, and the lines from and to it.
+/// One Node-B's end of the feedback, with the lines to and from the proxy.
 class FeedbackWire::Link final : public ReportSink {
  public:
   struct Nothing {};
@@ -63,12 +67,13 @@ class FeedbackWire::Link final : public ReportSink {
   [[nodiscard]] std::uint64_t lost() const { return down_.lost() + up_.lost(); }
 
  private:
-  /// What the header of a datagram of reports says.
+  /// Header fields of a datagram of reports.
   struct Message {
     std::uint64_t sequence = 0;
     Duration sender_time{};
     Duration refresh{};
   };
+  /// Processes the header at the proxy: updates the sequence numbers and, if UEs may be left out, notifies the shard.
   void hear(const Message& message, Instant now) {
     continuity_.take(epoch, message.sequence);
     if (message.refresh == Duration::zero()) return;
@@ -79,12 +84,12 @@ class FeedbackWire::Link final : public ReportSink {
   }
 
   FeedbackWire& wire_;
-  feedback::Continuity continuity_;  ///< at the proxy
+  feedback::Continuity continuity_;  ///< sequence gaps, as the proxy observes them
   std::uint64_t sender_;
   std::uint64_t sequence_ = 0;
-  RecordLine<proxy::ReportArrival, Message> down_;  ///< to the proxy
+  RecordLine<proxy::ReportArrival, Message> down_;  ///< line to the proxy
   RecordLine<feedback::BearerStatus, Nothing> up_;
-  std::vector<proxy::ReportArrival> arrivals_;  ///< that are being sent
+  std::vector<proxy::ReportArrival> arrivals_;  ///< records of the datagram being sent
   Reporter* reporter_ = nullptr;
 };
 

@@ -17,17 +17,17 @@
 
 namespace sluice::emulator {
 
-/// One direction of the records' way: constant delay, random loss of what would be a datagram. `Head`: what it says
-/// besides its records.
+/// One direction of the feedback, with constant delay and random loss of whole datagrams. `Head` holds what a datagram
+/// carries besides its records.
 template <typename Record, typename Head>
 class RecordLine final : public EventTarget {
  public:
   using Deliver = std::function<void(const Head&, std::span<Record>, Instant)>;
-  /// `loop` outlives it. `loss`: 0 … 1.
+  /// Makes a line with loss probability `loss`, 0 … 1, that calls `deliver` for each arrival. `loop` outlives it.
   RecordLine(EventLoop& loop, Duration delay, double loss, Random random, Deliver deliver)
       : loop_(loop), delay_(delay), loss_(loss), random_(random), deliver_(std::move(deliver)) {}
 
-  /// The records of one datagram.
+  /// Sends the records of one datagram, or loses them.
   void send(std::span<const Record> records, const Head& head) {
     if (random_.chance(loss_)) {
       ++lost_;
@@ -61,36 +61,39 @@ class RecordLine final : public EventTarget {
   Random random_;
   Deliver deliver_;
   std::deque<Datagram> under_way_;
-  std::vector<std::vector<Record>> spare_;  ///< buffers of what has arrived
+  std::vector<std::vector<Record>> spare_;  ///< record buffers of delivered datagrams, for reuse
   std::uint64_t lost_ = 0;
 };
 
-/// The feedback between Node-Bs and proxy in virtual time, over lines of their own each way. Records are handed over as
-/// they are, in what would be datagrams, as their receiver would read them (feedback::fitting(), as_received()): to
-/// encode, sign, verify and decode each of them took a third of a run, and nothing of it depends on the run. The
-/// proxy answers each datagram of reports with its statuses, and sends them every period; as over UDP, to all Node-Bs
-/// alike.
+/// Feedback between Node-Bs and proxy in virtual time, with its own line in each direction.
+/// Records are passed unencoded in groups of one datagram, with values as the receiver would decode them
+/// (feedback::fitting(), as_received()).
+/// Encoding and signing are left out because they took a third of a run's time and do not change its result.
+/// The proxy answers each datagram of reports with its statuses and also sends them every period, to all Node-Bs as
+/// over UDP.
 class FeedbackWire final : public EventTarget {
  public:
   struct Config {
-    Duration period{};  ///< Ts
-    Duration delay{};   ///< one way
+    Duration period{};  ///< Ts, the report period
+    Duration delay{};   ///< one-way delay
     double loss = 0;
     std::uint32_t nodebs = 1;
   };
-  /// Everything outlives it; set_reporter() of every Node-B before start().
+  /// All arguments outlive it. Call set_reporter() for every Node-B before start().
   FeedbackWire(EventLoop& loop, const Config& config, std::uint64_t seed, ProxyNode& proxy, Meter& meter);
   ~FeedbackWire();
 
-  /// The id of a Node-B as a sender.
+  /// Returns the sender id of a Node-B.
   [[nodiscard]] static std::uint64_t sender_of(std::uint32_t nodeb);
-  /// Where the reports of a Node-B go.
+  /// Returns the sink for the reports of a Node-B.
   [[nodiscard]] ReportSink& sink(std::uint32_t nodeb);
-  /// Who hears what the proxy says to that Node-B.
+  /// Sets the reporter that receives the statuses sent to that Node-B.
   void set_reporter(std::uint32_t nodeb, Reporter& reporter);
+  /// Starts the periodic statuses of the proxy.
   void start(Instant now);
   void on_event(std::uint64_t tag, Instant now) override;
 
+  /// Returns the number of datagrams lost, in both directions.
   [[nodiscard]] std::uint64_t datagrams_lost() const;
 
  private:
@@ -102,8 +105,8 @@ class FeedbackWire final : public EventTarget {
   Config config_;
   ProxyNode& proxy_;
   Meter& meter_;
-  std::vector<std::unique_ptr<Link>> links_;               ///< by Node-B
-  std::vector<control::feedback::BearerStatus> statuses_;  ///< that are being sent
+  std::vector<std::unique_ptr<Link>> links_;               ///< ends of the lines, by Node-B
+  std::vector<control::feedback::BearerStatus> statuses_;  ///< statuses being sent
 };
 
 }  // namespace sluice::emulator

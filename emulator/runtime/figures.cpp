@@ -1,3 +1,8 @@
+// Computes the figures of a run's result from its flow records, series and counters: bulk transfers, fetches, windows,
+// queues, access point and theory.
+// run_virtual() calls these functions after the run; LiveRun uses some of them. Sources: Padhye's TCP formula, table 2
+// of the SMVS paper, the WLAN paper's M/M/1/K analysis.
+
 #include "emulator/runtime/figures.hpp"
 
 #include <algorithm>
@@ -22,7 +27,7 @@ double mean_of(const std::vector<double>& values) {
   return values.empty() ? 0 : sum_of(values) / static_cast<double>(values.size());
 }
 
-/// Bytes that a packet of the MTU takes on the air.
+/// Returns the bytes that a packet of the MTU takes on the air, rounded up to whole radio frames.
 double packet_on_air(const Scenario& scenario) {
   const double mtu = scenario.hosts.mtu;
   const auto frame = static_cast<double>(scenario.cell.ues.front().frame.count());
@@ -37,8 +42,8 @@ double buffer_in_packets(const Scenario& scenario) {
   return limit * static_cast<double>(ue.frame.count()) / packet_on_air(scenario);
 }
 
-/// Table 2 of the SMVS paper. T0 is twice the round trip, as its footnote has it; p counts events, each of which the
-/// sender takes for one loss.
+/// Adds the figures of table 2 of the SMVS paper. T0 is twice the round trip, as in its footnote.
+/// p counts drop events, because the sender reacts to each event as to one loss.
 void add_tcp_models(RunResult& result, const Scenario& scenario, const CapacityProfile& profile) {
   constexpr double header = 40;  // IPv4 and TCP without options
   const double actual = result.throughput_bps / 8 / (scenario.hosts.mtu - header);
@@ -63,7 +68,7 @@ void add_tcp_models(RunResult& result, const Scenario& scenario, const CapacityP
   result.figures["padhye_error"] = std::abs(actual - result.figures["padhye_packets_per_s"]) / actual;
 }
 
-/// Only what the analysis is for: one upload and some downloads without loss elsewhere.
+/// Adds the WLAN model's ratio. Its analysis only covers one upload and some downloads without loss elsewhere.
 void add_wlan_model(RunResult& result, const Scenario& scenario) {
   std::uint64_t uploads = 0;
   std::uint64_t downloads = 0;
@@ -81,7 +86,7 @@ void add_wlan_model(RunResult& result, const Scenario& scenario) {
     result.figures["model_full_window"] = orders;
 }
 
-/// Each of the long transfers that ran all the time, and what a file would take at their rates.
+/// Adds the rate of each transfer that ran all the time, and the mean time a 1 MB file would take at these rates.
 void add_single_flows(RunResult& result, const std::vector<double>& throughout) {
   constexpr std::size_t named = 4;
   constexpr double megabyte = 8e6;  // bits
@@ -106,7 +111,7 @@ double measured_bps(const FlowRecord& flow, const RunResult& result) {
   return result.measured_s > 0 ? static_cast<double>(flow.measured) * 8 / result.measured_s : 0;
 }
 
-/// The classes of size of the first UE's flows: those of up to so many bytes, and what the results call them.
+/// Size class of the first UE's flows: its largest size in bytes and the figure that holds its mean fetch time.
 struct SizeClass {
   std::uint64_t most;
   const char* figure;
@@ -116,7 +121,7 @@ constexpr SizeClass size_classes[] = {{4'000, "first_ue_to_4kb_ms"},    {6'000, 
                                       {50'000, "first_ue_to_50kb_ms"},  {200'000, "first_ue_to_200kb_ms"},
                                       {1'000'000, "first_ue_to_1mb_ms"}};
 
-/// Of these, those in the two seconds before.
+/// Returns the number of `drops` in the two seconds up to `time_s`.
 std::uint64_t drops_before(const std::vector<DropRow>& drops, double time_s) {
   constexpr double within_s = 2;
   return static_cast<std::uint64_t>(std::count_if(drops.begin(), drops.end(), [time_s](const DropRow& drop) {
@@ -124,7 +129,7 @@ std::uint64_t drops_before(const std::vector<DropRow>& drops, double time_s) {
   }));
 }
 
-/// The flows that came and went, by size.
+/// Adds mean fetch times of the completed flows of application `flows`, by size.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue) {
   constexpr std::uint64_t short_limit = 15'000;
   constexpr std::uint64_t medium_limit = 200'000;
@@ -152,7 +157,7 @@ void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_f
 void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_from) {
   std::vector<double> uploads;
   std::vector<double> downloads;
-  std::vector<double> throughout;  // of those that ran all the time
+  std::vector<double> throughout;  // rates of the transfers that ran all the time
   for (const FlowRecord& flow : log.flows) {
     if (flow.application != "bulk") continue;
     const double rate = measured_bps(flow, result);

@@ -8,29 +8,30 @@
 
 namespace sluice::emulator {
 
-/// Throughput of a bulk transfer after the warm-up, payload; 0 where nothing was measured.
+/// Returns the payload throughput of a bulk transfer after the warm-up, in b/s; 0 if nothing was measured.
 [[nodiscard]] double measured_bps(const FlowRecord& flow, const RunResult& result);
 
-/// Adds what the bulk transfers came to after the warm-up, which ends at `measured_from`: uploads and downloads, and
-/// how even those were that ran all the time. Nothing where there is but one.
+/// Adds the throughput of bulk uploads and downloads after the warm-up, which ends at `measured_from`. Adds fairness
+/// figures if at least two of them ran all the time.
 void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_from);
 
-/// Adds what the theory that the scenario asks for says. `profile`: of the first UE's link, where it has one.
+/// Adds the figures of the theory that the scenario selects. `profile` is the first UE's replayed link, or null.
 void add_model_figures(RunResult& result, const Scenario& scenario, const CapacityProfile* profile);
-/// Adds how long fetches took, and those of the flows that came and went by their size.
+/// Adds fetch times: of all fetches, and by size of the flows that completed after `measured_from`.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue);
 
-/// Adds the timeouts of the servers of the first four transfers that ran all the time, where flows are written down.
+/// Adds the server timeouts of the first four transfers that ran all the time. Requires recorded flow rows.
 void add_timeout_figures(RunResult& result, const Scenario& scenario);
 
-/// Adds what the windows of the first watched connection and the drops tell, after the warm-up.
+/// Adds figures from the windows of the first recorded connection and from the drops, after the warm-up.
 void add_window_figures(RunResult& result, const Scenario& scenario);
 
-/// Adds what share of the packets on an access point's air was whose, and how much found no room in its buffer. Of what
-/// the run counted, which must be there; nothing where the radio is none.
+/// Adds the shares of an access point's and its stations' data and ACK packets on the air, and the losses in the access
+/// point's buffer.
+/// Reads the run's counters, so call it after they are set. Adds nothing for other radios.
 void add_access_point_figures(RunResult& result);
 
-/// Adds when the radio queue came to its reference, where a law at the Node-B has one.
+/// Adds the time after which the radio queue reaches its reference within 20 %, if the Node-B reports a reference.
 void add_queue_figures(RunResult& result, const Scenario& scenario);
 
 }  // namespace sluice::emulator

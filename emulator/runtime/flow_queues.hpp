@@ -11,15 +11,14 @@
 
 namespace sluice::emulator {
 
-/// What the radio queues were to each flow that went through them: how much of it waited, for how long, and what was
-/// dropped. Thread: the loop's.
+/// Statistics of each flow in the radio queues: mean occupancy, queueing delay and drops. Thread: the event loop's.
 class FlowQueues {
  public:
-  /// A packet left the queue of `ue` after `queueing`.
+  /// Records a packet that left the queue of `ue` after `queueing`.
   void departed(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing);
-  /// A packet of `ue` was dropped.
+  /// Records a dropped packet of `ue`.
   void dropped(UeIndex ue, const packet::Packet& packet, Bytes length);
-  /// One row per flow, in the order of their first packets, over a measurement of `seconds`.
+  /// Returns one row per flow, in the order of their first packets, for a measurement of `seconds`.
   [[nodiscard]] std::vector<QueueRow> rows(const RadioCell& cell, double seconds) const;
 
  private:
@@ -30,7 +29,8 @@ class FlowQueues {
     std::uint64_t bytes = 0;
     std::uint64_t dropped_packets = 0;
     std::uint64_t dropped_bytes = 0;
-    double byte_seconds = 0;  ///< of what left: by Little's law, over the time its mean share of the queue
+    double byte_seconds =
+        0;  ///< bytes times queueing delay; divided by the time it is the mean occupancy (Little's law)
     DelayDigest delays;
   };
   struct Hash {

@@ -8,22 +8,24 @@
 
 namespace sluice::emulator {
 
-/// What handovers cost TCP: how much counters grow from the beginning of each until some time after it. Thread: the
+/// Counts the TCP retransmissions and timeouts within a window after the start of each handover. Thread: the event
 /// loop's.
 class HandoverWatch final : public EventTarget {
  public:
-  /// So long from its beginning something counts as a handover's; where two overlap, once.
+  /// Time after the start of a handover in which events are attributed to it. Overlapping windows count once.
   static constexpr Duration window = std::chrono::seconds(2);
-  /// What was counted so far; cumulative.
+  /// Cumulative TCP counters at one instant.
   struct Sample {
     std::uint64_t retransmissions = 0;
     std::uint64_t timeouts = 0;
   };
-  /// Watches the scenario's handovers from the loop's present on. `loop` outlives it; `look` says how things stand.
+  /// Schedules the windows of the scenario's handovers, from the loop's current time. `look` returns the cumulative
+  /// counters. `loop` outlives it.
   HandoverWatch(EventLoop& loop, const Scenario& scenario, std::function<Sample()> look);
   void on_event(std::uint64_t tag, Instant now) override;
-  /// Up to now.
+  /// Returns the events counted up to now.
   [[nodiscard]] Sample result() const;
+  /// True if the scenario has a handover.
   [[nodiscard]] bool any() const { return any_; }
 
  private:
@@ -31,8 +33,8 @@ class HandoverWatch final : public EventTarget {
   [[nodiscard]] Sample since(const Sample& before) const;
 
   std::function<Sample()> look_;
-  std::uint32_t open_ = 0;  ///< windows that have begun and not ended
-  Sample before_;           ///< when the first of them began
+  std::uint32_t open_ = 0;  ///< number of open windows
+  Sample before_;           ///< counters when the first open window began
   Sample sum_;
   bool any_ = false;
 };

@@ -1,3 +1,6 @@
+// One direction of a wired hop: an optional policer, then a delay line, or a router with a queue discipline. Network,
+// RadioAccess and the built-in hosts create hops from the scenario.
+
 #include "emulator/runtime/hop.hpp"
 
 #include <memory>
@@ -57,7 +60,7 @@ std::unique_ptr<QueueDiscipline> make_discipline(const HopSpec& hop, Random rand
   return std::make_unique<FifoQueue>(limit);
 }
 
-/// The steps of that way alone, each with the delay from then on.
+/// Returns the delay steps that apply to direction `way`.
 std::vector<DelayStep> steps_of(const HopSpec& hop, StepWay way) {
   std::vector<DelayStep> steps;
   for (const StepSpec& step : hop.steps) {

@@ -10,33 +10,33 @@
 
 namespace sluice::emulator {
 
-/// One direction of a hop of the scenario: a plain delay line, or a router's queue before one; a policer before that.
+/// One direction of a scenario's hop: a delay line, or a router's queue and line, behind an optional policer.
 class Hop final : public Element {
  public:
-  /// `random`: for queues that draw. `way`: which steps of the delay are meant, down or up. Throws
-  /// std::invalid_argument when a parameter is out of its range.
+  /// Makes a hop that delivers to `next`. `random` is for disciplines that draw; `way` selects the delay steps.
+  /// Throws std::invalid_argument if a parameter is out of range.
   Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next, StepWay way = StepWay::down);
 
   void receive(packet::Packet packet, Instant now) override;
-  /// The queue's counters; null for a plain delay line.
+  /// Returns the queue's counters, or null for a plain delay line.
   [[nodiscard]] const DisciplineCounters* queue() const {
     return router_ ? &router_->discipline().counters() : nullptr;
   }
-  /// What waits in the queue; nothing for a plain delay line.
+  /// Returns the bytes in the queue, or nothing for a plain delay line.
   [[nodiscard]] std::optional<Bytes> queued() const {
     return router_ ? std::optional(router_->discipline().bytes()) : std::nullopt;
   }
-  /// Whether it may drop: a policer, a router, or a line that holds so much only.
+  /// True if the hop can drop packets: it has a policer, a router or a limited buffer.
   [[nodiscard]] bool bounded() const { return policer_ || router_ || bounded_; }
-  /// Packets that exceeded the policer, found no room, or were dropped before there was none.
+  /// Returns the number of packets dropped by the policer, by a full buffer or by active queue management.
   [[nodiscard]] std::uint64_t dropped() const {
     return policed_ + (router_ ? queue()->dropped() : line_->counters().dropped);
   }
 
  private:
   std::optional<TokenBucket> policer_;
-  std::uint64_t policed_ = 0;      ///< packets that exceeded it
-  std::optional<DelayLine> line_;  ///< behind the router where the delay of a router's line has steps
+  std::uint64_t policed_ = 0;      ///< packets that exceeded the policer
+  std::optional<DelayLine> line_;  ///< behind the router if the delay of a router's line has steps
   std::optional<QueueLine> router_;
   bool bounded_;
 };

@@ -6,7 +6,7 @@
 
 namespace sluice::emulator {
 
-/// Passes on to an element that is made later: networks have cycles. Nothing may come before lead_to().
+/// Forwards to an element that is created later, because networks have cycles. Call lead_to() before the first packet.
 class LateLink final : public Element {
  public:
   void lead_to(Element& next) { next_ = &next; }

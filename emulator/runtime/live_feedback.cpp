@@ -1,3 +1,7 @@
+// Feedback protocol of a Node-B in real time. LiveRun creates one LiveFeedback per Node-B. The poll thread passes
+// reports to a thread with the UDP socket and receives statuses, through two SPSC rings. Invariant: the poll thread
+// counts datagrams like the session does, so that grants carry the right sequence number.
+
 #include "emulator/runtime/live_feedback.hpp"
 
 #include <pthread.h>
@@ -17,12 +21,12 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// Tags of events: a message reaches the proxy's side, a status or a poll the reporter.
+/// Event tags: a message arrives at the proxy, a status at the reporter, or a poll at the reporter.
 constexpr std::uint64_t way_out = 0;
 constexpr std::uint64_t way_in = 1;
 constexpr std::uint64_t poll_in = 2;
 
-/// So often each of several proxies hears of us at least: it answers for two seconds where it has heard somebody.
+/// Longest time between two messages to all proxies. A proxy keeps sending statuses for two seconds after a message.
 constexpr Duration between_words = std::chrono::milliseconds(500);
 
 std::uint64_t wall_clock_ns() {
@@ -96,8 +100,8 @@ void LiveFeedback::send_changes(std::span<const feedback::BearerReport> reports,
   }
 }
 
-// The session numbers its datagrams on the other thread; here they are counted by the same rule, so that grants carry
-// the number under which they travel.
+// Sends one message to its destination after the delay. The session numbers datagrams on the other thread, so they are
+// counted here by the same rule; grants carry the number of their datagram.
 void LiveFeedback::send_on_its_way(feedback::RoutedReports reports, Duration refresh, Instant now) {
   const std::size_t limit = limit_.load(std::memory_order_relaxed);
   const std::uint64_t datagrams =
@@ -122,7 +126,7 @@ void LiveFeedback::on_event(std::uint64_t tag, Instant now) {
   }
 }
 
-/// Of several proxies the one that holds the UE is heard.
+/// Passes a status to the reporter. With several proxies only the one that holds the UE's claim is accepted.
 void LiveFeedback::take_status(const Heard& heard, Instant now) {
   if (may_have_several_proxies() && !claims_.take(heard.sender, heard.epoch, heard.status, now)) return;
   reporter_->on_status(heard.status, now);
@@ -148,7 +152,7 @@ void LiveFeedback::hand_over(const Message& message) {
 }
 
 void LiveFeedback::drain() {
-  draining_ = false;  // before looking: what is pushed from here on posts anew
+  draining_ = false;  // cleared before the ring is read, because later pushes post another call
   Outgoing item;
   while (outgoing_.pop(item)) {
     if (item.report) batch_.push_back(*item.report);
@@ -164,7 +168,7 @@ void LiveFeedback::drain() {
   }
 }
 
-/// A number that this side never gave, or gave too long ago, says nothing.
+/// Records the report-to-status delay. Ignores numbers that were never sent or are too old to have a send time.
 void LiveFeedback::take_echo(std::uint64_t applied, Instant now) {
   if (applied <= echoed_ || applied > sequence_ || sequence_ - applied >= due_.size()) return;
   echoed_ = applied;
@@ -177,7 +181,7 @@ bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
   Heard heard;
   while (incoming_.pop(heard)) {
     const feedback::BearerStatus& status = heard.status;
-    // The number is another Node-B's where the proxy heeds that one's reports of the UE.
+    // Skips the echo if the proxy uses the reports of another Node-B for this UE, because the number is that one's.
     if (!status.reporter || *status.reporter == session_.config().sender) take_echo(status.applied_sequence, now);
     from_proxy_.push_back(heard);
     loop_.at(now + timing_.delay, *this, way_in);
@@ -192,7 +196,8 @@ bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
   return any;
 }
 
-/// To several places numbers go with gaps, and who finds gaps does not know whom a report has left out.
+/// Reads what the proxies support. Partial reports need a single destination. With several ones each proxy finds gaps
+/// in the sequence numbers, and then cannot know which UEs were left out.
 void LiveFeedback::note_abilities() {
   const Instant now = dpdk::now();
   takes_changes_.store(session_.peers_take(now).changes && endpoint_->destination_count() <= 1,
@@ -213,7 +218,8 @@ void LiveFeedback::on_report(const feedback::Header&, const feedback::BearerRepo
 
 void LiveFeedback::on_status(const feedback::Header& header, const feedback::BearerStatus& status) {
   static_cast<void>(
-      incoming_.push({header.sender, header.epoch, status}));  // one that finds no room is followed by a newer one
+      incoming_.push({header.sender, header.epoch,
+                      status}));  // a status that finds the ring full is dropped, because a newer one follows
   poll_thread_.wake_if_asleep();
 }
 

@@ -27,52 +27,56 @@
 
 namespace sluice::emulator {
 
-/// Reports and statuses in real time: a thread of its own holds the UDP socket; the poll thread meets it only in two
-/// single-producer rings. A proxy that is not there, or goes away, changes nothing here but counters. The datagrams are
-/// under way as long as the packets between Node-B and proxy: the law takes what the proxy had sent before a status to
-/// have arrived with it. Where there may be several proxies, a UE's reports go to the one that claims it, and only that
-/// one's statuses tell of the UE.
+/// Reports and statuses in real time. A separate thread holds the UDP socket; two single-producer rings connect it with
+/// the poll thread.
+/// A missing proxy only shows in counters.
+/// Datagrams are delayed like the packets between Node-B and proxy, because the controller assumes that packets sent
+/// before a status arrive with it.
+/// If several proxies are possible, a UE's reports go to the one that claims it. Only statuses of that one are used for
+/// the UE.
 class LiveFeedback final : public ReportSink, public EventTarget, private control::feedback::RecordHandler {
  public:
   struct Timing {
-    Duration period{};                                             ///< Ts
-    Duration delay{};                                              ///< one way
-    dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;  ///< of the thread that sends the reports
+    Duration period{};                                             ///< Ts, the report period
+    Duration delay{};                                              ///< one-way delay
+    dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;  ///< priority of the thread that sends reports
   };
-  /// Binds and starts the thread. `loop`, `meter` and `poll_thread`, which is woken for what the proxy says, outlive
-  /// it. Throws std::runtime_error when the address cannot be had.
+  /// Binds the socket and starts the thread. `loop`, `meter` and `poll_thread` outlive it; `poll_thread` is woken for
+  /// messages from the proxy.
+  /// Throws std::runtime_error if the address cannot be bound.
   LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config, const Timing& timing, Meter& meter,
                dpdk::PollPolicy& poll_thread);
   ~LiveFeedback();
   LiveFeedback(const LiveFeedback&) = delete;
   LiveFeedback& operator=(const LiveFeedback&) = delete;
 
-  // Poll thread.
+  // Functions of the poll thread.
   [[nodiscard]] std::uint64_t next_sequence() const override { return sequence_ + 1; }
   void send(std::span<const control::feedback::BearerReport> reports, Instant now) override {
     send_changes(reports, {}, now);
   }
-  /// One proxy is there, and it says that it takes such reports.
+  /// True if there is one proxy and it accepts reports that leave out unchanged UEs.
   [[nodiscard]] bool may_leave_out() const override { return takes_changes_.load(std::memory_order_relaxed); }
   void send_changes(std::span<const control::feedback::BearerReport> reports, Duration refresh, Instant now) override;
-  /// Takes what the proxy has said since the last call; the reporter hears it after the delay. True when there was
-  /// something.
+  /// Takes the statuses received since the last call; `reporter` receives them after the delay. Returns true if there
+  /// were any.
   bool deliver(Reporter& reporter, Instant now);
   void on_event(std::uint64_t tag, Instant now) override;
 
+  /// Returns the number of statuses received.
   [[nodiscard]] std::uint64_t statuses() const { return statuses_; }
-  /// The time from the instant at which a report should reach the proxy until its status says that the report's
-  /// allowance was taken up: the report's age at the proxy, and the status' way back. Only where the Node-B computes
-  /// the law.
+  /// Returns the time from the due arrival of a report at the proxy until a status confirms its allowance.
+  /// This is the report's age at the proxy plus the status' way back. Recorded only if the Node-B computes the
+  /// controller.
   [[nodiscard]] const DelayDigest& echoes() const { return echoes_; }
-  /// Whether there may be more than one proxy: then claims count.
+  /// True if several proxies are possible; then claims select one per UE.
   [[nodiscard]] bool may_have_several_proxies() const { return endpoint_->may_have_several(); }
-  /// What became of the proxies' claims; nothing where there is one proxy.
+  /// Returns the counters of the proxies' claims; all 0 with a single proxy.
   [[nodiscard]] const control::feedback::ClaimCounters& claims() const { return claims_.counters(); }
-  /// Reports that did not go out because the other thread fell behind.
+  /// Returns the number of reports not sent because the other thread fell behind.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
 
-  // Any thread, once stop() has returned.
+  // Functions for any thread, after stop() has returned.
   void stop();
   [[nodiscard]] std::uint64_t datagrams_refused() const;
   [[nodiscard]] const std::optional<control::feedback::StaleSender>& stale() const { return session_.stale(); }
@@ -80,13 +84,13 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
 
  private:
   struct Outgoing {
-    std::optional<control::feedback::BearerReport> report;  ///< none in a message that has no records
+    std::optional<control::feedback::BearerReport> report;  ///< absent in a message without records
     Duration now{};
-    std::optional<std::uint64_t> to;  ///< sender id of a proxy; none: all
-    bool last = false;                ///< of its message
+    std::optional<std::uint64_t> to;  ///< sender id of one proxy; absent for all
+    bool last = false;                ///< true for the last record of its message
     std::uint64_t skipped = 0;        ///< datagrams before this message that are not sent
-    Duration refresh{};               ///< of its message, which may leave out UEs
-    std::size_t limit = 0;            ///< bytes of its datagrams
+    Duration refresh{};     ///< longest time between reports of an unchanged UE; 0 if all UEs are in the message
+    std::size_t limit = 0;  ///< size limit of its datagrams in bytes
   };
   struct Message {
     control::feedback::RoutedReports reports;
@@ -95,7 +99,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
     Duration refresh{};
     std::size_t limit = 0;
   };
-  /// A status and who said it.
+  /// A status with its sender.
   struct Heard {
     std::uint64_t sender = 0;
     std::uint64_t epoch = 0;
@@ -118,30 +122,31 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   Meter& meter_;
   dpdk::PollPolicy& poll_thread_;
   Reporter* reporter_ = nullptr;
-  std::deque<Message> to_proxy_;  ///< poll thread: under way
+  std::deque<Message> to_proxy_;  ///< messages in flight to the proxy; poll thread
   std::deque<Heard> from_proxy_;
-  control::feedback::Claims claims_;  ///< poll thread
-  Instant told_all_{};                ///< when a message last went to all proxies
-  bool asked_ = false;                ///< by a proxy that waits for an answer
-  std::uint64_t sequence_ = 0;        ///< poll thread: of the last datagram handed over
-  std::array<Instant, 1024> due_{};   ///< by sequence number: when the datagram should reach the proxy
-  std::uint64_t echoed_ = 0;          ///< the newest that a status has named
+  control::feedback::Claims claims_;  ///< claims of the proxies; poll thread
+  Instant told_all_{};                ///< last message to all proxies
+  bool asked_ = false;                ///< true if a proxy has requested an answer
+  std::uint64_t sequence_ = 0;        ///< number of the last datagram passed to the other thread; poll thread
+  std::array<Instant, 1024> due_{};   ///< due arrival at the proxy of each datagram, indexed by sequence number
+  std::uint64_t echoed_ = 0;          ///< largest sequence number that a status has confirmed
   DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;
-  std::uint64_t skipped_ = 0;  ///< poll thread: datagrams that were numbered and not handed over
+  std::uint64_t skipped_ = 0;  ///< datagrams numbered but not passed on; poll thread
   boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;
   boost::lockfree::spsc_queue<Heard, boost::lockfree::capacity<ring_size>> incoming_;
   std::atomic<bool> draining_{false};
-  std::atomic<bool> polled_{false};  ///< the proxy wants to hear of all UEs
+  std::atomic<bool> polled_{false};  ///< true if the proxy requests a report of all UEs
   std::atomic<bool> takes_changes_{false};
-  std::atomic<std::size_t> limit_{control::feedback::default_max_datagram};  ///< bytes of a datagram to the proxy
+  std::atomic<std::size_t> limit_{
+      control::feedback::default_max_datagram};  ///< size limit of a datagram to the proxy in bytes
 
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   control::feedback::Session session_;
   std::unique_ptr<control::feedback::UdpEndpoint> endpoint_;
-  std::vector<control::feedback::BearerReport> batch_;  ///< feedback thread
+  std::vector<control::feedback::BearerReport> batch_;  ///< records of the current message; feedback thread
   std::thread thread_;
 };
 

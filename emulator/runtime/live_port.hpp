@@ -11,11 +11,12 @@
 
 namespace sluice::emulator {
 
-/// A DPDK port as a part of the network: what is put in leaves by the device with the next flush(), what the device
-/// received goes to an element. Queue 0 only. Thread: the poll thread.
+/// A DPDK port as an element of the network. Packets it receives leave by the device with the next flush(); packets
+/// from the device go to `inwards`.
+/// Uses queue 0 only. Thread: the poll thread.
 class LivePort final : public Element {
  public:
-  /// `port` and `inwards` outlive it.
+  /// Makes the element. `port` and `inwards` outlive it.
   LivePort(dpdk::Port& port, Element& inwards) : port_(port), inwards_(inwards) {}
 
   void receive(packet::Packet packet, Instant /*now*/) override {
@@ -27,7 +28,7 @@ class LivePort final : public Element {
     port_.transmit(0, std::span(outgoing_).first(waiting_));
     waiting_ = 0;
   }
-  /// Takes one burst from the device; returns how many packets there were.
+  /// Processes one burst from the device. Returns the number of packets.
   std::size_t poll(Instant now) {
     const std::size_t count = port_.receive(0, incoming_);
     for (std::size_t i = 0; i < count; ++i) {
@@ -41,7 +42,7 @@ class LivePort final : public Element {
  private:
   static constexpr std::size_t burst = 64;
 
-  // A kernel leaves the checksum to its device; here the device is this program.
+  // Completes a partial checksum: a kernel leaves it to its device, which here is this program.
   static void complete(packet::Packet& packet) {
     packet::Parsed parsed;
     const packet::ParseResult result = packet::parse(packet, parsed);

@@ -1,3 +1,8 @@
+// The Node-B in real time: builds the network of a scenario between DPDK ports or built-in hosts, and runs its event
+// loop by the clock.
+// `nodeb live` creates one LiveRun and reads its status from other threads. Invariant: only the poll thread uses the
+// network, the ports and the reporters while the run lasts.
+
 #include "emulator/runtime/live_run.hpp"
 
 #include <pthread.h>
@@ -18,7 +23,7 @@ namespace sluice::emulator {
 namespace {
 
 constexpr Duration publication_period = std::chrono::milliseconds(100);
-constexpr std::uint32_t burst = 64;  ///< packets
+constexpr std::uint32_t burst = 64;  ///< packets that one poll may need
 
 }  // namespace
 
@@ -60,7 +65,7 @@ Element& LiveRun::open_port(const std::string& name, const std::string& device, 
 void LiveRun::build(TraceLibrary& traces) {
   const LiveSpec& live = scenario_.live;
   const bool proxied = mode_ != RunMode::none;
-  // Without a hop to the proxy's core port the servers are not behind this program.
+  // Without a hop to the proxy's core port the servers are not reached through this program.
   const bool servers_here = !proxied || !live.hop_proxy.empty();
   NetworkEnds ends{&to_servers_, nullptr, nullptr, &to_ues_};
   if (proxied) {
@@ -155,11 +160,12 @@ void LiveRun::poll() {
   Instant next_publication{};
   Instant now{};
   while (!stop_.load(std::memory_order_relaxed) && now < end) {
-    now = std::min(end, Instant{} + (dpdk::now() - origin));  // late or not, nothing after the end belongs to the run
+    now = std::min(end, Instant{} + (dpdk::now() -
+                                     origin));  // nothing after the end belongs to the run, even if the thread is late
     bool worked = run_due(now);
     for (const auto& port : ports_) worked = port->poll(now) > 0 || worked;
     worked = deliver(now) || worked;
-    loop_.run_until(now);  // what the packets just set for now
+    loop_.run_until(now);  // events that the packets just scheduled for now
     for (const auto& port : ports_) port->flush();
     buffers_short_ = buffers_short_ || pool_.available() < burst;
     if (now >= next_publication) {
@@ -186,7 +192,7 @@ bool LiveRun::run_due(Instant now) {
 
 void LiveRun::publish(Instant now) {
   const std::unique_lock lock(status_mutex_, std::try_to_lock);
-  if (!lock) return;  // somebody is reading; the next time will do
+  if (!lock) return;  // another thread reads the status; the next call publishes
   Meter& meter = network_->meter();
   status_.time_s = to_seconds(now.time_since_epoch());
   status_.point = meter.newest();

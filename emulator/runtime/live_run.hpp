@@ -26,41 +26,43 @@
 
 namespace sluice::emulator {
 
-/// How a real-time run is doing, for a status line and for the live page.
+/// State of a real-time run, for the status line and the live page.
 struct LiveStatus {
-  static constexpr std::size_t most_ues = 100;  ///< that are described
+  static constexpr std::size_t most_ues = 100;  ///< UEs that are described at most
 
-  double time_s = 0;  ///< since the run began
-  SeriesPoint point;  ///< the newest of the time series
+  double time_s = 0;  ///< time since the start of the run
+  SeriesPoint point;  ///< newest point of the time series
   std::uint64_t ttis_missed = 0;
   std::uint64_t reports = 0;
-  std::uint64_t statuses = 0;  ///< heard from the proxy
+  std::uint64_t statuses = 0;  ///< statuses received from the proxy
   std::vector<UeNow> ues;
   std::size_t ues_total = 0;
-  std::array<std::uint64_t, drop_reasons> drops{};  ///< packets, since the measurement began
-  bool buffers_short = false;                       ///< nearly all packet buffers were in use at some time
+  std::array<std::uint64_t, drop_reasons> drops{};  ///< dropped packets since the measurement began
+  bool buffers_short = false;                       ///< true once fewer packet buffers than a burst were free
   bool finished = false;
 };
 
-/// The Node-B in real time: the very network of the virtual-time runs, its event loop driven by the clock, its ends
-/// DPDK ports or built-in hosts. A poll thread runs it; a second one has the feedback. EAL must be running.
+/// The Node-B in real time: the network of the virtual-time runs with an event loop driven by the clock. Its ends are
+/// DPDK ports or built-in hosts.
+/// A poll thread runs it; a second thread handles the feedback. Requires a running EAL.
 class LiveRun {
  public:
-  /// Opens the ports. `scenario`, `pool` and `traces` outlive it. Throws std::runtime_error saying what is wrong.
+  /// Opens the ports and builds the network. `scenario`, `pool` and `traces` outlive it. Throws std::runtime_error with
+  /// the reason if the scenario or a port is unsuitable.
   LiveRun(const Scenario& scenario, RunMode mode, packet::PacketPool& pool, TraceLibrary& traces);
-  /// Stops and joins.
+  /// Stops the run and joins its threads.
   ~LiveRun();
   LiveRun(const LiveRun&) = delete;
   LiveRun& operator=(const LiveRun&) = delete;
 
-  /// Starts the clock.
+  /// Starts the poll thread, and with it the clock of the run.
   void start();
-  /// Ends the run before its time; start() must have been called.
+  /// Ends the run early and joins its threads.
   void stop();
   [[nodiscard]] LiveStatus status();
-  /// After stop() or when status().finished: what was measured, everything but the scenario's name.
+  /// Returns all that was measured except the scenario's name. Call it after stop() or once status().finished is true.
   [[nodiscard]] RunResult result();
-  /// One line per port and end, for the log.
+  /// Returns one line per port and built-in end, for the log.
   [[nodiscard]] std::vector<std::string> describe() const;
 
  private:
@@ -82,7 +84,7 @@ class LiveRun {
   dpdk::PollPolicy policy_;
   EventLoop loop_;
   Discard discard_;
-  // Where what the ports receive goes, once the network stands.
+  // Entry points of the network for packets from ports and built-in hosts; connected after it is built.
   LateLink from_servers_;
   LateLink from_proxy_core_;
   LateLink from_proxy_radio_;
@@ -94,16 +96,16 @@ class LiveRun {
   std::optional<Network> network_;
   std::optional<BuiltInServers> servers_;
   std::optional<BuiltInUes> ues_;
-  /// A Node-B's reports, and where they go.
+  /// Feedback and reporter of one Node-B.
   struct Reports {
     std::unique_ptr<LiveFeedback> feedback;
     std::unique_ptr<Reporter> reporter;
   };
-  std::vector<Reports> reports_;  ///< by Node-B; none where nothing is reported
+  std::vector<Reports> reports_;  ///< feedback by Node-B; empty if none is sent
 
   DelayDigest lateness_;
   std::uint64_t ttis_missed_ = 0;
-  bool buffers_short_ = false;  ///< fewer than a burst were left at some time
+  bool buffers_short_ = false;  ///< true once fewer buffers than a burst were free
   Instant ended_{};
   std::atomic<bool> stop_{false};
   std::mutex status_mutex_;

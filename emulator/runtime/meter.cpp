@@ -1,3 +1,8 @@
+// Measures one run: throughput, delays, queues and drops, as time series and as totals. Network shows it every packet
+// at fixed points; the radio reports departures and drops. Invariant: totals only count what happens after the warm-up;
+// series begin with the run. Goodput relates payload to offered bytes, so that scenarios with different headers
+// compare.
+
 #include "emulator/runtime/meter.hpp"
 
 #include <algorithm>
@@ -19,8 +24,8 @@ std::optional<double> maybe_milliseconds(std::optional<Duration> duration) {
   return duration ? std::optional(to_milliseconds(*duration)) : std::nullopt;
 }
 
-/// What part of the bytes on the air is payload where every packet has the hosts' MTU and a transport header of
-/// `transport` bytes. Frames and addresses are those of the first UE.
+/// Returns the share of payload in the bytes on the air if every packet has the hosts' MTU and a transport header of
+/// `transport` bytes. Frame size and address family are the first UE's.
 double payload_share(const Scenario& scenario, double transport) {
   if (scenario.cell.ues.empty()) return 1;
   const UeSpec& ue = scenario.cell.ues.front();
@@ -65,7 +70,7 @@ void Meter::start(Instant now) {
   started_ = now;
   loop_.at(measure_from_, *this, begin_tag);
   loop_.at(now + interval_, *this, series_tag);
-  // In the middle of a millisecond: neither just before nor just after a TTI.
+  // Samples lie in the middle of a millisecond, neither just before nor just after a TTI.
   loop_.at(measure_from_ + queue_period / 2, *this, queue_tag);
 }
 
@@ -258,9 +263,9 @@ void Meter::sample_ues(Instant now) {
   }
 }
 
-// What waited behind a hole when the measurement began was carried before, so it is taken off; what waits behind one
-// now was carried since. What is left is the packet that each UE's radio had begun to carry: it counts whole where it
-// ends.
+// Payload behind a sequence gap at the start of the measurement was carried before it and is subtracted. Payload behind
+// a gap at the end was carried during it and counts.
+// The remaining error is the packet in transmission at each UE, which counts whole at its end.
 double Meter::goodput(std::uint64_t offered, std::uint64_t arrived, std::uint64_t datagrams) const {
   if (offered == 0) return 0;
   const double streams = static_cast<double>(arrived - std::min(arrived, arrived_before_));
@@ -274,7 +279,7 @@ RunResult Meter::result(Instant now) {
   const LinkUse use = cell_.use(now) - use_before_;
   if (result.measured_s > 0) result.utilisation = use.utilisation();
   std::uint64_t acknowledged = 0;
-  std::uint64_t arrived = 0;  // and not acknowledged
+  std::uint64_t arrived = 0;  // payload that arrived and is not acknowledged
   std::uint64_t datagrams = 0;
   std::vector<double> shares;
   const auto unacknowledged = flights_.unacknowledged_arrivals();

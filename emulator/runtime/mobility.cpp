@@ -1,3 +1,8 @@
+// Executes the moves of UEs (outage, handover, departure): their events on cells and Node-Bs, and the channels that are
+// silent meanwhile.
+// RadioAccess creates one Mobility per run and a channel per UE and Node-B. Invariant: a UE's channel at a Node-B
+// carries nothing while the UE is elsewhere.
+
 #include "emulator/runtime/mobility.hpp"
 
 #include <algorithm>
@@ -8,7 +13,7 @@ namespace {
 
 using control::feedback::RadioState;
 
-/// What an event does; its tag is three times the number of the move, and this.
+/// Step of a move that an event executes. The event's tag is the number of the move times three, plus the step.
 enum class Step : std::uint8_t { begin, end, path_switch, count };
 constexpr auto steps = static_cast<std::uint64_t>(Step::count);
 
@@ -16,12 +21,12 @@ std::uint64_t tag_of(std::size_t move, Step step) {
   return move * steps + static_cast<std::uint64_t>(step);
 }
 
-/// The first TTI that begins at `when` or later.
+/// Returns the first TTI that begins at or after `when`.
 std::uint64_t tti_from(Duration when, Duration tti) {
   return static_cast<std::uint64_t>((when + tti - Duration(1)) / tti);
 }
 
-/// The links that one UE has at one Node-B, one after the other.
+/// Builds the sequence of links that one UE has at one Node-B.
 class LinkThere {
  public:
   LinkThere(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t ue, std::uint64_t seed, TraceLibrary& traces)
@@ -44,7 +49,7 @@ class LinkThere {
 
  private:
   [[nodiscard]] Duration tti() const { return scenario_.radio(nodeb_).tti; }
-  /// As the UE's first link, with the resources of this Node-B.
+  /// Returns the specification of the UE's first link, with the resource blocks of this Node-B.
   [[nodiscard]] ChannelSpec specification() const {
     ChannelSpec channel = scenario_.cell.ues[ue_].channel;
     channel.ofdma.resource_blocks = scenario_.radio(nodeb_).resources.blocks;
@@ -55,7 +60,7 @@ class LinkThere {
   }
 
   void add(const MoveSpec& move) {
-    // A stream of its own for every place it comes to.
+    // Counts the changes, because every new link has its own random stream.
     if (move.channel) ++changes_;
     if (with_ == nodeb_) timeline_->silence_from(tti_from(move.at, tti()));
     with_ = move.to;

@@ -13,46 +13,47 @@
 
 namespace sluice::emulator {
 
-/// The channel of UE `ue` at Node-B `nodeb` with its handovers, holes in coverage and its leaving put in, silent while
-/// it is elsewhere; the plain one when nothing happens to it there.
+/// Makes the channel of UE `ue` at Node-B `nodeb`, silent during outages and while the UE is elsewhere. Returns the
+/// plain channel if no move affects the UE there.
 [[nodiscard]] std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t nodeb,
                                                            std::uint32_t ue, std::uint64_t seed, TraceLibrary& traces);
 
-/// What the UE's uplink is, its own or that of a scheduled one; it must have one of these.
+/// Returns the channel specification of a UE's uplink: its own, or the shared rate of a scheduled uplink. Requires one
+/// of these.
 [[nodiscard]] ChannelSpec uplink_channel(const Scenario& scenario, std::uint32_t ue);
-/// Its channel, with the silences that the same things bring.
+/// Makes the uplink channel of a UE, silent during its outages and handovers and after its departure.
 [[nodiscard]] std::unique_ptr<Channel> make_moving_uplink(const Scenario& scenario, std::uint32_t ue,
                                                           std::uint64_t seed, TraceLibrary& traces);
 
-/// A Node-B as Mobility needs it.
+/// Node-B as seen by Mobility.
 struct MobilityNodeb {
   Cell* cell = nullptr;
-  HandoverPort* port = nullptr;     ///< where there are several
-  std::vector<Element*> onwards{};  ///< by Node-B: the line that forwards to it
+  HandoverPort* port = nullptr;     ///< set if there are several Node-Bs
+  std::vector<Element*> onwards{};  ///< forwarding line to each other Node-B, by its number
 };
 
-/// What happens to UEs besides their channels: states for the reports, queues that are emptied, cells and Node-Bs that
-/// change. A handover to another Node-B begins with the interruption: the UE is gone from one, which forwards or drops
-/// what it has for it and what comes. With its end the UE is at the other and sends there, and the path's switch
-/// follows.
+/// Executes the moves of UEs: states for the reports, flushed queues, changes of cell and Node-B.
+/// A handover to another Node-B begins with the interruption: the source forwards or drops the UE's queued and arriving
+/// packets.
+/// At its end the UE is attached to the target and sends there; the path switch follows.
 class Mobility final : public EventTarget {
  public:
-  /// The core's and the UEs' side, where there are several Node-Bs.
+  /// Switches on the core's and the UEs' side; set if there are several Node-Bs.
   struct Switches {
     PathSwitch* down = nullptr;
     UplinkSwitch* up = nullptr;
   };
-  /// Sets the events of the scenario from the loop's present on. `loop` and all that is pointed to outlive it.
+  /// Schedules the scenario's moves from the loop's current time. `loop` and all that is pointed to outlive it.
   Mobility(EventLoop& loop, std::vector<MobilityNodeb> nodebs, Switches switches, const Scenario& scenario);
   void on_event(std::uint64_t tag, Instant now) override;
 
-  /// Handovers between Node-Bs that have come to their path's switch.
+  /// Returns the number of handovers between Node-Bs whose path switch is done.
   [[nodiscard]] std::uint64_t handovers() const { return handovers_; }
 
  private:
   struct Move {
     MoveSpec spec;
-    std::uint32_t handover = 0;  ///< the UE's first, second … to another Node-B
+    std::uint32_t handover = 0;  ///< number of the UE's handovers between Node-Bs up to this one; 0 if this is none
   };
   void begin(const Move& move, Instant now);
   void end(const Move& move, Instant now);

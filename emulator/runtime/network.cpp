@@ -23,8 +23,8 @@ void count_queue(std::map<std::string, std::uint64_t>& counters, const std::stri
 
 }  // namespace
 
-// Members are made from the UEs backwards, so that each finds the one it sends to; and the meter, which the taps show
-// packets to, when there is something to measure.
+// Creates the network. Members are initialized from the UEs backwards, so that each finds its next element; the taps
+// use `meter_` only when packets flow, after it is created.
 Network::Network(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
                  TraceLibrary& traces, const NetworkEnds& ends)
     : to_ues_([this](const packet::Packet& packet, Instant now) { meter_.at_ue(packet, now); }, needed(ends.ues)),

@@ -18,19 +18,19 @@
 
 namespace sluice::emulator {
 
-/// Where the network's four ends lead: the hosts and the two ports of whatever stands in the middle.
+/// Elements at the network's four ends: the hosts, and the two ports of the proxy.
 struct NetworkEnds {
   Element* servers = nullptr;
-  Element* proxy_core = nullptr;   ///< what comes from the servers; null: no proxy, straight on
-  Element* proxy_radio = nullptr;  ///< what comes from the UEs; null: no proxy, straight on
+  Element* proxy_core = nullptr;   ///< port for packets from the servers; null without a proxy
+  Element* proxy_radio = nullptr;  ///< port for packets from the UEs; null without a proxy
   Element* ues = nullptr;
 };
 
-/// The wired hop before the proxy, the radio access behind it and the meter of one run, up to the hosts and the proxy:
+/// One run's wired hop in front of the proxy, radio access behind it, and meter, between the hosts and the proxy:
 ///
 ///     servers ⇄ [server–proxy hop] ⇄ proxy ⇄ radio access ⇄ UEs
 ///
-/// The same object in virtual and in real time. Thread: the loop's.
+/// Virtual and real time use this class alike. Thread: the event loop's.
 class Network {
  public:
   /// `loop`, `pool` and the ends outlive it. Throws TraceMissing, TraceError or std::invalid_argument.
@@ -39,26 +39,26 @@ class Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  // Where what comes out of the ends goes in.
+  // Entry points for the packets that the ends send.
   [[nodiscard]] Element& from_servers() { return from_servers_; }
   [[nodiscard]] Element& from_proxy_core() { return core_up_; }
   [[nodiscard]] Element& from_proxy_radio() { return from_proxy_; }
   [[nodiscard]] Element& from_ues() { return radio_.uplink(); }
 
-  /// One of the Node-Bs. Only where the radio is not an access point.
+  /// Returns one of the Node-Bs. Requires that the radio is no access point.
   [[nodiscard]] Cell& cell(std::uint32_t nodeb) { return radio_.cell(nodeb); }
   [[nodiscard]] std::uint32_t nodebs() const { return radio_.nodebs(); }
-  /// What that Node-B reports each `period`, with the id `sender`. `scenario` is the network's.
+  /// Returns the configuration of a Node-B's reporter with the given period and sender id. `scenario` is the network's.
   [[nodiscard]] ReporterConfig reporter_config(const Scenario& scenario, std::uint32_t nodeb, Duration period,
                                                std::uint64_t sender);
   [[nodiscard]] Meter& meter() { return meter_; }
-  /// The warm-up is over: what the hops have dropped until now does not count as hop_drops.
+  /// Marks the end of the warm-up: earlier drops of the hops do not count as hop_drops.
   void end_warmup() { dropped_before_ = hop_drops().value_or(0); }
-  /// Adds what the radio and routers counted, where there are any, under the names of the results' columns.
+  /// Adds the counters of the radio and of bounded hops, by the names of the results' columns.
   void count(std::map<std::string, std::uint64_t>& counters) const;
 
  private:
-  /// Packets that all hops have dropped on the way down; nothing where none of them can.
+  /// Returns the packets that all hops dropped downlink, or nothing if none of them can drop.
   [[nodiscard]] std::optional<std::uint64_t> hop_drops() const;
 
   Tap to_ues_;
@@ -69,7 +69,7 @@ class Network {
   Hop core_down_;
   Tap from_servers_;
   Meter meter_;
-  std::uint64_t dropped_before_ = 0;  ///< by hops, during the warm-up
+  std::uint64_t dropped_before_ = 0;  ///< packets dropped by hops during the warm-up
 };
 
 }  // namespace sluice::emulator

@@ -7,11 +7,11 @@
 
 namespace sluice::emulator {
 
-/// Several Node-Bs that number their UEs alike, measured as one: uses and counters add up, a UE's state is that at the
-/// Node-B it is with. What one hands on to another arrives once.
+/// Several Node-Bs with equal UE numbers, measured as one: uses and counters add up.
+/// A UE's state is that at its serving Node-B. Packets forwarded between Node-Bs count as arrived once.
 class NodebGroup final : public RadioCell {
  public:
-  /// One at least; they outlive it.
+  /// Measures `cells`, at least one; they outlive it.
   explicit NodebGroup(std::vector<Cell*> cells) : cells_(std::move(cells)) {}
 
   void set_observer(CellObserver* observer) override;

@@ -12,11 +12,12 @@
 
 namespace sluice::emulator {
 
-/// Whose a packet is: the addresses of the UEs, and the Node-B each is with.
+/// Maps addresses to UEs, and UEs to their serving Node-Bs.
 class UeMap {
  public:
-  /// Adds a UE, the next in number, which begins with Node-B `nodeb`.
+  /// Adds the next UE, whose first Node-B is `nodeb`.
   void add(const std::vector<IpAddress>& addresses, std::uint32_t nodeb);
+  /// Returns the number of the UE with this address, or null.
   [[nodiscard]] const std::uint32_t* find(const IpAddress& address) const;
   [[nodiscard]] std::size_t ues() const { return nodebs_.size(); }
   [[nodiscard]] std::uint32_t nodeb(std::uint32_t ue) const { return nodebs_[ue]; }
@@ -27,16 +28,17 @@ class UeMap {
   std::vector<std::uint32_t> nodebs_;
 };
 
-/// The core's side of a handover: sends what is for a UE to the Node-B that its path leads to, and puts an end marker
-/// on the old path when the path is switched. What is for nobody takes the first path. Thread: the loop's.
+/// Core side of a handover: sends packets for a UE on the path to its Node-B, and an end marker on the old path when
+/// the path is switched.
+/// Packets for no UE take the first path. Thread: the event loop's.
 class PathSwitch final : public Element {
  public:
-  /// `pool`, where end markers come from, and the paths, one for each Node-B, outlive it.
+  /// Takes one path per Node-B. `pool` provides the end markers. `pool` and the paths outlive it.
   PathSwitch(packet::PacketPool& pool, UeMap ues, std::vector<Element*> paths)
       : pool_(pool), ues_(std::move(ues)), paths_(std::move(paths)) {}
 
   void receive(packet::Packet packet, Instant now) override;
-  /// From now on the path of `ue` leads to `nodeb`, by handover number `handover`.
+  /// Switches the path of `ue` to `nodeb` for handover number `handover`, after an end marker on the old path.
   void lead(std::uint32_t ue, std::uint32_t nodeb, std::uint32_t handover, Instant now);
 
  private:
@@ -45,21 +47,22 @@ class PathSwitch final : public Element {
   std::vector<Element*> paths_;
 };
 
-/// The UEs' side: what a UE sends goes to the Node-B that it is with, and waits in the UE while it is with none.
-/// Thread: the loop's.
+/// UE side of a handover: sends a UE's packets to its serving Node-B, and keeps them in the UE while there is none.
+/// Thread: the event loop's.
 class UplinkSwitch final : public Element {
  public:
-  /// Packets that may wait in one UE.
+  /// Largest number of packets that one UE keeps during an interruption.
   static constexpr std::size_t most_waiting = 4096;
 
-  /// The lines, one for each Node-B, outlive it.
+  /// Takes one line per Node-B. The lines outlive it.
   UplinkSwitch(UeMap ues, std::vector<Element*> lines);
 
   void receive(packet::Packet packet, Instant now) override;
-  /// `ue` is with no Node-B; it has come to `nodeb`, and sends what waits.
+  /// Starts the interruption: the UE has no serving Node-B, so its packets are kept.
   void interrupt(std::uint32_t ue) { between_[ue].is = true; }
+  /// Ends the interruption: `nodeb` serves the UE, which sends the kept packets.
   void arrive(std::uint32_t ue, std::uint32_t nodeb, Instant now);
-  /// Packets that found no room to wait.
+  /// Returns the number of packets dropped because `most_waiting` packets were kept.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:

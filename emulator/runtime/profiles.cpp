@@ -8,7 +8,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Gives the same course at another height.
+/// Scales all rates of the profile so that their mean is `mean`; returns it unchanged if `mean` is 0.
 CapacityProfile scaled(CapacityProfile profile, Rate mean) {
   double sum = 0;
   for (const Rate rate : profile.rates) sum += rate.bps();
@@ -18,7 +18,7 @@ CapacityProfile scaled(CapacityProfile profile, Rate mean) {
   return profile;
 }
 
-/// What each UE was carried after the warm-up, by UE.
+/// Runs `run` with `seed` and returns the rate that each UE received after the warm-up, by UE.
 std::vector<CapacityProfile> profiles_of(RunPlan run, Rate mean, std::uint64_t seed, RunPool& pool,
                                          TraceLibrary& traces) {
   run.seed = seed;

@@ -6,12 +6,12 @@
 
 namespace sluice::emulator {
 
-/// The run that a profile is taken from: of the scenario in `profile.file` the first that its conditions hold for.
-/// Throws std::invalid_argument when the file is refused, no run fits, there is no such UE, or its own links are
-/// profiles.
+/// Returns the first run of the scenario in `profile.file` that meets the profile's conditions.
+/// Throws std::invalid_argument if the file is refused, no run or UE fits, or its own links are profiles.
 [[nodiscard]] RunPlan profile_run(const ProfileSpec& profile);
 
-/// Runs, in virtual time and with the seed of `plan`, what its profiles are taken from, and leaves them in `traces`.
+/// Runs the scenarios that the profiles of `plan` come from, in virtual time with its seed, and stores the profiles in
+/// `traces`.
 /// Each is run once. Throws what profile_run() and run_virtual() throw.
 void prepare_profiles(const RunPlan& plan, RunPool& pool, TraceLibrary& traces);
 

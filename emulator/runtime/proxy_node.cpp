@@ -6,7 +6,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// A poll thread comes round this often at best; also keeps a deadline that stays due from stopping time.
+/// Shortest time between two timer rounds, as of a poll thread. It also keeps a deadline that stays due from stopping
+/// virtual time.
 constexpr Duration round_time = std::chrono::microseconds(1);
 
 }  // namespace

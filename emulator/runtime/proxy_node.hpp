@@ -11,29 +11,30 @@
 
 namespace sluice::emulator {
 
-/// The proxy's own shard as a part of the virtual-time network: its two ports are elements, its timers go through the
-/// event loop. Thread: the loop's.
+/// The proxy's shard as a node of the virtual-time network. Its two ports are elements, and its timers are events of
+/// the loop. Thread: the event loop's.
 class ProxyNode final : public EventTarget, private proxy::Transmitter {
  public:
-  /// `loop`, `pool` and `config` outlive it; connect() before the first packet.
+  /// Makes a shard with `config`. `loop`, `pool` and `config` outlive it. Call connect() before the first packet.
   ProxyNode(EventLoop& loop, packet::PacketPool& pool, const proxy::ShardConfig& config, std::uint64_t seed);
 
-  /// Where what it sends goes.
+  /// Sets the elements that receive the packets it sends.
   void connect(Element& towards_radio, Element& towards_core);
   [[nodiscard]] Element& radio_port() { return radio_; }
   [[nodiscard]] Element& core_port() { return core_; }
 
-  /// Reports that passed the session, all of one datagram.
+  /// Passes the authenticated reports of one datagram to the shard.
   void on_reports(std::span<proxy::ReportArrival> reports, Instant now);
+  /// Passes omission notices to the shard: these senders leave out unchanged UEs.
   void on_words(std::span<const proxy::SenderWord> words, Instant now) { shard_.on_words(words, now); }
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) { shard_.collect_status(out, all); }
-  /// Other policies are put in force; they outlive it.
+  /// Activates other policies, which outlive it.
   void apply(const proxy::Policies& policies, Instant now) {
     shard_.apply(policies, now);
     settle(now);
   }
   [[nodiscard]] const proxy::Shard& shard() const { return shard_; }
-  /// Packets lost because there was no buffer to copy them to, as a device would.
+  /// Returns the packets lost because no buffer was free for a copy, as a device would lose them.
   [[nodiscard]] std::uint64_t copies_failed() const { return copies_failed_; }
 
   void on_event(std::uint64_t tag, Instant now) override;
@@ -51,6 +52,7 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
 
   void receive(proxy::Side side, packet::Packet packet, Instant now);
   void transmit(proxy::Side out, std::span<packet::Packet> burst, Instant now) override;
+  /// Runs the shard's due timers and schedules the event for its next deadline.
   void settle(Instant now);
 
   EventLoop& loop_;

@@ -1,3 +1,7 @@
+// Builds the radio side of a run: cells or an access point, hops to the Node-Bs, uplinks, handovers; and counts them.
+// Network creates one RadioAccess per run. Invariant: elements are created from the receivers backwards, and LateLink
+// closes the cycles.
+
 #include "emulator/runtime/radio_access.hpp"
 
 #include <utility>
@@ -7,7 +11,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Hops that draw are told apart by number: 0 to 4 are of the first Node-B and of the core.
+/// Returns the random stream of a hop. Numbers 0 to 4 belong to the first Node-B and the core.
 Random draws(std::uint64_t seed, std::uint32_t nodeb, std::uint64_t hop) {
   return Random::stream(seed, "hop", nodeb == 0 ? hop : 5 * nodeb + hop);
 }
@@ -40,7 +44,7 @@ UeConfig ue_config(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t 
   return config;
 }
 
-/// The queue of a UE's uplink; as an empty one of its own has it, where it has none.
+/// Returns the queue configuration of a UE's uplink; callers pass a default UplinkSpec for UEs without one.
 QueueConfig uplink_queue(const Scenario& scenario, const UplinkSpec& spec) {
   QueueConfig queue{spec.frame, spec.buffer.unit, spec.buffer.limit, spec.drop};
   queue.packet = Bytes(scenario.hosts.mtu);
@@ -56,7 +60,7 @@ void add_queue(std::map<std::string, std::uint64_t>& counters, const std::string
   if (hop.queue() != nullptr) counters[name + "_marks"] += hop.queue()->marked;
 }
 
-/// What active queue management did in the radio queues that have any.
+/// Adds the early drops and ECN marks of radio queues with active queue management.
 void count_managed(std::map<std::string, std::uint64_t>& counters, const Cell& cell) {
   for (UeIndex ue = 0; ue < cell.ues(); ++ue) {
     const UeQueue& queue = cell.queue(ue);
@@ -166,7 +170,7 @@ void RadioAccess::make_uplinks(EventLoop& loop, const Scenario& scenario, std::u
   if (uplinks_) uplinks_->set_observer(&uplink_meter_);
 }
 
-/// There is one Node-B then.
+/// Creates the scheduled uplink. describe() rejects it with several Node-Bs, so there is one site.
 void RadioAccess::make_scheduled_uplink(EventLoop& loop, const Scenario& scenario, std::uint64_t seed,
                                         TraceLibrary& traces) {
   const ScheduledUplinkSpec& spec = *scenario.cell.uplink.scheduled;

@@ -27,48 +27,50 @@
 
 namespace sluice::emulator {
 
-/// The Node-Bs of a scenario, or its access point, with the lines that lead there:
+/// The Node-Bs of a scenario, or its access point, with the lines in front of them:
 ///
-///     ┌ [proxy–Node-B hop] ⇄ cell ⇄ UEs          With several Node-Bs the core switches the paths down, and the UEs
-///     ┤        ⇅ forwarding                      those up.
-///     └ [proxy–Node-B hop] ⇄ cell ⇄ UEs
+///     ┌ [proxy–Node-B hop] ⇄ cell ⇄ UEs          With several Node-Bs the core switches the downlink paths, and the
+///     UEs ┤        ⇅ forwarding                      switch the uplink paths. └ [proxy–Node-B hop] ⇄ cell ⇄ UEs
 ///
-/// The UEs' packets take the uplinks of their own, where they have some, or one that is scheduled, and then the line of
-/// their Node-B; with an 802.11 access point its air. Thread: the loop's.
+/// Uplink packets pass the UE's own uplink or a scheduled one, if there is one, and then the line of their Node-B. An
+/// 802.11 access point carries both directions on its air. Thread: the event loop's.
 class RadioAccess {
  public:
-  /// Where what comes out goes.
+  /// Elements that receive what leaves the radio access.
   struct Ends {
-    Element& ues;      ///< off the air
-    Element& past;     ///< what is for no UE, such as ARP, and needs no radio
-    Element& to_core;  ///< from the UEs
+    Element& ues;      ///< packets off the air
+    Element& past;     ///< packets for no UE, such as ARP, which need no radio
+    Element& to_core;  ///< packets from the UEs
   };
-  /// `loop`, `pool` and the ends outlive it. Throws TraceMissing, TraceError or std::invalid_argument.
+  /// Builds the radio access of a scenario. `loop`, `pool` and the ends outlive it.
+  /// Throws TraceMissing, TraceError or std::invalid_argument.
   RadioAccess(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
               TraceLibrary& traces, const Ends& ends);
   RadioAccess(const RadioAccess&) = delete;
   RadioAccess& operator=(const RadioAccess&) = delete;
 
-  /// Where what comes from the core, and from the UEs, goes in.
+  /// Returns the element that receives packets from the core.
   [[nodiscard]] Element& downlink();
+  /// Returns the element that receives packets from the UEs.
   [[nodiscard]] Element& uplink();
 
   [[nodiscard]] std::uint32_t nodebs() const { return static_cast<std::uint32_t>(sites_.size()); }
-  /// One of the Node-Bs. Only where the radio is not an access point.
+  /// Returns one of the Node-Bs. Requires that the radio is no access point.
   [[nodiscard]] Cell& cell(std::uint32_t nodeb) { return *sites_[nodeb]->cell; }
-  /// The router before a Node-B; null where it does not advertise.
+  /// Returns the advertising router in front of a Node-B, or null if it does not advertise.
   [[nodiscard]] UpstreamRouter* router(std::uint32_t nodeb) {
     auto& advertising = sites_[nodeb]->advertising;
     return advertising ? &*advertising : nullptr;
   }
-  /// All of it, for measurements.
+  /// Returns the whole radio for measurements: the access point, the only cell, or all Node-Bs as one.
   [[nodiscard]] RadioCell& radio();
+  /// Adds the counters of hops, uplinks, handovers, hybrid ARQ and active queue management.
   void count(std::map<std::string, std::uint64_t>& counters) const;
-  /// Packets that the hops to the Node-Bs have dropped on the way down; nothing where none of them can.
+  /// Returns the packets that the hops to the Node-Bs dropped downlink, or nothing if none of them can drop.
   [[nodiscard]] std::optional<std::uint64_t> hop_drops() const;
 
  private:
-  /// What became of packets in the UEs' own uplinks.
+  /// Collects delays and drops of the UEs' own uplinks.
   class UplinkMeter final : public CellObserver {
    public:
     void on_departure(UeIndex, const packet::Packet&, Bytes, Duration queueing, Instant) override {
@@ -78,17 +80,17 @@ class RadioAccess {
     DelayDigest delays;
     std::uint64_t drops = 0;
   };
-  /// One Node-B with its lines. Made from the UEs backwards, so that each finds the one it sends to.
+  /// One Node-B with its hops. Members are created from the UEs backwards, so that each finds its next element.
   struct Site {
     Site(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, std::uint32_t nodeb, Element& to_core);
     LateLink to_radio;
     Hop down;
-    std::optional<AdvertisingHop> advertising;  ///< `down`, where its router advertises
+    std::optional<AdvertisingHop> advertising;  ///< set if the router of `down` advertises
     Hop up;
     Hop uplink;
     std::optional<Cell> cell;
-    std::optional<HandoverPort> port;         ///< where there are several Node-Bs
-    std::vector<std::unique_ptr<Hop>> lines;  ///< from it to the others
+    std::optional<HandoverPort> port;         ///< set if there are several Node-Bs
+    std::vector<std::unique_ptr<Hop>> lines;  ///< forwarding lines from this Node-B to each other
   };
   void make_access_point(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, const Ends& ends);
   void make_cell(EventLoop& loop, const Scenario& scenario, std::uint32_t nodeb, std::uint64_t seed,
@@ -103,9 +105,9 @@ class RadioAccess {
   void count_hybrid_arq(std::map<std::string, std::uint64_t>& counters) const;
   void count_handovers(std::map<std::string, std::uint64_t>& counters) const;
 
-  std::vector<std::unique_ptr<Drx>> sleep_;  ///< of the UEs; empty where they always listen
+  std::vector<std::unique_ptr<Drx>> sleep_;  ///< DRX state of each UE; empty if UEs always listen
   std::vector<std::unique_ptr<Site>> sites_;
-  LateLink from_air_;  ///< of the access point
+  LateLink from_air_;  ///< uplink of the access point
   std::optional<WlanCell> wlan_;
   std::optional<NodebGroup> group_;
   std::optional<PathSwitch> path_switch_;

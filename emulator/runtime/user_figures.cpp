@@ -34,7 +34,7 @@ void add_datagrams(RunResult& result, const std::string& name, const DatagramLog
   result.figures[name + "_loss"] = static_cast<double>(log.lost) / static_cast<double>(log.lost + log.received);
 }
 
-/// The draft's formula for the case without TLS.
+/// Adds responsiveness in round trips per minute, by the formula of draft-ietf-ippm-responsiveness without TLS.
 void add_responsiveness(RunResult& result, const ResponsivenessLog& log) {
   if (log.kept.empty() || log.answers.empty()) return;
   const double handshake = to_milliseconds(trimmed_mean(log.handshakes));

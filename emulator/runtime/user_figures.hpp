@@ -8,10 +8,11 @@
 
 namespace sluice::emulator {
 
-/// Adds what the run was to those who read, watched, played and probed. `game_up`: the datagrams that players sent.
+/// Adds the figures of web pages, video, games and responsiveness. `game_up` holds the datagrams that players sent.
 void add_user_figures(RunResult& result, const FlowLog& log, const DatagramLog& game_up);
 
-/// Mean of all but the longest twentieth: the trimmed mean of draft-ietf-ippm-responsiveness. Zero when there are none.
+/// Returns the mean of all but the longest twentieth, as draft-ietf-ippm-responsiveness defines it; 0 if there are
+/// none.
 [[nodiscard]] Duration trimmed_mean(std::vector<Duration> times);
 
 }  // namespace sluice::emulator

@@ -1,3 +1,8 @@
+// One run in virtual time: builds network, hosts and proxy of a plan, runs the event loop to its end and collects the
+// result.
+// run_experiment() and prepare_profiles() call run_virtual(). Invariant: everything random derives from the plan's
+// seed, and a run that lacks packet buffers fails.
+
 #include "emulator/runtime/virtual_run.hpp"
 
 #include <algorithm>
@@ -34,14 +39,14 @@ proxy::ShardConfig shard_config(const RunPlan& plan) {
   return config;
 }
 
-/// Number of times that the proxy changed its behaviour because packet buffers were short.
+/// Returns how often the proxy changed its behaviour because packet buffers were short.
 std::uint64_t sparing(const proxy::Counters& counters) {
   using proxy::Counter;
   return counters[Counter::buffers_exhausted] + counters[Counter::payload_refused] + counters[Counter::forward_memory] +
          counters[Counter::flows_reset_memory] + counters[Counter::released_memory] + counters[Counter::acks_freed];
 }
 
-/// Everything of one run, made in the order in which it depends on each other.
+/// All objects of one run, created in the order of their dependencies.
 class VirtualRun {
  public:
   VirtualRun(const RunPlan& plan, RunPool& buffers, TraceLibrary& traces)
@@ -98,8 +103,8 @@ class VirtualRun {
     }
   }
 
-  /// Throws BuffersExhausted once anything was not sent, or not kept, for want of a packet buffer: nothing in the
-  /// results would show it.
+  /// Throws BuffersExhausted once a packet was not sent or not kept for lack of a buffer, because the results would not
+  /// show it.
   void require_buffers() const {
     try {
       buffers_.require_enough();
@@ -110,7 +115,7 @@ class VirtualRun {
     }
   }
 
-  /// Timeouts of whoever faces the radio: the proxy where it splits connections, else the servers.
+  /// Returns the timeouts of the TCP senders towards the radio: the proxy if it splits connections, else the servers.
   [[nodiscard]] std::uint64_t timeouts() const {
     if (proxy_ && proxy_->shard().counters()[proxy::Counter::flows_split] > 0) {
       return proxy_->shard().counters()[proxy::Counter::timeouts_radio];
@@ -153,7 +158,7 @@ class VirtualRun {
     result.counters["connections_failed"] = log.failures;
     if (feedback_) {
       result.counters["feedback_lost"] = feedback_->datagrams_lost();
-      result.counters["feedback_refused"] = 0;  // records are handed over as they are
+      result.counters["feedback_refused"] = 0;  // records are not encoded, so none is refused
     }
     if (proxy_) {
       result.counters["proxy_copies_failed"] = proxy_->copies_failed();
@@ -179,7 +184,7 @@ class VirtualRun {
   std::optional<FeedbackWire> feedback_;
   std::optional<HandoverWatch> watch_;
   std::optional<WindowWatch> windows_;
-  std::vector<std::unique_ptr<Reporter>> reporters_;  ///< by Node-B
+  std::vector<std::unique_ptr<Reporter>> reporters_;  ///< reporters by Node-B
 };
 
 }  // namespace

@@ -11,11 +11,11 @@
 
 namespace sluice::emulator {
 
-/// Writes down the windows of connections at built-in servers, each interval of the time series (output.windows).
-/// Thread: the loop's.
+/// Records the windows of connections at built-in servers at each interval of the time series (output.windows). Thread:
+/// the event loop's.
 class WindowWatch final : public EventTarget {
  public:
-  /// Watches the servers that the scenario names, from the loop's present on. `loop` and `servers` outlive it.
+  /// Observes the servers that the scenario names, from the loop's current time. `loop` and `servers` outlive it.
   WindowWatch(EventLoop& loop, const Scenario& scenario, const std::vector<std::unique_ptr<Host>>& servers);
   void on_event(std::uint64_t tag, Instant now) override;
   [[nodiscard]] const std::vector<WindowRow>& rows() const { return rows_; }
