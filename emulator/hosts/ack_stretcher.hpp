@@ -8,29 +8,30 @@
 
 namespace sluice::emulator {
 
-/// Stretch acknowledgements, as of a phone that merges segments before its TCP sees them (LRO, GRO): one
-/// acknowledgement goes out for so many segments in order, and for fewer after a delay. It is made when it goes: it
-/// acknowledges what has come until then, and says the time of then (TSval, RFC 7323 section 3.2). What it echoes is
-/// the timestamp of the first segment that it is for (section 4.3). What tells more than that data came in order goes
-/// at once, as nearly everything with accurate ECN does. The endpoint acknowledges two segments at a time, and what it
-/// says too early is dropped. Pure: time is an argument.
+/// Models the stretch ACKs of a receiver that merges segments (LRO, GRO): one ACK per `every` in-order segments, or for
+/// fewer after a delay.
+/// An ACK carries what is received when it leaves, with the TSval of that time (RFC 7323 section 3.2). It echoes the
+/// timestamp of the first segment it acknowledges (section 4.3).
+/// ACKs that carry more than in-order progress leave at once, which are nearly all with accurate ECN.
+/// The endpoint still acknowledges every two segments; its early ACKs are dropped here. Pure: time is an argument.
 class AckStretcher {
  public:
-  /// `every`: segments; up to 2 changes nothing. `delay`: how long an acknowledgement may wait.
+  /// Makes a stretcher for one ACK per `every` segments; up to 2 changes nothing. `delay` is the longest time an ACK
+  /// may be withheld.
   AckStretcher(std::uint32_t every, Duration delay) : every_(every), delay_(delay) {}
 
-  /// It changes anything.
+  /// True if ACKs are withheld at all.
   [[nodiscard]] bool stretches() const { return every_ > 2; }
-  /// All before `next` has come. True when it is to be acknowledged now: it is as much as one acknowledgement is for,
-  /// or what came first has waited for the delay. `full`: bytes of a full segment.
+  /// Reports that everything before `next` is received. Returns true if an ACK is due: `every` segments of `full` bytes
+  /// are unacknowledged, or the oldest has been for `delay`.
   [[nodiscard]] bool came(tcp::SeqNum next, std::uint32_t full, Instant now);
-  /// Whether `segment`, which is about to leave, is dropped: another one will say it. Corrects what it echoes
-  /// otherwise.
+  /// Returns true if `segment` is an ACK to drop, because a later one covers it. Otherwise sets the timestamp it
+  /// echoes.
   [[nodiscard]] bool holds(tcp::Segment& segment);
-  /// When what has come must be acknowledged; `never` when all is.
+  /// Returns the time by which the received data must be acknowledged; `never` if nothing is unacknowledged.
   [[nodiscard]] Instant due() const { return due_; }
-  /// The acknowledgement that has been dropped, and is to go now after all: the endpoint has nothing to add. `time`: as
-  /// in what else leaves now. None where nothing is due.
+  /// Returns the ACK that was dropped and is due now, if the endpoint sent none instead; else nothing. `time` is its
+  /// TSval.
   [[nodiscard]] std::optional<tcp::Segment> take(std::uint32_t time);
 
  private:
@@ -38,12 +39,13 @@ class AckStretcher {
 
   std::uint32_t every_;
   Duration delay_;
-  std::optional<tcp::SeqNum> acknowledged_;  ///< by what left
-  std::optional<tcp::Segment> waiting_;      ///< the newest that was dropped
-  std::optional<std::uint32_t> echo_;        ///< of the first that was dropped
+  std::optional<tcp::SeqNum> acknowledged_;  ///< by the segments that left
+  std::optional<tcp::Segment> waiting_;      ///< newest ACK that was dropped
+  std::optional<std::uint32_t> echo_;        ///< echoed timestamp of the first ACK that was dropped
   Instant due_ = never;
-  bool wanted_ = false;     ///< an acknowledgement is to go now
-  bool told_hole_ = false;  ///< by what left: the next one that tells more has news of it (RFC 5681 section 4.2)
+  bool wanted_ = false;  ///< true if an ACK is due now
+  bool told_hole_ =
+      false;  ///< the last segment sent reported a hole by SACK; the next ACK leaves at once (RFC 5681 section 4.2)
 };
 
 }  // namespace sluice::emulator

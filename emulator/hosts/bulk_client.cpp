@@ -1,3 +1,7 @@
+// One long transfer of a built-in UE: a download or an upload on its own connection. BuiltInUes creates one per
+// connection of a bulk application; FlowSource creates one per short flow. Invariant: each connection adds exactly one
+// record to the flow log.
+
 #include "emulator/hosts/bulk_client.hpp"
 
 #include <algorithm>
@@ -18,7 +22,7 @@ void BulkClient::on_event(std::uint64_t tag, Instant now) {
   record_.set_ends(host_.connect(config_.server, config_.port, *this, now).addresses());
 }
 
-/// A reset, so that nothing of what is under way is still sent.
+/// Aborts the transfer with a reset, because data in flight must not be sent any more.
 void BulkClient::stop(Instant now) {
   if (connection_ == nullptr || complete_) return;
   complete_ = true;
@@ -63,7 +67,7 @@ void BulkClient::on_data(Connection& connection, std::span<const std::uint8_t> b
   connection.finish();
 }
 
-// What was written and not acknowledged has not been transferred.
+// Returns the bytes transferred so far, without those written but not acknowledged.
 std::uint64_t BulkClient::moved(const Connection& connection) const {
   if (!config_.upload) return transferred_;
   const tcp::Endpoint& endpoint = connection.endpoint();

@@ -17,15 +17,15 @@ struct BulkConfig {
   bool upload = false;
   std::uint64_t size = Request::endless;  ///< bytes
   Instant start{};
-  Instant stop = never;       ///< when it is broken off, complete or not
-  std::string name = "bulk";  ///< in the results
-  bool is_fetch = false;      ///< its time, from SYN to last byte, counts as that of a fetch
+  Instant stop = never;       ///< time at which the transfer is aborted
+  std::string name = "bulk";  ///< application name in the results
+  bool is_fetch = false;      ///< true if the time from SYN to last byte is recorded as a fetch
 };
 
 /// One long transfer: downloads or uploads `size` bytes and closes. Checks every byte it receives.
 class BulkClient final : public Application, public EventTarget {
  public:
-  /// `loop`, `host` and `log` outlive it.
+  /// Opens the connection at `config.start`. `loop`, `host` and `log` outlive it.
   BulkClient(EventLoop& loop, Host& host, const BulkConfig& config, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;
@@ -37,9 +37,9 @@ class BulkClient final : public Application, public EventTarget {
   void on_run_end(Connection& connection, Instant now) override;
 
   [[nodiscard]] bool complete() const { return complete_; }
-  /// The connection is no more.
+  /// True if the connection is closed.
   [[nodiscard]] bool closed() const { return closed_; }
-  /// Bytes received (download) or written (upload) so far.
+  /// Returns the bytes received (download) or written (upload) so far.
   [[nodiscard]] std::uint64_t transferred() const { return transferred_; }
   [[nodiscard]] std::uint64_t corrupted() const { return record_.corrupted; }
 
@@ -47,17 +47,17 @@ class BulkClient final : public Application, public EventTarget {
   static constexpr std::uint64_t start_tag = 0;
   static constexpr std::uint64_t stop_tag = 1;
   void stop(Instant now);
-  /// Bytes received, or acknowledged.
+  /// Returns the bytes received (download) or acknowledged (upload) so far.
   [[nodiscard]] std::uint64_t moved(const Connection& connection) const;
 
   Host& host_;
   BulkConfig config_;
   FlowLog& log_;
   FlowRecord record_;
-  Connection* connection_ = nullptr;  ///< while it is open
+  Connection* connection_ = nullptr;  ///< null if not open
   std::optional<PayloadPattern> pattern_;
   std::uint64_t transferred_ = 0;
-  std::uint64_t before_ = 0;  ///< moved before the measurement began
+  std::uint64_t before_ = 0;  ///< bytes moved before the measurement began
   std::uint64_t answered_ = 0;
   bool complete_ = false;
   bool closed_ = false;

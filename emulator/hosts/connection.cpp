@@ -1,3 +1,7 @@
+// TCP connection of a built-in host: glue between tcp::Endpoint, the application and the wire. Host creates connections
+// and calls serve() after every packet and timer. Invariant: if packet memory is exhausted nothing is lost; starved()
+// makes the host retry.
+
 #include "emulator/hosts/connection.hpp"
 
 #include <algorithm>
@@ -10,7 +14,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Written ahead of what may be sent; enough for the next acknowledgements.
+/// Data written to the endpoint beyond what it may send; enough for the following ACKs.
 constexpr Bytes write_ahead{128 * 1024};
 
 bool synchronised(tcp::State state) {
@@ -41,8 +45,8 @@ std::uint32_t Connection::full_payload() const {
   return parts_.mtu > headers ? parts_.mtu - headers : 1;
 }
 
-/// How much of what is left goes into this packet: what the peer takes, the host's own link carries and the buffer
-/// holds. A peer may claim to take anything.
+/// Returns the payload size of the next packet: at most the peer's MSS, the own MTU and the buffer. The MTU counts
+/// because a peer may announce any MSS.
 std::uint16_t Connection::segment_for(const packet::Packet& packet, std::uint64_t left) const {
   const std::uint32_t most =
       std::min({std::max(endpoint_.effective_mss(), 1U), full_payload(), std::uint32_t{packet.tailroom()}});
@@ -148,11 +152,11 @@ std::uint32_t Connection::put(const tcp::Segment& segment, packet::Packet* paylo
   }
   std::uint16_t sum = 0;
   if (payload != nullptr) {
-    // What a network device does: the bytes leave, the buffer stays.
+    // As a network device does: the bytes leave, the buffer stays for retransmissions.
     const std::span<const std::uint8_t> bytes = payload->bytes().last(segment.payload_len);
     std::memcpy(frame.append(segment.payload_len), bytes.data(), bytes.size());
     sum = payload->note().payload_sum;
-    // The one behind it was written long ago, and is likely to be sent next.
+    // Prefetches the next packet, which was written long ago and is likely to be sent next.
     if (const packet::Cursor next = packet::Cursor(payload->buffer()).next()) {
       packet::Loan(next)->prefetch(segment.payload_len);
     }

@@ -18,24 +18,24 @@
 
 namespace sluice::emulator {
 
-/// One TCP connection of a built-in host: the endpoint, the headers it sends with, and the application on top.
+/// One TCP connection of a built-in host: the endpoint, its packet headers and the application.
 class Connection final : private tcp::Output {
  public:
   struct Parts {
-    std::uint64_t number = 0;     ///< of the connection in its host
-    packet::Addresses addresses;  ///< as seen in what it sends
+    std::uint64_t number = 0;     ///< number of the connection in its host
+    packet::Addresses addresses;  ///< addresses in the segments it sends
     packet::HeaderTemplate headers;
-    Bytes send_buffer;               ///< written and not acknowledged, at most
-    std::uint32_t clock_offset = 0;  ///< of the timestamps it sends, ms
-    std::uint16_t mtu = 1500;        ///< of its host: whatever the peer takes, no packet is longer
-    std::uint32_t ack_every = 2;     ///< see AckStretcher
-    Duration ack_delay{};            ///< of acknowledgements that wait for that
-    bool accurate_ecn = false;       ///< it may agree on accurate ECN feedback
+    Bytes send_buffer;               ///< largest number of bytes written and not acknowledged
+    std::uint32_t clock_offset = 0;  ///< offset of its timestamps in ms
+    std::uint16_t mtu = 1500;        ///< MTU of the host, which limits packets whatever MSS the peer announces
+    std::uint32_t ack_every = 2;     ///< segments per ACK, see AckStretcher
+    Duration ack_delay{};            ///< longest delay of a stretch ACK
+    bool accurate_ecn = false;       ///< true if it may negotiate accurate ECN (RFC 9768)
   };
-  /// `pool`, `wire` and `application` outlive the connection.
+  /// Makes a connection for an application that the caller owns. `pool`, `wire` and `application` outlive it.
   Connection(const Parts& parts, packet::PacketPool& pool, Element& wire, Application& application)
       : parts_(parts), pool_(pool), wire_(wire), application_(&application), acks_(parts.ack_every, parts.ack_delay) {}
-  /// Owns its application.
+  /// Makes a connection that owns its application.
   Connection(const Parts& parts, packet::PacketPool& pool, Element& wire, std::unique_ptr<Application> application)
       : parts_(parts),
         pool_(pool),
@@ -49,38 +49,41 @@ class Connection final : private tcp::Output {
   [[nodiscard]] std::uint64_t number() const { return parts_.number; }
   [[nodiscard]] const packet::Addresses& addresses() const { return parts_.addresses; }
   [[nodiscard]] const tcp::Endpoint& endpoint() const { return endpoint_; }
-  /// Bytes that may be written now.
+  /// Returns the number of bytes that may be written now.
   [[nodiscard]] Bytes send_room() const;
-  /// Writes all of it, for what is small: where packet memory is exhausted, the rest waits here until it is not.
+  /// Writes all of `bytes`; meant for small messages. If packet memory is exhausted the rest is kept and written later.
   void send(std::span<const std::uint8_t> bytes);
-  /// Writes `count` bytes of `pattern` from `position` on; returns how many were taken: fewer than given only when
-  /// packet memory is exhausted. The application asks again when there is room.
+  /// Writes `count` bytes of `pattern` from `position` on. Returns the number written, which is smaller only if packet
+  /// memory is exhausted; the application continues at the next on_room().
   std::uint64_t send_pattern(const PayloadPattern& pattern, std::uint64_t position, std::uint64_t count);
-  /// FIN after everything written.
+  /// Sends a FIN after everything written.
   void finish();
+  /// Resets the connection.
   void abort() { endpoint_.abort(); }
 
   // --- for the host ---
 
   [[nodiscard]] tcp::Endpoint& endpoint() { return endpoint_; }
-  /// What to open the endpoint with, of the host's `common`; which outlives the connection.
+  /// Returns the configuration for opening the endpoint: the host's `common` with this connection's pacing and ECN
+  /// state. `common` outlives the connection.
   [[nodiscard]] const tcp::EndpointConfig& endpoint_config(const tcp::EndpointConfig& common);
-  /// Tells the application what has happened, and sends what is due. Returns false once the connection is closed and
-  /// the application knows.
+  /// Informs the application of new events and sends what is due. Returns false once the connection is closed and
+  /// on_closed() has been called.
   bool serve(Instant now);
-  /// The run is over: the application writes down what it has.
+  /// Ends the run: the application records its state.
   void end_run(Instant now) { application_->on_run_end(*this, now); }
-  /// When it is to be served at the latest; of the endpoint's timers, those that have expired must be told first.
+  /// Returns the latest time of the next serve(). Call the endpoint's on_timer() before it if its own deadline has
+  /// passed.
   [[nodiscard]] Instant next_deadline() const { return std::min(endpoint_.next_deadline(), acks_.due()); }
-  /// Packet memory ran out: serve again before long.
+  /// True if packet memory was exhausted; call serve() again soon.
   [[nodiscard]] bool starved() const { return starved_; }
 
  private:
   std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) override;
-  /// Puts it on the wire, or nothing when packet memory is exhausted. Returns the IP bytes.
+  /// Sends one segment on the wire. Returns its IP bytes, or 0 if packet memory is exhausted.
   std::uint32_t put(const tcp::Segment& segment, packet::Packet* payload, Instant now);
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
-  /// What one packet of its host carries at most.
+  /// Returns the largest payload of a packet of the host.
   [[nodiscard]] std::uint32_t full_payload() const;
   void tell_application(Instant now);
   void deliver(Instant now);
@@ -95,14 +98,14 @@ class Connection final : private tcp::Output {
   Application* application_;
   std::unique_ptr<tcp::PacedEndpoint> paced_;
   tcp::AccurateEcn accurate_ecn_;
-  tcp::EndpointConfig config_;  ///< where it is the connection's own
+  tcp::EndpointConfig config_;  ///< own configuration, if it differs from the host's
   tcp::Endpoint endpoint_;
   AckStretcher acks_;
-  std::vector<std::uint8_t> waiting_;  ///< written, for want of packet memory not yet in the endpoint's hands
+  std::vector<std::uint8_t> waiting_;  ///< written bytes that the endpoint does not hold yet, for lack of packet memory
   std::uint16_t ip_id_ = 0;
   bool open_ = false;
   bool peer_finished_ = false;
-  bool finish_wanted_ = false;  ///< once nothing waits
+  bool finish_wanted_ = false;  ///< send a FIN once `waiting_` is empty
   bool starved_ = false;
 };
 

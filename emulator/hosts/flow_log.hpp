@@ -14,7 +14,7 @@
 
 namespace sluice::emulator {
 
-/// The ends of a connection, as its client has them.
+/// Both ends of a connection, from the client's view.
 struct FlowEnds {
   IpAddress ue;
   IpAddress server;
@@ -23,25 +23,25 @@ struct FlowEnds {
   auto operator<=>(const FlowEnds&) const = default;
 };
 
-/// What TCP did at one end of a connection.
+/// TCP statistics of one end of a connection.
 struct EndRecord {
-  std::uint64_t retransmitted = 0;  ///< segments
+  std::uint64_t retransmitted = 0;  ///< number of segments
   std::uint64_t timeouts = 0;
   Duration srtt{};
 };
 
-/// How evenly a transfer goes: its bytes second by second.
+/// Variation of a transfer's rate, measured in bytes per second of time.
 class RateSpread {
  public:
-  /// `fresh` bytes have come at `now`, which never goes back. The seconds in which the first and the last came do not
-  /// count.
+  /// Adds `fresh` bytes received at `now`, which must not decrease. The seconds of the first and the last byte are left
+  /// out.
   void add(std::uint64_t fresh, Instant now);
-  /// Standard deviation over mean; nothing with fewer than two whole seconds.
+  /// Returns standard deviation over mean, or nothing with fewer than two whole seconds.
   [[nodiscard]] std::optional<double> variation() const;
 
  private:
   static constexpr std::int64_t not_begun = -1;
-  std::int64_t second_ = not_begun;  ///< that runs
+  std::int64_t second_ = not_begun;  ///< current second
   std::uint64_t in_it_ = 0;
   bool first_ = true;
   double seconds_ = 0;
@@ -49,20 +49,20 @@ class RateSpread {
   double squares_ = 0;
 };
 
-/// What became of one connection, as its client saw it.
+/// Record of one connection, from the client's view.
 struct FlowRecord {
-  std::string application;  ///< "bulk", "web", …
+  std::string application;  ///< application name, such as "bulk" or "web"
   FlowEnds ends;
   bool upload = false;
-  Instant opened = never;      ///< SYN sent
-  Instant connected = never;   ///< handshake complete
-  Instant finished = never;    ///< last byte, or the end of the connection
-  std::uint64_t bytes = 0;     ///< of payload, received or acknowledged
-  std::uint64_t measured = 0;  ///< of a bulk transfer: of these bytes, those from FlowLog::count_from on
+  Instant opened = never;      ///< time of the SYN
+  Instant connected = never;   ///< time at which the handshake was complete
+  Instant finished = never;    ///< time of the last byte, or of the end of the connection
+  std::uint64_t bytes = 0;     ///< payload bytes received or acknowledged
+  std::uint64_t measured = 0;  ///< bulk: payload bytes from FlowLog::count_from on
   std::uint64_t corrupted = 0;
-  RateSpread spread;  ///< of a bulk download, from FlowLog::count_from on
+  RateSpread spread;  ///< bulk download: rate variation from FlowLog::count_from on
   EndRecord client;
-  tcp::CloseReason reason = tcp::CloseReason::none;  ///< none: it was running when the run ended
+  tcp::CloseReason reason = tcp::CloseReason::none;  ///< none if it was open when the run ended
 
   void set_ends(const packet::Addresses& ours) { ends = {ours.src, ours.dst, ours.src_port, ours.dst_port}; }
   void take_counters(const tcp::Endpoint& endpoint) {
@@ -71,42 +71,43 @@ struct FlowRecord {
   }
 };
 
-/// What videos were like. Starts count that were begun after FlowLog::count_from, the rest from then on.
+/// Video quality metrics. Startup delays are recorded for sessions started after FlowLog::count_from; all other metrics
+/// accumulate from count_from on.
 struct VideoLog {
-  DelayDigest starts;  ///< from the SYN to the last byte of the first segment
+  DelayDigest starts;  ///< startup delay, from the SYN to the last byte of the first segment
   std::uint64_t stalls = 0;
-  Duration stalled{};  ///< all of them together
+  Duration stalled{};  ///< total stall time
   std::uint64_t segments = 0;
-  double bit_rates_bps = 0;    ///< of these, the sum
-  std::uint64_t switches = 0;  ///< of the bit rate
+  double bit_rates_bps = 0;    ///< sum of the segments' bit rates
+  std::uint64_t switches = 0;  ///< number of bit rate changes
 };
 
-/// Datagrams that one side sends and the other receives, from FlowLog::count_from on.
+/// Datagrams from one side to the other, sent from FlowLog::count_from on.
 struct DatagramLog {
-  DelayDigest delays;  ///< one way
+  DelayDigest delays;  ///< one-way delay
   std::uint64_t received = 0;
   std::uint64_t lost = 0;
 };
 
-/// How long probes of responsiveness took.
+/// Response times of responsiveness probes.
 struct ResponsivenessLog {
-  std::vector<Duration> handshakes;  ///< of fresh connections
-  std::vector<Duration> answers;     ///< on fresh connections, from the request on
-  std::vector<Duration> kept;        ///< on those that stay
+  std::vector<Duration> handshakes;  ///< handshake times of fresh connections
+  std::vector<Duration> answers;     ///< response times on fresh connections, from the request on
+  std::vector<Duration> kept;        ///< response times on lasting connections
 };
 
-/// What the applications of a run came to.
+/// Results of all applications of a run.
 struct FlowLog {
   std::vector<FlowRecord> flows;
-  DelayDigest fetch_times;  ///< from asking for an object to its last byte
+  DelayDigest fetch_times;  ///< from the request for an object to its last byte
   DelayDigest page_times;   ///< from opening a page's connection to the last byte of its last object
   VideoLog video;
-  DatagramLog game;  ///< towards the UEs
+  DatagramLog game;  ///< game datagrams towards the UEs
   ResponsivenessLog responsiveness;
   std::uint64_t fetches = 0;
-  std::uint64_t failures = 0;   ///< connections that did not end well
-  std::uint64_t corrupted = 0;  ///< pieces of payload that were not what they should have been
-  Instant count_from{};         ///< fetches and pages begun before are not counted
+  std::uint64_t failures = 0;   ///< connections that ended before their transfer was complete
+  std::uint64_t corrupted = 0;  ///< pieces of payload that did not match the expected pattern
+  Instant count_from{};         ///< start of the measurement; earlier fetches and pages are not recorded
 };
 
 }  // namespace sluice::emulator

@@ -11,28 +11,28 @@
 namespace sluice::emulator {
 
 struct FlowSourceConfig {
-  std::string name = "flows";  ///< in the results
+  std::string name = "flows";  ///< application name in the results
   IpAddress server;
   std::uint16_t port = 80;
   bool upload = false;
   Instant start{};
-  Instant stop = never;                          ///< no page begins from then on
-  Duration interval = std::chrono::seconds(15);  ///< mean between the beginnings of pages; exponential, > 0
-  bool regular = false;                          ///< even intervals instead, the first page at a random instant of one
-  double objects_mean = 1;                       ///< per page: exponential, rounded up; 1 or less: one each
-  Duration gap{};                                ///< mean between objects of a page; exponential
+  Instant stop = never;                          ///< time after which no page begins
+  Duration interval = std::chrono::seconds(15);  ///< mean time between page starts; exponential, > 0
+  bool regular = false;     ///< even intervals instead, with a random start of the first page within one interval
+  double objects_mean = 1;  ///< objects per page: exponential, rounded up; up to 1: always one
+  Duration gap{};           ///< mean time between objects of a page; exponential
   SizeDistribution size;
 };
 
-/// Flows that come and go: pages at random instants (Poisson), each of some objects, each object a connection of its
-/// own. With one object a page it is the CLAMP paper's arrivals of flows; with several the web model of the Window
-/// Regulator paper (table I).
+/// Generates short flows: pages at random instants (Poisson), each with some objects on connections of their own.
+/// With one object per page these are the CLAMP paper's flow arrivals. With several they are the web model of the
+/// Window Regulator paper (table I).
 class FlowSource final : public EventTarget {
  public:
-  /// `loop`, `host` and `log` outlive it.
+  /// Starts at `config.start`. `loop`, `host` and `log` outlive it.
   FlowSource(EventLoop& loop, Host& host, FlowSourceConfig config, Random random, FlowLog& log);
   void on_event(std::uint64_t tag, Instant now) override;
-  /// Flows that are running.
+  /// Returns the number of flows that are open.
   [[nodiscard]] std::size_t running() const { return flows_.size(); }
 
  private:

@@ -1,3 +1,8 @@
+// Framed streams between a built-in client and server on one connection: endless data frames with probes between them.
+// ResponsivenessClient reads them; BuiltInServers creates a FramedServer per connection to port 443. Input that is no
+// valid frame head aborts the connection.
+// Frames follow the pattern of HTTP/2 (RFC 9113).
+
 #include "emulator/hosts/framed_stream.hpp"
 
 #include <algorithm>

@@ -12,33 +12,34 @@
 
 namespace sluice::emulator {
 
-/// What stands before each piece of a framed stream, and what a client asks with; 16 bytes. Several exchanges share a
-/// connection this way, as in HTTP/2.
+/// Frame header of 16 bytes in front of each piece of a framed stream, and request of a client. Several exchanges share
+/// a connection this way, as in HTTP/2.
 struct FrameHead {
   enum class Kind : std::uint8_t {
-    stream = 1,  ///< client: send me frames of data without end
-    probe = 2,   ///< client: send this back; server: here it is
+    stream = 1,  ///< client: requests data frames without end
+    probe = 2,   ///< client: requests an echo; server: the echo
     data = 3     ///< server: `value` bytes of the pattern follow
   };
   static constexpr std::size_t length = 16;
 
   Kind kind = Kind::stream;
-  std::uint64_t value = 0;  ///< probe: its number; data: bytes
+  std::uint64_t value = 0;  ///< probe: its number; data: payload bytes
 
   [[nodiscard]] std::array<std::uint8_t, length> encode() const;
-  /// Nothing when the bytes are not a head.
+  /// Returns the header, or nothing if the bytes are no valid header.
   [[nodiscard]] static std::optional<FrameHead> decode(std::span<const std::uint8_t, length> bytes);
 };
 
-/// Takes a framed stream apart.
+/// Parses a framed stream incrementally.
 class FrameReader {
  public:
-  /// The next thing in `bytes`, which loses what was read: a head, data, or part of a head.
+  /// Result of one parsing step: a complete header, data of a frame, or nothing yet.
   struct Piece {
     std::optional<FrameHead> head;
-    std::span<const std::uint8_t> data;  ///< of a data frame
-    bool damaged = false;                ///< a head that is none
+    std::span<const std::uint8_t> data;  ///< part of a data frame's payload
+    bool damaged = false;                ///< true if a header is invalid
   };
+  /// Parses the next piece and removes it from the front of `bytes`.
   [[nodiscard]] Piece next(std::span<const std::uint8_t>& bytes);
 
  private:
@@ -47,15 +48,15 @@ class FrameReader {
   std::uint64_t data_left_ = 0;
 };
 
-/// One connection of the server of framed streams. A probe is answered between two frames of data, as an HTTP/2 server
-/// answers a small request beside a large one. It writes no further frame while as much as one waits to be sent
-/// (TCP_NOTSENT_LOWAT).
+/// Server end of a framed stream. Answers a probe between two data frames, as an HTTP/2 server answers a small request
+/// next to a large one.
+/// Writes no further frame while one frame's bytes are unsent (TCP_NOTSENT_LOWAT).
 class FramedServer final : public Application {
  public:
-  /// Bytes of data in a frame; what HTTP/2 has unless it is told otherwise (RFC 9113 section 4.2).
+  /// Data bytes of a frame: the default SETTINGS_MAX_FRAME_SIZE of HTTP/2 (RFC 9113 section 4.2).
   static constexpr std::uint64_t frame_size = 16'384;
 
-  /// `counters` outlives it.
+  /// Makes the application of one connection. `counters` outlives it.
   FramedServer(const packet::Addresses& ours, ServerCounters& counters)
       : pattern_(server_pattern(ours.src_port, ours.dst_port)), counters_(counters) {
     ++counters_.sessions;
@@ -73,7 +74,7 @@ class FramedServer final : public Application {
   FrameReader reader_;
   PayloadPattern pattern_;
   ServerCounters& counters_;
-  std::deque<std::uint64_t> probes_;  ///< not yet answered
+  std::deque<std::uint64_t> probes_;  ///< probes not answered yet
   std::uint64_t frame_left_ = 0;
   std::uint64_t sent_ = 0;
   bool streams_ = false;

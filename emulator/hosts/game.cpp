@@ -1,3 +1,8 @@
+// Games over UDP: a client and a server that exchange datagrams at fixed or random intervals, and the loss and delay
+// statistics of each direction.
+// BuiltInUes creates a GameClient per player; BuiltInServers a GameServer per host. Input of unknown form is ignored,
+// and the number of players per server is bounded.
+
 #include "emulator/hosts/game.hpp"
 
 #include <algorithm>
@@ -7,7 +12,7 @@ namespace {
 
 constexpr std::array<std::uint8_t, 2> game_magic = {'S', 'G'};
 constexpr std::uint16_t largest = 1400;
-/// In the answer's size, whose highest bits are free: the times are to be drawn.
+/// Flag in the highest bit of the answer's size field: intervals of the answers are exponential.
 constexpr std::uint64_t exponential_flag = 0x8000;
 
 void store_big_endian(std::span<std::uint8_t> out, std::uint64_t value) {
@@ -54,7 +59,7 @@ std::optional<GameHead> GameHead::decode(std::span<const std::uint8_t> bytes) {
 }
 
 void GameReceiver::take(const GameHead& head, Instant count_from, Instant now) {
-  const bool late = head.number < next_;  // it was taken for lost
+  const bool late = head.number < next_;  // counted as lost before
   const std::uint64_t missing = late ? 0 : head.number - next_;
   if (!late) next_ = head.number + 1;
   if (head.sent < count_from) return;
@@ -82,7 +87,7 @@ void GameClient::on_datagram(const packet::Addresses& ours, std::span<const std:
   if (head && ours == addresses_) receiver_.take(*head, log_.count_from, now);
 }
 
-/// A player as the server has it.
+/// State of one player at the server.
 class GameServer::Player final : public EventTarget {
  public:
   Player(EventLoop& loop, Host& host, const packet::Addresses& ours, DatagramLog& log, Random random)
@@ -109,7 +114,7 @@ class GameServer::Player final : public EventTarget {
   Duration next_interval() {
     if (!exponential_) return interval_;
     const double drawn = random_.exponential(static_cast<double>(interval_.count()));
-    // No more than twenty means, so that a player who has gone is noticed in time.
+    // The bound of twenty means ensures that the departure of a player is noticed in time.
     return Duration(static_cast<Duration::rep>(std::clamp(drawn, 1.0, 20.0 * static_cast<double>(interval_.count()))));
   }
 

@@ -14,48 +14,48 @@
 
 namespace sluice::emulator {
 
-/// What stands at the head of each datagram of a game: its number and when it was sent, by the one clock that all
-/// built-in hosts have.
+/// Header of each game datagram: sequence number and send time, on the clock that all built-in hosts share.
 struct GameHead {
   static constexpr std::size_t length = 24;
 
-  std::uint32_t interval_us = 0;  ///< between two of them
-  std::uint16_t answer = 0;       ///< bytes of those that are to come back; 0 in these
+  std::uint32_t interval_us = 0;  ///< interval of the client's datagrams and of the answers, in µs
+  std::uint16_t answer = 0;       ///< size of the answers in bytes; 0 in an answer
   std::uint64_t number = 0;
   Instant sent{};
-  bool exponential = false;  ///< the times between the answers are to be drawn, with that mean
+  bool exponential = false;  ///< requests answers at exponential intervals with that mean
 
   [[nodiscard]] std::array<std::uint8_t, length> encode() const;
-  /// Nothing when the bytes do not begin with such a head.
+  /// Returns the header, or nothing if the bytes do not begin with one.
   [[nodiscard]] static std::optional<GameHead> decode(std::span<const std::uint8_t> bytes);
 };
 
-/// Counts one side's datagrams as they come.
+/// Counts the datagrams of one direction at their receiver.
 class GameReceiver {
  public:
   explicit GameReceiver(DatagramLog& log) : log_(log) {}
-  /// What was sent before `count_from` does not count. A gap in the numbers counts as lost until it is filled.
+  /// Records a datagram, unless it was sent before `count_from`. A gap in the numbers counts as lost until it is
+  /// filled.
   void take(const GameHead& head, Instant count_from, Instant now);
 
  private:
   DatagramLog& log_;
-  std::uint64_t next_ = 0;  ///< the number behind the highest that has come
+  std::uint64_t next_ = 0;  ///< highest number received, plus one
 };
 
 struct GameConfig {
   IpAddress server;
   std::uint16_t port = 3074;
   Instant start{};
-  Duration interval = std::chrono::milliseconds(20);  ///< between datagrams, each way
-  Bytes down{200};                                    ///< UDP payload of what the server sends
-  Bytes up{60};                                       ///< … and of what the player sends
-  bool exponential = false;                           ///< times between what the server sends are drawn
+  Duration interval = std::chrono::milliseconds(20);  ///< interval between datagrams, in each direction
+  Bytes down{200};                                    ///< UDP payload of the server's datagrams
+  Bytes up{60};                                       ///< UDP payload of the player's datagrams
+  bool exponential = false;                           ///< exponential intervals between the server's datagrams
 };
 
-/// One player: sends a datagram each interval, and receives as many. Thread: the loop's.
+/// One player: sends a datagram each interval, and receives the server's. Thread: the event loop's.
 class GameClient final : public DatagramApplication, public EventTarget {
  public:
-  /// `loop`, `host` and `log` outlive it, and it the last packet that comes to `host`.
+  /// Starts at `config.start`. `loop`, `host` and `log` outlive it. It outlives the last packet to `host`.
   GameClient(EventLoop& loop, Host& host, const GameConfig& config, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;
@@ -71,15 +71,15 @@ class GameClient final : public DatagramApplication, public EventTarget {
   std::uint64_t number_ = 0;
 };
 
-/// The server of games on one host: from a player's first datagram on it sends that player as many as it is asked for,
-/// until nothing has come from there for a while.
+/// Game server of one host. Sends a player the datagrams that the player's header requests, until the player is silent
+/// for `patience`.
 class GameServer final : public DatagramApplication {
  public:
-  static constexpr Duration patience = std::chrono::seconds(30);  ///< with a player who says nothing
-  static constexpr std::size_t most_players = 4096;               ///< others are not heard
+  static constexpr Duration patience = std::chrono::seconds(30);  ///< silence after which a player is dropped
+  static constexpr std::size_t most_players = 4096;               ///< datagrams of further players are ignored
 
-  /// `loop`, `host` and `log` outlive it. What players sent goes into `log`, but for what they sent before
-  /// `count_from`. `random`: for players that ask for drawn times.
+  /// Makes a server that logs the players' datagrams sent from `count_from` on. `loop`, `host` and `log` outlive it.
+  /// `random` is for exponential intervals.
   GameServer(EventLoop& loop, Host& host, DatagramLog& log, Instant count_from, Random random = Random(0));
   ~GameServer();
   GameServer(const GameServer&) = delete;

@@ -1,3 +1,7 @@
+// Built-in host: TCP connections and UDP ports behind one address. Built-in servers and UEs create one per address.
+// Packets arrive by receive(), timers by on_event(); every event of a connection ends with serve(). Invariant: at most
+// one event per connection is armed at its earliest deadline; earlier alarms are ignored.
+
 #include "emulator/hosts/host.hpp"
 
 #include <algorithm>
@@ -16,7 +20,7 @@ packet::Addresses local_view(const packet::Parsed& parsed) {
   return {parsed.dst, parsed.src, parsed.dst_port, parsed.src_port};
 }
 
-/// Headers for the way back of a frame: MAC addresses swapped, VLAN tags kept.
+/// Returns the headers for answers to a frame: MAC addresses swapped, VLAN tags kept.
 packet::HeaderTemplate answer_headers(const packet::Packet& frame, const packet::Parsed& parsed) {
   packet::HeaderTemplate headers = packet::learn(frame, parsed);
   std::swap_ranges(headers.l2.begin(), headers.l2.begin() + 6, headers.l2.begin() + 6);
@@ -167,7 +171,7 @@ std::uint64_t Host::accept(const packet::Parsed& parsed, const packet::Packet& f
   return number;
 }
 
-// RFC 9293 section 3.10.7.1: a segment for no connection is answered with a reset that its sender will believe.
+// Answers a segment of no connection with a reset that its sender accepts (RFC 9293 section 3.10.7.1).
 void Host::refuse(const packet::Parsed& parsed, const packet::Packet& frame, Instant now) {
   const tcp::Segment& segment = parsed.segment;
   if (segment.flags.rst()) return;
@@ -218,7 +222,7 @@ void Host::on_event(std::uint64_t tag, Instant now) {
   const auto at = connections_.find(tag);
   if (at == connections_.end()) return;
   Slot& slot = at->second;
-  if (now < slot.alarm) return;  // an earlier alarm was set after this one and has been served
+  if (now < slot.alarm) return;  // stale event: an earlier alarm, set after this one, has been served
   slot.alarm = never;
   if (slot.connection->endpoint().next_deadline() <= now) slot.connection->endpoint().on_timer(now);
   serve(tag, now);

@@ -24,78 +24,79 @@ struct HostConfig {
   IpAddress address;
   std::array<std::uint8_t, 6> mac{0x02, 0, 0, 0, 0, 1};
   std::array<std::uint8_t, 6> gateway_mac{0x02, 0, 0, 0, 0, 2};
-  std::uint16_t mtu = 1500;       ///< bytes of IP packet; the MSS offered follows from it (RFC 9293 section 3.7.1)
-  bool timestamps = true;         ///< RFC 7323
-  std::uint8_t window_scale = 8;  ///< offered, 0 … 14 (RFC 7323 section 2.2)
-  bool sack = true;               ///< RFC 2018
-  bool ecn = false;               ///< RFC 3168: offered, and agreed to
-  bool accurate_ecn = false;      ///< RFC 9768: the same; RFC 3168 where the other host has only that
-  std::uint32_t ack_every = 2;    ///< segments in order that one acknowledgement is for, see AckStretcher
+  std::uint16_t mtu = 1500;       ///< bytes per IP packet; the announced MSS follows from it (RFC 9293 section 3.7.1)
+  bool timestamps = true;         ///< offer timestamps (RFC 7323)
+  std::uint8_t window_scale = 8;  ///< announced shift, 0 … 14 (RFC 7323 section 2.2)
+  bool sack = true;               ///< offer SACK (RFC 2018)
+  bool ecn = false;               ///< offer and accept ECN (RFC 3168)
+  bool accurate_ecn = false;      ///< offer and accept accurate ECN (RFC 9768), falling back to RFC 3168
+  std::uint32_t ack_every = 2;    ///< in-order segments per ACK, see AckStretcher
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};
   tcp::EndpointConfig tcp;
 };
 
 struct HostCounters {
-  std::uint64_t received = 0;       ///< frames
-  std::uint64_t not_tcp = 0;        ///< of these, neither a TCP segment nor a datagram for a port that is bound
-  std::uint64_t not_for_us = 0;     ///< another address
-  std::uint64_t bad_checksum = 0;   ///< dropped
-  std::uint64_t resets_sent = 0;    ///< for segments without a connection
-  std::uint64_t opened = 0;         ///< connections, both ways
-  std::uint64_t retransmitted = 0;  ///< segments, by connections that are closed
-  std::uint64_t timeouts = 0;       ///< retransmission timeouts, by connections that are closed
+  std::uint64_t received = 0;       ///< received frames
+  std::uint64_t not_tcp = 0;        ///< frames with neither a TCP segment nor a datagram for a bound port
+  std::uint64_t not_for_us = 0;     ///< frames for another address
+  std::uint64_t bad_checksum = 0;   ///< frames dropped for a wrong TCP checksum
+  std::uint64_t resets_sent = 0;    ///< resets sent for segments without a connection
+  std::uint64_t opened = 0;         ///< connections opened, in both directions
+  std::uint64_t retransmitted = 0;  ///< segments retransmitted by connections now closed
+  std::uint64_t timeouts = 0;       ///< retransmission timeouts of connections now closed
 };
 
-/// Takes the datagrams that come to a port of a host.
+/// Receiver of the datagrams for a port of a host.
 class DatagramApplication {
  public:
-  /// `ours`: the addresses of what would answer it; `bytes` are valid during the call.
+  /// Receives a datagram. `ours` are the addresses of an answer to it; `bytes` are valid during the call.
   virtual void on_datagram(const packet::Addresses& ours, std::span<const std::uint8_t> bytes, Instant now) = 0;
 
  protected:
   ~DatagramApplication() = default;
 };
 
-/// A host with one address on one wire: TCP over tcp::Endpoint, and UDP, applications on top. As an Element it takes
-/// the frames addressed to it; what it sends goes to `wire`. Timers go through the event loop. Thread: the loop's.
+/// A host with one address on one wire, with TCP, UDP and applications. Receives the frames addressed to it as an
+/// Element; sends to `wire`.
+/// Timers are events of the loop. Thread: the event loop's.
 class Host final : public Element, public EventTarget {
  public:
   using Acceptor = std::function<std::unique_ptr<Application>(const packet::Addresses& ours)>;
 
-  /// `loop`, `pool` and `wire` outlive the host. `random`: initial sequence numbers and timestamps.
+  /// Makes a host. `loop`, `pool` and `wire` outlive it. `random` draws initial sequence numbers and timestamp offsets.
   Host(EventLoop& loop, packet::PacketPool& pool, const HostConfig& config, Random random, Element& wire);
 
-  /// Accepts connections to `port`; `acceptor` makes the application of each.
+  /// Accepts connections to `port`; `acceptor` makes the application of each one.
   void listen(std::uint16_t port, Acceptor acceptor) { listeners_[port] = std::move(acceptor); }
-  /// Opens a connection from a port of its own; `application` outlives it. Empty ports are taken in turn from 49152 on.
+  /// Opens a connection for `application`, which outlives it. Local ports are taken in turn from 49152 on.
   Connection& connect(const IpAddress& remote, std::uint16_t port, Application& application, Instant now);
 
-  /// Datagrams to `port` are for `application`, which outlives the host.
+  /// Delivers datagrams to `port` to `application`, which outlives the host.
   void bind(std::uint16_t port, DatagramApplication& application) { datagrams_[port] = &application; }
-  /// Binds an ephemeral port that is free at `application`, and returns it.
+  /// Binds a free ephemeral port to `application` and returns it.
   std::uint16_t bind_any(DatagramApplication& application);
-  /// Sends a datagram; `ours` as in what leaves. Nothing leaves while packet memory is exhausted.
+  /// Sends a datagram with addresses `ours`. Sends nothing if packet memory is exhausted.
   void send_datagram(const packet::Addresses& ours, std::span<const std::uint8_t> bytes, Instant now);
 
-  /// Sends what an application wrote outside of a call from its connection.
+  /// Sends what an application wrote outside of a callback of its connection.
   void push(std::uint64_t connection, Instant now) { serve(connection, now); }
-  /// Tells the applications of all connections that the run is over.
+  /// Informs the applications of all open connections that the run has ended.
   void end_run(Instant now);
 
   void receive(packet::Packet packet, Instant now) override;
-  /// A connection's timer; `tag` is its number.
+  /// Handles the timer of the connection with number `tag`.
   void on_event(std::uint64_t tag, Instant now) override;
 
   [[nodiscard]] const HostConfig& config() const { return config_; }
   [[nodiscard]] const HostCounters& counters() const { return counters_; }
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
-  /// Shows every connection, in the order in which they were opened.
+  /// Calls `look` for every connection, in the order in which they were opened.
   template <typename Look>
   void for_each_connection(Look&& look) const {
     for (const auto& [number, slot] : connections_) look(std::as_const(*slot.connection));
   }
-  /// Retransmission timeouts of all its connections, those that are closed included.
+  /// Returns the retransmission timeouts of all connections, including closed ones.
   [[nodiscard]] std::uint64_t timeouts() const;
 
  private:
@@ -109,12 +110,13 @@ class Host final : public Element, public EventTarget {
   };
   struct Slot {
     std::unique_ptr<Connection> connection;
-    Instant alarm = never;  ///< when the loop will call for it
+    Instant alarm = never;  ///< earliest armed event
   };
 
   [[nodiscard]] bool receive_datagram(const packet::Parsed& parsed, const packet::Packet& packet, Instant now);
   void receive_segment(const packet::Parsed& parsed, packet::Packet packet, Instant now);
   std::uint64_t accept(const packet::Parsed& parsed, const packet::Packet& frame, Instant now);
+  /// Creates a connection whose application is either `owned` or `lent`. Returns its number.
   std::uint64_t add(Connection::Parts parts, const Key& key, std::unique_ptr<Application> owned, Application* lent);
   void serve(std::uint64_t number, Instant now);
   void set_alarm(Slot& slot, Instant now);
@@ -134,7 +136,7 @@ class Host final : public Element, public EventTarget {
   std::map<std::uint64_t, Slot> connections_;
   std::uint64_t next_number_ = 1;
   std::uint16_t next_port_ = 49'152;
-  std::uint16_t ip_id_ = 0;  ///< of datagrams
+  std::uint16_t ip_id_ = 0;  ///< IP identification of datagrams
   HostCounters counters_;
 };
 

@@ -1,3 +1,7 @@
+// Server side of the built-in requests: sends the bytes that are fetched and checks the bytes that are put.
+// BuiltInServers creates one PatternServer per connection to port 80. Input that is no valid request aborts the
+// connection; at most `max_waiting` fetches may be outstanding.
+
 #include "emulator/hosts/pattern_server.hpp"
 
 #include <algorithm>
@@ -74,7 +78,7 @@ void PatternServer::on_run_end(Connection& connection, Instant /*now*/) {
 
 void PatternServer::on_peer_finished(Connection& connection, Instant /*now*/) {
   peer_finished_ = true;
-  // An endless fetch whose client has gone is over; finite ones are sent out first.
+  // An endless fetch ends with its client; finite ones are sent to their end first.
   if (!fetches_.empty() && fetches_.front() == Request::endless) fetches_.clear();
   if (fetches_.empty()) connection.finish();
 }

@@ -13,25 +13,25 @@
 
 namespace sluice::emulator {
 
-/// What all sessions of a server came to.
+/// Counters of all sessions of a server.
 struct ServerCounters {
-  std::map<FlowEnds, EndRecord> ends;  ///< what TCP did at the server's end of each
+  std::map<FlowEnds, EndRecord> ends;  ///< TCP statistics at the server's end of each connection
   std::uint64_t sessions = 0;
   std::uint64_t requests = 0;
-  std::uint64_t sent = 0;       ///< bytes of pattern written
-  std::uint64_t received = 0;   ///< bytes of pattern taken
-  std::uint64_t corrupted = 0;  ///< pieces that were not what they should have been
-  std::uint64_t refused = 0;    ///< sessions aborted because what came was not a request
+  std::uint64_t sent = 0;       ///< payload bytes written
+  std::uint64_t received = 0;   ///< payload bytes received
+  std::uint64_t corrupted = 0;  ///< pieces of payload that did not match the expected pattern
+  std::uint64_t refused = 0;    ///< sessions aborted for an invalid request
 
-  /// Writes down what TCP did at the server's end of a connection.
+  /// Records the TCP statistics at the server's end of a connection.
   void note_end(const Connection& connection);
 };
 
-/// One connection of the server that answers requests: sends what is fetched, checks what is put. Fetches are answered
-/// in order; a client may ask for the next before it has the last.
+/// Server end of one connection with requests: sends what is fetched, checks what is put.
+/// Fetches are answered in order, and a client may send the next before the last is complete.
 class PatternServer final : public Application {
  public:
-  /// `counters` outlives it.
+  /// Makes the application of one connection. `counters` outlives it.
   PatternServer(const packet::Addresses& ours, ServerCounters& counters)
       : outgoing_(server_pattern(ours.src_port, ours.dst_port)),
         incoming_(client_pattern(ours.src_port, ours.dst_port)),
@@ -57,7 +57,7 @@ class PatternServer final : public Application {
   ServerCounters& counters_;
   std::array<std::uint8_t, Request::length> head_{};
   std::size_t head_size_ = 0;
-  std::deque<std::uint64_t> fetches_;  ///< bytes still to send of each
+  std::deque<std::uint64_t> fetches_;  ///< unsent bytes of each outstanding fetch
   std::uint64_t put_left_ = 0;
   std::uint64_t put_size_ = 0;
   std::uint64_t sent_ = 0;

@@ -7,7 +7,7 @@
 namespace sluice::emulator {
 namespace {
 
-// A prime, so that no power of two between two positions looks like none.
+// Prime period, so that no two positions a power of two apart have equal bytes.
 constexpr std::size_t period = 65'521;
 
 const std::vector<std::uint8_t>& table() {
@@ -23,7 +23,8 @@ const std::vector<std::uint8_t>& table() {
   return bytes;
 }
 
-/// Calls `piece(table bytes, offset in the range)` for the stretches of the table that `size` bytes from `at` on take.
+/// Calls `piece(table bytes, offset in the range)` for each contiguous part of the table that the range covers. The
+/// range is `size` bytes from `at` on, and wraps.
 template <typename Piece>
 void for_pieces(std::size_t at, std::size_t size, Piece&& piece) {
   const std::vector<std::uint8_t>& bytes = table();

@@ -5,14 +5,15 @@
 
 namespace sluice::emulator {
 
-/// The bytes a built-in host sends: a function of the stream's key and of the position in it, so that the receiver
-/// knows every byte. A byte lost, repeated, moved or taken from another stream shows (with probability 1 - 2^-8 each).
+/// Payload bytes of a built-in host, as a function of the stream's key and the position. The receiver can check every
+/// byte: one that is lost, duplicated, moved or from another stream differs with probability 1 - 2^-8.
 class PayloadPattern {
  public:
   explicit PayloadPattern(std::uint64_t key);
 
-  /// Writes what stands from `position` on.
+  /// Writes the bytes from `position` on to `out`.
   void fill(std::uint64_t position, std::span<std::uint8_t> out) const;
+  /// True if `bytes` are those of the pattern from `position` on.
   [[nodiscard]] bool matches(std::uint64_t position, std::span<const std::uint8_t> bytes) const;
 
  private:

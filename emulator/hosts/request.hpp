@@ -10,11 +10,11 @@
 
 namespace sluice::emulator {
 
-/// What a built-in client asks of a built-in server; 16 bytes at the head of, or between, the payloads of a connection.
+/// Request of a built-in client, 16 bytes at the start of a connection's payload or between payloads.
 struct Request {
   enum class Verb : std::uint8_t {
-    fetch = 1,  ///< send me `size` bytes of the pattern
-    put = 2     ///< `size` bytes of the pattern follow; answer with a request of the same kind when they are in
+    fetch = 1,  ///< requests `size` bytes of the pattern
+    put = 2     ///< `size` bytes of the pattern follow; the server confirms them with a put of equal size
   };
   static constexpr std::size_t length = 16;
   static constexpr std::uint64_t endless = UINT64_MAX;
@@ -23,14 +23,15 @@ struct Request {
   std::uint64_t size = 0;
 
   [[nodiscard]] std::array<std::uint8_t, length> encode() const;
-  /// Nothing when the bytes are not a request.
+  /// Returns the request, or nothing if the bytes are no valid request.
   [[nodiscard]] static std::optional<Request> decode(std::span<const std::uint8_t, length> bytes);
 };
 
-/// The pattern of each direction of a connection: what the server sends and what the client sends.
+/// Returns the payload pattern that the server sends on a connection.
 [[nodiscard]] inline PayloadPattern server_pattern(std::uint16_t server_port, std::uint16_t client_port) {
   return PayloadPattern(std::uint64_t{server_port} << 17 | std::uint64_t{client_port} << 1);
 }
+/// Returns the payload pattern that the client sends on a connection.
 [[nodiscard]] inline PayloadPattern client_pattern(std::uint16_t server_port, std::uint16_t client_port) {
   return PayloadPattern(std::uint64_t{server_port} << 17 | std::uint64_t{client_port} << 1 | 1);
 }

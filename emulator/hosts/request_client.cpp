@@ -1,3 +1,6 @@
+// Client with small requests on one lasting connection: request and response, telnet-like, or on/off. BuiltInUes
+// creates one per application of these types. Invariant: at most one event for the next request is armed.
+
 #include "emulator/hosts/request_client.hpp"
 
 #include <algorithm>
@@ -9,7 +12,7 @@ namespace sluice::emulator {
 namespace {
 
 constexpr Duration reconnect_after = std::chrono::seconds(1);
-/// Answers that may be outstanding; the server refuses more.
+/// Largest number of outstanding requests; the server accepts 1024.
 constexpr std::size_t most_asked = 512;
 
 }  // namespace
@@ -30,7 +33,7 @@ void RequestClient::on_event(std::uint64_t tag, Instant now) {
   armed_ = false;
   if (connection_ == nullptr) return;
   ask(now);
-  // The request leaves when the host next serves the connection; from a timer it has to be told to.
+  // The request leaves when the host next serves the connection, so a timer asks the host for it.
   host_.push(connection_->number(), now);
 }
 
@@ -98,7 +101,7 @@ void RequestClient::record(Connection& connection, Instant now) {
 
 void RequestClient::on_closed(Connection& connection, Instant now) {
   record(connection, now);
-  ++log_.failures;  // it never ends by itself
+  ++log_.failures;  // the client never closes the connection itself
   connection_ = nullptr;
   asked_.clear();
   loop_.at(now + reconnect_after, *this, connect_tag);

@@ -12,29 +12,30 @@
 
 namespace sluice::emulator {
 
-/// When a RequestClient asks.
+/// Schedule by which a RequestClient sends requests.
 enum class RequestPace : std::uint8_t {
-  after_answer,  ///< when the answer is in and a think time (exponential) has passed
-  clocked        ///< every interval, answered or not: a telnet-like source, or the rate of an on/off source
+  after_answer,  ///< an exponential think time after the last answer
+  clocked        ///< at every interval, answered or not: a telnet-like source, or the rate of an on/off source
 };
 
 struct RequestConfig {
-  std::string name = "request";  ///< in the results
+  std::string name = "request";  ///< application name in the results
   IpAddress server;
   std::uint16_t port = 80;
   Instant start{};
   RequestPace pace = RequestPace::after_answer;
-  Duration interval = std::chrono::seconds(1);  ///< mean think time, or the clock's; > 0 where clocked
-  SizeDistribution size;                        ///< of an answer
-  Duration on{};   ///< clocked: mean length of the periods in which it asks (exponential); 0 = always
-  Duration off{};  ///< clocked: mean length of those in which it does not
+  Duration interval = std::chrono::seconds(1);  ///< mean think time, or the interval if clocked; then > 0
+  SizeDistribution size;                        ///< size of an answer
+  Duration on{};   ///< clocked: mean length of activity periods (exponential); 0 = always active
+  Duration off{};  ///< clocked: mean length of the pauses
 };
 
-/// One connection on which small things are asked for again and again: request and response, telnet-like, on/off. Each
-/// answer's time counts as a fetch. A connection that ends is replaced after a second.
+/// Sends small requests repeatedly on one connection: request and response, telnet-like, on/off. Each answer is
+/// recorded as a fetch.
+/// A connection that ends is replaced after a second.
 class RequestClient final : public Application, public EventTarget {
  public:
-  /// `loop`, `host` and `log` outlive it.
+  /// Starts at `config.start`. `loop`, `host` and `log` outlive it.
   RequestClient(EventLoop& loop, Host& host, RequestConfig config, Random random, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;
@@ -61,8 +62,8 @@ class RequestClient final : public Application, public EventTarget {
   FlowLog& log_;
   FlowRecord record_;
   Connection* connection_ = nullptr;
-  std::deque<Asked> asked_;  ///< not wholly answered, oldest first
-  bool armed_ = false;       ///< an ask_tag is set
+  std::deque<Asked> asked_;  ///< incomplete answers, oldest first
+  bool armed_ = false;       ///< true if an ask_tag event is armed
   Instant on_until_ = never;
 };
 

@@ -1,3 +1,8 @@
+// Responsiveness probes of a built-in UE: requests on lasting, possibly loaded connections and on fresh ones.
+// BuiltInUes creates one client per application of this type.
+// Source: draft-ietf-ippm-responsiveness, without TLS. Invariant: the two kinds of probes alternate, and outstanding
+// probes per connection are bounded.
+
 #include "emulator/hosts/responsiveness_client.hpp"
 
 #include <utility>
@@ -5,12 +10,12 @@
 namespace sluice::emulator {
 namespace {
 
-/// Probes that may wait on one connection: a link that stands still is not asked for ever.
+/// Largest number of outstanding probes per connection. A stalled link then accumulates no more.
 constexpr std::size_t most_waiting = 1000;
 
 }  // namespace
 
-/// A connection that stays, with or without a download of its own.
+/// A lasting connection, with or without an endless download.
 class ResponsivenessClient::Kept final : public Application {
  public:
   Kept(Host& host, const ResponsivenessConfig& config, FlowLog& log, Instant now)
@@ -46,7 +51,7 @@ class ResponsivenessClient::Kept final : public Application {
   }
 
   void on_closed(Connection& connection, Instant now) override {
-    ++log_.failures;  // it never ends by itself
+    ++log_.failures;  // the client never closes the connection itself
     on_run_end(connection, now);
     connection_ = nullptr;
   }
@@ -73,13 +78,13 @@ class ResponsivenessClient::Kept final : public Application {
   bool loaded_;
   FlowLog& log_;
   FlowRecord record_;
-  Connection* connection_ = nullptr;  ///< while it is open
+  Connection* connection_ = nullptr;  ///< null if not open
   FrameReader reader_;
-  std::map<std::uint64_t, Instant> waiting_;  ///< probes by number, and when each was sent
+  std::map<std::uint64_t, Instant> waiting_;  ///< send times of outstanding probes, by number
   std::uint64_t next_ = 0;
 };
 
-/// A connection for one probe.
+/// A fresh connection for one probe.
 class ResponsivenessClient::Fresh final : public Application {
  public:
   explicit Fresh(FlowLog& log) : log_(log) { record_.application = "probe"; }
@@ -144,7 +149,7 @@ void ResponsivenessClient::begin(Instant now) {
   loop_.at(now + config_.interval, *this, probe_tag);
 }
 
-/// The two kinds in turn, evenly.
+/// Sends the next probe, alternately on a fresh and on a lasting connection.
 void ResponsivenessClient::probe(Instant now) {
   if (std::exchange(fresh_next_, !fresh_next_)) {
     fresh_.emplace_back(log_).begin(host_, config_, now);

@@ -18,17 +18,18 @@ struct ResponsivenessConfig {
   IpAddress server;
   std::uint16_t port = 443;
   Instant start{};
-  std::uint32_t connections = 1;                       ///< kept, on which half of the probes go; >= 1
-  bool loaded = true;                                  ///< each of these downloads without end
-  Duration interval = std::chrono::milliseconds(100);  ///< between two probes of a kind, > 0
+  std::uint32_t connections = 1;                       ///< lasting connections, which carry half of the probes; >= 1
+  bool loaded = true;                                  ///< each lasting connection downloads without end
+  Duration interval = std::chrono::milliseconds(100);  ///< time between two probes of a kind, > 0
 };
 
-/// Measures responsiveness as draft-ietf-ippm-responsiveness has it: small requests on the connections that load the
-/// link, and as many on fresh ones. The draft lets a client add connections until nothing changes any more; here their
-/// number is given, and what is measured is the whole run after its warm-up.
+/// Measures responsiveness as in draft-ietf-ippm-responsiveness: small requests on the connections that load the link,
+/// and as many on fresh ones.
+/// The draft adds connections until the result is stable. Here their number is fixed, and the whole run after its
+/// warm-up is measured.
 class ResponsivenessClient final : public EventTarget {
  public:
-  /// `loop`, `host` and `log` outlive it.
+  /// Starts at `config.start`. `loop`, `host` and `log` outlive it.
   ResponsivenessClient(EventLoop& loop, Host& host, const ResponsivenessConfig& config, Random random, FlowLog& log);
   ~ResponsivenessClient();
   ResponsivenessClient(const ResponsivenessClient&) = delete;
@@ -50,8 +51,8 @@ class ResponsivenessClient final : public EventTarget {
   Random random_;
   FlowLog& log_;
   std::vector<std::unique_ptr<Kept>> kept_;
-  std::list<Fresh> fresh_;   ///< under way
-  bool fresh_next_ = false;  ///< the next probe goes on a connection of its own
+  std::list<Fresh> fresh_;   ///< fresh connections that are open
+  bool fresh_next_ = false;  ///< true if the next probe uses a fresh connection
 };
 
 }  // namespace sluice::emulator

@@ -8,13 +8,13 @@
 namespace sluice::emulator {
 
 enum class SizeKind : std::uint8_t {
-  fixed,       ///< min
-  uniform,     ///< min … max
-  triangular,  ///< min … max, the middle likeliest (CLAMP's flows)
-  pareto       ///< from min, cut at max, with `shape` (web objects)
+  fixed,       ///< always min
+  uniform,     ///< uniform, min … max
+  triangular,  ///< triangular, min … max (flows of the CLAMP paper)
+  pareto       ///< Pareto with `shape`, from min, cut at max (web objects)
 };
 
-/// How large what is fetched is. 1 <= min <= max.
+/// Distribution of transfer sizes. Requires 1 <= min <= max.
 struct SizeDistribution {
   SizeKind kind = SizeKind::pareto;
   Bytes min{2000};

@@ -1,3 +1,7 @@
+// Viewer of a built-in UE: fetches videos segment by segment and adapts the bit rate to its buffer (BBA-0). BuiltInUes
+// creates one client per application of this type. Invariant: one video at a time, on one connection; stalls are
+// recorded from the start of the measurement on.
+
 #include "emulator/hosts/video_client.hpp"
 
 #include <algorithm>
@@ -8,7 +12,7 @@
 namespace sluice::emulator {
 namespace {
 
-constexpr double highest_from = 0.9;  // of the buffer
+constexpr double highest_from = 0.9;  // share of the buffer
 
 }  // namespace
 
@@ -31,7 +35,7 @@ VideoClient::VideoClient(EventLoop& loop, Host& host, VideoConfig config, FlowLo
 
 void VideoClient::on_event(std::uint64_t tag, Instant now) {
   if (tag == begin_tag) return begin(now);
-  if (connection_ == nullptr) return;  // it broke meanwhile
+  if (connection_ == nullptr) return;  // the connection ended meanwhile
   ask(now);
   host_.push(connection_->number(), now);
 }
@@ -87,7 +91,7 @@ void VideoClient::segment_complete(Connection& connection, Instant now) {
     end_video(connection, now);
     return connection.finish();
   }
-  // The next one is asked for when the player has room for it.
+  // The next request is sent once the buffer has space for another segment.
   const Duration over = playback_.held(now) + config_.segment - config_.buffer;
   if (over <= Duration::zero()) return ask(now);
   loop_.at(now + over, *this, ask_tag);
@@ -111,7 +115,7 @@ void VideoClient::on_peer_finished(Connection& connection, Instant /*now*/) {
 }
 
 void VideoClient::on_closed(Connection& connection, Instant now) {
-  if (connection.number() != current_) return;  // of a video that was complete
+  if (connection.number() != current_) return;  // connection of a video that was complete
   ++log_.failures;
   end_video(connection, now);
 }

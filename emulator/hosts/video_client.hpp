@@ -15,24 +15,26 @@ struct VideoConfig {
   IpAddress server;
   std::uint16_t port = 80;
   Instant start{};
-  std::vector<Rate> ladder;                      ///< bit rates on offer, rising; at least one
-  Duration segment = std::chrono::seconds(4);    ///< playing time of a segment, > 0
-  Duration buffer = std::chrono::seconds(60);    ///< playing time that the player holds at most, >= 10 segments
-  Duration reservoir = std::chrono::seconds(8);  ///< below it the lowest rate; < 0.9 of the buffer
-  std::uint32_t segments = 0;                    ///< of a video; 0 = without end
-  Duration pause = std::chrono::seconds(1);      ///< between two videos
+  std::vector<Rate> ladder;                    ///< available bit rates, ascending; at least one
+  Duration segment = std::chrono::seconds(4);  ///< playing time of a segment, > 0
+  Duration buffer = std::chrono::seconds(60);  ///< largest buffered playing time, >= 10 segments
+  Duration reservoir =
+      std::chrono::seconds(8);               ///< buffer level up to which the lowest rate is used; < 0.9 of the buffer
+  std::uint32_t segments = 0;                ///< segments per video; 0 = endless
+  Duration pause = std::chrono::seconds(1);  ///< time between two videos
 };
 
-/// The bit rate of the next segment by what the player holds: BBA-0 (Huang et al., A Buffer-Based Approach to Rate
-/// Adaptation, SIGCOMM 2014, algorithm 1). The lowest rate up to the reservoir, the highest from 0.9 of the buffer on,
-/// a line between; the rate changes only when that line passes the next one of the ladder.
+/// Returns the ladder index of the next segment's bit rate for buffer level `held`, by BBA-0.
+/// The rate is the lowest up to the reservoir, the highest from 0.9 of the buffer on, and linear between. It changes
+/// only when that line passes the next rate of the ladder.
+/// Source: Huang et al., A Buffer-Based Approach to Rate Adaptation, SIGCOMM 2014, algorithm 1.
 [[nodiscard]] std::size_t next_rung(const VideoConfig& video, std::size_t rung, Duration held);
 
-/// Somebody who watches videos, one after the other: each on a connection of its own, which is kept, segment after
-/// segment. A video begins to play with its first segment.
+/// Viewer of videos, one after the other. Each video uses one connection for all segments, and plays from its first
+/// segment on.
 class VideoClient final : public Application, public EventTarget {
  public:
-  /// `loop`, `host` and `log` outlive it.
+  /// Starts at `config.start`. `loop`, `host` and `log` outlive it.
   VideoClient(EventLoop& loop, Host& host, VideoConfig config, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;
@@ -57,12 +59,12 @@ class VideoClient final : public Application, public EventTarget {
   VideoConfig config_;
   FlowLog& log_;
   FlowRecord record_;
-  std::uint64_t current_ = 0;         ///< connection of the video that comes; 0 between two
-  Connection* connection_ = nullptr;  ///< the same, once it is open
+  std::uint64_t current_ = 0;         ///< number of the current video's connection; 0 between two videos
+  Connection* connection_ = nullptr;  ///< current video's connection once it is open
   Playback playback_;
   std::size_t rung_ = 0;
-  std::uint32_t segments_ = 0;  ///< of this video, complete
-  std::uint64_t left_ = 0;      ///< bytes of the segment that was asked for
+  std::uint32_t segments_ = 0;  ///< complete segments of this video
+  std::uint64_t left_ = 0;      ///< missing bytes of the requested segment
 };
 
 }  // namespace sluice::emulator

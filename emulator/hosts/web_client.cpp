@@ -1,3 +1,6 @@
+// Reader of a built-in UE: fetches web pages, one connection per page and one object after the other. BuiltInUes
+// creates one client per application of this type. Invariant: one page at a time; an aborted page counts as a failure.
+
 #include "emulator/hosts/web_client.hpp"
 
 #include <algorithm>
@@ -25,7 +28,7 @@ void WebClient::on_event(std::uint64_t /*tag*/, Instant now) {
 void WebClient::on_open(Connection& connection, Instant now) {
   record_.connected = now;
   next_object(connection, now);
-  asked_ = record_.opened;  // the first object's time includes the handshake, as a reader feels it
+  asked_ = record_.opened;  // the first object's time includes the handshake, as a user experiences it
 }
 
 void WebClient::next_object(Connection& connection, Instant now) {
@@ -82,7 +85,7 @@ void WebClient::on_run_end(Connection& connection, Instant now) {
 }
 
 void WebClient::on_closed(Connection& connection, Instant now) {
-  if (connection.number() != current_) return;  // a page that was complete; the reader is elsewhere
+  if (connection.number() != current_) return;  // connection of a page that was complete
   ++log_.failures;
   end_page(connection, now);
 }

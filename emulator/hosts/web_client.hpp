@@ -15,18 +15,19 @@ struct WebConfig {
   IpAddress server;
   std::uint16_t port = 80;
   Instant start{};
-  Duration think_time = std::chrono::seconds(1);  ///< mean between pages; exponential
-  std::uint32_t objects_min = 1;                  ///< per page; uniform
+  Duration think_time = std::chrono::seconds(1);  ///< mean time between pages; exponential
+  std::uint32_t objects_min = 1;                  ///< smallest number of objects per page; uniform
   std::uint32_t objects_max = 8;
-  Bytes object_min{1000};  ///< sizes are Pareto from here, cut at object_max
+  Bytes object_min{1000};  ///< object sizes are Pareto from here, cut at object_max
   Bytes object_max{200'000};
   double object_shape = 1.2;
 };
 
-/// A reader: opens a connection per page, fetches its objects one after the other, closes, thinks, and so on for ever.
+/// Reader of web pages. Opens a connection per page, fetches its objects in sequence, closes it, pauses, and repeats
+/// without end.
 class WebClient final : public Application, public EventTarget {
  public:
-  /// `loop`, `host` and `log` outlive it.
+  /// Starts at `config.start`. `loop`, `host` and `log` outlive it.
   WebClient(EventLoop& loop, Host& host, const WebConfig& config, Random random, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;
@@ -47,7 +48,7 @@ class WebClient final : public Application, public EventTarget {
   Random random_;
   FlowLog& log_;
   FlowRecord record_;
-  std::uint64_t current_ = 0;  ///< the page's connection; 0 between pages
+  std::uint64_t current_ = 0;  ///< number of the page's connection; 0 between pages
   std::uint32_t objects_left_ = 0;
   std::uint64_t object_left_ = 0;
   Instant asked_{};
