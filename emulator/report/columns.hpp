@@ -14,27 +14,30 @@
 
 namespace sluice::emulator {
 
-/// One column of a table: its name, what it says, and how a cell is written and read.
+/// One column of a table: name, description, and functions that write and read a cell.
 template <typename Row>
 struct Column {
   std::string name;
-  std::string text;  ///< for the reference; the unit is in the name
+  std::string text;  ///< description for the reference; the unit is in the name
   std::function<std::string(const Row&)> write;
   std::function<void(Row&, double)> read;
 };
 
+/// Returns a column for a member of type double.
 template <typename Row>
 Column<Row> number(std::string name, double Row::*member, std::string text) {
   return {std::move(name), std::move(text), [member](const Row& row) { return format_number(row.*member); },
           [member](Row& row, double value) { row.*member = value; }};
 }
 
+/// Returns a column for a counter; negative numbers are read as 0.
 template <typename Row>
 Column<Row> count(std::string name, std::uint64_t Row::*member, std::string text) {
   return {std::move(name), std::move(text), [member](const Row& row) { return std::to_string(row.*member); },
           [member](Row& row, double value) { row.*member = value < 0 ? 0 : static_cast<std::uint64_t>(value); }};
 }
 
+/// Returns a column for an optional number; a missing one is an empty cell.
 template <typename Row>
 Column<Row> maybe(std::string name, std::optional<double> Row::*member, std::string text) {
   return {std::move(name), std::move(text),
@@ -42,12 +45,13 @@ Column<Row> maybe(std::string name, std::optional<double> Row::*member, std::str
           [member](Row& row, double value) { row.*member = value; }};
 }
 
+/// Returns a column for a text member; it is written but not read.
 template <typename Row>
 Column<Row> text(std::string name, std::string Row::*member, std::string text) {
   return {std::move(name), std::move(text), [member](const Row& row) { return row.*member; }, {}};
 }
 
-/// The columns of a delay: NAME_p50_ms and so on.
+/// Adds the columns of a delay: NAME_p50_ms, NAME_p95_ms and so on.
 template <typename Row>
 void add_delay(std::vector<Column<Row>>& columns, const std::string& name, DelaySummary Row::*delay,
                const std::string& text) {
@@ -75,15 +79,15 @@ void add_delay(std::vector<Column<Row>>& columns, const std::string& name, Delay
   }
 }
 
-/// The columns of results.csv that every run has, in their order.
+/// Returns the columns of results.csv that every run has, in order.
 [[nodiscard]] const std::vector<Column<RunResult>>& measured_columns();
 
-/// A column that only some runs have, and what it says.
+/// Name and description of a column that only some runs have.
 struct ColumnText {
   std::string_view name;
   std::string_view text;
 };
-/// What is derived from a run's connections, its queue, or a model. A new figure is a line here and a value in
+/// Figures derived from a run's connections, queues or models. A new figure is a line here and a value in
 /// RunResult::figures.
 inline constexpr std::array figure_table = std::to_array<ColumnText>({
     {"upload_bps", "payload of all long uploads"},
@@ -169,7 +173,7 @@ inline constexpr std::array figure_table = std::to_array<ColumnText>({
     {"access_point_ack_loss", "of the bare ACKs towards the stations, the part that found no room"},
     {"naive_ratio", "… by the WLAN paper's first explanation; nothing where it says nothing"},
 });
-/// What runs count beside; RunResult::counters. The drops and marks of routers are named by their hop.
+/// Further counters of runs, in RunResult::counters. Drops and marks of routers are named after their hop.
 inline constexpr std::array counter_table = std::to_array<ColumnText>({
     {"access_point_ack_drops", "bare ACKs that found no room in the access point"},
     {"access_point_acks", "bare ACKs (TCP segments without payload) that the access point sent"},
@@ -254,13 +258,13 @@ inline constexpr std::array counter_table = std::to_array<ColumnText>({
     {"uplink_retransmissions", "transport blocks sent again on a scheduled uplink"},
 });
 
-/// Stands before the name of a column in that of the paper's value for it.
+/// Prefix of the columns with a paper's values; the name of the measured column follows.
 inline constexpr std::string_view paper_prefix = "paper_";
 
-/// Stands before the name of a column in that of its ratio over another run's (RatioSpec).
+/// Prefix of the columns with ratios over another run (RatioSpec); the name of the column follows.
 inline constexpr std::string_view ratio_prefix = "ratio_";
 
-/// The columns that name a run, before those that sweeps bring, and the last of them.
+/// Key columns of a run; those of sweeps are inserted before the last one.
 inline constexpr std::array key_table = std::to_array<ColumnText>({
     {"scenario", "name of the scenario's file"},
     {"clock", "virtual or real"},
@@ -268,17 +272,18 @@ inline constexpr std::array key_table = std::to_array<ColumnText>({
     {"seed", "of everything random; behind the columns of sweeps"},
 });
 
+/// True if `column` is a figure, or the ratio of a column.
 [[nodiscard]] bool is_figure(std::string_view column);
-/// The table results.csv may have a column of this name, keys apart.
+/// True if results.csv may have a column of this name, apart from keys.
 [[nodiscard]] bool is_result_column(std::string_view column);
-/// What a run has in a column; nothing when it has none.
+/// Returns a run's value in a column, or nothing if it has none.
 [[nodiscard]] std::optional<double> column_value(const RunResult& result, std::string_view column);
 
-/// A column of results.csv that the table shows beside its usual ones, in a unit of its own.
+/// An additional column of results.csv in the table, with its own unit.
 struct ExtraColumn {
   std::string column;
-  std::string unit;  ///< behind the heading; may be empty
-  double scale = 1;  ///< the column is divided by it
+  std::string unit;  ///< unit in the heading; may be empty
+  double scale = 1;  ///< divisor of the column
 };
 
 }  // namespace sluice::emulator

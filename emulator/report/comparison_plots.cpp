@@ -1,3 +1,7 @@
+// Plots that compare the modes or the points of a sweep, for the HTML report. html_report() calls comparison_plots().
+// Groups hold the mean over seeds; error bars are half of the 95 % confidence interval. Invariant: equal groups give
+// equal HTML.
+
 #include "emulator/report/comparison_plots.hpp"
 
 #include <algorithm>
@@ -13,7 +17,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// A quantity that is worth a plot of its own.
+/// One quantity that is plotted along the sweep.
 struct Quantity {
   std::string column;
   std::string title;
@@ -29,7 +33,7 @@ double interval_of(const ResultGroup& group, const std::string& column) {
   return group.seeds > 1 && at != group.ci.end() ? at->second : 0;
 }
 
-/// A column of the results in a unit of its own.
+/// Returns the quantity for a column of the results, divided by the scale of `extra`.
 Quantity quantity_of(const ExtraColumn& extra, std::string title, bool log = false) {
   Quantity quantity{extra.column, std::move(title), extra.unit, log, {}, {}, {}};
   quantity.value = [extra](const ResultGroup& g) -> std::optional<double> {
@@ -64,7 +68,7 @@ std::vector<Quantity> quantities(const std::vector<ExtraColumn>& extra) {
   return all;
 }
 
-/// Along which column a sweep is drawn: the first of numbers, else that with the most points.
+/// Returns the column along which a sweep is drawn: the first numeric one, else the one with the most points.
 std::string sweep_column(const std::vector<const ResultGroup*>& groups, const std::vector<std::string>& columns) {
   const auto numeric =
       std::find_if(columns.begin(), columns.end(), [&](const auto& column) { return is_numeric(groups, column); });
@@ -74,7 +78,7 @@ std::string sweep_column(const std::vector<const ResultGroup*>& groups, const st
   });
 }
 
-/// A sweep as it is drawn: its axis, and what tells its lines apart.
+/// A sweep as plotted: the column of its x axis, and the columns that distinguish its lines.
 class Sweep {
  public:
   Sweep(const std::vector<ResultGroup>& groups, const ModeColours& colours, std::vector<std::string> columns)
@@ -133,14 +137,15 @@ class Sweep {
     }
     return named;
   }
-  /// Categories have no order to be joined in: their lines stand side by side.
+  /// Returns the horizontal offset of a line within a category. Categories have no order, so their points are not
+  /// joined.
   [[nodiscard]] double beside(const std::string& line) const {
     if (axis_.numeric() || column_ == mode_key) return 0;
     const std::vector<LineStyles::Line> named = named_lines();
     const auto at = std::find_if(named.begin(), named.end(), [&](const auto& known) { return known.name == line; });
     return place_beside(static_cast<std::size_t>(at - named.begin()), named.size());
   }
-  /// `line` is the one whose colour it has.
+  /// Adds a point to the mark `name`, which has the colour of `line`.
   void add_point(Plot& plot, const std::string& name, const std::string& line, PlotPoint point) const {
     const auto at =
         std::find_if(plot.marks.begin(), plot.marks.end(), [&](const PlotMark& mark) { return mark.name == name; });
@@ -161,7 +166,7 @@ class Sweep {
   LineStyles styles_;
 };
 
-/// Whether a plot says anything: some value that is not zero.
+/// True if some value of the plot is not zero.
 bool has_content(const Plot& plot) {
   for (const PlotMark& mark : plot.marks) {
     for (const PlotPoint& point : mark.points) {
@@ -182,7 +187,7 @@ std::string sweep_plots(const Sweep& sweep, const std::vector<ExtraColumn>& extr
   return out + "</div>\n";
 }
 
-/// A row per group: its mode, and what else tells it apart.
+/// Returns an empty plot with one row per group, labelled by mode.
 Plot category_plot(const std::vector<ResultGroup>& groups, std::string title, std::string unit) {
   Plot plot;
   plot.title = std::move(title);
@@ -190,7 +195,7 @@ Plot category_plot(const std::vector<ResultGroup>& groups, std::string title, st
   plot.left = 74;
   plot.width = 312;
   plot.height = 70 + 26 * static_cast<int>(groups.size());
-  // The first row at the top.
+  // The first group is the top row, so categories are added in reverse.
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
     plot.y.categories.push_back(mode_name(group->mean.key.mode));
   }
@@ -235,7 +240,7 @@ Plot delay_plot(const std::vector<ResultGroup>& groups, const ModeColours& colou
   return plot;
 }
 
-/// What a user waits for, where there is such a thing.
+/// Returns the plot of fetch times, or nothing if no group has any.
 std::string fetch_plot(const std::vector<ResultGroup>& groups, const ModeColours& colours) {
   Plot plot = category_plot(groups, "Time to fetch an object", "ms: median, p95");
   plot.x.log = true;

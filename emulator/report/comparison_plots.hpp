@@ -9,9 +9,10 @@
 
 namespace sluice::emulator {
 
-/// Plots that set modes side by side. Of a sweep: the usual quantities and the columns asked for, along its first
-/// column of numbers, with 95 % confidence intervals over the seeds; outlines are what a paper gives. Without a sweep:
-/// fetch times, use of the link and the percentiles of the three delays. HTML.
+/// Returns HTML plots that compare the groups. For a sweep these are the usual quantities and the columns `extra` along
+/// its first numeric column.
+/// Error bars are 95 % confidence intervals over the seeds; outlines are a paper's values.
+/// Without a sweep they are fetch times, link use and the percentiles of three delays.
 [[nodiscard]] std::string comparison_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
                                            const std::vector<ExtraColumn>& extra = {});
 

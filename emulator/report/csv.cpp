@@ -1,3 +1,7 @@
+// CSV text (RFC 4180) to tables and back, and numbers as text. Results, series and archives are written through it.
+// Invariant: format_csv() and parse_csv() are inverse for tables whose rows have as many cells as the header. Errors
+// name the line.
+
 #include "emulator/report/csv.hpp"
 
 #include <algorithm>
@@ -29,7 +33,7 @@ void append_row(std::string& out, const std::vector<std::string>& cells) {
   out += '\n';
 }
 
-/// Takes rows off a text.
+/// Parses one row after the other.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -119,7 +123,7 @@ std::string format_number(double value) {
   if (!std::isfinite(value)) return {};
   if (value == 0) return "0";
   char buffer[64];
-  // Six significant digits; whole numbers up to 2^53 in full.
+  // Six significant digits; integers up to 9e15 in full.
   if (value == std::floor(value) && std::abs(value) < 9e15) {
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, static_cast<long long>(value)).ptr;
     return {buffer, end};

@@ -6,8 +6,8 @@
 
 namespace sluice::emulator {
 
-// Slots 0 … 2·steps−1 are single microseconds; every doubling after that has `steps` slots, each twice as wide as those
-// of the doubling before.
+// Slots 0 … 2·steps−1 are single microseconds. Every later doubling has `steps` slots, each twice as wide as those of
+// the doubling before.
 std::size_t DelayDigest::slot_of(std::uint64_t microseconds) {
   if (microseconds < 2 * steps) return microseconds;
   const unsigned shift = static_cast<unsigned>(std::bit_width(microseconds)) - (step_bits + 1);

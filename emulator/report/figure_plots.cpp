@@ -1,3 +1,7 @@
+// Plots that a scenario requests in output.plots, for the HTML report. html_report() calls figure_plots(). A figure has
+// one panel per point of a swept column.
+// Invariant: all panels share axes, lines and colours.
+
 #include "emulator/report/figure_plots.hpp"
 
 #include <algorithm>
@@ -57,7 +61,7 @@ void put(PlotAxis& axis, const PlotAxisSpec& spec) {
   axis.max = spec.max;
 }
 
-/// One figure: its panels are drawn with the same axes and the same lines.
+/// One requested figure. Its panels share axes and lines.
 class Figure {
  public:
   Figure(const std::vector<ResultGroup>& groups, const ModeColours& colours, const PlotSpec& spec)
@@ -88,11 +92,12 @@ class Figure {
 
  private:
   [[nodiscard]] const std::string& x_column() const { return spec_.x.columns.front(); }
-  /// The columns are points of one line, else each has a line of its own.
+  /// True if the y columns are points of one line; otherwise each has its own line.
   [[nodiscard]] bool columns_are_points() const { return !spec_.y.at.empty(); }
   [[nodiscard]] bool measured_x() const { return !keyed_ && !columns_are_points(); }
 
-  /// Those that tell runs apart, but the axis and the panels; along a measured axis swept numbers only move a point.
+  /// Returns the key columns that distinguish runs, without those of the x axis and the panels. On a measured x axis a
+  /// swept number only moves a point, so it is left out too.
   [[nodiscard]] std::vector<std::string> found_lines() const {
     std::vector<std::string> lines = telling_columns(groups_);
     std::erase_if(lines, [&](const std::string& column) {
@@ -120,7 +125,7 @@ class Figure {
     return named;
   }
 
-  /// A number says nothing without what it counts.
+  /// Returns the title of a panel; a number is preceded by the name of its column.
   [[nodiscard]] std::string title_of(const std::string& panel) const {
     if (panel.empty() || !is_numeric(groups_, spec_.panels)) return panel;
     std::string counted = spec_.panels;
@@ -186,7 +191,7 @@ class Figure {
     return fresh;
   }
 
-  /// Lines stand side by side in a category.
+  /// Returns the horizontal offset of a line within a category.
   [[nodiscard]] double offset(const std::string& line) const {
     if (!axis_ || axis_->numeric() || spec_.join_categories) return 0;
     const std::vector<LineStyles::Line> named = named_lines();
@@ -202,7 +207,7 @@ class Figure {
                      [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
   }
 
-  /// The same ranges in all panels. A linear axis of y begins at 0 unless the file says otherwise.
+  /// Sets equal ranges in all panels. A linear y axis starts at 0 unless the file sets `min` or values are negative.
   void share_axes(std::vector<Plot>& plots) const {
     share(plots, &Plot::x, &PlotPoint::x);
     share(plots, &Plot::y, &PlotPoint::y);
@@ -253,7 +258,7 @@ class Figure {
 
   const PlotSpec& spec_;
   Groups groups_;
-  bool keyed_;  ///< the axis of x is a swept column or the mode
+  bool keyed_;  ///< true if the x axis is a swept column or the mode
   std::vector<std::string> lines_;
   LineStyles styles_;
   std::optional<KeyAxis> axis_;

@@ -9,9 +9,10 @@
 
 namespace sluice::emulator {
 
-/// The plots that a file asks for, each with its panels and its legend. Points of a line are joined in the order of
-/// their runs, along a numeric swept column in its own; along categories they are not joined. Bars are the 95 %
-/// confidence interval over the seeds, outlines a paper's values. HTML; empty where there is none.
+/// Returns the requested plots as HTML, each with its panels and legend; empty if there are none.
+/// Points of a line are joined by x along a numeric swept column, and in the order of runs along a measured one. They
+/// are not joined along categories. Error bars are the 95 % confidence interval over the seeds, outlines a paper's
+/// values.
 [[nodiscard]] std::string figure_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
                                        const std::vector<PlotSpec>& specs);
 

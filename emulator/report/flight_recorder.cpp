@@ -1,3 +1,7 @@
+// Delays of TCP segments from server and proxy to the UE, measured from passing packets. Meter feeds it. Invariant:
+// positions are 64-bit byte counts per flow, so sequence numbers may wrap; memory per flow is bounded. Only the first
+// copy of a segment counts, so the delay includes loss recovery.
+
 #include "emulator/report/flight_recorder.hpp"
 
 #include <algorithm>
@@ -28,7 +32,8 @@ FlightRecorder::Flow& FlightRecorder::flow_at(const FlowId& id, tcp::SeqNum firs
   return flow;
 }
 
-// The reference follows what is seen, so a flow may carry any number of bytes.
+// Extends a sequence number to a 64-bit position. The reference follows the largest number, so a flow may carry any
+// number of bytes.
 std::uint64_t FlightRecorder::position_of(Flow& flow, tcp::SeqNum number) {
   const std::int64_t distance = number - flow.reference;
   const auto position = static_cast<std::uint64_t>(static_cast<std::int64_t>(flow.position) + distance);
@@ -74,7 +79,7 @@ void FlightRecorder::leaves_proxy(Flow& flow, std::uint64_t end, Instant now) {
       ++proxy_retransmissions_;
       ++interval_.retransmissions;
     }
-    // A later copy only matters when the segment was cut differently before; the first time at this end stands.
+    // A retransmission only counts if the segment had other boundaries before; else its first send time stays.
     Segment* const known = find(flow, end);
     if (known != nullptr && known->left_proxy == never) known->left_proxy = now;
     return;
@@ -125,7 +130,7 @@ void FlightRecorder::acknowledged(const FlowId& id, tcp::SeqNum ack, Instant now
   const auto entry = flows_.find(id);
   if (entry == flows_.end()) return;
   Flow& flow = entry->second;
-  // An acknowledgement of what was never sent (the FIN's number, or nonsense) advances nothing beyond the data.
+  // An ACK beyond the data sent (of the FIN, or invalid) is clamped to it.
   const std::int64_t distance = ack - flow.reference;
   const auto position = static_cast<std::uint64_t>(static_cast<std::int64_t>(flow.position) + distance);
   const std::uint64_t reached = std::min(position, flow.proxy_end);

@@ -21,7 +21,7 @@ struct FlowId {
   std::uint16_t source_port = 0;
   std::uint16_t destination_port = 0;
   auto operator<=>(const FlowId&) const = default;
-  /// The other direction of the same connection.
+  /// Returns the opposite direction of the connection.
   [[nodiscard]] FlowId reversed() const { return {destination, source, destination_port, source_port}; }
 };
 
@@ -29,66 +29,69 @@ struct FlowIdHash {
   std::size_t operator()(const FlowId& flow) const noexcept;
 };
 
-/// Where a downlink segment is seen.
+/// Point at which a downlink segment is observed.
 enum class FlightPoint : std::uint8_t {
-  server_out,  ///< leaving the server, before the server–proxy hop
-  proxy_out,   ///< leaving the proxy, before the proxy–Node-B hop
+  server_out,  ///< leaving the server, in front of the server–proxy hop
+  proxy_out,   ///< leaving the proxy, in front of the proxy–Node-B hop
   ue_in        ///< arriving at the UE
 };
 
-/// Follows downlink TCP segments from the server through the proxy to the UE and measures how long their first copies
-/// took. A segment is known by its flow and the sequence number behind its last byte; a split proxy that keeps sequence
-/// numbers can therefore be measured like a wire. What it reports are queueing delays: the time between two points less
-/// the propagation of the hops between them. Recovery of lost segments counts as delay. Thread: one.
+/// Follows downlink TCP segments from the server through the proxy to the UE and measures the delay of their first
+/// copies.
+/// Identifies a segment by its flow and the sequence number behind its last byte, which works for proxies that keep
+/// sequence numbers.
+/// Delays are queueing delays: time between two points minus the propagation between them, loss recovery included.
+/// Thread: one.
 class FlightRecorder {
  public:
   struct Propagation {
     Duration server_to_proxy{};
     Duration proxy_to_ue{};
   };
-  /// Delays, retransmissions and delivered bytes count from `measure_from` on; earlier segments are followed but not
+  /// Counts delays, retransmissions and delivered bytes from `measure_from` on. Earlier segments are tracked but not
   /// counted.
   FlightRecorder(Propagation propagation, Instant measure_from)
       : propagation_(propagation), measure_from_(measure_from) {}
 
-  /// A segment with payload passes `point`. `end` is the sequence number behind its payload.
+  /// Records that a segment with payload passes `point`. `end` is the sequence number behind its payload.
   void data(FlightPoint point, const FlowId& flow, tcp::SeqNum end, std::uint32_t payload_len, Instant now);
-  /// The UE's acknowledgement passes the proxy. `flow` is the downlink direction.
+  /// Records that an ACK of the UE passes the proxy. `flow` is the downlink direction.
   void acknowledged(const FlowId& flow, tcp::SeqNum ack, Instant now);
-  /// A FIN leaves the proxy towards the UE: the flow is forgotten once its data is acknowledged.
+  /// Records a FIN from the proxy towards the UE: the flow is removed once its data is acknowledged.
   void finished(const FlowId& flow);
-  /// The connection is over (RST) or a new one begins at the same addresses and ports (SYN).
+  /// Removes a flow, after a RST or because a SYN starts a new connection on the same ports.
   void forget(const FlowId& flow);
 
   [[nodiscard]] const DelayDigest& proxy_to_ue() const { return proxy_to_ue_; }
   [[nodiscard]] const DelayDigest& server_to_ue() const { return server_to_ue_; }
   [[nodiscard]] std::uint64_t server_retransmissions() const { return server_retransmissions_; }
   [[nodiscard]] std::uint64_t proxy_retransmissions() const { return proxy_retransmissions_; }
-  /// Segments that reached a UE without having been seen before, or were forgotten because too many were in flight.
+  /// Returns the segments that reached a UE unobserved, or were discarded because too many were in flight.
   [[nodiscard]] std::uint64_t unmatched() const { return unmatched_; }
-  /// Flows that are followed.
+  /// Returns the number of tracked flows.
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }
-  /// Payload bytes that each UE has acknowledged.
+  /// Returns the payload bytes that each UE has acknowledged.
   [[nodiscard]] const std::map<IpAddress, std::uint64_t>& delivered() const { return delivered_; }
-  /// Payload bytes sent past the proxy and not yet acknowledged by the UE, over all flows: the window in use.
+  /// Returns the payload bytes in flight between proxy and UE, over all flows.
   [[nodiscard]] std::uint64_t outstanding() const;
 
-  /// Payload bytes by UE that reached it and that it has not acknowledged yet: they lie behind a hole, or their ACK is
-  /// on its way. Bytes of a forgotten segment count with the next one.
+  /// Returns the payload bytes received but not yet acknowledged by each UE: behind a sequence gap, or with their ACK
+  /// in flight.
+  /// Bytes of a discarded segment count with the next one.
   [[nodiscard]] std::map<IpAddress, std::uint64_t> unacknowledged_arrivals() const;
 
-  /// What happened since the last call, for time series: the largest delays, where anything came, and the delivered
-  /// bytes.
+  /// Values since the last call, for time series: largest delays, if any segment arrived, and delivered bytes.
   struct Interval {
     std::optional<Duration> proxy_to_ue_max;
     std::optional<Duration> server_to_ue_max;
     std::uint64_t delivered = 0;
-    std::uint64_t retransmissions = 0;  ///< sent past the proxy again
+    std::uint64_t retransmissions = 0;  ///< segments retransmitted past the proxy
   };
+  /// Returns the values of the interval and starts the next one.
   [[nodiscard]] Interval take_interval();
 
  private:
-  /// One segment in flight. Positions count bytes from the flow's first segment, so that they never wrap.
+  /// One segment in flight. Positions count bytes from the flow's first segment and never wrap.
   struct Segment {
     std::uint64_t end = 0;
     Instant left_server = never;
@@ -96,16 +99,16 @@ class FlightRecorder {
     bool arrived = false;
   };
   struct Flow {
-    tcp::SeqNum reference;         ///< a sequence number whose position is known
-    std::uint64_t position = 0;    ///< its position
-    std::uint64_t server_end = 0;  ///< how far the server, the proxy and the UE's acknowledgements have come
+    tcp::SeqNum reference;         ///< sequence number whose position is `position`
+    std::uint64_t position = 0;    ///< position of `reference`
+    std::uint64_t server_end = 0;  ///< highest positions sent by server and proxy, and acknowledged by the UE
     std::uint64_t proxy_end = 0;
     std::uint64_t acked = 0;
     bool finished = false;
-    std::deque<Segment> segments;  ///< by end
+    std::deque<Segment> segments;  ///< ordered by end
   };
   static constexpr std::size_t max_segments = 65536;
-  static constexpr std::uint64_t origin = std::uint64_t{1} << 40;  ///< position of the first byte seen
+  static constexpr std::uint64_t origin = std::uint64_t{1} << 40;  ///< position of the first byte observed
 
   [[nodiscard]] Flow& flow_at(const FlowId& id, tcp::SeqNum first_seen);
   [[nodiscard]] static std::uint64_t position_of(Flow& flow, tcp::SeqNum number);

@@ -1,3 +1,7 @@
+// The HTML report of an experiment: title, figures, comparison, table, notes and time series in one file. The commands
+// `run`, `report` and `live` of `nodeb` call html_report(). Invariant: all text from scenarios is escaped, and equal
+// results give equal bytes.
+
 #include "emulator/report/html_report.hpp"
 
 #include <algorithm>
@@ -65,7 +69,8 @@ std::string cell(const std::string& text, bool key = false) {
   return (key ? "<td class=\"key\">" : "<td>") + escape_html(text) + "</td>";
 }
 
-/// The flows in the radio queues of each point's first seed, at most so many a run.
+/// Returns a table of the flows in the radio queues, for the first seed of each point and with at most 40 flows per
+/// run.
 std::string queue_tables(const std::vector<ResultGroup>& groups) {
   constexpr std::size_t most = 40;
   std::string rows;

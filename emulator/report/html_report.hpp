@@ -9,27 +9,28 @@
 
 namespace sluice::emulator {
 
-/// One line under a table: what kind of remark it is ("Reproduces") and the remark.
+/// One remark under a table, with its kind, such as "Reproduces".
 struct ReportNote {
   std::string kind;
   std::string text;
 };
-/// The notes for a terminal, one line each.
+/// Returns the notes as text for a terminal, one line each.
 [[nodiscard]] std::string notes_text(const std::vector<ReportNote>& notes);
 
-/// What stands at the head of a report.
+/// Head of a report, and which columns and plots it has.
 struct ReportTitle {
   std::string title;
   std::string description;           ///< may be empty
-  std::vector<ExtraColumn> extra{};  ///< columns that the table and the plots show beside the usual ones
-  std::vector<ReportNote> notes{};   ///< under the table
-  std::vector<PlotSpec> plots{};     ///< that stand first
+  std::vector<ExtraColumn> extra{};  ///< additional columns of the table and the plots
+  std::vector<ReportNote> notes{};   ///< remarks under the table
+  std::vector<PlotSpec> plots{};     ///< plots at the start of the report
   OverTimeSpec over_time{};
 };
 
-/// One HTML file that needs nothing else: the plots asked for, comparison plots and the table of all runs, then link
-/// rate, window, queue and delay against time, one column per mode. Its script (report_script.hpp) shows values and
-/// draws parts larger; without it all is there to be read. The same results give the same bytes.
+/// Returns the report as one self-contained HTML file: requested plots, comparison plots, table of all runs and time
+/// series with one column per mode.
+/// Its script (report_script.hpp) adds values and zoom; all content is readable without it. Equal results give equal
+/// bytes.
 [[nodiscard]] std::string html_report(const ReportTitle& title, const std::vector<RunResult>& results);
 
 }  // namespace sluice::emulator

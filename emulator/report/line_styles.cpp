@@ -25,7 +25,7 @@ void LineStyles::apply(const std::string& line, PlotMark& mark) const {
   }
   const auto number = static_cast<std::size_t>(at - lines_.begin());
   mark.css_class = by_mode_ ? colours_.css_class(at->mode) : "m" + std::to_string((number + 2) % colour_count);
-  // As many colours and shapes as have no common divisor: no two of the first 72 lines look alike.
+  // The numbers of colours and shapes have no common divisor, so the first 72 lines all differ.
   mark.shape = static_cast<MarkerShape>(number % marker_shapes);
 }
 

@@ -8,8 +8,8 @@
 
 namespace sluice::emulator {
 
-/// Gives each line of a plot a colour and a shape of its points. Where every line has a mode of its own it has that
-/// mode's colour, the same in all plots of a report.
+/// Assigns a colour and a marker shape to each line of a plot. If every line belongs to another mode it has the colour
+/// of its mode, as in all plots of the report.
 class LineStyles {
  public:
   struct Line {
@@ -18,7 +18,7 @@ class LineStyles {
   };
   LineStyles(std::vector<Line> lines, const ModeColours& colours);
 
-  /// Colour and shape put into a mark of this line; one that is not known is drawn in ink.
+  /// Sets colour and shape of a mark of this line; an unknown line has the ink colour.
   void apply(const std::string& line, PlotMark& mark) const;
 
  private:
@@ -27,7 +27,7 @@ class LineStyles {
   bool by_mode_;
 };
 
-/// The names of the marks beside what they look like, each once, in the order of appearance.
+/// Returns the legend of the plots as HTML: each mark's name with its appearance, once, in order of appearance.
 [[nodiscard]] std::string marks_legend(const std::vector<Plot>& plots);
 
 }  // namespace sluice::emulator

@@ -10,12 +10,13 @@
 
 namespace sluice::emulator {
 
-/// How a mode is called where people read.
+/// Returns the name of a mode for readers.
 [[nodiscard]] inline std::string mode_name(const std::string& mode) {
   return mode == "none" ? "no proxy" : mode;
 }
 
-/// Gives every mode its colour, the same in all plots of a report; the usual modes have theirs in all reports.
+/// Assigns a colour to every mode, the same in all plots of a report. The usual modes have fixed colours in all
+/// reports.
 class ModeColours {
  public:
   explicit ModeColours(const std::vector<ResultGroup>& groups) {
@@ -26,6 +27,7 @@ class ModeColours {
     }
   }
   [[nodiscard]] const std::vector<std::string>& modes() const { return modes_; }
+  /// Returns the CSS class with the colour of a mode.
   [[nodiscard]] std::string css_class(const std::string& mode) const {
     constexpr std::array<std::string_view, 4> usual = {"none", "i-tcp", "smvs", "bypass"};
     std::size_t number = 0;

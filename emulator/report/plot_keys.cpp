@@ -1,3 +1,7 @@
+// Keys of runs as axes and line names of plots: which swept columns distinguish the runs, and how they are written. The
+// plots of html_report() use it.
+// Invariant: columns that follow from others are not named twice.
+
 #include "emulator/report/plot_keys.hpp"
 
 #include <algorithm>
@@ -9,14 +13,14 @@
 namespace sluice::emulator {
 namespace {
 
-/// What a group has in several columns, as one text.
+/// Returns a group's values in several columns as one text.
 std::string joined_values(const RunKey& key, const std::vector<std::string>& columns) {
   std::string text;
   for (const std::string& column : columns) text += key_value(key, column) + '\n';
   return text;
 }
 
-/// Whether the groups have one value in `column` for each combination of values in `known`.
+/// True if the groups have one value in `column` for each combination of values in `known`.
 bool follows_from(const std::vector<const ResultGroup*>& groups, const std::vector<std::string>& known,
                   const std::string& column) {
   std::map<std::string, std::string> seen;

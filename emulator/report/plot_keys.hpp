@@ -10,42 +10,42 @@
 
 namespace sluice::emulator {
 
-/// The name of the column that says the mode.
+/// Name of the column that contains the mode.
 inline constexpr std::string_view mode_key = "mode";
 
-/// What a run has in a key column: its mode, as people read it, or the point of a swept column; empty when there is
+/// Returns a run's value in a key column: its mode as readers know it, or the point of a swept column. Empty if it has
 /// none.
 [[nodiscard]] std::string key_value(const RunKey& key, std::string_view column);
 
-/// Whether "column=point" holds for a run: its mode (none, smvs, …), or the point of a swept column.
+/// True if "column=point" matches a run: its mode (none, smvs, …), or the point of a swept column.
 [[nodiscard]] bool key_holds(const RunKey& key, const std::string& condition);
 
-/// The swept columns in which the groups differ and of which none follows from those before it, then the mode where it
-/// does not follow from them. (Columns that are swept together say the same thing more than once.) `first` is taken
-/// before all others.
+/// Returns the key columns that distinguish the groups: each swept column that does not follow from those before it,
+/// then the mode under the same condition.
+/// Columns that are swept together therefore appear once. `first` is tried before all others.
 [[nodiscard]] std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups,
                                                        const std::string& first = {});
 
-/// The points of a key column, in the order in which they appear.
+/// Returns the points of a key column, in order of appearance.
 [[nodiscard]] std::vector<std::string> points_of(const std::vector<const ResultGroup*>& groups,
                                                  std::string_view column);
 
-/// Whether every point of a key column is a number.
+/// True if every point of a key column is a number.
 [[nodiscard]] bool is_numeric(const std::vector<const ResultGroup*>& groups, std::string_view column);
 
-/// Where the points of one of several lines stand in a category: how far from its middle, of a width of 1.
+/// Returns the offset of line number `line` from the middle of a category of width 1.
 [[nodiscard]] double place_beside(std::size_t line, std::size_t lines);
 
-/// The line a group belongs to: what it has in these columns. Numbers are preceded by the column's name.
+/// Returns the name of the line that a group belongs to: its values in these columns. Numbers follow the column's name.
 [[nodiscard]] std::string line_name(const RunKey& key, const std::vector<std::string>& columns);
 
-/// An axis along a key column: numbers when all points are, else categories in order of appearance.
+/// Axis along a key column: numeric if all its points are numbers, else categories in order of appearance.
 class KeyAxis {
  public:
   KeyAxis(const std::vector<const ResultGroup*>& groups, std::string column);
-  /// Where a group stands on it.
+  /// Returns the position of a group on the axis.
   [[nodiscard]] double at(const RunKey& key) const;
-  /// Its label is the column's name.
+  /// Returns the plot axis, labelled by the column's name.
   [[nodiscard]] PlotAxis axis() const;
   [[nodiscard]] bool numeric() const { return numeric_; }
 

@@ -14,7 +14,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// What a run has for mode or a swept column; empty where it has no such column.
+/// Returns a run's mode or its value in a swept column; empty if it has no such column.
 std::string_view value_of(const RunKey& key, std::string_view column) {
   if (column == mode_key) return key.mode;
   for (const auto& [name, value] : key.swept) {
@@ -23,10 +23,10 @@ std::string_view value_of(const RunKey& key, std::string_view column) {
   return {};
 }
 
-/// The swept columns that do not follow from `column`: runs that are alike in it are not all alike in them. Others go
-/// with it.
+/// Returns the swept columns that do not follow from `column`, because runs with equal values in it differ in them.
 std::set<std::string> independent_columns(const std::vector<RunResult>& results, const std::string& column) {
-  std::map<std::pair<std::string_view, std::string_view>, std::string_view> first;  // by column, and value of `column`
+  std::map<std::pair<std::string_view, std::string_view>, std::string_view>
+      first;  // first value by column and value of `column`
   std::set<std::string> found;
   for (const RunResult& run : results) {
     const std::string_view of = value_of(run.key, column);
@@ -38,7 +38,8 @@ std::set<std::string> independent_columns(const std::vector<RunResult>& results,
   return found;
 }
 
-/// Whether `base` is the run that `key` is divided by, where only `independent` columns beside that of the ratio count.
+/// True if `base` is the divisor of run `key`: equal in all `independent` columns and with the base value in the
+/// ratio's column.
 bool is_base_of(const RunKey& base, const RunKey& key, const RatioSpec& ratio,
                 const std::set<std::string>& independent) {
   const bool by_mode = ratio.column == mode_key;

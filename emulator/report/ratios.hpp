@@ -7,16 +7,16 @@
 
 namespace sluice::emulator {
 
-/// Which runs are to be seen against which others.
+/// Selects the runs that are divided by others.
 struct RatioSpec {
-  std::string column;           ///< mode, or swept: in which the runs differ
-  std::string base;             ///< what it has in the runs that the others are divided by
-  std::vector<std::string> of;  ///< columns of the results
+  std::string column;           ///< column in which the runs differ: mode or a swept column
+  std::string base;             ///< value of that column in the runs that others are divided by
+  std::vector<std::string> of;  ///< columns of the results whose ratios are added
 };
 
-/// Adds to every run the ratio of its columns over those of the run that differs from it in `ratio.column` alone, and
-/// in swept columns that go with it, as figures (ratio_prefix). A run of the base itself has none, nor has one for
-/// which either value is missing or zero.
+/// Adds to every run the ratios of its columns over the base run, as figures (ratio_prefix).
+/// The base run differs only in `ratio.column` and in swept columns that follow from it.
+/// A run has no ratio if it is a base itself, or if a value is missing or the base's is zero.
 void add_ratios(std::vector<RunResult>& results, const RatioSpec& ratio);
 
 }  // namespace sluice::emulator

@@ -4,11 +4,11 @@
 
 namespace sluice::emulator {
 
-/// The script of reports, for plots with axes of numbers. The pointer shows the values of the nearest point; dragging
-/// draws a part of the plot larger, in all plots of one row against time; a double click or Escape draws all of it
-/// again. With the keyboard: arrows go from point to point, + and - change the size. It loads nothing and evaluates no
-/// text. A plot says in `data-x`, `data-y` (least, largest, lin or log) and `data-box` (left, top, right, bottom) what
-/// its pixels mean (svg_plot.cpp).
+/// JavaScript of reports, for plots with numeric axes. Pointing at a plot shows the nearest point's values; dragging
+/// zooms, in all time series of one grid together.
+/// A double click or Escape resets the zoom. Arrow keys move between points, + and - zoom.
+/// It loads nothing and evaluates no text. `data-x`, `data-y` (least, largest, lin or log) and `data-box` (left, top,
+/// right, bottom) of a plot map pixels to values (svg_plot.cpp).
 inline constexpr std::string_view report_script = R"js(
 "use strict";
 (() => {

@@ -1,3 +1,6 @@
+// Groups the runs of one point over their seeds: means and confidence intervals. The report and summary.csv use it.
+// Invariant: group order and content depend on the results only, with groups in order of first appearance.
+
 #include "emulator/report/result_group.hpp"
 
 #include <algorithm>
@@ -59,7 +62,7 @@ void add(ResultGroup& group, const RunResult& run) {
   for (const auto& [name, value] : run.counters) sum.counters[name] += value;
 }
 
-/// What the seeds have in each column. Figures are means over the seeds that have them.
+/// Adds the confidence interval of each column over the seeds, and the mean of each figure over the seeds that have it.
 void add_figures(ResultGroup& group, const std::vector<const RunResult*>& runs) {
   std::map<std::string, std::vector<double>> values;
   for (const RunResult* run : runs) {
@@ -96,7 +99,7 @@ void divide(ResultGroup& group) {
   if (sum.fetch_p95_ms) *sum.fetch_p95_ms /= by;
 }
 
-/// Student's t at 97.5 % by degrees of freedom.
+/// Returns Student's t at 97.5 % by degrees of freedom.
 double student_t(std::size_t freedom) {
   constexpr std::array<double, 30> table{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
                                          2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,

@@ -9,10 +9,9 @@
 
 namespace sluice::emulator {
 
-/// The seeds of one point of a scenario, taken together: means of everything but the keys; counters and drops are means
-/// too.
+/// Results of one point of a scenario over its seeds: means of all values except the keys, counters and drops included.
 struct ResultGroup {
-  RunResult mean;  ///< key.seed is the first seed's; so are its series, UEs, queues, windows and drops
+  RunResult mean;  ///< mean values; key, series, UEs, queues, windows and drops are the first seed's
   double utilisation_min = 0;
   double utilisation_max = 0;
   // Half of the 95 % confidence interval (Student's t over the seeds); 0 with one seed.
@@ -21,12 +20,12 @@ struct ResultGroup {
   double throughput_ci_bps = 0;
   double radio_p95_ci_ms = 0;
   double server_to_ue_p95_ci_ms = 0;
-  std::map<std::string, double> ci;  ///< likewise of every column, by its name
+  std::map<std::string, double> ci;  ///< half of the 95 % confidence interval of each column, by name
   std::size_t seeds = 0;
 };
-/// Half of the 95 % confidence interval of the mean of `values`; 0 when there are fewer than two.
+/// Returns half of the 95 % confidence interval of the mean of `values`; 0 if there are fewer than two.
 [[nodiscard]] double confidence_interval(const std::vector<double>& values);
-/// Groups by everything but the seed, in order of first appearance.
+/// Groups the results by everything but the seed, in order of first appearance.
 [[nodiscard]] std::vector<ResultGroup> group_by_point(const std::vector<RunResult>& results);
 
 }  // namespace sluice::emulator

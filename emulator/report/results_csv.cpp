@@ -1,3 +1,7 @@
+// Result files of an experiment: builds the tables from runs, writes them, and reads results and series back. The
+// commands of `nodeb` call write_results() and read_results(). Invariant: a table's columns are the keys, then a column
+// list that writes and reads each cell.
+
 #include "emulator/report/results_csv.hpp"
 
 #include <algorithm>
@@ -16,7 +20,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// The columns that sweeps of any of the runs brought, in order of first appearance.
+/// Returns the swept columns of all runs, in order of first appearance.
 std::vector<std::string> swept_columns(const std::vector<RunResult>& results) {
   std::vector<std::string> columns;
   for (const RunResult& result : results) {
@@ -46,7 +50,7 @@ std::vector<std::string> key_cells(const RunKey& key, const std::vector<std::str
   return cells;
 }
 
-/// One row for each of what a member of the results holds, keys first.
+/// Returns a table with one row for each element of a list in the results, keys first.
 template <typename Row>
 CsvTable table_of(const std::vector<RunResult>& results, std::vector<Row> RunResult::*rows,
                   const std::vector<Column<Row>>& columns) {
@@ -101,7 +105,7 @@ void read_cells(const CsvTable& table, std::size_t row, const std::vector<Column
   }
 }
 
-/// The names under which any of the runs has something.
+/// Returns the names that occur in this map of any run.
 template <typename Value>
 std::set<std::string> names_in(const std::vector<RunResult>& results, std::map<std::string, Value> RunResult::*member) {
   std::set<std::string> names;
@@ -116,7 +120,7 @@ std::string cell_in(const std::map<std::string, double>& values, const std::stri
   return at == values.end() ? std::string() : format_number(at->second);
 }
 
-/// A column behind the measured ones.
+/// Reads a column after the measured ones: a paper's value, a figure or a counter.
 void read_further(RunResult& run, const std::string& column, double value) {
   if (column.starts_with(paper_prefix)) {
     run.paper[column.substr(paper_prefix.size())] = value;

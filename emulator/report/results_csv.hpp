@@ -11,41 +11,44 @@
 
 namespace sluice::emulator {
 
-/// One row per run: the keys, then what was measured. The columns of sweeps stand behind `mode`.
+/// Returns one row per run: keys, then measured values. The columns of sweeps follow `mode`.
 [[nodiscard]] CsvTable results_table(const std::vector<RunResult>& results);
-/// One row per run and interval.
+/// Returns one row per run and interval.
 [[nodiscard]] CsvTable series_table(const std::vector<RunResult>& results);
 
-/// One row per run, UE and interval; per run and connection; per run and packet; per run and flow in a radio queue.
+/// Returns one row per run, UE and interval.
 [[nodiscard]] CsvTable ues_table(const std::vector<RunResult>& results);
+/// Returns one row per run and connection of built-in hosts.
 [[nodiscard]] CsvTable flows_table(const std::vector<RunResult>& results);
+/// Returns one row per run and packet that left a radio queue.
 [[nodiscard]] CsvTable packets_table(const std::vector<RunResult>& results);
+/// Returns one row per run and flow in a radio queue.
 [[nodiscard]] CsvTable queues_table(const std::vector<RunResult>& results);
-/// One row per run, connection of a server and interval; per run and dropped segment.
+/// Returns one row per run, connection of a server and interval.
 [[nodiscard]] CsvTable windows_table(const std::vector<RunResult>& results);
+/// Returns one row per run and segment dropped by a radio queue.
 [[nodiscard]] CsvTable drops_table(const std::vector<RunResult>& results);
 
-/// A column of summary_table() behind those that name the point.
+/// A column of summary_table() after the key columns.
 struct SummaryColumn {
   const char* name;
   const char* text;
   double (*value)(const ResultGroup& group);
 };
 [[nodiscard]] const std::vector<SummaryColumn>& summary_table_columns();
-/// One row per point: means over its seeds, each with half of its 95 % confidence interval.
+/// Returns one row per point: means over its seeds, each with half of its 95 % confidence interval.
 [[nodiscard]] CsvTable summary_table(const std::vector<RunResult>& results);
 
-/// Reads both tables back. Throws std::runtime_error when a column is missing or a cell is not the number it should be.
-/// Columns it does not know become swept keys when they stand between `mode` and `seed`, a paper's values, figures or
-/// counters otherwise.
+/// Builds runs from both tables. Throws std::runtime_error if a column is missing or a cell is not a number.
+/// Unknown columns between `mode` and `seed` become swept keys; others become a paper's values, figures or counters.
 [[nodiscard]] std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& series);
 
-/// A file of results, and what a row of it is.
+/// A result file, and the description of its rows.
 struct ResultFile {
   const char* name;
   const char* row;
   CsvTable (*table)(const std::vector<RunResult>& results);
-  bool always;  ///< written where it has no rows, too
+  bool always;  ///< true if it is written without rows too
 };
 inline constexpr std::array result_files = std::to_array<ResultFile>({
     {"results.csv", "a run, over the time after its warm-up", results_table, true},
@@ -59,20 +62,20 @@ inline constexpr std::array result_files = std::to_array<ResultFile>({
     {"drops.csv", "a run and TCP segment that a radio queue dropped (output.drops)", drops_table, false},
 });
 
-/// Writes those of result_files that there is something for, with the rows of every seed, creating the directory.
-/// Returns their names. Throws std::runtime_error naming the file.
+/// Writes the result files that have content, with the rows of every seed. Creates the directory.
+/// Returns the names of the files. Throws std::runtime_error naming the file.
 [[nodiscard]] std::vector<std::string> write_results(const std::filesystem::path& directory,
                                                      const std::vector<RunResult>& results);
-/// The line that says what was written where.
+/// Returns the line for the terminal that lists the written files.
 [[nodiscard]] std::string written_line(const std::string& directory, const std::vector<std::string>& files);
-/// What every column of every file says, as Markdown, from the tables that write them.
+/// Returns the description of every column of every file as Markdown, from the tables that write them.
 [[nodiscard]] std::string results_reference();
-/// Reads them. Throws std::runtime_error naming the file.
+/// Reads results.csv and series.csv of a directory. Throws std::runtime_error naming the file.
 [[nodiscard]] std::vector<RunResult> read_results(const std::filesystem::path& directory);
 
-/// Writes one file, creating its directory. Throws std::runtime_error naming it.
+/// Writes one file and creates its directory. Throws std::runtime_error naming the file.
 void write_file(const std::filesystem::path& path, const std::string& text);
-/// Reads one file of at most `limit` bytes. Throws std::runtime_error naming it.
+/// Reads one file of at most `limit` bytes. Throws std::runtime_error naming the file.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path, std::size_t limit = std::size_t{256} << 20);
 
 }  // namespace sluice::emulator

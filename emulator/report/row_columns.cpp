@@ -1,3 +1,6 @@
+// Columns of the result files with several rows per run: series, UEs, connections, packets, windows, drops, queues.
+// results_csv.cpp writes the cells with them, and results_reference.cpp prints the descriptions.
+
 #include "emulator/report/row_columns.hpp"
 
 #include <string>

@@ -4,7 +4,7 @@
 
 #include "emulator/report/columns.hpp"
 
-// The columns of the tables that have a row for each of what a run holds, behind those that name the run.
+// Columns of the tables with several rows per run, after the key columns.
 
 namespace sluice::emulator {
 

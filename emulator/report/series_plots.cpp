@@ -1,3 +1,7 @@
+// Plots of a run against time, for the HTML report: a grid with one column per mode and one row per quantity.
+// html_report() calls series_plots().
+// Invariant: the cells of a row share their y scale, and long series are thinned without losing peaks.
+
 #include "emulator/report/series_plots.hpp"
 
 #include <algorithm>
@@ -10,22 +14,22 @@
 namespace sluice::emulator {
 namespace {
 
-constexpr std::size_t most_points = 900;  ///< per line; more would not be seen
+constexpr std::size_t most_points = 900;  ///< points per line; more are not visible
 
-/// Linear, logarithmic, or logarithmic only where the modes are far apart; `first_line`: linear, as high as the solid
-/// lines need, since a window that nobody uses may be offered.
+/// Scale of a row: linear, logarithmic, or logarithmic only if the modes differ much. `first_line` is linear and only
+/// as high as the solid lines, because an advertised window may be far above the used one.
 enum class RowScale { linear, log, either, first_line };
 
-/// What is plotted of a series in one row of the grid.
+/// One row of the grid: a quantity of the series and how it is drawn.
 struct Row {
   std::string title;
   std::string unit;
   RowScale scale = RowScale::linear;
-  double floor = 0;  ///< of a logarithmic axis; what is less is drawn there
+  double floor = 0;  ///< lower end of a logarithmic axis; smaller values are drawn there
   std::vector<PlotMark> (*marks)(const RunResult& run, const std::string& colour, const OverTimeSpec& shown);
 };
 
-constexpr double nothing = std::numeric_limits<double>::quiet_NaN();  ///< a gap in a line
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();  ///< gap in a line
 
 template <typename Value>
 std::vector<PlotPoint> series_of(const RunResult& run, Value value) {
@@ -34,7 +38,7 @@ std::vector<PlotPoint> series_of(const RunResult& run, Value value) {
   return points;
 }
 
-/// Keeps the highest and the lowest of each stretch, so that a long run shows its peaks; a stretch without any is a
+/// Keeps the highest and lowest point of each section, so that a long run shows its peaks. A section without any is a
 /// gap.
 std::vector<PlotPoint> thinned(std::vector<PlotPoint> points) {
   if (points.size() <= most_points) return points;
@@ -64,7 +68,7 @@ double highest(const std::vector<PlotPoint>& points) {
   return high;
 }
 
-/// A stretch of what the radio could carry: half a second, in which single opportunities no longer show.
+/// Returns the moving mean over `over_s` seconds, in which single transmission opportunities do not show.
 std::vector<PlotPoint> smoothed(const std::vector<PlotPoint>& points, double over_s) {
   std::vector<PlotPoint> out;
   double sum = 0;
@@ -82,7 +86,7 @@ std::vector<PlotMark> rate_marks(const RunResult& run, const std::string& colour
   const auto rate = smoothed(series_of(run, [](const SeriesPoint& p) { return p.link_rate_bps / 1e6; }), window_s);
   const auto used = smoothed(series_of(run, [](const SeriesPoint& p) { return p.link_used_bps / 1e6; }), window_s);
   std::vector<PlotMark> marks = {{PlotMark::Kind::line, "carried", colour, thinned(used)}};
-  // Of a link that nobody means to fill the rest of the picture would be flat.
+  // A capacity far above the used rate is left out, because the carried rate would be flat in the plot.
   constexpr double out_of_sight = 20;
   if (highest(rate) <= out_of_sight * highest(used) || highest(used) <= 0) {
     marks.insert(marks.begin(), {PlotMark::Kind::area, "what the radio could carry", "capacity", thinned(rate)});
@@ -140,7 +144,7 @@ std::vector<PlotMark> ue_marks(const RunResult& run, const std::string& colour, 
   return {{PlotMark::Kind::line, "queue of " + shown.ue, colour, thinned(queue)}};
 }
 
-/// Of the first connection that is there.
+/// Returns the windows of the first recorded connection.
 std::vector<PlotMark> connection_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
   std::vector<PlotPoint> congestion;
   std::vector<PlotPoint> advertised;
@@ -185,7 +189,7 @@ double highest(const std::vector<PlotMark>& marks, RowScale scale) {
   return high;
 }
 
-/// Leaves out what lies outside of the time that is shown.
+/// Removes the points outside of the time that is shown.
 void keep_time(std::vector<PlotMark>& marks, const OverTimeSpec& shown) {
   for (PlotMark& mark : marks) {
     std::erase_if(mark.points, [&](const PlotPoint& point) {
@@ -194,7 +198,7 @@ void keep_time(std::vector<PlotMark>& marks, const OverTimeSpec& shown) {
   }
 }
 
-/// One row of the grid: the same axis for every mode.
+/// Returns one row of the grid; every mode has the same y axis.
 std::string grid_row(const Row& row, const std::vector<const ResultGroup*>& columns, const ModeColours& colours,
                      const OverTimeSpec& shown, int width) {
   std::vector<std::vector<PlotMark>> cells;
@@ -236,7 +240,7 @@ std::string grid_row(const Row& row, const std::vector<const ResultGroup*>& colu
   return out;
 }
 
-/// The columns of one grid: runs at the same point, one per mode.
+/// Returns one grid: the runs of one point, one column per mode.
 std::string grid(const std::vector<const ResultGroup*>& columns, const ModeColours& colours,
                  const OverTimeSpec& shown) {
   const auto count = static_cast<int>(columns.size());
@@ -254,7 +258,7 @@ std::string point_name(const RunKey& key, const std::vector<std::string>& column
   return name;
 }
 
-/// The swept columns that name a point: what stands side by side does not.
+/// Returns the swept columns that name a point, without the one drawn side by side.
 std::vector<std::string> naming_columns(const std::vector<ResultGroup>& groups, const OverTimeSpec& shown) {
   std::vector<const ResultGroup*> all;
   for (const ResultGroup& group : groups) all.push_back(&group);

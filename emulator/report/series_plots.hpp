@@ -9,9 +9,10 @@
 
 namespace sluice::emulator {
 
-/// Link rate, windows, drops, queues and delay against time, where a run has them: one column per mode, the axes shared
-/// along each row. Of a sweep the points that `shown` names, else its first, middle and last. Where nothing was
-/// measured a line has a gap. HTML; empty when no run has a time series.
+/// Returns HTML plots of link rate, windows, drops, queues and delay against time, one column per mode. Axes are shared
+/// along each row.
+/// Of a sweep they show the points that `shown` selects, else the first, middle and last.
+/// A line has a gap where nothing was measured. Empty if no run has a time series.
 [[nodiscard]] std::string series_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
                                        const OverTimeSpec& shown = {});
 

@@ -1,3 +1,7 @@
+// Draws one plot as inline SVG: axes, ticks, lines, bars, points with error bars, and legend symbols. The plots of
+// html_report() call render_svg().
+// Invariant: equal plots give equal bytes, and all text is escaped.
+
 #include "emulator/report/svg_plot.hpp"
 
 #include <algorithm>
@@ -15,10 +19,10 @@ constexpr int top_margin = 26;
 constexpr int right_margin = 16;
 constexpr int tick_room = 18;
 constexpr int label_room = 18;
-constexpr int overhang = 6;           ///< of points over the edges of the area that is drawn into
-constexpr double letter_width = 6.2;  ///< of a category's name or a number, about
+constexpr int overhang = 6;           ///< pixels by which points may extend over the edges of the data area
+constexpr double letter_width = 6.2;  ///< approximate width of a letter in pixels
 
-/// A coordinate with one decimal: a tenth of a pixel is enough.
+/// Returns a coordinate with one decimal, because a tenth of a pixel is precise enough.
 std::string pixel(double value) {
   std::array<char, 32> buffer{};
   const double bounded = std::clamp(value, -1e5, 1e5);
@@ -38,7 +42,7 @@ struct Extent {
   }
 };
 
-/// For people: three significant digits.
+/// Returns a number with three significant digits, for readers.
 std::string three_digits(double value) {
   if (value == 0) return "0";
   const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
@@ -67,7 +71,7 @@ class Scale {
   [[nodiscard]] bool shows(double value) const { return std::isfinite(value) && (!log_ || value > 0); }
   [[nodiscard]] double min() const { return min_; }
   [[nodiscard]] double max() const { return max_; }
-  /// For the script of the report: least and largest value, and whether the axis is logarithmic.
+  /// Returns the axis for the report's script: least and largest value, and "log" or "lin".
   [[nodiscard]] std::string described() const {
     return format_number(min_) + ' ' + format_number(max_) + (log_ ? " log" : " lin");
   }
@@ -95,7 +99,7 @@ int left_margin(const Plot& plot) {
   return std::max(plot.left, static_cast<int>(static_cast<double>(longest(plot.y.categories)) * letter_width) + 14);
 }
 
-/// Whether the names below an axis are too long to stand side by side.
+/// True if the category names below an axis are too long to be written horizontally.
 bool slanted(const Plot& plot) {
   if (plot.x.categories.empty()) return false;
   const double room = (plot.width - left_margin(plot) - right_margin) / static_cast<double>(plot.x.categories.size());
@@ -136,7 +140,7 @@ std::string marker(const PlotMark& mark, double x, double y, const std::string& 
          std::string(marker_outline(mark.shape)) + "\">" + inside + "</path>";
 }
 
-/// One plot being drawn.
+/// State of drawing one plot.
 class Drawing {
  public:
   explicit Drawing(const Plot& plot)
@@ -162,7 +166,7 @@ class Drawing {
   }
 
  private:
-  /// What an axis without bounds of its own shows: all points, with their error bars.
+  /// Returns the range of an axis without its own bounds: all points with their error bars.
   Extent extent(double PlotPoint::*coordinate, const PlotAxis& axis) const {
     Extent data;
     for (const PlotMark& mark : plot_.marks) {
@@ -178,14 +182,14 @@ class Drawing {
     return data;
   }
 
-  /// What the script needs to name values and to draw a part of the plot larger.
+  /// Returns the attributes that the script needs to show values and to zoom.
   [[nodiscard]] std::string zoomable() const {
     if (!plot_.y.categories.empty() || !plot_.x.categories.empty()) return {};
     return " data-x=\"" + x_.described() + "\" data-y=\"" + y_.described() + "\" data-box=\"" + pixel(left_) + ' ' +
            pixel(top_margin) + ' ' + pixel(right_) + ' ' + pixel(bottom_) + '"';
   }
 
-  /// What is drawn in here ends at the edges of the plot.
+  /// Opens the nested SVG whose content is clipped at the edges of the plot.
   void begin_data() {
     const std::string box[] = {pixel(left_ - overhang), pixel(top_margin - overhang),
                                pixel(right_ - left_ + 2 * overhang), pixel(bottom_ - top_margin + 2 * overhang)};
@@ -212,7 +216,7 @@ class Drawing {
     if (!plot_.x.label.empty()) text((left_ + right_) / 2.0, plot_.height - 4, "middle", "label", plot_.x.label);
   }
 
-  /// A number that would stand upon the one before it, or touch it, is left out.
+  /// Draws the numbers of the x axis, without those that would overlap the one before.
   void x_numbers() {
     double taken = 0;
     for (const double tick : axis_ticks(x_.min(), x_.max(), std::max(2, plot_.width / 90), plot_.x.log)) {
@@ -267,7 +271,7 @@ class Drawing {
     for (const PlotPoint& point : mark.points) draw_point(mark, point);
   }
 
-  /// A line, broken where a point is not finite.
+  /// Draws a line, with gaps at points that are not finite.
   void path(const PlotMark& mark, const std::string& label) {
     const bool area = mark.kind == PlotMark::Kind::area;
     std::string steps;
@@ -307,7 +311,7 @@ class Drawing {
     }
   }
 
-  /// In the ink of the text: a bar's own colour would not be seen on it.
+  /// Draws the error bar of a bar in the text colour, because the bar's own colour is not visible on it.
   void bar_error(const PlotPoint& point) {
     const double y = y_.at(point.y);
     const double from = x_.at(std::max(point.x - point.error, x_.min()));

@@ -12,31 +12,31 @@ namespace sluice::emulator {
 struct PlotPoint {
   double x = 0;
   double y = 0;
-  double error = 0;  ///< half of an error bar along y, of a `bar` along x; 0: none
+  double error = 0;  ///< half of an error bar along y, or along x for a `bar`; 0: none
 };
 
-/// The outline of a point, so that lines can be told apart without their colours.
+/// Outline of a point, which distinguishes lines without colours.
 enum class MarkerShape : unsigned char { circle, square, triangle, diamond, cross, plus, wedge, star };
 inline constexpr std::size_t marker_shapes = 8;
 
-/// One graphic element of a plot. `css_class` gives its colour (report_style.hpp).
+/// One graphic element of a plot. `css_class` selects its colour (report_style.hpp).
 struct PlotMark {
-  /// `bar`: a horizontal bar from the axis to each point.
+  /// Kinds of elements; `bar` is a horizontal bar from the axis to each point.
   enum class Kind { line, dashed, thin, area, points, line_and_points, dashed_and_points, bar };
   Kind kind = Kind::line;
-  std::string name;  ///< shown when the pointer rests on it
+  std::string name;  ///< shown when the pointer is on the element
   std::string css_class;
-  std::vector<PlotPoint> points;  ///< in the order in which they are joined; one that is not finite is a gap
+  std::vector<PlotPoint> points;  ///< points in the order in which they are joined; one that is not finite is a gap
   MarkerShape shape = MarkerShape::circle;
-  bool hollow = false;  ///< points are outlines: what was not measured here
+  bool hollow = false;  ///< points are outlines, for values that were not measured here
 };
 
 struct PlotAxis {
-  std::string label;  ///< quantity and unit; empty: not written
-  bool log = false;   ///< points at or below 0 are left out
+  std::string label;  ///< quantity and unit; not written if empty
+  bool log = false;   ///< logarithmic; points at or below 0 are left out
   std::optional<double> min;
   std::optional<double> max;                 ///< single points beyond it are drawn at the edge, with their value
-  bool ticks = true;                         ///< write numbers
+  bool ticks = true;                         ///< write the numbers
   std::vector<std::string> categories = {};  ///< names for the values 0, 1, 2 … instead of numbers
 };
 
@@ -47,24 +47,24 @@ struct Plot {
   std::vector<PlotMark> marks;
   int width = 420;  ///< pixels
   int height = 200;
-  int left = 56;  ///< margin for the y axis; more where the names of its categories need it
+  int left = 56;  ///< margin of the y axis in pixels; larger if its category names need it
 };
 
-/// An inline <svg> element. The same plot gives the same bytes.
+/// Returns the plot as an inline <svg> element. Equal plots give equal bytes.
 [[nodiscard]] std::string render_svg(const Plot& plot);
 
-/// What a mark looks like, as an inline <svg> for a legend.
+/// Returns the legend symbol of a mark as an inline <svg>.
 [[nodiscard]] std::string legend_swatch(const PlotMark& mark);
 
-/// The outline of a marker around 0 0, as the data of an SVG path.
+/// Returns the outline of a marker around (0, 0) as SVG path data.
 [[nodiscard]] std::string_view marker_outline(MarkerShape shape);
 
-/// Round numbers between `min` and `max`, about `wanted` of them (1, 2 or 5 times a power of ten apart); for a
-/// logarithmic axis 1, 2 and 5 of each decade, decades alone when these are many, and as for a linear one when 1, 2 and
-/// 5 make less than three.
+/// Returns about `wanted` round numbers between `min` and `max`, 1, 2 or 5 times a power of ten apart.
+/// On a logarithmic axis these are 1, 2 and 5 of each decade, or decades alone from a ratio of 1000 on. If they are
+/// less than three it is treated as linear.
 [[nodiscard]] std::vector<double> axis_ticks(double min, double max, int wanted, bool log);
 
-/// Text for HTML and SVG: & < > " are escaped, control characters are left out.
+/// Escapes text for HTML and SVG: & < > " become entities, control characters are removed.
 [[nodiscard]] std::string escape_html(const std::string& text);
 
 }  // namespace sluice::emulator

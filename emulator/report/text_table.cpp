@@ -1,3 +1,6 @@
+// The table of results as text and as rows of cells. `nodeb` prints summary_text(); the HTML report uses
+// summary_rows(). Invariant: key columns come first, and optional columns appear if any group has a value.
+
 #include "emulator/report/text_table.hpp"
 
 #include <algorithm>
@@ -19,7 +22,7 @@ std::string fixed(double value, int decimals) {
   return {buffer.data(), end};
 }
 
-/// Three significant digits from 0.1 ms up.
+/// Returns milliseconds with one decimal below 10, none from there on.
 std::string milliseconds(double value) {
   return fixed(value, value < 10 ? 1 : 0);
 }
@@ -29,7 +32,7 @@ std::string delays(const DelaySummary& delay) {
   return milliseconds(delay.p50_ms) + " / " + milliseconds(delay.p95_ms) + " / " + milliseconds(delay.p99_ms);
 }
 
-/// The keys that differ between groups and therefore belong in the table.
+/// Keys that differ between groups and therefore belong in the table.
 struct KeyColumns {
   bool scenario = false;
   std::vector<std::string> swept;
@@ -50,7 +53,7 @@ bool any_fetches(const std::vector<ResultGroup>& groups) {
   return std::any_of(groups.begin(), groups.end(), [](const ResultGroup& group) { return group.mean.fetches > 0; });
 }
 
-/// Four significant digits, none behind the point from 1000 up.
+/// Returns a number with four significant digits and no decimals from 1000 on.
 std::string figure(double value) {
   const double size = value < 0 ? -value : value;
   return fixed(value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4);
@@ -61,7 +64,7 @@ bool any_paper(const std::vector<ResultGroup>& groups, const std::string& column
                      [&](const ResultGroup& group) { return group.mean.paper.contains(column); });
 }
 
-/// The cells of the columns asked for.
+/// Appends the cells of the additional columns, each followed by a paper's value if some group has one.
 void add_extra(std::vector<std::string>& row, const ResultGroup& group, const std::vector<ResultGroup>& groups,
                const std::vector<ExtraColumn>& extra) {
   for (const ExtraColumn& wanted : extra) {
