@@ -1,3 +1,6 @@
+// Command `nodeb --check`: parses a scenario, its traces and the scenarios of its profiles, and prints every error.
+// main.cpp and `nodeb live --check` call command_check(). Nothing is run.
+
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
@@ -11,7 +14,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Every scenario that a profile is taken from.
+/// Checks the scenarios that profiles come from. Prints each error once. Returns true if there is none.
 bool check_profiles(const Plan& plan) {
   std::set<std::string> complaints;
   for (const RunPlan& run : plan.runs) {
@@ -28,7 +31,7 @@ bool check_profiles(const Plan& plan) {
   return complaints.empty();
 }
 
-/// Where a text stands below a node as a value; line 0 where it does not.
+/// Returns the place of a scalar with this text below `node`; line 0 if there is none.
 config::Place place_of(const config::Node& node, const std::string& text) {
   if (node.kind == config::Node::Kind::scalar && node.text == text) return node.place;
   for (const config::Node& item : node.items) {
@@ -40,15 +43,15 @@ config::Place place_of(const config::Node& node, const std::string& text) {
   return {};
 }
 
-/// Says that a trace is nowhere, at the place in the scenario that names it.
+/// Prints that a trace is missing, with the place in the scenario that names it.
 void complain(const std::string& file, const std::string& trace, const TraceMissing& missing) {
-  std::vector<config::Error> unreadable;  // it was read just before
+  std::vector<config::Error> unreadable;  // no errors, because the file was read just before
   const std::string text = config::read_text(file, config::DocumentLimits{}.bytes, unreadable);
   const config::Node root = config::parse_document(text, file, unreadable);
   std::fprintf(stderr, "%s\n", config::Error{file, place_of(root, trace), missing.what(), "", ""}.to_string().c_str());
 }
 
-/// Every trace the runs name, read once: a missing or a broken one is an error.
+/// Reads every trace that the runs name once. Prints missing and malformed ones; returns true if there are none.
 bool check_traces(const Plan& plan, TraceLibrary& traces) {
   std::set<std::string> names;
   for (const RunPlan& run : plan.runs) {

@@ -1,3 +1,7 @@
+// Command `nodeb live`: the Node-B in real time. Opens the ports, runs a LiveRun to its end and writes the result. This
+// thread shows the status and serves the live page; the poll thread of LiveRun carries the packets. SIGINT and SIGTERM
+// end the run early.
+
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -23,6 +27,8 @@
 namespace sluice::emulator {
 namespace {
 
+/// Returns the mode named by `word`, or the default one if it is empty. Prints an error and returns nothing if the
+/// scenario cannot serve it.
 std::optional<RunMode> mode_of(const Scenario& scenario, const std::string& word) {
   if (word.empty()) return live_mode(scenario);
   const std::optional<RunMode> mode = parse_mode(word);
@@ -35,7 +41,7 @@ std::optional<RunMode> mode_of(const Scenario& scenario, const std::string& word
   return mode;
 }
 
-/// Packets come over ports, and from hosts that are built in.
+/// Returns the packet buffer size for the longest packet of ports and built-in hosts.
 std::uint16_t room_for(const Scenario& scenario) {
   return dpdk::buffer_room(std::max(scenario.live.mtu, scenario.hosts.mtu));
 }
@@ -66,8 +72,8 @@ std::string status_line(const LiveStatus& status) {
   return line;
 }
 
-/// Waits for the end, while `page` serves who looks, and says now and then how it goes: a line that changes on a
-/// terminal, else one every ten seconds.
+/// Waits for the end of the run while `page` is served, and shows the status: a changing line on a terminal, else a
+/// line every ten seconds.
 void watch(LiveRun& run, Duration duration, std::optional<RadioPage>& page) {
   using Clock = std::chrono::steady_clock;
   const bool terminal = isatty(STDERR_FILENO) == 1;

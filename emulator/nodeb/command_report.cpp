@@ -14,7 +14,7 @@ namespace sluice::emulator {
 
 namespace {
 
-/// Where one part of a report is from, as its folder says; null, and why, where it does not.
+/// Returns the provenance in a folder, or null with the reason if it cannot be read.
 nlohmann::ordered_json provenance_of_part(const std::string& folder) {
   nlohmann::ordered_json part = {{"folder", std::filesystem::path(folder).lexically_normal().filename().string()}};
   try {

@@ -1,3 +1,6 @@
+// Command `nodeb run`: runs an experiment in virtual time and writes tables, report and provenance. Finished runs can
+// be kept in a folder and are not repeated; `--list` and `--only` distribute runs over machines.
+
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -14,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What the numbers of an experiment depend on beside point and seed.
+/// Returns the store of finished runs, whose file names depend on program and inputs.
 KeptRuns kept_runs(const RunOptions& options, const LoadedExperiment& experiment, const TraceLibrary& traces) {
   const Inputs inputs = inputs_of(experiment.plan, experiment.text, traces);
   return {options.keep, identity(running_program()) + '\n' + identity(inputs), experiment.plan.name};
@@ -28,7 +31,8 @@ Json file_list(const std::vector<Input>& inputs) {
   return list;
 }
 
-/// The runs, the name that each is kept by, and the files they need: what spreads them over machines reads this.
+/// Returns the list of runs as JSON, with the name under which each is kept and the files it needs. Scripts that
+/// distribute runs over machines read it.
 std::string listing(const LoadedExperiment& experiment, const TraceLibrary& traces, const KeptRuns& kept) {
   const Inputs inputs = inputs_of(experiment.plan, experiment.text, traces);
   Json json = {{"program", identity(running_program())},
@@ -69,7 +73,7 @@ int command_run(const RunOptions& options) {
     std::fputs(listing(*experiment, traces, kept).c_str(), stdout);
     return exit_ok;
   }
-  // Before a part of the runs is chosen: a result names all inputs.
+  // The inputs are recorded before runs are selected, because a result names all inputs.
   Provenance provenance = provenance_of(*experiment, traces);
   if (!restrict_runs(plan, options.only)) return exit_configuration;
   const ExperimentOutcome outcome = run_with_bar(plan, traces, options.workers, store_of(kept, options));

@@ -1,3 +1,7 @@
+// Command `nodeb verify`: repeats a result from its provenance and compares the files byte for byte. The provenance may
+// come from anywhere, so its file names are checked before they are used. Other programs or machines are only noted;
+// differing files and traces are findings.
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t largest_file = std::size_t{4} << 30;
 
-/// A folder of its own that goes when it does.
+/// Temporary folder that is removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -40,7 +44,7 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// Says what is not as it was, and remembers that something was.
+/// Prints differences and counts them.
 class Findings {
  public:
   void differs(const std::string& what) {
@@ -53,7 +57,7 @@ class Findings {
   std::size_t count_ = 0;
 };
 
-/// Not a difference of the result, but a cause of one.
+/// Prints a note if the result came from another program: no finding in itself, but a possible cause.
 void compare_program(const Build& before) {
   const Build& now = running_program();
   if (same_results(before, now)) return;
@@ -75,7 +79,7 @@ void compare_machine(const std::vector<Machine>& before) {
   }
 }
 
-/// Puts the scenarios back into files. Throws where one is not what its digest says, or would lie elsewhere.
+/// Writes the scenarios of a result to `folder`. Throws if a text does not match its digest or a name leads elsewhere.
 std::string restore(const Inputs& inputs, const fs::path& folder) {
   const auto put = [&folder](const Input& scenario) {
     if (!stays_below(scenario.name)) {
@@ -91,7 +95,7 @@ std::string restore(const Inputs& inputs, const fs::path& folder) {
   return put(inputs.scenario);
 }
 
-/// Names the traces that are missing, and those that are others. False: one is missing that had been there.
+/// Prints the traces that are missing or differ. Returns false if one is missing that the result had.
 bool compare_traces(const Provenance& before, const Inputs& now, Findings& findings) {
   std::map<std::string, std::string> digests;
   for (const Input& trace : now.traces) digests.emplace(trace.name, trace.sha256);
@@ -113,7 +117,7 @@ bool compare_traces(const Provenance& before, const Inputs& now, Findings& findi
   return all;
 }
 
-/// The files of a result as they were written, as they are, and as they come out now.
+/// Compares the files of a result with their digests and with those of the repeated run.
 void compare_files(const Provenance& before, const fs::path& folder, const fs::path& repeated,
                    const std::vector<std::string>& written, Findings& findings) {
   for (const WrittenFile& file : before.files) {

@@ -9,51 +9,55 @@
 #include "emulator/scenario/plan.hpp"
 #include "proxy/service/log_writer.hpp"
 
-// What `nodeb` can be told to do. Each returns the program's exit code.
+// Commands of `nodeb` and their options. Each command returns the exit code of the program.
 
 namespace sluice::emulator {
 
 inline constexpr int exit_ok = 0;
-inline constexpr int exit_failure = 1;        ///< could not start, or failed while running
-inline constexpr int exit_configuration = 2;  ///< command line or scenario refused
-inline constexpr int exit_skipped = 77;       ///< nothing was run: a trace is missing
+inline constexpr int exit_failure = 1;        ///< start or run failed
+inline constexpr int exit_configuration = 2;  ///< command line or scenario was refused
+inline constexpr int exit_skipped = 77;       ///< no run, because a trace is missing
 inline constexpr int exit_interrupted = 130;  ///< stopped by a signal before the end
 
-/// Set by SIGINT and SIGTERM.
+/// True after SIGINT or SIGTERM.
 extern std::atomic<bool> stop_requested;
-/// Has these signals set stop_requested; a second one ends the program at once, if it does not come with the first.
+/// Installs handlers that set stop_requested. A second signal more than a second later ends the program at once.
 void catch_signals();
 
 struct RunOptions {
   std::string file;
-  std::string out;  ///< empty: results are only printed
+  std::string out;  ///< folder; empty: results are only printed
   unsigned seeds = 1;
-  std::vector<std::string> traces;  ///< folders of traces
+  std::vector<std::string> traces;  ///< folders that contain traces
   unsigned workers = 0;             ///< 0: one per processor
-  std::vector<std::string> modes;   ///< empty: the scenario's
-  std::string keep;                 ///< folder of finished runs; empty: they are not kept
-  bool list = false;                ///< only say which runs there are
-  std::vector<std::size_t> only;    ///< numbers of the list; empty: all
+  std::vector<std::string> modes;   ///< modes to run; empty: the scenario's
+  std::string keep;                 ///< folder for finished runs; empty: they are not kept
+  bool list = false;                ///< true to print the list of runs instead of running them
+  std::vector<std::size_t> only;    ///< numbers in that list to run; empty: all
 };
+/// Runs an experiment in virtual time.
 [[nodiscard]] int command_run(const RunOptions& options);
 
 struct VerifyOptions {
-  std::string folder;  ///< of a result
+  std::string folder;  ///< folder of a result
   std::vector<std::string> traces;
   unsigned workers = 0;
 };
+/// Repeats a result and compares it.
 [[nodiscard]] int command_verify(const VerifyOptions& options);
 
 struct LiveOptions {
   std::string file;
   std::string out;
-  std::string mode;    ///< empty: that of live_mode()
+  std::string mode;    ///< empty: the mode that live_mode() returns
   double seconds = 0;  ///< 0: the scenario's duration
-  bool check = false;  ///< only look whether it could be begun
+  bool check = false;  ///< true to check the scenario without running it
   std::vector<std::string> traces;
 };
+/// Runs the Node-B in real time.
 [[nodiscard]] int command_live(const LiveOptions& options);
 
+/// Checks a scenario and the files it names. Prints all errors.
 [[nodiscard]] int command_check(const std::string& file, const std::vector<std::string>& traces);
 
 struct ReportOptions {
@@ -62,6 +66,7 @@ struct ReportOptions {
   std::string description;
   std::vector<std::string> folders;
 };
+/// Writes one table and one report from the results of several folders.
 [[nodiscard]] int command_report(const ReportOptions& options);
 
 struct TraceOptions {
@@ -74,16 +79,17 @@ struct TraceOptions {
   double shadowing_db = 6;
   double outage_every_s = 20;
 };
+/// Generates a capacity trace.
 [[nodiscard]] int command_trace(const TraceOptions& options);
 
-/// Reads a scenario; prints what is wrong with it. Nothing when it was refused.
+/// Reads a scenario and prints its errors. Returns nothing if it is refused.
 [[nodiscard]] std::optional<Plan> read_plan(const std::string& file, unsigned seeds);
-/// The mode that a word of the command line means; says which there are when it is none.
+/// Returns the mode with this name. If there is none it prints the valid names and returns nothing.
 [[nodiscard]] std::optional<RunMode> parse_mode(const std::string& word);
-/// Where traces are looked for: the folders given, else the scenario's own.
+/// Returns a library that searches `folders` and then the scenario's own folder.
 [[nodiscard]] TraceLibrary trace_library(const std::string& file, const std::vector<std::string>& folders);
-/// Sends the program's log to standard error while it exists. proxy::LogWriter writes it on its own thread, so a pipe
-/// that nobody reads or a stopped terminal does not block other threads. At most one object exists at a time.
+/// Sends the program's log to standard error while it exists. At most one object exists at a time.
+/// proxy::LogWriter writes on its own thread, so an unread pipe or a stopped terminal does not block other threads.
 class Log {
  public:
   Log();
@@ -91,7 +97,7 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  /// Writes `text` as it is, in the order of the log's lines.
+  /// Writes `text` unchanged, in order with the lines of the log.
   static void show(std::string_view text);
 
  private:

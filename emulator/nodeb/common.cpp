@@ -1,3 +1,6 @@
+// Functions that several commands of `nodeb` share: signals, log, and reading scenarios from the command line. The
+// signal handler only uses async-signal-safe calls.
+
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -19,10 +22,11 @@ static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler
 
 namespace {
 
-/// CLOCK_MONOTONIC of the first, s; what a signal handler may ask for.
+/// Time of the first signal in seconds of CLOCK_MONOTONIC, which a signal handler may read.
 volatile std::sig_atomic_t stop_requested_at = 0;
 
-/// A second one is not asked to wait, but for one that comes at once: an impatient hand, or a terminal and a parent.
+/// Requests a stop. A second signal ends the program at once, unless it follows within a second: then it comes from the
+/// same cause, such as a terminal and a parent process.
 extern "C" void on_stop_signal(int number) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -45,7 +49,7 @@ void catch_signals() {
 
 namespace {
 
-/// That of the Log which lives.
+/// Writer of the existing Log, or null.
 proxy::LogWriter* log_writer = nullptr;
 
 std::unique_ptr<spdlog::formatter> log_formatter() {

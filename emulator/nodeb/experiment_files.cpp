@@ -1,3 +1,6 @@
+// Functions that the commands `run`, `verify` and `live` share: load an experiment, run it with a progress bar, write
+// its tables, report and provenance.
+
 #include "emulator/nodeb/experiment_files.hpp"
 
 #include <spdlog/spdlog.h>
@@ -33,7 +36,7 @@ bool restrict_modes(Plan& plan, const std::vector<std::string>& modes) {
   return false;
 }
 
-/// The columns asked for, then those that a paper has values for.
+/// Returns the additional columns: those that the scenario requests, then those with a paper's values.
 std::vector<ExtraColumn> extra_columns(const Scenario& scenario) {
   std::vector<ExtraColumn> columns;
   const auto add = [&columns](const ExtraColumn& column) {

@@ -12,45 +12,46 @@
 #include "emulator/scenario/channels.hpp"
 #include "emulator/scenario/plan.hpp"
 
-// What the commands that run experiments share.
+// Functions that the commands which run experiments share.
 
 namespace sluice::emulator {
 
-/// A scenario's text and the runs it asks for.
+/// Text of a scenario and its runs.
 struct LoadedExperiment {
   std::string text;
   Plan plan;
 };
-/// Reads a scenario and leaves out the modes that were not asked for (none: all stay); prints what is wrong. Nothing
-/// when it was refused.
+/// Reads a scenario and keeps only the runs of `modes`; empty keeps all. Prints errors and returns nothing if it is
+/// refused.
 [[nodiscard]] std::optional<LoadedExperiment> load_experiment(const std::string& file, unsigned seeds,
                                                               const std::vector<std::string>& modes);
 
-/// Leaves only the runs of these numbers (none: all stay); prints which of them there is not.
+/// Keeps only the runs with these numbers; empty keeps all. Returns false and prints an error if a number does not
+/// exist.
 [[nodiscard]] bool restrict_runs(Plan& plan, const std::vector<std::size_t>& only);
 
-/// Starts EAL, runs all of a plan with a bar on standard error, and says what was skipped. `workers`: 0 = one per
-/// processor. Once in a program.
+/// Starts EAL, runs a plan with a progress bar and prints which runs were skipped. `workers` = 0 is one per processor.
+/// Callable once in a program, because EAL starts once.
 [[nodiscard]] ExperimentOutcome run_with_bar(const Plan& plan, TraceLibrary& traces, unsigned workers,
                                              const RunStore& store = {});
 
-/// The table for a terminal, with what a paper gives.
+/// Returns the table for a terminal, with the paper's values and notes.
 [[nodiscard]] std::string table_of(const Plan& plan, const std::vector<RunResult>& results);
 
-/// Writes tables and report; returns the names of the files.
+/// Writes tables and report to the folder `out`. Returns the names of the files.
 [[nodiscard]] std::vector<std::string> write_experiment(const Plan& plan, const std::string& out,
                                                         const std::vector<RunResult>& results);
 
-/// The seeds of all results, in order.
+/// Returns the seeds of all results in ascending order.
 [[nodiscard]] std::vector<std::uint64_t> seeds_of(const std::vector<RunResult>& results);
 
-/// The program that runs now.
+/// Returns the build of this program.
 [[nodiscard]] const Build& running_program();
 
-/// Where the results of a scenario are from, if it is run here and now.
+/// Returns the provenance of an experiment that is run here and now.
 [[nodiscard]] Provenance provenance_of(const LoadedExperiment& experiment, const TraceLibrary& traces);
 
-/// Writes the provenance beside the files, which it names with their digests.
+/// Writes the provenance next to the files, with their digests.
 void write_provenance(const std::string& out, Provenance provenance, const std::vector<std::string>& files);
 
 }  // namespace sluice::emulator

@@ -1,3 +1,7 @@
+// Command line of `nodeb`: declares options and subcommands with CLI11, and calls the command. The manual page and the
+// shell completion are generated from the same declarations. Exceptions that a command throws become exit code 1 with
+// their message.
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>

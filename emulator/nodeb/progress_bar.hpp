@@ -6,17 +6,17 @@
 
 namespace sluice::emulator {
 
-/// Shows on standard error how far something is: a bar with the time left on a terminal, a plain line every ten per
-/// cent otherwise. Thread: one at a time.
+/// Shows progress on standard error: a bar with the remaining time on a terminal, else a line every ten per cent.
+/// Thread: one at a time.
 class ProgressBar {
  public:
   explicit ProgressBar(std::string what);
-  /// Wipes the bar off.
+  /// Removes the bar from the terminal.
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// `fraction`: 0 … 1. `detail` stands behind it.
+  /// Shows `fraction`, 0 … 1, followed by `detail`.
   void show(double fraction, const std::string& detail);
 
  private:
@@ -31,7 +31,7 @@ class ProgressBar {
   int last_tenth_ = 0;
 };
 
-/// "1 min 05 s", "42 s".
+/// Returns a duration as text, such as "1 min 05 s" or "42 s".
 [[nodiscard]] std::string format_seconds(double seconds);
 
 }  // namespace sluice::emulator

@@ -1,3 +1,6 @@
+// Live page of a real-time Node-B: an HTTP server whose page shows link, queues, delays and UEs. command_live() creates
+// it and serves it on its own thread, apart from the poll thread.
+
 #include "emulator/nodeb/radio_page.hpp"
 
 #include <spdlog/spdlog.h>
@@ -19,7 +22,7 @@ http::HttpServer::Endpoint endpoint_of(const config::SocketAddress& address) {
   return {boost::asio::ip::make_address(address.address.to_string()), address.port};
 }
 
-/// Nothing came in the interval: no value, which a page draws as a gap.
+/// Returns JSON null if nothing was measured in the interval; the page draws it as a gap.
 Json or_null(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
 }

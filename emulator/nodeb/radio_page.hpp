@@ -11,13 +11,13 @@
 
 namespace sluice::emulator {
 
-/// The live page of the radio side: what a running Node-B tells of itself, to browsers. Thread: one, which serves.
+/// Live page of the radio side: shows the state of a running Node-B to browsers. Thread: the one that serves it.
 class RadioPage {
  public:
-  /// `run` outlives it. Throws std::runtime_error when the address cannot be had.
+  /// Starts the HTTP server. `run` outlives it. Throws std::runtime_error if the address cannot be bound.
   RadioPage(const LivePageSpec& spec, LiveRun& run, std::string mode);
 
-  /// Answers whoever asks, for so long.
+  /// Serves requests for `duration`.
   void serve_for(std::chrono::milliseconds duration) { context_.run_for(duration); }
 
  private:

@@ -1,3 +1,11 @@
+// Packet buffers of virtual-time runs, as a DPDK mempool that grows. run_experiment() creates one RunPool per thread.
+// Invariant: a run that lacked a buffer fails with BuffersExhausted, because its result would show the pool.
+// DPDK's mempools take the buffers that no per-thread cache holds from a table of operations ("mempool ops").
+// The operations here keep free buffers on a stack, so that the buffers used last, which are in the CPU cache, are used
+// next.
+// If the stack is empty they add memory to the pool. It does not come from EAL, whose amount is fixed at start, so only
+// software may use the buffers.
+
 #include "emulator/nodeb/run_pool.hpp"
 
 #include <rte_mbuf.h>
@@ -15,17 +23,12 @@
 
 #include "dataplane/packet/available_memory.hpp"
 
-// DPDK's mempools ask a table of operations ("mempool ops") for the buffers that no thread keeps at hand. The one here
-// keeps free buffers on a stack, which has the buffers used last, and so warm in the cache, used next. When the stack
-// is empty it adds a chunk of memory to the pool. The memory does not come from EAL, whose amount is fixed at start, so
-// only software may use the buffers.
-
 namespace sluice::emulator {
 namespace {
 
-/// More than DPDK keeps at hand for a thread (384), and few enough to be there at once.
+/// Initial number of buffers: more than DPDK's per-thread cache (384), and few enough to be allocated at once.
 constexpr std::uint32_t first_buffers = 4096;
-/// The process needs memory for more than buffers.
+/// Memory in bytes that stays free for the rest of the process and the machine.
 constexpr std::uint64_t left_to_others = std::uint64_t{64} << 20U;
 constexpr const char* ops_name = "sluice_run_pool";
 constexpr const char* raise_buffers =
@@ -34,12 +37,12 @@ constexpr const char* raise_buffers =
 
 enum class Shortage : std::uint8_t { none, limit, memory };
 
-/// What the operations keep of one mempool.
+/// State of the operations for one mempool.
 struct Stack {
   std::vector<void*> free;
-  std::uint32_t limit = 0;    ///< of buffers
-  std::uint64_t machine = 0;  ///< bytes that the machine had left when it had too few
-  bool grows = false;         ///< false while DPDK makes the pool and takes it apart
+  std::uint32_t limit = 0;    ///< largest number of buffers
+  std::uint64_t machine = 0;  ///< bytes available on the machine when memory was short
+  bool grows = false;         ///< false while DPDK creates or frees the pool
   Shortage shortage = Shortage::none;
 };
 
@@ -51,7 +54,7 @@ void unmap(rte_mempool_memhdr* chunk, void* /*unused*/) {
   munmap(chunk->addr, chunk->len);
 }
 
-/// Memory for that many bytes; null where the machine has not enough left.
+/// Returns memory of `bytes` bytes, or null if the machine has too little left.
 void* map(std::size_t bytes, Stack& stack) {
   const std::optional<std::uint64_t> available = packet::available_memory();
   stack.machine = available.value_or(0);
@@ -60,7 +63,8 @@ void* map(std::size_t bytes, Stack& stack) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-/// Adds a quarter of the buffers that there are, but no more than the limit. Returns why it did not.
+/// Adds a quarter of the existing buffers, at least first_buffers, up to the limit. Returns the reason if none were
+/// added.
 Shortage grow(rte_mempool* pool, Stack& stack) {
   const std::uint32_t made = pool->populated_size;
   if (!stack.grows || made >= stack.limit) return Shortage::limit;
@@ -69,7 +73,7 @@ Shortage grow(rte_mempool* pool, Stack& stack) {
   const std::size_t bytes = count * size + RTE_MEMPOOL_ALIGN;
   void* const memory = map(bytes, stack);
   if (memory == nullptr) return Shortage::memory;
-  stack.free.reserve(std::size_t{made} + count);  // giving buffers back allocates nothing
+  stack.free.reserve(std::size_t{made} + count);  // so that give_back() does not allocate
   const auto before = static_cast<std::ptrdiff_t>(stack.free.size());
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   if (rte_mempool_populate_iova(pool, static_cast<char*>(memory), address, bytes, unmap, nullptr) <= 0) {
@@ -101,8 +105,8 @@ int give_back(rte_mempool* pool, void* const* buffers, unsigned count) {
   return 0;
 }
 
-/// DPDK asks for as many as it keeps at hand for a thread. If there are not so many it asks again for what is wanted
-/// now, which is one buffer. So a request for more than one that fails leaves nobody without.
+/// Takes `count` buffers from the stack. DPDK first requests as many as its per-thread cache holds, then a single one.
+/// A failed request for more than one buffer is therefore no shortage yet.
 int take(rte_mempool* pool, void** buffers, unsigned count) {
   Stack& stack = stack_of(pool);
   while (stack.free.size() < count) {
@@ -136,7 +140,8 @@ void register_operations() {
   if (registered < 0) throw std::runtime_error("packet buffers: DPDK takes no further kind of pool");
 }
 
-/// A pool with the operations above. DPDK knows one kind that pools get, so no other pool is made meanwhile.
+/// Makes a pool with the operations above. They are DPDK's default for new pools meanwhile, so the mutex prevents other
+/// run pools from being created.
 std::unique_ptr<packet::PacketPool> make_pool(const std::string& name, std::uint32_t count, std::uint16_t room) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -161,7 +166,7 @@ RunPool::RunPool(const std::string& name, std::uint32_t limit, std::uint16_t roo
   stack.grows = true;
 }
 
-// DPDK takes every buffer out of a pool that it frees, and would have it grow to its limit.
+// Stops the growth first, because DPDK takes every buffer out of a pool that it frees.
 RunPool::~RunPool() {
   packets_->release_cached();
   stack_of(packets_->handle()).grows = false;

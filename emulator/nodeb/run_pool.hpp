@@ -9,21 +9,22 @@
 
 namespace sluice::emulator {
 
-/// A run needed more packet buffers than there are, so its result would show the pool and not the network.
+/// Thrown if a run needed more packet buffers than allowed, because its result would show the pool and not the network.
 class BuffersExhausted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The packet buffers of virtual-time runs. It begins with few buffers and takes memory for more when all are in use,
-/// up to a limit, so that neither the start of a program nor a run waits for buffers that nobody needs. To its users it
-/// is a PacketPool of `limit` buffers: capacity() and available() count those that are not made yet. Buffers that were
-/// made stay until the pool ends. Virtual time only: a device would have to know the memory before. Thread: one at a
-/// time.
+/// Packet buffers of virtual-time runs. Begins with few buffers and allocates more when all are in use, up to a limit.
+/// Starts are therefore fast. To its users it is a PacketPool of `limit` buffers: capacity() and available() include
+/// those not allocated yet.
+/// Buffers stay allocated until the pool is destroyed. Virtual time only, because a device must know the memory in
+/// advance. Thread: one at a time.
 class RunPool {
  public:
-  /// Throws std::runtime_error when the memory of the first buffers is not there. EAL must be running. `name` is unique
-  /// in the process, at most 25 characters; `limit` > 0; `room` bytes of data fit into a buffer.
+  /// Makes a pool of at most `limit` > 0 buffers for `room` bytes each. Requires a running EAL. `name` is unique in the
+  /// process and has at most 25 characters.
+  /// Throws std::runtime_error if the memory of the first buffers is missing.
   RunPool(const std::string& name, std::uint32_t limit, std::uint16_t room = packet::PacketPool::default_room);
   ~RunPool();
   RunPool(const RunPool&) = delete;
@@ -31,18 +32,18 @@ class RunPool {
 
   [[nodiscard]] packet::PacketPool& packets() { return *packets_; }
   [[nodiscard]] std::uint32_t in_use() const { return packets_->in_use(); }
-  /// Number of buffers that memory was taken for so far.
+  /// Returns the number of buffers allocated so far.
   [[nodiscard]] std::uint32_t made() const;
 
-  /// Forgets that buffers were short: another run begins.
+  /// Starts another run: clears the record of shortages.
   void begin_run();
-  /// Throws BuffersExhausted, with the limit and what raises it, if a buffer was wanted and not had since begin_run().
+  /// Throws BuffersExhausted, with the limit and what raises it, if a buffer was missing since begin_run().
   void require_enough() const;
-  /// Throws BuffersExhausted if more than half of the limit was ever in use and `changes` is not 0. `changes`: number
-  /// of times that the proxy changed its behaviour because few buffers were left, which it does before none is.
+  /// Throws BuffersExhausted if more than half of the limit was ever in use and `changes` is not 0. `changes` counts
+  /// how often the proxy changed its behaviour because buffers were low.
   void require_enough_for(std::uint64_t changes) const;
 
-  /// Number of buffers that a pool with this limit begins with.
+  /// Returns the initial number of buffers of a pool with this limit.
   [[nodiscard]] static std::uint32_t begins_with(std::uint32_t limit);
 
  private:

@@ -1,5 +1,5 @@
 // The HTML report of an experiment: title, figures, comparison, table, notes and time series in one file. The commands
-// `run`, `report` and `live` of `nodeb` call html_report(). Invariant: all text from scenarios is escaped, and equal
+// `run`, `report` and `verify` of `nodeb` call html_report(). Invariant: all text from scenarios is escaped, and equal
 // results give equal bytes.
 
 #include "emulator/report/html_report.hpp"
