@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-// Values as bytes, and back without a bit lost: numbers in 8 bytes, little-endian; texts, lists and maps behind their
-// length. A struct has a function fields(archive, it), which hands its members to the archive.
+// Binary form of values, without loss: numbers as 8 bytes little-endian; texts, lists and maps preceded by their
+// length. A struct has a function fields(archive, value) that passes its members to the archive.
 
 namespace sluice::emulator {
 
-/// Appends values to a text.
+/// Appends values to a byte string.
 class ArchiveWriter {
  public:
   template <typename... T>
@@ -63,8 +63,7 @@ class ArchiveWriter {
   std::string bytes_;
 };
 
-/// Takes values off a text that may come from anywhere. Throws std::runtime_error where the text ends too early or a
-/// number does not fit.
+/// Reads values from untrusted bytes. Throws std::runtime_error if the bytes end early or a number is too large.
 class ArchiveReader {
  public:
   explicit ArchiveReader(std::string_view bytes) : rest_(bytes) {}
@@ -91,7 +90,8 @@ class ArchiveReader {
     }
     return value;
   }
-  /// How many follow; each takes a byte at least.
+  /// Reads the number of following elements. It cannot exceed the remaining bytes, because each element takes at least
+  /// one.
   std::uint64_t length() {
     const std::uint64_t count = number();
     if (count > rest_.size()) throw std::runtime_error("is cut off");

@@ -4,30 +4,30 @@
 
 namespace sluice::emulator {
 
-/// What a program was made of.
+/// Description of the build of a program.
 struct Build {
-  std::string version;    ///< the release
-  std::string commit;     ///< that was checked out; "unknown" outside a repository
-  std::string sources;    ///< digest of the sources of that commit, documents apart
-  bool modified = false;  ///< the sources differed from them
+  std::string version;    ///< release
+  std::string commit;     ///< commit that was checked out; "unknown" outside a repository
+  std::string sources;    ///< digest of the sources of that commit, without documents
+  bool modified = false;  ///< true if the sources differed from that commit
   std::string compiler;
-  std::string type;    ///< CMake's build type
-  std::string sha256;  ///< of the executable
+  std::string type;    ///< CMake build type
+  std::string sha256;  ///< digest of the executable
 
   friend bool operator==(const Build&, const Build&) = default;
 };
 
-/// That of this program. `executable`: the bytes of its file.
+/// Returns the build of this program. `executable` holds the bytes of its file.
 [[nodiscard]] Build this_build(const std::string& executable);
 
-/// Two programs give the same results: one executable, or the sources of a commit, without changes,
-/// by one compiler.
+/// True if two programs give equal results: equal executables, or one compiler and build type for the unmodified
+/// sources of one commit.
 [[nodiscard]] bool same_results(const Build& a, const Build& b);
 
-/// What same_results() compares, as one text that is the same for programs that give the same results.
+/// Returns the values that same_results() compares as one text, which is equal for programs with equal results.
 [[nodiscard]] std::string identity(const Build& build);
 
-/// For people: version, commit, and whether it was changed.
+/// Returns version, commit, modification, compiler and build type as text for readers.
 [[nodiscard]] std::string to_string(const Build& build);
 
 }  // namespace sluice::emulator

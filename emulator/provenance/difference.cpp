@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t shown = 60;
 
-/// From a little before `at` to the end of its line, in what a terminal may be shown.
+/// Returns the text from a little before `at` to the end of its line, with control characters replaced for terminals.
 std::string piece(std::string_view text, std::size_t at) {
   if (at >= text.size()) return "nothing more";
   const std::size_t line = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0

@@ -5,8 +5,8 @@
 
 namespace sluice::emulator {
 
-/// Where two texts differ first, for people: the line, and what each has there, cut where it is long. Empty when they
-/// are the same bytes.
+/// Describes the first difference of two texts for readers: the line, and a bounded part of both. Empty if they are
+/// equal.
 [[nodiscard]] std::string first_difference(std::string_view before, std::string_view now);
 
 }  // namespace sluice::emulator

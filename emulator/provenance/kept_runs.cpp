@@ -1,3 +1,6 @@
+// Store of finished runs in a folder, used by `nodeb run --keep`. Files are written atomically by rename(). Invariant:
+// a file is used only if its digest, its name and its run's key match; all others are run again.
+
 #include "emulator/provenance/kept_runs.hpp"
 
 #include <unistd.h>

@@ -12,24 +12,24 @@
 
 namespace sluice::emulator {
 
-/// Finished runs in a folder, one file each, named by all that its numbers depend on: a run of another program,
-/// scenario or trace has another name. What is broken is not taken, and is run again. Callable from several threads at
-/// once.
+/// Finished runs in a folder, one file each. The file name is a digest of all inputs, so a run of another program,
+/// scenario or trace has another name.
+/// Damaged files are ignored and their runs repeated. Thread-safe.
 class KeptRuns {
  public:
-  /// `identity`: of the program and its inputs. `scenario`: the name of the plan.
+  /// Opens the store. `identity` stands for the program and its inputs; `scenario` is the name of the plan.
   KeptRuns(std::filesystem::path folder, std::string identity, std::string scenario);
 
-  /// The name of the file of a run.
+  /// Returns the file name of a run.
   [[nodiscard]] std::string name_of(const RunPlan& run) const;
-  /// Nothing where it is not there, or not whole.
+  /// Returns the stored result of a run, or nothing if there is none or it is damaged.
   [[nodiscard]] std::optional<RunResult> find(const RunPlan& run);
-  /// Writes it, whole or not at all. Throws std::runtime_error naming the file.
+  /// Writes the result of a run, completely or not at all. Throws std::runtime_error naming the file.
   void keep(const RunPlan& run, const RunResult& result);
 
-  /// Where the runs that were found or kept had been run.
+  /// Returns the machines on which the found and stored runs were run.
   [[nodiscard]] std::set<Machine> machines() const;
-  /// Files that were there and could not be taken, with the reason.
+  /// Returns the files that could not be used, with the reason.
   [[nodiscard]] std::set<std::string> refused() const;
 
  private:

@@ -1,3 +1,7 @@
+// Reads and writes provenance.json, which lists all that is needed to repeat a result. `nodeb run` and `live` write it,
+// `nodeb verify` and `report` read it.
+// The text may come from anywhere: types, sizes and file names are checked first.
+
 #include "emulator/provenance/provenance.hpp"
 
 #include <algorithm>
@@ -117,7 +121,7 @@ Machine machine_in(const Json& json) {
   return {text_in(json, "kernel"), text_in(json, "processor"), text_in(json, "library")};
 }
 
-/// Only names that nodeb writes: what is compared and said lies in the folder itself.
+/// Reads a written file. Only names that nodeb itself writes are accepted, so that every file lies in the folder.
 WrittenFile file_in(const Json& json) {
   WrittenFile file{text_in(json, "name"), digest_in(json)};
   const bool known = file.name == "report.html" || std::any_of(result_files.begin(), result_files.end(),

@@ -12,33 +12,33 @@
 
 namespace sluice::emulator {
 
-/// The file of a folder of results that says where they are from.
+/// Name of the file in a folder of results that states their provenance.
 inline constexpr const char* provenance_file = "provenance.json";
-/// It is at most so long.
+/// Largest size of that file in bytes.
 inline constexpr std::size_t provenance_limit = std::size_t{32} << 20;
 
-/// A file that was written.
+/// A file of a result, with its digest.
 struct WrittenFile {
   std::string name;
   std::string sha256;
 };
 
-/// Where a result is from: all that is needed to get it once more.
+/// Provenance of a result: all that is needed to repeat it.
 struct Provenance {
-  std::string clock = "virtual";  ///< or "real", which cannot be repeated
+  std::string clock = "virtual";  ///< "virtual", or "real" for runs that cannot be repeated
   Build program;
-  std::vector<Machine> machines;  ///< where its runs were
+  std::vector<Machine> machines;  ///< machines on which the runs were run
   Inputs inputs;
   std::uint32_t seeds_per_point = 1;
-  std::vector<std::uint64_t> seeds;  ///< of all runs
-  std::vector<std::string> modes;    ///< that were asked for; empty: all of the scenario
-  std::vector<std::size_t> runs;     ///< numbers that were asked for; empty: all
+  std::vector<std::uint64_t> seeds;  ///< seeds of all runs
+  std::vector<std::string> modes;    ///< requested modes; empty: all of the scenario
+  std::vector<std::size_t> runs;     ///< requested run numbers; empty: all
   std::vector<WrittenFile> files;
 };
 
-/// JSON, for the file.
+/// Returns the provenance as JSON.
 [[nodiscard]] std::string to_json(const Provenance& provenance);
-/// Reads it; the text may come from anywhere. Throws std::runtime_error saying which value is not what it should be.
+/// Parses untrusted JSON. Throws std::runtime_error naming the invalid value.
 [[nodiscard]] Provenance parse_provenance(std::string_view text);
 
 }  // namespace sluice::emulator

@@ -1,3 +1,6 @@
+// Binary form of a run's whole result, for kept runs. KeptRuns calls archive() and result_of(). Invariant: every struct
+// is bound with all its members, so a new member does not compile until it is archived.
+
 #include "emulator/provenance/result_archive.hpp"
 
 #include <concepts>
@@ -14,7 +17,7 @@ concept Is = std::same_as<std::remove_const_t<S>, T>;
 
 }  // namespace
 
-// Each names all members of its struct: with another number of them it does not compile, so that none is forgotten.
+// Each function names all members of its struct, so that a missing one is a compile error.
 
 template <typename Archive, Is<RunKey> Key>
 void fields(Archive& archive, Key& key) {

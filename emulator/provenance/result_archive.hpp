@@ -7,10 +7,11 @@
 
 namespace sluice::emulator {
 
-/// Everything of a run as bytes. Tables have six digits of a number; means over seeds need all of them.
+/// Returns all values of a run as bytes. They are exact, because means over seeds need more than the six digits of
+/// tables.
 [[nodiscard]] std::string archive(const RunResult& result);
 
-/// Reads it back, bit for bit. Throws std::runtime_error where the bytes are not of a run.
+/// Reads a run back without loss. Throws std::runtime_error if the bytes are not exactly one run.
 [[nodiscard]] RunResult result_of(std::string_view bytes);
 
 }  // namespace sluice::emulator

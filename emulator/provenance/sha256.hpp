@@ -5,7 +5,7 @@
 
 namespace sluice::emulator {
 
-/// SHA-256 (FIPS 180-4) in 64 small hexadecimal digits.
+/// Returns the SHA-256 digest (FIPS 180-4) as 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
 }  // namespace sluice::emulator
