@@ -43,9 +43,8 @@ class AckStretcher {
   std::optional<tcp::Segment> waiting_;      ///< newest ACK that was dropped
   std::optional<std::uint32_t> echo_;        ///< echoed timestamp of the first ACK that was dropped
   Instant due_ = never;
-  bool wanted_ = false;  ///< true if an ACK is due now
-  bool told_hole_ =
-      false;  ///< the last segment sent reported a hole by SACK; the next ACK leaves at once (RFC 5681 section 4.2)
+  bool wanted_ = false;     ///< true if an ACK is due now
+  bool told_hole_ = false;  ///< the last segment sent carried SACK; the next ACK leaves at once (RFC 5681 section 4.2)
 };
 
 }  // namespace sluice::emulator

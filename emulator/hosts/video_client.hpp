@@ -15,13 +15,12 @@ struct VideoConfig {
   IpAddress server;
   std::uint16_t port = 80;
   Instant start{};
-  std::vector<Rate> ladder;                    ///< available bit rates, ascending; at least one
-  Duration segment = std::chrono::seconds(4);  ///< playing time of a segment, > 0
-  Duration buffer = std::chrono::seconds(60);  ///< largest buffered playing time, >= 10 segments
-  Duration reservoir =
-      std::chrono::seconds(8);               ///< buffer level up to which the lowest rate is used; < 0.9 of the buffer
-  std::uint32_t segments = 0;                ///< segments per video; 0 = endless
-  Duration pause = std::chrono::seconds(1);  ///< time between two videos
+  std::vector<Rate> ladder;                      ///< available bit rates, ascending; at least one
+  Duration segment = std::chrono::seconds(4);    ///< playing time of a segment, > 0
+  Duration buffer = std::chrono::seconds(60);    ///< largest buffered playing time, >= 10 segments
+  Duration reservoir = std::chrono::seconds(8);  ///< buffer level up to which the lowest rate is used; < 0.9 of buffer
+  std::uint32_t segments = 0;                    ///< segments per video; 0 = endless
+  Duration pause = std::chrono::seconds(1);      ///< time between two videos
 };
 
 /// Returns the ladder index of the next segment's bit rate for buffer level `held`, by BBA-0.

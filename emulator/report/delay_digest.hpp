@@ -38,8 +38,7 @@ class DelayDigest {
   [[nodiscard]] static std::uint64_t upper_end_of(std::size_t slot);
 
   std::vector<std::uint64_t> slots_;  ///< grows to the largest slot used
-  std::size_t newest_ =
-      0;  ///< slot of the last delay, counted at the next add() because its memory is prefetched until then
+  std::size_t newest_ = 0;  ///< slot of the last delay, counted at the next add() because its memory is prefetched
   std::uint64_t count_ = 0;
   Duration sum_{};
   Duration max_{};

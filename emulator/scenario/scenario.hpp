@@ -81,8 +81,7 @@ struct QueueSpec {
   DualPi2Parameters dualpi2;
   AbcParameters abc;
   bool ecn = false;
-  bool advertise =
-      false;  ///< the router advertises φ of GWA (its free buffer), which the Node-B receives with the packets
+  bool advertise = false;  ///< the router advertises φ of GWA, its free buffer; the Node-B receives it with packets
 };
 
 /// Token bucket that drops the packets that exceed it. It has no queue.
@@ -100,14 +99,13 @@ struct StepSpec : DelayStep {
 
 /// One wired hop, equal in both directions except for the steps of its delay.
 struct HopSpec {
-  Duration delay{};                               ///< one-way delay
-  Rate rate;                                      ///< line rate; 0 = infinitely fast
-  Bytes buffer;                                   ///< size of the buffer in front of the line; 0 = unlimited
-  std::optional<QueueSpec> queue = std::nullopt;  ///< queue of a router; requires a rate
-  Duration jitter{};                              ///< variation of the delay; only without `queue`
-  std::optional<PolicerSpec> policer =
-      std::nullopt;                  ///< token bucket in front of the line and its queue, one per direction
-  std::vector<StepSpec> steps = {};  ///< changes of the delay, sorted by time
+  Duration delay{};                                   ///< one-way delay
+  Rate rate;                                          ///< line rate; 0 = infinitely fast
+  Bytes buffer;                                       ///< size of the buffer in front of the line; 0 = unlimited
+  std::optional<QueueSpec> queue = std::nullopt;      ///< queue of a router; requires a rate
+  Duration jitter{};                                  ///< variation of the delay; only without `queue`
+  std::optional<PolicerSpec> policer = std::nullopt;  ///< token bucket in front of line and queue, one per direction
+  std::vector<StepSpec> steps = {};                   ///< changes of the delay, sorted by time
 };
 
 /// Size of a UE's radio buffer.
@@ -217,11 +215,10 @@ struct MoveSpec {
   std::string nodeb;       ///< handover: name of the target Node-B; empty: another cell of the serving one
   std::uint32_t cell = 0;  ///< handover: target cell
   bool forwarding = true;  ///< handover: queued packets are forwarded to the target; false: they are dropped
-  Duration path_switch =
-      std::chrono::milliseconds(10);  ///< handover: time from the UE's arrival at the target until the core sends there
-  std::optional<ChannelSpec> channel;  ///< handover: link at the target; default: as before
-  std::uint32_t from = 0;              ///< handover: number of the source Node-B
-  std::uint32_t to = 0;                ///< handover: number of the target Node-B
+  Duration path_switch = std::chrono::milliseconds(10);  ///< handover: from arrival at the target to the path switch
+  std::optional<ChannelSpec> channel;                    ///< handover: link at the target; default: as before
+  std::uint32_t from = 0;                                ///< handover: number of the source Node-B
+  std::uint32_t to = 0;                                  ///< handover: number of the target Node-B
   /// True if the UE is handed over to another Node-B.
   [[nodiscard]] bool between_nodebs() const { return type == MoveType::handover && from != to; }
 };
